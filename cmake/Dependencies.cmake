@@ -1,0 +1,24 @@
+# Third-party libraries, all from Debian 12. They are linked statically where an archive exists: one binary to copy,
+# and a supervisor that starts without loading a dozen shared libraries.
+set(Boost_USE_STATIC_LIBS ON)
+set(OPENSSL_USE_STATIC_LIBS ON)
+set(Protobuf_USE_STATIC_LIBS ON)
+set(ZLIB_USE_STATIC_LIBS ON)
+
+find_package(Threads REQUIRED)
+find_package(Boost 1.81 REQUIRED COMPONENTS json url)
+find_package(OpenSSL REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(GTest REQUIRED)
+find_package(benchmark REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(fmt 9 REQUIRED)
+find_library(SQLITE3_ARCHIVE libsqlite3.a REQUIRED)
+find_library(ISAL_LIBRARY isal REQUIRED)
+
+add_library(trainyard_sqlite3 INTERFACE)
+target_link_libraries(trainyard_sqlite3 INTERFACE ${SQLITE3_ARCHIVE} ${CMAKE_DL_LIBS} Threads::Threads m)
+add_library(trainyard_isal INTERFACE)
+target_link_libraries(trainyard_isal INTERFACE ${ISAL_LIBRARY})

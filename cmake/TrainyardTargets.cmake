@@ -1,0 +1,47 @@
+# One target per folder: trainyard_library(jobs PURE SOURCES ... DEPS ... TESTS ...) makes trainyard_jobs and, from
+# TESTS, the test program jobs_test under ctest. A PURE target is compiled with cmake/fence first on its include path,
+# where the headers that a pure folder must not see (sockets, threads, files, databases) are an #error.
+include(GoogleTest)
+
+set(TRAINYARD_SANITIZE "" CACHE STRING "comma separated list for -fsanitize=")
+option(TRAINYARD_FUZZ "build the libFuzzer targets" OFF)
+
+add_library(trainyard_flags INTERFACE)
+target_include_directories(trainyard_flags INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_BINARY_DIR}/src)
+target_compile_options(trainyard_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wswitch -Werror
+  -Wno-missing-field-initializers)
+add_compile_options(-ffunction-sections -fdata-sections)
+add_link_options(-fuse-ld=mold -Wl,--gc-sections)
+if(TRAINYARD_SANITIZE)
+  add_compile_options(-fsanitize=${TRAINYARD_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${TRAINYARD_SANITIZE})
+  # clang 19 against archives that Debian built without -fsanitize=vptr/function: those two checks see false mismatches.
+  add_compile_options(-fno-sanitize=vptr,function)
+endif()
+if(TRAINYARD_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+set(TRAINYARD_FENCE ${CMAKE_SOURCE_DIR}/cmake/fence)
+
+function(trainyard_library name)
+  cmake_parse_arguments(ARG "PURE" "" "SOURCES;DEPS;TESTS;TEST_DEPS" ${ARGN})
+  set(target trainyard_${name})
+  if(ARG_SOURCES)
+    add_library(${target} STATIC ${ARG_SOURCES})
+    target_link_libraries(${target} PUBLIC ${ARG_DEPS} PRIVATE trainyard_flags)
+    target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+    if(ARG_PURE)
+      target_include_directories(${target} BEFORE PRIVATE ${TRAINYARD_FENCE})
+    endif()
+  else()
+    add_library(${target} INTERFACE)
+    target_link_libraries(${target} INTERFACE ${ARG_DEPS})
+    target_include_directories(${target} INTERFACE ${CMAKE_SOURCE_DIR}/src)
+  endif()
+  if(ARG_TESTS AND NOT TRAINYARD_FUZZ)
+    add_executable(${name}_test ${ARG_TESTS})
+    target_link_libraries(${name}_test PRIVATE ${target} ${ARG_TEST_DEPS} trainyard_flags GTest::gmock GTest::gtest_main)
+    gtest_discover_tests(${name}_test TEST_PREFIX "${name}/" DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+  endif()
+endfunction()

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace trainyard {
+
+/// The error vocabulary of the whole system: google.rpc.Code without OK, with its numbers.
+enum class Code {
+  kCancelled = 1,
+  kUnknown = 2,
+  kInvalidArgument = 3,
+  kDeadlineExceeded = 4,
+  kNotFound = 5,
+  kAlreadyExists = 6,
+  kPermissionDenied = 7,
+  kResourceExhausted = 8,
+  kFailedPrecondition = 9,
+  kAborted = 10,
+  kOutOfRange = 11,
+  kUnimplemented = 12,
+  kInternal = 13,
+  kUnavailable = 14,
+  kDataLoss = 15,
+  kUnauthenticated = 16,
+};
+
+/// "INVALID_ARGUMENT" and so on, as google.rpc.Status prints them.
+[[nodiscard]] std::string_view CodeName(Code code) noexcept;
+
+/// Why something did not work. Values, compared with == in tests.
+struct Error {
+  Code code = Code::kUnknown;
+  std::string message;  ///< the reason only; whoever adds context owns that context
+  std::string field;    ///< path in the request as the API words it ("runtime_version"); empty if none
+  friend bool operator==(const Error&, const Error&) = default;
+};
+
+[[nodiscard]] Error InvalidArgument(std::string_view field, std::string message);
+[[nodiscard]] Error NotFound(std::string message);
+[[nodiscard]] Error FailedPrecondition(std::string message, std::string_view field = {});
+[[nodiscard]] Error Unavailable(std::string message);
+[[nodiscard]] Error Internal(std::string message);
+
+/// kInternal, kUnavailable or kResourceExhausted from an errno of a failed system call: "open /a/b: No space left on device".
+[[nodiscard]] Error ErrnoError(int error_number, std::string_view what);
+
+}  // namespace trainyard

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace trainyard::environment {
+
+/// What one replica needs to run Python.
+struct EnvironmentRequest {
+  struct Package {
+    std::string uri;       ///< gs://BUCKET/OBJECT
+    std::string checksum;  ///< of the object's content; part of the layer's name
+  };
+  std::string environments_dir;
+  std::string runtime_version;
+  std::vector<Package> packages;  ///< in installation order
+};
+
+/// A Python that has everything. The variables are to be set in the user's process.
+struct Environment {
+  std::string python;                            ///< absolute path of the interpreter
+  std::map<std::string, std::string> variables;  ///< PATH's front part is "PATH": prepend it
+};
+
+/// How preparation reaches the outside: the lines it prints go to the replica's log, packages come from the server.
+struct PreparationHooks {
+  std::function<void(std::string_view line)> info;
+  std::function<void(std::string_view line)> error;  ///< the tool's own words (pip's stderr)
+  /// Downloads a package to a file.
+  std::function<Status(const std::string& uri, const std::string& path)> download;
+};
+
+/// The environment if all of it is there already: a few stat calls, no process.
+[[nodiscard]] std::optional<Environment> FindEnvironment(const EnvironmentRequest& request);
+
+/// Builds what is missing (runtime, then package layer) and returns the environment. Blocks for as long as downloads take;
+/// safe to be killed at any point and run again; two processes that need the same one build it once (a file lock, held
+/// while building, that the other waits for and says so). Errors: kFailedPrecondition with the failing tool's own reason ("pip: No
+/// matching distribution found for nosuchpkg"), kNotFound for a package that is not in its bucket.
+[[nodiscard]] Result<Environment> PrepareEnvironment(const EnvironmentRequest& request, const PreparationHooks& hooks);
+
+}  // namespace trainyard::environment

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "trainyard/logging/v2/logging.pb.h"
+#include "trainyard/replica/v1/replica.pb.h"
+
+namespace trainyard::logs {
+
+/// Who writes: one attempt of one replica, or the service itself (source "service", task name "service").
+struct LogSource {
+  std::int64_t job_uid = 0;
+  std::string project;
+  std::string job_id;
+  std::string source;     ///< attempt id, or "service": lines are numbered within it
+  std::string task_name;  ///< "master-replica-0"
+  std::string trial_id;   ///< empty outside tuning
+  std::string host_name;  ///< compute.googleapis.com/resource_name; empty for the service
+  friend bool operator==(const LogSource&, const LogSource&) = default;
+};
+
+/// A page of entries in (timestamp, insertId) order.
+struct LogPage {
+  std::vector<logging::v2::LogEntry> entries;
+  std::string next_page_token;  ///< independent of the page size: gcloud asks the next page with a smaller one
+};
+
+/// Log lines of all jobs: appended in chunks, kept as they came, indexed by job and time. Loop thread only; the work
+/// happens on its own threads.
+///
+/// Timestamps handed out strictly increase within a job in order of arrival: line i of a chunk gets
+/// max(its own stamp, floor + 2*(i+1)), where floor is the job's last timestamp before the chunk. All are odd, so JSON prints
+/// nine digits. Insert ids are the job's line number at fixed width. (Clients compare both as text: spec wire.md section 6.)
+class LogStore {
+ public:
+  virtual ~LogStore() = default;
+
+  /// Makes the chunk durable and returns the number of the source's next line. A chunk whose lines are there already is
+  /// not stored again (a supervisor repeats what was not acknowledged). kInvalidArgument: a gap before first_line.
+  virtual boost::asio::awaitable<Result<std::int64_t>> Append(LogSource source, replica::v1::LogChunk chunk) = 0;
+
+  /// How many lines of the source are durable.
+  virtual boost::asio::awaitable<Result<std::int64_t>> NextLine(std::int64_t job_uid, std::string source) = 0;
+
+  /// entries:list. Errors: kInvalidArgument with field "filter", "page_token", "order_by" or "resource_names".
+  virtual boost::asio::awaitable<Result<LogPage>> List(logging::v2::ListLogEntriesRequest request) = 0;
+};
+
+}  // namespace trainyard::logs

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "store/job_store.h"
+
+namespace trainyard::store {
+
+/// The job store as the loop uses it. Writes go to one thread that commits them in groups and posts ONE completion per
+/// group to the loop; reads go to a second connection on a thread of their own. Called on the loop thread only.
+/// The destructor finishes the writes under way, then joins both threads. A write whose commit failed (full disk)
+/// reports the error to every caller of the group, and nothing of the group is stored.
+class Journal {
+ public:
+  /// `writer` and `reader` may be the same store (memory); both outlive the journal.
+  Journal(boost::asio::io_context& loop, JobStore& writer, JobStore& reader);
+  ~Journal();
+
+  /// Durable when it returns. Result and errors as JobStore::Create.
+  boost::asio::awaitable<Result<std::int64_t>> Create(JobRecord record, Event created);
+  /// Durable when it returns. Errors as JobStore::Append.
+  boost::asio::awaitable<Status> Append(JobRecord after, Event event);
+
+  boost::asio::awaitable<Result<JobRecord>> Get(std::string project, std::string job_id);
+  boost::asio::awaitable<Result<JobPage>> List(std::string project, int page_size, std::string page_token);
+  boost::asio::awaitable<Result<std::vector<JobRecord>>> Unfinished();
+  boost::asio::awaitable<Result<std::vector<Event>>> Events(std::int64_t uid, std::int64_t after_seq);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace trainyard::store

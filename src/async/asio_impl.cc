@@ -1,0 +1,3 @@
+// Boost.Asio's non-template code, compiled once for the whole program (BOOST_ASIO_SEPARATE_COMPILATION).
+#include <boost/asio/impl/src.hpp>
+#include <boost/asio/ssl/impl/src.hpp>

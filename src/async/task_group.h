@@ -1,0 +1,45 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <cstddef>
+#include <memory>
+
+namespace trainyard {
+
+namespace asio = boost::asio;
+
+/// Owns coroutines that use their owner's members. Declare it as the owner's LAST member, so that it is
+/// destroyed first. Loop thread only.
+///
+/// The destructor cancels the tasks and joins them; it cannot co_await, so:
+/// - outside the loop (io_context::run() has returned or was never called, which is how a server ends) it
+/// runs the
+///   loop until the tasks are gone; what they spawn meanwhile is dropped;
+/// - inside the loop (from a handler or coroutine) the owner must have awaited Join() before: it is a CHECK
+/// that no task
+///   is left.
+/// A task that is cancelled unwinds with asio's operation_aborted from its co_await, which the group
+/// swallows. Any other exception that leaves a task is a bug: it is printed and the process aborts.
+class TaskGroup {
+ public:
+  explicit TaskGroup(asio::any_io_executor executor);
+  ~TaskGroup();
+  TaskGroup(const TaskGroup&) = delete;
+  TaskGroup& operator=(const TaskGroup&) = delete;
+
+  /// Starts a task. It may run up to its first wait before Spawn returns.
+  void Spawn(asio::awaitable<void> task);
+  /// Asks all tasks that run now to end; they do so at their next or present wait. The group stays usable.
+  void Cancel();
+  /// Returns when no task is left. A task of this group must not call it.
+  asio::awaitable<void> Join();
+  [[nodiscard]] std::size_t size() const noexcept;
+
+ private:
+  struct State;
+  std::shared_ptr<State>
+      state_;  // shared: completion handlers may be destroyed with the io_context, after the group
+};
+
+}  // namespace trainyard

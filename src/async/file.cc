@@ -1,0 +1,98 @@
+#include "async/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <utility>
+
+namespace trainyard {
+
+namespace {
+
+Error FileError(int error_number, std::string_view call, const std::filesystem::path& path) {
+  return ErrnoError(error_number, std::string(call) + " " + path.string());
+}
+
+Status WriteAndSync(int descriptor, std::string_view contents, mode_t mode,
+                    const std::filesystem::path& path) {
+  if (Status written = WriteAll(descriptor, contents); !written) {
+    written.error().message = path.string() + ": " + written.error().message;
+    return written;
+  }
+  if (::fchmod(descriptor, mode) != 0) return std::unexpected(FileError(errno, "chmod", path));
+  if (::fsync(descriptor) != 0) return std::unexpected(FileError(errno, "fsync", path));
+  return {};
+}
+
+}  // namespace
+
+Result<UniqueFd> OpenFile(const std::filesystem::path& path, int flags, mode_t mode) {
+  int descriptor = -1;
+  do {
+    descriptor = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+  } while (descriptor < 0 && errno == EINTR);
+  if (descriptor < 0) return std::unexpected(FileError(errno, "open", path));
+  return UniqueFd(descriptor);
+}
+
+Result<std::string> ReadFile(const std::filesystem::path& path, std::size_t bytes_max) {
+  TY_TRY(const UniqueFd file, OpenFile(path, O_RDONLY));
+  struct stat status{};
+  if (::fstat(file.get(), &status) != 0) return std::unexpected(FileError(errno, "stat", path));
+  std::string contents;
+  std::size_t filled = 0;
+  // Files of /proc say that they are empty, others grow: the size is a first guess only.
+  contents.resize(std::min(static_cast<std::size_t>(std::max<off_t>(status.st_size, 0)) + 1, bytes_max + 1));
+  while (true) {
+    const ssize_t got = ::read(file.get(), contents.data() + filled, contents.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::unexpected(FileError(errno, "read", path));
+    filled += static_cast<std::size_t>(got);
+    if (filled > bytes_max) {
+      const std::string limit = std::to_string(bytes_max);
+      return std::unexpected(
+          Error{Code::kOutOfRange, path.string() + " is larger than " + limit + " bytes", ""});
+    }
+    if (got == 0) break;
+    if (filled == contents.size()) contents.resize(std::min(filled * 2, bytes_max + 1));
+  }
+  contents.resize(filled);
+  return contents;
+}
+
+Status WriteAll(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return std::unexpected(ErrnoError(errno, "write"));
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Status WriteFileAtomically(const std::filesystem::path& path, std::string_view contents, mode_t mode) {
+  std::string temporary = (path.parent_path() / ("." + path.filename().string() + ".XXXXXX")).string();
+  UniqueFd file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!file) return std::unexpected(FileError(errno, "create", path));
+  Status written = WriteAndSync(file.get(), contents, mode, path);
+  if (written && ::rename(temporary.c_str(), path.c_str()) != 0) {
+    written = std::unexpected(FileError(errno, "rename", path));
+  }
+  if (!written) {
+    ::unlink(temporary.c_str());
+    return written;
+  }
+  return SyncDirectory(path.has_parent_path() ? path.parent_path() : ".");
+}
+
+Status SyncDirectory(const std::filesystem::path& path) {
+  TY_TRY(const UniqueFd folder, OpenFile(path, O_RDONLY | O_DIRECTORY));
+  if (::fsync(folder.get()) != 0) return std::unexpected(FileError(errno, "fsync", path));
+  return {};
+}
+
+}  // namespace trainyard

@@ -1,0 +1,83 @@
+#include "async/file.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <string>
+
+namespace trainyard {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "file_test.XXXXXX").string();
+    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] std::size_t EntryCount() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(FileTest, AtomicWriteReplacesAndLeavesNothingElse) {
+  const fs::path path = folder_ / "a";
+  ASSERT_TRUE(WriteFileAtomically(path, "one"));
+  ASSERT_TRUE(WriteFileAtomically(path, std::string(100'000, 'x'), 0600));
+  EXPECT_EQ(ReadFile(path), std::string(100'000, 'x'));
+  EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(EntryCount(), 1U);
+}
+
+TEST_F(FileTest, FailedAtomicWriteKeepsTheOldContents) {
+  const fs::path path = folder_ / "a";
+  fs::create_directory(path);  // rename onto a folder fails
+  const Status written = WriteFileAtomically(path, "one");
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message.find(path.string()), std::string::npos);
+  EXPECT_EQ(EntryCount(), 1U);
+}
+
+TEST_F(FileTest, AtomicWriteIntoAMissingFolder) {
+  const Status written = WriteFileAtomically(folder_ / "none" / "a", "one");
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, Code::kNotFound);
+}
+
+TEST_F(FileTest, ReadsWhatHasNoSize) {
+  const Result<std::string> status = ReadFile("/proc/self/status");
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->find("Name:"), 0U);
+}
+
+TEST_F(FileTest, ReadLimitAndMissingFile) {
+  const fs::path path = folder_ / "a";
+  ASSERT_TRUE(WriteFileAtomically(path, "12345"));
+  EXPECT_EQ(ReadFile(path, 5), "12345");
+  const Result<std::string> over = ReadFile(path, 4);
+  ASSERT_FALSE(over);
+  EXPECT_EQ(over.error().code, Code::kOutOfRange);
+  const Result<std::string> missing = ReadFile(folder_ / "b");
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error(),
+            (Error{Code::kNotFound, "open " + (folder_ / "b").string() + ": No such file or directory", ""}));
+}
+
+TEST_F(FileTest, FullDeviceIsResourceExhausted) {
+  const Result<UniqueFd> full = OpenFile("/dev/full", O_WRONLY);
+  ASSERT_TRUE(full);
+  const Status written = WriteAll(full->get(), "x");
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().code, Code::kResourceExhausted);
+}
+
+}  // namespace
+}  // namespace trainyard

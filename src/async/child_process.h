@@ -1,0 +1,88 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "async/unique_fd.h"
+#include "base/result.h"
+
+namespace trainyard {
+
+namespace asio = boost::asio;
+
+/// How a process ended.
+struct ExitStatus {
+  int code = 0;    ///< exit code, if signal is 0
+  int signal = 0;  ///< the signal that killed it; 0: it exited
+  friend bool operator==(const ExitStatus&, const ExitStatus&) = default;
+};
+
+enum class ProcessGroup {
+  kInherit,  ///< the parent's: a terminal's Ctrl-C reaches it
+  kNew,      ///< leads a process group of its own
+  kSession,  ///< leads a session of its own (setsid)
+};
+
+struct SpawnOptions {
+  std::vector<std::string> argv;  ///< argv[0] with a '/' is a path; without, it is looked up in our PATH
+  std::vector<std::string> environment;  ///< "NAME=value"; nothing else is passed on
+  std::filesystem::path directory;       ///< working directory; empty: ours
+  /// (our descriptor, its number in the child). All others are closed in the child; 0, 1 and 2 that are not
+  /// named are /dev/null.
+  std::vector<std::pair<int, int>> descriptors;
+  ProcessGroup group = ProcessGroup::kInherit;
+  bool outlives_owner = false;  ///< the destructor leaves it alone
+};
+
+/// A process that we started, followed by its pidfd: no SIGCHLD handler, no race with a reused pid. Signals
+/// are unblocked and at their defaults in the child. One thread at a time.
+///
+/// Lifecycle: Spawn, then Wait or WaitFor until an ExitStatus came. The destructor of a process that was not
+/// waited for kills it (SIGKILL) and reaps it, unless it outlives its owner.
+class ChildProcess {
+ public:
+  /// Returns once the program runs (exec succeeded). kNotFound, kPermissionDenied: exec's own reason, with
+  /// the program.
+  [[nodiscard]] static Result<ChildProcess> Spawn(SpawnOptions options);
+
+  ChildProcess(ChildProcess&& other) noexcept;
+  ChildProcess& operator=(ChildProcess&& other) noexcept;
+  ~ChildProcess();
+
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+  [[nodiscard]] int pidfd() const noexcept { return pidfd_.get(); }
+  [[nodiscard]] const std::optional<ExitStatus>& ended() const noexcept { return ended_; }
+
+  /// Waits on the caller's executor until it ended, and reaps it. Cancelling the caller leaves the process
+  /// alone. The object must stay where it is meanwhile.
+  asio::awaitable<Result<ExitStatus>> Wait();
+  /// The same, blocking the thread; kDeadlineExceeded when it still runs after `wait_max`.
+  [[nodiscard]] Result<ExitStatus> WaitFor(std::chrono::milliseconds wait_max);
+
+  /// kFailedPrecondition when it has been reaped.
+  [[nodiscard]] Status Kill(int signal);
+  /// To every process of the group or session that it leads. kFailedPrecondition when it leads none or has
+  /// been reaped.
+  [[nodiscard]] Status KillGroup(int signal);
+
+ private:
+  ChildProcess(pid_t pid, UniqueFd pidfd, bool leads_group, bool outlives_owner);
+  void End() noexcept;
+  /// Nothing when it still runs.
+  Result<std::optional<ExitStatus>> Reap();
+
+  pid_t pid_ = -1;
+  UniqueFd pidfd_;
+  bool leads_group_ = false;
+  bool outlives_owner_ = false;
+  std::optional<ExitStatus> ended_;
+};
+
+}  // namespace trainyard

@@ -1,0 +1,127 @@
+"""The life of a job, seen from the API: order of states and log lines, outcome, errors, cancel, limits, restarts."""
+
+import re
+import time
+
+from conftest import processes_with
+
+
+def probe(server, upload, job_id, *words, **more):
+    return server.submit(job_id, packageUris=[upload(server, "probe")], pythonModule="probe.task", args=list(words), **more)
+
+
+def test_a_job_runs_to_its_end_and_says_so_in_order(server, upload):
+    created = probe(server, upload, "first", "print", "hello", "stderr", "to stderr", "log", "a warning",
+                    jobDir="gs://out/first")
+    assert created["state"] == "QUEUED" and "createTime" in created
+    job = server.wait("first")
+    assert job["state"] == "SUCCEEDED", (job, server.texts("first"))
+    assert job["createTime"] <= job["startTime"] <= job["endTime"]
+    texts = server.texts("first")
+    documented = ["Validating job requirements...", "Job creation request has been successfully validated.",
+                  "Job first is queued.", "Waiting for job to be provisioned.", "Waiting for training program to start.",
+                  "Running task with arguments:", "Running module probe.task.", "Downloading the package:",
+                  "Job is running.", "Running command: python3 -m probe.task", "Module completed; cleaning up.",
+                  "Task completed successfully.", "Job completed successfully."]
+    places = [next((i for i, text in enumerate(texts) if text.startswith(start)), None) for start in documented]
+    assert None not in places, dict(zip(documented, places))
+    ordered = [place for start, place in zip(documented, places) if not start.startswith(("Running command", "Job is running"))]
+    assert ordered == sorted(ordered), list(zip(documented, places))
+    by_text = {entry["jsonPayload"]["message"]: entry for entry in server.log_entries("first")}
+    assert by_text["hello"]["severity"] == "INFO"
+    assert by_text["to stderr"]["severity"] == "ERROR"
+    assert by_text["a warning"]["severity"] == "WARNING"
+    assert by_text["a warning"]["jsonPayload"]["levelname"] == "WARNING"
+    assert by_text["hello"]["resource"]["labels"] == {"job_id": "first", "project_id": "p", "task_name": "master-replica-0"}
+
+
+def test_timestamps_and_insert_ids_strictly_increase_as_text(server, upload):
+    probe(server, upload, "ordered", "count", "5000")
+    server.wait("ordered")
+    keys = [(entry["timestamp"], entry["insertId"]) for entry in server.log_entries("ordered")]
+    assert len(keys) >= 5000
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z", stamp) for stamp, _ in keys)
+    assert all(a[0] < b[0] and a[1] < b[1] for a, b in zip(keys, keys[1:]))
+
+
+def test_arguments_and_environment(server, upload):
+    import json
+    probe(server, upload, "seen", "environment", "host", jobDir="gs://out/seen")
+    assert server.wait("seen")["state"] == "SUCCEEDED", server.texts("seen")
+    texts = server.texts("seen", "master-replica-0")
+    environment = json.loads(next(t for t in texts if t.startswith("ENVIRONMENT ")).removeprefix("ENVIRONMENT "))
+    tf_config = json.loads(environment["TF_CONFIG"])
+    assert tf_config["environment"] == "cloud" and tf_config["task"]["index"] == 0
+    assert tf_config["job"]["python_module"] == "probe.task" and tf_config["job"]["job_dir"] == "gs://out/seen"
+    assert environment["CLOUD_ML_JOB_ID"] == "seen" and environment["RANK"] == "0" and environment["WORLD_SIZE"] == "1"
+    host = next(t for t in texts if t.startswith("HOST ")).removeprefix("HOST ")
+    assert re.fullmatch(r"cmle-training-(master|chief)-[0-9a-f]{10}-0", host)
+    assert any(t.endswith("-m probe.task environment host --job-dir gs://out/seen") for t in texts), texts
+
+
+def test_an_exception_fails_the_job_with_its_traceback(server, upload):
+    probe(server, upload, "raised", "raise", "out of cheese")
+    job = server.wait("raised")
+    assert job["state"] == "FAILED"
+    assert job["errorMessage"].startswith("The replica master 0 exited with a non-zero status of 1.")
+    assert "RuntimeError: out of cheese" in job["errorMessage"]
+    errors = [e["jsonPayload"]["message"] for e in server.log_entries("raised") if e.get("severity") == "ERROR"]
+    assert any("RuntimeError: out of cheese" in text for text in errors)
+
+
+def test_a_module_that_is_not_there_is_named(server, upload):
+    server.submit("nomodule", packageUris=[upload(server, "probe")], pythonModule="probe.nosuch")
+    job = server.wait("nomodule")
+    assert job["state"] == "FAILED" and "non-zero status of 1" in job["errorMessage"]
+    assert "probe.nosuch" in job["errorMessage"] + "\n".join(server.texts("nomodule"))
+
+
+def test_cancel_leaves_nothing_even_of_a_daemon_that_ignores_sigterm(make_server, upload):
+    server = make_server("--stop-grace", "1")
+    marker = f"9{time.time_ns() % 10**8}"
+    probe(server, upload, "daemon", "ignore-term", "daemon", marker, "print", "ready", "forever")
+    server.wait_for_text("daemon", "ready")
+    assert processes_with(f"sleep {marker}")
+    server.cancel("daemon")
+    job = server.wait("daemon")
+    assert job["state"] == "CANCELLED" and job["errorMessage"]
+    assert not processes_with(f"sleep {marker}")
+
+
+def test_an_end_leaves_nothing_of_a_daemon(server, upload):
+    marker = f"8{time.time_ns() % 10**8}"
+    probe(server, upload, "leftover", "daemon", marker)
+    assert server.wait("leftover")["state"] == "SUCCEEDED"
+    assert not processes_with(f"sleep {marker}")
+
+
+def test_cancel_of_an_ended_job_is_refused(server, upload):
+    probe(server, upload, "over")
+    server.wait("over")
+    response = server.request("POST", "/v1/projects/p/jobs/over:cancel")
+    assert response.status_code == 400 and response.json()["error"]["status"] == "FAILED_PRECONDITION"
+
+
+def test_max_running_time_cancels(server, upload):
+    probe(server, upload, "slow", "forever", scheduling={"maxRunningTime": "1s"})
+    job = server.wait("slow")
+    assert job["state"] == "CANCELLED" and "maxRunningTime" in job["errorMessage"]
+
+
+def test_a_transient_exit_restarts_the_worker_only(server, upload, shared_folder):
+    marker = shared_folder / "marker"
+    server.submit("restarts", packageUris=[upload(server, "probe")], pythonModule="probe.task",
+                  scaleTier="CUSTOM", masterType="n1-standard-4", workerType="n1-standard-4", workerCount="1",
+                  args=["worker-exit", "7", "5", str(marker), "tick", "300"])
+    job = server.wait("restarts")
+    assert job["state"] == "SUCCEEDED", (job, server.texts("restarts"))
+    texts = server.texts("restarts", "worker-replica-0")
+    assert [t for t in texts if t.startswith("worker crashes")] == [f"worker crashes for the {n}. time" for n in range(1, 6)]
+    assert len([t for t in server.texts("restarts", "master-replica-0") if t.startswith("Running command: python3 -m")]) == 1
+
+
+def test_a_pip_failure_is_the_reason(server):
+    uri = server.upload("packages", "broken-1.0.tar.gz", b"this is not a package")
+    server.submit("broken", packageUris=[uri], pythonModule="broken.task")
+    job = server.wait("broken")
+    assert job["state"] == "FAILED" and "broken-1.0.tar.gz" in job["errorMessage"], job

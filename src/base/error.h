@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace trainyard {
 
@@ -28,11 +29,20 @@ enum class Code {
 /// "INVALID_ARGUMENT" and so on, as google.rpc.Status prints them.
 [[nodiscard]] std::string_view CodeName(Code code) noexcept;
 
+/// One of several things wrong with a request (google.rpc.BadRequest.FieldViolation).
+struct FieldViolation {
+  std::string field;
+  std::string description;
+  friend bool operator==(const FieldViolation&, const FieldViolation&) = default;
+};
+
 /// Why something did not work. Values, compared with == in tests.
 struct Error {
   Code code = Code::kUnknown;
   std::string message;  ///< the reason only; whoever adds context owns that context
   std::string field;    ///< path in the request as the API words it ("runtime_version"); empty if none
+  /// Only from the JSON mapping, which reports all at once: `message` is then complete and `field` empty.
+  std::vector<FieldViolation> violations = {};
   friend bool operator==(const Error&, const Error&) = default;
 };
 

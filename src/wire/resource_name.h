@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+/// The only place that takes resource names apart. Pure: any thread.
+namespace trainyard::wire {
+
+/// "projects/p" -> "p". kInvalidArgument with field "parent" if it has another shape. Source: discovery,
+/// `projects/[^/]+`.
+[[nodiscard]] Result<std::string> ParseProjectName(std::string_view name);
+
+/// "projects/PROJECT/jobs/JOB". Says only that both parts are there, not that the id is one that a job may
+/// have.
+struct JobName {
+  std::string project;
+  std::string job_id;
+
+  /// kInvalidArgument with field "name". Source: discovery, `projects/[^/]+/jobs/[^/]+`.
+  [[nodiscard]] static Result<JobName> Parse(std::string_view name);
+  [[nodiscard]] std::string ToString() const;
+  friend bool operator==(const JobName&, const JobName&) = default;
+};
+
+/// "gs://BUCKET/OBJECT". The object may be empty ("gs://b", "gs://b/") and keeps its slashes, a last one
+/// included.
+struct ObjectUri {
+  std::string bucket;
+  std::string object;
+
+  /// kInvalidArgument without a field (the caller knows which): not gs://, no or a malformed bucket name (3
+  /// to 63 characters of [a-z0-9._-], first and last a letter or digit; up to 222 with dots), an object name
+  /// over 1024 bytes, with a line end, NUL or malformed UTF-8. Source: Cloud Storage's naming rules.
+  [[nodiscard]] static Result<ObjectUri> Parse(std::string_view uri);
+  [[nodiscard]] std::string ToString() const;
+  friend bool operator==(const ObjectUri&, const ObjectUri&) = default;
+};
+
+/// The bucket rule of ObjectUri alone: kInvalidArgument without a field.
+[[nodiscard]] Status ValidateBucketName(std::string_view bucket);
+/// The object rule of ObjectUri alone; an empty name is refused.
+[[nodiscard]] Status ValidateObjectName(std::string_view object);
+
+}  // namespace trainyard::wire

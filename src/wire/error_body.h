@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+/// Errors on the wire. Pure: any thread. Source: docs/spec "Errors" of the ml API (google.rpc.Status),
+/// storage v1's own shape.
+namespace trainyard::wire {
+
+/// The one table from Code to HTTP status. Google's, but for two codes that only the HTTP layer makes:
+/// kOutOfRange is a body beyond its limit (413) and kUnimplemented a method that the path does not have (405;
+/// 501 would be retried by clients).
+[[nodiscard]] int HttpStatus(Code code) noexcept;
+
+/// The same for storage v1, where an unmet precondition is 412.
+[[nodiscard]] int StorageHttpStatus(Code code) noexcept;
+
+/// The message as the API shows it: "Field: runtime_version Error: ..." with a field, else error.message.
+[[nodiscard]] std::string FullMessage(const Error& error);
+
+/// google.rpc.Status as JSON: {"error": {"code", "message", "status", "details": [BadRequest]}}, indented,
+/// newline at the end. Details are there when a field or violations are.
+[[nodiscard]] std::string PrintErrorBody(const Error& error);
+
+/// storage v1: {"error": {"code": 404, "message": "...", "errors": [{"domain": "global", "reason":
+/// "notFound", "message": "..."}]}}.
+[[nodiscard]] std::string PrintStorageErrorBody(const Error& error);
+
+/// What a server said, as a client reads it: either shape above, or any other text (a proxy's page), which
+/// becomes the message, cut to a named limit. The code comes from `error.status` or else from the HTTP
+/// status. Inverse of PrintErrorBody.
+[[nodiscard]] Error ParseErrorBody(int http_status, std::string_view body);
+
+}  // namespace trainyard::wire

@@ -1,0 +1,115 @@
+#include "wire/error_body.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace trainyard::wire {
+namespace {
+
+TEST(PrintErrorBody, FieldBecomesBadRequest) {
+  EXPECT_EQ(PrintErrorBody(InvalidArgument("runtime_version", "not supported")), R"({
+  "error": {
+    "code": 400,
+    "message": "Field: runtime_version Error: not supported",
+    "status": "INVALID_ARGUMENT",
+    "details": [
+      {
+        "@type": "type.googleapis.com/google.rpc.BadRequest",
+        "fieldViolations": [
+          {
+            "field": "runtime_version",
+            "description": "not supported"
+          }
+        ]
+      }
+    ]
+  }
+}
+)");
+}
+
+TEST(PrintErrorBody, NoFieldNoDetails) {
+  EXPECT_EQ(PrintErrorBody(NotFound("no \"x\"")), R"({
+  "error": {
+    "code": 404,
+    "message": "no \"x\"",
+    "status": "NOT_FOUND"
+  }
+}
+)");
+}
+
+TEST(PrintStorageErrorBody, HasAReason) {
+  EXPECT_EQ(PrintStorageErrorBody(NotFound("No such object: b/o")), R"({
+  "error": {
+    "code": 404,
+    "message": "No such object: b/o",
+    "errors": [
+      {
+        "message": "No such object: b/o",
+        "domain": "global",
+        "reason": "notFound"
+      }
+    ]
+  }
+}
+)");
+  EXPECT_EQ(StorageHttpStatus(Code::kFailedPrecondition), 412);
+}
+
+TEST(ErrorBody, ClientReadsWhatServerPrints) {
+  const Error several{.code = Code::kInvalidArgument,
+                      .message = "a\nb",
+                      .field = {},
+                      .violations = {{"job", "a"}, {"", "b"}}};
+  for (int number = 1; number <= 16; ++number) {
+    const Error plain{.code = static_cast<Code>(number), .message = "why \u00e4 \x01", .field = {}};
+    const Error with_field{.code = static_cast<Code>(number), .message = "why", .field = "job.job_id"};
+    EXPECT_EQ(ParseErrorBody(HttpStatus(plain.code), PrintErrorBody(plain)), plain);
+    EXPECT_EQ(ParseErrorBody(HttpStatus(plain.code), PrintErrorBody(with_field)), with_field);
+  }
+  EXPECT_EQ(ParseErrorBody(400, PrintErrorBody(several)), several);
+}
+
+TEST(ErrorBody, InvalidUtf8StaysJson) {
+  const std::string body = PrintErrorBody(NotFound("a\xff z"));
+  EXPECT_EQ(ParseErrorBody(404, body), NotFound("a\xEF\xBF\xBD z"));
+}
+
+struct Foreign {
+  const char* name;
+  int status;
+  std::string body;
+  Error error;
+};
+class ParseErrorBodyReads : public testing::TestWithParam<Foreign> {};
+TEST_P(ParseErrorBodyReads, Foreign) {
+  EXPECT_EQ(ParseErrorBody(GetParam().status, GetParam().body), GetParam().error);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Bodies, ParseErrorBodyReads,
+    testing::Values(
+        Foreign{"text", 502, "<html>bad gateway", {Code::kUnavailable, "<html>bad gateway", ""}},
+        Foreign{"nothing", 404, "", {Code::kNotFound, "HTTP status 404", ""}},
+        Foreign{
+            "long_text", 400, std::string(10000, 'x'), {Code::kInvalidArgument, std::string(4096, 'x'), ""}},
+        Foreign{"error_is_text", 401, R"({"error":"x"})", {Code::kUnauthenticated, R"({"error":"x"})", ""}},
+        Foreign{"storage",
+                412,
+                PrintStorageErrorBody({Code::kFailedPrecondition, "no", ""}),
+                {Code::kFailedPrecondition, "no", ""}},
+        Foreign{"unknown_status",
+                418,
+                R"({"error":{"status":"TEA","message":"m"}})",
+                {Code::kInvalidArgument, "m", ""}},
+        Foreign{
+            "odd_details",
+            409,
+            R"({"error":{"details":[5,{"@type":1},{"@type":"type.googleapis.com/google.rpc.BadRequest"}]}})",
+            {Code::kAlreadyExists, "", ""}}),
+    [](const auto& row) { return row.param.name; });
+
+}  // namespace
+}  // namespace trainyard::wire

@@ -1,0 +1,70 @@
+#include "wire/json.h"
+
+#include <google/protobuf/message.h>
+#include <google/protobuf/util/json_util.h>
+
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "wire/json_indent.h"
+#include "wire/json_shape.h"
+#include "wire/json_tree.h"
+
+namespace trainyard::wire {
+namespace {
+
+using google::protobuf::Message;
+namespace util = google::protobuf::util;
+
+Error Refused(std::vector<FieldViolation> violations) {
+  std::string message;
+  for (const auto& violation : violations) {
+    if (!message.empty()) message += '\n';
+    message += violation.description;
+  }
+  return Error{.code = Code::kInvalidArgument,
+               .message = std::move(message),
+               .field = {},
+               .violations = std::move(violations)};
+}
+
+Error Malformed(std::string_view reason) {
+  return Refused({{.field = {}, .description = "Invalid JSON payload received. " + std::string(reason)}});
+}
+
+std::string Print(const Message& message, bool proto_names) {
+  util::JsonPrintOptions options;
+  options.preserve_proto_field_names = proto_names;
+  std::string text;
+  // Fails only for values that no message of ours can hold: ParseJson and the stores let no such value in.
+  TY_CHECK(util::MessageToJsonString(message, &text, options).ok());
+  return text;
+}
+
+}  // namespace
+
+Status ParseJson(std::string_view text, Message& out, std::string_view root) {
+  out.Clear();
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return {};
+  const auto tree = ParseJsonTree(text);
+  if (tree) {
+    if (auto violations = ShapeViolations(*tree, *out.GetDescriptor(), root); !violations.empty()) {
+      return std::unexpected(Refused(std::move(violations)));
+    }
+  }
+  // Protobuf's parser words a syntax error as the original does, but lets quotes be left out: then our reason
+  // stands.
+  const auto status = util::JsonStringToMessage({text.data(), text.size()}, &out);
+  if (!status.ok()) return std::unexpected(Malformed({status.message().data(), status.message().size()}));
+  if (!tree) return std::unexpected(Malformed(tree.error().message));
+  return {};
+}
+
+std::string PrintJson(const Message& message) { return IndentJson(Print(message, false)); }
+
+std::string PrintJsonCompact(const Message& message) { return Print(message, false); }
+
+std::string PrintJsonProtoNames(const Message& message) { return Print(message, true); }
+
+}  // namespace trainyard::wire

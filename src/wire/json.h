@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace google::protobuf {
+class Message;
+}
+
+/// JSON of the API's messages: protobuf's own mapping in both directions. Pure: any thread.
+namespace trainyard::wire {
+
+/// Reads a request's body into `out` (cleared first; unspecified after an error).
+///
+/// Accepts camelCase and snake_case names, 64-bit integers as text or number, null as absent, enums by name
+/// or known number. Empty text is an empty message, as for the original. Refuses, all violations at once in
+/// document order (at most kViolationsMax): unknown names, values of the wrong kind or out of range, unknown
+/// enum values, a field given twice, nesting beyond kJsonDepthMax, malformed UTF-8.
+///
+/// @param root  where the message sits in the request, as the original words paths: "job" for jobs.create;
+/// empty for the whole
+///              request.
+/// @return kInvalidArgument with `violations`, worded as the original's JSON transcoder does: `Invalid JSON
+/// payload received.
+///         Unknown name "x" at 'job': Cannot find field.` Source: docs/spec "Errors", protobuf's own
+///         converter texts.
+[[nodiscard]] Status ParseJson(std::string_view text, google::protobuf::Message& out,
+                               std::string_view root = {});
+
+/// camelCase, unset and zero fields left out, two spaces a level, newline at the end.
+[[nodiscard]] std::string PrintJson(const google::protobuf::Message& message);
+
+/// The same as one line without spaces and without a newline.
+[[nodiscard]] std::string PrintJsonCompact(const google::protobuf::Message& message);
+
+/// Compact with the proto's own snake_case names: TF_CONFIG's "job".
+[[nodiscard]] std::string PrintJsonProtoNames(const google::protobuf::Message& message);
+
+}  // namespace trainyard::wire

@@ -1,0 +1,217 @@
+#include "wire/json_shape.h"
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/duration.pb.h>
+#include <google/protobuf/struct.pb.h>
+#include <google/protobuf/timestamp.pb.h>
+#include <google/protobuf/util/time_util.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "wire/json_scalar.h"
+#include "wire/json_tree.h"
+
+namespace trainyard::wire {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+using Kind = JsonValue::Kind;
+
+/// Walks a document along a message type and notes what does not fit. Texts and their odd punctuation are
+/// those of protobuf's converter as the original's front end wraps them.
+class ShapeWalk {
+ public:
+  explicit ShapeWalk(std::string_view root) : path_(root) {}
+
+  void Message(const JsonValue& value, const Descriptor& type) {
+    std::vector<const FieldDescriptor*> seen;
+    for (const JsonValue& member : value.children) {
+      if (violations_.size() >= kViolationsMax) return;
+      const FieldDescriptor* field = FindField(type, member.name);
+      if (field == nullptr) {
+        UnknownName(member.name, "Cannot find field.");
+      } else if (std::ranges::find(seen, field) != seen.end()) {
+        UnknownName(member.name, "Field '" + field->name() + "' is already set.");
+      } else {
+        seen.push_back(field);
+        if (member.kind != Kind::kNull || IsValueMessage(*field)) Field(member, *field);
+      }
+    }
+  }
+
+  void RootNotMessage() { UnknownName("", "Root element must be a message."); }
+
+  [[nodiscard]] std::vector<FieldViolation> Take() { return std::move(violations_); }
+
+ private:
+  static const FieldDescriptor* FindField(const Descriptor& type, const std::string& name) {
+    for (int i = 0; i < type.field_count(); ++i) {
+      const FieldDescriptor* field = type.field(i);
+      if (field->json_name() == name || field->name() == name) return field;
+    }
+    return nullptr;
+  }
+
+  static bool IsWellKnown(const FieldDescriptor& field, std::string_view name) {
+    return field.message_type() != nullptr && field.message_type()->full_name() == name;
+  }
+  static bool IsValueMessage(const FieldDescriptor& field) {
+    return IsWellKnown(field, "google.protobuf.Value");
+  }
+
+  void Field(const JsonValue& value, const FieldDescriptor& field) {
+    if (field.is_map()) {
+      Map(value, field);
+    } else if (value.kind != Kind::kArray) {
+      // A single value for a repeated field is a list of one, as protobuf reads it.
+      const Step step(*this, field.is_repeated() ? field.name() + "[0]" : field.name());
+      Single(value, field, step.parent());
+    } else if (field.is_repeated() || IsValueMessage(field) ||
+               IsWellKnown(field, "google.protobuf.ListValue")) {
+      if (field.is_repeated()) Elements(value, field);
+    } else {
+      UnknownName(value.name, "Proto field is not repeating, cannot start list.");
+    }
+  }
+
+  void Elements(const JsonValue& list, const FieldDescriptor& field) {
+    for (std::size_t i = 0; i < list.children.size() && violations_.size() < kViolationsMax; ++i) {
+      const JsonValue& element = list.children[i];
+      if (element.kind == Kind::kNull) continue;
+      const Step step(*this, field.name() + "[" + std::to_string(i) + "]");
+      if (element.kind == Kind::kArray && !IsValueMessage(field)) {
+        UnknownName("", "Proto field is not repeating, cannot start list.");
+      } else {
+        Single(element, field, step.parent());
+      }
+    }
+  }
+
+  void Map(const JsonValue& value, const FieldDescriptor& field) {
+    if (value.kind == Kind::kArray) {
+      InvalidValue(path_, "Map", "Cannot bind a list to map for field '" + field.name() + "'.");
+      return;
+    }
+    const Step map_step(*this, field.name());
+    if (value.kind != Kind::kObject) {
+      InvalidValue(path_, MessageUrl(*field.message_type()), EchoScalar(value));
+      return;
+    }
+    const FieldDescriptor& map_value = *field.message_type()->map_value();
+    std::vector<std::string_view> keys;
+    for (std::size_t i = 0; i < value.children.size() && violations_.size() < kViolationsMax; ++i) {
+      const JsonValue& member = value.children[i];
+      const Step step(*this, "[" + std::to_string(i) + "]", "");
+      if (std::ranges::find(keys, member.name) != keys.end()) {
+        UnknownName(member.name, "Repeated map key: '" + member.name + "' is already set.");
+        continue;
+      }
+      keys.push_back(member.name);
+      if (member.kind == Kind::kNull && !IsValueMessage(map_value)) continue;
+      if (member.kind == Kind::kArray) {
+        UnknownName(member.name, "Proto field is not repeating, cannot start list.");
+        continue;
+      }
+      const Step value_step(*this, "value");
+      Single(member, map_value, value_step.parent());
+    }
+  }
+
+  /// One value that is not a list; path_ already names it, `parent` is what it is in.
+  void Single(const JsonValue& value, const FieldDescriptor& field, std::string_view parent) {
+    if (field.message_type() == nullptr) {
+      if (value.kind == Kind::kObject) {
+        InvalidValue(parent, field.name(), "Starting an object on a scalar field");
+      } else if (!FitsScalar(value, field)) {
+        InvalidValue(path_, ScalarTypeName(field), EchoScalar(value));
+      }
+      return;
+    }
+    const Descriptor& type = *field.message_type();
+    if (IsValueMessage(field)) return;
+    if (IsWellKnown(field, "google.protobuf.Timestamp") || IsWellKnown(field, "google.protobuf.Duration")) {
+      Time(value, type);
+    } else if (value.kind != Kind::kObject) {
+      InvalidValue(path_, MessageUrl(type), EchoScalar(value));
+    } else if (!IsWellKnown(field, "google.protobuf.Struct")) {
+      Message(value, type);
+    }
+  }
+
+  void Time(const JsonValue& value, const Descriptor& type) {
+    const bool is_duration = type.name() == "Duration";
+    const std::string at = "Field '" + value.name + "', ";
+    if (value.kind != Kind::kString) {
+      InvalidValue(path_, MessageUrl(type),
+                   at + "Invalid data type for " + (is_duration ? "duration" : "timestamp") + ", value is " +
+                       EchoScalar(value));
+    } else if (auto problem = is_duration ? DurationProblem(value.text) : TimestampProblem(value.text);
+               !problem.empty()) {
+      InvalidValue(path_, MessageUrl(type), at + problem);
+    }
+  }
+
+  static std::string TimestampProblem(const std::string& text) {
+    google::protobuf::Timestamp time;
+    return google::protobuf::util::TimeUtil::FromString(text, &time) ? "" : "Invalid time format: " + text;
+  }
+  static std::string DurationProblem(const std::string& text) {
+    google::protobuf::Duration duration;
+    if (!text.ends_with('s')) return "Illegal duration format; duration must end with 's'";
+    if (google::protobuf::util::TimeUtil::FromString(text, &duration)) return "";
+    return "Invalid duration format, failed to parse seconds";
+  }
+
+  /// Adds a step to path_ for as long as it lives.
+  class Step {
+   public:
+    Step(ShapeWalk& walk, const std::string& name, std::string_view separator = ".")
+        : walk_(walk), length_(walk.path_.size()) {
+      if (length_ > 0) walk.path_.append(separator);
+      walk.path_.append(name);
+    }
+    ~Step() { walk_.path_.resize(length_); }
+    Step(const Step&) = delete;
+    Step& operator=(const Step&) = delete;
+    [[nodiscard]] std::string_view parent() const { return std::string_view(walk_.path_).substr(0, length_); }
+
+   private:
+    ShapeWalk& walk_;
+    std::size_t length_;
+  };
+
+  void UnknownName(const std::string& name, const std::string& reason) {
+    std::string text = "Invalid JSON payload received. Unknown name \"" + name + "\"";
+    if (!path_.empty()) text += " at '" + path_ + "'";
+    violations_.push_back({.field = path_, .description = text + ": " + reason});
+  }
+
+  void InvalidValue(std::string_view path, const std::string& type, const std::string& reason) {
+    std::string text = "Invalid value";
+    if (!path.empty()) text += " at '" + std::string(path) + "'";
+    violations_.push_back({.field = std::string(path), .description = text + " (" + type + "), " + reason});
+  }
+
+  std::string path_;
+  std::vector<FieldViolation> violations_;
+};
+
+}  // namespace
+
+std::vector<FieldViolation> ShapeViolations(const JsonValue& value, const Descriptor& type,
+                                            std::string_view root) {
+  ShapeWalk walk(root);
+  if (type.file() == google::protobuf::Struct::descriptor()->file())
+    return {};  // any JSON; protobuf looks at its kind
+  if (value.kind == Kind::kObject) {
+    walk.Message(value, type);
+  } else {
+    walk.RootNotMessage();
+  }
+  return walk.Take();
+}
+
+}  // namespace trainyard::wire

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+
+namespace google::protobuf {
+class Descriptor;
+}
+
+namespace trainyard::wire {
+
+struct JsonValue;
+
+/// Violations reported for one body; the rest of it is not looked at.
+inline constexpr std::size_t kViolationsMax = 50;
+
+/// What keeps `value` from being a message of this type, in document order; empty if nothing does. See
+/// ParseJson. Pure: any thread.
+[[nodiscard]] std::vector<FieldViolation> ShapeViolations(const JsonValue& value,
+                                                          const google::protobuf::Descriptor& type,
+                                                          std::string_view root);
+
+}  // namespace trainyard::wire

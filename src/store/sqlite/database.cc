@@ -1,0 +1,215 @@
+#include "store/sqlite/database.h"
+
+#include <sqlite3.h>
+
+#include <cerrno>
+#include <chrono>
+#include <utility>
+
+#include "base/check.h"
+#include "store/sqlite/schema.h"
+
+namespace trainyard::sqlite {
+
+namespace {
+
+constexpr std::chrono::milliseconds kBusyWait{5000};
+
+std::string FileOf(sqlite3* connection) {
+  const char* path = connection != nullptr ? sqlite3_db_filename(connection, "main") : nullptr;
+  return path != nullptr && *path != '\0' ? path : "database";
+}
+
+Status Check(sqlite3_stmt* statement, int code) {
+  if (code == SQLITE_OK) return {};
+  return std::unexpected(SqliteError(sqlite3_db_handle(statement), code));
+}
+
+Code CodeOfErrno(int error_number) {
+  switch (error_number) {
+    case EACCES:
+    case EPERM:
+    case EROFS: return Code::kPermissionDenied;
+    case ENOENT: return Code::kNotFound;
+    case EMFILE:
+    case ENFILE: return Code::kUnavailable;
+    default: return Code::kInternal;
+  }
+}
+
+bool IsOutOfSpace(int code, int error_number) {
+  return code == SQLITE_FULL || code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE ||
+         (((code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN) &&
+          (error_number == ENOSPC || error_number == EDQUOT));
+}
+
+Code CodeOf(int code, int error_number) {
+  if (code == SQLITE_CONSTRAINT_UNIQUE || code == SQLITE_CONSTRAINT_PRIMARYKEY) return Code::kAlreadyExists;
+  switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_NOMEM: return Code::kUnavailable;
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB: return Code::kDataLoss;
+    case SQLITE_READONLY:
+    case SQLITE_PERM: return Code::kPermissionDenied;
+    case SQLITE_CANTOPEN: return CodeOfErrno(error_number);
+    case SQLITE_CONSTRAINT: return Code::kFailedPrecondition;
+    case SQLITE_TOOBIG: return Code::kOutOfRange;
+    default: return Code::kInternal;
+  }
+}
+
+}  // namespace
+
+Error SqliteError(sqlite3* connection, int code) {
+  const int error_number = connection != nullptr ? sqlite3_system_errno(connection) : 0;
+  if (IsOutOfSpace(code, error_number)) {
+    return {Code::kResourceExhausted, FileOf(connection) + ": No space left on device", {}};
+  }
+  // The connection's own message is more precise ("UNIQUE constraint failed: t.a"), if it is about this code.
+  const bool own = connection != nullptr && sqlite3_extended_errcode(connection) == code;
+  std::string message = FileOf(connection) + ": " + (own ? sqlite3_errmsg(connection) : sqlite3_errstr(code));
+  return {CodeOf(code, error_number), std::move(message), {}};
+}
+
+Cursor::Cursor(sqlite3_stmt* statement, Status bound) : statement_(statement), bound_(std::move(bound)) {}
+
+Cursor::Cursor(Cursor&& other) noexcept
+    : statement_(std::exchange(other.statement_, nullptr)), bound_(std::move(other.bound_)) {}
+
+Cursor::~Cursor() {
+  if (statement_ != nullptr) sqlite3_reset(statement_);
+}
+
+Result<bool> Cursor::Next() {
+  TY_CHECK(statement_ != nullptr);
+  if (!bound_) return std::unexpected(bound_.error());
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  return std::unexpected(SqliteError(sqlite3_db_handle(statement_), code));
+}
+
+std::int64_t Cursor::Int(int column) const { return sqlite3_column_int64(statement_, column); }
+
+std::string_view Cursor::Text(int column) const {
+  const unsigned char* text = sqlite3_column_text(statement_, column);
+  if (text == nullptr) return {};
+  return {reinterpret_cast<const char*>(text),
+          static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+std::string_view Cursor::Bytes(int column) const {
+  const void* bytes = sqlite3_column_blob(statement_, column);
+  if (bytes == nullptr) return {};
+  return {static_cast<const char*>(bytes),
+          static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+}
+
+bool Cursor::IsNull(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
+
+void Statement::Finalize::operator()(sqlite3_stmt* statement) const noexcept { sqlite3_finalize(statement); }
+
+void Statement::Restart() {
+  TY_CHECK(statement_ != nullptr);
+  TY_CHECK(sqlite3_stmt_busy(statement_.get()) == 0);
+}
+
+Status Statement::Finish(Status bound) {
+  if (!bound) return bound;
+  const int code = sqlite3_step(statement_.get());
+  Status done = code == SQLITE_DONE || code == SQLITE_ROW ? Status{} : Check(statement_.get(), code);
+  sqlite3_reset(statement_.get());
+  return done;
+}
+
+Status Statement::BindInt(int index, std::int64_t value) {
+  return Check(statement_.get(), sqlite3_bind_int64(statement_.get(), index, value));
+}
+
+Status Statement::BindText(int index, std::string_view value, bool copy) {
+  // A null pointer would bind NULL, not "".
+  const char* text = value.data() != nullptr ? value.data() : "";
+  return Check(statement_.get(), sqlite3_bind_text64(statement_.get(), index, text, value.size(),
+                                                     copy ? SQLITE_TRANSIENT : SQLITE_STATIC, SQLITE_UTF8));
+}
+
+Status Statement::Bind(int index, Blob value, bool copy) {
+  const char* bytes = value.bytes.data() != nullptr ? value.bytes.data() : "";
+  return Check(statement_.get(), sqlite3_bind_blob64(statement_.get(), index, bytes, value.bytes.size(),
+                                                     copy ? SQLITE_TRANSIENT : SQLITE_STATIC));
+}
+
+Status Statement::Bind(int index, std::nullptr_t, bool) {
+  return Check(statement_.get(), sqlite3_bind_null(statement_.get(), index));
+}
+
+void Database::Close::operator()(sqlite3* connection) const noexcept { sqlite3_close_v2(connection); }
+
+Result<Database> Database::Open(const DatabaseOptions& options) {
+  sqlite3* connection = nullptr;
+  const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE |
+                    (options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  const int opened = sqlite3_open_v2(options.path.c_str(), &connection, flags, nullptr);
+  Database database(connection);
+  if (opened != SQLITE_OK) {
+    Error error = SqliteError(connection, opened);
+    if (const int error_number = sqlite3_system_errno(connection); error_number != 0) {
+      error = ErrnoError(error_number, options.path);
+    }
+    return std::unexpected(std::move(error));
+  }
+  sqlite3_extended_result_codes(connection, 1);
+  sqlite3_busy_timeout(connection, static_cast<int>(kBusyWait.count()));
+  TY_RETURN_IF_ERROR(PrepareSchema(database, options));
+  return database;
+}
+
+Result<Statement> Database::Prepare(std::string_view sql) {
+  sqlite3_stmt* prepared = nullptr;
+  const int code = sqlite3_prepare_v3(connection_.get(), sql.data(), static_cast<int>(sql.size()),
+                                      SQLITE_PREPARE_PERSISTENT, &prepared, nullptr);
+  if (code != SQLITE_OK) return std::unexpected(SqliteError(connection_.get(), code));
+  Statement statement;
+  statement.statement_.reset(prepared);
+  return statement;
+}
+
+Status Database::Execute(const std::string& sql) {
+  const int code = sqlite3_exec(connection_.get(), sql.c_str(), nullptr, nullptr, nullptr);
+  if (code == SQLITE_OK) return {};
+  return std::unexpected(SqliteError(connection_.get(), code));
+}
+
+std::int64_t Database::Changes() const { return sqlite3_changes64(connection_.get()); }
+
+std::int64_t Database::LastInsertRowId() const { return sqlite3_last_insert_rowid(connection_.get()); }
+
+bool Database::InTransaction() const { return sqlite3_get_autocommit(connection_.get()) == 0; }
+
+std::string Database::Path() const { return FileOf(connection_.get()); }
+
+Result<Transaction> Transaction::Begin(Database& database) {
+  TY_RETURN_IF_ERROR(database.Execute("BEGIN IMMEDIATE"));
+  return Transaction(database);
+}
+
+Transaction::Transaction(Transaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
+
+Transaction::~Transaction() {
+  if (database_ != nullptr && database_->InTransaction()) static_cast<void>(database_->Execute("ROLLBACK"));
+}
+
+Status Transaction::Commit() {
+  TY_CHECK(database_ != nullptr);
+  if (!database_->InTransaction()) {
+    return std::unexpected(
+        Error{Code::kAborted, database_->Path() + ": the transaction was rolled back", {}});
+  }
+  TY_RETURN_IF_ERROR(database_->Execute("COMMIT"));
+  database_ = nullptr;
+  return {};
+}
+
+}  // namespace trainyard::sqlite

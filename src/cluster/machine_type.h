@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "trainyard/ml/v1/ml.pb.h"
+
+/// The machines that a job can ask for. Tables: data/cluster/machine_types.json, accelerators.json. Pure: any
+/// thread.
+namespace trainyard::cluster {
+
+using ml::v1::AcceleratorConfig;
+
+/// A number of accelerators of one type; count 0 (type unspecified) is none.
+struct Accelerators {
+  AcceleratorConfig::Type type = AcceleratorConfig::ACCELERATOR_TYPE_UNSPECIFIED;
+  std::int64_t count = 0;
+  friend bool operator==(const Accelerators&, const Accelerators&) = default;
+};
+
+/// A machine type that masterType, workerType, parameterServerType or evaluatorType may name.
+struct MachineType {
+  enum class Category {
+    kComputeEngine,
+    kLegacy,
+    kCloudTpu,  ///< "cloud_tpu": workers only, goes with masters of both other categories
+  };
+  std::string_view name;
+  Category category = Category::kComputeEngine;
+  std::string_view equivalent;  ///< the Compute Engine machine that it is; empty for cloud_tpu
+  double vcpus = 0;
+  double memory_gb = 0;       ///< units of 2^30 bytes, as Compute Engine counts
+  Accelerators accelerators;  ///< that it always has (legacy GPU types, a2 types, cloud_tpu)
+  double units_per_hour = 0;  ///< training units, included accelerators of legacy types with it
+
+  [[nodiscard]] std::int64_t memory_bytes() const;
+};
+
+/// All of them, in the table's order.
+[[nodiscard]] std::span<const MachineType> MachineTypes();
+
+/// Null for a name that is not in the table. The pointer is to static storage.
+[[nodiscard]] const MachineType* FindMachineType(std::string_view name);
+
+/// Whether so many accelerators may be attached to the machine type: a cell of the GPU matrix (spec
+/// cluster.md section 4). False for legacy types and TPUs.
+[[nodiscard]] bool GpusAllowed(std::string_view machine_type, const Accelerators& gpus);
+
+/// NVIDIA_TESLA_*.
+[[nodiscard]] bool IsGpu(AcceleratorConfig::Type type);
+/// TPU_V2, TPU_V3 and the pods.
+[[nodiscard]] bool IsTpu(AcceleratorConfig::Type type);
+
+/// Training units per hour of one machine with the accelerators it uses (spec cluster.md section 8).
+[[nodiscard]] double UnitsPerHour(const MachineType& machine, const Accelerators& accelerators);
+
+}  // namespace trainyard::cluster

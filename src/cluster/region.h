@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "cluster/machine_type.h"
+
+/// The regions that the original service trained in. Table: data/cluster/regions.json. Pure: any thread.
+namespace trainyard::cluster {
+
+struct Region {
+  std::string_view name;
+  bool gpus_known = false;         ///< false: it had GPUs, which ones is lost
+  std::uint32_t accelerators = 0;  ///< known ones: bit number = AcceleratorConfig::Type
+
+  /// Whether the region has the accelerator, as far as is known; a GPU is taken to be there where the list is
+  /// lost.
+  [[nodiscard]] bool Has(AcceleratorConfig::Type type) const;
+};
+
+[[nodiscard]] std::span<const Region> Regions();
+
+/// Null for a name that is not in the table. The pointer is to static storage.
+[[nodiscard]] const Region* FindRegion(std::string_view name);
+
+}  // namespace trainyard::cluster

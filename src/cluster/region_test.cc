@@ -1,0 +1,42 @@
+#include "cluster/region.h"
+
+#include <gtest/gtest.h>
+
+namespace trainyard::cluster {
+namespace {
+
+TEST(Region, TheTableHasAllTwentyTwo) { EXPECT_EQ(Regions().size(), 22U); }
+
+TEST(Region, UnknownNamesAreNotFound) {
+  EXPECT_NE(FindRegion("us-central1"), nullptr);
+  EXPECT_EQ(FindRegion("nowhere-1"), nullptr);
+  EXPECT_EQ(FindRegion(""), nullptr);
+  EXPECT_EQ(FindRegion("us-central"), nullptr);
+}
+
+struct Row {
+  const char* region;
+  AcceleratorConfig::Type type;
+  bool has;
+};
+class Has : public testing::TestWithParam<Row> {};
+
+TEST_P(Has, FollowsTheTable) {
+  const Row& row = GetParam();
+  ASSERT_NE(FindRegion(row.region), nullptr);
+  EXPECT_EQ(FindRegion(row.region)->Has(row.type), row.has) << row.region << ' ' << row.type;
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, Has,
+                         testing::Values(Row{"us-central1", AcceleratorConfig::TPU_V3, true},
+                                         Row{"europe-west4", AcceleratorConfig::TPU_V2, true},
+                                         Row{"us-east1", AcceleratorConfig::TPU_V2, false},
+                                         Row{"us-east1", AcceleratorConfig::NVIDIA_TESLA_V100, true},
+                                         Row{"us-west2", AcceleratorConfig::NVIDIA_TESLA_P4, true},
+                                         Row{"us-west2", AcceleratorConfig::NVIDIA_TESLA_K80, false},
+                                         Row{"us-west3", AcceleratorConfig::NVIDIA_TESLA_T4, false},
+                                         Row{"australia-southeast1", AcceleratorConfig::NVIDIA_TESLA_P100,
+                                             true}));
+
+}  // namespace
+}  // namespace trainyard::cluster

@@ -1,0 +1,122 @@
+#include "cluster/scale_tier.h"
+
+#include <string_view>
+
+#include "base/check.h"
+#include "cluster/role.h"
+
+namespace trainyard::cluster {
+namespace {
+
+using ml::v1::TrainingInput;
+
+struct TierRow {
+  TrainingInput::ScaleTier tier;
+  replica::v1::TaskType task;
+  std::string_view machine_type;
+  std::int32_t count;
+};
+constexpr TierRow kTiers[] = {
+#include "cluster/scale_tiers.inc"
+};
+
+void Append(std::vector<ReplicaPlan>& replicas, replica::v1::TaskType type, std::int64_t count,
+            const MachineType& machine, const Accelerators& attached) {
+  ReplicaPlan plan{.type = type,
+                   .index = 0,
+                   .machine_type = std::string(machine.name),
+                   .vcpus = machine.vcpus,
+                   .memory_bytes = machine.memory_bytes(),
+                   .accelerators = attached.count > 0 ? attached : machine.accelerators};
+  for (std::int64_t i = 0; i < count; ++i) {
+    plan.index = static_cast<std::int32_t>(i);
+    replicas.push_back(plan);
+  }
+}
+
+Status CheckNoCounts(const TrainingInput& input) {
+  for (const Role& role : Roles(input)) {
+    if (role.type == replica::v1::MASTER || role.count == 0) continue;
+    const std::string field = std::string(role.field) + "_count";
+    return std::unexpected(
+        InvalidArgument(field, "This value can only be used when scale_tier is set to CUSTOM."));
+  }
+  return {};
+}
+
+Status CheckRole(const Role& role) {
+  const std::string prefix(role.field);
+  if (role.count < 0) {
+    return std::unexpected(InvalidArgument(prefix + "_count", "The count must not be negative."));
+  }
+  if (role.count > 0 && role.machine_type.empty()) {
+    return std::unexpected(InvalidArgument(
+        prefix + "_type", role.type == replica::v1::MASTER
+                              ? "This value must be present when scale_tier is set to CUSTOM."
+                              : "This value must be present when scale_tier is set to CUSTOM and " + prefix +
+                                    "_count is greater than zero."));
+  }
+  if (role.count == 0 && !role.machine_type.empty()) {
+    return std::unexpected(InvalidArgument(
+        prefix + "_count", "This value must be greater than zero when " + prefix + "_type is set."));
+  }
+  if (role.count > 0 && FindMachineType(role.machine_type) == nullptr) {
+    return std::unexpected(InvalidArgument(prefix + "_type", "The specified machine type for " + prefix +
+                                                                 " is not supported: " + role.machine_type));
+  }
+  return {};
+}
+
+Result<std::vector<ReplicaPlan>> ExpandCustom(const TrainingInput& input) {
+  std::vector<ReplicaPlan> replicas;
+  for (const Role& role : Roles(input)) {
+    TY_RETURN_IF_ERROR(CheckRole(role));
+    if (role.count == 0) continue;
+    if (role.count > kReplicasMax - static_cast<std::int64_t>(replicas.size())) {
+      return std::unexpected(
+          InvalidArgument(std::string(role.field) + "_count",
+                          "A job cannot have more than " + std::to_string(kReplicasMax) + " replicas."));
+    }
+    const AcceleratorConfig& accelerators = role.config.accelerator_config();
+    Append(replicas, role.type, role.count, *FindMachineType(role.machine_type),
+           {accelerators.type(), accelerators.count()});
+  }
+  return replicas;
+}
+
+}  // namespace
+
+replica::v1::ReplicaId ReplicaPlan::id() const {
+  replica::v1::ReplicaId id;
+  id.set_type(type);
+  id.set_index(index);
+  return id;
+}
+
+Result<std::vector<ReplicaPlan>> Expand(const TrainingInput& input) {
+  if (input.scale_tier() == TrainingInput::CUSTOM) return ExpandCustom(input);
+  TY_RETURN_IF_ERROR(CheckNoCounts(input));
+  std::vector<ReplicaPlan> replicas;
+  for (const TierRow& row : kTiers) {
+    if (row.tier != input.scale_tier()) continue;
+    const MachineType* machine = FindMachineType(row.machine_type);
+    TY_CHECK(machine != nullptr);
+    Append(replicas, row.task, row.count, *machine, {});
+  }
+  if (replicas.empty()) {
+    return std::unexpected(InvalidArgument("scale_tier", "The specified scale tier is not supported."));
+  }
+  return replicas;
+}
+
+double UnitsPerHour(const std::vector<ReplicaPlan>& replicas) {
+  double units = 0;
+  for (const ReplicaPlan& replica : replicas) {
+    const MachineType* machine = FindMachineType(replica.machine_type);
+    TY_CHECK(machine != nullptr);
+    units += UnitsPerHour(*machine, replica.accelerators);
+  }
+  return units;
+}
+
+}  // namespace trainyard::cluster

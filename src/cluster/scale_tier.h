@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cluster/machine_type.h"
+#include "trainyard/ml/v1/ml.pb.h"
+#include "trainyard/replica/v1/replica.pb.h"
+
+namespace trainyard::cluster {
+
+/// One replica of a job and the machine that it asks for.
+struct ReplicaPlan {
+  replica::v1::TaskType type = replica::v1::MASTER;
+  std::int32_t index = 0;  ///< from 0 within its type
+  std::string machine_type;
+  double vcpus = 0;
+  std::int64_t memory_bytes = 0;
+  Accelerators accelerators;  ///< attached, or part of the machine type
+  friend bool operator==(const ReplicaPlan&, const ReplicaPlan&) = default;
+
+  [[nodiscard]] replica::v1::ReplicaId id() const;
+};
+
+/// Replicas that one job may have. The original's limit is not known; this one keeps a typing error from
+/// becoming work.
+inline constexpr std::int64_t kReplicasMax = 1000;
+
+/// The replicas that the training input stands for: master, workers, parameter servers, evaluators, each by
+/// index. Without a scale tier it is BASIC. A machine type beside a tier other than CUSTOM has no effect (the
+/// client's --scale-tier flag over a config file sends both); a count is an error.
+///
+/// Errors, kInvalidArgument: field "master_type", "worker_type", ... for a missing or unknown machine type,
+/// "worker_count", ... for a negative count, a count beside another tier than CUSTOM, a type without a count,
+/// more than kReplicasMax in all. Which machines may go together is jobs::Validate's matter. Pure: any
+/// thread. Source: spec cluster.md sections 1 to 3, data/cluster/scale_tiers.json.
+[[nodiscard]] Result<std::vector<ReplicaPlan>> Expand(const ml::v1::TrainingInput& input);
+
+/// Training units that the whole job consumes per hour. Source: spec cluster.md section 8.
+[[nodiscard]] double UnitsPerHour(const std::vector<ReplicaPlan>& replicas);
+
+}  // namespace trainyard::cluster

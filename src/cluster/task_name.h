@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "trainyard/replica/v1/replica.pb.h"
+
+/// What replicas are called: in logs, in messages, in TF_CONFIG and on the network. Pure: any thread.
+namespace trainyard::cluster {
+
+using replica::v1::ReplicaId;
+
+/// "worker-replica-0": the task name in logs and web access URIs. The master is "master-replica-0" even where
+/// TF_CONFIG calls it chief; "evaluator-replica-0" is our inference. Source: spec lifecycle.md section 7.
+[[nodiscard]] std::string TaskName(const ReplicaId& replica);
+
+/// "worker 0": as errorMessage names it. Source: spec lifecycle.md section 4.
+[[nodiscard]] std::string ReplicaLabel(const ReplicaId& replica);
+
+/// The key in TF_CONFIG's cluster and task.type: "chief" or "master", "worker", "ps", "evaluator".
+/// Source: spec environment.md section 1.
+[[nodiscard]] std::string_view TaskType(replica::v1::TaskType type, bool use_chief);
+
+/// "cmle-training-worker-0123456789-1". `cluster_hash` is ten hex digits, one per job.
+/// Source: spec environment.md section 1 (the public example calls the chief's host so as well).
+[[nodiscard]] std::string HostName(const ReplicaId& replica, std::string_view cluster_hash, bool use_chief);
+
+}  // namespace trainyard::cluster

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "trainyard/ml/v1/ml.pb.h"
+#include "trainyard/replica/v1/replica.pb.h"
+
+/// What a replica's program is told of its cluster. Pure: any thread. Source: spec environment.md sections 1,
+/// 2, 3, 5, 7.
+namespace trainyard::cluster {
+
+/// Whether TF_CONFIG calls the master "chief". `runtime_version` is what runtimeVersion was resolved to:
+/// "2.15". With a custom container only useChiefInTfConfig counts, without one only the version: 2.1 and
+/// later have a chief.
+[[nodiscard]] bool UseChief(const ml::v1::TrainingInput& input, std::string_view runtime_version);
+
+/// The variables that come from the job and its cluster: TF_CONFIG, CLUSTER_SPEC, MASTER_ADDR, MASTER_PORT,
+/// WORLD_SIZE, RANK, CLOUD_ML_JOB_ID, CLOUD_ML_PROJECT_ID, CLOUD_ML_REGION, CLOUD_ML_TRIAL_ID (trials only)
+/// and, for Python packages, OMP_NUM_THREADS and KMP_*. manifest.environment is not in it: that goes on top.
+///
+/// The manifest's replica is one of the cluster's; the cluster has a master. Hosts are named by their host
+/// name, or by their address where an endpoint has no host name (names do not resolve there). A job of one
+/// replica is at 127.0.0.1. Evaluators are never in the cluster. WORLD_SIZE counts master and workers;
+/// parameter servers and evaluators have no RANK. `cpus`: of this replica, at least 1.
+[[nodiscard]] std::map<std::string, std::string> ReplicaVariables(const replica::v1::Manifest& manifest,
+                                                                  const replica::v1::Cluster& cluster,
+                                                                  int cpus);
+
+/// `--cluster={...} --task={...} --job={...}`: what follows "Running task with arguments: " in a replica's
+/// log (spec lifecycle.md section 6, line 7).
+[[nodiscard]] std::string RunnerArguments(const replica::v1::Manifest& manifest,
+                                          const replica::v1::Cluster& cluster);
+
+}  // namespace trainyard::cluster

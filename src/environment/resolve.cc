@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <optional>
+#include <ranges>
+#include <utility>
+
+#include "environment/catalogue.h"
+
+namespace trainyard::environment {
+
+namespace {
+
+constexpr std::string_view kField = "runtime_version";
+
+Error NotSupported(std::string_view version, std::string_view python) {
+  return InvalidArgument(
+      kField,
+      "The specified runtime version '" + std::string(version) + "' with the Python version '" +
+          std::string(python) +
+          "' is not supported or is deprecated.  Please specify a different runtime version. See "
+          "https://cloud.google.com/ml-engine/docs/runtime-version-list for a list of supported versions");
+}
+
+bool Higher(const std::string& a, const std::string& b) { return ParseMajorMinor(a) > ParseMajorMinor(b); }
+
+/// The highest Python of the runtime that can be had, if any; only `wanted` if that is not empty.
+std::optional<std::string> ChoosePython(const RuntimeVersion& runtime, std::string_view wanted,
+                                        const AvailablePythons& available) {
+  std::vector<std::string> pythons = runtime.pythons;
+  std::ranges::sort(pythons, Higher);
+  for (const std::string& python : pythons)
+    if ((wanted.empty() || python == wanted) && ParseMajorMinor(python) >= kPythonMin &&
+        available.Find(python) != nullptr)
+      return python;
+  return std::nullopt;
+}
+
+std::string JoinOr(std::vector<std::string> words) {
+  std::ranges::sort(words, [](const std::string& a, const std::string& b) { return Higher(b, a); });
+  std::string joined;
+  for (const std::string& word : words) joined += (joined.empty() ? "" : " or ") + word;
+  return joined;
+}
+
+/// The next higher version that can be built, else the next lower one. Only numbers have neighbours.
+std::optional<Resolution> Nearest(const std::vector<RuntimeVersion>& sorted, std::string_view asked,
+                                  const AvailablePythons& available) {
+  const auto number = ParseMajorMinor(asked);
+  std::optional<Resolution> below;
+  for (const RuntimeVersion& runtime : sorted) {
+    const auto candidate = ParseMajorMinor(runtime.version);
+    const auto python = ChoosePython(runtime, {}, available);
+    if (!candidate || !python) continue;
+    if (number && candidate > number) return Resolution{runtime.version, *python, {}};
+    below = Resolution{runtime.version, *python, {}};
+  }
+  return below;
+}
+
+std::string Describe(const RuntimeVersion& runtime, const std::string& python) {
+  const std::string tensorflow = PinnedVersion(runtime, "tensorflow");
+  return "runtime version " + runtime.version + " (Python " + python +
+         (tensorflow.empty() ? "" : ", TensorFlow " + tensorflow) + ")";
+}
+
+}  // namespace
+
+Result<Resolution> Catalogue::Resolve(std::string_view version, std::string_view python,
+                                      FallbackPolicy policy, const AvailablePythons& available) const {
+  const std::string_view asked = version.empty() ? kDefaultRuntimeVersion : version;
+  const RuntimeVersion* runtime = Find(asked);
+  if (version.empty() && !python.empty()) {
+    // Only a Python: the newest version that comes with it, if that can be built.
+    const auto has_python = [&](const RuntimeVersion& one) {
+      return ParseMajorMinor(one.version) && std::ranges::find(one.pythons, python) != one.pythons.end();
+    };
+    if (runtime == nullptr || !has_python(*runtime)) {
+      const auto newest = std::ranges::find_if(versions_ | std::views::reverse, has_python);
+      runtime = newest == versions_.rend() ? nullptr : &*newest;
+    }
+  }
+  if (runtime == nullptr) return std::unexpected(NotSupported(version, python));
+  if (!python.empty() && std::ranges::find(runtime->pythons, python) == runtime->pythons.end())
+    return std::unexpected(NotSupported(version, python));
+
+  if (auto exact = ChoosePython(*runtime, python, available)) return Resolution{runtime->version, *exact, {}};
+
+  const std::string missing = "Python " + (python.empty() ? JoinOr(runtime->pythons) : std::string(python)) +
+                              ", which this machine does not have";
+  if (policy == FallbackPolicy::kNone)
+    return std::unexpected(
+        FailedPrecondition("runtime version " + runtime->version + " needs " + missing +
+                               "; install it, or allow another version with --runtime-fallback nearest",
+                           kField));
+  std::optional<Resolution> nearest = Nearest(versions_, runtime->version, available);
+  if (!nearest)
+    return std::unexpected(
+        FailedPrecondition("runtime version " + runtime->version + " needs " + missing +
+                               ", and there is no other version that it has the Python for",
+                           kField));
+  nearest->note = "runtime version " + runtime->version + " asks for " + missing + "; running with " +
+                  Describe(*Find(nearest->version), nearest->python) + " instead";
+  return *std::move(nearest);
+}
+
+}  // namespace trainyard::environment

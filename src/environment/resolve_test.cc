@@ -1,0 +1,100 @@
+#include <gtest/gtest.h>
+
+#include "environment/catalogue.h"
+
+namespace trainyard::environment {
+namespace {
+
+const Catalogue& BuiltIn() {
+  static const Catalogue catalogue = *Catalogue::Load("/nonexistent");
+  return catalogue;
+}
+
+Error NotSupported(const std::string& version, const std::string& python) {
+  return {Code::kInvalidArgument,
+          "The specified runtime version '" + version + "' with the Python version '" + python +
+              "' is not supported or is deprecated.  Please specify a different runtime version. See "
+              "https://cloud.google.com/ml-engine/docs/runtime-version-list for a list of supported versions",
+          "runtime_version"};
+}
+
+const AvailablePythons kDebian12{{{"3.11", "/usr/bin/python3.11"}}};
+const AvailablePythons kWith37{{{"3.11", "/usr/bin/python3.11"}, {"3.7", "/opt/python3.7"}}};
+const AvailablePythons kAncient{{{"2.7", "/usr/bin/python2.7"}, {"3.5", "/opt/python3.5"}}};
+constexpr auto kNearest = FallbackPolicy::kNearest;
+constexpr auto kNone = FallbackPolicy::kNone;
+
+struct Row {
+  const char* name;
+  const char* version;
+  const char* python;
+  FallbackPolicy policy;
+  const AvailablePythons* available;
+  Result<Resolution> expected;
+};
+class Resolve : public testing::TestWithParam<Row> {};
+TEST_P(Resolve, Decides) {
+  const Row& row = GetParam();
+  EXPECT_EQ(BuiltIn().Resolve(row.version, row.python, row.policy, *row.available), row.expected);
+}
+INSTANTIATE_TEST_SUITE_P(
+    Rules, Resolve,
+    testing::Values(
+        Row{"default", "", "", kNone, &kDebian12, Resolution{"2.15", "3.11", ""}},
+        Row{"default_with_its_python", "", "3.11", kNone, &kDebian12, Resolution{"2.15", "3.11", ""}},
+        Row{"exact", "2.21", "3.11", kNone, &kDebian12, Resolution{"2.21", "3.11", ""}},
+        Row{"original_python_is_there", "2.11", "3.7", kNone, &kWith37, Resolution{"2.11", "3.7", ""}},
+        Row{"highest_python_that_is_there", "1.15", "", kNone, &kWith37, Resolution{"1.15", "3.7", ""}},
+        Row{"python_only", "", "3.7", kNone, &kWith37, Resolution{"2.11", "3.7", ""}},
+        Row{"nearest_above", "1.15", "", kNearest, &kDebian12,
+            Resolution{
+                "2.15", "3.11",
+                "runtime version 1.15 asks for Python 2.7 or 3.7, which this machine does not have; running "
+                "with runtime version 2.15 (Python 3.11, TensorFlow 2.15.1) instead"}},
+        Row{"nearest_names_the_python_asked_for", "1.15", "2.7", kNearest, &kWith37,
+            Resolution{"2.1", "3.7",
+                       "runtime version 1.15 asks for Python 2.7, which this machine does not have; running "
+                       "with runtime version 2.1 (Python 3.7, TensorFlow 2.1.0) instead"}},
+        Row{"nearest_without_a_number", "", "3.7", kNearest, &kDebian12,
+            Resolution{"2.15", "3.11",
+                       "runtime version 2.11 asks for Python 3.7, which this machine does not have; running "
+                       "with runtime version 2.15 (Python 3.11, TensorFlow 2.15.1) instead"}},
+        Row{"old_python_is_never_enough", "1.4", "3.5", kNone, &kAncient,
+            std::unexpected(
+                FailedPrecondition("runtime version 1.4 needs Python 3.5, which this machine does not "
+                                   "have; install it, or allow another version with "
+                                   "--runtime-fallback nearest",
+                                   "runtime_version"))},
+        Row{"none", "2.11", "3.7", kNone, &kDebian12,
+            std::unexpected(
+                FailedPrecondition("runtime version 2.11 needs Python 3.7, which this machine does not "
+                                   "have; install it, or allow another version with "
+                                   "--runtime-fallback nearest",
+                                   "runtime_version"))},
+        Row{"nothing_can_be_built", "2.1", "", kNearest, &kAncient,
+            std::unexpected(
+                FailedPrecondition("runtime version 2.1 needs Python 3.7, which this machine does not "
+                                   "have, and there is no other version that it has the Python for",
+                                   "runtime_version"))},
+        Row{"unknown_version", "9.9", "", kNearest, &kDebian12, std::unexpected(NotSupported("9.9", ""))},
+        Row{"unknown_version_and_python", "1.99", "2.7", kNearest, &kDebian12,
+            std::unexpected(NotSupported("1.99", "2.7"))},
+        Row{"other_python", "2.15", "3.7", kNearest, &kWith37, std::unexpected(NotSupported("2.15", "3.7"))},
+        Row{"unknown_python", "", "4.2", kNearest, &kDebian12, std::unexpected(NotSupported("", "4.2"))},
+        Row{"garbage", "../../etc", "x", kNearest, &kDebian12,
+            std::unexpected(NotSupported("../../etc", "x"))}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(ResolveBelow, TakesTheHighestLowerOneIfNoneIsAbove) {
+  const Catalogue catalogue({{.version = "3.1", .pythons = {"3.11"}},
+                             {.version = "3.2", .pythons = {"3.11"}},
+                             {.version = "3.3", .pythons = {"3.12"}},
+                             {.version = "nightly", .pythons = {"3.11"}}});
+  const auto resolution = catalogue.Resolve("3.3", "", kNearest, kDebian12);
+  ASSERT_TRUE(resolution);
+  EXPECT_EQ(resolution->version, "3.2");
+  EXPECT_EQ(catalogue.Resolve("nightly", "", kNone, kDebian12), (Resolution{"nightly", "3.11", ""}));
+}
+
+}  // namespace
+}  // namespace trainyard::environment

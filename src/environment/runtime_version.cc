@@ -1,0 +1,142 @@
+#include "environment/runtime_version.h"
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <charconv>
+#include <cstddef>
+#include <system_error>
+
+#include "environment/name_hash.h"
+
+namespace trainyard::environment {
+
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::size_t kVersionLengthMax = 64;
+constexpr std::size_t kHashDigits = 12;
+
+Error Bad(std::string message) { return InvalidArgument({}, std::move(message)); }
+
+bool IsFolderName(std::string_view text) {
+  constexpr std::string_view kAllowed = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+  return !text.empty() && text.size() <= kVersionLengthMax && text.front() != '.' && text.front() != '-' &&
+         text.find_first_not_of(kAllowed) == std::string_view::npos;
+}
+
+Result<std::string> Text(std::string_view name, const json::value& value) {
+  const json::string* text = value.if_string();
+  if (text == nullptr) return std::unexpected(Bad("\"" + std::string(name) + "\" must be a string"));
+  return std::string(*text);
+}
+
+Result<std::vector<std::string>> Texts(std::string_view name, const json::value& value) {
+  const json::array* list = value.if_array();
+  std::vector<std::string> texts;
+  if (list == nullptr) return std::unexpected(Bad("\"" + std::string(name) + "\" must be a list of strings"));
+  for (const json::value& item : *list) {
+    TY_TRY(std::string text, Text(name, item));
+    if (text.empty() || text.front() == '-' || text.find_first_of("\r\n") != std::string::npos)
+      return std::unexpected(
+          Bad("\"" + std::string(name) + "\" has an entry that is not one: '" + text + "'"));
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+Result<RuntimeVersion::Kind> ParseKind(const json::value& value) {
+  TY_TRY(const std::string text, Text("kind", value));
+  if (text == "original") return RuntimeVersion::Kind::kOriginal;
+  if (text == "trainyard") return RuntimeVersion::Kind::kTrainyard;
+  if (text == "operator") return RuntimeVersion::Kind::kOperator;
+  return std::unexpected(Bad("\"kind\" must be original, trainyard or operator, not '" + text + "'"));
+}
+
+Result<std::map<std::string, std::string>> ParseProvides(const json::value& value) {
+  const json::object* object = value.if_object();
+  if (object == nullptr) return std::unexpected(Bad("\"provides\" must be an object of strings"));
+  std::map<std::string, std::string> provides;
+  for (const auto& [name, version] : *object) {
+    TY_TRY(std::string text, Text("provides", version));
+    if (!IsFolderName(std::string_view(name)) || !IsFolderName(text))
+      return std::unexpected(Bad("\"provides\" has an entry that is not one: '" + std::string(name) + "'"));
+    provides.emplace(name, std::move(text));
+  }
+  return provides;
+}
+
+Status SetMember(RuntimeVersion& runtime, std::string_view name, const json::value& value) {
+  if (name == "version") {
+    TY_TRY(runtime.version, Text(name, value));
+  } else if (name == "kind") {
+    TY_TRY(runtime.kind, ParseKind(value));
+  } else if (name == "pythons") {
+    TY_TRY(runtime.pythons, Texts(name, value));
+  } else if (name == "released") {
+    TY_TRY(runtime.released, Text(name, value));
+  } else if (name == "notes") {
+    TY_TRY(runtime.notes, Text(name, value));
+  } else if (name == "packages") {
+    TY_TRY(runtime.packages, Texts(name, value));
+  } else if (name == "provides") {
+    TY_TRY(runtime.provides, ParseProvides(value));
+  } else if (name == "locked") {
+    if (!value.is_bool()) return std::unexpected(Bad("\"locked\" must be true or false"));
+    runtime.locked = value.get_bool();
+  } else {
+    return std::unexpected(Bad("unknown name \"" + std::string(name) + "\""));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<RuntimeVersion> ParseRuntimeVersion(std::string_view text) {
+  std::error_code error;
+  const json::value value = json::parse(json::string_view(text.data(), text.size()), error);
+  if (error) return std::unexpected(Bad("not JSON: " + error.message()));
+  const json::object* object = value.if_object();
+  if (object == nullptr) return std::unexpected(Bad("not a JSON object"));
+  RuntimeVersion runtime;
+  for (const auto& [name, member] : *object)
+    TY_RETURN_IF_ERROR(SetMember(runtime, std::string_view(name), member));
+  if (!IsFolderName(runtime.version))
+    return std::unexpected(Bad("\"version\" must be given, and of letters, digits, '.', '_' and '-'"));
+  if (runtime.pythons.empty()) return std::unexpected(Bad("\"pythons\" must name at least one version"));
+  for (const std::string& python : runtime.pythons)
+    if (!ParseMajorMinor(python))
+      return std::unexpected(Bad("\"pythons\" must be like 3.11, not '" + python + "'"));
+  return runtime;
+}
+
+std::string RuntimeFolder(const RuntimeVersion& runtime) {
+  NameHash hash;
+  hash.Add("runtime 1").Add(runtime.version).Add(runtime.locked ? "locked" : "resolved");
+  for (const std::string& python : runtime.pythons) hash.Add("python").Add(python);
+  for (const std::string& package : runtime.packages) hash.Add("package").Add(package);
+  for (const auto& [name, version] : runtime.provides) hash.Add("provides").Add(name).Add(version);
+  return runtime.version + "-" + hash.Hex().substr(0, kHashDigits);
+}
+
+std::optional<std::pair<int, int>> ParseMajorMinor(std::string_view text) {
+  std::pair<int, int> number;
+  const char* end = text.data() + text.size();
+  const auto major = std::from_chars(text.data(), end, number.first);
+  if (major.ec != std::errc{} || major.ptr == end || *major.ptr != '.') return std::nullopt;
+  const auto minor = std::from_chars(major.ptr + 1, end, number.second);
+  if (minor.ec != std::errc{} || minor.ptr != end || number.first < 0 || number.second < 0)
+    return std::nullopt;
+  return number;
+}
+
+std::string PinnedVersion(const RuntimeVersion& runtime, std::string_view package) {
+  for (const std::string& requirement : runtime.packages) {
+    const std::size_t pin = requirement.find("==");
+    if (pin != std::string::npos && std::string_view(requirement).substr(0, pin) == package)
+      return requirement.substr(pin + 2);
+  }
+  return {};
+}
+
+}  // namespace trainyard::environment

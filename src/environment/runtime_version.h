@@ -1,0 +1,50 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace trainyard::environment {
+
+/// A runtime version: which Python and which packages. One JSON file each, in data/runtimes or, of the
+/// operator's own, in DATA/environments/runtimes.d.
+struct RuntimeVersion {
+  enum class Kind {
+    kOriginal,   ///< a number that the original service had
+    kTrainyard,  ///< one of this project's, for Pythons of today
+    kOperator,   ///< from runtimes.d
+  };
+  std::string version;  ///< "2.15"
+  Kind kind = Kind::kOperator;
+  std::vector<std::string> pythons;  ///< that it runs with, as "3.11"; the highest that is there is taken
+  std::string released;              ///< a date, or empty
+  std::string notes;
+  std::vector<std::string> packages;  ///< requirements in pip's words, usually NAME==VERSION
+  bool locked = false;                ///< packages is complete: nothing else gets resolved or installed
+  /// Distribution names that an installed package of another name stands for, with their version: a package
+  /// that requires "xgboost" is content with xgboost-cpu.
+  std::map<std::string, std::string> provides;
+
+  friend bool operator==(const RuntimeVersion&, const RuntimeVersion&) = default;
+};
+
+/// Reads one definition. kInvalidArgument with what is wrong: not JSON, an unknown or missing name, a wrong
+/// type, a version that cannot be a folder's name. `kind` defaults to operator. Pure: any thread.
+[[nodiscard]] Result<RuntimeVersion> ParseRuntimeVersion(std::string_view json);
+
+/// VERSION-HASH, the name of the folder it is built in: it changes when anything that gets installed changes.
+/// Pure.
+[[nodiscard]] std::string RuntimeFolder(const RuntimeVersion& runtime);
+
+/// {2, 15} of "2.15", or of Python "3.11"; nothing for any other form. Pure.
+[[nodiscard]] std::optional<std::pair<int, int>> ParseMajorMinor(std::string_view text);
+
+/// The version that `packages` pins the named package to; empty if it does not. Pure.
+[[nodiscard]] std::string PinnedVersion(const RuntimeVersion& runtime, std::string_view package);
+
+}  // namespace trainyard::environment

@@ -1,0 +1,84 @@
+#include "wire/filter_operand.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <string>
+
+#include "wire/time.h"
+
+namespace trainyard::wire {
+namespace {
+
+char Lower(char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); }
+
+bool EqualIgnoringCase(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, {}, Lower, Lower);
+}
+
+}  // namespace
+
+std::optional<long double> ReadNumber(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  long double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<bool> ReadBool(std::string_view text) {
+  if (EqualIgnoringCase(text, "true")) return true;
+  if (EqualIgnoringCase(text, "false")) return false;
+  return std::nullopt;
+}
+
+std::optional<SysTime> ReadTime(std::string_view text) {
+  constexpr std::size_t kDateLength = 10;
+  const auto time =
+      ParseTime(text.size() == kDateLength ? std::string(text) + "T00:00:00Z" : std::string(text));
+  return time ? std::optional(*time) : std::nullopt;
+}
+
+std::optional<std::chrono::nanoseconds> ReadLength(std::string_view text) {
+  const auto length = ParseDuration(text);
+  return length ? std::optional(*length) : std::nullopt;
+}
+
+const google::protobuf::EnumValueDescriptor* FindEnumValue(const google::protobuf::EnumDescriptor& type,
+                                                           std::string_view text) {
+  const auto number = ReadNumber(text);
+  for (int i = 0; i < type.value_count(); ++i) {
+    const auto* value = type.value(i);
+    if (EqualIgnoringCase(value->name(), text) || (number && *number == value->number())) return value;
+  }
+  return nullptr;
+}
+
+bool MatchesGlob(std::string_view text, std::string_view pattern) {
+  // On a mismatch the last star takes one character more; no recursion, at most text * pattern steps.
+  std::size_t t = 0;
+  std::size_t p = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t after_star = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      after_star = t;
+    } else if (p < pattern.size() && Lower(pattern[p]) == Lower(text[t])) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++after_star;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
+bool AsksForPresence(const Comparison& comparison) {
+  return comparison.comparator == Comparator::kHas && comparison.value == "*" && !comparison.quoted;
+}
+
+}  // namespace trainyard::wire

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <google/protobuf/descriptor.h>
+
+#include <chrono>
+#include <optional>
+#include <string_view>
+
+#include "base/clock.h"
+#include "wire/filter.h"
+
+namespace trainyard::wire {
+
+/// A comparison's right side as the type of its left side; nullopt or null if it is none. Pure: any thread.
+[[nodiscard]] std::optional<long double> ReadNumber(std::string_view text);
+[[nodiscard]] std::optional<bool> ReadBool(std::string_view text);
+/// RFC 3339, or a date alone, which is its midnight in UTC.
+[[nodiscard]] std::optional<SysTime> ReadTime(std::string_view text);
+[[nodiscard]] std::optional<std::chrono::nanoseconds> ReadLength(std::string_view text);
+/// By name in any case, or by number.
+[[nodiscard]] const google::protobuf::EnumValueDescriptor* FindEnumValue(
+    const google::protobuf::EnumDescriptor& type, std::string_view text);
+
+/// Whether `text` is `pattern`, in which `*` stands for any text, without case.
+[[nodiscard]] bool MatchesGlob(std::string_view text, std::string_view pattern);
+
+/// `field:*`
+[[nodiscard]] bool AsksForPresence(const Comparison& comparison);
+
+}  // namespace trainyard::wire

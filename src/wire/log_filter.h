@@ -1,0 +1,33 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "wire/filter.h"
+
+/// Filters on log entries (entries.list). Pure: any thread.
+namespace trainyard::wire {
+
+/// ParseFilter and CheckFilter against logging.v2.LogEntry. Match entries with Matches(filter, entry).
+[[nodiscard]] Result<Filter> ParseLogFilter(std::string_view text);
+
+/// What an index may use of a filter: each entry that matches lies within; what lies within need not match.
+struct LogBounds {
+  bool nothing = false;               ///< no entry can match
+  std::optional<std::string> job_id;  ///< resource.labels.job_id is this
+  std::optional<std::string>
+      task_name;  ///< one of the task name labels is this (see kTaskNamePaths in the source)
+  SysTime earliest = SysTime::min();  ///< timestamp >= earliest
+  SysTime latest = SysTime::max();    ///< timestamp <= latest
+  /// Of the entries stamped exactly `earliest`, only those with a greater insert id: where the last poll
+  /// ended.
+  std::optional<std::string> insert_id_above;
+  friend bool operator==(const LogBounds&, const LogBounds&) = default;
+};
+
+[[nodiscard]] LogBounds ExtractBounds(const Filter& filter);
+
+}  // namespace trainyard::wire

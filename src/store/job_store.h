@@ -13,30 +13,34 @@ namespace trainyard::store {
 using control::v1::Event;
 using control::v1::JobRecord;
 
+inline constexpr int kPageSizeMax = 1000;
+
 /// One page of a project's jobs, newest first.
 struct JobPage {
   std::vector<JobRecord> jobs;
   std::string next_page_token;  ///< empty on the last page; a keyset, independent of the page size
 };
 
-/// Records and event logs of jobs. Synchronous; the caller brings the thread (Journal does). Implementations: memory,
-/// sqlite; job_store_conformance.h is the contract as a test suite. Returned values are copies.
+/// Records and event logs of jobs. Synchronous; the caller brings the thread (Journal does). Implementations:
+/// memory, sqlite; job_store_conformance.h is the contract as a test suite. Returned values are copies.
 class JobStore {
  public:
   virtual ~JobStore() = default;
 
-  /// Adds a job with its first event (revision 1) and returns its uid, which is never reused.
-  /// kAlreadyExists with field "job.job_id" when the project has a job of that id.
+  /// Adds a job with its first event (revision 1) and returns its uid, which is never reused. The store fills
+  /// in uid and revision of the record (also of the one within Created) and seq of the event. kAlreadyExists
+  /// with field "job.job_id" when the project has a job of that id.
   virtual Result<std::int64_t> Create(const JobRecord& record, const Event& created) = 0;
 
   /// Stores the record after one more event, and the event. kAborted when the stored revision is not
   /// `after.revision() - 1`: the caller's copy is stale, drop it and reload.
   virtual Status Append(const JobRecord& after, const Event& event) = 0;
 
-  /// kNotFound if the project has no such job.
+  /// kNotFound with field "name" if the project has no such job.
   virtual Result<JobRecord> Get(std::string_view project, std::string_view job_id) = 0;
 
-  /// kInvalidArgument with field "page_token" for a token that no List returned. `page_size` in 1..kPageSizeMax.
+  /// kInvalidArgument with field "page_token" for a token that no List returned. `page_size`
+  /// in 1..kPageSizeMax.
   virtual Result<JobPage> List(std::string_view project, int page_size, std::string_view page_token) = 0;
 
   /// Every job without an end time, by uid: what a restarted server has to look after.
@@ -45,8 +49,9 @@ class JobStore {
   /// Events of a job with seq > after_seq, in order.
   virtual Result<std::vector<Event>> Events(std::int64_t uid, std::int64_t after_seq) = 0;
 
-  /// Group commit: what is written between Begin and Commit is durable together or not at all. A failing Create or
-  /// Append in between leaves no trace and does not harm the others. kResourceExhausted when the disk is full.
+  /// Group commit: what is written between Begin and Commit is durable together or not at all. A failing
+  /// Create or Append in between leaves no trace and does not harm the others. kResourceExhausted when the
+  /// disk is full.
   virtual Status Begin() = 0;
   virtual Status Commit() = 0;
   /// Forgets what was written since Begin.

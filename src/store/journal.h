@@ -11,10 +11,11 @@
 
 namespace trainyard::store {
 
-/// The job store as the loop uses it. Writes go to one thread that commits them in groups and posts ONE completion per
-/// group to the loop; reads go to a second connection on a thread of their own. Called on the loop thread only.
-/// The destructor finishes the writes under way, then joins both threads. A write whose commit failed (full disk)
-/// reports the error to every caller of the group, and nothing of the group is stored.
+/// The job store as the loop uses it. Writes go to one thread that commits them in groups and posts ONE
+/// completion per group to the loop; reads go to a second connection on a thread of their own. Called on the
+/// loop thread only. The destructor finishes the writes under way, then joins both threads. A write whose
+/// commit failed (full disk) reports the error to every caller of the group, and nothing of the group is
+/// stored.
 class Journal {
  public:
   /// `writer` and `reader` may be the same store (memory); both outlive the journal.

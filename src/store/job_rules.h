@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "store/job_store.h"
+#include "store/page_token.h"
+
+/// What every implementation of JobStore says and checks the same way. Pure: any thread.
+namespace trainyard::store {
+
+/// kAlreadyExists with field "job.job_id".
+[[nodiscard]] Error JobExists();
+/// kNotFound with field "name".
+[[nodiscard]] Error NoSuchJob();
+/// kAborted.
+[[nodiscard]] Error StaleRevision(const JobRecord& after);
+
+/// A bug if the event is not the one that made this revision.
+void CheckEventMatches(const JobRecord& after, const Event& event);
+
+/// Fills in what only the store knows of a first event: seq, and the uid within Created's record.
+void CompleteEvent(Event& event, std::int64_t uid, std::int64_t seq);
+
+/// Tokens of a project's job list: the page begins below this uid. An empty token is the first page.
+[[nodiscard]] std::string SealJobPageToken(const PageTokenKey& key, std::string_view project,
+                                           std::int64_t uid);
+[[nodiscard]] Result<std::int64_t> OpenJobPageToken(const PageTokenKey& key, std::string_view project,
+                                                    std::string_view token);
+
+}  // namespace trainyard::store

@@ -1,0 +1,216 @@
+#pragma once
+
+#include <gmock/gmock.h>
+#include <google/protobuf/util/message_differencer.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "store/job_store.h"
+
+/// The contract of JobStore as a test suite. An implementation instantiates it with a fixture that makes
+/// stores:
+///   struct Fixture { JobStore& store(); };
+///   INSTANTIATE_TYPED_TEST_SUITE_P(Memory, JobStoreConformance, Fixture);
+namespace trainyard::store {
+
+MATCHER_P(EqualsMessage, expected, "") {
+  std::string difference;
+  google::protobuf::util::MessageDifferencer differencer;
+  differencer.ReportDifferencesToString(&difference);
+  if (differencer.Compare(expected, arg)) return true;
+  *result_listener << difference;
+  return false;
+}
+
+/// A job as jobs.create stores it: no uid, no revision.
+inline JobRecord NewJob(const std::string& project, const std::string& job_id) {
+  JobRecord record;
+  record.set_project(project);
+  record.mutable_job()->set_job_id(job_id);
+  record.mutable_job()->mutable_create_time()->set_seconds(1'700'000'000);
+  record.mutable_job()->mutable_training_input()->set_region("us-central1");
+  record.mutable_job()->set_state(ml::v1::Job::QUEUED);
+  return record;
+}
+
+inline Event CreatedEvent(const JobRecord& record) {
+  Event event;
+  *event.mutable_created()->mutable_record() = record;
+  return event;
+}
+
+/// The record one event later, in this state.
+inline JobRecord Next(JobRecord record, ml::v1::Job::State state) {
+  record.set_revision(record.revision() + 1);
+  record.mutable_job()->set_state(state);
+  if (state == ml::v1::Job::SUCCEEDED) record.mutable_job()->mutable_end_time()->set_seconds(1'700'000'100);
+  return record;
+}
+
+inline Event RunningEvent(const JobRecord& after) {
+  Event event;
+  event.set_seq(after.revision());
+  event.mutable_running();
+  return event;
+}
+
+template <class Fixture>
+class JobStoreConformance : public testing::Test {
+ protected:
+  JobStore& store() { return fixture_.store(); }
+  /// Creates the job and returns it as stored.
+  JobRecord Create(const std::string& project, const std::string& job_id) {
+    JobRecord record = NewJob(project, job_id);
+    Result<std::int64_t> uid = store().Create(record, CreatedEvent(record));
+    EXPECT_TRUE(uid) << uid.error().message;
+    record.set_uid(uid.value_or(0));
+    record.set_revision(1);
+    return record;
+  }
+  std::vector<std::string> Ids(const std::vector<JobRecord>& jobs) {
+    std::vector<std::string> ids;
+    for (const JobRecord& job : jobs) ids.push_back(job.job().job_id());
+    return ids;
+  }
+  Fixture fixture_;
+};
+
+TYPED_TEST_SUITE_P(JobStoreConformance);
+
+TYPED_TEST_P(JobStoreConformance, CreatesAndGets) {
+  const JobRecord a = this->Create("p", "a");
+  const JobRecord b = this->Create("q", "a");
+  EXPECT_GT(a.uid(), 0);
+  EXPECT_GT(b.uid(), a.uid());
+  EXPECT_THAT(this->store().Get("p", "a").value(), EqualsMessage(a));
+  EXPECT_THAT(this->store().Get("q", "a").value(), EqualsMessage(b));
+  EXPECT_EQ(this->store().Get("p", "b").error(),
+            (Error{Code::kNotFound, "The job cannot be found.", "name"}));
+
+  const std::vector<Event> events = this->store().Events(a.uid(), 0).value();
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].seq(), 1);
+  JobRecord created = NewJob("p", "a");
+  created.set_uid(a.uid());
+  EXPECT_THAT(events[0].created().record(), EqualsMessage(created));
+}
+
+TYPED_TEST_P(JobStoreConformance, RefusesASecondJobOfTheName) {
+  const JobRecord first = this->Create("p", "a");
+  const JobRecord second = NewJob("p", "a");
+  const Error exists{Code::kAlreadyExists, "A job with this id already exists.", "job.job_id"};
+  EXPECT_EQ(this->store().Create(second, CreatedEvent(second)).error(), exists);
+  EXPECT_THAT(this->store().Get("p", "a").value(), EqualsMessage(first));
+  EXPECT_EQ(this->store().Events(first.uid(), 0).value().size(), 1U);
+}
+
+TYPED_TEST_P(JobStoreConformance, AppendsAtTheRightRevisionOnly) {
+  const JobRecord created = this->Create("p", "a");
+  const JobRecord running = Next(created, ml::v1::Job::RUNNING);
+  ASSERT_TRUE(this->store().Append(running, RunningEvent(running)));
+  EXPECT_THAT(this->store().Get("p", "a").value(), EqualsMessage(running));
+
+  EXPECT_EQ(this->store().Append(running, RunningEvent(running)).error().code, Code::kAborted)
+      << "applied already";
+  JobRecord ahead = Next(Next(running, ml::v1::Job::RUNNING), ml::v1::Job::SUCCEEDED);
+  EXPECT_EQ(this->store().Append(ahead, RunningEvent(ahead)).error().code, Code::kAborted);
+  JobRecord unknown = Next(running, ml::v1::Job::RUNNING);
+  unknown.set_uid(running.uid() + 1);
+  EXPECT_EQ(this->store().Append(unknown, RunningEvent(unknown)).error().code, Code::kAborted);
+
+  EXPECT_THAT(this->store().Get("p", "a").value(), EqualsMessage(running));
+  EXPECT_EQ(this->store().Events(created.uid(), 0).value().size(), 2U);
+  const std::vector<Event> later = this->store().Events(created.uid(), 1).value();
+  ASSERT_EQ(later.size(), 1U);
+  EXPECT_THAT(later[0], EqualsMessage(RunningEvent(running)));
+  EXPECT_TRUE(this->store().Events(created.uid(), 2).value().empty());
+  EXPECT_TRUE(this->store().Events(created.uid() + 7, 0).value().empty());
+}
+
+TYPED_TEST_P(JobStoreConformance, ListsNewestFirstInPagesOfAnySize) {
+  std::vector<std::string> newest_first;
+  for (int i = 0; i < 7; ++i) {
+    this->Create("p", "job" + std::to_string(i));
+    this->Create("other", "job" + std::to_string(i));
+    newest_first.insert(newest_first.begin(), "job" + std::to_string(i));
+  }
+  for (const int page_size : {1, 2, 7, 8, kPageSizeMax}) {
+    std::vector<std::string> seen;
+    std::string token;
+    do {
+      const JobPage page = this->store().List("p", page_size, token).value();
+      EXPECT_LE(page.jobs.size(), static_cast<std::size_t>(page_size));
+      EXPECT_FALSE(page.jobs.empty());
+      for (const std::string& id : this->Ids(page.jobs)) seen.push_back(id);
+      token = page.next_page_token;
+    } while (!token.empty());
+    EXPECT_EQ(seen, newest_first) << page_size;
+  }
+  EXPECT_TRUE(this->store().List("nobody", 5, "").value().jobs.empty());
+}
+
+TYPED_TEST_P(JobStoreConformance, PageTokensOutliveTheirPageAndNothingElse) {
+  for (int i = 0; i < 5; ++i) this->Create("p", "job" + std::to_string(i));
+  const std::string token = this->store().List("p", 2, "").value().next_page_token;
+  this->Create("p", "newer");
+  EXPECT_EQ(this->Ids(this->store().List("p", 3, token).value().jobs),
+            (std::vector<std::string>{"job2", "job1", "job0"}));
+  std::string forged = token;
+  forged[3] = forged[3] == 'A' ? 'B' : 'A';
+  for (const std::string& bad : {forged, std::string("1"), token + "A", token.substr(1)}) {
+    const Error error = this->store().List("p", 2, bad).error();
+    EXPECT_EQ(error.code, Code::kInvalidArgument) << bad;
+    EXPECT_EQ(error.field, "page_token");
+  }
+  EXPECT_FALSE(this->store().List("q", 2, token)) << "a token of another project";
+}
+
+TYPED_TEST_P(JobStoreConformance, KnowsWhatIsUnfinished) {
+  const JobRecord a = this->Create("p", "a");
+  const JobRecord b = this->Create("q", "b");
+  const JobRecord c = this->Create("p", "c");
+  const JobRecord ended = Next(b, ml::v1::Job::SUCCEEDED);
+  ASSERT_TRUE(this->store().Append(ended, RunningEvent(ended)));
+  EXPECT_THAT(this->store().Unfinished().value(), testing::ElementsAre(EqualsMessage(a), EqualsMessage(c)));
+}
+
+TYPED_TEST_P(JobStoreConformance, CommitsAGroupAndForgetsWhatFailedInIt) {
+  const JobRecord old = this->Create("p", "old");
+  ASSERT_TRUE(this->store().Begin());
+  const JobRecord a = this->Create("p", "a");
+  const JobRecord again = NewJob("p", "old");
+  EXPECT_EQ(this->store().Create(again, CreatedEvent(again)).error().code, Code::kAlreadyExists);
+  const JobRecord running = Next(a, ml::v1::Job::RUNNING);
+  EXPECT_TRUE(this->store().Append(running, RunningEvent(running)));
+  EXPECT_EQ(this->store().Append(running, RunningEvent(running)).error().code, Code::kAborted);
+  const JobRecord b = this->Create("p", "b");
+  ASSERT_TRUE(this->store().Commit());
+  EXPECT_THAT(this->store().Get("p", "old").value(), EqualsMessage(old));
+  EXPECT_THAT(this->store().Get("p", "a").value(), EqualsMessage(running));
+  EXPECT_THAT(this->store().Get("p", "b").value(), EqualsMessage(b));
+}
+
+TYPED_TEST_P(JobStoreConformance, RollbackForgetsTheGroup) {
+  const JobRecord old = this->Create("p", "old");
+  ASSERT_TRUE(this->store().Begin());
+  const JobRecord a = this->Create("p", "a");
+  const JobRecord running = Next(old, ml::v1::Job::RUNNING);
+  EXPECT_TRUE(this->store().Append(running, RunningEvent(running)));
+  this->store().Rollback();
+  EXPECT_EQ(this->store().Get("p", "a").error().code, Code::kNotFound);
+  EXPECT_THAT(this->store().Get("p", "old").value(), EqualsMessage(old));
+  EXPECT_EQ(this->store().Events(old.uid(), 0).value().size(), 1U);
+  EXPECT_TRUE(this->store().Append(running, RunningEvent(running)))
+      << "a write without a group commits by itself";
+  EXPECT_THAT(this->store().Get("p", "old").value(), EqualsMessage(running));
+}
+
+REGISTER_TYPED_TEST_SUITE_P(JobStoreConformance, CreatesAndGets, RefusesASecondJobOfTheName,
+                            AppendsAtTheRightRevisionOnly, ListsNewestFirstInPagesOfAnySize,
+                            PageTokensOutliveTheirPageAndNothingElse, KnowsWhatIsUnfinished,
+                            CommitsAGroupAndForgetsWhatFailedInIt, RollbackForgetsTheGroup);
+
+}  // namespace trainyard::store

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "store/job_store.h"
+#include "store/page_token.h"
+
+namespace trainyard::store {
+
+/// Jobs in memory: the fake that ships with the interface, for tests of what stands above. One thread at a
+/// time.
+class MemoryJobStore final : public JobStore {
+ public:
+  MemoryJobStore();
+
+  Result<std::int64_t> Create(const JobRecord& record, const Event& created) override;
+  Status Append(const JobRecord& after, const Event& event) override;
+  Result<JobRecord> Get(std::string_view project, std::string_view job_id) override;
+  Result<JobPage> List(std::string_view project, int page_size, std::string_view page_token) override;
+  Result<std::vector<JobRecord>> Unfinished() override;
+  Result<std::vector<Event>> Events(std::int64_t uid, std::int64_t after_seq) override;
+  Status Begin() override;
+  Status Commit() override;
+  void Rollback() override;
+
+ private:
+  struct Job {
+    JobRecord record;
+    std::vector<Event> events;
+  };
+
+  PageTokenKey page_token_key_;
+  std::int64_t last_uid_ = 0;
+  std::map<std::int64_t, Job> jobs_;  ///< by uid
+  std::map<std::pair<std::string, std::string>, std::int64_t> names_;
+  std::vector<std::function<void()>> undo_;  ///< of the open group, newest last
+};
+
+}  // namespace trainyard::store

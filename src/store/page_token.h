@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "store/sip_hash.h"
+
+/// Page tokens: a position in a list, sealed so that only a token which a list returned is accepted. Pure:
+/// any thread.
+namespace trainyard::store {
+
+/// Secret of one installation; kept in its database, so tokens survive a restart.
+using PageTokenKey = SipHashKey;
+
+/// From the 16 bytes that a database keeps; kDataLoss for another length.
+[[nodiscard]] Result<PageTokenKey> ParsePageTokenKey(std::string_view bytes);
+
+/// Text of letters, digits, '-' and '_' for these numbers. `context` names the list they are positions in
+/// (method, parent, filter, order): the token is good for no other.
+[[nodiscard]] std::string SealPageToken(const PageTokenKey& key, std::string_view context,
+                                        std::span<const std::int64_t> position);
+
+/// The numbers, exactly position.size() of them. kInvalidArgument with field "page_token" when the text is
+/// not what SealPageToken made with this key and context.
+[[nodiscard]] Status OpenPageToken(const PageTokenKey& key, std::string_view context, std::string_view token,
+                                   std::span<std::int64_t> position);
+
+}  // namespace trainyard::store

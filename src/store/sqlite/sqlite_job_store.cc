@@ -1,0 +1,301 @@
+#include "store/sqlite/sqlite_job_store.h"
+
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "base/check.h"
+#include "store/job_rules.h"
+
+namespace trainyard::store {
+
+namespace {
+
+using sqlite::Blob;
+using sqlite::Cursor;
+using sqlite::Database;
+using sqlite::Statement;
+
+constexpr std::int32_t kApplicationId = 0x54596a62;  // "TYjb"
+constexpr std::int64_t kCacheBytes = 64 << 20;
+
+// Rowid tables: new rows go to the end whatever the job, so a group touches few pages. The record comes last
+// in its row, so that reading the other columns never follows its overflow pages. AUTOINCREMENT: a uid is
+// never reused.
+constexpr std::array<std::string_view, 1> kMigrations = {R"sql(
+CREATE TABLE jobs(
+  uid INTEGER PRIMARY KEY AUTOINCREMENT,
+  project TEXT NOT NULL,
+  job_id TEXT NOT NULL,
+  create_time INTEGER NOT NULL,  -- Unix time in ns
+  end_time INTEGER,              -- NULL while somebody has to look after the job
+  state INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  record BLOB NOT NULL,
+  UNIQUE(project, job_id)) STRICT;
+CREATE INDEX jobs_newest ON jobs(project, uid);
+CREATE INDEX jobs_unfinished ON jobs(uid) WHERE end_time IS NULL;
+CREATE TABLE events(
+  uid INTEGER NOT NULL REFERENCES jobs(uid),
+  seq INTEGER NOT NULL,
+  event BLOB NOT NULL,
+  PRIMARY KEY(uid, seq)) STRICT;
+CREATE TABLE page_token_key(value BLOB NOT NULL) STRICT;
+INSERT INTO page_token_key VALUES(randomblob(16));
+)sql"};
+
+constexpr std::string_view kInsertJob =
+    "INSERT INTO jobs(project, job_id, create_time, end_time, state, revision, record) VALUES(?1, ?2, ?3, "
+    "?4, ?5, 1, ?6)";
+constexpr std::string_view kUpdateJob =
+    "UPDATE jobs SET end_time = ?2, state = ?3, revision = ?4, record = ?5 WHERE uid = ?1 AND revision = ?4 "
+    "- 1";
+constexpr std::string_view kInsertEvent = "INSERT INTO events(uid, seq, event) VALUES(?1, ?2, ?3)";
+constexpr std::string_view kGet = "SELECT uid, revision, record FROM jobs WHERE project = ?1 AND job_id = ?2";
+constexpr std::string_view kList =
+    "SELECT uid, revision, record FROM jobs WHERE project = ?1 AND uid < ?2 ORDER BY uid DESC LIMIT ?3";
+constexpr std::string_view kUnfinished =
+    "SELECT uid, revision, record FROM jobs INDEXED BY jobs_unfinished WHERE end_time IS NULL ORDER BY uid";
+constexpr std::string_view kEvents = "SELECT seq, event FROM events WHERE uid = ?1 AND seq > ?2 ORDER BY seq";
+
+std::int64_t Nanoseconds(const google::protobuf::Timestamp& time) {
+  return time.seconds() * std::nano::den + time.nanos();
+}
+
+std::optional<std::int64_t> EndTime(const JobRecord& record) {
+  if (!record.job().has_end_time()) return std::nullopt;
+  return Nanoseconds(record.job().end_time());
+}
+
+template <class Message>
+Status Parse(std::string_view bytes, Message& message) {
+  if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return {};
+  return std::unexpected(Error{Code::kDataLoss, "the store holds a damaged " + message.GetTypeName(), {}});
+}
+
+/// A row of uid, revision, record. The columns count, not what the record's bytes say: Create did not know
+/// the uid yet.
+Result<JobRecord> RecordOf(const Cursor& row) {
+  JobRecord record;
+  TY_RETURN_IF_ERROR(Parse(row.Bytes(2), record));
+  record.set_uid(row.Int(0));
+  record.set_revision(row.Int(1));
+  return record;
+}
+
+Result<std::vector<JobRecord>> RecordsOf(Cursor cursor) {
+  std::vector<JobRecord> records;
+  for (;;) {
+    TY_TRY(const bool row, cursor.Next());
+    if (!row) return records;
+    TY_TRY(JobRecord record, RecordOf(cursor));
+    records.push_back(std::move(record));
+  }
+}
+
+Result<PageTokenKey> ReadKey(Database& database) {
+  TY_TRY(Statement select, database.Prepare("SELECT value FROM page_token_key"));
+  Cursor cursor = select.Query();
+  TY_RETURN_IF_ERROR(cursor.Next());
+  return ParsePageTokenKey(cursor.Bytes(0));
+}
+
+}  // namespace
+
+struct SqliteJobStore::Statements {
+  Statement begin, commit, rollback, save, release, restore;
+  Statement insert_job, update_job, insert_event, get, list, unfinished, events;
+
+  static Result<std::unique_ptr<Statements>> Prepare(Database& database) {
+    auto statements = std::make_unique<Statements>();
+    const std::array<std::pair<Statement*, std::string_view>, 13> all = {{
+        {&statements->begin, "BEGIN IMMEDIATE"},
+        {&statements->commit, "COMMIT"},
+        {&statements->rollback, "ROLLBACK"},
+        {&statements->save, "SAVEPOINT one_write"},
+        {&statements->release, "RELEASE one_write"},
+        {&statements->restore, "ROLLBACK TO one_write"},
+        {&statements->insert_job, kInsertJob},
+        {&statements->update_job, kUpdateJob},
+        {&statements->insert_event, kInsertEvent},
+        {&statements->get, kGet},
+        {&statements->list, kList},
+        {&statements->unfinished, kUnfinished},
+        {&statements->events, kEvents},
+    }};
+    for (const auto& [statement, sql] : all) {
+      TY_TRY(*statement, database.Prepare(sql));
+    }
+    return statements;
+  }
+};
+
+/// One Create or Append: a savepoint within the group (or a transaction of its own), undone unless Keep()
+/// succeeds.
+class SqliteJobStore::Write {
+ public:
+  explicit Write(SqliteJobStore& store) : store_(store) {}
+  ~Write() {
+    if (!open_ || !store_.database_.InTransaction()) return;
+    if (store_.in_group_) {
+      static_cast<void>(store_.statements_->restore.Run());
+      static_cast<void>(store_.statements_->release.Run());
+    } else {
+      store_.Rollback();
+    }
+  }
+
+  Status Begin() {
+    if (store_.lost_) return std::unexpected(*store_.lost_);
+    TY_RETURN_IF_ERROR(store_.statements_->save.Run());
+    open_ = true;
+    return {};
+  }
+  Status Keep() {
+    TY_RETURN_IF_ERROR(store_.statements_->release.Run());
+    open_ = false;
+    return {};
+  }
+  /// The error to return; if SQLite gave the whole group up (full disk), Commit must fail too.
+  std::unexpected<Error> Fail(Error error) {
+    if (store_.in_group_ && !store_.database_.InTransaction()) store_.lost_ = error;
+    return std::unexpected(std::move(error));
+  }
+
+ private:
+  SqliteJobStore& store_;
+  bool open_ = false;
+};
+
+SqliteJobStore::SqliteJobStore(Database database, PageTokenKey key, std::unique_ptr<Statements> statements)
+    : database_(std::move(database)), page_token_key_(key), statements_(std::move(statements)) {}
+
+SqliteJobStore::~SqliteJobStore() = default;
+
+Result<std::unique_ptr<SqliteJobStore>> SqliteJobStore::Open(const std::string& path) {
+  return Open(path, false);
+}
+
+Result<std::unique_ptr<SqliteJobStore>> SqliteJobStore::OpenReader(const std::string& path) {
+  return Open(path, true);
+}
+
+Result<std::unique_ptr<SqliteJobStore>> SqliteJobStore::Open(const std::string& path, bool read_only) {
+  TY_TRY(Database database, Database::Open({.path = path,
+                                            .application_id = kApplicationId,
+                                            .migrations = kMigrations,
+                                            .read_only = read_only,
+                                            .cache_bytes = kCacheBytes}));
+  TY_TRY(const PageTokenKey key, ReadKey(database));
+  TY_TRY(std::unique_ptr<Statements> statements, Statements::Prepare(database));
+  return std::unique_ptr<SqliteJobStore>(new SqliteJobStore(std::move(database), key, std::move(statements)));
+}
+
+Result<std::int64_t> SqliteJobStore::Create(const JobRecord& record, const Event& created) {
+  Write write(*this);
+  TY_RETURN_IF_ERROR(write.Begin());
+  Result<std::int64_t> uid = Insert(record, created);
+  if (!uid) {
+    const bool exists = uid.error().code == Code::kAlreadyExists;
+    return write.Fail(exists ? JobExists() : std::move(uid).error());
+  }
+  if (Status kept = write.Keep(); !kept) return write.Fail(std::move(kept).error());
+  return uid;
+}
+
+Status SqliteJobStore::Append(const JobRecord& after, const Event& event) {
+  CheckEventMatches(after, event);
+  Write write(*this);
+  TY_RETURN_IF_ERROR(write.Begin());
+  const std::string record = after.SerializeAsString();
+  Status stored = statements_->update_job.Run(
+      after.uid(), EndTime(after), static_cast<int>(after.job().state()), after.revision(), Blob{record});
+  if (!stored) return write.Fail(std::move(stored).error());
+  if (database_.Changes() == 0) return write.Fail(StaleRevision(after));
+  stored = statements_->insert_event.Run(after.uid(), event.seq(), Blob{event.SerializeAsString()});
+  if (stored) stored = write.Keep();
+  if (!stored) return write.Fail(std::move(stored).error());
+  return {};
+}
+
+Result<std::int64_t> SqliteJobStore::Insert(const JobRecord& record, const Event& created) {
+  TY_RETURN_IF_ERROR(statements_->insert_job.Run(
+      record.project(), record.job().job_id(), Nanoseconds(record.job().create_time()), EndTime(record),
+      static_cast<int>(record.job().state()), Blob{record.SerializeAsString()}));
+  const std::int64_t uid = database_.LastInsertRowId();
+  TY_RETURN_IF_ERROR(statements_->insert_event.Run(uid, 1, Blob{created.SerializeAsString()}));
+  return uid;
+}
+
+Result<JobRecord> SqliteJobStore::Get(std::string_view project, std::string_view job_id) {
+  Cursor cursor = statements_->get.Query(project, job_id);
+  TY_TRY(const bool row, cursor.Next());
+  if (!row) return std::unexpected(NoSuchJob());
+  return RecordOf(cursor);
+}
+
+Result<JobPage> SqliteJobStore::List(std::string_view project, int page_size, std::string_view page_token) {
+  TY_CHECK(page_size >= 1 && page_size <= kPageSizeMax);
+  TY_TRY(const std::int64_t before, OpenJobPageToken(page_token_key_, project, page_token));
+  JobPage page;
+  TY_TRY(page.jobs, RecordsOf(statements_->list.Query(project, before, page_size + 1)));
+  if (page.jobs.size() > static_cast<std::size_t>(page_size)) {
+    page.jobs.pop_back();
+    page.next_page_token = SealJobPageToken(page_token_key_, project, page.jobs.back().uid());
+  }
+  return page;
+}
+
+Result<std::vector<JobRecord>> SqliteJobStore::Unfinished() {
+  return RecordsOf(statements_->unfinished.Query());
+}
+
+Result<std::vector<Event>> SqliteJobStore::Events(std::int64_t uid, std::int64_t after_seq) {
+  std::vector<Event> events;
+  Cursor cursor = statements_->events.Query(uid, after_seq);
+  for (;;) {
+    TY_TRY(const bool row, cursor.Next());
+    if (!row) return events;
+    TY_RETURN_IF_ERROR(Parse(cursor.Bytes(1), events.emplace_back()));
+    CompleteEvent(events.back(), uid, cursor.Int(0));
+  }
+}
+
+Status SqliteJobStore::Begin() {
+  TY_CHECK(!in_group_);
+  lost_.reset();
+  TY_RETURN_IF_ERROR(statements_->begin.Run());
+  in_group_ = true;
+  return {};
+}
+
+Status SqliteJobStore::Commit() {
+  TY_CHECK(in_group_);
+  Status committed = lost_ ? Status(std::unexpected(*lost_)) : statements_->commit.Run();
+  if (!committed) Rollback();
+  in_group_ = false;
+  lost_.reset();
+  return committed;
+}
+
+void SqliteJobStore::Rollback() {
+  if (database_.InTransaction()) static_cast<void>(statements_->rollback.Run());
+  in_group_ = false;
+  lost_.reset();
+}
+
+Result<std::vector<std::string>> SqliteJobStore::QueryPlans() {
+  std::vector<std::string> plans;
+  for (const std::string_view sql : {kGet, kList, kUnfinished, kEvents, kUpdateJob}) {
+    TY_TRY(Statement explain, database_.Prepare("EXPLAIN QUERY PLAN " + std::string(sql)));
+    Cursor cursor = explain.Query();
+    for (;;) {
+      TY_TRY(const bool row, cursor.Next());
+      if (!row) break;
+      plans.emplace_back(cursor.Text(3));
+    }
+  }
+  return plans;
+}
+
+}  // namespace trainyard::store

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/job_store.h"
+#include "store/page_token.h"
+#include "store/sqlite/database.h"
+
+namespace trainyard::store {
+
+/// Jobs and their events in one SQLite file: durable when Commit (or a write outside of a group) returned.
+/// History costs nothing at start: only the unfinished jobs' index is read. One thread at a time; a second
+/// store opened with OpenReader reads beside a writer.
+class SqliteJobStore final : public JobStore {
+ public:
+  /// Opens or creates the file. Errors as sqlite::Database::Open.
+  [[nodiscard]] static Result<std::unique_ptr<SqliteJobStore>> Open(const std::string& path);
+  /// The same file, which a store from Open has made, for reading only.
+  [[nodiscard]] static Result<std::unique_ptr<SqliteJobStore>> OpenReader(const std::string& path);
+  ~SqliteJobStore() override;
+
+  Result<std::int64_t> Create(const JobRecord& record, const Event& created) override;
+  Status Append(const JobRecord& after, const Event& event) override;
+  Result<JobRecord> Get(std::string_view project, std::string_view job_id) override;
+  Result<JobPage> List(std::string_view project, int page_size, std::string_view page_token) override;
+  Result<std::vector<JobRecord>> Unfinished() override;
+  Result<std::vector<Event>> Events(std::int64_t uid, std::int64_t after_seq) override;
+  Status Begin() override;
+  Status Commit() override;
+  void Rollback() override;
+
+  /// For tests: how SQLite would run the statements that must not scan, one "QUERY PLAN" line each.
+  [[nodiscard]] Result<std::vector<std::string>> QueryPlans();
+
+ private:
+  struct Statements;
+  class Write;
+
+  SqliteJobStore(sqlite::Database database, PageTokenKey key, std::unique_ptr<Statements> statements);
+  static Result<std::unique_ptr<SqliteJobStore>> Open(const std::string& path, bool read_only);
+  Result<std::int64_t> Insert(const JobRecord& record, const Event& created);
+
+  sqlite::Database database_;
+  PageTokenKey page_token_key_;
+  std::unique_ptr<Statements> statements_;
+  bool in_group_ = false;
+  std::optional<Error>
+      lost_;  ///< SQLite rolled the open group back by itself: nothing of it can be committed
+};
+
+}  // namespace trainyard::store

@@ -12,10 +12,14 @@
 /// Who may start, who waits, and why. Pure: a snapshot in, a plan out; any thread.
 namespace trainyard::placement {
 
+/// Replicas per CPU of a shared machine.
+inline constexpr int kReplicasPerCpuMax = 4;
+
 /// What this machine has for jobs.
 struct Capacity {
   enum class Mode {
-    kShare,   ///< replicas share the machine: at most kReplicasPerCpuMax per CPU, but one gang always fits an idle machine
+    kShare,   ///< replicas share the machine: at most kReplicasPerCpuMax per CPU, but one gang always fits an
+              ///< idle machine
     kStrict,  ///< every replica gets the CPUs and the memory of its machine type
   };
   Mode mode = Mode::kShare;
@@ -29,6 +33,7 @@ struct Gang {
     std::string machine_type;
     double cpus = 0;
     std::int64_t memory_bytes = 0;
+    replica::v1::TaskType type = replica::v1::MASTER;  ///< only for the field of CheckFits' error
     friend bool operator==(const Replica&, const Replica&) = default;
   };
   std::int64_t uid = 0;
@@ -41,7 +46,8 @@ struct Gang {
 struct Plan {
   struct Admission {
     std::int64_t uid = 0;
-    std::vector<std::string> notes;  ///< what was asked and what is given, for the job's log; empty if it is the same
+    std::vector<std::string>
+        notes;  ///< what was asked and what is given, for the job's log; empty if it is the same
     friend bool operator==(const Admission&, const Admission&) = default;
   };
   struct Wait {
@@ -49,21 +55,28 @@ struct Plan {
     std::string reason;         ///< one sentence: what it waits for and what would free it
     friend bool operator==(const Wait&, const Wait&) = default;
   };
-  std::vector<Admission> admitted;        ///< in order
-  std::map<std::int64_t, Wait> waiting;   ///< by uid
+  std::vector<Admission> admitted;       ///< in order
+  std::map<std::int64_t, Wait> waiting;  ///< by uid
 };
 
-/// Gangs are admitted whole, by priority (high first), then age; one that does not fit holds back those behind it.
-[[nodiscard]] Plan PlanAdmissions(const Capacity& capacity, const std::vector<Gang>& running, std::vector<Gang> waiting);
+/// Gangs are admitted whole, by priority (high first), then age, then uid; one that does not fit holds back
+/// all those behind it, so that a big gang is not starved by small ones. A shared machine admits any gang
+/// when nothing else runs. The result does not depend on the order of `running` and `waiting` but for the
+/// names in the reasons.
+[[nodiscard]] Plan PlanAdmissions(const Capacity& capacity, const std::vector<Gang>& running,
+                                  std::vector<Gang> waiting);
 
-/// kFailedPrecondition (field as in the request: master_type, worker_count, ...) for a gang that can never fit (kStrict only).
+/// kFailedPrecondition (field as in the request: master_type, worker_count, ...) for a gang that can never
+/// fit (kStrict only).
 [[nodiscard]] Status CheckFits(const Capacity& capacity, const Gang& gang);
 
 /// The port range that leases come from: below Linux's ephemeral ports (32768).
 inline constexpr int kLeasePortFirst = 20000;
 inline constexpr int kLeasePortLast = 32767;
 
-/// The loopback address of a job's replica: 127.X.Y.Z, different for every replica of every job that lives at once.
+/// The loopback address of a job's replica: 127.1.0.1 to 127.255.255.254. Different for every replica of a
+/// job, and for jobs whose uids are not a multiple of 16,320 apart (their leased ports are different all the
+/// same). `replica` is below 1022.
 [[nodiscard]] std::string ReplicaAddress(std::int64_t job_uid, int replica);
 
 }  // namespace trainyard::placement

@@ -9,19 +9,21 @@
 #include "trainyard/control/v1/record.pb.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
-/// What to do next for a job: the whole policy of docs/lifecycle.md and docs/adr/0005-restart-policy.md. Pure: any thread.
+/// What to do next for a job: the whole policy of docs/lifecycle.md and docs/adr/0005-restart-policy.md.
+/// Pure: any thread.
 namespace trainyard::jobs {
 
-/// What is known of one replica's current attempt beyond its record. Kept in memory only; a restarted server rebuilds it from
-/// the supervisors that come back and from what the ended ones left on disk.
+/// What is known of one replica's current attempt beyond its record. Kept in memory only; a restarted server
+/// rebuilds it from the supervisors that come back and from what the ended ones left on disk.
 struct ReplicaObservation {
-  bool started = false;       ///< StartReplica was performed for the current attempt, or its supervisor was found alive
+  bool started =
+      false;  ///< StartReplica was performed for the current attempt, or its supervisor was found alive
   replica::v1::Phase phase = replica::v1::PHASE_UNSPECIFIED;  ///< as its supervisor reported it
   bool cluster_sent = false;  ///< OpenBarrier was performed on this connection
   bool stop_sent = false;     ///< StopReplica was performed on this connection
   bool kill_sent = false;
-  std::optional<SysTime> stop_time;                  ///< when the first StopReplica was performed
-  std::optional<replica::v1::ExitRecord> exit;       ///< of the current attempt; all of its log lines are durable
+  std::optional<SysTime> stop_time;             ///< when the first StopReplica was performed
+  std::optional<replica::v1::ExitRecord> exit;  ///< of the current attempt; all of its log lines are durable
 };
 
 struct Observation {
@@ -53,8 +55,10 @@ struct WakeAt {
 };
 using Action = std::variant<AppendEvent, StartReplica, OpenBarrier, StopReplica, WakeAt>;
 
-/// What to do next. At most one AppendEvent, and it is the last action: the caller performs, records, and asks again. Idempotent: performing the
-/// result and asking again with nothing new observed yields at most the same WakeAt. An ended job yields nothing.
-[[nodiscard]] std::vector<Action> NextActions(const control::v1::JobRecord& job, const Observation& seen, SysTime now);
+/// What to do next. At most one AppendEvent, and it is the last action: the caller performs, records, and
+/// asks again. Idempotent: performing the result and asking again with nothing new observed yields at most
+/// the same WakeAt. An ended job yields nothing.
+[[nodiscard]] std::vector<Action> NextActions(const control::v1::JobRecord& job, const Observation& seen,
+                                              SysTime now);
 
 }  // namespace trainyard::jobs

@@ -14,9 +14,11 @@ struct ServiceLine {
   friend bool operator==(const ServiceLine&, const ServiceLine&) = default;
 };
 
-/// What the service says in the job's log about an event, in the documented order and words (spec: lifecycle, section 6).
-/// A function of its arguments alone: after a crash the same lines are derived again and those that are stored already are
-/// recognised by their number. `after` is the record that the event produced. Pure: any thread.
-[[nodiscard]] std::vector<ServiceLine> LinesFor(const control::v1::JobRecord& after, const control::v1::Event& event);
+/// What the service says in the job's log about an event, in the documented order and words (spec: lifecycle,
+/// section 6). A function of its arguments alone: after a crash the same lines are derived again and those
+/// that are stored already are recognised by their number. `after` is the record that the event produced.
+/// Pure: any thread.
+[[nodiscard]] std::vector<ServiceLine> LinesFor(const control::v1::JobRecord& after,
+                                                const control::v1::Event& event);
 
 }  // namespace trainyard::jobs

@@ -1,0 +1,229 @@
+#include "jobs/decide.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+#include "jobs/exit_verdict.h"
+#include "jobs/failure_message.h"
+#include "jobs/restart_policy.h"
+#include "jobs/time_limits.h"
+#include "jobs/transition_table.h"
+
+namespace trainyard::jobs {
+namespace {
+
+using control::v1::Event;
+using control::v1::JobRecord;
+using control::v1::ReplicaRecord;
+using ml::v1::Job;
+
+/// One replica from both sides: what is recorded, and what was seen of its current attempt.
+struct Replica {
+  int position;
+  const ReplicaRecord& record;
+  const ReplicaObservation& seen;
+
+  [[nodiscard]] bool launched() const { return record.attempt() > 0 && !record.restarting(); }
+  /// Its supervisor may be there. What was launched but never started is not.
+  [[nodiscard]] bool alive() const { return launched() && !record.has_exit() && seen.started; }
+  [[nodiscard]] bool running() const { return alive() && seen.phase == replica::v1::RUNNING; }
+  /// Its end was seen and is not recorded.
+  [[nodiscard]] bool exit_is_news() const {
+    return launched() && !record.has_exit() && seen.exit.has_value();
+  }
+  /// User code ran in the current attempt and has ended.
+  [[nodiscard]] bool has_run() const {
+    if (!launched()) return false;
+    if (record.has_exit()) return RanUserCode(record.exit());
+    return seen.exit && RanUserCode(*seen.exit);
+  }
+};
+
+std::vector<Replica> Replicas(const JobRecord& job, const Observation& seen) {
+  TY_CHECK(seen.replicas.size() == static_cast<std::size_t>(job.replicas_size()));
+  std::vector<Replica> replicas;
+  replicas.reserve(seen.replicas.size());
+  for (int i = 0; i < job.replicas_size(); ++i) {
+    replicas.push_back({i, job.replicas(i), seen.replicas[static_cast<std::size_t>(i)]});
+  }
+  return replicas;
+}
+
+std::vector<Action> Append(Event event) {
+  std::vector<Action> actions;
+  actions.emplace_back(AppendEvent{std::move(event)});
+  return actions;
+}
+
+std::optional<Event> ExitNews(const std::vector<Replica>& replicas) {
+  for (const Replica& replica : replicas) {
+    if (!replica.exit_is_news()) continue;
+    Event event;
+    Event::ReplicaEnded& ended = *event.mutable_replica_ended();
+    *ended.mutable_replica() = replica.record.id();
+    ended.set_attempt(replica.record.attempt());
+    *ended.mutable_exit() = *replica.seen.exit;
+    return event;
+  }
+  return std::nullopt;
+}
+
+/// PREPARING -> RUNNING: user code runs, or has run, on every replica. A master that came to its end is
+/// enough: the job is over.
+bool IsRunning(const std::vector<Replica>& replicas) {
+  bool all = true;
+  for (const Replica& replica : replicas) {
+    if (replica.record.id().type() == replica::v1::MASTER && replica.has_run()) return true;
+    if (!replica.running() && !replica.has_run()) all = false;
+  }
+  return all;
+}
+
+std::optional<Event> LimitReached(const JobRecord& job, SysTime now) {
+  const std::optional<TimeLimit> limit = NextTimeLimit(job);
+  if (!limit || now < limit->time) return std::nullopt;
+  Event event;
+  event.mutable_cancel_requested()->set_reason(limit->reason);
+  return event;
+}
+
+std::optional<Event> Launch(const std::vector<Replica>& replicas) {
+  Event event;
+  for (const Replica& replica : replicas) {
+    if (!replica.launched()) *event.mutable_launched()->add_replicas() = replica.record.id();
+  }
+  if (!event.has_launched()) return std::nullopt;
+  return event;
+}
+
+void AddStarts(const std::vector<Replica>& replicas, std::vector<Action>& actions) {
+  for (const Replica& replica : replicas) {
+    if (replica.launched() && !replica.record.has_exit() && !replica.seen.started) {
+      actions.emplace_back(StartReplica{replica.position});
+    }
+  }
+}
+
+/// The barrier opens when the whole gang waits at it. Once user code runs somewhere it is open: a restarted
+/// replica goes right through.
+void AddBarrier(const std::vector<Replica>& replicas, std::vector<Action>& actions) {
+  bool all_ready = true;
+  bool open = false;
+  for (const Replica& replica : replicas) {
+    const bool ended = replica.launched() && replica.record.has_exit();
+    if (!ended && !(replica.alive() && replica.seen.phase >= replica::v1::READY)) all_ready = false;
+    if (replica.running() || replica.has_run()) open = true;
+  }
+  if (!all_ready && !open) return;
+  for (const Replica& replica : replicas) {
+    if (replica.alive() && replica.seen.phase == replica::v1::READY && !replica.seen.cluster_sent) {
+      actions.emplace_back(OpenBarrier{replica.position});
+    }
+  }
+}
+
+/// Adds the time limit to what there is to do; of two times to wake at, the earlier one counts.
+std::vector<Action> WithLimit(const JobRecord& job, std::vector<Action> actions) {
+  const std::optional<TimeLimit> limit = NextTimeLimit(job);
+  if (!limit) return actions;
+  if (!actions.empty() && std::holds_alternative<AppendEvent>(actions.back())) return actions;
+  for (Action& action : actions) {
+    auto* wake = std::get_if<WakeAt>(&action);
+    if (wake == nullptr) continue;
+    wake->time = std::min(wake->time, limit->time);
+    return actions;
+  }
+  actions.emplace_back(WakeAt{limit->time});
+  return actions;
+}
+
+std::vector<Action> WhileQueued(const JobRecord& job, const Observation& seen, SysTime now) {
+  if (std::optional<Event> cancel = LimitReached(job, now)) return Append(*std::move(cancel));
+  if (seen.admission) {
+    Event event;
+    *event.mutable_admitted() = *seen.admission;
+    return Append(std::move(event));
+  }
+  return WithLimit(job, {});
+}
+
+std::vector<Action> WhileLive(const JobRecord& job, const std::vector<Replica>& replicas, SysTime now) {
+  if (job.job().state() == Job::PREPARING && IsRunning(replicas)) {
+    Event event;
+    event.mutable_running();
+    return Append(std::move(event));
+  }
+  if (std::optional<Event> ended = ExitNews(replicas)) return Append(*std::move(ended));
+  if (std::optional<Event> decided = DecideOnExits(job)) return Append(*std::move(decided));
+  if (std::optional<Event> cancel = LimitReached(job, now)) return Append(*std::move(cancel));
+  if (std::optional<Event> launch = Launch(replicas)) return Append(*std::move(launch));
+  std::vector<Action> actions;
+  AddStarts(replicas, actions);
+  AddBarrier(replicas, actions);
+  return WithLimit(job, std::move(actions));
+}
+
+/// Everything that lives is stopped; `then` comes when nothing does.
+std::vector<Action> WhileStopping(const std::vector<Replica>& replicas, const std::string& reason, Event then,
+                                  SysTime now) {
+  if (std::optional<Event> ended = ExitNews(replicas)) return Append(*std::move(ended));
+  std::vector<Action> actions;
+  std::optional<SysTime> wake;
+  bool living = false;
+  for (const Replica& replica : replicas) {
+    if (!replica.alive()) continue;
+    living = true;
+    const std::optional<SysTime> kill_time =
+        replica.seen.stop_time ? std::optional(*replica.seen.stop_time + kKillAfter) : std::nullopt;
+    const bool kill = kill_time && now >= *kill_time;
+    if (kill ? !replica.seen.kill_sent : !replica.seen.stop_sent) {
+      actions.emplace_back(StopReplica{.replica = replica.position, .reason = reason, .kill = kill});
+    }
+    if (kill_time && !kill) wake = std::min(wake.value_or(*kill_time), *kill_time);
+  }
+  if (!living) return Append(std::move(then));
+  if (wake) actions.emplace_back(WakeAt{*wake});
+  return actions;
+}
+
+Event EndedEvent() {
+  Event event;
+  event.mutable_ended();
+  return event;
+}
+
+Event RetryStartedEvent() {
+  Event event;
+  event.mutable_retry_started();
+  return event;
+}
+
+}  // namespace
+
+std::vector<Action> NextActions(const JobRecord& job, const Observation& seen, SysTime now) {
+  const std::vector<Replica> replicas = Replicas(job, seen);
+  switch (StageOf(job)) {
+    case Stage::kQueued: return WhileQueued(job, seen, now);
+    case Stage::kPreparing:
+    case Stage::kRunning: return WhileLive(job, replicas, now);
+    case Stage::kRetrying:
+      if (std::optional<Event> cancel = LimitReached(job, now)) return Append(*std::move(cancel));
+      return WithLimit(job,
+                       WhileStopping(replicas, "The whole job is started again.", RetryStartedEvent(), now));
+    case Stage::kFinishing:
+      return WhileStopping(replicas,
+                           job.outcome() == Job::SUCCEEDED ? "The job has succeeded." : "The job has failed.",
+                           EndedEvent(), now);
+    case Stage::kCancelling:
+      return WhileStopping(replicas, "The job is being cancelled. " + job.job().error_message(), EndedEvent(),
+                           now);
+    case Stage::kNone:
+    case Stage::kEnded:
+    case Stage::kResumed: return {};
+  }
+  return {};
+}
+
+}  // namespace trainyard::jobs

@@ -1,0 +1,90 @@
+#include "jobs/failure_message.h"
+
+#include <string.h>
+
+#include <algorithm>
+
+#include "cluster/task_name.h"
+#include "jobs/exit_verdict.h"
+
+namespace trainyard::jobs {
+namespace {
+
+using control::v1::JobRecord;
+using control::v1::ReplicaRecord;
+using replica::v1::ExitRecord;
+
+/// "9(SIGKILL)".
+std::string SignalStatus(int signal) {
+  std::string text = std::to_string(signal);
+  if (const char* name = sigabbrev_np(signal); name != nullptr) text += "(SIG" + std::string(name) + ")";
+  return text;
+}
+
+std::string NonZero(const std::string& label, const std::string& status) {
+  return "The replica " + label + " exited with a non-zero status of " + status + ".";
+}
+
+/// What goes with the sentence: the tool's own words, or the traceback.
+std::string Details(const ExitRecord& exit) {
+  if (exit.cause() == ExitRecord::EXITED || exit.cause() == ExitRecord::SIGNALED) return exit.traceback();
+  return exit.message().empty() ? exit.traceback() : exit.message();
+}
+
+bool Failed(const ReplicaRecord& replica) {
+  return replica.has_exit() && Judge(replica.exit()) != Verdict::kDone;
+}
+
+std::string Tries(const JobRecord& record) {
+  int restarts = 0;
+  for (const ReplicaRecord& replica : record.replicas()) {
+    if (Failed(replica) && Judge(replica.exit()) == Verdict::kTransient)
+      restarts = std::max(restarts, replica.restarts());
+  }
+  if (restarts == 0) return {};
+  return "The replica was restarted " + std::to_string(restarts) + " times, the whole job was retried " +
+         std::to_string(record.retries()) + " times.\n\n";
+}
+
+}  // namespace
+
+std::string FailureSentence(const ReplicaRecord& replica) {
+  const ExitRecord& exit = replica.exit();
+  const std::string label = cluster::ReplicaLabel(replica.id());
+  constexpr int kKill = 9;
+  constexpr int kTerm = 15;
+  switch (exit.cause()) {
+    case ExitRecord::EXITED: return NonZero(label, std::to_string(exit.exit_code()));
+    case ExitRecord::SIGNALED: return NonZero(label, SignalStatus(exit.signal()));
+    case ExitRecord::OUT_OF_MEMORY:
+      return "The replica " + label + " ran out-of-memory and exited with a non-zero status of " +
+             SignalStatus(kKill);
+    case ExitRecord::PREPARATION_FAILED:
+      return NonZero(label, std::to_string(exit.exit_code() == 0 ? 1 : exit.exit_code()));
+    case ExitRecord::STOPPED: return NonZero(label, SignalStatus(exit.signal() == 0 ? kTerm : exit.signal()));
+    default: return "Internal error occurred for the current attempt: the replica " + label + " was lost.";
+  }
+}
+
+std::string FailureMessage(const JobRecord& record) {
+  std::string text;
+  int described = 0;
+  int failed = 0;
+  for (const ReplicaRecord& replica : record.replicas()) {
+    if (!Failed(replica)) continue;
+    ++failed;
+    if (described == kFailuresDescribedMax) continue;
+    ++described;
+    text += FailureSentence(replica) + " ";
+    if (const std::string details = Details(replica.exit()); !details.empty()) {
+      text += "\n" + details + (details.ends_with('\n') ? "\n" : "\n\n");
+    }
+  }
+  if (failed > described) text += "So did " + std::to_string(failed - described) + " more replicas. ";
+  text += Tries(record);
+  return text +
+         "To find out more about why your job exited please check the logs: trainyard jobs stream-logs " +
+         record.job().job_id();
+}
+
+}  // namespace trainyard::jobs

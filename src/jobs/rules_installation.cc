@@ -1,0 +1,67 @@
+#include "cluster/machine_type.h"
+#include "cluster/role.h"
+#include "cluster/scale_tier.h"
+#include "jobs/rules.h"
+
+namespace trainyard::jobs::rules {
+namespace {
+
+using cluster::Role;
+using cluster::Roles;
+using ml::v1::TrainingInput;
+
+std::unexpected<Error> Missing(std::string_view field, std::string text) {
+  return std::unexpected(FailedPrecondition(std::move(text), field));
+}
+
+/// Which field asks for the accelerators of replicas of that type.
+std::string AcceleratorField(const TrainingInput& input, replica::v1::TaskType type) {
+  if (input.scale_tier() != TrainingInput::CUSTOM) return "scale_tier";
+  for (const Role& role : Roles(input)) {
+    if (role.type != type) continue;
+    return std::string(role.field) +
+           (role.config.accelerator_config().count() > 0 ? "_config.accelerator_config" : "_type");
+  }
+  return "scale_tier";
+}
+
+}  // namespace
+
+Status Containers(const Job& job, const ValidationContext& context) {
+  if (context.containers) return {};
+  for (const Role& role : Roles(job.training_input())) {
+    if (role.config.image_uri().empty()) continue;
+    return Missing(std::string(role.field) + "_config.image_uri",
+                   "This server does not run containers. Submit a Python package instead: package_uris and "
+                   "python_module.");
+  }
+  return {};
+}
+
+Status Tuning(const Job& job, const ValidationContext& context) {
+  if (context.tuning || !job.training_input().has_hyperparameters()) return {};
+  return Missing("hyperparameters", "This server does not tune hyperparameters. Submit a job without them.");
+}
+
+Status AcceleratorsHere(const Job& job, const ValidationContext& context) {
+  const auto replicas = cluster::Expand(job.training_input());
+  if (!replicas) return {};
+  for (const cluster::ReplicaPlan& replica : *replicas) {
+    const auto type = replica.accelerators.type;
+    if (replica.accelerators.count == 0 || (cluster::IsGpu(type) ? context.gpus : context.tpus)) continue;
+    return Missing(AcceleratorField(job.training_input(), replica.type),
+                   "This server has no " + std::string(cluster::IsGpu(type) ? "GPUs" : "TPUs") +
+                       ": the job asks for " + std::to_string(replica.accelerators.count) + " " +
+                       ml::v1::AcceleratorConfig::Type_Name(type) + " in a machine of type " +
+                       replica.machine_type + ".");
+  }
+  return {};
+}
+
+Status WebAccess(const Job& job, const ValidationContext& context) {
+  if (context.web_access || !job.training_input().enable_web_access()) return {};
+  return Missing("enable_web_access",
+                 "This server has no interactive shells. Submit the job without enable_web_access.");
+}
+
+}  // namespace trainyard::jobs::rules

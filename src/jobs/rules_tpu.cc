@@ -1,0 +1,97 @@
+#include <algorithm>
+#include <iterator>
+
+#include "cluster/machine_type.h"
+#include "cluster/role.h"
+#include "jobs/rules.h"
+
+namespace trainyard::jobs::rules {
+namespace {
+
+using ml::v1::AcceleratorConfig;
+using ml::v1::TrainingInput;
+
+/// Versions with TPU support. Source: public page "using TPUs".
+constexpr std::string_view kTpuVersions[] = {"1.13", "1.14", "1.15", "2.1", "2.2"};
+constexpr std::string_view kTpuVersionsText = "1.13, 1.14, 1.15, 2.1, 2.2";
+
+bool SupportsTpu(std::string_view version) {
+  return std::ranges::find(kTpuVersions, version) != std::end(kTpuVersions);
+}
+
+/// An image of the worker's own, or the master's, which it falls back to.
+bool WorkerHasImage(const TrainingInput& input) {
+  return !input.worker_config().image_uri().empty() || !input.master_config().image_uri().empty();
+}
+
+}  // namespace
+
+bool IsTpuJob(const TrainingInput& input) {
+  return input.scale_tier() == TrainingInput::BASIC_TPU ||
+         (input.scale_tier() == TrainingInput::CUSTOM && input.worker_type() == "cloud_tpu");
+}
+
+Status TpuCluster(const Job& job, const ValidationContext&) {
+  const TrainingInput& input = job.training_input();
+  if (!IsTpuJob(input) || input.scale_tier() != TrainingInput::CUSTOM) return {};
+  if (input.worker_count() != 1)
+    return Invalid("worker_count", "A job with the worker type cloud_tpu has exactly one worker.");
+  if (input.parameter_server_count() > 0) {
+    return Invalid("parameter_server_count", "Parameter servers are not supported in TPU training jobs.");
+  }
+  return {};
+}
+
+Status TpuAccelerator(const Job& job, const ValidationContext&) {
+  const TrainingInput& input = job.training_input();
+  if (!IsTpuJob(input) || input.scale_tier() != TrainingInput::CUSTOM) return {};
+  const AcceleratorConfig& config = input.worker_config().accelerator_config();
+  if (config.type() == AcceleratorConfig::ACCELERATOR_TYPE_UNSPECIFIED && config.count() == 0) return {};
+  const cluster::MachineType* master = cluster::FindMachineType(input.master_type());
+  if (master == nullptr || master->category != cluster::MachineType::Category::kComputeEngine) {
+    return Invalid(
+        "worker_config.accelerator_config",
+        "accelerator_config of a cloud_tpu worker needs a Compute Engine machine type as master_type.");
+  }
+  if (config.type() != AcceleratorConfig::TPU_V2 && config.type() != AcceleratorConfig::TPU_V3) {
+    return Invalid("worker_config.accelerator_config.type",
+                   "A cloud_tpu worker can have TPU_V2 or TPU_V3 accelerators.");
+  }
+  constexpr std::int64_t kCores = 8;
+  if (config.count() != kCores) {
+    return Invalid("worker_config.accelerator_config.count", "A cloud_tpu worker has exactly 8 TPU cores.");
+  }
+  return {};
+}
+
+Status TpuRuntime(const Job& job, const ValidationContext&) {
+  const TrainingInput& input = job.training_input();
+  if (!IsTpuJob(input) || input.runtime_version().empty() || SupportsTpu(input.runtime_version())) return {};
+  return Invalid("runtime_version", "The runtime version '" + input.runtime_version() +
+                                        "' does not support training with TPUs. Versions that do: " +
+                                        std::string(kTpuVersionsText) + ".");
+}
+
+Status TpuTfVersion(const Job& job, const ValidationContext&) {
+  const TrainingInput& input = job.training_input();
+  const bool wanted = IsTpuJob(input) && WorkerHasImage(input);
+  for (const cluster::Role& role : cluster::Roles(input)) {
+    const std::string& version = role.config.tpu_tf_version();
+    const std::string field = std::string(role.field) + "_config.tpu_tf_version";
+    const bool wanted_here = wanted && role.type == replica::v1::WORKER;
+    if (!wanted_here && !version.empty()) {
+      return Invalid(field, "This value can only be used for a TPU worker that uses a custom container.");
+    }
+    if (wanted_here && version.empty()) {
+      return Invalid(field, "This value is required when a TPU worker uses a custom container.");
+    }
+    if (wanted_here && !SupportsTpu(version)) {
+      return Invalid(field, "The runtime version '" + version +
+                                "' does not support training with TPUs. Versions that do: " +
+                                std::string(kTpuVersionsText) + ".");
+    }
+  }
+  return {};
+}
+
+}  // namespace trainyard::jobs::rules

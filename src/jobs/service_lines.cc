@@ -1,0 +1,75 @@
+#include "jobs/service_lines.h"
+
+namespace trainyard::jobs {
+namespace {
+
+using control::v1::Event;
+using control::v1::JobRecord;
+using logging::v2::LogEntry;
+using ml::v1::Job;
+using Lines = std::vector<ServiceLine>;
+
+ServiceLine Info(std::string text) { return {LogEntry::INFO, std::move(text)}; }
+ServiceLine Warning(std::string text) { return {LogEntry::WARNING, std::move(text)}; }
+
+Lines OnCreated(const JobRecord& after) {
+  return {Info("Validating job requirements..."),
+          Info("Job creation request has been successfully validated."),
+          Info("Job " + after.job().job_id() + " is queued."), Info("Waiting for job to be provisioned.")};
+}
+
+/// What the job was found to lack when it was created is a warning, how it shares the machine is not.
+Lines OnAdmitted(const JobRecord& after, const Event::Admitted& admitted) {
+  Lines lines;
+  const int warnings = after.notes_size() - admitted.notes_size();
+  for (int i = 0; i < after.notes_size(); ++i) {
+    lines.push_back(i < warnings ? Warning(after.notes(i)) : Info(after.notes(i)));
+  }
+  lines.push_back(Info("Waiting for training program to start."));
+  lines.push_back(Info("Job is preparing."));
+  return lines;
+}
+
+Lines OnCancelRequested(const JobRecord& after, const Event::CancelRequested& cancel) {
+  if (after.outcome() != Job::CANCELLED) return {};  // too late: the job has its outcome
+  return {Info("Job is being cancelled. " + cancel.reason())};
+}
+
+Lines OnConcluded(const Event::Concluded& concluded) {
+  if (concluded.outcome() != Job::FAILED) return {};
+  return {{LogEntry::ERROR, concluded.error_message()}};
+}
+
+Lines OnEnded(const JobRecord& after) {
+  Lines lines;
+  if (after.job().has_start_time()) lines.push_back(Info("Finished tearing down training program."));
+  switch (after.job().state()) {
+    case Job::SUCCEEDED: lines.push_back(Info("Job completed successfully.")); break;
+    case Job::FAILED: lines.push_back(Info("Job failed.")); break;
+    default: lines.push_back(Info("Job cancelled.")); break;
+  }
+  return lines;
+}
+
+}  // namespace
+
+Lines LinesFor(const JobRecord& after, const Event& event) {
+  switch (event.kind_case()) {
+    case Event::kCreated: return OnCreated(after);
+    case Event::kAdmitted: return OnAdmitted(after, event.admitted());
+    case Event::kRunning: return {Info("Job is running.")};
+    case Event::kRestartDecided: return {Warning(event.restart_decided().reason())};
+    case Event::kRetryDecided: return {Warning(event.retry_decided().reason())};
+    case Event::kCancelRequested: return OnCancelRequested(after, event.cancel_requested());
+    case Event::kConcluded: return OnConcluded(event.concluded());
+    case Event::kEnded: return OnEnded(after);
+    case Event::kLaunched:
+    case Event::kReplicaEnded:
+    case Event::kRetryStarted:
+    case Event::kPatched:
+    case Event::KIND_NOT_SET: return {};
+  }
+  return {};
+}
+
+}  // namespace trainyard::jobs

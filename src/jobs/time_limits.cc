@@ -1,0 +1,34 @@
+#include "jobs/time_limits.h"
+
+#include "wire/time.h"
+
+namespace trainyard::jobs {
+namespace {
+
+std::optional<SysTime> After(SysTime start, std::chrono::nanoseconds duration) {
+  if (duration > SysTime::max() - std::max(start, SysTime{})) return std::nullopt;
+  return start + duration;
+}
+
+}  // namespace
+
+std::optional<TimeLimit> NextTimeLimit(const control::v1::JobRecord& job) {
+  const ml::v1::Scheduling& scheduling = job.job().training_input().scheduling();
+  if (job.has_running_time()) {
+    const std::chrono::nanoseconds limit = scheduling.has_max_running_time()
+                                               ? wire::FromProto(scheduling.max_running_time())
+                                               : kMaxRunningTimeDefault;
+    const auto time = After(wire::FromProto(job.running_time()), limit);
+    if (!time) return std::nullopt;
+    return TimeLimit{
+        *time, "The job ran longer than its maximum running time of " + wire::PrintDuration(limit) + "."};
+  }
+  if (!scheduling.has_max_wait_time()) return std::nullopt;
+  const std::chrono::nanoseconds limit = wire::FromProto(scheduling.max_wait_time());
+  const auto time = After(wire::FromProto(job.job().create_time()), limit);
+  if (!time) return std::nullopt;
+  return TimeLimit{*time, "The job did not start running within its maximum wait time of " +
+                              wire::PrintDuration(limit) + "."};
+}
+
+}  // namespace trainyard::jobs

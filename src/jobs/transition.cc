@@ -1,0 +1,214 @@
+#include "jobs/transition.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "cluster/scale_tier.h"
+#include "cluster/task_name.h"
+#include "jobs/transition_table.h"
+#include "wire/time.h"
+
+namespace trainyard::jobs {
+namespace {
+
+using control::v1::Event;
+using control::v1::JobRecord;
+using control::v1::ReplicaRecord;
+using ml::v1::Job;
+
+Error Refuse(const JobRecord& record, const Event& event, std::string why) {
+  std::string text = "a job that is ";
+  text += StageName(StageOf(record));
+  text += " cannot have the event ";
+  text += EventName(event.kind_case());
+  if (!why.empty()) text += ": " + why;
+  return FailedPrecondition(std::move(text));
+}
+
+ReplicaRecord* Find(JobRecord& record, const replica::v1::ReplicaId& id) {
+  for (ReplicaRecord& replica : *record.mutable_replicas()) {
+    if (replica.id().type() == id.type() && replica.id().index() == id.index()) return &replica;
+  }
+  return nullptr;
+}
+
+/// Hours from startTime to endTime times the machines' units, cut to two decimals. Source: spec cluster.md
+/// section 8.
+double ConsumedUnits(const Job& job) {
+  if (!job.has_start_time()) return 0;
+  const auto replicas = cluster::Expand(job.training_input());
+  if (!replicas) return 0;
+  const std::chrono::duration<double, std::ratio<3600>> hours =
+      wire::FromProto(job.end_time()) - wire::FromProto(job.start_time());
+  constexpr double kHundredths = 100;
+  return std::floor(std::max(0.0, hours.count()) * cluster::UnitsPerHour(*replicas) * kHundredths) /
+         kHundredths;
+}
+
+// What each event changes beside the state. An error: the event does not fit the record.
+
+Status Change(JobRecord& record, const Event& event, const Event::Created& created) {
+  if (record.revision() != 0) return std::unexpected(Refuse(record, event, "it is there already"));
+  record = created.record();
+  record.set_revision(0);
+  return {};
+}
+
+Status Change(JobRecord& record, const Event& event, const Event::Admitted& admitted) {
+  if (admitted.endpoints_size() != record.replicas_size()) {
+    return std::unexpected(Refuse(record, event, "every replica needs one endpoint"));
+  }
+  for (const replica::v1::Endpoint& endpoint : admitted.endpoints()) {
+    ReplicaRecord* replica = Find(record, endpoint.replica());
+    if (replica == nullptr || replica->has_endpoint()) {
+      return std::unexpected(Refuse(record, event, "every replica needs one endpoint"));
+    }
+    *replica->mutable_endpoint() = endpoint;
+  }
+  for (const std::string& note : admitted.notes()) record.add_notes(note);
+  *record.mutable_job()->mutable_start_time() = event.time();
+  return {};
+}
+
+Status Change(JobRecord& record, const Event& event, const Event::Launched& launched) {
+  if (launched.replicas().empty()) return std::unexpected(Refuse(record, event, "no replica is named"));
+  for (const replica::v1::ReplicaId& id : launched.replicas()) {
+    ReplicaRecord* replica = Find(record, id);
+    if (replica == nullptr || (replica->attempt() != 0 && !replica->restarting())) {
+      return std::unexpected(
+          Refuse(record, event, "the former attempt of " + cluster::TaskName(id) + " was not given up"));
+    }
+    replica->set_attempt(replica->attempt() + 1);
+    replica->set_restarting(false);
+    replica->clear_exit();
+  }
+  return {};
+}
+
+Status Change(JobRecord& record, const Event& event, const Event::Running&) {
+  *record.mutable_running_time() = event.time();
+  return {};
+}
+
+Status Change(JobRecord& record, const Event& event, const Event::ReplicaEnded& ended) {
+  ReplicaRecord* replica = Find(record, ended.replica());
+  if (replica == nullptr || ended.attempt() == 0 || replica->attempt() != ended.attempt() ||
+      replica->has_exit() || replica->restarting()) {
+    return std::unexpected(Refuse(record, event, "it is not the living attempt of a replica"));
+  }
+  *replica->mutable_exit() = ended.exit();
+  return {};
+}
+
+Status Change(JobRecord& record, const Event& event, const Event::RestartDecided& decided) {
+  ReplicaRecord* replica = Find(record, decided.replica());
+  if (replica == nullptr || !replica->has_exit() || replica->restarting()) {
+    return std::unexpected(Refuse(record, event, "the replica has not ended"));
+  }
+  replica->set_restarts(replica->restarts() + 1);
+  replica->set_restarting(true);
+  return {};
+}
+
+Status Change(JobRecord& record, const Event& event, const Event::RetryDecided&) {
+  if (record.retrying()) return std::unexpected(Refuse(record, event, "it is retrying already"));
+  record.set_retrying(true);
+  record.set_retries(record.retries() + 1);
+  return {};
+}
+
+Status Change(JobRecord& record, const Event& event, const Event::RetryStarted&) {
+  if (!record.retrying()) return std::unexpected(Refuse(record, event, "no retry was decided"));
+  record.set_retrying(false);
+  for (ReplicaRecord& replica : *record.mutable_replicas()) {
+    replica.set_restarts(0);
+    replica.set_restarting(replica.attempt() != 0);
+  }
+  return {};
+}
+
+Status Change(JobRecord& record, const Event&, const Event::CancelRequested& cancel) {
+  record.mutable_job()->set_error_message(cancel.reason());
+  record.mutable_job()->clear_job_position();
+  record.set_outcome(Job::CANCELLED);
+  return {};
+}
+
+Status Change(JobRecord& record, const Event& event, const Event::Concluded& concluded) {
+  if (concluded.outcome() != Job::SUCCEEDED && concluded.outcome() != Job::FAILED) {
+    return std::unexpected(Refuse(record, event, "that is no outcome"));
+  }
+  record.set_outcome(concluded.outcome());
+  record.mutable_job()->set_error_message(concluded.error_message());
+  return {};
+}
+
+Status Change(JobRecord& record, const Event& event, const Event::Ended&) {
+  Job& job = *record.mutable_job();
+  job.set_state(record.outcome());
+  *job.mutable_end_time() = event.time();
+  const double units = ConsumedUnits(job);
+  if (units > 0) job.mutable_training_output()->set_consumed_ml_units(units);
+  return {};
+}
+
+Status Change(JobRecord& record, const Event&, const Event::Patched& patched) {
+  *record.mutable_job()->mutable_labels() = patched.labels();
+  return {};
+}
+
+Status Change(JobRecord& record, const Event& event) {
+  switch (event.kind_case()) {
+    case Event::kCreated: return Change(record, event, event.created());
+    case Event::kAdmitted: return Change(record, event, event.admitted());
+    case Event::kLaunched: return Change(record, event, event.launched());
+    case Event::kRunning: return Change(record, event, event.running());
+    case Event::kReplicaEnded: return Change(record, event, event.replica_ended());
+    case Event::kRestartDecided: return Change(record, event, event.restart_decided());
+    case Event::kRetryDecided: return Change(record, event, event.retry_decided());
+    case Event::kRetryStarted: return Change(record, event, event.retry_started());
+    case Event::kCancelRequested: return Change(record, event, event.cancel_requested());
+    case Event::kConcluded: return Change(record, event, event.concluded());
+    case Event::kEnded: return Change(record, event, event.ended());
+    case Event::kPatched: return Change(record, event, event.patched());
+    case Event::KIND_NOT_SET: break;
+  }
+  return std::unexpected(Refuse(record, event, ""));
+}
+
+void SetState(Job& job, Stage stage) {
+  switch (stage) {
+    case Stage::kQueued: return job.set_state(Job::QUEUED);
+    case Stage::kPreparing: return job.set_state(Job::PREPARING);
+    case Stage::kRunning: return job.set_state(Job::RUNNING);
+    case Stage::kCancelling: return job.set_state(Job::CANCELLING);
+    case Stage::kNone:
+    case Stage::kRetrying:
+    case Stage::kFinishing:
+    case Stage::kResumed:
+    case Stage::kEnded: return;  // as it was, or set by the event
+  }
+}
+
+}  // namespace
+
+Result<JobRecord> Apply(const JobRecord& record, const Event& event) {
+  const std::int64_t seq = record.revision() + 1;
+  if (event.seq() != 0 && event.seq() != seq) {
+    return std::unexpected(Refuse(
+        record, event, "it is number " + std::to_string(event.seq()) + ", not " + std::to_string(seq)));
+  }
+  const Transition* transition = FindTransition(StageOf(record), event.kind_case());
+  if (transition == nullptr) return std::unexpected(Refuse(record, event, ""));
+  JobRecord after = record;
+  if (!transition->ignored) {
+    TY_RETURN_IF_ERROR(Change(after, event));
+    SetState(*after.mutable_job(), transition->to);
+  }
+  after.set_revision(seq);
+  TY_CHECK(transition->to == StageOf(after) || transition->to == Stage::kResumed);
+  return after;
+}
+
+}  // namespace trainyard::jobs

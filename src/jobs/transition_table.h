@@ -1,0 +1,46 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "trainyard/control/v1/record.pb.h"
+
+/// The states of a job's life and the one table of what leads from one to the next. docs/lifecycle.md shows
+/// the same table (a test compares them). Pure: any thread.
+namespace trainyard::jobs {
+
+/// Finer than the API's state: what the record's state, outcome and retrying say together. The numbers are
+/// docs/lifecycle.md's.
+enum class Stage {
+  kNone = 0,       ///< no record yet
+  kQueued = 1,     ///< API: QUEUED
+  kPreparing = 2,  ///< API: PREPARING
+  kRunning = 3,    ///< API: RUNNING
+  kRetrying =
+      4,  ///< all replicas are being stopped, then all start again. API: PREPARING or RUNNING, as it was
+  kFinishing = 5,   ///< succeeded or failed, replicas are being stopped. API: PREPARING or RUNNING, as it was
+  kCancelling = 6,  ///< API: CANCELLING
+  kEnded = 7,       ///< API: SUCCEEDED, FAILED, CANCELLED
+  kResumed = 8,     ///< as a target only: kPreparing or kRunning, whichever the retry interrupted
+};
+
+struct Transition {
+  Stage from;
+  control::v1::Event::KindCase event;
+  Stage to;
+  bool ignored = false;  ///< accepted and recorded, but changes nothing
+};
+
+[[nodiscard]] std::span<const Transition> Transitions();
+
+/// Null: the event cannot happen in that stage.
+[[nodiscard]] const Transition* FindTransition(Stage from, control::v1::Event::KindCase event);
+
+[[nodiscard]] Stage StageOf(const control::v1::JobRecord& record);
+
+/// "Preparing".
+[[nodiscard]] std::string_view StageName(Stage stage);
+/// "ReplicaEnded": the message's name in record.proto.
+[[nodiscard]] std::string_view EventName(control::v1::Event::KindCase event);
+
+}  // namespace trainyard::jobs

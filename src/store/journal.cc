@@ -1,0 +1,108 @@
+#include "store/journal.h"
+
+#include <span>
+#include <utility>
+
+#include "async/on_pool.h"
+#include "store/group_commit.h"
+
+namespace trainyard::store {
+
+namespace {
+
+constexpr std::size_t kGroupWritesMax = 512;
+
+struct Write {
+  bool create;  ///< else append
+  JobRecord record;
+  Event event;
+};
+
+using Writes = GroupCommit<Write, std::int64_t>;
+
+/// The uid, also for an Append.
+Result<std::int64_t> Apply(JobStore& store, const Write& write) {
+  if (write.create) return store.Create(write.record, write.event);
+  TY_RETURN_IF_ERROR(store.Append(write.record, write.event));
+  return write.record.uid();
+}
+
+Writes::Results CommitGroup(JobStore& store, std::span<Write> group) {
+  Status status = store.Begin();
+  Writes::Results results;
+  if (status) {
+    results.reserve(group.size());
+    for (const Write& write : group) results.push_back(Apply(store, write));
+    status = store.Commit();
+  }
+  // Nothing of the group is stored, so "exists already" or "stale" may be wrong too.
+  if (!status) results.assign(group.size(), std::unexpected(status.error()));
+  return results;
+}
+
+}  // namespace
+
+class Journal::Impl {
+ public:
+  Impl(asio::io_context& loop, JobStore& writer, JobStore& reader)
+      : reader_(reader),
+        shared_(&writer == &reader),
+        writes_(loop, kGroupWritesMax,
+                [&writer](std::span<Write> group) { return CommitGroup(writer, group); }) {}
+
+  ~Impl() { reads_.join(); }
+
+  asio::awaitable<Result<std::int64_t>> Submit(Write write) { return writes_.Submit(std::move(write)); }
+
+  /// One store for both serves one thread at a time.
+  asio::thread_pool& reads() noexcept { return shared_ ? writes_.thread() : reads_; }
+  JobStore& reader() noexcept { return reader_; }
+
+ private:
+  JobStore& reader_;
+  const bool shared_;
+  Writes writes_;
+  asio::thread_pool reads_{1};
+};
+
+Journal::Journal(asio::io_context& loop, JobStore& writer, JobStore& reader)
+    : impl_(std::make_unique<Impl>(loop, writer, reader)) {}
+
+Journal::~Journal() = default;
+
+asio::awaitable<Result<std::int64_t>> Journal::Create(JobRecord record, Event created) {
+  Write write{true, std::move(record), std::move(created)};
+  co_return co_await impl_->Submit(std::move(write));
+}
+
+asio::awaitable<Status> Journal::Append(JobRecord after, Event event) {
+  Write write{false, std::move(after), std::move(event)};
+  Result<std::int64_t> stored = co_await impl_->Submit(std::move(write));
+  if (!stored) co_return std::unexpected(std::move(stored).error());
+  co_return Status{};
+}
+
+asio::awaitable<Result<JobRecord>> Journal::Get(std::string project, std::string job_id) {
+  auto read = [&store = impl_->reader(), project = std::move(project), job_id = std::move(job_id)] {
+    return store.Get(project, job_id);
+  };
+  co_return co_await OnPool(impl_->reads(), std::move(read));
+}
+
+asio::awaitable<Result<JobPage>> Journal::List(std::string project, int page_size, std::string page_token) {
+  auto read = [&store = impl_->reader(), project = std::move(project), page_size,
+               page_token = std::move(page_token)] { return store.List(project, page_size, page_token); };
+  co_return co_await OnPool(impl_->reads(), std::move(read));
+}
+
+asio::awaitable<Result<std::vector<JobRecord>>> Journal::Unfinished() {
+  auto read = [&store = impl_->reader()] { return store.Unfinished(); };
+  co_return co_await OnPool(impl_->reads(), std::move(read));
+}
+
+asio::awaitable<Result<std::vector<Event>>> Journal::Events(std::int64_t uid, std::int64_t after_seq) {
+  auto read = [&store = impl_->reader(), uid, after_seq] { return store.Events(uid, after_seq); };
+  co_return co_await OnPool(impl_->reads(), std::move(read));
+}
+
+}  // namespace trainyard::store

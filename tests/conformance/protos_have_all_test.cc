@@ -1,0 +1,66 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <boost/json/parse.hpp>
+
+#include "conformance/discovery_files.h"
+#include "conformance/schema_walk.h"
+#include "trainyard/logging/v2/logging.pb.h"
+#include "trainyard/ml/v1/ml.pb.h"
+#include "trainyard/storage/v1/storage.pb.h"
+
+namespace trainyard::conformance {
+namespace {
+
+struct Row {
+  const char* name;
+  const char* file;
+  const char* schema;
+  const google::protobuf::Descriptor* type;
+};
+
+class ProtosHaveAll : public testing::TestWithParam<Row> {};
+
+TEST_P(ProtosHaveAll, OfTheSchema) {
+  const auto files = discovery::Files();
+  const auto file = std::ranges::find(files, GetParam().file, &discovery::EmbeddedFile::name);
+  ASSERT_NE(file, files.end());
+  const auto document = boost::json::parse(file->bytes);
+  EXPECT_THAT(Differences(document.as_object(), GetParam().schema, *GetParam().type), testing::IsEmpty());
+}
+
+template <class Message>
+Row Ml(const char* name, const char* schema) {
+  return {name, "ml.v1.json", schema, Message::descriptor()};
+}
+template <class Message>
+Row Storage(const char* schema) {
+  return {schema, "storage.v1.json", schema, Message::descriptor()};
+}
+template <class Message>
+Row Logging(const char* schema) {
+  return {schema, "logging.v2.json", schema, Message::descriptor()};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Resources, ProtosHaveAll,
+    testing::Values(Ml<ml::v1::Job>("Job", "GoogleCloudMlV1__Job"),
+                    Ml<ml::v1::ListJobsResponse>("ListJobsResponse", "GoogleCloudMlV1__ListJobsResponse"),
+                    Ml<ml::v1::CancelJobRequest>("CancelJobRequest", "GoogleCloudMlV1__CancelJobRequest"),
+                    Ml<ml::v1::GetConfigResponse>("GetConfigResponse", "GoogleCloudMlV1__GetConfigResponse"),
+                    Ml<ml::v1::Location>("Location", "GoogleCloudMlV1__Location"),
+                    Ml<ml::v1::ListLocationsResponse>("ListLocationsResponse",
+                                                      "GoogleCloudMlV1__ListLocationsResponse"),
+                    Storage<storage::v1::Bucket>("Bucket"), Storage<storage::v1::Buckets>("Buckets"),
+                    Storage<storage::v1::Object>("Object"), Storage<storage::v1::Objects>("Objects"),
+                    Storage<storage::v1::RewriteResponse>("RewriteResponse"),
+                    Storage<storage::v1::ComposeRequest>("ComposeRequest"),
+                    Storage<storage::v1::BucketStorageLayout>("BucketStorageLayout"),
+                    Logging<logging::v2::LogEntry>("LogEntry"),
+                    Logging<logging::v2::ListLogEntriesRequest>("ListLogEntriesRequest"),
+                    Logging<logging::v2::ListLogEntriesResponse>("ListLogEntriesResponse")),
+    [](const auto& row) { return row.param.name; });
+
+}  // namespace
+}  // namespace trainyard::conformance

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "http/deadline.h"
+#include "http/transport.h"
+
+namespace trainyard::http {
+
+using Duration = std::chrono::steady_clock::duration;
+
+/// A transport with a read buffer and a deadline on every wait: bytes that were read too early stay for the
+/// next one who asks. Loop thread only; one read and one write at a time. Errors: kDeadlineExceeded (the peer
+/// was too slow; the wait starts again with every byte of progress), kUnavailable (the connection is lost).
+class Channel {
+ public:
+  Channel(const asio::any_io_executor& executor, std::unique_ptr<Transport> transport);
+
+  asio::awaitable<Status> Handshake(Duration wait_max);
+
+  [[nodiscard]] std::string_view Buffered() const noexcept {
+    return {buffer_.data() + begin_, end_ - begin_};
+  }
+  void Consume(std::size_t count) noexcept { begin_ += count; }
+  /// Reads more behind what is buffered; 0 at the end of the stream. The buffer grows: the caller bounds it.
+  asio::awaitable<Result<std::size_t>> Fill(Duration wait_max);
+  /// What is buffered, else straight from the transport; 0 at the end of the stream.
+  asio::awaitable<Result<std::size_t>> Read(std::span<std::byte> buffer, Duration wait_max);
+
+  /// All of `first`, then all of `second`.
+  asio::awaitable<Status> Write(std::string_view first, std::string_view second, Duration wait_max);
+  /// kDataLoss: the file is shorter than that.
+  asio::awaitable<Status> SendFile(int descriptor, std::uint64_t offset, std::uint64_t length,
+                                   Duration wait_max);
+
+  /// Ends the connection so that the last response reaches a peer that is still sending: says goodbye, then
+  /// reads and drops for a bounded time.
+  asio::awaitable<void> CloseGently(Duration wait_max);
+  /// Ends pending operations and all later ones with an error.
+  void Close() { transport_->Close(); }
+  [[nodiscard]] std::string_view scheme() const noexcept { return transport_->scheme(); }
+
+ private:
+  [[nodiscard]] Error Explain(Error error) const;
+
+  std::unique_ptr<Transport> transport_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  Deadline read_deadline_;
+  Deadline write_deadline_;
+};
+
+}  // namespace trainyard::http

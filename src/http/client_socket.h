@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "async/unique_fd.h"
+#include "base/result.h"
+#include "http/client.h"
+
+namespace trainyard::http {
+
+/// A connected socket with a deadline on every wait, in the clear or under TLS. Blocks; one thread at a time.
+class ClientSocket {
+ public:
+  /// Connects and, with TLS, checks the server's name and certificate.
+  [[nodiscard]] static Result<ClientSocket> Connect(const Endpoint& endpoint,
+                                                    std::chrono::milliseconds wait_max);
+  ~ClientSocket();
+  ClientSocket(ClientSocket&&) noexcept;
+  ClientSocket& operator=(ClientSocket&&) noexcept;
+
+  /// 0 at the end of the stream.
+  [[nodiscard]] Result<std::size_t> ReadSome(std::span<char> buffer, std::chrono::milliseconds wait_max);
+  [[nodiscard]] Status Write(std::string_view bytes, std::chrono::milliseconds wait_max);
+  /// Bytes or the end of the stream have arrived. Between two requests: the kept connection is dead. During
+  /// an upload: the server answers early.
+  [[nodiscard]] bool HasInput();
+  /// The plain socket itself, blocking again.
+  [[nodiscard]] UniqueFd Release();
+
+ private:
+  struct State;
+  explicit ClientSocket(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace trainyard::http

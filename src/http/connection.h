@@ -1,0 +1,65 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "http/channel.h"
+#include "http/head.h"
+#include "http/message.h"
+#include "http/request_body.h"
+#include "http/response_writer.h"
+#include "http/router.h"
+#include "http/server_options.h"
+
+namespace trainyard::http {
+
+/// What all connections of a server share. Outlives them.
+struct ConnectionContext {
+  const Router& router;
+  const ServerOptions& options;
+  std::function<std::string_view()> date;  ///< the Date field's value, good until the next call
+  const bool& stopping;
+};
+
+/// One client's connection: requests are answered one after the other, in order. Loop thread only.
+///
+///   waiting for a request <--> answering it --> upgraded, or closed
+class Connection {
+ public:
+  Connection(const ConnectionContext& context, std::shared_ptr<Channel> channel, FramingRules rules);
+
+  /// Until the client, an error, a deadline or Stop ends it. The object lives until this returns.
+  asio::awaitable<void> Run();
+  /// The server stops: closes at once while waiting for a request or upgraded, else after the present answer.
+  void Stop();
+  /// Closes whatever happens.
+  void Close() { channel_->Close(); }
+
+ private:
+  enum class Phase { kWaiting, kAnswering, kUpgraded };
+  enum class After { kKeep, kClose, kCloseGently };
+  using HeadResult = std::expected<RequestHead, HeadError>;
+
+  /// Nothing: the connection ended between two requests.
+  asio::awaitable<std::optional<HeadResult>> ReadHead();
+  asio::awaitable<After> ServeOne();
+  asio::awaitable<After> Answer(RequestHead head, Framing framing);
+  asio::awaitable<Result<Response>> Call(Request& request);
+  asio::awaitable<After> Reply(Response response, RequestBody& body, ResponseContext context);
+  asio::awaitable<After> Refuse(HeadError error);
+  asio::awaitable<After> Upgrade(UpgradeBody upgrade);
+  void Log(const Request& request, int status, std::chrono::steady_clock::time_point start) const;
+
+  const ConnectionContext& context_;
+  std::shared_ptr<Channel> channel_;  // shared with the stream of an upgraded connection
+  FramingRules rules_;
+  HeadScanner scanner_;
+  Phase phase_ = Phase::kWaiting;
+  bool first_ = true;
+};
+
+}  // namespace trainyard::http

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <expected>
+#include <memory>
+#include <string_view>
+
+#include "http/head.h"
+#include "http/message.h"
+#include "http/request_body.h"
+
+/// From a parsed head to the Request that handlers see.
+namespace trainyard::http {
+
+/// 400: the query is malformed; 501: the method is unknown. `scheme` is the transport's.
+[[nodiscard]] std::expected<Request, HeadError> MakeRequest(RequestHead head, std::string_view scheme);
+
+/// The decompressing reader that Content-Encoding asks for; empty for none; 415 for an unknown coding. `raw`
+/// outlives it.
+[[nodiscard]] std::expected<std::unique_ptr<BodyReader>, HeadError> DecodeBody(const Request& request,
+                                                                               BodyReader& raw);
+
+/// `X-HTTP-Method-Override` in a POST: what Google's clients send for a GET whose URL would be too long. The
+/// query is the body then (application/x-www-form-urlencoded).
+asio::awaitable<Status> ApplyMethodOverride(Request& request);
+
+}  // namespace trainyard::http

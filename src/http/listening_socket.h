@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "async/unique_fd.h"
+#include "base/result.h"
+
+/// Sockets before asio sees them. Blocking only for as long as the kernel takes; any thread.
+namespace trainyard::http {
+
+struct ListeningSocket {
+  UniqueFd descriptor;     ///< non-blocking
+  std::uint16_t port = 0;  ///< TCP
+};
+
+/// See Server::ListenTcp for host and errors.
+[[nodiscard]] Result<ListeningSocket> ListenOnTcp(const std::string& host, std::uint16_t port);
+/// See Server::ListenUnix.
+[[nodiscard]] Result<ListeningSocket> ListenOnUnix(const std::filesystem::path& path);
+
+/// Connects to a Unix socket, blocking. Any path length.
+[[nodiscard]] Result<UniqueFd> ConnectToUnix(const std::filesystem::path& path);
+
+}  // namespace trainyard::http

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "http/channel.h"
+#include "http/chunk_decoder.h"
+#include "http/head.h"
+#include "http/message.h"
+
+namespace trainyard::http {
+
+/// A request's body as it is framed on the connection, not decompressed. Loop thread only; lives within one
+/// request.
+class RequestBody final : public BodyReader {
+ public:
+  RequestBody(Channel& channel, const Framing& framing, std::uint64_t bytes_max, Duration wait_max);
+
+  asio::awaitable<Result<std::size_t>> ReadSome(std::span<std::byte> buffer) override;
+
+  /// Reads and drops the rest, up to `bytes_max`; whether the body's end was reached.
+  asio::awaitable<bool> Drain(std::uint64_t bytes_max);
+
+  [[nodiscard]] bool finished() const noexcept { return finished_; }
+  [[nodiscard]] bool timed_out() const noexcept { return timed_out_; }
+  /// Whether reading the rest for the sake of the next request is worth it: the client is sending already,
+  /// and not much.
+  [[nodiscard]] bool IsWorthDraining(std::uint64_t bytes_max) const noexcept;
+
+ private:
+  asio::awaitable<Result<std::size_t>> ReadCounted(std::span<std::byte> buffer);
+  asio::awaitable<Result<std::size_t>> ReadChunked(std::span<std::byte> buffer);
+  [[nodiscard]] std::unexpected<Error> Fail(Error error);
+
+  Channel& channel_;
+  ChunkDecoder chunks_;
+  bool chunked_;
+  std::uint64_t left_;        ///< counted bodies
+  std::uint64_t bytes_left_;  ///< of the limit
+  Duration wait_max_;
+  bool continue_pending_;
+  bool finished_;
+  bool failed_ = false;
+  bool timed_out_ = false;
+};
+
+/// Decompresses a gzip body, bounded: kOutOfRange when it grows beyond kInflateRatioMax times what came, once
+/// more than kInflateFreeBytes came out. (Deflate's own maximum is 1032; real logs and JSON stay below 100.)
+[[nodiscard]] std::unique_ptr<BodyReader> InflateBody(BodyReader& compressed);
+
+inline constexpr std::uint64_t kInflateRatioMax = 250;
+inline constexpr std::uint64_t kInflateFreeBytes = std::uint64_t{16} << 20;
+
+}  // namespace trainyard::http

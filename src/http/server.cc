@@ -1,0 +1,217 @@
+#include "http/server.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <ctime>
+#include <list>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "async/event.h"
+#include "async/task_group.h"
+#include "http/connection.h"
+#include "http/listening_socket.h"
+
+namespace trainyard::http {
+
+namespace {
+
+constexpr std::chrono::milliseconds kAcceptRetry{100};  // out of descriptors: until some connection has ended
+
+/// "Sun, 06 Nov 1994 08:49:37 GMT", printed once a second.
+class HttpDate {
+ public:
+  std::string_view Text() {
+    const std::time_t now = ::time(nullptr);
+    if (now != printed_for_) {
+      std::tm parts{};
+      ::gmtime_r(&now, &parts);
+      size_ = std::strftime(text_.data(), text_.size(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+      printed_for_ = now;
+    }
+    return {text_.data(), size_};
+  }
+
+ private:
+  std::time_t printed_for_ = -1;
+  std::array<char, 40> text_{};
+  std::size_t size_ = 0;
+};
+
+struct Listener {
+  Listener(const asio::any_io_executor& executor, ListeningSocket socket, FramingRules used)
+      : descriptor(executor, socket.descriptor.Release()), rules(used) {}
+
+  asio::posix::stream_descriptor descriptor;
+  FramingRules rules;
+  std::optional<asio::ssl::context> tls;
+  std::filesystem::path unix_path;
+};
+
+}  // namespace
+
+struct Server::State {
+  State(asio::io_context& used_loop, const Router& router, Options used_options)
+      : loop(used_loop),
+        options(used_options),
+        context{router, options, [this] { return date.Text(); }, stopping},
+        all_gone(loop.get_executor()),
+        tasks(loop.get_executor()) {}
+
+  void Listen(std::unique_ptr<Listener> listener) {
+    listeners.push_back(std::move(listener));
+    tasks.Spawn(Accept(*listeners.back()));
+  }
+  asio::awaitable<void> Accept(Listener& listener);
+  void Take(Listener& listener, UniqueFd socket, int family);
+  asio::awaitable<void> Serve(std::shared_ptr<Channel> channel, FramingRules rules);
+  asio::awaitable<void> CancelTheRest();
+
+  asio::io_context& loop;
+  Options options;
+  bool stopping = false;
+  HttpDate date;
+  ConnectionContext context;
+  std::list<std::unique_ptr<Listener>> listeners;
+  std::list<Connection*> connections;
+  Event all_gone;
+  TaskGroup tasks;
+};
+
+asio::awaitable<void> Server::State::Accept(Listener& listener) {
+  while (!stopping) {
+    sockaddr_storage peer{};
+    socklen_t size = sizeof(peer);
+    UniqueFd socket(::accept4(listener.descriptor.native_handle(), reinterpret_cast<sockaddr*>(&peer), &size,
+                              SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (socket) {
+      Take(listener, std::move(socket), peer.ss_family);
+      continue;
+    }
+    if (errno == EINTR || errno == ECONNABORTED) continue;
+    if (errno == EAGAIN) {
+      const auto [error] = co_await listener.descriptor.async_wait(asio::posix::stream_descriptor::wait_read,
+                                                                   asio::as_tuple(asio::use_awaitable));
+      if (error) co_return;
+      continue;
+    }
+    std::fprintf(stderr, "http: accept: %s\n", std::generic_category().message(errno).c_str());
+    asio::steady_timer retry(loop, kAcceptRetry);
+    co_await retry.async_wait(asio::as_tuple(asio::use_awaitable));
+  }
+}
+
+void Server::State::Take(Listener& listener, UniqueFd socket, int family) {
+  if (family != AF_UNIX) {
+    const int on = 1;
+    ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  }
+  if (connections.size() >= options.connections_max) {
+    static constexpr std::string_view kFull =
+        "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\nContent-Length: "
+        "0\r\n\r\n";
+    if (!listener.tls)
+      std::ignore = ::send(socket.get(), kFull.data(), kFull.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    return;
+  }
+  const asio::generic::stream_protocol protocol(family, 0);
+  StreamSocket stream(loop.get_executor(), protocol, socket.Release());
+  auto transport = listener.tls ? MakeTlsTransport(std::move(stream), *listener.tls)
+                                : MakePlainTransport(std::move(stream));
+  auto channel = std::make_shared<Channel>(loop.get_executor(), std::move(transport));
+  tasks.Spawn(Serve(std::move(channel), listener.rules));
+}
+
+asio::awaitable<void> Server::State::Serve(std::shared_ptr<Channel> channel, FramingRules rules) {
+  struct Listed {
+    State& state;
+    std::list<Connection*>::iterator position;
+    ~Listed() {
+      state.connections.erase(position);
+      if (state.connections.empty()) state.all_gone.Set();
+    }
+  };
+  Connection connection(context, std::move(channel), rules);
+  const Listed listed{*this, connections.insert(connections.end(), &connection)};
+  all_gone.Reset();
+  co_await connection.Run();
+}
+
+asio::awaitable<void> Server::State::CancelTheRest() {
+  const bool gone = connections.empty() || co_await all_gone.WaitFor(options.stop_wait_max);
+  if (gone) co_return;
+  for (Connection* connection : connections) connection->Close();
+  tasks.Cancel();
+}
+
+Server::Server(asio::io_context& loop, const Router& router) : Server(loop, router, Options()) {}
+
+Server::Server(asio::io_context& loop, const Router& router, Options options)
+    : state_(std::make_unique<State>(loop, router, options)) {
+  ::signal(SIGPIPE, SIG_IGN);
+}
+
+Server::~Server() { Stop(); }
+
+Result<std::uint16_t> Server::ListenTcp(const std::string& host, std::uint16_t port, FramingRules rules) {
+  TY_TRY(ListeningSocket socket, ListenOnTcp(host, port));
+  const std::uint16_t bound = socket.port;
+  state_->Listen(std::make_unique<Listener>(state_->loop.get_executor(), std::move(socket), rules));
+  return bound;
+}
+
+Result<std::uint16_t> Server::ListenTls(const std::string& host, std::uint16_t port,
+                                        const TlsIdentity& identity, FramingRules rules) {
+  asio::ssl::context tls(asio::ssl::context::tls_server);
+  boost::system::error_code error;
+  ::SSL_CTX_set_min_proto_version(tls.native_handle(), TLS1_2_VERSION);
+  ::SSL_CTX_set_mode(tls.native_handle(), SSL_MODE_RELEASE_BUFFERS);
+  tls.use_certificate_chain(asio::buffer(identity.certificate_chain_pem), error);
+  if (!error) tls.use_private_key(asio::buffer(identity.private_key_pem), asio::ssl::context::pem, error);
+  if (error)
+    return std::unexpected(
+        InvalidArgument("", "the server's certificate cannot be used: " + error.message()));
+  TY_TRY(ListeningSocket socket, ListenOnTcp(host, port));
+  const std::uint16_t bound = socket.port;
+  auto listener = std::make_unique<Listener>(state_->loop.get_executor(), std::move(socket), rules);
+  listener->tls = std::move(tls);
+  state_->Listen(std::move(listener));
+  return bound;
+}
+
+Status Server::ListenUnix(const std::filesystem::path& path) {
+  TY_TRY(ListeningSocket socket, ListenOnUnix(path));
+  auto listener =
+      std::make_unique<Listener>(state_->loop.get_executor(), std::move(socket), FramingRules::kStrict);
+  listener->unix_path = path;
+  state_->Listen(std::move(listener));
+  return {};
+}
+
+void Server::Stop() {
+  if (std::exchange(state_->stopping, true)) return;
+  for (const auto& listener : state_->listeners) {
+    std::error_code ignored;
+    if (!listener->unix_path.empty()) std::filesystem::remove(listener->unix_path, ignored);
+    listener->descriptor.close();
+  }
+  for (Connection* connection : state_->connections) connection->Stop();
+  state_->tasks.Spawn(state_->CancelTheRest());
+}
+
+std::size_t Server::connection_count() const noexcept { return state_->connections.size(); }
+
+}  // namespace trainyard::http

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "http/head.h"
+#include "http/router.h"
+#include "http/server_options.h"
+#include "http/tls_identity.h"
+
+namespace boost::asio {
+class io_context;
+}  // namespace boost::asio
+
+namespace trainyard::http {
+
+/// Serves a router over TCP, TLS and Unix sockets on one loop. Loop thread only.
+///
+/// Lifecycle: Listen*, then the loop runs; Stop() lets it run out. The router, everything that its handlers
+/// use and the loop outlive the server. Destroy it when the loop does not run (it joins its connections by
+/// running it). Ignores SIGPIPE for the whole process: sendfile(2) has no flag for that.
+class Server {
+ public:
+  using Options = ServerOptions;
+
+  Server(boost::asio::io_context& loop, const Router& router);
+  Server(boost::asio::io_context& loop, const Router& router, Options options);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  /// `host` is an IP address or "localhost"; port 0 picks one. Returns the port. kInvalidArgument: not an
+  /// address; kAlreadyExists: the port is in use.
+  Result<std::uint16_t> ListenTcp(const std::string& host, std::uint16_t port,
+                                  FramingRules rules = FramingRules::kStrict);
+  Result<std::uint16_t> ListenTls(const std::string& host, std::uint16_t port, const TlsIdentity& identity,
+                                  FramingRules rules = FramingRules::kStrict);
+  /// Mode 0600. A socket file that nobody listens on is replaced; kAlreadyExists when somebody does. Any path
+  /// length.
+  Status ListenUnix(const std::filesystem::path& path);
+
+  /// Stops listening and closes idle and upgraded connections at once. Requests in flight are answered, with
+  /// `Connection: close`; what is left after Options::stop_wait_max is cancelled.
+  void Stop();
+  [[nodiscard]] std::size_t connection_count() const noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace trainyard::http

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace trainyard::http {
+
+/// The server's limits. Beyond them a client is told so and let go.
+struct ServerOptions {
+  std::size_t connections_max = 10'000;                ///< then 503
+  std::size_t head_bytes_max = std::size_t{64} << 10;  ///< request line and header fields; then 431
+  std::uint64_t body_bytes_max = std::uint64_t{5}
+                                 << 40;  ///< what one object may have (storage v1: 5 TiB); then 413
+  std::uint64_t drain_bytes_max = std::size_t{256}
+                                  << 10;  ///< of a body that nobody read, to keep the connection
+  std::chrono::milliseconds head_wait_max{
+      20'000};  ///< from the first byte of a request to the end of its head
+  std::chrono::milliseconds body_wait_max{60'000};   ///< between two bytes of a body
+  std::chrono::milliseconds idle_wait_max{120'000};  ///< between two requests
+  std::chrono::milliseconds write_wait_max{60'000};  ///< between two bytes that the client takes
+  std::chrono::milliseconds close_wait_max{2'000};  ///< for the client to notice the end of a refused request
+  std::chrono::milliseconds stop_wait_max{10'000};  ///< for requests in flight when the server stops
+  bool log_requests = false;                        ///< one line each on stderr
+};
+
+}  // namespace trainyard::http

@@ -1,0 +1,98 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ssl/context.hpp>
+#include <boost/asio/ssl/error.hpp>
+#include <boost/asio/ssl/stream.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <cerrno>
+#include <vector>
+
+#include "http/transport.h"
+
+namespace trainyard::http {
+
+namespace {
+
+constexpr std::size_t kFileStep = std::size_t{64} << 10;
+
+std::unexpected<Error> Lost(const boost::system::error_code& error) {
+  return std::unexpected(Unavailable("the connection was lost: " + error.message()));
+}
+
+class TlsTransport final : public Transport {
+ public:
+  TlsTransport(StreamSocket socket, asio::ssl::context& context) : stream_(std::move(socket), context) {}
+
+  asio::awaitable<Status> Handshake() override {
+    const auto [error] =
+        co_await stream_.async_handshake(asio::ssl::stream_base::server, asio::as_tuple(asio::use_awaitable));
+    if (error) co_return Lost(error);
+    co_return Status();
+  }
+
+  asio::awaitable<Result<std::size_t>> ReadSome(std::span<std::byte> buffer) override {
+    const asio::mutable_buffer space(buffer.data(), buffer.size());
+    const auto [error, count] = co_await stream_.async_read_some(space, asio::as_tuple(asio::use_awaitable));
+    // A peer that leaves without close_notify: whether something is missing shows in the message's own
+    // length.
+    if (error == asio::error::eof || error == asio::ssl::error::stream_truncated) co_return 0U;
+    if (error) co_return Lost(error);
+    co_return count;
+  }
+
+  asio::awaitable<Result<std::size_t>> WriteSome(std::string_view first, std::string_view second) override {
+    const std::string_view part = first.empty() ? second : first;
+    const asio::const_buffer buffer(part.data(), part.size());
+    const auto [error, count] =
+        co_await stream_.async_write_some(buffer, asio::as_tuple(asio::use_awaitable));
+    if (error) co_return Lost(error);
+    co_return count;
+  }
+
+  asio::awaitable<Result<std::size_t>> SendFileSome(int descriptor, std::uint64_t offset,
+                                                    std::size_t count) override {
+    file_buffer_.resize(kFileStep);
+    const std::size_t wanted = std::min(count, file_buffer_.size());
+    const ssize_t got = ::pread(descriptor, file_buffer_.data(), wanted, static_cast<off_t>(offset));
+    if (got < 0) co_return std::unexpected(ErrnoError(errno, "read"));
+    if (got == 0) co_return 0U;
+    co_return co_await WriteSome({file_buffer_.data(), static_cast<std::size_t>(got)}, {});
+  }
+
+  asio::awaitable<void> ShutdownWrite() override {
+    // asio's async_shutdown would wait for the peer's close_notify, which many never send: ours is all that
+    // is owed.
+    ::SSL_set_quiet_shutdown(stream_.native_handle(), 0);
+    co_await stream_.async_shutdown(asio::as_tuple(asio::use_awaitable));
+    boost::system::error_code ignored;
+    stream_.lowest_layer().shutdown(StreamSocket::shutdown_send, ignored);
+  }
+
+  void Cancel() override {
+    boost::system::error_code ignored;
+    stream_.lowest_layer().cancel(ignored);
+  }
+
+  void Close() override {
+    boost::system::error_code ignored;
+    stream_.lowest_layer().shutdown(StreamSocket::shutdown_both, ignored);
+    stream_.lowest_layer().close(ignored);
+  }
+
+  [[nodiscard]] std::string_view scheme() const noexcept override { return "https"; }
+
+ private:
+  asio::ssl::stream<StreamSocket> stream_;
+  std::vector<char> file_buffer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> MakeTlsTransport(StreamSocket socket, asio::ssl::context& context) {
+  return std::make_unique<TlsTransport>(std::move(socket), context);
+}
+
+}  // namespace trainyard::http

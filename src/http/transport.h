@@ -1,0 +1,50 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace boost::asio::ssl {
+class context;
+}  // namespace boost::asio::ssl
+
+namespace trainyard::http {
+
+namespace asio = boost::asio;
+using StreamSocket = asio::generic::stream_protocol::socket;
+
+/// One connection's bytes, in the clear or under TLS. Loop thread only; one read and one write at a time. All
+/// errors are kUnavailable: the connection is of no more use.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  /// Before anything else.
+  virtual asio::awaitable<Status> Handshake() = 0;
+  /// 0 at the end of the stream.
+  virtual asio::awaitable<Result<std::size_t>> ReadSome(std::span<std::byte> buffer) = 0;
+  /// Writes some of `first`, then of `second`; at least one byte of what is not empty.
+  virtual asio::awaitable<Result<std::size_t>> WriteSome(std::string_view first, std::string_view second) = 0;
+  /// Sends some bytes of a file, at most `count`; 0: the file is shorter than that.
+  virtual asio::awaitable<Result<std::size_t>> SendFileSome(int descriptor, std::uint64_t offset,
+                                                            std::size_t count) = 0;
+  /// Says that nothing more will be written. Reading goes on.
+  virtual asio::awaitable<void> ShutdownWrite() = 0;
+  /// Ends pending operations with an error.
+  virtual void Cancel() = 0;
+  /// The same, and all later ones.
+  virtual void Close() = 0;
+  /// "http" or "https".
+  [[nodiscard]] virtual std::string_view scheme() const noexcept = 0;
+};
+
+[[nodiscard]] std::unique_ptr<Transport> MakePlainTransport(StreamSocket socket);
+/// `context` outlives the transport.
+[[nodiscard]] std::unique_ptr<Transport> MakeTlsTransport(StreamSocket socket, asio::ssl::context& context);
+
+}  // namespace trainyard::http

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+/// The parts of a request target. Pure text; any thread. Source: RFC 3986 section 2, the query as HTML forms
+/// write it.
+namespace trainyard::http {
+
+/// kInvalidArgument: a '%' without two hex digits, or an encoded NUL, which no name of ours has.
+[[nodiscard]] Result<std::string> PercentDecode(std::string_view text);
+
+/// Everything but unreserved characters becomes %XX: right for one path segment or one query value.
+[[nodiscard]] std::string PercentEncode(std::string_view text);
+
+/// "a=1&b=%20&c" in order; '+' is a space, a name without '=' has an empty value.
+[[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> ParseQuery(std::string_view query);
+
+/// A target split at its first '?': the raw path and the raw query. The absolute form (http://host/path)
+/// loses scheme and host.
+struct Target {
+  std::string_view path;
+  std::string_view query;
+};
+[[nodiscard]] Target SplitTarget(std::string_view target) noexcept;
+
+}  // namespace trainyard::http

@@ -1,0 +1,88 @@
+#include "api/job_handlers.h"
+
+#include <charconv>
+
+#include "wire/json.h"
+
+namespace trainyard::api {
+
+namespace {
+
+using boost::asio::awaitable;
+using control::JobService;
+using http::Request;
+using http::Response;
+
+constexpr std::size_t kJobBytesMax = 1 << 20;
+
+wire::JobName NameOf(const Request& request) {
+  return {request.Parameter("project"), request.Parameter("job")};
+}
+
+awaitable<Result<Response>> Create(JobService& jobs, Request& request) {
+  TY_CO_TRY(std::string text, co_await request.body->ReadAll(kJobBytesMax));
+  ml::v1::Job job;
+  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, job, "job"));
+  TY_CO_TRY(ml::v1::Job created, co_await jobs.Create(request.Parameter("project"), std::move(job)));
+  co_return Response::Json(wire::PrintJson(created));
+}
+
+awaitable<Result<Response>> Get(JobService& jobs, Request& request) {
+  TY_CO_TRY(ml::v1::Job job, co_await jobs.Get(NameOf(request)));
+  co_return Response::Json(wire::PrintJson(job));
+}
+
+Result<int> PageSize(const Request& request) {
+  std::string_view text = request.Query("pageSize");
+  if (text.empty()) return 0;
+  int size = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    return std::unexpected(InvalidArgument(
+        "page_size", "Invalid value at 'page_size' (TYPE_INT32), \"" + std::string(text) + "\""));
+  }
+  return size;
+}
+
+awaitable<Result<Response>> List(JobService& jobs, Request& request) {
+  TY_CO_TRY(int page_size, PageSize(request));
+  JobService::ListQuery query{.project = request.Parameter("project"),
+                              .page_size = page_size,
+                              .page_token = std::string(request.Query("pageToken")),
+                              .filter = std::string(request.Query("filter"))};
+  TY_CO_TRY(ml::v1::ListJobsResponse page, co_await jobs.List(std::move(query)));
+  co_return Response::Json(wire::PrintJson(page));
+}
+
+awaitable<Result<Response>> Patch(JobService& jobs, Request& request) {
+  TY_CO_TRY(std::string text, co_await request.body->ReadAll(kJobBytesMax));
+  ml::v1::Job patch;
+  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, patch, "job"));
+  std::string mask(request.Query("updateMask"));
+  TY_CO_TRY(ml::v1::Job job, co_await jobs.Patch(NameOf(request), std::move(patch), std::move(mask)));
+  co_return Response::Json(wire::PrintJson(job));
+}
+
+awaitable<Result<Response>> Cancel(JobService& jobs, Request& request) {
+  TY_CO_TRY(std::string text, co_await request.body->ReadAll(kJobBytesMax));
+  ml::v1::CancelJobRequest body;
+  if (!text.empty()) TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body, ""));
+  TY_CO_RETURN_IF_ERROR(co_await jobs.Cancel(NameOf(request)));
+  co_return Response::Json("{}\n");
+}
+
+}  // namespace
+
+void AddJobRoutes(http::Router& router, JobService& jobs) {
+  using http::Method;
+  constexpr std::string_view kJobs = "/v1/projects/{project}/jobs";
+  constexpr std::string_view kJob = "/v1/projects/{project}/jobs/{job}";
+  router.Add(Method::kPost, kJobs, [&jobs](Request& request) { return Create(jobs, request); });
+  router.Add(Method::kGet, kJobs, [&jobs](Request& request) { return List(jobs, request); });
+  router.Add(Method::kGet, kJob, [&jobs](Request& request) { return Get(jobs, request); });
+  router.Add(Method::kPatch, kJob, [&jobs](Request& request) { return Patch(jobs, request); });
+  router.Add(Method::kPost, "/v1/projects/{project}/jobs/{job}:cancel",
+             [&jobs](Request& request) { return Cancel(jobs, request); });
+}
+
+}  // namespace trainyard::api

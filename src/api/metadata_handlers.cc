@@ -1,0 +1,78 @@
+#include "api/metadata_handlers.h"
+
+#include <memory>
+#include <utility>
+
+namespace trainyard::api {
+
+namespace {
+
+using boost::asio::awaitable;
+using http::Request;
+using http::Response;
+
+constexpr std::string_view kAccount = "trainyard@localhost";
+constexpr std::string_view kToken = "ya29.trainyard";  // no secret: loopback needs no authentication yet
+constexpr std::string_view kScope = "https://www.googleapis.com/auth/cloud-platform";
+
+/// Clients believe an answer only with this header.
+Response Flavored(Response response) {
+  response.headers.Set("Metadata-Flavor", "Google");
+  response.headers.Set("Server", "Metadata Server for VM");
+  return response;
+}
+
+std::string AccountJson() {
+  std::string json = R"({"aliases":["default"],"email":")";
+  json.append(kAccount).append(R"(","scopes":[")").append(kScope).append(R"("]})");
+  return json;
+}
+
+std::string TokenJson() {
+  std::string json = R"({"access_token":")";
+  json.append(kToken).append(R"(","expires_in":3600,"token_type":"Bearer"})");
+  return json;
+}
+
+awaitable<Result<Response>> Answer(Response response) { co_return Flavored(std::move(response)); }
+
+awaitable<Result<Response>> AccountAnswer(Request& request) {
+  const std::string& rest = request.Parameter("rest");
+  if (rest == "token") co_return Flavored(Response::Json(TokenJson()));
+  if (rest == "email") co_return Flavored(Response::Text(std::string(kAccount)));
+  if (rest == "scopes") co_return Flavored(Response::Text(std::string(kScope) + "\n"));
+  if (rest.empty()) co_return Flavored(Response::Json(AccountJson()));
+  co_return Flavored(Response::Text("not found\n", 404));
+}
+
+}  // namespace
+
+void AddMetadataRoutes(http::Router& router, MetadataAnswers answers) {
+  using http::Method;
+  auto shared =
+      std::make_shared<MetadataAnswers>(std::move(answers));  // one value for several routes of one router
+  constexpr std::string_view kRoot = "/computeMetadata/v1";
+  std::string root(kRoot);
+  router.Add(Method::kGet, "/", [](Request&) { return Answer(Response::Text("computeMetadata/\n")); });
+  router.Add(Method::kGet, root + "/",
+             [](Request&) { return Answer(Response::Text("instance/\nproject/\n")); });
+  router.Add(Method::kGet, root + "/project/project-id",
+             [shared](Request&) { return Answer(Response::Text(shared->project)); });
+  router.Add(Method::kGet, root + "/project/numeric-project-id",
+             [](Request&) { return Answer(Response::Text("1")); });
+  router.Add(Method::kGet, root + "/universe/universe-domain",
+             [shared](Request&) { return Answer(Response::Text(shared->universe_domain())); });
+  router.Add(Method::kGet, root + "/instance/service-accounts/",
+             [](Request&) { return Answer(Response::Text("default/\n" + std::string(kAccount) + "/\n")); });
+  for (std::string_view account : {std::string_view("default"), kAccount}) {
+    router.Add(Method::kGet, root + "/instance/service-accounts/" + std::string(account) + "/{rest=**}",
+               [](Request& request) { return AccountAnswer(request); });
+  }
+}
+
+void AddHealthRoute(http::Router& router) {
+  router.Add(http::Method::kGet, "/healthz",
+             [](Request&) -> awaitable<Result<Response>> { return Answer(Response::Text("ok\n")); });
+}
+
+}  // namespace trainyard::api

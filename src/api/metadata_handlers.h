@@ -1,0 +1,25 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "http/router.h"
+
+namespace trainyard::api {
+
+/// What a Google client asks the metadata server of its machine when it has no other credentials: enough for
+/// `google.auth.default()` to find a project, an account and a token that is worth something only here, and
+/// the universe domain under which it then looks for `ml.DOMAIN`. Paths: spec environment.md section 11,
+/// wire.md section 2.
+struct MetadataAnswers {
+  std::string project;
+  /// "localhost:PORT" of the TLS listener; asked late, because the port is known only when it listens.
+  std::function<std::string()> universe_domain;
+};
+
+void AddMetadataRoutes(http::Router& router, MetadataAnswers answers);
+
+/// `/healthz`: "ok" while the loop turns.
+void AddHealthRoute(http::Router& router);
+
+}  // namespace trainyard::api

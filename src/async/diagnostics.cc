@@ -1,0 +1,63 @@
+#include "async/diagnostics.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <string>
+
+namespace trainyard {
+
+namespace {
+
+std::atomic<DiagnosticLevel> g_level_min{DiagnosticLevel::kInfo};
+
+std::string_view LevelName(DiagnosticLevel level) {
+  switch (level) {
+    case DiagnosticLevel::kDebug: return "DEBUG";
+    case DiagnosticLevel::kInfo: return "INFO";
+    case DiagnosticLevel::kWarning: return "WARNING";
+    case DiagnosticLevel::kError: return "ERROR";
+  }
+  return "";
+}
+
+std::string TimePrefix() {
+  auto now = std::chrono::system_clock::now();
+  auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
+  std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  std::array<char, 40> text{};
+  std::size_t size = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
+  std::snprintf(text.data() + size, text.size() - size, ".%03dZ ", static_cast<int>(millis));
+  return text.data();
+}
+
+}  // namespace
+
+void Diagnose(DiagnosticLevel level, std::string_view text) {
+  if (level < g_level_min.load(std::memory_order_relaxed)) return;
+  std::string line = TimePrefix();
+  line += LevelName(level);
+  line += ' ';
+  for (char c : text) {
+    if (c == '\n') {
+      line += "\\n";
+    } else {
+      line += c;
+    }
+  }
+  line += '\n';
+  // One write: lines of several threads do not mix. A stderr that is gone is nothing to act on.
+  [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+void SetDiagnosticLevel(DiagnosticLevel level_min) {
+  g_level_min.store(level_min, std::memory_order_relaxed);
+}
+
+}  // namespace trainyard

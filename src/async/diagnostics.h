@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string_view>
+
+namespace trainyard {
+
+/// What the operator reads on the server's stderr: one line per event, "2026-11-20T18:02:37.123Z WARNING
+/// text". Nothing that belongs to one job's user goes here alone: that is in the job's log.
+enum class DiagnosticLevel { kDebug, kInfo, kWarning, kError };
+
+/// Writes one line, whole, even when several threads write. Line ends in `text` are escaped. Any thread.
+void Diagnose(DiagnosticLevel level, std::string_view text);
+
+/// Lines below this level are not written; kInfo unless set. Any thread.
+void SetDiagnosticLevel(DiagnosticLevel level_min);
+
+}  // namespace trainyard

@@ -1,0 +1,143 @@
+#include "control/admissions.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/asio/post.hpp>
+
+#include "cluster/task_name.h"
+#include "cluster/tf_config.h"
+#include "wire/time.h"
+
+namespace trainyard::control {
+
+Admissions::Admissions(boost::asio::any_io_executor loop, placement::Capacity capacity, PortProbe probe)
+    : loop_(std::move(loop)), capacity_(capacity), probe_(std::move(probe)) {}
+
+void Admissions::Enqueue(const v1::JobRecord& job, OnAdmitted on_admitted) {
+  waiting_.emplace(job.uid(), Waiting{job, std::move(on_admitted)});
+  waiting_gangs_.emplace(job.uid(), GangOf(job));
+  PlanSoon();
+}
+
+void Admissions::Occupy(const v1::JobRecord& job) {
+  running_.emplace(job.uid(), GangOf(job));
+  for (const v1::ReplicaRecord& replica : job.replicas()) {
+    ports_of_[job.uid()].push_back(replica.endpoint().port());
+    leased_.insert(replica.endpoint().port());
+  }
+}
+
+void Admissions::Leave(std::int64_t uid) {
+  waiting_.erase(uid);
+  waiting_gangs_.erase(uid);
+  waits_.erase(uid);
+  running_.erase(uid);
+  if (auto ports = ports_of_.extract(uid)) {
+    for (int port : ports.mapped()) leased_.erase(port);
+  }
+  PlanSoon();
+}
+
+std::optional<placement::Plan::Wait> Admissions::WaitOf(std::int64_t uid) const {
+  auto found = waits_.find(uid);
+  if (found == waits_.end()) return std::nullopt;
+  return found->second;
+}
+
+void Admissions::PlanSoon() {
+  if (planning_ || waiting_.empty()) return;
+  planning_ = true;
+  boost::asio::post(loop_, [this, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired()) PlanNow();
+  });
+}
+
+void Admissions::PlanNow() {
+  planning_ = false;
+  std::vector<placement::Gang> running;
+  for (const auto& [uid, gang] : running_) running.push_back(gang);
+  std::vector<placement::Gang> waiting;
+  for (const auto& [uid, gang] : waiting_gangs_) waiting.push_back(gang);
+  placement::Plan plan = placement::PlanAdmissions(capacity_, running, std::move(waiting));
+  waits_ = std::move(plan.waiting);
+  for (placement::Plan::Admission& admitted : plan.admitted) {
+    Waiting& waiting_job = waiting_.at(admitted.uid);
+    std::optional<v1::Event::Admitted> admission = Admit(waiting_job.job, std::move(admitted.notes));
+    if (!admission) {
+      waits_[admitted.uid] = {.position = 1,
+                              .reason = "no free port between " + std::to_string(placement::kLeasePortFirst) +
+                                        " and " + std::to_string(placement::kLeasePortLast)};
+      return;  // Leave() of a job with ports plans again
+    }
+    auto taken = waiting_.extract(admitted.uid);
+    auto gang = waiting_gangs_.extract(admitted.uid);
+    running_.emplace(admitted.uid, std::move(gang.mapped()));
+    taken.mapped().on_admitted(*std::move(admission));
+  }
+}
+
+std::optional<v1::Event::Admitted> Admissions::Admit(const v1::JobRecord& job,
+                                                     std::vector<std::string> notes) {
+  v1::Event::Admitted admission;
+  std::vector<int> ports;
+  bool use_chief = cluster::UseChief(job.job().training_input(), job.runtime_version());
+  for (int i = 0; i < job.replicas_size(); ++i) {
+    std::optional<int> port = LeasePort();
+    if (!port) {
+      for (int leased : ports) leased_.erase(leased);
+      return std::nullopt;
+    }
+    ports.push_back(*port);
+    replica::v1::Endpoint& endpoint = *admission.add_endpoints();
+    *endpoint.mutable_replica() = job.replicas(i).id();
+    endpoint.set_host_name(cluster::HostName(job.replicas(i).id(), job.cluster_hash(), use_chief));
+    endpoint.set_address(placement::ReplicaAddress(job.uid(), i));
+    endpoint.set_port(*port);
+  }
+  for (std::string& note : notes) admission.add_notes(std::move(note));
+  ports_of_[job.uid()] = std::move(ports);
+  return admission;
+}
+
+std::optional<int> Admissions::LeasePort() {
+  constexpr int kPortCount = placement::kLeasePortLast - placement::kLeasePortFirst + 1;
+  for (int tried = 0; tried < kPortCount; ++tried) {
+    int port = next_port_;
+    next_port_ = port == placement::kLeasePortLast ? placement::kLeasePortFirst : port + 1;
+    if (leased_.contains(port) || !probe_(port)) continue;
+    leased_.insert(port);
+    return port;
+  }
+  return std::nullopt;
+}
+
+placement::Gang GangOf(const v1::JobRecord& job) {
+  placement::Gang gang;
+  gang.uid = job.uid();
+  gang.job_id = job.job().job_id();
+  gang.priority = job.job().training_input().scheduling().priority();
+  gang.create_time = wire::FromProto(job.job().create_time());
+  for (const v1::ReplicaRecord& replica : job.replicas()) {
+    gang.replicas.push_back({.machine_type = replica.machine_type(),
+                             .cpus = replica.cpus(),
+                             .memory_bytes = replica.memory_bytes()});
+  }
+  return gang;
+}
+
+bool IsPortFree(int port) {
+  int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (socket < 0) return false;
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_ANY);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  bool free = ::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+              ::listen(socket, 1) == 0;
+  ::close(socket);
+  return free;
+}
+
+}  // namespace trainyard::control

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include "base/clock.h"
+#include "control/admissions.h"
+#include "control/settings.h"
+#include "engine/engine.h"
+#include "logs/log_store.h"
+#include "store/journal.h"
+
+namespace trainyard::control {
+
+/// What the control loop works with. All outlive it; all are used on the loop thread.
+struct Collaborators {
+  boost::asio::any_io_executor loop;
+  store::Journal& journal;
+  logs::LogStore& logs;
+  engine::Engine& engine;
+  Admissions& admissions;
+  const Clock& clock;
+  const Settings& settings;
+};
+
+}  // namespace trainyard::control

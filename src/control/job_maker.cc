@@ -1,0 +1,60 @@
+#include "control/job_maker.h"
+
+#include "control/admissions.h"
+#include "jobs/prepare.h"
+#include "wire/resource_name.h"
+
+namespace trainyard::control {
+
+JobMaker::JobMaker(storage::Buckets& buckets, const environment::Catalogue& catalogue, const Clock& clock,
+                   Policy policy)
+    : buckets_(buckets), catalogue_(catalogue), clock_(clock), policy_(std::move(policy)) {
+  for (const environment::RuntimeVersion& version : catalogue_.versions()) {
+    context_.runtimes.push_back({.version = version.version, .python_versions = version.pythons});
+  }
+}
+
+boost::asio::awaitable<Result<v1::JobRecord>> JobMaker::Make(std::string project, ml::v1::Job job) {
+  TY_CO_RETURN_IF_ERROR(jobs::Validate(job, context_));
+  TY_CO_TRY(environment::Resolution runtime, ResolveRuntime(job.training_input()));
+  v1::JobRecord record = jobs::MakeRecord(std::move(project), job, runtime.version, clock_.Now());
+  if (!runtime.note.empty()) record.add_notes(runtime.note);
+  TY_CO_RETURN_IF_ERROR(placement::CheckFits(policy_.capacity, GangOf(record)));
+  TY_CO_RETURN_IF_ERROR(co_await LookUpPackages(record));
+  if (const std::string& job_dir = job.training_input().job_dir(); !job_dir.empty()) {
+    TY_CO_TRY(wire::ObjectUri uri, wire::ObjectUri::Parse(job_dir));
+    auto bucket = co_await buckets_.EnsureBucket(uri.bucket);
+    if (!bucket) co_return std::unexpected(Error{bucket.error().code, bucket.error().message, "job_dir"});
+  }
+  co_return record;
+}
+
+Status JobMaker::CheckLabels(const ml::v1::Job& job) const { return jobs::ValidateLabels(job); }
+
+/// A job that names no runtime version gets the server's default one: the original refused it since 2020, but
+/// the commands of its documentation name none.
+Result<environment::Resolution> JobMaker::ResolveRuntime(const ml::v1::TrainingInput& input) const {
+  std::string_view asked = input.runtime_version();
+  if (asked.empty()) asked = policy_.runtime_default;
+  return catalogue_.Resolve(asked, input.python_version(), policy_.runtime_fallback, policy_.pythons);
+}
+
+/// A package is what it was when the job was created: its checksum names the layer that it is installed into.
+boost::asio::awaitable<Status> JobMaker::LookUpPackages(v1::JobRecord& record) {
+  for (const std::string& uri : record.job().training_input().package_uris()) {
+    TY_CO_TRY(wire::ObjectUri name, wire::ObjectUri::Parse(uri));
+    auto object = co_await buckets_.Stat(name.bucket, name.object);
+    if (!object && object.error().code != Code::kNotFound) co_return std::unexpected(object.error());
+    if (!object) {
+      co_return std::unexpected(FailedPrecondition("The provided GCS paths [" + uri + "] cannot be read: " +
+                                                       object.error().message + ". Upload the package first.",
+                                                   "package_uris"));
+    }
+    replica::v1::Manifest::Package& package = *record.add_packages();
+    package.set_uri(uri);
+    package.set_checksum(object->md5_hash());
+  }
+  co_return Status{};
+}
+
+}  // namespace trainyard::control

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "environment/catalogue.h"
+#include "jobs/validate.h"
+#include "placement/plan.h"
+#include "storage/buckets.h"
+#include "trainyard/control/v1/record.pb.h"
+#include "trainyard/ml/v1/ml.pb.h"
+
+namespace trainyard::control {
+
+/// Turns a request into a job's record: every check that jobs.create makes, in the documented order
+/// (jobs/validate.h), then what has to be looked up: the runtime version, the packages, the buckets. Nothing
+/// is stored. Loop thread only.
+class JobMaker {
+ public:
+  struct Policy {
+    std::string runtime_default;  ///< for a job that names neither runtime version nor image
+    environment::FallbackPolicy runtime_fallback = environment::FallbackPolicy::kNearest;
+    environment::AvailablePythons pythons;  ///< what this machine had when the server started
+    placement::Capacity capacity;
+  };
+
+  /// All outlive it.
+  JobMaker(storage::Buckets& buckets, const environment::Catalogue& catalogue, const Clock& clock,
+           Policy policy);
+
+  /// Errors: kInvalidArgument, kFailedPrecondition with the field as the API names it.
+  boost::asio::awaitable<Result<v1::JobRecord>> Make(std::string project, ml::v1::Job job);
+
+  /// The rules for labels alone: what jobs.patch may change.
+  [[nodiscard]] Status CheckLabels(const ml::v1::Job& job) const;
+
+ private:
+  [[nodiscard]] Result<environment::Resolution> ResolveRuntime(const ml::v1::TrainingInput& input) const;
+  boost::asio::awaitable<Status> LookUpPackages(v1::JobRecord& record);
+
+  storage::Buckets& buckets_;
+  const environment::Catalogue& catalogue_;
+  const Clock& clock_;
+  Policy policy_;
+  jobs::ValidationContext context_;
+};
+
+}  // namespace trainyard::control

@@ -1,0 +1,94 @@
+#include "control/manifest.h"
+
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
+#include <array>
+
+#include "base/check.h"
+#include "cluster/task_name.h"
+#include "cluster/tf_config.h"
+#include "wire/json.h"
+
+namespace trainyard::control {
+
+namespace {
+
+std::string Hex(const unsigned char* bytes, unsigned size) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (unsigned i = 0; i < size; ++i) {
+    text += kDigits[bytes[i] >> 4];
+    text += kDigits[bytes[i] & 15];
+  }
+  return text;
+}
+
+replica::v1::Manifest::Program MakeProgram(const v1::JobRecord& job) {
+  const ml::v1::TrainingInput& input = job.job().training_input();
+  replica::v1::Manifest::Program program;
+  program.set_runtime_version(job.runtime_version());
+  *program.mutable_packages() = job.packages();
+  program.set_python_module(input.python_module());
+  *program.mutable_args() = input.args();
+  if (!input.job_dir().empty()) {
+    program.add_args("--job-dir");
+    program.add_args(input.job_dir());
+  }
+  return program;
+}
+
+}  // namespace
+
+std::string AttemptId(const v1::JobRecord& job, int replica, int attempt) {
+  return std::to_string(job.uid()) + "-" + cluster::TaskName(job.replicas(replica).id()) + "-" +
+         std::to_string(attempt);
+}
+
+replica::v1::Manifest MakeManifest(const Settings& settings, const v1::JobRecord& job, int replica,
+                                   int attempt) {
+  const v1::ReplicaRecord& record = job.replicas(replica);
+  const ml::v1::TrainingInput& input = job.job().training_input();
+  replica::v1::Manifest manifest;
+  manifest.set_project(job.project());
+  manifest.set_job_id(job.job().job_id());
+  manifest.set_job_uid(job.uid());
+  *manifest.mutable_replica() = record.id();
+  manifest.set_attempt(attempt);
+  manifest.set_attempt_id(AttemptId(job, replica, attempt));
+  manifest.set_token(AttemptToken(settings, manifest.attempt_id()));
+  manifest.set_task_name(cluster::TaskName(record.id()));
+  manifest.set_region(input.region());
+  *manifest.mutable_program() = MakeProgram(job);
+  manifest.mutable_places()->set_attempt_dir(settings.attempts_dir + "/" + manifest.attempt_id());
+  manifest.mutable_places()->set_environments_dir(settings.environments_dir);
+  manifest.mutable_places()->set_server_socket(settings.server_socket);
+  manifest.mutable_limits()->set_stop_grace_ms(settings.stop_grace.count());
+  manifest.set_network(settings.network);
+  manifest.set_address(record.endpoint().address());
+  manifest.set_port(record.endpoint().port());
+  manifest.set_host_name(record.endpoint().host_name());
+  manifest.mutable_environment()->insert(settings.replica_environment.begin(),
+                                         settings.replica_environment.end());
+  manifest.set_job_json(wire::PrintJsonProtoNames(input));
+  manifest.set_use_chief(cluster::UseChief(input, job.runtime_version()));
+  return manifest;
+}
+
+replica::v1::Cluster MakeCluster(const v1::JobRecord& job) {
+  replica::v1::Cluster cluster;
+  for (const v1::ReplicaRecord& record : job.replicas()) *cluster.add_endpoints() = record.endpoint();
+  return cluster;
+}
+
+std::string AttemptToken(const Settings& settings, const std::string& attempt_id) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned size = 0;
+  const unsigned char* made = HMAC(
+      EVP_sha256(), settings.secret.data(), static_cast<int>(settings.secret.size()),
+      reinterpret_cast<const unsigned char*>(attempt_id.data()), attempt_id.size(), digest.data(), &size);
+  TY_CHECK(made != nullptr);
+  return Hex(digest.data(), size);
+}
+
+}  // namespace trainyard::control

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "control/settings.h"
+#include "trainyard/control/v1/record.pb.h"
+#include "trainyard/replica/v1/replica.pb.h"
+
+namespace trainyard::control {
+
+/// "JOBUID-TASKNAME-ATTEMPT": names the attempt's folder, its log source and its connection.
+[[nodiscard]] std::string AttemptId(const v1::JobRecord& job, int replica, int attempt);
+
+/// What the supervisor of a replica's attempt is told. A function of its arguments: made again after a
+/// restart it is the same.
+[[nodiscard]] replica::v1::Manifest MakeManifest(const Settings& settings, const v1::JobRecord& job,
+                                                 int replica, int attempt);
+
+/// The whole gang, for the barrier. The endpoints are those leased at admission.
+[[nodiscard]] replica::v1::Cluster MakeCluster(const v1::JobRecord& job);
+
+/// Proves that a connection belongs to the attempt: HMAC-SHA256 of the attempt id under the installation's
+/// secret, in hex.
+[[nodiscard]] std::string AttemptToken(const Settings& settings, const std::string& attempt_id);
+
+}  // namespace trainyard::control

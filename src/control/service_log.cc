@@ -1,0 +1,98 @@
+#include "control/service_log.h"
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <utility>
+
+#include "async/diagnostics.h"
+#include "cluster/task_name.h"
+#include "control/manifest.h"
+
+namespace trainyard::control {
+
+namespace {
+
+constexpr std::chrono::seconds kLogRetryPause{1};
+
+replica::v1::LogChunk MakeChunk(std::int64_t first_line, const std::vector<jobs::ServiceLine>& lines,
+                                SysTime now) {
+  std::uint64_t stamp = static_cast<std::uint64_t>(now.time_since_epoch().count()) | 1;
+  replica::v1::LogLines packed;
+  replica::v1::LogChunk chunk;
+  chunk.set_first_line(first_line);
+  chunk.set_line_count(static_cast<std::int32_t>(lines.size()));
+  chunk.set_first_stamp(stamp);
+  for (const jobs::ServiceLine& line : lines) {
+    replica::v1::LogLine& out = *packed.add_line();
+    out.set_stamp(stamp);
+    out.set_severity(line.severity);
+    out.set_text(line.text);
+    chunk.set_last_stamp(stamp);
+    stamp += 2;
+  }
+  packed.SerializeToString(chunk.mutable_lines());
+  return chunk;
+}
+
+}  // namespace
+
+ServiceLog::ServiceLog(boost::asio::any_io_executor loop, logs::LogStore& logs, std::int64_t next_line)
+    : logs_(logs), next_line_(next_line), said_(loop), flushed_(loop) {
+  flushed_.Set();
+}
+
+void ServiceLog::Say(const v1::JobRecord& job, std::vector<jobs::ServiceLine> lines, SysTime now) {
+  if (lines.empty()) return;
+  queue_.push_back({ServiceSource(job), MakeChunk(next_line_, lines, now)});
+  next_line_ += static_cast<std::int64_t>(lines.size());
+  flushed_.Reset();
+  said_.Set();
+}
+
+boost::asio::awaitable<void> ServiceLog::Run() {
+  for (;;) {
+    co_await said_.Wait();
+    said_.Reset();
+    while (!queue_.empty()) {
+      std::vector<Pending> batch = std::exchange(queue_, {});
+      for (Pending& pending : batch) {
+        for (;;) {
+          Result<std::int64_t> appended = co_await logs_.Append(pending.source, pending.chunk);
+          if (appended) break;
+          Diagnose(DiagnosticLevel::kWarning,
+                   "the log of job " + pending.source.job_id +
+                       " cannot be written, trying again: " + appended.error().message);
+          boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, kLogRetryPause);
+          co_await timer.async_wait(boost::asio::use_awaitable);
+        }
+      }
+    }
+    flushed_.Set();
+  }
+}
+
+boost::asio::awaitable<void> ServiceLog::Flush() { co_await flushed_.Wait(); }
+
+logs::LogSource ServiceSource(const v1::JobRecord& job) {
+  return {.job_uid = job.uid(),
+          .project = job.project(),
+          .job_id = job.job().job_id(),
+          .source = "service",
+          .task_name = "service",
+          .trial_id = "",
+          .host_name = ""};
+}
+
+logs::LogSource AttemptSource(const v1::JobRecord& job, int replica, int attempt) {
+  const v1::ReplicaRecord& record = job.replicas(replica);
+  return {.job_uid = job.uid(),
+          .project = job.project(),
+          .job_id = job.job().job_id(),
+          .source = AttemptId(job, replica, attempt),
+          .task_name = cluster::TaskName(record.id()),
+          .trial_id = "",
+          .host_name = record.endpoint().host_name()};
+}
+
+}  // namespace trainyard::control

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <vector>
+
+#include "async/event.h"
+#include "base/clock.h"
+#include "jobs/service_lines.h"
+#include "logs/log_store.h"
+#include "trainyard/control/v1/record.pb.h"
+
+namespace trainyard::control {
+
+/// What the service itself says in one job's log. Lines are numbered from the job's first event on, so that
+/// lines which are said again (after a crash between an event and its lines) are recognised. Loop thread
+/// only.
+class ServiceLog {
+ public:
+  /// `next_line` is the number of lines that the job's events so far have produced.
+  ServiceLog(boost::asio::any_io_executor loop, logs::LogStore& logs, std::int64_t next_line);
+
+  /// Queues lines; they reach the log in order, later.
+  void Say(const v1::JobRecord& job, std::vector<jobs::ServiceLine> lines, SysTime now);
+
+  /// Writes what is queued until told to stop: the owner runs it for as long as the job lives. A full disk is
+  /// waited out.
+  boost::asio::awaitable<void> Run();
+
+  /// Waits until everything said so far is durable.
+  boost::asio::awaitable<void> Flush();
+
+  [[nodiscard]] std::int64_t next_line() const noexcept { return next_line_; }
+
+ private:
+  struct Pending {
+    logs::LogSource source;
+    replica::v1::LogChunk chunk;
+  };
+
+  logs::LogStore& logs_;
+  std::int64_t next_line_;
+  std::vector<Pending> queue_;
+  Event said_;
+  Event flushed_;
+};
+
+/// The source of the service's lines in the job's log.
+[[nodiscard]] logs::LogSource ServiceSource(const v1::JobRecord& job);
+/// The source of an attempt's lines.
+[[nodiscard]] logs::LogSource AttemptSource(const v1::JobRecord& job, int replica, int attempt);
+
+}  // namespace trainyard::control

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+
+#include "trainyard/replica/v1/replica.pb.h"
+
+namespace trainyard::control {
+
+/// What the operator decided, as the control loop needs it. Paths are absolute.
+struct Settings {
+  std::string attempts_dir;                      ///< a folder per attempt
+  std::string environments_dir;                  ///< runtimes and package layers
+  std::string server_socket;                     ///< where supervisors attach
+  std::string secret;                            ///< attempt tokens are derived from it; survives restarts
+  std::chrono::milliseconds stop_grace{30'000};  ///< from SIGTERM to SIGKILL
+  replica::v1::Manifest::Network network = replica::v1::Manifest::HOST;
+  std::map<std::string, std::string> replica_environment;  ///< set in every replica's process
+};
+
+}  // namespace trainyard::control

@@ -152,10 +152,7 @@ Status Module(const Job& job, const ValidationContext&) {
 
 Status RuntimeVersion(const Job& job, const ValidationContext& context) {
   const TrainingInput& input = job.training_input();
-  if (input.runtime_version().empty()) {
-    if (input.python_version().empty() || HasImage(input)) return {};
-    return Invalid("python_version", "This value can only be used together with runtime_version.");
-  }
+  if (input.runtime_version().empty()) return {};  // whoever picks the default one looks at python_version
   if (IsOffered(context, input.runtime_version(), input.python_version())) return {};
   // Word for word the original's, two spaces included.
   return Invalid(

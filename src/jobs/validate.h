@@ -46,7 +46,8 @@ struct Rule {
 /// "training_input": "scheduling.max_wait_time"; "job.job_id", "job.labels" for the job's own. What only the
 /// server may set (state, times, ...) is not looked at: WithDefaults clears it.
 ///
-/// Not checked here, since it takes looking: whether packages can be read, whether a job of that id exists.
+/// Not checked here, since it takes looking: whether packages can be read, whether a job of that id
+/// exists; pythonVersion beside no runtimeVersion (the default one is picked later).
 [[nodiscard]] Status Validate(const ml::v1::Job& job, const ValidationContext& context);
 
 /// The rule for labels alone: what jobs.patch may change. Field "job.labels".

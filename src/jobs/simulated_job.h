@@ -1,0 +1,82 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "jobs/decide.h"
+#include "jobs/service_lines.h"
+
+namespace trainyard::jobs {
+
+/// For tests: a job, and a world that does what the rules ask for, as the control loop does it. Fails the
+/// test when an action is impossible: a replica started while its former attempt lives, an event that the
+/// table refuses, an action done twice.
+class SimulatedJob {
+ public:
+  /// `input`: a TrainingInput in protobuf's text form.
+  explicit SimulatedJob(const std::string& input);
+
+  /// Performs what the rules say until they only wait. Returns what was done, in order: "Admitted", "start
+  /// master 0", "open worker 1", "stop ps 0", "kill ps 0", event names.
+  std::vector<std::string> Settle();
+
+  // What happens in the world; `replica` is a position in the record.
+  void Admit();
+  void Reach(int replica, replica::v1::Phase phase);
+  void End(int replica, replica::v1::ExitRecord::Cause cause, int status = 0);
+  void Cancel(const std::string& reason);
+  void Pass(std::chrono::nanoseconds time) { now_ += time; }
+  /// All to RUNNING: admits, settles, lets everything come up.
+  void BringUp();
+  /// The server dies and comes back: what it only had in memory is gone; supervisors are found alive and say
+  /// Hello later.
+  void RestartServer();
+  /// As if the server died between recording Launched and starting: the next Settle loses starts that it
+  /// would do.
+  void LoseNextStarts() { lose_starts_ = true; }
+  /// Supervisors that the server found alive say Hello.
+  void Reconnect(int replica);
+
+  [[nodiscard]] const control::v1::JobRecord& job() const { return job_; }
+  [[nodiscard]] const std::vector<std::string>& lines() const { return lines_; }
+  [[nodiscard]] const std::vector<control::v1::Event>& events() const { return events_; }
+  [[nodiscard]] bool IsAlive(int replica) const { return attempts_[static_cast<std::size_t>(replica)].alive; }
+  [[nodiscard]] bool IsStopping(int replica) const;
+  [[nodiscard]] bool AnyAlive() const;
+  [[nodiscard]] bool ended() const { return job_.job().has_end_time(); }
+  [[nodiscard]] SysTime now() const { return now_; }
+  [[nodiscard]] std::optional<SysTime> wake_time() const { return wake_time_; }
+  [[nodiscard]] int starts() const { return starts_; }
+  void Record(control::v1::Event event);
+
+ private:
+  /// The truth about one replica's supervisor, which outlives servers.
+  struct Attempt {
+    int number = 0;
+    bool alive = false;
+    replica::v1::Phase phase = replica::v1::PHASE_UNSPECIFIED;
+    std::optional<replica::v1::ExitRecord> exit;
+  };
+
+  void Perform(const AppendEvent& action, std::vector<std::string>& done);
+  void Perform(const StartReplica& action, std::vector<std::string>& done);
+  void Perform(const OpenBarrier& action, std::vector<std::string>& done);
+  void Perform(const StopReplica& action, std::vector<std::string>& done);
+  void Perform(const WakeAt& action, std::vector<std::string>& done);
+  ReplicaObservation& Seen(int replica) { return seen_.replicas[static_cast<std::size_t>(replica)]; }
+  Attempt& Truth(int replica) { return attempts_[static_cast<std::size_t>(replica)]; }
+  [[nodiscard]] std::string Label(int replica) const;
+
+  control::v1::JobRecord job_;
+  Observation seen_;
+  std::vector<Attempt> attempts_;
+  std::vector<std::string> lines_;
+  std::vector<control::v1::Event> events_;
+  SysTime now_;
+  std::optional<SysTime> wake_time_;
+  bool lose_starts_ = false;
+  int starts_ = 0;
+};
+
+}  // namespace trainyard::jobs

@@ -33,10 +33,12 @@ Error Malformed(std::string message) { return InvalidArgument({}, std::move(mess
 }  // namespace
 
 google::protobuf::Timestamp ToProto(SysTime time) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  // Not chrono::floor: on the first second that 64 bits hold it overflows.
+  const std::int64_t count = time.time_since_epoch().count();
+  const std::int64_t rest = count % kNanosPerSecond;
   google::protobuf::Timestamp result;
-  result.set_seconds(seconds.time_since_epoch().count());
-  result.set_nanos(static_cast<std::int32_t>((time.time_since_epoch() - seconds.time_since_epoch()).count()));
+  result.set_seconds(count / kNanosPerSecond - (rest < 0 ? 1 : 0));
+  result.set_nanos(static_cast<std::int32_t>(rest < 0 ? rest + kNanosPerSecond : rest));
   return result;
 }
 

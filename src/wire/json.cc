@@ -3,11 +3,13 @@
 #include <google/protobuf/message.h>
 #include <google/protobuf/util/json_util.h>
 
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "base/check.h"
 #include "wire/json_indent.h"
+#include "wire/json_printable.h"
 #include "wire/json_shape.h"
 #include "wire/json_tree.h"
 
@@ -37,8 +39,9 @@ std::string Print(const Message& message, bool proto_names) {
   util::JsonPrintOptions options;
   options.preserve_proto_field_names = proto_names;
   std::string text;
-  // Fails only for values that no message of ours can hold: ParseJson and the stores let no such value in.
-  TY_CHECK(util::MessageToJsonString(message, &text, options).ok());
+  if (util::MessageToJsonString(message, &text, options).ok()) return text;
+  text.clear();
+  TY_CHECK(util::MessageToJsonString(*PrintableCopy(message), &text, options).ok());
   return text;
 }
 

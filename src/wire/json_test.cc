@@ -5,6 +5,7 @@
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 
 #include "trainyard/logging/v2/logging.pb.h"
@@ -179,6 +180,22 @@ TEST(ParseJson, NestingEndsAtTheLimit) {
   EXPECT_FALSE(ParseJson(std::string(1'000'000, '['), entry));
 }
 
+TEST(ParseJson, WhatItAcceptsPrints) {
+  logging::v2::ListLogEntriesResponse response;
+  const std::size_t levels = kJsonDepthMax - 1;
+  std::string text = R"({"jsonPayload":)";
+  for (std::size_t i = 0; i < levels; ++i) text += i % 2 == 0 ? R"({"x":)" : "[";
+  text += "1";
+  for (std::size_t i = levels; i-- > 0;) text += i % 2 == 0 ? "}" : "]";
+  ASSERT_TRUE(ParseJson(text + "}", *response.add_entries()));
+  EXPECT_NE(PrintJsonCompact(response).find(text), std::string::npos);
+  text = R"({"jsonPayload":)";
+  for (std::size_t i = 0; i < levels; ++i) text += R"({"x":)";
+  text += "1" + std::string(levels, '}');
+  ASSERT_TRUE(ParseJson(text + "}", *response.add_entries()));
+  EXPECT_NE(PrintJsonCompact(response).find(text), std::string::npos);
+}
+
 struct Reading {
   const char* name;
   const char* text;
@@ -248,6 +265,27 @@ TEST(PrintJson, IndentsByTwo) {
       "{\n  \"jobId\": \"a{\\\"}\",\n  \"trainingInput\": {\n    \"args\": [\n      \"x\"\n    ]\n  },\n"
       "  \"trainingOutput\": {}\n}\n");
   EXPECT_EQ(PrintJson(ml::v1::ListJobsResponse()), "{}\n");
+}
+
+TEST(PrintJson, PrintsWhatTheMappingRefuses) {
+  logging::v2::ListLogEntriesResponse page;
+  logging::v2::LogEntry& entry = *page.add_entries();
+  entry.mutable_timestamp()->set_seconds(std::int64_t{1} << 60);
+  entry.mutable_receive_timestamp()->set_nanos(-1);
+  entry.mutable_http_request()->mutable_latency()->set_seconds(std::int64_t{1} << 60);
+  entry.mutable_http_request()->mutable_latency()->set_nanos(-1);
+  auto* value = &(*entry.mutable_json_payload()->mutable_fields())["x"];
+  for (int i = 0; i < 5000; ++i) {
+    value = i % 2 == 0 ? &(*value->mutable_struct_value()->mutable_fields())["y"]
+                       : value->mutable_list_value()->add_values();
+  }
+  const std::string text = PrintJsonCompact(page);
+  EXPECT_THAT(text, testing::HasSubstr(R"("timestamp":"9999-12-31T23:59:59Z")"));
+  EXPECT_THAT(text, testing::HasSubstr(R"("receiveTimestamp":"1970-01-01T00:00:00Z")"));
+  EXPECT_THAT(text, testing::HasSubstr(R"("latency":"315576000000s")"));
+  EXPECT_THAT(text, testing::HasSubstr("(nested too deep)"));
+  logging::v2::ListLogEntriesResponse again;
+  EXPECT_TRUE(ParseJson(text, again));
 }
 
 TEST(PrintJson, ProtoNames) {

@@ -1,0 +1,56 @@
+// Filters: parsing ends, matching never fails, and what matches lies within the bounds that an index would
+// use.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/check.h"
+#include "trainyard/logging/v2/logging.pb.h"
+#include "trainyard/ml/v1/ml.pb.h"
+#include "wire/json.h"
+#include "wire/log_filter.h"
+#include "wire/time.h"
+
+namespace {
+
+using trainyard::logging::v2::LogEntry;
+using trainyard::ml::v1::Job;
+
+constexpr std::string_view kEntry = R"({
+  "timestamp": "2026-11-20T18:02:42.000000001Z", "insertId": "0005", "severity": "WARNING", "textPayload": "Loss 0.25",
+  "resource": {"type": "ml_job", "labels": {"job_id": "J", "task_name": "T"}},
+  "labels": {"ml.googleapis.com/trial_id": "7", "task_name": "T"},
+  "jsonPayload": {"epoch": 3, "done": false, "deep": {"list": ["x", {"y": "z"}]}}, "httpRequest": {"latency": "1.5s"}})";
+
+template <class Message>
+Message Read(std::string_view text) {
+  Message message;
+  TY_CHECK(trainyard::wire::ParseJson(text, message).has_value());
+  return message;
+}
+
+bool Within(const trainyard::wire::LogBounds& bounds, const LogEntry& entry) {
+  const auto time = trainyard::wire::FromProto(entry.timestamp());
+  return !bounds.nothing && bounds.job_id.value_or("J") == "J" && bounds.task_name.value_or("T") == "T" &&
+         time >= bounds.earliest && time <= bounds.latest &&
+         (!bounds.insert_id_above || time != bounds.earliest || entry.insert_id() > *bounds.insert_id_above);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const auto entry = Read<LogEntry>(kEntry);
+  static const auto job = Read<Job>(R"({"jobId": "rnn_5", "state": "FAILED", "labels": {"a": "b"}})");
+  const auto filter = trainyard::wire::ParseFilter({reinterpret_cast<const char*>(data), size});
+  if (!filter) {
+    TY_CHECK(filter.error().field == "filter");
+    return 0;
+  }
+  const bool checked = trainyard::wire::CheckFilter(*filter, *LogEntry::descriptor()).has_value();
+  if (trainyard::wire::Matches(*filter, entry) && checked) {
+    TY_CHECK(Within(trainyard::wire::ExtractBounds(*filter), entry));
+  }
+  static_cast<void>(trainyard::wire::Matches(*filter, job));
+  return 0;
+}

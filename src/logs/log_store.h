@@ -2,6 +2,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,28 +27,38 @@ struct LogSource {
 /// A page of entries in (timestamp, insertId) order.
 struct LogPage {
   std::vector<logging::v2::LogEntry> entries;
-  std::string next_page_token;  ///< independent of the page size: gcloud asks the next page with a smaller one
+  std::string
+      next_page_token;  ///< independent of the page size: gcloud asks the next page with a smaller one
 };
 
-/// Log lines of all jobs: appended in chunks, kept as they came, indexed by job and time. Loop thread only; the work
-/// happens on its own threads.
+/// Log lines of all jobs: appended in chunks, kept as they came, indexed by job and time. Loop thread only;
+/// the work happens on its own threads.
 ///
 /// Timestamps handed out strictly increase within a job in order of arrival: line i of a chunk gets
-/// max(its own stamp, floor + 2*(i+1)), where floor is the job's last timestamp before the chunk. All are odd, so JSON prints
-/// nine digits. Insert ids are the job's line number at fixed width. (Clients compare both as text: spec wire.md section 6.)
+/// max(its own stamp, floor + 2*(i+1)), where floor is the job's last timestamp before the chunk. All are
+/// odd, so JSON prints nine digits. Insert ids are the job's line number at fixed width. (Clients compare
+/// both as text: spec wire.md section 6.)
 class LogStore {
  public:
   virtual ~LogStore() = default;
 
-  /// Makes the chunk durable and returns the number of the source's next line. A chunk whose lines are there already is
-  /// not stored again (a supervisor repeats what was not acknowledged). kInvalidArgument: a gap before first_line.
-  virtual boost::asio::awaitable<Result<std::int64_t>> Append(LogSource source, replica::v1::LogChunk chunk) = 0;
+  /// Makes the chunk durable and returns the number of the source's next line. A chunk whose lines are there
+  /// already is not stored again (a supervisor repeats what was not acknowledged). kInvalidArgument with
+  /// field "log": a gap before first_line, or a chunk that is not as replica.proto says.
+  virtual boost::asio::awaitable<Result<std::int64_t>> Append(LogSource source,
+                                                              replica::v1::LogChunk chunk) = 0;
 
   /// How many lines of the source are durable.
   virtual boost::asio::awaitable<Result<std::int64_t>> NextLine(std::int64_t job_uid, std::string source) = 0;
 
-  /// entries:list. Errors: kInvalidArgument with field "filter", "page_token", "order_by" or "resource_names".
+  /// entries:list. Errors: kInvalidArgument with field "filter", "page_token", "page_size", "order_by" or
+  /// "resource_names".
+  /// A page may be short, even empty, and still have a token: the search was bounded, go on with it.
   virtual boost::asio::awaitable<Result<LogPage>> List(logging::v2::ListLogEntriesRequest request) = 0;
+
+  /// Calls the observer on the loop whenever lines of a job became durable, before Append returns: for live
+  /// tails. One observer; it must not block, and replaces the one before.
+  virtual void OnAppended(std::function<void(std::int64_t job_uid)> observer) = 0;
 };
 
 }  // namespace trainyard::logs

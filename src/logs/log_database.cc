@@ -1,0 +1,65 @@
+#include "logs/log_database.h"
+
+#include <array>
+#include <string_view>
+
+namespace trainyard::logs {
+
+namespace {
+
+constexpr std::int32_t kApplicationId = 0x54596c67;  // "TYlg"
+// Chunks are tens of kilobytes: large pages mean fewer writes. Measured in bench/logs_bench.cc.
+constexpr std::int32_t kPageBytes = 16 << 10;
+constexpr std::int64_t kCacheBytes = 32 << 20;
+constexpr std::int64_t kCheckpointBytes = 64 << 20;
+
+// A rowid table that only grows at its end; `lines` comes last, so that skipping a chunk does not read it.
+constexpr std::array<std::string_view, 1> kMigrations = {R"sql(
+CREATE TABLE jobs(
+  job_uid INTEGER PRIMARY KEY,
+  project TEXT NOT NULL,
+  job_id TEXT NOT NULL,
+  next_line INTEGER NOT NULL,   -- over all sources: the next insert id
+  last_time INTEGER NOT NULL) STRICT;  -- as shown; -1 before the first line
+CREATE INDEX jobs_by_name ON jobs(project, job_id);
+CREATE TABLE sources(
+  source_id INTEGER PRIMARY KEY,
+  job_uid INTEGER NOT NULL REFERENCES jobs(job_uid),
+  source TEXT NOT NULL,
+  task_name TEXT NOT NULL,
+  trial_id TEXT NOT NULL,
+  host_name TEXT NOT NULL,
+  next_line INTEGER NOT NULL,
+  UNIQUE(job_uid, source)) STRICT;
+CREATE TABLE chunks(
+  chunk_id INTEGER PRIMARY KEY,
+  job_uid INTEGER NOT NULL,
+  source_id INTEGER NOT NULL,
+  first_line INTEGER NOT NULL,  -- within the source
+  line_count INTEGER NOT NULL,
+  job_line INTEGER NOT NULL,    -- the first line's number within the job
+  floor INTEGER NOT NULL,       -- last_time of the job before: with it the lines' own stamps become shown times
+  first_time INTEGER NOT NULL,  -- as shown, Unix time in ns; strictly increasing within the job
+  last_time INTEGER NOT NULL,
+  receive_time INTEGER NOT NULL,
+  lines BLOB NOT NULL) STRICT;  -- a replica.v1.LogLines
+CREATE INDEX chunks_by_job ON chunks(job_uid, first_time);
+CREATE INDEX chunks_by_first_time ON chunks(first_time);
+CREATE INDEX chunks_by_last_time ON chunks(last_time);
+CREATE TABLE page_token_key(value BLOB NOT NULL) STRICT;
+INSERT INTO page_token_key VALUES(randomblob(16));
+)sql"};
+
+}  // namespace
+
+Result<sqlite::Database> OpenLogDatabase(const std::string& path, bool read_only) {
+  return sqlite::Database::Open({.path = path,
+                                 .application_id = kApplicationId,
+                                 .migrations = kMigrations,
+                                 .read_only = read_only,
+                                 .page_bytes = kPageBytes,
+                                 .cache_bytes = kCacheBytes,
+                                 .checkpoint_bytes = kCheckpointBytes});
+}
+
+}  // namespace trainyard::logs

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "trainyard/logging/v2/logging.pb.h"
+#include "wire/log_filter.h"
+
+/// What entries:list asks for. Pure: any thread.
+namespace trainyard::logs {
+
+inline constexpr int kPageSizeDefault = 50;
+inline constexpr int kPageSizeMax = 1000;
+inline constexpr int kResourceNamesMax = 100;
+
+enum class Order { kOldestFirst, kNewestFirst };
+
+struct LogQuery {
+  std::vector<std::string> projects;  ///< sorted, no duplicates
+  wire::Filter filter;
+  wire::LogBounds bounds;
+  Order order = Order::kOldestFirst;
+  int page_size = kPageSizeDefault;
+  std::string page_token;          ///< as it came
+  std::string page_token_context;  ///< all that a token depends on, the page size not being of it
+};
+
+/// Errors: kInvalidArgument with field "resource_names", "filter", "order_by" or "page_size". A page size
+/// beyond kPageSizeMax is kPageSizeMax. Source: discovery document logging:v2, ListLogEntriesRequest.
+[[nodiscard]] Result<LogQuery> ParseLogQuery(const logging::v2::ListLogEntriesRequest& request);
+
+}  // namespace trainyard::logs

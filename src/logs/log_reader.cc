@@ -1,0 +1,194 @@
+#include "logs/log_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "logs/chunk_search.h"
+#include "logs/entry.h"
+#include "logs/log_database.h"
+
+namespace trainyard::logs {
+
+namespace {
+
+using logging::v2::LogEntry;
+using sqlite::Cursor;
+using sqlite::Database;
+using sqlite::Statement;
+
+constexpr int kLinesSearchedMax = 20'000;
+constexpr std::size_t kPageBytesMax = std::size_t{8} << 20;
+constexpr std::size_t kEntryBytes = 600;  // of what all entries carry, as JSON
+constexpr std::int64_t kSpan = kChunkSpanMax.count();
+
+// Chunks of one job do not overlap, so the last one that begins at or before `earliest` is the first of
+// interest.
+constexpr std::string_view kOfJob =
+    "WHERE c.job_uid = ?1 AND c.first_time <= ?3 AND c.first_time >= coalesce("
+    "(SELECT max(first_time) FROM chunks WHERE job_uid = ?1 AND first_time <= ?2), ?2) ORDER BY c.first_time";
+constexpr std::string_view kOldest = "WHERE c.first_time >= ?1 AND c.first_time <= ?2 ORDER BY c.first_time";
+constexpr std::string_view kNewest =
+    "WHERE c.last_time >= ?1 AND c.last_time <= ?2 ORDER BY c.last_time DESC";
+
+std::string Select(std::string_view what, std::string_view direction = "") {
+  return std::string(kSelectChunks).append(what).append(direction);
+}
+
+SearchRange RangeOf(const LogQuery& query) {
+  // Shown times are between 1 and half of what fits, so limits can be moved a little without an overflow.
+  constexpr std::int64_t kTimeMax = std::numeric_limits<std::int64_t>::max() - 2 * kSpan;
+  SearchRange range{.order = query.order};
+  range.earliest = std::clamp<std::int64_t>(query.bounds.earliest.time_since_epoch().count(), 0, kTimeMax);
+  range.latest = std::clamp<std::int64_t>(query.bounds.latest.time_since_epoch().count(), 0, kTimeMax);
+  return range;
+}
+
+void GoOnAfter(const Position& position, SearchRange& range) {
+  range.after = position;
+  if (range.order == Order::kOldestFirst) {
+    range.earliest = std::max(range.earliest, position.time);
+  } else {
+    range.latest = std::min(range.latest, position.time);
+  }
+}
+
+void AddLine(const FoundLine& found, const LogQuery& query, LogPage& page) {
+  replica::v1::LogLine line;
+  if (!line.ParseFromArray(found.bytes.data(), static_cast<int>(found.bytes.size()))) {
+    line.set_text("(this line cannot be read)");
+    line.set_severity(LogEntry::ERROR);
+  }
+  LogEntry entry = *found.common;
+  FillEntry(line, found.position.time, found.position.job_line, entry);
+  if (wire::Matches(query.filter, entry)) page.entries.push_back(std::move(entry));
+}
+
+}  // namespace
+
+struct LogReader::Statements {
+  Statement next_line, find_job, job_oldest, job_newest, oldest, newest;
+
+  static Result<std::unique_ptr<Statements>> Prepare(Database& database) {
+    auto statements = std::make_unique<Statements>();
+    const std::array<std::pair<Statement*, std::string>, 6> all = {{
+        {&statements->next_line, "SELECT next_line FROM sources WHERE job_uid = ?1 AND source = ?2"},
+        {&statements->find_job, "SELECT job_uid FROM jobs WHERE project = ?1 AND job_id = ?2 LIMIT 2"},
+        {&statements->job_oldest, Select(kOfJob)},
+        {&statements->job_newest, Select(kOfJob, " DESC")},
+        {&statements->oldest, Select(kOldest)},
+        {&statements->newest, Select(kNewest)},
+    }};
+    for (const auto& [statement, sql] : all) {
+      TY_TRY(*statement, database.Prepare(sql));
+    }
+    return statements;
+  }
+};
+
+LogReader::LogReader(Database database, store::PageTokenKey key, std::unique_ptr<Statements> statements)
+    : database_(std::move(database)), page_token_key_(key), statements_(std::move(statements)) {}
+
+LogReader::~LogReader() = default;
+
+Result<std::unique_ptr<LogReader>> LogReader::Open(const std::string& path) {
+  TY_TRY(Database database, OpenLogDatabase(path, true));
+  store::PageTokenKey key;
+  {
+    TY_TRY(Statement select, database.Prepare("SELECT value FROM page_token_key"));
+    Cursor cursor = select.Query();
+    TY_RETURN_IF_ERROR(cursor.Next());
+    TY_TRY(key, store::ParsePageTokenKey(cursor.Bytes(0)));
+  }
+  TY_TRY(std::unique_ptr<Statements> statements, Statements::Prepare(database));
+  return std::unique_ptr<LogReader>(new LogReader(std::move(database), key, std::move(statements)));
+}
+
+Result<std::int64_t> LogReader::NextLine(std::int64_t job_uid, std::string_view source) {
+  Cursor cursor = statements_->next_line.Query(job_uid, source);
+  TY_TRY(const bool found, cursor.Next());
+  return found ? cursor.Int(0) : 0;
+}
+
+/// At most two are enough to know whether it is one.
+Result<std::vector<std::int64_t>> LogReader::FindJobs(const LogQuery& query) {
+  std::vector<std::int64_t> uids;
+  for (const std::string& project : query.projects) {
+    Cursor cursor = statements_->find_job.Query(project, *query.bounds.job_id);
+    for (;;) {
+      TY_TRY(const bool found, cursor.Next());
+      if (!found) break;
+      uids.push_back(cursor.Int(0));
+    }
+  }
+  return uids;
+}
+
+Result<LogPage> LogReader::Read(const LogQuery& query) {
+  SearchRange range = RangeOf(query);
+  if (!query.page_token.empty()) {
+    std::array<std::int64_t, 3> numbers{};
+    TY_RETURN_IF_ERROR(
+        store::OpenPageToken(page_token_key_, query.page_token_context, query.page_token, numbers));
+    GoOnAfter({numbers[0], numbers[1], numbers[2]}, range);
+  }
+  if (query.bounds.nothing || range.earliest > range.latest) return LogPage{};
+  const bool oldest_first = range.order == Order::kOldestFirst;
+  std::optional<std::int64_t> one_job;
+  if (query.bounds.job_id) {
+    TY_TRY(const std::vector<std::int64_t> uids, FindJobs(query));
+    if (uids.empty()) return LogPage{};
+    if (uids.size() == 1) one_job = uids.front();
+  }
+  Statement& of_job = oldest_first ? statements_->job_oldest : statements_->job_newest;
+  if (one_job) return Collect(of_job.Query(*one_job, range.earliest, range.latest), range, query);
+  if (oldest_first)
+    return Collect(statements_->oldest.Query(range.earliest - kSpan, range.latest), range, query);
+  return Collect(statements_->newest.Query(range.earliest, range.latest + kSpan), range, query);
+}
+
+Result<LogPage> LogReader::Collect(Cursor chunks, const SearchRange& range, const LogQuery& query) {
+  ChunkSearch search(std::move(chunks), range, query);
+  LogPage page;
+  std::size_t bytes = 0;
+  std::optional<Position> last;
+  for (int searched = 0;; ++searched) {
+    TY_TRY(const std::optional<FoundLine> found, search.Next());
+    if (!found) {
+      last = search.cut_short();
+      break;
+    }
+    // Full, and there is more.
+    if (searched == kLinesSearchedMax || bytes >= kPageBytesMax ||
+        page.entries.size() == static_cast<std::size_t>(query.page_size)) {
+      break;
+    }
+    const std::size_t before = page.entries.size();
+    AddLine(*found, query, page);
+    if (page.entries.size() > before) bytes += found->bytes.size() + kEntryBytes;
+    last = found->position;
+  }
+  if (last) {
+    const std::array<std::int64_t, 3> numbers = {last->time, last->job_line, last->job_uid};
+    page.next_page_token = store::SealPageToken(page_token_key_, query.page_token_context, numbers);
+  }
+  return page;
+}
+
+Result<std::vector<std::string>> LogReader::QueryPlans() {
+  std::vector<std::string> plans;
+  for (const std::string& sql : {Select(kOfJob), Select(kOfJob, " DESC"), Select(kOldest), Select(kNewest)}) {
+    TY_TRY(Statement explain, database_.Prepare("EXPLAIN QUERY PLAN " + sql));
+    Cursor cursor = explain.Query();
+    for (;;) {
+      TY_TRY(const bool row, cursor.Next());
+      if (!row) break;
+      plans.emplace_back(cursor.Text(3));
+    }
+  }
+  return plans;
+}
+
+}  // namespace trainyard::logs

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "logs/log_query.h"
+#include "logs/log_store.h"
+#include "store/page_token.h"
+#include "store/sqlite/database.h"
+
+namespace trainyard::logs {
+
+struct SearchRange;
+
+/// A connection that reads logs.db beside the writer. One thread at a time.
+class LogReader {
+ public:
+  /// The file, which a LogWriter has made.
+  [[nodiscard]] static Result<std::unique_ptr<LogReader>> Open(const std::string& path);
+  ~LogReader();
+
+  /// How many lines of the source are stored.
+  [[nodiscard]] Result<std::int64_t> NextLine(std::int64_t job_uid, std::string_view source);
+
+  /// One page in order of (timestamp, insertId); a job's range is found through an index. A search is cut
+  /// short after kLinesSearchedMax lines or kPageBytesMax bytes: then the page is short, perhaps empty, and
+  /// has a token. kInvalidArgument with field "page_token".
+  [[nodiscard]] Result<LogPage> Read(const LogQuery& query);
+
+  /// For tests: how SQLite would run the four searches.
+  [[nodiscard]] Result<std::vector<std::string>> QueryPlans();
+
+ private:
+  struct Statements;
+
+  LogReader(sqlite::Database database, store::PageTokenKey key, std::unique_ptr<Statements> statements);
+  Result<std::vector<std::int64_t>> FindJobs(const LogQuery& query);
+  Result<LogPage> Collect(sqlite::Cursor chunks, const SearchRange& range, const LogQuery& query);
+
+  sqlite::Database database_;
+  store::PageTokenKey page_token_key_;
+  std::unique_ptr<Statements> statements_;
+};
+
+}  // namespace trainyard::logs

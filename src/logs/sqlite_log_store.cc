@@ -1,0 +1,76 @@
+#include "logs/sqlite_log_store.h"
+
+#include <span>
+#include <utility>
+
+#include "async/on_pool.h"
+#include "logs/log_query.h"
+#include "logs/log_reader.h"
+#include "logs/log_writer.h"
+#include "store/group_commit.h"
+
+namespace trainyard::logs {
+
+namespace {
+
+constexpr std::size_t kGroupChunksMax = 256;
+
+Result<LogPage> ReadPage(LogReader& reader, const logging::v2::ListLogEntriesRequest& request) {
+  TY_TRY(const LogQuery query, ParseLogQuery(request));
+  return reader.Read(query);
+}
+
+}  // namespace
+
+struct SqliteLogStore::Impl {
+  Impl(asio::io_context& loop, std::unique_ptr<LogWriter> the_writer, std::unique_ptr<LogReader> the_reader)
+      : writer(std::move(the_writer)),
+        reader(std::move(the_reader)),
+        chunks(loop, kGroupChunksMax,
+               [this](std::span<AppendRequest> group) { return writer->Append(group); }) {}
+  ~Impl() { reads.join(); }
+
+  std::unique_ptr<LogWriter> writer;  ///< used on the thread of `chunks` only
+  std::unique_ptr<LogReader> reader;  ///< used on `reads` only
+  std::function<void(std::int64_t)> observer;
+  store::GroupCommit<AppendRequest, Appended> chunks;
+  asio::thread_pool reads{1};
+};
+
+SqliteLogStore::SqliteLogStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+SqliteLogStore::~SqliteLogStore() = default;
+
+Result<std::unique_ptr<SqliteLogStore>> SqliteLogStore::Open(asio::io_context& loop, const Clock& clock,
+                                                             const std::string& path) {
+  TY_TRY(std::unique_ptr<LogWriter> writer, LogWriter::Open(path, clock));
+  TY_TRY(std::unique_ptr<LogReader> reader, LogReader::Open(path));
+  auto impl = std::make_unique<Impl>(loop, std::move(writer), std::move(reader));
+  return std::unique_ptr<SqliteLogStore>(new SqliteLogStore(std::move(impl)));
+}
+
+asio::awaitable<Result<std::int64_t>> SqliteLogStore::Append(LogSource source, replica::v1::LogChunk chunk) {
+  const std::int64_t job_uid = source.job_uid;
+  AppendRequest request{std::move(source), std::move(chunk)};
+  TY_CO_TRY(const Appended appended, co_await impl_->chunks.Submit(std::move(request)));
+  if (appended.stored && impl_->observer) impl_->observer(job_uid);
+  co_return appended.next_line;
+}
+
+asio::awaitable<Result<std::int64_t>> SqliteLogStore::NextLine(std::int64_t job_uid, std::string source) {
+  auto read = [&reader = *impl_->reader, job_uid, source = std::move(source)] {
+    return reader.NextLine(job_uid, source);
+  };
+  co_return co_await OnPool(impl_->reads, std::move(read));
+}
+
+asio::awaitable<Result<LogPage>> SqliteLogStore::List(logging::v2::ListLogEntriesRequest request) {
+  auto read = [&reader = *impl_->reader, request = std::move(request)] { return ReadPage(reader, request); };
+  co_return co_await OnPool(impl_->reads, std::move(read));
+}
+
+void SqliteLogStore::OnAppended(std::function<void(std::int64_t job_uid)> observer) {
+  impl_->observer = std::move(observer);
+}
+
+}  // namespace trainyard::logs

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "logs/log_store.h"
+
+namespace trainyard::logs {
+
+/// Logs in one SQLite file, a row per chunk. A thread of its own commits appended chunks in groups (one fsync
+/// for all that came meanwhile); a second one reads. Loop thread only.
+///
+/// Lifecycle: the destructor finishes what was appended, then joins both threads. The loop and the clock
+/// outlive it.
+class SqliteLogStore final : public LogStore {
+ public:
+  /// Opens or creates the file. Errors as sqlite::Database::Open.
+  [[nodiscard]] static Result<std::unique_ptr<SqliteLogStore>> Open(boost::asio::io_context& loop,
+                                                                    const Clock& clock,
+                                                                    const std::string& path);
+  ~SqliteLogStore() override;
+
+  boost::asio::awaitable<Result<std::int64_t>> Append(LogSource source, replica::v1::LogChunk chunk) override;
+  boost::asio::awaitable<Result<std::int64_t>> NextLine(std::int64_t job_uid, std::string source) override;
+  boost::asio::awaitable<Result<LogPage>> List(logging::v2::ListLogEntriesRequest request) override;
+  void OnAppended(std::function<void(std::int64_t job_uid)> observer) override;
+
+ private:
+  struct Impl;
+  explicit SqliteLogStore(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace trainyard::logs

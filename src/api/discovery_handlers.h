@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "http/router.h"
+
+namespace trainyard::api {
+
+/// The discovery documents that generic clients build themselves from:
+///   GET /$discovery/rest?version=v1            ml v1; for a host such as storage.localhost the API of that
+///   name GET /discovery/v1/apis/{api}/{version}/rest GET /discovery/v1/apis[?name=ml]           the
+///   directory
+/// Each says that the API lives where the request came to, so clients that follow it come back. Errors:
+/// kNotFound. Source: docs/spec "Pointing the clients".
+void AddDiscoveryRoutes(http::Router& router);
+
+/// The document with `https://SERVICE.googleapis.com` at the start of any string replaced by `origin`; scopes
+/// (https://www.googleapis.com/auth/...) stay. Pure: any thread.
+[[nodiscard]] std::string RewriteAddresses(std::string_view document, std::string_view origin);
+
+}  // namespace trainyard::api

@@ -125,7 +125,8 @@ std::string PrintErrorBody(const Error& error) {
 
 std::string PrintStorageErrorBody(const Error& error) {
   const std::string message = ReplaceMalformed(error.message);
-  json::object reason{{"message", message}, {"domain", "global"}, {"reason", RowOf(error.code).storage_reason}};
+  json::object reason{
+      {"message", message}, {"domain", "global"}, {"reason", RowOf(error.code).storage_reason}};
   json::object body{{"code", StorageHttpStatus(error.code)}, {"message", message}};
   body["errors"] = json::array{std::move(reason)};
   return IndentJson(json::serialize(json::object{{"error", std::move(body)}}));

@@ -206,9 +206,19 @@ bool IsSignedBy(const Certificate& certificate, const Certificate& authority) {
 
 bool HasName(const Certificate& certificate, const std::string& name) {
   if (IsIpAddress(name)) return ::X509_check_ip_asc(certificate.get(), name.c_str(), 0) == 1;
-  // A wildcard is asked for by a name below it.
-  const std::string host = name.starts_with("*.") ? "any" + name.substr(1) : name;
-  return ::X509_check_host(certificate.get(), host.c_str(), host.size(), 0, nullptr) == 1;
+  auto* names = static_cast<GENERAL_NAMES*>(
+      ::X509_get_ext_d2i(certificate.get(), NID_subject_alt_name, nullptr, nullptr));
+  bool found = false;
+  for (int i = 0; i < sk_GENERAL_NAME_num(names); ++i) {
+    int kind = 0;
+    const auto* text =
+        static_cast<const ASN1_STRING*>(::GENERAL_NAME_get0_value(sk_GENERAL_NAME_value(names, i), &kind));
+    if (kind != GEN_DNS) continue;
+    const auto* bytes = reinterpret_cast<const char*>(::ASN1_STRING_get0_data(text));
+    found = found || name == std::string_view(bytes, static_cast<std::size_t>(::ASN1_STRING_length(text)));
+  }
+  ::GENERAL_NAMES_free(names);
+  return found;
 }
 
 }  // namespace trainyard::http

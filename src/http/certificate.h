@@ -43,7 +43,7 @@ struct KeyPair {
 [[nodiscard]] bool IsUsable(const KeyPair& pair, SysTime now, SysTime until);
 /// Whether the certificate was signed by that authority's key.
 [[nodiscard]] bool IsSignedBy(const Certificate& certificate, const Certificate& authority);
-/// Whether the certificate holds for the DNS name (wildcards compared as text) or IP address.
+/// Whether the certificate lists the DNS name (also a wildcard, as it is written) or IP address.
 [[nodiscard]] bool HasName(const Certificate& certificate, const std::string& name);
 
 }  // namespace trainyard::http

@@ -23,7 +23,8 @@ std::string Summary(std::string_view answers) {
     const std::size_t start = answers.find("HTTP/1.1 ");
     if (start == std::string_view::npos) return summary;
     answers.remove_prefix(start + 9);
-    if (answers.empty() || answers[0] < '1' || answers[0] > '5') continue;  // a message that names the version
+    if (answers.empty() || answers[0] < '1' || answers[0] > '5')
+      continue;  // a message that names the version
     const std::string_view head = answers.substr(0, answers.find("\r\n\r\n"));
     if (!summary.empty()) summary += " ";
     if (head.find("Connection: close") != std::string_view::npos) summary += "!";

@@ -1,0 +1,136 @@
+#include "http/server.h"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/io_context.hpp>
+#include <string>
+
+#include "async/run_program.h"
+#include "http/client.h"
+#include "http/test_server.h"
+
+namespace trainyard::http {
+namespace {
+
+constexpr const char* kGet = "GET /hello HTTP/1.1\r\nHost: h\r\n\r\n";
+constexpr const char* kGetSlow = "GET /slow HTTP/1.1\r\nHost: h\r\n\r\n";
+
+void WaitForConnections(TestServer& server, std::size_t count) {
+  std::size_t seen = count + 1;
+  while (seen != count) server.OnLoop([&seen](Server& used) { seen = used.connection_count(); });
+}
+
+TEST(Server, RefusesAddressesThatItCannotHave) {
+  boost::asio::io_context loop;
+  const Router router = MakeTestRouter();
+  Server server(loop, router);
+  const auto port = server.ListenTcp("localhost", 0);
+  ASSERT_TRUE(port);
+  EXPECT_EQ(server.ListenTcp("127.0.0.1", *port).error().code, Code::kAlreadyExists);
+  EXPECT_EQ(server.ListenTcp("not-an-address", 0).error().code, Code::kInvalidArgument);
+  EXPECT_EQ(server.ListenUnix("/nonexistent/folder/socket").error().code, Code::kNotFound);
+  EXPECT_EQ(server.ListenTls("127.0.0.1", 0, TlsIdentity{}).error().code, Code::kInvalidArgument);
+  EXPECT_TRUE(server.ListenTcp("::1", 0));
+}
+
+TEST(Server, StaleSocketFileIsReplacedAndRemovedAtTheEnd) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "s";
+  const Router router = MakeTestRouter();
+  {
+    boost::asio::io_context loop;
+    Server server(loop, router);
+    ASSERT_TRUE(server.ListenUnix(path));
+    EXPECT_TRUE(std::filesystem::exists(path));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+  {
+    // A server that was killed leaves its socket file.
+    const auto left = RunProgram(
+        {.argv = {"/usr/bin/python3", "-c",
+                  "import socket,sys; s=socket.socket(socket.AF_UNIX); s.bind(sys.argv[1])", path.string()}},
+        1000, std::chrono::seconds(60));
+    ASSERT_TRUE(left);
+    ASSERT_TRUE(std::filesystem::is_socket(path)) << left->output;
+    boost::asio::io_context loop;
+    Server server(loop, router);
+    EXPECT_TRUE(server.ListenUnix(path));
+  }
+}
+
+TEST(Server, TooManyConnectionsAreTold) {
+  ServerOptions options;
+  options.connections_max = 2;
+  TestServer server(options);
+  RawClient first(server.port());
+  RawClient second(server.port());
+  WaitForConnections(server, 2);
+  RawClient third(server.port());
+  EXPECT_EQ(third.ReadToEnd().substr(0, 12), "HTTP/1.1 503");
+  first.ShutdownWrite();
+  EXPECT_EQ(first.ReadToEnd(), "");
+  WaitForConnections(server, 1);
+  RawClient fourth(server.port());
+  fourth.Send(kGet);
+  EXPECT_EQ(fourth.ReadUntil("hello").substr(0, 12), "HTTP/1.1 200");
+}
+
+TEST(Server, StopAnswersWhatIsInFlight) {
+  TestServer server;
+  RawClient busy(server.port());
+  RawClient idle(server.port());
+  RawClient upgraded(server.port());
+  busy.Send(kGetSlow);
+  idle.Send(kGet);
+  EXPECT_TRUE(idle.ReadUntil("hello").ends_with("hello"));
+  upgraded.Send("GET /upgrade HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
+  EXPECT_TRUE(upgraded.ReadUntil("\r\n\r\n").starts_with("HTTP/1.1 101"));
+  WaitForConnections(server, 3);
+  server.OnLoop([](Server& used) { used.Stop(); });
+  EXPECT_EQ(idle.ReadToEnd(), "");
+  EXPECT_EQ(upgraded.ReadToEnd(), "");
+  ReleaseSlow(server.loop());
+  const std::string answer = busy.ReadToEnd();
+  EXPECT_TRUE(answer.ends_with("Connection: close\r\n\r\nslow")) << answer;
+  server.StopAndJoin();
+}
+
+TEST(Server, StopCancelsWhatTakesTooLong) {
+  ServerOptions options;
+  options.stop_wait_max = std::chrono::milliseconds(10);
+  TestServer server(options);
+  RawClient busy(server.port());
+  busy.Send(kGetSlow);
+  WaitForConnections(server, 1);
+  server.OnLoop([](Server& used) { used.Stop(); });
+  EXPECT_EQ(busy.ReadToEnd().substr(0, 8).find("HTTP"), std::string::npos);
+  server.StopAndJoin();
+}
+
+TEST(Server, DestructorEndsConnectionsThatAreOpen) {
+  const Router router = MakeTestRouter();
+  boost::asio::io_context loop;
+  auto server = std::make_unique<Server>(loop, router);
+  const auto port = server->ListenTcp("127.0.0.1", 0);
+  ASSERT_TRUE(port);
+  RawClient idle(*port);
+  while (server->connection_count() == 0) loop.poll();
+  server.reset();
+  EXPECT_EQ(idle.ReadToEnd(), "");
+}
+
+TEST(Server, CurlIsNotKeptWaitingForContinue) {
+  if (!std::filesystem::exists("/usr/bin/curl")) GTEST_SKIP() << "no curl here";
+  TestServer server;
+  const auto start = std::chrono::steady_clock::now();
+  const auto result = RunProgram({.argv = {"/usr/bin/curl", "-s", "-S", "--noproxy", "*", "-H",
+                                           "Expect: 100-continue", "-d", "abc", server.Url() + "/echo"}},
+                                 10'000, std::chrono::seconds(60));
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->output, "abc");
+  EXPECT_LT(std::chrono::steady_clock::now() - start,
+            std::chrono::milliseconds(900));  // curl waits 1 s for it
+}
+
+}  // namespace
+}  // namespace trainyard::http

@@ -64,6 +64,11 @@ INSTANTIATE_TEST_SUITE_P(
             "whole job was retried 3 times.\n\nTo find out more about why your job exited please check the "
             "logs: trainyard jobs "
             "stream-logs j"},
+        Row{"stopped_by_nobody_here",
+            "job { job_id: 'j' } replicas { id { type: MASTER } exit { cause: STOPPED exit_code: 143 } }",
+            "The replica master 0 exited with a non-zero status of 143. To find out more about why your job "
+            "exited please check the "
+            "logs: trainyard jobs stream-logs j"},
         Row{"signal",
             "job { job_id: 'j' } replicas { id { type: MASTER } exit { cause: SIGNALED signal: 11 } }",
             "The replica master 0 exited with a non-zero status of 11(SIGSEGV). To find out more about why "

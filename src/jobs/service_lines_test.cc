@@ -1,0 +1,76 @@
+#include "jobs/service_lines.h"
+
+#include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+namespace trainyard::jobs {
+namespace {
+
+using logging::v2::LogEntry;
+
+struct Row {
+  const char* name;
+  const char* after;
+  const char* event;
+  std::vector<ServiceLine> lines;
+};
+class Lines : public testing::TestWithParam<Row> {};
+
+TEST_P(Lines, AreTheDocumentedOnes) {
+  control::v1::JobRecord after;
+  control::v1::Event event;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(GetParam().after, &after));
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(GetParam().event, &event));
+  EXPECT_EQ(LinesFor(after, event), GetParam().lines);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Events, Lines,
+    testing::Values(
+        Row{"created",
+            "job { job_id: 'j' }",
+            "created { }",
+            {{LogEntry::INFO, "Validating job requirements..."},
+             {LogEntry::INFO, "Job creation request has been successfully validated."},
+             {LogEntry::INFO, "Job j is queued."},
+             {LogEntry::INFO, "Waiting for job to be provisioned."}}},
+        Row{"admitted_with_notes",
+            "notes: 'no Python 3.7 here' notes: 'shares 2 CPUs'",
+            "admitted { notes: 'shares 2 CPUs' }",
+            {{LogEntry::WARNING, "no Python 3.7 here"},
+             {LogEntry::INFO, "shares 2 CPUs"},
+             {LogEntry::INFO, "Waiting for training program to start."},
+             {LogEntry::INFO, "Job is preparing."}}},
+        Row{"running", "", "running { }", {{LogEntry::INFO, "Job is running."}}},
+        Row{"restart", "", "restart_decided { reason: 'it died' }", {{LogEntry::WARNING, "it died"}}},
+        Row{"retry", "", "retry_decided { reason: 'it died often' }", {{LogEntry::WARNING, "it died often"}}},
+        Row{"cancel",
+            "outcome: CANCELLED",
+            "cancel_requested { reason: 'Enough.' }",
+            {{LogEntry::INFO, "Job is being cancelled. Enough."}}},
+        Row{"cancel_too_late", "outcome: SUCCEEDED", "cancel_requested { reason: 'Enough.' }", {}},
+        Row{"failure",
+            "",
+            "concluded { outcome: FAILED error_message: 'two\\nlines' }",
+            {{LogEntry::ERROR, "two\nlines"}}},
+        Row{"success_is_said_at_the_end", "", "concluded { outcome: SUCCEEDED }", {}},
+        Row{"succeeded",
+            "job { state: SUCCEEDED start_time { } }",
+            "ended { }",
+            {{LogEntry::INFO, "Finished tearing down training program."},
+             {LogEntry::INFO, "Job completed successfully."}}},
+        Row{"failed",
+            "job { state: FAILED start_time { } }",
+            "ended { }",
+            {{LogEntry::INFO, "Finished tearing down training program."}, {LogEntry::INFO, "Job failed."}}},
+        Row{"cancelled_in_the_queue",
+            "job { state: CANCELLED }",
+            "ended { }",
+            {{LogEntry::INFO, "Job cancelled."}}},
+        Row{"launched", "", "launched { }", {}}, Row{"replica_ended", "", "replica_ended { }", {}},
+        Row{"retry_started", "", "retry_started { }", {}}, Row{"patched", "", "patched { }", {}}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+}  // namespace trainyard::jobs

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,21 +29,28 @@ struct Environment {
   std::map<std::string, std::string> variables;  ///< PATH's front part is "PATH": prepend it
 };
 
-/// How preparation reaches the outside: the lines it prints go to the replica's log, packages come from the server.
+/// How preparation reaches the outside: the lines it prints go to the replica's log, packages come from the
+/// server.
 struct PreparationHooks {
   std::function<void(std::string_view line)> info;
   std::function<void(std::string_view line)> error;  ///< the tool's own words (pip's stderr)
   /// Downloads a package to a file.
   std::function<Status(const std::string& uri, const std::string& path)> download;
+  /// Ends preparation early with kCancelled: kills the tool that runs, gives up waiting. May be left empty.
+  std::stop_token stop{};
 };
 
 /// The environment if all of it is there already: a few stat calls, no process.
 [[nodiscard]] std::optional<Environment> FindEnvironment(const EnvironmentRequest& request);
 
-/// Builds what is missing (runtime, then package layer) and returns the environment. Blocks for as long as downloads take;
-/// safe to be killed at any point and run again; two processes that need the same one build it once (a file lock, held
-/// while building, that the other waits for and says so). Errors: kFailedPrecondition with the failing tool's own reason ("pip: No
-/// matching distribution found for nosuchpkg"), kNotFound for a package that is not in its bucket.
-[[nodiscard]] Result<Environment> PrepareEnvironment(const EnvironmentRequest& request, const PreparationHooks& hooks);
+/// Builds what is missing (runtime, then package layer) and returns the environment. Blocks for as long as
+/// downloads take; safe to be killed at any point and run again; two processes that need the same one build
+/// it once (a file lock, held while building, that the other waits for and says so). Errors:
+/// kFailedPrecondition with the failing tool's own reason ("pip: No matching distribution found for
+/// nosuchpkg"), kResourceExhausted for a full disk, kUnavailable if the package index cannot be reached,
+/// kNotFound for an unknown runtime version or a package that is not in its bucket, kCancelled after
+/// `hooks.stop`.
+[[nodiscard]] Result<Environment> PrepareEnvironment(const EnvironmentRequest& request,
+                                                     const PreparationHooks& hooks);
 
 }  // namespace trainyard::environment

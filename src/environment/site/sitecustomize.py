@@ -29,7 +29,8 @@ class _Sink:
         try:
             if self._look() != self.identity:
                 return False
-            line = (json.dumps(fields, ensure_ascii=True, default=str) + "\n").encode("ascii")
+            # "replace": half of a surrogate pair has no form in UTF-8, nor a valid one in JSON.
+            line = (json.dumps(fields, ensure_ascii=False, default=str) + "\n").encode("utf-8", "replace")
             while line:
                 line = line[os.write(self.descriptor, line):]
             return True
@@ -164,13 +165,13 @@ def _excepthook(sink):
 def _next_sitecustomize():
     """Runs the sitecustomize that this one hides, if there is one: a distribution's, or a runtime's."""
     here = os.path.dirname(os.path.abspath(__file__))
+    # Not importlib: these two are its parts, and there from the beginning.
+    from _frozen_importlib import module_from_spec
     from _frozen_importlib_external import PathFinder
 
     spec = PathFinder.find_spec("sitecustomize", [p for p in sys.path if os.path.abspath(p or ".") != here])
     if spec is not None and spec.loader is not None:
-        from importlib import _bootstrap
-
-        module = _bootstrap.module_from_spec(spec)
+        module = module_from_spec(spec)
         spec.loader.exec_module(module)
 
 

@@ -1,0 +1,21 @@
+#include "environment/site_hook.h"
+
+#include <system_error>
+
+#include "async/file.h"
+#include "environment/embedded.h"
+#include "environment/layout.h"
+
+namespace trainyard::environment {
+
+Status InstallSiteHook(const std::filesystem::path& environments_dir) {
+  const std::filesystem::path site = Layout{environments_dir}.Site();
+  const std::filesystem::path file = site / "sitecustomize.py";
+  if (const auto there = ReadFile(file); there && *there == EmbeddedSiteCustomize()) return {};
+  std::error_code error;
+  std::filesystem::create_directories(site, error);
+  if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + site.string()));
+  return WriteFileAtomically(file, EmbeddedSiteCustomize());
+}
+
+}  // namespace trainyard::environment

@@ -26,10 +26,18 @@ def _member(path, name):
     return None
 
 
-def _can_build_wheels():
+def _builds(project):
+    """Whether the setuptools that is there can build and pip install the result."""
     from importlib.util import find_spec
 
-    return find_spec("wheel") is not None or find_spec("setuptools.command.bdist_wheel") is not None
+    if find_spec("setuptools") is None:
+        return False
+    if find_spec("wheel") is not None or find_spec("setuptools.command.bdist_wheel") is not None:
+        return True
+    import pip
+
+    # Before pip 23.1, setup.py alone will do where wheel is missing.
+    return project is None and tuple(map(int, re.findall(r"\d+", pip.__version__)[:2])) < (23, 1)
 
 
 def isolation(path):
@@ -37,7 +45,7 @@ def isolation(path):
         project = _member(path, "pyproject.toml")
     except (tarfile.TarError, zipfile.BadZipFile, EOFError, OSError):
         return "shared"  # not an archive: pip will say so
-    if not _can_build_wheels():
+    if not _builds(project):
         return "isolated"
     section = re.search(r"^\[build-system\](.*?)(?=^\[|\Z)", project or "", re.M | re.S)
     requires = re.search(r"^\s*requires\s*=\s*\[(.*?)\]\s*$", section.group(1) if section else "", re.M | re.S)

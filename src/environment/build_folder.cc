@@ -1,0 +1,58 @@
+#include "environment/build_folder.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "async/file.h"
+#include "environment/layout.h"
+
+namespace trainyard::environment {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+Status Prepare(const fs::path& folder) {
+  std::error_code error;
+  fs::remove_all(folder, error);
+  if (!error) fs::create_directories(folder, error);
+  if (error) return std::unexpected(ErrnoError(error.value(), folder.string()));
+  return {};
+}
+
+/// The marker must not survive a power cut that its folder's files do not.
+Status Seal(const fs::path& folder, const std::string& python_version) {
+  TY_TRY(const UniqueFd directory, OpenFile(folder, O_RDONLY | O_DIRECTORY));
+  if (::syncfs(directory.get()) != 0) return std::unexpected(ErrnoError(errno, "syncfs " + folder.string()));
+  return WriteFileAtomically(Layout::Marker(folder), python_version);
+}
+
+}  // namespace
+
+bool IsComplete(const fs::path& folder) {
+  return ::access(Layout::Marker(folder).c_str(), F_OK) == 0 &&
+         ::access(Layout::Interpreter(folder).c_str(), X_OK) == 0;
+}
+
+Status BuildOnce(const fs::path& folder, const std::function<void()>& waiting,
+                 const std::function<Result<std::string>(const BuildLock& lock)>& build,
+                 const std::stop_token& stop) {
+  if (IsComplete(folder)) return {};
+  std::error_code error;
+  fs::create_directories(folder.parent_path(), error);
+  if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + folder.parent_path().string()));
+  TY_TRY(const BuildLock lock, BuildLock::Acquire(Layout::Lock(folder), waiting, stop));
+  if (IsComplete(folder)) return {};
+  Status done = Prepare(folder);
+  if (done) {
+    const Result<std::string> python_version = build(lock);
+    done = python_version ? Seal(folder, *python_version) : std::unexpected(python_version.error());
+  }
+  if (!done) fs::remove_all(folder, error);
+  return done;
+}
+
+}  // namespace trainyard::environment

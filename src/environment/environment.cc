@@ -1,0 +1,57 @@
+#include "environment/environment.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "environment/build_folder.h"
+#include "environment/catalogue.h"
+#include "environment/layout.h"
+#include "environment/package_layer.h"
+#include "environment/runtime_builder.h"
+#include "environment/site_hook.h"
+
+namespace trainyard::environment {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+Environment MakeEnvironment(const Layout& layout, const fs::path& runtime, const fs::path& layer) {
+  const fs::path& top = layer.empty() ? runtime : layer;
+  Environment environment;
+  environment.python = Layout::Interpreter(top);
+  environment.variables["PATH"] = layer.empty() ? (runtime / "bin").string()
+                                                : (layer / "bin").string() + ":" + (runtime / "bin").string();
+  environment.variables["VIRTUAL_ENV"] = top;
+  environment.variables["PYTHONPATH"] = layout.Site();
+  return environment;
+}
+
+}  // namespace
+
+std::optional<Environment> FindEnvironment(const EnvironmentRequest& request) {
+  const Layout layout{request.environments_dir};
+  const Result<RuntimeVersion> runtime = LoadRuntimeVersion(layout.root, request.runtime_version);
+  if (!runtime) return std::nullopt;
+  const fs::path base = layout.Runtime(*runtime);
+  const fs::path layer = request.packages.empty() ? fs::path() : layout.Layer(*runtime, request.packages);
+  if (!IsComplete(base) || (!layer.empty() && !IsComplete(layer))) return std::nullopt;
+  if (::access((layout.Site() / "sitecustomize.py").c_str(), R_OK) != 0) return std::nullopt;
+  return MakeEnvironment(layout, base, layer);
+}
+
+Result<Environment> PrepareEnvironment(const EnvironmentRequest& request, const PreparationHooks& hooks) {
+  const Layout layout{fs::absolute(request.environments_dir)};
+  TY_TRY(const RuntimeVersion runtime, LoadRuntimeVersion(layout.root, request.runtime_version));
+  for (const auto& package : request.packages)
+    if (package.checksum.empty()) return std::unexpected(Internal(package.uri + " has no checksum"));
+  TY_RETURN_IF_ERROR(InstallSiteHook(layout.root));
+  TY_RETURN_IF_ERROR(BuildRuntime(layout, runtime, hooks));
+  if (request.packages.empty()) return MakeEnvironment(layout, layout.Runtime(runtime), {});
+  TY_RETURN_IF_ERROR(BuildLayer(layout, runtime, request.packages, hooks));
+  return MakeEnvironment(layout, layout.Runtime(runtime), layout.Layer(runtime, request.packages));
+}
+
+}  // namespace trainyard::environment

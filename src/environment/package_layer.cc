@@ -1,0 +1,119 @@
+#include "environment/package_layer.h"
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "async/file.h"
+#include "environment/build_folder.h"
+#include "environment/embedded.h"
+#include "environment/layer_skeleton.h"
+#include "environment/run_tool.h"
+#include "environment/tool_failure.h"
+#include "environment/uv.h"
+
+namespace trainyard::environment {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Package = EnvironmentRequest::Package;
+
+/// One build: what every step needs.
+struct Build {
+  const Layout& layout;
+  const PreparationHooks& hooks;
+  fs::path folder;
+  std::string python_version;
+  int lock;
+
+  [[nodiscard]] Result<ToolEnd> Run(std::vector<std::string> argv, const LineSink& out,
+                                    const LineSink& err) const {
+    argv.insert(argv.begin(), Layout::Interpreter(folder).string());
+    return RunTool({std::move(argv), ToolVariables(layout), lock}, out, err, hooks.stop);
+  }
+
+  /// What layer_probe.py prints.
+  [[nodiscard]] Result<std::vector<std::string>> Probe(std::string_view question,
+                                                       const std::string& argument) const {
+    std::vector<std::string> lines;
+    const LineSink out = [&](std::string_view line) { lines.emplace_back(line); };
+    TY_TRY(const ToolEnd end,
+           Run({"-c", std::string(EmbeddedLayerProbe()), std::string(question), argument}, out, hooks.error));
+    if (!end.ok()) return std::unexpected(ExplainFailure("python", end));
+    return lines;
+  }
+
+  /// @param shown  how the log shows the last argument
+  [[nodiscard]] Status Pip(const std::vector<std::string>& options, const std::vector<std::string>& what,
+                           std::string_view shown) const {
+    std::string line = "Running command: pip3 install";
+    std::vector<std::string> argv{"-m", "pip", "install"};
+    for (const std::string& option : options) {
+      line += " " + option;
+      argv.push_back(option);
+    }
+    hooks.info(line + " " + std::string(shown));
+    argv.insert(argv.end(), what.begin(), what.end());
+    TY_TRY(const ToolEnd end, Run(std::move(argv), hooks.info, hooks.error));
+    if (!end.ok()) return std::unexpected(ExplainFailure("pip", end));
+    return {};
+  }
+};
+
+/// The original installed each package twice: itself by force, then with what it requires. Here the second
+/// pass names the missing requirements, so that a package is built once and a package without any needs no
+/// network.
+Status Install(const Build& build, const Package& package, const fs::path& file) {
+  std::vector<std::string> options{"--upgrade", "--force-reinstall", "--no-deps", "--no-cache-dir"};
+  if (file.extension() != ".whl") {
+    TY_TRY(const auto isolation, build.Probe("isolation", file.string()));
+    if (isolation == std::vector<std::string>{"shared"}) options.emplace_back("--no-build-isolation");
+  }
+  build.hooks.info("Installing the package: " + package.uri);
+  TY_RETURN_IF_ERROR(build.Pip(options, {file.string()}, file.filename().native()));
+  const std::string site_packages = Layout::SitePackages(build.folder, build.python_version).string();
+  TY_TRY(const std::vector<std::string> missing, build.Probe("missing", site_packages));
+  if (missing.empty()) return {};
+  std::string shown;
+  for (const std::string& requirement : missing) shown += (shown.empty() ? "'" : " '") + requirement + "'";
+  return build.Pip({}, missing, shown);
+}
+
+Status DownloadAndInstall(const Build& build, const Package& package, std::size_t index) {
+  const fs::path folder = build.folder / "packages" / std::to_string(index);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + folder.string()));
+  const fs::path file = folder / fs::path(package.uri).filename();
+  build.hooks.info("Downloading the package: " + package.uri);
+  TY_RETURN_IF_ERROR(build.hooks.download(package.uri, file.string()));
+  return Install(build, package, file);
+}
+
+}  // namespace
+
+Status BuildLayer(const Layout& layout, const RuntimeVersion& runtime, const std::vector<Package>& packages,
+                  const PreparationHooks& hooks) {
+  const fs::path base = layout.Runtime(runtime);
+  const fs::path folder = layout.Layer(runtime, packages);
+  const auto waiting = [&] {
+    hooks.info("Waiting for another replica, which is installing the same packages.");
+  };
+  const auto fill = [&](const BuildLock& lock) -> Result<std::string> {
+    TY_TRY(const std::string python_version, ReadFile(Layout::Marker(base)));
+    TY_RETURN_IF_ERROR(WriteLayerSkeleton(base, folder, python_version));
+    const Build build{layout, hooks, folder, python_version, lock.descriptor()};
+    for (std::size_t i = 0; i < packages.size(); ++i)
+      TY_RETURN_IF_ERROR(DownloadAndInstall(build, packages[i], i));
+    std::error_code error;
+    fs::remove_all(folder / "packages", error);
+    TY_RETURN_IF_ERROR(RetargetScripts(base, folder));
+    return python_version;
+  };
+  return BuildOnce(folder, waiting, fill, hooks.stop);
+}
+
+}  // namespace trainyard::environment

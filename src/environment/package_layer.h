@@ -1,0 +1,19 @@
+#pragma once
+
+#include "base/result.h"
+#include "environment/environment.h"
+#include "environment/layout.h"
+#include "environment/runtime_version.h"
+
+namespace trainyard::environment {
+
+/// Installs a job's packages, in their order, into a layer over a complete runtime, unless the layer is
+/// there. The layer is a virtual environment of its own whose sys.path goes on with the runtime's, so it
+/// holds only what the runtime lacks or has in another version, and its contents win
+/// (docs/adr/0007-package-layers.md). Says in the original's words what it does (spec/lifecycle.md section 6,
+/// rows 9 and 10). Errors: those of download, else as BuildRuntime's. Blocks.
+[[nodiscard]] Status BuildLayer(const Layout& layout, const RuntimeVersion& runtime,
+                                const std::vector<EnvironmentRequest::Package>& packages,
+                                const PreparationHooks& hooks);
+
+}  // namespace trainyard::environment

@@ -1,0 +1,118 @@
+#include "environment/python_probe.h"
+
+#include <unistd.h>
+
+#include <fcntl.h>
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "async/file.h"
+#include "environment/catalogue.h"
+#include "environment/layout.h"
+#include "environment/run_tool.h"
+#include "environment/tool_failure.h"
+#include "environment/uv.h"
+
+namespace trainyard::environment {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path HomeFolder(const char* variable, const char* below_home) {
+  if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') return value;
+  const char* home = std::getenv("HOME");
+  return home == nullptr ? fs::path() : fs::path(home) / below_home;
+}
+
+/// The bin folders of each installation below `folder`, sorted so that the answer does not depend on the
+/// disk.
+void AddInstallations(const fs::path& folder, std::vector<fs::path>& bins) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) found.push_back(entry.path() / "bin");
+  std::ranges::sort(found, std::greater<>());
+  bins.insert(bins.end(), found.begin(), found.end());
+}
+
+std::vector<fs::path> BinFolders(const fs::path& environments_dir) {
+  std::vector<fs::path> bins{"/usr/bin", "/usr/local/bin"};
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? std::string_view() : path;
+  while (!rest.empty()) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+    if (folder.starts_with('/')) bins.emplace_back(folder);
+  }
+  AddInstallations(Layout{environments_dir}.Pythons(), bins);
+  AddInstallations(HomeFolder("UV_PYTHON_INSTALL_DIR", ".local/share/uv/python"), bins);
+  AddInstallations(HomeFolder("PYENV_ROOT", ".pyenv") / "versions", bins);
+  return bins;
+}
+
+/// "3.11" of "python3.11"; empty for python3.11-config and all else.
+std::string_view VersionInName(std::string_view name) {
+  constexpr std::string_view kPrefix = "python";
+  if (!name.starts_with(kPrefix) || !ParseMajorMinor(name.substr(kPrefix.size()))) return {};
+  return name.substr(kPrefix.size());
+}
+
+/// pyenv's and others' wrapper scripts take 50 ms to say that they are none.
+bool IsProgram(const fs::path& file) {
+  std::array<char, 4> magic{};
+  const auto opened = OpenFile(file, O_RDONLY);
+  return opened && ::read(opened->get(), magic.data(), magic.size()) == 4 &&
+         std::string_view(magic.data(), magic.size()) == "\177ELF";
+}
+
+bool RunsAs(const fs::path& file, std::string_view version) {
+  ToolCommand command{
+      {file.string(), "-I", "-S", "-c", "import sys, zlib, ctypes; print('%d.%d' % sys.version_info[:2])"},
+      {}};
+  const auto end = RunTool(command, {}, {}, {});
+  return end && end->ok() && end->tail == std::vector<std::string>{std::string(version)};
+}
+
+}  // namespace
+
+AvailablePythons ProbePythons(const fs::path& environments_dir) {
+  AvailablePythons available;
+  for (const fs::path& bin : BinFolders(environments_dir)) {
+    std::vector<fs::path> files;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(bin, error))
+      if (!VersionInName(entry.path().filename().native()).empty()) files.push_back(entry.path());
+    std::ranges::sort(files);
+    for (const fs::path& file : files) {
+      const std::string version(VersionInName(file.filename().native()));
+      if (ParseMajorMinor(version) < kPythonMin || available.Find(version) != nullptr) continue;
+      if (IsProgram(file) && RunsAs(file, version)) available.pythons.push_back({version, file.string()});
+    }
+  }
+  return available;
+}
+
+Status DownloadPython(const fs::path& environments_dir, std::string_view version,
+                      const std::function<void(std::string_view line)>& info, const std::stop_token& stop) {
+  const Layout layout{environments_dir};
+  const AvailablePythons available = ProbePythons(environments_dir);
+  if (available.Find(version) != nullptr) return {};
+  fs::path uv = FindUv(layout);
+  if (uv.empty()) {
+    if (available.pythons.empty())
+      return std::unexpected(FailedPrecondition("there is no Python to install uv with"));
+    TY_TRY(uv, ObtainUv(layout, available.pythons.front(), info, stop));
+  }
+  info("Running command: uv python install " + std::string(version));
+  ToolCommand command{{uv.string(), "python", "install", "--no-bin", std::string(version)},
+                      ToolVariables(layout)};
+  TY_TRY(const ToolEnd end, RunTool(command, info, info, stop));
+  if (!end.ok()) return std::unexpected(ExplainFailure("uv", end));
+  return {};
+}
+
+}  // namespace trainyard::environment

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <stop_token>
+#include <string_view>
+
+#include "base/result.h"
+#include "environment/available_pythons.h"
+
+namespace trainyard::environment {
+
+/// Looks for interpreters: python3.N in /usr/bin, /usr/local/bin and on PATH, those that uv or pyenv
+/// installed, and those in ENVIRONMENTS_DIR/pythons. Runs each once to learn what it is; the first of a
+/// version wins, in that order. Costs about 10 ms for each. Blocks; any thread.
+[[nodiscard]] AvailablePythons ProbePythons(const std::filesystem::path& environments_dir);
+
+/// Has uv download an interpreter into ENVIRONMENTS_DIR/pythons. kUnavailable or kFailedPrecondition with
+/// uv's reason. Blocks for as long as the download takes; any thread.
+[[nodiscard]] Status DownloadPython(const std::filesystem::path& environments_dir, std::string_view version,
+                                    const std::function<void(std::string_view line)>& info,
+                                    const std::stop_token& stop);
+
+}  // namespace trainyard::environment

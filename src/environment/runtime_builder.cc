@@ -1,0 +1,169 @@
+#include "environment/runtime_builder.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "async/file.h"
+#include "environment/build_folder.h"
+#include "environment/catalogue.h"
+#include "environment/python_probe.h"
+#include "environment/run_tool.h"
+#include "environment/site_hook.h"
+#include "environment/tool_failure.h"
+#include "environment/uv.h"
+
+namespace trainyard::environment {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// One build: what every step needs.
+struct Build {
+  const Layout& layout;
+  const RuntimeVersion& runtime;
+  const PreparationHooks& hooks;
+  const Python& python;
+  fs::path folder;
+  int lock;
+
+  [[nodiscard]] Status Run(std::string_view tool, std::vector<std::string> argv) const {
+    // uv says everything on stderr; only what follows its own "error:" is one.
+    bool failed = tool != "uv";
+    const LineSink err = [&](std::string_view line) {
+      failed = failed || line.starts_with("error") || line.find("×") != std::string_view::npos;
+      (failed ? hooks.error : hooks.info)(line);
+    };
+    const ToolCommand command{std::move(argv), ToolVariables(layout), lock};
+    TY_TRY(const ToolEnd end, RunTool(command, hooks.info, err, hooks.stop));
+    if (!end.ok()) return std::unexpected(ExplainFailure(tool, end));
+    return {};
+  }
+};
+
+Result<Python> ChoosePython(const Layout& layout, const RuntimeVersion& runtime) {
+  const AvailablePythons available = ProbePythons(layout.root);
+  const Catalogue only({runtime});
+  TY_TRY(const Resolution resolution, only.Resolve(runtime.version, {}, FallbackPolicy::kNone, available));
+  return *available.Find(resolution.python);
+}
+
+Result<fs::path> WriteRequirements(const Build& build) {
+  fs::path file = build.folder / "requirements.txt";
+  std::string text;
+  for (const std::string& package : build.runtime.packages) text += package + "\n";
+  TY_RETURN_IF_ERROR(WriteFileAtomically(file, text));
+  return file;
+}
+
+Status InstallWithUv(const Build& build, const fs::path& uv) {
+  TY_RETURN_IF_ERROR(build.Run("uv", {uv.string(), "venv", "--quiet", "--no-project", "--allow-existing",
+                                      "--python", build.python.path, build.folder.string()}));
+  TY_TRY(const fs::path requirements, WriteRequirements(build));
+  std::vector<std::string> argv{uv.string(),
+                                "pip",
+                                "install",
+                                "--python",
+                                Layout::Interpreter(build.folder).string(),
+                                "--compile-bytecode",
+                                "--requirements",
+                                requirements.string()};
+  if (build.runtime.locked) argv.emplace_back("--no-deps");
+  build.hooks.info("Running command: uv pip install --compile-bytecode --requirements requirements.txt" +
+                   std::string(build.runtime.locked ? " --no-deps" : ""));
+  return build.Run("uv", std::move(argv));
+}
+
+Status InstallWithPip(const Build& build) {
+  // In two steps, as venv keeps ensurepip's own words to itself.
+  TY_RETURN_IF_ERROR(
+      build.Run("venv", {build.python.path, "-m", "venv", "--without-pip", build.folder.string()}));
+  TY_RETURN_IF_ERROR(
+      build.Run("venv", {Layout::Interpreter(build.folder).string(), "-m", "ensurepip", "--default-pip"}));
+  if (build.runtime.packages.empty()) return {};
+  TY_TRY(const fs::path requirements, WriteRequirements(build));
+  std::vector<std::string> argv{Layout::Interpreter(build.folder).string(),
+                                "-m",
+                                "pip",
+                                "install",
+                                "--requirement",
+                                requirements.string()};
+  if (build.runtime.locked) argv.emplace_back("--no-deps");
+  build.hooks.info("Running command: pip3 install --requirement requirements.txt" +
+                   std::string(build.runtime.locked ? " --no-deps" : ""));
+  return build.Run("pip", std::move(argv));
+}
+
+/// A distribution of that name, so that pip finds the requirement met. It has no files: another one brings
+/// them.
+Status WriteProvides(const Build& build) {
+  const fs::path site_packages = Layout::SitePackages(build.folder, build.python.version);
+  for (const auto& [name, version] : build.runtime.provides) {
+    std::string stem = name;
+    std::ranges::replace(stem, '-', '_');
+    const fs::path info = site_packages / (stem + "-" + version + ".dist-info");
+    std::error_code error;
+    fs::create_directories(info, error);
+    if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + info.string()));
+    TY_RETURN_IF_ERROR(WriteFileAtomically(
+        info / "METADATA", "Metadata-Version: 2.1\nName: " + name + "\nVersion: " + version + "\n"));
+    TY_RETURN_IF_ERROR(WriteFileAtomically(info / "INSTALLER", "trainyard\n"));
+  }
+  return {};
+}
+
+Status Fill(const Build& build) {
+  std::optional<fs::path> uv;
+  // Without packages venv alone will do, and brings a pip of its own: no network.
+  if (!build.runtime.packages.empty()) {
+    Result<fs::path> obtained = ObtainUv(build.layout, build.python, build.hooks.info, build.hooks.stop);
+    if (obtained) {
+      uv = *std::move(obtained);
+    } else if (obtained.error().code == Code::kCancelled ||
+               obtained.error().code == Code::kResourceExhausted) {
+      return std::unexpected(std::move(obtained).error());
+    } else {
+      build.hooks.info("Installing with pip, as uv cannot be had: " + obtained.error().message);
+    }
+  }
+  TY_RETURN_IF_ERROR(uv ? InstallWithUv(build, *uv) : InstallWithPip(build));
+  TY_RETURN_IF_ERROR(WriteProvides(build));
+  // The hook's bytecode for this Python: a replica may see the folder read-only.
+  return build.Run("python", {Layout::Interpreter(build.folder).string(), "-m", "compileall", "-q",
+                              build.layout.Site().string()});
+}
+
+std::string Seconds(std::chrono::steady_clock::duration duration) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f s", std::chrono::duration<double>(duration).count());
+  return text.data();
+}
+
+}  // namespace
+
+Status BuildRuntime(const Layout& layout, const RuntimeVersion& runtime, const PreparationHooks& hooks) {
+  const fs::path folder = layout.Runtime(runtime);
+  const auto waiting = [&] {
+    hooks.info("Waiting for another replica, which is building runtime version " + runtime.version + ".");
+  };
+  const auto build = [&](const BuildLock& lock) -> Result<std::string> {
+    TY_TRY(const Python python, ChoosePython(layout, runtime));
+    hooks.info("Building runtime version " + runtime.version + " (Python " + python.version +
+               "). This happens once on this machine.");
+    const auto begin = std::chrono::steady_clock::now();
+    TY_RETURN_IF_ERROR(Fill({layout, runtime, hooks, python, folder, lock.descriptor()}));
+    hooks.info("Runtime version " + runtime.version + " was built in " +
+               Seconds(std::chrono::steady_clock::now() - begin) + ".");
+    return python.version;
+  };
+  return BuildOnce(folder, waiting, build, hooks.stop);
+}
+
+}  // namespace trainyard::environment

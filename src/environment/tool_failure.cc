@@ -1,0 +1,112 @@
+#include "environment/tool_failure.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <ranges>
+#include <string>
+#include <vector>
+
+namespace trainyard::environment {
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+constexpr std::size_t kReasonLengthMax = 500;
+
+bool Contains(std::string_view line, std::string_view part) {
+  return line.find(part) != std::string_view::npos;
+}
+
+std::string_view Trim(std::string_view text) {
+  // uv draws a frame of box characters around its reasons.
+  for (const std::string_view prefix : {" ", "\t", "├─▶", "╰─▶", "│", "×", "error:", "ERROR:", "Caused by:"})
+    if (text.starts_with(prefix)) return Trim(text.substr(prefix.size()));
+  while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.remove_suffix(1);
+  return text;
+}
+
+std::string Shorten(std::string_view text) {
+  std::string reason(Trim(text));
+  if (reason.size() > kReasonLengthMax) reason = reason.substr(0, kReasonLengthMax) + "...";
+  return reason;
+}
+
+/// What the system says of a network that is not there, in the words of Python, OpenSSL and Rust.
+std::optional<std::string> NetworkReason(const Lines& lines) {
+  constexpr std::array<std::string_view, 16> kSigns{"Temporary failure in name resolution",
+                                                    "Name or service not known",
+                                                    "Failed to resolve",
+                                                    "No address associated with hostname",
+                                                    "Connection refused",
+                                                    "Network is unreachable",
+                                                    "No route to host",
+                                                    "Connection reset by peer",
+                                                    "Read timed out",
+                                                    "connect timeout",
+                                                    "Connection timed out",
+                                                    "timed out",
+                                                    "certificate verify failed",
+                                                    "invalid peer certificate",
+                                                    "dns error",
+                                                    "failed to lookup address information"};
+  const bool about_network = std::ranges::any_of(lines, [](const std::string& line) {
+    return Contains(line, "Retrying (") || Contains(line, "Max retries exceeded") ||
+           Contains(line, "Failed to fetch") || Contains(line, "client error (Connect)") ||
+           Contains(line, "Request failed after");
+  });
+  if (!about_network) return std::nullopt;
+  for (const std::string& line : lines | std::views::reverse)
+    for (const std::string_view sign : kSigns)
+      if (Contains(line, sign)) return std::string(sign);
+  return std::nullopt;
+}
+
+/// The line that says it best: a missing distribution, then the last line of a build's traceback or error,
+/// then whatever the tool itself calls an error.
+std::optional<std::string> OwnReason(const Lines& lines) {
+  for (const std::string& line : lines) {
+    if (Contains(line, "No matching distribution found for")) return Shorten(line);
+    if (Contains(line, "No module named ensurepip"))
+      return "Python's ensurepip is missing (Debian: install python3-venv)";
+  }
+  const auto is_exception = [](std::string_view line) {
+    const std::string_view name = Trim(line).substr(0, Trim(line).find(':'));
+    return name.size() < Trim(line).size() && name.find(' ') == std::string_view::npos &&
+           (name.ends_with("Error") || name.ends_with("Exception") || name == "error");
+  };
+  const bool building = std::ranges::any_of(lines, [](const std::string& line) {
+    return Contains(line, "subprocess-exited-with-error") || Contains(line, "Failed to build");
+  });
+  if (building)
+    for (const std::string& line : lines | std::views::reverse)
+      if (is_exception(line) && !Contains(line, "subprocess-exited-with-error"))
+        return "the package cannot be built: " + Shorten(line);
+  for (const std::string& line : lines | std::views::reverse)
+    if (Trim(line).starts_with("Because ")) return Shorten(line);
+  for (const std::string& line : lines)
+    if ((line.starts_with("ERROR:") || line.starts_with("error:") || Contains(line, "×")) &&
+        !Trim(line).empty() && !line.ends_with("Exception:"))
+      return Shorten(line);
+  for (const std::string& line : lines | std::views::reverse)
+    if (is_exception(line)) return Shorten(line);
+  return std::nullopt;
+}
+
+}  // namespace
+
+Error ExplainFailure(std::string_view tool, const ToolEnd& end) {
+  const std::string prefix = std::string(tool) + ": ";
+  for (const std::string& line : end.tail)
+    if (Contains(line, "No space left on device") || Contains(line, "Disk quota exceeded"))
+      return {Code::kResourceExhausted, prefix + "No space left on device", {}};
+  if (const auto network = NetworkReason(end.tail))
+    return Unavailable(prefix + "Could not reach the package index (" + *network + ")");
+  if (const auto reason = OwnReason(end.tail)) return FailedPrecondition(prefix + *reason);
+  if (end.signal != 0) return FailedPrecondition(prefix + "killed by signal " + std::to_string(end.signal));
+  std::string last = end.tail.empty() ? std::string() : ": " + Shorten(end.tail.back());
+  return FailedPrecondition(prefix + "exited with status " + std::to_string(end.exit_code) + last);
+}
+
+}  // namespace trainyard::environment

@@ -79,16 +79,17 @@ awaitable<Result<Response>> Directory(Request& request) {
   boost::json::array items;
   for (const Api& api : kApis) {
     if (request.HasQuery("name") && request.Query("name") != api.name) continue;
-    const std::string name(api.name);
-    const std::string version(api.version);
-    items.push_back(boost::json::object{
-        {"kind", "discovery#directoryItem"},
-        {"id", name + ":" + version},
-        {"name", name},
-        {"version", version},
-        {"title", api.title},
-        {"discoveryRestUrl", origin + "/discovery/v1/apis/" + name + "/" + version + "/rest"},
-        {"preferred", true}});
+    std::string id(api.name);
+    id.append(":").append(api.version);
+    std::string url = origin;
+    url.append("/discovery/v1/apis/").append(api.name).append("/").append(api.version).append("/rest");
+    items.push_back(boost::json::object{{"kind", "discovery#directoryItem"},
+                                        {"id", id},
+                                        {"name", api.name},
+                                        {"version", api.version},
+                                        {"title", api.title},
+                                        {"discoveryRestUrl", url},
+                                        {"preferred", true}});
   }
   co_return Response::Json(boost::json::serialize(boost::json::object{
       {"kind", "discovery#directoryList"}, {"discoveryVersion", "v1"}, {"items", std::move(items)}}));

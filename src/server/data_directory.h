@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "async/unique_fd.h"
+#include "base/result.h"
+
+namespace trainyard::server {
+
+/// The folder that holds everything: jobs, logs, buckets, environments, attempts. Held by one server at a
+/// time (a lock file, freed by the kernel when the server ends, however it ends). Blocking; used before the
+/// loop runs.
+class DataDirectory {
+ public:
+  /// Makes what is missing and takes the lock. kFailedPrecondition when another server has it, naming its
+  /// process and address.
+  [[nodiscard]] static Result<DataDirectory> Open(const std::string& path);
+
+  [[nodiscard]] std::string Path(const std::string& name) const { return path_ + "/" + name; }
+  [[nodiscard]] std::string jobs_db() const { return Path("trainyard.db"); }
+  [[nodiscard]] std::string logs_db() const { return Path("logs.db"); }
+  [[nodiscard]] std::string attempts_dir() const { return Path("attempts"); }
+  [[nodiscard]] std::string environments_dir() const { return Path("environments"); }
+  [[nodiscard]] std::string server_socket() const { return Path("run/server.sock"); }
+  [[nodiscard]] std::string tls_dir() const { return Path("tls"); }
+
+  /// A secret of this installation, made once: attempt tokens are derived from it.
+  [[nodiscard]] Result<std::string> Secret() const;
+
+  /// Where clients of this machine find the server: DATA/run/server.json.
+  struct Presence {
+    std::string url;
+    std::string tls_url;
+    std::string ca_file;
+    std::string project;
+    std::int64_t pid = 0;
+  };
+  [[nodiscard]] Status Announce(const Presence& presence) const;
+
+  /// The plain port of the server that was here before; 0 if there was none. Environment variables of
+  /// replicas that live on name it.
+  [[nodiscard]] std::uint16_t FormerPort() const;
+
+ private:
+  DataDirectory(std::string path, UniqueFd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
+
+  std::string path_;
+  UniqueFd lock_;
+};
+
+}  // namespace trainyard::server

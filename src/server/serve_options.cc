@@ -1,0 +1,94 @@
+#include "server/serve_options.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+
+namespace trainyard::server {
+
+namespace {
+
+std::string DefaultDataDir() {
+  if (const char* dir = std::getenv("TRAINYARD_DATA"); dir != nullptr && *dir != '\0') return dir;
+  if (const char* dir = std::getenv("XDG_DATA_HOME"); dir != nullptr && *dir == '/')
+    return std::string(dir) + "/trainyard";
+  const char* home = std::getenv("HOME");
+  return std::string(home != nullptr ? home : "/root") + "/.local/share/trainyard";
+}
+
+/// "HOST:PORT", "[::1]:PORT" or "PORT" alone.
+bool SplitListen(const std::string& listen, ServeOptions& options) {
+  std::size_t colon = listen.rfind(':');
+  std::string host = colon == std::string::npos ? options.host : listen.substr(0, colon);
+  std::string port = colon == std::string::npos ? listen : listen.substr(colon + 1);
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
+  char* end = nullptr;
+  long number = std::strtol(port.c_str(), &end, 10);
+  if (port.empty() || *end != '\0' || number < 0 || number > 65535 || host.empty()) return false;
+  options.host = host;
+  options.port = static_cast<std::uint16_t>(number);
+  return true;
+}
+
+}  // namespace
+
+bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_status) {
+  CLI::App app("Serves the training API (ml v1), buckets (storage v1) and logs (logging v2) on this machine.",
+               "trainyard serve");
+  std::string listen = "127.0.0.1:8470";
+  options.data_dir = DefaultDataDir();
+  std::int64_t grace_seconds = options.stop_grace.count();
+  const std::map<std::string, environment::FallbackPolicy> fallbacks{
+      {"nearest", environment::FallbackPolicy::kNearest}, {"none", environment::FallbackPolicy::kNone}};
+  const std::map<std::string, placement::Capacity::Mode> capacities{
+      {"share", placement::Capacity::Mode::kShare}, {"strict", placement::Capacity::Mode::kStrict}};
+  const std::map<std::string, replica::v1::Manifest::Network> networks{
+      {"host", replica::v1::Manifest::HOST}, {"isolated", replica::v1::Manifest::ISOLATED}};
+  app.add_option("--data", options.data_dir, "folder that holds jobs, logs, buckets and environments")
+      ->type_name("DIR")
+      ->capture_default_str();
+  app.add_option("--listen", listen,
+                 "address of the plain port; the TLS port is the next one; port 0 picks free ones")
+      ->type_name("HOST:PORT")
+      ->capture_default_str();
+  app.add_option("--project", options.project, "project of clients that name none")->capture_default_str();
+  app.add_option("--default-runtime", options.default_runtime, "runtime version of jobs that name none")
+      ->type_name("VERSION")
+      ->capture_default_str();
+  app.add_option(
+         "--runtime-fallback", options.runtime_fallback,
+         "when a runtime version cannot be built here: run with the nearest one and say so, or refuse")
+      ->transform(CLI::CheckedTransformer(fallbacks, CLI::ignore_case))
+      ->default_str("nearest");
+  app.add_option("--capacity", options.capacity,
+                 "replicas share this machine, or each gets the CPUs and memory of its machine type and jobs "
+                 "wait for them")
+      ->transform(CLI::CheckedTransformer(capacities, CLI::ignore_case))
+      ->default_str("share");
+  app.add_option("--network", options.network,
+                 "the machine's own network, or a network namespace per replica")
+      ->transform(CLI::CheckedTransformer(networks, CLI::ignore_case))
+      ->default_str("host");
+  app.add_option("--stop-grace", grace_seconds, "seconds from SIGTERM to SIGKILL when a replica is stopped")
+      ->check(CLI::Range(0, 3600))
+      ->capture_default_str();
+  app.add_flag("!--no-create-buckets", options.create_buckets,
+               "refuse job-dirs and uploads that name a bucket which is not there");
+  app.add_flag("--verbose", options.verbose, "say more on stderr");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    exit_status = app.exit(error);
+    return false;
+  }
+  if (!SplitListen(listen, options)) {
+    exit_status = app.exit(CLI::ValidationError("--listen", "'" + listen + "' is not HOST:PORT"));
+    return false;
+  }
+  options.data_dir = std::filesystem::absolute(options.data_dir).lexically_normal().string();
+  options.stop_grace = std::chrono::seconds(grace_seconds);
+  return true;
+}
+
+}  // namespace trainyard::server

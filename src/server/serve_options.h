@@ -1,0 +1,32 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "environment/catalogue.h"
+#include "placement/plan.h"
+#include "trainyard/replica/v1/replica.pb.h"
+
+namespace trainyard::server {
+
+/// The flags of `trainyard serve`.
+struct ServeOptions {
+  std::string data_dir;  ///< absolute
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 8470;          ///< 0: one that is free, the same as last time if possible
+  std::string project = "trainyard";  ///< what the metadata server tells clients that name none
+  std::string default_runtime = "2.15";
+  environment::FallbackPolicy runtime_fallback = environment::FallbackPolicy::kNearest;
+  placement::Capacity::Mode capacity = placement::Capacity::Mode::kShare;
+  replica::v1::Manifest::Network network = replica::v1::Manifest::HOST;
+  std::chrono::seconds stop_grace{30};
+  bool create_buckets = true;
+  bool verbose = false;
+};
+
+/// Reads the flags. On --help or an error it has printed what is to be said and returns the exit status in
+/// `exit_status` with false.
+[[nodiscard]] bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_status);
+
+}  // namespace trainyard::server

@@ -35,7 +35,7 @@ constexpr std::array kTable{
     Row{Code::kAlreadyExists, 409, "conflict"},
     Row{Code::kAborted, 409, "conflict"},
     Row{Code::kOutOfRange, 413, "uploadTooLarge"},
-    Row{Code::kResourceExhausted, 429, "rateLimitExceeded"},
+    Row{Code::kResourceExhausted, 429, "insufficientStorage"},
     Row{Code::kCancelled, 499, "backendError"},
     Row{Code::kInternal, 500, "backendError"},
     Row{Code::kUnknown, 500, "backendError"},
@@ -108,7 +108,8 @@ Error Foreign(int http_status, std::string_view body) {
 int HttpStatus(Code code) noexcept { return RowOf(code).http; }
 
 int StorageHttpStatus(Code code) noexcept {
-  return code == Code::kFailedPrecondition ? 412 : RowOf(code).http;
+  if (code == Code::kFailedPrecondition) return 412;
+  return code == Code::kResourceExhausted ? 507 : RowOf(code).http;
 }
 
 std::string FullMessage(const Error& error) {

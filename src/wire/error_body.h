@@ -14,7 +14,7 @@ namespace trainyard::wire {
 /// 501 would be retried by clients).
 [[nodiscard]] int HttpStatus(Code code) noexcept;
 
-/// The same for storage v1, where an unmet precondition is 412.
+/// The same for storage v1, where an unmet precondition is 412 and a full disk 507 (clients repeat a 429 for minutes).
 [[nodiscard]] int StorageHttpStatus(Code code) noexcept;
 
 /// The message as the API shows it: "Field: runtime_version Error: ..." with a field, else error.message.

@@ -88,6 +88,7 @@ class FilterParser {
       return Filter{Search{std::move(text)}};
     }
     std::vector<std::string> parts;
+    parts.reserve(words.size());
     for (auto& word : words) parts.push_back(std::move(word.text));
     const Left left{.path = parts, .comparator = comparator};
     if (!lexer_.Take('(')) return Value(left);

@@ -40,7 +40,8 @@ std::optional<T> ReadInteger(const JsonValue& value) {
   if (value.kind == Kind::kString) return std::nullopt;
   const auto number = Whole<double>(value.text);
   constexpr auto kMin = static_cast<double>(std::numeric_limits<T>::min());
-  constexpr auto kEnd = 2.0 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);
+  constexpr T kHalfOfEnd = std::numeric_limits<T>::max() / 2 + 1;
+  constexpr auto kEnd = 2.0 * static_cast<double>(kHalfOfEnd);
   if (!number || std::trunc(*number) != *number || *number < kMin || *number >= kEnd) return std::nullopt;
   return static_cast<T>(*number);
 }

@@ -7,6 +7,7 @@
 #include <google/protobuf/util/time_util.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 
@@ -19,6 +20,9 @@ namespace {
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 using Kind = JsonValue::Kind;
+
+constexpr std::int64_t kDurationSecondsMax = 315'576'000'000;  // 10,000 years: protobuf's own
+constexpr std::size_t kFractionDigitsMax = 9;
 
 /// Walks a document along a message type and notes what does not fit. Texts and their odd punctuation are
 /// those of protobuf's converter as the original's front end wraps them.
@@ -161,8 +165,13 @@ class ShapeWalk {
   static std::string DurationProblem(const std::string& text) {
     google::protobuf::Duration duration;
     if (!text.ends_with('s')) return "Illegal duration format; duration must end with 's'";
-    if (google::protobuf::util::TimeUtil::FromString(text, &duration)) return "";
-    return "Invalid duration format, failed to parse seconds";
+    if (!google::protobuf::util::TimeUtil::FromString(text, &duration)) {
+      return "Invalid duration format, failed to parse seconds";
+    }
+    const std::size_t digits = text.contains('.') ? text.size() - text.find('.') - 2 : 0;
+    const bool too_long =
+        duration.seconds() > kDurationSecondsMax || duration.seconds() < -kDurationSecondsMax;
+    return too_long || digits > kFractionDigitsMax ? "Duration value exceeds limits" : "";
   }
 
   /// Adds a step to path_ for as long as it lives.

@@ -100,6 +100,17 @@ INSTANTIATE_TEST_SUITE_P(
                 "Invalid value at 'job.training_input.scheduling.max_wait_time' "
                 "(type.googleapis.com/google.protobuf.Duration), Field 'maxWaitTime', "
                 "Illegal duration format; duration must end with 's'"},
+        Refusal{"duration_too_fine", R"({"trainingInput": {"scheduling": {"maxWaitTime": "5.1234567890s"}}})",
+                "job.training_input.scheduling.max_wait_time",
+                "Invalid value at 'job.training_input.scheduling.max_wait_time' "
+                "(type.googleapis.com/google.protobuf.Duration), Field 'maxWaitTime', Duration value exceeds "
+                "limits"},
+        Refusal{"duration_too_long",
+                R"({"trainingInput": {"scheduling": {"maxWaitTime": "-315576000001s"}}})",
+                "job.training_input.scheduling.max_wait_time",
+                "Invalid value at 'job.training_input.scheduling.max_wait_time' "
+                "(type.googleapis.com/google.protobuf.Duration), Field 'maxWaitTime', Duration value exceeds "
+                "limits"},
         Refusal{"duration_as_number", R"({"trainingInput": {"scheduling": {"maxWaitTime": 5}}})",
                 "job.training_input.scheduling.max_wait_time",
                 "Invalid value at 'job.training_input.scheduling.max_wait_time' "

@@ -1,0 +1,305 @@
+#include "storage/bucket_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <system_error>
+#include <utility>
+
+#include "async/diagnostics.h"
+#include "async/file.h"
+#include "storage/folder.h"
+#include "storage/path_escape.h"
+#include "storage/resource.h"
+#include "wire/resource_name.h"
+
+namespace trainyard::storage {
+namespace {
+
+constexpr mode_t kFolderMode = 0777;
+
+std::unexpected<Error> Failed(std::string_view what) { return std::unexpected(ErrnoError(errno, what)); }
+
+std::unexpected<Error> NoSuchBucket(const std::string& name) {
+  return std::unexpected(NotFound("The specified bucket does not exist: " + name));
+}
+
+std::unexpected<Error> NoSuchObject(const std::string& bucket, const std::string& object) {
+  return std::unexpected(NotFound("No such object: " + bucket + "/" + object));
+}
+
+Result<UniqueFd> MakeFolder(const std::filesystem::path& folder) {
+  std::error_code failure;
+  std::filesystem::create_directories(folder, failure);
+  if (failure) return std::unexpected(ErrnoError(failure.value(), "make " + folder.string()));
+  return OpenFile(folder, O_RDONLY | O_DIRECTORY);
+}
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
+};
+
+/// Names in a folder, without "." and "..".
+Result<std::vector<std::string>> NamesIn(int folder) {
+  UniqueFd own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::unique_ptr<DIR, CloseDirectory> directory(own ? ::fdopendir(own.get()) : nullptr);
+  if (!directory) return Failed("read a folder");
+  [[maybe_unused]] const int closed_by_closedir = own.Release();
+  std::vector<std::string> names;
+  for (errno = 0; const dirent* entry = ::readdir(directory.get()); errno = 0) {
+    if (std::string_view(entry->d_name) != "." && std::string_view(entry->d_name) != "..")
+      names.emplace_back(entry->d_name);
+  }
+  if (errno != 0) return Failed("read a folder");
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace
+
+bool HasChecksums(const v1::Object& resource) { return !resource.md5_hash().empty(); }
+
+BucketFiles::BucketFiles(const Options& options, const Clock& clock, UniqueFd buckets, UniqueFd uploads,
+                         Records records)
+    : options_(options),
+      clock_(&clock),
+      buckets_(std::move(buckets)),
+      uploads_(std::move(uploads)),
+      records_(std::move(records)) {}
+
+Result<BucketFiles> BucketFiles::Open(const Options& options, const Clock& clock) {
+  TY_TRY(UniqueFd buckets, MakeFolder(options.data / "buckets"));
+  TY_TRY(UniqueFd uploads, MakeFolder(options.data / "uploads"));
+  TY_TRY(Records records, Records::Open(options.data / "objects.db"));
+  BucketFiles files(options, clock, std::move(buckets), std::move(uploads), std::move(records));
+  TY_RETURN_IF_ERROR(files.SweepUploads());
+  return files;
+}
+
+Status BucketFiles::SweepUploads() {
+  TY_TRY(const auto expired, records_.ExpiredUploads(clock_->Now().time_since_epoch().count()));
+  for (const std::string& id : expired) TY_RETURN_IF_ERROR(records_.DropUpload(id));
+  TY_TRY(const auto names, NamesIn(uploads_.get()));
+  for (const std::string& name : names) {
+    TY_TRY(const auto upload, records_.FindUpload(name));
+    if (!upload && ::unlinkat(uploads_.get(), name.c_str(), 0) != 0) return Failed("remove " + name);
+  }
+  return {};
+}
+
+std::int64_t BucketFiles::NextGeneration(std::int64_t present) {
+  const auto now = std::chrono::floor<std::chrono::microseconds>(clock_->Now()).time_since_epoch().count();
+  last_generation_ = std::max({std::int64_t{now}, last_generation_ + 1, present + 1});
+  return last_generation_;
+}
+
+Result<UniqueFd> BucketFiles::OpenBucket(const std::string& name) const {
+  TY_RETURN_IF_ERROR(wire::ValidateBucketName(name));
+  // The bucket's folder itself may be a link: only the operator can write here.
+  UniqueFd folder(::openat(buckets_.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder && (errno == ENOENT || errno == ENOTDIR)) return NoSuchBucket(name);
+  if (!folder) return Failed("open the bucket's folder");
+  return folder;
+}
+
+Result<v1::Bucket> BucketFiles::BucketOf(int folder, const std::string& name) {
+  TY_TRY(auto kept, records_.FindBucket(name));
+  if (kept) return *std::move(kept);
+  TY_TRY(const FileStamp stamp, StampOf(folder));  // made by hand
+  v1::Bucket bucket;
+  bucket.set_name(name);
+  CompleteBucket(bucket, SysTime(std::chrono::nanoseconds(stamp.mtime_ns)));
+  return bucket;
+}
+
+Result<v1::Bucket> BucketFiles::InsertBucket(v1::Bucket bucket) {
+  TY_RETURN_IF_ERROR(ValidateNewBucket(bucket));
+  if (OpenBucket(bucket.name())) {
+    return std::unexpected(Error{Code::kAlreadyExists, "You already own this bucket: " + bucket.name(), {}});
+  }
+  CompleteBucket(bucket, clock_->Now());
+  // The record first: one without a folder is no bucket, and the next insert replaces it.
+  TY_RETURN_IF_ERROR(records_.PutBucket(bucket));
+  if (::mkdirat(buckets_.get(), bucket.name().c_str(), kFolderMode) != 0)
+    return Failed("make the bucket's folder");
+  if (::fsync(buckets_.get()) != 0) return Failed("fsync");
+  return bucket;
+}
+
+Result<v1::Bucket> BucketFiles::EnsureBucket(const std::string& name) {
+  Result<v1::Bucket> present = GetBucket(name);
+  if (present || present.error().code != Code::kNotFound) return present;
+  if (options_.create_on_use) {
+    v1::Bucket bucket;
+    bucket.set_name(name);
+    return InsertBucket(std::move(bucket));
+  }
+  return std::unexpected(
+      NotFound("The specified bucket does not exist: " + name +
+               ". This server does not make buckets on first use; make it with `gcloud storage buckets "
+               "create gs://" +
+               name + "`"));
+}
+
+Result<v1::Bucket> BucketFiles::GetBucket(const std::string& name) {
+  TY_TRY(const UniqueFd folder, OpenBucket(name));
+  return BucketOf(folder.get(), name);
+}
+
+Result<std::vector<v1::Bucket>> BucketFiles::ListBuckets(std::string_view prefix) {
+  std::vector<v1::Bucket> buckets;
+  TY_TRY(const auto names, NamesIn(buckets_.get()));
+  for (const std::string& name : names) {
+    if (!name.starts_with(prefix) || !wire::ValidateBucketName(name)) continue;
+    const auto folder = OpenBucket(name);
+    if (!folder) continue;  // a file, or gone
+    TY_TRY(v1::Bucket bucket, BucketOf(folder->get(), name));
+    buckets.push_back(std::move(bucket));
+  }
+  return buckets;
+}
+
+Status BucketFiles::DeleteBucket(const std::string& name, const Conditions& when) {
+  TY_TRY(const UniqueFd folder, OpenBucket(name));
+  TY_TRY(const v1::Bucket bucket, BucketOf(folder.get(), name));
+  TY_RETURN_IF_ERROR(CheckConditions(when, Version{.metageneration = bucket.metageneration()}));
+  const auto not_empty = [](const std::string& why) {
+    return std::unexpected(Error{Code::kAborted, "The bucket you tried to delete is not empty" + why, {}});
+  };
+  bool empty = true;
+  const auto visit = [&empty](const std::string&) -> std::optional<std::string> {
+    empty = false;
+    return std::nullopt;
+  };
+  TY_RETURN_IF_ERROR(WalkObjects(folder.get(), {}, {}, visit));
+  if (!empty) return not_empty("");
+  const Status cleared = RemoveEmptyFolders(folder.get());
+  if (!cleared && cleared.error().code == Code::kAborted) return not_empty(": " + cleared.error().message);
+  TY_RETURN_IF_ERROR(cleared);
+  if (::unlinkat(buckets_.get(), name.c_str(), AT_REMOVEDIR) != 0) {
+    if (errno == ENOTEMPTY) return not_empty(": a file was written just now");
+    return not_empty(": its folder is a link or a mount that the operator made; remove it there");
+  }
+  if (::fsync(buckets_.get()) != 0) return Failed("fsync");
+  return records_.DropBucket(name);
+}
+
+Result<std::optional<OpenedObject>> BucketFiles::Find(int folder, const std::string& bucket,
+                                                      const std::string& object) {
+  auto file = storage::OpenObject(folder, EscapeObject(object));
+  if (!file && file.error().code == Code::kNotFound) return std::nullopt;
+  if (!file) return std::unexpected(std::move(file).error());
+  TY_TRY(const FileStamp stamp, StampOf(file->get()));
+  TY_TRY(auto kept, records_.FindObjects(bucket, object));
+  const auto found = std::ranges::find(kept, stamp, &ObjectRecord::stamp);
+  v1::Object resource =
+      found != kept.end() ? std::move(found->resource) : DiscoveredObject(bucket, object, stamp);
+  return OpenedObject{.resource = std::move(resource), .file = *std::move(file), .stamp = stamp};
+}
+
+Result<OpenedObject> BucketFiles::OpenObject(const std::string& bucket, const std::string& object,
+                                             const Conditions& when) {
+  TY_RETURN_IF_ERROR(wire::ValidateObjectName(object));
+  TY_TRY(const UniqueFd folder, OpenBucket(bucket));
+  TY_TRY(auto found, Find(folder.get(), bucket, object));
+  if (!found) return NoSuchObject(bucket, object);
+  Status met = CheckConditions(when, VersionOf(found->resource));
+  if (!met && met.error().code == Code::kNotFound) return NoSuchObject(bucket, object);
+  if (!met) return std::unexpected(std::move(met).error());
+  return *std::move(found);
+}
+
+Status BucketFiles::KeepChecksums(const OpenedObject& opened, const Digests& digests) {
+  const v1::Object& seen = opened.resource;
+  TY_TRY(OpenedObject now, OpenObject(seen.bucket(), seen.name(), {}));
+  if (now.stamp != opened.stamp) return {};
+  now.resource.set_md5_hash(digests.md5_hash);
+  now.resource.set_crc32c(digests.crc32c);
+  return records_.PutObject({.stamp = now.stamp, .resource = std::move(now.resource)}, std::nullopt);
+}
+
+Result<ObjectPage> BucketFiles::List(const std::string& bucket, const NameQuery& query) {
+  TY_TRY(const UniqueFd folder, OpenBucket(bucket));
+  TY_TRY(NamePage names, ListNames(folder.get(), query));
+  ObjectPage page{.objects = {},
+                  .prefixes = std::move(names.prefixes),
+                  .next_page_token = std::move(names.next_page_token)};
+  for (const std::string& name : names.objects) {
+    TY_TRY(auto found, Find(folder.get(), bucket, name));
+    if (found) page.objects.push_back(std::move(found->resource));  // else it went away meanwhile
+  }
+  return page;
+}
+
+Status BucketFiles::CheckWritable(const v1::Object& resource, const Conditions& when) {
+  TY_RETURN_IF_ERROR(ValidateNewObject(resource));
+  TY_RETURN_IF_ERROR(EnsureBucket(resource.bucket()));
+  TY_TRY(const UniqueFd folder, OpenBucket(resource.bucket()));
+  TY_TRY(const auto present, Find(folder.get(), resource.bucket(), resource.name()));
+  return CheckConditions(when, present ? std::optional(VersionOf(present->resource)) : std::nullopt);
+}
+
+Result<v1::Object> BucketFiles::Place(StagedFile& staged, v1::Object resource, const Conditions& when,
+                                      const UploadRecord* upload) {
+  TY_RETURN_IF_ERROR(ValidateNewObject(resource));
+  const ObjectPath path = EscapeObject(resource.name());
+  TY_TRY(const UniqueFd folder, OpenBucket(resource.bucket()));
+  TY_TRY(const auto present, Find(folder.get(), resource.bucket(), resource.name()));
+  TY_RETURN_IF_ERROR(
+      CheckConditions(when, present ? std::optional(VersionOf(present->resource)) : std::nullopt));
+  const NewVersion version{.generation = NextGeneration(present ? present->resource.generation() : 0),
+                           .now = clock_->Now(),
+                           .size = staged.size(),
+                           .digests = staged.digests()};
+  const std::int32_t components = resource.component_count();
+  ObjectRecord record{.stamp = {}, .resource = CompleteObject(std::move(resource), version)};
+  record.resource.set_component_count(components);
+  TY_TRY(record.stamp, staged.Stamp());
+  // The new record before the rename: a crash between leaves the old file with its own record. Each file
+  // finds its record by its stamp.
+  const auto kept = present ? std::optional(present->stamp) : std::nullopt;
+  std::optional<UploadRecord> complete;
+  if (upload != nullptr) {
+    complete = *upload;
+    complete->complete = true;
+    complete->resource = record.resource;
+  }
+  TY_RETURN_IF_ERROR(records_.PutObject(record, kept, complete ? &*complete : nullptr));
+  TY_RETURN_IF_ERROR(PlaceFile(folder.get(), path, staged.uploads(), staged.id()));
+  staged.Keep();
+  TY_TRY(const UniqueFd file, storage::OpenObject(folder.get(), path));
+  TY_TRY(const FileStamp placed, StampOf(file.get()));
+  if (placed != record.stamp) {  // it went to another file system
+    record.stamp = placed;
+    TY_RETURN_IF_ERROR(records_.PutObject(record, std::nullopt));
+  }
+  return record.resource;
+}
+
+Result<v1::Object> BucketFiles::Edit(const std::string& bucket, const std::string& object,
+                                     const ObjectEdit& edit, const Conditions& when) {
+  TY_TRY(OpenedObject opened, OpenObject(bucket, object, when));
+  TY_RETURN_IF_ERROR(edit(opened.resource));
+  AdvanceMetageneration(opened.resource, clock_->Now());
+  TY_RETURN_IF_ERROR(records_.PutObject({.stamp = opened.stamp, .resource = opened.resource}, std::nullopt));
+  return std::move(opened.resource);
+}
+
+Status BucketFiles::Remove(const std::string& bucket, const std::string& object, const Conditions& when) {
+  TY_TRY(const OpenedObject opened, OpenObject(bucket, object, when));
+  TY_TRY(const UniqueFd folder, OpenBucket(bucket));
+  TY_RETURN_IF_ERROR(RemoveFile(folder.get(), EscapeObject(object)));
+  // A record without a file is never looked at: not being able to drop it is no reason to fail.
+  if (const Status dropped = records_.DropObject(bucket, object); !dropped) {
+    Diagnose(DiagnosticLevel::kWarning, "an object's record stays behind: " + dropped.error().message);
+  }
+  return {};
+}
+
+}  // namespace trainyard::storage

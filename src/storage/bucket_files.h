@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "async/unique_fd.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "storage/conditions.h"
+#include "storage/object_edit.h"
+#include "storage/records.h"
+#include "storage/staged_file.h"
+#include "storage/walk.h"
+#include "trainyard/storage/v1/storage.pb.h"
+
+namespace trainyard::storage {
+
+/// An object opened for reading. What was read from `file` stays this version, whatever happens to the name.
+struct OpenedObject {
+  v1::Object resource;  ///< without checksums when the file is new to us: see HasChecksums
+  UniqueFd file;
+  FileStamp stamp;
+};
+[[nodiscard]] bool HasChecksums(const v1::Object& resource);
+
+struct ObjectPage {
+  std::vector<v1::Object> objects;
+  std::vector<std::string> prefixes;
+  std::string next_page_token;
+};
+
+/// Buckets and objects as names: the folder DATA/buckets and the records in DATA/objects.db, kept in step.
+/// The file is the truth: a record holds only while its stamp is the file's.
+///
+/// Blocking; one thread (that of Buckets), so that conditions are checked and carried out in one step. Bytes
+/// are not read or written here. Every success is durable. Errors: kNotFound (no such bucket or object),
+/// kInvalidArgument (malformed names), kFailedPrecondition (a condition), kAborted (a conflict, 409),
+/// kResourceExhausted (disk full).
+class BucketFiles {
+ public:
+  struct Options {
+    std::filesystem::path data;  ///< holds buckets/, uploads/ and objects.db; made if need be
+    bool create_on_use = true;
+  };
+  /// Also removes what uploads of an earlier life left behind, resumable ones that live excepted.
+  [[nodiscard]] static Result<BucketFiles> Open(const Options& options, const Clock& clock);
+
+  [[nodiscard]] Result<v1::Bucket> InsertBucket(v1::Bucket bucket);
+  /// Makes it if the options say so; else kNotFound with a text that says what to do.
+  [[nodiscard]] Result<v1::Bucket> EnsureBucket(const std::string& name);
+  [[nodiscard]] Result<v1::Bucket> GetBucket(const std::string& name);
+  [[nodiscard]] Result<std::vector<v1::Bucket>> ListBuckets(std::string_view prefix);
+  [[nodiscard]] Status DeleteBucket(const std::string& name, const Conditions& when);
+
+  [[nodiscard]] Result<OpenedObject> OpenObject(const std::string& bucket, const std::string& object,
+                                                const Conditions& when);
+  /// Keeps checksums of a file that was new to us. Does nothing if it has changed since.
+  [[nodiscard]] Status KeepChecksums(const OpenedObject& opened, const Digests& digests);
+  [[nodiscard]] Result<ObjectPage> List(const std::string& bucket, const NameQuery& query);
+
+  /// What can be refused before the bytes come: ensures the bucket, checks the name, fields and conditions.
+  [[nodiscard]] Status CheckWritable(const v1::Object& resource, const Conditions& when);
+  /// Makes a synced file the object `resource.bucket()/resource.name()`; other fields that clients set are
+  /// taken over.
+  /// @param upload  the resumable upload that ends with it, or null. Its record becomes complete in the same
+  /// transaction.
+  [[nodiscard]] Result<v1::Object> Place(StagedFile& staged, v1::Object resource, const Conditions& when,
+                                         const UploadRecord* upload = nullptr);
+  [[nodiscard]] Result<v1::Object> Edit(const std::string& bucket, const std::string& object,
+                                        const ObjectEdit& edit, const Conditions& when);
+  [[nodiscard]] Status Remove(const std::string& bucket, const std::string& object, const Conditions& when);
+
+  [[nodiscard]] Records& records() noexcept { return records_; }
+  [[nodiscard]] int uploads() const noexcept { return uploads_.get(); }
+
+ private:
+  BucketFiles(const Options& options, const Clock& clock, UniqueFd buckets, UniqueFd uploads,
+              Records records);
+  Result<UniqueFd> OpenBucket(const std::string& name) const;
+  Result<v1::Bucket> BucketOf(int folder, const std::string& name);
+  Result<std::optional<OpenedObject>> Find(int folder, const std::string& bucket, const std::string& object);
+  Status SweepUploads();
+  std::int64_t NextGeneration(std::int64_t present);
+
+  Options options_;
+  const Clock* clock_;
+  UniqueFd buckets_;
+  UniqueFd uploads_;
+  Records records_;
+  std::int64_t last_generation_ = 0;
+};
+
+}  // namespace trainyard::storage

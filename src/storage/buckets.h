@@ -1,0 +1,140 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "async/unique_fd.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "storage/conditions.h"
+#include "storage/object_edit.h"
+#include "storage/walk.h"
+#include "trainyard/storage/v1/storage.pb.h"
+
+namespace boost::asio {
+class thread_pool;
+}
+
+namespace trainyard::storage {
+
+namespace asio = boost::asio;
+
+class StagedFile;
+class Uploads;
+
+/// An object's contents: `file` stays this version, whatever happens to the name.
+struct ReadableObject {
+  v1::Object resource;  ///< without checksums where they are not known yet
+  UniqueFd file;        ///< offset 0; resource.size() bytes
+};
+
+/// An object on its way in. Destroyed without Buckets::Finish it leaves nothing behind. Loop thread only.
+class ObjectWriter {
+ public:
+  ObjectWriter(ObjectWriter&&) noexcept;
+  ObjectWriter& operator=(ObjectWriter&&) = delete;
+  ~ObjectWriter();
+
+  /// Writes off the loop. Best in pieces of kPieceBytes. kResourceExhausted: the disk is full. One call at a
+  /// time.
+  asio::awaitable<Status> Append(std::string bytes);
+  static constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+
+ private:
+  friend class Buckets;
+  ObjectWriter(asio::thread_pool& files, int uploads, v1::Object resource, Conditions when);
+
+  asio::thread_pool* files_;
+  int uploads_;
+  v1::Object resource_;
+  Conditions when_;
+  std::shared_ptr<std::optional<StagedFile>> staged_;  // shared with the task that writes it
+};
+
+/// From where to where copyTo, rewriteTo and moveTo go.
+struct Transfer {
+  std::string from_bucket;
+  std::string from_object;
+  Conditions from_when;
+  v1::Object to;  ///< bucket, name and, if `replaces_metadata`, the new object's metadata
+  bool replaces_metadata = false;
+  Conditions to_when;
+};
+
+/// One part of a composed object.
+struct ComposeSource {
+  std::string object;
+  Conditions when;
+};
+
+/// Buckets and objects: folders and files under DATA/buckets (docs/adr/0003-buckets-are-folders.md). Loop
+/// thread only; blocking work goes to the pool `files` (bytes) and to a thread of its own (names, records),
+/// so changes of names happen one after another and conditions are checked in the same step as the change.
+///
+/// Every success is durable. An object appears whole or not at all. Errors: kInvalidArgument (malformed name,
+/// checksum that does not match), kNotFound, kFailedPrecondition (a condition does not hold: 412),
+/// kAlreadyExists and kAborted (409), kResourceExhausted (the disk is full). The destructor waits for work
+/// under way; calls must have ended.
+class Buckets {
+ public:
+  struct Options {
+    std::filesystem::path data;  ///< holds buckets/, uploads/ and objects.db; made if need be
+    bool create_on_use = true;   ///< EnsureBucket makes buckets
+  };
+  /// Blocks. Clock and pool must outlive it.
+  [[nodiscard]] static Result<std::unique_ptr<Buckets>> Open(Options options, const Clock& clock,
+                                                             asio::thread_pool& files);
+  ~Buckets();
+
+  /// Makes the bucket if there is none and the options say so; else kNotFound with a text that says what to
+  /// do.
+  asio::awaitable<Result<v1::Bucket>> EnsureBucket(std::string name);
+  asio::awaitable<Result<v1::Bucket>> InsertBucket(v1::Bucket bucket);
+  asio::awaitable<Result<v1::Bucket>> GetBucket(std::string name);
+  /// By name. @param page_token  "" or that of the page before.
+  asio::awaitable<Result<v1::Buckets>> ListBuckets(std::string prefix, std::string page_token,
+                                                   std::size_t results_max);
+  /// kAborted: not empty.
+  asio::awaitable<Status> DeleteBucket(std::string name, Conditions when);
+
+  /// With checksums: a file that changed behind our back is read for them.
+  asio::awaitable<Result<v1::Object>> Stat(std::string bucket, std::string object, Conditions when = {});
+  asio::awaitable<Result<ReadableObject>> OpenRead(std::string bucket, std::string object,
+                                                   Conditions when = {});
+  /// One page in the order of the names' bytes. Checksums of files new to us may be missing.
+  asio::awaitable<Result<v1::Objects>> List(std::string bucket, NameQuery query);
+  asio::awaitable<Status> Delete(std::string bucket, std::string object, Conditions when = {});
+  /// Changes metadata.
+  asio::awaitable<Result<v1::Object>> Edit(std::string bucket, std::string object, ObjectEdit edit,
+                                           Conditions when = {});
+
+  /// @param resource  bucket, name and what a client may set; md5_hash and crc32c are compared with what
+  /// comes. The bucket
+  ///                  is ensured, and `when` is checked now and again by Finish.
+  asio::awaitable<Result<ObjectWriter>> BeginWrite(v1::Object resource, Conditions when = {});
+  /// Makes the object visible, in place of one of that name.
+  asio::awaitable<Result<v1::Object>> Finish(ObjectWriter writer);
+
+  asio::awaitable<Result<v1::Object>> Copy(Transfer transfer);
+  /// A copy that takes the source's file with it.
+  asio::awaitable<Result<v1::Object>> Move(Transfer transfer);
+  /// @param sources  1 to kComposeSourcesMax.
+  asio::awaitable<Result<v1::Object>> Compose(v1::Object destination, std::vector<ComposeSource> sources,
+                                              Conditions when, bool deletes_sources);
+  static constexpr std::size_t kComposeSourcesMax = 32;
+
+  /// Uploads that survive a lost connection and the server.
+  [[nodiscard]] Uploads& uploads() noexcept;
+
+ private:
+  struct State;
+  explicit Buckets(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace trainyard::storage

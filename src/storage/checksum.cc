@@ -1,0 +1,99 @@
+#include "storage/checksum.h"
+
+#include <fcntl.h>
+#include <isa-l/crc.h>
+#include <openssl/evp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <vector>
+
+#include "base/check.h"
+
+namespace trainyard::storage {
+namespace {
+
+constexpr std::size_t kReadBytes = std::size_t{1} << 20;
+
+const EVP_MD* Md5() {
+  static EVP_MD* const md5 =
+      EVP_MD_fetch(nullptr, "MD5", nullptr);  // fetched once: a fetch costs more than a small object
+  TY_CHECK(md5 != nullptr);
+  return md5;
+}
+
+}  // namespace
+
+void Checksum::Free::operator()(EVP_MD_CTX* context) const noexcept { EVP_MD_CTX_free(context); }
+
+Checksum::Checksum() : md5_(EVP_MD_CTX_new()) {
+  TY_CHECK(md5_ && EVP_DigestInit_ex(md5_.get(), Md5(), nullptr) == 1);
+}
+
+void Checksum::Update(std::string_view bytes) {
+  TY_CHECK(EVP_DigestUpdate(md5_.get(), bytes.data(), bytes.size()) == 1);
+  while (!bytes.empty()) {  // ISA-L counts in int and takes its input as not const
+    const std::size_t length = std::min<std::size_t>(bytes.size(), std::numeric_limits<int>::max());
+    auto* data = reinterpret_cast<unsigned char*>(const_cast<char*>(bytes.data()));
+    crc32c_ = crc32_iscsi(data, static_cast<int>(length), crc32c_);
+    bytes.remove_prefix(length);
+  }
+}
+
+Digests Checksum::Get() const {
+  const std::unique_ptr<EVP_MD_CTX, Free> copy(EVP_MD_CTX_new());
+  unsigned char md5[EVP_MAX_MD_SIZE];
+  unsigned int md5_length = 0;
+  TY_CHECK(copy && EVP_MD_CTX_copy_ex(copy.get(), md5_.get()) == 1);
+  TY_CHECK(EVP_DigestFinal_ex(copy.get(), md5, &md5_length) == 1);
+  const std::uint32_t crc = ~crc32c_;
+  const char big_endian[] = {static_cast<char>(crc >> 24U), static_cast<char>(crc >> 16U),
+                             static_cast<char>(crc >> 8U), static_cast<char>(crc)};
+  return {.md5_hash = Base64({reinterpret_cast<const char*>(md5), md5_length}),
+          .crc32c = Base64({big_endian, sizeof big_endian})};
+}
+
+Status AddFile(Checksum& checksum, int descriptor, std::uint64_t length) {
+  std::vector<char> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(length, kReadBytes)));
+  for (std::uint64_t offset = 0; offset < length;) {
+    const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(length - offset, buffer.size()));
+    const ssize_t got = ::pread(descriptor, buffer.data(), want, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::unexpected(ErrnoError(errno, "read"));
+    if (got == 0)
+      return std::unexpected(Error{Code::kAborted, "the file became shorter while it was read", {}});
+    checksum.Update({buffer.data(), static_cast<std::size_t>(got)});
+    offset += static_cast<std::uint64_t>(got);
+  }
+  return {};
+}
+
+std::string Base64(std::string_view bytes) {
+  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');
+  const int length =
+      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
+                      reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
+  text.resize(static_cast<std::size_t>(length));
+  return text;
+}
+
+Result<std::string> FromBase64(std::string_view text) {
+  const auto refused = [] { return std::unexpected(InvalidArgument({}, "malformed base64")); };
+  if (text.empty()) return std::string();
+  const std::size_t symbols = text.find_last_not_of('=') + 1;
+  // OpenSSL lets white space around the text and any number of '=' pass.
+  if (text.size() % 4 != 0 || text.size() - symbols > 2 || text.find_first_of("= \t\r\n") < symbols) {
+    return refused();
+  }
+  std::string bytes(text.size() / 4 * 3, '\0');
+  const int length =
+      EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
+                      reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+  if (length < 0) return refused();
+  bytes.resize(static_cast<std::size_t>(length) - (text.size() - symbols));
+  return bytes;
+}
+
+}  // namespace trainyard::storage

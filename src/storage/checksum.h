@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+typedef struct evp_md_ctx_st EVP_MD_CTX;
+
+namespace trainyard::storage {
+
+/// An object's checksums as the API words them: base64 of the 16 bytes, base64 of the big-endian 32-bit
+/// value.
+struct Digests {
+  std::string md5_hash;
+  std::string crc32c;
+  friend bool operator==(const Digests&, const Digests&) = default;
+};
+
+/// MD5 and CRC32C of a growing sequence of bytes. One thread at a time. About 1.3 ms for 1 MiB: not on the
+/// loop.
+class Checksum {
+ public:
+  Checksum();
+  Checksum(Checksum&&) noexcept = default;
+  Checksum& operator=(Checksum&&) noexcept = default;
+
+  void Update(std::string_view bytes);
+  /// Of the bytes so far; more may follow.
+  [[nodiscard]] Digests Get() const;
+
+ private:
+  struct Free {
+    void operator()(EVP_MD_CTX* context) const noexcept;
+  };
+  std::unique_ptr<EVP_MD_CTX, Free> md5_;
+  std::uint32_t crc32c_ = 0xFFFFFFFFU;
+};
+
+/// Adds the first `length` bytes of an open file, wherever its offset is. Blocks: `files` pool. kAborted: the
+/// file is shorter.
+[[nodiscard]] Status AddFile(Checksum& checksum, int descriptor, std::uint64_t length);
+
+[[nodiscard]] std::string Base64(std::string_view bytes);
+/// Standard alphabet, padding required. kInvalidArgument without a field.
+[[nodiscard]] Result<std::string> FromBase64(std::string_view text);
+
+}  // namespace trainyard::storage

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "async/unique_fd.h"
+#include "base/result.h"
+#include "storage/path_escape.h"
+
+struct stat;
+
+/// File operations under one bucket's folder. Every step is one openat(2) of one component with O_NOFOLLOW,
+/// so nothing outside the folder is ever reached and symbolic links are neither followed nor objects.
+/// Blocking; the functions that change names are called by one thread only.
+namespace trainyard::storage {
+
+/// What tells one content of a file from another without reading it.
+struct FileStamp {
+  std::uint64_t size = 0;
+  std::int64_t mtime_ns = 0;  ///< since the epoch
+  std::uint64_t inode = 0;
+  friend bool operator==(const FileStamp&, const FileStamp&) = default;
+};
+[[nodiscard]] FileStamp StampOf(const struct stat& status) noexcept;
+[[nodiscard]] Result<FileStamp> StampOf(int descriptor);
+
+/// The folder at the end of `folders`. kNotFound: one of them is missing or not a folder.
+[[nodiscard]] Result<UniqueFd> OpenFolder(int bucket, std::span<const std::string> folders);
+
+/// The object's file for reading. kNotFound: there is none, or what lies there is no regular file.
+[[nodiscard]] Result<UniqueFd> OpenObject(int bucket, const ObjectPath& path);
+
+/// Moves a file (already synced) to its place, replacing what was there, and syncs every folder that changed.
+/// Makes folders; a file in a folder's way moves to its DisplacedName. kFailedPrecondition: a symbolic link
+/// or special file is in the way; kResourceExhausted: the disk is full. On error the file is still where it
+/// was.
+[[nodiscard]] Status PlaceFile(int bucket, const ObjectPath& path, int source_folder,
+                               const std::string& source_name);
+
+/// Removes the object's file and then the folders that became empty, never the bucket. A displaced file whose
+/// folder is gone gets its ordinary name back. kNotFound: there is none.
+[[nodiscard]] Status RemoveFile(int bucket, const ObjectPath& path);
+
+/// Removes everything under the bucket's folder if that is nothing but folders. kAborted: it holds a file.
+[[nodiscard]] Status RemoveEmptyFolders(int bucket);
+
+}  // namespace trainyard::storage

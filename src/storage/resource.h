@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "storage/checksum.h"
+#include "storage/conditions.h"
+#include "storage/folder.h"
+#include "trainyard/storage/v1/storage.pb.h"
+
+/// The resources' own fields: what clients may set, what we fill in. Pure: any thread. Source: discovery
+/// storage v1.
+namespace trainyard::storage {
+
+/// What a client asks of a new bucket. kInvalidArgument: the name, or a field that this server would have to
+/// ignore.
+[[nodiscard]] Status ValidateNewBucket(const v1::Bucket& bucket);
+/// The same of an object's resource on insert, copy, compose and update. Output fields may be there and are
+/// not looked at.
+[[nodiscard]] Status ValidateNewObject(const v1::Object& object);
+
+/// Fills in a bucket's output fields and defaults.
+void CompleteBucket(v1::Bucket& bucket, SysTime created);
+
+/// What of `sent` a client may set, with the output fields of a new version.
+struct NewVersion {
+  std::int64_t generation = 0;
+  SysTime now;
+  std::uint64_t size = 0;
+  Digests digests;
+};
+[[nodiscard]] v1::Object CompleteObject(v1::Object sent, const NewVersion& version);
+
+/// The resource of a file that nobody uploaded: version and times are its modification time.
+[[nodiscard]] v1::Object DiscoveredObject(const std::string& bucket, const std::string& object,
+                                          const FileStamp& stamp);
+
+/// After a change of metadata: the next metageneration.
+void AdvanceMetageneration(v1::Object& object, SysTime now);
+
+/// Compares what the client said of the content with what came. kInvalidArgument.
+[[nodiscard]] Status CheckDigests(const v1::Object& sent, const Digests& digests);
+
+[[nodiscard]] Version VersionOf(const v1::Object& object);
+
+}  // namespace trainyard::storage

@@ -1,0 +1,120 @@
+#include "storage/staged_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "async/file.h"
+#include "base/check.h"
+#include "storage/copy_file.h"
+
+namespace trainyard::storage {
+namespace {
+
+constexpr mode_t kObjectMode = 0666;  // less the umask
+constexpr std::size_t kReadBytes = std::size_t{1} << 20;
+
+}  // namespace
+
+StagedFile::StagedFile(int uploads, std::string id, UniqueFd file)
+    : uploads_(uploads), id_(std::move(id)), file_(std::move(file)) {}
+
+StagedFile::StagedFile(StagedFile&& other) noexcept
+    : uploads_(other.uploads_),
+      id_(std::move(other.id_)),
+      file_(std::move(other.file_)),
+      size_(other.size_),
+      kept_(std::exchange(other.kept_, true)),
+      checksum_(std::move(other.checksum_)),
+      known_(std::move(other.known_)) {}
+
+StagedFile::~StagedFile() {
+  if (!kept_) ::unlinkat(uploads_, id_.c_str(), 0);
+}
+
+Result<StagedFile> StagedFile::Create(int uploads, std::string id) {
+  UniqueFd file(::openat(uploads, id.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kObjectMode));
+  if (!file) return std::unexpected(ErrnoError(errno, "create a file for the upload"));
+  return StagedFile(uploads, std::move(id), std::move(file));
+}
+
+Result<StagedFile> StagedFile::Reopen(int uploads, std::string id) {
+  UniqueFd file(::openat(uploads, id.c_str(), O_RDWR | O_CLOEXEC));
+  if (!file) return std::unexpected(ErrnoError(errno, "open the upload's file"));
+  StagedFile staged(uploads, std::move(id), std::move(file));
+  staged.Keep();
+  TY_TRY(const FileStamp stamp, staged.Stamp());
+  TY_RETURN_IF_ERROR(AddFile(staged.checksum_, staged.file_.get(), stamp.size));
+  staged.size_ = stamp.size;
+  if (::lseek(staged.file_.get(), 0, SEEK_END) < 0) return std::unexpected(ErrnoError(errno, "seek"));
+  return staged;
+}
+
+Result<StagedFile> StagedFile::Link(int uploads, std::string id, int descriptor, std::uint64_t length,
+                                    Digests digests) {
+  const std::string source = "/proc/self/fd/" + std::to_string(descriptor);
+  if (::linkat(AT_FDCWD, source.c_str(), uploads, id.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+    TY_TRY(StagedFile copy, Create(uploads, std::move(id)));
+    TY_RETURN_IF_ERROR(copy.CopyFile(descriptor, length, std::move(digests)));
+    return copy;
+  }
+  UniqueFd file(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+  if (!file) return std::unexpected(ErrnoError(errno, "open"));
+  StagedFile linked(uploads, std::move(id), std::move(file));
+  linked.size_ = length;
+  linked.known_ = std::make_unique<Digests>(std::move(digests));
+  return linked;
+}
+
+Status StagedFile::Append(std::string_view bytes) {
+  Status written = WriteAll(file_.get(), bytes);
+  if (!written) {
+    const auto size = static_cast<off_t>(size_);
+    const bool undone = ::ftruncate(file_.get(), size) == 0 && ::lseek(file_.get(), size, SEEK_SET) == size;
+    if (!undone) return std::unexpected(ErrnoError(errno, "truncate"));
+    return written;
+  }
+  checksum_.Update(bytes);
+  size_ += bytes.size();
+  return {};
+}
+
+Status StagedFile::AppendFile(int descriptor, std::uint64_t length) {
+  std::string buffer(static_cast<std::size_t>(std::min<std::uint64_t>(length, kReadBytes)), '\0');
+  for (std::uint64_t offset = 0; offset < length;) {
+    const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(length - offset, buffer.size()));
+    const ssize_t got = ::pread(descriptor, buffer.data(), want, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::unexpected(ErrnoError(errno, "read"));
+    if (got == 0)
+      return std::unexpected(Error{Code::kAborted, "the source became shorter while it was read", {}});
+    TY_RETURN_IF_ERROR(Append({buffer.data(), static_cast<std::size_t>(got)}));
+    offset += static_cast<std::uint64_t>(got);
+  }
+  return {};
+}
+
+Status StagedFile::CopyFile(int descriptor, std::uint64_t length, Digests digests) {
+  TY_CHECK(size_ == 0);
+  TY_RETURN_IF_ERROR(CopyBytes(descriptor, file_.get()));
+  TY_TRY(const FileStamp stamp, Stamp());
+  if (stamp.size != length) {
+    return std::unexpected(Error{Code::kAborted, "the source changed while it was copied", {}});
+  }
+  size_ = length;
+  known_ = std::make_unique<Digests>(std::move(digests));
+  return {};
+}
+
+Status StagedFile::Sync() {
+  if (::fsync(file_.get()) != 0) return std::unexpected(ErrnoError(errno, "fsync the upload's file"));
+  return {};
+}
+
+Digests StagedFile::digests() const { return known_ ? *known_ : checksum_.Get(); }
+
+}  // namespace trainyard::storage

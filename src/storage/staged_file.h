@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "async/unique_fd.h"
+#include "base/result.h"
+#include "storage/checksum.h"
+#include "storage/folder.h"
+
+namespace trainyard::storage {
+
+/// An object's bytes on their way in: a file in the uploads folder that nobody sees until it is placed in a
+/// bucket. Blocking, one thread at a time: the `files` pool. The destructor removes the file unless Keep()
+/// was called.
+class StagedFile {
+ public:
+  /// @param uploads  the uploads folder; must stay open. kAlreadyExists never: `id` is new.
+  [[nodiscard]] static Result<StagedFile> Create(int uploads, std::string id);
+  /// The file of an earlier life of the server, read once for its checksums. kNotFound: there is none. It is
+  /// kept.
+  [[nodiscard]] static Result<StagedFile> Reopen(int uploads, std::string id);
+
+  /// Another name for an object's file, which moves to a new name without being read; a copy where the file
+  /// system has no second names.
+  [[nodiscard]] static Result<StagedFile> Link(int uploads, std::string id, int descriptor,
+                                               std::uint64_t length, Digests digests);
+
+  StagedFile(StagedFile&& other) noexcept;
+  StagedFile& operator=(StagedFile&&) = delete;
+  ~StagedFile();
+
+  /// All or nothing: kResourceExhausted (the disk is full) leaves the file as it was.
+  [[nodiscard]] Status Append(std::string_view bytes);
+  /// Appends another file's bytes.
+  [[nodiscard]] Status AppendFile(int descriptor, std::uint64_t length);
+  /// As AppendFile into an empty file, but with the source's known checksums: the kernel copies, nothing is
+  /// read.
+  [[nodiscard]] Status CopyFile(int descriptor, std::uint64_t length, Digests digests);
+  /// What was appended survives a power cut.
+  [[nodiscard]] Status Sync();
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+  [[nodiscard]] Digests digests() const;
+  [[nodiscard]] Result<FileStamp> Stamp() const { return StampOf(file_.get()); }
+  [[nodiscard]] const std::string& id() const noexcept { return id_; }
+  [[nodiscard]] int uploads() const noexcept { return uploads_; }
+  /// The destructor leaves the file where it is.
+  void Keep() noexcept { kept_ = true; }
+
+ private:
+  StagedFile(int uploads, std::string id, UniqueFd file);
+
+  int uploads_;
+  std::string id_;
+  UniqueFd file_;
+  std::uint64_t size_ = 0;
+  bool kept_ = false;
+  Checksum checksum_;
+  std::unique_ptr<Digests> known_;
+};
+
+}  // namespace trainyard::storage

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_future.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "async/system_clock.h"
+#include "storage/buckets.h"
+
+namespace trainyard::storage {
+
+/// A folder of its own that goes with it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "storage_test.XXXXXX").string();
+    path_ = ::mkdtemp(pattern.data());
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Buckets over a real folder, and a loop to run their coroutines on.
+class Storage {
+ public:
+  explicit Storage(std::filesystem::path data, bool create_on_use = true) : data_(std::move(data)) {
+    Buckets::Options options{.data = data_, .create_on_use = create_on_use};
+    auto opened = Buckets::Open(std::move(options), clock_, files_);
+    EXPECT_TRUE(opened) << opened.error().message;
+    buckets_ = *std::move(opened);
+  }
+  ~Storage() {
+    files_.join();
+    buckets_.reset();
+  }
+
+  template <class T>
+  T Await(asio::awaitable<T> work) {
+    std::optional<T> result;
+    std::future<void> done = asio::co_spawn(loop_, Store(std::move(work), result), asio::use_future);
+    loop_.restart();
+    loop_.run();
+    done.get();
+    return *std::move(result);
+  }
+
+  Result<v1::Object> Put(v1::Object resource, std::string_view contents, Conditions when = {}) {
+    auto writer = Await(buckets_->BeginWrite(std::move(resource), when));
+    if (!writer) return std::unexpected(writer.error());
+    for (std::size_t at = 0; at < contents.size(); at += ObjectWriter::kPieceBytes) {
+      const Status written =
+          Await(writer->Append(std::string(contents.substr(at, ObjectWriter::kPieceBytes))));
+      if (!written) return std::unexpected(written.error());
+    }
+    return Await(buckets_->Finish(*std::move(writer)));
+  }
+  Result<v1::Object> Put(const std::string& object, std::string_view contents, Conditions when = {}) {
+    v1::Object resource;
+    resource.set_bucket("bucket");
+    resource.set_name(object);
+    return Put(std::move(resource), contents, when);
+  }
+  /// "error: ..." if it cannot be read.
+  std::string Get(const std::string& object) {
+    auto opened = Await(buckets_->OpenRead("bucket", object));
+    if (!opened) return "error: " + opened.error().message;
+    return Slurp("/proc/self/fd/" + std::to_string(opened->file.get()));
+  }
+  static std::string Slurp(const std::filesystem::path& file) {
+    std::ifstream in(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  [[nodiscard]] Buckets& buckets() { return *buckets_; }
+  [[nodiscard]] std::filesystem::path folder() const { return data_ / "buckets" / "bucket"; }
+  [[nodiscard]] std::filesystem::path data() const { return data_; }
+
+ private:
+  template <class T>
+  static asio::awaitable<void> Store(asio::awaitable<T> work, std::optional<T>& result) {
+    result.emplace(co_await std::move(work));
+  }
+
+  std::filesystem::path data_;
+  SystemClock clock_;
+  asio::io_context loop_;
+  asio::thread_pool files_{2};
+  std::unique_ptr<Buckets> buckets_;
+};
+
+}  // namespace trainyard::storage

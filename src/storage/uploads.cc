@@ -1,0 +1,199 @@
+#include "storage/uploads.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <utility>
+
+#include "async/on_pool.h"
+#include "storage/bucket_files.h"
+#include "storage/random_id.h"
+#include "storage/resource.h"
+#include "storage/staged_file.h"
+
+namespace trainyard::storage {
+namespace {
+
+// Source: Cloud Storage's documentation of resumable uploads: a session URI expires after one week.
+constexpr std::chrono::hours kUploadLifetime{24 * 7};
+/// Open files of uploads kept between requests; of others the checksums are made again from the file when
+/// they go on.
+constexpr std::size_t kLiveUploadsMax = 64;
+constexpr std::size_t kIdLength = 32;
+
+bool IsId(std::string_view id) {
+  return id.size() == kIdLength && id.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+std::unexpected<Error> NoSuchUpload() {
+  return std::unexpected(
+      NotFound("No such upload; it ended, was cancelled or is older than a week. Start a new one."));
+}
+
+}  // namespace
+
+struct Uploads::Live {
+  Live(UploadRecord r, std::optional<StagedFile> s) : record(std::move(r)), staged(std::move(s)) {}
+  UploadRecord record;
+  std::optional<StagedFile> staged;  ///< nothing: the upload is done
+  std::uint64_t received = 0;
+  std::uint64_t turn = 0;
+  bool busy = false;  ///< a task on a pool uses `staged`
+};
+
+Uploads::Uploads(BucketFiles& names, asio::thread_pool& names_pool, asio::thread_pool& files,
+                 const Clock& clock)
+    : names_(names), names_pool_(names_pool), files_(files), clock_(clock) {}
+
+Uploads::~Uploads() = default;
+
+asio::awaitable<Result<std::string>> Uploads::Start(v1::Object resource, Conditions when,
+                                                    std::optional<std::uint64_t> total) {
+  UploadRecord record{.id = RandomId(), .conditions = when, .total = total, .resource = std::move(resource)};
+  record.expires_ns = (clock_.Now() + kUploadLifetime).time_since_epoch().count();
+  const std::int64_t now_ns = clock_.Now().time_since_epoch().count();
+  const std::string id = record.id;
+  auto start = [this, record = std::move(record), now_ns]() -> Status {
+    TY_RETURN_IF_ERROR(names_.CheckWritable(record.resource, record.conditions));
+    TY_TRY(const auto expired, names_.records().ExpiredUploads(now_ns));
+    for (const std::string& old : expired) {
+      ::unlinkat(names_.uploads(), old.c_str(), 0);
+      TY_RETURN_IF_ERROR(names_.records().DropUpload(old));
+    }
+    // The record first: the sweep at start removes files without one.
+    TY_RETURN_IF_ERROR(names_.records().PutUpload(record));
+    TY_TRY(StagedFile staged, StagedFile::Create(names_.uploads(), record.id));
+    staged.Keep();
+    return {};
+  };
+  TY_CO_RETURN_IF_ERROR(co_await OnPool(names_pool_, std::move(start)));
+  co_return id;
+}
+
+void Uploads::ForgetIdle() {
+  std::erase_if(live_, [](const auto& entry) { return !entry.second->busy && !entry.second->staged; });
+  for (auto entry = live_.begin(); entry != live_.end() && live_.size() >= kLiveUploadsMax;) {
+    entry = entry->second->busy ? std::next(entry) : live_.erase(entry);
+  }
+}
+
+asio::awaitable<Result<std::shared_ptr<Uploads::Live>>> Uploads::Load(std::string id) {
+  if (!IsId(id)) co_return NoSuchUpload();
+  if (const auto found = live_.find(id); found != live_.end()) co_return found->second;
+  auto find = [this, id] { return names_.records().FindUpload(id); };
+  TY_CO_TRY(auto record, co_await OnPool(names_pool_, std::move(find)));
+  if (!record) co_return NoSuchUpload();
+  auto reopen = [this, id]() -> Result<std::optional<StagedFile>> {
+    auto staged = StagedFile::Reopen(names_.uploads(), id);
+    if (!staged && staged.error().code == Code::kNotFound) return std::nullopt;
+    if (!staged) return std::unexpected(std::move(staged).error());
+    return std::optional<StagedFile>(*std::move(staged));
+  };
+  TY_CO_TRY(auto staged, co_await OnPool(files_, std::move(reopen)));
+  if (!staged && !record->complete) co_return NoSuchUpload();
+  // Another request may have loaded it while this one waited: there is one writer of a file.
+  if (const auto found = live_.find(id); found != live_.end()) co_return found->second;
+  ForgetIdle();
+  auto live = std::make_shared<Live>(*std::move(record), std::move(staged));
+  if (live->staged) live->received = live->staged->size();
+  live_.emplace(std::move(id), live);
+  co_return live;
+}
+
+asio::awaitable<Result<Uploads::Turn>> Uploads::Take(std::string id) {
+  TY_CO_TRY(const auto live, co_await Load(id));
+  if (live->busy)
+    co_return std::unexpected(Unavailable("the upload's last bytes are being written; ask again"));
+  Turn turn{
+      .id = std::move(id), .number = ++live->turn, .received = live->received, .total = live->record.total};
+  if (!live->staged) {
+    turn.done = live->record.resource;
+    co_return turn;
+  }
+  turn.complete = live->record.complete || (turn.total && *turn.total == turn.received);
+  TY_CO_TRY(turn.received, co_await Sync(turn));
+  co_return turn;
+}
+
+Result<std::shared_ptr<Uploads::Live>> Uploads::Holding(const Turn& turn) {
+  const auto found = live_.find(turn.id);
+  if (found == live_.end() || found->second->turn != turn.number || found->second->busy ||
+      !found->second->staged) {
+    return std::unexpected(
+        Error{Code::kAborted, "the upload goes on in another request, or was cancelled", {}});
+  }
+  return found->second;
+}
+
+asio::awaitable<Status> Uploads::Append(Turn turn, std::string bytes) {
+  TY_CO_TRY(const auto live, Holding(turn));
+  live->busy = true;
+  auto write = [live, bytes = std::move(bytes)] { return live->staged->Append(bytes); };
+  const Status written = co_await OnPool(files_, std::move(write));
+  live->busy = false;
+  live->received = live->staged->size();
+  co_return written;
+}
+
+asio::awaitable<Result<std::uint64_t>> Uploads::Sync(Turn turn) {
+  TY_CO_TRY(const auto live, Holding(turn));
+  live->busy = true;
+  auto sync = [live] { return live->staged->Sync(); };
+  const Status synced = co_await OnPool(files_, std::move(sync));
+  live->busy = false;
+  TY_CO_RETURN_IF_ERROR(synced);
+  co_return live->received;
+}
+
+asio::awaitable<Result<v1::Object>> Uploads::Finish(Turn turn, v1::Object sent) {
+  TY_CO_TRY(const auto live, Holding(turn));
+  live->busy = true;
+  auto seal = [live, sent = std::move(sent)]() -> Status {
+    const Digests digests = live->staged->digests();
+    TY_RETURN_IF_ERROR(CheckDigests(sent, digests));
+    TY_RETURN_IF_ERROR(CheckDigests(live->record.resource, digests));
+    return live->staged->Sync();
+  };
+  const Status sealed = co_await OnPool(files_, std::move(seal));
+  live->busy = false;
+  if (!sealed) {
+    if (sealed.error().code == Code::kInvalidArgument) co_await Drop(live);
+    co_return std::unexpected(sealed.error());
+  }
+  live->busy = true;
+  auto place = [this, live] {
+    return names_.Place(*live->staged, live->record.resource, live->record.conditions, &live->record);
+  };
+  Result<v1::Object> placed = co_await OnPool(names_pool_, std::move(place));
+  live->busy = false;
+  if (placed) {
+    live->record.resource = *placed;
+    live->record.complete = true;
+    live->staged.reset();
+  } else if (placed.error().code == Code::kFailedPrecondition) {
+    co_await Drop(live);  // it can never be placed
+  }
+  co_return placed;
+}
+
+asio::awaitable<void> Uploads::Drop(std::shared_ptr<Live> live) {
+  live_.erase(live->record.id);
+  auto drop = [this, live] {
+    ::unlinkat(names_.uploads(), live->record.id.c_str(), 0);
+    live->staged.reset();
+    [[maybe_unused]] const Status dropped = names_.records().DropUpload(live->record.id);  // else it expires
+  };
+  co_await OnPool(names_pool_, std::move(drop));
+}
+
+asio::awaitable<Status> Uploads::Cancel(std::string id) {
+  TY_CO_TRY(const auto live, co_await Load(std::move(id)));
+  if (live->busy)
+    co_return std::unexpected(Unavailable("the upload's last bytes are being written; ask again"));
+  if (!live->staged) co_return NoSuchUpload();
+  co_await Drop(live);
+  co_return Status();
+}
+
+}  // namespace trainyard::storage

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "storage/conditions.h"
+#include "storage/records.h"
+#include "trainyard/storage/v1/storage.pb.h"
+
+namespace boost::asio {
+class thread_pool;
+}
+
+namespace trainyard::storage {
+
+namespace asio = boost::asio;
+
+class BucketFiles;
+class StagedFile;
+
+/// Resumable uploads. Each is a record and a file under DATA/uploads, so it goes on after a restart; it ends
+/// by Finish, Cancel or after kUploadLifetime. Loop thread only.
+///
+///            Start          Take, Append ...          Finish
+///    (none) -------> open <----------------> open ------------> done (answers its object until it expires)
+class Uploads {
+ public:
+  Uploads(BucketFiles& names, asio::thread_pool& names_pool, asio::thread_pool& files, const Clock& clock);
+  ~Uploads();
+
+  /// @param resource, when  as Buckets::BeginWrite.
+  /// @param total  bytes that will come, if the client knows.
+  /// @return the upload's id: 32 hexadecimal digits.
+  asio::awaitable<Result<std::string>> Start(v1::Object resource, Conditions when,
+                                             std::optional<std::uint64_t> total);
+
+  /// The right to append, until somebody takes it again (a client that lost its connection comes back on
+  /// another one).
+  struct Turn {
+    std::string id;
+    std::uint64_t number = 0;
+    std::uint64_t received = 0;          ///< bytes that are durable
+    std::optional<std::uint64_t> total;  ///< as announced
+    bool complete = false;               ///< nothing is missing: Finish
+    std::optional<v1::Object> done;      ///< finished: the object
+  };
+  /// kNotFound: no such upload, or it is over. kUnavailable: bytes of the turn before are being written; ask
+  /// again.
+  asio::awaitable<Result<Turn>> Take(std::string id);
+  /// kAborted: another turn was taken. kResourceExhausted: the disk is full; what came before is kept.
+  asio::awaitable<Status> Append(Turn turn, std::string bytes);
+  /// The bytes that came so far, durable.
+  asio::awaitable<Result<std::uint64_t>> Sync(Turn turn);
+  /// Makes the object visible. @param sent  md5_hash and crc32c to compare with, or empty. kInvalidArgument:
+  /// they differ; the upload is over.
+  asio::awaitable<Result<v1::Object>> Finish(Turn turn, v1::Object sent);
+  asio::awaitable<Status> Cancel(std::string id);
+
+ private:
+  struct Live;
+  asio::awaitable<Result<std::shared_ptr<Live>>> Load(std::string id);
+  Result<std::shared_ptr<Live>> Holding(const Turn& turn);
+  void ForgetIdle();
+  asio::awaitable<void> Drop(std::shared_ptr<Live> live);
+
+  BucketFiles& names_;
+  asio::thread_pool& names_pool_;
+  asio::thread_pool& files_;
+  const Clock& clock_;
+  std::map<std::string, std::shared_ptr<Live>> live_;  // shared with the tasks that write
+};
+
+}  // namespace trainyard::storage

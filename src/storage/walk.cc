@@ -1,0 +1,198 @@
+#include "storage/walk.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <compare>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "storage/checksum.h"
+#include "storage/folder.h"
+#include "storage/path_escape.h"
+
+namespace trainyard::storage {
+namespace {
+
+/// One file or folder on the way. Folders sort as their name with the '/' that all names inside continue
+/// with: "a-b", "a/", "a0" is the order of "a-b", "a/x", "a0".
+struct Entry {
+  std::string key;
+  std::vector<std::string> components;  ///< from the bucket's folder
+  bool folder = false;
+  bool displaced = false;
+  friend auto operator<=>(const Entry&, const Entry&) = default;
+};
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
+};
+
+enum class Kind { kFile, kFolder, kOther };
+
+Kind KindOf(int folder, const dirent& entry) {
+  if (entry.d_type == DT_REG) return Kind::kFile;
+  if (entry.d_type == DT_DIR) return Kind::kFolder;
+  if (entry.d_type != DT_UNKNOWN) return Kind::kOther;
+  struct stat status{};
+  if (::fstatat(folder, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) return Kind::kOther;
+  if (S_ISREG(status.st_mode)) return Kind::kFile;
+  return S_ISDIR(status.st_mode) ? Kind::kFolder : Kind::kOther;
+}
+
+class Walker {
+ public:
+  Walker(int bucket, std::string prefix, std::string from, const Visit& visit)
+      : bucket_(bucket), prefix_(std::move(prefix)), from_(std::move(from)), visit_(visit) {
+    from_ = std::max(from_, prefix_);
+  }
+
+  /// `base` is what the names inside begin with. False in the result: stop.
+  Result<bool> WalkFolder(const std::string& base, const std::vector<std::string>& components) {
+    std::vector<Entry> entries;
+    TY_RETURN_IF_ERROR(ReadFolder(base, components, entries));
+    std::ranges::sort(entries);
+    for (const Entry& entry : entries) {
+      if (entry.key < from_ && !(entry.folder && from_.starts_with(entry.key))) continue;
+      TY_TRY(const bool go_on, entry.folder ? WalkFolder(entry.key, entry.components) : VisitFile(entry));
+      if (!go_on) return false;
+    }
+    return true;
+  }
+
+ private:
+  /// Whether names that begin with (or are) `key` can be asked for.
+  bool IsWanted(const Entry& entry) const {
+    const bool matches = entry.key.starts_with(prefix_) || (entry.folder && prefix_.starts_with(entry.key));
+    return matches && entry.key.size() <= kObjectBytesMax &&
+           (entry.key >= from_ || (entry.folder && from_.starts_with(entry.key)));
+  }
+
+  Status ReadFolder(const std::string& base, const std::vector<std::string>& components,
+                    std::vector<Entry>& entries) {
+    std::vector<Entry> pieces;
+    TY_RETURN_IF_ERROR(ReadOneFolder(base, components, entries, pieces));
+    // Names that continue inside a piece sort among those of this folder.
+    for (const Entry& piece : pieces) TY_RETURN_IF_ERROR(ReadFolder(piece.key, piece.components, entries));
+    return {};
+  }
+
+  Status ReadOneFolder(const std::string& base, const std::vector<std::string>& components,
+                       std::vector<Entry>& entries, std::vector<Entry>& pieces) {
+    auto folder = OpenFolder(bucket_, components);
+    if (!folder && folder.error().code == Code::kNotFound) return {};  // went away meanwhile
+    if (!folder) return std::unexpected(std::move(folder).error());
+    const std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(folder->get()));
+    if (!directory) return std::unexpected(ErrnoError(errno, "read a folder of the bucket"));
+    [[maybe_unused]] const int closed_by_closedir = folder->Release();
+    for (errno = 0; const dirent* found = ::readdir(directory.get()); errno = 0) {
+      const std::string_view file_name = found->d_name;
+      if (file_name == "." || file_name == "..") continue;
+      const std::optional<EntryName> name = DecodeEntry(file_name);
+      const Kind kind = name ? KindOf(::dirfd(directory.get()), *found) : Kind::kOther;
+      if (kind == Kind::kOther || (name->piece && kind == Kind::kFile)) continue;
+      if (name->displaced && kind == Kind::kFolder) continue;
+      Entry entry{.key = base + name->text, .folder = kind == Kind::kFolder, .displaced = name->displaced};
+      if (entry.folder && !name->piece) entry.key += '/';
+      if (!IsWanted(entry)) continue;
+      entry.components = components;
+      entry.components.emplace_back(file_name);
+      (name->piece ? pieces : entries).push_back(std::move(entry));
+    }
+    if (errno != 0) return std::unexpected(ErrnoError(errno, "read a folder of the bucket"));
+    return {};
+  }
+
+  Result<bool> VisitFile(const Entry& entry) {
+    if (!IsItsPath(entry)) return true;
+    std::optional<std::string> next = visit_(entry.key);
+    if (!next) return false;
+    from_ = std::max(from_, *std::move(next));
+    return true;
+  }
+
+  /// Whether the escape makes this path of this name; "a/.%name.b" is nobody's.
+  static bool IsItsPath(const Entry& entry) {
+    ObjectPath path = EscapeObject(entry.key);
+    const std::string& file = entry.components.back();
+    const bool same_file = file == (entry.displaced ? DisplacedName(path.file) : path.file);
+    const std::span folders(entry.components.data(), entry.components.size() - 1);
+    return same_file && std::ranges::equal(folders, path.folders);
+  }
+
+  static constexpr std::size_t kObjectBytesMax = 1024;
+  int bucket_;
+  std::string prefix_;
+  std::string from_;
+  const Visit& visit_;
+};
+
+/// The first name after all that begin with `text`. Names are UTF-8: their bytes stay below 0xFF.
+std::string AfterPrefix(std::string text) {
+  while (!text.empty() && static_cast<unsigned char>(text.back()) == 0xFF) text.pop_back();
+  if (!text.empty()) text.back() = static_cast<char>(static_cast<unsigned char>(text.back()) + 1);
+  return text;
+}
+
+/// The first name after `object`: names hold no NUL.
+std::string AfterObject(const std::string& object) { return object + '\0'; }
+
+class Page {
+ public:
+  explicit Page(const NameQuery& query) : query_(query) {}
+
+  std::optional<std::string> Add(const std::string& object) {
+    if (!query_.end_offset.empty() && object >= query_.end_offset) return std::nullopt;
+    const std::size_t cut =
+        query_.delimiter.empty() ? std::string::npos : object.find(query_.delimiter, query_.prefix.size());
+    if (cut == std::string::npos) {
+      if (IsFull(object)) return std::nullopt;
+      page_.objects.push_back(object);
+      return AfterObject(object);
+    }
+    std::string prefix = object.substr(0, cut + query_.delimiter.size());
+    if (IsFull(object)) return std::nullopt;
+    if (query_.include_trailing_delimiter && prefix == object) page_.objects.push_back(object);
+    page_.prefixes.push_back(prefix);
+    return AfterPrefix(std::move(prefix));
+  }
+
+  NamePage Take() && { return std::move(page_); }
+
+ private:
+  /// A page that is full ends before this name.
+  bool IsFull(const std::string& object) {
+    if (page_.objects.size() + page_.prefixes.size() < query_.results_max) return false;
+    page_.next_page_token = Base64(object);
+    return true;
+  }
+
+  const NameQuery& query_;
+  NamePage page_;
+};
+
+}  // namespace
+
+Status WalkObjects(int bucket, std::string prefix, std::string from, const Visit& visit) {
+  Walker walker(bucket, std::move(prefix), std::move(from), visit);
+  TY_TRY([[maybe_unused]] const bool all, walker.WalkFolder({}, {}));
+  return {};
+}
+
+Result<NamePage> ListNames(int bucket, const NameQuery& query) {
+  const Result<std::string> token = FromBase64(query.page_token);
+  if (!token || token->find('\0') != std::string::npos) {
+    return std::unexpected(InvalidArgument("pageToken", "Invalid page token: " + query.page_token));
+  }
+  Page page(query);
+  const auto visit = [&page](const std::string& object) { return page.Add(object); };
+  TY_RETURN_IF_ERROR(WalkObjects(bucket, query.prefix, std::max(query.start_offset, *token), visit));
+  return std::move(page).Take();
+}
+
+}  // namespace trainyard::storage

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace trainyard::storage {
+
+/// Told of one object. Returns the name from which to go on (what sorts below it is skipped without reading
+/// its folders), or nothing to stop.
+using Visit = std::function<std::optional<std::string>(const std::string& object)>;
+
+/// Visits the objects of a bucket in the order of their names' bytes, from `from` on, as long as names begin
+/// with `prefix`. Reads only folders that can hold such names. Files that are no objects (symbolic links,
+/// names that the escape never makes) are passed over. Blocks.
+[[nodiscard]] Status WalkObjects(int bucket, std::string prefix, std::string from, const Visit& visit);
+
+/// What objects.list asks for.
+struct NameQuery {
+  std::string prefix;
+  std::string delimiter;
+  std::string start_offset;
+  std::string end_offset;
+  std::string page_token;
+  bool include_trailing_delimiter = false;
+  /// Items and prefixes together, at least 1. A name that is both counts once.
+  std::size_t results_max = 1000;
+};
+struct NamePage {
+  std::vector<std::string> objects;
+  std::vector<std::string> prefixes;
+  std::string next_page_token;
+  friend bool operator==(const NamePage&, const NamePage&) = default;
+};
+
+/// One page. kInvalidArgument: the page token is not one of ours. Source: discovery, objects.list.
+[[nodiscard]] Result<NamePage> ListNames(int bucket, const NameQuery& query);
+
+}  // namespace trainyard::storage

@@ -158,8 +158,9 @@ struct Client::State {
 
   Endpoint endpoint;
   std::optional<ClientSocket> socket;
-  std::string early;      ///< read, but not used yet
-  bool answered = false;  ///< a byte of the present answer has arrived
+  std::string early;           ///< read, but not used yet
+  bool answered = false;       ///< a byte of the present answer has arrived
+  bool refused_early = false;  ///< the server answered before the whole body was sent
   std::vector<char> block = std::vector<char>(kBlockBytes);
 };
 
@@ -184,6 +185,7 @@ Status Client::State::SendUpload(const UploadBody& upload, std::chrono::millisec
     sent += static_cast<std::uint64_t>(got);
     if (upload.progress) upload.progress(sent);
   }
+  refused_early = sent < upload.length;
   return {};
 }
 
@@ -257,6 +259,7 @@ Status Client::State::ReadBody(const Framing& framing, std::chrono::milliseconds
 
 Result<ClientResponse> Client::State::Exchange(const ClientRequest& request) {
   answered = false;
+  refused_early = false;
   const Status sent = SendRequest(request);
   // A server that refuses an upload answers before it has read it all, and may close: its answer says more
   // than EPIPE.
@@ -271,9 +274,7 @@ Result<ClientResponse> Client::State::Exchange(const ClientRequest& request) {
   response.headers = std::move(head->headers);
   BodySink sink(request, response);
   TY_RETURN_IF_ERROR(ReadBody(*framing, request.wait_max, sink));
-  const auto* upload = std::get_if<UploadBody>(&request.body);
-  const bool maybe_unsent = upload != nullptr && response.status >= 300;
-  if (!framing->keep_alive || !sent || maybe_unsent || !early.empty()) Drop();
+  if (!framing->keep_alive || !sent || refused_early || !early.empty()) Drop();
   return response;
 }
 

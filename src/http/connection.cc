@@ -4,10 +4,10 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/system/system_error.hpp>
-#include <cstdio>
 #include <exception>
 #include <utility>
 
+#include "async/diagnostics.h"
 #include "http/byte_stream.h"
 #include "http/incoming.h"
 #include "http/text.h"
@@ -123,7 +123,7 @@ asio::awaitable<Result<Response>> Connection::Call(Request& request) {
     throw boost::system::system_error(
         asio::error::operation_aborted);  // the server's end, not the handler's failure
   }
-  std::fprintf(stderr, "http: %s: exception in the handler: %s\n", request.path.c_str(), reason.c_str());
+  Diagnose(DiagnosticLevel::kError, "http: " + request.path + ": exception in the handler: " + reason);
   co_return std::unexpected(Internal("Internal error encountered."));
 }
 
@@ -162,7 +162,8 @@ asio::awaitable<Connection::After> Connection::Upgrade(UpgradeBody upgrade) {
 void Connection::Log(const Request& request, int status, std::chrono::steady_clock::time_point start) const {
   if (!context_.options.log_requests) return;
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-  std::fprintf(stderr, "http: target=%s status=%d ms=%.3f\n", request.target.c_str(), status, took.count());
+  Diagnose(DiagnosticLevel::kDebug, "http: target=" + request.target + " status=" + std::to_string(status) +
+                                        " ms=" + std::to_string(took.count()));
 }
 
 }  // namespace trainyard::http

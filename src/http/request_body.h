@@ -49,6 +49,6 @@ class RequestBody final : public BodyReader {
 [[nodiscard]] std::unique_ptr<BodyReader> InflateBody(BodyReader& compressed);
 
 inline constexpr std::uint64_t kInflateRatioMax = 250;
-inline constexpr std::uint64_t kInflateFreeBytes = std::uint64_t{16} << 20;
+inline constexpr std::uint64_t kInflateFreeBytes = std::uint64_t{64} << 20;
 
 }  // namespace trainyard::http

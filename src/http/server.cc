@@ -13,13 +13,13 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
-#include <cstdio>
 #include <ctime>
 #include <list>
 #include <optional>
 #include <system_error>
 #include <utility>
 
+#include "async/diagnostics.h"
 #include "async/event.h"
 #include "async/task_group.h"
 #include "http/connection.h"
@@ -108,7 +108,7 @@ asio::awaitable<void> Server::State::Accept(Listener& listener) {
       if (error) co_return;
       continue;
     }
-    std::fprintf(stderr, "http: accept: %s\n", std::generic_category().message(errno).c_str());
+    Diagnose(DiagnosticLevel::kWarning, "http: accept: " + std::generic_category().message(errno));
     asio::steady_timer retry(loop, kAcceptRetry);
     co_await retry.async_wait(asio::as_tuple(asio::use_awaitable));
   }

@@ -21,7 +21,7 @@ struct ServerOptions {
   std::chrono::milliseconds write_wait_max{60'000};  ///< between two bytes that the client takes
   std::chrono::milliseconds close_wait_max{2'000};  ///< for the client to notice the end of a refused request
   std::chrono::milliseconds stop_wait_max{10'000};  ///< for requests in flight when the server stops
-  bool log_requests = false;                        ///< one line each on stderr
+  bool log_requests = false;                        ///< a diagnostic line each, at the debug level
 };
 
 }  // namespace trainyard::http

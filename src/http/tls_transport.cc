@@ -63,9 +63,7 @@ class TlsTransport final : public Transport {
   }
 
   asio::awaitable<void> ShutdownWrite() override {
-    // asio's async_shutdown would wait for the peer's close_notify, which many never send: ours is all that
-    // is owed.
-    ::SSL_set_quiet_shutdown(stream_.native_handle(), 0);
+    // Sends close_notify, then waits for the peer's, which many never send: the caller's deadline ends that.
     co_await stream_.async_shutdown(asio::as_tuple(asio::use_awaitable));
     boost::system::error_code ignored;
     stream_.lowest_layer().shutdown(StreamSocket::shutdown_send, ignored);

@@ -1,0 +1,55 @@
+#include "replica/exit_rules.h"
+
+#include <sys/wait.h>
+
+#include <csignal>
+#include <cstring>
+
+namespace trainyard::replica {
+
+namespace {
+
+std::string SignalName(int signal) {
+  const char* name = sigabbrev_np(signal);
+  return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal);
+}
+
+std::string MemoryMessage(std::int64_t memory_bytes) {
+  if (memory_bytes == 0) return "the machine ran out of memory and the kernel killed the replica's process";
+  return "the replica's processes used more than the " + std::to_string(memory_bytes >> 20) +
+         " MiB that they may use";
+}
+
+}  // namespace
+
+v1::ExitRecord DecideExit(const ObservedEnd& end) {
+  v1::ExitRecord exit;
+  const bool exited = end.reported && WIFEXITED(end.wait_status);
+  if (exited) {
+    exit.set_exit_code(WEXITSTATUS(end.wait_status));
+  } else {
+    exit.set_signal(end.reported && WIFSIGNALED(end.wait_status) ? WTERMSIG(end.wait_status) : SIGKILL);
+  }
+  const bool succeeded = exited && exit.exit_code() == 0;
+  if (end.stop_requested) {
+    exit.set_cause(v1::ExitRecord::STOPPED);
+    exit.set_message(end.stop_reason);
+  } else if (end.oom_kills > 0 && !succeeded) {
+    exit.set_cause(v1::ExitRecord::OUT_OF_MEMORY);
+    exit.set_message(MemoryMessage(end.memory_bytes));
+  } else if (exited) {
+    exit.set_cause(v1::ExitRecord::EXITED);
+  } else {
+    exit.set_cause(v1::ExitRecord::SIGNALED);
+    exit.set_message("the replica's process was killed by " + SignalName(exit.signal()));
+  }
+  return exit;
+}
+
+int LoggedStatus(const v1::ExitRecord& exit) noexcept {
+  return exit.signal() != 0 ? -exit.signal() : exit.exit_code();
+}
+
+bool MayFollow(v1::Phase now, v1::Phase next) noexcept { return next > now; }
+
+}  // namespace trainyard::replica

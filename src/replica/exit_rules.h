@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "trainyard/replica/v1/replica.pb.h"
+
+namespace trainyard::replica {
+
+/// What was seen of the end of the user's process.
+struct ObservedEnd {
+  bool reported = false;        ///< its wait status is known; not so when everything was killed at once
+  int wait_status = 0;          ///< as waitpid gives it
+  bool stop_requested = false;  ///< the server or the system asked for the end
+  std::string stop_reason;
+  std::int64_t oom_kills = 0;     ///< processes of the replica that the kernel killed for memory
+  std::int64_t memory_bytes = 0;  ///< the limit; 0: none
+  bool operator==(const ObservedEnd&) const = default;
+};
+
+/// Cause, exit code, signal and message of the exit record; the traceback and times are the caller's. Pure:
+/// any thread.
+[[nodiscard]] v1::ExitRecord DecideExit(const ObservedEnd& end);
+
+/// What the runner logs as exit status: the code, or the signal's number negative. Source: spec lifecycle.md
+/// section 6, "err".
+[[nodiscard]] int LoggedStatus(const v1::ExitRecord& exit) noexcept;
+
+/// Whether an attempt may go on from one phase to another: only ever forward. Pure: any thread.
+[[nodiscard]] bool MayFollow(v1::Phase now, v1::Phase next) noexcept;
+
+}  // namespace trainyard::replica

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace google::protobuf {
+class MessageLite;
+}
+
+namespace trainyard::replica {
+
+/// No frame between server and supervisor is larger; a longer one is a broken peer.
+inline constexpr std::size_t kFrameBytesMax = std::size_t{16} << 20;
+
+/// Appends a frame: the message's size as a varint, then the message.
+void AppendFrame(const google::protobuf::MessageLite& message, std::string& out);
+
+/// Appends a frame whose content is there already.
+void AppendFrame(std::string_view content, std::string& out);
+
+/// Appends FromReplica{log: chunk} for a serialized LogChunk, without unpacking it.
+void AppendLogFrame(std::string_view chunk, std::string& out);
+
+/// Takes a stream of bytes apart into frames. Pure; one thread.
+class FrameReader {
+ public:
+  void Feed(std::string_view bytes) { buffer_.append(bytes); }
+  /// True with the next complete frame's content, which lives until the next call; false when more bytes are
+  /// needed. kInvalidArgument: the size is over the limit or no varint; the stream is of no use from there
+  /// on.
+  [[nodiscard]] Result<bool> Next(std::string_view& content);
+
+ private:
+  std::string buffer_;
+  std::size_t taken_ = 0;
+};
+
+}  // namespace trainyard::replica

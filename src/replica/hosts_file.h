@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "trainyard/replica/v1/replica.pb.h"
+
+namespace trainyard::replica {
+
+/// /etc/hosts as a replica sees it: the machine's own lines, then each replica's address and host name. Pure:
+/// any thread.
+[[nodiscard]] std::string HostsFile(std::string_view machine, const v1::Cluster& cluster);
+
+/// The cluster without host names (so that addresses are used), for a replica whose /etc/hosts cannot be
+/// made. Pure.
+[[nodiscard]] v1::Cluster WithoutHostNames(v1::Cluster cluster);
+
+}  // namespace trainyard::replica

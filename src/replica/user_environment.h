@@ -1,0 +1,23 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace trainyard::replica {
+
+using Variables = std::map<std::string, std::string>;
+
+/// What the variables of the user's process are made of; later members win.
+struct VariableSources {
+  Variables base;         ///< of the replica: HOME, TMPDIR, HOSTNAME
+  Variables cluster;      ///< TF_CONFIG and its like
+  Variables environment;  ///< of the Python environment; "PATH" is the front part of PATH
+  Variables manifest;     ///< of the server
+};
+
+/// "NAME=value" for each variable: PATH and LANG of a plain system, PYTHONUNBUFFERED (lines are logged when
+/// they are written), then the sources. Nothing of the supervisor's own environment. Pure: any thread.
+[[nodiscard]] std::vector<std::string> UserEnvironment(const VariableSources& sources);
+
+}  // namespace trainyard::replica

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "async/unique_fd.h"
+#include "base/result.h"
+#include "trainyard/replica/v1/replica.pb.h"
+
+namespace trainyard::replica {
+
+/// Names in the folder of one attempt. Supervisor and engine meet here. The lock is held from before anything
+/// of the attempt runs until the kernel has ended all of it; a supervisor that was dismissed leaves a file of
+/// that name behind.
+struct AttemptDir {
+  std::string path;
+
+  [[nodiscard]] std::string Manifest() const { return path + "/manifest.pb"; }
+  [[nodiscard]] std::string Lock() const { return path + "/lock"; }
+  [[nodiscard]] std::string Spool() const { return path + "/spool"; }
+  [[nodiscard]] std::string Exit() const { return path + "/exit.pb"; }
+  [[nodiscard]] std::string Dismissed() const { return path + "/dismissed"; }
+  [[nodiscard]] std::string Work() const { return path + "/work"; }
+  [[nodiscard]] std::string Home() const { return path + "/home"; }
+  [[nodiscard]] std::string Tmp() const { return path + "/tmp"; }
+  [[nodiscard]] std::string Hosts() const { return path + "/hosts"; }
+  [[nodiscard]] std::string Cgroup() const { return path + "/cgroup"; }
+  [[nodiscard]] std::string SupervisorLog() const { return path + "/supervisor.log"; }
+};
+
+/// kDataLoss: not a manifest.
+[[nodiscard]] Result<v1::Manifest> ReadManifest(const AttemptDir& dir);
+/// Readable by its owner only: it holds the attempt's token.
+[[nodiscard]] Status WriteManifest(const AttemptDir& dir, const v1::Manifest& manifest);
+
+/// Takes the attempt's lock. kAlreadyExists: the attempt is alive.
+[[nodiscard]] Result<UniqueFd> TakeLock(const AttemptDir& dir);
+/// The lock as an engine hands it to the supervisor that it starts (so that the attempt is alive from that
+/// moment on): `inherited` if it is the lock file, otherwise TakeLock.
+[[nodiscard]] Result<UniqueFd> TakeLock(const AttemptDir& dir, int inherited);
+/// Writes our pid into the lock that we hold.
+[[nodiscard]] Status SignLock(const UniqueFd& lock);
+/// Whether something holds the lock. A folder without a lock file is not locked.
+[[nodiscard]] Result<bool> IsLocked(const AttemptDir& dir);
+/// The supervisor that holds the lock: the pid in it, if that process has the lock open; nothing otherwise.
+[[nodiscard]] std::optional<pid_t> LockHolder(const AttemptDir& dir);
+/// Every process but the calling one that has the lock open: what is left of the attempt's own.
+[[nodiscard]] std::vector<pid_t> LockHolders(const AttemptDir& dir);
+
+/// Durable when it returns: temporary file, fsync, rename.
+[[nodiscard]] Status WriteExit(const AttemptDir& dir, const v1::ExitRecord& exit);
+/// Nothing if there is no (whole) record.
+[[nodiscard]] Result<std::optional<v1::ExitRecord>> ReadExit(const AttemptDir& dir);
+
+}  // namespace trainyard::replica

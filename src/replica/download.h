@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace trainyard::replica {
+
+/// Where packages come from.
+struct DownloadSource {
+  std::string server_socket;
+  std::string token;  ///< the attempt's
+};
+
+/// Fetches gs://BUCKET/OBJECT from the server's storage API into a file. Blocks. Errors: kNotFound: no such
+/// object; kInvalidArgument: no such URI; kUnavailable: the server is not there or broke off (worth another
+/// try); others as the server says.
+[[nodiscard]] Status Download(const DownloadSource& source, const std::string& uri, const std::string& path);
+
+}  // namespace trainyard::replica

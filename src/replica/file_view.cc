@@ -1,0 +1,131 @@
+#include "replica/file_view.h"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "async/unique_fd.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+using Failure = std::optional<ViewFailure>;
+
+/// A folder (or file) with what is mounted below it, held apart from the tree until it gets its place.
+struct Detached {
+  std::string path;
+  UniqueFd tree;
+};
+
+bool IsBelow(const std::string& path, const std::string& folder) {
+  return path == folder || path.starts_with(folder + "/");
+}
+
+Failure Detach(const std::string& path, std::vector<Detached>& detached) {
+  UniqueFd tree(open_tree(AT_FDCWD, path.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
+  if (!tree) return ViewFailure{"open_tree", errno};
+  detached.push_back({path, std::move(tree)});
+  return {};
+}
+
+void MakeFolders(const std::string& path) {
+  for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
+    mkdir(path.substr(0, at).c_str(), 0755);
+  }
+  mkdir(path.c_str(), 0755);
+}
+
+Failure Attach(const Detached& detached, const std::string& path) {
+  if (move_mount(detached.tree.get(), "", AT_FDCWD, path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) != 0) {
+    return ViewFailure{"move_mount", errno};
+  }
+  return {};
+}
+
+Failure AttachAll(const std::vector<Detached>& detached) {
+  for (const Detached& one : detached) {
+    MakeFolders(one.path);
+    if (Failure failure = Attach(one, one.path)) return failure;
+  }
+  return {};
+}
+
+Failure Hide(const FileView& view) {
+  std::vector<Detached> kept;
+  for (const std::string& path : view.kept) {
+    if (Failure failure = Detach(path, kept)) return failure;
+  }
+  for (const std::string& path : view.read_only) {
+    if (!IsBelow(path, view.hidden)) continue;
+    if (Failure failure = Detach(path, kept)) return failure;
+  }
+  if (mount("tmpfs", view.hidden.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=0755") != 0) {
+    return ViewFailure{"mount tmpfs over the other replicas", errno};
+  }
+  return AttachAll(kept);
+}
+
+Failure ReplaceTmp(const FileView& view, const std::vector<Detached>& tmp) {
+  std::vector<Detached> kept;
+  std::vector<std::string> wanted = view.read_only;
+  if (view.hidden.empty()) {
+    wanted.insert(wanted.end(), view.kept.begin(), view.kept.end());
+  } else {
+    wanted.push_back(view.hidden);
+  }
+  for (const std::string& path : wanted) {
+    if (!IsBelow(path, "/tmp")) continue;
+    if (Failure failure = Detach(path, kept)) return failure;
+  }
+  if (Failure failure = Attach(tmp.front(), "/tmp")) return failure;
+  return AttachAll(kept);
+}
+
+Failure MakeReadOnly(const std::string& path) {
+  std::vector<Detached> folder;
+  if (Failure failure = Detach(path, folder)) return failure;
+  mount_attr attributes{};
+  attributes.attr_set = MOUNT_ATTR_RDONLY;
+  if (mount_setattr(folder[0].tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
+                    sizeof(attributes)) != 0) {
+    return ViewFailure{"mount_setattr", errno};
+  }
+  return Attach(folder[0], path);
+}
+
+}  // namespace
+
+std::optional<ViewFailure> SetUpFileView(const FileView& view) {
+  if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+    return ViewFailure{"make mounts private", errno};
+  std::vector<Detached> tmp;  // taken before its own folder is hidden
+  if (!view.tmp.empty()) {
+    if (Failure failure = Detach(view.tmp, tmp)) return failure;
+  }
+  if (!view.hosts.empty() && mount(view.hosts.c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr) != 0) {
+    return ViewFailure{"bind /etc/hosts", errno};
+  }
+  if (!view.hidden.empty()) {
+    if (Failure failure = Hide(view)) return failure;
+  }
+  if (!tmp.empty()) {
+    if (Failure failure = ReplaceTmp(view, tmp)) return failure;
+  }
+  for (const std::string& path : view.read_only) {
+    if (Failure failure = MakeReadOnly(path)) return failure;
+  }
+  if (view.shared_memory && mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0 &&
+      errno != ENOENT) {
+    return ViewFailure{"mount /dev/shm", errno};
+  }
+  if (view.proc && mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) {
+    return ViewFailure{"mount /proc", errno};
+  }
+  return {};
+}
+
+}  // namespace trainyard::replica

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trainyard::replica {
+
+/// How the file system looks to a process in a mount namespace of its own. Paths are absolute and free of
+/// links; an empty one leaves things as they are.
+struct FileView {
+  std::string tmp;                     ///< becomes /tmp
+  std::string hosts;                   ///< becomes /etc/hosts
+  std::string hidden;                  ///< folder of which only `kept` is seen
+  std::vector<std::string> kept;       ///< folders below `hidden`
+  std::vector<std::string> read_only;  ///< folders that cannot be written
+  bool proc = false;                   ///< /proc of the PID namespace that we are in
+  bool shared_memory = false;          ///< a /dev/shm of its own
+};
+
+struct ViewFailure {
+  const char* step;
+  int error;  ///< errno
+};
+
+/// Makes the view for the calling process, which must have just entered a mount namespace of its own: nothing
+/// of it is seen outside. Stops at the first step that the kernel refuses. The folders in `kept` and
+/// `read_only` stay visible also where they are below /tmp.
+[[nodiscard]] std::optional<ViewFailure> SetUpFileView(const FileView& view);
+
+}  // namespace trainyard::replica

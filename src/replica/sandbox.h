@@ -1,0 +1,83 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "async/unique_fd.h"
+#include "base/result.h"
+#include "replica/file_view.h"
+
+namespace trainyard::replica {
+
+/// What separates a replica's processes from the rest of the machine, best first.
+enum class Fence {
+  kNamespaces,      ///< mount, PID, UTS and IPC namespaces (needs root)
+  kUserNamespaces,  ///< the same inside a user namespace
+  kNoPidNamespace,  ///< user, mount, UTS and IPC namespaces; processes are tracked by parentage
+  kNone,            ///< processes are tracked by parentage
+};
+
+/// Numbers of the descriptors that a sandboxed program gets besides 0 (/dev/null), 1 and 2.
+inline constexpr int kStructuredLogFd = 100;
+inline constexpr int kLockFd = 101;
+inline constexpr int kResultFd = 102;
+
+/// What runs in a sandbox and how. Descriptors are borrowed; -1: /dev/null, or not there.
+struct SandboxPlan {
+  std::vector<std::string> argv;         ///< argv[0] is a path
+  std::vector<std::string> environment;  ///< NAME=value: all that there is
+  std::string directory;
+  std::function<int()>
+      function;  ///< runs in a process of its own instead of argv; its exit code is what it returns
+  Fence fence = Fence::kNone;
+  FileView view;          ///< unless the fence is kNone
+  std::string host_name;  ///< unless the fence is kNone; empty: the machine's
+  int stdout_fd = -1;
+  int stderr_fd = -1;
+  int structured_fd = -1;
+  int result_fd = -1;
+  int procs_fd = -1;  ///< cgroup.procs: the program joins it
+  int lock_fd = -1;   ///< stays open until all of the sandbox has ended
+};
+
+/// A tree of processes that ends as a whole: a small init process with the program below it. When the program
+/// ends, or the init process loses its supervisor, everything in it is killed. One thread. The destructor
+/// kills it.
+class Sandbox {
+ public:
+  /// How the program ended, as waitpid says.
+  struct Ended {
+    std::optional<int> wait_status;  ///< nothing if everything was killed before it could be told
+  };
+
+  /// Returns once the program runs (exec succeeded). kPermissionDenied: the kernel refuses this fence (the
+  /// message says which step); kFailedPrecondition: the program cannot be run (the message says why).
+  [[nodiscard]] static Result<Sandbox> Start(const SandboxPlan& plan);
+  Sandbox(Sandbox&&) noexcept = default;
+  Sandbox& operator=(Sandbox&&) = delete;
+  ~Sandbox();
+
+  /// SIGTERM to the program's process group.
+  void Terminate() noexcept;
+  /// SIGKILL to everything.
+  void Kill() noexcept;
+
+  /// Readable when everything has ended.
+  [[nodiscard]] int pidfd() const noexcept { return pidfd_.get(); }
+  /// Reaps. Call when pidfd() is readable.
+  [[nodiscard]] Ended Reap();
+
+ private:
+  Sandbox(Fence fence, UniqueFd pidfd, UniqueFd control)
+      : fence_(fence), pidfd_(std::move(pidfd)), control_(std::move(control)) {}
+
+  Fence fence_;
+  UniqueFd pidfd_;
+  UniqueFd control_;
+};
+
+}  // namespace trainyard::replica

@@ -1,0 +1,19 @@
+#pragma once
+
+namespace trainyard::replica {
+
+struct EnvironmentSource;
+
+/// Where an engine may leave the attempt's lock that it has taken for the supervisor.
+inline constexpr int kInheritedLockFd = 3;
+
+/// `trainyard replica [--fence=N] [--spool-bytes-max=N] ATTEMPT_DIR`: owns one attempt until it is dismissed.
+/// The options are for tests: the best fence to try (replica/sandbox.h, from 0) and the spool's limit. Exit
+/// code: 0 after a Dismiss or a SIGTERM; 1: the attempt is alive, was started before, or its folder cannot be
+/// used (the reason is on stderr).
+int RunReplica(int argc, char** argv);
+
+/// The same with environments from elsewhere.
+int RunReplica(int argc, char** argv, const EnvironmentSource& source);
+
+}  // namespace trainyard::replica

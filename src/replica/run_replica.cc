@@ -1,0 +1,85 @@
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <optional>
+#include <string_view>
+
+#include "async/diagnostics.h"
+#include "replica/main.h"
+#include "replica/supervisor.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+struct Arguments {
+  SupervisorOptions options;
+  std::string attempt_dir;
+};
+
+std::optional<std::int64_t> Value(std::string_view argument, std::string_view name) {
+  if (!argument.starts_with(name)) return std::nullopt;
+  argument.remove_prefix(name.size());
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(argument.data(), argument.data() + argument.size(), value);
+  if (error != std::errc() || end != argument.data() + argument.size() || value < 0) return std::nullopt;
+  return value;
+}
+
+std::optional<Arguments> ParseArguments(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (const auto bytes = Value(argument, "--spool-bytes-max=")) {
+      arguments.options.spool_bytes_max = *bytes;
+    } else if (const auto fence = Value(argument, "--fence=");
+               fence && *fence <= static_cast<int>(Fence::kNone)) {
+      arguments.options.best_fence = static_cast<Fence>(*fence);
+    } else if (argument.starts_with("--") || !arguments.attempt_dir.empty()) {
+      return std::nullopt;
+    } else {
+      arguments.attempt_dir = argument;
+    }
+  }
+  if (arguments.attempt_dir.empty()) return std::nullopt;
+  return arguments;
+}
+
+Result<Supervisor::Setup> SetUp(Arguments arguments) {
+  AttemptDir dir{std::move(arguments.attempt_dir)};
+  TY_TRY(v1::Manifest manifest, ReadManifest(dir));
+  TY_TRY(UniqueFd lock, TakeLock(dir, kInheritedLockFd));
+  TY_RETURN_IF_ERROR(SignLock(lock));
+  TY_TRY(Spool spool, Spool::Create(dir.Spool()));
+  return Supervisor::Setup{.dir = std::move(dir),
+                           .manifest = std::move(manifest),
+                           .lock = std::move(lock),
+                           .spool = std::move(spool),
+                           .options = arguments.options};
+}
+
+}  // namespace
+
+int RunReplica(int argc, char** argv, const EnvironmentSource& source) {
+  auto arguments = ParseArguments(argc, argv);
+  if (!arguments) {
+    std::fputs("usage: trainyard replica [--fence=N] [--spool-bytes-max=N] ATTEMPT_DIR\n", stderr);
+    return 1;
+  }
+  close_range(3, ~0U,
+              0);  // nothing of whoever started us: a server's listening sockets, a terminal's descriptors
+  setsid();        // fails where we lead a session already
+  prctl(PR_SET_NAME, "trainyard-repl");
+  prctl(PR_SET_CHILD_SUBREAPER, 1);  // what loses its init process comes to us to be killed
+  auto setup = SetUp(std::move(*arguments));
+  if (!setup) {
+    Diagnose(DiagnosticLevel::kError, setup.error().message);
+    return 1;
+  }
+  Supervisor(std::move(*setup), source).Run();
+  return 0;
+}
+
+}  // namespace trainyard::replica

@@ -1,0 +1,387 @@
+#include "replica/supervisor.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <ctime>
+#include <utility>
+
+#include "async/diagnostics.h"
+#include "cluster/tf_config.h"
+#include "replica/task_lines.h"
+#include "wire/time.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+using logging::v2::LogEntry;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kDiskRetry{100};
+/// Output that comes later from something that got away from its sandbox is not waited for.
+constexpr milliseconds kDrainMax{5'000};
+/// What may wait in memory for the connection.
+constexpr std::size_t kQueuedBytesMax = 256 << 10;
+
+constexpr std::array kStreams = {Stream::kStdout, Stream::kStderr, Stream::kStructured};
+
+std::uint64_t NowNs() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+google::protobuf::Timestamp NowProto() { return wire::ToProto(SysTime(std::chrono::system_clock::now())); }
+
+environment::EnvironmentRequest MakeRequest(const v1::Manifest& manifest) {
+  environment::EnvironmentRequest request{.environments_dir = manifest.places().environments_dir(),
+                                          .runtime_version = manifest.program().runtime_version()};
+  for (const auto& package : manifest.program().packages())
+    request.packages.push_back({package.uri(), package.checksum()});
+  return request;
+}
+
+/// SIGTERM, SIGINT and SIGHUP as a descriptor; blocked otherwise.
+UniqueFd OpenSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, number);
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
+  return UniqueFd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+}  // namespace
+
+Supervisor::Supervisor(Setup setup, const EnvironmentSource& source)
+    : setup_(std::move(setup)),
+      source_(source),
+      log_(setup_.spool, NowNs),
+      link_(setup_.manifest.places().server_socket(), setup_.manifest.token(), *this),
+      signals_(OpenSignals()),
+      now_(std::chrono::steady_clock::now()) {}
+
+Supervisor::~Supervisor() = default;
+
+void Supervisor::Run() {
+  link_.Step(now_);
+  Prepare();
+  while (!dismissed_ && now_ < shutdown_deadline_) Round();
+  if (!dismissed_) return;
+  const UniqueFd mark(open(setup_.dir.Dismissed().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  if (!mark) Diagnose(DiagnosticLevel::kWarning, "cannot leave a mark of having been dismissed");
+}
+
+// --- The phases
+
+void Supervisor::Prepare() {
+  const v1::Manifest& manifest = setup_.manifest;
+  if (manifest.program().runtime_version().empty() || manifest.program().python_module().empty()) {
+    return FailPreparation(FailedPrecondition("the job has no Python module and runtime version to run"));
+  }
+  if (manifest.network() == v1::Manifest::ISOLATED) {
+    return FailPreparation(FailedPrecondition("isolated networks are not supported by this supervisor"));
+  }
+  environment::EnvironmentRequest request = MakeRequest(manifest);
+  if (auto found = source_.find(request)) return BecomeReady(std::move(*found));
+  Preparation::Task task{.request = std::move(request),
+                         .packages = {manifest.places().server_socket(), manifest.token()},
+                         .lock_fd = setup_.lock.get()};
+  auto started = Preparation::Start(source_, std::move(task), *this);
+  if (!started) return FailPreparation(started.error());
+  preparation_.emplace(std::move(*started));
+}
+
+void Supervisor::OnPreparationLine(bool is_error, std::string_view line) {
+  log_.Say(is_error ? LogEntry::ERROR : LogEntry::INFO, line);
+}
+
+void Supervisor::OnPreparation() {
+  auto outcome = preparation_->OnReadable();
+  if (!outcome) return;
+  preparation_.reset();
+  if (!*outcome) return FailPreparation(outcome->error());
+  BecomeReady(std::move(**outcome));
+}
+
+void Supervisor::FailPreparation(const Error& error) {
+  log_.Say(LogEntry::ERROR, error.message);
+  v1::ExitRecord exit;
+  exit.set_cause(v1::ExitRecord::PREPARATION_FAILED);
+  exit.set_exit_code(1);
+  exit.set_message(error.message);
+  End(std::move(exit));
+}
+
+void Supervisor::BecomeReady(environment::Environment environment) {
+  environment_ = std::move(environment);
+  Advance(v1::READY);
+  LaunchIfReady();
+}
+
+void Supervisor::LaunchIfReady() {
+  if (phase_ != v1::READY || ending_ || !cluster_) return;
+  log_.Say(LogEntry::INFO, RunningTaskLine(cluster::RunnerArguments(setup_.manifest, *cluster_)));
+  log_.Say(LogEntry::INFO, RunningModuleLine(setup_.manifest.program().python_module()));
+  std::vector<std::string> degraded;
+  auto launched = UserProcess::Launch({.dir = setup_.dir,
+                                       .manifest = setup_.manifest,
+                                       .cluster = *cluster_,
+                                       .environment = *environment_,
+                                       .lock_fd = setup_.lock.get(),
+                                       .best_fence = setup_.options.best_fence},
+                                      degraded);
+  for (const std::string& line : degraded) log_.Say(LogEntry::WARNING, line);
+  if (!launched) {
+    Error error = std::move(launched).error();
+    error.message = "cannot run " + environment_->python + ": " + error.message;
+    return FailPreparation(error);
+  }
+  log_.Say(LogEntry::INFO, RunningCommandLine(ShownCommand(setup_.manifest)));
+  *exit_.mutable_start_time() = NowProto();
+  process_.emplace(std::move(*launched));
+  Advance(v1::RUNNING);
+}
+
+void Supervisor::RequestStop(std::string_view reason, bool kill) {
+  if (ending_ || process_ended_) return;
+  const bool first = !end_.stop_requested;
+  if (first) {
+    end_.stop_requested = true;
+    end_.stop_reason = reason;
+    log_.Say(LogEntry::INFO, kTerminatedByService);
+    if (!reason.empty()) log_.Say(LogEntry::INFO, "Reason: " + std::string(reason));
+  }
+  if (!process_) {
+    preparation_.reset();
+    v1::ExitRecord exit;
+    exit.set_cause(v1::ExitRecord::STOPPED);
+    exit.set_message(end_.stop_reason);
+    return End(std::move(exit));
+  }
+  if (first && !kill) {
+    process_->Terminate();
+    kill_deadline_ = now_ + milliseconds(setup_.manifest.limits().stop_grace_ms());
+  }
+  if (kill) kill_deadline_ = now_;
+}
+
+void Supervisor::OnSignals() {
+  signalfd_siginfo received{};
+  while (read(signals_.get(), &received, sizeof(received)) > 0) {
+    if (received.ssi_signo == SIGHUP) continue;  // a terminal's end is nothing to us
+    shutting_down_ = true;
+    RequestStop("the system asked the supervisor to end", false);
+  }
+  if (shutting_down_ && phase_ == v1::ENDED)
+    shutdown_deadline_ = std::min(shutdown_deadline_, now_ + kShutdownWaitMax);
+}
+
+void Supervisor::OnProcessEnded() {
+  const Sandbox::Ended ended = process_->Reap();
+  process_ended_ = true;
+  end_.reported = ended.wait_status.has_value();
+  end_.wait_status = ended.wait_status.value_or(0);
+  end_.oom_kills = process_->OomKills();
+  end_.memory_bytes = setup_.manifest.limits().memory_bytes();
+  kill_deadline_ = SteadyTime::max();
+  drain_deadline_ = now_ + kDrainMax;
+}
+
+void Supervisor::OnOutput(Stream stream) {
+  const bool open = process_->ReadOutput(stream, buffer_);
+  log_.Feed(stream, buffer_);
+  if (!open) log_.Finish(stream);
+  if (process_ended_ && !buffer_.empty()) drain_deadline_ = now_ + kDrainMax;
+}
+
+/// The process has ended and its output is read.
+void Supervisor::FinishProcess() {
+  for (const Stream stream : kStreams) log_.Finish(stream);
+  v1::ExitRecord exit = DecideExit(end_);
+  *exit.mutable_start_time() = exit_.start_time();
+  const bool succeeded = exit.cause() == v1::ExitRecord::EXITED && exit.exit_code() == 0;
+  const bool failed = !succeeded && exit.cause() != v1::ExitRecord::STOPPED;
+  if (failed) {
+    exit.set_traceback(log_.Traceback());
+    log_.Say(LogEntry::ERROR, CommandFailedLine(ShownCommand(setup_.manifest), LoggedStatus(exit)));
+  }
+  log_.Say(LogEntry::INFO, kModuleCompleted);
+  process_.reset();
+  log_.Say(LogEntry::INFO, kCleanUpFinished);
+  if (succeeded) log_.Say(LogEntry::INFO, kTaskCompleted);
+  End(std::move(exit));
+}
+
+void Supervisor::End(v1::ExitRecord exit) {
+  *exit.mutable_end_time() = NowProto();
+  exit_ = std::move(exit);
+  ending_ = true;
+}
+
+/// All lines are in the spool: now the record, on disk before anybody hears of it.
+void Supervisor::RecordExit() {
+  if (const Status written = WriteExit(setup_.dir, exit_); !written) {
+    Diagnose(DiagnosticLevel::kError, "cannot write the exit record: " + written.error().message);
+    retry_disk_ = now_ + kDiskRetry;
+    return;
+  }
+  Advance(v1::ENDED);
+  if (shutting_down_) shutdown_deadline_ = now_ + kShutdownWaitMax;
+}
+
+void Supervisor::Advance(v1::Phase phase) {
+  if (!MayFollow(phase_, phase)) return;
+  phase_ = phase;
+  SendPhase();
+}
+
+// --- The server
+
+void Supervisor::SendPhase() {
+  v1::FromReplica frame;
+  v1::FromReplica::PhaseChanged& changed = *frame.mutable_phase_changed();
+  changed.set_phase(phase_);
+  if (phase_ == v1::READY || phase_ == v1::RUNNING) {
+    v1::Endpoint& endpoint = *changed.mutable_endpoint();
+    *endpoint.mutable_replica() = setup_.manifest.replica();
+    endpoint.set_host_name(setup_.manifest.host_name());
+    endpoint.set_address(setup_.manifest.address());
+    endpoint.set_port(setup_.manifest.port());
+  }
+  if (phase_ != v1::ENDED) link_.Send(frame);  // the exit record says that, after the last line
+}
+
+void Supervisor::OnAttached() {
+  v1::FromReplica frame;
+  v1::FromReplica::Hello& hello = *frame.mutable_hello();
+  hello.set_attempt_id(setup_.manifest.attempt_id());
+  hello.set_token(setup_.manifest.token());
+  hello.set_phase(phase_);
+  hello.set_pid(getpid());
+  link_.Send(frame);
+  SendPhase();
+  OnLost();
+}
+
+void Supervisor::OnLost() {
+  setup_.spool.Rewind();
+  exit_sent_ = false;
+}
+
+void Supervisor::OnFrame(const v1::ToReplica& frame) {
+  switch (frame.kind_case()) {
+    case v1::ToReplica::kLogAck: setup_.spool.Acknowledge(frame.log_ack().next_line()); return;
+    case v1::ToReplica::kCluster:
+      if (!cluster_) cluster_ = frame.cluster();
+      return LaunchIfReady();
+    case v1::ToReplica::kStop: return RequestStop(frame.stop().reason(), frame.stop().kill());
+    case v1::ToReplica::kDismiss: dismissed_ = phase_ == v1::ENDED; return;
+    case v1::ToReplica::KIND_NOT_SET: return;
+  }
+}
+
+void Supervisor::PumpLink() {
+  while (link_.attached() && link_.queued_bytes() < kQueuedBytesMax) {
+    auto next = setup_.spool.TakeNext();
+    if (!next) {
+      Diagnose(DiagnosticLevel::kError, next.error().message);
+      retry_disk_ = now_ + kDiskRetry;
+      return;
+    }
+    if (!next->has_value()) break;
+    link_.SendLog(**next);
+  }
+  if (!link_.attached() || phase_ != v1::ENDED || exit_sent_ || !setup_.spool.all_sent()) return;
+  v1::FromReplica frame;
+  *frame.mutable_exit() = exit_;
+  link_.Send(frame);
+  exit_sent_ = true;
+}
+
+// --- The loop
+
+bool Supervisor::MayRead() const {
+  const bool disk_full = disk_full_since_ != SteadyTime::max();
+  const bool room = process_ended_ || setup_.spool.bytes() < setup_.options.spool_bytes_max;
+  return room && !disk_full && log_.has_room();
+}
+
+void Supervisor::FlushLog() {
+  if (!log_.pending()) return;
+  const bool waits_for_disk = disk_full_since_ != SteadyTime::max();
+  if (waits_for_disk && now_ < retry_disk_) return;
+  if (!waits_for_disk && !ending_ && log_.has_room() && now_ < last_flush_ + kBatchWait) return;
+  const Status flushed = log_.Flush();
+  if (!flushed) {
+    if (!waits_for_disk) Diagnose(DiagnosticLevel::kError, flushed.error().message);
+    disk_full_since_ = std::min(disk_full_since_, now_);
+    retry_disk_ = now_ + kDiskRetry;
+    return;
+  }
+  last_flush_ = now_;
+  if (!waits_for_disk) return;
+  const auto waited = std::chrono::duration_cast<milliseconds>(now_ - disk_full_since_);
+  disk_full_since_ = retry_disk_ = SteadyTime::max();
+  log_.Say(LogEntry::WARNING, "The replica's output was held back for " + std::to_string(waited.count()) +
+                                  " ms: its lines could not be written to disk.");
+}
+
+void Supervisor::StepTimers() {
+  link_.Step(now_);
+  if (now_ >= kill_deadline_ && process_ && !process_ended_) {
+    kill_deadline_ = SteadyTime::max();
+    process_->Kill();
+  }
+  if (process_ended_ && process_ && (process_->output_ended() || now_ >= drain_deadline_)) FinishProcess();
+  FlushLog();
+  if (ending_ && phase_ != v1::ENDED && !log_.pending() &&
+      (retry_disk_ == SteadyTime::max() || now_ >= retry_disk_)) {
+    retry_disk_ = SteadyTime::max();
+    RecordExit();
+  }
+  PumpLink();
+}
+
+int Supervisor::PollWait() const {
+  SteadyTime next =
+      std::min({link_.deadline(), kill_deadline_, drain_deadline_, shutdown_deadline_, retry_disk_});
+  if (log_.pending() && disk_full_since_ == SteadyTime::max())
+    next = std::min(next, last_flush_ + kBatchWait);
+  if (next == SteadyTime::max()) return -1;
+  const auto wait = std::chrono::ceil<milliseconds>(next - now_);
+  return static_cast<int>(std::clamp<milliseconds::rep>(wait.count(), 0, 3'600'000));
+}
+
+void Supervisor::Round() {
+  StepTimers();
+  enum { kSignals, kLink, kFolder, kPreparing, kProcess, kFirstStream, kCount = kFirstStream + kStreamCount };
+  std::array<pollfd, kCount> ready;
+  for (pollfd& one : ready) one = {.fd = -1, .events = POLLIN, .revents = 0};
+  ready[kSignals].fd = signals_.get();
+  ready[kLink] = {.fd = link_.fd(), .events = link_.events(), .revents = 0};
+  ready[kFolder].fd = link_.folder_fd();
+  if (preparation_) ready[kPreparing].fd = preparation_->fd();
+  if (process_ && !process_ended_) ready[kProcess].fd = process_->pidfd();
+  for (std::size_t i = 0; process_ && MayRead() && i < kStreamCount; ++i) {
+    ready[kFirstStream + i].fd = process_->output_fd(kStreams[i]);
+  }
+  if (poll(ready.data(), ready.size(), PollWait()) < 0) return;
+  now_ = std::chrono::steady_clock::now();
+  // Output first: what a process wrote before it ended is read before its end is noticed.
+  for (std::size_t i = 0; i < kStreamCount; ++i) {
+    if (ready[kFirstStream + i].revents != 0 && MayRead()) OnOutput(kStreams[i]);
+  }
+  if (ready[kSignals].revents != 0) OnSignals();
+  if (ready[kPreparing].revents != 0 && preparation_) OnPreparation();
+  if (ready[kProcess].revents != 0) OnProcessEnded();
+  if (ready[kFolder].revents != 0 && link_.folder_fd() >= 0) link_.OnFolderChanged(now_);
+  if (ready[kLink].revents != 0) link_.OnReady(ready[kLink].revents, now_);
+}
+
+}  // namespace trainyard::replica

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "replica/attempt_dir.h"
+#include "replica/exit_rules.h"
+#include "replica/log_writer.h"
+#include "replica/preparation.h"
+#include "replica/server_link.h"
+#include "replica/spool.h"
+#include "replica/user_process.h"
+
+namespace trainyard::replica {
+
+/// What may lie on disk unacknowledged. Beyond it the user's process blocks in its writes until the server
+/// takes lines.
+inline constexpr std::int64_t kSpoolBytesMax = std::int64_t{256} << 20;
+/// Lines wait this long for company, unless there was a pause before.
+inline constexpr std::chrono::milliseconds kBatchWait{5};
+/// How long a supervisor that the system ends (SIGTERM) waits for the server to take the rest.
+inline constexpr std::chrono::milliseconds kShutdownWaitMax{5'000};
+
+struct SupervisorOptions {
+  std::int64_t spool_bytes_max = kSpoolBytesMax;
+  Fence best_fence = Fence::kNamespaces;
+};
+
+/// Owns one attempt of one replica from the environment to the exit record. One thread, one poll loop.
+///
+///     PREPARING --environment--> READY --Cluster--> RUNNING --all ended--> ENDED --Dismiss--> done
+///         \___________________________\____ Stop or failure __________________/
+class Supervisor final : ServerLink::Observer, Preparation::Observer {
+ public:
+  struct Setup {
+    AttemptDir dir;
+    v1::Manifest manifest;
+    UniqueFd lock;
+    Spool spool;
+    SupervisorOptions options;
+  };
+
+  /// The source outlives the supervisor.
+  Supervisor(Setup setup, const EnvironmentSource& source);
+  ~Supervisor() override;
+
+  /// Returns when the server has dismissed the attempt, or after a SIGTERM once the attempt has ended.
+  void Run();
+
+ private:
+  void OnAttached() override;
+  void OnFrame(const v1::ToReplica& frame) override;
+  void OnLost() override;
+  void OnPreparationLine(bool is_error, std::string_view line) override;
+
+  void Prepare();
+  void BecomeReady(environment::Environment environment);
+  void FailPreparation(const Error& error);
+  void LaunchIfReady();
+  void RequestStop(std::string_view reason, bool kill);
+  void OnSignals();
+  void OnPreparation();
+  void OnProcessEnded();
+  void OnOutput(Stream stream);
+  void FinishProcess();
+  void End(v1::ExitRecord exit);
+  void RecordExit();
+  void Advance(v1::Phase phase);
+  void SendPhase();
+
+  void Round();
+  void StepTimers();
+  void FlushLog();
+  void PumpLink();
+  [[nodiscard]] bool MayRead() const;
+  [[nodiscard]] int PollWait() const;
+
+  Setup setup_;
+  const EnvironmentSource& source_;
+  LogWriter log_;
+  ServerLink link_;
+  UniqueFd signals_;
+  SteadyTime now_;
+
+  v1::Phase phase_ = v1::PREPARING;
+  std::optional<Preparation> preparation_;
+  std::optional<environment::Environment> environment_;
+  std::optional<v1::Cluster> cluster_;
+  std::optional<UserProcess> process_;
+  bool process_ended_ = false;
+  ObservedEnd end_;
+  v1::ExitRecord exit_;
+  bool ending_ = false;  ///< exit_ is complete; to be written after the last line
+  bool exit_sent_ = false;
+  bool dismissed_ = false;
+  bool shutting_down_ = false;
+
+  SteadyTime last_flush_{};
+  SteadyTime disk_full_since_ = SteadyTime::max();  ///< max: it is not
+  SteadyTime retry_disk_ = SteadyTime::max();
+  SteadyTime kill_deadline_ = SteadyTime::max();
+  SteadyTime drain_deadline_ = SteadyTime::max();
+  SteadyTime shutdown_deadline_ = SteadyTime::max();
+  std::string buffer_;
+};
+
+}  // namespace trainyard::replica

@@ -1,0 +1,191 @@
+#include "replica/user_process.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "async/file.h"
+#include "cluster/tf_config.h"
+#include "replica/hosts_file.h"
+#include "replica/user_environment.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+/// How much of its output a process can be ahead of us.
+constexpr int kPipeBytes = 256 << 10;
+constexpr std::size_t kReadBytes = 64 << 10;
+
+struct Pipes {
+  std::array<UniqueFd, kStreamCount> ours;
+  std::array<UniqueFd, kStreamCount> theirs;
+};
+
+Result<Pipes> OpenPipes() {
+  Pipes pipes;
+  for (std::size_t i = 0; i < kStreamCount; ++i) {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
+    pipes.ours[i].Reset(ends[0]);
+    pipes.theirs[i].Reset(ends[1]);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    fcntl(ends[0], F_SETPIPE_SZ, kPipeBytes);  // best effort
+  }
+  return pipes;
+}
+
+/// Without links, as mounts need it.
+std::string RealPath(const std::string& path) {
+  std::array<char, PATH_MAX> real{};
+  return realpath(path.c_str(), real.data()) != nullptr ? real.data() : path;
+}
+
+int CpuCount() {
+  cpu_set_t cpus;
+  return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? std::max(1, CPU_COUNT(&cpus)) : 1;
+}
+
+FileView MakeView(const UserProcess::Start& start) {
+  const AttemptDir real{RealPath(start.dir.path)};
+  FileView view{.tmp = real.Tmp(),
+                .hosts = real.Hosts(),
+                .hidden = real.path.substr(0, real.path.rfind('/')),
+                .kept = {real.Work(), real.Home()},
+                .shared_memory = true};
+  const std::string environments = RealPath(start.manifest.places().environments_dir());
+  if (!environments.empty() && access(environments.c_str(), F_OK) == 0)
+    view.read_only.push_back(environments);
+  if (view.hidden.empty() || view.hidden == "/tmp") view.hidden.clear();
+  return view;
+}
+
+std::vector<std::string> MakeVariables(const UserProcess::Start& start, bool fenced) {
+  const v1::Cluster cluster = fenced ? start.cluster : WithoutHostNames(start.cluster);
+  return UserEnvironment(
+      {.base = {{"HOME", RealPath(start.dir.Home())},
+                {"TMPDIR", fenced ? "/tmp" : RealPath(start.dir.Tmp())},
+                {"HOSTNAME", start.manifest.host_name()},
+                {"TRAINYARD_LOG_FD", std::to_string(kStructuredLogFd)}},
+       .cluster = cluster::ReplicaVariables(start.manifest, cluster, CpuCount()),
+       .environment = start.environment.variables,
+       .manifest = {start.manifest.environment().begin(), start.manifest.environment().end()}});
+}
+
+std::vector<std::string> MakeCommand(const UserProcess::Start& start) {
+  std::vector<std::string> command = ShownCommand(start.manifest);
+  command.front() = start.environment.python;
+  return command;
+}
+
+Status WriteHosts(const AttemptDir& dir, const v1::Cluster& cluster) {
+  const auto machine = ReadFile("/etc/hosts");
+  TY_TRY(const UniqueFd file, OpenFile(dir.Hosts(), O_WRONLY | O_CREAT | O_TRUNC, 0644));
+  return WriteAll(file.get(), HostsFile(machine ? *machine : "127.0.0.1\tlocalhost\n", cluster));
+}
+
+Status MakeFolder(const std::string& path, mode_t mode) {
+  if (mkdir(path.c_str(), mode) != 0 && errno != EEXIST)
+    return std::unexpected(ErrnoError(errno, "mkdir " + path));
+  if (chmod(path.c_str(), mode) != 0) return std::unexpected(ErrnoError(errno, "chmod " + path));
+  return {};
+}
+
+std::string_view Missing(Fence fence) {
+  switch (fence) {
+    case Fence::kNamespaces: return "";
+    case Fence::kUserNamespaces: return "";
+    case Fence::kNoPidNamespace: return "the replica sees the processes of others";
+    case Fence::kNone:
+      return "the replica shares /tmp and processes with others, and hosts are named by address";
+  }
+  return "";
+}
+
+/// Tries fence after fence; the last one always holds.
+Result<Sandbox> StartFenced(SandboxPlan& plan, const UserProcess::Start& start,
+                            std::vector<std::string>& degraded) {
+  std::string reason;
+  Fence fence = start.best_fence;
+  if (fence == Fence::kNamespaces && geteuid() != 0) fence = Fence::kUserNamespaces;
+  for (;; fence = static_cast<Fence>(std::to_underlying(fence) + 1)) {
+    plan.fence = fence;
+    plan.environment = MakeVariables(start, fence != Fence::kNone);
+    if (!Missing(fence).empty()) {
+      const std::string why = reason.empty() ? "it was asked for" : reason;
+      degraded.push_back("This machine lacks some isolation (" + why + "): " + std::string(Missing(fence)) +
+                         ".");
+    }
+    Result<Sandbox> sandbox = Sandbox::Start(plan);
+    if (sandbox || sandbox.error().code != Code::kPermissionDenied || fence == Fence::kNone) return sandbox;
+    if (!Missing(fence).empty()) degraded.pop_back();
+    reason = sandbox.error().message;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> ShownCommand(const v1::Manifest& manifest) {
+  std::vector<std::string> command = {"python3", "-m", manifest.program().python_module()};
+  command.insert(command.end(), manifest.program().args().begin(), manifest.program().args().end());
+  return command;
+}
+
+Result<UserProcess> UserProcess::Launch(const Start& start, std::vector<std::string>& degraded) {
+  TY_RETURN_IF_ERROR(MakeFolder(start.dir.Work(), 0755));
+  TY_RETURN_IF_ERROR(MakeFolder(start.dir.Home(), 0700));
+  TY_RETURN_IF_ERROR(MakeFolder(start.dir.Tmp(), 01777));
+  TY_RETURN_IF_ERROR(WriteHosts(start.dir, start.cluster));
+  TY_TRY(Pipes pipes, OpenPipes());
+  const std::int64_t memory_bytes = start.manifest.limits().memory_bytes();
+  Cgroup cgroup;
+  if (auto made = Cgroup::Create("trainyard-" + start.manifest.attempt_id(), memory_bytes); made) {
+    cgroup = std::move(*made);
+    TY_TRY(const UniqueFd note, OpenFile(start.dir.Cgroup(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
+    TY_RETURN_IF_ERROR(WriteAll(note.get(), cgroup.path()));
+  } else {
+    const std::string lost = memory_bytes > 0 ? "the memory limit is not enforced"
+                                              : "running out of memory cannot be told from a kill";
+    degraded.push_back("This machine gives the replica no memory cgroup (" + made.error().message +
+                       "): " + lost + ".");
+  }
+  SandboxPlan plan{.argv = MakeCommand(start),
+                   .directory = RealPath(start.dir.Work()),
+                   .view = MakeView(start),
+                   .host_name = start.manifest.host_name(),
+                   .stdout_fd = pipes.theirs[std::to_underlying(Stream::kStdout)].get(),
+                   .stderr_fd = pipes.theirs[std::to_underlying(Stream::kStderr)].get(),
+                   .structured_fd = pipes.theirs[std::to_underlying(Stream::kStructured)].get(),
+                   .procs_fd = cgroup.procs_fd(),
+                   .lock_fd = start.lock_fd};
+  TY_TRY(Sandbox sandbox, StartFenced(plan, start, degraded));
+  return UserProcess(std::move(sandbox), std::move(cgroup), std::move(pipes.ours));
+}
+
+int UserProcess::output_fd(Stream stream) const noexcept {
+  return outputs_[std::to_underlying(stream)].get();
+}
+
+bool UserProcess::ReadOutput(Stream stream, std::string& bytes) {
+  UniqueFd& output = outputs_[std::to_underlying(stream)];
+  bytes.resize(kReadBytes);
+  const ssize_t size = read(output.get(), bytes.data(), bytes.size());
+  bytes.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  if (size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR))) return true;
+  output.Reset();
+  return false;
+}
+
+bool UserProcess::output_ended() const noexcept {
+  return std::ranges::none_of(outputs_, [](const UniqueFd& output) { return static_cast<bool>(output); });
+}
+
+}  // namespace trainyard::replica

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "environment/environment.h"
+#include "replica/attempt_dir.h"
+#include "replica/cgroup.h"
+#include "replica/log_writer.h"
+#include "replica/sandbox.h"
+
+namespace trainyard::replica {
+
+/// The user's program: fenced in as well as this machine allows, its output in pipes. One thread. The
+/// destructor kills it.
+class UserProcess {
+ public:
+  struct Start {
+    const AttemptDir& dir;
+    const v1::Manifest& manifest;
+    const v1::Cluster& cluster;
+    const environment::Environment& environment;
+    int lock_fd;
+    Fence best_fence;
+  };
+
+  /// Returns once the program runs. Says in `degraded` what this machine does not allow, one line for each
+  /// thing. kFailedPrecondition: the program cannot be run.
+  [[nodiscard]] static Result<UserProcess> Launch(const Start& start, std::vector<std::string>& degraded);
+
+  [[nodiscard]] int pidfd() const noexcept { return sandbox_.pidfd(); }
+  /// -1 once the stream has ended.
+  [[nodiscard]] int output_fd(Stream stream) const noexcept;
+  /// Reads once. False at the stream's end; the descriptor is closed then. `bytes` may be empty.
+  [[nodiscard]] bool ReadOutput(Stream stream, std::string& bytes);
+  [[nodiscard]] bool output_ended() const noexcept;
+
+  void Terminate() noexcept { sandbox_.Terminate(); }
+  void Kill() noexcept { sandbox_.Kill(); }
+  /// Everything has ended. Call when pidfd() is readable.
+  [[nodiscard]] Sandbox::Ended Reap() { return sandbox_.Reap(); }
+  [[nodiscard]] std::int64_t OomKills() const { return cgroup_.OomKills(); }
+
+ private:
+  UserProcess(Sandbox sandbox, Cgroup cgroup, std::array<UniqueFd, kStreamCount> outputs)
+      : cgroup_(std::move(cgroup)), sandbox_(std::move(sandbox)), outputs_(std::move(outputs)) {}
+
+  Cgroup cgroup_;  // removed after the sandbox
+  Sandbox sandbox_;
+  std::array<UniqueFd, kStreamCount> outputs_;
+};
+
+/// "python3 -m MODULE ARGS": as the log shows it. Pure.
+[[nodiscard]] std::vector<std::string> ShownCommand(const v1::Manifest& manifest);
+
+}  // namespace trainyard::replica

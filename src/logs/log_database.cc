@@ -11,7 +11,7 @@ constexpr std::int32_t kApplicationId = 0x54596c67;  // "TYlg"
 // Chunks are tens of kilobytes: large pages mean fewer writes. Measured in bench/logs_bench.cc.
 constexpr std::int32_t kPageBytes = 16 << 10;
 constexpr std::int64_t kCacheBytes = 32 << 20;
-constexpr std::int64_t kCheckpointBytes = 64 << 20;
+constexpr std::int64_t kCheckpointBytes = 16 << 20;  // a longer one stalls the appends behind it
 
 // A rowid table that only grows at its end; `lines` comes last, so that skipping a chunk does not read it.
 constexpr std::array<std::string_view, 1> kMigrations = {R"sql(

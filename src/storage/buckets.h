@@ -123,6 +123,7 @@ class Buckets {
   asio::awaitable<Result<v1::Object>> Copy(Transfer transfer);
   /// A copy that takes the source's file with it.
   asio::awaitable<Result<v1::Object>> Move(Transfer transfer);
+  /// @param destination  its checksums are not looked at.
   /// @param sources  1 to kComposeSourcesMax.
   asio::awaitable<Result<v1::Object>> Compose(v1::Object destination, std::vector<ComposeSource> sources,
                                               Conditions when, bool deletes_sources);

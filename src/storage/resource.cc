@@ -2,9 +2,11 @@
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
+#include <google/protobuf/timestamp.pb.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -47,6 +49,11 @@ std::unexpected<Error> Unsupported(const google::protobuf::FieldDescriptor& fiel
                                                  " is not supported by this server; leave it out"));
 }
 
+/// Cloud Storage's times have three digits, and gcloud warns of more than six.
+google::protobuf::Timestamp TimeOf(SysTime time) {
+  return wire::ToProto(std::chrono::floor<std::chrono::milliseconds>(time));
+}
+
 std::string Etag(std::int64_t generation, std::int64_t metageneration) {
   return Base64(std::to_string(generation) + "/" + std::to_string(metageneration));
 }
@@ -82,8 +89,8 @@ void CompleteBucket(v1::Bucket& bucket, SysTime created) {
     bucket.set_location_type(wide ? "multi-region" : "region");
   }
   if (bucket.storage_class().empty()) bucket.set_storage_class("STANDARD");
-  *bucket.mutable_time_created() = wire::ToProto(created);
-  *bucket.mutable_updated() = wire::ToProto(created);
+  *bucket.mutable_time_created() = TimeOf(created);
+  *bucket.mutable_updated() = TimeOf(created);
   bucket.set_metageneration(1);
   bucket.set_etag(Etag(0, 1));
 }
@@ -104,7 +111,7 @@ v1::Object CompleteObject(v1::Object sent, const NewVersion& version) {
   sent.set_etag(Etag(version.generation, 1));
   for (auto* time : {sent.mutable_time_created(), sent.mutable_updated(), sent.mutable_time_finalized(),
                      sent.mutable_time_storage_class_updated()}) {
-    *time = wire::ToProto(version.now);
+    *time = TimeOf(version.now);
   }
   return sent;
 }
@@ -124,7 +131,7 @@ v1::Object DiscoveredObject(const std::string& bucket, const std::string& object
 void AdvanceMetageneration(v1::Object& object, SysTime now) {
   object.set_metageneration(object.metageneration() + 1);
   object.set_etag(Etag(object.generation(), object.metageneration()));
-  *object.mutable_updated() = wire::ToProto(now);
+  *object.mutable_updated() = TimeOf(now);
 }
 
 Status CheckDigests(const v1::Object& sent, const Digests& digests) {

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "storage/object_edit.h"
+
+namespace trainyard::api::storage_api {
+
+/// objects.patch: what the body names is replaced, null removes, `metadata` is merged key by key.
+/// kInvalidArgument: malformed, unknown names, or a field that this server would have to ignore. Pure: any
+/// thread. Source: discovery.
+[[nodiscard]] Result<storage::ObjectEdit> ReadPatch(std::string_view json);
+
+/// objects.update: all that a client may set is replaced by what the body says.
+[[nodiscard]] Result<storage::ObjectEdit> ReadUpdate(std::string_view json);
+
+}  // namespace trainyard::api::storage_api

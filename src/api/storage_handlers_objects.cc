@@ -1,0 +1,77 @@
+#include <utility>
+
+#include "api/storage_handlers_edit.h"
+#include "api/storage_handlers_routes.h"
+
+namespace trainyard::api::storage_api {
+namespace {
+
+Result<storage::NameQuery> ReadNameQuery(const Request& request) {
+  storage::NameQuery query{.prefix = std::string(request.Query("prefix")),
+                           .delimiter = std::string(request.Query("delimiter")),
+                           .start_offset = std::string(request.Query("startOffset")),
+                           .end_offset = std::string(request.Query("endOffset")),
+                           .page_token = std::string(request.Query("pageToken"))};
+  TY_TRY(query.include_trailing_delimiter, ReadBool(request, "includeTrailingDelimiter"));
+  TY_TRY(query.results_max, ReadResultsMax(request));
+  if (request.HasQuery("matchGlob")) {
+    return std::unexpected(
+        InvalidArgument({}, "matchGlob is not supported by this server; list with a prefix"));
+  }
+  return query;
+}
+
+awaitable<Result<Response>> Edited(Buckets& buckets, Request& request, storage::ObjectEdit edit) {
+  TY_CO_TRY(const Conditions when, ReadConditions(request));
+  TY_CO_TRY(v1::Object object, co_await buckets.Edit(request.Parameter("bucket"), request.Parameter("object"),
+                                                     std::move(edit), when));
+  co_return ObjectAnswer(request, std::move(object));
+}
+
+}  // namespace
+
+awaitable<Result<Response>> GetObject(Buckets& buckets, Request& request) {
+  if (request.Query("alt") == "media") co_return co_await GetMedia(buckets, request);
+  TY_CO_TRY(Conditions when, ReadConditions(request));
+  const auto not_match = std::exchange(when.if_generation_not_match, std::nullopt);
+  TY_CO_TRY(v1::Object object,
+            co_await buckets.Stat(request.Parameter("bucket"), request.Parameter("object"), when));
+  if (not_match && *not_match == object.generation()) co_return Response::Empty(304);
+  co_return ObjectAnswer(request, std::move(object));
+}
+
+awaitable<Result<Response>> ListObjects(Buckets& buckets, Request& request) {
+  TY_CO_TRY(storage::NameQuery query, ReadNameQuery(request));
+  TY_CO_TRY(const bool soft_deleted, ReadBool(request, "softDeleted"));
+  const std::string bucket = request.Parameter("bucket");
+  if (soft_deleted) {  // what is deleted here is gone
+    TY_CO_TRY(const v1::Bucket present, co_await buckets.GetBucket(bucket));
+    v1::Objects none;
+    none.set_kind("storage#objects");
+    co_return JsonAnswer(none);
+  }
+  TY_CO_TRY(v1::Objects page, co_await buckets.List(bucket, std::move(query)));
+  for (v1::Object& object : *page.mutable_items()) AddLinks(request, object);
+  co_return JsonAnswer(page);
+}
+
+awaitable<Result<Response>> DeleteObject(Buckets& buckets, Request& request) {
+  TY_CO_TRY(const Conditions when, ReadConditions(request));
+  TY_CO_RETURN_IF_ERROR(
+      co_await buckets.Delete(request.Parameter("bucket"), request.Parameter("object"), when));
+  co_return Response::Empty();
+}
+
+awaitable<Result<Response>> PatchObject(Buckets& buckets, Request& request) {
+  TY_CO_TRY(const std::string body, co_await ReadTextBody(request));
+  TY_CO_TRY(storage::ObjectEdit edit, ReadPatch(body));
+  co_return co_await Edited(buckets, request, std::move(edit));
+}
+
+awaitable<Result<Response>> UpdateObject(Buckets& buckets, Request& request) {
+  TY_CO_TRY(const std::string body, co_await ReadTextBody(request));
+  TY_CO_TRY(storage::ObjectEdit edit, ReadUpdate(body));
+  co_return co_await Edited(buckets, request, std::move(edit));
+}
+
+}  // namespace trainyard::api::storage_api

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "api/storage_handlers_request.h"
+
+/// The storage API's methods, each a coroutine over one request. Loop thread.
+namespace trainyard::api::storage_api {
+
+awaitable<Result<Response>> InsertBucket(Buckets& buckets, Request& request);
+awaitable<Result<Response>> GetBucket(Buckets& buckets, Request& request);
+awaitable<Result<Response>> ListBuckets(Buckets& buckets, Request& request);
+awaitable<Result<Response>> DeleteBucket(Buckets& buckets, Request& request);
+awaitable<Result<Response>> GetStorageLayout(Buckets& buckets, Request& request);
+/// folders and managedFolders: these are resources of hierarchical buckets, of which there are none. `gcloud
+/// storage rm -r` asks before it deletes a bucket.
+awaitable<Result<Response>> ListFolders(Buckets& buckets, Request& request);
+
+/// Metadata, or with alt=media the contents.
+awaitable<Result<Response>> GetObject(Buckets& buckets, Request& request);
+/// The contents, or the part that a Range header asks for.
+awaitable<Result<Response>> GetMedia(Buckets& buckets, Request& request);
+awaitable<Result<Response>> ListObjects(Buckets& buckets, Request& request);
+awaitable<Result<Response>> DeleteObject(Buckets& buckets, Request& request);
+awaitable<Result<Response>> PatchObject(Buckets& buckets, Request& request);
+awaitable<Result<Response>> UpdateObject(Buckets& buckets, Request& request);
+
+awaitable<Result<Response>> CopyObject(Buckets& buckets, Request& request);
+awaitable<Result<Response>> RewriteObject(Buckets& buckets, Request& request);
+awaitable<Result<Response>> MoveObject(Buckets& buckets, Request& request);
+awaitable<Result<Response>> ComposeObject(Buckets& buckets, Request& request);
+
+/// POST under /upload: by `uploadType`.
+awaitable<Result<Response>> InsertObject(Buckets& buckets, Request& request);
+awaitable<Result<Response>> StartUpload(Buckets& buckets, Request& request);
+/// PUT: bytes of a resumable upload, or the question how many are here.
+awaitable<Result<Response>> ContinueUpload(Buckets& buckets, Request& request);
+awaitable<Result<Response>> CancelUpload(Buckets& buckets, Request& request);
+
+}  // namespace trainyard::api::storage_api

@@ -1,0 +1,43 @@
+// Only the storage API on a free port, for the tests of clients: storage_server DATA [--no-create-on-use].
+// Prints "listening on http://127.0.0.1:PORT" and serves until SIGTERM.
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <csignal>
+#include <cstdio>
+#include <string_view>
+
+#include "api/storage_handlers.h"
+#include "async/system_clock.h"
+#include "http/server.h"
+#include "storage/buckets.h"
+
+namespace asio = boost::asio;
+using namespace trainyard;  // NOLINT: a program of one page
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  const bool create_on_use = argc < 3 || std::string_view(argv[2]) != "--no-create-on-use";
+  const SystemClock clock;
+  asio::io_context loop;
+  asio::thread_pool files(2);
+  storage::Buckets::Options options{.data = argv[1], .create_on_use = create_on_use};
+  auto buckets = storage::Buckets::Open(std::move(options), clock, files);
+  if (!buckets) {
+    std::fprintf(stderr, "storage_server: %s\n", buckets.error().message.c_str());
+    return 1;
+  }
+  http::Router router;
+  api::AddStorageRoutes(router, **buckets);
+  {
+    http::Server server(loop, router);
+    const auto port = server.ListenTcp("127.0.0.1", 0);
+    if (!port) return 1;
+    asio::signal_set signals(loop, SIGTERM, SIGINT);
+    signals.async_wait([&server](const boost::system::error_code&, int) { server.Stop(); });
+    std::printf("listening on http://127.0.0.1:%u\n", static_cast<unsigned>(*port));
+    std::fflush(stdout);
+    loop.run();
+  }
+  files.join();
+}

@@ -27,7 +27,7 @@ void AddObjectHeaders(const v1::Object& object, http::Headers& headers) {
   if (!object.crc32c().empty())
     headers.Add("X-Goog-Hash", "crc32c=" + object.crc32c() + ",md5=" + object.md5_hash());
   headers.Add("Accept-Ranges", "bytes");
-  // Field values that a client set were checked to be JSON only; the response writer refuses line ends.
+  // Any text may have been set by a client: the response writer makes line ends spaces.
   const auto add = [&headers](const char* name, const std::string& value) {
     if (!value.empty()) headers.Add(name, value);
   };

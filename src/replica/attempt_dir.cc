@@ -67,10 +67,13 @@ Result<UniqueFd> TakeLock(const AttemptDir& dir, int inherited) {
   return TakeLock(dir);
 }
 
-Status SignLock(const UniqueFd& lock) {
-  const std::string pid = std::to_string(getpid()) + "\n";
-  if (ftruncate(lock.get(), 0) != 0) return std::unexpected(ErrnoError(errno, "sign the lock"));
-  return WriteAll(lock.get(), pid);
+Status SignLock(int lock, pid_t supervisor) {
+  const std::string pid = std::to_string(supervisor) + "\n";
+  // At a fixed place: engine and supervisor share the file's position.
+  if (pwrite(lock, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
+    return std::unexpected(ErrnoError(errno, "sign the lock"));
+  }
+  return {};
 }
 
 Result<bool> IsLocked(const AttemptDir& dir) {

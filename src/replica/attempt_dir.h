@@ -22,7 +22,6 @@ struct AttemptDir {
   [[nodiscard]] std::string Lock() const { return path + "/lock"; }
   [[nodiscard]] std::string Spool() const { return path + "/spool"; }
   [[nodiscard]] std::string Exit() const { return path + "/exit.pb"; }
-  [[nodiscard]] std::string Dismissed() const { return path + "/dismissed"; }
   [[nodiscard]] std::string Work() const { return path + "/work"; }
   [[nodiscard]] std::string Home() const { return path + "/home"; }
   [[nodiscard]] std::string Tmp() const { return path + "/tmp"; }
@@ -41,8 +40,8 @@ struct AttemptDir {
 /// The lock as an engine hands it to the supervisor that it starts (so that the attempt is alive from that
 /// moment on): `inherited` if it is the lock file, otherwise TakeLock.
 [[nodiscard]] Result<UniqueFd> TakeLock(const AttemptDir& dir, int inherited);
-/// Writes our pid into the lock that we hold.
-[[nodiscard]] Status SignLock(const UniqueFd& lock);
+/// Writes the supervisor's pid into the lock: the engine as soon as it knows it, the supervisor itself.
+[[nodiscard]] Status SignLock(int lock, pid_t supervisor);
 /// Whether something holds the lock. A folder without a lock file is not locked.
 [[nodiscard]] Result<bool> IsLocked(const AttemptDir& dir);
 /// The supervisor that holds the lock: the pid in it, if that process has the lock open; nothing otherwise.

@@ -51,7 +51,7 @@ Result<Supervisor::Setup> SetUp(Arguments arguments) {
   AttemptDir dir{std::move(arguments.attempt_dir)};
   TY_TRY(v1::Manifest manifest, ReadManifest(dir));
   TY_TRY(UniqueFd lock, TakeLock(dir, kInheritedLockFd));
-  TY_RETURN_IF_ERROR(SignLock(lock));
+  TY_RETURN_IF_ERROR(SignLock(lock.get(), getpid()));
   TY_TRY(Spool spool, Spool::Create(dir.Spool()));
   return Supervisor::Setup{.dir = std::move(dir),
                            .manifest = std::move(manifest),

@@ -1,6 +1,5 @@
 #include "replica/supervisor.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -72,9 +71,6 @@ void Supervisor::Run() {
   link_.Step(now_);
   Prepare();
   while (!dismissed_ && now_ < shutdown_deadline_) Round();
-  if (!dismissed_) return;
-  const UniqueFd mark(open(setup_.dir.Dismissed().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-  if (!mark) Diagnose(DiagnosticLevel::kWarning, "cannot leave a mark of having been dismissed");
 }
 
 // --- The phases

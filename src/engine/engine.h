@@ -22,18 +22,19 @@ enum class Liveness {
   kAbsent,  ///< never started: no attempt directory
 };
 
-/// Starts supervisors somewhere. Loop thread only. Engines: local (processes of this machine), fake (tests); slurm later.
-/// A supervisor outlives the server; nothing here ends one when the engine is destroyed.
+/// Starts supervisors somewhere. Loop thread only. Engines: local (processes of this machine), fake (tests);
+/// slurm later. A supervisor outlives the server; nothing here ends one when the engine is destroyed.
 class Engine {
  public:
   virtual ~Engine() = default;
 
-  /// Called when a supervisor that this engine started has ended without having been dismissed.
+  /// Called when a supervisor that this engine started or adopted has ended, dismissed or not, and all of its
+  /// attempt with it.
   using OnGone = std::function<void(const std::string& attempt_id)>;
   virtual void SetOnGone(OnGone on_gone) = 0;
 
-  /// Writes the manifest and starts the attempt's supervisor. Returns once the supervisor's process exists. The attempt
-  /// must be recorded as launched before: a second Start of the same attempt is kAlreadyExists.
+  /// Writes the manifest and starts the attempt's supervisor. Returns once the supervisor's process exists.
+  /// The attempt must be recorded as launched before: a second Start of the same attempt is kAlreadyExists.
   virtual boost::asio::awaitable<Status> Start(Manifest manifest) = 0;
 
   /// Whether the attempt lives. `manifest` needs places.attempt_dir only.

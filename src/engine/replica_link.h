@@ -17,7 +17,8 @@ using replica::v1::ToReplica;
 class ReplicaLink {
  public:
   virtual ~ReplicaLink() = default;
-  /// Queues a frame. Frames sent after the connection was lost are dropped: the supervisor comes back and says Hello.
+  /// Queues a frame. Frames sent after the connection was lost are dropped: the supervisor comes back and
+  /// says Hello.
   virtual void Send(ToReplica frame) = 0;
   /// Closes the connection; the supervisor connects again.
   virtual void Close() = 0;
@@ -27,16 +28,19 @@ class ReplicaLink {
 class ReplicaLinkObserver {
  public:
   virtual ~ReplicaLinkObserver() = default;
-  /// First frame of a connection. An error closes the connection. A newer connection of an attempt replaces the older one.
+  /// First frame of a connection. An error closes the connection. A newer connection of an attempt replaces
+  /// the older one.
   virtual Status OnHello(std::shared_ptr<ReplicaLink> link, const FromReplica::Hello& hello) = 0;
   /// Every other frame, in order; the next one is read when this one is done with.
-  virtual boost::asio::awaitable<void> OnFrame(std::shared_ptr<ReplicaLink> link, std::string attempt_id, FromReplica frame) = 0;
+  virtual boost::asio::awaitable<void> OnFrame(std::shared_ptr<ReplicaLink> link, std::string attempt_id,
+                                               FromReplica frame) = 0;
   /// The connection is gone (after OnHello accepted it).
   virtual void OnClosed(const ReplicaLink* link, const std::string& attempt_id) = 0;
 };
 
-/// `GET /replica/v1/attach` with `Upgrade: trainyard-replica`: decodes frames for the observer, which outlives the handler.
-/// Refuses a connection that does not come through the server's Unix socket only by its Hello (the observer checks the token).
+/// `GET /replica/v1/attach` with `Upgrade: trainyard-replica`: decodes frames for the observer, which
+/// outlives the handler. Refuses a connection that does not come through the server's Unix socket only by its
+/// Hello (the observer checks the token).
 [[nodiscard]] http::Handler AttachHandler(ReplicaLinkObserver& observer);
 
 }  // namespace trainyard::engine

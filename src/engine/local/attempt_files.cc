@@ -1,0 +1,126 @@
+#include "engine/local/attempt_files.h"
+
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+
+#include "async/file.h"
+#include "replica/cgroup.h"
+#include "replica/spool.h"
+#include "wire/time.h"
+
+namespace trainyard::engine {
+
+namespace {
+
+namespace fs = std::filesystem;
+using replica::AttemptDir;
+
+const std::string kLostMessage =
+    "the replica's supervisor ended without a record: it was killed, or the machine was started again";
+
+Status RefuseAlive(const AttemptDir& dir) {
+  TY_TRY(const bool locked, replica::IsLocked(dir));
+  if (locked) return std::unexpected(FailedPrecondition("the attempt is alive"));
+  return {};
+}
+
+/// A program may have taken the write permission from folders of its own.
+void MakeFoldersWritable(const std::string& path) {
+  std::error_code error;
+  fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, error);
+  for (fs::recursive_directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->is_directory(ignored) && !entry->is_symlink(ignored)) {
+      fs::permissions(entry->path(), fs::perms::owner_all, fs::perm_options::add, ignored);
+    }
+  }
+}
+
+}  // namespace
+
+Result<UniqueFd> MakeAttempt(const AttemptDir& dir, const Manifest& manifest) {
+  std::error_code error;
+  fs::create_directories(fs::path(dir.path).parent_path(), error);
+  if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + dir.path));
+  if (mkdir(dir.path.c_str(), 0700) != 0) {
+    if (errno == EEXIST)
+      return std::unexpected(Error{Code::kAlreadyExists, "the attempt was started before", {}});
+    return std::unexpected(ErrnoError(errno, "mkdir " + dir.path));
+  }
+  TY_TRY(UniqueFd lock, replica::TakeLock(dir));
+  TY_RETURN_IF_ERROR(replica::WriteManifest(dir, manifest));
+  return lock;
+}
+
+Result<Liveness> InspectAttempt(const AttemptDir& dir) {
+  if (access(dir.path.c_str(), F_OK) != 0) {
+    if (errno == ENOENT) return Liveness::kAbsent;
+    return std::unexpected(ErrnoError(errno, dir.path));
+  }
+  TY_TRY(const bool locked, replica::IsLocked(dir));
+  if (locked) return Liveness::kAlive;
+  TY_TRY(const auto exit, replica::ReadExit(dir));
+  return exit ? Liveness::kEnded : Liveness::kLost;
+}
+
+UniqueFd OpenSupervisor(const AttemptDir& dir) {
+  const auto pid = replica::LockHolder(dir);
+  if (!pid) return {};
+  UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, *pid, 0)));
+  if (replica::LockHolder(dir) != pid) return {};  // it ended meanwhile, and its pid may be another's
+  return pidfd;
+}
+
+/// What the supervisor wrote to its own log last: it says why when it could not do its work.
+static std::string LastWords(const AttemptDir& dir) {
+  constexpr std::size_t kLastWordsMax = 1000;
+  const Result<std::string> log = ReadFile(dir.SupervisorLog());
+  if (!log || log->empty()) return {};
+  return ". Its last words: " + log->substr(log->size() - std::min(log->size(), kLastWordsMax));
+}
+
+Result<Engine::Remains> CollectRemains(const AttemptDir& dir, std::int64_t from_line) {
+  TY_RETURN_IF_ERROR(RefuseAlive(dir));
+  Engine::Remains remains;
+  TY_TRY(auto exit, replica::ReadExit(dir));
+  if (exit) {
+    remains.exit = *std::move(exit);
+  } else {
+    remains.exit.set_cause(replica::v1::ExitRecord::LOST);
+    remains.exit.set_message(kLostMessage + LastWords(dir));
+    *remains.exit.mutable_end_time() = wire::ToProto(SysTime(std::chrono::system_clock::now()));
+  }
+  TY_TRY(remains.chunks, replica::ReadSpool(dir.Spool(), from_line));
+  return remains;
+}
+
+void KillSupervisor(const AttemptDir& dir) {
+  if (const UniqueFd pidfd = OpenSupervisor(dir); pidfd)
+    syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
+}
+
+void KillLockHolders(const AttemptDir& dir) {
+  for (const pid_t pid : replica::LockHolders(dir)) kill(pid, SIGKILL);
+}
+
+Status RemoveAttempt(const AttemptDir& dir) {
+  TY_RETURN_IF_ERROR(RefuseAlive(dir));
+  if (const auto cgroup = ReadFile(dir.Cgroup()); cgroup && !cgroup->empty()) replica::RemoveCgroup(*cgroup);
+  std::error_code error;
+  fs::remove_all(dir.path, error);
+  if (error == std::errc::permission_denied) {
+    MakeFoldersWritable(dir.path);
+    fs::remove_all(dir.path, error);
+  }
+  if (error) return std::unexpected(ErrnoError(error.value(), "remove " + dir.path));
+  return {};
+}
+
+}  // namespace trainyard::engine

@@ -1,0 +1,31 @@
+#pragma once
+
+#include "async/unique_fd.h"
+#include "engine/engine.h"
+#include "replica/attempt_dir.h"
+
+/// The local engine's work on attempt folders. Blocking: a pool's thread.
+namespace trainyard::engine {
+
+/// Makes the folder with the manifest in it and takes the lock. kAlreadyExists: the attempt was started
+/// before.
+[[nodiscard]] Result<UniqueFd> MakeAttempt(const replica::AttemptDir& dir, const Manifest& manifest);
+
+[[nodiscard]] Result<Liveness> InspectAttempt(const replica::AttemptDir& dir);
+
+/// A pidfd of the supervisor that holds the lock; empty if it is gone.
+[[nodiscard]] UniqueFd OpenSupervisor(const replica::AttemptDir& dir);
+
+/// kFailedPrecondition: the attempt is alive.
+[[nodiscard]] Result<Engine::Remains> CollectRemains(const replica::AttemptDir& dir, std::int64_t from_line);
+
+/// SIGKILL to the supervisor; its replica's init process then ends everything else, and the lock is free when
+/// that is done.
+void KillSupervisor(const replica::AttemptDir& dir);
+/// SIGKILL to every process that has the lock open.
+void KillLockHolders(const replica::AttemptDir& dir);
+
+/// kFailedPrecondition: the attempt is alive.
+[[nodiscard]] Status RemoveAttempt(const replica::AttemptDir& dir);
+
+}  // namespace trainyard::engine

@@ -1,0 +1,144 @@
+#include "engine/local/local_engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "async/file.h"
+#include "engine/testing/loop.h"
+#include "replica/descendants.h"
+#include "replica/spool.h"
+#include "replica/testing/attempt_fixture.h"
+
+namespace trainyard::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using replica::AttemptFixture;
+using replica::ReadExit;
+
+/// Supervisors are this test's own program (replica/testing/supervisor_program.cc).
+class LocalEngineTest : public AttemptFixture {
+ protected:
+  LocalEngineTest() {
+    fs::remove(dir_.path);  // the engine makes it
+    MakeEngine({});
+  }
+  ~LocalEngineTest() override {
+    if (fs::exists(dir_.path)) {
+      EXPECT_TRUE(loop_.Run(engine_->Kill(manifest_)).has_value());
+      EXPECT_TRUE(loop_.Run(engine_->Remove(manifest_)).has_value());
+    }
+  }
+  void MakeEngine(LocalEngine::Options options) {
+    engine_.reset();
+    engine_ = std::make_unique<LocalEngine>(loop_.context.get_executor(), std::move(options));
+    engine_->SetOnGone([this](const std::string& attempt_id) { gone_.push_back(attempt_id); });
+  }
+  Liveness Inspect() { return loop_.Run(engine_->Inspect(manifest_)).value(); }
+  Status Start() { return loop_.Run(engine_->Start(manifest_)); }
+  bool WaitUntilReported() {
+    return loop_.RunUntil([this] { return !gone_.empty(); });
+  }
+
+  Loop loop_;
+  std::unique_ptr<LocalEngine> engine_;
+  std::vector<std::string> gone_;
+};
+
+TEST_F(LocalEngineTest, LifeOfAnAttempt) {
+  EXPECT_EQ(Inspect(), Liveness::kAbsent);
+  StartServer();
+  Program("echo hello; exit 4");
+  ASSERT_TRUE(Start().has_value());
+  EXPECT_EQ(Inspect(), Liveness::kAlive);
+  EXPECT_EQ(loop_.Run(engine_->Remove(manifest_)).error().code, Code::kFailedPrecondition);
+  EXPECT_EQ(loop_.Run(engine_->Collect(manifest_, 0)).error().code, Code::kFailedPrecondition);
+  OpenBarrier();
+  EXPECT_EQ(WaitForExit().exit_code(), 4);
+  Dismiss();
+  ASSERT_TRUE(WaitUntilReported());
+  EXPECT_EQ(gone_, std::vector<std::string>{manifest_.attempt_id()});
+  EXPECT_EQ(Inspect(), Liveness::kEnded);
+  EXPECT_EQ(Start().error().code, Code::kAlreadyExists);
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "the supervisor was not reaped";
+  EXPECT_TRUE(loop_.Run(engine_->Remove(manifest_)).has_value());
+  EXPECT_EQ(Inspect(), Liveness::kAbsent);
+}
+
+TEST_F(LocalEngineTest, ManifestIsForItsOwnerOnly) {
+  ASSERT_TRUE(Start().has_value());
+  EXPECT_EQ(fs::status(dir_.Manifest()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(LocalEngineTest, IsAliveBeforeTheSupervisorHasDoneAnything) {
+  MakeEngine({.supervisor_program = "/bin/sh", .supervisor_arguments = {"-c", "exec sleep 1000"}});
+  ASSERT_TRUE(Start().has_value());
+  EXPECT_EQ(Inspect(), Liveness::kAlive);
+}
+
+TEST_F(LocalEngineTest, AProgramThatCannotBeStartedIsAnErrorAndTheAttemptIsLost) {
+  MakeEngine({.supervisor_program = "/nonexistent"});
+  EXPECT_FALSE(Start().has_value());
+  EXPECT_EQ(Inspect(), Liveness::kLost);
+}
+
+TEST_F(LocalEngineTest, KillTakesEverythingAndLeavesTheLinesOnDisk) {
+  Program("(setsid sleep 1000 &); i=0; while [ $i -lt 50 ]; do echo $i; i=$((i+1)); done; sleep 1000");
+  StartServer();
+  memory_->acknowledges = false;
+  ASSERT_TRUE(Start().has_value());
+  OpenBarrier();
+  while (replica::ReadSpool(dir_.Spool(), 52)->empty())
+    sched_yield();  // 3 lines of the supervisor's, then 50
+  const std::vector<pid_t> processes = replica::Descendants(*replica::LockHolder(dir_));
+  EXPECT_GE(processes.size(), 3U);
+  EXPECT_TRUE(loop_.Run(engine_->Kill(manifest_)).has_value());
+  for (const pid_t pid : processes) EXPECT_TRUE(replica::WaitUntilGone(pid));
+  ASSERT_TRUE(WaitUntilReported());
+  EXPECT_EQ(Inspect(), Liveness::kLost);
+  const auto remains = loop_.Run(engine_->Collect(manifest_, 10));
+  ASSERT_TRUE(remains.has_value());
+  EXPECT_EQ(remains->exit.cause(), ExitRecord::LOST);
+  EXPECT_FALSE(remains->exit.message().empty());
+  ASSERT_FALSE(remains->chunks.empty());
+  EXPECT_GT(remains->chunks.front().first_line() + remains->chunks.front().line_count(), 10);
+  EXPECT_EQ(remains->chunks.back().first_line() + remains->chunks.back().line_count(), 53);
+}
+
+TEST_F(LocalEngineTest, SupervisorsOutliveTheEngineAndAreAdopted) {
+  Program("until [ -e go ]; do sleep 0.005; done");
+  StartServer();
+  ASSERT_TRUE(Start().has_value());
+  OpenBarrier();
+  MakeEngine({});
+  EXPECT_EQ(Inspect(), Liveness::kAlive);
+  EXPECT_EQ(Inspect(), Liveness::kAlive);
+  EXPECT_TRUE(gone_.empty());
+  std::ofstream(dir_.Work() + "/go") << "go";
+  EXPECT_EQ(WaitForExit().cause(), ExitRecord::EXITED);
+  Dismiss();
+  ASSERT_TRUE(WaitUntilReported());
+  EXPECT_EQ(gone_.size(), 1U);
+  EXPECT_EQ(Inspect(), Liveness::kEnded);
+}
+
+TEST_F(LocalEngineTest, RemoveTakesWriteProtectedFoldersToo) {
+  Program("mkdir -p a/b && touch a/b/c && chmod 500 a/b a");
+  StartServer();
+  ASSERT_TRUE(Start().has_value());
+  OpenBarrier();
+  WaitForExit();
+  Dismiss();
+  ASSERT_TRUE(WaitUntilReported());
+  EXPECT_TRUE(loop_.Run(engine_->Remove(manifest_)).has_value());
+  EXPECT_FALSE(fs::exists(dir_.path));
+}
+
+}  // namespace
+}  // namespace trainyard::engine

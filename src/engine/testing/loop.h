@@ -1,0 +1,44 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "base/check.h"
+
+namespace trainyard::engine {
+
+/// A loop for tests: runs one coroutine at a time to its end, with everything else that is there.
+class Loop {
+ public:
+  template <class T>
+  T Run(boost::asio::awaitable<T> task) {
+    std::optional<T> result;
+    boost::asio::co_spawn(context, std::move(task), [&result](const std::exception_ptr& exception, T value) {
+      TY_CHECK(!exception);
+      result.emplace(std::move(value));
+    });
+    TY_CHECK(RunUntil([&result] { return result.has_value(); }));
+    return *std::move(result);
+  }
+
+  /// False after 20 s.
+  bool RunUntil(const std::function<bool()>& done) {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    context.restart();
+    while (!done()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      context.run_one_for(std::chrono::milliseconds(50));
+      if (context.stopped()) context.restart();
+    }
+    return true;
+  }
+
+  boost::asio::io_context context{1};
+};
+
+}  // namespace trainyard::engine

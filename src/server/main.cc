@@ -1,6 +1,6 @@
 #include <string_view>
 
-//LATER #include "cli/main.h"
+#include "cli/main.h"
 #include "replica/main.h"
 #include "server/serve.h"
 
@@ -8,5 +8,5 @@ int main(int argc, char** argv) {
   std::string_view command = argc > 1 ? argv[1] : "";
   if (command == "serve") return trainyard::server::Serve(argc - 1, argv + 1);
   if (command == "replica") return trainyard::replica::RunReplica(argc - 1, argv + 1);
-  return 2; //LATER RunCommandLine
+  return trainyard::RunCommandLine(argc, argv);
 }

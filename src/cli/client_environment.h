@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/session.h"
+
+namespace trainyard::cli {
+
+/// Where a server is to be found by clients that know nothing of it.
+struct ClientEnvironment {
+  std::string url;      ///< plain: http://127.0.0.1:8470
+  std::string tls_url;  ///< https://127.0.0.1:8471; empty: there is none
+  std::string ca_file;  ///< whom to trust on it
+  std::string project;
+};
+
+/// (name, value) of every variable that points gcloud, Google's Python and Node clients and
+/// STORAGE_EMULATOR_HOST users at the server. Pure. Source: docs/spec "Pointing the clients": gcloud by its
+/// endpoint overrides; Python's discovery.build('ml', 'v1') by a universe domain of our own, whose hosts
+/// ml.localhost and storage.localhost answer on the TLS port; credentials from the metadata server on the
+/// plain port.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> ClientVariables(
+    const ClientEnvironment& environment);
+
+/// `export NAME='value'` lines for sh.
+[[nodiscard]] std::string PrintExports(const std::vector<std::pair<std::string, std::string>>& variables);
+
+/// The command `env`. Runs without a session's client: it asks the server itself.
+[[nodiscard]] ExitStatus PrintClientEnvironment(const Arguments& arguments, const Surroundings& surroundings,
+                                                const Console& console);
+
+}  // namespace trainyard::cli

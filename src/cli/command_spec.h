@@ -1,0 +1,53 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+
+/// What the command line accepts, as data: commands.cc has the table, arguments.h reads by it, usage.h prints
+/// it.
+namespace trainyard::cli {
+
+/// Checks a flag's value. The error's message is what gcloud says behind "argument --flag: ".
+using ValueCheck = Status (*)(std::string_view value);
+
+enum class FlagKind {
+  kValue,   ///< --flag VALUE or --flag=VALUE; the last one counts
+  kAppend,  ///< the same, but each adds to the former ones (labels, lists to be updated)
+  kSwitch,  ///< --flag, and --no-flag to take it back
+};
+
+struct FlagSpec {
+  std::string_view name;  ///< "--job-dir"
+  FlagKind kind = FlagKind::kValue;
+  std::string_view metavar;
+  std::string_view help;
+  ValueCheck check = nullptr;
+  bool everywhere = false;  ///< a flag that all commands have: not in the usage line
+  bool beta = false;        ///< gcloud has it in alpha and beta only: not in the usage line either
+};
+
+/// Flags that belong together.
+struct FlagGroup {
+  enum class Rule {
+    kExclusive,    ///< at most one of them
+    kAllOrNone,    ///< each is needed once one is there
+    kFirstNeeded,  ///< the others only together with the first
+  };
+  Rule rule = Rule::kExclusive;
+  std::span<const std::string_view> flags;
+};
+
+struct CommandSpec {
+  std::string_view path;        ///< behind the program's name: "jobs submit training"
+  std::string_view summary;     ///< one line
+  std::string_view positional;  ///< "JOB"; empty: none
+  bool repeats = false;         ///< the positional may be given several times
+  bool optional = false;        ///< or not at all
+  bool passthrough = false;     ///< -- USER_ARGS
+  std::span<const FlagSpec> flags;
+  std::span<const FlagGroup> groups;
+};
+
+}  // namespace trainyard::cli

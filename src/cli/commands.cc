@@ -1,0 +1,171 @@
+#include "cli/commands.h"
+
+#include <algorithm>
+#include <array>
+
+#include "cli/common_flags.h"
+#include "cli/flag_values.h"
+#include "cli/submit_flags.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr auto kNoFlags = WithCommonFlags(std::array<FlagSpec, 0>{});
+constexpr auto kDescribeFlags =
+    WithCommonFlags(std::array{FlagSpec{.name = "--summarize",
+                                        .kind = FlagKind::kSwitch,
+                                        .help = "Show tables of the most important fields instead."}});
+constexpr auto kListFlags = WithCommonFlags(std::array{
+    FlagSpec{.name = "--filter",
+             .metavar = "EXPRESSION",
+             .help = "Only jobs for which it holds: KEY=VALUE, KEY:VALUE, KEY~REGEX with AND, OR, NOT and "
+                     "parentheses."},
+    FlagSpec{.name = "--limit",
+             .metavar = "LIMIT",
+             .help = "At most so many jobs.",
+             .check = CheckPositiveInteger},
+    FlagSpec{.name = "--page-size",
+             .metavar = "SIZE",
+             .help = "A new table after so many jobs.",
+             .check = CheckPositiveInteger},
+    FlagSpec{.name = "--sort-by",
+             .metavar = "FIELD,...",
+             .help = "Order of the jobs; ~FIELD is descending.",
+             .check = CheckList},
+    FlagSpec{.name = "--uri", .kind = FlagKind::kSwitch, .help = "Print the address of each job only."}});
+constexpr auto kStreamFlags = WithCommonFlags(
+    std::array{FlagSpec{.name = "--allow-multiline-logs",
+                        .kind = FlagKind::kSwitch,
+                        .help = "Do not split messages at their line ends."},
+               FlagSpec{.name = "--polling-interval",
+                        .metavar = "SECONDS",
+                        .help = "Time between two looks for new entries; half a second if not given.",
+                        .check = CheckPositiveInteger},
+               FlagSpec{.name = "--task-name",
+                        .metavar = "TASK",
+                        .help = "Only entries of this replica, master-replica-0 for example."}});
+constexpr auto kUpdateFlags = WithCommonFlags(std::array{
+    FlagSpec{.name = "--clear-labels", .kind = FlagKind::kSwitch, .help = "Remove all labels first."},
+    FlagSpec{.name = "--remove-labels",
+             .kind = FlagKind::kAppend,
+             .metavar = "KEY,...",
+             .help = "Labels to remove.",
+             .check = CheckList},
+    FlagSpec{.name = "--update-labels",
+             .kind = FlagKind::kAppend,
+             .metavar = "KEY=VALUE,...",
+             .help = "Labels to set.",
+             .check = CheckLabels}});
+constexpr auto kEnvFlags = WithCommonFlags(
+    std::array{FlagSpec{.name = "--data", .metavar = "DIR", .help = "Data folder of the server."},
+               FlagSpec{.name = "--shell", .metavar = "SHELL", .help = "Which shell's words to print: sh."}});
+constexpr auto kCopyFlags = WithCommonFlags(
+    std::array{FlagSpec{.name = "--recursive",
+                        .kind = FlagKind::kSwitch,
+                        .help = "Folders with all that is in them. -r and -R are the same."}});
+constexpr auto kLsFlags = WithCommonFlags(std::array{
+    FlagSpec{.name = "--long", .kind = FlagKind::kSwitch, .help = "Sizes and times, too. -l is the same."},
+    FlagSpec{.name = "--recursive",
+             .kind = FlagKind::kSwitch,
+             .help = "All objects below. -r and -R are the same."}});
+
+constexpr std::string_view kLabelsExclusive[] = {"--clear-labels", "--remove-labels"};
+constexpr FlagGroup kUpdateGroups[] = {{FlagGroup::Rule::kExclusive, kLabelsExclusive}};
+
+const std::array kCommands{
+    CommandSpec{.path = "env",
+                .summary = "Prints settings that point gcloud and client libraries at the server.",
+                .flags = kEnvFlags},
+    CommandSpec{.path = "help",
+                .summary = "Shows the commands.",
+                .positional = "COMMAND",
+                .repeats = true,
+                .optional = true,
+                .flags = kNoFlags},
+    CommandSpec{.path = "jobs cancel",
+                .summary = "Cancel a running training job.",
+                .positional = "JOB",
+                .flags = kNoFlags},
+    CommandSpec{.path = "jobs describe",
+                .summary = "Describe a training job.",
+                .positional = "JOB",
+                .flags = kDescribeFlags},
+    CommandSpec{.path = "jobs list", .summary = "List existing training jobs.", .flags = kListFlags},
+    CommandSpec{.path = "jobs stream-logs",
+                .summary = "Show logs from a running training job.",
+                .positional = "JOB",
+                .flags = kStreamFlags},
+    CommandSpec{.path = "jobs submit training",
+                .summary = "Submit a training job.",
+                .positional = "JOB",
+                .passthrough = true,
+                .flags = SubmitTrainingFlags(),
+                .groups = SubmitTrainingGroups()},
+    CommandSpec{.path = "jobs update",
+                .summary = "Update the labels of a training job.",
+                .positional = "JOB",
+                .flags = kUpdateFlags,
+                .groups = kUpdateGroups},
+    CommandSpec{.path = "storage cat",
+                .summary = "Print objects.",
+                .positional = "URL",
+                .repeats = true,
+                .flags = kNoFlags},
+    CommandSpec{.path = "storage cp",
+                .summary = "Copy files and objects.",
+                .positional = "SOURCE",
+                .repeats = true,
+                .flags = kCopyFlags},
+    CommandSpec{.path = "storage ls",
+                .summary = "List buckets and objects.",
+                .positional = "URL",
+                .repeats = true,
+                .optional = true,
+                .flags = kLsFlags},
+    CommandSpec{.path = "storage rm",
+                .summary = "Delete objects.",
+                .positional = "URL",
+                .repeats = true,
+                .flags = kCopyFlags},
+    CommandSpec{.path = "version", .summary = "Prints the version.", .flags = kNoFlags},
+};
+
+/// The path's first word, and whether there is more.
+std::pair<std::string_view, bool> FirstWord(std::string_view path) {
+  std::size_t space = path.find(' ');
+  return {path.substr(0, space), space != std::string_view::npos};
+}
+
+}  // namespace
+
+std::span<const CommandSpec> Commands() { return kCommands; }
+
+FoundCommand FindCommand(const std::vector<std::string>& words) {
+  FoundCommand found;
+  std::string path;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    path += (path.empty() ? "" : " ") + words[i];
+    for (const CommandSpec& command : kCommands)
+      if (command.path == path) return {&command, i + 1};
+    if (ChoicesIn(path).empty()) break;
+    found.depth = i + 1;
+  }
+  return found;
+}
+
+std::vector<Choice> ChoicesIn(std::string_view group) {
+  std::vector<Choice> choices;
+  for (const CommandSpec& command : kCommands) {
+    std::string_view rest = command.path;
+    if (!group.empty()) {
+      if (!rest.starts_with(group) || rest.size() <= group.size() || rest[group.size()] != ' ') continue;
+      rest.remove_prefix(group.size() + 1);
+    }
+    auto [name, is_group] = FirstWord(rest);
+    bool known = std::ranges::any_of(choices, [name](const Choice& choice) { return choice.name == name; });
+    if (!known) choices.push_back({name, is_group ? std::string_view() : command.summary, is_group});
+  }
+  return choices;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/command_spec.h"
+
+namespace trainyard::cli {
+
+/// All commands of this program's own, sorted by path. (`serve` and `replica` are the server's.)
+[[nodiscard]] std::span<const CommandSpec> Commands();
+
+/// The longest command or group that the words begin with. `command` is null for a group ("jobs"); then
+/// `depth` words form the group's path.
+struct FoundCommand {
+  const CommandSpec* command = nullptr;
+  std::size_t depth = 0;
+};
+[[nodiscard]] FoundCommand FindCommand(const std::vector<std::string>& words);
+
+/// Names of what may stand behind a group's path ("" : at the top), sorted, each with its summary; groups
+/// have an empty one.
+struct Choice {
+  std::string_view name;
+  std::string_view summary;
+  bool is_group = false;
+};
+[[nodiscard]] std::vector<Choice> ChoicesIn(std::string_view group);
+
+}  // namespace trainyard::cli

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+/// The forms of flag values, with gcloud's words for what is wrong (kInvalidArgument, message only). Pure:
+/// any thread. Source: gcloud's arg_parsers, storage_util and labels_util; recorded in tests/golden/cli.
+namespace trainyard::cli {
+
+/// "a,b", or with another separator "^:^a:b".
+[[nodiscard]] Result<std::vector<std::string>> SplitList(std::string_view value);
+/// "k=v,l=w" in order.
+[[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> SplitPairs(std::string_view value);
+
+[[nodiscard]] Status CheckList(std::string_view value);
+[[nodiscard]] Status CheckPositiveInteger(std::string_view value);
+[[nodiscard]] Status CheckBoolean(std::string_view value);
+[[nodiscard]] bool IsTrue(std::string_view boolean);
+[[nodiscard]] Status CheckLabels(std::string_view value);
+[[nodiscard]] Status CheckServiceAccount(std::string_view value);
+[[nodiscard]] Status CheckScaleTier(std::string_view value);
+/// "type=nvidia-tesla-t4,count=2".
+[[nodiscard]] Status CheckAccelerator(std::string_view value);
+
+/// gs://bucket/object, gs://bucket/ or gs://bucket.
+[[nodiscard]] Status CheckJobDir(std::string_view value);
+[[nodiscard]] Status CheckStagingBucket(std::string_view value);
+/// The bucket rule alone, with the link to it.
+[[nodiscard]] Status CheckBucketName(std::string_view bucket);
+
+/// How the API spells a choice: "basic-gpu" is BASIC_GPU.
+[[nodiscard]] std::string EnumName(std::string_view choice);
+
+}  // namespace trainyard::cli

@@ -1,0 +1,119 @@
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "cli/api_client.h"
+#include "http/client.h"
+#include "http/uri.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr int kTriesMax = 5;
+constexpr int kPatientTriesMax = 7;  // with the waits between them about half a minute
+constexpr int kLongestWaitPower = 3;
+constexpr std::chrono::seconds kWaitMax{60};
+
+http::Method MethodOf(ApiRequest::Method method) {
+  switch (method) {
+    case ApiRequest::Method::kGet: return http::Method::kGet;
+    case ApiRequest::Method::kPost: return http::Method::kPost;
+    case ApiRequest::Method::kPut: return http::Method::kPut;
+    case ApiRequest::Method::kPatch: return http::Method::kPatch;
+    case ApiRequest::Method::kDelete: return http::Method::kDelete;
+  }
+  return http::Method::kGet;
+}
+
+std::chrono::seconds WaitBefore(int attempt, const std::string& retry_after) {
+  int seconds = 0;
+  auto [end, error] = std::from_chars(retry_after.data(), retry_after.data() + retry_after.size(), seconds);
+  if (error == std::errc() && end == retry_after.data() + retry_after.size() && seconds >= 0)
+    return std::min(std::chrono::seconds(seconds), kWaitMax);
+  return std::chrono::seconds(1 << std::min(attempt - 1, kLongestWaitPower));
+}
+
+class HttpApiClient : public ApiClient {
+ public:
+  HttpApiClient(http::Endpoint endpoint, ApiEndpoint where)
+      : client_(std::move(endpoint)), where_(std::move(where)) {}
+
+  Result<ApiResponse> Send(const ApiRequest& request) override {
+    for (int attempt = 1;; ++attempt) {
+      Result<ApiResponse> response = SendOnce(request);
+      bool again = response ? response->status == 429 || response->status >= 500 : request.patient;
+      if (!again || attempt == (response ? kTriesMax : kPatientTriesMax)) return response;
+      std::this_thread::sleep_for(WaitBefore(attempt, response ? response->retry_after : ""));
+    }
+  }
+
+ private:
+  Result<ApiResponse> SendOnce(const ApiRequest& request) {
+    http::ClientRequest sent;
+    sent.method = MethodOf(request.method);
+    sent.target = Target(request);
+    for (const auto& [name, value] : request.headers) sent.headers.Add(name, value);
+    if (!where_.token.empty()) sent.headers.Add("Authorization", "Bearer " + where_.token);
+    if (request.file) {
+      http::UploadBody body;
+      body.descriptor = request.file->descriptor;
+      body.offset = request.file->offset;
+      body.length = request.file->length;
+      body.progress = request.progress;
+      sent.body = std::move(body);
+    } else {
+      sent.body = request.body;
+      sent.progress = request.progress;
+    }
+    sent.download_descriptor = request.download_descriptor;
+    Result<http::ClientResponse> answer = client_.Send(std::move(sent));
+    if (!answer) return std::unexpected(Explain(std::move(answer).error()));
+    ApiResponse response;
+    response.status = answer->status;
+    response.body = std::move(answer->body);
+    response.location = answer->headers.Get("Location");
+    response.range = answer->headers.Get("Range");
+    response.retry_after = answer->headers.Get("Retry-After");
+    return response;
+  }
+
+  Error Explain(Error error) const {
+    if (error.code == Code::kUnavailable)
+      error.message =
+          "Cannot reach the server at " + where_.url + " (" + error.message +
+          "). Start one with `trainyard serve`, or name another with --server or TRAINYARD_SERVER.";
+    else if (error.code == Code::kDeadlineExceeded)
+      error.message = "The server at " + where_.url + " does not answer (" + error.message + ").";
+    else if (error.code == Code::kUnauthenticated)
+      error.message = "The certificate of " + where_.url + " is not trusted (" + error.message +
+                      "). Say whom to trust with SSL_CERT_FILE=CA_FILE.";
+    return error;
+  }
+
+  http::Client client_;
+  ApiEndpoint where_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ApiClient>> MakeApiClient(const ApiEndpoint& endpoint) {
+  std::string url = endpoint.url;
+  while (url.ends_with('/') && !url.starts_with("unix:")) url.pop_back();
+  TY_TRY(http::Endpoint parsed, http::Endpoint::Parse(url));
+  if (!endpoint.ca_file.empty()) parsed.ca_file = endpoint.ca_file;
+  return std::make_unique<HttpApiClient>(std::move(parsed), endpoint);
+}
+
+std::string Target(const ApiRequest& request) {
+  std::string target = request.path;
+  char separator = target.find('?') == std::string::npos ? '?' : '&';
+  for (const auto& [name, value] : request.query) {
+    target += separator + http::PercentEncode(name) + "=" + http::PercentEncode(value);
+    separator = '&';
+  }
+  return target;
+}
+
+}  // namespace trainyard::cli

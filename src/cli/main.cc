@@ -1,0 +1,234 @@
+#include "cli/main.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "async/file.h"
+#include "cli/client_environment.h"
+#include "cli/commands.h"
+#include "cli/common_flags.h"
+#include "cli/job_commands.h"
+#include "cli/session.h"
+#include "cli/storage_commands.h"
+#include "cli/stream_logs.h"
+#include "cli/submit_training.h"
+#include "cli/suggestion.h"
+#include "cli/usage.h"
+#include "cli/version.h"
+
+namespace trainyard {
+namespace {
+
+using namespace cli;
+
+constexpr int kUsageStatus = 2;
+constexpr std::size_t kTokenBytesMax = std::size_t{64} << 10;
+
+using Words = std::vector<std::string>;
+
+/// The command's words without the name of gcloud's group, and how the user calls us with it.
+struct Invocation {
+  std::string program = "trainyard";    ///< with "alpha" and "ai-platform", if the user said so
+  std::string untracked = "trainyard";  ///< without "alpha" or "beta": what follow-up commands are called by
+  Words words;
+};
+
+/// "--project=x jobs list" means "jobs list --project=x".
+Words FlagsLast(Words words) {
+  Words flags;
+  while (!words.empty() && words.front().starts_with("--") && words.front().size() > 2) {
+    std::string name = words.front().substr(0, words.front().find('='));
+    auto spec = std::ranges::find(kCommonFlags, name, &FlagSpec::name);
+    bool takes_next = spec != kCommonFlags.end() && spec->kind == FlagKind::kValue && name == words.front();
+    std::size_t count = takes_next && words.size() > 1 ? 2 : 1;
+    std::move(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count), std::back_inserter(flags));
+    words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+  // Before a "--", behind which nothing is ours.
+  words.insert(std::ranges::find(words, "--"), flags.begin(), flags.end());
+  return words;
+}
+
+Invocation ReadInvocation(int argc, char** argv) {
+  Invocation invocation{.words = FlagsLast(Words(argv + 1, argv + argc))};
+  auto take = [&words = invocation.words](std::initializer_list<std::string_view> names) -> std::string {
+    if (words.empty() || std::ranges::find(names, words.front()) == names.end()) return {};
+    std::string taken = " " + words.front();
+    words.erase(words.begin());
+    return taken;
+  };
+  invocation.program += take({"alpha", "beta"});
+  std::string group = take({"ai-platform", "ml-engine"});
+  invocation.program += group;
+  invocation.untracked += group;
+  return invocation;
+}
+
+std::string Dotted(std::string text) {
+  std::ranges::replace(text, ' ', '.');
+  return text;
+}
+
+std::string PathOf(const Words& words, std::size_t depth) {
+  std::string path;
+  for (std::size_t i = 0; i < depth; ++i) path += (i == 0 ? "" : " ") + words[i];
+  return path;
+}
+
+void PrintError(const Console& console, const std::string& program, std::string_view path,
+                const std::string& message) {
+  console.Status("ERROR: (" + Dotted(program + (path.empty() ? "" : " ") + std::string(path)) + ") " +
+                 message + "\n");
+}
+
+/// A group without a command, or with a word that is none.
+int RefuseWords(const Invocation& invocation, std::size_t depth) {
+  Console console({});
+  std::string group = PathOf(invocation.words, depth);
+  const Words& words = invocation.words;
+  if (words.size() == depth || words[depth] == "--help" || words[depth] == "-h") {
+    bool help = words.size() > depth || depth + (words.empty() ? 1U : 0U) == 0;
+    if (help || (depth == 0 && words.empty())) {
+      console.Out(PrintGroup(group, invocation.program));
+      return help ? 0 : kUsageStatus;
+    }
+    PrintError(console, invocation.program, group, "Command name argument expected.\n");
+    console.Status(PrintGroup(group, invocation.program));
+    return kUsageStatus;
+  }
+  PrintError(console, invocation.program, group, "Invalid choice: '" + words[depth] + "'.");
+  std::vector<std::string_view> names;
+  std::vector<Choice> choices = ChoicesIn(group);
+  for (const Choice& choice : choices) names.push_back(choice.name);
+  if (depth == 0) names.push_back("serve");
+  std::string prefix = "  " + invocation.program + " " + (group.empty() ? "" : group + " ");
+  std::string_view meant = Suggest(words[depth], names);
+  std::string text = "Maybe you meant:\n";
+  for (std::string_view name : names)
+    if (meant.empty() || name == meant) text += prefix + std::string(name) + "\n";
+  console.Status(text + "\nTo see all commands, run:\n  " + invocation.program + " help\n");
+  return kUsageStatus;
+}
+
+Result<std::string> ReadToken(const Arguments& arguments, const Surroundings& surroundings) {
+  std::optional<std::string> path = arguments.Value("--access-token-file");
+  if (!path) path = surroundings.variable("CLOUDSDK_AUTH_ACCESS_TOKEN_FILE");
+  if (!path) return std::string();
+  TY_TRY(std::string token, ReadFile(*path, kTokenBytesMax));
+  token.erase(token.find_last_not_of(" \r\n\t") + 1);
+  return token;
+}
+
+using CommandFunction = ExitStatus (*)(const Session&);
+
+CommandFunction FunctionOf(std::string_view path) {
+  static constexpr std::array<std::pair<std::string_view, CommandFunction>, 10> kFunctions{{
+      {"jobs cancel", CancelJob},
+      {"jobs describe", DescribeJob},
+      {"jobs list", ListJobs},
+      {"jobs stream-logs", StreamJobLogs},
+      {"jobs submit training", SubmitTraining},
+      {"jobs update", UpdateJob},
+      {"storage cat", PrintObjects},
+      {"storage cp", CopyFiles},
+      {"storage ls", ListStorage},
+      {"storage rm", RemoveObjects},
+  }};
+  for (auto [name, function] : kFunctions)
+    if (name == path) return function;
+  return nullptr;
+}
+
+/// A command that talks to the server.
+ExitStatus RunWithServer(const CommandSpec& command, const Invocation& invocation, const Arguments& arguments,
+                         const Surroundings& surroundings, const Console& console) {
+  TY_TRY(OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
+  Setting server = FindServer(surroundings, arguments.Value("--server"));
+  TY_TRY(std::string token, ReadToken(arguments, surroundings));
+  std::optional<ServerNote> note = ReadServerNote(surroundings, DefaultDataDir(surroundings));
+  bool noted_tls = note && server.value.starts_with("https://") && server.value == note->tls_url;
+  ApiEndpoint endpoint{
+      .url = server.value, .ca_file = noted_tls ? note->ca_file : "", .token = std::move(token)};
+  Result<std::unique_ptr<ApiClient>> client = MakeApiClient(endpoint);
+  if (!client)
+    return std::unexpected(InvalidArgument("", "The server's address [" + server.value + "] (from: " +
+                                                   server.source + ") is wrong: " + client.error().message));
+  Setting project =
+      FindProject(surroundings, arguments.Value("--project"), arguments.Value("--configuration"));
+  Session session{.arguments = arguments,
+                  .surroundings = surroundings,
+                  .console = console,
+                  .client = **client,
+                  .program = invocation.untracked,
+                  .server = server,
+                  .project = project,
+                  .format = format};
+  return FunctionOf(command.path)(session);
+}
+
+Console MakeConsole(const Arguments& arguments) {
+  std::string verbosity = arguments.Value("--verbosity").value_or("warning");
+  bool quiet = verbosity == "error" || verbosity == "critical" || verbosity == "none";
+  return Console({.user_output = arguments.Value("--user-output-enabled") != "false", .warnings = !quiet});
+}
+
+ExitStatus RunCommand(const CommandSpec& command, const Invocation& invocation, const Arguments& arguments,
+                      const Console& console) {
+  for (const char* flag :
+       {"--account", "--billing-project", "--impersonate-service-account", "--trace-token"})
+    if (arguments.Has(flag))
+      console.Warn(std::string(flag) + " says nothing to a Trainyard server and is not sent");
+  Surroundings surroundings = ProcessSurroundings();
+  if (command.path == "version") {
+    console.Out("trainyard " + std::string(kVersion) + "\n");
+    return 0;
+  }
+  if (command.path == "env") return PrintClientEnvironment(arguments, surroundings, console);
+  return RunWithServer(command, invocation, arguments, surroundings, console);
+}
+
+/// `help`, `help jobs`, `help jobs list`.
+int ShowHelp(const Invocation& invocation, const Words& about) {
+  FoundCommand found = FindCommand(about);
+  if (found.command == nullptr && found.depth != about.size())
+    return RefuseWords({invocation.program, invocation.untracked, about}, found.depth);
+  Console console({});
+  console.Out(found.command != nullptr ? PrintHelp(*found.command, invocation.program)
+                                       : PrintGroup(PathOf(about, found.depth), invocation.program));
+  return 0;
+}
+
+}  // namespace
+
+int RunCommandLine(int argc, char** argv) {
+  Invocation invocation = ReadInvocation(argc, argv);
+  if (invocation.words.size() == 1 && invocation.words.front() == "--version") invocation.words = {"version"};
+  FoundCommand found = FindCommand(invocation.words);
+  if (found.command == nullptr) return RefuseWords(invocation, found.depth);
+  Words rest(invocation.words.begin() + static_cast<std::ptrdiff_t>(found.depth), invocation.words.end());
+  if (found.command->path == "help") return ShowHelp(invocation, rest);
+  Result<Arguments> arguments = ParseArguments(*found.command, invocation.program, rest);
+  if (!arguments) {
+    Console console({});
+    const std::string& message = arguments.error().message;
+    PrintError(console, invocation.program, found.command->path, message);
+    if (message.find('\n') == std::string::npos)
+      console.Status(PrintUsage(*found.command, invocation.program));
+    return kUsageStatus;
+  }
+  if (arguments->Has("--help"))
+    return ShowHelp(invocation, Words(invocation.words.begin(),
+                                      invocation.words.begin() + static_cast<std::ptrdiff_t>(found.depth)));
+  Console console = MakeConsole(*arguments);
+  ExitStatus status = RunCommand(*found.command, invocation, *arguments, console);
+  if (status) return *status;
+  PrintError(Console({}), invocation.program, found.command->path, status.error().message);
+  return 1;
+}
+
+}  // namespace trainyard

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/api_client.h"
+#include "cli/arguments.h"
+#include "cli/console.h"
+#include "cli/json_value.h"
+#include "cli/output_format.h"
+#include "cli/settings.h"
+
+namespace trainyard::cli {
+
+/// What a command runs with. Everything outlives the command; one thread.
+struct Session {
+  const Arguments& arguments;
+  const Surroundings& surroundings;
+  const Console& console;
+  ApiClient& client;
+  std::string program;  ///< as the user calls it: "trainyard", "trainyard ai-platform"
+  Setting server;
+  Setting project;
+  OutputFormat format;
+
+  [[nodiscard]] std::optional<std::string> Property(std::string_view section, std::string_view name) const;
+};
+
+/// A command's exit status; an error is printed behind "ERROR: (path) " and makes it 1.
+using ExitStatus = Result<int>;
+
+/// Sends and reads JSON: an error answer becomes an Error whose message is what gcloud prints: "STATUS:
+/// message" and the details as YAML. `alt=json` is added. An empty answer is an empty object.
+[[nodiscard]] Result<Json> CallJson(ApiClient& client, ApiRequest request);
+
+/// The text for an answer of 400 and more.
+[[nodiscard]] std::string ErrorText(const ApiResponse& response);
+
+/// A job as the user names it: an id in the session's project, or projects/P/jobs/J.
+struct JobReference {
+  std::string project;
+  std::string job_id;
+  [[nodiscard]] std::string Path() const;  ///< "/v1/projects/P/jobs/J", encoded
+};
+[[nodiscard]] JobReference ParseJobReference(const Session& session, const std::string& text);
+
+/// "/v1/projects/P/jobs"
+[[nodiscard]] std::string JobsPath(const std::string& project);
+
+}  // namespace trainyard::cli

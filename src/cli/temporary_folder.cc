@@ -1,0 +1,26 @@
+#include "cli/temporary_folder.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace trainyard::cli {
+
+Result<TemporaryFolder> TemporaryFolder::Make() {
+  const char* parent = std::getenv("TMPDIR");
+  std::string pattern =
+      std::string(parent != nullptr && *parent != '\0' ? parent : "/tmp") + "/trainyard-XXXXXX";
+  if (mkdtemp(pattern.data()) == nullptr) return std::unexpected(ErrnoError(errno, "make folder " + pattern));
+  return TemporaryFolder(pattern);
+}
+
+TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,117 @@
+#include "cli/usage.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "cli/commands.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr std::size_t kIndent = 25;
+constexpr std::size_t kWidth = 80;
+
+std::vector<std::string_view> OwnFlags(const CommandSpec& command) {
+  std::vector<std::string_view> names;
+  for (const FlagSpec& flag : command.flags)
+    if (!flag.everywhere && !flag.beta) names.push_back(flag.name);
+  std::ranges::sort(names);
+  return names;
+}
+
+/// Words behind a prefix, folded at the line width, further lines below the first word.
+std::string Fold(std::string_view prefix, const std::vector<std::string_view>& words,
+                 std::string_view joint) {
+  std::string out;
+  std::string line(prefix);
+  line.resize(std::max(kIndent, line.size()), ' ');
+  bool fresh = true;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string word(words[i]);
+    if (i + 1 < words.size()) word += joint;
+    if (!fresh && line.size() + 1 + word.size() > kWidth) {
+      out += line + "\n";
+      line = std::string(kIndent, ' ');
+      fresh = true;
+    }
+    line += (fresh ? "" : " ") + word;
+    fresh = false;
+  }
+  return out + line + "\n";
+}
+
+std::string FoldText(std::string_view text, std::size_t indent) {
+  std::string out;
+  std::string line(indent, ' ');
+  bool fresh = true;
+  while (!text.empty()) {
+    std::size_t end = std::min(text.find(' '), text.size());
+    std::string_view word = text.substr(0, end);
+    if (!fresh && line.size() + 1 + word.size() > kWidth) {
+      out += line + "\n";
+      line = std::string(indent, ' ');
+      fresh = true;
+    }
+    line += (fresh ? "" : " ") + std::string(word);
+    fresh = false;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out + line + "\n";
+}
+
+std::string Synopsis(const CommandSpec& command, std::string_view program) {
+  std::string out = std::string(program) + " " + std::string(command.path);
+  if (!command.positional.empty())
+    out += " " + std::string(command.positional) + (command.repeats ? " ..." : "");
+  out += " [optional flags]";
+  return out + (command.passthrough ? " [-- USER_ARGS ...]" : "");
+}
+
+std::string FlagTitle(const FlagSpec& flag) {
+  std::string out = "     " + std::string(flag.name);
+  return out + (flag.kind == FlagKind::kSwitch ? "" : "=" + std::string(flag.metavar)) + "\n";
+}
+
+}  // namespace
+
+std::string PrintUsage(const CommandSpec& command, std::string_view program) {
+  return "Usage: " + Synopsis(command, program) + "\n" +
+         Fold("  optional flags may be  ", OwnFlags(command), " |") +
+         "\nFor detailed information on this command and its flags, run:\n  " + std::string(program) + " " +
+         std::string(command.path) + " --help\n";
+}
+
+std::string PrintHelp(const CommandSpec& command, std::string_view program) {
+  std::string out = "NAME\n    " + std::string(program) + " " + std::string(command.path) + " - " +
+                    std::string(command.summary) + "\n\nSYNOPSIS\n    " + Synopsis(command, program) +
+                    "\n\nFLAGS\n";
+  for (const FlagSpec& flag : command.flags)
+    if (!flag.everywhere) out += FlagTitle(flag) + FoldText(flag.help, 8) + "\n";
+  out += "FLAGS OF ALL COMMANDS\n";
+  for (const FlagSpec& flag : command.flags)
+    if (flag.everywhere) out += FlagTitle(flag) + FoldText(flag.help, 8) + "\n";
+  out.pop_back();
+  return out;
+}
+
+std::string PrintGroup(std::string_view group, std::string_view program) {
+  std::string path = std::string(program) + (group.empty() ? "" : " " + std::string(group));
+  std::string groups;
+  std::string commands;
+  for (const Choice& choice : ChoicesIn(group)) {
+    std::string line = "      " + std::string(choice.name);
+    if (!choice.summary.empty()) {
+      line.resize(std::max<std::size_t>(30, line.size() + 2), ' ');
+      line += choice.summary;
+    }
+    (choice.is_group ? groups : commands) += line + "\n";
+  }
+  if (group.empty())
+    commands += "      serve                   Runs the server. `trainyard serve --help` lists its flags.\n";
+  std::string out;
+  if (!groups.empty()) out += "Available groups for " + path + ":\n\n" + groups + "\n";
+  out += "Available commands for " + path + ":\n\n" + commands;
+  return out + "\nFor detailed information on a command and its flags, run:\n  " + path + " COMMAND --help\n";
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "cli/command_spec.h"
+
+namespace trainyard::cli {
+
+/// What follows an error of the command line: "Usage: PROGRAM PATH JOB [optional flags]" with the flags'
+/// names, as gcloud. `program` is what the user typed before the path ("trainyard", "trainyard ai-platform").
+[[nodiscard]] std::string PrintUsage(const CommandSpec& command, std::string_view program);
+
+/// The text of --help.
+[[nodiscard]] std::string PrintHelp(const CommandSpec& command, std::string_view program);
+
+/// The commands and groups in a group, as gcloud lists them; "" is the top.
+[[nodiscard]] std::string PrintGroup(std::string_view group, std::string_view program);
+
+}  // namespace trainyard::cli

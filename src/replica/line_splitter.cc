@@ -1,6 +1,6 @@
 #include "replica/line_splitter.h"
 
-#include "replica/utf8.h"
+#include "wire/utf8.h"
 
 namespace trainyard::replica {
 
@@ -23,7 +23,7 @@ bool LineSplitter::NextLine(std::string_view& bytes, std::string_view& line) {
     const std::size_t moved = wanted < piece ? wanted : piece;
     rest_.append(bytes.substr(0, moved));
     bytes.remove_prefix(moved);
-    taken_ = Utf8Prefix(rest_, line_bytes_max_);
+    taken_ = wire::Utf8Prefix(rest_, line_bytes_max_);
     line = std::string_view(rest_).substr(0, taken_);
     return true;
   }
@@ -46,7 +46,7 @@ bool LineSplitter::NextLine(std::string_view& bytes, std::string_view& line) {
 bool LineSplitter::LastLine(std::string_view& line) {
   if (rest_.ends_with('\r')) rest_.pop_back();
   if (rest_.empty()) return false;
-  taken_ = Utf8Prefix(rest_, line_bytes_max_);
+  taken_ = wire::Utf8Prefix(rest_, line_bytes_max_);
   line = std::string_view(rest_).substr(0, taken_);
   return true;
 }

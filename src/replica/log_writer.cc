@@ -6,7 +6,7 @@
 #include "replica/frame.h"
 #include "replica/structured_line.h"
 #include "replica/task_lines.h"
-#include "replica/utf8.h"
+#include "wire/utf8.h"
 
 namespace trainyard::replica {
 
@@ -51,7 +51,7 @@ void LogWriter::Line(Stream stream, std::string_view text) {
   if (stream == Stream::kStderr) tracebacks_.StderrLine(text);
   if (text.empty()) return;
   line_.Clear();
-  std::string clean = ReplaceInvalidUtf8(std::string(text));
+  std::string clean = wire::ReplaceMalformed(text);
   const LogEntry::Severity fallback = stream == Stream::kStderr ? LogEntry::ERROR : LogEntry::INFO;
   if (ParseStructuredLine(clean, fallback, line_)) {
     if (stream == Stream::kStructured) tracebacks_.Entry(line_.text());
@@ -67,7 +67,7 @@ void LogWriter::Line(Stream stream, std::string_view text) {
 void LogWriter::Say(LogEntry::Severity severity, std::string_view text) {
   line_.Clear();
   line_.set_severity(severity);
-  line_.set_text(ReplaceInvalidUtf8(std::string(text.substr(0, Utf8Prefix(text, kLineBytesMax)))));
+  line_.set_text(wire::ReplaceMalformed(text.substr(0, wire::Utf8Prefix(text, kLineBytesMax))));
   Struct& fields = *line_.mutable_json();
   SetNumber(fields, "created", static_cast<double>(now_ns_()) / 1e9);
   SetText(fields, "levelname", LogEntry::Severity_Name(severity));

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "replica/utf8.h"
+#include "wire/utf8.h"
 
 namespace trainyard::replica {
 
@@ -45,7 +45,7 @@ std::string CutTraceback(std::string_view text, std::size_t bytes_max) {
   }
   std::string cut = std::string(lines[0]) + "\n" + std::string(kElision);
   for (std::size_t i = kept; i < lines.size(); ++i) cut.append("\n").append(lines[i]);
-  cut.resize(Utf8Prefix(cut, bytes_max));
+  cut.resize(wire::Utf8Prefix(cut, bytes_max));
   return cut;
 }
 

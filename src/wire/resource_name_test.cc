@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "wire/utf8.h"
 
 namespace trainyard::wire {
 namespace {
@@ -66,18 +65,6 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(ObjectUri, PrintsWhatItParsed) {
   for (const char* text : {"gs://abc", "gs://abc/d/e", "gs://abc/d/", "gs://abc//d"}) {
     EXPECT_EQ(ObjectUri::Parse(text)->ToString(), text);
-  }
-}
-
-TEST(IsUtf8, Table) {
-  for (const char* good : {"", "a", "\u00e4", "\u20ac", "\U0001F600", "\xED\x9F\xBF", "\xF4\x8F\xBF\xBF"}) {
-    EXPECT_TRUE(IsUtf8(good)) << good;
-  }
-  for (const char* bad :
-       {"\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xF0\x8F\xBF\xBF",
-        "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "a\xC3", "\xE2\x82", "\xF0\x9F\x98", "\xC3\x28"}) {
-    EXPECT_FALSE(IsUtf8(bad)) << bad;
-    EXPECT_TRUE(IsUtf8(ReplaceMalformed(bad))) << bad;
   }
 }
 

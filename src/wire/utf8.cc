@@ -1,6 +1,7 @@
 #include "wire/utf8.h"
 
-#include <cstddef>
+#include <cstdint>
+#include <cstring>
 
 namespace trainyard::wire {
 namespace {
@@ -11,7 +12,7 @@ std::size_t CharacterLength(std::string_view text) noexcept {
   const auto continues = [&](std::size_t i) { return (at(i) & 0xC0U) == 0x80U; };
   const unsigned first = at(0);
   const unsigned second = at(1);
-  if (first < 0x80) return 1;
+  if (first < 0x80) return text.empty() ? 0 : 1;
   if (first < 0xC2 || first > 0xF4 || !continues(1)) return 0;
   if (first < 0xE0) return 2;
   if (!continues(2)) return 0;
@@ -25,26 +26,48 @@ std::size_t CharacterLength(std::string_view text) noexcept {
   return !continues(3) || overlong || too_large ? 0 : 4;
 }
 
+/// Where the ASCII that begins at `at` ends. Most log lines are nothing else: eight bytes at a time.
+std::size_t SkipAscii(std::string_view text, std::size_t at) noexcept {
+  for (std::uint64_t word = 0; at + sizeof word <= text.size(); at += sizeof word) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    if ((word & 0x8080808080808080ULL) != 0) break;
+  }
+  while (at < text.size() && static_cast<unsigned char>(text[at]) < 0x80) ++at;
+  return at;
+}
+
+/// Where the well-formed characters that begin at `at` end.
+std::size_t SkipCharacters(std::string_view text, std::size_t at) noexcept {
+  for (at = SkipAscii(text, at); at < text.size(); at = SkipAscii(text, at)) {
+    const std::size_t length = CharacterLength(text.substr(at));
+    if (length == 0) break;
+    at += length;
+  }
+  return at;
+}
+
 }  // namespace
 
-bool IsUtf8(std::string_view text) noexcept {
-  while (!text.empty()) {
-    const std::size_t length = CharacterLength(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
+bool IsUtf8(std::string_view text) noexcept { return SkipCharacters(text, 0) == text.size(); }
 
 std::string ReplaceMalformed(std::string_view text) {
   std::string result;
   result.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t length = CharacterLength(text);
-    result.append(length == 0 ? "\xEF\xBF\xBD" : text.substr(0, length));
-    text.remove_prefix(length == 0 ? 1 : length);
+  for (std::size_t begin = 0;;) {
+    const std::size_t end = SkipCharacters(text, begin);
+    result.append(text, begin, end - begin);
+    if (end == text.size()) return result;
+    result.append("\xEF\xBF\xBD");
+    begin = end + 1;
   }
-  return result;
+}
+
+std::size_t Utf8Prefix(std::string_view text, std::size_t bytes_max) noexcept {
+  if (text.size() <= bytes_max) return text.size();
+  std::size_t cut = bytes_max;
+  while (cut > 0 && bytes_max - cut < 3 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U) --cut;
+  const bool inside = cut < bytes_max && CharacterLength(text.substr(cut)) > bytes_max - cut;
+  return inside ? cut : bytes_max;
 }
 
 }  // namespace trainyard::wire

@@ -36,12 +36,11 @@ std::string TokenJson() {
 
 awaitable<Result<Response>> Answer(Response response) { co_return Flavored(std::move(response)); }
 
-awaitable<Result<Response>> AccountAnswer(Request& request) {
-  const std::string& rest = request.Parameter("rest");
-  if (rest == "token") co_return Flavored(Response::Json(TokenJson()));
-  if (rest == "email") co_return Flavored(Response::Text(std::string(kAccount)));
-  if (rest == "scopes") co_return Flavored(Response::Text(std::string(kScope) + "\n"));
-  if (rest.empty()) co_return Flavored(Response::Json(AccountJson()));
+awaitable<Result<Response>> AccountItem(Request& request) {
+  const std::string& item = request.Parameter("item");
+  if (item == "token") co_return Flavored(Response::Json(TokenJson()));
+  if (item == "email") co_return Flavored(Response::Text(std::string(kAccount)));
+  if (item == "scopes") co_return Flavored(Response::Text(std::string(kScope) + "\n"));
   co_return Flavored(Response::Text("not found\n", 404));
 }
 
@@ -65,8 +64,9 @@ void AddMetadataRoutes(http::Router& router, MetadataAnswers answers) {
   router.Add(Method::kGet, root + "/instance/service-accounts/",
              [](Request&) { return Answer(Response::Text("default/\n" + std::string(kAccount) + "/\n")); });
   for (std::string_view account : {std::string_view("default"), kAccount}) {
-    router.Add(Method::kGet, root + "/instance/service-accounts/" + std::string(account) + "/{rest=**}",
-               [](Request& request) { return AccountAnswer(request); });
+    std::string folder = root + "/instance/service-accounts/" + std::string(account) + "/";
+    router.Add(Method::kGet, folder, [](Request&) { return Answer(Response::Json(AccountJson())); });
+    router.Add(Method::kGet, folder + "{item}", [](Request& request) { return AccountItem(request); });
   }
 }
 

@@ -122,7 +122,8 @@ placement::Gang GangOf(const v1::JobRecord& job) {
   for (const v1::ReplicaRecord& replica : job.replicas()) {
     gang.replicas.push_back({.machine_type = replica.machine_type(),
                              .cpus = replica.cpus(),
-                             .memory_bytes = replica.memory_bytes()});
+                             .memory_bytes = replica.memory_bytes(),
+                             .type = replica.id().type()});
   }
   return gang;
 }

@@ -88,14 +88,14 @@ boost::asio::awaitable<void> JobRunner::TakeOver() {
 
 boost::asio::awaitable<void> JobRunner::TakeOverReplica(int replica) {
   int attempt = job_.replicas(replica).attempt();
-  Result<engine::Liveness> liveness =
-      co_await outside_.engine.Inspect(MakeManifest(outside_.settings, job_, replica, attempt));
-  if (!liveness) {
+  replica::v1::Manifest manifest = MakeManifest(outside_.settings, job_, replica, attempt);
+  Result<engine::Liveness> liveness = co_await outside_.engine.Inspect(manifest);
+  while (!liveness) {  // not knowing is no reason to start it again
     Diagnose(DiagnosticLevel::kError, AttemptId(job_, replica, attempt) + ": " + liveness.error().message);
-    co_return;
+    co_await Pause();
+    liveness = co_await outside_.engine.Inspect(manifest);
   }
-  if (*liveness == engine::Liveness::kAbsent)
-    co_return;  // recorded as launched, never started: the rules start it
+  if (*liveness == engine::Liveness::kAbsent) co_return;  // launched, never started: the rules start it
   seen_.replicas[static_cast<std::size_t>(replica)].started = true;
   leftovers_[{replica, attempt}];
   if (*liveness == engine::Liveness::kAlive) co_return;  // its supervisor says Hello
@@ -311,6 +311,9 @@ boost::asio::awaitable<void> JobRunner::CollectRemains(int replica, int attempt)
   } else {
     exit.set_cause(replica::v1::ExitRecord::LOST);
     exit.set_message("what the supervisor left cannot be read: " + remains.error().message);
+  }
+  if (exit.cause() == replica::v1::ExitRecord::LOST) {
+    Diagnose(DiagnosticLevel::kWarning, AttemptId(job_, replica, attempt) + ": " + exit.message());
   }
   if (!exit.has_end_time()) *exit.mutable_end_time() = wire::ToProto(outside_.clock.Now());
   SetExit(replica, attempt, std::move(exit));

@@ -182,7 +182,7 @@ boost::asio::awaitable<Result<Job>> JobService::Patch(wire::JobName name, Job pa
 boost::asio::awaitable<Status> JobService::Cancel(wire::JobName name) {
   Result<v1::JobRecord> record = co_await outside_.journal.Get(name.project, name.job_id);
   if (!record) co_return std::unexpected(Error{Code::kNotFound, std::string(kNoSuchJob), "name"});
-  if (record->job().state() == Job::CANCELLING) co_return Status{};
+  if (record->job().state() == Job::CANCELLING || record->job().has_end_time()) co_return Status{};
   v1::Event event;
   event.mutable_cancel_requested()->set_reason("Cancelled by the user.");
   co_return co_await Post(*std::move(record), std::move(event));

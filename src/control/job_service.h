@@ -42,8 +42,8 @@ class JobService : public engine::ReplicaLinkObserver {
   /// `update_mask` names labels, etag or both. kAborted: the body's etag is not the job's.
   boost::asio::awaitable<Result<ml::v1::Job>> Patch(wire::JobName name, ml::v1::Job patch,
                                                     std::string update_mask);
-  /// Recorded when it returns. A job that is being cancelled already is fine; kFailedPrecondition for one
-  /// that has ended.
+  /// Recorded when it returns. Does nothing for a job that has ended or is being cancelled. Source: gcloud's
+  /// own help of cancel.
   boost::asio::awaitable<Status> Cancel(wire::JobName name);
 
   // engine::ReplicaLinkObserver

@@ -19,7 +19,7 @@ REFUSED = [  # name, change to the job's body, HTTP status, part of the message
     ("no_region", {"region": ""}, 400, "region"),
     ("local_package", {"packageUris": ["/tmp/x.tar.gz"]}, 400, "package_uris"),
     ("missing_package", {"packageUris": ["gs://packages/nothing.tar.gz"]}, 400, "gs://packages/nothing.tar.gz"),
-    ("wrong_type", {"packageUris": "gs://packages/probe.tar.gz"}, 400, "package_uris"),
+    ("wrong_type", {"packageUris": {"uri": "gs://packages/probe.tar.gz"}}, 400, "package_uris"),
 ]
 
 

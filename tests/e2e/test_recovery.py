@@ -1,10 +1,9 @@
 """kill -9 of the server: nothing acknowledged is lost, nothing runs twice, no log line is missing or doubled."""
 
 import concurrent.futures
-import os
 import re
 
-from conftest import processes_with, wait_for
+from conftest import kill, processes_with, wait_for
 
 
 def test_a_running_job_does_not_notice(server, upload):
@@ -43,10 +42,7 @@ def test_a_killed_supervisor_is_replaced(server, upload):
     server.wait_for_text("lost", "started")
     supervisors = processes_with(f"{server.data}/attempts/")
     for pid, _ in supervisors:
-        try:
-            os.kill(pid, 9)
-        except ProcessLookupError:
-            pass
+        kill(pid)
     job = server.wait("lost")
     assert job["state"] == "SUCCEEDED", (job, server.texts("lost"))
     assert server.texts("lost").count("started") == 2

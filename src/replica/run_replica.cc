@@ -68,8 +68,8 @@ int RunReplica(int argc, char** argv, const EnvironmentSource& source) {
     std::fputs("usage: trainyard replica [--fence=N] [--spool-bytes-max=N] ATTEMPT_DIR\n", stderr);
     return 1;
   }
-  close_range(3, ~0U,
-              0);  // nothing of whoever started us: a server's listening sockets, a terminal's descriptors
+  // Nothing of whoever started us but the lock: a server's listening sockets, a terminal's descriptors.
+  close_range(kInheritedLockFd + 1, ~0U, 0);
   setsid();        // fails where we lead a session already
   prctl(PR_SET_NAME, "trainyard-repl");
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // what loses its init process comes to us to be killed

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdint>
 
+#include "base/ascii.h"
 #include "cli/suggestion.h"
 
 namespace trainyard::cli {
@@ -21,12 +22,6 @@ constexpr std::size_t kLabelMax = 63;
 
 std::unexpected<Error> Wrong(std::string message) {
   return std::unexpected(InvalidArgument("", std::move(message)));
-}
-
-std::string Lower(std::string_view text) {
-  std::string out;
-  for (char c : text) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
 }
 
 template <std::size_t N>
@@ -110,12 +105,12 @@ Status CheckPositiveInteger(std::string_view value) {
 }
 
 Status CheckBoolean(std::string_view value) {
-  std::string lower = Lower(value);
+  std::string lower = ToLower(value);
   if (lower == "true" || lower == "yes" || lower == "false" || lower == "no") return {};
   return Wrong("Invalid flag value [" + std::string(value) + "], expected one of [true, yes, false, no]");
 }
 
-bool IsTrue(std::string_view boolean) { return Lower(boolean) == "true" || Lower(boolean) == "yes"; }
+bool IsTrue(std::string_view boolean) { return ToLower(boolean) == "true" || ToLower(boolean) == "yes"; }
 
 Status CheckLabels(std::string_view value) {
   static constexpr std::string_view kRule =
@@ -148,7 +143,7 @@ Status CheckServiceAccount(std::string_view value) {
 }
 
 Status CheckScaleTier(std::string_view value) {
-  std::string lower = Lower(value);
+  std::string lower = ToLower(value);
   std::ranges::replace(lower, '_', '-');
   if (std::ranges::find(kScaleTiers, lower) != kScaleTiers.end()) return {};
   std::string_view meant = Suggest(lower, kScaleTiers);

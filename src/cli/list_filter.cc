@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/ascii.h"
 #include "cli/output_format.h"
 
 namespace trainyard::cli {
@@ -27,12 +28,6 @@ namespace {
 
 using Node = ListFilter::Node;
 constexpr int kDepthMax = 50;
-
-std::string Lower(std::string_view text) {
-  std::string out;
-  for (char c : text) out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
 
 /// The number that the whole text is; words such as "nan" are not numbers.
 std::optional<double> Number(const std::string& text) {
@@ -52,7 +47,7 @@ std::strong_ordering Compare(const std::string& a, const std::string& b) {
     return *a_number < *b_number   ? std::strong_ordering::less
            : *a_number > *b_number ? std::strong_ordering::greater
                                    : std::strong_ordering::equal;
-  return Lower(a) <=> Lower(b);
+  return ToLower(a) <=> ToLower(b);
 }
 
 class Parser {
@@ -204,8 +199,9 @@ bool Holds(const Node& term, const std::string& text, const std::string& value) 
   switch (term.kind) {
     case Node::Kind::kEqual: return Compare(text, value) == std::strong_ordering::equal;
     case Node::Kind::kHas:
-      return value == "*" ? !text.empty()
-                          : Lower(text).find(Lower(value.substr(0, value.find('*')))) != std::string::npos;
+      return value == "*"
+                 ? !text.empty()
+                 : ToLower(text).find(ToLower(value.substr(0, value.find('*')))) != std::string::npos;
     case Node::Kind::kRegex: return RE2::PartialMatch(text, *term.expression);
     case Node::Kind::kLess: return Compare(text, value) < 0;
     case Node::Kind::kLessEqual: return Compare(text, value) <= 0;

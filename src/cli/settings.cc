@@ -5,18 +5,13 @@
 #include <utility>
 
 #include "async/file.h"
+#include "base/ascii.h"
 #include "cli/json_value.h"
 
 namespace trainyard::cli {
 namespace {
 
 constexpr std::size_t kSettingsFileMax = std::size_t{1} << 20;
-
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
-  return text;
-}
 
 std::string Upper(std::string_view text) {
   std::string out;
@@ -90,7 +85,8 @@ std::optional<Setting> FindProperty(const Surroundings& surroundings, std::strin
   std::string folder = GcloudFolder(surroundings);
   std::string active = configuration.value_or("");
   if (active.empty()) active = surroundings.variable("CLOUDSDK_ACTIVE_CONFIG_NAME").value_or("");
-  if (active.empty()) active = Trim(surroundings.read_file(folder + "/active_config").value_or("default"));
+  if (active.empty())
+    active = TrimSpace(surroundings.read_file(folder + "/active_config").value_or("default"));
   std::string path = folder + "/configurations/config_" + active;
   if (auto text = surroundings.read_file(path))
     if (auto value = IniValue(*text, section, name)) return Setting{*value, path};
@@ -102,7 +98,7 @@ std::optional<std::string> IniValue(std::string_view text, std::string_view sect
   std::optional<std::string> found;
   while (!text.empty()) {
     std::size_t end = text.find('\n');
-    std::string_view line = Trim(text.substr(0, end));
+    std::string_view line = TrimSpace(text.substr(0, end));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     if (line.empty() || line.front() == '#' || line.front() == ';') continue;
     if (line.front() == '[' && line.back() == ']') {
@@ -110,9 +106,9 @@ std::optional<std::string> IniValue(std::string_view text, std::string_view sect
       continue;
     }
     std::size_t equals = line.find_first_of("=:");
-    if (current != section || equals == std::string_view::npos || Trim(line.substr(0, equals)) != name)
+    if (current != section || equals == std::string_view::npos || TrimSpace(line.substr(0, equals)) != name)
       continue;
-    std::string_view value = Trim(line.substr(equals + 1));
+    std::string_view value = TrimSpace(line.substr(equals + 1));
     if (!value.empty()) found = std::string(value);
   }
   return found;

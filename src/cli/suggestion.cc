@@ -1,7 +1,8 @@
 #include "cli/suggestion.h"
 
-#include <cctype>
 #include <cstddef>
+
+#include "base/ascii.h"
 
 namespace trainyard::cli {
 namespace {
@@ -42,8 +43,7 @@ double Likeness(std::string_view a, std::string_view b) {
 }
 
 std::string_view Suggest(std::string_view word, std::span<const std::string_view> choices) {
-  std::string lower;
-  for (char c : word) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string lower = ToLower(word);
   std::string_view best;
   double best_likeness = 0;
   for (std::string_view choice : choices) {

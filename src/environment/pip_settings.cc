@@ -5,6 +5,8 @@
 #include <cctype>
 #include <optional>
 
+#include "base/ascii.h"
+
 namespace trainyard::environment {
 
 namespace {
@@ -23,12 +25,6 @@ constexpr std::array<Setting, 5> kSettings{{
     {"cert", "PIP_CERT", "SSL_CERT_FILE"},
 }};
 
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0) text.remove_prefix(1);
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back())) != 0) text.remove_suffix(1);
-  return text;
-}
-
 /// The options of the sections that `pip install` reads; a line that begins with a blank goes on with the one
 /// before.
 std::map<std::string, std::string> ReadOptions(std::string_view text) {
@@ -38,7 +34,7 @@ std::map<std::string, std::string> ReadOptions(std::string_view text) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
-    const std::string_view content = Trim(line);
+    const std::string_view content = TrimSpace(line);
     if (content.empty() || content.front() == '#' || content.front() == ';') continue;
     if (content.front() == '[') {
       counts = content == "[global]" || content == "[install]";
@@ -47,8 +43,8 @@ std::map<std::string, std::string> ReadOptions(std::string_view text) {
       if (last != nullptr) *last += (last->empty() ? "" : " ") + std::string(content);
     } else if (const std::size_t equals = content.find_first_of("=:");
                counts && equals != std::string_view::npos) {
-      last = &options[std::string(Trim(content.substr(0, equals)))];
-      *last = Trim(content.substr(equals + 1));
+      last = &options[std::string(TrimSpace(content.substr(0, equals)))];
+      *last = TrimSpace(content.substr(equals + 1));
     }
   }
   return options;

@@ -8,8 +8,6 @@ namespace trainyard::http {
 
 namespace {
 
-char ToLower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-
 constexpr std::array<bool, 256> kTokenCharacters = [] {
   std::array<bool, 256> table{};
   for (unsigned char c = 'a'; c <= 'z'; ++c) table[c] = true;
@@ -28,10 +26,6 @@ bool IsZeroWeight(std::string_view parameters) {
 }
 
 }  // namespace
-
-bool EqualsIgnoringCase(std::string_view a, std::string_view b) noexcept {
-  return std::ranges::equal(a, b, [](char x, char y) { return ToLower(x) == ToLower(y); });
-}
 
 bool IsToken(std::string_view text) noexcept {
   const auto in_table = [](char c) { return kTokenCharacters[static_cast<unsigned char>(c)]; };

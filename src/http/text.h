@@ -5,10 +5,12 @@
 #include <optional>
 #include <string_view>
 
+#include "base/ascii.h"
+
 /// The small grammar that HTTP's header fields share. Pure; any thread. Source: RFC 9110 section 5.6.
 namespace trainyard::http {
 
-[[nodiscard]] bool EqualsIgnoringCase(std::string_view a, std::string_view b) noexcept;
+using trainyard::EqualsIgnoringCase;
 
 /// Letters, digits and !#$%&'*+-.^_`|~, at least one.
 [[nodiscard]] bool IsToken(std::string_view text) noexcept;

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "async/file.h"
+#include "base/ascii.h"
 #include "replica/socket_path.h"
 #include "wire/error_body.h"
 #include "wire/resource_name.h"
@@ -46,17 +47,11 @@ struct Head {
   bool chunked = false;
 };
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return lower;
-}
-
 Head ParseHead(std::string_view text) {
   Head head;
   if (text.size() > 12 && text.starts_with("HTTP/1."))
     std::from_chars(text.data() + 9, text.data() + 12, head.status);
-  const std::string lower = Lower(text);
+  const std::string lower = ToLower(text);
   constexpr std::string_view kLength = "\r\ncontent-length:";
   if (std::size_t at = lower.find(kLength); at != std::string::npos) {
     at = lower.find_first_not_of(' ', at + kLength.size());

@@ -5,19 +5,10 @@
 #include <cstddef>
 #include <string>
 
+#include "base/ascii.h"
 #include "wire/time.h"
 
 namespace trainyard::wire {
-namespace {
-
-char Lower(char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); }
-
-bool EqualIgnoringCase(std::string_view a, std::string_view b) {
-  return std::ranges::equal(a, b, {}, Lower, Lower);
-}
-
-}  // namespace
-
 std::optional<long double> ReadNumber(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   long double value = 0;
@@ -27,8 +18,8 @@ std::optional<long double> ReadNumber(std::string_view text) {
 }
 
 std::optional<bool> ReadBool(std::string_view text) {
-  if (EqualIgnoringCase(text, "true")) return true;
-  if (EqualIgnoringCase(text, "false")) return false;
+  if (EqualsIgnoringCase(text, "true")) return true;
+  if (EqualsIgnoringCase(text, "false")) return false;
   return std::nullopt;
 }
 
@@ -49,7 +40,7 @@ const google::protobuf::EnumValueDescriptor* FindEnumValue(const google::protobu
   const auto number = ReadNumber(text);
   for (int i = 0; i < type.value_count(); ++i) {
     const auto* value = type.value(i);
-    if (EqualIgnoringCase(value->name(), text) || (number && *number == value->number())) return value;
+    if (EqualsIgnoringCase(value->name(), text) || (number && *number == value->number())) return value;
   }
   return nullptr;
 }
@@ -64,7 +55,7 @@ bool MatchesGlob(std::string_view text, std::string_view pattern) {
     if (p < pattern.size() && pattern[p] == '*') {
       star = p++;
       after_star = t;
-    } else if (p < pattern.size() && Lower(pattern[p]) == Lower(text[t])) {
+    } else if (p < pattern.size() && ToLower(pattern[p]) == ToLower(text[t])) {
       ++p;
       ++t;
     } else if (star != std::string_view::npos) {

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/ascii.h"
 #include "wire/time.h"
 
 namespace trainyard::wire {
@@ -18,8 +19,6 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 using Path = std::vector<std::string>;
-
-char Lower(char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c); }
 
 FieldValue Plain(std::string text) { return {.value = std::move(text)}; }
 
@@ -167,7 +166,8 @@ bool ContainsText(const Message& message, const std::string& needle) {
 }
 
 bool ContainsIgnoringCase(std::string_view text, std::string_view needle) noexcept {
-  return !std::ranges::search(text, needle, {}, Lower, Lower).empty() || needle.empty();
+  const auto same = [](char a, char b) { return ToLower(a) == ToLower(b); };
+  return !std::ranges::search(text, needle, same).empty() || needle.empty();
 }
 
 }  // namespace trainyard::wire

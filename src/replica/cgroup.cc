@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
@@ -66,6 +67,11 @@ Cgroup& Cgroup::operator=(Cgroup&& other) noexcept {
   version_ = other.version_;
   procs_ = std::move(other.procs_);
   return *this;
+}
+
+void Cgroup::Join(pid_t pid) const noexcept {
+  const std::string text = std::to_string(pid);
+  [[maybe_unused]] const ssize_t written = write(procs_.get(), text.data(), text.size());
 }
 
 std::int64_t Cgroup::OomKills() const {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 
@@ -25,6 +27,8 @@ class Cgroup {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   /// A process joins by writing "0" to it. -1 where there is no cgroup.
   [[nodiscard]] int procs_fd() const noexcept { return procs_.get(); }
+  /// Moves a process into it; one that has ended is no error.
+  void Join(pid_t pid) const noexcept;
   /// Processes in it that the kernel killed for want of memory.
   [[nodiscard]] std::int64_t OomKills() const;
   void Remove() noexcept;

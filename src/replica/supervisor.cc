@@ -25,6 +25,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kDiskRetry{100};
 /// Output that comes later from something that got away from its sandbox is not waited for.
 constexpr milliseconds kDrainMax{5'000};
+/// Shorter runs are not worth a cgroup.
+constexpr milliseconds kCountMemoryAfter{100};
 /// What may wait in memory for the connection.
 constexpr std::size_t kQueuedBytesMax = 256 << 10;
 
@@ -141,7 +143,16 @@ void Supervisor::LaunchIfReady() {
   log_.Say(LogEntry::INFO, RunningCommandLine(ShownCommand(setup_.manifest)));
   *exit_.mutable_start_time() = NowProto();
   process_.emplace(std::move(*launched));
+  if (setup_.manifest.limits().memory_bytes() == 0) count_memory_at_ = now_ + kCountMemoryAfter;
   Advance(v1::RUNNING);
+}
+
+void Supervisor::CountMemory() {
+  count_memory_at_ = SteadyTime::max();
+  const Status counted = process_->CountMemory(setup_.dir, setup_.manifest.attempt_id());
+  if (counted) return;
+  log_.Say(LogEntry::WARNING, "This machine gives the replica no memory cgroup (" + counted.error().message +
+                                  "): running out of memory cannot be told from being killed.");
 }
 
 void Supervisor::RequestStop(std::string_view reason, bool kill) {
@@ -185,7 +196,7 @@ void Supervisor::OnProcessEnded() {
   end_.wait_status = ended.wait_status.value_or(0);
   end_.oom_kills = process_->OomKills();
   end_.memory_bytes = setup_.manifest.limits().memory_bytes();
-  kill_deadline_ = SteadyTime::max();
+  count_memory_at_ = kill_deadline_ = SteadyTime::max();
   drain_deadline_ = now_ + kDrainMax;
 }
 
@@ -334,6 +345,7 @@ void Supervisor::StepTimers() {
     kill_deadline_ = SteadyTime::max();
     process_->Kill();
   }
+  if (now_ >= count_memory_at_) CountMemory();
   if (process_ended_ && process_ && (process_->output_ended() || now_ >= drain_deadline_)) FinishProcess();
   FlushLog();
   if (ending_ && phase_ != v1::ENDED && !log_.pending() &&
@@ -345,8 +357,8 @@ void Supervisor::StepTimers() {
 }
 
 int Supervisor::PollWait() const {
-  SteadyTime next =
-      std::min({link_.deadline(), kill_deadline_, drain_deadline_, shutdown_deadline_, retry_disk_});
+  SteadyTime next = std::min(
+      {link_.deadline(), count_memory_at_, kill_deadline_, drain_deadline_, shutdown_deadline_, retry_disk_});
   if (log_.pending() && disk_full_since_ == SteadyTime::max())
     next = std::min(next, last_flush_ + kBatchWait);
   if (next == SteadyTime::max()) return -1;

@@ -66,6 +66,7 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   void OnPreparation();
   void OnProcessEnded();
   void OnOutput(Stream stream);
+  void CountMemory();
   void FinishProcess();
   void End(v1::ExitRecord exit);
   void RecordExit();
@@ -102,6 +103,7 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   SteadyTime last_flush_{};
   SteadyTime disk_full_since_ = SteadyTime::max();  ///< max: it is not
   SteadyTime retry_disk_ = SteadyTime::max();
+  SteadyTime count_memory_at_ = SteadyTime::max();
   SteadyTime kill_deadline_ = SteadyTime::max();
   SteadyTime drain_deadline_ = SteadyTime::max();
   SteadyTime shutdown_deadline_ = SteadyTime::max();

@@ -14,6 +14,7 @@
 
 #include "async/file.h"
 #include "cluster/tf_config.h"
+#include "replica/descendants.h"
 #include "replica/hosts_file.h"
 #include "replica/user_environment.h"
 
@@ -110,6 +111,14 @@ std::string_view Missing(Fence fence) {
   return "";
 }
 
+/// The cgroup, with a note of it for whoever has to clean up after a killed supervisor.
+Result<Cgroup> MakeCgroup(const AttemptDir& dir, const std::string& attempt_id, std::int64_t memory_bytes) {
+  TY_TRY(Cgroup cgroup, Cgroup::Create("trainyard-" + attempt_id, memory_bytes));
+  TY_TRY(const UniqueFd note, OpenFile(dir.Cgroup(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
+  TY_RETURN_IF_ERROR(WriteAll(note.get(), cgroup.path()));
+  return cgroup;
+}
+
 /// Tries fence after fence; the last one always holds.
 Result<Sandbox> StartFenced(SandboxPlan& plan, const UserProcess::Start& start,
                             std::vector<std::string>& degraded) {
@@ -145,17 +154,15 @@ Result<UserProcess> UserProcess::Launch(const Start& start, std::vector<std::str
   TY_RETURN_IF_ERROR(MakeFolder(start.dir.Tmp(), 01777));
   TY_RETURN_IF_ERROR(WriteHosts(start.dir, start.cluster));
   TY_TRY(Pipes pipes, OpenPipes());
-  const std::int64_t memory_bytes = start.manifest.limits().memory_bytes();
   Cgroup cgroup;
-  if (auto made = Cgroup::Create("trainyard-" + start.manifest.attempt_id(), memory_bytes); made) {
-    cgroup = std::move(*made);
-    TY_TRY(const UniqueFd note, OpenFile(start.dir.Cgroup(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
-    TY_RETURN_IF_ERROR(WriteAll(note.get(), cgroup.path()));
-  } else {
-    const std::string lost = memory_bytes > 0 ? "the memory limit is not enforced"
-                                              : "running out of memory cannot be told from a kill";
-    degraded.push_back("This machine gives the replica no memory cgroup (" + made.error().message +
-                       "): " + lost + ".");
+  if (const std::int64_t memory_bytes = start.manifest.limits().memory_bytes(); memory_bytes > 0) {
+    auto made = MakeCgroup(start.dir, start.manifest.attempt_id(), memory_bytes);
+    if (made) {
+      cgroup = std::move(*made);
+    } else {
+      degraded.push_back("This machine gives the replica no memory cgroup (" + made.error().message +
+                         "): its memory limit is not enforced.");
+    }
   }
   SandboxPlan plan{.argv = MakeCommand(start),
                    .directory = RealPath(start.dir.Work()),
@@ -168,6 +175,17 @@ Result<UserProcess> UserProcess::Launch(const Start& start, std::vector<std::str
                    .lock_fd = start.lock_fd};
   TY_TRY(Sandbox sandbox, StartFenced(plan, start, degraded));
   return UserProcess(std::move(sandbox), std::move(cgroup), std::move(pipes.ours));
+}
+
+Status UserProcess::CountMemory(const AttemptDir& dir, const std::string& attempt_id) {
+  auto made = MakeCgroup(dir, attempt_id, 0);
+  if (!made) return std::unexpected(std::move(made).error());
+  cgroup_ = std::move(*made);
+  // Twice: a process may be born between being looked for and its parent's joining.
+  for (int round = 0; round < 2; ++round) {
+    for (const pid_t pid : Descendants(getpid())) cgroup_.Join(pid);
+  }
+  return {};
 }
 
 int UserProcess::output_fd(Stream stream) const noexcept {

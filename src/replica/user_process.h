@@ -42,6 +42,10 @@ class UserProcess {
   void Kill() noexcept { sandbox_.Kill(); }
   /// Everything has ended. Call when pidfd() is readable.
   [[nodiscard]] Sandbox::Ended Reap() { return sandbox_.Reap(); }
+  /// Begins to count out-of-memory kills, for a process without a memory limit (with one they are counted
+  /// from the start). Later than the launch, because joining a cgroup takes the kernel 15 ms. An error says
+  /// what this machine does not allow.
+  [[nodiscard]] Status CountMemory(const AttemptDir& dir, const std::string& attempt_id);
   [[nodiscard]] std::int64_t OomKills() const { return cgroup_.OomKills(); }
 
  private:

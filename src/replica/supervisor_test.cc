@@ -162,6 +162,15 @@ TEST_F(SupervisorTest, SecondStartIsRefusedAlsoAfterTheEnd) {
   supervisor_ = -1;
 }
 
+TEST_F(SupervisorTest, KeepsTheLockThatTheEngineTook) {
+  engine_lock_ = *TakeLock(dir_);  // still open on our side, as in an engine that is slow to let go
+  Run();
+  EXPECT_EQ(WaitForExit().exit_code(), 0);
+  engine_lock_.Reset();
+  EXPECT_EQ(IsLocked(dir_), true);
+  Finish();
+}
+
 TEST_F(SupervisorTest, ManyLinesAreNeitherLostNorDoubled) {
   PythonProgram("import sys\nsys.stdout.write(''.join('line %d\\n' % i for i in range(200000)))\n");
   Run();

@@ -16,6 +16,7 @@
 
 #include "async/file.h"
 #include "replica/cgroup.h"
+#include "replica/main.h"
 
 namespace trainyard::replica {
 
@@ -126,6 +127,7 @@ void AttemptFixture::StartSupervisor(const std::vector<std::string>& options) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 2, SupervisorLog().c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  if (engine_lock_) posix_spawn_file_actions_adddup2(&actions, engine_lock_.get(), kInheritedLockFd);
   setenv("LEAKED_FROM_SERVER", "yes", 1);
   ASSERT_EQ(posix_spawn(&supervisor_, "/proc/self/exe", &actions, nullptr, argv.data(), environ), 0);
   posix_spawn_file_actions_destroy(&actions);

@@ -66,6 +66,7 @@ class AttemptFixture : public testing::Test {
   v1::Manifest manifest_;
   v1::Cluster cluster_;
   std::vector<std::string> options_;
+  UniqueFd engine_lock_;  ///< handed to the supervisor, if there is one, as an engine does
   std::shared_ptr<FakeServer::Memory> memory_ = std::make_shared<FakeServer::Memory>();
   std::unique_ptr<FakeServer> server_;
   pid_t supervisor_ = -1;

@@ -80,7 +80,7 @@ class HttpApiClient : public ApiClient {
   }
 
   Error Explain(Error error) const {
-    if (error.code == Code::kUnavailable)
+    if (error.code == Code::kUnavailable || error.code == Code::kNotFound)
       error.message =
           "Cannot reach the server at " + where_.url + " (" + error.message +
           "). Start one with `trainyard serve`, or name another with --server or TRAINYARD_SERVER.";

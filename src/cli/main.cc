@@ -92,10 +92,10 @@ int RefuseWords(const Invocation& invocation, std::size_t depth) {
   std::string group = PathOf(invocation.words, depth);
   const Words& words = invocation.words;
   if (words.size() == depth || words[depth] == "--help" || words[depth] == "-h") {
-    bool help = words.size() > depth || depth + (words.empty() ? 1U : 0U) == 0;
-    if (help || (depth == 0 && words.empty())) {
+    bool asked = words.size() > depth;
+    if (asked) {
       console.Out(PrintGroup(group, invocation.program));
-      return help ? 0 : kUsageStatus;
+      return 0;
     }
     PrintError(console, invocation.program, group, "Command name argument expected.\n");
     console.Status(PrintGroup(group, invocation.program));

@@ -1,0 +1,121 @@
+#include "cli/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "cli/client_environment.h"
+#include "cli/copy_plan.h"
+#include "cli/staging.h"
+
+namespace trainyard::cli {
+namespace {
+
+using Map = std::map<std::string, std::string>;
+
+Surroundings Make(Map variables, Map files) {
+  auto find = [](const Map& map, const std::string& key) -> std::optional<std::string> {
+    auto found = map.find(key);
+    if (found == map.end()) return std::nullopt;
+    return found->second;
+  };
+  return {[=](const char* name) { return find(variables, name); },
+          [=](const std::string& path) { return find(files, path); }};
+}
+
+const Map kHome{{"HOME", "/h"}};
+const char* const kNotePath = "/h/.local/share/trainyard/run/server.json";
+const char* const kNote =
+    R"({"url":"http://127.0.0.1:1","tls_url":"https://localhost:2","ca_file":"/ca","project":"noted","pid":7})";
+
+TEST(FindServer, TakesTheNearest) {
+  Surroundings noted = Make(kHome, {{kNotePath, kNote}});
+  EXPECT_EQ(FindServer(noted, "http://f").value, "http://f");
+  EXPECT_EQ(
+      FindServer(Make({{"HOME", "/h"}, {"TRAINYARD_SERVER", "http://e"}}, {{kNotePath, kNote}}), {}).source,
+      "TRAINYARD_SERVER");
+  EXPECT_EQ(FindServer(noted, {}).value, "http://127.0.0.1:1");
+  EXPECT_EQ(FindServer(Make(kHome, {}), {}).value, "http://127.0.0.1:8470");
+  for (const char* broken : {"", "{", "[]", "{}", R"({"url":7})"}) {
+    Setting server = FindServer(Make(kHome, {{kNotePath, broken}}), {});
+    EXPECT_TRUE(server.value == "http://127.0.0.1:8470" || server.value == "7") << broken;
+  }
+}
+
+TEST(FindProject, TakesTheNearest) {
+  std::string ini = "[core]\nproject = from-file\n[compute]\nregion=eu\n";
+  Map files{{"/h/.config/gcloud/configurations/config_default", ini}};
+  EXPECT_EQ(FindProject(Make(kHome, files), "f", {}).source, "--project");
+  EXPECT_EQ(FindProject(
+                Make({{"HOME", "/h"}, {"CLOUDSDK_CORE_PROJECT", "e"}, {"GOOGLE_CLOUD_PROJECT", "g"}}, files),
+                {}, {})
+                .value,
+            "e");
+  EXPECT_EQ(FindProject(Make({{"HOME", "/h"}, {"GOOGLE_CLOUD_PROJECT", "g"}}, files), {}, {}).value,
+            "from-file");
+  EXPECT_EQ(FindProject(Make({{"HOME", "/h"}, {"GOOGLE_CLOUD_PROJECT", "g"}}, {}), {}, {}).value, "g");
+  EXPECT_EQ(FindProject(Make(kHome, {{kNotePath, kNote}}), {}, {}).value, "noted");
+  EXPECT_EQ(FindProject(Make(kHome, {}), {}, {}).value, "trainyard");
+  files["/h/.config/gcloud/active_config"] = "work\n";
+  files["/h/.config/gcloud/configurations/config_work"] = "[core]\nproject: w";
+  EXPECT_EQ(FindProject(Make(kHome, files), {}, {}).value, "w");
+  EXPECT_EQ(FindProject(Make(kHome, files), {}, "default").value, "from-file");
+}
+
+TEST(IniValue, ReadsSections) {
+  const char* text = "# c\n[a]\nx = 1\n[b]\nx=2\n y : 3 \n; z = 4\n[a]\nx = 5";
+  EXPECT_EQ(IniValue(text, "a", "x"), "5");
+  EXPECT_EQ(IniValue(text, "b", "y"), "3");
+  EXPECT_EQ(IniValue(text, "b", "z"), std::nullopt);
+  EXPECT_EQ(IniValue("x = 1", "a", "x"), std::nullopt);
+}
+
+TEST(ClientVariables, LeaveOutTlsWithoutItsCertificate) {
+  auto names = [](const ClientEnvironment& environment) {
+    std::string out;
+    for (const auto& [name, value] : ClientVariables(environment)) out += name + "=" + value + "\n";
+    return out;
+  };
+  std::string plain = names({"http://h:1", "https://localhost:2", "", "p"});
+  EXPECT_NE(plain.find("CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE=http://h:1/storage/v1/\n"),
+            std::string::npos);
+  EXPECT_NE(plain.find("GCE_METADATA_HOST=h:1\n"), std::string::npos);
+  EXPECT_EQ(plain.find("UNIVERSE"), std::string::npos);
+  EXPECT_NE(names({"http://h:1", "https://localhost:2", "/ca", "p"})
+                .find("GOOGLE_CLOUD_UNIVERSE_DOMAIN=localhost:2\n"),
+            std::string::npos);
+  EXPECT_EQ(PrintExports({{"A", "it's $x"}}), "export A='it'\\''s $x'\n");
+}
+
+TEST(Staging, FollowsTheFlags) {
+  EXPECT_EQ(FindStaging("gs://s/", "gs://b/d", "j"), (StagingLocation{"s", "j"}));
+  EXPECT_EQ(FindStaging({}, "gs://b/d//", "j"), (StagingLocation{"b", "d/packages"}));
+  EXPECT_EQ(FindStaging({}, "gs://b", "j"), (StagingLocation{"b", "packages"}));
+  EXPECT_EQ(FindStaging({}, {}, "j"), std::nullopt);
+  EXPECT_EQ(StagedName({"b", "d/packages"}, "abc", "/x/y.whl"), "d/packages/abc/y.whl");
+  EXPECT_EQ(NormalJobDir("gs://b"), "gs://b/");
+  PackageList packages = SortPackages({"gs://bucket/a.whl", "gs://b/a.whl", "gs://bucket", "a.whl"});
+  EXPECT_EQ(packages.remote, std::vector<std::string>{"gs://bucket/a.whl"});
+  EXPECT_EQ(packages.local, (std::vector<std::string>{"gs://b/a.whl", "gs://bucket", "a.whl"}));
+  EXPECT_FALSE(CheckFileNames({"a/x", "b/x"}).has_value());
+}
+
+TEST(CopyTarget, NamesAsGsutilDoes) {
+  CopySource file{"d/a.txt", "a.txt", ""};
+  CopySource below{"d/s/a.txt", "s/a.txt", "d"};
+  EXPECT_EQ(CopyTarget(file, "gs://b/n", false), "gs://b/n");
+  EXPECT_EQ(CopyTarget(file, "gs://b/n/", true), "gs://b/n/a.txt");
+  EXPECT_EQ(CopyTarget(below, "gs://b/n", false), "gs://b/n/s/a.txt");
+  EXPECT_EQ(CopyTarget(below, "gs://b", true), "gs://b/d/s/a.txt");
+  EXPECT_EQ(CopyTarget(file, ".", true), "./a.txt");
+  EXPECT_EQ(CopyTarget(file, "/", true), "/a.txt");
+}
+
+TEST(StaysBelow, RefusesWaysOut) {
+  for (const char* good : {"a", "a/b", "a..b/.c", "..."}) EXPECT_TRUE(StaysBelow(good)) << good;
+  for (const char* bad : {"", "/a", "a//b", "..", "a/../b", "a/..", "./a", "a/"})
+    EXPECT_FALSE(StaysBelow(bad)) << bad;
+}
+
+}  // namespace
+}  // namespace trainyard::cli

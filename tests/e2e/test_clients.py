@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from conftest import ROOT
+from trainyard_server import ROOT
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import re
 import time
 
-from conftest import processes_with, wait_for
+from trainyard_server import processes_with, wait_for
 
 
 def probe(server, upload, job_id, *words, **more):

@@ -3,7 +3,7 @@
 import concurrent.futures
 import re
 
-from conftest import kill, processes_with, wait_for
+from trainyard_server import kill, processes_with, wait_for
 
 
 def test_a_running_job_does_not_notice(server, upload):

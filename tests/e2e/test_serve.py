@@ -7,7 +7,7 @@ import subprocess
 import pytest
 import requests
 
-from conftest import PROGRAM, wait_for
+from trainyard_server import PROGRAM, wait_for
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"])

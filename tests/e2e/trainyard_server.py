@@ -1,0 +1,166 @@
+"""A real server of the built program, and what tests and benchmarks ask of it."""
+
+import json
+import os
+import pathlib
+import subprocess
+import time
+
+import requests
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ.get("TRAINYARD_PROGRAM", str(ROOT / "build/dev/trainyard"))
+DEADLINE_S = 120  # for anything that a test waits for; sanitizers on a busy machine are slow
+RUNTIME = "0.1"  # this machine's Python and what building a package takes: ready in seconds
+
+
+class Server:
+    """`trainyard serve` on a data directory; may be killed and started again."""
+
+    def __init__(self, data, *flags):
+        self.data = pathlib.Path(data)
+        self.flags = flags
+        self.process = None
+        self.url = None
+        self.start()
+
+    def start(self):
+        self.data.mkdir(parents=True, exist_ok=True)
+        runtimes = self.data / "environments/runtimes.d"
+        runtimes.mkdir(parents=True, exist_ok=True)
+        (runtimes / f"{RUNTIME}.json").write_text(json.dumps(MINIMAL_RUNTIME))
+        self.log = open(self.data / "server.log", "ab")
+        self.process = subprocess.Popen(
+            [PROGRAM, "serve", "--data", str(self.data), "--listen", "127.0.0.1:0", "--default-runtime", RUNTIME,
+             *self.flags], stdout=subprocess.PIPE, stderr=self.log, text=True)
+        line = self.process.stdout.readline()
+        assert line.startswith("listening on http://"), (line, self.stderr())
+        self.url = line.split()[-1]
+        self.presence = json.loads((self.data / "run/server.json").read_text())
+
+    def stderr(self):
+        return (self.data / "server.log").read_text(errors="replace")
+
+    def kill(self):
+        self.process.kill()
+        self._reap()
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            self.process.terminate()
+        self._reap()
+
+    def _reap(self):
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+        self.log.close()
+
+    # The API, as a client without a library sees it.
+
+    def request(self, method, path, **options):
+        return requests.request(method, self.url + path, timeout=60, **options)
+
+    def upload(self, bucket, name, content):
+        response = self.request("POST", f"/upload/storage/v1/b/{bucket}/o", params={"uploadType": "media", "name": name},
+                                data=content)
+        assert response.ok, response.text
+        return f"gs://{bucket}/{name}"
+
+    def create(self, job_id, **training_input):
+        body = {"jobId": job_id, "trainingInput": {"region": "us-central1", **training_input}}
+        return self.request("POST", "/v1/projects/p/jobs", json=body)
+
+    def submit(self, job_id, **training_input):
+        response = self.create(job_id, **training_input)
+        assert response.ok, response.text
+        return response.json()
+
+    def get(self, job_id):
+        response = self.request("GET", f"/v1/projects/p/jobs/{job_id}")
+        assert response.ok, response.text
+        return response.json()
+
+    def cancel(self, job_id):
+        response = self.request("POST", f"/v1/projects/p/jobs/{job_id}:cancel")
+        assert response.ok, response.text
+
+    def wait(self, job_id, until=lambda job: "endTime" in job):
+        """Asks until the job is as wanted; the API has no call that waits."""
+        return wait_for(lambda: (lambda job: job if until(job) else None)(self.get(job_id)),
+                        lambda: f"{job_id}: {self.get(job_id)}\n{self.texts(job_id)[-20:]}\n{self.stderr()[-3000:]}")
+
+    def log_entries(self, job_id, extra=""):
+        entries, token = [], None
+        while True:
+            body = {"resourceNames": ["projects/p"], "orderBy": "timestamp asc", "pageSize": 1000,
+                    "filter": f'resource.type="ml_job" AND resource.labels.job_id="{job_id}"{extra}'}
+            if token:
+                body["pageToken"] = token
+            response = self.request("POST", "/v2/entries:list", json=body)
+            assert response.ok, response.text
+            page = response.json()
+            entries += page.get("entries", [])
+            token = page.get("nextPageToken")
+            if not token:
+                return entries
+
+    def texts(self, job_id, task=None):
+        return [entry["jsonPayload"]["message"] for entry in self.log_entries(job_id)
+                if task is None or entry["resource"]["labels"]["task_name"] == task]
+
+    def wait_for_text(self, job_id, text):
+        return wait_for(lambda: text in self.texts(job_id) or None,
+                        lambda: f"no {text!r} in {self.texts(job_id)} {self.get(job_id)} {self.stderr()[-3000:]}")
+
+    def client_environment(self):
+        """What `eval "$(trainyard env)"` gives a shell."""
+        printed = subprocess.run([PROGRAM, "env", "--server", self.url], check=True, capture_output=True, text=True,
+                                 env={**os.environ, "TRAINYARD_DATA": str(self.data)})
+        both = subprocess.run(["bash", "-c", printed.stdout + "\nenv -0"], check=True, capture_output=True)
+        return dict(item.split("=", 1) for item in both.stdout.decode().split("\0") if "=" in item)
+
+    def trainyard(self, *words, **options):
+        environment = {**os.environ, "TRAINYARD_SERVER": self.url, "CLOUDSDK_CORE_PROJECT": "p",
+                       "CLOUDSDK_ML_ENGINE_POLLING_INTERVAL": "1"}
+        return subprocess.run([PROGRAM, *words], capture_output=True, text=True, env=environment, timeout=DEADLINE_S, **options)
+
+
+MINIMAL_RUNTIME = {"version": RUNTIME, "pythons": ["3.11"], "notes": "for tests",
+                   "packages": ["pip==26.3", "setuptools==80.10.2", "wheel==0.48.0"]}
+
+
+def wait_for(condition, describe):
+    deadline = time.monotonic() + DEADLINE_S
+    pause = 0.01
+    while True:
+        value = condition()
+        if value is not None:
+            return value
+        assert time.monotonic() < deadline, "waited in vain: " + describe()
+        time.sleep(pause)  # between two questions to an API that has no push
+        pause = min(pause * 1.5, 0.25)
+
+
+def processes_with(text):
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if text in command:
+            found.append((int(entry.name), command))
+    return found
+
+
+def kill(pid):
+    try:
+        os.kill(pid, 9)
+    except ProcessLookupError:
+        pass  # it went by itself

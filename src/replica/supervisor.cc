@@ -71,6 +71,8 @@ Supervisor::~Supervisor() = default;
 
 void Supervisor::Run() {
   link_.Step(now_);
+  // While the server answers. An error shows at the launch, which makes what is missing.
+  static_cast<void>(UserProcess::MakeFolders(setup_.dir));
   Prepare();
   while (!dismissed_ && now_ < shutdown_deadline_) Round();
 }

@@ -148,10 +148,14 @@ std::vector<std::string> ShownCommand(const v1::Manifest& manifest) {
   return command;
 }
 
+Status UserProcess::MakeFolders(const AttemptDir& dir) {
+  TY_RETURN_IF_ERROR(MakeFolder(dir.Work(), 0755));
+  TY_RETURN_IF_ERROR(MakeFolder(dir.Home(), 0700));
+  return MakeFolder(dir.Tmp(), 01777);
+}
+
 Result<UserProcess> UserProcess::Launch(const Start& start, std::vector<std::string>& degraded) {
-  TY_RETURN_IF_ERROR(MakeFolder(start.dir.Work(), 0755));
-  TY_RETURN_IF_ERROR(MakeFolder(start.dir.Home(), 0700));
-  TY_RETURN_IF_ERROR(MakeFolder(start.dir.Tmp(), 01777));
+  TY_RETURN_IF_ERROR(MakeFolders(start.dir));
   TY_RETURN_IF_ERROR(WriteHosts(start.dir, start.cluster));
   TY_TRY(Pipes pipes, OpenPipes());
   Cgroup cgroup;

@@ -27,6 +27,8 @@ class UserProcess {
     Fence best_fence;
   };
 
+  /// The replica's own folders; those that are there stay. Worth doing while waiting for something else.
+  [[nodiscard]] static Status MakeFolders(const AttemptDir& dir);
   /// Returns once the program runs. Says in `degraded` what this machine does not allow, one line for each
   /// thing. kFailedPrecondition: the program cannot be run.
   [[nodiscard]] static Result<UserProcess> Launch(const Start& start, std::vector<std::string>& degraded);

@@ -1,0 +1,218 @@
+"""The cases, by the name that ./dev bench takes. Each adds rows: what, budget, seen, what stands beside it."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import peers
+from harness import TRAINER, field, millis, quantile, seconds
+
+HISTORY = int(os.environ.get("BENCH_HISTORY", 1_000_000))
+
+
+def start(bench, rounds=60):
+    """Submit to first user instruction, one job after the other, over one connection."""
+    server = bench.server("start")
+    uri = bench.warm(server)
+    python, answers = [], []
+    for number in range(rounds):
+        begin = time.time()
+        answers.append(bench.create(server, f"python_{number}", uri))
+        python.append(float(line_of(server, f"python_{number}", "FIRST ")[1]) - begin)
+    bench.stop(server)
+    server = bench.server("start-native")
+    uri = bench.warm(server, native=True)
+    native = []
+    for number in range(rounds):
+        begin = time.monotonic()
+        answers.append(bench.create(server, f"native_{number}", uri))
+        native.append(peers.started(" ".join(line_of(server, f"native_{number}", "started "))) - begin)
+    bench.stop(server)
+
+    interpreter = "/usr/bin/python3"
+    alone = peers.interpreter_times(interpreter, rounds)
+    spawned = peers.spawn_times(bench.native, rounds)
+    beside_native, beside_python = f"bare posix_spawn {millis(spawned)}", f"`python3 -m` alone {millis(alone)}"
+    with peers.slurm(bench.folder / "slurm") as slurm:
+        if slurm:
+            srun = slurm.srun_times([bench.native], rounds, time.monotonic, peers.started)
+            sbatch = slurm.sbatch_times(bench.native, 10)
+            beside_native += f"; `srun` {millis(srun)}; `sbatch` {millis(sbatch)}"
+            srun = slurm.srun_times([interpreter, "-m", "probe.first"], rounds, time.time, lambda text: float(text.split()[1]))
+            beside_python += f"; `srun` {millis(srun)}"
+        else:
+            beside_native += "; Slurm is not installed"
+    bench.row("submit to first user instruction, native, warm", "10 ms (p99 50)", millis(native), beside_native)
+    bench.row("the same for a Python module", f"interpreter + 20 = {quantile(alone, 0.5) * 1e3 + 20:.0f} ms", millis(python),
+              beside_python)
+    bench.row("submit to 200, durable", "", millis(answers), f"write and fdatasync of 4 KiB {fdatasync_ms(bench):.2f} ms")
+
+
+def line_of(server, job_id, prefix):
+    time.sleep(0.1)  # lets the job run undisturbed
+    server.wait(job_id)
+    return next(text for text in server.texts(job_id) if text.startswith(prefix)).split()
+
+
+def creates(bench, count=20000):
+    """Creates alone: the jobs stay in the queue."""
+    server = bench.server("creates")
+    uri = bench.warm(server, native=True)
+    bench.occupy(server, uri)
+    seen = bench.load(server, "POST", "/v1/projects/p/jobs", 64, count, bench.body("c", uri))
+    bench.row("durable creates per second (64 connections)", "5,000 (p99 20 ms)",
+              f"{seen['per_second']:,.0f}/s, p50 {seen['p50_ms']} ms, p99 {seen['p99_ms']} ms",
+              f"write and fdatasync of 4 KiB {1e3 / fdatasync_ms(bench):,.0f}/s")
+    server.kill()
+    begin = time.perf_counter()
+    server.start()
+    bench.row(f"serving again after kill -9, {count:,} unfinished jobs", "1 s", f"{(time.perf_counter() - begin) * 1e3:.0f} ms",
+              "bare start of the program " + program_start(bench))
+    bench.stop(server)
+
+
+def fdatasync_ms(bench, rounds=300):
+    with open(bench.folder / "sync", "wb", buffering=0) as file:
+        begin = time.perf_counter()
+        for _ in range(rounds):
+            file.write(b"x" * 4096)
+            os.fdatasync(file.fileno())
+        return (time.perf_counter() - begin) / rounds * 1e3
+
+
+def program_start(bench):
+    spent = []
+    for _ in range(20):
+        begin = time.perf_counter()
+        subprocess.run([bench.build / "trainyard", "version"], stdout=subprocess.DEVNULL, check=True)
+        spent.append(time.perf_counter() - begin)
+    return millis(spent)
+
+
+def jobs(bench, count=500):
+    """Trivial jobs, from the first create to the last end. The clock of the last end is the server's own record."""
+    server = bench.server("jobs")
+    uri = bench.warm(server, native=True)
+    begin = time.time()
+    bench.load(server, "POST", "/v1/projects/p/jobs", 8, count, bench.body("t", uri))
+    spent = bench.wait_all(server, "t", count) - begin
+    bench.stop(server)
+    beside = f"posix_spawn alone {peers.spawns_per_second(bench.native):,.0f}/s"
+    with peers.slurm(bench.folder / "slurm") as slurm:
+        beside += f"; `sbatch --array` {slurm.jobs_per_second(bench.native):.0f}/s" if slurm else "; Slurm is not installed"
+    bench.row("trivial jobs completed per second, native, durable", "500/s", f"{count / spent:.0f}/s", beside)
+
+
+def logs(bench, count=1_000_000):
+    """One replica prints a million lines: from create to endTime, when all of them can be read."""
+    for name, native in (("native", True), ("Python", False)):
+        server = bench.server(f"logs-{name}")
+        uri = bench.warm(server, native)
+        words = {"args": ["lines", str(count)]} if native else {"pythonModule": "probe.task", "args": ["count", str(count)]}
+        begin = time.time()
+        bench.create(server, "lines", uri, **words)
+        job = server.wait("lines")
+        assert job["state"] == "SUCCEEDED", job
+        spent = seconds(job["endTime"]) - begin
+        bench.stop(server)
+        command = [bench.native, "-m", "x", "lines", str(count)] if native else \
+            [sys.executable, "-m", "probe.task", "count", str(count)]
+        begin = time.perf_counter()
+        with open(bench.folder / "raw", "wb") as raw:
+            subprocess.run(command, cwd=TRAINER, check=True, stdout=raw)
+            os.fdatasync(raw.fileno())
+        raw_spent = time.perf_counter() - begin
+        bench.row(f"log lines per second, one {name} replica, stamped, indexed, durable", "1,000,000/s",
+                  f"{count / spent:,.0f}/s", f"the same program into a file, synced {count / raw_spent:,.0f}/s")
+
+
+def tail(bench, count=200):
+    """A line's way from the program's print to an answer of entries:list, asked for every 5 ms."""
+    server = bench.server("tail")
+    uri = bench.warm(server)
+    bench.create(server, "tail", uri, pythonModule="probe.ticks", args=[str(count)])
+    seen = {}
+    body = {"resourceNames": ["projects/p"], "orderBy": "timestamp desc", "pageSize": 5,
+            "filter": 'resource.type="ml_job" AND resource.labels.job_id="tail"'}
+    deadline = time.monotonic() + 60
+    while len(seen) < count and time.monotonic() < deadline:
+        page = server.session.post(server.url + "/v2/entries:list", json=body).json()
+        now = time.time()
+        for entry in page.get("entries", []):
+            words = entry["jsonPayload"]["message"].split()
+            if words[0] == "TICK":
+                seen.setdefault(words[1], now - float(words[2]))
+        time.sleep(0.005)
+    bench.stop(server)
+    bench.row("a line's way to a reader (print to entries:list, asked every 5 ms)", "p99 50 ms", millis(list(seen.values())),
+              "the wait between two questions: 5 ms")
+
+
+def memory(bench):
+    """A supervisor whose program waits."""
+    server = bench.server("memory")
+    uri = bench.warm(server, native=True)
+    bench.create(server, "waiting", uri, args=["wait"])
+    server.wait("waiting", lambda job: job["state"] == "RUNNING")
+    pid = next(pid for pid, words in bench.e2e.processes_with(f"{server.data}/attempts/") if " replica " in words
+               and "trainyard-init" not in pathlib.Path(f"/proc/{pid}/comm").read_text())
+    resident, anonymous = field(f"/proc/{pid}/status", "VmRSS"), field(f"/proc/{pid}/status", "RssAnon")
+    shown = f"{resident / 2**20:.1f} MB, of it {anonymous / 2**20:.1f} MB its own (the rest is the program, shared)"
+    bench.stop(server)
+    bench.row("supervisor, resident", "8 MB", shown, f"server with one job {field_of_server(bench):.0f} MB")
+
+
+def field_of_server(bench):
+    server = bench.server("memory-server")
+    resident = field(f"/proc/{server.process.pid}/status", "VmRSS") / 2**20
+    bench.stop(server)
+    return resident
+
+
+def history(bench, rounds=2000):
+    """A long history: it lies on disk, and neither the start nor a page gets slower."""
+    server = bench.server("history")
+    uri = bench.warm(server)
+    bench.create(server, "runs", uri, pythonModule="probe.task", args=["forever"])
+    server.wait("runs", lambda job: job["state"] == "RUNNING")
+    server.kill()
+    subprocess.run([bench.build / "bench/fill_history", server.data, str(HISTORY)], check=True)
+    size = (server.data / "trainyard.db").stat().st_size / 2**20
+    starts = []
+    for _ in range(5):
+        begin = time.perf_counter()
+        server.start()
+        starts.append(time.perf_counter() - begin)
+        server.kill()
+    server.start()
+    jobs_path = "/v1/projects/bench/jobs?pageSize=20"
+    pages = {"one in 100 (state=FAILED)": "&filter=state%3DFAILED", "all": "",
+             "one in 1,000 (a label)": "&filter=labels.team%3Dteam-7"}
+    figures = {name: bench.load(server, "GET", jobs_path + query, 2, rounds if not query else rounds // 10)
+               for name, query in pages.items()}
+    resident = field(f"/proc/{server.process.pid}/status", "VmRSS") / 2**20
+    assert server.get("runs")["state"] == "RUNNING" and len(starts_of(server)) == 1, server.texts("runs")
+    bench.stop(server)
+    bench.row(f"{HISTORY:,} finished jobs: resident after the pages below", "256 MB", f"{resident:.0f} MB", f"{size:,.0f} MB on disk")
+    bench.row("a page of 20 of them, filtered", "p99 10 ms",
+              "; ".join(f"{name}: p50 {page['p50_ms']} ms, p99 {page['p99_ms']} ms" for name, page in figures.items()),
+              "two clients at once")
+    bench.row(f"serving again after kill -9, {HISTORY:,} jobs, one running (not restarted)", "1 s", millis(starts),
+              "bare start of the program " + program_start(bench))
+
+
+def starts_of(server):
+    return [text for text in server.texts("runs") if text.startswith("Running command")]
+
+
+def parts(bench):
+    """Single parts, without the rest of the service: what they print is kept as it is."""
+    for command in (["store_bench", bench.folder], ["logs_bench", bench.folder], ["replica_bench", bench.native]):
+        done = subprocess.run([bench.build / "bench" / command[0], *command[1:]], cwd=bench.folder, check=True,
+                              capture_output=True, text=True)
+        bench.note(f"{command[0]}:\n{done.stdout.rstrip()}")
+
+
+CASES = {case.__name__: case for case in (start, creates, jobs, logs, tail, memory, history, parts)}

@@ -1,0 +1,141 @@
+// Writes finished jobs into the job store of a data directory whose server is stopped, as if they had run
+// there.
+//
+//   fill_history DATA COUNT      projects/bench/jobs/history_0 to history_(COUNT-1); one in a hundred has
+//   FAILED
+//
+// Each has the events of a short life, so that the file is as large as it would be.
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "jobs/transition.h"
+#include "store/sqlite/sqlite_job_store.h"
+
+namespace trainyard::bench {
+namespace {
+
+using control::v1::Event;
+using control::v1::JobRecord;
+
+constexpr int kGroup = 2000;
+constexpr int kFailedOneIn = 100;
+constexpr std::int64_t kFirstCreateTime = 1'700'000'000;
+
+[[noreturn]] void Die(const std::string& what) {
+  std::fprintf(stderr, "fill_history: %s\n", what.c_str());
+  std::exit(1);
+}
+
+JobRecord NewJob(int number) {
+  JobRecord record;
+  record.set_project("bench");
+  record.set_cluster_hash("0123456789");
+  record.set_runtime_version("2.15");
+  record.add_replicas()->mutable_id()->set_type(replica::v1::MASTER);
+  ml::v1::Job& job = *record.mutable_job();
+  job.set_job_id("history_" + std::to_string(number));
+  job.mutable_create_time()->set_seconds(kFirstCreateTime + number);
+  job.set_state(ml::v1::Job::QUEUED);
+  (*job.mutable_labels())["team"] = "team-" + std::to_string(number % 1000);
+  ml::v1::TrainingInput& input = *job.mutable_training_input();
+  input.set_region("us-central1");
+  input.set_python_module("trainer.task");
+  input.add_package_uris("gs://bucket/packages/0123456789abcdef/trainer-0.1.tar.gz");
+  for (const char* arg :
+       {"--learning-rate=0.01", "--batch-size=128", "--train-files=gs://bucket/data/train*"})
+    input.add_args(arg);
+  return record;
+}
+
+/// The events of a life that took a minute.
+class Life {
+ public:
+  Life(store::JobStore& store, int number) : store_(store), failed_(number % kFailedOneIn == 0) {
+    Event created = Next();
+    *created.mutable_created()->mutable_record() = NewJob(number);
+    Apply(created);
+    auto uid = store_.Create(record_, created);
+    if (!uid) Die(uid.error().message);
+    record_.set_uid(*uid);
+  }
+
+  void Live() {
+    Event admitted = Next();
+    replica::v1::Endpoint& endpoint = *admitted.mutable_admitted()->add_endpoints();
+    *endpoint.mutable_replica() = record_.replicas(0).id();
+    endpoint.set_host_name("cmle-training-master-0123456789-0");
+    endpoint.set_address("127.1.0.1");
+    endpoint.set_port(20000);
+    Append(admitted);
+    Event launched = Next();
+    *launched.mutable_launched()->add_replicas() = record_.replicas(0).id();
+    Append(launched);
+    Event running = Next();
+    running.mutable_running();
+    Append(running);
+    Event ended = Next();
+    Event::ReplicaEnded& replica = *ended.mutable_replica_ended();
+    *replica.mutable_replica() = record_.replicas(0).id();
+    replica.set_attempt(1);
+    replica.mutable_exit()->set_cause(replica::v1::ExitRecord::EXITED);
+    replica.mutable_exit()->set_exit_code(failed_ ? 1 : 0);
+    Append(ended);
+    Event concluded = Next();
+    concluded.mutable_concluded()->set_outcome(failed_ ? ml::v1::Job::FAILED : ml::v1::Job::SUCCEEDED);
+    if (failed_)
+      concluded.mutable_concluded()->set_error_message("The replica master 0 exited with status 1.");
+    Append(concluded);
+    Event end = Next();
+    end.mutable_ended();
+    Append(end);
+  }
+
+ private:
+  Event Next() {
+    Event event;
+    event.set_seq(record_.revision() + 1);
+    const std::int64_t create_time = record_.job().create_time().seconds();
+    event.mutable_time()->set_seconds((create_time == 0 ? kFirstCreateTime : create_time) +
+                                      10 * record_.revision());
+    return event;
+  }
+  void Apply(const Event& event) {
+    auto after = jobs::Apply(record_, event);
+    if (!after) Die(after.error().message);
+    record_ = *std::move(after);
+  }
+  void Append(const Event& event) {
+    Apply(event);
+    if (auto stored = store_.Append(record_, event); !stored) Die(stored.error().message);
+  }
+
+  store::JobStore& store_;
+  JobRecord record_;
+  bool failed_;
+};
+
+void Fill(const std::filesystem::path& data, int count) {
+  auto store = store::SqliteJobStore::Open(data / "trainyard.db");
+  if (!store) Die(store.error().message);
+  for (int number = 0; number < count;) {
+    if (auto begun = (*store)->Begin(); !begun) Die(begun.error().message);
+    for (const int end = std::min(count, number + kGroup); number < end; ++number)
+      Life(**store, number).Live();
+    if (auto committed = (*store)->Commit(); !committed) Die(committed.error().message);
+  }
+}
+
+}  // namespace
+}  // namespace trainyard::bench
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: fill_history DATA COUNT\n");
+    return 2;
+  }
+  trainyard::bench::Fill(argv[1], std::atoi(argv[2]));
+  return 0;
+}

@@ -1,0 +1,136 @@
+"""A real server of the built program with a warm environment, and programs that say when they began."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import requests
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TRAINER = ROOT / "tests/trainers/probe"
+PYTHON = {"pythonModule": "probe.first"}  # prints FIRST and the time, its first instruction
+
+
+def quantile(values, part):
+    return sorted(values)[min(len(values) - 1, int(len(values) * part))]
+
+
+def millis(values):
+    return f"{quantile(values, 0.5) * 1e3:.1f} ms (p99 {quantile(values, 0.99) * 1e3:.1f})"
+
+
+def field(path, key):
+    """Bytes of a "Key:   N kB" line."""
+    for line in pathlib.Path(path).read_text().splitlines():
+        if line.startswith(key + ":"):
+            return int(line.split()[1]) * 1024
+    raise KeyError(key)
+
+
+class Bench:
+    def __init__(self, build):
+        self.build = pathlib.Path(build).resolve()
+        os.environ["TRAINYARD_PROGRAM"] = str(self.build / "trainyard")
+        sys.path.insert(0, str(ROOT / "tests/e2e"))
+        import trainyard_server
+        self.e2e = trainyard_server
+        # Not /tmp, which may be in memory: what is measured is durable.
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="trainyard-bench-", dir=os.environ.get("BENCH_DIR", self.build)))
+        self.native = self.build / "bench/replica_bench_program"
+        self.rows = []
+        self.notes = []
+        self.servers = []
+
+    def row(self, what, budget, seen, beside):
+        self.rows.append((what, budget, seen, beside))
+        print(f"{what}: {seen}   [budget {budget}; beside it: {beside}]", flush=True)
+
+    def note(self, text):
+        self.notes.append(text)
+        print(text, flush=True)
+
+    def close(self):
+        for server in list(self.servers):
+            self.stop(server)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def server(self, name, *flags):
+        server = self.e2e.Server(self.folder / name, *flags)
+        server.session = requests.Session()  # one connection, as clients have
+        self.servers.append(server)
+        return server
+
+    def stop(self, server):
+        """And whatever its jobs still run."""
+        self.servers.remove(server)
+        server.stop()
+        for pid, _ in self.e2e.processes_with(f"{server.data}/attempts/"):
+            self.e2e.kill(pid)
+        shutil.rmtree(server.data, ignore_errors=True)
+
+    def upload(self, server):
+        dist = self.folder / "probe/dist"
+        if not dist.exists():
+            shutil.copytree(TRAINER, dist.parent)
+            subprocess.run([sys.executable, "setup.py", "-q", "sdist"], cwd=dist.parent, check=True, capture_output=True)
+        return server.upload("packages", "probe.tar.gz", next(dist.glob("*.tar.gz")).read_bytes())
+
+    def warm(self, server, native=False):
+        """Uploads the trainer and runs it once, so that its environment is there. A package job runs Python; with `native`
+        the environment's interpreter is then replaced by a small static program, which prints `started NANOSECONDS` as soon
+        as it is in main. All else is the path of every job."""
+        uri = self.upload(server)
+        server.submit("warm", packageUris=[uri], **PYTHON)
+        assert server.wait("warm")["state"] == "SUCCEEDED", server.texts("warm")
+        if native:
+            for python in (server.data / "environments/layers").glob("*/bin/python"):
+                python.unlink()
+                shutil.copy(self.native, python)
+        return uri
+
+    def create(self, server, job_id, uri, **training_input):
+        """Seconds until the answer."""
+        body = {"jobId": job_id, "trainingInput": {"region": "us-central1", "packageUris": [uri], **PYTHON, **training_input}}
+        begin = time.perf_counter()
+        response = server.session.post(server.url + "/v1/projects/p/jobs", json=body)
+        assert response.ok, response.text
+        return time.perf_counter() - begin
+
+    def occupy(self, server, uri):
+        """A gang that takes all places of the machine and waits: jobs behind it stay in the queue."""
+        workers = 4 * os.cpu_count()
+        server.submit("blocker", packageUris=[uri], pythonModule="probe.first", args=["wait"], scaleTier="CUSTOM",
+                      masterType="n1-standard-4", workerType="n1-standard-4", workerCount=str(workers))
+        server.wait("blocker", lambda job: job["state"] == "RUNNING")
+
+    def load(self, server, method, path, connections, count, body=""):
+        port = server.url.rsplit(":", 1)[1]
+        done = subprocess.run([self.build / "bench/http_load", port, method, path, str(connections), str(count), body],
+                              capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr[-1000:]
+        return json.loads(done.stdout)
+
+    def body(self, prefix, uri, **training_input):
+        return json.dumps({"jobId": prefix + "_{n}", "trainingInput": {"region": "us-central1", "packageUris": [uri], **PYTHON,
+                                                                      **training_input}})
+
+    def wait_all(self, server, prefix, count):
+        """Until the jobs PREFIX_0... have ended; the last end, as the server recorded it."""
+        ends = []
+        for number in reversed(range(count)):
+            job = server.wait(f"{prefix}_{number}")
+            assert job["state"] == "SUCCEEDED", (job, server.texts(job["jobId"])[-5:])
+            ends.append(job["endTime"])
+        return seconds(max(ends))
+
+
+def seconds(timestamp):
+    """Unix time of an RFC 3339 timestamp with up to 9 digits."""
+    import calendar
+    whole, _, part = timestamp.rstrip("Z").partition(".")
+    return calendar.timegm(time.strptime(whole, "%Y-%m-%dT%H:%M:%S")) + float("0." + (part or "0"))

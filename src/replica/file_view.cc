@@ -32,10 +32,10 @@ Failure Detach(const std::string& path, std::vector<Detached>& detached) {
   return {};
 }
 
+/// The last one first: most of its parents are there, and asking for each costs time.
 void MakeFolders(const std::string& path) {
-  for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
-    mkdir(path.substr(0, at).c_str(), 0755);
-  }
+  if (mkdir(path.c_str(), 0755) == 0 || errno != ENOENT || path.rfind('/') == 0) return;
+  MakeFolders(path.substr(0, path.rfind('/')));
   mkdir(path.c_str(), 0755);
 }
 

@@ -17,7 +17,7 @@ Admissions::Admissions(boost::asio::any_io_executor loop, placement::Capacity ca
 
 void Admissions::Enqueue(const v1::JobRecord& job, OnAdmitted on_admitted) {
   waiting_.emplace(job.uid(), Waiting{job, std::move(on_admitted)});
-  waiting_gangs_.emplace(job.uid(), GangOf(job));
+  queue_.Add(GangOf(job));
   PlanSoon();
 }
 
@@ -31,8 +31,7 @@ void Admissions::Occupy(const v1::JobRecord& job) {
 
 void Admissions::Leave(std::int64_t uid) {
   waiting_.erase(uid);
-  waiting_gangs_.erase(uid);
-  waits_.erase(uid);
+  queue_.Take(uid);
   running_.erase(uid);
   if (auto ports = ports_of_.extract(uid)) {
     for (int port : ports.mapped()) leased_.erase(port);
@@ -41,9 +40,8 @@ void Admissions::Leave(std::int64_t uid) {
 }
 
 std::optional<placement::Plan::Wait> Admissions::WaitOf(std::int64_t uid) const {
-  auto found = waits_.find(uid);
-  if (found == waits_.end()) return std::nullopt;
-  return found->second;
+  if (shortage_.empty()) return std::nullopt;
+  return queue_.WaitOf(uid, shortage_);
 }
 
 void Admissions::PlanSoon() {
@@ -58,22 +56,18 @@ void Admissions::PlanNow() {
   planning_ = false;
   std::vector<placement::Gang> running;
   for (const auto& [uid, gang] : running_) running.push_back(gang);
-  std::vector<placement::Gang> waiting;
-  for (const auto& [uid, gang] : waiting_gangs_) waiting.push_back(gang);
-  placement::Plan plan = placement::PlanAdmissions(capacity_, running, std::move(waiting));
-  waits_ = std::move(plan.waiting);
+  placement::Plan plan = placement::PlanAdmissions(capacity_, running, queue_.InOrder());
+  shortage_ = std::move(plan.shortage);
   for (placement::Plan::Admission& admitted : plan.admitted) {
-    Waiting& waiting_job = waiting_.at(admitted.uid);
-    std::optional<v1::Event::Admitted> admission = Admit(waiting_job.job, std::move(admitted.notes));
+    std::optional<v1::Event::Admitted> admission =
+        Admit(waiting_.at(admitted.uid).job, std::move(admitted.notes));
     if (!admission) {
-      waits_[admitted.uid] = {.position = 1,
-                              .reason = "no free port between " + std::to_string(placement::kLeasePortFirst) +
-                                        " and " + std::to_string(placement::kLeasePortLast)};
+      shortage_ = "no free port between " + std::to_string(placement::kLeasePortFirst) + " and " +
+                  std::to_string(placement::kLeasePortLast);
       return;  // Leave() of a job with ports plans again
     }
     auto taken = waiting_.extract(admitted.uid);
-    auto gang = waiting_gangs_.extract(admitted.uid);
-    running_.emplace(admitted.uid, std::move(gang.mapped()));
+    running_.emplace(admitted.uid, *queue_.Take(admitted.uid));
     taken.mapped().on_admitted(*std::move(admission));
   }
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "placement/plan.h"
+#include "placement/queue.h"
 #include "trainyard/control/v1/record.pb.h"
 
 namespace trainyard::control {
@@ -50,11 +51,11 @@ class Admissions {
   placement::Capacity capacity_;
   PortProbe probe_;
   std::map<std::int64_t, Waiting> waiting_;
-  std::map<std::int64_t, placement::Gang> waiting_gangs_;
+  placement::Queue queue_;  ///< the gangs of waiting_
   std::map<std::int64_t, placement::Gang> running_;
   std::map<std::int64_t, std::vector<int>> ports_of_;
   std::set<int> leased_;
-  std::map<std::int64_t, placement::Plan::Wait> waits_;
+  std::string shortage_;  ///< what the first in the queue waits for; empty before anyone looked
   int next_port_ = placement::kLeasePortFirst;
   bool planning_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

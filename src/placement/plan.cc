@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <tuple>
 
 #include "base/check.h"
+#include "placement/counted.h"
 
 namespace trainyard::placement {
 namespace {
@@ -60,23 +60,19 @@ std::string Gigabytes(std::int64_t bytes) {
   return Number(static_cast<double>(bytes) / kBytesPerGb) + " GB";
 }
 
-std::string Count(std::int64_t number, std::string_view what) {
-  return std::to_string(number) + " " + std::string(what) + (number == 1 ? "" : "s");
-}
-
 std::string Asked(const Load& load) {
   return Number(load.cpus) + " vCPUs and " + Gigabytes(load.memory_bytes);
 }
 
 std::string Offered(const Capacity& capacity) {
-  return Count(capacity.cpus, "CPU") + " and " + Gigabytes(capacity.memory_bytes);
+  return Counted(capacity.cpus, "CPU") + " and " + Gigabytes(capacity.memory_bytes);
 }
 
 std::vector<std::string> Notes(const Capacity& capacity, const Load& load) {
   const bool enough = load.cpus <= capacity.cpus && load.memory_bytes <= capacity.memory_bytes;
   if (capacity.mode == Capacity::Mode::kStrict || enough) return {};
   std::string note =
-      "The job asks for " + Count(load.replicas, "machine") + " with " + Asked(load) + " in all; ";
+      "The job asks for " + Counted(load.replicas, "machine") + " with " + Asked(load) + " in all; ";
   note += load.replicas == 1 ? "it gets a share" : "they share";
   note += (load.replicas == 1 ? " of this machine's " : " this machine's ") + Offered(capacity) + ".";
   if (load.replicas > Places(capacity)) note += " No other job runs beside it.";
@@ -98,15 +94,12 @@ std::string Shortage(const Capacity& capacity, const Load& used, const Load& mor
   if (running.empty())
     return "The job asks for " + Asked(more) + "; this machine has " + Offered(capacity) + ".";
   if (capacity.mode == Capacity::Mode::kShare) {
-    return "Waiting for room for " + Count(more.replicas, "replica") + ": " + std::to_string(used.replicas) +
-           " of " + std::to_string(Places(capacity)) + " places are in use by " + Names(running) + ".";
+    return "Waiting for room for " + Counted(more.replicas, "replica") + ": " +
+           std::to_string(used.replicas) + " of " + std::to_string(Places(capacity)) +
+           " places are in use by " + Names(running) + ".";
   }
   return "Waiting for " + Asked(more) + ": " + Asked(used) + " of " + Offered(capacity) + " are in use by " +
          Names(running) + ".";
-}
-
-bool ComesFirst(const Gang& a, const Gang& b) {
-  return std::tuple(-a.priority, a.create_time, a.uid) < std::tuple(-b.priority, b.create_time, b.uid);
 }
 
 /// The field that makes the gang too big: the role of the replica that no longer fits.
@@ -121,8 +114,8 @@ std::string_view FieldOf(const Gang::Replica& replica) {
 
 }  // namespace
 
-Plan PlanAdmissions(const Capacity& capacity, const std::vector<Gang>& running, std::vector<Gang> waiting) {
-  std::ranges::sort(waiting, ComesFirst);
+Plan PlanAdmissions(const Capacity& capacity, const std::vector<Gang>& running,
+                    std::span<const Gang* const> waiting) {
   Load used;
   std::vector<const Gang*> users;
   for (const Gang& gang : running) {
@@ -130,25 +123,15 @@ Plan PlanAdmissions(const Capacity& capacity, const std::vector<Gang>& running, 
     users.push_back(&gang);
   }
   Plan plan;
-  const Gang* head = nullptr;  // the first that does not fit holds back all behind it
-  std::int64_t position = 0;
-  for (const Gang& gang : waiting) {
-    const Load load = LoadOf(gang);
-    if (head == nullptr && Fits(capacity, used, load)) {
-      plan.admitted.push_back({.uid = gang.uid, .notes = Notes(capacity, load)});
-      used.Add(load);
-      users.push_back(&gang);
-      continue;
+  for (const Gang* gang : waiting) {
+    const Load load = LoadOf(*gang);
+    if (!Fits(capacity, used, load)) {
+      plan.shortage = Shortage(capacity, used, load, users);
+      break;
     }
-    std::string reason;
-    if (head == nullptr) {
-      head = &gang;
-      reason = Shortage(capacity, used, load, users);
-    } else {
-      reason =
-          "Waiting for its turn: " + Count(position, "job") + " before it, " + head->job_id + " is next.";
-    }
-    plan.waiting.emplace(gang.uid, Plan::Wait{.position = ++position, .reason = std::move(reason)});
+    plan.admitted.push_back({.uid = gang->uid, .notes = Notes(capacity, load)});
+    used.Add(load);
+    users.push_back(gang);
   }
   return plan;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,28 +43,34 @@ struct Gang {
   std::vector<Replica> replicas;
 };
 
+/// Where a gang waits and what for.
+struct Wait {
+  std::int64_t position = 0;  ///< 1 for the next one: jobPosition
+  std::string reason;         ///< one sentence: what it waits for and what would free it
+  friend bool operator==(const Wait&, const Wait&) = default;
+};
+
 struct Plan {
+  using Wait = placement::Wait;
+
   struct Admission {
     std::int64_t uid = 0;
     std::vector<std::string>
         notes;  ///< what was asked and what is given, for the job's log; empty if it is the same
     friend bool operator==(const Admission&, const Admission&) = default;
   };
-  struct Wait {
-    std::int64_t position = 0;  ///< 1 for the next one: jobPosition
-    std::string reason;         ///< one sentence: what it waits for and what would free it
-    friend bool operator==(const Wait&, const Wait&) = default;
-  };
-  std::vector<Admission> admitted;       ///< in order
-  std::map<std::int64_t, Wait> waiting;  ///< by uid
+  std::vector<Admission> admitted;  ///< in order: the front of the queue
+  std::string shortage;             ///< what the first of the others waits for; empty if all are admitted
 };
 
-/// Gangs are admitted whole, by priority (high first), then age, then uid; one that does not fit holds back
-/// all those behind it, so that a big gang is not starved by small ones. A shared machine admits any gang
-/// when nothing else runs. The result does not depend on the order of `running` and `waiting` but for the
-/// names in the reasons.
+/// Gangs are admitted whole and in order; one that does not fit holds back all those behind it, so that a big
+/// gang is not starved by small ones. A shared machine admits any gang when nothing else runs. The result
+/// does not depend on the order of `running` but for the names in the shortage.
+///
+/// @param waiting  the queue, first to last (Queue::InOrder); only its admitted part and the next are looked
+/// at.
 [[nodiscard]] Plan PlanAdmissions(const Capacity& capacity, const std::vector<Gang>& running,
-                                  std::vector<Gang> waiting);
+                                  std::span<const Gang* const> waiting);
 
 /// kFailedPrecondition (field as in the request: master_type, worker_count, ...) for a gang that can never
 /// fit (kStrict only).

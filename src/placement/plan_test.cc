@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
 #include <set>
+
+#include "placement/queue.h"
 
 namespace trainyard::placement {
 namespace {
@@ -25,7 +28,26 @@ Gang Make(std::int64_t uid, int replicas, int priority = 0, int age = 0) {
   return gang;
 }
 
-std::vector<std::int64_t> Uids(const Plan& plan) {
+/// A plan, and what it means for those that it does not admit.
+struct Planned {
+  std::vector<Plan::Admission> admitted;
+  std::map<std::int64_t, Wait> waiting;
+};
+
+Planned PlanAll(const Capacity& capacity, const std::vector<Gang>& running,
+                const std::vector<Gang>& waiting) {
+  Queue queue;
+  for (const Gang& gang : waiting) queue.Add(gang);
+  Plan plan = PlanAdmissions(capacity, running, queue.InOrder());
+  for (const Plan::Admission& admitted : plan.admitted) queue.Take(admitted.uid);
+  Planned planned{.admitted = std::move(plan.admitted), .waiting = {}};
+  for (const Gang* gang : queue.InOrder())
+    planned.waiting.emplace(gang->uid, *queue.WaitOf(gang->uid, plan.shortage));
+  EXPECT_EQ(plan.shortage.empty(), queue.empty());
+  return planned;
+}
+
+std::vector<std::int64_t> Uids(const Planned& plan) {
   std::vector<std::int64_t> uids;
   for (const Plan::Admission& admitted : plan.admitted) uids.push_back(admitted.uid);
   return uids;
@@ -36,15 +58,15 @@ constexpr Capacity kTwoCpus{.mode = Capacity::Mode::kShare, .cpus = 2, .memory_b
 constexpr Capacity kStrict{.mode = Capacity::Mode::kStrict, .cpus = 8, .memory_bytes = 32 * kGb};
 
 TEST(PlanAdmissions, OrdersByPriorityThenAgeThenUid) {
-  const Plan plan = PlanAdmissions(
-      kTwoCpus, {},
-      {Make(1, 1, 0, 5), Make(2, 1, 0, 9), Make(3, 1, 7, 0), Make(5, 1, 0, 5), Make(4, 1, 0, 5)});
+  const Planned plan =
+      PlanAll(kTwoCpus, {},
+              {Make(1, 1, 0, 5), Make(2, 1, 0, 9), Make(3, 1, 7, 0), Make(5, 1, 0, 5), Make(4, 1, 0, 5)});
   EXPECT_EQ(Uids(plan), (Uid{3, 2, 1, 4, 5}));
   EXPECT_TRUE(plan.waiting.empty());
 }
 
 TEST(PlanAdmissions, SharedMachineTakesFourReplicasPerCpu) {
-  const Plan plan = PlanAdmissions(kTwoCpus, {Make(1, 5)}, {Make(2, 3, 0, 2), Make(3, 1, 0, 1)});
+  const Planned plan = PlanAll(kTwoCpus, {Make(1, 5)}, {Make(2, 3, 0, 2), Make(3, 1, 0, 1)});
   EXPECT_EQ(Uids(plan), (Uid{2}));
   EXPECT_EQ(plan.waiting.at(3).position, 1);
   EXPECT_EQ(plan.waiting.at(3).reason,
@@ -52,50 +74,50 @@ TEST(PlanAdmissions, SharedMachineTakesFourReplicasPerCpu) {
 }
 
 TEST(PlanAdmissions, SaysWhatWasAskedAndGiven) {
-  const Plan one = PlanAdmissions(kTwoCpus, {}, {Make(1, 1)});
+  const Planned one = PlanAll(kTwoCpus, {}, {Make(1, 1)});
   EXPECT_EQ(one.admitted.at(0).notes,
             (std::vector<std::string>{
                 "The job asks for 1 machine with 4 vCPUs and 15 GB in all; it gets a share of this machine's "
                 "2 CPUs and 4 GB."}));
-  const Plan many = PlanAdmissions(kTwoCpus, {}, {Make(1, 9)});
+  const Planned many = PlanAll(kTwoCpus, {}, {Make(1, 9)});
   EXPECT_EQ(
       many.admitted.at(0).notes,
       (std::vector<std::string>{
           "The job asks for 9 machines with 36 vCPUs and 135 GB in all; they share this machine's 2 CPUs "
           "and 4 GB. No other job runs beside it."}));
   const Capacity big{.mode = Capacity::Mode::kShare, .cpus = 64, .memory_bytes = 256 * kGb};
-  EXPECT_TRUE(PlanAdmissions(big, {}, {Make(1, 2)}).admitted.at(0).notes.empty())
+  EXPECT_TRUE(PlanAll(big, {}, {Make(1, 2)}).admitted.at(0).notes.empty())
       << "nothing to say: it gets what it asks for";
 }
 
 TEST(PlanAdmissions, AGangBiggerThanTheMachineRunsAlone) {
-  EXPECT_EQ(Uids(PlanAdmissions(kTwoCpus, {}, {Make(1, 9, 0, 2), Make(2, 1, 0, 1)})), (Uid{1}));
-  const Plan blocked = PlanAdmissions(kTwoCpus, {Make(3, 1)}, {Make(1, 9, 0, 2), Make(2, 1, 0, 1)});
+  EXPECT_EQ(Uids(PlanAll(kTwoCpus, {}, {Make(1, 9, 0, 2), Make(2, 1, 0, 1)})), (Uid{1}));
+  const Planned blocked = PlanAll(kTwoCpus, {Make(3, 1)}, {Make(1, 9, 0, 2), Make(2, 1, 0, 1)});
   EXPECT_EQ(Uids(blocked), Uid{}) << "the small job behind it must not starve the big one";
   EXPECT_EQ(blocked.waiting.at(1),
-            (Plan::Wait{1, "Waiting for room for 9 replicas: 1 of 8 places are in use by job_3."}));
-  EXPECT_EQ(blocked.waiting.at(2), (Plan::Wait{2, "Waiting for its turn: 1 job before it, job_1 is next."}));
+            (Wait{1, "Waiting for room for 9 replicas: 1 of 8 places are in use by job_3."}));
+  EXPECT_EQ(blocked.waiting.at(2), (Wait{2, "Waiting for its turn: 1 job before it, job_1 is next."}));
 }
 
 TEST(PlanAdmissions, StrictGivesEveryReplicaItsMachine) {
-  const Plan plan = PlanAdmissions(kStrict, {Make(1, 1)}, {Make(2, 2, 0, 3), Make(3, 1, 0, 2)});
+  const Planned plan = PlanAll(kStrict, {Make(1, 1)}, {Make(2, 2, 0, 3), Make(3, 1, 0, 2)});
   EXPECT_EQ(Uids(plan), Uid{});
   EXPECT_EQ(plan.waiting.at(2).reason,
             "Waiting for 8 vCPUs and 30 GB: 4 vCPUs and 15 GB of 8 CPUs and 32 GB are in use by job_1.");
-  const Plan idle = PlanAdmissions(kStrict, {}, {Make(2, 2, 0, 3), Make(3, 1, 0, 2)});
+  const Planned idle = PlanAll(kStrict, {}, {Make(2, 2, 0, 3), Make(3, 1, 0, 2)});
   EXPECT_EQ(Uids(idle), (Uid{2}));
   EXPECT_TRUE(idle.admitted.at(0).notes.empty());
 }
 
 TEST(PlanAdmissions, StrictSaysWhenTheMachineIsTooSmall) {  // recorded before the machine lost a CPU, say
-  EXPECT_EQ(PlanAdmissions(kStrict, {}, {Make(2, 3)}).waiting.at(2).reason,
+  EXPECT_EQ(PlanAll(kStrict, {}, {Make(2, 3)}).waiting.at(2).reason,
             "The job asks for 12 vCPUs and 45 GB; this machine has 8 CPUs and 32 GB.");
 }
 
 TEST(PlanAdmissions, NamesFewOfManyUsers) {
   std::vector<Gang> running;
   for (int uid = 1; uid <= 8; ++uid) running.push_back(Make(uid, 1));
-  EXPECT_EQ(PlanAdmissions(kTwoCpus, running, {Make(9, 1)}).waiting.at(9).reason,
+  EXPECT_EQ(PlanAll(kTwoCpus, running, {Make(9, 1)}).waiting.at(9).reason,
             "Waiting for room for 1 replica: 8 of 8 places are in use by job_1, job_2, job_3 and 5 more.");
 }
 
@@ -110,7 +132,7 @@ TEST(PlanAdmissions, Properties) {
                              static_cast<int>(random() % 4)));
     }
     if (random() % 2 == 0) running.push_back(Make(100, 1 + static_cast<int>(random() % 2)));
-    const Plan plan = PlanAdmissions(capacity, running, waiting);
+    const Planned plan = PlanAll(capacity, running, waiting);
     EXPECT_EQ(plan.admitted.size() + plan.waiting.size(), waiting.size());
     std::set<std::int64_t> positions;
     for (const auto& [uid, wait] : plan.waiting) {
@@ -127,9 +149,9 @@ TEST(PlanAdmissions, Properties) {
     std::vector<Gang> still_waiting;
     for (const Gang& gang : waiting)
       (plan.waiting.contains(gang.uid) ? still_waiting : now_running).push_back(gang);
-    EXPECT_TRUE(PlanAdmissions(capacity, now_running, still_waiting).admitted.empty());
+    EXPECT_TRUE(PlanAll(capacity, now_running, still_waiting).admitted.empty());
     std::shuffle(waiting.begin(), waiting.end(), random);
-    EXPECT_EQ(Uids(PlanAdmissions(capacity, running, waiting)), Uids(plan));
+    EXPECT_EQ(Uids(PlanAll(capacity, running, waiting)), Uids(plan));
   }
 }
 

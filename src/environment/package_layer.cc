@@ -103,7 +103,7 @@ Status BuildLayer(const Layout& layout, const RuntimeVersion& runtime, const std
     hooks.info("Waiting for another replica, which is installing the same packages.");
   };
   const auto fill = [&](const BuildLock& lock) -> Result<std::string> {
-    TY_TRY(const std::string python_version, ReadFile(Layout::Marker(base)));
+    TY_TRY(std::string python_version, ReadFile(Layout::Marker(base)));
     TY_RETURN_IF_ERROR(WriteLayerSkeleton(base, folder, python_version));
     const Build build{layout, hooks, folder, python_version, lock.descriptor()};
     for (std::size_t i = 0; i < packages.size(); ++i)

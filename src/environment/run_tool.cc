@@ -64,7 +64,7 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
   const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  const bool ready = ::getppid() == parent && ::dup2(null, 0) == 0 && ::dup2(out, 1) == 1 &&
+  const bool ready = null >= 0 && ::getppid() == parent && ::dup2(null, 0) == 0 && ::dup2(out, 1) == 1 &&
                      ::dup2(err, 2) == 2 && (inherited < 0 || ::fcntl(inherited, F_SETFD, 0) == 0);
   if (ready) ::execve(argv[0], argv, envp);
   const int error = errno;

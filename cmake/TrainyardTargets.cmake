@@ -1,8 +1,6 @@
 # One target per folder: trainyard_library(jobs PURE SOURCES ... DEPS ... TESTS ...) makes trainyard_jobs and, from
-# TESTS, the test program jobs_test under ctest. A PURE target is compiled with cmake/fence first on its include path,
+# TESTS, the test program jobs_test, which is one test of ctest. A PURE target is compiled with cmake/fence first on its include path,
 # where the headers that a pure folder must not see (sockets, threads, files, databases) are an #error.
-include(GoogleTest)
-
 set(TRAINYARD_SANITIZE "" CACHE STRING "comma separated list for -fsanitize=")
 option(TRAINYARD_FUZZ "build the libFuzzer targets" OFF)
 
@@ -22,6 +20,15 @@ if(TRAINYARD_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
+# trainyard_test(NAME SOURCES DEPS...): a test program of GoogleTest. It is one test of ctest: a process for each case
+# would build the fixtures that its cases share (a Python environment, certificates) once for each of them.
+function(trainyard_test name sources)
+  add_executable(${name}_test ${sources})
+  target_link_libraries(${name}_test PRIVATE ${ARGN} trainyard_flags GTest::gmock GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name}_test --gtest_brief=1)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 600)
+endfunction()
+
 set(TRAINYARD_FENCE ${CMAKE_SOURCE_DIR}/cmake/fence)
 
 function(trainyard_library name)
@@ -40,8 +47,6 @@ function(trainyard_library name)
     target_include_directories(${target} INTERFACE ${CMAKE_SOURCE_DIR}/src)
   endif()
   if(ARG_TESTS AND NOT TRAINYARD_FUZZ)
-    add_executable(${name}_test ${ARG_TESTS})
-    target_link_libraries(${name}_test PRIVATE ${target} ${ARG_TEST_DEPS} trainyard_flags GTest::gmock GTest::gtest_main)
-    gtest_discover_tests(${name}_test TEST_PREFIX "${name}/" DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
+    trainyard_test(${name} "${ARG_TESTS}" ${target} ${ARG_TEST_DEPS})
   endif()
 endfunction()

@@ -8,7 +8,7 @@
 
 #include "async/file.h"
 #include "base/check.h"
-#include "environment/embedded.h"
+#include "environment/runtimes_files.h"
 
 namespace trainyard::environment {
 
@@ -26,14 +26,16 @@ bool Before(const RuntimeVersion& a, const RuntimeVersion& b) {
   return a.version < b.version;
 }
 
-RuntimeVersion ParseEmbedded(const EmbeddedRuntime& embedded) {
-  Result<RuntimeVersion> runtime = ParseRuntimeVersion(embedded.json);
-  TY_CHECK(runtime && runtime->version == embedded.version);
+std::string FileName(std::string_view version) { return std::string(version) + ".json"; }
+
+RuntimeVersion ParseEmbedded(const runtimes::EmbeddedFile& file) {
+  Result<RuntimeVersion> runtime = ParseRuntimeVersion(file.bytes);
+  TY_CHECK(runtime && FileName(runtime->version) == file.name);
   return *std::move(runtime);
 }
 
 fs::path OperatorFile(const fs::path& environments_dir, std::string_view version) {
-  return environments_dir / "runtimes.d" / (std::string(version) + ".json");
+  return environments_dir / "runtimes.d" / FileName(version);
 }
 
 Result<RuntimeVersion> ReadOperatorFile(const fs::path& path) {
@@ -42,7 +44,7 @@ Result<RuntimeVersion> ReadOperatorFile(const fs::path& path) {
   if (!runtime) return std::unexpected(InvalidArgument({}, path.string() + ": " + runtime.error().message));
   if (runtime->version != path.stem().string())
     return std::unexpected(InvalidArgument({}, path.string() + ": it defines version '" + runtime->version +
-                                                   "', so its name must be " + runtime->version + ".json"));
+                                                   "', so its name must be " + FileName(runtime->version)));
   return runtime;
 }
 
@@ -62,9 +64,9 @@ Result<Catalogue> Catalogue::Load(const fs::path& environments_dir) {
   }
   if (error && error != std::errc::no_such_file_or_directory)
     return std::unexpected(ErrnoError(error.value(), "open " + (environments_dir / "runtimes.d").string()));
-  for (const EmbeddedRuntime& embedded : EmbeddedRuntimes()) {
-    const auto same = [&](const RuntimeVersion& other) { return other.version == embedded.version; };
-    if (std::ranges::none_of(versions, same)) versions.push_back(ParseEmbedded(embedded));
+  for (const runtimes::EmbeddedFile& file : runtimes::Files()) {
+    const auto same = [&](const RuntimeVersion& other) { return FileName(other.version) == file.name; };
+    if (std::ranges::none_of(versions, same)) versions.push_back(ParseEmbedded(file));
   }
   return Catalogue(std::move(versions));
 }
@@ -79,8 +81,9 @@ Result<RuntimeVersion> LoadRuntimeVersion(const fs::path& environments_dir, std:
     Result<RuntimeVersion> runtime = ReadOperatorFile(OperatorFile(environments_dir, version));
     if (runtime || runtime.error().code != Code::kNotFound) return runtime;
   }
-  const auto embedded = std::ranges::find(EmbeddedRuntimes(), version, &EmbeddedRuntime::version);
-  if (embedded == EmbeddedRuntimes().end())
+  const auto embedded =
+      std::ranges::find(runtimes::Files(), FileName(version), &runtimes::EmbeddedFile::name);
+  if (embedded == runtimes::Files().end())
     return std::unexpected(NotFound("there is no runtime version '" + std::string(version) + "'"));
   return ParseEmbedded(*embedded);
 }

@@ -43,7 +43,7 @@ awaitable<Result<Response>> GetObject(Buckets& buckets, Request& request) {
 awaitable<Result<Response>> ListObjects(Buckets& buckets, Request& request) {
   TY_CO_TRY(storage::NameQuery query, ReadNameQuery(request));
   TY_CO_TRY(const bool soft_deleted, ReadBool(request, "softDeleted"));
-  const std::string bucket = request.Parameter("bucket");
+  const std::string& bucket = request.Parameter("bucket");
   if (soft_deleted) {  // what is deleted here is gone
     TY_CO_TRY(const v1::Bucket present, co_await buckets.GetBucket(bucket));
     v1::Objects none;

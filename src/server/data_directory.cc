@@ -51,6 +51,12 @@ Result<DataDirectory> DataDirectory::Open(const std::string& path) {
   return DataDirectory(path, std::move(lock));
 }
 
+std::string DataDirectory::environments_dir() const {
+  std::error_code error;
+  std::filesystem::path resolved = std::filesystem::canonical(Path("environments"), error);
+  return error ? Path("environments") : resolved.string();
+}
+
 Result<std::string> DataDirectory::Secret() const {
   std::string path = Path("run/secret");
   Result<std::string> kept = ReadFile(path, kSmallFileBytesMax);

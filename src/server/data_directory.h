@@ -21,7 +21,8 @@ class DataDirectory {
   [[nodiscard]] std::string jobs_db() const { return Path("trainyard.db"); }
   [[nodiscard]] std::string logs_db() const { return Path("logs.db"); }
   [[nodiscard]] std::string attempts_dir() const { return Path("attempts"); }
-  [[nodiscard]] std::string environments_dir() const { return Path("environments"); }
+  /// Without symbolic links: virtual environments keep the path that they were made under.
+  [[nodiscard]] std::string environments_dir() const;
   [[nodiscard]] std::string server_socket() const { return Path("run/server.sock"); }
   [[nodiscard]] std::string tls_dir() const { return Path("tls"); }
 

@@ -13,12 +13,18 @@ import pytest
 from trainyard_server import ROOT, Server, kill, processes_with
 
 
+@pytest.fixture(scope="session")
+def environments(tmp_path_factory):
+    """Built environments are shared by the servers of all tests: building one takes seconds."""
+    return tmp_path_factory.mktemp("environments")
+
+
 @pytest.fixture
-def make_server(tmp_path):
+def make_server(tmp_path, environments):
     servers = []
 
     def make(*flags, data=None):
-        servers.append(Server(data or tmp_path / f"data{len(servers)}", *flags))
+        servers.append(Server(data or tmp_path / f"data{len(servers)}", *flags, environments=environments))
         return servers[-1]
 
     yield make

@@ -20,7 +20,7 @@ def test_a_job_runs_to_its_end_and_says_so_in_order(server, upload):
     texts = server.texts("first")
     documented = ["Validating job requirements...", "Job creation request has been successfully validated.",
                   "Job first is queued.", "Waiting for job to be provisioned.", "Waiting for training program to start.",
-                  "Downloading the package:", "Running task with arguments:", "Running module probe.task.",
+                  "Running task with arguments:", "Running module probe.task.",
                   "Job is running.", "Running command: python3 -m probe.task", "Module completed; cleaning up.",
                   "Task completed successfully.", "Job completed successfully."]
     places = [next((i for i, text in enumerate(texts) if text.startswith(start)), None) for start in documented]
@@ -125,4 +125,22 @@ def test_a_pip_failure_is_the_reason(server):
     uri = server.upload("packages", "broken-1.0.tar.gz", b"this is not a package")
     server.submit("broken", packageUris=[uri], pythonModule="broken.task")
     job = server.wait("broken")
-    assert job["state"] == "FAILED" and "broken-1.0.tar.gz" in job["errorMessage"], job
+    assert job["state"] == "FAILED" and "pip: tarfile.ReadError: not a gzip file" in job["errorMessage"], job
+    assert f"Installing the package: {uri}" in server.texts("broken")
+
+
+def test_a_package_that_is_new_is_installed_and_a_crash_resumes_from_its_checkpoint(server, upload):
+    """linreg_stdlib as its README says: exit code 3 after the checkpoint of step 100, resumed there by the restart."""
+    import json
+    uri = upload(server, "linreg_stdlib")
+    server.submit("linreg", packageUris=[uri], pythonModule="trainer.task", args=["--crash-at-step=130"], jobDir="gs://out/linreg")
+    job = server.wait("linreg")
+    assert job["state"] == "SUCCEEDED", (job, server.texts("linreg"))
+    texts = server.texts("linreg")
+    steps = [next(i for i, text in enumerate(texts) if text.startswith(start)) for start in
+             (f"Downloading the package: {uri}", f"Installing the package: {uri}", "Running module trainer.task.",
+              "Command '", "The replica master 0 exited with a non-zero status of 3. The replica is restarted (1 of 5).",
+              "Job completed successfully.")]
+    assert steps == sorted(steps), texts
+    model = json.loads((server.data / "buckets/out/linreg/model/model.json").read_text())
+    assert abs(model["validation_mse"] - 0.009683) < 1e-6, model

@@ -1,6 +1,6 @@
 """The server as a process: where it listens, who may have its folder, how it starts and stops, what a full disk does."""
 
-import json
+import contextlib
 import os
 import subprocess
 
@@ -54,17 +54,15 @@ def small_disk(tmp_path):
 
 
 def test_a_full_disk_loses_nothing_that_was_acknowledged_and_says_why(make_server, upload, small_disk):
-    server = make_server("--capacity", "strict", data=small_disk / "data")
+    server = make_server(data=small_disk / "data")
     uri = upload(server, "probe")
-    body = {"packageUris": [uri], "pythonModule": "probe.task", "labels": None, "args": ["x" * 20000]}
+    body = {"packageUris": [uri], "pythonModule": "probe.task", "args": ["forever", "x" * 20000]}
     free = os.statvfs(small_disk)
     with open(small_disk / "ballast", "wb") as ballast:
         ballast.write(b"\0" * (free.f_bavail * free.f_frsize - (4 << 20)))
     accepted, refused = [], None
     for number in range(2000):
-        response = server.request("POST", "/v1/projects/p/jobs", json={"jobId": f"full_{number}", "trainingInput": {
-            **{key: value for key, value in body.items() if value is not None}, "region": "us-central1",
-            "scheduling": {"priority": 1}}})
+        response = server.create(f"full_{number}", **body)
         if response.status_code != 200:
             refused = response
             break
@@ -81,6 +79,8 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged_and_says_why(make_serve
         assert server.get(job_id)["jobId"] == job_id
     assert server.request("GET", f"/v1/projects/p/jobs/full_{len(accepted)}").status_code == 404
     assert server.create("after", packageUris=[uri], pythonModule="probe.task").status_code == 200
+    for job_id in accepted:
+        server.cancel(job_id)
 
 
 def test_logs_that_a_full_disk_held_back_are_complete_in_the_end(make_server, upload, small_disk):
@@ -91,13 +91,9 @@ def test_logs_that_a_full_disk_held_back_are_complete_in_the_end(make_server, up
     server.submit("lines", packageUris=[uri], pythonModule="probe.task", args=["print", "go", "tick", "300", "count", "2000"])
     server.wait_for_text("lines", "go")
     ballast = small_disk / "ballast"
-    with open(ballast, "wb") as file:
-        try:
-            while True:
-                file.write(b"\0" * 4096)
-                file.flush()
-        except OSError:
-            pass
+    with open(ballast, "wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(b"\0" * 4096)
     wait_for(lambda: True if "space" in server.stderr().lower() else None, server.stderr)
     ballast.unlink()
     job = server.wait("lines")

@@ -17,15 +17,18 @@ RUNTIME = "0.1"  # this machine's Python and what building a package takes: read
 class Server:
     """`trainyard serve` on a data directory; may be killed and started again."""
 
-    def __init__(self, data, *flags):
+    def __init__(self, data, *flags, environments=None):
+        """`environments`: a folder of built environments to share with other servers."""
         self.data = pathlib.Path(data)
         self.flags = flags
+        self.data.mkdir(parents=True, exist_ok=True)
+        if environments:
+            (self.data / "environments").symlink_to(environments)
         self.process = None
         self.url = None
         self.start()
 
     def start(self):
-        self.data.mkdir(parents=True, exist_ok=True)
         runtimes = self.data / "environments/runtimes.d"
         runtimes.mkdir(parents=True, exist_ok=True)
         (runtimes / f"{RUNTIME}.json").write_text(json.dumps(MINIMAL_RUNTIME))

@@ -27,6 +27,8 @@ struct AttemptDir {
   [[nodiscard]] std::string Tmp() const { return path + "/tmp"; }
   [[nodiscard]] std::string Hosts() const { return path + "/hosts"; }
   [[nodiscard]] std::string Cgroup() const { return path + "/cgroup"; }
+  /// Pid of the process that connects an isolated replica with the server.
+  [[nodiscard]] std::string Relay() const { return path + "/relay"; }
   [[nodiscard]] std::string SupervisorLog() const { return path + "/supervisor.log"; }
 };
 

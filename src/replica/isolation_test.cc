@@ -3,10 +3,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
 #include "async/file.h"
+#include "replica/replica_network.h"
 #include "replica/testing/attempt_fixture.h"
 
 namespace trainyard::replica {
@@ -80,6 +82,57 @@ TEST_P(IsolationTest, HoldsNoDescriptorOfOthers) {
 
 INSTANTIATE_TEST_SUITE_P(Fences, IsolationTest, testing::Values(0, 1),
                          [](const auto& row) { return row.param == 0 ? "namespaces" : "user_namespaces"; });
+
+class IsolatedNetworkTest : public AttemptFixture {
+ protected:
+  void SetUp() override {
+    if (const Status possible = CheckIsolatedNetworks(); !possible) GTEST_SKIP() << possible.error().message;
+    manifest_.set_network(v1::Manifest::ISOLATED);
+    manifest_.set_address("10.77.1.1");
+    manifest_.set_port(2222);
+    (*manifest_.mutable_environment())["STORAGE_EMULATOR_HOST"] = "http://127.0.0.1:8470";
+  }
+};
+
+TEST_F(IsolatedNetworkTest, HasItsAddressAndNoRouteOut) {
+  PythonProgram(
+      "import socket\n"
+      "print(sorted(name for _, name in socket.if_nameindex() if name in ('eth0', 'lo')))\n"
+      "a = socket.create_server(('10.77.1.1', 2222))\n"
+      "socket.create_connection(('127.0.0.1', 8470)).close()\n"
+      "try: socket.create_connection(('192.0.2.1', 80), 1)\n"
+      "except OSError as error: print(error.strerror)\n");
+  Run();
+  EXPECT_EQ(Finish().exit_code(), 0);
+  EXPECT_THAT(UserLines(), ElementsAre("INFO ['eth0', 'lo']", "INFO Network is unreachable"));
+}
+
+TEST_F(IsolatedNetworkTest, TheRelayEndsWithAKilledSupervisor) {
+  Program("sleep 1000");
+  Run();
+  pid_t relay = 0;
+  std::ifstream(dir_.Relay()) >> relay;
+  ASSERT_TRUE(IsRunning(relay));
+  kill(supervisor_, SIGKILL);
+  waitpid(supervisor_, nullptr, 0);
+  supervisor_ = -1;
+  while (IsLocked(dir_).value_or(true)) sched_yield();  // the relay holds it, too
+  EXPECT_TRUE(WaitUntilGone(relay));
+}
+
+TEST_F(IsolatedNetworkTest, DoesNotRunWithLess) {
+  manifest_.set_address("not an address");
+  Program("echo ran");
+  StartServer();
+  StartSupervisor();
+  ASSERT_TRUE(WaitForPhase(v1::READY));
+  v1::ToReplica frame;
+  *frame.mutable_cluster() = cluster_;
+  server_->Send(frame);
+  const v1::ExitRecord exit = Finish();
+  EXPECT_EQ(exit.cause(), v1::ExitRecord::PREPARATION_FAILED);
+  EXPECT_THAT(exit.message(), HasSubstr("cannot make its network: 'not an address' is not an IPv4 address"));
+}
 
 class DegradedTest : public AttemptFixture {};
 

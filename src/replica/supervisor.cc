@@ -84,9 +84,6 @@ void Supervisor::Prepare() {
   if (manifest.program().runtime_version().empty() || manifest.program().python_module().empty()) {
     return FailPreparation(FailedPrecondition("the job has no Python module and runtime version to run"));
   }
-  if (manifest.network() == v1::Manifest::ISOLATED) {
-    return FailPreparation(FailedPrecondition("isolated networks are not supported by this supervisor"));
-  }
   environment::EnvironmentRequest request = MakeRequest(manifest);
   if (auto found = source_.find(request)) return BecomeReady(std::move(*found));
   Preparation::Task task{.request = std::move(request),

@@ -119,6 +119,32 @@ Result<Cgroup> MakeCgroup(const AttemptDir& dir, const std::string& attempt_id, 
   return cgroup;
 }
 
+/// Nothing for a replica in the machine's own network.
+Result<std::optional<ReplicaNetwork>> MakeNetwork(const UserProcess::Start& start) {
+  const v1::Manifest& manifest = start.manifest;
+  if (manifest.network() != v1::Manifest::ISOLATED) return std::nullopt;
+  const auto url = manifest.environment().find("STORAGE_EMULATOR_HOST");
+  TY_TRY(const int port, PortOfUrl(url != manifest.environment().end() ? url->second : ""));
+  auto network = ReplicaNetwork::Create({.dir = start.dir,
+                                         .job_uid = manifest.job_uid(),
+                                         .address = manifest.address(),
+                                         .server_port = port,
+                                         .server_socket = manifest.places().server_socket(),
+                                         .lock_fd = start.lock_fd});
+  if (network) return std::optional(std::move(*network));
+  return std::unexpected(FailedPrecondition("cannot make its network: " + network.error().message));
+}
+
+/// In a network of its own a replica has all the other namespaces as well, or does not run.
+Result<Sandbox> StartInside(const ReplicaNetwork& network, SandboxPlan& plan,
+                            const UserProcess::Start& start) {
+  plan.fence = Fence::kNamespaces;
+  plan.environment = MakeVariables(start, true);
+  std::optional<Result<Sandbox>> started;
+  TY_RETURN_IF_ERROR(network.Inside([&] { started.emplace(Sandbox::Start(plan)); }));
+  return *std::move(started);
+}
+
 /// Tries fence after fence; the last one always holds.
 Result<Sandbox> StartFenced(SandboxPlan& plan, const UserProcess::Start& start,
                             std::vector<std::string>& degraded) {
@@ -177,8 +203,9 @@ Result<UserProcess> UserProcess::Launch(const Start& start, std::vector<std::str
                    .structured_fd = pipes.theirs[std::to_underlying(Stream::kStructured)].get(),
                    .procs_fd = cgroup.procs_fd(),
                    .lock_fd = start.lock_fd};
-  TY_TRY(Sandbox sandbox, StartFenced(plan, start, degraded));
-  return UserProcess(std::move(sandbox), std::move(cgroup), std::move(pipes.ours));
+  TY_TRY(std::optional<ReplicaNetwork> network, MakeNetwork(start));
+  TY_TRY(Sandbox sandbox, network ? StartInside(*network, plan, start) : StartFenced(plan, start, degraded));
+  return UserProcess(std::move(cgroup), std::move(network), std::move(sandbox), std::move(pipes.ours));
 }
 
 Status UserProcess::CountMemory(const AttemptDir& dir, const std::string& attempt_id) {

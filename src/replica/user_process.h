@@ -10,6 +10,7 @@
 #include "replica/attempt_dir.h"
 #include "replica/cgroup.h"
 #include "replica/log_writer.h"
+#include "replica/replica_network.h"
 #include "replica/sandbox.h"
 
 namespace trainyard::replica {
@@ -51,10 +52,15 @@ class UserProcess {
   [[nodiscard]] std::int64_t OomKills() const { return cgroup_.OomKills(); }
 
  private:
-  UserProcess(Sandbox sandbox, Cgroup cgroup, std::array<UniqueFd, kStreamCount> outputs)
-      : cgroup_(std::move(cgroup)), sandbox_(std::move(sandbox)), outputs_(std::move(outputs)) {}
+  UserProcess(Cgroup cgroup, std::optional<ReplicaNetwork> network, Sandbox sandbox,
+              std::array<UniqueFd, kStreamCount> outputs)
+      : cgroup_(std::move(cgroup)),
+        network_(std::move(network)),
+        sandbox_(std::move(sandbox)),
+        outputs_(std::move(outputs)) {}
 
-  Cgroup cgroup_;  // removed after the sandbox
+  Cgroup cgroup_;                          // removed after the sandbox, and after the relay, which is in it
+  std::optional<ReplicaNetwork> network_;  // nothing: the machine's
   Sandbox sandbox_;
   std::array<UniqueFd, kStreamCount> outputs_;
 };

@@ -8,12 +8,25 @@
 
 #include "cluster/task_name.h"
 #include "cluster/tf_config.h"
+#include "control/manifest.h"
 #include "wire/time.h"
 
 namespace trainyard::control {
 
-Admissions::Admissions(boost::asio::any_io_executor loop, placement::Capacity capacity, PortProbe probe)
-    : loop_(std::move(loop)), capacity_(capacity), probe_(std::move(probe)) {}
+namespace {
+
+/// 10.77.1.1 to 10.77.250.250. The same for every job: no job's switch leads anywhere else.
+std::string IsolatedAddress(int replica) {
+  constexpr int kPerNetwork = 250;
+  return "10.77." + std::to_string(1 + replica / kPerNetwork) + "." +
+         std::to_string(1 + replica % kPerNetwork);
+}
+
+}  // namespace
+
+Admissions::Admissions(boost::asio::any_io_executor loop, placement::Capacity capacity, PortProbe probe,
+                       replica::v1::Manifest::Network network)
+    : loop_(std::move(loop)), capacity_(capacity), probe_(std::move(probe)), network_(network) {}
 
 void Admissions::Enqueue(const v1::JobRecord& job, OnAdmitted on_admitted) {
   waiting_.emplace(job.uid(), Waiting{job, std::move(on_admitted)});
@@ -78,21 +91,32 @@ std::optional<v1::Event::Admitted> Admissions::Admit(const v1::JobRecord& job,
   std::vector<int> ports;
   bool use_chief = cluster::UseChief(job.job().training_input(), job.runtime_version());
   for (int i = 0; i < job.replicas_size(); ++i) {
-    std::optional<int> port = LeasePort();
-    if (!port) {
+    replica::v1::Endpoint& endpoint = *admission.add_endpoints();
+    if (!GiveAddress(job.uid(), i, endpoint)) {
       for (int leased : ports) leased_.erase(leased);
       return std::nullopt;
     }
-    ports.push_back(*port);
-    replica::v1::Endpoint& endpoint = *admission.add_endpoints();
+    ports.push_back(endpoint.port());
     *endpoint.mutable_replica() = job.replicas(i).id();
     endpoint.set_host_name(cluster::HostName(job.replicas(i).id(), job.cluster_hash(), use_chief));
-    endpoint.set_address(placement::ReplicaAddress(job.uid(), i));
-    endpoint.set_port(*port);
   }
   for (std::string& note : notes) admission.add_notes(std::move(note));
   ports_of_[job.uid()] = std::move(ports);
   return admission;
+}
+
+/// False: all ports are taken.
+bool Admissions::GiveAddress(std::int64_t uid, int replica, replica::v1::Endpoint& endpoint) {
+  if (network_ == replica::v1::Manifest::ISOLATED) {
+    endpoint.set_address(IsolatedAddress(replica));
+    endpoint.set_port(kIsolatedPort);
+    return true;
+  }
+  std::optional<int> port = LeasePort();
+  if (!port) return false;
+  endpoint.set_address(placement::ReplicaAddress(uid, replica));
+  endpoint.set_port(*port);
+  return true;
 }
 
 std::optional<int> Admissions::LeasePort() {

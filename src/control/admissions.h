@@ -23,7 +23,9 @@ class Admissions {
   using OnAdmitted = std::function<void(v1::Event::Admitted admission)>;
 
   /// `alive` guards callbacks that are posted to the executor: they do nothing once the object is gone.
-  Admissions(boost::asio::any_io_executor loop, placement::Capacity capacity, PortProbe probe);
+  /// `network`: of the jobs that are admitted from now on. Only HOST needs ports of the machine.
+  Admissions(boost::asio::any_io_executor loop, placement::Capacity capacity, PortProbe probe,
+             replica::v1::Manifest::Network network = replica::v1::Manifest::HOST);
 
   /// Puts the job into the queue. `on_admitted` runs in a later turn of the loop, at most once.
   void Enqueue(const v1::JobRecord& job, OnAdmitted on_admitted);
@@ -45,11 +47,13 @@ class Admissions {
   void PlanSoon();
   void PlanNow();
   std::optional<int> LeasePort();
+  bool GiveAddress(std::int64_t uid, int replica, replica::v1::Endpoint& endpoint);
   std::optional<v1::Event::Admitted> Admit(const v1::JobRecord& job, std::vector<std::string> notes);
 
   boost::asio::any_io_executor loop_;
   placement::Capacity capacity_;
   PortProbe probe_;
+  replica::v1::Manifest::Network network_;
   std::map<std::int64_t, Waiting> waiting_;
   placement::Queue queue_;  ///< the gangs of waiting_
   std::map<std::int64_t, placement::Gang> running_;

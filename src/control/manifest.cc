@@ -64,7 +64,8 @@ replica::v1::Manifest MakeManifest(const Settings& settings, const v1::JobRecord
   manifest.mutable_places()->set_environments_dir(settings.environments_dir);
   manifest.mutable_places()->set_server_socket(settings.server_socket);
   manifest.mutable_limits()->set_stop_grace_ms(settings.stop_grace.count());
-  manifest.set_network(settings.network);
+  manifest.set_network(record.endpoint().port() == kIsolatedPort ? replica::v1::Manifest::ISOLATED
+                                                                 : replica::v1::Manifest::HOST);
   manifest.set_address(record.endpoint().address());
   manifest.set_port(record.endpoint().port());
   manifest.set_host_name(record.endpoint().host_name());

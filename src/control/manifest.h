@@ -8,6 +8,10 @@
 
 namespace trainyard::control {
 
+/// Where every replica with a network of its own listens, as in the original. No leased port: an endpoint
+/// with it is in an isolated network, whatever network the server of today gives to new jobs.
+inline constexpr int kIsolatedPort = 2222;
+
 /// "JOBUID-TASKNAME-ATTEMPT": names the attempt's folder, its log source and its connection.
 [[nodiscard]] std::string AttemptId(const v1::JobRecord& job, int replica, int attempt);
 

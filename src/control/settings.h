@@ -15,7 +15,6 @@ struct Settings {
   std::string server_socket;                     ///< where supervisors attach
   std::string secret;                            ///< attempt tokens are derived from it; survives restarts
   std::chrono::milliseconds stop_grace{30'000};  ///< from SIGTERM to SIGKILL
-  replica::v1::Manifest::Network network = replica::v1::Manifest::HOST;
   std::map<std::string, std::string> replica_environment;  ///< set in every replica's process
 };
 

@@ -29,6 +29,7 @@
 #include "http/server.h"
 #include "http/tls_identity.h"
 #include "logs/sqlite_log_store.h"
+#include "replica/replica_network.h"
 #include "server/data_directory.h"
 #include "server/serve_options.h"
 #include "store/journal.h"
@@ -75,8 +76,11 @@ std::string Url(const char* scheme, const std::string& host, std::uint16_t port)
 /// Where replicas find the buckets and the metadata server. (`gs://` for programs without these variables: a
 /// later feature.)
 std::map<std::string, std::string> ReplicaEnvironment(const ServeOptions& options, std::uint16_t port) {
-  std::string authority = options.host + ":" + std::to_string(port);
-  return {{"STORAGE_EMULATOR_HOST", Url("http", options.host, port)},
+  // In an isolated network a relay is there, on the loopback of the replica.
+  bool isolated = options.network == replica::v1::Manifest::ISOLATED;
+  const std::string host = isolated ? "127.0.0.1" : options.host;
+  std::string authority = host + ":" + std::to_string(port);
+  return {{"STORAGE_EMULATOR_HOST", Url("http", host, port)},
           {"GCE_METADATA_HOST", authority},
           {"GCE_METADATA_IP", authority},
           {"GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false"}};
@@ -127,6 +131,8 @@ asio::awaitable<void> RecoverJobs(control::JobService& jobs, Status& recovered, 
 
 Status Run(const ServeOptions& options) {
   TY_RETURN_IF_ERROR(CheckLoopback(options));
+  if (options.network == replica::v1::Manifest::ISOLATED)
+    TY_RETURN_IF_ERROR(replica::CheckIsolatedNetworks());
   TY_TRY(DataDirectory data, DataDirectory::Open(options.data_dir));
   TY_TRY(std::string secret, data.Secret());
   TY_RETURN_IF_ERROR(environment::InstallSiteHook(data.environments_dir()));
@@ -145,13 +151,12 @@ Status Run(const ServeOptions& options) {
   engine::LocalEngine engine(loop.get_executor(), {.supervisor_program = "/proc/self/exe"});
 
   placement::Capacity capacity = MachineCapacity(options.capacity);
-  control::Admissions admissions(loop.get_executor(), capacity, control::IsPortFree);
+  control::Admissions admissions(loop.get_executor(), capacity, control::IsPortFree, options.network);
   control::Settings settings{.attempts_dir = data.attempts_dir(),
                              .environments_dir = data.environments_dir(),
                              .server_socket = data.server_socket(),
                              .secret = std::move(secret),
                              .stop_grace = options.stop_grace,
-                             .network = options.network,
                              .replica_environment = {}};
   control::JobMaker maker(*buckets, catalogue, clock,
                           {.runtime_default = options.default_runtime,

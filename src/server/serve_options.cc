@@ -67,7 +67,7 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
       ->transform(CLI::CheckedTransformer(capacities, CLI::ignore_case))
       ->default_str("share");
   app.add_option("--network", options.network,
-                 "the machine's own network, or a network namespace per replica")
+                 "the machine's own network, or a network per job and an address per replica (needs root)")
       ->transform(CLI::CheckedTransformer(networks, CLI::ignore_case))
       ->default_str("host");
   app.add_option("--stop-grace", grace_seconds, "seconds from SIGTERM to SIGKILL when a replica is stopped")

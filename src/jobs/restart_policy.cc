@@ -25,9 +25,22 @@ Event Conclude(Job::State outcome, std::string error_message) {
 
 std::string Count(int number, int most) { return std::to_string(number) + " of " + std::to_string(most); }
 
+/// The failure with the supervisor's or the engine's own words, where the replica's status does not say it
+/// all.
+std::string WhyItEnded(const ReplicaRecord& replica) {
+  using replica::v1::ExitRecord;
+  const ExitRecord& exit = replica.exit();
+  std::string text = FailureSentence(replica);
+  if (exit.cause() == ExitRecord::EXITED || exit.cause() == ExitRecord::SIGNALED) return text;
+  const std::size_t size = exit.message().find_last_not_of(" \n") + 1;
+  if (size == 0) return text;
+  text += " Reason: " + exit.message().substr(0, size);
+  return text.ends_with('.') ? text : text + ".";
+}
+
 Event AfterTransientFailure(const JobRecord& job, const ReplicaRecord& replica) {
   Event event;
-  const std::string sentence = FailureSentence(replica);
+  const std::string sentence = WhyItEnded(replica);
   if (replica.restarts() < kRestartsMax) {
     *event.mutable_restart_decided()->mutable_replica() = replica.id();
     event.mutable_restart_decided()->set_reason(sentence + " The replica is restarted (" +

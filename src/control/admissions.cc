@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <utility>
 
 #include "cluster/task_name.h"
 #include "cluster/tf_config.h"
@@ -14,6 +17,8 @@
 namespace trainyard::control {
 
 namespace {
+
+constexpr std::chrono::seconds kPortPause{2};  ///< before all leasable ports are tried again
 
 /// 10.77.1.1 to 10.77.250.250. The same for every job: no job's switch leads anywhere else.
 std::string IsolatedAddress(int replica) {
@@ -34,7 +39,14 @@ void Admissions::Enqueue(const v1::JobRecord& job, OnAdmitted on_admitted) {
   PlanSoon();
 }
 
+void Admissions::Withdraw(std::int64_t uid) {
+  waiting_.erase(uid);
+  queue_.Take(uid);
+}
+
 void Admissions::Occupy(const v1::JobRecord& job) {
+  bool admitted = job.replicas_size() > 0 && job.replicas(0).has_endpoint();
+  if (!admitted) return;  // cancelled in the queue
   running_.emplace(job.uid(), GangOf(job));
   for (const v1::ReplicaRecord& replica : job.replicas()) {
     ports_of_[job.uid()].push_back(replica.endpoint().port());
@@ -74,15 +86,24 @@ void Admissions::PlanNow() {
   for (placement::Plan::Admission& admitted : plan.admitted) {
     std::optional<v1::Event::Admitted> admission =
         Admit(waiting_.at(admitted.uid).job, std::move(admitted.notes));
-    if (!admission) {
-      shortage_ = "no free port between " + std::to_string(placement::kLeasePortFirst) + " and " +
-                  std::to_string(placement::kLeasePortLast);
-      return;  // Leave() of a job with ports plans again
-    }
+    if (!admission) return WaitForPorts();
     auto taken = waiting_.extract(admitted.uid);
     running_.emplace(admitted.uid, *queue_.Take(admitted.uid));
     taken.mapped().on_admitted(*std::move(admission));
   }
+}
+
+/// There is room for the first, but no port. Other programs' ports come free without our knowledge.
+void Admissions::WaitForPorts() {
+  shortage_ = "no free port between " + std::to_string(placement::kLeasePortFirst) + " and " +
+              std::to_string(placement::kLeasePortLast);
+  if (std::exchange(waiting_for_ports_, true)) return;
+  auto timer = std::make_shared<boost::asio::steady_timer>(loop_, kPortPause);
+  timer->async_wait([this, timer, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
+    if (error || alive.expired()) return;
+    waiting_for_ports_ = false;
+    PlanSoon();
+  });
 }
 
 std::optional<v1::Event::Admitted> Admissions::Admit(const v1::JobRecord& job,

@@ -3,6 +3,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -22,14 +23,17 @@ class Admissions {
   using PortProbe = std::function<bool(int port)>;
   using OnAdmitted = std::function<void(v1::Event::Admitted admission)>;
 
-  /// `alive` guards callbacks that are posted to the executor: they do nothing once the object is gone.
   /// `network`: of the jobs that are admitted from now on. Only HOST needs ports of the machine.
   Admissions(boost::asio::any_io_executor loop, placement::Capacity capacity, PortProbe probe,
              replica::v1::Manifest::Network network = replica::v1::Manifest::HOST);
 
   /// Puts the job into the queue. `on_admitted` runs in a later turn of the loop, at most once.
   void Enqueue(const v1::JobRecord& job, OnAdmitted on_admitted);
-  /// A job that a former server admitted: its endpoints stay its own.
+  /// Whoever waits for this job's admission goes away, the job does not: `on_admitted` is not called any
+  /// more, the job keeps what it has.
+  void Withdraw(std::int64_t uid);
+  /// A job that a former server admitted: its endpoints stay its own. Nothing for one without endpoints. All
+  /// of them in one turn with the first Enqueue: else what they have is given away.
   void Occupy(const v1::JobRecord& job);
   /// The job needs nothing any more, queued or admitted.
   void Leave(std::int64_t uid);
@@ -46,6 +50,7 @@ class Admissions {
 
   void PlanSoon();
   void PlanNow();
+  void WaitForPorts();
   std::optional<int> LeasePort();
   bool GiveAddress(std::int64_t uid, int replica, replica::v1::Endpoint& endpoint);
   std::optional<v1::Event::Admitted> Admit(const v1::JobRecord& job, std::vector<std::string> notes);
@@ -62,6 +67,8 @@ class Admissions {
   std::string shortage_;  ///< what the first in the queue waits for; empty before anyone looked
   int next_port_ = placement::kLeasePortFirst;
   bool planning_ = false;
+  bool waiting_for_ports_ = false;
+  /// Shared with callbacks that are posted to the executor: they do nothing once the object is gone.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -1,14 +1,12 @@
 #include "control/job_runner.h"
 
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
 #include "async/diagnostics.h"
 #include "base/check.h"
 #include "base/overloaded.h"
 #include "cluster/task_name.h"
-#include "control/manifest.h"
+#include "control/pause.h"
+#include "control/send_away.h"
+#include "control/store_lines.h"
 #include "jobs/transition.h"
 #include "wire/time.h"
 
@@ -18,20 +16,17 @@ namespace {
 
 using ml::v1::Job;
 
-constexpr std::chrono::seconds kRetryPause{
-    1};  ///< between tries to write to a store that refuses (full disk)
+/// What an ended attempt left may be unreadable for a moment (no descriptors, no memory).
+constexpr int kCollectTriesMax = 5;
+
+/// How long an end waits for its lines before others (a cancel, a patch) get their turn.
+constexpr std::chrono::milliseconds kFlushWaitMax{200};
 
 bool IsTerminal(const v1::JobRecord& job) { return job.job().has_end_time(); }
 
-boost::asio::awaitable<void> Pause() {
-  boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, kRetryPause);
-  co_await timer.async_wait(boost::asio::use_awaitable);
-}
-
-engine::ToReplica DismissFrame() {
-  engine::ToReplica frame;
-  frame.mutable_dismiss();
-  return frame;
+/// The machine lacks something now that it may have later: disk, descriptors, processes.
+bool MayPass(const Error& error) {
+  return error.code == Code::kResourceExhausted || error.code == Code::kUnavailable;
 }
 
 }  // namespace
@@ -39,14 +34,35 @@ engine::ToReplica DismissFrame() {
 JobRunner::JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t service_lines)
     : outside_(outside),
       job_(std::move(job)),
-      service_log_(outside.loop, outside.logs, service_lines),
+      service_log_(outside.loop, outside.logs, service_lines, outside.settings.retry_pause),
       links_(static_cast<std::size_t>(job_.replicas_size())),
       wake_(outside.loop),
       tasks_(outside.loop) {
   seen_.replicas.resize(static_cast<std::size_t>(job_.replicas_size()));
 }
 
-void JobRunner::Start(bool created, std::function<void()> on_done) {
+JobRunner::~JobRunner() { outside_.admissions.Withdraw(job_.uid()); }
+
+void JobRunner::Start(std::function<void()> on_done) { Begin(std::move(on_done)); }
+
+void JobRunner::TakeOver(const std::vector<AttemptName>& folders, std::function<void()> on_done) {
+  for (int replica = 0; replica < job_.replicas_size(); ++replica) {
+    int attempt = job_.replicas(replica).attempt();
+    if (attempt == 0 || !IsOpen(replica, attempt)) continue;
+    seen_.replicas[static_cast<std::size_t>(replica)].started = true;  // until it is known to be absent
+    leftovers_[{replica, attempt}];
+  }
+  for (const AttemptName& folder : folders) {
+    int replica = FindReplica(folder.task_name);
+    if (replica >= 0) leftovers_.try_emplace({replica, folder.attempt}, Leftover{.recorded = true});
+  }
+  std::vector<AttemptKey> keys;
+  for (const auto& [key, leftover] : leftovers_) keys.push_back(key);
+  for (const auto& [replica, attempt] : keys) tasks_.Spawn(Adopt(replica, attempt));
+  Begin(std::move(on_done));
+}
+
+void JobRunner::Begin(std::function<void()> on_done) {
   if (job_.job().state() == Job::QUEUED) {
     outside_.admissions.Enqueue(job_, [this](v1::Event::Admitted admission) {
       seen_.admission = std::move(admission);
@@ -56,20 +72,18 @@ void JobRunner::Start(bool created, std::function<void()> on_done) {
     outside_.admissions.Occupy(job_);
   }
   tasks_.Spawn(service_log_.Run());
-  tasks_.Spawn(Run(created, std::move(on_done)));
+  tasks_.Spawn(Run(std::move(on_done)));
 }
 
-boost::asio::awaitable<Status> JobRunner::Post(v1::Event event) {
-  Status result;
-  Event done(outside_.loop);
-  posted_.push_back({std::move(event), &result, &done});
+boost::asio::awaitable<Status> JobRunner::Post(v1::Event event, std::optional<std::int64_t> revision) {
+  auto answer = std::make_shared<Answer>(outside_.loop);
+  posted_.push_back({std::move(event), revision, answer});
   wake_.Set();
-  co_await done.Wait();
-  co_return result;
+  co_await answer->done.Wait();
+  co_return answer->status;
 }
 
-boost::asio::awaitable<void> JobRunner::Run(bool created, std::function<void()> on_done) {
-  if (!created) co_await TakeOver();
+boost::asio::awaitable<void> JobRunner::Run(std::function<void()> on_done) {
   co_await Live();
   on_done();
 }
@@ -79,28 +93,27 @@ boost::asio::awaitable<void> JobRunner::Finish() {
   co_await tasks_.Join();
 }
 
-boost::asio::awaitable<void> JobRunner::TakeOver() {
-  for (int replica = 0; replica < job_.replicas_size(); ++replica) {
-    const v1::ReplicaRecord& record = job_.replicas(replica);
-    if (record.attempt() > 0 && !record.has_exit()) co_await TakeOverReplica(replica);
-  }
-}
-
-boost::asio::awaitable<void> JobRunner::TakeOverReplica(int replica) {
-  int attempt = job_.replicas(replica).attempt();
-  replica::v1::Manifest manifest = MakeManifest(outside_.settings, job_, replica, attempt);
+/// Finds out what became of an attempt that a former server launched.
+boost::asio::awaitable<void> JobRunner::Adopt(int replica, int attempt) {
+  replica::v1::Manifest manifest = ManifestOf(replica, attempt);
   Result<engine::Liveness> liveness = co_await outside_.engine.Inspect(manifest);
   while (!liveness) {  // not knowing is no reason to start it again
-    Diagnose(DiagnosticLevel::kError, AttemptId(job_, replica, attempt) + ": " + liveness.error().message);
-    co_await Pause();
+    Diagnose(DiagnosticLevel::kError, manifest.attempt_id() + ": " + liveness.error().message);
+    co_await Pause(retry_pause());
     liveness = co_await outside_.engine.Inspect(manifest);
   }
-  if (*liveness == engine::Liveness::kAbsent) co_return;  // launched, never started: the rules start it
-  seen_.replicas[static_cast<std::size_t>(replica)].started = true;
-  leftovers_[{replica, attempt}];
-  if (*liveness == engine::Liveness::kAlive) co_return;  // its supervisor says Hello
-  leftovers_[{replica, attempt}].gone = true;
-  co_await CollectRemains(replica, attempt);
+  auto leftover = leftovers_.find({replica, attempt});
+  if (leftover == leftovers_.end() || leftover->second.gone) co_return;  // OnGone was faster
+  switch (*liveness) {
+    case engine::Liveness::kAlive: co_return;  // its supervisor says Hello, its end is OnGone
+    case engine::Liveness::kEnded:
+    case engine::Liveness::kLost: OnGone(replica, attempt); co_return;
+    case engine::Liveness::kAbsent:  // launched, never started: the rules start it
+      leftovers_.erase(leftover);
+      if (IsOpen(replica, attempt)) seen_.replicas[static_cast<std::size_t>(replica)].started = false;
+      wake_.Set();
+      co_return;
+  }
 }
 
 boost::asio::awaitable<void> JobRunner::Live() {
@@ -141,7 +154,7 @@ boost::asio::awaitable<bool> JobRunner::PerformAll(std::vector<jobs::Action> act
         Diagnose(
             DiagnosticLevel::kWarning,
             "job " + job_.job().job_id() + " cannot be recorded, trying again: " + recorded.error().message);
-        co_await Pause();
+        co_await Pause(retry_pause());
       }
     } else {
       continue;  // WakeAt
@@ -154,24 +167,61 @@ boost::asio::awaitable<bool> JobRunner::PerformAll(std::vector<jobs::Action> act
 boost::asio::awaitable<void> JobRunner::PerformPosted() {
   Posted posted = std::move(posted_.front());
   posted_.pop_front();
-  Status recorded = co_await Record(std::move(posted.event));
-  *posted.result = std::move(recorded);
-  posted.done->Set();
+  std::shared_ptr<Answer> answer = posted.answer;
+  answer->status = co_await RecordPosted(std::move(posted));
+  answer->done.Set();
+}
+
+boost::asio::awaitable<Status> JobRunner::RecordPosted(Posted posted) {
+  if (posted.revision && *posted.revision != job_.revision()) {
+    co_return std::unexpected(Error{Code::kAborted, "the job has changed", ""});
+  }
+  bool is_late = IsTerminal(job_) || job_.job().state() == Job::CANCELLING;
+  if (posted.event.has_cancel_requested() && is_late) co_return Status{};
+  co_return co_await Record(std::move(posted.event));
 }
 
 boost::asio::awaitable<void> JobRunner::Perform(jobs::StartReplica action) {
   int replica = action.replica;
   int attempt = job_.replicas(replica).attempt();
-  seen_.replicas[static_cast<std::size_t>(replica)].started = true;
+  jobs::ReplicaObservation& seen = seen_.replicas[static_cast<std::size_t>(replica)];
+  seen.started = true;
   leftovers_[{replica, attempt}];
-  Status started = co_await outside_.engine.Start(MakeManifest(outside_.settings, job_, replica, attempt));
+  replica::v1::Manifest manifest = ManifestOf(replica, attempt);
+  Status started = co_await outside_.engine.Start(manifest);
   if (started) co_return;
+  Diagnose(DiagnosticLevel::kWarning,
+           manifest.attempt_id() + " cannot be started: " + started.error().message);
+  leftovers_[{replica, attempt}].gone = true;
+  bool was_alive = co_await MakeSureItIsDead(manifest);
+  if (MayPass(started.error()) && !was_alive && co_await outside_.engine.Remove(manifest)) {
+    leftovers_.erase({replica, attempt});
+    seen.started = false;  // nothing of it is there: the same attempt is started again
+    co_await Pause(retry_pause());
+    co_return;
+  }
   replica::v1::ExitRecord exit;
   exit.set_cause(replica::v1::ExitRecord::LOST);
   exit.set_message("The supervisor cannot be started: " + started.error().message);
   *exit.mutable_end_time() = wire::ToProto(outside_.clock.Now());
-  leftovers_[{replica, attempt}].gone = true;
   SetExit(replica, attempt, std::move(exit));
+}
+
+/// After a start that failed: a supervisor that runs all the same must not meet the next attempt. Whether one
+/// did.
+boost::asio::awaitable<bool> JobRunner::MakeSureItIsDead(replica::v1::Manifest manifest) {
+  bool was_alive = false;
+  for (;;) {
+    Result<engine::Liveness> liveness = co_await outside_.engine.Inspect(manifest);
+    if (liveness && *liveness != engine::Liveness::kAlive) co_return was_alive;
+    Status killed;
+    if (liveness) killed = co_await outside_.engine.Kill(manifest);
+    if (liveness && killed) co_return true;
+    was_alive = was_alive || liveness;
+    Diagnose(DiagnosticLevel::kError, manifest.attempt_id() + " may live and cannot be ended: " +
+                                          (liveness ? killed.error() : liveness.error()).message);
+    co_await Pause(retry_pause());
+  }
 }
 
 void JobRunner::Perform(const jobs::OpenBarrier& action) {
@@ -188,7 +238,9 @@ void JobRunner::Perform(const jobs::StopReplica& action) {
   jobs::ReplicaObservation& seen = seen_.replicas[index];
   seen.stop_sent = true;  // a supervisor that is not connected now is told when it says Hello
   if (action.kill) seen.kill_sent = true;
-  if (!seen.stop_time) seen.stop_time = outside_.clock.Now();
+  // The safety net of the rules is below the supervisor's own: it counts from the end of the grace period.
+  if (!seen.stop_time) seen.stop_time = outside_.clock.Now() + outside_.settings.stop_grace;
+  if (action.kill) tasks_.Spawn(KillAttempt(action.replica, job_.replicas(action.replica).attempt()));
   if (!links_[index]) return;
   engine::ToReplica frame;
   frame.mutable_stop()->set_reason(action.reason);
@@ -196,23 +248,64 @@ void JobRunner::Perform(const jobs::StopReplica& action) {
   links_[index]->Send(std::move(frame));
 }
 
-/// One event, durable before it has effects. What Ended says in the log is durable before the event is:
-/// clients stop reading the log when they see endTime.
-boost::asio::awaitable<Status> JobRunner::Record(v1::Event event) {
-  SysTime now = outside_.clock.Now();
-  event.set_seq(job_.revision() + 1);
-  *event.mutable_time() = wire::ToProto(now);
-  TY_CO_TRY(v1::JobRecord after, jobs::Apply(job_, event));
-  std::vector<jobs::ServiceLine> lines = jobs::LinesFor(after, event);
-  if (event.has_ended()) {
-    service_log_.Say(after, std::exchange(lines, {}), now);
-    co_await service_log_.Flush();
+/// For a supervisor that does not do what it is told, or cannot be told.
+boost::asio::awaitable<void> JobRunner::KillAttempt(int replica, int attempt) {
+  co_await Pause(2 * retry_pause());  // told over its connection it leaves a better record than when killed
+  for (;;) {
+    auto leftover = leftovers_.find({replica, attempt});
+    if (leftover == leftovers_.end() || leftover->second.gone || !IsOpen(replica, attempt)) co_return;
+    Status killed = co_await outside_.engine.Kill(ManifestOf(replica, attempt));
+    if (killed) {
+      OnGone(replica, attempt);
+      co_return;
+    }
+    Diagnose(DiagnosticLevel::kError,
+             AttemptId(job_, replica, attempt) + " cannot be killed: " + killed.error().message);
+    co_await Pause(retry_pause());
   }
-  TY_CO_RETURN_IF_ERROR(co_await outside_.journal.Append(after, event));
-  job_ = std::move(after);
-  service_log_.Say(job_, std::move(lines), now);
-  AfterEvent(event);
+}
+
+/// One event, durable before it has effects.
+boost::asio::awaitable<Status> JobRunner::Record(v1::Event event) {
+  event.set_seq(job_.revision() + 1);
+  *event.mutable_time() = wire::ToProto(outside_.clock.Now());
+  TY_CO_TRY(v1::JobRecord after, jobs::Apply(job_, event));
+  if (event.has_ended()) TY_CO_RETURN_IF_ERROR(co_await SayEnd(after, event));
+  Status stored = co_await outside_.journal.Append(after, event);
+  if (!stored && stored.error().code == Code::kAborted) co_await CatchUp();
+  if (!stored) co_return stored;
+  TakeEffect(std::move(after), event);
   co_return Status{};
+}
+
+/// What Ended says is durable before the event is: clients stop reading the log when they see endTime. Said
+/// once, however often the event has to be recorded.
+boost::asio::awaitable<Status> JobRunner::SayEnd(const v1::JobRecord& after, const v1::Event& event) {
+  if (!std::exchange(end_said_, true))
+    service_log_.Say(after, jobs::LinesFor(after, event), outside_.clock.Now());
+  if (co_await service_log_.Flush(kFlushWaitMax)) co_return Status{};
+  co_return std::unexpected(Unavailable("its log cannot be written"));
+}
+
+/// The store has events that this runner does not know: a write was reported as failed and stored all the
+/// same.
+boost::asio::awaitable<void> JobRunner::CatchUp() {
+  Result<std::vector<v1::Event>> events = co_await outside_.journal.Events(job_.uid(), job_.revision());
+  if (!events) co_return;  // recording fails again, and comes back here
+  for (const v1::Event& event : *events) {
+    Result<v1::JobRecord> after = jobs::Apply(job_, event);
+    if (!after) {
+      Diagnose(DiagnosticLevel::kError, "job " + job_.job().job_id() + ": " + after.error().message);
+      co_return;
+    }
+    TakeEffect(*std::move(after), event);
+  }
+}
+
+void JobRunner::TakeEffect(v1::JobRecord after, const v1::Event& event) {
+  job_ = std::move(after);
+  if (!event.has_ended()) service_log_.Say(job_, jobs::LinesFor(job_, event), outside_.clock.Now());
+  AfterEvent(event);
 }
 
 void JobRunner::AfterEvent(const v1::Event& event) {
@@ -227,7 +320,7 @@ void JobRunner::AfterEvent(const v1::Event& event) {
     int replica = FindReplica(cluster::TaskName(event.replica_ended().replica()));
     AttemptKey key{replica, event.replica_ended().attempt()};
     leftovers_[key].recorded = true;
-    if (const auto& link = links_[static_cast<std::size_t>(replica)]) link->Send(DismissFrame());
+    if (const auto& link = links_[static_cast<std::size_t>(replica)]) Dismiss(*link);
     SweepLeftover(key);
   } else if (event.has_ended()) {
     outside_.admissions.Leave(job_.uid());
@@ -239,10 +332,7 @@ void JobRunner::AfterEvent(const v1::Event& event) {
 
 void JobRunner::OnHello(std::shared_ptr<engine::ReplicaLink> link, int replica, int attempt,
                         replica::v1::Phase phase) {
-  if (!IsCurrent(replica, attempt) || job_.replicas(replica).has_exit()) {
-    link->Send(DismissFrame());
-    return;
-  }
+  if (!IsOpen(replica, attempt)) return SendAway(*link, phase);
   auto index = static_cast<std::size_t>(replica);
   jobs::ReplicaObservation& seen = seen_.replicas[index];
   seen.started = true;
@@ -252,23 +342,9 @@ void JobRunner::OnHello(std::shared_ptr<engine::ReplicaLink> link, int replica, 
   wake_.Set();
 }
 
-boost::asio::awaitable<void> JobRunner::OnFrame(std::shared_ptr<engine::ReplicaLink> link, int replica,
-                                                int attempt, engine::FromReplica frame) {
-  if (frame.has_log()) {
-    Result<std::int64_t> next =
-        co_await outside_.logs.Append(AttemptSource(job_, replica, attempt), frame.log());
-    if (!next) {
-      // The supervisor keeps what is not acknowledged and sends it again when it comes back.
-      Diagnose(DiagnosticLevel::kWarning, "log lines of " + AttemptId(job_, replica, attempt) +
-                                              " are not stored yet: " + next.error().message);
-      co_await Pause();
-      link->Close();
-      co_return;
-    }
-    engine::ToReplica ack;
-    ack.mutable_log_ack()->set_next_line(*next);
-    link->Send(std::move(ack));
-  } else if (frame.has_phase_changed() && IsCurrent(replica, attempt)) {
+void JobRunner::OnFrame(engine::ReplicaLink& link, int replica, int attempt, engine::FromReplica frame) {
+  if (!IsOpen(replica, attempt)) return SeeOff(link, frame);
+  if (frame.has_phase_changed()) {
     replica::v1::Phase& phase = seen_.replicas[static_cast<std::size_t>(replica)].phase;
     phase = std::max(phase, frame.phase_changed().phase());
     wake_.Set();
@@ -288,7 +364,7 @@ void JobRunner::OnGone(int replica, int attempt) {
   leftover->second.gone = true;
   if (leftover->second.recorded) {
     SweepLeftover(leftover->first);
-  } else {
+  } else if (!seen_.replicas[static_cast<std::size_t>(replica)].exit) {  // else it is about to be recorded
     tasks_.Spawn(CollectRemains(replica, attempt));
   }
 }
@@ -297,35 +373,36 @@ void JobRunner::OnGone(int replica, int attempt) {
 /// could.
 boost::asio::awaitable<void> JobRunner::CollectRemains(int replica, int attempt) {
   logs::LogSource source = AttemptSource(job_, replica, attempt);
-  Result<std::int64_t> next_line = co_await outside_.logs.NextLine(job_.uid(), source.source);
-  while (!next_line) {
-    co_await Pause();
-    next_line = co_await outside_.logs.NextLine(job_.uid(), source.source);
-  }
-  Result<engine::Engine::Remains> remains =
-      co_await outside_.engine.Collect(MakeManifest(outside_.settings, job_, replica, attempt), *next_line);
+  Result<engine::Engine::Remains> remains = co_await Collect(ManifestOf(replica, attempt), source.source);
   replica::v1::ExitRecord exit;
   if (remains) {
-    for (replica::v1::LogChunk& chunk : remains->chunks) co_await AppendDurably(source, std::move(chunk));
+    for (replica::v1::LogChunk& chunk : remains->chunks)
+      co_await StoreLinesAtLast(outside_.logs, source, std::move(chunk), retry_pause());
     exit = std::move(remains->exit);
   } else {
     exit.set_cause(replica::v1::ExitRecord::LOST);
-    exit.set_message("what the supervisor left cannot be read: " + remains.error().message);
-  }
-  if (exit.cause() == replica::v1::ExitRecord::LOST) {
-    Diagnose(DiagnosticLevel::kWarning, AttemptId(job_, replica, attempt) + ": " + exit.message());
+    exit.set_message("What the supervisor left cannot be read: " + remains.error().message);
   }
   if (!exit.has_end_time()) *exit.mutable_end_time() = wire::ToProto(outside_.clock.Now());
-  SetExit(replica, attempt, std::move(exit));
+  std::string lost = exit.cause() == replica::v1::ExitRecord::LOST ? exit.message() : "";
+  if (SetExit(replica, attempt, std::move(exit)) && !lost.empty())
+    Diagnose(DiagnosticLevel::kWarning, source.source + ": " + lost);
 }
 
-boost::asio::awaitable<void> JobRunner::AppendDurably(logs::LogSource source, replica::v1::LogChunk chunk) {
-  for (;;) {
-    Result<std::int64_t> appended = co_await outside_.logs.Append(source, chunk);
-    if (appended || appended.error().code == Code::kInvalidArgument) co_return;
+/// What the ended attempt left from the first line on that is not stored. An attempt that lives after all is
+/// waited for.
+boost::asio::awaitable<Result<engine::Engine::Remains>> JobRunner::Collect(replica::v1::Manifest manifest,
+                                                                           std::string source) {
+  for (int tries = 1;; ++tries) {
+    Result<std::int64_t> next_line = co_await outside_.logs.NextLine(job_.uid(), source);
+    Result<engine::Engine::Remains> remains = std::unexpected(Unavailable(""));
+    if (next_line) remains = co_await outside_.engine.Collect(manifest, *next_line);
+    if (remains) co_return remains;
+    bool again = !next_line || remains.error().code == Code::kFailedPrecondition || tries < kCollectTriesMax;
     Diagnose(DiagnosticLevel::kWarning,
-             "log lines of " + source.source + " are not stored yet: " + appended.error().message);
-    co_await Pause();
+             source + " cannot be collected: " + (next_line ? remains.error() : next_line.error()).message);
+    if (!again) co_return remains;
+    co_await Pause(retry_pause());
   }
 }
 
@@ -337,7 +414,7 @@ void JobRunner::SweepLeftover(const AttemptKey& key) {
 }
 
 boost::asio::awaitable<void> JobRunner::RemoveAttempt(int replica, int attempt) {
-  Status removed = co_await outside_.engine.Remove(MakeManifest(outside_.settings, job_, replica, attempt));
+  Status removed = co_await outside_.engine.Remove(ManifestOf(replica, attempt));
   if (!removed) {
     Diagnose(DiagnosticLevel::kWarning,
              AttemptId(job_, replica, attempt) + " left files behind: " + removed.error().message);
@@ -346,17 +423,24 @@ boost::asio::awaitable<void> JobRunner::RemoveAttempt(int replica, int attempt) 
   wake_.Set();
 }
 
-void JobRunner::SetExit(int replica, int attempt, replica::v1::ExitRecord exit) {
-  if (!IsCurrent(replica, attempt) || job_.replicas(replica).has_exit()) return;
+/// Whether this was news.
+bool JobRunner::SetExit(int replica, int attempt, replica::v1::ExitRecord exit) {
+  if (!IsOpen(replica, attempt)) return false;
   jobs::ReplicaObservation& seen = seen_.replicas[static_cast<std::size_t>(replica)];
-  if (seen.exit) return;
+  if (seen.exit) return false;
   seen.exit = std::move(exit);
   seen.phase = replica::v1::ENDED;
   wake_.Set();
+  return true;
 }
 
-bool JobRunner::IsCurrent(int replica, int attempt) const {
-  return job_.replicas(replica).attempt() == attempt;
+bool JobRunner::IsOpen(int replica, int attempt) const {
+  const v1::ReplicaRecord& record = job_.replicas(replica);
+  return record.attempt() == attempt && !record.has_exit();
+}
+
+replica::v1::Manifest JobRunner::ManifestOf(int replica, int attempt) const {
+  return MakeManifest(outside_.settings, job_, replica, attempt);
 }
 
 int JobRunner::FindReplica(const std::string& task_name) const {

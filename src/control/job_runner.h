@@ -1,16 +1,20 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "async/event.h"
 #include "async/task_group.h"
 #include "control/collaborators.h"
+#include "control/manifest.h"
 #include "control/service_log.h"
 #include "engine/replica_link.h"
 #include "jobs/decide.h"
@@ -25,28 +29,40 @@ class JobRunner {
  public:
   /// `service_lines` is how many lines the job's events so far have produced.
   JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t service_lines);
+  ~JobRunner();
+  JobRunner(const JobRunner&) = delete;
+  JobRunner& operator=(const JobRunner&) = delete;
 
   /// What a former server's job still has to say in its log; before Start.
   void SayAgain(std::vector<jobs::ServiceLine> lines) {
     service_log_.Say(job_, std::move(lines), outside_.clock.Now());
   }
 
-  /// Starts looking after the job. `created`: its first event was just recorded; otherwise a former server's
-  /// job is taken over. `on_done` is called once the job has ended and nothing of it is left on this machine.
-  void Start(bool created, std::function<void()> on_done);
+  /// Starts looking after a job whose first event was just recorded. `on_done` is called once the job has
+  /// ended and nothing of it is left on this machine.
+  void Start(std::function<void()> on_done);
+
+  /// The same for a job of a former server; `folders` are those of its attempts. What lives is adopted, what
+  /// has ended is collected, what was never started is started; nothing is while the engine can't tell.
+  void TakeOver(const std::vector<AttemptName>& folders, std::function<void()> on_done);
+
+  /// What it waits for ends soon, and nothing more is done: before the destructor of many.
+  void Cancel() { tasks_.Cancel(); }
 
   /// After on_done and before the destructor, if the loop is still running.
   boost::asio::awaitable<void> Finish();
 
-  /// Records an event of the API (cancel, patch) in its turn. Durable when it returns; errors as jobs::Apply.
-  boost::asio::awaitable<Status> Post(v1::Event event);
+  /// Records an event of the API (cancel, patch) in its turn. Durable when it returns; errors as jobs::Apply
+  /// and of the store. To cancel a job that has ended or is being cancelled does nothing.
+  /// @param revision  kAborted if the job has another one when the event's turn comes.
+  boost::asio::awaitable<Status> Post(v1::Event event, std::optional<std::int64_t> revision);
 
   [[nodiscard]] const v1::JobRecord& job() const noexcept { return job_; }
 
   // What supervisors and the engine report about the attempt of replica `replica` with number `attempt`.
   void OnHello(std::shared_ptr<engine::ReplicaLink> link, int replica, int attempt, replica::v1::Phase phase);
-  boost::asio::awaitable<void> OnFrame(std::shared_ptr<engine::ReplicaLink> link, int replica, int attempt,
-                                       engine::FromReplica frame);
+  /// Any frame but log lines.
+  void OnFrame(engine::ReplicaLink& link, int replica, int attempt, engine::FromReplica frame);
   void OnClosed(const engine::ReplicaLink* link, int replica);
   void OnGone(int replica, int attempt);
 
@@ -54,10 +70,15 @@ class JobRunner {
   [[nodiscard]] int FindReplica(const std::string& task_name) const;
 
  private:
+  struct Answer {
+    explicit Answer(boost::asio::any_io_executor loop) : done(std::move(loop)) {}
+    Status status;
+    Event done;
+  };
   struct Posted {
     v1::Event event;
-    Status* result;
-    Event* done;
+    std::optional<std::int64_t> revision;
+    std::shared_ptr<Answer> answer;  ///< shared: who asked may be cancelled (its client is gone) any time
   };
   /// An attempt whose supervisor may still be there or whose folder is.
   struct Leftover {
@@ -67,23 +88,33 @@ class JobRunner {
   };
   using AttemptKey = std::pair<int, int>;  ///< replica, attempt
 
-  boost::asio::awaitable<void> Run(bool created, std::function<void()> on_done);
-  boost::asio::awaitable<void> TakeOver();
-  boost::asio::awaitable<void> TakeOverReplica(int replica);
+  void Begin(std::function<void()> on_done);
+  boost::asio::awaitable<void> Run(std::function<void()> on_done);
+  boost::asio::awaitable<void> Adopt(int replica, int attempt);
   boost::asio::awaitable<void> Live();
   boost::asio::awaitable<bool> PerformAll(std::vector<jobs::Action> actions);
   boost::asio::awaitable<void> PerformPosted();
+  boost::asio::awaitable<Status> RecordPosted(Posted posted);
   boost::asio::awaitable<void> Perform(jobs::StartReplica action);
+  boost::asio::awaitable<bool> MakeSureItIsDead(replica::v1::Manifest manifest);
   void Perform(const jobs::OpenBarrier& action);
   void Perform(const jobs::StopReplica& action);
+  boost::asio::awaitable<void> KillAttempt(int replica, int attempt);
   boost::asio::awaitable<Status> Record(v1::Event event);
+  boost::asio::awaitable<Status> SayEnd(const v1::JobRecord& after, const v1::Event& event);
+  boost::asio::awaitable<void> CatchUp();
+  void TakeEffect(v1::JobRecord after, const v1::Event& event);
   void AfterEvent(const v1::Event& event);
   boost::asio::awaitable<void> CollectRemains(int replica, int attempt);
-  boost::asio::awaitable<void> AppendDurably(logs::LogSource source, replica::v1::LogChunk chunk);
+  boost::asio::awaitable<Result<engine::Engine::Remains>> Collect(replica::v1::Manifest manifest,
+                                                                  std::string source);
   boost::asio::awaitable<void> RemoveAttempt(int replica, int attempt);
   void SweepLeftover(const AttemptKey& key);
-  void SetExit(int replica, int attempt, replica::v1::ExitRecord exit);
-  [[nodiscard]] bool IsCurrent(int replica, int attempt) const;
+  bool SetExit(int replica, int attempt, replica::v1::ExitRecord exit);
+  /// The attempt is the replica's current one and its end is not recorded.
+  [[nodiscard]] bool IsOpen(int replica, int attempt) const;
+  [[nodiscard]] replica::v1::Manifest ManifestOf(int replica, int attempt) const;
+  [[nodiscard]] std::chrono::milliseconds retry_pause() const { return outside_.settings.retry_pause; }
 
   Collaborators& outside_;
   v1::JobRecord job_;
@@ -92,6 +123,7 @@ class JobRunner {
   std::vector<std::shared_ptr<engine::ReplicaLink>> links_;  ///< by replica; null while not connected
   std::map<AttemptKey, Leftover> leftovers_;
   std::deque<Posted> posted_;
+  bool end_said_ = false;  ///< the lines of Ended are in the service's log, the event may not be stored yet
   Event wake_;
   TaskGroup tasks_;
 };

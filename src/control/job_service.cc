@@ -1,10 +1,12 @@
 #include "control/job_service.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "async/diagnostics.h"
 #include "control/manifest.h"
+#include "control/pause.h"
+#include "control/send_away.h"
+#include "control/store_lines.h"
 #include "jobs/transition.h"
 #include "wire/filter.h"
 #include "wire/time.h"
@@ -16,6 +18,8 @@ namespace {
 using ml::v1::Job;
 
 constexpr std::string_view kNoSuchJob = "The job cannot be found.";
+constexpr int kPostTriesMax = 20;
+constexpr std::chrono::milliseconds kRunnerWait{250};  ///< for a new job's runner to come
 
 v1::Event Stamped(v1::Event event, std::int64_t seq, SysTime now) {
   event.set_seq(seq);
@@ -35,79 +39,141 @@ Result<std::vector<jobs::ServiceLine>> SaidSoFar(const std::vector<v1::Event>& e
   return said;
 }
 
-Result<bool> WantsEtag(std::string_view mask) {
-  if (mask.empty())
-    return std::unexpected(InvalidArgument("update_mask", "The update mask is required: labels, etag"));
+struct PatchMask {
+  bool labels = false;
   bool etag = false;
-  while (!mask.empty()) {
-    std::string_view path = mask.substr(0, mask.find(','));
-    mask.remove_prefix(std::min(mask.size(), path.size() + 1));
+};
+
+Result<PatchMask> ParseMask(std::string_view text) {
+  if (text.empty())
+    return std::unexpected(InvalidArgument("update_mask", "The update mask is required: labels, etag"));
+  PatchMask mask;
+  while (!text.empty()) {
+    std::string_view path = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), path.size() + 1));
     if (path == "etag") {
-      etag = true;
-    } else if (path != "labels") {
+      mask.etag = true;
+    } else if (path == "labels") {
+      mask.labels = true;
+    } else {
       return std::unexpected(InvalidArgument(
           "update_mask", "Only labels and etag can be updated, not '" + std::string(path) + "'"));
     }
   }
-  return etag;
+  return mask;
 }
 
-template <class Number>
-bool ParseNumber(std::string_view text, Number& number) {
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size();
+std::string Etag(const v1::JobRecord& record) { return std::to_string(record.revision()); }
+
+Error WrongEtag() { return {Code::kAborted, "The etag is not that of the job: read it again", "job.etag"}; }
+
+/// Stores the lines of a replica and acknowledges them. Uses nothing but its arguments: the job may be over
+/// and forgotten before it is done.
+boost::asio::awaitable<void> TakeLines(logs::LogStore& logs, logs::LogSource source,
+                                       std::shared_ptr<engine::ReplicaLink> link, replica::v1::LogChunk chunk,
+                                       std::chrono::milliseconds retry_pause) {
+  Result<std::int64_t> next = co_await StoreLines(logs, source, std::move(chunk));
+  if (!next) {
+    // The supervisor keeps what is not acknowledged and sends it again when it comes back.
+    Diagnose(DiagnosticLevel::kWarning,
+             "log lines of " + source.source + " are not stored yet: " + next.error().message);
+    co_await Pause(retry_pause);
+    link->Close();
+    co_return;
+  }
+  engine::ToReplica ack;
+  ack.mutable_log_ack()->set_next_line(*next);
+  link->Send(std::move(ack));
 }
 
 }  // namespace
 
 JobService::JobService(Collaborators outside, JobMaker& maker)
-    : outside_(std::move(outside)), maker_(maker), tasks_(outside_.loop) {
+    : outside_(std::move(outside)),
+      maker_(maker),
+      recovered_(outside_.loop),
+      added_(outside_.loop),
+      orphans_(outside_.loop, outside_.engine, outside_.settings),
+      tasks_(outside_.loop) {
   outside_.engine.SetOnGone([this, alive = std::weak_ptr<bool>(alive_)](const std::string& attempt_id) {
     if (!alive.expired()) OnGone(attempt_id);
   });
 }
 
+JobService::~JobService() {
+  stopping_ = true;
+  for (const auto& [uid, runner] : runners_) runner->Cancel();
+}
+
 boost::asio::awaitable<Status> JobService::Recover() {
+  // First of all: what has a folder now was there before this server started anything.
+  Result<std::vector<std::string>> attempt_ids = ListAttemptFolders(outside_.settings);
+  if (!attempt_ids) co_return std::unexpected(attempt_ids.error());
   TY_CO_TRY(std::vector<v1::JobRecord> unfinished, co_await outside_.journal.Unfinished());
   if (!unfinished.empty()) {
     Diagnose(DiagnosticLevel::kInfo, "taking over " + std::to_string(unfinished.size()) + " unfinished jobs");
   }
+  std::vector<Former> former;
   for (v1::JobRecord& job : unfinished) {
     std::string job_id = job.job().job_id();
-    Result<std::int64_t> taken = co_await TakeOver(std::move(job));
-    if (!taken)
-      co_return std::unexpected(
-          Error{taken.error().code, "job " + job_id + ": " + taken.error().message, ""});
+    Result<Former> read = co_await ReadFormer(std::move(job));
+    if (!read)
+      co_return std::unexpected(Error{read.error().code, "job " + job_id + ": " + read.error().message, ""});
+    former.push_back(*std::move(read));
   }
+  TakeOver(std::move(former), *attempt_ids);
+  recovered_.Set();
   co_return Status{};
 }
 
 /// The service's lines are derived from the events, so the ones that a crash kept from the log can be said
 /// now.
-boost::asio::awaitable<Result<std::int64_t>> JobService::TakeOver(v1::JobRecord job) {
+boost::asio::awaitable<Result<JobService::Former>> JobService::ReadFormer(v1::JobRecord job) {
   TY_CO_TRY(std::vector<v1::Event> events, co_await outside_.journal.Events(job.uid(), 0));
-  if (!events.empty() && events.front().has_created()) {
-    // The store keeps the record of a new job once; its uid is known only after the first commit.
-    events.front().mutable_created()->mutable_record()->set_uid(job.uid());
-  }
   TY_CO_TRY(std::vector<jobs::ServiceLine> said, SaidSoFar(events));
   TY_CO_TRY(std::int64_t stored, co_await outside_.logs.NextLine(job.uid(), ServiceSource(job).source));
-  auto known = std::min(stored, static_cast<std::int64_t>(said.size()));
-  JobRunner& runner = Add(std::move(job), known);
-  runner.SayAgain({said.begin() + known, said.end()});
-  std::int64_t uid = runner.job().uid();
-  runner.Start(false, [this, uid] { tasks_.Spawn(Forget(uid)); });
-  co_return uid;
+  Former former;
+  // More may be stored than was said: an end is said before it is recorded.
+  former.lines_stored = std::min(stored, static_cast<std::int64_t>(said.size()));
+  former.lines_left.assign(said.begin() + former.lines_stored, said.end());
+  former.job = std::move(job);
+  co_return former;
+}
+
+/// All in one turn of the loop: nobody is admitted before it is known who runs, and with which ports.
+void JobService::TakeOver(std::vector<Former> former, const std::vector<std::string>& attempt_ids) {
+  std::map<std::int64_t, std::vector<AttemptName>> folders;
+  std::vector<std::string> orphans;
+  for (const Former& one : former) folders[one.job.uid()];
+  for (const std::string& attempt_id : attempt_ids) {
+    std::optional<AttemptName> name = ParseAttemptId(attempt_id);
+    auto found = name ? folders.find(name->job_uid) : folders.end();
+    if (found == folders.end()) {
+      orphans.push_back(attempt_id);
+    } else {
+      found->second.push_back(*std::move(name));
+    }
+  }
+  for (Former& one : former) {
+    std::int64_t uid = one.job.uid();
+    JobRunner& runner = Add(std::move(one.job), one.lines_stored);
+    runner.SayAgain(std::move(one.lines_left));
+    runner.TakeOver(folders[uid], OnDone(uid));
+  }
+  orphans_.Sweep(std::move(orphans));
 }
 
 JobRunner& JobService::Add(v1::JobRecord job, std::int64_t service_lines) {
   std::int64_t uid = job.uid();
   auto [added, is_new] =
       runners_.emplace(uid, std::make_unique<JobRunner>(outside_, std::move(job), service_lines));
+  added_.Set();
+  added_.Reset();
   return *added->second;
 }
 
 boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job job) {
+  co_await recovered_.Wait();
   TY_CO_TRY(v1::JobRecord record, co_await maker_.Make(std::move(project), std::move(job)));
   v1::Event created;
   *created.mutable_created()->mutable_record() = record;
@@ -119,22 +185,35 @@ boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job 
   std::vector<jobs::ServiceLine> lines = jobs::LinesFor(record, created);
   JobRunner& runner = Add(std::move(record), 0);
   runner.SayAgain(std::move(lines));
-  runner.Start(true, [this, uid] { tasks_.Spawn(Forget(uid)); });
+  runner.Start(OnDone(uid));
   co_return answer;
 }
 
-boost::asio::awaitable<void> JobService::Forget(std::int64_t uid) {
-  auto runner = runners_.extract(uid);  // from here on the job has no other writer than the API
-  co_await runner.mapped()->Finish();
+/// A runner that ends while the others are being destroyed is nobody's business any more.
+std::function<void()> JobService::OnDone(std::int64_t uid) {
+  return [this, uid] {
+    if (!stopping_) tasks_.Spawn(Forget(uid));
+  };
 }
 
-boost::asio::awaitable<Result<Job>> JobService::Get(wire::JobName name) {
+/// Not in a local variable: when the server stops meanwhile, its owner must be out of the loop.
+boost::asio::awaitable<void> JobService::Forget(std::int64_t uid) {
+  auto leaving = leaving_.insert(runners_.extract(uid));  // from here on only the API writes the job
+  co_await leaving.position->second->Finish();
+  leaving_.erase(uid);
+}
+
+boost::asio::awaitable<Result<v1::JobRecord>> JobService::Load(wire::JobName name) {
   Result<v1::JobRecord> record = co_await outside_.journal.Get(name.project, name.job_id);
   if (!record && record.error().code == Code::kNotFound) {
     co_return std::unexpected(Error{Code::kNotFound, std::string(kNoSuchJob), "name"});
   }
-  if (!record) co_return std::unexpected(record.error());
-  co_return Present(*record);
+  co_return record;
+}
+
+boost::asio::awaitable<Result<Job>> JobService::Get(wire::JobName name) {
+  TY_CO_TRY(v1::JobRecord record, co_await Load(std::move(name)));
+  co_return Present(record);
 }
 
 /// A filtered page may be short, even empty, and still have a next one: what is looked at in one call is
@@ -165,33 +244,50 @@ boost::asio::awaitable<Result<ml::v1::ListJobsResponse>> JobService::List(ListQu
 
 boost::asio::awaitable<Result<Job>> JobService::Patch(wire::JobName name, Job patch,
                                                       std::string update_mask) {
-  TY_CO_TRY(bool with_etag, WantsEtag(update_mask));
-  TY_CO_RETURN_IF_ERROR(maker_.CheckLabels(patch));
-  Result<v1::JobRecord> record = co_await outside_.journal.Get(name.project, name.job_id);
-  if (!record) co_return std::unexpected(Error{Code::kNotFound, std::string(kNoSuchJob), "name"});
-  if (with_etag && patch.etag() != Present(*record).etag()) {
-    co_return std::unexpected(
-        Error{Code::kAborted, "The etag is not that of the job: read it again", "job.etag"});
-  }
+  TY_CO_TRY(PatchMask mask, ParseMask(update_mask));
+  if (mask.labels) TY_CO_RETURN_IF_ERROR(maker_.CheckLabels(patch));
+  TY_CO_TRY(v1::JobRecord record, co_await Load(name));
+  if (mask.etag && patch.etag() != Etag(record)) co_return std::unexpected(WrongEtag());
+  if (!mask.labels) co_return Present(record);
   v1::Event event;
   *event.mutable_patched()->mutable_labels() = patch.labels();
-  TY_CO_RETURN_IF_ERROR(co_await Post(*std::move(record), std::move(event)));
+  std::optional<std::int64_t> revision;
+  if (mask.etag) revision = record.revision();
+  Status posted = co_await Post(name, std::move(event), revision);
+  if (!posted && posted.error().code == Code::kAborted && mask.etag) co_return std::unexpected(WrongEtag());
+  if (!posted) co_return std::unexpected(posted.error());
   co_return co_await Get(std::move(name));
 }
 
 boost::asio::awaitable<Status> JobService::Cancel(wire::JobName name) {
-  Result<v1::JobRecord> record = co_await outside_.journal.Get(name.project, name.job_id);
-  if (!record) co_return std::unexpected(Error{Code::kNotFound, std::string(kNoSuchJob), "name"});
-  if (record->job().state() == Job::CANCELLING || record->job().has_end_time()) co_return Status{};
   v1::Event event;
   event.mutable_cancel_requested()->set_reason("Cancelled by the user.");
-  co_return co_await Post(*std::move(record), std::move(event));
+  co_return co_await Post(std::move(name), std::move(event), std::nullopt);
 }
 
-/// Through the job's runner while it has one; an ended job has no other writer.
-boost::asio::awaitable<Status> JobService::Post(v1::JobRecord job, v1::Event event) {
-  auto runner = runners_.find(job.uid());
-  if (runner != runners_.end()) co_return co_await runner->second->Post(std::move(event));
+/// Through the job's runner while it has one; an ended job has no other writer. A job can be seen in the
+/// store before its Create has resumed and made its runner, and after its end while its runner goes: then it
+/// is looked at again.
+boost::asio::awaitable<Status> JobService::Post(wire::JobName name, v1::Event event,
+                                                std::optional<std::int64_t> revision) {
+  co_await recovered_.Wait();
+  for (int tries = 0; tries < kPostTriesMax; ++tries) {
+    TY_CO_TRY(v1::JobRecord job, co_await Load(name));
+    auto runner = runners_.find(job.uid());
+    if (runner != runners_.end()) co_return co_await runner->second->Post(std::move(event), revision);
+    if (!job.job().has_end_time()) {
+      co_await added_.WaitFor(kRunnerWait);
+      continue;
+    }
+    if (event.has_cancel_requested()) co_return Status{};
+    if (revision && *revision != job.revision()) co_return std::unexpected(WrongEtag());
+    Status recorded = co_await RecordForEnded(std::move(job), event);
+    if (recorded || recorded.error().code != Code::kAborted) co_return recorded;
+  }
+  co_return std::unexpected(Error{Code::kAborted, "The job is being changed by others: try again", ""});
+}
+
+boost::asio::awaitable<Status> JobService::RecordForEnded(v1::JobRecord job, v1::Event event) {
   v1::Event stamped = Stamped(std::move(event), job.revision() + 1, outside_.clock.Now());
   TY_CO_TRY(v1::JobRecord after, jobs::Apply(job, stamped));
   co_return co_await outside_.journal.Append(std::move(after), std::move(stamped));
@@ -199,7 +295,7 @@ boost::asio::awaitable<Status> JobService::Post(v1::JobRecord job, v1::Event eve
 
 Status JobService::OnHello(std::shared_ptr<engine::ReplicaLink> link,
                            const engine::FromReplica::Hello& hello) {
-  if (hello.token() != AttemptToken(outside_.settings, hello.attempt_id())) {
+  if (!IsAttemptToken(outside_.settings, hello.attempt_id(), hello.token())) {
     return std::unexpected(
         Error{Code::kUnauthenticated, "the token is not that of attempt " + hello.attempt_id(), ""});
   }
@@ -207,9 +303,7 @@ Status JobService::OnHello(std::shared_ptr<engine::ReplicaLink> link,
   if (attempt.runner != nullptr) {
     attempt.runner->OnHello(std::move(link), attempt.replica, attempt.number, hello.phase());
   } else {  // its job has ended, so its exit and its lines are stored
-    engine::ToReplica frame;
-    frame.mutable_dismiss();
-    link->Send(std::move(frame));
+    SendAway(*link, hello.phase());
   }
   return {};
 }
@@ -217,8 +311,15 @@ Status JobService::OnHello(std::shared_ptr<engine::ReplicaLink> link,
 boost::asio::awaitable<void> JobService::OnFrame(std::shared_ptr<engine::ReplicaLink> link,
                                                  std::string attempt_id, engine::FromReplica frame) {
   Attempt attempt = FindAttempt(attempt_id);
-  if (attempt.runner == nullptr) co_return;
-  co_await attempt.runner->OnFrame(std::move(link), attempt.replica, attempt.number, std::move(frame));
+  if (attempt.runner == nullptr) {
+    SeeOff(*link, frame);
+  } else if (frame.has_log()) {
+    logs::LogSource source = AttemptSource(attempt.runner->job(), attempt.replica, attempt.number);
+    co_await TakeLines(outside_.logs, std::move(source), std::move(link), std::move(*frame.mutable_log()),
+                       outside_.settings.retry_pause);
+  } else {
+    attempt.runner->OnFrame(*link, attempt.replica, attempt.number, std::move(frame));
+  }
 }
 
 void JobService::OnClosed(const engine::ReplicaLink* link, const std::string& attempt_id) {
@@ -228,23 +329,21 @@ void JobService::OnClosed(const engine::ReplicaLink* link, const std::string& at
 
 void JobService::OnGone(const std::string& attempt_id) {
   Attempt attempt = FindAttempt(attempt_id);
-  if (attempt.runner != nullptr) attempt.runner->OnGone(attempt.replica, attempt.number);
+  if (attempt.runner == nullptr) {
+    if (recovered_.IsSet()) orphans_.OnGone(attempt_id);  // before, its runner is yet to come
+    return;
+  }
+  attempt.runner->OnGone(attempt.replica, attempt.number);
 }
 
 JobService::Attempt JobService::FindAttempt(std::string_view attempt_id) const {
-  std::size_t first = attempt_id.find('-');
-  std::size_t last = attempt_id.rfind('-');
-  if (first == std::string_view::npos || last <= first) return {};
-  std::int64_t uid = 0;
-  Attempt attempt;
-  if (!ParseNumber(attempt_id.substr(0, first), uid) ||
-      !ParseNumber(attempt_id.substr(last + 1), attempt.number))
-    return {};
-  auto runner = runners_.find(uid);
+  std::optional<AttemptName> name = ParseAttemptId(attempt_id);
+  if (!name) return {};
+  auto runner = runners_.find(name->job_uid);
   if (runner == runners_.end()) return {};
-  attempt.replica = runner->second->FindReplica(std::string(attempt_id.substr(first + 1, last - first - 1)));
-  if (attempt.replica >= 0) attempt.runner = runner->second.get();
-  return attempt;
+  int replica = runner->second->FindReplica(name->task_name);
+  if (replica < 0) return {};
+  return {.runner = runner->second.get(), .replica = replica, .number = name->attempt};
 }
 
 /// The job as the API shows it: with its place in the queue, and the revision as etag.
@@ -252,7 +351,7 @@ Job JobService::Present(const v1::JobRecord& record) const {
   Job job = record.job();
   if (std::optional<placement::Plan::Wait> wait = outside_.admissions.WaitOf(record.uid()))
     job.set_job_position(wait->position);
-  job.set_etag(std::to_string(record.revision()));
+  job.set_etag(Etag(record));
   return job;
 }
 

@@ -1,15 +1,20 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "async/event.h"
 #include "async/task_group.h"
 #include "control/collaborators.h"
 #include "control/job_maker.h"
 #include "control/job_runner.h"
+#include "control/orphans.h"
 #include "engine/replica_link.h"
 #include "wire/resource_name.h"
 
@@ -30,8 +35,13 @@ class JobService : public engine::ReplicaLinkObserver {
   static constexpr int kFilteredJobsMax = 10'000;  ///< looked at in one filtered List
 
   JobService(Collaborators outside, JobMaker& maker);
+  ~JobService() override;
+  JobService(const JobService&) = delete;
+  JobService& operator=(const JobService&) = delete;
 
-  /// Takes over the jobs of a former server: none is started twice, no log line is missing or doubled.
+  /// Takes over the jobs of a former server: none is started twice, no log line is missing or doubled. Once,
+  /// before anything else: what changes jobs waits until it has succeeded. Attempts of ended jobs that left
+  /// their folders behind are removed after it, in the background.
   boost::asio::awaitable<Status> Recover();
 
   /// Durable when it returns. Errors: everything that JobMaker refuses; kAlreadyExists with field
@@ -39,7 +49,8 @@ class JobService : public engine::ReplicaLinkObserver {
   boost::asio::awaitable<Result<ml::v1::Job>> Create(std::string project, ml::v1::Job job);
   boost::asio::awaitable<Result<ml::v1::Job>> Get(wire::JobName name);
   boost::asio::awaitable<Result<ml::v1::ListJobsResponse>> List(ListQuery query);
-  /// `update_mask` names labels, etag or both. kAborted: the body's etag is not the job's.
+  /// `update_mask` names labels, etag or both; only what it names counts. Labels are replaced as a whole.
+  /// kAborted: the body's etag is not the job's. Source: spec api.md section 7.
   boost::asio::awaitable<Result<ml::v1::Job>> Patch(wire::JobName name, ml::v1::Job patch,
                                                     std::string update_mask);
   /// Recorded when it returns. Does nothing for a job that has ended or is being cancelled. Source: gcloud's
@@ -60,19 +71,36 @@ class JobService : public engine::ReplicaLinkObserver {
     int number = 0;
   };
 
-  boost::asio::awaitable<Result<std::int64_t>> TakeOver(v1::JobRecord job);
+  /// A job of a former server, with what it still has to say in its log.
+  struct Former {
+    v1::JobRecord job;
+    std::int64_t lines_stored = 0;
+    std::vector<jobs::ServiceLine> lines_left;
+  };
+
+  boost::asio::awaitable<Result<Former>> ReadFormer(v1::JobRecord job);
+  void TakeOver(std::vector<Former> former, const std::vector<std::string>& attempt_ids);
   boost::asio::awaitable<void> Forget(std::int64_t uid);
   JobRunner& Add(v1::JobRecord job, std::int64_t service_lines);
+  std::function<void()> OnDone(std::int64_t uid);
   void OnGone(const std::string& attempt_id);
   [[nodiscard]] Attempt FindAttempt(std::string_view attempt_id) const;
   [[nodiscard]] ml::v1::Job Present(const v1::JobRecord& record) const;
-  boost::asio::awaitable<Status> Post(v1::JobRecord job, v1::Event event);
+  boost::asio::awaitable<Result<v1::JobRecord>> Load(wire::JobName name);
+  boost::asio::awaitable<Status> Post(wire::JobName name, v1::Event event,
+                                      std::optional<std::int64_t> revision);
+  boost::asio::awaitable<Status> RecordForEnded(v1::JobRecord job, v1::Event event);
 
   Collaborators outside_;
   JobMaker& maker_;
+  bool stopping_ = false;
   std::map<std::int64_t, std::unique_ptr<JobRunner>> runners_;  ///< by uid: every unfinished job
-  std::shared_ptr<bool> alive_ =
-      std::make_shared<bool>(true);  ///< for the engine's callback, which may outlive this
+  std::map<std::int64_t, std::unique_ptr<JobRunner>> leaving_;  ///< whose tasks are ending
+  Event recovered_;
+  Event added_;  ///< wakes whoever waits for a runner
+  Orphans orphans_;
+  /// Shared with the engine's callback, which may outlive this.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   TaskGroup tasks_;
 };
 

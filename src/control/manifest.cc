@@ -1,9 +1,11 @@
 #include "control/manifest.h"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
 #include <array>
+#include <charconv>
 
 #include "base/check.h"
 #include "cluster/task_name.h"
@@ -22,6 +24,12 @@ std::string Hex(const unsigned char* bytes, unsigned size) {
     text += kDigits[bytes[i] & 15];
   }
   return text;
+}
+
+template <class Number>
+bool ParseNumber(std::string_view text, Number& number) {
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() && number > 0;
 }
 
 replica::v1::Manifest::Program MakeProgram(const v1::JobRecord& job) {
@@ -43,6 +51,23 @@ replica::v1::Manifest::Program MakeProgram(const v1::JobRecord& job) {
 std::string AttemptId(const v1::JobRecord& job, int replica, int attempt) {
   return std::to_string(job.uid()) + "-" + cluster::TaskName(job.replicas(replica).id()) + "-" +
          std::to_string(attempt);
+}
+
+std::optional<AttemptName> ParseAttemptId(std::string_view text) {
+  std::size_t first = text.find('-');
+  std::size_t last = text.rfind('-');
+  if (first == std::string_view::npos || last <= first + 1) return std::nullopt;
+  AttemptName name{.task_name = std::string(text.substr(first + 1, last - first - 1))};
+  if (!ParseNumber(text.substr(0, first), name.job_uid) || !ParseNumber(text.substr(last + 1), name.attempt))
+    return std::nullopt;
+  return name;
+}
+
+replica::v1::Manifest BareManifest(const Settings& settings, const std::string& attempt_id) {
+  replica::v1::Manifest manifest;
+  manifest.set_attempt_id(attempt_id);
+  manifest.mutable_places()->set_attempt_dir(settings.attempts_dir + "/" + attempt_id);
+  return manifest;
 }
 
 replica::v1::Manifest MakeManifest(const Settings& settings, const v1::JobRecord& job, int replica,
@@ -90,6 +115,11 @@ std::string AttemptToken(const Settings& settings, const std::string& attempt_id
       reinterpret_cast<const unsigned char*>(attempt_id.data()), attempt_id.size(), digest.data(), &size);
   TY_CHECK(made != nullptr);
   return Hex(digest.data(), size);
+}
+
+bool IsAttemptToken(const Settings& settings, const std::string& attempt_id, std::string_view token) {
+  std::string expected = AttemptToken(settings, attempt_id);
+  return token.size() == expected.size() && CRYPTO_memcmp(token.data(), expected.data(), token.size()) == 0;
 }
 
 }  // namespace trainyard::control

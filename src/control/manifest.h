@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "control/settings.h"
 #include "trainyard/control/v1/record.pb.h"
@@ -15,6 +18,20 @@ inline constexpr int kIsolatedPort = 2222;
 /// "JOBUID-TASKNAME-ATTEMPT": names the attempt's folder, its log source and its connection.
 [[nodiscard]] std::string AttemptId(const v1::JobRecord& job, int replica, int attempt);
 
+/// An attempt's id, taken apart.
+struct AttemptName {
+  std::int64_t job_uid = 0;
+  std::string task_name;  ///< "worker-replica-0"
+  int attempt = 0;
+  friend bool operator==(const AttemptName&, const AttemptName&) = default;
+};
+/// Nothing for a text that AttemptId does not make.
+[[nodiscard]] std::optional<AttemptName> ParseAttemptId(std::string_view text);
+
+/// The manifest of an attempt whose job is not known any more: as much as the engine needs to inspect and
+/// remove it.
+[[nodiscard]] replica::v1::Manifest BareManifest(const Settings& settings, const std::string& attempt_id);
+
 /// What the supervisor of a replica's attempt is told. A function of its arguments: made again after a
 /// restart it is the same.
 [[nodiscard]] replica::v1::Manifest MakeManifest(const Settings& settings, const v1::JobRecord& job,
@@ -26,5 +43,8 @@ inline constexpr int kIsolatedPort = 2222;
 /// Proves that a connection belongs to the attempt: HMAC-SHA256 of the attempt id under the installation's
 /// secret, in hex.
 [[nodiscard]] std::string AttemptToken(const Settings& settings, const std::string& attempt_id);
+/// Takes the same time wherever the token is wrong.
+[[nodiscard]] bool IsAttemptToken(const Settings& settings, const std::string& attempt_id,
+                                  std::string_view token);
 
 }  // namespace trainyard::control

@@ -1,19 +1,14 @@
 #include "control/service_log.h"
 
-#include <boost/asio/steady_timer.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
-#include "async/diagnostics.h"
 #include "cluster/task_name.h"
 #include "control/manifest.h"
+#include "control/store_lines.h"
 
 namespace trainyard::control {
 
 namespace {
-
-constexpr std::chrono::seconds kLogRetryPause{1};
 
 replica::v1::LogChunk MakeChunk(std::int64_t first_line, const std::vector<jobs::ServiceLine>& lines,
                                 SysTime now) {
@@ -37,8 +32,9 @@ replica::v1::LogChunk MakeChunk(std::int64_t first_line, const std::vector<jobs:
 
 }  // namespace
 
-ServiceLog::ServiceLog(boost::asio::any_io_executor loop, logs::LogStore& logs, std::int64_t next_line)
-    : logs_(logs), next_line_(next_line), said_(loop), flushed_(loop) {
+ServiceLog::ServiceLog(boost::asio::any_io_executor loop, logs::LogStore& logs, std::int64_t next_line,
+                       std::chrono::milliseconds retry_pause)
+    : logs_(logs), next_line_(next_line), retry_pause_(retry_pause), said_(loop), flushed_(loop) {
   flushed_.Set();
 }
 
@@ -57,22 +53,16 @@ boost::asio::awaitable<void> ServiceLog::Run() {
     while (!queue_.empty()) {
       std::vector<Pending> batch = std::exchange(queue_, {});
       for (Pending& pending : batch) {
-        for (;;) {
-          Result<std::int64_t> appended = co_await logs_.Append(pending.source, pending.chunk);
-          if (appended) break;
-          Diagnose(DiagnosticLevel::kWarning,
-                   "the log of job " + pending.source.job_id +
-                       " cannot be written, trying again: " + appended.error().message);
-          boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor, kLogRetryPause);
-          co_await timer.async_wait(boost::asio::use_awaitable);
-        }
+        co_await StoreLinesAtLast(logs_, std::move(pending.source), std::move(pending.chunk), retry_pause_);
       }
     }
     flushed_.Set();
   }
 }
 
-boost::asio::awaitable<void> ServiceLog::Flush() { co_await flushed_.Wait(); }
+boost::asio::awaitable<bool> ServiceLog::Flush(std::chrono::milliseconds wait_max) {
+  co_return co_await flushed_.WaitFor(wait_max);
+}
 
 logs::LogSource ServiceSource(const v1::JobRecord& job) {
   return {.job_uid = job.uid(),

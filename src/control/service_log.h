@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
@@ -17,8 +18,10 @@ namespace trainyard::control {
 /// only.
 class ServiceLog {
  public:
-  /// `next_line` is the number of lines that the job's events so far have produced.
-  ServiceLog(boost::asio::any_io_executor loop, logs::LogStore& logs, std::int64_t next_line);
+  /// `next_line` is the number of lines that the job's events so far have produced; `retry_pause` lies
+  /// between tries to write.
+  ServiceLog(boost::asio::any_io_executor loop, logs::LogStore& logs, std::int64_t next_line,
+             std::chrono::milliseconds retry_pause);
 
   /// Queues lines; they reach the log in order, later.
   void Say(const v1::JobRecord& job, std::vector<jobs::ServiceLine> lines, SysTime now);
@@ -27,8 +30,8 @@ class ServiceLog {
   /// waited out.
   boost::asio::awaitable<void> Run();
 
-  /// Waits until everything said so far is durable.
-  boost::asio::awaitable<void> Flush();
+  /// Waits until everything said so far is durable; false if it still is not after `wait_max`.
+  boost::asio::awaitable<bool> Flush(std::chrono::milliseconds wait_max);
 
   [[nodiscard]] std::int64_t next_line() const noexcept { return next_line_; }
 
@@ -40,6 +43,7 @@ class ServiceLog {
 
   logs::LogStore& logs_;
   std::int64_t next_line_;
+  std::chrono::milliseconds retry_pause_;
   std::vector<Pending> queue_;
   Event said_;
   Event flushed_;

@@ -15,6 +15,7 @@ struct Settings {
   std::string server_socket;                     ///< where supervisors attach
   std::string secret;                            ///< attempt tokens are derived from it; survives restarts
   std::chrono::milliseconds stop_grace{30'000};  ///< from SIGTERM to SIGKILL
+  std::chrono::milliseconds retry_pause{1'000};  ///< between tries at what a full disk or the like refuses
   std::map<std::string, std::string> replica_environment;  ///< set in every replica's process
 };
 

@@ -107,8 +107,7 @@ Result<std::uint16_t> ListenTls(http::Server& server, const ServeOptions& option
 }
 
 /// Lets requests in flight end, then stops the loop; a second signal stops it at once.
-asio::awaitable<void> StopOnSignal(asio::io_context& loop, http::Server& server) {
-  asio::signal_set signals(loop, SIGTERM, SIGINT);
+asio::awaitable<void> StopOnSignal(asio::io_context& loop, asio::signal_set& signals, http::Server& server) {
   int number = co_await signals.async_wait(asio::use_awaitable);
   Diagnose(DiagnosticLevel::kInfo,
            std::string("stopping on ") + strsignal(number) + "; running replicas live on");
@@ -140,6 +139,7 @@ Status Run(const ServeOptions& options) {
 
   SystemClock clock;
   asio::io_context loop(1);
+  asio::signal_set signals(loop, SIGTERM, SIGINT);
   asio::thread_pool files(kFileThreads);
 
   TY_TRY(auto writer, store::SqliteJobStore::Open(data.jobs_db()));
@@ -204,7 +204,7 @@ Status Run(const ServeOptions& options) {
                                     .pid = ::getpid()}));
   std::printf("listening on %s\n", Url("http", options.host, port).c_str());
   std::fflush(stdout);
-  asio::co_spawn(loop, StopOnSignal(loop, server), asio::detached);
+  asio::co_spawn(loop, StopOnSignal(loop, signals, server), asio::detached);
   loop.run();
   return {};
 }

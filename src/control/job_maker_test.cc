@@ -1,0 +1,74 @@
+#include "control/job_maker.h"
+
+#include <gmock/gmock.h>
+
+#include "control/testing/world.h"
+
+namespace trainyard::control {
+namespace {
+
+using ml::v1::Job;
+using testing::HasSubstr;
+
+class JobMakerTest : public World {
+ protected:
+  Result<v1::JobRecord> Make(Job job) { return Await(maker_->Make("p", std::move(job))); }
+};
+
+TEST_F(JobMakerTest, PackagesAreWhatTheyAreNow) {
+  Result<v1::JobRecord> record = Make(MakeJob("j"));
+  ASSERT_TRUE(record) << record.error().message;
+  ASSERT_EQ(record->packages_size(), 1);
+  EXPECT_EQ(record->packages(0).checksum(), Await(buckets_->Stat("packages", "trainer.tar.gz"))->md5_hash());
+  EXPECT_FALSE(record->packages(0).checksum().empty());
+  EXPECT_EQ(record->runtime_version(), "2.15");
+}
+
+TEST_F(JobMakerTest, AMissingPackageIsRefusedAndNothingIsMade) {
+  Job job = MakeJob("j");
+  job.mutable_training_input()->add_package_uris("gs://packages/missing.tar.gz");
+  job.mutable_training_input()->set_job_dir("gs://new-bucket/out");
+  Result<v1::JobRecord> record = Make(job);
+  ASSERT_FALSE(record);
+  EXPECT_EQ(record.error().code, Code::kFailedPrecondition);
+  EXPECT_EQ(record.error().field, "package_uris");
+  EXPECT_THAT(record.error().message, HasSubstr("gs://packages/missing.tar.gz"));
+  EXPECT_EQ(Await(buckets_->GetBucket("new-bucket")).error().code, Code::kNotFound);
+}
+
+TEST_F(JobMakerTest, TheJobDirsBucketIsMade) {
+  Job job = MakeJob("j");
+  job.mutable_training_input()->set_job_dir("gs://new-bucket/out");
+  ASSERT_TRUE(Make(job));
+  EXPECT_TRUE(Await(buckets_->GetBucket("new-bucket")));
+}
+
+class StrictTest : public World {
+ protected:
+  StrictTest()
+      : World(
+            {.mode = placement::Capacity::Mode::kStrict, .cpus = 8, .memory_bytes = std::int64_t{64} << 30}) {
+  }
+};
+
+TEST_F(StrictTest, WhatCanNeverFitIsRefusedAndTheRestQueues) {
+  replicas_->SetScript([](const replica::v1::Manifest&) { return engine::FakeScript{.exit = std::nullopt}; });
+  Result<Job> refused = Create(MakeJob("big", 2));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kFailedPrecondition);
+  ASSERT_TRUE(Create(MakeJob("a", 1)));
+  ASSERT_TRUE(WaitForState("a", Job::RUNNING));
+  ASSERT_TRUE(Create(MakeJob("b", 1)));
+  ASSERT_TRUE(RunUntil([this] { return Get("b").job_position() == 1; }));
+  EXPECT_EQ(Get("b").state(), Job::QUEUED);
+  ASSERT_TRUE(Cancel("b"));
+  ASSERT_TRUE(RunUntil([this] { return Record("b").job().state() == Job::CANCELLED; }));
+  EXPECT_FALSE(Record("b").job().has_start_time());
+  EXPECT_EQ(Lines("b", "service").back(), "Job cancelled.");
+  ASSERT_TRUE(Create(MakeJob("c", 1)));
+  ASSERT_TRUE(Cancel("a"));
+  ASSERT_TRUE(WaitForState("c", Job::RUNNING));
+}
+
+}  // namespace
+}  // namespace trainyard::control

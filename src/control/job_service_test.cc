@@ -1,0 +1,295 @@
+#include "control/job_service.h"
+
+#include <gmock/gmock.h>
+
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+
+#include "control/manifest.h"
+#include "control/testing/world.h"
+
+namespace trainyard::control {
+namespace {
+
+using engine::FakeScript;
+using ml::v1::Job;
+using replica::v1::Manifest;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class JobServiceTest : public World {
+ protected:
+  JobServiceTest() {
+    replicas_->SetScript([](const Manifest&) { return FakeScript{.exit = std::nullopt}; });
+  }
+  Result<Job> Patch(const std::string& job_id, Job patch, const std::string& mask) {
+    return Await(service_->Patch({"p", job_id}, std::move(patch), mask));
+  }
+  static Job Labelled(const std::string& value, const std::string& etag = "") {
+    Job job;
+    (*job.mutable_labels())["key"] = value;
+    job.set_etag(etag);
+    return job;
+  }
+  std::vector<std::string> Ids(JobService::ListQuery query) {
+    query.project = "p";
+    Result<ml::v1::ListJobsResponse> page = Await(service_->List(std::move(query)));
+    EXPECT_TRUE(page) << page.error().message;
+    std::vector<std::string> ids;
+    if (page) {
+      for (const Job& job : page->jobs()) ids.push_back(job.job_id());
+      token_ = page->next_page_token();
+    }
+    return ids;
+  }
+  void EndJob(const std::string& job_id) {
+    ASSERT_TRUE(Cancel(job_id));
+    ASSERT_TRUE(RunUntil([&] { return Record(job_id).job().state() == Job::CANCELLED; }));
+  }
+  std::string token_;
+};
+
+TEST_F(JobServiceTest, CreateRefusesAnIdThatIsTaken) {
+  ASSERT_TRUE(Create(MakeJob("j")));
+  Result<Job> again = Create(MakeJob("j"));
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().code, Code::kAlreadyExists);
+  EXPECT_EQ(again.error().field, "job.job_id");
+  EXPECT_TRUE(Await(service_->Create("q", MakeJob("j")))) << "another project's ids are its own";
+}
+
+TEST_F(JobServiceTest, UnknownJobs) {
+  const Error unknown{Code::kNotFound, "The job cannot be found.", "name"};
+  EXPECT_EQ(Await(service_->Get({"p", "j"})).error(), unknown);
+  EXPECT_EQ(Cancel("j").error(), unknown);
+  EXPECT_EQ(Patch("j", Job(), "labels").error(), unknown);
+}
+
+TEST_F(JobServiceTest, PatchReplacesLabelsAndChangesTheEtag) {
+  ASSERT_TRUE(Create(MakeJob("j")));
+  ASSERT_TRUE(WaitForState("j", Job::RUNNING));
+  const std::string before = Get("j").etag();
+  Result<Job> patched = Patch("j", Labelled("1"), "labels");
+  ASSERT_TRUE(patched) << patched.error().message;
+  EXPECT_EQ(patched->labels().at("key"), "1");
+  EXPECT_NE(patched->etag(), before);
+  EXPECT_EQ(Patch("j", Labelled("2", before), "labels,etag").error().code, Code::kAborted);
+  EXPECT_EQ(Patch("j", Labelled("2"), "labels,etag").error().field, "job.etag");
+  EXPECT_EQ(Get("j").labels().at("key"), "1");
+  EXPECT_TRUE(Patch("j", Labelled("3", patched->etag()), "labels,etag"));
+  EXPECT_EQ(Get("j").labels().at("key"), "3");
+}
+
+TEST_F(JobServiceTest, PatchOfTheEtagAloneChangesNothing) {
+  Job job = MakeJob("j");
+  (*job.mutable_labels())["key"] = "kept";
+  ASSERT_TRUE(Create(job));
+  ASSERT_TRUE(WaitForState("j", Job::RUNNING));
+  Job patch;
+  patch.set_etag(Get("j").etag());
+  Result<Job> patched = Patch("j", patch, "etag");
+  ASSERT_TRUE(patched) << patched.error().message;
+  EXPECT_EQ(patched->labels().at("key"), "kept");
+  EXPECT_EQ(patched->etag(), patch.etag());
+}
+
+TEST_F(JobServiceTest, OfTwoPatchesWithOneEtagOneIsRefused) {
+  ASSERT_TRUE(Create(MakeJob("j")));
+  ASSERT_TRUE(WaitForState("j", Job::RUNNING));
+  const std::string etag = Get("j").etag();
+  std::vector<bool> done;
+  for (const char* value : {"1", "2"}) {
+    boost::asio::co_spawn(loop_.context, service_->Patch({"p", "j"}, Labelled(value, etag), "labels,etag"),
+                          [&done](const std::exception_ptr&, const Result<Job>& patched) {
+                            done.push_back(patched.has_value());
+                          });
+  }
+  ASSERT_TRUE(RunUntil([&done] { return done.size() == 2; }));
+  EXPECT_THAT(done, testing::UnorderedElementsAre(true, false));
+}
+
+TEST_F(JobServiceTest, PatchMasks) {
+  ASSERT_TRUE(Create(MakeJob("j")));
+  for (const char* mask : {"", "state", "labels,state", "labels,", ",labels", "*"}) {
+    Result<Job> patched = Patch("j", Labelled("1"), mask);
+    EXPECT_EQ(patched.has_value(), std::string(mask) == "labels,") << mask;
+    if (!patched) EXPECT_EQ(patched.error().field, "update_mask") << mask;
+  }
+  EXPECT_EQ(Patch("j", Labelled("NOT A LABEL"), "labels").error().code, Code::kInvalidArgument);
+}
+
+TEST_F(JobServiceTest, AnEndedJobIsPatchedAndItsCancelDoesNothing) {
+  ASSERT_TRUE(Create(MakeJob("j")));
+  EndJob("j");
+  const std::size_t events = EventNames("j").size();
+  EXPECT_TRUE(Cancel("j"));
+  EXPECT_THAT(EventNames("j"), testing::SizeIs(events));
+  ASSERT_TRUE(Patch("j", Labelled("late"), "labels"));
+  EXPECT_EQ(Get("j").labels().at("key"), "late");
+  EXPECT_EQ(Patch("j", Labelled("x", "1"), "labels,etag").error().code, Code::kAborted);
+}
+
+TEST_F(JobServiceTest, PatchesOfAnEndedJobAtOnceAllSucceed) {
+  ASSERT_TRUE(Create(MakeJob("j")));
+  EndJob("j");
+  int succeeded = 0;
+  int done = 0;
+  for (int i = 0; i < 10; ++i) {
+    boost::asio::co_spawn(loop_.context, service_->Patch({"p", "j"}, Labelled("v"), "labels"),
+                          [&](const std::exception_ptr&, const Result<Job>& patched) {
+                            ++done;
+                            if (patched) ++succeeded;
+                          });
+  }
+  ASSERT_TRUE(RunUntil([&done] { return done == 10; }));
+  EXPECT_EQ(succeeded, 10);
+}
+
+/// The job is in the store before the one who created it knows.
+TEST_F(JobServiceTest, CancelsThatOvertakeTheCreateAreNotLost) {
+  for (int i = 0; i < 50; ++i) {
+    const std::string job_id = "j" + std::to_string(i);
+    int done = 0;
+    boost::asio::co_spawn(loop_.context, service_->Create("p", MakeJob(job_id)),
+                          [&done](const std::exception_ptr&, const Result<Job>&) { ++done; });
+    while (!Cancel(job_id)) {
+    }
+    ASSERT_TRUE(RunUntil([&done] { return done == 1; }));
+    ASSERT_TRUE(RunUntil([&] { return Record(job_id).job().state() == Job::CANCELLED; }));
+  }
+}
+
+/// A client that hangs up takes its coroutine with it.
+TEST_F(JobServiceTest, AClientThatGoesAwayWhileItCancels) {
+  ASSERT_TRUE(Create(MakeJob("j")));
+  ASSERT_TRUE(WaitForState("j", Job::RUNNING));
+  store_.full = true;
+  replicas_->End("1-master-replica-0-1", Exit(0));
+  ASSERT_TRUE(RunUntil([this] { return store_.refused > 1; }));
+  store_.full = false;
+  auto client = std::make_unique<boost::asio::cancellation_signal>();
+  bool gone = false;
+  boost::asio::co_spawn(
+      loop_.context, service_->Patch({"p", "j"}, Labelled("v"), "labels"),
+      boost::asio::bind_cancellation_slot(
+          client->slot(), [&gone](const std::exception_ptr&, const Result<Job>&) { gone = true; }));
+  client->emit(boost::asio::cancellation_type::terminal);
+  ASSERT_TRUE(RunUntil([&gone] { return gone; }));
+  ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
+}
+
+TEST_F(JobServiceTest, ListsNewestFirstInPages) {
+  for (const char* job_id : {"a", "b", "c", "d", "e"}) ASSERT_TRUE(Create(MakeJob(job_id)));
+  EXPECT_THAT(Ids({}), ElementsAre("e", "d", "c", "b", "a"));
+  EXPECT_EQ(token_, "");
+  EXPECT_THAT(Ids({.page_size = 2}), ElementsAre("e", "d"));
+  EXPECT_THAT(Ids({.page_size = 2, .page_token = token_}), ElementsAre("c", "b"));
+  EXPECT_THAT(Ids({.page_size = 2, .page_token = token_}), ElementsAre("a"));
+  EXPECT_EQ(token_, "");
+}
+
+TEST_F(JobServiceTest, ListFilters) {
+  for (const char* job_id : {"a", "b", "c", "d", "e"}) ASSERT_TRUE(Create(MakeJob(job_id)));
+  EndJob("b");
+  EndJob("d");
+  EXPECT_THAT(Ids({.filter = "state=CANCELLED"}), ElementsAre("d", "b"));
+  EXPECT_THAT(Ids({.page_size = 1, .filter = "state=CANCELLED"}), ElementsAre("d"));
+  EXPECT_THAT(Ids({.page_size = 1, .page_token = token_, .filter = "state=CANCELLED"}), ElementsAre("b"));
+  EXPECT_THAT(Ids({.filter = "jobId=c"}), ElementsAre("c"));
+}
+
+TEST_F(JobServiceTest, ListRefuses) {
+  auto refused = [this](JobService::ListQuery query) {
+    query.project = "p";
+    return Await(service_->List(std::move(query))).error();
+  };
+  EXPECT_EQ(refused({.page_size = -1}).field, "page_size");
+  EXPECT_EQ(refused({.page_token = "garbage"}).field, "page_token");
+  EXPECT_EQ(refused({.filter = "state=("}).code, Code::kInvalidArgument);
+  EXPECT_EQ(refused({.filter = "nothing=1"}).code, Code::kInvalidArgument);
+}
+
+TEST_F(JobServiceTest, HelloNeedsTheAttemptsToken) {
+  ASSERT_TRUE(Create(MakeJob("j")));
+  ASSERT_TRUE(WaitForState("j", Job::RUNNING));
+  auto link = std::make_shared<RecordingLink>();
+  engine::FromReplica::Hello hello;
+  hello.set_attempt_id("1-master-replica-0-1");
+  hello.set_phase(replica::v1::RUNNING);
+  for (const std::string& token :
+       {std::string(), std::string("wrong"), AttemptToken(settings_, "1-master-replica-0-2")}) {
+    hello.set_token(token);
+    Status accepted = service_->OnHello(link, hello);
+    ASSERT_FALSE(accepted);
+    EXPECT_EQ(accepted.error().code, Code::kUnauthenticated);
+  }
+  EXPECT_THAT(link->sent, testing::IsEmpty());
+  hello.set_token(AttemptToken(settings_, "1-master-replica-0-1"));
+  EXPECT_TRUE(service_->OnHello(link, hello));
+}
+
+TEST_F(JobServiceTest, AnAttemptOfAnEndedJobIsSentAway) {
+  ASSERT_TRUE(Create(MakeJob("j")));
+  EndJob("j");
+  auto link = std::make_shared<RecordingLink>();
+  engine::FromReplica::Hello hello;
+  hello.set_attempt_id("1-master-replica-0-1");
+  hello.set_token(AttemptToken(settings_, hello.attempt_id()));
+  hello.set_phase(replica::v1::ENDED);
+  ASSERT_TRUE(service_->OnHello(link, hello));
+  ASSERT_THAT(link->sent, testing::SizeIs(1));
+  EXPECT_TRUE(link->sent[0].has_dismiss());
+
+  link->sent.clear();
+  hello.set_phase(replica::v1::RUNNING);  // it should not be there at all
+  ASSERT_TRUE(service_->OnHello(link, hello));
+  engine::FromReplica log;
+  log.mutable_log()->set_first_line(5);
+  log.mutable_log()->set_line_count(3);
+  loop_.Run([](JobService& service, auto to, engine::FromReplica frame) -> boost::asio::awaitable<bool> {
+    co_await service.OnFrame(to, "1-master-replica-0-1", frame);
+    engine::FromReplica exit;
+    exit.mutable_exit();
+    co_await service.OnFrame(to, "1-master-replica-0-1", exit);
+    co_return true;
+  }(*service_, link, log));
+  ASSERT_THAT(link->sent, testing::SizeIs(3));
+  EXPECT_TRUE(link->sent[0].stop().kill());
+  EXPECT_EQ(link->sent[1].log_ack().next_line(), 8);
+  EXPECT_TRUE(link->sent[2].has_dismiss());
+}
+
+TEST_F(JobServiceTest, LinesThatCannotBeStoredAreReplacedAndAcknowledged) {
+  ASSERT_TRUE(Create(MakeJob("j")));
+  ASSERT_TRUE(WaitForState("j", Job::RUNNING));
+  auto link = std::make_shared<RecordingLink>();
+  engine::FromReplica frame;
+  frame.mutable_log()->set_line_count(2);
+  frame.mutable_log()->set_lines("garbage");
+  loop_.Run([](JobService& service, auto to, engine::FromReplica log) -> boost::asio::awaitable<bool> {
+    co_await service.OnFrame(to, "1-master-replica-0-1", log);
+    co_return true;
+  }(*service_, link, frame));
+  ASSERT_THAT(link->sent, testing::SizeIs(1));
+  EXPECT_EQ(link->sent[0].log_ack().next_line(), 2);
+  EXPECT_FALSE(link->closed);
+  EXPECT_THAT(Lines("j", "master-replica-0"),
+              ElementsAre(HasSubstr("Lines 1 to 2 are not in this log: malformed log chunk"), ""));
+}
+
+TEST_F(JobServiceTest, LinesWaitForAFullDisk) {
+  replicas_->SetScript([](const Manifest&) { return FakeScript{.lines = {"a"}, .exit = std::nullopt}; });
+  ASSERT_TRUE(Create(MakeJob("j")));
+  ASSERT_TRUE(WaitForState("j", Job::RUNNING));
+  logs_->full = true;
+  ASSERT_TRUE(Create(MakeJob("k")));
+  ASSERT_TRUE(WaitForState("k", Job::RUNNING));
+  ASSERT_TRUE(RunUntil([this] { return logs_->refused > 3; }));
+  logs_->full = false;
+  replicas_->Reconnect("2-master-replica-0-1");
+  ASSERT_TRUE(RunUntil([this] { return Lines("k", "master-replica-0").size() == 1; }));
+}
+
+}  // namespace
+}  // namespace trainyard::control

@@ -1,0 +1,86 @@
+#include "control/store_lines.h"
+
+#include <string>
+#include <utility>
+
+#include "async/diagnostics.h"
+#include "control/pause.h"
+
+namespace trainyard::control {
+
+namespace {
+
+using logging::v2::LogEntry;
+using replica::v1::LogChunk;
+
+constexpr std::uint64_t kStampMax = std::uint64_t{1} << 61;  // a stamp beyond this is not a time
+
+/// Lines `from` to `to` - 1, as the store takes them. `near` is a stamp of theirs, if it is one.
+LogChunk Replacement(std::int64_t from, std::int64_t to, std::uint64_t near, const std::string& text) {
+  std::uint64_t stamp = near < kStampMax ? near | 1 : 1;
+  replica::v1::LogLines lines;
+  LogChunk chunk;
+  chunk.set_first_line(from);
+  chunk.set_line_count(static_cast<std::int32_t>(to - from));
+  chunk.set_first_stamp(stamp);
+  for (std::int64_t line = from; line < to; ++line, stamp += 2) {
+    replica::v1::LogLine& out = *lines.add_line();
+    out.set_stamp(stamp);
+    out.set_severity(LogEntry::ERROR);
+    if (line == from) out.set_text(text);
+    chunk.set_last_stamp(stamp);
+  }
+  lines.SerializeToString(chunk.mutable_lines());
+  return chunk;
+}
+
+boost::asio::awaitable<Result<std::int64_t>> Replace(logs::LogStore& logs, logs::LogSource source,
+                                                     std::int64_t from, std::int64_t to, std::uint64_t near,
+                                                     std::string why) {
+  if (to <= from) co_return from;
+  std::string what = to - from == 1
+                         ? "Line " + std::to_string(from + 1) + " is"
+                         : "Lines " + std::to_string(from + 1) + " to " + std::to_string(to) + " are";
+  std::string text = what + " not in this log: " + why;
+  Diagnose(DiagnosticLevel::kError, source.source + ": " + text);
+  LogChunk chunk = Replacement(from, to, near, text);
+  co_return co_await logs.Append(std::move(source), std::move(chunk));
+}
+
+}  // namespace
+
+boost::asio::awaitable<Result<std::int64_t>> StoreLines(logs::LogStore& logs, logs::LogSource source,
+                                                        LogChunk chunk) {
+  Result<std::int64_t> stored = co_await logs.Append(source, chunk);
+  if (stored || stored.error().code != Code::kInvalidArgument) co_return stored;
+  TY_CO_TRY(std::int64_t next, co_await logs.NextLine(source.job_uid, source.source));
+  const std::int64_t first = chunk.first_line();
+  if (first < 0 || first > next + kReplacedLinesMax || chunk.line_count() < 0 ||
+      chunk.line_count() > kReplacedLinesMax) {
+    co_return stored;
+  }
+  if (first > next) {
+    TY_CO_TRY(next, co_await Replace(logs, source, next, first, chunk.first_stamp(), stored.error().message));
+    stored = co_await logs.Append(source, chunk);
+    if (stored || stored.error().code != Code::kInvalidArgument) co_return stored;
+  }
+  co_return co_await Replace(logs, source, next, first + chunk.line_count(), chunk.first_stamp(),
+                             stored.error().message);
+}
+
+boost::asio::awaitable<void> StoreLinesAtLast(logs::LogStore& logs, logs::LogSource source, LogChunk chunk,
+                                              std::chrono::milliseconds pause) {
+  for (;;) {
+    Result<std::int64_t> stored = co_await StoreLines(logs, source, chunk);
+    if (stored) co_return;
+    bool hopeless = stored.error().code == Code::kInvalidArgument;
+    Diagnose(hopeless ? DiagnosticLevel::kError : DiagnosticLevel::kWarning,
+             "lines of " + source.source + " of job " + source.job_id +
+                 (hopeless ? " are given up: " : " cannot be stored, trying again: ") +
+                 stored.error().message);
+    if (hopeless) co_return;
+    co_await Pause(pause);
+  }
+}
+
+}  // namespace trainyard::control

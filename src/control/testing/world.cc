@@ -1,0 +1,247 @@
+#include "control/testing/world.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+
+#include "jobs/transition_table.h"
+
+namespace trainyard::control {
+
+using boost::asio::awaitable;
+using engine::Liveness;
+using ml::v1::Job;
+using replica::v1::Manifest;
+
+awaitable<Result<std::int64_t>> FaultyLogs::Append(logs::LogSource source, replica::v1::LogChunk chunk) {
+  if (full) {
+    ++refused;
+    co_return std::unexpected(Error{Code::kResourceExhausted, "the disk is full", ""});
+  }
+  co_return co_await real_.Append(std::move(source), std::move(chunk));
+}
+
+awaitable<Status> FaultyEngine::Start(Manifest manifest) {
+  std::filesystem::create_directories(manifest.places().attempt_dir());
+  if (start_errors.empty()) co_return co_await fake_.Start(std::move(manifest));
+  Error error = start_errors.front();
+  start_errors.pop_front();
+  if (starts_all_the_same) co_await fake_.Start(std::move(manifest));
+  co_return std::unexpected(error);
+}
+
+awaitable<Result<Liveness>> FaultyEngine::Inspect(Manifest manifest) {
+  if (inspect_error) co_return std::unexpected(*inspect_error);
+  if (auto found = strangers.find(manifest.attempt_id()); found != strangers.end()) co_return found->second;
+  co_return co_await fake_.Inspect(std::move(manifest));
+}
+
+awaitable<Result<engine::Engine::Remains>> FaultyEngine::Collect(Manifest manifest, std::int64_t from) {
+  if (collect_error) co_return std::unexpected(*collect_error);
+  co_return co_await fake_.Collect(std::move(manifest), from);
+}
+
+awaitable<Status> FaultyEngine::Kill(Manifest manifest) {
+  killed.push_back(manifest.attempt_id());
+  co_return co_await fake_.Kill(std::move(manifest));
+}
+
+awaitable<Status> FaultyEngine::Remove(Manifest manifest) {
+  Status done = co_await fake_.Remove(manifest);
+  if (!done) co_return done;
+  removed.push_back(manifest.attempt_id());
+  std::filesystem::remove_all(manifest.places().attempt_dir());
+  co_return Status{};
+}
+
+Status Wire::OnHello(std::shared_ptr<engine::ReplicaLink> link, const engine::FromReplica::Hello& hello) {
+  if (server == nullptr) return std::unexpected(Unavailable("there is no server"));
+  return server->OnHello(std::move(link), hello);
+}
+
+static awaitable<void> Nothing() { co_return; }
+
+awaitable<void> Wire::OnFrame(std::shared_ptr<engine::ReplicaLink> link, std::string attempt_id,
+                              engine::FromReplica frame) {
+  if (server == nullptr) return Nothing();
+  return server->OnFrame(std::move(link), std::move(attempt_id), std::move(frame));
+}
+
+void Wire::OnClosed(const engine::ReplicaLink* link, const std::string& attempt_id) {
+  if (server != nullptr) server->OnClosed(link, attempt_id);
+}
+
+namespace {
+
+environment::Catalogue OneRuntime() {
+  environment::RuntimeVersion runtime;
+  runtime.version = "2.15";
+  runtime.pythons = {"3.11"};
+  return environment::Catalogue({runtime});
+}
+
+}  // namespace
+
+World::World(placement::Capacity capacity) : catalogue_(OneRuntime()), capacity_(capacity) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "control_test.XXXXXX").string();
+  folder_ = ::mkdtemp(pattern.data());
+  journal_ = std::make_unique<store::Journal>(loop_.context, store_, store_);
+  real_logs_ = logs::SqliteLogStore::Open(loop_.context, clock_, folder_ / "logs.db").value();
+  logs_ = std::make_unique<FaultyLogs>(*real_logs_);
+  storage::Buckets::Options options{.data = folder_};
+  buckets_ = storage::Buckets::Open(std::move(options), clock_, files_).value();
+  EXPECT_TRUE(Await(buckets_->EnsureBucket("packages")));
+  std::ofstream(folder_ / "buckets" / "packages" / "trainer.tar.gz") << "a package";
+  replicas_ = std::make_unique<engine::FakeEngine>(loop_.context.get_executor());
+  replicas_->Attach(wire_);
+  engine_ = std::make_unique<FaultyEngine>(*replicas_);
+  settings_ = {.attempts_dir = folder_ / "attempts",
+               .environments_dir = folder_ / "environments",
+               .server_socket = folder_ / "server.sock",
+               .secret = "secret",
+               .retry_pause = std::chrono::milliseconds(1)};
+  maker_ = std::make_unique<JobMaker>(
+      *buckets_, catalogue_, clock_,
+      JobMaker::Policy{
+          .runtime_default = "2.15", .pythons = {{{"3.11", "/usr/bin/python3"}}}, .capacity = capacity_});
+  StartServer();
+}
+
+World::~World() {
+  KillServer();
+  engine_.reset();
+  replicas_.reset();
+  buckets_.reset();
+  files_.join();
+  logs_.reset();
+  real_logs_.reset();
+  journal_.reset();
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+void World::MakeServer() {
+  admissions_ = std::make_unique<Admissions>(loop_.context.get_executor(), capacity_, probe_);
+  Collaborators outside{.loop = loop_.context.get_executor(),
+                        .journal = *journal_,
+                        .logs = *logs_,
+                        .engine = *engine_,
+                        .admissions = *admissions_,
+                        .clock = clock_,
+                        .settings = settings_};
+  service_ = std::make_unique<JobService>(outside, *maker_);
+}
+
+void World::StartServer() {
+  MakeServer();
+  Status recovered = Await(service_->Recover());
+  ASSERT_TRUE(recovered) << recovered.error().message;
+  wire_.server = service_.get();
+  for (const std::string& attempt_id : replicas_->Alive()) replicas_->Reconnect(attempt_id);
+}
+
+void World::KillServer() {
+  wire_.server = nullptr;
+  clients_.reset();
+  service_.reset();
+  admissions_.reset();
+}
+
+Job World::MakeJob(const std::string& job_id, int workers) {
+  Job job;
+  job.set_job_id(job_id);
+  ml::v1::TrainingInput& input = *job.mutable_training_input();
+  input.set_region("us-central1");
+  input.set_python_module("trainer.task");
+  input.add_package_uris("gs://packages/trainer.tar.gz");
+  if (workers == 0) return job;
+  input.set_scale_tier(ml::v1::TrainingInput::CUSTOM);
+  input.set_master_type("n1-standard-4");
+  input.set_worker_type("n1-standard-4");
+  input.set_worker_count(workers);
+  return job;
+}
+
+v1::JobRecord World::Record(const std::string& job_id) {
+  Result<v1::JobRecord> record = Await(journal_->Get("p", job_id));
+  return record ? *record : v1::JobRecord();
+}
+
+Job World::Get(const std::string& job_id) {
+  Result<Job> job = Await(service_->Get({"p", job_id}));
+  return job ? *job : Job();
+}
+
+bool World::WaitForState(const std::string& job_id, Job::State state) {
+  if (RunUntil([&] { return Record(job_id).job().state() == state; })) return true;
+  ADD_FAILURE() << job_id << " is " << Record(job_id).ShortDebugString();
+  return false;
+}
+
+bool World::WaitForEnd(const std::string& job_id, Job::State state) {
+  if (!RunUntil([&] { return Record(job_id).job().has_end_time(); }) ||
+      Record(job_id).job().state() != state) {
+    ADD_FAILURE() << job_id << " is " << Record(job_id).ShortDebugString();
+    return false;
+  }
+  return WaitUntilQuiet();
+}
+
+bool World::WaitUntilQuiet() {
+  return RunUntil([this] {
+    bool left =
+        std::filesystem::exists(settings_.attempts_dir) && !std::filesystem::is_empty(settings_.attempts_dir);
+    return !left && replicas_->Alive().empty();
+  });
+}
+
+std::vector<std::string> World::EventNames(const std::string& job_id) {
+  std::vector<std::string> names;
+  for (const v1::Event& event : *Await(journal_->Events(Record(job_id).uid(), 0)))
+    names.emplace_back(jobs::EventName(event.kind_case()));
+  return names;
+}
+
+std::vector<std::string> World::Lines(const std::string& job_id, const std::string& task) {
+  logging::v2::ListLogEntriesRequest request;
+  request.add_resource_names("projects/p");
+  request.set_filter("resource.type=\"ml_job\" AND resource.labels.job_id=\"" + job_id + "\"");
+  request.set_page_size(1000);
+  std::vector<std::string> lines;
+  for (;;) {
+    Result<logs::LogPage> page = Await(logs_->List(request));
+    if (!page) {
+      ADD_FAILURE() << page.error().message;
+      return lines;
+    }
+    for (const logging::v2::LogEntry& entry : page->entries) {
+      const std::string& from = entry.resource().labels().at("task_name");
+      std::string text = entry.has_json_payload() ? entry.json_payload().fields().at("message").string_value()
+                                                  : entry.text_payload();
+      if (task.empty()) {
+        lines.push_back(from + ": " + text);
+      } else if (task == from) {
+        lines.push_back(text);
+      }
+    }
+    if (page->next_page_token.empty()) return lines;
+    request.set_page_token(page->next_page_token);
+  }
+}
+
+replica::v1::ExitRecord World::Exit(int code) {
+  replica::v1::ExitRecord exit;
+  exit.set_cause(replica::v1::ExitRecord::EXITED);
+  exit.set_exit_code(code);
+  exit.mutable_start_time()->set_seconds(1'600'000'000);
+  return exit;
+}
+
+void World::ExpectNothingStartedTwice() {
+  std::set<std::string> started;
+  for (const Manifest& manifest : replicas_->started())
+    EXPECT_TRUE(started.insert(manifest.attempt_id()).second) << manifest.attempt_id();
+}
+
+}  // namespace trainyard::control

@@ -1,0 +1,221 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <boost/asio/thread_pool.hpp>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/job_service.h"
+#include "engine/fake/fake_engine.h"
+#include "engine/testing/loop.h"
+#include "environment/catalogue.h"
+#include "logs/sqlite_log_store.h"
+#include "storage/buckets.h"
+#include "store/journal.h"
+#include "store/memory/memory_job_store.h"
+
+/// A whole server around the control loop, for its tests: real logs, buckets and journal, jobs in memory,
+/// pretended replicas. KillServer() and StartServer() are a kill -9 and a new server on the same data.
+namespace trainyard::control {
+
+class FakeClock final : public Clock {
+ public:
+  [[nodiscard]] SysTime Now() const override { return SysTime(std::chrono::nanoseconds(now_.load())); }
+  void Advance(std::chrono::nanoseconds by) { now_ += by.count(); }
+
+ private:
+  std::atomic<std::int64_t> now_{1'600'000'000'000'000'000};
+};
+
+/// A job store that fails when told to. Set from the loop, used by the journal's thread.
+class FaultyStore final : public store::JobStore {
+ public:
+  std::atomic<bool> full{false};         ///< every commit and read fails
+  std::atomic<bool> lies{false};         ///< the next commit is reported as failed and is not
+  std::atomic<std::int64_t> appends{0};  ///< events that are stored
+  std::atomic<int> refused{0};           ///< commits that failed
+
+  Result<std::int64_t> Create(const store::JobRecord& record, const store::Event& created) override {
+    return memory_.Create(record, created);
+  }
+  Status Append(const store::JobRecord& after, const store::Event& event) override {
+    ++appends;
+    return memory_.Append(after, event);
+  }
+  Result<store::JobRecord> Get(std::string_view project, std::string_view job_id) override {
+    if (full) return std::unexpected(Full());
+    return memory_.Get(project, job_id);
+  }
+  Result<store::JobPage> List(std::string_view project, int size, std::string_view token) override {
+    if (full) return std::unexpected(Full());
+    return memory_.List(project, size, token);
+  }
+  Result<std::vector<store::JobRecord>> Unfinished() override { return memory_.Unfinished(); }
+  Result<std::vector<store::Event>> Events(std::int64_t uid, std::int64_t after) override {
+    return memory_.Events(uid, after);
+  }
+  Status Begin() override { return memory_.Begin(); }
+  Status Commit() override {
+    if (full) {
+      ++refused;
+      memory_.Rollback();
+      return std::unexpected(Full());
+    }
+    TY_RETURN_IF_ERROR(memory_.Commit());
+    if (lies.exchange(false)) return std::unexpected(Full());
+    return {};
+  }
+  void Rollback() override { memory_.Rollback(); }
+
+ private:
+  static Error Full() { return {Code::kResourceExhausted, "the disk is full", ""}; }
+  store::MemoryJobStore memory_;
+};
+
+/// Logs that fail when told to, over real ones. Loop thread only.
+class FaultyLogs final : public logs::LogStore {
+ public:
+  explicit FaultyLogs(logs::LogStore& real) : real_(real) {}
+  bool full = false;
+  int refused = 0;
+
+  boost::asio::awaitable<Result<std::int64_t>> Append(logs::LogSource source,
+                                                      replica::v1::LogChunk chunk) override;
+  boost::asio::awaitable<Result<std::int64_t>> NextLine(std::int64_t uid, std::string source) override {
+    return real_.NextLine(uid, std::move(source));
+  }
+  boost::asio::awaitable<Result<logs::LogPage>> List(logging::v2::ListLogEntriesRequest request) override {
+    return real_.List(std::move(request));
+  }
+  void OnAppended(std::function<void(std::int64_t)> observer) override {
+    real_.OnAppended(std::move(observer));
+  }
+
+ private:
+  logs::LogStore& real_;
+};
+
+/// The pretended replicas, with folders, and with an engine in front of them that can be made to fail.
+class FaultyEngine final : public engine::Engine {
+ public:
+  explicit FaultyEngine(engine::FakeEngine& fake) : fake_(fake) {}
+
+  std::optional<Error> inspect_error;  ///< Inspect fails
+  std::optional<Error> collect_error;  ///< Collect fails
+  std::deque<Error> start_errors;      ///< the next Starts fail
+  bool starts_all_the_same = false;    ///< such a Start has started something
+  std::vector<std::string> killed;
+  std::vector<std::string> removed;
+  std::map<std::string, engine::Liveness> strangers;  ///< attempts that the fake does not know
+
+  void SetOnGone(OnGone on_gone) override {
+    on_gone_ = on_gone;
+    fake_.SetOnGone(std::move(on_gone));
+  }
+  void SayGone(const std::string& attempt_id) { on_gone_(attempt_id); }
+  boost::asio::awaitable<Status> Start(replica::v1::Manifest manifest) override;
+  boost::asio::awaitable<Result<engine::Liveness>> Inspect(replica::v1::Manifest manifest) override;
+  boost::asio::awaitable<Result<Remains>> Collect(replica::v1::Manifest manifest, std::int64_t from) override;
+  boost::asio::awaitable<Status> Kill(replica::v1::Manifest manifest) override;
+  boost::asio::awaitable<Status> Remove(replica::v1::Manifest manifest) override;
+
+ private:
+  engine::FakeEngine& fake_;
+  OnGone on_gone_;
+};
+
+/// Between replicas and server: without a server, frames go nowhere.
+class Wire final : public engine::ReplicaLinkObserver {
+ public:
+  JobService* server = nullptr;
+  Status OnHello(std::shared_ptr<engine::ReplicaLink> link, const engine::FromReplica::Hello& hello) override;
+  boost::asio::awaitable<void> OnFrame(std::shared_ptr<engine::ReplicaLink> link, std::string attempt_id,
+                                       engine::FromReplica frame) override;
+  void OnClosed(const engine::ReplicaLink* link, const std::string& attempt_id) override;
+};
+
+/// A connection whose other end is the test.
+class RecordingLink final : public engine::ReplicaLink {
+ public:
+  void Send(engine::ToReplica frame) override { sent.push_back(std::move(frame)); }
+  void Close() override { closed = true; }
+  std::vector<engine::ToReplica> sent;
+  bool closed = false;
+};
+
+class World : public testing::Test {
+ protected:
+  explicit World(placement::Capacity capacity = {.mode = placement::Capacity::Mode::kShare,
+                                                 .cpus = 64,
+                                                 .memory_bytes = std::int64_t{1} << 40});
+  ~World() override;
+
+  void StartServer();
+  /// One that has not taken over anything yet.
+  void MakeServer();
+  void KillServer();
+  /// A client's call that goes on beside the test; the server's end takes it along.
+  template <class T>
+  void Spawn(boost::asio::awaitable<T> call) {
+    if (!clients_) clients_ = std::make_unique<TaskGroup>(loop_.context.get_executor());
+    clients_->Spawn(Forget(std::move(call)));
+  }
+  template <class T>
+  static boost::asio::awaitable<void> Forget(boost::asio::awaitable<T> call) {
+    co_await std::move(call);
+  }
+
+  template <class T>
+  T Await(boost::asio::awaitable<T> task) {
+    return loop_.Run(std::move(task));
+  }
+  [[nodiscard]] bool RunUntil(const std::function<bool()>& done) { return loop_.RunUntil(done); }
+
+  static ml::v1::Job MakeJob(const std::string& job_id, int workers = 0);
+  Result<ml::v1::Job> Create(ml::v1::Job job) { return Await(service_->Create("p", std::move(job))); }
+  ml::v1::Job Get(const std::string& job_id);
+  Status Cancel(const std::string& job_id) { return Await(service_->Cancel({"p", job_id})); }
+  [[nodiscard]] bool WaitForState(const std::string& job_id, ml::v1::Job::State state);
+  [[nodiscard]] bool WaitForEnd(const std::string& job_id, ml::v1::Job::State state);
+  /// Nobody looks after any job, nothing of any is left.
+  [[nodiscard]] bool WaitUntilQuiet();
+
+  v1::JobRecord Record(const std::string& job_id);
+  std::vector<std::string> EventNames(const std::string& job_id);
+  /// Of the job's log, "TASK: text", or only those of one task without the prefix.
+  std::vector<std::string> Lines(const std::string& job_id, const std::string& task = "");
+
+  static replica::v1::ExitRecord Exit(int code);
+  /// Every attempt was started once, and no two attempts of a replica lived at once.
+  void ExpectNothingStartedTwice();
+
+  engine::Loop loop_;
+  FakeClock clock_;
+  std::filesystem::path folder_;
+  FaultyStore store_;
+  std::unique_ptr<store::Journal> journal_;
+  std::unique_ptr<logs::SqliteLogStore> real_logs_;
+  std::unique_ptr<FaultyLogs> logs_;
+  boost::asio::thread_pool files_{1};
+  std::unique_ptr<storage::Buckets> buckets_;
+  environment::Catalogue catalogue_;
+  std::unique_ptr<engine::FakeEngine> replicas_;
+  std::unique_ptr<FaultyEngine> engine_;
+  Wire wire_;
+  placement::Capacity capacity_;
+  Admissions::PortProbe probe_ = [](int) { return true; };
+  Settings settings_;
+  std::unique_ptr<Admissions> admissions_;
+  std::unique_ptr<JobMaker> maker_;
+  std::unique_ptr<JobService> service_;
+  std::unique_ptr<TaskGroup> clients_;
+};
+
+}  // namespace trainyard::control

@@ -178,17 +178,11 @@ Result<LogPage> LogReader::Collect(Cursor chunks, const SearchRange& range, cons
 }
 
 Result<std::vector<std::string>> LogReader::QueryPlans() {
-  std::vector<std::string> plans;
-  for (const std::string& sql : {Select(kOfJob), Select(kOfJob, " DESC"), Select(kOldest), Select(kNewest)}) {
-    TY_TRY(Statement explain, database_.Prepare("EXPLAIN QUERY PLAN " + sql));
-    Cursor cursor = explain.Query();
-    for (;;) {
-      TY_TRY(const bool row, cursor.Next());
-      if (!row) break;
-      plans.emplace_back(cursor.Text(3));
-    }
-  }
-  return plans;
+  const std::string of_job = Select(kOfJob);
+  const std::string of_job_backwards = Select(kOfJob, " DESC");
+  const std::string oldest = Select(kOldest);
+  const std::string newest = Select(kNewest);
+  return database_.QueryPlans(std::array<std::string_view, 4>{of_job, of_job_backwards, oldest, newest});
 }
 
 }  // namespace trainyard::logs

@@ -1,21 +1,16 @@
 #include "storage/checksum.h"
 
-#include <fcntl.h>
 #include <isa-l/crc.h>
 #include <openssl/evp.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <limits>
-#include <vector>
 
 #include "base/check.h"
+#include "storage/copy_file.h"
 
 namespace trainyard::storage {
 namespace {
-
-constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
 const EVP_MD* Md5() {
   static EVP_MD* const md5 =
@@ -56,18 +51,11 @@ Digests Checksum::Get() const {
 }
 
 Status AddFile(Checksum& checksum, int descriptor, std::uint64_t length) {
-  std::vector<char> buffer(static_cast<std::size_t>(std::min<std::uint64_t>(length, kReadBytes)));
-  for (std::uint64_t offset = 0; offset < length;) {
-    const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(length - offset, buffer.size()));
-    const ssize_t got = ::pread(descriptor, buffer.data(), want, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::unexpected(ErrnoError(errno, "read"));
-    if (got == 0)
-      return std::unexpected(Error{Code::kAborted, "the file became shorter while it was read", {}});
-    checksum.Update({buffer.data(), static_cast<std::size_t>(got)});
-    offset += static_cast<std::uint64_t>(got);
-  }
-  return {};
+  const auto add = [&checksum](std::string_view piece) -> Status {
+    checksum.Update(piece);
+    return {};
+  };
+  return ReadPieces(descriptor, length, add);
 }
 
 std::string Base64(std::string_view bytes) {

@@ -3,12 +3,15 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <vector>
 
 namespace trainyard::storage {
 namespace {
 
 constexpr std::size_t kPieceBytes = std::size_t{64} << 20;
+constexpr std::uint64_t kReadBytes = std::uint64_t{1} << 20;
 
 }  // namespace
 
@@ -26,6 +29,21 @@ Status CopyBytes(int source, int target) {
     if (!in_place || !refused) return std::unexpected(ErrnoError(errno, "copy"));
     in_place = false;
   }
+}
+
+Status ReadPieces(int source, std::uint64_t length, const std::function<Status(std::string_view)>& take) {
+  std::vector<char> buffer(std::min(length, kReadBytes));
+  for (std::uint64_t offset = 0; offset < length;) {
+    const std::size_t want = std::min(length - offset, kReadBytes);
+    const ssize_t got = ::pread(source, buffer.data(), want, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return std::unexpected(ErrnoError(errno, "read"));
+    if (got == 0)
+      return std::unexpected(Error{Code::kAborted, "the file became shorter while it was read", {}});
+    TY_RETURN_IF_ERROR(take({buffer.data(), static_cast<std::size_t>(got)}));
+    offset += static_cast<std::uint64_t>(got);
+  }
+  return {};
 }
 
 }  // namespace trainyard::storage

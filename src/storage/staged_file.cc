@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -16,7 +15,6 @@ namespace trainyard::storage {
 namespace {
 
 constexpr mode_t kObjectMode = 0666;  // less the umask
-constexpr std::size_t kReadBytes = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -84,18 +82,7 @@ Status StagedFile::Append(std::string_view bytes) {
 }
 
 Status StagedFile::AppendFile(int descriptor, std::uint64_t length) {
-  std::string buffer(static_cast<std::size_t>(std::min<std::uint64_t>(length, kReadBytes)), '\0');
-  for (std::uint64_t offset = 0; offset < length;) {
-    const auto want = static_cast<std::size_t>(std::min<std::uint64_t>(length - offset, buffer.size()));
-    const ssize_t got = ::pread(descriptor, buffer.data(), want, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::unexpected(ErrnoError(errno, "read"));
-    if (got == 0)
-      return std::unexpected(Error{Code::kAborted, "the source became shorter while it was read", {}});
-    TY_RETURN_IF_ERROR(Append({buffer.data(), static_cast<std::size_t>(got)}));
-    offset += static_cast<std::uint64_t>(got);
-  }
-  return {};
+  return ReadPieces(descriptor, length, [this](std::string_view piece) { return Append(piece); });
 }
 
 Status StagedFile::CopyFile(int descriptor, std::uint64_t length, Digests digests) {

@@ -176,6 +176,20 @@ Result<Statement> Database::Prepare(std::string_view sql) {
   return statement;
 }
 
+Result<std::vector<std::string>> Database::QueryPlans(std::span<const std::string_view> statements) {
+  std::vector<std::string> plans;
+  for (const std::string_view sql : statements) {
+    TY_TRY(Statement explain, Prepare("EXPLAIN QUERY PLAN " + std::string(sql)));
+    Cursor cursor = explain.Query();
+    for (;;) {
+      TY_TRY(const bool row, cursor.Next());
+      if (!row) break;
+      plans.emplace_back(cursor.Text(3));
+    }
+  }
+  return plans;
+}
+
 Status Database::Execute(const std::string& sql) {
   const int code = sqlite3_exec(connection_.get(), sql.c_str(), nullptr, nullptr, nullptr);
   if (code == SQLITE_OK) return {};

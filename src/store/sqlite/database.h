@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -130,6 +131,9 @@ class Database {
   [[nodiscard]] Result<Statement> Prepare(std::string_view sql);
   /// Runs SQL statements without values and ignores rows.
   [[nodiscard]] Status Execute(const std::string& sql);
+
+  /// How SQLite would execute these statements, step after step: for tests that no index is missed.
+  [[nodiscard]] Result<std::vector<std::string>> QueryPlans(std::span<const std::string_view> statements);
 
   /// Rows that the last INSERT, UPDATE or DELETE touched.
   [[nodiscard]] std::int64_t Changes() const;

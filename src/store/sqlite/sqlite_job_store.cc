@@ -285,17 +285,7 @@ void SqliteJobStore::Rollback() {
 }
 
 Result<std::vector<std::string>> SqliteJobStore::QueryPlans() {
-  std::vector<std::string> plans;
-  for (const std::string_view sql : {kGet, kList, kUnfinished, kEvents, kUpdateJob}) {
-    TY_TRY(Statement explain, database_.Prepare("EXPLAIN QUERY PLAN " + std::string(sql)));
-    Cursor cursor = explain.Query();
-    for (;;) {
-      TY_TRY(const bool row, cursor.Next());
-      if (!row) break;
-      plans.emplace_back(cursor.Text(3));
-    }
-  }
-  return plans;
+  return database_.QueryPlans(std::array<std::string_view, 5>{kGet, kList, kUnfinished, kEvents, kUpdateJob});
 }
 
 }  // namespace trainyard::store

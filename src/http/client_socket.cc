@@ -53,7 +53,7 @@ Error Lost(int error_number) {
 // OpenSSL's own socket BIO writes without MSG_NOSIGNAL: a server that goes away would end this program by
 // SIGPIPE.
 int BioWrite(BIO* bio, const char* data, int size) {
-  const auto descriptor = static_cast<int>(reinterpret_cast<std::intptr_t>(::BIO_get_data(bio)));
+  const int descriptor = static_cast<const UniqueFd*>(::BIO_get_data(bio))->get();
   ::BIO_clear_retry_flags(bio);
   const ssize_t written = ::send(descriptor, data, static_cast<std::size_t>(size), MSG_NOSIGNAL);
   if (written < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_write(bio);
@@ -61,7 +61,7 @@ int BioWrite(BIO* bio, const char* data, int size) {
 }
 
 int BioRead(BIO* bio, char* data, int size) {
-  const auto descriptor = static_cast<int>(reinterpret_cast<std::intptr_t>(::BIO_get_data(bio)));
+  const int descriptor = static_cast<const UniqueFd*>(::BIO_get_data(bio))->get();
   ::BIO_clear_retry_flags(bio);
   const ssize_t got = ::recv(descriptor, data, static_cast<std::size_t>(size), 0);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) BIO_set_retry_read(bio);
@@ -152,7 +152,7 @@ struct ClientSocket::State {
     TY_TRY(context, MakeTlsContext(endpoint));
     tls.reset(::SSL_new(context.get()));
     BIO* bio = ::BIO_new(SocketMethod());
-    ::BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(socket.get())));
+    ::BIO_set_data(bio, &socket);
     ::BIO_set_init(bio, 1);
     ::SSL_set_bio(tls.get(), bio, bio);
     std::array<unsigned char, 16> address{};

@@ -32,7 +32,7 @@ class JobService : public engine::ReplicaLinkObserver {
   };
   static constexpr int kPageSizeDefault = 20;
   static constexpr int kPageSizeMax = 100;
-  static constexpr int kFilteredJobsMax = 10'000;  ///< looked at in one filtered List
+  static constexpr int kFilteredJobsMax = 1'000;  ///< looked at in one filtered List: about 10 ms
 
   JobService(Collaborators outside, JobMaker& maker);
   ~JobService() override;

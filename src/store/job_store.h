@@ -19,6 +19,7 @@ inline constexpr int kPageSizeMax = 1000;
 struct JobPage {
   std::vector<JobRecord> jobs;
   std::string next_page_token;  ///< empty on the last page; a keyset, independent of the page size
+  int looked_at = 0;            ///< by Journal's selecting List: jobs it took these from
 };
 
 /// Records and event logs of jobs. Synchronous; the caller brings the thread (Journal does). Implementations:

@@ -1,5 +1,6 @@
 #include "store/journal.h"
 
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -38,6 +39,22 @@ Writes::Results CommitGroup(JobStore& store, std::span<Write> group) {
   // Nothing of the group is stored, so "exists already" or "stale" may be wrong too.
   if (!status) results.assign(group.size(), std::unexpected(status.error()));
   return results;
+}
+
+Result<JobPage> Select(JobStore& store, const std::string& project, int page_size, std::string page_token,
+                       const Journal::Selection& selection) {
+  JobPage selected{.jobs = {}, .next_page_token = std::move(page_token)};
+  do {
+    const int room = page_size - static_cast<int>(selected.jobs.size());
+    TY_TRY(JobPage page, store.List(project, room, selected.next_page_token));
+    for (JobRecord& record : page.jobs) {
+      if (selection.wanted(record)) selected.jobs.push_back(std::move(record));
+    }
+    selected.looked_at += room;
+    selected.next_page_token = std::move(page.next_page_token);
+  } while (std::ssize(selected.jobs) < page_size && !selected.next_page_token.empty() &&
+           selected.looked_at < selection.looked_at_max);
+  return selected;
 }
 
 }  // namespace
@@ -92,6 +109,15 @@ asio::awaitable<Result<JobRecord>> Journal::Get(std::string project, std::string
 asio::awaitable<Result<JobPage>> Journal::List(std::string project, int page_size, std::string page_token) {
   auto read = [&store = impl_->reader(), project = std::move(project), page_size,
                page_token = std::move(page_token)] { return store.List(project, page_size, page_token); };
+  co_return co_await OnPool(impl_->reads(), std::move(read));
+}
+
+asio::awaitable<Result<JobPage>> Journal::List(std::string project, int page_size, std::string page_token,
+                                               Selection selection) {
+  auto read = [&store = impl_->reader(), project = std::move(project), page_size,
+               page_token = std::move(page_token), selection = std::move(selection)] {
+    return Select(store, project, page_size, page_token, selection);
+  };
   co_return co_await OnPool(impl_->reads(), std::move(read));
 }
 

@@ -3,6 +3,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,14 @@ class Journal {
 
   boost::asio::awaitable<Result<JobRecord>> Get(std::string project, std::string job_id);
   boost::asio::awaitable<Result<JobPage>> List(std::string project, int page_size, std::string page_token);
+  /// Which jobs of a long history are wanted.
+  struct Selection {
+    std::function<bool(JobRecord&)> wanted;  ///< runs on the reader's thread; may complete the record
+    int looked_at_max = 0;                   ///< in one call
+  };
+  /// As List, of the wanted jobs; where they are few the page is short, even empty, and has a next one.
+  boost::asio::awaitable<Result<JobPage>> List(std::string project, int page_size, std::string page_token,
+                                               Selection selection);
   boost::asio::awaitable<Result<std::vector<JobRecord>>> Unfinished();
   boost::asio::awaitable<Result<std::vector<Event>>> Events(std::int64_t uid, std::int64_t after_seq);
 

@@ -158,6 +158,45 @@ TEST(Journal, ReadsWhatItWrote) {
   std::filesystem::remove_all(folder);
 }
 
+/// All pages, each as its jobs' ids and a "|".
+asio::awaitable<void> ReadSelected(Journal& journal, int page_size, Journal::Selection selection,
+                                   std::string& pages) {
+  std::string token;
+  do {
+    Result<JobPage> page = co_await journal.List("p", page_size, token, selection);
+    for (const JobRecord& record : page.value().jobs) pages += record.job().job_id();
+    EXPECT_LE(page->looked_at, selection.looked_at_max + page_size);
+    pages += "|";
+    token = page->next_page_token;
+  } while (!token.empty());
+}
+
+TEST(Journal, SelectsFromALongHistory) {
+  asio::io_context loop;
+  Harness store;
+  Journal journal(loop, store, store);
+  for (const std::string id : {"j0", "j1", "j2", "j3", "j4", "j5"}) {
+    const JobRecord record = NewJob("p", id);
+    ASSERT_TRUE(store.Create(record, CreatedEvent(record)));
+  }
+  struct Row {
+    int page_size;
+    int looked_at_max;
+    const char* pages;
+  };
+  for (const Row& row : {Row{10, 100, "j4j2j0|"}, Row{1, 100, "j4|j2|j0|"}, Row{2, 2, "j4|j2|j0|"},
+                         Row{2, 100, "j4j2|j0|"}, Row{1, 1, "|j4||j2||j0|"}}) {
+    std::string pages;
+    const Journal::Selection even{
+        .wanted = [](JobRecord& record) { return (record.job().job_id().back() - '0') % 2 == 0; },
+        .looked_at_max = row.looked_at_max};
+    asio::co_spawn(loop, ReadSelected(journal, row.page_size, even, pages), asio::detached);
+    loop.restart();
+    loop.run();
+    EXPECT_EQ(pages, row.pages) << row.page_size << " of " << row.looked_at_max;
+  }
+}
+
 TEST(Journal, FinishesWhatWasSubmittedWhenDestroyed) {
   asio::io_context loop;
   Harness store;

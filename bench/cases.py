@@ -178,7 +178,8 @@ def history(bench, rounds=2000):
     bench.create(server, "runs", uri, pythonModule="probe.task", args=["forever"])
     server.wait("runs", lambda job: job["state"] == "RUNNING")
     server.kill()
-    subprocess.run([bench.build / "bench/fill_history", server.data, str(HISTORY)], check=True)
+    # Only prepares: at the priority of everybody else, whatever ours is.
+    subprocess.run(["chrt", "-o", "0", "nice", "-n", "10", bench.build / "bench/fill_history", server.data, str(HISTORY)], check=True)
     size = (server.data / "trainyard.db").stat().st_size / 2**20
     starts = []
     for _ in range(5):

@@ -9,7 +9,7 @@ import time
 
 from harness import ROOT, TRAINER
 
-SLURM_CPUS = 8
+SLURM_CPUS = 64  # it starts as many jobs as there are free CPUs once a second: not to be what limits it
 
 
 def started(text):

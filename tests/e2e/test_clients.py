@@ -35,7 +35,11 @@ def gcloud_environment(server, tmp_path):
 EXPECTED = "SAW Namespace(user_first_arg='a', user_second_arg='b', job_dir='gs://bucket/dir')"
 
 
-def test_the_seed_command_with_gcloud(server, package, gcloud, tmp_path):
+def test_the_seed_command_with_gcloud(server, upload, package, gcloud, tmp_path):
+    # gcloud reads no further once it has seen endTime, and looks for it when the log was silent for ten seconds, as it is while the
+    # first environment of a server is built: that is not what is tested here.
+    server.submit("warm", packageUris=[upload(server, "probe")], pythonModule="probe.task")
+    server.wait("warm")
     environment = gcloud_environment(server, tmp_path)
     run = subprocess.run([gcloud, "ai-platform", *seed_command(package, "from_gcloud")], capture_output=True, text=True,
                          env=environment, timeout=300)

@@ -67,6 +67,8 @@ Lines LinesFor(const JobRecord& after, const Event& event) {
     case Event::kReplicaEnded:
     case Event::kRetryStarted:
     case Event::kPatched:
+    case Event::kPolicySet:
+    case Event::kMaintenanceRequested:
     case Event::KIND_NOT_SET: return {};
   }
   return {};

@@ -66,6 +66,12 @@ Status Change(JobRecord& record, const Event& event, const Event::Admitted& admi
     }
     *replica->mutable_endpoint() = endpoint;
   }
+  if (!admitted.devices().empty() && admitted.devices_size() != record.replicas_size()) {
+    return std::unexpected(Refuse(record, event, "every replica needs its devices"));
+  }
+  for (int i = 0; i < admitted.devices_size(); ++i) {
+    *record.mutable_replicas(i)->mutable_devices() = admitted.devices(i);
+  }
   for (const std::string& note : admitted.notes()) record.add_notes(note);
   *record.mutable_job()->mutable_start_time() = event.time();
   return {};
@@ -81,6 +87,8 @@ Status Change(JobRecord& record, const Event& event, const Event::Launched& laun
     }
     replica->set_attempt(replica->attempt() + 1);
     replica->set_restarting(false);
+    replica->set_maintenance(false);
+    replica->clear_not_before();
     replica->clear_exit();
   }
   return {};
@@ -106,8 +114,24 @@ Status Change(JobRecord& record, const Event& event, const Event::RestartDecided
   if (replica == nullptr || !replica->has_exit() || replica->restarting()) {
     return std::unexpected(Refuse(record, event, "the replica has not ended"));
   }
-  replica->set_restarts(replica->restarts() + 1);
+  if (!replica->maintenance()) replica->set_restarts(replica->restarts() + 1);
   replica->set_restarting(true);
+  if (decided.has_not_before()) *replica->mutable_not_before() = decided.not_before();
+  return {};
+}
+
+Status Change(JobRecord& record, const Event& event, const Event::MaintenanceRequested& requested) {
+  ReplicaRecord* replica = Find(record, requested.replica());
+  if (replica == nullptr || replica->attempt() != requested.attempt() || replica->attempt() == 0 ||
+      replica->has_exit() || replica->maintenance()) {
+    return std::unexpected(Refuse(record, event, "it is not the living attempt of a replica"));
+  }
+  replica->set_maintenance(true);
+  return {};
+}
+
+Status Change(JobRecord& record, const Event&, const Event::PolicySet& set) {
+  *record.mutable_iam_policy() = set.policy();
   return {};
 }
 
@@ -172,6 +196,8 @@ Status Change(JobRecord& record, const Event& event) {
     case Event::kConcluded: return Change(record, event, event.concluded());
     case Event::kEnded: return Change(record, event, event.ended());
     case Event::kPatched: return Change(record, event, event.patched());
+    case Event::kPolicySet: return Change(record, event, event.policy_set());
+    case Event::kMaintenanceRequested: return Change(record, event, event.maintenance_requested());
     case Event::KIND_NOT_SET: break;
   }
   return std::unexpected(Refuse(record, event, ""));

@@ -15,6 +15,7 @@ constexpr Transition kTransitions[] = {
     {Stage::kQueued, Event::kAdmitted, Stage::kPreparing},
     {Stage::kQueued, Event::kCancelRequested, Stage::kCancelling},
     {Stage::kQueued, Event::kPatched, Stage::kQueued},
+    {Stage::kQueued, Event::kPolicySet, Stage::kQueued},
 
     {Stage::kPreparing, Event::kLaunched, Stage::kPreparing},
     {Stage::kPreparing, Event::kRunning, Stage::kRunning},
@@ -24,31 +25,38 @@ constexpr Transition kTransitions[] = {
     {Stage::kPreparing, Event::kCancelRequested, Stage::kCancelling},
     {Stage::kPreparing, Event::kConcluded, Stage::kFinishing},
     {Stage::kPreparing, Event::kPatched, Stage::kPreparing},
+    {Stage::kPreparing, Event::kPolicySet, Stage::kPreparing},
 
     {Stage::kRunning, Event::kLaunched, Stage::kRunning},
     {Stage::kRunning, Event::kReplicaEnded, Stage::kRunning},
     {Stage::kRunning, Event::kRestartDecided, Stage::kRunning},
+    {Stage::kRunning, Event::kMaintenanceRequested, Stage::kRunning},
     {Stage::kRunning, Event::kRetryDecided, Stage::kRetrying},
     {Stage::kRunning, Event::kCancelRequested, Stage::kCancelling},
     {Stage::kRunning, Event::kConcluded, Stage::kFinishing},
     {Stage::kRunning, Event::kPatched, Stage::kRunning},
+    {Stage::kRunning, Event::kPolicySet, Stage::kRunning},
 
     {Stage::kRetrying, Event::kReplicaEnded, Stage::kRetrying},
     {Stage::kRetrying, Event::kRetryStarted, Stage::kResumed},
     {Stage::kRetrying, Event::kCancelRequested, Stage::kCancelling},
     {Stage::kRetrying, Event::kPatched, Stage::kRetrying},
+    {Stage::kRetrying, Event::kPolicySet, Stage::kRetrying},
 
     {Stage::kFinishing, Event::kReplicaEnded, Stage::kFinishing},
     {Stage::kFinishing, Event::kCancelRequested, Stage::kFinishing, true},
     {Stage::kFinishing, Event::kEnded, Stage::kEnded},
     {Stage::kFinishing, Event::kPatched, Stage::kFinishing},
+    {Stage::kFinishing, Event::kPolicySet, Stage::kFinishing},
 
     {Stage::kCancelling, Event::kReplicaEnded, Stage::kCancelling},
     {Stage::kCancelling, Event::kCancelRequested, Stage::kCancelling, true},
     {Stage::kCancelling, Event::kEnded, Stage::kEnded},
     {Stage::kCancelling, Event::kPatched, Stage::kCancelling},
+    {Stage::kCancelling, Event::kPolicySet, Stage::kCancelling},
 
     {Stage::kEnded, Event::kPatched, Stage::kEnded},
+    {Stage::kEnded, Event::kPolicySet, Stage::kEnded},
 };
 
 }  // namespace
@@ -100,6 +108,8 @@ std::string_view EventName(Event::KindCase event) {
     case Event::kConcluded: return "Concluded";
     case Event::kEnded: return "Ended";
     case Event::kPatched: return "Patched";
+    case Event::kPolicySet: return "PolicySet";
+    case Event::kMaintenanceRequested: return "MaintenanceRequested";
     case Event::KIND_NOT_SET: return "(none)";
   }
   return "";

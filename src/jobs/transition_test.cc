@@ -18,10 +18,13 @@ using control::v1::Event;
 using control::v1::JobRecord;
 using ml::v1::Job;
 
-constexpr Event::KindCase kKinds[] = {Event::kCreated,      Event::kAdmitted,     Event::kLaunched,
-                                      Event::kRunning,      Event::kReplicaEnded, Event::kRestartDecided,
-                                      Event::kRetryDecided, Event::kRetryStarted, Event::kCancelRequested,
-                                      Event::kConcluded,    Event::kEnded,        Event::kPatched};
+constexpr Event::KindCase kKinds[] = {Event::kCreated,         Event::kAdmitted,
+                                      Event::kLaunched,        Event::kRunning,
+                                      Event::kReplicaEnded,    Event::kRestartDecided,
+                                      Event::kRetryDecided,    Event::kRetryStarted,
+                                      Event::kCancelRequested, Event::kConcluded,
+                                      Event::kEnded,           Event::kPatched,
+                                      Event::kPolicySet,       Event::kMaintenanceRequested};
 constexpr Stage kStages[] = {Stage::kNone,     Stage::kQueued,    Stage::kPreparing,  Stage::kRunning,
                              Stage::kRetrying, Stage::kFinishing, Stage::kCancelling, Stage::kEnded};
 
@@ -68,6 +71,11 @@ Event Make(Event::KindCase kind, const JobRecord& record) {
       break;
     case Event::kEnded: event.mutable_ended(); break;
     case Event::kPatched: (*event.mutable_patched()->mutable_labels())["a"] = "b"; break;
+    case Event::kPolicySet: event.mutable_policy_set()->mutable_policy()->set_version(1); break;
+    case Event::kMaintenanceRequested:
+      *event.mutable_maintenance_requested()->mutable_replica() = Master();
+      event.mutable_maintenance_requested()->set_attempt(attempt);
+      break;
     case Event::KIND_NOT_SET: break;
   }
   return event;
@@ -133,7 +141,7 @@ TEST(Apply, NothingLeavesTheEnd) {
   for (const Event::KindCase kind : kKinds) {
     const auto after = Apply(ended, Make(kind, ended));
     if (after) EXPECT_EQ(after->job().state(), Job::CANCELLED);
-    EXPECT_EQ(after.has_value(), kind == Event::kPatched);
+    EXPECT_EQ(after.has_value(), kind == Event::kPatched || kind == Event::kPolicySet);
   }
 }
 

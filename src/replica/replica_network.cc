@@ -108,18 +108,30 @@ void CloseAllBut(unsigned first, unsigned second) {
   close_range(high + 1, ~0U, 0);
 }
 
-/// The thread is in the switch's network, and so is the child.
+/// The thread is in the switch's network, and so is the child. Returns once the child works in the attempt's
+/// folder: by that NetworkOfRelay knows it.
 Result<pid_t> StartRelay(int listener, const ReplicaNetwork::Plan& plan) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
+  const UniqueFd there(ends[0]);
+  UniqueFd not_there_yet(ends[1]);
   const pid_t supervisor = getpid();
   const pid_t relay = fork();
   if (relay < 0) return std::unexpected(ErrnoError(errno, "fork"));
-  if (relay > 0) return relay;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  prctl(PR_SET_NAME, "trainyard-relay");
-  CloseAllBut(static_cast<unsigned>(listener),
-              static_cast<unsigned>(plan.lock_fd >= 0 ? plan.lock_fd : listener));
-  if (getppid() == supervisor && chdir(plan.dir.path.c_str()) == 0) RunRelay(listener, plan.server_socket);
-  _exit(1);
+  if (relay == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_NAME, "trainyard-relay");
+    if (getppid() != supervisor || chdir(plan.dir.path.c_str()) != 0) _exit(1);
+    CloseAllBut(static_cast<unsigned>(listener),  // the pipe's end too
+                static_cast<unsigned>(plan.lock_fd >= 0 ? plan.lock_fd : listener));
+    RunRelay(listener, plan.server_socket);
+    _exit(1);
+  }
+  not_there_yet.Reset();
+  char none = 0;
+  while (read(there.get(), &none, 1) < 0 && errno == EINTR) {
+  }
+  return relay;
 }
 
 /// The link to the switch, in the replica's network.

@@ -4,10 +4,9 @@
 #include "base/check.h"
 #include "base/overloaded.h"
 #include "cluster/task_name.h"
+#include "control/attempt_end.h"
 #include "control/pause.h"
 #include "control/send_away.h"
-#include "control/store_lines.h"
-#include "jobs/transition.h"
 #include "wire/time.h"
 
 namespace trainyard::control {
@@ -15,12 +14,6 @@ namespace trainyard::control {
 namespace {
 
 using ml::v1::Job;
-
-/// What an ended attempt left may be unreadable for a moment (no descriptors, no memory).
-constexpr int kCollectTriesMax = 5;
-
-/// How long an end waits for its lines before others (a cancel, a patch) get their turn.
-constexpr std::chrono::milliseconds kFlushWaitMax{200};
 
 bool IsTerminal(const v1::JobRecord& job) { return job.job().has_end_time(); }
 
@@ -33,8 +26,7 @@ bool MayPass(const Error& error) {
 
 JobRunner::JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t service_lines)
     : outside_(outside),
-      job_(std::move(job)),
-      service_log_(outside.loop, outside.logs, service_lines, outside.settings.retry_pause),
+      history_(outside, std::move(job), service_lines, [this](const v1::Event& event) { AfterEvent(event); }),
       links_(static_cast<std::size_t>(job_.replicas_size())),
       wake_(outside.loop),
       tasks_(outside.loop) {
@@ -71,7 +63,7 @@ void JobRunner::Begin(std::function<void()> on_done) {
   } else {
     outside_.admissions.Occupy(job_);
   }
-  tasks_.Spawn(service_log_.Run());
+  tasks_.Spawn(history_.WriteLines());
   tasks_.Spawn(Run(std::move(on_done)));
 }
 
@@ -149,7 +141,7 @@ boost::asio::awaitable<bool> JobRunner::PerformAll(std::vector<jobs::Action> act
     } else if (auto* stop = std::get_if<jobs::StopReplica>(&action)) {
       Perform(*stop);
     } else if (auto* append = std::get_if<jobs::AppendEvent>(&action)) {
-      Status recorded = co_await Record(append->event);
+      Status recorded = co_await history_.Record(append->event);
       if (!recorded) {
         Diagnose(
             DiagnosticLevel::kWarning,
@@ -178,7 +170,7 @@ boost::asio::awaitable<Status> JobRunner::RecordPosted(Posted posted) {
   }
   bool is_late = IsTerminal(job_) || job_.job().state() == Job::CANCELLING;
   if (posted.event.has_cancel_requested() && is_late) co_return Status{};
-  co_return co_await Record(std::move(posted.event));
+  co_return co_await history_.Record(std::move(posted.event));
 }
 
 boost::asio::awaitable<void> JobRunner::Perform(jobs::StartReplica action) {
@@ -193,7 +185,7 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::StartReplica action) {
   Diagnose(DiagnosticLevel::kWarning,
            manifest.attempt_id() + " cannot be started: " + started.error().message);
   leftovers_[{replica, attempt}].gone = true;
-  bool was_alive = co_await MakeSureItIsDead(manifest);
+  bool was_alive = co_await MakeSureItIsDead(outside_, manifest);
   if (MayPass(started.error()) && !was_alive && co_await outside_.engine.Remove(manifest)) {
     leftovers_.erase({replica, attempt});
     seen.started = false;  // nothing of it is there: the same attempt is started again
@@ -205,23 +197,6 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::StartReplica action) {
   exit.set_message("The supervisor cannot be started: " + started.error().message);
   *exit.mutable_end_time() = wire::ToProto(outside_.clock.Now());
   SetExit(replica, attempt, std::move(exit));
-}
-
-/// After a start that failed: a supervisor that runs all the same must not meet the next attempt. Whether one
-/// did.
-boost::asio::awaitable<bool> JobRunner::MakeSureItIsDead(replica::v1::Manifest manifest) {
-  bool was_alive = false;
-  for (;;) {
-    Result<engine::Liveness> liveness = co_await outside_.engine.Inspect(manifest);
-    if (liveness && *liveness != engine::Liveness::kAlive) co_return was_alive;
-    Status killed;
-    if (liveness) killed = co_await outside_.engine.Kill(manifest);
-    if (liveness && killed) co_return true;
-    was_alive = was_alive || liveness;
-    Diagnose(DiagnosticLevel::kError, manifest.attempt_id() + " may live and cannot be ended: " +
-                                          (liveness ? killed.error() : liveness.error()).message);
-    co_await Pause(retry_pause());
-  }
 }
 
 void JobRunner::Perform(const jobs::OpenBarrier& action) {
@@ -263,49 +238,6 @@ boost::asio::awaitable<void> JobRunner::KillAttempt(int replica, int attempt) {
              AttemptId(job_, replica, attempt) + " cannot be killed: " + killed.error().message);
     co_await Pause(retry_pause());
   }
-}
-
-/// One event, durable before it has effects.
-boost::asio::awaitable<Status> JobRunner::Record(v1::Event event) {
-  event.set_seq(job_.revision() + 1);
-  *event.mutable_time() = wire::ToProto(outside_.clock.Now());
-  TY_CO_TRY(v1::JobRecord after, jobs::Apply(job_, event));
-  if (event.has_ended()) TY_CO_RETURN_IF_ERROR(co_await SayEnd(after, event));
-  Status stored = co_await outside_.journal.Append(after, event);
-  if (!stored && stored.error().code == Code::kAborted) co_await CatchUp();
-  if (!stored) co_return stored;
-  TakeEffect(std::move(after), event);
-  co_return Status{};
-}
-
-/// What Ended says is durable before the event is: clients stop reading the log when they see endTime. Said
-/// once, however often the event has to be recorded.
-boost::asio::awaitable<Status> JobRunner::SayEnd(const v1::JobRecord& after, const v1::Event& event) {
-  if (!std::exchange(end_said_, true))
-    service_log_.Say(after, jobs::LinesFor(after, event), outside_.clock.Now());
-  if (co_await service_log_.Flush(kFlushWaitMax)) co_return Status{};
-  co_return std::unexpected(Unavailable("its log cannot be written"));
-}
-
-/// The store has events that this runner does not know: a write was reported as failed and stored all the
-/// same.
-boost::asio::awaitable<void> JobRunner::CatchUp() {
-  Result<std::vector<v1::Event>> events = co_await outside_.journal.Events(job_.uid(), job_.revision());
-  if (!events) co_return;  // recording fails again, and comes back here
-  for (const v1::Event& event : *events) {
-    Result<v1::JobRecord> after = jobs::Apply(job_, event);
-    if (!after) {
-      Diagnose(DiagnosticLevel::kError, "job " + job_.job().job_id() + ": " + after.error().message);
-      co_return;
-    }
-    TakeEffect(*std::move(after), event);
-  }
-}
-
-void JobRunner::TakeEffect(v1::JobRecord after, const v1::Event& event) {
-  job_ = std::move(after);
-  if (!event.has_ended()) service_log_.Say(job_, jobs::LinesFor(job_, event), outside_.clock.Now());
-  AfterEvent(event);
 }
 
 void JobRunner::AfterEvent(const v1::Event& event) {
@@ -365,45 +297,16 @@ void JobRunner::OnGone(int replica, int attempt) {
   if (leftover->second.recorded) {
     SweepLeftover(leftover->first);
   } else if (!seen_.replicas[static_cast<std::size_t>(replica)].exit) {  // else it is about to be recorded
-    tasks_.Spawn(CollectRemains(replica, attempt));
+    tasks_.Spawn(RecordRemains(replica, attempt));
   }
 }
 
-/// A supervisor that ended without being dismissed left its last lines and its exit record on disk, if it
-/// could.
-boost::asio::awaitable<void> JobRunner::CollectRemains(int replica, int attempt) {
-  logs::LogSource source = AttemptSource(job_, replica, attempt);
-  Result<engine::Engine::Remains> remains = co_await Collect(ManifestOf(replica, attempt), source.source);
-  replica::v1::ExitRecord exit;
-  if (remains) {
-    for (replica::v1::LogChunk& chunk : remains->chunks)
-      co_await StoreLinesAtLast(outside_.logs, source, std::move(chunk), retry_pause());
-    exit = std::move(remains->exit);
-  } else {
-    exit.set_cause(replica::v1::ExitRecord::LOST);
-    exit.set_message("What the supervisor left cannot be read: " + remains.error().message);
-  }
-  if (!exit.has_end_time()) *exit.mutable_end_time() = wire::ToProto(outside_.clock.Now());
+boost::asio::awaitable<void> JobRunner::RecordRemains(int replica, int attempt) {
+  replica::v1::ExitRecord exit =
+      co_await CollectRemains(outside_, ManifestOf(replica, attempt), AttemptSource(job_, replica, attempt));
   std::string lost = exit.cause() == replica::v1::ExitRecord::LOST ? exit.message() : "";
   if (SetExit(replica, attempt, std::move(exit)) && !lost.empty())
-    Diagnose(DiagnosticLevel::kWarning, source.source + ": " + lost);
-}
-
-/// What the ended attempt left from the first line on that is not stored. An attempt that lives after all is
-/// waited for.
-boost::asio::awaitable<Result<engine::Engine::Remains>> JobRunner::Collect(replica::v1::Manifest manifest,
-                                                                           std::string source) {
-  for (int tries = 1;; ++tries) {
-    Result<std::int64_t> next_line = co_await outside_.logs.NextLine(job_.uid(), source);
-    Result<engine::Engine::Remains> remains = std::unexpected(Unavailable(""));
-    if (next_line) remains = co_await outside_.engine.Collect(manifest, *next_line);
-    if (remains) co_return remains;
-    bool again = !next_line || remains.error().code == Code::kFailedPrecondition || tries < kCollectTriesMax;
-    Diagnose(DiagnosticLevel::kWarning,
-             source + " cannot be collected: " + (next_line ? remains.error() : next_line.error()).message);
-    if (!again) co_return remains;
-    co_await Pause(retry_pause());
-  }
+    Diagnose(DiagnosticLevel::kWarning, AttemptId(job_, replica, attempt) + ": " + lost);
 }
 
 void JobRunner::SweepLeftover(const AttemptKey& key) {

@@ -14,8 +14,8 @@
 #include "async/event.h"
 #include "async/task_group.h"
 #include "control/collaborators.h"
+#include "control/job_history.h"
 #include "control/manifest.h"
-#include "control/service_log.h"
 #include "engine/replica_link.h"
 #include "jobs/decide.h"
 
@@ -34,9 +34,7 @@ class JobRunner {
   JobRunner& operator=(const JobRunner&) = delete;
 
   /// What a former server's job still has to say in its log; before Start.
-  void SayAgain(std::vector<jobs::ServiceLine> lines) {
-    service_log_.Say(job_, std::move(lines), outside_.clock.Now());
-  }
+  void SayAgain(std::vector<jobs::ServiceLine> lines) { history_.SayAgain(std::move(lines)); }
 
   /// Starts looking after a job whose first event was just recorded. `on_done` is called once the job has
   /// ended and nothing of it is left on this machine.
@@ -96,18 +94,11 @@ class JobRunner {
   boost::asio::awaitable<void> PerformPosted();
   boost::asio::awaitable<Status> RecordPosted(Posted posted);
   boost::asio::awaitable<void> Perform(jobs::StartReplica action);
-  boost::asio::awaitable<bool> MakeSureItIsDead(replica::v1::Manifest manifest);
   void Perform(const jobs::OpenBarrier& action);
   void Perform(const jobs::StopReplica& action);
   boost::asio::awaitable<void> KillAttempt(int replica, int attempt);
-  boost::asio::awaitable<Status> Record(v1::Event event);
-  boost::asio::awaitable<Status> SayEnd(const v1::JobRecord& after, const v1::Event& event);
-  boost::asio::awaitable<void> CatchUp();
-  void TakeEffect(v1::JobRecord after, const v1::Event& event);
   void AfterEvent(const v1::Event& event);
-  boost::asio::awaitable<void> CollectRemains(int replica, int attempt);
-  boost::asio::awaitable<Result<engine::Engine::Remains>> Collect(replica::v1::Manifest manifest,
-                                                                  std::string source);
+  boost::asio::awaitable<void> RecordRemains(int replica, int attempt);
   boost::asio::awaitable<void> RemoveAttempt(int replica, int attempt);
   void SweepLeftover(const AttemptKey& key);
   bool SetExit(int replica, int attempt, replica::v1::ExitRecord exit);
@@ -117,13 +108,12 @@ class JobRunner {
   [[nodiscard]] std::chrono::milliseconds retry_pause() const { return outside_.settings.retry_pause; }
 
   Collaborators& outside_;
-  v1::JobRecord job_;
+  JobHistory history_;
+  const v1::JobRecord& job_ = history_.job();
   jobs::Observation seen_;
-  ServiceLog service_log_;
   std::vector<std::shared_ptr<engine::ReplicaLink>> links_;  ///< by replica; null while not connected
   std::map<AttemptKey, Leftover> leftovers_;
   std::deque<Posted> posted_;
-  bool end_said_ = false;  ///< the lines of Ended are in the service's log, the event may not be stored yet
   Event wake_;
   TaskGroup tasks_;
 };

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+
+#include "control/collaborators.h"
+#include "logs/log_store.h"
+#include "trainyard/replica/v1/replica.pb.h"
+
+/// What is done with an attempt whose supervisor has ended, or should have. Loop thread; `outside` outlives
+/// the calls.
+namespace trainyard::control {
+
+/// After a start that failed: a supervisor that runs all the same must not meet the next attempt. Returns
+/// when nothing of it lives, however long that takes; true if it did live.
+boost::asio::awaitable<bool> MakeSureItIsDead(const Collaborators& outside, replica::v1::Manifest manifest);
+
+/// A supervisor that ended without being dismissed left its last lines and its exit record on disk, if it
+/// could: stores the lines from the first one on that is not stored, and returns the record. An attempt that
+/// lives after all is waited for. Cause LOST when there is no record or it cannot be read. end_time is set.
+boost::asio::awaitable<replica::v1::ExitRecord> CollectRemains(const Collaborators& outside,
+                                                               replica::v1::Manifest manifest,
+                                                               logs::LogSource source);
+
+}  // namespace trainyard::control

@@ -14,6 +14,23 @@ constexpr int kPatternBytesMax = 1 << 20;  // of RE2's compiled program and cach
 
 Error Refused(std::string message) { return InvalidArgument("filter", std::move(message)); }
 
+/// As log names carry it: "ml.googleapis.com/j" is ml.googleapis.com%2Fj there.
+std::string EncodeLogId(std::string_view id) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string text;
+  for (const char c : id) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                       std::string_view("-_.").contains(c);
+    if (plain) {
+      text += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    text += {'%', kDigits[byte / 16], kDigits[byte % 16]};
+  }
+  return text;
+}
+
 /// Recursive descent: expression = sequence of factors (AND), factor = terms joined by OR, term = [NOT]
 /// primary.
 class FilterParser {
@@ -79,12 +96,15 @@ class FilterParser {
 
   Result<Filter> ComparisonOrSearch() {
     std::vector<FilterLexer::Text> words;
+    if (lexer_.AtEnd()) return std::unexpected(lexer_.Mistake());
+    const std::size_t start = lexer_.at();
     if (!lexer_.TakePath(words)) return std::unexpected(lexer_.Mistake());
+    const std::size_t end = lexer_.at();
     Comparator comparator{};
     if (!lexer_.TakeComparator(comparator)) {
-      if (lexer_.Peek('(')) return std::unexpected(lexer_.Mistake());  // a function
       std::string text;
       for (const auto& word : words) text += (text.empty() ? "" : ".") + word.text;
+      if (!words[0].quoted && lexer_.Peek('(') && lexer_.at() == end) return Function(text, start);
       return Filter{Search{std::move(text)}};
     }
     std::vector<std::string> parts;
@@ -97,6 +117,22 @@ class FilterParser {
     return group;
   }
 
+  Result<Filter> Function(const std::string& name, std::size_t start) {
+    if (name != "log_id") {
+      return std::unexpected(Refused("Unparseable filter: function '" + name + "' at " + lexer_.Place(start) +
+                                     " is not supported; log_id is"));
+    }
+    FilterLexer::Text id;
+    if (!lexer_.Take('(') || !lexer_.TakeValue(id) || !lexer_.Take(')'))
+      return std::unexpected(lexer_.Mistake());
+    return Filter{Comparison{.path = {"logName"},
+                             .comparator = Comparator::kEqual,
+                             .value = "*/logs/" + EncodeLogId(id.text),
+                             .quoted = false,
+                             .any_case = false,
+                             .pattern = nullptr}};
+  }
+
   Result<Filter> Value(const Left& left) {
     FilterLexer::Text value;
     if (!lexer_.TakeValue(value)) return std::unexpected(lexer_.Mistake());
@@ -104,6 +140,7 @@ class FilterParser {
                           .comparator = left.comparator,
                           .value = std::move(value.text),
                           .quoted = value.quoted,
+                          .any_case = false,
                           .pattern = nullptr};
     if (left.comparator == Comparator::kMatches || left.comparator == Comparator::kNotMatches) {
       TY_RETURN_IF_ERROR(Compile(comparison));

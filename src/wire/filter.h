@@ -22,7 +22,9 @@ class Message;
 ///
 /// `a="x"`, `!=`, `<`, `<=`, `>`, `>=`, `:` (has), `=~` and `!~` (RE2), `a=("x" OR "y")`, AND, OR, NOT, `-`,
 /// parentheses, `-- comment`, quoted path parts (labels."ml.googleapis.com/task_name"), words and "quoted
-/// text" alone, which search everywhere. OR binds tighter than AND; two terms side by side are joined by AND.
+/// text" alone, which search everywhere, and log_id("x"), which is a comparison of logName. OR binds tighter
+/// than AND; two terms side by side are joined by AND. Other functions (sample, ip_in_range, source, SEARCH,
+/// cast, regexp_extract) are refused by name.
 namespace trainyard::wire {
 
 inline constexpr std::size_t kFilterBytesMax = 20'000;
@@ -56,7 +58,8 @@ struct Comparison {
   std::vector<std::string> path;  ///< "resource.labels.job_id" as three parts
   Comparator comparator = Comparator::kEqual;
   std::string value;
-  bool quoted = false;  ///< a `*` in a quoted value is a star, elsewhere it stands for any text
+  bool quoted = false;    ///< a `*` in a quoted value is a star, elsewhere it stands for any text
+  bool any_case = false;  ///< = and != of text ignore case: set by ParseLogFilter
   std::shared_ptr<const re2::RE2> pattern;  ///< of =~ and !~; shared: immutable, and filters are copied
 };
 struct Search {
@@ -69,7 +72,7 @@ struct Filter {
 };
 
 /// kInvalidArgument with field "filter": "Unparseable filter: syntax error at line 1, column 5, token 'x'", a
-/// pattern that RE2 refuses, or a filter beyond the limits above.
+/// pattern that RE2 refuses, a function that is not known here, or a filter beyond the limits above.
 [[nodiscard]] Result<Filter> ParseFilter(std::string_view text);
 
 /// Whether every path of the filter names a field of this message type and every value is one of that field's
@@ -77,10 +80,11 @@ struct Filter {
 [[nodiscard]] Status CheckFilter(const Filter& filter, const google::protobuf::Descriptor& type);
 
 /// Whether the message satisfies the filter. Paths go by JSON or proto names through messages, maps, lists
-/// (any element) and Structs. `=` compares text exactly, `:` and searches without case. Enums compare by
-/// number (so severities are ordered), times as times. A comparison with something that is not there is
-/// false, `!=` included; scalar fields of a message that is there are always there. `field:*` asks whether it
-/// is set. What CheckFilter would refuse is false.
+/// (any element) and Structs. `=` compares text exactly unless any_case, `:` and searches without case. Enums
+/// compare by number (so severities are ordered), times as times. A scalar field of the message's type that
+/// is not set has its default value, below messages that are not set too; a comparison with a label, a member
+/// of a Struct or a message that is not there is false, `!=` included. `field:*` asks whether it is set, and
+/// NULL_VALUE is JSON's null. What CheckFilter would refuse is false.
 [[nodiscard]] bool Matches(const Filter& filter, const google::protobuf::Message& message);
 
 }  // namespace trainyard::wire

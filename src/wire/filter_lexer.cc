@@ -176,14 +176,17 @@ void FilterLexer::TakeEscape(std::string& text) {
   }
 }
 
-Error FilterLexer::Mistake() const {
-  const std::string_view before = text_.substr(0, at_);
+std::string FilterLexer::Place(std::size_t at) const {
+  const std::string_view before = text_.substr(0, at);
   const auto line = std::ranges::count(before, '\n') + 1;
   const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  return "line " + std::to_string(line) + ", column " + std::to_string(at - line_start + 1);
+}
+
+Error FilterLexer::Mistake() const {
   std::string_view token = text_.substr(at_);
   token = token.substr(0, std::max<std::size_t>(1, std::min(token.find_first_of(kEndsWord), kTokenShownMax)));
-  return InvalidArgument("filter", "Unparseable filter: syntax error at line " + std::to_string(line) +
-                                       ", column " + std::to_string(at_ - line_start + 1) +
+  return InvalidArgument("filter", "Unparseable filter: syntax error at " + Place(at_) +
                                        (token.empty() ? ", unexpected end of filter"
                                                       : ", token '" + ReplaceMalformed(token) + "'"));
 }

@@ -42,6 +42,10 @@ class FilterLexer {
   /// A syntax error at where the lexer stands.
   [[nodiscard]] Error Mistake() const;
 
+  /// Where the lexer stands, in bytes, and how errors word such a place: "line 1, column 5".
+  [[nodiscard]] std::size_t at() const noexcept { return at_; }
+  [[nodiscard]] std::string Place(std::size_t at) const;
+
  private:
   bool TakeQuoted(std::string& text);
   void TakeEscape(std::string& text);

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/ascii.h"
 #include "base/overloaded.h"
 #include "wire/filter.h"
 #include "wire/filter_operand.h"
@@ -45,7 +46,8 @@ bool CompareText(const Comparison& comparison, const std::string& value) {
       return glob ? MatchesGlob(value, comparison.value) : ContainsIgnoringCase(value, comparison.value);
     case Comparator::kEqual:
     case Comparator::kNotEqual:
-      return glob ? MatchesGlob(value, comparison.value) : value == comparison.value;
+      if (glob) return MatchesGlob(value, comparison.value);
+      return comparison.any_case ? EqualsIgnoringCase(value, comparison.value) : value == comparison.value;
     case Comparator::kMatches:
     case Comparator::kNotMatches: return re2::RE2::PartialMatch(value, *comparison.pattern);
     case Comparator::kLess:

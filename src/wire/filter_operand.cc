@@ -1,14 +1,20 @@
 #include "wire/filter_operand.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <string>
+#include <utility>
 
 #include "base/ascii.h"
 #include "wire/time.h"
 
 namespace trainyard::wire {
+
 std::optional<long double> ReadNumber(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
   long double value = 0;
@@ -31,8 +37,23 @@ std::optional<SysTime> ReadTime(std::string_view text) {
 }
 
 std::optional<std::chrono::nanoseconds> ReadLength(std::string_view text) {
-  const auto length = ParseDuration(text);
-  return length ? std::optional(*length) : std::nullopt;
+  // Longer ones first: "ms" ends in "s".
+  static constexpr std::array<std::pair<std::string_view, std::int64_t>, 6> kUnits{
+      {{"ns", 1},
+       {"us", 1'000},
+       {"ms", 1'000'000},
+       {"s", 1'000'000'000},
+       {"m", 60'000'000'000},
+       {"h", 3'600'000'000'000}}};
+  const auto* unit =
+      std::ranges::find_if(kUnits, [&](const auto& candidate) { return text.ends_with(candidate.first); });
+  if (unit == kUnits.end()) return std::nullopt;
+  const auto count = ReadNumber(text.substr(0, text.size() - unit->first.size()));
+  if (!count) return std::nullopt;
+  const long double length = std::round(*count * static_cast<long double>(unit->second));
+  constexpr auto kMax = static_cast<long double>(std::numeric_limits<std::int64_t>::max());
+  if (!(std::abs(length) < kMax)) return std::nullopt;  // a NaN neither
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(length));
 }
 
 const google::protobuf::EnumValueDescriptor* FindEnumValue(const google::protobuf::EnumDescriptor& type,

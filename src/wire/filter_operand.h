@@ -16,6 +16,7 @@ namespace trainyard::wire {
 [[nodiscard]] std::optional<bool> ReadBool(std::string_view text);
 /// RFC 3339, or a date alone, which is its midnight in UTC.
 [[nodiscard]] std::optional<SysTime> ReadTime(std::string_view text);
+/// A number and its unit: ns, us, ms, s, m or h.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> ReadLength(std::string_view text);
 /// By name in any case, or by number.
 [[nodiscard]] const google::protobuf::EnumValueDescriptor* FindEnumValue(

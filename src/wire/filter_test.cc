@@ -14,11 +14,12 @@ namespace {
 logging::v2::LogEntry SomeEntry() {
   logging::v2::LogEntry entry;
   const Status read = ParseJson(R"({
-    "timestamp": "2026-11-20T18:02:42.000000001Z", "insertId": "0005", "severity": "WARNING",
+    "timestamp": "2026-11-20T18:02:42.000000001Z", "insertId": "0005",
+    "logName": "projects/p/logs/ml.googleapis.com%2FJ", "severity": "WARNING",
     "textPayload": "Epoch 3: Loss 0.25",
     "resource": {"type": "ml_job", "labels": {"job_id": "J", "task_name": "master-replica-0"}},
     "labels": {"ml.googleapis.com/trial_id": "7", "a.b": "dots"},
-    "jsonPayload": {"epoch": 3, "done": false, "note": "it's", "deep": {"list": ["x", {"y": "z"}]}},
+    "jsonPayload": {"epoch": 3, "done": false, "none": null, "note": "it's", "deep": {"list": ["x", {"y": "z"}]}},
     "httpRequest": {"latency": "1.5s", "status": 200}, "errorGroups": [{"id": "g1"}, {"id": "g2"}]})",
                                 entry);
   EXPECT_TRUE(read.has_value()) << read.error().message;
@@ -82,7 +83,17 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"pattern", R"(textPayload=~"Loss \d\.\d+$")", true},
         Row{"pattern_minds_case", R"(textPayload=~"loss")", false},
         Row{"pattern_flag", R"(textPayload=~"(?i)loss")", true},
-        Row{"pattern_not", R"(textPayload!~"Loss")", false},
+        Row{"pattern_not", R"(textPayload!~"Loss")", false}, Row{"null", "jsonPayload.none=NULL_VALUE", true},
+        Row{"null_is_there", "jsonPayload.none:*", true},
+        Row{"null_of_another", "jsonPayload.epoch=NULL_VALUE", false},
+        Row{"default_below_unset", R"(operation.producer="")", true},
+        Row{"default_below_unset_not_equal", R"(operation.producer!="x")", true},
+        Row{"default_below_unset_presence", "operation.producer:*", false},
+        Row{"length_in_ms", "httpRequest.latency=1500ms", true},
+        Row{"length_in_minutes", "httpRequest.latency<0.1m", true},
+        Row{"length_in_us", "httpRequest.latency>1.5e6us", false},
+        Row{"has_empty_label", R"(labels."ml.googleapis.com/trial_id":"")", true},
+        Row{"value_with_colon", R"(textPayload:"3: l")", true},
         Row{"pattern_not_on_missing", R"(labels.x!~"Loss")", false}),
     kRowName);
 
@@ -106,6 +117,13 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"lower_case_and_is_text", "loss and epoch", false},
                     Row{"search_not", "NOT accuracy -replica-1", true},
                     Row{"comment_between", "severity=WARNING -- or worse\nAND insertId=0005", true},
+                    Row{"word_before_group", "loss (accuracy OR epoch)", true},
+                    Row{"path_before_group", "severity=WARNING (accuracy OR insertId=0005)", true},
+                    Row{"keyword_before_group", "insertId=0005 AND (severity=WARNING)", true},
+                    Row{"not_before_group", "NOT (severity=WARNING)", false},
+                    Row{"log_id", R"(log_id("ml.googleapis.com/J"))", true},
+                    Row{"log_id_other", R"(log_id("J"))", false},
+                    Row{"log_id_in_a_term", R"(-log_id("a*b") severity=WARNING)", true},
                     Row{"escapes", R"("\"" OR "\u0045poch")", true}),
     kRowName);
 
@@ -134,7 +152,15 @@ INSTANTIATE_TEST_SUITE_P(
                 "Unparseable filter: syntax error at line 2, column 2, token 'OR'"},
         Mistake{"quote", "a=\"b", "Unparseable filter: syntax error at line 1, column 3, token '\"'"},
         Mistake{"function", "sample(insertId, 0.1)",
-                "Unparseable filter: syntax error at line 1, column 7, token '('"},
+                "Unparseable filter: function 'sample' at line 1, column 1 is not supported; log_id is"},
+        Mistake{"function_later", "a=b\n  ip_in_range(x, \"10.0.0.0/8\")",
+                "Unparseable filter: function 'ip_in_range' at line 2, column 3 is not supported; log_id is"},
+        Mistake{"function_search", "SEARCH(\"x\")",
+                "Unparseable filter: function 'SEARCH' at line 1, column 1 is not supported; log_id is"},
+        Mistake{"log_id_alone", "log_id()",
+                "Unparseable filter: syntax error at line 1, column 8, token ')'"},
+        Mistake{"path_function", "a.b(c)",
+                "Unparseable filter: function 'a.b' at line 1, column 1 is not supported; log_id is"},
         Mistake{"empty_group", "()", "Unparseable filter: syntax error at line 1, column 2, token ')'"},
         Mistake{"too_deep", std::string(51, '('), "Filter is nested too deep"},
         Mistake{"too_long", std::string(20'001, 'x'), "Filter is longer than 20000 characters"},

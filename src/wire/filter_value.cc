@@ -63,6 +63,8 @@ class PathWalk {
     if (value.kind_case() == Kind::kStringValue) Found(Plain(value.string_value()));
     if (value.kind_case() == Kind::kNumberValue) Found({.value = value.number_value()});
     if (value.kind_case() == Kind::kBoolValue) Found({.value = value.bool_value()});
+    if (value.kind_case() == Kind::kNullValue)
+      Found({.value = google::protobuf::NullValue_descriptor()->value(0)});
   }
 
   void EnterField(const Message& message, std::size_t at) {
@@ -80,7 +82,9 @@ class PathWalk {
         }
       }
     } else if (field->message_type() != nullptr) {
-      if (reflection.HasField(message, field)) Enter(reflection.GetMessage(message, field), at + 1);
+      // Below a message that is not set, scalar fields have their defaults.
+      if (at + 1 < path_.size() || reflection.HasField(message, field))
+        Enter(reflection.GetMessage(message, field), at + 1);
     } else if (at + 1 == path_.size()) {
       Scalar(message, *field, false);
     }

@@ -120,10 +120,53 @@ LogBounds BoundsOf(const And& all) {
   return bounds;
 }
 
+bool NamesSomething(const std::vector<std::string>& path) {
+  static constexpr std::array<std::string_view, 8> kNames{"labels",   "insertId", "insert_id", "logName",
+                                                          "log_name", "spanId",   "span_id",   "trace"};
+  if (std::ranges::find(kNames, path[0]) != kNames.end()) return true;
+  return path.size() > 1 && path[0] == "resource" && path[1] == "labels";
+}
+
+/// The API's number of a severity becomes the name, under which our enum has another number.
+Status NameSeverity(Comparison& comparison) {
+  constexpr int kStep = 100;
+  const auto number = ReadNumber(comparison.value);
+  if (!number || comparison.pattern != nullptr) return {};
+  for (int value = 0; value < logging::v2::LogEntry::Severity_ARRAYSIZE; ++value) {
+    if (*number != value * kStep) continue;
+    comparison.value = logging::v2::LogEntry::Severity_Name(value);
+    return {};
+  }
+  return std::unexpected(
+      InvalidArgument("filter", "Invalid value for field 'severity': '" + comparison.value + "'"));
+}
+
+/// What the language means for log entries, and not for other resources.
+Status Adapt(Filter& filter) {
+  const auto all = [](std::vector<Filter>& terms) -> Status {
+    for (Filter& term : terms) TY_RETURN_IF_ERROR(Adapt(term));
+    return {};
+  };
+  return std::visit(Overloaded{
+                        [&](And& terms) { return all(terms.terms); },
+                        [&](Or& terms) { return all(terms.terms); },
+                        [&](Not& inverse) { return all(inverse.term); },
+                        [](Comparison& comparison) -> Status {
+                          comparison.any_case = !NamesSomething(comparison.path);
+                          const bool severity =
+                              comparison.path.size() == 1 && comparison.path[0] == "severity";
+                          return severity ? NameSeverity(comparison) : Status();
+                        },
+                        [](Search&) { return Status(); },
+                    },
+                    filter.node);
+}
+
 }  // namespace
 
 Result<Filter> ParseLogFilter(std::string_view text) {
   TY_TRY(Filter filter, ParseFilter(text));
+  TY_RETURN_IF_ERROR(Adapt(filter));
   TY_RETURN_IF_ERROR(CheckFilter(filter, *logging::v2::LogEntry::descriptor()));
   return filter;
 }

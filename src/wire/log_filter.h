@@ -12,6 +12,10 @@
 namespace trainyard::wire {
 
 /// ParseFilter and CheckFilter against logging.v2.LogEntry. Match entries with Matches(filter, entry).
+///
+/// Severities may be numbers, as the API's enum has them: 0, 100 (DEBUG) to 800 (EMERGENCY). `=` and `!=` of
+/// text ignore case, as the original's; but not below `labels` and `resource.labels`, nor of insertId,
+/// logName, trace and spanId: what these name differs by case (a stream of job "J" does not show job "j").
 [[nodiscard]] Result<Filter> ParseLogFilter(std::string_view text);
 
 /// What an index may use of a filter: each entry that matches lies within; what lies within need not match.

@@ -65,6 +65,43 @@ TEST(ParseLogFilter, RefusesUnknownFields) {
             InvalidArgument("filter", "Field not found: 'resource.job'"));
 }
 
+struct Row {
+  const char* name;
+  const char* filter;
+  bool matches;
+};
+class ParseLogFilterMeans : public testing::TestWithParam<Row> {};
+TEST_P(ParseLogFilterMeans, ForEntries) {
+  logging::v2::LogEntry entry;
+  entry.set_insert_id("A");
+  entry.set_severity(logging::v2::LogEntry::WARNING);
+  (*entry.mutable_resource()->mutable_labels())["job_id"] = "Census";
+  (*entry.mutable_labels())["team"] = "Red";
+  (*entry.mutable_json_payload()->mutable_fields())["message"].set_string_value("Epoch One");
+  const auto filter = ParseLogFilter(GetParam().filter);
+  ASSERT_TRUE(filter.has_value()) << filter.error().message;
+  EXPECT_EQ(Matches(*filter, entry), GetParam().matches);
+}
+INSTANTIATE_TEST_SUITE_P(
+    Rules, ParseLogFilterMeans,
+    testing::Values(Row{"severity_number", "severity=400", true}, Row{"severity_below", "severity<500", true},
+                    Row{"severity_zero", "severity>0", true}, Row{"severity_not", "severity!=400.0", false},
+                    Row{"severity_in_group", "severity=(300 OR 400)", true},
+                    Row{"payload_ignores_case", R"(jsonPayload.message="epoch one")", true},
+                    Row{"payload_not_equal", R"(jsonPayload.message!="epoch one")", false},
+                    Row{"pattern_minds_case", R"(jsonPayload.message=~"epoch")", false},
+                    Row{"job_minds_case", R"(resource.labels.job_id="census")", false},
+                    Row{"label_minds_case", "labels.team=red", false}, Row{"label", "labels.team=Red", true},
+                    Row{"insert_id_minds_case", "NOT insertId=a", true}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(ParseLogFilter, RefusesNumbersThatAreNoSeverity) {
+  for (const char* number : {"4", "350", "900", "-100"}) {
+    EXPECT_EQ(ParseLogFilter(std::string("NOT severity>=") + number).error(),
+              InvalidArgument("filter", std::string("Invalid value for field 'severity': '") + number + "'"));
+  }
+}
+
 bool Within(const LogBounds& bounds, const logging::v2::LogEntry& entry) {
   const SysTime time = FromProto(entry.timestamp());
   const auto& labels = entry.resource().labels();

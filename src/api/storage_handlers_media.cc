@@ -3,8 +3,13 @@
 #include <memory>
 #include <utility>
 
+#include "api/storage_handlers_error.h"
+#include "api/storage_handlers_gunzip.h"
 #include "api/storage_handlers_range.h"
 #include "api/storage_handlers_routes.h"
+#include "async/on_pool.h"
+#include "http/text.h"
+#include "storage/resource.h"
 
 namespace trainyard::api::storage_api {
 namespace {
@@ -26,16 +31,41 @@ void AddObjectHeaders(const v1::Object& object, http::Headers& headers) {
               object.content_encoding().empty() ? "identity" : object.content_encoding());
   if (!object.crc32c().empty())
     headers.Add("X-Goog-Hash", "crc32c=" + object.crc32c() + ",md5=" + object.md5_hash());
-  headers.Add("Accept-Ranges", "bytes");
   // Any text may have been set by a client: the response writer makes line ends spaces.
   const auto add = [&headers](const char* name, const std::string& value) {
     if (!value.empty()) headers.Add(name, value);
   };
   add("Content-Type", object.content_type());
-  add("Content-Encoding", object.content_encoding());
   add("Content-Language", object.content_language());
   add("Content-Disposition", object.content_disposition());
   add("Cache-Control", object.cache_control());
+}
+
+/// Those of contents that are sent as they are stored.
+void AddStoredHeaders(const v1::Object& object, http::Headers& headers) {
+  headers.Add("Accept-Ranges", "bytes");
+  if (!object.content_encoding().empty()) headers.Add("Content-Encoding", object.content_encoding());
+}
+
+/// Whether the client gets a gzip object as text: it does not take gzip, and Cache-Control does not forbid
+/// it. A file that only claims to be gzip is sent as it is. Source: Cloud Storage's page "Transcoding of
+/// gzip-compressed files".
+awaitable<Result<bool>> Gunzips(Buckets& buckets, const Request& request,
+                                const storage::ReadableObject& opened) {
+  const v1::Object& object = opened.resource;
+  if (object.content_encoding() != "gzip" || http::AcceptsGzip(request.headers.Get("Accept-Encoding")))
+    co_return false;
+  if (object.cache_control().find("no-transform") != std::string::npos) co_return false;
+  auto begins = [file = opened.file.get()] { return BeginsAsGzip(file); };
+  co_return co_await OnPool(buckets.files(), std::move(begins));
+}
+
+/// All of it: a range of the text cannot be had, and how long it is is not known.
+Response Gunzipped(Response response, storage::ReadableObject opened, boost::asio::thread_pool& files) {
+  response.headers.Add("Warning", "214 UploadServer gunzipped");
+  response.headers.Add("Vary", "Accept-Encoding");
+  response.body = GunzippedBody(std::move(opened.file), files);
+  return response;
 }
 
 /// The range to send; nothing: all of it. A client that holds another version gets all (If-Range).
@@ -58,24 +88,25 @@ http::FileBody BodyOf(storage::ReadableObject& opened, const ByteRange& range) {
 
 }  // namespace
 
-awaitable<Result<Response>> GetMedia(Buckets& buckets, Request& request) {
-  TY_CO_TRY(Conditions when, ReadConditions(request));
-  const auto not_match = std::exchange(when.if_generation_not_match, std::nullopt);
+awaitable<Result<Response>> ReadMedia(Buckets& buckets, const Request& request, std::string bucket,
+                                      std::string name, Conditions when) {
+  const Conditions not_match = storage::TakeNotMatch(when);
   TY_CO_TRY(storage::ReadableObject opened,
-            co_await buckets.OpenRead(request.Parameter("bucket"), request.Parameter("object"), when));
+            co_await buckets.OpenRead(std::move(bucket), std::move(name), std::move(when)));
   const v1::Object& object = opened.resource;
   Response response;
   AddObjectHeaders(object, response.headers);
-  const bool same_etag = request.headers.Get("If-None-Match") == Quoted(object.etag());
-  if (same_etag || (not_match && *not_match == object.generation())) {
+  if (!storage::CheckConditions(not_match, storage::VersionOf(object))) {
     response.status = kNotModified;
     co_return response;
   }
+  TY_CO_TRY(const bool gunzips, co_await Gunzips(buckets, request, opened));
+  if (gunzips) co_return Gunzipped(std::move(response), std::move(opened), buckets.files());
+  AddStoredHeaders(object, response.headers);
   const auto range = WantedRange(request, object);
   const std::string size = std::to_string(object.size());
   if (!range) {
-    response = ErrorAnswer(range.error());
-    response.status = kRangeNotSatisfiable;
+    response = StatusAnswer(kRangeNotSatisfiable, "requestedRangeNotSatisfiable", range.error().message);
     response.headers.Set("Content-Range", "bytes */" + size);
     co_return response;
   }
@@ -88,6 +119,12 @@ awaitable<Result<Response>> GetMedia(Buckets& buckets, Request& request) {
   }
   response.body = BodyOf(opened, range->value_or(whole));
   co_return response;
+}
+
+awaitable<Result<Response>> GetMedia(Buckets& buckets, Request& request) {
+  TY_CO_TRY(Conditions when, ReadConditions(request));
+  co_return co_await ReadMedia(buckets, request, request.Parameter("bucket"), request.Parameter("object"),
+                               std::move(when));
 }
 
 }  // namespace trainyard::api::storage_api

@@ -32,11 +32,9 @@ awaitable<Result<Response>> Edited(Buckets& buckets, Request& request, storage::
 
 awaitable<Result<Response>> GetObject(Buckets& buckets, Request& request) {
   if (request.Query("alt") == "media") co_return co_await GetMedia(buckets, request);
-  TY_CO_TRY(Conditions when, ReadConditions(request));
-  const auto not_match = std::exchange(when.if_generation_not_match, std::nullopt);
+  TY_CO_TRY(const Conditions when, ReadConditions(request));
   TY_CO_TRY(v1::Object object,
             co_await buckets.Stat(request.Parameter("bucket"), request.Parameter("object"), when));
-  if (not_match && *not_match == object.generation()) co_return Response::Empty(304);
   co_return ObjectAnswer(request, std::move(object));
 }
 

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kJsonBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kResultsMax = 1000;
+constexpr int kNotModified = 304;
 
 Result<std::optional<std::int64_t>> ReadInt(const Request& request, std::string_view name) {
   const std::string_view text = request.Query(name);
@@ -38,6 +39,9 @@ Result<Conditions> ReadConditions(const Request& request, bool source) {
   TY_TRY(when.if_generation_not_match, ReadInt(request, prefix + "GenerationNotMatch"));
   TY_TRY(when.if_metageneration_match, ReadInt(request, prefix + "MetagenerationMatch"));
   TY_TRY(when.if_metageneration_not_match, ReadInt(request, prefix + "MetagenerationNotMatch"));
+  if (source) return when;
+  when.if_etag_match = std::string(request.headers.Get("If-Match"));
+  when.if_etag_not_match = std::string(request.headers.Get("If-None-Match"));
   return when;
 }
 
@@ -123,6 +127,7 @@ Response JsonAnswer(const google::protobuf::Message& message) {
 }
 
 Response ErrorAnswer(const Error& error) {
+  if (storage::IsNotModified(error)) return Response::Empty(kNotModified);
   return Response::Json(wire::PrintStorageErrorBody(error), wire::StorageHttpStatus(error.code));
 }
 

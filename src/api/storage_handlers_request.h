@@ -23,7 +23,7 @@ using storage::Buckets;
 using storage::Conditions;
 
 /// generation, ifGenerationMatch and so on, or with `source` sourceGeneration, ifSourceGenerationMatch and so
-/// on. kInvalidArgument: not a number.
+/// on. Not those of the source: If-Match and If-None-Match too. kInvalidArgument: not a number.
 [[nodiscard]] Result<Conditions> ReadConditions(const Request& request, bool source = false);
 
 /// "true", "True", "1"; false if absent. kInvalidArgument: anything else but their opposites.
@@ -50,6 +50,7 @@ awaitable<Result<std::string>> ReadPiece(http::BodyReader& body, std::size_t byt
 void AddLinks(const Request& request, v1::Object& object);
 [[nodiscard]] Response ObjectAnswer(const Request& request, v1::Object object);
 [[nodiscard]] Response JsonAnswer(const google::protobuf::Message& message);
+/// In storage's shape; a "...NotMatch" that did not hold is a 304 without a body.
 [[nodiscard]] Response ErrorAnswer(const Error& error);
 
 }  // namespace trainyard::api::storage_api

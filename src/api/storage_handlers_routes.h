@@ -18,6 +18,9 @@ awaitable<Result<Response>> ListFolders(Buckets& buckets, Request& request);
 awaitable<Result<Response>> GetObject(Buckets& buckets, Request& request);
 /// The contents, or the part that a Range header asks for.
 awaitable<Result<Response>> GetMedia(Buckets& buckets, Request& request);
+/// The same for whoever names the object in another way. 304 and 416 are answers, not errors.
+awaitable<Result<Response>> ReadMedia(Buckets& buckets, const Request& request, std::string bucket,
+                                      std::string name, Conditions when);
 awaitable<Result<Response>> ListObjects(Buckets& buckets, Request& request);
 awaitable<Result<Response>> DeleteObject(Buckets& buckets, Request& request);
 awaitable<Result<Response>> PatchObject(Buckets& buckets, Request& request);

@@ -168,7 +168,8 @@ Result<std::vector<v1::Bucket>> BucketFiles::ListBuckets(std::string_view prefix
 Status BucketFiles::DeleteBucket(const std::string& name, const Conditions& when) {
   TY_TRY(const UniqueFd folder, OpenBucket(name));
   TY_TRY(const v1::Bucket bucket, BucketOf(folder.get(), name));
-  TY_RETURN_IF_ERROR(CheckConditions(when, Version{.metageneration = bucket.metageneration()}));
+  TY_RETURN_IF_ERROR(CheckConditions(
+      when, Version{.generation = 0, .metageneration = bucket.metageneration(), .etag = bucket.etag()}));
   const auto not_empty = [](const std::string& why) {
     return std::unexpected(Error{Code::kAborted, "The bucket you tried to delete is not empty" + why, {}});
   };

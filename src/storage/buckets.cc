@@ -88,6 +88,7 @@ Result<std::unique_ptr<Buckets>> Buckets::Open(Options options, const Clock& clo
   return std::unique_ptr<Buckets>(new Buckets(std::move(state)));
 }
 
+asio::thread_pool& Buckets::files() noexcept { return state_->files; }
 Uploads& Buckets::uploads() noexcept { return state_->uploads; }
 
 asio::awaitable<Result<v1::Bucket>> Buckets::EnsureBucket(std::string name) {

@@ -129,6 +129,8 @@ class Buckets {
                                               Conditions when, bool deletes_sources);
   static constexpr std::size_t kComposeSourcesMax = 32;
 
+  /// The pool for bytes, for whoever reads an object piece by piece.
+  [[nodiscard]] asio::thread_pool& files() noexcept;
   /// Uploads that survive a lost connection and the server.
   [[nodiscard]] Uploads& uploads() noexcept;
 

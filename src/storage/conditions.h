@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "base/result.h"
 
@@ -16,6 +17,8 @@ struct Conditions {
   std::optional<std::int64_t> if_generation_not_match;
   std::optional<std::int64_t> if_metageneration_match;
   std::optional<std::int64_t> if_metageneration_not_match;
+  std::string if_etag_match;  ///< an If-Match field: a list of quoted or bare etags, or '*'. Empty: none
+  std::string if_etag_not_match;
   friend bool operator==(const Conditions&, const Conditions&) = default;
 };
 
@@ -23,12 +26,20 @@ struct Conditions {
 struct Version {
   std::int64_t generation = 0;
   std::int64_t metageneration = 0;
+  std::string etag;
 };
 
 /// @param present  nothing if there is no such object.
-/// @return kNotFound: `generation` names another version; kFailedPrecondition (412): a condition does not
-/// hold. Pure: any
-///         thread. Source: discovery, the parameters of storage.objects.*.
+/// @return kNotFound: `generation` names another version; kFailedPrecondition: a condition does not hold; its
+/// name is the error's field, as IsNotModified reads it. ifGenerationNotMatch does not hold either where
+/// there is no object. Pure: any thread. Source: discovery, the parameters of storage.objects.*; Cloud
+/// Storage's page "Request preconditions"; RFC 9110 section 13.1.
 [[nodiscard]] Status CheckConditions(const Conditions& conditions, const std::optional<Version>& present);
+
+/// Whether a "...NotMatch" did not hold: 304 in the API, where the other conditions make a 412.
+[[nodiscard]] bool IsNotModified(const Error& error);
+
+/// Removes the conditions that make a 304 and returns them alone.
+[[nodiscard]] Conditions TakeNotMatch(Conditions& conditions);
 
 }  // namespace trainyard::storage

@@ -149,7 +149,8 @@ Status CheckDigests(const v1::Object& sent, const Digests& digests) {
 }
 
 Version VersionOf(const v1::Object& object) {
-  return {.generation = object.generation(), .metageneration = object.metageneration()};
+  return {
+      .generation = object.generation(), .metageneration = object.metageneration(), .etag = object.etag()};
 }
 
 }  // namespace trainyard::storage

@@ -18,6 +18,7 @@ namespace json = boost::json;
 
 constexpr std::size_t kForeignMessageBytesMax = 4096;
 constexpr std::string_view kBadRequest = "type.googleapis.com/google.rpc.BadRequest";
+constexpr std::string_view kQuotaFailure = "type.googleapis.com/google.rpc.QuotaFailure";
 
 struct Row {
   Code code;
@@ -71,6 +72,21 @@ json::array BadRequest(const Error& error) {
   return {json::object{{"@type", kBadRequest}, {"fieldViolations", std::move(violations)}}};
 }
 
+/// A quota's violations have a subject in place of a field.
+json::array QuotaFailure(const Error& error) {
+  json::array violations;
+  for (const auto& violation : error.violations) {
+    violations.push_back(json::object{{"subject", ReplaceMalformed(violation.field)},
+                                      {"description", ReplaceMalformed(violation.description)}});
+  }
+  return {json::object{{"@type", kQuotaFailure}, {"violations", std::move(violations)}}};
+}
+
+json::array Details(const Error& error) {
+  const bool is_quota = error.code == Code::kResourceExhausted && !error.violations.empty();
+  return is_quota ? QuotaFailure(error) : BadRequest(error);
+}
+
 /// Text at a key; empty if there is none or it is not text.
 std::string TextAt(const json::object& object, std::string_view key) {
   const auto* value = object.if_contains(key);
@@ -116,11 +132,11 @@ std::string FullMessage(const Error& error) {
   return error.field.empty() ? error.message : "Field: " + error.field + " Error: " + error.message;
 }
 
-std::string PrintErrorBody(const Error& error) {
-  json::object status{{"code", HttpStatus(error.code)},
+std::string PrintErrorBody(const Error& error, std::optional<int> http_status) {
+  json::object status{{"code", http_status.value_or(HttpStatus(error.code))},
                       {"message", ReplaceMalformed(FullMessage(error))},
                       {"status", CodeName(error.code)}};
-  if (!error.field.empty() || !error.violations.empty()) status["details"] = BadRequest(error);
+  if (!error.field.empty() || !error.violations.empty()) status["details"] = Details(error);
   return IndentJson(json::serialize(json::object{{"error", std::move(status)}}));
 }
 

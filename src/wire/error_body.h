@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,8 +22,9 @@ namespace trainyard::wire {
 [[nodiscard]] std::string FullMessage(const Error& error);
 
 /// google.rpc.Status as JSON: {"error": {"code", "message", "status", "details": [BadRequest]}}, indented,
-/// newline at the end. Details are there when a field or violations are.
-[[nodiscard]] std::string PrintErrorBody(const Error& error);
+/// newline at the end. Details are there when a field or violations are; those of kResourceExhausted are a
+/// QuotaFailure whose subjects are the violations' fields. `http_status`: where it is not the code's own.
+[[nodiscard]] std::string PrintErrorBody(const Error& error, std::optional<int> http_status = std::nullopt);
 
 /// storage v1: {"error": {"code": 404, "message": "...", "errors": [{"domain": "global", "reason":
 /// "notFound", "message": "..."}]}}.

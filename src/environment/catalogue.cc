@@ -9,6 +9,7 @@
 #include "async/file.h"
 #include "base/check.h"
 #include "environment/runtimes_files.h"
+#include "environment/tools_files.h"
 
 namespace trainyard::environment {
 
@@ -28,7 +29,8 @@ bool Before(const RuntimeVersion& a, const RuntimeVersion& b) {
 
 std::string FileName(std::string_view version) { return std::string(version) + ".json"; }
 
-RuntimeVersion ParseEmbedded(const runtimes::EmbeddedFile& file) {
+template <class EmbeddedFile>
+RuntimeVersion ParseEmbedded(const EmbeddedFile& file) {
   Result<RuntimeVersion> runtime = ParseRuntimeVersion(file.bytes);
   TY_CHECK(runtime && FileName(runtime->version) == file.name);
   return *std::move(runtime);
@@ -48,6 +50,23 @@ Result<RuntimeVersion> ReadOperatorFile(const fs::path& path) {
   return runtime;
 }
 
+Error NoSuch(std::string_view what, std::string_view name) {
+  return NotFound("there is no " + std::string(what) + " '" + std::string(name) + "'");
+}
+
+/// The operator's file if there is one, else the built-in one.
+template <class EmbeddedFiles>
+Result<RuntimeVersion> LoadOne(const fs::path& environments_dir, std::string_view name,
+                               const EmbeddedFiles& embedded, std::string_view what) {
+  if (name.find('/') == std::string_view::npos) {
+    Result<RuntimeVersion> runtime = ReadOperatorFile(OperatorFile(environments_dir, name));
+    if (runtime || runtime.error().code != Code::kNotFound) return runtime;
+  }
+  for (const auto& file : embedded)
+    if (file.name == FileName(name)) return ParseEmbedded(file);
+  return std::unexpected(NoSuch(what, name));
+}
+
 }  // namespace
 
 Catalogue::Catalogue(std::vector<RuntimeVersion> versions) : versions_(std::move(versions)) {
@@ -60,7 +79,7 @@ Result<Catalogue> Catalogue::Load(const fs::path& environments_dir) {
   for (const auto& entry : fs::directory_iterator(environments_dir / "runtimes.d", error)) {
     if (entry.path().extension() != ".json") continue;
     TY_TRY(RuntimeVersion runtime, ReadOperatorFile(entry.path()));
-    versions.push_back(std::move(runtime));
+    if (runtime.kind != RuntimeVersion::Kind::kTool) versions.push_back(std::move(runtime));
   }
   if (error && error != std::errc::no_such_file_or_directory)
     return std::unexpected(ErrnoError(error.value(), "open " + (environments_dir / "runtimes.d").string()));
@@ -77,15 +96,15 @@ const RuntimeVersion* Catalogue::Find(std::string_view version) const {
 }
 
 Result<RuntimeVersion> LoadRuntimeVersion(const fs::path& environments_dir, std::string_view version) {
-  if (version.find('/') == std::string_view::npos) {
-    Result<RuntimeVersion> runtime = ReadOperatorFile(OperatorFile(environments_dir, version));
-    if (runtime || runtime.error().code != Code::kNotFound) return runtime;
-  }
-  const auto embedded =
-      std::ranges::find(runtimes::Files(), FileName(version), &runtimes::EmbeddedFile::name);
-  if (embedded == runtimes::Files().end())
-    return std::unexpected(NotFound("there is no runtime version '" + std::string(version) + "'"));
-  return ParseEmbedded(*embedded);
+  TY_TRY(RuntimeVersion runtime, LoadOne(environments_dir, version, runtimes::Files(), "runtime version"));
+  if (runtime.kind == RuntimeVersion::Kind::kTool) return std::unexpected(NoSuch("runtime version", version));
+  return runtime;
+}
+
+Result<RuntimeVersion> LoadTool(const fs::path& environments_dir, std::string_view name) {
+  TY_TRY(RuntimeVersion tool, LoadOne(environments_dir, name, tools::Files(), "tool"));
+  if (tool.kind != RuntimeVersion::Kind::kTool) return std::unexpected(NoSuch("tool", name));
+  return tool;
 }
 
 }  // namespace trainyard::environment

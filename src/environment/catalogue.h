@@ -45,19 +45,31 @@ class Catalogue {
   [[nodiscard]] const std::vector<RuntimeVersion>& versions() const noexcept { return versions_; }
 
   /// Decides which runtime version a job runs with: the one it asks for if the Python of that can be had,
-  /// else the next higher one that can be built, else the next lower one. Either argument may be empty.
+  /// else the next higher one that can be built, else the next lower one. A version that is no number has
+  /// its GPU variant for a neighbour. Either argument may be empty.
   /// Errors, field "runtime_version": kInvalidArgument in the original's words for a version that does not
   /// exist or does not come with that Python (spec/api.md section 8); kFailedPrecondition naming what is
   /// missing (policy none, or nothing can be built). Pure.
   [[nodiscard]] Result<Resolution> Resolve(std::string_view version, std::string_view python,
                                            FallbackPolicy policy, const AvailablePythons& available) const;
 
+  /// The same job on machines with GPUs: the version's GPU variant if there is one and it can be built. Pure.
+  [[nodiscard]] Resolution ForGpus(Resolution resolution, const AvailablePythons& available) const;
+
  private:
   std::vector<RuntimeVersion> versions_;
 };
 
+/// What keeps a version from being built here: "Python 3.7, which this machine does not have"; empty if
+/// nothing does. Pure.
+[[nodiscard]] std::string MissingFor(const RuntimeVersion& runtime, const AvailablePythons& available);
+
 /// One version, without reading all others: what a replica needs. kNotFound if there is none of that name.
 [[nodiscard]] Result<RuntimeVersion> LoadRuntimeVersion(const std::filesystem::path& environments_dir,
                                                         std::string_view version);
+
+/// The same of a tool (RuntimeVersion::tools): of runtimes.d, else a built-in one.
+[[nodiscard]] Result<RuntimeVersion> LoadTool(const std::filesystem::path& environments_dir,
+                                              std::string_view name);
 
 }  // namespace trainyard::environment

@@ -257,7 +257,7 @@ TEST_F(EnvironmentBuild, TwoProcessesBuildOnce) {
   };
   EXPECT_EQ(count("Building runtime version"), 1U) << both;
   EXPECT_EQ(count("Installing the package"), 1U) << both;
-  EXPECT_EQ(count("Waiting for another replica, which is building runtime version 0.1."), 1U) << both;
+  EXPECT_EQ(count("Waiting for another process, which is building runtime version 0.1."), 1U) << both;
 }
 
 TEST_F(EnvironmentBuild, KilledInTheMiddleItStartsAgain) {

@@ -38,6 +38,7 @@ Status WriteLayerSkeleton(const fs::path& runtime, const fs::path& layer, const 
     if (!error) fs::create_symlink(program, layer / "bin" / name, error);
   if (!error) fs::copy_file(runtime / "pyvenv.cfg", layer / "pyvenv.cfg", error);
   if (error) return std::unexpected(ErrnoError(error.value(), layer.string()));
+  TY_RETURN_IF_ERROR(WriteFileAtomically(Layout::LayerBase(layer), runtime.filename().native()));
   std::string quoted = Layout::SitePackages(runtime, python_version).string();
   for (std::size_t at = 0; (at = quoted.find_first_of("\\'", at)) != std::string::npos; at += 2)
     quoted.insert(at, "\\");

@@ -14,7 +14,8 @@ struct Layout {
   std::filesystem::path root;
 
   [[nodiscard]] std::filesystem::path Runtime(const RuntimeVersion& runtime) const {
-    return root / "runtimes" / RuntimeFolder(runtime);
+    return root / (runtime.kind == RuntimeVersion::Kind::kTool ? "tools" : "runtimes") /
+           RuntimeFolder(runtime);
   }
   [[nodiscard]] std::filesystem::path Layer(const RuntimeVersion& runtime,
                                             const std::vector<EnvironmentRequest::Package>& packages) const;
@@ -30,6 +31,14 @@ struct Layout {
   /// Held while a runtime or layer is built. Beside it: what is inside gets removed.
   [[nodiscard]] static std::filesystem::path Lock(const std::filesystem::path& folder) {
     return folder.string() + ".lock";
+  }
+  /// Held, shared, by whoever runs programs in a runtime; its time of change is that of the last start.
+  [[nodiscard]] static std::filesystem::path UseLock(const std::filesystem::path& folder) {
+    return folder.string() + ".use";
+  }
+  /// In a layer: the name of the runtime's folder.
+  [[nodiscard]] static std::filesystem::path LayerBase(const std::filesystem::path& layer) {
+    return layer / "trainyard-runtime";
   }
   [[nodiscard]] static std::filesystem::path Interpreter(const std::filesystem::path& folder) {
     return folder / "bin" / "python";

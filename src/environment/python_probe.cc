@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <iterator>
+#include <optional>
+#include <set>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -69,18 +72,37 @@ bool IsProgram(const fs::path& file) {
          std::string_view(magic.data(), magic.size()) == "\177ELF";
 }
 
-bool RunsAs(const fs::path& file, std::string_view version) {
-  ToolCommand command{
-      {file.string(), "-I", "-S", "-c", "import sys, zlib, ctypes; print('%d.%d' % sys.version_info[:2])"},
-      {}};
+/// What a runtime version may take from the system's Python.
+std::vector<std::string> SystemModules(const fs::path& environments_dir) {
+  std::set<std::string> names;
+  const auto catalogue = Catalogue::Load(environments_dir);
+  if (!catalogue) return {};
+  for (const RuntimeVersion& runtime : catalogue->versions())
+    for (const auto& [name, package] : runtime.system_modules) names.insert(name);
+  return {names.begin(), names.end()};
+}
+
+/// The interpreter with those of `modules` that it has; nothing if it is not of that version or lacks what
+/// every environment needs.
+std::optional<Python> Ask(const fs::path& file, std::string_view version,
+                          const std::vector<std::string>& modules) {
+  ToolCommand command{{file.string(), "-I", "-c",
+                       "import sys, zlib, ctypes, importlib.util\n"
+                       "print('%d.%d' % sys.version_info[:2])\n"
+                       "for name in sys.argv[1:]:\n"
+                       "    if importlib.util.find_spec(name): print(name)"},
+                      {}};
+  command.argv.insert(command.argv.end(), modules.begin(), modules.end());
   const auto end = RunTool(command, {}, {}, {});
-  return end && end->ok() && end->tail == std::vector<std::string>{std::string(version)};
+  if (!end || !end->ok() || end->tail.empty() || end->tail.front() != version) return std::nullopt;
+  return Python{std::string(version), file.string(), {std::next(end->tail.begin()), end->tail.end()}};
 }
 
 }  // namespace
 
 AvailablePythons ProbePythons(const fs::path& environments_dir) {
   AvailablePythons available;
+  const std::vector<std::string> modules = SystemModules(environments_dir);
   for (const fs::path& bin : BinFolders(environments_dir)) {
     std::vector<fs::path> files;
     std::error_code error;
@@ -90,7 +112,8 @@ AvailablePythons ProbePythons(const fs::path& environments_dir) {
     for (const fs::path& file : files) {
       const std::string version(VersionInName(file.filename().native()));
       if (ParseMajorMinor(version) < kPythonMin || available.Find(version) != nullptr) continue;
-      if (IsProgram(file) && RunsAs(file, version)) available.pythons.push_back({version, file.string()});
+      if (!IsProgram(file)) continue;
+      if (auto python = Ask(file, version, modules)) available.pythons.push_back(*std::move(python));
     }
   }
   return available;

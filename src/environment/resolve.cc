@@ -22,15 +22,26 @@ Error NotSupported(std::string_view version, std::string_view python) {
 
 bool Higher(const std::string& a, const std::string& b) { return ParseMajorMinor(a) > ParseMajorMinor(b); }
 
+using SystemModule = std::pair<const std::string, std::string>;
+
+/// The first module that the system's Python lacks; null if it has all.
+const SystemModule* LackingModule(const RuntimeVersion& runtime, const Python& python) {
+  for (const SystemModule& module : runtime.system_modules)
+    if (std::ranges::find(python.modules, module.first) == python.modules.end()) return &module;
+  return nullptr;
+}
+
 /// The highest Python of the runtime that can be had, if any; only `wanted` if that is not empty.
 std::optional<std::string> ChoosePython(const RuntimeVersion& runtime, std::string_view wanted,
                                         const AvailablePythons& available) {
   std::vector<std::string> pythons = runtime.pythons;
   std::ranges::sort(pythons, Higher);
-  for (const std::string& python : pythons)
-    if ((wanted.empty() || python == wanted) && ParseMajorMinor(python) >= kPythonMin &&
-        available.Find(python) != nullptr)
+  for (const std::string& python : pythons) {
+    const Python* found = available.Find(python);
+    if ((wanted.empty() || python == wanted) && ParseMajorMinor(python) >= kPythonMin && found != nullptr &&
+        LackingModule(runtime, *found) == nullptr)
       return python;
+  }
   return std::nullopt;
 }
 
@@ -39,6 +50,20 @@ std::string JoinOr(std::vector<std::string> words) {
   std::string joined;
   for (const std::string& word : words) joined += (joined.empty() ? "" : " or ") + word;
   return joined;
+}
+
+std::string Missing(const RuntimeVersion& runtime, std::string_view wanted,
+                    const AvailablePythons& available) {
+  for (const std::string& version : runtime.pythons) {
+    const Python* python = available.Find(version);
+    if (python == nullptr || (!wanted.empty() && wanted != version)) continue;
+    const SystemModule* module = LackingModule(runtime, *python);
+    if (module == nullptr) continue;
+    return "the module " + module->first + " of the system's Python " + version + " (Debian: apt install " +
+           module->second + "), which this machine does not have";
+  }
+  return "Python " + (wanted.empty() ? JoinOr(runtime.pythons) : std::string(wanted)) +
+         ", which this machine does not have";
 }
 
 /// The next higher version that can be built, else the next lower one. Only numbers have neighbours.
@@ -84,14 +109,18 @@ Result<Resolution> Catalogue::Resolve(std::string_view version, std::string_view
 
   if (auto exact = ChoosePython(*runtime, python, available)) return Resolution{runtime->version, *exact, {}};
 
-  const std::string missing = "Python " + (python.empty() ? JoinOr(runtime->pythons) : std::string(python)) +
-                              ", which this machine does not have";
+  const std::string missing = Missing(*runtime, python, available);
   if (policy == FallbackPolicy::kNone)
     return std::unexpected(
         FailedPrecondition("runtime version " + runtime->version + " needs " + missing +
                                "; install it, or allow another version with --runtime-fallback nearest",
                            kField));
-  std::optional<Resolution> nearest = Nearest(versions_, runtime->version, available);
+  std::optional<Resolution> nearest;
+  if (ParseMajorMinor(runtime->version)) {
+    nearest = Nearest(versions_, runtime->version, available);
+  } else if (const RuntimeVersion* variant = Find(runtime->gpu_variant)) {
+    if (const auto with = ChoosePython(*variant, python, available)) nearest = {variant->version, *with, {}};
+  }
   if (!nearest)
     return std::unexpected(
         FailedPrecondition("runtime version " + runtime->version + " needs " + missing +
@@ -100,6 +129,19 @@ Result<Resolution> Catalogue::Resolve(std::string_view version, std::string_view
   nearest->note = "runtime version " + runtime->version + " asks for " + missing + "; running with " +
                   Describe(*Find(nearest->version), nearest->python) + " instead";
   return *std::move(nearest);
+}
+
+Resolution Catalogue::ForGpus(Resolution resolution, const AvailablePythons& available) const {
+  const RuntimeVersion* runtime = Find(resolution.version);
+  const RuntimeVersion* variant = runtime == nullptr ? nullptr : Find(runtime->gpu_variant);
+  if (variant == nullptr) return resolution;
+  auto python = ChoosePython(*variant, resolution.python, available);
+  if (!python) return resolution;
+  return {variant->version, *std::move(python), std::move(resolution.note)};
+}
+
+std::string MissingFor(const RuntimeVersion& runtime, const AvailablePythons& available) {
+  return ChoosePython(runtime, {}, available) ? std::string() : Missing(runtime, {}, available);
 }
 
 }  // namespace trainyard::environment

@@ -85,6 +85,33 @@ INSTANTIATE_TEST_SUITE_P(
             std::unexpected(NotSupported("../../etc", "x"))}),
     [](const auto& row) { return row.param.name; });
 
+const AvailablePythons kWithTorch{{{"3.11", "/usr/bin/python3.11", {"torch"}}}};
+
+TEST(ResolvePytorch, TakesTheSystemsModuleOrTheGpuVariant) {
+  const Catalogue& catalogue = BuiltIn();
+  EXPECT_EQ(catalogue.Resolve("pytorch", "", kNone, kWithTorch), (Resolution{"pytorch", "3.11", ""}));
+  const std::string missing =
+      "the module torch of the system's Python 3.11 (Debian: apt install python3-torch), which this machine "
+      "does not have";
+  EXPECT_EQ(catalogue.Resolve("pytorch", "", kNearest, kDebian12),
+            (Resolution{"pytorch-gpu", "3.11",
+                        "runtime version pytorch asks for " + missing +
+                            "; running with runtime version pytorch-gpu (Python 3.11) instead"}));
+  EXPECT_EQ(catalogue.Resolve("pytorch", "", kNone, kDebian12).error().message,
+            "runtime version pytorch needs " + missing +
+                "; install it, or allow another version with --runtime-fallback nearest");
+  EXPECT_EQ(MissingFor(*catalogue.Find("pytorch"), kDebian12), missing);
+  EXPECT_EQ(MissingFor(*catalogue.Find("pytorch"), kWithTorch), "");
+  EXPECT_EQ(MissingFor(*catalogue.Find("2.11"), kDebian12), "Python 3.7, which this machine does not have");
+}
+
+TEST(ForGpus, TakesTheVariantWhereItCanBeBuilt) {
+  const Catalogue& catalogue = BuiltIn();
+  EXPECT_EQ(catalogue.ForGpus({"2.15", "3.11", "note"}, kDebian12), (Resolution{"2.15-gpu", "3.11", "note"}));
+  EXPECT_EQ(catalogue.ForGpus({"2.11", "3.7", ""}, kWith37), (Resolution{"2.11", "3.7", ""}));
+  EXPECT_EQ(catalogue.ForGpus({"2.15", "3.11", ""}, kAncient), (Resolution{"2.15", "3.11", ""}));
+}
+
 TEST(ResolveBelow, TakesTheHighestLowerOneIfNoneIsAbove) {
   const Catalogue catalogue({{.version = "3.1", .pythons = {"3.11"}},
                              {.version = "3.2", .pythons = {"3.11"}},

@@ -15,6 +15,7 @@
 #include "environment/catalogue.h"
 #include "environment/python_probe.h"
 #include "environment/run_tool.h"
+#include "environment/runtime_tools.h"
 #include "environment/site_hook.h"
 #include "environment/tool_failure.h"
 #include "environment/uv.h"
@@ -64,8 +65,10 @@ Result<fs::path> WriteRequirements(const Build& build) {
 }
 
 Status InstallWithUv(const Build& build, const fs::path& uv) {
-  TY_RETURN_IF_ERROR(build.Run("uv", {uv.string(), "venv", "--quiet", "--no-project", "--allow-existing",
-                                      "--python", build.python.path, build.folder.string()}));
+  std::vector<std::string> venv{uv.string(), "venv", "--quiet", "--no-project", "--allow-existing"};
+  if (!build.runtime.system_modules.empty()) venv.emplace_back("--system-site-packages");
+  venv.insert(venv.end(), {"--python", build.python.path, build.folder.string()});
+  TY_RETURN_IF_ERROR(build.Run("uv", std::move(venv)));
   TY_TRY(const fs::path requirements, WriteRequirements(build));
   std::vector<std::string> argv{uv.string(),
                                 "pip",
@@ -83,8 +86,9 @@ Status InstallWithUv(const Build& build, const fs::path& uv) {
 
 Status InstallWithPip(const Build& build) {
   // In two steps, as venv keeps ensurepip's own words to itself.
-  TY_RETURN_IF_ERROR(
-      build.Run("venv", {build.python.path, "-m", "venv", "--without-pip", build.folder.string()}));
+  std::vector<std::string> venv{build.python.path, "-m", "venv", "--without-pip", build.folder.string()};
+  if (!build.runtime.system_modules.empty()) venv.emplace_back("--system-site-packages");
+  TY_RETURN_IF_ERROR(build.Run("venv", std::move(venv)));
   TY_RETURN_IF_ERROR(
       build.Run("venv", {Layout::Interpreter(build.folder).string(), "-m", "ensurepip", "--default-pip"}));
   if (build.runtime.packages.empty()) return {};
@@ -135,6 +139,7 @@ Status Fill(const Build& build) {
   }
   TY_RETURN_IF_ERROR(uv ? InstallWithUv(build, *uv) : InstallWithPip(build));
   TY_RETURN_IF_ERROR(WriteProvides(build));
+  TY_RETURN_IF_ERROR(AddTools(build.layout, build.runtime, build.folder, build.hooks));
   // The hook's bytecode for this Python: a replica may see the folder read-only.
   return build.Run("python", {Layout::Interpreter(build.folder).string(), "-m", "compileall", "-q",
                               build.layout.Site().string()});
@@ -150,17 +155,15 @@ std::string Seconds(std::chrono::steady_clock::duration duration) {
 
 Status BuildRuntime(const Layout& layout, const RuntimeVersion& runtime, const PreparationHooks& hooks) {
   const fs::path folder = layout.Runtime(runtime);
-  const auto waiting = [&] {
-    hooks.info("Waiting for another replica, which is building runtime version " + runtime.version + ".");
-  };
+  const std::string name =
+      runtime.kind == RuntimeVersion::Kind::kTool ? runtime.version : "runtime version " + runtime.version;
+  const auto waiting = [&] { hooks.info("Waiting for another process, which is building " + name + "."); };
   const auto build = [&](const BuildLock& lock) -> Result<std::string> {
     TY_TRY(const Python python, ChoosePython(layout, runtime));
-    hooks.info("Building runtime version " + runtime.version + " (Python " + python.version +
-               "). This happens once on this machine.");
+    hooks.info("Building " + name + " (Python " + python.version + "). This happens once on this machine.");
     const auto begin = std::chrono::steady_clock::now();
     TY_RETURN_IF_ERROR(Fill({layout, runtime, hooks, python, folder, lock.descriptor()}));
-    hooks.info("Runtime version " + runtime.version + " was built in " +
-               Seconds(std::chrono::steady_clock::now() - begin) + ".");
+    hooks.info("Built " + name + " in " + Seconds(std::chrono::steady_clock::now() - begin) + ".");
     return python.version;
   };
   return BuildOnce(folder, waiting, build, hooks.stop);

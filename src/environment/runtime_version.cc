@@ -50,20 +50,36 @@ Result<RuntimeVersion::Kind> ParseKind(const json::value& value) {
   if (text == "original") return RuntimeVersion::Kind::kOriginal;
   if (text == "trainyard") return RuntimeVersion::Kind::kTrainyard;
   if (text == "operator") return RuntimeVersion::Kind::kOperator;
-  return std::unexpected(Bad("\"kind\" must be original, trainyard or operator, not '" + text + "'"));
+  if (text == "tool") return RuntimeVersion::Kind::kTool;
+  return std::unexpected(Bad("\"kind\" must be original, trainyard, operator or tool, not '" + text + "'"));
 }
 
-Result<std::map<std::string, std::string>> ParseProvides(const json::value& value) {
+/// An object whose names and values may be parts of file names.
+Result<std::map<std::string, std::string>> Pairs(std::string_view member, const json::value& value) {
   const json::object* object = value.if_object();
-  if (object == nullptr) return std::unexpected(Bad("\"provides\" must be an object of strings"));
-  std::map<std::string, std::string> provides;
-  for (const auto& [name, version] : *object) {
-    TY_TRY(std::string text, Text("provides", version));
+  const std::string quoted = "\"" + std::string(member) + "\"";
+  if (object == nullptr) return std::unexpected(Bad(quoted + " must be an object of strings"));
+  std::map<std::string, std::string> pairs;
+  for (const auto& [name, item] : *object) {
+    TY_TRY(std::string text, Text(member, item));
     if (!IsFolderName(std::string_view(name)) || !IsFolderName(text))
-      return std::unexpected(Bad("\"provides\" has an entry that is not one: '" + std::string(name) + "'"));
-    provides.emplace(name, std::move(text));
+      return std::unexpected(Bad(quoted + " has an entry that is not one: '" + std::string(name) + "'"));
+    pairs.emplace(name, std::move(text));
   }
-  return provides;
+  return pairs;
+}
+
+Result<std::string> FolderName(std::string_view member, const json::value& value) {
+  TY_TRY(std::string text, Text(member, value));
+  if (!IsFolderName(text)) return std::unexpected(Bad("\"" + std::string(member) + "\" must be a name"));
+  return text;
+}
+
+Result<std::vector<std::string>> FolderNames(std::string_view member, const json::value& value) {
+  TY_TRY(std::vector<std::string> texts, Texts(member, value));
+  for (const std::string& text : texts)
+    if (!IsFolderName(text)) return std::unexpected(Bad("\"" + std::string(member) + "\" must be names"));
+  return texts;
 }
 
 Status SetMember(RuntimeVersion& runtime, std::string_view name, const json::value& value) {
@@ -80,7 +96,15 @@ Status SetMember(RuntimeVersion& runtime, std::string_view name, const json::val
   } else if (name == "packages") {
     TY_TRY(runtime.packages, Texts(name, value));
   } else if (name == "provides") {
-    TY_TRY(runtime.provides, ParseProvides(value));
+    TY_TRY(runtime.provides, Pairs(name, value));
+  } else if (name == "gpu_variant") {
+    TY_TRY(runtime.gpu_variant, FolderName(name, value));
+  } else if (name == "tools") {
+    TY_TRY(runtime.tools, FolderNames(name, value));
+  } else if (name == "images") {
+    TY_TRY(runtime.images, Texts(name, value));
+  } else if (name == "system_modules") {
+    TY_TRY(runtime.system_modules, Pairs(name, value));
   } else if (name == "locked") {
     if (!value.is_bool()) return std::unexpected(Bad("\"locked\" must be true or false"));
     runtime.locked = value.get_bool();
@@ -116,6 +140,8 @@ std::string RuntimeFolder(const RuntimeVersion& runtime) {
   for (const std::string& python : runtime.pythons) hash.Add("python").Add(python);
   for (const std::string& package : runtime.packages) hash.Add("package").Add(package);
   for (const auto& [name, version] : runtime.provides) hash.Add("provides").Add(name).Add(version);
+  for (const auto& [name, package] : runtime.system_modules) hash.Add("system").Add(name);
+  for (const std::string& tool : runtime.tools) hash.Add("tool").Add(tool);
   return runtime.version + "-" + hash.Hex().substr(0, kHashDigits);
 }
 
@@ -136,7 +162,8 @@ std::string PinnedVersion(const RuntimeVersion& runtime, std::string_view packag
     if (pin != std::string::npos && std::string_view(requirement).substr(0, pin) == package)
       return requirement.substr(pin + 2);
   }
-  return {};
+  const auto provided = runtime.provides.find(std::string(package));
+  return provided == runtime.provides.end() ? std::string() : provided->second;
 }
 
 }  // namespace trainyard::environment

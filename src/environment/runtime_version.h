@@ -18,6 +18,7 @@ struct RuntimeVersion {
     kOriginal,   ///< a number that the original service had
     kTrainyard,  ///< one of this project's, for Pythons of today
     kOperator,   ///< from runtimes.d
+    kTool,       ///< what runtimes bring along, apart from their packages: not for jobs
   };
   std::string version;  ///< "2.15"
   Kind kind = Kind::kOperator;
@@ -29,6 +30,15 @@ struct RuntimeVersion {
   /// Distribution names that an installed package of another name stands for, with their version: a package
   /// that requires "xgboost" is content with xgboost-cpu.
   std::map<std::string, std::string> provides;
+  /// The version for replicas with GPUs; empty: this one.
+  std::string gpu_variant;
+  /// Tools (data/tools) whose program of the same name is on the PATH beside the packages' own.
+  std::vector<std::string> tools;
+  /// Images that programs may name instead of it: jobs::MatchesImage.
+  std::vector<std::string> images;
+  /// Modules that come from the system's Python, with the Debian package that has them. With any, programs
+  /// see all of the system's packages, below the runtime's own.
+  std::map<std::string, std::string> system_modules;
 
   friend bool operator==(const RuntimeVersion&, const RuntimeVersion&) = default;
 };
@@ -44,7 +54,8 @@ struct RuntimeVersion {
 /// {2, 15} of "2.15", or of Python "3.11"; nothing for any other form. Pure.
 [[nodiscard]] std::optional<std::pair<int, int>> ParseMajorMinor(std::string_view text);
 
-/// The version that `packages` pins the named package to; empty if it does not. Pure.
+/// The version that `packages` pins the named package to, or that another one provides; empty if neither.
+/// Pure.
 [[nodiscard]] std::string PinnedVersion(const RuntimeVersion& runtime, std::string_view package);
 
 }  // namespace trainyard::environment

@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
                            R"({"version": "1", "pythons": ["3.11"], "provides": {"../x": "1"}})",
                            "\"provides\" has an entry that is not one: '../x'"},
                     BadRow{"kind", R"({"version": "1", "pythons": ["3.11"], "kind": "new"})",
-                           "\"kind\" must be original, trainyard or operator, not 'new'"}),
+                           "\"kind\" must be original, trainyard, operator or tool, not 'new'"}),
     [](const auto& row) { return row.param.name; });
 
 TEST(ParseRuntimeVersion, RefusesBrokenText) {

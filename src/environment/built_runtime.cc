@@ -1,0 +1,138 @@
+#include "environment/built_runtime.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+#include <stop_token>
+#include <system_error>
+#include <utility>
+
+#include "async/file.h"
+#include "environment/build_folder.h"
+#include "environment/layout.h"
+
+namespace trainyard::environment {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kBlockBytes = 512;  ///< st_blocks counts in these
+constexpr std::size_t kHashDigits = 12;
+
+/// Hard links inside are counted once.
+std::uint64_t BytesBelow(const fs::path& folder) {
+  std::uint64_t bytes = 0;
+  std::set<ino_t> seen;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(folder, error), end; at != end; at.increment(error)) {
+    struct stat status{};
+    if (error || ::lstat(at->path().c_str(), &status) != 0) continue;
+    if (status.st_nlink > 1 && !S_ISDIR(status.st_mode) && !seen.insert(status.st_ino).second) continue;
+    bytes += static_cast<std::uint64_t>(status.st_blocks) * kBlockBytes;
+  }
+  return bytes;
+}
+
+std::optional<std::chrono::system_clock::time_point> ChangeTime(const fs::path& file) {
+  struct stat status{};
+  if (::stat(file.c_str(), &status) != 0) return std::nullopt;
+  return std::chrono::system_clock::from_time_t(status.st_mtim.tv_sec);
+}
+
+/// Folders of layers on this runtime's folder.
+std::vector<fs::path> LayersOn(const Layout& layout, const fs::path& runtime) {
+  std::vector<fs::path> layers;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(layout.root / "layers", error)) {
+    const auto base = ReadFile(Layout::LayerBase(entry.path()));
+    if (base && *base == runtime.filename().native()) layers.push_back(entry.path());
+  }
+  std::ranges::sort(layers);
+  return layers;
+}
+
+bool IsHash(std::string_view text) {
+  return text.size() == kHashDigits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+/// VERSION-HASH for any hash: what this and former definitions built.
+std::vector<fs::path> AllFolders(const Layout& layout, const RuntimeVersion& runtime) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(layout.Runtime(runtime).parent_path(), error)) {
+    const std::string name = entry.path().filename();
+    if (name.starts_with(runtime.version + "-") &&
+        IsHash(std::string_view(name).substr(runtime.version.size() + 1)) && entry.is_directory(error))
+      folders.push_back(entry.path());
+  }
+  return folders;
+}
+
+/// The lock of those who build, without waiting.
+Result<BuildLock> TryBuildLock(const fs::path& folder) {
+  std::stop_source stopped;
+  stopped.request_stop();
+  return BuildLock::Acquire(Layout::Lock(folder), [] {}, stopped.get_token());
+}
+
+Result<std::uint64_t> RemoveFolder(const Layout& layout, const RuntimeVersion& runtime,
+                                   const fs::path& folder) {
+  const auto lock = TryBuildLock(folder);
+  if (!lock && lock.error().code == Code::kCancelled)
+    return std::unexpected(FailedPrecondition(runtime.version + " is being built"));
+  if (!lock) return std::unexpected(lock.error());
+  TY_TRY(const UniqueFd use, OpenFile(Layout::UseLock(folder), O_RDWR | O_CREAT));
+  if (::flock(use.get(), LOCK_EX | LOCK_NB) != 0)
+    return std::unexpected(FailedPrecondition("a running replica uses " + runtime.version));
+  std::vector<fs::path> doomed = LayersOn(layout, folder);
+  doomed.push_back(folder);
+  std::uint64_t bytes = 0;
+  for (const fs::path& one : doomed) {
+    bytes += BytesBelow(one);
+    std::error_code error;
+    fs::remove(Layout::Marker(one), error);  // first: half a folder must not look like a whole one
+    if (!error) fs::remove_all(one, error);
+    if (error) return std::unexpected(ErrnoError(error.value(), "remove " + one.string()));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::optional<BuiltRuntime> FindBuilt(const fs::path& environments_dir, const RuntimeVersion& runtime) {
+  const Layout layout{environments_dir};
+  const fs::path folder = layout.Runtime(runtime);
+  if (!IsComplete(folder)) return std::nullopt;
+  return BuiltRuntime{.folder = folder,
+                      .python = ReadFile(Layout::Marker(folder)).value_or(std::string()),
+                      .bytes = BytesBelow(folder),
+                      .last_use = ChangeTime(Layout::UseLock(folder)),
+                      .layers = LayersOn(layout, folder)};
+}
+
+bool IsBeingBuilt(const fs::path& environments_dir, const RuntimeVersion& runtime) {
+  const fs::path folder = Layout{environments_dir}.Runtime(runtime);
+  std::error_code error;
+  if (!fs::exists(Layout::Lock(folder), error)) return false;
+  const auto lock = TryBuildLock(folder);
+  return !lock && lock.error().code == Code::kCancelled;
+}
+
+Result<std::uint64_t> RemoveBuilt(const fs::path& environments_dir, const RuntimeVersion& runtime) {
+  const Layout layout{environments_dir};
+  const std::vector<fs::path> folders = AllFolders(layout, runtime);
+  if (folders.empty()) return std::unexpected(NotFound(runtime.version + " is not installed"));
+  std::uint64_t bytes = 0;
+  for (const fs::path& folder : folders) {
+    TY_TRY(const std::uint64_t freed, RemoveFolder(layout, runtime, folder));
+    bytes += freed;
+  }
+  return bytes;
+}
+
+}  // namespace trainyard::environment

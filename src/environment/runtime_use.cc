@@ -1,0 +1,33 @@
+#include "environment/runtime_use.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "async/file.h"
+#include "environment/catalogue.h"
+#include "environment/layout.h"
+
+namespace trainyard::environment {
+
+Result<RuntimeUse> RuntimeUse::Begin(const std::filesystem::path& environments_dir,
+                                     std::string_view runtime_version) {
+  TY_TRY(const RuntimeVersion runtime, LoadRuntimeVersion(environments_dir, runtime_version));
+  const std::filesystem::path folder = Layout{environments_dir}.Runtime(runtime);
+  std::error_code error;
+  std::filesystem::create_directories(folder.parent_path(), error);
+  TY_TRY(UniqueFd file, OpenFile(Layout::UseLock(folder), O_RDWR | O_CREAT));
+  if (::flock(file.get(), LOCK_SH | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) return std::unexpected(ErrnoError(errno, "flock " + folder.string() + ".use"));
+    return std::unexpected(Unavailable("runtime version " + runtime.version + " is being removed"));
+  }
+  ::futimens(file.get(), nullptr);  // the time is a remark only
+  return RuntimeUse(std::move(file));
+}
+
+}  // namespace trainyard::environment

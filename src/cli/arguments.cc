@@ -184,6 +184,9 @@ Result<Arguments> ParseArguments(const CommandSpec& command, std::string_view pr
   TY_RETURN_IF_ERROR(parser.Run());
   if (parser.arguments.Has("--help")) return std::move(parser.arguments);
   if (!parser.unknown.empty()) return std::unexpected(Unrecognized(command, program, parser.unknown));
+  for (const FlagSpec& flag : command.flags)
+    if (flag.required && !parser.arguments.Has(flag.name))
+      return std::unexpected(ArgumentError(flag.name, "Must be specified."));
   for (const FlagGroup& group : command.groups) TY_RETURN_IF_ERROR(CheckGroup(group, parser.arguments));
   if (!command.positional.empty() && !command.optional && parser.arguments.positionals.empty())
     return std::unexpected(ArgumentError(command.positional, "Must be specified."));

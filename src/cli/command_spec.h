@@ -25,7 +25,8 @@ struct FlagSpec {
   std::string_view help;
   ValueCheck check = nullptr;
   bool everywhere = false;  ///< a flag that all commands have: not in the usage line
-  bool beta = false;        ///< gcloud has it in alpha and beta only: not in the usage line either
+  bool required = false;
+  bool beta = false;  ///< gcloud has it in alpha and beta only: not in the usage line either
 };
 
 /// Flags that belong together.

@@ -104,6 +104,18 @@ Status CheckPositiveInteger(std::string_view value) {
   return {};
 }
 
+Status CheckReplicaCount(std::string_view value) {
+  constexpr int kCountMax = 65535;
+  int number = 0;
+  auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc() || end != value.data() + value.size())
+    return Wrong("invalid int value: '" + std::string(value) + "'");
+  if (number < 0 || number > kCountMax)
+    return Wrong("Value must be from 0 to " + std::to_string(kCountMax) +
+                 "; received: " + std::string(value));
+  return {};
+}
+
 Status CheckBoolean(std::string_view value) {
   std::string lower = ToLower(value);
   if (lower == "true" || lower == "yes" || lower == "false" || lower == "no") return {};

@@ -19,6 +19,8 @@ namespace trainyard::cli {
 
 [[nodiscard]] Status CheckList(std::string_view value);
 [[nodiscard]] Status CheckPositiveInteger(std::string_view value);
+/// 0 and more, below the number of ports.
+[[nodiscard]] Status CheckReplicaCount(std::string_view value);
 [[nodiscard]] Status CheckBoolean(std::string_view value);
 [[nodiscard]] bool IsTrue(std::string_view boolean);
 [[nodiscard]] Status CheckLabels(std::string_view value);

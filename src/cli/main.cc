@@ -13,6 +13,8 @@
 #include "cli/commands.h"
 #include "cli/common_flags.h"
 #include "cli/job_commands.h"
+#include "cli/local_train.h"
+#include "cli/runtimes_commands.h"
 #include "cli/session.h"
 #include "cli/storage_commands.h"
 #include "cli/stream_logs.h"
@@ -144,6 +146,23 @@ CommandFunction FunctionOf(std::string_view path) {
   return nullptr;
 }
 
+using LocalFunction = ExitStatus (*)(const Arguments&, const Surroundings&, const Console&);
+
+/// Commands that need no server, or look for it in their own way.
+LocalFunction LocalFunctionOf(std::string_view path) {
+  static constexpr std::array<std::pair<std::string_view, LocalFunction>, 6> kFunctions{{
+      {"env", PrintClientEnvironment},
+      {"local train", TrainLocally},
+      {"runtimes describe", DescribeRuntime},
+      {"runtimes install", InstallRuntime},
+      {"runtimes list", ListRuntimes},
+      {"runtimes remove", RemoveRuntime},
+  }};
+  for (auto [name, function] : kFunctions)
+    if (name == path) return function;
+  return nullptr;
+}
+
 /// A command that talks to the server.
 ExitStatus RunWithServer(const CommandSpec& command, const Invocation& invocation, const Arguments& arguments,
                          const Surroundings& surroundings, const Console& console) {
@@ -188,7 +207,8 @@ ExitStatus RunCommand(const CommandSpec& command, const Invocation& invocation, 
     console.Out("trainyard " + std::string(kVersion) + "\n");
     return 0;
   }
-  if (command.path == "env") return PrintClientEnvironment(arguments, surroundings, console);
+  if (LocalFunction function = LocalFunctionOf(command.path))
+    return function(arguments, surroundings, console);
   return RunWithServer(command, invocation, arguments, surroundings, console);
 }
 

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/batch_handlers.h"
 #include "api/storage_handlers.h"
 #include "api/storage_xml_handlers.h"
 #include "async/system_clock.h"
@@ -41,6 +42,7 @@ class Served {
     EXPECT_TRUE(opened) << opened.error().message;
     buckets_ = *std::move(opened);
     AddStorageRoutes(router_, *buckets_);
+    AddBatchRoutes(router_);
     AddXmlStorageRoutes(router_, *buckets_);
     server_ = std::make_unique<http::Server>(loop_, router_);
     port_ = *server_->ListenTcp("127.0.0.1", 0);

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "api/batch_handlers.h"
 #include "api/storage_handlers.h"
 #include "async/system_clock.h"
 #include "http/server.h"
@@ -29,6 +30,7 @@ int main(int argc, char** argv) {
   }
   http::Router router;
   api::AddStorageRoutes(router, **buckets);
+  api::AddBatchRoutes(router);
   {
     http::Server server(loop, router);
     const auto port = server.ListenTcp("127.0.0.1", 0);

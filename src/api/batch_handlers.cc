@@ -1,0 +1,134 @@
+#include "api/batch_handlers.h"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "api/batch_parts.h"
+#include "api/storage_handlers_error.h"
+#include "http/incoming.h"
+#include "http/response_writer.h"
+#include "http/text.h"
+#include "storage/random_id.h"
+#include "wire/error_body.h"
+
+namespace trainyard::api {
+namespace {
+
+using boost::asio::awaitable;
+using http::Request;
+using http::Response;
+using storage_api::StatusAnswer;
+
+// Source: Cloud Storage's page "Batch requests": the total payload must be less than 10 MB.
+constexpr std::size_t kBatchBytesMax = std::size_t{10} << 20;
+constexpr int kBadRequest = 400;
+
+/// A part's body.
+class TextBody final : public http::BodyReader {
+ public:
+  explicit TextBody(std::string text) : text_(std::move(text)) {}
+  awaitable<Result<std::size_t>> ReadSome(std::span<std::byte> buffer) override {
+    const std::size_t length = std::min(buffer.size(), text_.size() - taken_);
+    std::memcpy(buffer.data(), text_.data() + taken_, length);
+    taken_ += length;
+    co_return length;
+  }
+
+ private:
+  std::string text_;
+  std::size_t taken_ = 0;
+};
+
+/// Whether a field of the envelope is about the envelope alone.
+bool IsOfEnvelope(std::string_view name) {
+  for (const std::string_view own :
+       {"Host", "Transfer-Encoding", "Expect", "Connection", "Accept-Encoding", "MIME-Version"}) {
+    if (http::EqualsIgnoringCase(name, own)) return true;
+  }
+  constexpr std::string_view kContent = "Content-";
+  return http::EqualsIgnoringCase(name.substr(0, kContent.size()), kContent);
+}
+
+Response Refused(std::string_view message) { return StatusAnswer(kBadRequest, "badRequest", message); }
+
+/// What cannot be inside a batch; empty for the rest.
+std::string_view ReasonAgainst(const Request& request) {
+  if (request.path.starts_with("/batch")) return "A batch cannot hold another batch";
+  for (const std::string_view prefix : {"/upload/", "/resumable/", "/download/"}) {
+    if (request.path.starts_with(prefix)) return "Batch requests do not support uploads and downloads";
+  }
+  return request.Query("alt") == "media" ? "Batch requests do not support uploads and downloads" : "";
+}
+
+awaitable<Result<Response>> Dispatch(const http::Router& router, Request& request) {
+  TY_CO_RETURN_IF_ERROR(co_await http::ApplyMethodOverride(request));
+  if (const std::string_view reason = ReasonAgainst(request); !reason.empty()) co_return Refused(reason);
+  TY_CO_TRY(const http::Handler* handler, router.Find(request));
+  Result<Response> response = co_await (*handler)(request);
+  if (response && !std::holds_alternative<std::string>(response->body)) {
+    co_return Refused("This call cannot be part of a batch");
+  }
+  co_return response;
+}
+
+awaitable<Response> Answer(const http::Router& router, const Request& envelope, BatchCall call) {
+  for (const auto& [name, value] : envelope.headers.fields()) {
+    if (!IsOfEnvelope(name) && !call.head.headers.Has(name)) call.head.headers.Add(name, value);
+  }
+  TextBody text(std::move(call.body));
+  auto request = http::MakeRequest(std::move(call.head), envelope.scheme);
+  if (!request) co_return Refused(request.error().reason);
+  request->host = envelope.host;
+  const auto decoded = http::DecodeBody(*request, text);
+  if (!decoded) co_return Refused(decoded.error().reason);
+  request->body = decoded->get() != nullptr ? decoded->get() : &text;
+  Result<Response> response = co_await Dispatch(router, *request);
+  if (response) co_return *std::move(response);
+  co_return Response::Json(wire::PrintErrorBody(response.error()), wire::HttpStatus(response.error().code));
+}
+
+void AppendPart(std::string& out, std::string_view boundary, const std::string& content_id,
+                const Response& response) {
+  const auto& body = std::get<std::string>(response.body);
+  out.append("--").append(boundary).append("\r\nContent-Type: application/http\r\n");
+  if (!content_id.empty()) out.append("Content-ID: ").append(content_id).append("\r\n");
+  out.append("\r\nHTTP/1.1 ").append(std::to_string(response.status)).append(" ");
+  out.append(http::ReasonPhrase(response.status)).append("\r\n");
+  for (const auto& [name, value] : response.headers.fields()) {
+    if (http::IsFieldValue(value)) out.append(name).append(": ").append(value).append("\r\n");
+  }
+  out.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n\r\n");
+  out.append(body).append("\r\n");
+}
+
+awaitable<Result<Response>> RunBatch(const http::Router& router, Request& request) {
+  TY_CO_TRY(const std::string body, co_await request.body->ReadAll(kBatchBytesMax));
+  auto calls = ParseBatch(request.headers.Get("Content-Type"), body);
+  if (!calls) co_return Refused(calls.error().message);
+  const std::string boundary = "batch_" + storage::RandomId();
+  std::string answers;
+  for (BatchCall& call : *calls) {
+    const std::string id = ResponseContentId(call.content_id);
+    const Response response = co_await Answer(router, request, std::move(call));
+    AppendPart(answers, boundary, id, response);
+  }
+  answers.append("--").append(boundary).append("--\r\n");
+  Response response;
+  response.headers.Add("Content-Type", "multipart/mixed; boundary=" + boundary);
+  response.body = std::move(answers);
+  co_return response;
+}
+
+}  // namespace
+
+void AddBatchRoutes(http::Router& router) {
+  for (const char* path : {"/batch", "/batch/ml/v1", "/batch/storage/v1"}) {
+    router.Add(http::Method::kPost, path, [&router](Request& request) { return RunBatch(router, request); });
+  }
+}
+
+}  // namespace trainyard::api

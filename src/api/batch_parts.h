@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "http/head.h"
+
+/// The envelope of a batch: HTTP requests and answers as the parts of a multipart/mixed body. Pure: any
+/// thread. Source: Cloud Storage's page "Batch requests", RFC 2046 section 5.1.
+namespace trainyard::api {
+
+/// One call of a batch.
+struct BatchCall {
+  std::string content_id;  ///< as it came, "<item1>"; empty if the part has none
+  http::RequestHead head;
+  std::string body;  ///< up to the boundary: what clients say of its length counts characters, not bytes
+};
+
+inline constexpr std::size_t kBatchCallsMax = 1000;  ///< what client libraries put into one batch at most
+
+/// The calls of a body, in order. Lines end in CRLF or LF, header fields may be folded, text before the first
+/// and after the last boundary is passed over.
+/// @param content_type  the request's.
+/// @return kInvalidArgument: not multipart/mixed with a boundary; a part that is no HTTP request; no closing
+/// boundary (the
+///         body was cut); no call at all or more than kBatchCallsMax.
+[[nodiscard]] Result<std::vector<BatchCall>> ParseBatch(std::string_view content_type, std::string_view body);
+
+/// The header of the answer to a call: "<response-item1>" of "<item1>"; empty of nothing.
+[[nodiscard]] std::string ResponseContentId(std::string_view content_id);
+
+}  // namespace trainyard::api

@@ -1,6 +1,10 @@
 #include "api/storage_handlers.h"
 
+#include <array>
+#include <map>
+#include <set>
 #include <string>
+#include <string_view>
 
 #include "api/storage_handlers_routes.h"
 
@@ -12,47 +16,158 @@ using http::Method;
 
 using Function = awaitable<Result<Response>> (*)(Buckets& buckets, Request& request);
 
+/// A part of the API that this server does not have. Refused by name, so that nobody believes it took effect.
+struct Unsupported {
+  const char* pattern;  ///< below /storage/v1
+  const char* what;
+};
+constexpr std::string_view kAcls =
+    "Access control lists are not supported by this server: as in a bucket with uniform bucket-level access, "
+    "there are none";
+constexpr std::array kUnsupported{
+    Unsupported{"/b/{bucket}/acl", kAcls.data()},
+    Unsupported{"/b/{bucket}/acl/{entity}", kAcls.data()},
+    Unsupported{"/b/{bucket}/defaultObjectAcl", kAcls.data()},
+    Unsupported{"/b/{bucket}/defaultObjectAcl/{entity}", kAcls.data()},
+    Unsupported{"/b/{bucket}/o/{object}/acl", kAcls.data()},
+    Unsupported{"/b/{bucket}/o/{object}/acl/{entity}", kAcls.data()},
+    Unsupported{"/b/{bucket}/iam", "Changing a bucket's IAM policy is not supported by this server"},
+    Unsupported{"/b/{bucket}/o/{object}/iam",
+                "Changing an object's IAM policy is not supported by this server"},
+    Unsupported{"/b/{bucket}/notificationConfigs", "Notifications are not supported by this server"},
+    Unsupported{"/b/{bucket}/notificationConfigs/{id}", "Notifications are not supported by this server"},
+    Unsupported{"/b/{bucket}/o/watch", "Notifications are not supported by this server"},
+    Unsupported{"/channels/stop", "Notifications are not supported by this server"},
+    Unsupported{"/b/{bucket}/anywhereCaches", "Caches are not supported by this server"},
+    Unsupported{"/b/{bucket}/anywhereCaches/{id}", "Caches are not supported by this server"},
+    Unsupported{"/b/{bucket}/anywhereCaches/{id}/{verb}", "Caches are not supported by this server"},
+    Unsupported{"/b/{bucket}/folders",
+                "Folders need a hierarchical namespace, which this server does not have"},
+    Unsupported{"/b/{bucket}/folders/{rest=**}",
+                "Folders need a hierarchical namespace, which this server does not have"},
+    Unsupported{"/b/{bucket}/managedFolders", "Managed folders are not supported by this server"},
+    Unsupported{"/b/{bucket}/managedFolders/{rest=**}", "Managed folders are not supported by this server"},
+    Unsupported{"/b/{bucket}/lockRetentionPolicy", "Retention is not supported by this server"},
+    Unsupported{"/b/{bucket}/relocate", "Buckets cannot be moved to another place on this server"},
+    Unsupported{"/b/{bucket}/restore",
+                "Soft delete is not supported by this server: what is deleted is gone"},
+    Unsupported{"/b/{bucket}/o/bulkRestore",
+                "Soft delete is not supported by this server: what is deleted is gone"},
+    Unsupported{"/b/{bucket}/o/{object}/restore",
+                "Soft delete is not supported by this server: what is deleted is gone"},
+    Unsupported{"/projects/{project}/hmacKeys", "HMAC keys are not supported by this server"},
+    Unsupported{"/projects/{project}/hmacKeys/{id}", "HMAC keys are not supported by this server"},
+    Unsupported{"/projects/{project}/serviceAccount",
+                "Cloud Storage service agents do not exist on this server"},
+};
+
+constexpr std::array kMethods{Method::kGet, Method::kPost, Method::kPut, Method::kPatch, Method::kDelete};
+
+Status CheckHeaders(const Request& request) {
+  for (const char* name : {"x-goog-encryption-algorithm", "x-goog-copy-source-encryption-algorithm"}) {
+    if (!request.headers.Has(name)) continue;
+    return std::unexpected(
+        InvalidArgument({}, "Customer-supplied encryption keys are not supported by this server"));
+  }
+  return {};
+}
+
 /// Storage's errors look different from those of the other APIs.
 awaitable<Result<Response>> Answer(Function function, Buckets& buckets, Request& request) {
+  if (const Status checked = CheckHeaders(request); !checked) co_return ErrorAnswer(checked.error());
   Result<Response> response = co_await function(buckets, request);
   if (!response) response = ErrorAnswer(response.error());
   co_return response;
 }
 
+awaitable<Result<Response>> Refuse(Error error) { co_return ErrorAnswer(error); }
+
+/// Adds routes, and to the methods that nobody added an answer in storage's shape.
+class Routes {
+ public:
+  Routes(http::Router& router, Buckets& buckets) : router_(router), buckets_(buckets) {}
+
+  void Add(Method method, const std::string& pattern, Function function) {
+    router_.Add(method, pattern, [&buckets = buckets_, function](Request& request) {
+      return Answer(function, buckets, request);
+    });
+    added_[pattern].insert(method);
+  }
+  /// All methods of the pattern that have no handler yet.
+  void RefuseRest(const std::string& pattern, const Error& error) {
+    for (const Method method : kMethods) {
+      if (!added_[pattern].insert(method).second) continue;
+      router_.Add(method, pattern, [error](Request&) { return Refuse(error); });
+    }
+  }
+  void RefuseOtherMethods() {
+    const auto patterns = added_;
+    for (const auto& [pattern, methods] : patterns) {
+      RefuseRest(pattern, Error{Code::kUnimplemented, "The method is not allowed for this resource", {}});
+    }
+  }
+
+ private:
+  http::Router& router_;
+  Buckets& buckets_;
+  std::map<std::string, std::set<Method>> added_;
+};
+
+void AddBuckets(Routes& routes) {
+  const std::string all = "/storage/v1/b";
+  const std::string bucket = all + "/{bucket}";
+  routes.Add(Method::kPost, all, InsertBucket);
+  routes.Add(Method::kGet, all, ListBuckets);
+  routes.Add(Method::kGet, bucket, GetBucket);
+  routes.Add(Method::kPatch, bucket, PatchBucket);
+  routes.Add(Method::kPut, bucket, UpdateBucket);
+  routes.Add(Method::kDelete, bucket, DeleteBucket);
+  routes.Add(Method::kGet, bucket + "/storageLayout", GetStorageLayout);
+  for (const char* collection :
+       {"/folders", "/managedFolders", "/notificationConfigs", "/anywhereCaches", "/operations"}) {
+    routes.Add(Method::kGet, bucket + collection, ListNothing);
+  }
+  for (const std::string& resource : {bucket, bucket + "/o/{object}"}) {
+    routes.Add(Method::kGet, resource + "/iam", GetIamPolicy);
+    routes.Add(Method::kGet, resource + "/iam/testPermissions", TestIamPermissions);
+  }
+}
+
+void AddObjects(Routes& routes) {
+  const std::string bucket = "/storage/v1/b/{bucket}";
+  const std::string object = bucket + "/o/{object}";
+  routes.Add(Method::kGet, bucket + "/o", ListObjects);
+  routes.Add(Method::kGet, object, GetObject);
+  routes.Add(Method::kDelete, object, DeleteObject);
+  routes.Add(Method::kPatch, object, PatchObject);
+  routes.Add(Method::kPut, object, UpdateObject);
+  routes.Add(Method::kPost, object + "/compose", ComposeObject);
+  routes.Add(Method::kPost, object + "/copyTo/b/{to_bucket}/o/{to_object}", CopyObject);
+  routes.Add(Method::kPost, object + "/rewriteTo/b/{to_bucket}/o/{to_object}", RewriteObject);
+  routes.Add(Method::kPost, object + "/moveTo/o/{to_object}", MoveObject);
+  routes.Add(Method::kGet, "/download" + object, GetMedia);
+  for (const char* prefix : {"/upload", "/resumable/upload"}) {
+    const std::string upload = prefix + bucket + "/o";
+    routes.Add(Method::kPost, upload, InsertObject);
+    routes.Add(Method::kPut, upload, ContinueUpload);
+    routes.Add(Method::kDelete, upload, CancelUpload);
+  }
+}
+
 }  // namespace
 
 void AddStorageRoutes(http::Router& router, storage::Buckets& buckets) {
-  const auto add = [&router, &buckets](Method method, const std::string& pattern, Function function) {
-    router.Add(method, pattern,
-               [&buckets, function](Request& request) { return Answer(function, buckets, request); });
-  };
-  const std::string all = "/storage/v1/b";
-  const std::string bucket = all + "/{bucket}";
-  const std::string object = bucket + "/o/{object}";
-  add(Method::kPost, all, InsertBucket);
-  add(Method::kGet, all, ListBuckets);
-  add(Method::kGet, bucket, GetBucket);
-  add(Method::kDelete, bucket, DeleteBucket);
-  add(Method::kGet, bucket + "/storageLayout", GetStorageLayout);
-  add(Method::kGet, bucket + "/folders", ListFolders);
-  add(Method::kGet, bucket + "/managedFolders", ListFolders);
-
-  add(Method::kGet, bucket + "/o", ListObjects);
-  add(Method::kGet, object, GetObject);
-  add(Method::kDelete, object, DeleteObject);
-  add(Method::kPatch, object, PatchObject);
-  add(Method::kPut, object, UpdateObject);
-  add(Method::kPost, object + "/compose", ComposeObject);
-  add(Method::kPost, object + "/copyTo/b/{to_bucket}/o/{to_object}", CopyObject);
-  add(Method::kPost, object + "/rewriteTo/b/{to_bucket}/o/{to_object}", RewriteObject);
-  add(Method::kPost, object + "/moveTo/o/{to_object}", MoveObject);
-  add(Method::kGet, "/download" + object, GetMedia);
-
-  for (const char* prefix : {"/upload", "/resumable/upload"}) {
-    const std::string upload = prefix + bucket + "/o";
-    add(Method::kPost, upload, InsertObject);
-    add(Method::kPut, upload, ContinueUpload);
-    add(Method::kDelete, upload, CancelUpload);
+  Routes routes(router, buckets);
+  AddBuckets(routes);
+  AddObjects(routes);
+  for (const Unsupported& unsupported : kUnsupported) {
+    routes.RefuseRest("/storage/v1" + std::string(unsupported.pattern),
+                      InvalidArgument({}, unsupported.what));
+  }
+  routes.RefuseOtherMethods();
+  for (const char* prefix :
+       {"/storage/v1", "/upload/storage/v1", "/resumable/upload/storage/v1", "/download/storage/v1"}) {
+    routes.RefuseRest(prefix + std::string("/{rest=**}"), NotFound("Not Found"));
   }
 }
 

@@ -5,10 +5,10 @@
 
 namespace trainyard::api {
 
-/// Cloud Storage's JSON API, v1: buckets (insert, get, list, delete, storageLayout) and objects (insert by
-/// media, multipart and resumable upload; get, alt=media with ranges, list, patch, update, delete, copyTo,
-/// rewriteTo, moveTo, compose), under /storage/v1, /upload/storage/v1, /resumable/upload/storage/v1 and
-/// /download/storage/v1.
+/// Cloud Storage's JSON API, v1: buckets (insert, get, list, patch, update, delete, storageLayout) and
+/// objects (insert by media, multipart and resumable upload; get, alt=media with ranges, list, patch, update,
+/// delete, copyTo, rewriteTo, moveTo, compose), under /storage/v1, /upload/storage/v1,
+/// /resumable/upload/storage/v1 and /download/storage/v1.
 ///
 /// `buckets` outlives the router. Errors have storage's own shape; a full disk is 507. `fields`,
 /// `projection`, `prettyPrint`, `userProject`, `predefinedAcl` and other parameters that change no result are

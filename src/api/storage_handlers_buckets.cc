@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "api/storage_handlers_edit.h"
 #include "api/storage_handlers_routes.h"
 
 namespace trainyard::api::storage_api {
@@ -11,7 +12,16 @@ void AddLinks(const Request& request, v1::Bucket& bucket) {
 
 Response BucketAnswer(const Request& request, v1::Bucket bucket) {
   AddLinks(request, bucket);
-  return JsonAnswer(bucket);
+  Response response = JsonAnswer(bucket);
+  response.headers.Set("ETag", bucket.etag());
+  return response;
+}
+
+awaitable<Result<Response>> Edited(Buckets& buckets, Request& request, storage::BucketEdit edit) {
+  TY_CO_TRY(const Conditions when, ReadConditions(request));
+  TY_CO_TRY(v1::Bucket bucket,
+            co_await buckets.EditBucket(request.Parameter("bucket"), std::move(edit), when));
+  co_return BucketAnswer(request, std::move(bucket));
 }
 
 }  // namespace
@@ -27,8 +37,25 @@ awaitable<Result<Response>> InsertBucket(Buckets& buckets, Request& request) {
 }
 
 awaitable<Result<Response>> GetBucket(Buckets& buckets, Request& request) {
-  TY_CO_TRY(v1::Bucket bucket, co_await buckets.GetBucket(request.Parameter("bucket")));
+  TY_CO_TRY(const Conditions when, ReadConditions(request));
+  TY_CO_TRY(const bool soft_deleted, ReadBool(request, "softDeleted"));
+  if (soft_deleted || when.generation) {  // what is deleted here is gone, and buckets have no versions
+    co_return std::unexpected(NotFound("There is no deleted bucket " + request.Parameter("bucket")));
+  }
+  TY_CO_TRY(v1::Bucket bucket, co_await buckets.GetBucket(request.Parameter("bucket"), when));
   co_return BucketAnswer(request, std::move(bucket));
+}
+
+awaitable<Result<Response>> PatchBucket(Buckets& buckets, Request& request) {
+  TY_CO_TRY(const std::string body, co_await ReadTextBody(request));
+  TY_CO_TRY(storage::BucketEdit edit, ReadBucketPatch(body));
+  co_return co_await Edited(buckets, request, std::move(edit));
+}
+
+awaitable<Result<Response>> UpdateBucket(Buckets& buckets, Request& request) {
+  TY_CO_TRY(const std::string body, co_await ReadTextBody(request));
+  TY_CO_TRY(storage::BucketEdit edit, ReadBucketUpdate(body));
+  co_return co_await Edited(buckets, request, std::move(edit));
 }
 
 awaitable<Result<Response>> ListBuckets(Buckets& buckets, Request& request) {
@@ -61,13 +88,6 @@ awaitable<Result<Response>> GetStorageLayout(Buckets& buckets, Request& request)
   layout.set_location_type(bucket.location_type());
   layout.mutable_hierarchical_namespace()->set_enabled(false);
   co_return JsonAnswer(layout);
-}
-
-awaitable<Result<Response>> ListFolders(Buckets& buckets, Request& request) {
-  TY_CO_TRY(const v1::Bucket bucket, co_await buckets.GetBucket(request.Parameter("bucket")));
-  const bool managed = request.path.ends_with("/managedFolders");
-  co_return Response::Json(managed ? "{\n  \"kind\": \"storage#managedFolders\"\n}\n"
-                                   : "{\n  \"kind\": \"storage#folders\"\n}\n");
 }
 
 }  // namespace trainyard::api::storage_api

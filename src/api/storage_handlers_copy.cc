@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "api/storage_handlers_routes.h"
+#include "http/text.h"
 
 namespace trainyard::api::storage_api {
 namespace {
@@ -33,6 +34,17 @@ Result<storage::Transfer> ReadTransfer(const Request& request, const std::string
   return transfer;
 }
 
+/// Source: discovery, maxBytesRewrittenPerCall: an integral multiple of 1 MiB. It is a maximum for copies
+/// between places, of which there is one here.
+Status CheckRewriteBytesMax(const Request& request) {
+  constexpr std::uint64_t kMultiple = std::uint64_t{1} << 20;
+  if (!request.HasQuery("maxBytesRewrittenPerCall")) return {};
+  const auto bytes_max = http::ParseDecimal(request.Query("maxBytesRewrittenPerCall"));
+  if (bytes_max && *bytes_max > 0 && *bytes_max % kMultiple == 0) return {};
+  return std::unexpected(InvalidArgument(
+      {}, "Invalid value for 'maxBytesRewrittenPerCall': it must be a positive multiple of 1048576"));
+}
+
 awaitable<Result<v1::Object>> Copied(Buckets& buckets, Request& request) {
   v1::Object body;
   TY_CO_RETURN_IF_ERROR(co_await ReadJsonBody(request, body));
@@ -48,7 +60,10 @@ awaitable<Result<Response>> CopyObject(Buckets& buckets, Request& request) {
   co_return ObjectAnswer(request, std::move(object));
 }
 
+/// Every rewrite is done in one call, so nobody holds a token of ours: one that comes back (a client that
+/// went on after an error) starts anew, which the original allows at any time.
 awaitable<Result<Response>> RewriteObject(Buckets& buckets, Request& request) {
+  TY_CO_RETURN_IF_ERROR(CheckRewriteBytesMax(request));
   TY_CO_TRY(v1::Object object, co_await Copied(buckets, request));
   AddLinks(request, object);
   v1::RewriteResponse answer;
@@ -84,6 +99,7 @@ awaitable<Result<Response>> ComposeObject(Buckets& buckets, Request& request) {
   // Its checksums are not compared: gcloud sends those of the first part.
   destination.set_bucket(request.Parameter("bucket"));
   destination.set_name(request.Parameter("object"));
+  if (request.HasQuery("kmsKeyName")) destination.set_kms_key_name(std::string(request.Query("kmsKeyName")));
   const bool deletes = body.delete_source_objects() || deletes_by_query;
   TY_CO_TRY(v1::Object object,
             co_await buckets.Compose(std::move(destination), std::move(sources), when, deletes));

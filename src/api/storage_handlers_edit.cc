@@ -94,12 +94,24 @@ void SetField(const Object& from, const FieldDescriptor& field, Object& to) {
   to.MergeFrom(only);
 }
 
+/// Source: Cloud Storage's page "Object metadata": once set, Custom-Time can neither be removed nor go back.
+Status CheckCustomTime(const Object& before, const Object& after) {
+  if (!before.has_custom_time()) return {};
+  const auto time = [](const Object& object) {
+    return std::pair(object.custom_time().seconds(), object.custom_time().nanos());
+  };
+  if (after.has_custom_time() && time(after) >= time(before)) return {};
+  return std::unexpected(InvalidArgument({}, "Custom time cannot be removed or set to an earlier time"));
+}
+
 }  // namespace
 
 Result<storage::ObjectEdit> ReadPatch(std::string_view json) {
   TY_TRY(Patch patch, ReadBody(json));
   return [patch = std::move(patch)](Object& object) -> Status {
+    const Object before = object;
     for (const FieldDescriptor* field : patch.fields) SetField(patch.values, *field, object);
+    TY_RETURN_IF_ERROR(CheckCustomTime(before, object));
     if (!patch.names_metadata) return {};
     for (const std::string& key : patch.removed_metadata) object.mutable_metadata()->erase(key);
     for (const auto& [key, value] : patch.values.metadata()) (*object.mutable_metadata())[key] = value;
@@ -110,10 +122,11 @@ Result<storage::ObjectEdit> ReadPatch(std::string_view json) {
 Result<storage::ObjectEdit> ReadUpdate(std::string_view json) {
   TY_TRY(Patch patch, ReadBody(json));
   return [patch = std::move(patch)](Object& object) -> Status {
+    const Object before = object;
     for (const std::string_view name : kEditable) {
       SetField(patch.values, *Object::descriptor()->FindFieldByName(std::string(name)), object);
     }
-    return {};
+    return CheckCustomTime(before, object);
   };
 }
 

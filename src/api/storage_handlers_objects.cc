@@ -11,13 +11,10 @@ Result<storage::NameQuery> ReadNameQuery(const Request& request) {
                            .delimiter = std::string(request.Query("delimiter")),
                            .start_offset = std::string(request.Query("startOffset")),
                            .end_offset = std::string(request.Query("endOffset")),
-                           .page_token = std::string(request.Query("pageToken"))};
+                           .page_token = std::string(request.Query("pageToken")),
+                           .match_glob = std::string(request.Query("matchGlob"))};
   TY_TRY(query.include_trailing_delimiter, ReadBool(request, "includeTrailingDelimiter"));
   TY_TRY(query.results_max, ReadResultsMax(request));
-  if (request.HasQuery("matchGlob")) {
-    return std::unexpected(
-        InvalidArgument({}, "matchGlob is not supported by this server; list with a prefix"));
-  }
   return query;
 }
 
@@ -33,6 +30,11 @@ awaitable<Result<Response>> Edited(Buckets& buckets, Request& request, storage::
 awaitable<Result<Response>> GetObject(Buckets& buckets, Request& request) {
   if (request.Query("alt") == "media") co_return co_await GetMedia(buckets, request);
   TY_CO_TRY(const Conditions when, ReadConditions(request));
+  TY_CO_TRY(const bool soft_deleted, ReadBool(request, "softDeleted"));
+  if (soft_deleted) {
+    co_return std::unexpected(
+        NotFound("No such object: " + request.Parameter("bucket") + "/" + request.Parameter("object")));
+  }
   TY_CO_TRY(v1::Object object,
             co_await buckets.Stat(request.Parameter("bucket"), request.Parameter("object"), when));
   co_return ObjectAnswer(request, std::move(object));

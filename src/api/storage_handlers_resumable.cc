@@ -89,6 +89,7 @@ awaitable<Result<Response>> StartUpload(Buckets& buckets, Request& request) {
   v1::Object resource;
   TY_CO_RETURN_IF_ERROR(co_await ReadJsonBody(request, resource));
   TakeQuery(request, resource);
+  TakeHashHeaders(request, resource);
   if (resource.content_type().empty()) {
     resource.set_content_type(std::string(request.headers.Get("X-Upload-Content-Type")));
   }

@@ -9,11 +9,17 @@ awaitable<Result<Response>> InsertBucket(Buckets& buckets, Request& request);
 awaitable<Result<Response>> GetBucket(Buckets& buckets, Request& request);
 awaitable<Result<Response>> ListBuckets(Buckets& buckets, Request& request);
 awaitable<Result<Response>> DeleteBucket(Buckets& buckets, Request& request);
+awaitable<Result<Response>> PatchBucket(Buckets& buckets, Request& request);
+awaitable<Result<Response>> UpdateBucket(Buckets& buckets, Request& request);
+/// Of a bucket or an object. There are no users yet: the policy binds nobody, and whoever asks may do
+/// everything.
+awaitable<Result<Response>> GetIamPolicy(Buckets& buckets, Request& request);
+awaitable<Result<Response>> TestIamPermissions(Buckets& buckets, Request& request);
+/// An empty list of what this server never has: folders and managed folders (resources of hierarchical
+/// buckets; `gcloud storage rm -r` asks before it deletes a bucket), notification configurations, caches,
+/// operations.
+awaitable<Result<Response>> ListNothing(Buckets& buckets, Request& request);
 awaitable<Result<Response>> GetStorageLayout(Buckets& buckets, Request& request);
-/// folders and managedFolders: these are resources of hierarchical buckets, of which there are none. `gcloud
-/// storage rm -r` asks before it deletes a bucket.
-awaitable<Result<Response>> ListFolders(Buckets& buckets, Request& request);
-
 /// Metadata, or with alt=media the contents.
 awaitable<Result<Response>> GetObject(Buckets& buckets, Request& request);
 /// The contents, or the part that a Range header asks for.

@@ -119,6 +119,7 @@ Result<v1::Bucket> BucketFiles::BucketOf(int folder, const std::string& name) {
 }
 
 Result<v1::Bucket> BucketFiles::InsertBucket(v1::Bucket bucket) {
+  DropNeutral(bucket);
   TY_RETURN_IF_ERROR(ValidateNewBucket(bucket));
   if (OpenBucket(bucket.name())) {
     return std::unexpected(Error{Code::kAlreadyExists, "You already own this bucket: " + bucket.name(), {}});
@@ -147,9 +148,24 @@ Result<v1::Bucket> BucketFiles::EnsureBucket(const std::string& name) {
                name + "`"));
 }
 
-Result<v1::Bucket> BucketFiles::GetBucket(const std::string& name) {
+Result<v1::Bucket> BucketFiles::GetBucket(const std::string& name, const Conditions& when) {
   TY_TRY(const UniqueFd folder, OpenBucket(name));
-  return BucketOf(folder.get(), name);
+  TY_TRY(v1::Bucket bucket, BucketOf(folder.get(), name));
+  TY_RETURN_IF_ERROR(CheckConditions(when, VersionOf(bucket)));
+  return bucket;
+}
+
+Result<v1::Bucket> BucketFiles::EditBucket(const std::string& name, const BucketEdit& edit,
+                                           const Conditions& when) {
+  TY_TRY(const v1::Bucket present, GetBucket(name, when));
+  v1::Bucket changed = present;
+  TY_RETURN_IF_ERROR(edit(changed));
+  RestoreFixed(present, changed);
+  DropNeutral(changed);
+  TY_RETURN_IF_ERROR(ValidateNewBucket(changed));
+  AdvanceMetageneration(changed, clock_->Now());
+  TY_RETURN_IF_ERROR(records_.PutBucket(changed));
+  return changed;
 }
 
 Result<std::vector<v1::Bucket>> BucketFiles::ListBuckets(std::string_view prefix) {

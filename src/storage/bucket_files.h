@@ -52,8 +52,10 @@ class BucketFiles {
   [[nodiscard]] Result<v1::Bucket> InsertBucket(v1::Bucket bucket);
   /// Makes it if the options say so; else kNotFound with a text that says what to do.
   [[nodiscard]] Result<v1::Bucket> EnsureBucket(const std::string& name);
-  [[nodiscard]] Result<v1::Bucket> GetBucket(const std::string& name);
+  [[nodiscard]] Result<v1::Bucket> GetBucket(const std::string& name, const Conditions& when = {});
   [[nodiscard]] Result<std::vector<v1::Bucket>> ListBuckets(std::string_view prefix);
+  [[nodiscard]] Result<v1::Bucket> EditBucket(const std::string& name, const BucketEdit& edit,
+                                              const Conditions& when);
   [[nodiscard]] Status DeleteBucket(const std::string& name, const Conditions& when);
 
   [[nodiscard]] Result<OpenedObject> OpenObject(const std::string& bucket, const std::string& object,

@@ -101,9 +101,18 @@ asio::awaitable<Result<v1::Bucket>> Buckets::InsertBucket(v1::Bucket bucket) {
   co_return co_await OnPool(state_->names_pool, std::move(insert));
 }
 
-asio::awaitable<Result<v1::Bucket>> Buckets::GetBucket(std::string name) {
-  auto get = [this, name = std::move(name)] { return state_->names.GetBucket(name); };
+asio::awaitable<Result<v1::Bucket>> Buckets::GetBucket(std::string name, Conditions when) {
+  auto get = [this, name = std::move(name), when = std::move(when)] {
+    return state_->names.GetBucket(name, when);
+  };
   co_return co_await OnPool(state_->names_pool, std::move(get));
+}
+
+asio::awaitable<Result<v1::Bucket>> Buckets::EditBucket(std::string name, BucketEdit edit, Conditions when) {
+  auto change = [this, name = std::move(name), edit = std::move(edit), when = std::move(when)] {
+    return state_->names.EditBucket(name, edit, when);
+  };
+  co_return co_await OnPool(state_->names_pool, std::move(change));
 }
 
 asio::awaitable<Result<v1::Buckets>> Buckets::ListBuckets(std::string prefix, std::string page_token,

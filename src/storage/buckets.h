@@ -95,7 +95,8 @@ class Buckets {
   /// do.
   asio::awaitable<Result<v1::Bucket>> EnsureBucket(std::string name);
   asio::awaitable<Result<v1::Bucket>> InsertBucket(v1::Bucket bucket);
-  asio::awaitable<Result<v1::Bucket>> GetBucket(std::string name);
+  asio::awaitable<Result<v1::Bucket>> GetBucket(std::string name, Conditions when = {});
+  asio::awaitable<Result<v1::Bucket>> EditBucket(std::string name, BucketEdit edit, Conditions when = {});
   /// By name. @param page_token  "" or that of the page before.
   asio::awaitable<Result<v1::Buckets>> ListBuckets(std::string prefix, std::string page_token,
                                                    std::size_t results_max);

@@ -11,4 +11,7 @@ namespace trainyard::storage {
 /// returned and nothing is changed.
 using ObjectEdit = std::function<Status(v1::Object& object)>;
 
+/// The same of a bucket. What a client may not change is put back afterwards.
+using BucketEdit = std::function<Status(v1::Bucket& bucket)>;
+
 }  // namespace trainyard::storage

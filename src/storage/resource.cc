@@ -24,6 +24,8 @@ constexpr std::int64_t kNanosecondsPerMicrosecond = 1000;
 // nothing that could be missed; versioning, retention, lifecycle, encryption keys would, so they are refused.
 constexpr std::array<std::string_view, 8> kBucketFields{
     "name", "location", "storage_class", "labels", "location_type", "rpo", "iam_configuration", "kind"};
+constexpr std::array<std::string_view, 4> kBucketEditable{"storage_class", "labels", "rpo",
+                                                          "iam_configuration"};
 constexpr std::array<std::string_view, 7> kBucketOutputs{
     "id", "etag", "metageneration", "self_link", "updated", "project_number", "time_created"};
 constexpr std::array<std::string_view, 6> kObjectRefused{"kms_key_name",   "customer_encryption",
@@ -76,6 +78,35 @@ Status ValidateNewObject(const v1::Object& object) {
     if (Contains(kObjectRefused, field->name())) return Unsupported(*field, "Object");
   }
   return {};
+}
+
+void DropNeutral(v1::Bucket& bucket) {
+  if (!bucket.versioning().enabled()) bucket.clear_versioning();
+  if (!bucket.autoclass().enabled()) bucket.clear_autoclass();
+  if (!bucket.billing().requester_pays()) bucket.clear_billing();
+  if (!bucket.hierarchical_namespace().enabled()) bucket.clear_hierarchical_namespace();
+  if (bucket.soft_delete_policy().retention_duration_seconds() == 0) bucket.clear_soft_delete_policy();
+  if (bucket.retention_policy().retention_period() == 0) bucket.clear_retention_policy();
+  if (bucket.encryption().default_kms_key_name().empty()) bucket.clear_encryption();
+  if (bucket.lifecycle().rule().empty()) bucket.clear_lifecycle();
+  if (bucket.logging().log_bucket().empty()) bucket.clear_logging();
+  if (bucket.website().main_page_suffix().empty() && bucket.website().not_found_page().empty())
+    bucket.clear_website();
+}
+
+void RestoreFixed(const v1::Bucket& present, v1::Bucket& changed) {
+  const auto& reflection = *present.GetReflection();
+  v1::Bucket kept = present;
+  for (const std::string_view name : kBucketEditable) {
+    reflection.ClearField(&kept, v1::Bucket::descriptor()->FindFieldByName(std::string(name)));
+  }
+  for (const auto* field : FieldsOf(changed)) {
+    const bool fixed = (Contains(kBucketFields, field->name()) || Contains(kBucketOutputs, field->name())) &&
+                       !Contains(kBucketEditable, field->name());
+    if (fixed) reflection.ClearField(&changed, field);
+  }
+  changed.MergeFrom(kept);
+  if (changed.storage_class().empty()) changed.set_storage_class("STANDARD");
 }
 
 void CompleteBucket(v1::Bucket& bucket, SysTime created) {
@@ -134,6 +165,12 @@ void AdvanceMetageneration(v1::Object& object, SysTime now) {
   *object.mutable_updated() = TimeOf(now);
 }
 
+void AdvanceMetageneration(v1::Bucket& bucket, SysTime now) {
+  bucket.set_metageneration(bucket.metageneration() + 1);
+  bucket.set_etag(Etag(0, bucket.metageneration()));
+  *bucket.mutable_updated() = TimeOf(now);
+}
+
 Status CheckDigests(const v1::Object& sent, const Digests& digests) {
   if (!sent.md5_hash().empty() && sent.md5_hash() != digests.md5_hash) {
     return std::unexpected(InvalidArgument({}, "Provided MD5 hash \"" + sent.md5_hash() +
@@ -151,6 +188,10 @@ Status CheckDigests(const v1::Object& sent, const Digests& digests) {
 Version VersionOf(const v1::Object& object) {
   return {
       .generation = object.generation(), .metageneration = object.metageneration(), .etag = object.etag()};
+}
+
+Version VersionOf(const v1::Bucket& bucket) {
+  return {.generation = 0, .metageneration = bucket.metageneration(), .etag = bucket.etag()};
 }
 
 }  // namespace trainyard::storage

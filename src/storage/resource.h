@@ -20,6 +20,13 @@ namespace trainyard::storage {
 /// not looked at.
 [[nodiscard]] Status ValidateNewObject(const v1::Object& object);
 
+/// Removes settings that say "off" (versioning not enabled, no retention, an empty list of rules): the server
+/// is like that, so clients may say so.
+void DropNeutral(v1::Bucket& bucket);
+
+/// Puts back what no edit changes: name, place and the output fields.
+void RestoreFixed(const v1::Bucket& present, v1::Bucket& changed);
+
 /// Fills in a bucket's output fields and defaults.
 void CompleteBucket(v1::Bucket& bucket, SysTime created);
 
@@ -38,10 +45,13 @@ struct NewVersion {
 
 /// After a change of metadata: the next metageneration.
 void AdvanceMetageneration(v1::Object& object, SysTime now);
+void AdvanceMetageneration(v1::Bucket& bucket, SysTime now);
 
 /// Compares what the client said of the content with what came. kInvalidArgument.
 [[nodiscard]] Status CheckDigests(const v1::Object& sent, const Digests& digests);
 
 [[nodiscard]] Version VersionOf(const v1::Object& object);
+/// Buckets have no generation: 0.
+[[nodiscard]] Version VersionOf(const v1::Bucket& bucket);
 
 }  // namespace trainyard::storage

@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_future.hpp>
+#include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -38,6 +41,19 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
+};
+
+/// The system's time and what a test adds to it. Read on the loop and on the names' thread.
+class ShiftedClock final : public Clock {
+ public:
+  [[nodiscard]] SysTime Now() const override {
+    return clock_.Now() + std::chrono::nanoseconds(shift_ns_.load());
+  }
+  void Advance(std::chrono::nanoseconds by) { shift_ns_ += by.count(); }
+
+ private:
+  SystemClock clock_;
+  std::atomic<std::int64_t> shift_ns_ = 0;
 };
 
 /// Buckets over a real folder, and a loop to run their coroutines on.
@@ -91,6 +107,7 @@ class Storage {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
+  [[nodiscard]] ShiftedClock& clock() { return clock_; }
   [[nodiscard]] Buckets& buckets() { return *buckets_; }
   [[nodiscard]] std::filesystem::path folder() const { return data_ / "buckets" / "bucket"; }
   [[nodiscard]] std::filesystem::path data() const { return data_; }
@@ -102,7 +119,7 @@ class Storage {
   }
 
   std::filesystem::path data_;
-  SystemClock clock_;
+  ShiftedClock clock_;
   asio::io_context loop_;
   asio::thread_pool files_{2};
   std::unique_ptr<Buckets> buckets_;

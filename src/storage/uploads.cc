@@ -78,12 +78,18 @@ void Uploads::ForgetIdle() {
   }
 }
 
+Result<std::shared_ptr<Uploads::Live>> Uploads::Unexpired(std::shared_ptr<Live> live) const {
+  const bool expired = live->record.expires_ns < clock_.Now().time_since_epoch().count();
+  if (expired && !live->busy) return NoSuchUpload();
+  return live;
+}
+
 asio::awaitable<Result<std::shared_ptr<Uploads::Live>>> Uploads::Load(std::string id) {
   if (!IsId(id)) co_return NoSuchUpload();
-  if (const auto found = live_.find(id); found != live_.end()) co_return found->second;
+  if (const auto found = live_.find(id); found != live_.end()) co_return Unexpired(found->second);
   auto find = [this, id] { return names_.records().FindUpload(id); };
   TY_CO_TRY(auto record, co_await OnPool(names_pool_, std::move(find)));
-  if (!record) co_return NoSuchUpload();
+  if (!record || record->expires_ns < clock_.Now().time_since_epoch().count()) co_return NoSuchUpload();
   auto reopen = [this, id]() -> Result<std::optional<StagedFile>> {
     auto staged = StagedFile::Reopen(names_.uploads(), id);
     if (!staged && staged.error().code == Code::kNotFound) return std::nullopt;

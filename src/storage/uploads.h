@@ -65,6 +65,7 @@ class Uploads {
  private:
   struct Live;
   asio::awaitable<Result<std::shared_ptr<Live>>> Load(std::string id);
+  Result<std::shared_ptr<Live>> Unexpired(std::shared_ptr<Live> live) const;
   Result<std::shared_ptr<Live>> Holding(const Turn& turn);
   void ForgetIdle();
   asio::awaitable<void> Drop(std::shared_ptr<Live> live);

@@ -57,6 +57,25 @@ TEST_F(UploadsTest, ALaterTurnEndsTheOneBefore) {
   EXPECT_EQ(storage_->Await(uploads().Sync(turn)), 1U);
 }
 
+TEST_F(UploadsTest, IsOverAfterAWeek) {
+  const std::string open = Start();
+  const std::string forgotten = Start();
+  ASSERT_TRUE(Append(Take(open), "x"));
+  const std::string done = Start();
+  ASSERT_TRUE(Finish(Take(done)));
+  storage_->clock().Advance(std::chrono::hours(24 * 7 + 1));
+  for (const std::string& id : {open, forgotten, done}) {
+    EXPECT_EQ(storage_->Await(uploads().Take(id)).error().code, Code::kNotFound);
+    EXPECT_EQ(storage_->Await(uploads().Cancel(id)).error().code, Code::kNotFound);
+  }
+  const std::string next = Start();
+  EXPECT_EQ(Take(next).received, 0U);
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(storage_->data() / "uploads"))
+    files.push_back(entry.path().filename());
+  EXPECT_EQ(files, std::vector{next}) << "the next upload removes what expired";
+}
+
 TEST_F(UploadsTest, CancelLeavesNothing) {
   const std::string id = Start();
   const Uploads::Turn turn = Take(id);

@@ -14,6 +14,7 @@
 
 #include "storage/checksum.h"
 #include "storage/folder.h"
+#include "storage/glob.h"
 #include "storage/path_escape.h"
 
 namespace trainyard::storage {
@@ -144,18 +145,20 @@ std::string AfterObject(const std::string& object) { return object + '\0'; }
 
 class Page {
  public:
-  explicit Page(const NameQuery& query) : query_(query) {}
+  Page(const NameQuery& query, const std::optional<Glob>& glob) : query_(query), glob_(glob) {}
 
   std::optional<std::string> Add(const std::string& object) {
     if (!query_.end_offset.empty() && object >= query_.end_offset) return std::nullopt;
     const std::size_t cut =
         query_.delimiter.empty() ? std::string::npos : object.find(query_.delimiter, query_.prefix.size());
     if (cut == std::string::npos) {
+      if (!IsAskedFor(object)) return AfterObject(object);
       if (IsFull(object)) return std::nullopt;
       page_.objects.push_back(object);
       return AfterObject(object);
     }
     std::string prefix = object.substr(0, cut + query_.delimiter.size());
+    if (!IsAskedFor(prefix)) return AfterPrefix(std::move(prefix));
     if (IsFull(object)) return std::nullopt;
     if (query_.include_trailing_delimiter && prefix == object) page_.objects.push_back(object);
     page_.prefixes.push_back(prefix);
@@ -172,7 +175,10 @@ class Page {
     return true;
   }
 
+  bool IsAskedFor(const std::string& name) const { return !glob_ || glob_->Matches(name); }
+
   const NameQuery& query_;
+  const std::optional<Glob>& glob_;
   NamePage page_;
 };
 
@@ -189,9 +195,16 @@ Result<NamePage> ListNames(int bucket, const NameQuery& query) {
   if (!token || token->find('\0') != std::string::npos) {
     return std::unexpected(InvalidArgument("pageToken", "Invalid page token: " + query.page_token));
   }
-  Page page(query);
+  std::optional<Glob> glob;
+  if (!query.match_glob.empty()) {
+    TY_TRY(glob, Glob::Parse(query.match_glob));
+  }
+  const std::string head = glob ? glob->literal_head() : std::string();
+  if (!head.starts_with(query.prefix) && !query.prefix.starts_with(head)) return NamePage{};
+  Page page(query, glob);
   const auto visit = [&page](const std::string& object) { return page.Add(object); };
-  TY_RETURN_IF_ERROR(WalkObjects(bucket, query.prefix, std::max(query.start_offset, *token), visit));
+  const std::string& prefix = std::max(query.prefix, head);  // the longer one
+  TY_RETURN_IF_ERROR(WalkObjects(bucket, prefix, std::max(query.start_offset, *token), visit));
   return std::move(page).Take();
 }
 

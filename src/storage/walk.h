@@ -25,6 +25,7 @@ struct NameQuery {
   std::string start_offset;
   std::string end_offset;
   std::string page_token;
+  std::string match_glob;  ///< only items and prefixes that match; see glob.h
   bool include_trailing_delimiter = false;
   /// Items and prefixes together, at least 1. A name that is both counts once.
   std::size_t results_max = 1000;
@@ -36,7 +37,8 @@ struct NamePage {
   friend bool operator==(const NamePage&, const NamePage&) = default;
 };
 
-/// One page. kInvalidArgument: the page token is not one of ours. Source: discovery, objects.list.
+/// One page. kInvalidArgument: the page token is not one of ours, or the glob is malformed. Source:
+/// discovery, objects.list.
 [[nodiscard]] Result<NamePage> ListNames(int bucket, const NameQuery& query);
 
 }  // namespace trainyard::storage

@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "api/batch_handlers.h"
 #include "api/discovery_handlers.h"
 #include "api/job_handlers.h"
 #include "api/logging_handlers.h"
@@ -178,6 +179,7 @@ Status Run(const ServeOptions& options) {
   api::AddDiscoveryRoutes(router);
   api::AddJobRoutes(router, jobs);
   api::AddStorageRoutes(router, *buckets);
+  api::AddBatchRoutes(router);
   api::AddLoggingRoutes(router, *logs);
   api::AddMetadataRoutes(router, {.project = options.project, .universe_domain = [&tls_port] {
                                     return "localhost:" + std::to_string(tls_port);

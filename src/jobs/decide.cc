@@ -10,6 +10,7 @@
 #include "jobs/restart_policy.h"
 #include "jobs/time_limits.h"
 #include "jobs/transition_table.h"
+#include "wire/time.h"
 
 namespace trainyard::jobs {
 namespace {
@@ -28,6 +29,11 @@ struct Replica {
   [[nodiscard]] bool launched() const { return record.attempt() > 0 && !record.restarting(); }
   /// Its supervisor may be there. What was launched but never started is not.
   [[nodiscard]] bool alive() const { return launched() && !record.has_exit() && seen.started; }
+  /// When its next attempt may start; nothing if it has one or need not wait.
+  [[nodiscard]] std::optional<SysTime> not_before() const {
+    if (launched() || !record.has_not_before()) return std::nullopt;
+    return wire::FromProto(record.not_before());
+  }
   [[nodiscard]] bool running() const { return alive() && seen.phase == replica::v1::RUNNING; }
   /// Its end was seen and is not recorded.
   [[nodiscard]] bool exit_is_news() const {
@@ -89,10 +95,11 @@ std::optional<Event> LimitReached(const JobRecord& job, SysTime now) {
   return event;
 }
 
-std::optional<Event> Launch(const std::vector<Replica>& replicas) {
+std::optional<Event> Launch(const std::vector<Replica>& replicas, SysTime now) {
   Event event;
   for (const Replica& replica : replicas) {
-    if (!replica.launched()) *event.mutable_launched()->add_replicas() = replica.record.id();
+    if (!replica.launched() && replica.not_before().value_or(now) <= now)
+      *event.mutable_launched()->add_replicas() = replica.record.id();
   }
   if (!event.has_launched()) return std::nullopt;
   return event;
@@ -124,19 +131,48 @@ void AddBarrier(const std::vector<Replica>& replicas, std::vector<Action>& actio
   }
 }
 
-/// Adds the time limit to what there is to do; of two times to wake at, the earlier one counts.
+/// Adds a time to wake at; of two, the earlier one counts.
+void WakeNoLaterThan(SysTime time, std::vector<Action>& actions) {
+  for (Action& action : actions) {
+    auto* wake = std::get_if<WakeAt>(&action);
+    if (wake == nullptr) continue;
+    wake->time = std::min(wake->time, time);
+    return;
+  }
+  actions.emplace_back(WakeAt{time});
+}
+
+/// Adds the time limit to what there is to do.
 std::vector<Action> WithLimit(const JobRecord& job, std::vector<Action> actions) {
   const std::optional<TimeLimit> limit = NextTimeLimit(job);
   if (!limit) return actions;
   if (!actions.empty() && std::holds_alternative<AppendEvent>(actions.back())) return actions;
-  for (Action& action : actions) {
-    auto* wake = std::get_if<WakeAt>(&action);
-    if (wake == nullptr) continue;
-    wake->time = std::min(wake->time, limit->time);
-    return actions;
-  }
-  actions.emplace_back(WakeAt{limit->time});
+  WakeNoLaterThan(limit->time, actions);
   return actions;
+}
+
+/// A replica that lives is told to end, and to die when it does not.
+void AddStop(const Replica& replica, StopReplica stop, SysTime now, std::vector<Action>& actions) {
+  const std::optional<SysTime> kill_time =
+      replica.seen.stop_time ? std::optional(*replica.seen.stop_time + kKillAfter) : std::nullopt;
+  stop.replica = replica.position;
+  stop.kill = kill_time && now >= *kill_time;
+  if (kill_time && !stop.kill) WakeNoLaterThan(*kill_time, actions);
+  if (stop.kill ? !replica.seen.kill_sent : !replica.seen.stop_sent) actions.emplace_back(std::move(stop));
+}
+
+/// What has to start again elsewhere is told so.
+void AddMoves(const std::vector<Replica>& replicas, SysTime now, std::vector<Action>& actions) {
+  for (const Replica& replica : replicas) {
+    if (!replica.alive() || !replica.record.maintenance()) continue;
+    AddStop(replica, {.reason = "Host maintenance.", .maintenance = true}, now, actions);
+  }
+}
+
+void AddPauses(const std::vector<Replica>& replicas, std::vector<Action>& actions) {
+  for (const Replica& replica : replicas) {
+    if (const auto time = replica.not_before()) WakeNoLaterThan(*time, actions);
+  }
 }
 
 std::vector<Action> WhileQueued(const JobRecord& job, const Observation& seen, SysTime now) {
@@ -149,19 +185,22 @@ std::vector<Action> WhileQueued(const JobRecord& job, const Observation& seen, S
   return WithLimit(job, {});
 }
 
-std::vector<Action> WhileLive(const JobRecord& job, const std::vector<Replica>& replicas, SysTime now) {
+std::vector<Action> WhileLive(const JobRecord& job, const std::vector<Replica>& replicas, RestartTime time) {
+  const SysTime now = time.now;
   if (job.job().state() == Job::PREPARING && IsRunning(replicas)) {
     Event event;
     event.mutable_running();
     return Append(std::move(event));
   }
   if (std::optional<Event> ended = ExitNews(replicas)) return Append(*std::move(ended));
-  if (std::optional<Event> decided = DecideOnExits(job)) return Append(*std::move(decided));
+  if (std::optional<Event> decided = DecideOnExits(job, time)) return Append(*std::move(decided));
   if (std::optional<Event> cancel = LimitReached(job, now)) return Append(*std::move(cancel));
-  if (std::optional<Event> launch = Launch(replicas)) return Append(*std::move(launch));
+  if (std::optional<Event> launch = Launch(replicas, now)) return Append(*std::move(launch));
   std::vector<Action> actions;
   AddStarts(replicas, actions);
   AddBarrier(replicas, actions);
+  AddMoves(replicas, now, actions);
+  AddPauses(replicas, actions);
   return WithLimit(job, std::move(actions));
 }
 
@@ -170,21 +209,13 @@ std::vector<Action> WhileStopping(const std::vector<Replica>& replicas, const st
                                   SysTime now) {
   if (std::optional<Event> ended = ExitNews(replicas)) return Append(*std::move(ended));
   std::vector<Action> actions;
-  std::optional<SysTime> wake;
   bool living = false;
   for (const Replica& replica : replicas) {
     if (!replica.alive()) continue;
     living = true;
-    const std::optional<SysTime> kill_time =
-        replica.seen.stop_time ? std::optional(*replica.seen.stop_time + kKillAfter) : std::nullopt;
-    const bool kill = kill_time && now >= *kill_time;
-    if (kill ? !replica.seen.kill_sent : !replica.seen.stop_sent) {
-      actions.emplace_back(StopReplica{.replica = replica.position, .reason = reason, .kill = kill});
-    }
-    if (kill_time && !kill) wake = std::min(wake.value_or(*kill_time), *kill_time);
+    AddStop(replica, {.reason = reason}, now, actions);
   }
   if (!living) return Append(std::move(then));
-  if (wake) actions.emplace_back(WakeAt{*wake});
   return actions;
 }
 
@@ -207,7 +238,7 @@ std::vector<Action> NextActions(const JobRecord& job, const Observation& seen, S
   switch (StageOf(job)) {
     case Stage::kQueued: return WhileQueued(job, seen, now);
     case Stage::kPreparing:
-    case Stage::kRunning: return WhileLive(job, replicas, now);
+    case Stage::kRunning: return WhileLive(job, replicas, {.now = now, .first_pause = seen.restart_pause});
     case Stage::kRetrying:
       if (std::optional<Event> cancel = LimitReached(job, now)) return Append(*std::move(cancel));
       return WithLimit(job,

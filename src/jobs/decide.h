@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "jobs/restart_policy.h"
 #include "trainyard/control/v1/record.pb.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
@@ -31,6 +32,7 @@ struct Observation {
   std::vector<ReplicaObservation> replicas;  ///< as many and in the same order as JobRecord.replicas
   /// Set once placement has room: the endpoints leased to the replicas, and what is to be said about it.
   std::optional<control::v1::Event::Admitted> admission;
+  std::chrono::milliseconds restart_pause = kRestartPause;  ///< as the operator decided
 };
 
 /// Record this event (the transition table accepts it), then ask again.
@@ -46,9 +48,10 @@ struct OpenBarrier {
   int replica;
 };
 struct StopReplica {
-  int replica;
-  std::string reason;  ///< for the replica's log
-  bool kill = false;   ///< at once
+  int replica = 0;
+  std::string reason;        ///< for the replica's log
+  bool kill = false;         ///< at once
+  bool maintenance = false;  ///< it starts again
 };
 /// Nothing to do before this time unless something is observed.
 struct WakeAt {

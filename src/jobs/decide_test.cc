@@ -152,7 +152,16 @@ TEST_P(Transient, RestartsTheReplicaFiveTimesThenTheJobThreeTimes) {
   for (int retry = 0; retry <= kRetriesMax; ++retry) {
     for (int restart = 0; restart < kRestartsMax; ++restart) {
       job.End(1, GetParam().cause, GetParam().status);
-      EXPECT_THAT(job.Settle(), ElementsAre("ReplicaEnded", "RestartDecided", "Launched", "start worker 0"));
+      auto restarted = job.Settle();
+      const std::chrono::milliseconds pause = RestartPause(restart, kRestartPause);
+      if (pause > 0ms) {
+        EXPECT_THAT(restarted, ElementsAre("ReplicaEnded", "RestartDecided")) << "it waits";
+        ASSERT_EQ(job.wake_time(), job.now() + pause);
+        job.Pass(pause);
+        const auto started = job.Settle();
+        restarted.insert(restarted.end(), started.begin(), started.end());
+      }
+      EXPECT_THAT(restarted, ElementsAre("ReplicaEnded", "RestartDecided", "Launched", "start worker 0"));
       EXPECT_EQ(job.job().job().state(), Job::RUNNING) << "the state stays while it restarts";
       job.Reach(1, replica::v1::READY);
       EXPECT_THAT(job.Settle(), ElementsAre("open worker 0"))
@@ -272,8 +281,10 @@ TEST(NextActions, MaxWaitTimeCountsUntilTheFirstRunning) {
   waits.Pass(1ns);
   EXPECT_THAT(waits.Settle(), ElementsAre("CancelRequested", "Ended"));
   EXPECT_EQ(waits.job().job().state(), Job::CANCELLED);
-  EXPECT_EQ(waits.job().job().error_message(),
-            "The job did not start running within its maximum wait time of 1800s.");
+  EXPECT_EQ(
+      waits.job().job().error_message(),
+      "The job did not start running within its maximum wait time of 1800s. Raise scheduling.maxWaitTime, or "
+      "free what it waited for.");
 
   SimulatedJob prepares(kInput);
   prepares.Admit();
@@ -296,7 +307,10 @@ TEST(NextActions, MaxRunningTimeCountsFromTheFirstRunning) {
   ASSERT_EQ(job.wake_time(), job.now() + 7200s);
   job.Pass(7200s);
   EXPECT_THAT(job.Settle(), ElementsAre("CancelRequested", "stop master 0"));
-  EXPECT_EQ(job.job().job().error_message(), "The job ran longer than its maximum running time of 7200s.");
+  EXPECT_EQ(
+      job.job().job().error_message(),
+      "The job ran longer than its maximum running time of 7200s. Raise scheduling.maxRunningTime to let it "
+      "run longer.");
   SimulatedJob unlimited(kSingle);
   unlimited.BringUp();
   EXPECT_EQ(unlimited.wake_time(), unlimited.now() + 604800s) << "seven days without a limit of its own";
@@ -330,7 +344,7 @@ void Disturb(SimulatedJob& job, std::mt19937& random) {
                                            ExitRecord::OUT_OF_MEMORY, ExitRecord::PREPARATION_FAILED,
                                            ExitRecord::STOPPED,       ExitRecord::LOST};
   constexpr int kStatus[] = {0, 0, 1, 3, 6, 9, 127, 137};
-  switch (random() % 16) {
+  switch (random() % 18) {
     case 0: job.Admit(); break;
     case 1:
     case 2:
@@ -354,6 +368,7 @@ void Disturb(SimulatedJob& job, std::mt19937& random) {
     case 11:
       if (random() % 20 == 0 && !job.ended()) job.Cancel("by chance");
       break;
+    case 13: job.Maintain(replica); break;
     case 12: job.Pass(std::chrono::seconds(random() % 100)); break;
     default:  // everything that was told to stop does
       for (int i = 0; i < job.job().replicas_size(); ++i) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <algorithm>
+#include <set>
 
 #include "cluster/task_name.h"
 #include "jobs/exit_verdict.h"
@@ -33,6 +34,16 @@ std::string Details(const ExitRecord& exit) {
 
 bool Failed(const ReplicaRecord& replica) {
   return replica.has_exit() && Judge(replica.exit()) != Verdict::kDone;
+}
+
+/// Why and what to do, unless it was just said of another replica.
+std::string Help(const JobRecord& record, const ReplicaRecord& replica, std::set<std::string>& said) {
+  const replica::v1::Diagnosis& diagnosis = replica.exit().diagnosis();
+  if (diagnosis.name().empty() || !said.insert(diagnosis.name() + diagnosis.summary()).second) return {};
+  return "Diagnosis: " + diagnosis.name() + ". " + diagnosis.summary() +
+         "\nWhat to do: " + diagnosis.advice() + "\nIts last lines: trainyard jobs stream-logs " +
+         record.job().job_id() + " --task-name " + cluster::TaskName(replica.id()) + " --last " +
+         std::to_string(kLastLines) + "\n\n";
 }
 
 std::string Tries(const JobRecord& record) {
@@ -70,6 +81,7 @@ std::string FailureSentence(const ReplicaRecord& replica) {
 
 std::string FailureMessage(const JobRecord& record) {
   std::string text;
+  std::set<std::string> said;
   int described = 0;
   int failed = 0;
   for (const ReplicaRecord& replica : record.replicas()) {
@@ -78,9 +90,10 @@ std::string FailureMessage(const JobRecord& record) {
     if (described == kFailuresDescribedMax) continue;
     ++described;
     text += FailureSentence(replica) + " ";
-    if (const std::string details = Details(replica.exit()); !details.empty()) {
-      text += "\n" + details + (details.ends_with('\n') ? "\n" : "\n\n");
-    }
+    const std::string details = Details(replica.exit());
+    if (!details.empty()) text += "\n" + details + (details.ends_with('\n') ? "\n" : "\n\n");
+    const std::string help = Help(record, replica, said);
+    if (!help.empty()) text += (details.empty() ? "\n" : "") + help;
   }
   if (failed > described) text += "So did " + std::to_string(failed - described) + " more replicas. ";
   text += Tries(record);

@@ -15,8 +15,12 @@ namespace trainyard::jobs {
 /// Replicas that errorMessage describes; of the others it gives the number.
 inline constexpr int kFailuresDescribedMax = 8;
 
+/// Lines of a failed replica that the message offers to show.
+inline constexpr int kLastLines = 50;
+
 /// errorMessage of a job that fails now: the sentence of every replica that failed, each with the
-/// preparation's reason or the tail of its traceback, how often it was tried, and where the log is.
+/// preparation's reason or the tail of its traceback, what the classifier knows and advises, how often it was
+/// tried, and where the log is.
 [[nodiscard]] std::string FailureMessage(const control::v1::JobRecord& record);
 
 }  // namespace trainyard::jobs

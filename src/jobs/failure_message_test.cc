@@ -30,6 +30,25 @@ INSTANTIATE_TEST_SUITE_P(
             " [...]\nValueError: "
             "no\n\nTo find out more about why your job exited please check the logs: trainyard jobs "
             "stream-logs j"},
+        Row{"diagnosis",
+            "job { job_id: 'j' } replicas { id { type: WORKER } exit { cause: EXITED exit_code: 1 traceback: "
+            "'T' "
+            "diagnosis { name: 'n' summary: 'S.' advice: 'A.' } } } replicas { id { type: WORKER index: 1 } "
+            "exit { "
+            "cause: EXITED exit_code: 1 diagnosis { name: 'n' summary: 'S.' advice: 'A.' } } } replicas { id "
+            "{ type: "
+            "WORKER index: 2 } exit { cause: EXITED exit_code: 1 diagnosis { name: 'm' summary: 'Q.' advice: "
+            "'B.' } } }",
+            "The replica worker 0 exited with a non-zero status of 1. \nT\n\nDiagnosis: n. S.\nWhat to do: "
+            "A.\nIts "
+            "last lines: trainyard jobs stream-logs j --task-name worker-replica-0 --last 50\n\nThe replica "
+            "worker 1 "
+            "exited with a non-zero status of 1. The replica worker 2 exited with a non-zero status of 1. "
+            "\nDiagnosis: "
+            "m. Q.\nWhat to do: B.\nIts last lines: trainyard jobs stream-logs j --task-name "
+            "worker-replica-2 --last "
+            "50\n\nTo find out more about why your job exited please check the logs: trainyard jobs "
+            "stream-logs j"},
         Row{"plain",
             "job { job_id: 'j' } replicas { id { type: MASTER } exit { cause: EXITED exit_code: 2 } }",
             "The replica master 0 exited with a non-zero status of 2. To find out more about why your job "

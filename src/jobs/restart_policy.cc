@@ -1,7 +1,12 @@
 #include "jobs/restart_policy.h"
 
+#include <algorithm>
+#include <string>
+
+#include "cluster/task_name.h"
 #include "jobs/exit_verdict.h"
 #include "jobs/failure_message.h"
+#include "wire/time.h"
 
 namespace trainyard::jobs {
 namespace {
@@ -38,17 +43,51 @@ std::string WhyItEnded(const ReplicaRecord& replica) {
   return text.ends_with('.') ? text : text + ".";
 }
 
-Event AfterTransientFailure(const JobRecord& job, const ReplicaRecord& replica) {
+/// "3 s", "1.5 s".
+std::string Seconds(std::chrono::milliseconds time) {
+  std::string text = std::to_string(time.count() / 1000);
+  if (const auto rest = time.count() % 1000; rest != 0) {
+    std::string digits = std::to_string(1000 + rest).substr(1);
+    digits.erase(digits.find_last_not_of('0') + 1);
+    text += "." + digits;
+  }
+  return text + " s";
+}
+
+/// What the classifier knows, where the sentence does not say it.
+std::string Why(const ReplicaRecord& replica) {
+  const std::string& summary = replica.exit().diagnosis().summary();
+  return summary.empty() ? "" : " Why: " + summary;
+}
+
+Event Restart(const ReplicaRecord& replica, std::string reason) {
+  Event event;
+  *event.mutable_restart_decided()->mutable_replica() = replica.id();
+  event.mutable_restart_decided()->set_reason(std::move(reason));
+  return event;
+}
+
+Event AfterMaintenance(const ReplicaRecord& replica) {
+  return Restart(replica,
+                 "The replica " + cluster::ReplicaLabel(replica.id()) +
+                     " has stopped for maintenance and starts again. This does not count as a restart.");
+}
+
+Event AfterTransientFailure(const JobRecord& job, const ReplicaRecord& replica, RestartTime time) {
   Event event;
   const std::string sentence = WhyItEnded(replica);
   if (replica.restarts() < kRestartsMax) {
-    *event.mutable_restart_decided()->mutable_replica() = replica.id();
-    event.mutable_restart_decided()->set_reason(sentence + " The replica is restarted (" +
-                                                Count(replica.restarts() + 1, kRestartsMax) + ").");
+    const std::chrono::milliseconds pause = RestartPause(replica.restarts(), time.first_pause);
+    const std::string when = pause.count() == 0 ? "" : "in " + Seconds(pause) + " ";
+    event = Restart(replica, sentence + " The replica is restarted " + when + "(" +
+                                 Count(replica.restarts() + 1, kRestartsMax) + ")." + Why(replica));
+    if (pause.count() > 0)
+      *event.mutable_restart_decided()->mutable_not_before() = wire::ToProto(time.now + pause);
   } else if (job.retries() < kRetriesMax) {
-    event.mutable_retry_decided()->set_reason(
-        sentence + " The replica was restarted " + std::to_string(kRestartsMax) +
-        " times; now the whole job is retried (" + Count(job.retries() + 1, kRetriesMax) + ").");
+    event.mutable_retry_decided()->set_reason(sentence + " The replica was restarted " +
+                                              std::to_string(kRestartsMax) +
+                                              " times; now the whole job is retried (" +
+                                              Count(job.retries() + 1, kRetriesMax) + ")." + Why(replica));
   } else {
     return Conclude(Job::FAILED, FailureMessage(job));
   }
@@ -57,8 +96,15 @@ Event AfterTransientFailure(const JobRecord& job, const ReplicaRecord& replica) 
 
 }  // namespace
 
-std::optional<Event> DecideOnExits(const JobRecord& job) {
+std::chrono::milliseconds RestartPause(int restarts, std::chrono::milliseconds first) {
+  std::chrono::milliseconds pause = restarts == 0 ? std::chrono::milliseconds{0} : first;
+  for (int i = 1; i < restarts && pause < kRestartPauseMax; ++i) pause *= 2;
+  return std::min(pause, kRestartPauseMax);
+}
+
+std::optional<Event> DecideOnExits(const JobRecord& job, RestartTime time) {
   const ReplicaRecord* transient = nullptr;
+  const ReplicaRecord* moved = nullptr;
   bool permanent = false;
   for (const ReplicaRecord& replica : job.replicas()) {
     const replica::v1::ExitRecord* exit = OpenExit(replica);
@@ -67,10 +113,16 @@ std::optional<Event> DecideOnExits(const JobRecord& job) {
     if (verdict == Verdict::kDone && replica.id().type() == replica::v1::MASTER)
       return Conclude(Job::SUCCEEDED, "");
     if (verdict == Verdict::kPermanent) permanent = true;
-    if (verdict == Verdict::kTransient && transient == nullptr) transient = &replica;
+    if (verdict != Verdict::kTransient) continue;
+    if (replica.maintenance()) {
+      moved = &replica;
+    } else if (transient == nullptr) {
+      transient = &replica;
+    }
   }
   if (permanent) return Conclude(Job::FAILED, FailureMessage(job));
-  if (transient != nullptr) return AfterTransientFailure(job, *transient);
+  if (transient != nullptr) return AfterTransientFailure(job, *transient, time);
+  if (moved != nullptr) return AfterMaintenance(*moved);
   return std::nullopt;
 }
 

@@ -1,5 +1,7 @@
 #include "jobs/service_lines.h"
 
+#include "cluster/task_name.h"
+
 namespace trainyard::jobs {
 namespace {
 
@@ -35,6 +37,11 @@ Lines OnCancelRequested(const JobRecord& after, const Event::CancelRequested& ca
   return {Info("Job is being cancelled. " + cancel.reason())};
 }
 
+Lines OnMaintenance(const Event::MaintenanceRequested& requested) {
+  return {Info("Host maintenance: the replica " + cluster::ReplicaLabel(requested.replica()) +
+               " is being stopped and starts again with the same name and cluster.")};
+}
+
 Lines OnConcluded(const Event::Concluded& concluded) {
   if (concluded.outcome() != Job::FAILED) return {};
   return {{LogEntry::ERROR, concluded.error_message()}};
@@ -61,6 +68,7 @@ Lines LinesFor(const JobRecord& after, const Event& event) {
     case Event::kRestartDecided: return {Warning(event.restart_decided().reason())};
     case Event::kRetryDecided: return {Warning(event.retry_decided().reason())};
     case Event::kCancelRequested: return OnCancelRequested(after, event.cancel_requested());
+    case Event::kMaintenanceRequested: return OnMaintenance(event.maintenance_requested());
     case Event::kConcluded: return OnConcluded(event.concluded());
     case Event::kEnded: return OnEnded(after);
     case Event::kLaunched:
@@ -68,7 +76,6 @@ Lines LinesFor(const JobRecord& after, const Event& event) {
     case Event::kRetryStarted:
     case Event::kPatched:
     case Event::kPolicySet:
-    case Event::kMaintenanceRequested:
     case Event::KIND_NOT_SET: return {};
   }
   return {};

@@ -68,6 +68,13 @@ INSTANTIATE_TEST_SUITE_P(
             "job { state: CANCELLED }",
             "ended { }",
             {{LogEntry::INFO, "Job cancelled."}}},
+        Row{"maintenance",
+            "",
+            "maintenance_requested { replica { type: WORKER index: 2 } attempt: 1 }",
+            {{LogEntry::INFO,
+              "Host maintenance: the replica worker 2 is being stopped and starts again with the "
+              "same name "
+              "and cluster."}}},
         Row{"launched", "", "launched { }", {}}, Row{"replica_ended", "", "replica_ended { }", {}},
         Row{"retry_started", "", "retry_started { }", {}}, Row{"patched", "", "patched { }", {}}),
     [](const auto& row) { return std::string(row.param.name); });

@@ -98,7 +98,7 @@ void SimulatedJob::Perform(const StopReplica& action, std::vector<std::string>& 
   ReplicaObservation& seen = Seen(action.replica);
   ASSERT_FALSE(action.kill ? seen.kill_sent : seen.stop_sent) << "done already";
   ASSERT_TRUE(seen.started);
-  done.push_back((action.kill ? "kill " : "stop ") + Label(action.replica));
+  done.push_back((action.kill ? "kill " : action.maintenance ? "move " : "stop ") + Label(action.replica));
   seen.stop_sent = true;
   if (action.kill) seen.kill_sent = true;
   if (!seen.stop_time) seen.stop_time = now_;
@@ -144,6 +144,14 @@ void SimulatedJob::Cancel(const std::string& reason) {
   Event event;
   event.mutable_cancel_requested()->set_reason(reason);
   Record(std::move(event));
+}
+
+void SimulatedJob::Maintain(int replica) {
+  const control::v1::ReplicaRecord& record = job_.replicas(replica);
+  Event event;
+  *event.mutable_maintenance_requested()->mutable_replica() = record.id();
+  event.mutable_maintenance_requested()->set_attempt(record.attempt());
+  if (Apply(job_, event)) Record(std::move(event));
 }
 
 void SimulatedJob::BringUp() {

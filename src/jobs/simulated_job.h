@@ -18,7 +18,7 @@ class SimulatedJob {
   explicit SimulatedJob(const std::string& input);
 
   /// Performs what the rules say until they only wait. Returns what was done, in order: "Admitted", "start
-  /// master 0", "open worker 1", "stop ps 0", "kill ps 0", event names.
+  /// master 0", "open worker 1", "stop ps 0", "move ps 0", "kill ps 0", event names.
   std::vector<std::string> Settle();
 
   // What happens in the world; `replica` is a position in the record.
@@ -26,6 +26,8 @@ class SimulatedJob {
   void Reach(int replica, replica::v1::Phase phase);
   void End(int replica, replica::v1::ExitRecord::Cause cause, int status = 0);
   void Cancel(const std::string& reason);
+  /// Someone asks for the replica to start again elsewhere; one that does not live is left alone.
+  void Maintain(int replica);
   void Pass(std::chrono::nanoseconds time) { now_ += time; }
   /// All to RUNNING: admits, settles, lets everything come up.
   void BringUp();

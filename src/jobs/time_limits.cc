@@ -20,15 +20,17 @@ std::optional<TimeLimit> NextTimeLimit(const control::v1::JobRecord& job) {
                                                : kMaxRunningTimeDefault;
     const auto time = After(wire::FromProto(job.running_time()), limit);
     if (!time) return std::nullopt;
-    return TimeLimit{
-        *time, "The job ran longer than its maximum running time of " + wire::PrintDuration(limit) + "."};
+    return TimeLimit{*time, "The job ran longer than its maximum running time of " +
+                                wire::PrintDuration(limit) +
+                                ". Raise scheduling.maxRunningTime to let it run longer."};
   }
   if (!scheduling.has_max_wait_time()) return std::nullopt;
   const std::chrono::nanoseconds limit = wire::FromProto(scheduling.max_wait_time());
   const auto time = After(wire::FromProto(job.job().create_time()), limit);
   if (!time) return std::nullopt;
   return TimeLimit{*time, "The job did not start running within its maximum wait time of " +
-                              wire::PrintDuration(limit) + "."};
+                              wire::PrintDuration(limit) +
+                              ". Raise scheduling.maxWaitTime, or free what it waited for."};
 }
 
 }  // namespace trainyard::jobs

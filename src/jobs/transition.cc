@@ -148,6 +148,7 @@ Status Change(JobRecord& record, const Event& event, const Event::RetryStarted&)
   for (ReplicaRecord& replica : *record.mutable_replicas()) {
     replica.set_restarts(0);
     replica.set_restarting(replica.attempt() != 0);
+    replica.clear_not_before();
   }
   return {};
 }

@@ -26,7 +26,7 @@ bool IsTimeLimit(const Observation& seen) {
          (Says(seen, "maximum running time") || Says(seen, "maximum wait time"));
 }
 bool IsMaintenance(const Observation& seen) {
-  return seen.cause == ExitRecord::STOPPED && Says(seen, "maintenance");
+  return seen.cause == ExitRecord::STOPPED && Says(seen, "Host maintenance");
 }
 bool IsSystemStop(const Observation& seen) {
   return seen.cause == ExitRecord::STOPPED && Says(seen, "the system asked the supervisor to end");

@@ -4,13 +4,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <ctime>
 #include <utility>
 
 #include "async/file.h"
 #include "replica/cgroup_place.h"
+#include "replica/proc_figures.h"
 
 namespace trainyard::replica {
 
@@ -52,19 +53,24 @@ Result<Cgroup> Cgroup::Create(const std::string& name, std::int64_t memory_bytes
   if (mkdir(path.c_str(), 0755) != 0) return std::unexpected(ErrnoError(errno, "mkdir " + path));
   cgroup.path_ = path;
   cgroup.version_ = place.version;
+  cgroup.counts_all_ = memory_bytes > 0;
   if (memory_bytes > 0) TY_RETURN_IF_ERROR(LimitMemory(place, path, memory_bytes));
   TY_TRY(cgroup.procs_, OpenFile(path + "/cgroup.procs", O_WRONLY));
   return cgroup;
 }
 
 Cgroup::Cgroup(Cgroup&& other) noexcept
-    : path_(std::exchange(other.path_, {})), version_(other.version_), procs_(std::move(other.procs_)) {}
+    : path_(std::exchange(other.path_, {})),
+      version_(other.version_),
+      counts_all_(other.counts_all_),
+      procs_(std::move(other.procs_)) {}
 
 Cgroup& Cgroup::operator=(Cgroup&& other) noexcept {
   if (this == &other) return *this;
   Remove();
   path_ = std::exchange(other.path_, {});
   version_ = other.version_;
+  counts_all_ = other.counts_all_;
   procs_ = std::move(other.procs_);
   return *this;
 }
@@ -78,12 +84,26 @@ std::int64_t Cgroup::OomKills() const {
   if (path_.empty()) return 0;
   const auto text = ReadFile(path_ + (version_ == 1 ? "/memory.oom_control" : "/memory.events"));
   if (!text) return 0;
-  constexpr std::string_view kKey = "oom_kill ";
-  const std::size_t at = ("\n" + *text).find("\n" + std::string(kKey));
-  if (at == std::string::npos) return 0;
-  std::int64_t kills = 0;
-  std::from_chars(text->data() + at + kKey.size(), text->data() + text->size(), kills);
-  return kills;
+  return FindFigure(*text, "oom_kill");
+}
+
+std::vector<pid_t> Cgroup::Processes() const {
+  const auto text = path_.empty() ? std::string() : ReadFile(path_ + "/cgroup.procs").value_or("");
+  return ParsePids(text);
+}
+
+std::int64_t Cgroup::MemoryBytes() const {
+  if (path_.empty()) return 0;
+  const auto used = ReadFile(path_ + (version_ == 1 ? "/memory.usage_in_bytes" : "/memory.current"));
+  const auto details = ReadFile(path_ + "/memory.stat");
+  if (!used || !details) return 0;
+  return std::max<std::int64_t>(0, ParseFigure(*used) - FindFigure(*details, "inactive_file"));
+}
+
+std::int64_t Cgroup::PeakMemoryBytes() const {
+  if (path_.empty()) return 0;
+  const auto peak = ReadFile(path_ + (version_ == 1 ? "/memory.max_usage_in_bytes" : "/memory.peak"));
+  return peak ? ParseFigure(*peak) : 0;
 }
 
 void Cgroup::Remove() noexcept {

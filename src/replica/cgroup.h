@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "async/unique_fd.h"
 #include "base/result.h"
@@ -31,11 +32,20 @@ class Cgroup {
   void Join(pid_t pid) const noexcept;
   /// Processes in it that the kernel killed for want of memory.
   [[nodiscard]] std::int64_t OomKills() const;
+  /// Processes in it; those of namespaces below by the pid that they have here.
+  [[nodiscard]] std::vector<pid_t> Processes() const;
+  /// Memory in use, without what the kernel could drop at once (unused file pages); 0: unknown.
+  [[nodiscard]] std::int64_t MemoryBytes() const;
+  /// The most memory that was charged to it, file pages included; 0: unknown (version 2 before Linux 5.19).
+  [[nodiscard]] std::int64_t PeakMemoryBytes() const;
+  /// Its processes were in it from their first page on; otherwise what they had before is not charged to it.
+  [[nodiscard]] bool counts_all() const noexcept { return counts_all_; }
   void Remove() noexcept;
 
  private:
   std::string path_;
   int version_ = 0;
+  bool counts_all_ = false;
   UniqueFd procs_;
 };
 

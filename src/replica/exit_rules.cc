@@ -4,6 +4,9 @@
 
 #include <csignal>
 #include <cstring>
+#include <utility>
+
+#include "diagnosis/classify.h"
 
 namespace trainyard::replica {
 
@@ -30,11 +33,14 @@ v1::ExitRecord DecideExit(const ObservedEnd& end) {
   } else {
     exit.set_signal(end.reported && WIFSIGNALED(end.wait_status) ? WTERMSIG(end.wait_status) : SIGKILL);
   }
+  exit.set_memory_peak_bytes(end.memory_peak_bytes);
+  exit.set_memory_limit_bytes(end.memory_bytes);
   const bool succeeded = exited && exit.exit_code() == 0;
+  const bool killed = end.oom_kills > 0 || (end.machine_oom && exit.signal() == SIGKILL);
   if (end.stop_requested) {
     exit.set_cause(v1::ExitRecord::STOPPED);
     exit.set_message(end.stop_reason);
-  } else if (end.oom_kills > 0 && !succeeded) {
+  } else if (killed && !succeeded) {
     exit.set_cause(v1::ExitRecord::OUT_OF_MEMORY);
     exit.set_message(MemoryMessage(end.memory_bytes));
   } else if (exited) {
@@ -44,6 +50,21 @@ v1::ExitRecord DecideExit(const ObservedEnd& end) {
     exit.set_message("the replica's process was killed by " + SignalName(exit.signal()));
   }
   return exit;
+}
+
+void Explain(const v1::Manifest& manifest, std::vector<diagnosis::OutputLine> last_lines,
+             v1::ExitRecord& exit) {
+  auto known = diagnosis::Classify({.cause = exit.cause(),
+                                    .exit_code = exit.exit_code(),
+                                    .signal = exit.signal(),
+                                    .message = exit.message(),
+                                    .traceback = exit.traceback(),
+                                    .last_lines = std::move(last_lines),
+                                    .python_module = manifest.program().python_module(),
+                                    .accelerators = manifest.devices().gpus_size(),
+                                    .memory_peak_bytes = exit.memory_peak_bytes(),
+                                    .memory_limit_bytes = exit.memory_limit_bytes()});
+  if (known) *exit.mutable_diagnosis() = *std::move(known);
 }
 
 int LoggedStatus(const v1::ExitRecord& exit) noexcept {

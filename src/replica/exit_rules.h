@@ -2,7 +2,9 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "diagnosis/observation.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::replica {
@@ -13,14 +15,23 @@ struct ObservedEnd {
   int wait_status = 0;          ///< as waitpid gives it
   bool stop_requested = false;  ///< the server or the system asked for the end
   std::string stop_reason;
-  std::int64_t oom_kills = 0;     ///< processes of the replica that the kernel killed for memory
-  std::int64_t memory_bytes = 0;  ///< the limit; 0: none
+  std::int64_t oom_kills = 0;          ///< processes of the replica that the kernel killed for memory
+  std::int64_t memory_bytes = 0;       ///< the limit; 0: none
+  std::int64_t memory_peak_bytes = 0;  ///< 0: unknown
+  /// Where the replica's own kills cannot be counted: the machine's kernel killed something for memory
+  /// meanwhile.
+  bool machine_oom = false;
   bool operator==(const ObservedEnd&) const = default;
 };
 
-/// Cause, exit code, signal and message of the exit record; the traceback and times are the caller's. Pure:
-/// any thread.
+/// Cause, exit code, signal, memory and message of the exit record; the traceback and times are the caller's.
+/// Pure: any thread.
 [[nodiscard]] v1::ExitRecord DecideExit(const ObservedEnd& end);
+
+/// Adds the diagnosis, from the record and the last lines of what the program (or, for a failed preparation,
+/// the tool) wrote.
+void Explain(const v1::Manifest& manifest, std::vector<diagnosis::OutputLine> last_lines,
+             v1::ExitRecord& exit);
 
 /// What the runner logs as exit status: the code, or the signal's number negative. Source: spec lifecycle.md
 /// section 6, "err".

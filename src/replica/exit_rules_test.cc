@@ -45,6 +45,12 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"memory_of_a_child",
             {.reported = true, .wait_status = Exited(1), .oom_kills = 1},
             "OUT_OF_MEMORY|1|0|the machine ran out of memory and the kernel killed the replica's process"},
+        Row{"machine",
+            {.reported = true, .wait_status = SIGKILL, .machine_oom = true},
+            "OUT_OF_MEMORY|0|9|the machine ran out of memory and the kernel killed the replica's process"},
+        Row{"another_end_while_the_machine_had_no_memory",
+            {.reported = true, .wait_status = SIGSEGV, .machine_oom = true},
+            "SIGNALED|0|11|the replica's process was killed by SIGSEGV"},
         Row{"survived_the_killer", {.reported = true, .oom_kills = 1}, "EXITED|0|0|"}),
     [](const auto& row) { return row.param.name; });
 

@@ -55,9 +55,12 @@ void LogWriter::Line(Stream stream, std::string_view text) {
   const LogEntry::Severity fallback = stream == Stream::kStderr ? LogEntry::ERROR : LogEntry::INFO;
   if (ParseStructuredLine(clean, fallback, line_)) {
     if (stream == Stream::kStructured) tracebacks_.Entry(line_.text());
+    tail_.Add(line_.text(), line_.severity() >= LogEntry::ERROR);
   } else if (const auto parsed = stream == Stream::kStderr ? ParseCppLogLine(clean) : std::nullopt; parsed) {
     SetCppLine(*parsed, line_);
+    tail_.Add(clean, true);
   } else {
+    tail_.Add(clean, stream == Stream::kStderr);
     line_.set_severity(fallback);
     line_.set_text(std::move(clean));
   }

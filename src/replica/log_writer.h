@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "replica/line_splitter.h"
+#include "replica/output_tail.h"
 #include "replica/spool.h"
 #include "replica/stamper.h"
 #include "replica/traceback.h"
@@ -43,6 +44,8 @@ class LogWriter {
   /// Lines made so far: the number of the next one.
   [[nodiscard]] std::int64_t next_line() const noexcept { return first_line_ + count_; }
   [[nodiscard]] std::string Traceback() const { return tracebacks_.Last(); }
+  /// The last lines of what was fed.
+  [[nodiscard]] OutputTail& tail() noexcept { return tail_; }
 
  private:
   void Line(Stream stream, std::string_view text);
@@ -53,6 +56,7 @@ class LogWriter {
   std::array<LineSplitter, kStreamCount> splitters_;
   Stamper stamper_;
   TracebackFinder tracebacks_;
+  OutputTail tail_;
   v1::LogLine line_;   ///< the one at hand, reused
   std::string lines_;  ///< pending ones: a serialized LogLines
   std::int64_t first_line_ = 0;

@@ -85,6 +85,9 @@ void Supervisor::Prepare() {
     return FailPreparation(FailedPrecondition("the job has no Python module and runtime version to run"));
   }
   environment::EnvironmentRequest request = MakeRequest(manifest);
+  // First, so that nobody removes what is found. Without it things go on: preparing says what is wrong.
+  if (auto use = environment::RuntimeUse::Begin(request.environments_dir, request.runtime_version))
+    runtime_use_.emplace(*std::move(use));
   if (auto found = source_.find(request)) return BecomeReady(std::move(*found));
   Preparation::Task task{.request = std::move(request),
                          .packages = {manifest.places().server_socket(), manifest.token()},
@@ -96,6 +99,7 @@ void Supervisor::Prepare() {
 
 void Supervisor::OnPreparationLine(bool is_error, std::string_view line) {
   log_.Say(is_error ? LogEntry::ERROR : LogEntry::INFO, line);
+  log_.tail().Add(line, is_error);
 }
 
 void Supervisor::OnPreparation() {
@@ -112,11 +116,13 @@ void Supervisor::FailPreparation(const Error& error) {
   exit.set_cause(v1::ExitRecord::PREPARATION_FAILED);
   exit.set_exit_code(1);
   exit.set_message(error.message);
+  Explain(setup_.manifest, log_.tail().Lines(), exit);
   End(std::move(exit));
 }
 
 void Supervisor::BecomeReady(environment::Environment environment) {
   environment_ = std::move(environment);
+  log_.tail().Clear();  // what tools said is no news any more
   Advance(v1::READY);
   LaunchIfReady();
 }
@@ -142,7 +148,12 @@ void Supervisor::LaunchIfReady() {
   log_.Say(LogEntry::INFO, RunningCommandLine(ShownCommand(setup_.manifest)));
   *exit_.mutable_start_time() = NowProto();
   process_.emplace(std::move(*launched));
-  if (setup_.manifest.limits().memory_bytes() == 0) count_memory_at_ = now_ + kCountMemoryAfter;
+  if (setup_.manifest.limits().memory_bytes() == 0) {
+    count_memory_at_ = now_ + kCountMemoryAfter;
+  } else if (process_->cgroup().path().empty()) {
+    machine_oom_kills_ = MachineOomKills();
+  }
+  measure_usage_at_ = now_ + kFirstUsageAfter;
   Advance(v1::RUNNING);
 }
 
@@ -150,8 +161,21 @@ void Supervisor::CountMemory() {
   count_memory_at_ = SteadyTime::max();
   const Status counted = process_->CountMemory(setup_.dir, setup_.manifest.attempt_id());
   if (counted) return;
+  machine_oom_kills_ = MachineOomKills();
   log_.Say(LogEntry::WARNING, "This machine gives the replica no memory cgroup (" + counted.error().message +
                                   "): running out of memory cannot be told from being killed.");
+}
+
+/// A figure that the server is not there to take is not worth keeping.
+void Supervisor::MeasureUsage() {
+  measure_usage_at_ = now_ + kUsageInterval;
+  v1::FromReplica frame;
+  *frame.mutable_usage() = usage_.Measure({.cgroup = process_->cgroup(),
+                                           .init = PidOf(process_->pidfd()),
+                                           .own_network = process_->has_network(),
+                                           .memory_limit_bytes = setup_.manifest.limits().memory_bytes()});
+  *frame.mutable_usage()->mutable_time() = NowProto();
+  if (link_.attached()) link_.Send(frame);
 }
 
 void Supervisor::RequestStop(std::string_view reason, bool kill) {
@@ -168,6 +192,7 @@ void Supervisor::RequestStop(std::string_view reason, bool kill) {
     v1::ExitRecord exit;
     exit.set_cause(v1::ExitRecord::STOPPED);
     exit.set_message(end_.stop_reason);
+    Explain(setup_.manifest, {}, exit);
     return End(std::move(exit));
   }
   if (first && !kill) {
@@ -193,9 +218,11 @@ void Supervisor::OnProcessEnded() {
   process_ended_ = true;
   end_.reported = ended.wait_status.has_value();
   end_.wait_status = ended.wait_status.value_or(0);
-  end_.oom_kills = process_->OomKills();
+  end_.oom_kills = process_->cgroup().OomKills();
+  end_.machine_oom = machine_oom_kills_ >= 0 && MachineOomKills() > machine_oom_kills_;
   end_.memory_bytes = setup_.manifest.limits().memory_bytes();
-  count_memory_at_ = kill_deadline_ = SteadyTime::max();
+  end_.memory_peak_bytes = usage_.PeakMemory(process_->cgroup());
+  count_memory_at_ = measure_usage_at_ = kill_deadline_ = SteadyTime::max();
   drain_deadline_ = now_ + kDrainMax;
 }
 
@@ -217,6 +244,7 @@ void Supervisor::FinishProcess() {
     exit.set_traceback(log_.Traceback());
     log_.Say(LogEntry::ERROR, CommandFailedLine(ShownCommand(setup_.manifest), LoggedStatus(exit)));
   }
+  Explain(setup_.manifest, log_.tail().Lines(), exit);
   log_.Say(LogEntry::INFO, kModuleCompleted);
   process_.reset();
   log_.Say(LogEntry::INFO, kCleanUpFinished);
@@ -345,6 +373,7 @@ void Supervisor::StepTimers() {
     process_->Kill();
   }
   if (now_ >= count_memory_at_) CountMemory();
+  if (now_ >= measure_usage_at_) MeasureUsage();
   if (process_ended_ && process_ && (process_->output_ended() || now_ >= drain_deadline_)) FinishProcess();
   FlushLog();
   if (ending_ && phase_ != v1::ENDED && !log_.pending() &&
@@ -356,8 +385,8 @@ void Supervisor::StepTimers() {
 }
 
 int Supervisor::PollWait() const {
-  SteadyTime next = std::min(
-      {link_.deadline(), count_memory_at_, kill_deadline_, drain_deadline_, shutdown_deadline_, retry_disk_});
+  SteadyTime next = std::min({link_.deadline(), count_memory_at_, measure_usage_at_, kill_deadline_,
+                              drain_deadline_, shutdown_deadline_, retry_disk_});
   if (log_.pending() && disk_full_since_ == SteadyTime::max())
     next = std::min(next, last_flush_ + kBatchWait);
   if (next == SteadyTime::max()) return -1;

@@ -7,12 +7,14 @@
 #include <string_view>
 #include <vector>
 
+#include "environment/runtime_use.h"
 #include "replica/attempt_dir.h"
 #include "replica/exit_rules.h"
 #include "replica/log_writer.h"
 #include "replica/preparation.h"
 #include "replica/server_link.h"
 #include "replica/spool.h"
+#include "replica/usage.h"
 #include "replica/user_process.h"
 
 namespace trainyard::replica {
@@ -24,6 +26,9 @@ inline constexpr std::int64_t kSpoolBytesMax = std::int64_t{256} << 20;
 inline constexpr std::chrono::milliseconds kBatchWait{5};
 /// How long a supervisor that the system ends (SIGTERM) waits for the server to take the rest.
 inline constexpr std::chrono::milliseconds kShutdownWaitMax{5'000};
+/// When what the program uses is measured for the first time, and how often then.
+inline constexpr std::chrono::milliseconds kFirstUsageAfter{1'000};
+inline constexpr std::chrono::milliseconds kUsageInterval{10'000};
 
 struct SupervisorOptions {
   std::int64_t spool_bytes_max = kSpoolBytesMax;
@@ -67,6 +72,7 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   void OnProcessEnded();
   void OnOutput(Stream stream);
   void CountMemory();
+  void MeasureUsage();
   void FinishProcess();
   void End(v1::ExitRecord exit);
   void RecordExit();
@@ -89,11 +95,15 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
 
   v1::Phase phase_ = v1::PREPARING;
   std::optional<Preparation> preparation_;
+  std::optional<environment::RuntimeUse> runtime_use_;
   std::optional<environment::Environment> environment_;
   std::optional<v1::Cluster> cluster_;
   std::optional<UserProcess> process_;
   bool process_ended_ = false;
   ObservedEnd end_;
+  UsageMeter usage_;
+  std::int64_t machine_oom_kills_ =
+      -1;  ///< when counting the replica's own was refused; -1: they are counted
   v1::ExitRecord exit_;
   bool ending_ = false;  ///< exit_ is complete; to be written after the last line
   bool exit_sent_ = false;
@@ -104,6 +114,7 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   SteadyTime disk_full_since_ = SteadyTime::max();  ///< max: it is not
   SteadyTime retry_disk_ = SteadyTime::max();
   SteadyTime count_memory_at_ = SteadyTime::max();
+  SteadyTime measure_usage_at_ = SteadyTime::max();
   SteadyTime kill_deadline_ = SteadyTime::max();
   SteadyTime drain_deadline_ = SteadyTime::max();
   SteadyTime shutdown_deadline_ = SteadyTime::max();

@@ -49,7 +49,8 @@ class UserProcess {
   /// from the start). Later than the launch, because joining a cgroup takes the kernel 15 ms. An error says
   /// what this machine does not allow.
   [[nodiscard]] Status CountMemory(const AttemptDir& dir, const std::string& attempt_id);
-  [[nodiscard]] std::int64_t OomKills() const { return cgroup_.OomKills(); }
+  [[nodiscard]] const Cgroup& cgroup() const noexcept { return cgroup_; }
+  [[nodiscard]] bool has_network() const noexcept { return network_.has_value(); }
 
  private:
   UserProcess(Cgroup cgroup, std::optional<ReplicaNetwork> network, Sandbox sandbox,

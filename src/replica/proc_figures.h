@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <sys/types.h>
+
+/// Numbers out of the kernel's texts. Pure: any thread. Source: proc(5), the kernel's cgroup documents.
+namespace trainyard::replica {
+
+/// Of /proc/PID/stat. Zeros for what cannot be read.
+struct ProcessFigures {
+  std::int64_t cpu_ticks = 0;  ///< its own and those of its children that were waited for
+  std::int64_t resident_pages = 0;
+  friend bool operator==(const ProcessFigures&, const ProcessFigures&) = default;
+};
+[[nodiscard]] ProcessFigures ParseProcessStat(std::string_view stat) noexcept;
+
+/// Of /proc/PID/net/dev: all interfaces but the loopback.
+struct NetworkFigures {
+  std::int64_t received_bytes = 0;
+  std::int64_t sent_bytes = 0;
+  friend bool operator==(const NetworkFigures&, const NetworkFigures&) = default;
+};
+[[nodiscard]] NetworkFigures ParseNetworkDevices(std::string_view devices) noexcept;
+
+/// The number behind `key` and a blank at the beginning of a line (memory.stat, vmstat); 0 if there is none.
+[[nodiscard]] std::int64_t FindFigure(std::string_view text, std::string_view key) noexcept;
+
+/// A number alone; 0 if it is none ("max").
+[[nodiscard]] std::int64_t ParseFigure(std::string_view text) noexcept;
+
+/// Numbers, one per line (cgroup.procs).
+[[nodiscard]] std::vector<pid_t> ParsePids(std::string_view text);
+
+}  // namespace trainyard::replica

@@ -51,6 +51,19 @@ class HttpDate {
   std::size_t size_ = 0;
 };
 
+Result<asio::ssl::context> MakeTlsContext(const TlsIdentity& identity) {
+  asio::ssl::context tls(asio::ssl::context::tls_server);
+  boost::system::error_code error;
+  ::SSL_CTX_set_min_proto_version(tls.native_handle(), TLS1_2_VERSION);
+  ::SSL_CTX_set_mode(tls.native_handle(), SSL_MODE_RELEASE_BUFFERS);
+  tls.use_certificate_chain(asio::buffer(identity.certificate_chain_pem), error);
+  if (!error) tls.use_private_key(asio::buffer(identity.private_key_pem), asio::ssl::context::pem, error);
+  if (error)
+    return std::unexpected(
+        InvalidArgument("", "the server's certificate cannot be used: " + error.message()));
+  return tls;
+}
+
 struct Listener {
   Listener(const asio::any_io_executor& executor, ListeningSocket socket, FramingRules used)
       : descriptor(executor, socket.descriptor.Release()), rules(used) {}
@@ -175,15 +188,7 @@ Result<std::uint16_t> Server::ListenTcp(const std::string& host, std::uint16_t p
 
 Result<std::uint16_t> Server::ListenTls(const std::string& host, std::uint16_t port,
                                         const TlsIdentity& identity, FramingRules rules) {
-  asio::ssl::context tls(asio::ssl::context::tls_server);
-  boost::system::error_code error;
-  ::SSL_CTX_set_min_proto_version(tls.native_handle(), TLS1_2_VERSION);
-  ::SSL_CTX_set_mode(tls.native_handle(), SSL_MODE_RELEASE_BUFFERS);
-  tls.use_certificate_chain(asio::buffer(identity.certificate_chain_pem), error);
-  if (!error) tls.use_private_key(asio::buffer(identity.private_key_pem), asio::ssl::context::pem, error);
-  if (error)
-    return std::unexpected(
-        InvalidArgument("", "the server's certificate cannot be used: " + error.message()));
+  TY_TRY(asio::ssl::context tls, MakeTlsContext(identity));
   TY_TRY(ListeningSocket socket, ListenOnTcp(host, port));
   const std::uint16_t bound = socket.port;
   auto listener = std::make_unique<Listener>(state_->loop.get_executor(), std::move(socket), rules);
@@ -192,11 +197,21 @@ Result<std::uint16_t> Server::ListenTls(const std::string& host, std::uint16_t p
   return bound;
 }
 
-Status Server::ListenUnix(const std::filesystem::path& path) {
+Status Server::ListenUnix(const std::filesystem::path& path, FramingRules rules) {
   TY_TRY(ListeningSocket socket, ListenOnUnix(path));
-  auto listener =
-      std::make_unique<Listener>(state_->loop.get_executor(), std::move(socket), FramingRules::kStrict);
+  auto listener = std::make_unique<Listener>(state_->loop.get_executor(), std::move(socket), rules);
   listener->unix_path = path;
+  state_->Listen(std::move(listener));
+  return {};
+}
+
+Status Server::ListenUnixTls(const std::filesystem::path& path, const TlsIdentity& identity,
+                             FramingRules rules) {
+  TY_TRY(asio::ssl::context tls, MakeTlsContext(identity));
+  TY_TRY(ListeningSocket socket, ListenOnUnix(path));
+  auto listener = std::make_unique<Listener>(state_->loop.get_executor(), std::move(socket), rules);
+  listener->unix_path = path;
+  listener->tls = std::move(tls);
   state_->Listen(std::move(listener));
   return {};
 }

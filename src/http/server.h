@@ -41,7 +41,10 @@ class Server {
                                   FramingRules rules = FramingRules::kStrict);
   /// Mode 0600. A socket file that nobody listens on is replaced; kAlreadyExists when somebody does. Any path
   /// length.
-  Status ListenUnix(const std::filesystem::path& path);
+  Status ListenUnix(const std::filesystem::path& path, FramingRules rules = FramingRules::kStrict);
+  /// The same with TLS inside: for relays that join a TCP connection to the socket.
+  Status ListenUnixTls(const std::filesystem::path& path, const TlsIdentity& identity,
+                       FramingRules rules = FramingRules::kStrict);
 
   /// Stops listening and closes idle and upgraded connections at once. Requests in flight are answered, with
   /// `Connection: close`; what is left after Options::stop_wait_max is cancelled.

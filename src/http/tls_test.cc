@@ -140,6 +140,21 @@ TEST_F(TlsServer, OurClient) {
   }
 }
 
+TEST_F(TlsServer, OnAUnixSocket) {
+  if (!fs::exists("/usr/bin/curl")) GTEST_SKIP() << "no curl here";
+  const fs::path path = server_.folder() / "tls.sock";
+  server_.OnLoop([&](Server& used) {
+    EXPECT_TRUE(used.ListenUnixTls(path, identity_, FramingRules::kChunkedWins));
+    EXPECT_EQ(used.ListenUnixTls(path, identity_).error().code, Code::kAlreadyExists);
+  });
+  // What TensorFlow sends: a chunked body, and a Content-Length that is none of it.
+  const auto curl = RunTool({"/usr/bin/curl", "-sS", "--noproxy", "*", "--unix-socket", path.string(),
+                             "--cacert", identity_.ca_file.string(), "-H", "Transfer-Encoding: chunked", "-H",
+                             "Content-Length: 4", "-d", "body", "https://storage.googleapis.com/echo"});
+  ASSERT_TRUE(curl);
+  EXPECT_EQ(curl->output, "body");
+}
+
 TEST_F(TlsServer, OurClientTrustsNobodyElse) {
   const TemporaryFolder folder;
   const auto other = EnsureTlsIdentity(folder.path(), {}, Now());

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+/// Google's host names that mean this installation inside a replica. Pure: any thread. Source: spec
+/// environment.md section 11.
+namespace trainyard::front {
+
+/// What answers under a host name.
+enum class Service {
+  kStorage,   ///< Cloud Storage: the JSON API and the XML API's object paths
+  kApi,       ///< the JSON APIs, as on the server's own port
+  kMetadata,  ///< the metadata server and the token endpoint
+};
+
+inline constexpr std::string_view kStorageHost = "storage.googleapis.com";
+
+/// The names that the front's certificate has.
+inline constexpr std::array<std::string_view, 5> kTlsHosts = {kStorageHost, "www.googleapis.com",
+                                                              "oauth2.googleapis.com", "ml.googleapis.com",
+                                                              "logging.googleapis.com"};
+
+/// @param host  a Host field: a port is ignored, case too. Any other name is the metadata server's: each
+/// replica has one of its own.
+[[nodiscard]] Service ServiceOf(std::string_view host) noexcept;
+
+}  // namespace trainyard::front

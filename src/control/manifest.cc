@@ -10,7 +10,9 @@
 #include "base/check.h"
 #include "cluster/task_name.h"
 #include "cluster/tf_config.h"
+#include "control/access_token.h"
 #include "wire/json.h"
+#include "wire/metadata_host.h"
 
 namespace trainyard::control {
 
@@ -44,6 +46,18 @@ replica::v1::Manifest::Program MakeProgram(const v1::JobRecord& job) {
     program.add_args(input.job_dir());
   }
   return program;
+}
+
+/// In a network of its own a replica has the front on its own loopback, whatever the machine's ports are.
+void AddGoogleFront(const Settings& settings, replica::v1::Manifest& manifest) {
+  if (!settings.google_front) return;
+  const bool isolated = manifest.network() == replica::v1::Manifest::ISOLATED;
+  replica::v1::GoogleFront& front = *manifest.mutable_google_front();
+  front = *settings.google_front;
+  if (isolated) front.set_address("127.0.0.1");
+  if (front.address().empty() || (!isolated && !settings.front_metadata)) return;
+  front.add_host_names(std::string(wire::kGoogleMetadataHost));
+  front.add_host_names(MetadataHostName(settings, manifest.attempt_id()));
 }
 
 }  // namespace
@@ -98,6 +112,7 @@ replica::v1::Manifest MakeManifest(const Settings& settings, const v1::JobRecord
                                          settings.replica_environment.end());
   manifest.set_job_json(wire::PrintJsonProtoNames(input));
   manifest.set_use_chief(cluster::UseChief(input, job.runtime_version()));
+  AddGoogleFront(settings, manifest);
   return manifest;
 }
 

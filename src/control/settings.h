@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "trainyard/replica/v1/replica.pb.h"
@@ -17,6 +18,11 @@ struct Settings {
   std::chrono::milliseconds stop_grace{30'000};  ///< from SIGTERM to SIGKILL
   std::chrono::milliseconds retry_pause{1'000};  ///< between tries at what a full disk or the like refuses
   std::map<std::string, std::string> replica_environment;  ///< set in every replica's process
+  /// How replicas reach the buckets under Google's host names; nothing: those mean Google. `host_names` are
+  /// those of the TLS front; an empty `address` says that replicas in the machine's own network cannot have
+  /// it.
+  std::optional<replica::v1::GoogleFront> google_front;
+  bool front_metadata = false;  ///< the metadata server is on port 80 of that address
 };
 
 }  // namespace trainyard::control

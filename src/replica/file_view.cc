@@ -85,16 +85,32 @@ Failure ReplaceTmp(const FileView& view, const std::vector<Detached>& tmp) {
   return AttachAll(kept);
 }
 
+Failure ForbidWriting(const Detached& detached) {
+  mount_attr attributes{};
+  attributes.attr_set = MOUNT_ATTR_RDONLY;
+  if (mount_setattr(detached.tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes, sizeof(attributes)) !=
+      0) {
+    return ViewFailure{"mount_setattr", errno};
+  }
+  return {};
+}
+
 Failure MakeReadOnly(const std::string& path) {
   std::vector<Detached> folder;
   if (Failure failure = Detach(path, folder)) return failure;
-  mount_attr attributes{};
-  attributes.attr_set = MOUNT_ATTR_RDONLY;
-  if (mount_setattr(folder[0].tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
-                    sizeof(attributes)) != 0) {
-    return ViewFailure{"mount_setattr", errno};
-  }
+  if (Failure failure = ForbidWriting(folder[0])) return failure;
   return Attach(folder[0], path);
+}
+
+/// Taken from the tree as it was, named as they will be seen.
+Failure DetachBinds(const FileView& view, std::vector<Detached>& binds) {
+  for (const FileView::Bind& bind : view.binds) {
+    if (Failure failure = Detach(bind.from, binds)) return failure;
+    binds.back().path = bind.to;
+    if (!bind.read_only) continue;
+    if (Failure failure = ForbidWriting(binds.back())) return failure;
+  }
+  return {};
 }
 
 }  // namespace
@@ -106,6 +122,8 @@ std::optional<ViewFailure> SetUpFileView(const FileView& view) {
   if (!view.tmp.empty()) {
     if (Failure failure = Detach(view.tmp, tmp)) return failure;
   }
+  std::vector<Detached> binds;
+  if (Failure failure = DetachBinds(view, binds)) return failure;
   if (!view.hosts.empty() && mount(view.hosts.c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr) != 0) {
     return ViewFailure{"bind /etc/hosts", errno};
   }
@@ -118,6 +136,7 @@ std::optional<ViewFailure> SetUpFileView(const FileView& view) {
   for (const std::string& path : view.read_only) {
     if (Failure failure = MakeReadOnly(path)) return failure;
   }
+  if (Failure failure = AttachAll(binds)) return failure;
   if (view.shared_memory && mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0 &&
       errno != ENOENT) {
     return ViewFailure{"mount /dev/shm", errno};

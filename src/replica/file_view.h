@@ -9,13 +9,21 @@ namespace trainyard::replica {
 /// How the file system looks to a process in a mount namespace of its own. Paths are absolute and free of
 /// links; an empty one leaves things as they are.
 struct FileView {
+  /// A folder or file that is seen at another place as well, which must be there unless it is below /tmp.
+  struct Bind {
+    std::string from;
+    std::string to;
+    bool read_only = false;
+    friend bool operator==(const Bind&, const Bind&) = default;
+  };
   std::string tmp;                     ///< becomes /tmp
   std::string hosts;                   ///< becomes /etc/hosts
   std::string hidden;                  ///< folder of which only `kept` is seen
   std::vector<std::string> kept;       ///< folders below `hidden`
   std::vector<std::string> read_only;  ///< folders that cannot be written
-  bool proc = false;                   ///< /proc of the PID namespace that we are in
-  bool shared_memory = false;          ///< a /dev/shm of its own
+  std::vector<Bind> binds;
+  bool proc = false;           ///< /proc of the PID namespace that we are in
+  bool shared_memory = false;  ///< a /dev/shm of its own
 };
 
 struct ViewFailure {

@@ -2,8 +2,17 @@
 
 namespace trainyard::replica {
 
-std::string HostsFile(std::string_view machine, const v1::Cluster& cluster) {
-  std::string text(machine);
+std::string HostsFile(std::string_view machine, const v1::Cluster& cluster, const v1::GoogleFront& front) {
+  std::string text;
+  if (!front.address().empty()) {
+    text = "# the buckets of this installation, under Google's names\n";
+    // One line each: some programs read a line's first name only, and lines have a length.
+    for (const std::string& name : front.host_names()) {
+      text.append(front.address()).append("\t").append(name).append("\n");
+    }
+    text += "\n";
+  }
+  text += machine;
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
   text += "\n# the replicas of this job\n";
   for (const v1::Endpoint& endpoint : cluster.endpoints()) {

@@ -16,14 +16,27 @@ v1::Cluster TwoReplicas() {
 }
 
 TEST(HostsFile, KeepsTheMachinesAndAddsTheReplicas) {
-  EXPECT_EQ(HostsFile("127.0.0.1 localhost", TwoReplicas()),
+  EXPECT_EQ(HostsFile("127.0.0.1 localhost", TwoReplicas(), {}),
             "127.0.0.1 localhost\n\n# the replicas of this job\n127.1.2.1\tmaster-0\n127.1.2.2\tworker-0\n");
 }
 
 TEST(HostsFile, LeavesOutWhatHasNoAddress) {
   v1::Cluster cluster = TwoReplicas();
   cluster.mutable_endpoints(0)->clear_address();
-  EXPECT_EQ(HostsFile("", cluster), "\n# the replicas of this job\n127.1.2.2\tworker-0\n");
+  EXPECT_EQ(HostsFile("", cluster, {}), "\n# the replicas of this job\n127.1.2.2\tworker-0\n");
+}
+
+TEST(HostsFile, PutsTheFrontsNamesFirst) {
+  v1::GoogleFront front;
+  front.add_host_names("storage.googleapis.com");
+  front.add_host_names("www.googleapis.com");
+  EXPECT_EQ(HostsFile("1.2.3.4 storage.googleapis.com\n", {}, front),
+            "1.2.3.4 storage.googleapis.com\n\n# the replicas of this job\n");
+  front.set_address("127.64.1.2");
+  EXPECT_EQ(HostsFile("1.2.3.4 storage.googleapis.com\n", {}, front),
+            "# the buckets of this installation, under Google's names\n"
+            "127.64.1.2\tstorage.googleapis.com\n127.64.1.2\twww.googleapis.com\n\n"
+            "1.2.3.4 storage.googleapis.com\n\n# the replicas of this job\n");
 }
 
 TEST(WithoutHostNames, LeavesAddresses) {

@@ -74,10 +74,10 @@ bool Step(Connection& connection, const std::array<short, 2>& events) {
 }
 
 /// False when the listener has failed.
-bool Accept(int listener, const std::string& server_socket, std::vector<Connection>& connections) {
-  UniqueFd accepted(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+bool Accept(const RelayDoor& door, std::vector<Connection>& connections) {
+  UniqueFd accepted(accept4(door.listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!accepted) return errno != EBADF && errno != EINVAL && errno != ENOTSOCK;
-  auto server = ConnectUnix(server_socket, 0);
+  auto server = ConnectUnix(door.server_socket, 0);
   if (!server) return true;
   Connection connection;
   connection.sides = {std::move(accepted), std::move(*server)};
@@ -87,12 +87,14 @@ bool Accept(int listener, const std::string& server_socket, std::vector<Connecti
 
 }  // namespace
 
-void RunRelay(int listener, const std::string& server_socket) {
+void RunRelay(const std::vector<RelayDoor>& doors) {
   std::vector<Connection> connections;
   std::vector<pollfd> ready;
   for (;;) {
     const bool room = connections.size() < kRelayConnectionsMax;
-    ready.assign(1, {.fd = room ? listener : -1, .events = POLLIN, .revents = 0});
+    ready.clear();
+    for (const RelayDoor& door : doors)
+      ready.push_back({.fd = room ? door.listener.get() : -1, .events = POLLIN, .revents = 0});
     for (const Connection& connection : connections) {
       for (const std::size_t side : {0U, 1U}) {
         // A side of which nothing is wanted is left out: poll would tell of its hang-up again and again.
@@ -102,13 +104,15 @@ void RunRelay(int listener, const std::string& server_socket) {
       }
     }
     if (poll(ready.data(), ready.size(), -1) < 0) continue;
+    const pollfd* sides = ready.data() + doors.size();
     for (std::size_t i = connections.size(); i-- > 0;) {
       Connection& connection = connections[i];
-      if (Step(connection, {ready[1 + 2 * i].revents, ready[2 + 2 * i].revents}) && !connection.Over())
-        continue;
+      if (Step(connection, {sides[2 * i].revents, sides[2 * i + 1].revents}) && !connection.Over()) continue;
       connections.erase(connections.begin() + static_cast<std::ptrdiff_t>(i));
     }
-    if (ready[0].revents != 0 && !Accept(listener, server_socket, connections)) return;
+    for (std::size_t i = 0; i < doors.size(); ++i) {
+      if (ready[i].revents != 0 && !Accept(doors[i], connections)) return;
+    }
   }
 }
 

@@ -29,7 +29,9 @@ class RelayTest : public testing::Test {
     EXPECT_EQ(getsockname(tcp_.get(), reinterpret_cast<sockaddr*>(&address_), &size), 0);
     relay_ = fork();
     if (relay_ == 0) {
-      RunRelay(tcp_.get(), path_);
+      std::vector<RelayDoor> doors;
+      doors.push_back({std::move(tcp_), path_});
+      RunRelay(doors);
       _exit(1);
     }
     tcp_.Reset();

@@ -100,17 +100,31 @@ Result<UniqueFd> ListenOnLoopback(int port) {
   return listener;
 }
 
+/// On the loopback of the network that the thread is in.
+Result<std::vector<RelayDoor>> OpenDoors(const std::vector<ReplicaNetwork::Door>& doors) {
+  std::vector<RelayDoor> open;
+  for (const ReplicaNetwork::Door& door : doors) {
+    TY_TRY(UniqueFd listener, ListenOnLoopback(door.port));
+    open.push_back({std::move(listener), door.socket});
+  }
+  return open;
+}
+
 /// Pipes, locks and connections of the supervisor are not the relay's.
-void CloseAllBut(unsigned first, unsigned second) {
-  const auto [low, high] = std::minmax(first, second);
-  if (low > 3) close_range(3, low - 1, 0);
-  if (high > low + 1) close_range(low + 1, high - 1, 0);
-  close_range(high + 1, ~0U, 0);
+void CloseAllBut(std::vector<int> kept) {
+  std::ranges::sort(kept);
+  unsigned next = 3;
+  for (const int descriptor : kept) {
+    const auto number = static_cast<unsigned>(descriptor);
+    if (number > next) close_range(next, number - 1, 0);
+    next = std::max(next, number + 1);
+  }
+  close_range(next, ~0U, 0);
 }
 
 /// The thread is in the switch's network, and so is the child. Returns once the child works in the attempt's
 /// folder: by that NetworkOfRelay knows it.
-Result<pid_t> StartRelay(int listener, const ReplicaNetwork::Plan& plan) {
+Result<pid_t> StartRelay(const std::vector<RelayDoor>& doors, const ReplicaNetwork::Plan& plan) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
   const UniqueFd there(ends[0]);
@@ -122,9 +136,11 @@ Result<pid_t> StartRelay(int listener, const ReplicaNetwork::Plan& plan) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, "trainyard-relay");
     if (getppid() != supervisor || chdir(plan.dir.path.c_str()) != 0) _exit(1);
-    CloseAllBut(static_cast<unsigned>(listener),  // the pipe's end too
-                static_cast<unsigned>(plan.lock_fd >= 0 ? plan.lock_fd : listener));
-    RunRelay(listener, plan.server_socket);
+    std::vector<int> kept;
+    for (const RelayDoor& door : doors) kept.push_back(door.listener.get());
+    if (plan.lock_fd >= 0) kept.push_back(plan.lock_fd);
+    CloseAllBut(std::move(kept));  // the pipe's end too
+    RunRelay(doors);
     _exit(1);
   }
   not_there_yet.Reset();
@@ -168,7 +184,7 @@ Result<ReplicaNetwork> ReplicaNetwork::Create(const Plan& plan) {
   TY_TRY(const std::uint32_t address, ParseAddress(plan.address));
   TY_TRY(const NetworkReturn back, NetworkReturn::Here());
   TY_TRY(UniqueFd network, MakeNetwork());
-  TY_TRY(const UniqueFd listener, ListenOnLoopback(plan.server_port));
+  TY_TRY(const std::vector<RelayDoor> doors, OpenDoors(plan.doors));
   const std::filesystem::path attempts = std::filesystem::path(plan.dir.path).parent_path();
   TY_TRY(const UniqueFd one_at_a_time, OpenFile(attempts, O_RDONLY | O_DIRECTORY));
   if (flock(one_at_a_time.get(), LOCK_EX) != 0)
@@ -176,7 +192,7 @@ Result<ReplicaNetwork> ReplicaNetwork::Create(const Plan& plan) {
   TY_TRY(const UniqueFd own_switch, FindOrMakeSwitch(attempts, plan.job_uid));
   TY_RETURN_IF_ERROR(Enter(own_switch.get()));
   TY_RETURN_IF_ERROR(PlugIn(network.get(), address));
-  TY_TRY(const pid_t relay, StartRelay(listener.get(), plan));
+  TY_TRY(const pid_t relay, StartRelay(doors, plan));
   ReplicaNetwork made(std::move(network), relay);
   TY_TRY(const UniqueFd note, OpenFile(plan.dir.Relay(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
   TY_RETURN_IF_ERROR(WriteAll(note.get(), std::to_string(relay) + "\n"));

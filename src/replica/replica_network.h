@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "async/unique_fd.h"
 #include "base/result.h"
@@ -16,7 +17,7 @@ namespace trainyard::replica {
 /// no route to anywhere else.
 ///
 ///     replica's namespace --veth--> switch's namespace (a bridge, one per job) <--veth-- other replicas
-///     127.0.0.1:PORT  --relay process--> the server's Unix socket
+///     127.0.0.1:PORT  --relay process--> the server's Unix sockets
 ///
 /// The switch has a namespace of its own as well, so that nothing of the machine is in it: no address, no
 /// firewall rule. It is kept by the relays of the job's replicas, which live in it, and so everything is gone
@@ -24,13 +25,17 @@ namespace trainyard::replica {
 /// the relay.
 class ReplicaNetwork {
  public:
+  /// A port of the replica's loopback and the Unix socket of the server that it leads to.
+  struct Door {
+    int port;
+    std::string socket;
+  };
   struct Plan {
-    const AttemptDir& dir;      ///< its siblings are the attempts of the same installation
-    std::int64_t job_uid;       ///< whose switch
-    std::string address;        ///< IPv4, in 10.77.0.0/16
-    int server_port;            ///< on the replica's loopback
-    std::string server_socket;  ///< where that leads
-    int lock_fd = -1;           ///< the attempt's lock: the relay keeps it; -1: none
+    const AttemptDir& dir;    ///< its siblings are the attempts of the same installation
+    std::int64_t job_uid;     ///< whose switch
+    std::string address;      ///< IPv4, in 10.77.0.0/16
+    std::vector<Door> doors;  ///< ways to the server
+    int lock_fd = -1;         ///< the attempt's lock: the relay keeps it; -1: none
   };
 
   /// Makes the namespace, plugs it into the switch, which is made if this replica is the first of its job,

@@ -77,11 +77,11 @@ class ReplicaNetworkTest : public testing::Test {
     const std::string name = std::to_string(job_uid) + "-worker-replica-" + std::to_string(replica) + "-1";
     const AttemptDir dir{folder_.path() + "/" + name};
     std::filesystem::create_directory(dir.path);
-    auto made = ReplicaNetwork::Create({.dir = dir,
-                                        .job_uid = job_uid,
-                                        .address = "10.77.1." + std::to_string(replica + 1),
-                                        .server_port = kServerPort,
-                                        .server_socket = folder_.path() + "/server.sock"});
+    auto made =
+        ReplicaNetwork::Create({.dir = dir,
+                                .job_uid = job_uid,
+                                .address = "10.77.1." + std::to_string(replica + 1),
+                                .doors = {{.port = kServerPort, .socket = folder_.path() + "/server.sock"}}});
     EXPECT_TRUE(made) << made.error().message;
     TY_CHECK(made.has_value());
     return std::move(*made);

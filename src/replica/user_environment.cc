@@ -16,7 +16,9 @@ std::vector<std::string> UserEnvironment(const VariableSources& sources) {
   const auto front = sources.environment.find("PATH");
   all["PATH"] =
       front == sources.environment.end() || front->second.empty() ? kPath : front->second + ":" + kPath;
-  for (const auto& [name, value] : sources.manifest) all[name] = value;
+  for (const Variables* source : {&sources.manifest, &sources.channels}) {
+    for (const auto& [name, value] : *source) all[name] = value;
+  }
   std::vector<std::string> variables;
   for (const auto& [name, value] : all) variables.push_back(name + "=" + value);
   return variables;

@@ -14,6 +14,7 @@ struct VariableSources {
   Variables cluster;      ///< TF_CONFIG and its like
   Variables environment;  ///< of the Python environment; "PATH" is the front part of PATH
   Variables manifest;     ///< of the server
+  Variables channels;     ///< how the buckets are reached
 };
 
 /// "NAME=value" for each variable: PATH and LANG of a plain system, PYTHONUNBUFFERED (lines are logged when

@@ -18,9 +18,10 @@ TEST(UserEnvironment, LaterSourcesWinAndPathIsPrepended) {
   const VariableSources sources{.base = {{"HOME", "/h"}, {"A", "base"}},
                                 .cluster = {{"A", "cluster"}, {"RANK", "0"}},
                                 .environment = {{"PATH", "/env/bin"}, {"B", "environment"}},
-                                .manifest = {{"B", "manifest"}}};
+                                .manifest = {{"B", "manifest"}, {"C", "manifest"}},
+                                .channels = {{"C", "channels"}}};
   EXPECT_THAT(UserEnvironment(sources),
-              ElementsAre("A=cluster", "B=manifest", "HOME=/h", "LANG=C.UTF-8",
+              ElementsAre("A=cluster", "B=manifest", "C=channels", "HOME=/h", "LANG=C.UTF-8",
                           "PATH=/env/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
                           "PYTHONUNBUFFERED=1", "RANK=0"));
 }

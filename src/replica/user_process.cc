@@ -15,6 +15,7 @@
 #include "async/file.h"
 #include "cluster/tf_config.h"
 #include "replica/descendants.h"
+#include "replica/google_channels.h"
 #include "replica/hosts_file.h"
 #include "replica/user_environment.h"
 
@@ -55,12 +56,13 @@ int CpuCount() {
   return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? std::max(1, CPU_COUNT(&cpus)) : 1;
 }
 
-FileView MakeView(const UserProcess::Start& start) {
+FileView MakeView(const UserProcess::Start& start, const Channels& channels) {
   const AttemptDir real{RealPath(start.dir.path)};
   FileView view{.tmp = real.Tmp(),
                 .hosts = real.Hosts(),
                 .hidden = real.path.substr(0, real.path.rfind('/')),
                 .kept = {real.Work(), real.Home()},
+                .binds = ChannelBinds(start.manifest, channels),
                 .shared_memory = true};
   const std::string environments = RealPath(start.manifest.places().environments_dir());
   if (!environments.empty() && access(environments.c_str(), F_OK) == 0)
@@ -78,7 +80,8 @@ std::vector<std::string> MakeVariables(const UserProcess::Start& start, bool fen
                 {"TRAINYARD_LOG_FD", std::to_string(kStructuredLogFd)}},
        .cluster = cluster::ReplicaVariables(start.manifest, cluster, CpuCount()),
        .environment = start.environment.variables,
-       .manifest = {start.manifest.environment().begin(), start.manifest.environment().end()}});
+       .manifest = {start.manifest.environment().begin(), start.manifest.environment().end()},
+       .channels = ChannelVariables(start.manifest, FindChannels(start.manifest, fenced))});
 }
 
 std::vector<std::string> MakeCommand(const UserProcess::Start& start) {
@@ -87,10 +90,11 @@ std::vector<std::string> MakeCommand(const UserProcess::Start& start) {
   return command;
 }
 
-Status WriteHosts(const AttemptDir& dir, const v1::Cluster& cluster) {
+Status WriteHosts(const UserProcess::Start& start) {
   const auto machine = ReadFile("/etc/hosts");
-  TY_TRY(const UniqueFd file, OpenFile(dir.Hosts(), O_WRONLY | O_CREAT | O_TRUNC, 0644));
-  return WriteAll(file.get(), HostsFile(machine ? *machine : "127.0.0.1\tlocalhost\n", cluster));
+  TY_TRY(const UniqueFd file, OpenFile(start.dir.Hosts(), O_WRONLY | O_CREAT | O_TRUNC, 0644));
+  return WriteAll(file.get(), HostsFile(machine ? *machine : "127.0.0.1\tlocalhost\n", start.cluster,
+                                        start.manifest.google_front()));
 }
 
 Status MakeFolder(const std::string& path, mode_t mode) {
@@ -125,11 +129,16 @@ Result<std::optional<ReplicaNetwork>> MakeNetwork(const UserProcess::Start& star
   if (manifest.network() != v1::Manifest::ISOLATED) return std::nullopt;
   const auto url = manifest.environment().find("STORAGE_EMULATOR_HOST");
   TY_TRY(const int port, PortOfUrl(url != manifest.environment().end() ? url->second : ""));
+  const std::string& server = manifest.places().server_socket();
+  std::vector<ReplicaNetwork::Door> doors = {{.port = port, .socket = server}};
+  if (manifest.has_google_front()) {
+    doors.push_back({.port = 443, .socket = FrontTlsSocket(server)});
+    doors.push_back({.port = 80, .socket = FrontPlainSocket(server)});
+  }
   auto network = ReplicaNetwork::Create({.dir = start.dir,
                                          .job_uid = manifest.job_uid(),
                                          .address = manifest.address(),
-                                         .server_port = port,
-                                         .server_socket = manifest.places().server_socket(),
+                                         .doors = std::move(doors),
                                          .lock_fd = start.lock_fd});
   if (network) return std::optional(std::move(*network));
   return std::unexpected(FailedPrecondition("cannot make its network: " + network.error().message));
@@ -182,7 +191,7 @@ Status UserProcess::MakeFolders(const AttemptDir& dir) {
 
 Result<UserProcess> UserProcess::Launch(const Start& start, std::vector<std::string>& degraded) {
   TY_RETURN_IF_ERROR(MakeFolders(start.dir));
-  TY_RETURN_IF_ERROR(WriteHosts(start.dir, start.cluster));
+  TY_RETURN_IF_ERROR(WriteHosts(start));
   TY_TRY(Pipes pipes, OpenPipes());
   Cgroup cgroup;
   if (const std::int64_t memory_bytes = start.manifest.limits().memory_bytes(); memory_bytes > 0) {
@@ -196,7 +205,7 @@ Result<UserProcess> UserProcess::Launch(const Start& start, std::vector<std::str
   }
   SandboxPlan plan{.argv = MakeCommand(start),
                    .directory = RealPath(start.dir.Work()),
-                   .view = MakeView(start),
+                   .view = MakeView(start, FindChannels(start.manifest, true)),
                    .host_name = start.manifest.host_name(),
                    .stdout_fd = pipes.theirs[std::to_underlying(Stream::kStdout)].get(),
                    .stderr_fd = pipes.theirs[std::to_underlying(Stream::kStderr)].get(),
@@ -205,6 +214,9 @@ Result<UserProcess> UserProcess::Launch(const Start& start, std::vector<std::str
                    .lock_fd = start.lock_fd};
   TY_TRY(std::optional<ReplicaNetwork> network, MakeNetwork(start));
   TY_TRY(Sandbox sandbox, network ? StartInside(*network, plan, start) : StartFenced(plan, start, degraded));
+  const bool fenced = plan.fence != Fence::kNone;
+  std::string missing = MissingChannels(start.manifest, fenced, FindChannels(start.manifest, fenced));
+  if (!missing.empty()) degraded.push_back(std::move(missing));
   return UserProcess(std::move(cgroup), std::move(network), std::move(sandbox), std::move(pipes.ours));
 }
 

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "replica/file_view.h"
+#include "replica/user_environment.h"
+#include "trainyard/replica/v1/replica.pb.h"
+
+/// What makes `gs://` work in a replica for programs that know nothing of us: Google's host names mean the
+/// server's front there. Source: spec environment.md section 11; docs/storage.md for users.
+namespace trainyard::replica {
+
+/// Where the buckets are as files.
+inline constexpr const char* kGcsFolder = "/gcs";
+/// gsutil's settings, in the folder of the CA bundle.
+inline constexpr std::string_view kBotoFile = "boto.cfg";
+
+/// Files in which programs look for the machine's certificate authorities, by distribution.
+[[nodiscard]] const std::vector<std::string>& SystemCaBundles();
+
+/// Unix sockets of the front, beside the server's: what a relay joins ports 443 and 80 of a replica's own
+/// network to. Pure.
+[[nodiscard]] std::string FrontTlsSocket(const std::string& server_socket);
+[[nodiscard]] std::string FrontPlainSocket(const std::string& server_socket);
+
+/// Which of the channels one replica has.
+struct Channels {
+  bool names = false;  ///< Google's names lead to the front: TensorFlow, gsutil, gcloud, curl
+  bool files = false;  ///< /gcs/BUCKET
+  friend bool operator==(const Channels&, const Channels&) = default;
+};
+
+/// What can be had in a replica that has (or has not) a mount namespace of its own. Looks for /gcs.
+[[nodiscard]] Channels FindChannels(const v1::Manifest& manifest, bool fenced);
+
+/// One sentence for the job's log about what is missing; empty if nothing is, or nothing was wanted. Pure.
+[[nodiscard]] std::string MissingChannels(const v1::Manifest& manifest, bool fenced, const Channels& found);
+
+/// Variables that go with the channels; they replace the server's fallbacks of the same names. Pure.
+[[nodiscard]] Variables ChannelVariables(const v1::Manifest& manifest, const Channels& found);
+
+/// What is mounted for the channels. Looks for the places of the system's CA bundles.
+[[nodiscard]] std::vector<FileView::Bind> ChannelBinds(const v1::Manifest& manifest, const Channels& found);
+
+}  // namespace trainyard::replica

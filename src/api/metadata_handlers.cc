@@ -12,7 +12,6 @@ using http::Request;
 using http::Response;
 
 constexpr std::string_view kAccount = "trainyard@localhost";
-constexpr std::string_view kToken = "ya29.trainyard";  // no secret: loopback needs no authentication yet
 constexpr std::string_view kScope = "https://www.googleapis.com/auth/cloud-platform";
 
 /// Clients believe an answer only with this header.
@@ -28,17 +27,18 @@ std::string AccountJson() {
   return json;
 }
 
-std::string TokenJson() {
+/// Tokens are of characters that JSON needs not escape.
+std::string TokenJson(const std::string& token) {
   std::string json = R"({"access_token":")";
-  json.append(kToken).append(R"(","expires_in":3600,"token_type":"Bearer"})");
+  json.append(token).append(R"(","expires_in":3600,"token_type":"Bearer"})");
   return json;
 }
 
 awaitable<Result<Response>> Answer(Response response) { co_return Flavored(std::move(response)); }
 
-awaitable<Result<Response>> AccountItem(Request& request) {
+awaitable<Result<Response>> AccountItem(const MetadataAnswers& answers, Request& request) {
   const std::string& item = request.Parameter("item");
-  if (item == "token") co_return Flavored(Response::Json(TokenJson()));
+  if (item == "token") co_return Flavored(Response::Json(TokenJson(answers.access_token(request.host))));
   if (item == "email") co_return Flavored(Response::Text(std::string(kAccount)));
   if (item == "scopes") co_return Flavored(Response::Text(std::string(kScope) + "\n"));
   co_return Flavored(Response::Text("not found\n", 404));
@@ -61,13 +61,24 @@ void AddMetadataRoutes(http::Router& router, MetadataAnswers answers) {
              [](Request&) { return Answer(Response::Text("1")); });
   router.Add(Method::kGet, root + "/universe/universe-domain",
              [shared](Request&) { return Answer(Response::Text(shared->universe_domain())); });
-  router.Add(Method::kGet, root + "/instance/service-accounts/",
-             [](Request&) { return Answer(Response::Text("default/\n" + std::string(kAccount) + "/\n")); });
-  for (std::string_view account : {std::string_view("default"), kAccount}) {
-    std::string folder = root + "/instance/service-accounts/" + std::string(account) + "/";
-    router.Add(Method::kGet, folder, [](Request&) { return Answer(Response::Json(AccountJson())); });
-    router.Add(Method::kGet, folder + "{item}", [](Request& request) { return AccountItem(request); });
+  for (const char* end : {"", "/"}) {
+    router.Add(Method::kGet, root + "/instance/service-accounts" + end,
+               [](Request&) { return Answer(Response::Text("default/\n" + std::string(kAccount) + "/\n")); });
   }
+  for (std::string_view account : {std::string_view("default"), kAccount}) {
+    std::string folder = root + "/instance/service-accounts/" + std::string(account);
+    for (const char* end : {"", "/"}) {
+      router.Add(Method::kGet, folder + end, [](Request&) { return Answer(Response::Json(AccountJson())); });
+    }
+    router.Add(Method::kGet, folder + "/{item}",
+               [shared](Request& request) { return AccountItem(*shared, request); });
+  }
+}
+
+void AddTokenRoute(http::Router& router, std::function<std::string(std::string_view host)> access_token) {
+  router.Add(http::Method::kPost, "/token", [access_token = std::move(access_token)](Request& request) {
+    return Answer(Response::Json(TokenJson(access_token(request.host))));
+  });
 }
 
 void AddHealthRoute(http::Router& router) {

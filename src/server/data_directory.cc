@@ -19,8 +19,8 @@ namespace trainyard::server {
 namespace {
 
 constexpr std::size_t kSmallFileBytesMax = 64 * 1024;
-constexpr std::array<const char*, 7> kFolders = {
-    "run", "buckets", "uploads", "attempts", "environments", "tls", "environments/runtimes.d"};
+constexpr std::array<const char*, 8> kFolders = {
+    "run", "buckets", "uploads", "attempts", "environments", "tls", "front", "environments/runtimes.d"};
 
 Status MakeFolders(const std::string& path) {
   std::error_code error;

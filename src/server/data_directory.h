@@ -25,6 +25,8 @@ class DataDirectory {
   [[nodiscard]] std::string environments_dir() const;
   [[nodiscard]] std::string server_socket() const { return Path("run/server.sock"); }
   [[nodiscard]] std::string tls_dir() const { return Path("tls"); }
+  /// What replicas see of the front: the CA bundle and gsutil's settings.
+  [[nodiscard]] std::string front_dir() const { return Path("front"); }
 
   /// A secret of this installation, made once: attempt tokens are derived from it.
   [[nodiscard]] Result<std::string> Secret() const;

@@ -30,11 +30,13 @@
 #include "http/server.h"
 #include "http/tls_identity.h"
 #include "logs/sqlite_log_store.h"
+#include "front/google_names.h"
 #include "replica/replica_network.h"
 #include "server/data_directory.h"
 #include "server/serve_options.h"
 #include "store/journal.h"
 #include "store/sqlite/sqlite_job_store.h"
+#include "server/google_front.h"
 
 namespace trainyard::server {
 
@@ -74,12 +76,13 @@ std::string Url(const char* scheme, const std::string& host, std::uint16_t port)
   return std::string(scheme) + "://" + (is_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
-/// Where replicas find the buckets and the metadata server. (`gs://` for programs without these variables: a
-/// later feature.)
+/// Where replicas find the buckets and the metadata server without the front. Nothing where Google's names
+/// mean Google.
 std::map<std::string, std::string> ReplicaEnvironment(const ServeOptions& options, std::uint16_t port) {
   // In an isolated network a relay is there, on the loopback of the replica.
   bool isolated = options.network == replica::v1::Manifest::ISOLATED;
   const std::string host = isolated ? "127.0.0.1" : options.host;
+  if (!options.google_front) return {};
   std::string authority = host + ":" + std::to_string(port);
   return {{"STORAGE_EMULATOR_HOST", Url("http", host, port)},
           {"GCE_METADATA_HOST", authority},
@@ -90,6 +93,12 @@ std::map<std::string, std::string> ReplicaEnvironment(const ServeOptions& option
 /// A port that was asked for must be had; of "any", the one that replicas of a former server know is the
 /// best.
 Result<std::uint16_t> ListenPlain(http::Server& server, const ServeOptions& options,
+std::vector<std::string> CertificateNames(const ServeOptions& options) {
+  std::vector<std::string> names = {options.host};
+  if (options.google_front) names.insert(names.end(), front::kTlsHosts.begin(), front::kTlsHosts.end());
+  return names;
+}
+
                                   std::uint16_t former_port) {
   if (options.port == 0 && former_port != 0) {
     if (Result<std::uint16_t> port = server.ListenTcp(options.host, former_port)) return port;
@@ -108,7 +117,8 @@ Result<std::uint16_t> ListenTls(http::Server& server, const ServeOptions& option
 }
 
 /// Lets requests in flight end, then stops the loop; a second signal stops it at once.
-asio::awaitable<void> StopOnSignal(asio::io_context& loop, asio::signal_set& signals, http::Server& server) {
+asio::awaitable<void> StopOnSignal(asio::io_context& loop, asio::signal_set& signals, http::Server& server,
+                                   GoogleFront* front) {
   int number = co_await signals.async_wait(asio::use_awaitable);
   Diagnose(DiagnosticLevel::kInfo,
            std::string("stopping on ") + strsignal(number) + "; running replicas live on");
@@ -116,8 +126,9 @@ asio::awaitable<void> StopOnSignal(asio::io_context& loop, asio::signal_set& sig
   signals.async_wait([&loop](boost::system::error_code error, int) {
     if (!error) loop.stop();
   });
+  if (front != nullptr) front->Stop();
   asio::steady_timer timer(loop);
-  while (server.connection_count() > 0) {
+  while (server.connection_count() + (front != nullptr ? front->connection_count() : 0) > 0) {
     timer.expires_after(kStopPoll);
     co_await timer.async_wait(asio::use_awaitable);
   }
@@ -134,6 +145,10 @@ Status Run(const ServeOptions& options) {
   if (options.network == replica::v1::Manifest::ISOLATED)
     TY_RETURN_IF_ERROR(replica::CheckIsolatedNetworks());
   TY_TRY(DataDirectory data, DataDirectory::Open(options.data_dir));
+  if (!options.google_front && options.network == replica::v1::Manifest::ISOLATED)
+    return std::unexpected(
+        FailedPrecondition("--google-front off needs --network host: a replica in a network of its own "
+                           "reaches nothing but this server"));
   TY_TRY(std::string secret, data.Secret());
   TY_RETURN_IF_ERROR(environment::InstallSiteHook(data.environments_dir()));
   TY_TRY(environment::Catalogue catalogue, environment::Catalogue::Load(data.environments_dir()));
@@ -181,15 +196,17 @@ Status Run(const ServeOptions& options) {
   api::AddStorageRoutes(router, *buckets);
   api::AddBatchRoutes(router);
   api::AddLoggingRoutes(router, *logs);
-  api::AddMetadataRoutes(router, {.project = options.project, .universe_domain = [&tls_port] {
-                                    return "localhost:" + std::to_string(tls_port);
-                                  }});
+  api::AddMetadataRoutes(
+      router, {.project = options.project,
+               .universe_domain = [&tls_port] { return "localhost:" + std::to_string(tls_port); },
+               .access_token = [&settings](std::string_view host) { return TokenForHost(settings, host); }});
   router.Add(http::Method::kGet, "/replica/v1/attach", engine::AttachHandler(jobs));
 
   http::Server server(loop, router, {.log_requests = options.verbose});
   TY_TRY(std::uint16_t port, ListenPlain(server, options, data.FormerPort()));
   settings.replica_environment = ReplicaEnvironment(options, port);
-  TY_TRY(http::TlsIdentity identity, http::EnsureTlsIdentity(data.tls_dir(), {options.host}, clock.Now()));
+  TY_TRY(http::TlsIdentity identity,
+         http::EnsureTlsIdentity(data.tls_dir(), CertificateNames(options), clock.Now()));
   TY_TRY(tls_port, ListenTls(server, options, port, identity));
 
   // Jobs are taken over before anyone can ask; the loop runs for that alone.
@@ -199,6 +216,17 @@ Status Run(const ServeOptions& options) {
   loop.restart();
   TY_RETURN_IF_ERROR(std::move(recovered));
   TY_RETURN_IF_ERROR(server.ListenUnix(data.server_socket()));
+  std::unique_ptr<GoogleFront> front;
+  if (options.google_front) {
+    const GoogleFront::Setup setup{.loop = loop,
+                                   .api = router,
+                                   .buckets = *buckets,
+                                   .data = data,
+                                   .project = options.project,
+                                   .identity = identity,
+                                   .options = {.log_requests = options.verbose}};
+    TY_TRY(front, GoogleFront::Open(setup, settings));
+  }
   TY_RETURN_IF_ERROR(data.Announce({.url = Url("http", options.host, port),
                                     .tls_url = Url("https", "localhost", tls_port),
                                     .ca_file = identity.ca_file,
@@ -206,7 +234,7 @@ Status Run(const ServeOptions& options) {
                                     .pid = ::getpid()}));
   std::printf("listening on %s\n", Url("http", options.host, port).c_str());
   std::fflush(stdout);
-  asio::co_spawn(loop, StopOnSignal(loop, signals, server), asio::detached);
+  asio::co_spawn(loop, StopOnSignal(loop, signals, server, front.get()), asio::detached);
   loop.run();
   return {};
 }

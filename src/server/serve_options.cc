@@ -70,6 +70,12 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
                  "the machine's own network, or a network per job and an address per replica (needs root)")
       ->transform(CLI::CheckedTransformer(networks, CLI::ignore_case))
       ->default_str("host");
+  app.add_option(
+         "--google-front", options.google_front,
+         "replicas find this server's buckets under Google's host names (gs:// works in them), or off: "
+         "there those names mean Google")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, bool>{{"on", true}, {"off", false}}))
+      ->default_str("on");
   app.add_option("--stop-grace", grace_seconds, "seconds from SIGTERM to SIGKILL when a replica is stopped")
       ->check(CLI::Range(0, 3600))
       ->capture_default_str();

@@ -20,6 +20,7 @@ struct ServeOptions {
   environment::FallbackPolicy runtime_fallback = environment::FallbackPolicy::kNearest;
   placement::Capacity::Mode capacity = placement::Capacity::Mode::kShare;
   replica::v1::Manifest::Network network = replica::v1::Manifest::HOST;
+  bool google_front = true;  ///< replicas find this server's buckets under Google's host names
   std::chrono::seconds stop_grace{30};
   bool create_buckets = true;
   bool verbose = false;

@@ -1,0 +1,138 @@
+#include "server/google_front.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "api/metadata_handlers.h"
+#include "api/storage_handlers.h"
+#include "api/storage_xml_handlers.h"
+#include "async/diagnostics.h"
+#include "async/file.h"
+#include "control/access_token.h"
+#include "front/boto_file.h"
+#include "front/ca_bundle.h"
+#include "front/front_address.h"
+#include "front/host_dispatch.h"
+#include "http/server.h"
+#include "replica/google_channels.h"
+#include "server/data_directory.h"
+
+namespace trainyard::server {
+
+namespace {
+
+constexpr std::uint16_t kTlsPort = 443;   // TensorFlow's URLs have no port
+constexpr std::uint16_t kPlainPort = 80;  // nor has the metadata server's
+
+/// Where a replica's bind mount of the buckets goes: an empty folder of the machine's, made if need be. One
+/// with something in it is somebody else's.
+Status EnsureGcsFolder() {
+  const char* folder = replica::kGcsFolder;
+  if (::mkdir(folder, 0755) != 0 && errno != EEXIST)
+    return std::unexpected(ErrnoError(errno, "mkdir " + std::string(folder)));
+  std::error_code error;
+  const bool empty = std::filesystem::is_empty(folder, error);
+  if (error) return std::unexpected(ErrnoError(error.value(), "look into " + std::string(folder)));
+  if (!empty) return std::unexpected(FailedPrecondition(std::string(folder) + " has something in it"));
+  return {};
+}
+
+/// The files that replicas read.
+Status WriteFiles(const GoogleFront::Setup& setup, const std::string& bundle) {
+  TY_RETURN_IF_ERROR(front::MakeCaBundle(replica::SystemCaBundles(), setup.identity.ca_file, bundle));
+  const std::string boto = setup.data.front_dir() + "/" + std::string(replica::kBotoFile);
+  return WriteFileAtomically(boto, front::BotoFile(bundle, setup.project));
+}
+
+}  // namespace
+
+struct GoogleFront::State {
+  State(const Setup& setup, const control::Settings& settings);
+  Result<std::string> Listen(const Setup& setup);
+
+  http::Router storage;
+  http::Router metadata;
+  http::Router router;
+  http::Server server;
+  bool has_metadata = false;
+};
+
+GoogleFront::State::State(const Setup& setup, const control::Settings& settings)
+    : router(front::DispatchByHost({.storage = storage, .api = setup.api, .metadata = metadata})),
+      server(setup.loop, router, setup.options) {
+  const auto token = [&settings](std::string_view host) { return TokenForHost(settings, host); };
+  api::AddStorageRoutes(storage, setup.buckets);
+  api::AddXmlStorageRoutes(storage, setup.buckets);
+  api::AddMetadataRoutes(metadata, {.project = setup.project,
+                                    .universe_domain = [] { return std::string("googleapis.com"); },
+                                    .access_token = token});
+  api::AddTokenRoute(metadata, token);
+}
+
+/// The address whose ports it has; an error says why there is none.
+Result<std::string> GoogleFront::State::Listen(const Setup& setup) {
+  const auto listen = [&](const std::string& address) -> Status {
+    TY_TRY([[maybe_unused]] const std::uint16_t port,
+           server.ListenTls(address, kTlsPort, setup.identity, http::FramingRules::kChunkedWins));
+    return {};
+  };
+  TY_TRY(std::string address, front::TakeFrontAddress(setup.data.Path("run/front-address"), listen));
+  const auto plain = server.ListenTcp(address, kPlainPort, http::FramingRules::kChunkedWins);
+  has_metadata = plain.has_value();
+  if (!plain)
+    Diagnose(DiagnosticLevel::kWarning, "replicas have no metadata server of their own on port 80: " +
+                                            plain.error().message + "; all of them share one token");
+  return address;
+}
+
+GoogleFront::GoogleFront(std::unique_ptr<State> state) : state_(std::move(state)) {}
+GoogleFront::~GoogleFront() = default;
+
+Result<std::unique_ptr<GoogleFront>> GoogleFront::Open(const Setup& setup, control::Settings& settings) {
+  auto state = std::make_unique<State>(setup, settings);
+  const std::string bundle = setup.data.front_dir() + "/ca-bundle.pem";
+  TY_RETURN_IF_ERROR(WriteFiles(setup, bundle));
+  const std::string socket = setup.data.server_socket();
+  TY_RETURN_IF_ERROR(state->server.ListenUnixTls(replica::FrontTlsSocket(socket), setup.identity,
+                                                 http::FramingRules::kChunkedWins));
+  TY_RETURN_IF_ERROR(
+      state->server.ListenUnix(replica::FrontPlainSocket(socket), http::FramingRules::kChunkedWins));
+
+  replica::v1::GoogleFront told;
+  told.set_ca_bundle(bundle);
+  for (const std::string_view name : front::kTlsHosts) told.add_host_names(std::string(name));
+  if (const Result<std::string> address = state->Listen(setup)) {
+    told.set_address(*address);
+  } else {
+    Diagnose(DiagnosticLevel::kWarning,
+             "TensorFlow's gs:// and gsutil will not work in replicas: " + address.error().message +
+                 ". Run as root, give the program CAP_NET_BIND_SERVICE, or lower "
+                 "net.ipv4.ip_unprivileged_port_start to 80");
+  }
+  if (const Status made = EnsureGcsFolder()) {
+    told.set_buckets_dir(setup.data.Path("buckets"));
+  } else {
+    Diagnose(DiagnosticLevel::kWarning,
+             "replicas will not see the buckets as files below /gcs: " + made.error().message);
+  }
+  settings.google_front = std::move(told);
+  settings.front_metadata = state->has_metadata;
+  return std::unique_ptr<GoogleFront>(new GoogleFront(std::move(state)));
+}
+
+void GoogleFront::Stop() { state_->server.Stop(); }
+
+std::size_t GoogleFront::connection_count() const noexcept { return state_->server.connection_count(); }
+
+std::string TokenForHost(const control::Settings& settings, std::string_view host) {
+  return control::AccessToken(settings,
+                              control::AttemptOfHost(settings, host).value_or(control::kAnyReplica));
+}
+
+}  // namespace trainyard::server

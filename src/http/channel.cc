@@ -31,6 +31,16 @@ asio::awaitable<Status> Channel::Handshake(Duration wait_max) {
   co_return done;
 }
 
+asio::awaitable<Result<std::size_t>> Channel::ReadSome(std::span<std::byte> buffer, Duration wait_max) {
+  if (ended_) co_return 0U;
+  read_deadline_.Set(wait_max);
+  Result<std::size_t> got = co_await transport_->ReadSome(buffer);
+  read_deadline_.Clear();
+  if (!got) co_return std::unexpected(Explain(std::move(got).error()));
+  ended_ = *got == 0;
+  co_return got;
+}
+
 asio::awaitable<Result<std::size_t>> Channel::Fill(Duration wait_max) {
   if (begin_ == end_) begin_ = end_ = 0;
   if (end_ == buffer_.size() && begin_ > 0) {
@@ -38,12 +48,9 @@ asio::awaitable<Result<std::size_t>> Channel::Fill(Duration wait_max) {
     end_ -= std::exchange(begin_, 0);
   }
   if (end_ == buffer_.size()) buffer_.resize(std::max(buffer_.size() * 2, kFirstBufferBytes));
-  read_deadline_.Set(wait_max);
   const std::span<char> space(buffer_.data() + end_, buffer_.size() - end_);
-  Result<std::size_t> got = co_await transport_->ReadSome(std::as_writable_bytes(space));
-  read_deadline_.Clear();
-  if (!got) co_return std::unexpected(Explain(std::move(got).error()));
-  end_ += *got;
+  Result<std::size_t> got = co_await ReadSome(std::as_writable_bytes(space), wait_max);
+  end_ += got.value_or(0);
   co_return got;
 }
 
@@ -54,11 +61,7 @@ asio::awaitable<Result<std::size_t>> Channel::Read(std::span<std::byte> buffer, 
     begin_ += count;
     co_return count;
   }
-  read_deadline_.Set(wait_max);
-  Result<std::size_t> got = co_await transport_->ReadSome(buffer);
-  read_deadline_.Clear();
-  if (!got) co_return std::unexpected(Explain(std::move(got).error()));
-  co_return got;
+  co_return co_await ReadSome(buffer, wait_max);
 }
 
 asio::awaitable<Status> Channel::Write(std::string_view first, std::string_view second, Duration wait_max) {

@@ -51,11 +51,13 @@ class Channel {
 
  private:
   [[nodiscard]] Error Explain(Error error) const;
+  asio::awaitable<Result<std::size_t>> ReadSome(std::span<std::byte> buffer, Duration wait_max);
 
   std::unique_ptr<Transport> transport_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
+  bool ended_ = false;  // asio's reactor does not wake a second read of a stream that has ended
   Deadline read_deadline_;
   Deadline write_deadline_;
 };

@@ -140,6 +140,7 @@ asio::awaitable<Connection::After> Connection::Reply(Response response, RequestB
   if (!context.keep_alive || !*framed) co_return After::kCloseGently;
   if (body.finished()) co_return After::kKeep;
   const bool drained = co_await body.Drain(drain_max);
+  if (std::holds_alternative<StreamBody>(response.body)) phase_ = Phase::kStreaming;
   co_return drained ? After::kKeep : After::kCloseGently;
 }
 

@@ -34,13 +34,14 @@ class Connection {
 
   /// Until the client, an error, a deadline or Stop ends it. The object lives until this returns.
   asio::awaitable<void> Run();
-  /// The server stops: closes at once while waiting for a request or upgraded, else after the present answer.
+  /// The server stops: closes at once while waiting for a request, streaming or upgraded, else after the
+  /// present answer.
   void Stop();
   /// Closes whatever happens.
   void Close() { channel_->Close(); }
 
  private:
-  enum class Phase { kWaiting, kAnswering, kUpgraded };
+  enum class Phase { kWaiting, kAnswering, kStreaming, kUpgraded };
   enum class After { kKeep, kClose, kCloseGently };
   using HeadResult = std::expected<RequestHead, HeadError>;
 

@@ -7,6 +7,7 @@
 
 #include "base/overloaded.h"
 #include "http/gzip.h"
+#include "http/stream_writer.h"
 #include "http/text.h"
 
 namespace trainyard::http {
@@ -72,31 +73,15 @@ asio::awaitable<Result<bool>> WriteFile(Channel& channel, Response& response, Re
   co_return true;
 }
 
-std::string ChunkHead(std::size_t size) {
-  static constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (std::size_t left = size; left > 0; left /= 16) text.insert(text.begin(), kDigits[left % 16]);
-  return text + "\r\n";
-}
-
 asio::awaitable<Result<bool>> WriteStream(Channel& channel, Response& response, ResponseContext context) {
-  const StreamBody stream = std::get<StreamBody>(response.body);
+  StreamBody stream = std::get<StreamBody>(response.body);
   const bool chunked = context.minor_version >= 1;
   context.keep_alive = context.keep_alive && chunked;
   const std::string head =
       PrintResponseHead(response, context, chunked ? "Transfer-Encoding: chunked\r\n" : "");
   TY_CO_RETURN_IF_ERROR(co_await channel.Write(head, {}, context.write_wait_max));
   if (context.to_head) co_return chunked;
-  while (true) {
-    Result<std::string> part = co_await stream.next();
-    if (!part) co_return false;  // the missing last chunk tells the client
-    if (part->empty()) break;
-    const std::string chunk_head = chunked ? ChunkHead(part->size()) : std::string();
-    if (chunked) part->append("\r\n");
-    TY_CO_RETURN_IF_ERROR(co_await channel.Write(chunk_head, *part, context.write_wait_max));
-  }
-  if (chunked) TY_CO_RETURN_IF_ERROR(co_await channel.Write("0\r\n\r\n", {}, context.write_wait_max));
-  co_return chunked;
+  co_return co_await WriteParts(channel, std::move(stream), context);
 }
 
 asio::awaitable<Result<bool>> WriteUpgrade(Channel& channel, Response& response, ResponseContext context) {

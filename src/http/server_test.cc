@@ -33,6 +33,26 @@ TEST(Server, RefusesAddressesThatItCannotHave) {
   EXPECT_TRUE(server.ListenTcp("::1", 0));
 }
 
+TEST(Server, AStreamEndsWithItsClient) {
+  TestServer server;
+  {
+    RawClient client(server.port());
+    client.Send("GET /endless HTTP/1.1\r\nHost: h\r\n\r\n" + std::string(kGet));  // the second one waits
+    EXPECT_NE(client.ReadUntil("part\n").find("200 OK"), std::string::npos);
+    WaitForConnections(server, 1);
+  }
+  WaitForConnections(server, 0);
+}
+
+TEST(Server, AStreamEndsWithTheServer) {
+  TestServer server;
+  RawClient client(server.port());
+  client.Send("GET /endless HTTP/1.1\r\nHost: h\r\n\r\n");
+  client.ReadUntil("part\n");
+  server.OnLoop([](Server& used) { used.Stop(); });
+  EXPECT_EQ(client.ReadToEnd(), "\r\n");  // the end of the part's chunk, no last chunk
+}
+
 TEST(Server, StaleSocketFileIsReplacedAndRemovedAtTheEnd) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "s";

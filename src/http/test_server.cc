@@ -94,6 +94,23 @@ Answer Stream(Request& /*request*/) {
   co_return response;
 }
 
+asio::awaitable<Result<std::string>> OnePartThenNone(std::shared_ptr<int> count) {
+  if (++*count == 1) co_return "part\n";
+  const auto executor = co_await asio::this_coro::executor;
+  Event never(executor);
+  co_await never.Wait();
+  co_return std::string();
+}
+
+Answer Endless(Request& /*request*/) {
+  Response response;
+  auto count = std::make_shared<int>(0);
+  StreamBody body;
+  body.next = [count] { return OnePartThenNone(count); };
+  response.body = std::move(body);
+  co_return response;
+}
+
 asio::awaitable<void> EchoStream(std::shared_ptr<ByteStream> stream) {
   std::array<std::byte, 100> buffer{};
   while (true) {
@@ -155,6 +172,7 @@ Router MakeTestRouter() {
   router.Add(Method::kGet, "/json/{size}", Json);
   router.Add(Method::kGet, "/file/{size}", File);
   router.Add(Method::kGet, "/stream", Stream);
+  router.Add(Method::kGet, "/endless", Endless);
   router.Add(Method::kGet, "/upgrade", UpgradeToEcho);
   router.Add(Method::kGet, "/query", ShowQuery);
   router.Add(Method::kGet, "/header/{value}", ShowHeader);

@@ -8,6 +8,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <string>
 
@@ -22,11 +23,16 @@ using control::v1::JobRecord;
 
 constexpr int kGroup = 2000;
 constexpr int kFailedOneIn = 100;
-constexpr std::int64_t kFirstCreateTime = 1'700'000'000;
+constexpr std::int64_t kHistorySeconds = 30 * 86'400;  // long past, but young enough to be listed
 
 [[noreturn]] void Die(const std::string& what) {
   std::fprintf(stderr, "fill_history: %s\n", what.c_str());
   std::exit(1);
+}
+
+std::int64_t FirstCreateTime() {
+  static const std::int64_t now = std::time(nullptr);
+  return now - kHistorySeconds;
 }
 
 JobRecord NewJob(int number) {
@@ -37,7 +43,7 @@ JobRecord NewJob(int number) {
   record.add_replicas()->mutable_id()->set_type(replica::v1::MASTER);
   ml::v1::Job& job = *record.mutable_job();
   job.set_job_id("history_" + std::to_string(number));
-  job.mutable_create_time()->set_seconds(kFirstCreateTime + number);
+  job.mutable_create_time()->set_seconds(FirstCreateTime() + number);
   job.set_state(ml::v1::Job::QUEUED);
   (*job.mutable_labels())["team"] = "team-" + std::to_string(number % 1000);
   ml::v1::TrainingInput& input = *job.mutable_training_input();
@@ -98,7 +104,7 @@ class Life {
     Event event;
     event.set_seq(record_.revision() + 1);
     const std::int64_t create_time = record_.job().create_time().seconds();
-    event.mutable_time()->set_seconds((create_time == 0 ? kFirstCreateTime : create_time) +
+    event.mutable_time()->set_seconds((create_time == 0 ? FirstCreateTime() : create_time) +
                                       10 * record_.revision());
     return event;
   }

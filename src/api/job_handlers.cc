@@ -1,7 +1,8 @@
 #include "api/job_handlers.h"
 
-#include <charconv>
+#include <google/protobuf/empty.pb.h>
 
+#include "api/query_number.h"
 #include "wire/json.h"
 
 namespace trainyard::api {
@@ -32,20 +33,8 @@ awaitable<Result<Response>> Get(JobService& jobs, Request& request) {
   co_return Response::Json(wire::PrintJson(job));
 }
 
-Result<int> PageSize(const Request& request) {
-  std::string_view text = request.Query("pageSize");
-  if (text.empty()) return 0;
-  int size = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
-  if (error != std::errc{} || end != text.data() + text.size()) {
-    return std::unexpected(InvalidArgument(
-        "page_size", "Invalid value at 'page_size' (TYPE_INT32), \"" + std::string(text) + "\""));
-  }
-  return size;
-}
-
 awaitable<Result<Response>> List(JobService& jobs, Request& request) {
-  TY_CO_TRY(int page_size, PageSize(request));
+  TY_CO_TRY(int page_size, QueryNumber(request, "pageSize", "page_size"));
   JobService::ListQuery query{.project = request.Parameter("project"),
                               .page_size = page_size,
                               .page_token = std::string(request.Query("pageToken")),
@@ -66,23 +55,30 @@ awaitable<Result<Response>> Patch(JobService& jobs, Request& request) {
 awaitable<Result<Response>> Cancel(JobService& jobs, Request& request) {
   TY_CO_TRY(std::string text, co_await request.body->ReadAll(kJobBytesMax));
   ml::v1::CancelJobRequest body;
-  if (!text.empty()) TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body, ""));
+  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body));
   TY_CO_RETURN_IF_ERROR(co_await jobs.Cancel(NameOf(request)));
   co_return Response::Json("{}\n");
 }
 
 }  // namespace
 
-void AddJobRoutes(http::Router& router, JobService& jobs) {
+void AddJobRoutes(MlMethods& methods, JobService& jobs) {
   using http::Method;
   constexpr std::string_view kJobs = "/v1/projects/{project}/jobs";
   constexpr std::string_view kJob = "/v1/projects/{project}/jobs/{job}";
-  router.Add(Method::kPost, kJobs, [&jobs](Request& request) { return Create(jobs, request); });
-  router.Add(Method::kGet, kJobs, [&jobs](Request& request) { return List(jobs, request); });
-  router.Add(Method::kGet, kJob, [&jobs](Request& request) { return Get(jobs, request); });
-  router.Add(Method::kPatch, kJob, [&jobs](Request& request) { return Patch(jobs, request); });
-  router.Add(Method::kPost, "/v1/projects/{project}/jobs/{job}:cancel",
-             [&jobs](Request& request) { return Cancel(jobs, request); });
+  const MethodForm job{.answer = ml::v1::Job::descriptor(), .parameters = {}};
+  const MethodForm page{.answer = ml::v1::ListJobsResponse::descriptor(),
+                        .parameters = {"filter", "pageSize", "pageToken"}};
+  const MethodForm patch{.answer = ml::v1::Job::descriptor(), .parameters = {"updateMask"}};
+  const MethodForm empty{.answer = google::protobuf::Empty::descriptor(), .parameters = {}};
+  methods.Add(
+      Method::kPost, kJobs, job, [&jobs](Request& request) { return Create(jobs, request); },
+      control::RequestQuota::Kind::kCreate);
+  methods.Add(Method::kGet, kJobs, page, [&jobs](Request& request) { return List(jobs, request); });
+  methods.Add(Method::kGet, kJob, job, [&jobs](Request& request) { return Get(jobs, request); });
+  methods.Add(Method::kPatch, kJob, patch, [&jobs](Request& request) { return Patch(jobs, request); });
+  methods.Add(Method::kPost, "/v1/projects/{project}/jobs/{job}:cancel", empty,
+              [&jobs](Request& request) { return Cancel(jobs, request); });
 }
 
 }  // namespace trainyard::api

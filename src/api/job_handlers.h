@@ -1,11 +1,11 @@
 #pragma once
 
+#include "api/ml_methods.h"
 #include "control/job_service.h"
-#include "http/router.h"
 
 namespace trainyard::api {
 
 /// projects.jobs of ml v1: create, get, list, patch, cancel. `jobs` outlives the router.
-void AddJobRoutes(http::Router& router, control::JobService& jobs);
+void AddJobRoutes(MlMethods& methods, control::JobService& jobs);
 
 }  // namespace trainyard::api

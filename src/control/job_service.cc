@@ -1,13 +1,17 @@
 #include "control/job_service.h"
 
 #include <algorithm>
+#include <array>
 
 #include "async/diagnostics.h"
+#include "control/list_search.h"
 #include "control/manifest.h"
 #include "control/pause.h"
 #include "control/send_away.h"
 #include "control/store_lines.h"
+#include "jobs/iam_policy.h"
 #include "jobs/transition.h"
+#include "wire/field_mask.h"
 #include "wire/filter.h"
 #include "wire/time.h"
 
@@ -19,6 +23,7 @@ using ml::v1::Job;
 
 constexpr std::string_view kNoSuchJob = "The job cannot be found.";
 constexpr int kPostTriesMax = 20;
+constexpr std::array<std::string_view, 2> kPatchable{"labels", "etag"};
 constexpr std::chrono::milliseconds kRunnerWait{250};  ///< for a new job's runner to come
 
 v1::Event Stamped(v1::Event event, std::int64_t seq, SysTime now) {
@@ -39,41 +44,18 @@ Result<std::vector<jobs::ServiceLine>> SaidSoFar(const std::vector<v1::Event>& e
   return said;
 }
 
-struct PatchMask {
-  bool labels = false;
-  bool etag = false;
-};
-
-Result<PatchMask> ParseMask(std::string_view text) {
-  if (text.empty())
-    return std::unexpected(InvalidArgument("update_mask", "The update mask is required: labels, etag"));
-  PatchMask mask;
-  while (!text.empty()) {
-    std::string_view path = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(text.size(), path.size() + 1));
-    if (path == "etag") {
-      mask.etag = true;
-    } else if (path == "labels") {
-      mask.labels = true;
-    } else {
-      return std::unexpected(InvalidArgument(
-          "update_mask", "Only labels and etag can be updated, not '" + std::string(path) + "'"));
-    }
-  }
-  return mask;
+/// Eight bytes, the highest first; the seqs of a job's events only grow.
+std::string PolicyEtag(std::int64_t seq) {
+  std::string etag;
+  for (int shift = 56; shift >= 0; shift -= 8) etag.push_back(static_cast<char>(seq >> shift));
+  return etag;
 }
 
-std::string Etag(const v1::JobRecord& record) { return std::to_string(record.revision()); }
-
-/// For the reader's thread, where a long history is looked through. A job that has not ended passes: its
-/// place in the queue is only known on the loop.
-std::function<bool(v1::JobRecord&)> EndedJobsMatching(std::shared_ptr<const wire::Filter> filter) {
-  return [filter = std::move(filter)](v1::JobRecord& record) {
-    if (!record.job().has_end_time()) return true;
-    record.mutable_job()->set_etag(Etag(record));
-    return wire::Matches(*filter, record.job());
-  };
+iam::v1::Policy PolicyOf(const v1::JobRecord& record) {
+  return record.has_iam_policy() ? record.iam_policy() : jobs::NoPolicy();
 }
+
+Error BeingChanged() { return {Code::kAborted, "The job is being changed by others: try again", ""}; }
 
 Error WrongEtag() { return {Code::kAborted, "The etag is not that of the job: read it again", "job.etag"}; }
 
@@ -98,9 +80,10 @@ boost::asio::awaitable<void> TakeLines(logs::LogStore& logs, logs::LogSource sou
 
 }  // namespace
 
-JobService::JobService(Collaborators outside, JobMaker& maker)
+JobService::JobService(Collaborators outside, JobMaker& maker, jobs::AcceleratorCounts accelerator_quota)
     : outside_(std::move(outside)),
       maker_(maker),
+      accelerator_quota_(std::move(accelerator_quota)),
       recovered_(outside_.loop),
       added_(outside_.loop),
       orphans_(outside_.loop, outside_.engine, outside_.settings),
@@ -189,7 +172,11 @@ boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job 
   *created.mutable_created()->mutable_record() = record;
   created = Stamped(std::move(created), 1, wire::FromProto(record.job().create_time()));
   TY_CO_TRY(record, jobs::Apply(v1::JobRecord{}, created));
-  TY_CO_TRY(std::int64_t uid, co_await outside_.journal.Create(record, created));
+  TY_CO_RETURN_IF_ERROR(CheckQuota(record));
+  auto creating = creating_.insert(creating_.end(), &record);  // others count it while it is written
+  Result<std::int64_t> stored = co_await outside_.journal.Create(record, created);
+  creating_.erase(creating);
+  TY_CO_TRY(std::int64_t uid, std::move(stored));
   record.set_uid(uid);
   Job answer = Present(record);
   std::vector<jobs::ServiceLine> lines = jobs::LinesFor(record, created);
@@ -232,44 +219,70 @@ boost::asio::awaitable<Result<ml::v1::ListJobsResponse>> JobService::List(ListQu
   if (query.page_size < 0)
     co_return std::unexpected(InvalidArgument("page_size", "The page size must not be negative"));
   TY_CO_TRY(wire::Filter parsed, wire::ParseFilter(query.filter));
-  auto filter = std::make_shared<const wire::Filter>(std::move(parsed));
-  TY_CO_RETURN_IF_ERROR(wire::CheckFilter(*filter, *Job::descriptor()));
+  TY_CO_RETURN_IF_ERROR(wire::CheckFilter(parsed, *Job::descriptor()));
+  auto search = std::make_shared<ListSearch>(std::move(parsed), outside_.clock.Now() - kListedMax);
+  TY_CO_TRY(std::string token, UnbindPageToken(query.page_token, query.filter));
   int page_size = query.page_size == 0 ? kPageSizeDefault : std::min(query.page_size, kPageSizeMax);
   ml::v1::ListJobsResponse response;
-  response.set_next_page_token(query.page_token);
   int looked_at = 0;
   do {
-    store::Journal::Selection selection{.wanted = EndedJobsMatching(filter),
+    store::Journal::Selection selection{.wanted = ListSearch::EndedJobs(search),
                                         .looked_at_max = kFilteredJobsMax - looked_at};
     TY_CO_TRY(store::JobPage page,
-              co_await outside_.journal.List(query.project, page_size - response.jobs_size(),
-                                             response.next_page_token(), std::move(selection)));
+              co_await outside_.journal.List(query.project, page_size - response.jobs_size(), token,
+                                             std::move(selection)));
     for (const v1::JobRecord& record : page.jobs) {
       Job job = Present(record);
-      if (job.has_end_time() || wire::Matches(*filter, job)) *response.add_jobs() = std::move(job);
+      if (job.has_end_time() || search->Wants(job)) *response.add_jobs() = std::move(job);
     }
     looked_at += page.looked_at;
-    response.set_next_page_token(page.next_page_token);
-  } while (response.jobs_size() < page_size && !response.next_page_token().empty() &&
-           looked_at < kFilteredJobsMax);
+    token = search->past_window() ? "" : std::move(page.next_page_token);
+  } while (response.jobs_size() < page_size && !token.empty() && looked_at < kFilteredJobsMax);
+  response.set_next_page_token(BindPageToken(std::move(token), query.filter));
   co_return response;
 }
 
 boost::asio::awaitable<Result<Job>> JobService::Patch(wire::JobName name, Job patch,
                                                       std::string update_mask) {
-  TY_CO_TRY(PatchMask mask, ParseMask(update_mask));
-  if (mask.labels) TY_CO_RETURN_IF_ERROR(maker_.CheckLabels(patch));
+  TY_CO_TRY(std::vector<std::string> mask, wire::ParseFieldMask(update_mask, kPatchable));
+  if (mask.empty())
+    co_return std::unexpected(InvalidArgument("update_mask", "The update mask is required: labels, etag"));
+  bool with_labels = std::ranges::find(mask, "labels") != mask.end();
+  bool with_etag = std::ranges::find(mask, "etag") != mask.end();
+  if (with_labels) TY_CO_RETURN_IF_ERROR(maker_.CheckLabels(patch));
   TY_CO_TRY(v1::JobRecord record, co_await Load(name));
-  if (mask.etag && patch.etag() != Etag(record)) co_return std::unexpected(WrongEtag());
-  if (!mask.labels) co_return Present(record);
+  if (with_etag && patch.etag() != Etag(record)) co_return std::unexpected(WrongEtag());
+  if (!with_labels) co_return Present(record);
   v1::Event event;
   *event.mutable_patched()->mutable_labels() = patch.labels();
   std::optional<std::int64_t> revision;
-  if (mask.etag) revision = record.revision();
+  if (with_etag) revision = record.revision();
   Status posted = co_await Post(name, std::move(event), revision);
-  if (!posted && posted.error().code == Code::kAborted && mask.etag) co_return std::unexpected(WrongEtag());
+  if (!posted && posted.error().code == Code::kAborted && with_etag) co_return std::unexpected(WrongEtag());
   if (!posted) co_return std::unexpected(posted.error());
   co_return co_await Get(std::move(name));
+}
+
+boost::asio::awaitable<Result<iam::v1::Policy>> JobService::GetPolicy(wire::JobName name) {
+  TY_CO_TRY(v1::JobRecord record, co_await Load(std::move(name)));
+  co_return PolicyOf(record);
+}
+
+/// The policy's etag is checked against a record that must still be the job's when the event is written; an
+/// event of the job's own life in between is no conflict.
+boost::asio::awaitable<Result<iam::v1::Policy>> JobService::SetPolicy(wire::JobName name,
+                                                                      iam::v1::SetIamPolicyRequest request) {
+  for (int tries = 0; tries < kPostTriesMax; ++tries) {
+    TY_CO_TRY(v1::JobRecord record, co_await Load(name));
+    TY_CO_TRY(iam::v1::Policy policy, jobs::PolicyAfter(PolicyOf(record), request));
+    policy.set_etag(PolicyEtag(record.revision() + 1));
+    v1::Event event;
+    *event.mutable_policy_set()->mutable_policy() = policy;
+    Status posted = co_await Post(name, std::move(event), record.revision());
+    if (posted) co_return policy;
+    if (posted.error().code != Code::kAborted) co_return std::unexpected(posted.error());
+  }
+  co_return std::unexpected(BeingChanged());
 }
 
 boost::asio::awaitable<Status> JobService::Cancel(wire::JobName name) {
@@ -297,7 +310,7 @@ boost::asio::awaitable<Status> JobService::Post(wire::JobName name, v1::Event ev
     Status recorded = co_await RecordForEnded(std::move(job), event);
     if (recorded || recorded.error().code != Code::kAborted) co_return recorded;
   }
-  co_return std::unexpected(Error{Code::kAborted, "The job is being changed by others: try again", ""});
+  co_return std::unexpected(BeingChanged());
 }
 
 boost::asio::awaitable<Status> JobService::RecordForEnded(v1::JobRecord job, v1::Event event) {
@@ -362,10 +375,24 @@ JobService::Attempt JobService::FindAttempt(std::string_view attempt_id) const {
 /// The job as the API shows it: with its place in the queue, and the revision as etag.
 Job JobService::Present(const v1::JobRecord& record) const {
   Job job = record.job();
-  if (std::optional<placement::Plan::Wait> wait = outside_.admissions.WaitOf(record.uid()))
+  if (std::optional<placement::Wait> wait = outside_.admissions.WaitOf(record.uid()))
     job.set_job_position(wait->position);
   job.set_etag(Etag(record));
   return job;
+}
+
+/// Counts every job that may still use what it was given.
+Status JobService::CheckQuota(const v1::JobRecord& asking) const {
+  jobs::AcceleratorDemand demand{.held = {}, .asked = jobs::AcceleratorsOf(asking.job().training_input())};
+  if (accelerator_quota_.empty() || demand.asked.empty()) return {};
+  auto count = [&](const v1::JobRecord& other) {
+    if (other.project() != asking.project() || other.job().has_end_time()) return;
+    for (const auto& [type, held] : jobs::AcceleratorsOf(other.job().training_input()))
+      demand.held[type] += held;
+  };
+  for (const auto& [uid, runner] : runners_) count(runner->job());
+  for (const v1::JobRecord* other : creating_) count(*other);
+  return jobs::CheckAcceleratorQuota(accelerator_quota_, asking.project(), demand);
 }
 
 }  // namespace trainyard::control

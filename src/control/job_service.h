@@ -1,7 +1,9 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <chrono>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -16,6 +18,7 @@
 #include "control/job_runner.h"
 #include "control/orphans.h"
 #include "engine/replica_link.h"
+#include "jobs/accelerator_quota.h"
 #include "wire/resource_name.h"
 
 namespace trainyard::control {
@@ -33,8 +36,12 @@ class JobService : public engine::ReplicaLinkObserver {
   static constexpr int kPageSizeDefault = 20;
   static constexpr int kPageSizeMax = 100;
   static constexpr int kFilteredJobsMax = 1'000;  ///< looked at in one filtered List: about 10 ms
+  /// Older jobs are kept but not listed. Source: spec api.md section 2.
+  static constexpr std::chrono::days kListedMax{90};
 
-  JobService(Collaborators outside, JobMaker& maker);
+  /// `accelerator_quota`: what the unfinished jobs of one project may hold; types without a number have no
+  /// limit.
+  JobService(Collaborators outside, JobMaker& maker, jobs::AcceleratorCounts accelerator_quota = {});
   ~JobService() override;
   JobService(const JobService&) = delete;
   JobService& operator=(const JobService&) = delete;
@@ -45,17 +52,24 @@ class JobService : public engine::ReplicaLinkObserver {
   boost::asio::awaitable<Status> Recover();
 
   /// Durable when it returns. Errors: everything that JobMaker refuses; kAlreadyExists with field
-  /// "job.job_id".
+  /// "job.job_id"; kResourceExhausted beyond the accelerator quota.
   boost::asio::awaitable<Result<ml::v1::Job>> Create(std::string project, ml::v1::Job job);
   boost::asio::awaitable<Result<ml::v1::Job>> Get(wire::JobName name);
   boost::asio::awaitable<Result<ml::v1::ListJobsResponse>> List(ListQuery query);
-  /// `update_mask` names labels, etag or both; only what it names counts. Labels are replaced as a whole.
+  /// `update_mask` names labels, etag or both; only what it names counts. Labels are replaced as a whole. The
+  /// etag of a job changes with every event of its life.
   /// kAborted: the body's etag is not the job's. Source: spec api.md section 7.
   boost::asio::awaitable<Result<ml::v1::Job>> Patch(wire::JobName name, ml::v1::Job patch,
                                                     std::string update_mask);
   /// Recorded when it returns. Does nothing for a job that has ended or is being cancelled. Source: gcloud's
   /// own help of cancel.
   boost::asio::awaitable<Status> Cancel(wire::JobName name);
+
+  /// The policy that was set, or jobs::NoPolicy().
+  boost::asio::awaitable<Result<iam::v1::Policy>> GetPolicy(wire::JobName name);
+  /// Durable when it returns, with a new etag. Errors as jobs::PolicyAfter.
+  boost::asio::awaitable<Result<iam::v1::Policy>> SetPolicy(wire::JobName name,
+                                                            iam::v1::SetIamPolicyRequest request);
 
   // engine::ReplicaLinkObserver
   Status OnHello(std::shared_ptr<engine::ReplicaLink> link, const engine::FromReplica::Hello& hello) override;
@@ -86,6 +100,7 @@ class JobService : public engine::ReplicaLinkObserver {
   void OnGone(const std::string& attempt_id);
   [[nodiscard]] Attempt FindAttempt(std::string_view attempt_id) const;
   [[nodiscard]] ml::v1::Job Present(const v1::JobRecord& record) const;
+  [[nodiscard]] Status CheckQuota(const v1::JobRecord& asking) const;
   boost::asio::awaitable<Result<v1::JobRecord>> Load(wire::JobName name);
   boost::asio::awaitable<Status> Post(wire::JobName name, v1::Event event,
                                       std::optional<std::int64_t> revision);
@@ -93,6 +108,8 @@ class JobService : public engine::ReplicaLinkObserver {
 
   Collaborators outside_;
   JobMaker& maker_;
+  jobs::AcceleratorCounts accelerator_quota_;
+  std::list<const v1::JobRecord*> creating_;  ///< being written, without a runner yet
   bool stopping_ = false;
   std::map<std::int64_t, std::unique_ptr<JobRunner>> runners_;  ///< by uid: every unfinished job
   std::map<std::int64_t, std::unique_ptr<JobRunner>> leaving_;  ///< whose tasks are ending

@@ -4,6 +4,7 @@
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
+#include <set>
 
 #include "control/manifest.h"
 #include "control/testing/world.h"
@@ -111,12 +112,80 @@ TEST_F(JobServiceTest, OfTwoPatchesWithOneEtagOneIsRefused) {
 
 TEST_F(JobServiceTest, PatchMasks) {
   ASSERT_TRUE(Create(MakeJob("j")));
-  for (const char* mask : {"", "state", "labels,state", "labels,", ",labels", "*"}) {
+  for (const char* mask : {"", ",", "state", "labels,state", "jobId", "job_id", "labels.key", "*"}) {
     Result<Job> patched = Patch("j", Labelled("1"), mask);
-    EXPECT_EQ(patched.has_value(), std::string(mask) == "labels,") << mask;
-    if (!patched) EXPECT_EQ(patched.error().field, "update_mask") << mask;
+    ASSERT_FALSE(patched) << mask;
+    EXPECT_EQ(patched.error().field, "update_mask") << mask;
+  }
+  EXPECT_TRUE(Get("j").labels().empty());
+  for (const char* mask : {"labels", "labels,", ",labels", "labels,labels", " labels "}) {
+    EXPECT_TRUE(Patch("j", Labelled("1"), mask)) << mask;
   }
   EXPECT_EQ(Patch("j", Labelled("NOT A LABEL"), "labels").error().code, Code::kInvalidArgument);
+}
+
+TEST_F(JobServiceTest, EveryEventOfAJobChangesItsEtag) {
+  std::set<std::string> etags;
+  ASSERT_TRUE(Create(MakeJob("j")));
+  etags.insert(Get("j").etag());
+  ASSERT_TRUE(WaitForState("j", Job::RUNNING));
+  etags.insert(Get("j").etag());
+  ASSERT_TRUE(Patch("j", Labelled("1"), "labels"));
+  etags.insert(Get("j").etag());
+  EndJob("j");
+  etags.insert(Get("j").etag());
+  ASSERT_TRUE(Patch("j", Labelled("1"), "labels"));
+  etags.insert(Get("j").etag());
+  EXPECT_EQ(etags.size(), 5U);
+}
+
+iam::v1::SetIamPolicyRequest Viewer(const std::string& member, const std::string& etag = "") {
+  iam::v1::SetIamPolicyRequest request;
+  iam::v1::Binding& binding = *request.mutable_policy()->add_bindings();
+  binding.set_role("roles/ml.viewer");
+  binding.add_members(member);
+  request.mutable_policy()->set_etag(etag);
+  return request;
+}
+
+TEST_F(JobServiceTest, PoliciesAreKeptOverRestartsOfTheServer) {
+  ASSERT_TRUE(Create(MakeJob("j")));
+  ASSERT_TRUE(WaitForState("j", Job::RUNNING));
+  const auto get = [this] { return Await(service_->GetPolicy({"p", "j"})); };
+  EXPECT_EQ(get()->etag(), std::string("\0 \1", 3));
+  const auto set = Await(service_->SetPolicy({"p", "j"}, Viewer("user:a@b.c", get()->etag())));
+  ASSERT_TRUE(set) << set.error().message;
+  EXPECT_EQ(set->etag().size(), 8U);
+  KillServer();
+  StartServer();
+  EXPECT_EQ(get()->ShortDebugString(), set->ShortDebugString());
+  // Events of the job's life are no conflict, another change of the policy is.
+  EndJob("j");
+  const auto again = Await(service_->SetPolicy({"p", "j"}, Viewer("user:d@e.f", set->etag())));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_GT(again->etag(), set->etag());
+  const auto stale = Await(service_->SetPolicy({"p", "j"}, Viewer("user:g@h.i", set->etag())));
+  EXPECT_EQ(stale.error().code, Code::kAborted);
+  EXPECT_EQ(get()->bindings(0).members(0), "user:d@e.f");
+  EXPECT_TRUE(Await(service_->SetPolicy({"p", "j"}, Viewer("user:g@h.i")))) << "without an etag, blindly";
+  EXPECT_EQ(Await(service_->GetPolicy({"p", "x"})).error().code, Code::kNotFound);
+  EXPECT_EQ(Await(service_->SetPolicy({"p", "x"}, Viewer("allUsers"))).error().code, Code::kNotFound);
+}
+
+TEST_F(JobServiceTest, OfManyPoliciesWithOneEtagOneIsSet) {
+  ASSERT_TRUE(Create(MakeJob("j")));
+  const std::string etag = Await(service_->GetPolicy({"p", "j"}))->etag();
+  int set = 0;
+  int done = 0;
+  for (int i = 0; i < 10; ++i) {
+    boost::asio::co_spawn(loop_.context, service_->SetPolicy({"p", "j"}, Viewer("user:a@b.c", etag)),
+                          [&](const std::exception_ptr&, const Result<iam::v1::Policy>& policy) {
+                            ++done;
+                            if (policy) ++set;
+                          });
+  }
+  ASSERT_TRUE(RunUntil([&done] { return done == 10; }));
+  EXPECT_EQ(set, 1);
 }
 
 TEST_F(JobServiceTest, AnEndedJobIsPatchedAndItsCancelDoesNothing) {
@@ -208,6 +277,36 @@ TEST_F(JobServiceTest, ListRefuses) {
   EXPECT_EQ(refused({.page_token = "garbage"}).field, "page_token");
   EXPECT_EQ(refused({.filter = "state=("}).code, Code::kInvalidArgument);
   EXPECT_EQ(refused({.filter = "nothing=1"}).code, Code::kInvalidArgument);
+}
+
+TEST_F(JobServiceTest, PageTokensAreGoodForTheirFilterOnly) {
+  for (const char* job_id : {"a", "b", "c"}) ASSERT_TRUE(Create(MakeJob(job_id)));
+  EXPECT_THAT(Ids({.page_size = 1, .filter = "jobId:*"}), ElementsAre("c"));
+  const std::string token = token_;
+  const auto code = [this](std::string page_token, std::string filter) {
+    JobService::ListQuery query{
+        .project = "p", .page_size = 1, .page_token = std::move(page_token), .filter = std::move(filter)};
+    const auto page = Await(service_->List(std::move(query)));
+    return page ? "" : page.error().field;
+  };
+  EXPECT_EQ(code(token, "jobId:*"), "");
+  EXPECT_EQ(code(token, ""), "page_token");
+  EXPECT_EQ(code(token, "jobId:a*"), "page_token");
+  std::string tampered = token;
+  tampered[0] = tampered[0] == 'A' ? 'B' : 'A';
+  EXPECT_EQ(code(tampered, "jobId:*"), "page_token");
+}
+
+TEST_F(JobServiceTest, JobsOlderThanNinetyDaysAreKeptButNotListed) {
+  ASSERT_TRUE(Create(MakeJob("old")));
+  clock_.Advance(std::chrono::days(10));
+  ASSERT_TRUE(Create(MakeJob("young")));
+  EXPECT_THAT(Ids({}), ElementsAre("young", "old"));
+  clock_.Advance(std::chrono::days(80) + std::chrono::seconds(1));
+  EXPECT_THAT(Ids({}), ElementsAre("young"));
+  EXPECT_EQ(token_, "");
+  EXPECT_THAT(Ids({.page_size = 1}), ElementsAre("young"));
+  EXPECT_EQ(Get("old").job_id(), "old");
 }
 
 TEST_F(JobServiceTest, HelloNeedsTheAttemptsToken) {

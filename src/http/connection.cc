@@ -18,7 +18,12 @@ namespace trainyard::http {
 namespace {
 
 Response ErrorResponse(const Error& error, std::optional<int> status = std::nullopt) {
-  return Response::Json(wire::PrintErrorBody(error), status.value_or(wire::HttpStatus(error.code)));
+  return Response::Json(wire::PrintErrorBody(error, status), status.value_or(wire::HttpStatus(error.code)));
+}
+
+Response ErrorResponse(HeadError error) {
+  const Code code = error.status == 405 ? Code::kUnimplemented : Code::kInvalidArgument;
+  return ErrorResponse(Error{code, std::move(error.reason), ""}, error.status);
 }
 
 }  // namespace
@@ -96,15 +101,17 @@ asio::awaitable<Connection::After> Connection::Answer(RequestHead head, Framing 
 
   RequestBody body(*channel_, framing, context_.options.body_bytes_max, context_.options.body_wait_max);
   auto request = MakeRequest(std::move(head), channel_->scheme());
-  if (!request) co_return co_await Refuse(std::move(request).error());
+  // From here on it is known where the request ends: a refusal leaves the connection usable.
+  if (!request) co_return co_await Reply(ErrorResponse(std::move(request).error()), body, context);
   request->content_length = framing.content_length;
   const auto decoded = DecodeBody(*request, body);
-  if (!decoded) co_return co_await Refuse(decoded.error());
+  if (!decoded) co_return co_await Reply(ErrorResponse(decoded.error()), body, context);
   request->body = decoded->get() != nullptr ? decoded->get() : &body;
 
   Result<Response> response = co_await Call(*request);
   if (!response && body.timed_out()) response = ErrorResponse(response.error(), 408);
   if (!response) response = ErrorResponse(response.error());
+  if (response->status == 405) response->headers.Set("Allow", context_.router.Allowed(*request));
   Log(*request, response->status, start);
   co_return co_await Reply(*std::move(response), body, context);
 }
@@ -145,7 +152,7 @@ asio::awaitable<Connection::After> Connection::Reply(Response response, RequestB
 }
 
 asio::awaitable<Connection::After> Connection::Refuse(HeadError error) {
-  Response response = ErrorResponse(InvalidArgument("", std::move(error.reason)), error.status);
+  Response response = ErrorResponse(std::move(error));
   ResponseContext context;
   context.keep_alive = false;
   context.date = context_.date();

@@ -193,10 +193,11 @@ std::vector<StatusRow> StatusRows() {
       {"http_2_preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "!505"},
       {"http_0_9", "GET /hello\r\n\r\n", "!400"},
       {"two_spaces", "GET  /hello HTTP/1.1\r\nHost: h\r\n\r\n", "!400"},
-      {"unknown_method", "BREW /hello HTTP/1.1\r\nHost: h\r\n\r\n", "!501"},
+      {"unknown_method", "BREW /hello HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc" + get, "405 200"},
       {"unknown_expectation", post + "Expect: miracles\r\nContent-Length: 1\r\n\r\na", "!417"},
-      {"unknown_content_coding", post + "Content-Encoding: br\r\nContent-Length: 1\r\n\r\na", "!415"},
-      {"bad_percent", "GET /query?a=%zz HTTP/1.1\r\nHost: h\r\n\r\n", "!400"},
+      {"unknown_content_coding", post + "Content-Encoding: br\r\nContent-Length: 1\r\n\r\na" + get,
+       "415 200"},
+      {"bad_percent", "GET /query?a=%zz HTTP/1.1\r\nHost: h\r\n\r\n" + get, "400 200"},
       {"bad_percent_in_path", "GET /error/%0 HTTP/1.1\r\nHost: h\r\n\r\n" + get, "400 200"},
       {"cut_head", "GET /hello HTTP/1.1\r\nHost: h\r\n", "!400"},
       {"field_too_large", "GET /hello HTTP/1.1\r\nHost: h\r\nA: " + std::string(70'000, 'a') + "\r\n\r\n",
@@ -223,6 +224,20 @@ std::vector<StatusRow> StatusRows() {
       {"exception", "GET /throw HTTP/1.1\r\nHost: h\r\n\r\n" + get, "500 200"},
       {"error", "GET /error/9 HTTP/1.1\r\nHost: h\r\n\r\n" + get, "400 200"},
   };
+}
+
+TEST(Connection, SaysWhichMethodsAPathHas) {
+  const TestServer server;
+  const std::string answer = Converse(server.port(), "DELETE /hello HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_NE(answer.find("\r\nAllow: GET, HEAD\r\n"), std::string::npos) << answer;
+  EXPECT_NE(answer.find("\"code\": 405"), std::string::npos) << answer;
+}
+
+TEST(Connection, ABodySaysTheStatusOfItsHead) {
+  const TestServer server;
+  const std::string answer = Converse(server.port(), "GET /hello HTTP/2.0\r\nHost: h\r\n\r\n");
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 505 ")) << answer;
+  EXPECT_NE(answer.find("\"code\": 505"), std::string::npos) << answer;
 }
 
 TEST(Connection, RefusesWithTheRightStatus) {

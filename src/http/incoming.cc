@@ -35,7 +35,7 @@ std::optional<Method> ParseMethod(std::string_view name) noexcept {
 
 std::expected<Request, HeadError> MakeRequest(RequestHead head, std::string_view scheme) {
   const std::optional<Method> method = ParseMethod(head.method);
-  if (!method) return std::unexpected(HeadError{501, "the method " + head.method + " is unknown"});
+  if (!method) return std::unexpected(HeadError{405, "the method " + head.method + " is unknown"});
   Request request;
   request.method = *method;
   request.scheme = scheme;

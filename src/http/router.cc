@@ -176,4 +176,18 @@ Result<const Handler*> Router::Find(Request& request) const {
   return &route->handler;
 }
 
+std::string Router::Allowed(const Request& request) const {
+  constexpr std::array<std::string_view, kMethodCount> kNames{"GET",   "HEAD",   "POST",   "PUT",
+                                                              "PATCH", "DELETE", "OPTIONS"};
+  Node::Match match;
+  const std::vector<std::string_view> segments = SplitPath(request.path);
+  if (!request.path.starts_with('/') || !root_->Find(segments, match)) return {};
+  std::string allowed;
+  for (std::size_t i = 0; i < kMethodCount; ++i) {
+    if (match.routes->Find(static_cast<Method>(i)) != nullptr)
+      allowed.append(allowed.empty() ? "" : ", ").append(kNames[i]);
+  }
+  return allowed;
+}
+
 }  // namespace trainyard::http

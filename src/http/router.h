@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,8 +11,9 @@ namespace trainyard::http {
 
 /// Finds the handler of a request: a trie over the raw path's segments. Built once, then read only.
 ///
-/// Patterns: "/v1/projects/{project}/jobs/{job}", with a custom verb "/v1/projects/{project}/jobs/{job}:cancel" (split at the
-/// last ':' of the last segment), and "{rest=**}" as last segment for all that remains. Literal segments win over parameters.
+/// Patterns: "/v1/projects/{project}/jobs/{job}", with a custom verb
+/// "/v1/projects/{project}/jobs/{job}:cancel" (split at the last ':' of the last segment), and "{rest=**}" as
+/// last segment for all that remains. Literal segments win over parameters.
 class Router {
  public:
   Router();
@@ -21,9 +23,12 @@ class Router {
 
   void Add(Method method, std::string_view pattern, Handler handler);
 
-  /// The handler, with request.parameters filled in. kNotFound: no such path; kUnimplemented (answered as 405): the
-  /// path exists for other methods.
+  /// The handler, with request.parameters filled in. kNotFound: no such path; kUnimplemented (answered as
+  /// 405): the path exists for other methods.
   [[nodiscard]] Result<const Handler*> Find(Request& request) const;
+
+  /// "GET, HEAD, PATCH": the methods that the request's path has; empty if there is no such path.
+  [[nodiscard]] std::string Allowed(const Request& request) const;
 
  private:
   struct Node;

@@ -97,5 +97,18 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"relative", Method::kGet, "*", "NOT_FOUND"}),
     [](const auto& row) { return row.param.name; });
 
+TEST(Router, KnowsWhichMethodsAPathHas) {
+  const Router router = MakeRouter();
+  const auto allowed = [&router](std::string path) {
+    Request request;
+    request.path = std::move(path);
+    return router.Allowed(request);
+  };
+  EXPECT_EQ(allowed("/v1/projects/p/jobs"), "GET, HEAD, POST");
+  EXPECT_EQ(allowed("/v1/projects/p/jobs/j:cancel"), "POST");
+  EXPECT_EQ(allowed("/v1"), "");
+  EXPECT_EQ(allowed("*"), "");
+}
+
 }  // namespace
 }  // namespace trainyard::http

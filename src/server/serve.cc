@@ -20,6 +20,9 @@
 #include "api/job_handlers.h"
 #include "api/logging_handlers.h"
 #include "api/metadata_handlers.h"
+#include "api/ml_methods.h"
+#include "api/policy_handlers.h"
+#include "api/project_handlers.h"
 #include "api/storage_handlers.h"
 #include "async/diagnostics.h"
 #include "async/system_clock.h"
@@ -186,13 +189,17 @@ Status Run(const ServeOptions& options) {
                             .admissions = admissions,
                             .clock = clock,
                             .settings = settings},
-                           maker);
+                           maker, options.accelerator_quota);
 
   std::uint16_t tls_port = 0;
   http::Router router;
   api::AddHealthRoute(router);
   api::AddDiscoveryRoutes(router);
-  api::AddJobRoutes(router, jobs);
+  control::RequestQuota request_quota(clock, options.request_limits);
+  api::MlMethods ml(router, request_quota);
+  api::AddJobRoutes(ml, jobs);
+  api::AddPolicyRoutes(ml, jobs);
+  api::AddProjectRoutes(ml);
   api::AddStorageRoutes(router, *buckets);
   api::AddBatchRoutes(router);
   api::AddLoggingRoutes(router, *logs);

@@ -31,6 +31,18 @@ bool SplitListen(const std::string& listen, ServeOptions& options) {
   return true;
 }
 
+/// An error's field is the flag.
+Status ReadQuotas(const std::string& request_limits, const std::string& accelerator_quota,
+                  ServeOptions& options) {
+  auto limits = control::RequestQuota::Limits::Parse(request_limits);
+  if (!limits) return std::unexpected(InvalidArgument("--quota-requests", limits.error().message));
+  auto quota = jobs::ParseAcceleratorQuota(accelerator_quota);
+  if (!quota) return std::unexpected(InvalidArgument("--quota-accelerators", quota.error().message));
+  options.request_limits = *limits;
+  options.accelerator_quota = *std::move(quota);
+  return {};
+}
+
 }  // namespace
 
 bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_status) {
@@ -43,6 +55,8 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
       {"nearest", environment::FallbackPolicy::kNearest}, {"none", environment::FallbackPolicy::kNone}};
   const std::map<std::string, placement::Capacity::Mode> capacities{
       {"share", placement::Capacity::Mode::kShare}, {"strict", placement::Capacity::Mode::kStrict}};
+  std::string request_limits;
+  std::string accelerator_quota;
   const std::map<std::string, replica::v1::Manifest::Network> networks{
       {"host", replica::v1::Manifest::HOST}, {"isolated", replica::v1::Manifest::ISOLATED}};
   app.add_option("--data", options.data_dir, "folder that holds jobs, logs, buckets and environments")
@@ -76,6 +90,13 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
          "there those names mean Google")
       ->transform(CLI::CheckedTransformer(std::map<std::string, bool>{{"on", true}, {"off", false}}))
       ->default_str("on");
+  app.add_option("--quota-requests", request_limits,
+                 "requests that a project may make in 60 seconds: jobs.create, and all others of the ml API "
+                 "(the original: creates=60,other=300)")
+      ->type_name("creates=N,other=N");
+  app.add_option("--quota-accelerators", accelerator_quota,
+                 "accelerators that the unfinished jobs of a project may hold, by type: NVIDIA_TESLA_K80=2,TPU_V2=8")
+      ->type_name("TYPE=N,...");
   app.add_option("--stop-grace", grace_seconds, "seconds from SIGTERM to SIGKILL when a replica is stopped")
       ->check(CLI::Range(0, 3600))
       ->capture_default_str();
@@ -90,6 +111,10 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
   }
   if (!SplitListen(listen, options)) {
     exit_status = app.exit(CLI::ValidationError("--listen", "'" + listen + "' is not HOST:PORT"));
+    return false;
+  }
+  if (Status quotas = ReadQuotas(request_limits, accelerator_quota, options); !quotas) {
+    exit_status = app.exit(CLI::ValidationError(quotas.error().field, quotas.error().message));
     return false;
   }
   options.data_dir = std::filesystem::absolute(options.data_dir).lexically_normal().string();

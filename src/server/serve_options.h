@@ -5,6 +5,8 @@
 #include <string>
 
 #include "environment/catalogue.h"
+#include "control/request_quota.h"
+#include "jobs/accelerator_quota.h"
 #include "placement/plan.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
@@ -21,6 +23,8 @@ struct ServeOptions {
   placement::Capacity::Mode capacity = placement::Capacity::Mode::kShare;
   replica::v1::Manifest::Network network = replica::v1::Manifest::HOST;
   bool google_front = true;  ///< replicas find this server's buckets under Google's host names
+  control::RequestQuota::Limits request_limits;  ///< per project and minute
+  jobs::AcceleratorCounts accelerator_quota;     ///< per project; types without a number have no limit
   std::chrono::seconds stop_grace{30};
   bool create_buckets = true;
   bool verbose = false;

@@ -87,6 +87,24 @@ json::array Details(const Error& error) {
   return is_quota ? QuotaFailure(error) : BadRequest(error);
 }
 
+json::object StatusObject(const Error& error, std::optional<int> http_status) {
+  json::object status{{"code", http_status.value_or(HttpStatus(error.code))},
+                      {"message", ReplaceMalformed(FullMessage(error))},
+                      {"status", CodeName(error.code)}};
+  if (!error.field.empty() || !error.violations.empty()) status["details"] = Details(error);
+  return status;
+}
+
+/// Of the first form of errors; the rest is as storage has it.
+std::string_view ReasonOf(Code code) noexcept {
+  switch (code) {
+    case Code::kInvalidArgument: return "badRequest";
+    case Code::kFailedPrecondition: return "failedPrecondition";
+    case Code::kResourceExhausted: return "rateLimitExceeded";
+    default: return RowOf(code).storage_reason;
+  }
+}
+
 /// Text at a key; empty if there is none or it is not text.
 std::string TextAt(const json::object& object, std::string_view key) {
   const auto* value = object.if_contains(key);
@@ -133,10 +151,13 @@ std::string FullMessage(const Error& error) {
 }
 
 std::string PrintErrorBody(const Error& error, std::optional<int> http_status) {
-  json::object status{{"code", http_status.value_or(HttpStatus(error.code))},
-                      {"message", ReplaceMalformed(FullMessage(error))},
-                      {"status", CodeName(error.code)}};
-  if (!error.field.empty() || !error.violations.empty()) status["details"] = Details(error);
+  return IndentJson(json::serialize(json::object{{"error", StatusObject(error, http_status)}}));
+}
+
+std::string PrintFirstErrorBody(const Error& error) {
+  json::object status = StatusObject(error, std::nullopt);
+  json::object reason{{"message", status["message"]}, {"domain", "global"}, {"reason", ReasonOf(error.code)}};
+  status["errors"] = json::array{std::move(reason)};
   return IndentJson(json::serialize(json::object{{"error", std::move(status)}}));
 }
 

@@ -15,7 +15,8 @@ namespace trainyard::wire {
 /// 501 would be retried by clients).
 [[nodiscard]] int HttpStatus(Code code) noexcept;
 
-/// The same for storage v1, where an unmet precondition is 412 and a full disk 507 (clients repeat a 429 for minutes).
+/// The same for storage v1, where an unmet precondition is 412 and a full disk 507 (clients repeat a 429 for
+/// minutes).
 [[nodiscard]] int StorageHttpStatus(Code code) noexcept;
 
 /// The message as the API shows it: "Field: runtime_version Error: ..." with a field, else error.message.
@@ -25,6 +26,10 @@ namespace trainyard::wire {
 /// newline at the end. Details are there when a field or violations are; those of kResourceExhausted are a
 /// QuotaFailure whose subjects are the violations' fields. `http_status`: where it is not the code's own.
 [[nodiscard]] std::string PrintErrorBody(const Error& error, std::optional<int> http_status = std::nullopt);
+
+/// The same in the first form of errors ($.xgafv=1), with "errors": [{"message", "domain", "reason"}] beside
+/// the message.
+[[nodiscard]] std::string PrintFirstErrorBody(const Error& error);
 
 /// storage v1: {"error": {"code": 404, "message": "...", "errors": [{"domain": "global", "reason":
 /// "notFound", "message": "..."}]}}.

@@ -111,5 +111,51 @@ INSTANTIATE_TEST_SUITE_P(
             {Code::kAlreadyExists, "", ""}}),
     [](const auto& row) { return row.param.name; });
 
+TEST(PrintErrorBodyTest, QuotaFailuresHaveSubjects) {
+  Error error{.code = Code::kResourceExhausted, .message = "Quota failure for project P. M. R", .field = ""};
+  error.violations.push_back({.field = "P", .description = "M."});
+  EXPECT_EQ(PrintErrorBody(error), R"({
+  "error": {
+    "code": 429,
+    "message": "Quota failure for project P. M. R",
+    "status": "RESOURCE_EXHAUSTED",
+    "details": [
+      {
+        "@type": "type.googleapis.com/google.rpc.QuotaFailure",
+        "violations": [
+          {
+            "subject": "P",
+            "description": "M."
+          }
+        ]
+      }
+    ]
+  }
+}
+)");
+}
+
+TEST(PrintErrorBodyTest, AnHttpStatusOfItsOwnIsTheCode) {
+  EXPECT_NE(PrintErrorBody(InvalidArgument("", "too long"), 431).find("\"code\": 431"), std::string::npos);
+}
+
+TEST(PrintFirstErrorBodyTest, HasAListOfErrors) {
+  EXPECT_EQ(PrintFirstErrorBody(NotFound("gone")), R"({
+  "error": {
+    "code": 404,
+    "message": "gone",
+    "status": "NOT_FOUND",
+    "errors": [
+      {
+        "message": "gone",
+        "domain": "global",
+        "reason": "notFound"
+      }
+    ]
+  }
+}
+)");
+}
+
 }  // namespace
 }  // namespace trainyard::wire

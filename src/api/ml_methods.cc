@@ -1,0 +1,39 @@
+#include "api/ml_methods.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "wire/error_body.h"
+
+namespace trainyard::api {
+namespace {
+
+using boost::asio::awaitable;
+using control::RequestQuota;
+using http::Request;
+using http::Response;
+
+/// Clients that know Retry-After come back when it is worth it, gcloud among them.
+awaitable<Result<Response>> Limited(RequestQuota& quota, RequestQuota::Kind kind,
+                                    std::shared_ptr<const http::Handler> handler, Request& request) {
+  std::optional<RequestQuota::Refusal> refusal = quota.Take(request.Parameter("project"), kind);
+  if (!refusal) co_return co_await (*handler)(request);
+  Response response =
+      Response::Json(wire::PrintErrorBody(refusal->error), wire::HttpStatus(refusal->error.code));
+  response.headers.Set("Retry-After", std::to_string(refusal->retry_after.count()));
+  co_return response;
+}
+
+}  // namespace
+
+void MlMethods::Add(http::Method verb, std::string_view pattern, MethodForm form, http::Handler handler,
+                    RequestQuota::Kind kind) {
+  auto shared = std::make_shared<const http::Handler>(std::move(handler));
+  http::Handler limited = [&quota = quota_, kind, shared](Request& request) {
+    return Limited(quota, kind, shared, request);
+  };
+  router_.Add(verb, pattern, WithSystemParameters(std::move(form), std::move(limited)));
+}
+
+}  // namespace trainyard::api

@@ -1,0 +1,69 @@
+#include "api/policy_handlers.h"
+
+#include "api/query_number.h"
+#include "jobs/iam_policy.h"
+#include "wire/json.h"
+
+namespace trainyard::api {
+
+namespace {
+
+using boost::asio::awaitable;
+using control::JobService;
+using http::Request;
+using http::Response;
+
+constexpr std::size_t kPolicyBytesMax = 256 << 10;  // "a few 10s of KB" in the original
+
+wire::JobName NameOf(const Request& request) {
+  return {request.Parameter("project"), request.Parameter("job")};
+}
+
+awaitable<Result<Response>> GetPolicy(JobService& jobs, Request& request) {
+  TY_CO_TRY(int version,
+            QueryNumber(request, "options.requestedPolicyVersion", "options.requested_policy_version"));
+  TY_CO_TRY(iam::v1::Policy policy, co_await jobs.GetPolicy(NameOf(request)));
+  TY_CO_TRY(iam::v1::Policy shown, jobs::PolicyAtVersion(std::move(policy), version));
+  co_return Response::Json(wire::PrintJson(shown));
+}
+
+awaitable<Result<Response>> SetPolicy(JobService& jobs, Request& request) {
+  TY_CO_TRY(std::string text, co_await request.body->ReadAll(kPolicyBytesMax));
+  iam::v1::SetIamPolicyRequest body;
+  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body));
+  if (!body.has_policy()) co_return std::unexpected(InvalidArgument("policy", "A policy is required"));
+  TY_CO_TRY(iam::v1::Policy policy, co_await jobs.SetPolicy(NameOf(request), std::move(body)));
+  co_return Response::Json(wire::PrintJson(policy));
+}
+
+/// An unknown job has no permissions: no error, so that who may not see it learns nothing.
+awaitable<Result<Response>> TestPermissions(JobService& jobs, Request& request) {
+  TY_CO_TRY(std::string text, co_await request.body->ReadAll(kPolicyBytesMax));
+  iam::v1::TestIamPermissionsRequest body;
+  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body));
+  TY_CO_TRY(std::vector<std::string> held, jobs::PermissionsHeld(body));
+  iam::v1::TestIamPermissionsResponse answer;
+  Result<ml::v1::Job> job = co_await jobs.Get(NameOf(request));
+  if (!job && job.error().code != Code::kNotFound) co_return std::unexpected(job.error());
+  if (job) answer.mutable_permissions()->Assign(held.begin(), held.end());
+  co_return Response::Json(wire::PrintJson(answer));
+}
+
+}  // namespace
+
+void AddPolicyRoutes(MlMethods& methods, JobService& jobs) {
+  using http::Method;
+  const std::string job = "/v1/projects/{project}/jobs/{job}";
+  const MethodForm get{.answer = iam::v1::Policy::descriptor(),
+                       .parameters = {"options.requestedPolicyVersion"}};
+  const MethodForm set{.answer = iam::v1::Policy::descriptor(), .parameters = {}};
+  const MethodForm test{.answer = iam::v1::TestIamPermissionsResponse::descriptor(), .parameters = {}};
+  methods.Add(Method::kGet, job + ":getIamPolicy", get,
+              [&jobs](Request& request) { return GetPolicy(jobs, request); });
+  methods.Add(Method::kPost, job + ":setIamPolicy", set,
+              [&jobs](Request& request) { return SetPolicy(jobs, request); });
+  methods.Add(Method::kPost, job + ":testIamPermissions", test,
+              [&jobs](Request& request) { return TestPermissions(jobs, request); });
+}
+
+}  // namespace trainyard::api

@@ -1,0 +1,136 @@
+#include "api/project_handlers.h"
+
+#include <google/protobuf/empty.pb.h>
+
+#include <algorithm>
+
+#include "api/query_number.h"
+#include "cluster/project_number.h"
+#include "cluster/region.h"
+#include "trainyard/longrunning/operations.pb.h"
+#include "trainyard/ml/v1/ml.pb.h"
+#include "wire/json.h"
+#include "wire/utf8.h"
+
+namespace trainyard::api {
+
+namespace {
+
+using boost::asio::awaitable;
+using http::Request;
+using http::Response;
+using ml::v1::AcceleratorConfig;
+
+constexpr int kPageSizeDefault = 20;
+constexpr int kPageSizeMax = 100;
+constexpr std::size_t kBodyBytesMax = 64 << 10;
+
+awaitable<Result<Response>> GetConfig(Request& request) {
+  const std::string& project = request.Parameter("project");
+  ml::v1::GetConfigResponse config;
+  config.set_service_account(cluster::ServiceAccount(project));
+  config.set_service_account_project(cluster::ProjectNumber(project));
+  config.mutable_config()->set_tpu_service_account(cluster::TpuServiceAccount(project));
+  co_return Response::Json(wire::PrintJson(config));
+}
+
+/// Training is what there is here; of the accelerators those that a job of the region may ask for.
+ml::v1::Location LocationOf(std::string_view project, const cluster::Region& region) {
+  ml::v1::Location location;
+  location.set_name("projects/" + std::string(project) + "/locations/" + std::string(region.name));
+  ml::v1::Capability& training = *location.add_capabilities();
+  training.set_type(ml::v1::Capability::TRAINING);
+  for (int number = AcceleratorConfig::Type_MIN + 1; number <= AcceleratorConfig::Type_MAX; ++number) {
+    if (!AcceleratorConfig::Type_IsValid(number)) continue;
+    if (region.Has(static_cast<AcceleratorConfig::Type>(number)))
+      training.add_available_accelerators(static_cast<ml::v1::Capability::AvailableAccelerators>(number));
+  }
+  return location;
+}
+
+Error NoSuchLocation(const Request& request) {
+  return NotFound("The location " + wire::ReplaceMalformed(request.Parameter("location")) +
+                  " is not one that training runs in.");
+}
+
+awaitable<Result<Response>> GetLocation(Request& request) {
+  const cluster::Region* region = cluster::FindRegion(request.Parameter("location"));
+  if (region == nullptr) co_return std::unexpected(NoSuchLocation(request));
+  co_return Response::Json(wire::PrintJson(LocationOf(request.Parameter("project"), *region)));
+}
+
+Result<int> PageSize(const Request& request) {
+  TY_TRY(int size, QueryNumber(request, "pageSize", "page_size"));
+  if (size < 0) return std::unexpected(InvalidArgument("page_size", "The page size must not be negative"));
+  return size == 0 ? kPageSizeDefault : std::min(size, kPageSizeMax);
+}
+
+Error WrongToken() { return InvalidArgument("page_token", "The page token is not valid for this request"); }
+
+/// By name. A page token is the name of the last location that was given.
+awaitable<Result<Response>> ListLocations(Request& request) {
+  TY_CO_TRY(int page_size, PageSize(request));
+  std::vector<const cluster::Region*> regions;
+  for (const cluster::Region& region : cluster::Regions()) regions.push_back(&region);
+  const auto name = [](const cluster::Region* region) { return region->name; };
+  std::ranges::sort(regions, {}, name);
+  auto next = regions.begin();
+  if (const std::string_view token = request.Query("pageToken"); !token.empty()) {
+    next = std::ranges::find(regions, token, name);
+    if (next == regions.end()) co_return std::unexpected(WrongToken());
+    ++next;
+  }
+  ml::v1::ListLocationsResponse page;
+  for (; next != regions.end() && page.locations_size() < page_size; ++next)
+    *page.add_locations() = LocationOf(request.Parameter("project"), **next);
+  if (next != regions.end()) page.set_next_page_token(std::string((*std::prev(next))->name));
+  co_return Response::Json(wire::PrintJson(page));
+}
+
+awaitable<Result<Response>> ListOperations(Request& request) {
+  TY_CO_RETURN_IF_ERROR(PageSize(request));
+  if (!request.Query("pageToken").empty()) co_return std::unexpected(WrongToken());
+  co_return Response::Json(wire::PrintJson(longrunning::ListOperationsResponse()));
+}
+
+Error NoSuchOperation(const Request& request) {
+  return NotFound("The operation " + wire::ReplaceMalformed(request.Parameter("operation")) +
+                  " cannot be found: training methods make none.");
+}
+
+awaitable<Result<Response>> GetOperation(Request& request) {
+  co_return std::unexpected(NoSuchOperation(request));
+}
+
+awaitable<Result<Response>> CancelOperation(Request& request) {
+  TY_CO_TRY(std::string text, co_await request.body->ReadAll(kBodyBytesMax));
+  google::protobuf::Empty body;
+  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body));
+  co_return std::unexpected(NoSuchOperation(request));
+}
+
+}  // namespace
+
+void AddProjectRoutes(MlMethods& methods) {
+  using http::Method;
+  const std::string project = "/v1/projects/{project}";
+  const std::string location = project + "/locations/{location}";
+  const MethodForm config{.answer = ml::v1::GetConfigResponse::descriptor(), .parameters = {}};
+  const MethodForm locations{.answer = ml::v1::ListLocationsResponse::descriptor(),
+                             .parameters = {"pageSize", "pageToken"}};
+  const MethodForm one_location{.answer = ml::v1::Location::descriptor(), .parameters = {}};
+  const MethodForm operations{.answer = longrunning::ListOperationsResponse::descriptor(),
+                              .parameters = {"filter", "pageSize", "pageToken", "returnPartialSuccess"}};
+  const MethodForm operation{.answer = longrunning::Operation::descriptor(), .parameters = {}};
+  const MethodForm empty{.answer = google::protobuf::Empty::descriptor(), .parameters = {}};
+  methods.Add(Method::kGet, project + ":getConfig", config, GetConfig);
+  methods.Add(Method::kGet, project + "/locations", locations, ListLocations);
+  methods.Add(Method::kGet, location, one_location, GetLocation);
+  methods.Add(Method::kGet, project + "/operations", operations, ListOperations);
+  for (const std::string& parent : {project, location}) {
+    methods.Add(Method::kGet, parent + "/operations/{operation}", operation, GetOperation);
+    methods.Add(Method::kPost, parent + "/operations/{operation}:cancel", empty, CancelOperation);
+  }
+}
+
+}  // namespace trainyard::api

@@ -1,0 +1,169 @@
+#include "api/system_parameters.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/ascii.h"
+#include "wire/error_body.h"
+#include "wire/field_selector.h"
+#include "wire/json_compact.h"
+#include "wire/utf8.h"
+
+namespace trainyard::api {
+namespace {
+
+using boost::asio::awaitable;
+using http::Request;
+using http::Response;
+
+constexpr std::size_t kQuotaUserMax = 40;
+
+// Accepted and of no consequence here: who asks, and how it is traced.
+constexpr std::array<std::string_view, 11> kIgnored{
+    "key",        "access_token", "oauth_token", "uploadType", "userProject", "upload_protocol",
+    "projection", "trace",        "pp",          "userip",     "strict"};
+
+struct Method {
+  MethodForm form;
+  http::Handler handler;
+};
+
+/// How the client wants to be answered.
+struct AnswerForm {
+  bool pretty = true;
+  bool first_error_form = false;  ///< $.xgafv=1: with a list of errors beside the message
+  std::optional<wire::FieldSelector> fields;
+};
+
+std::string CamelCase(std::string_view name) {
+  std::string camel;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool joins = name[i] == '_' && i + 1 < name.size() && name[i + 1] >= 'a' && name[i + 1] <= 'z';
+    camel += joins ? static_cast<char>(name[++i] - ('a' - 'A')) : name[i];
+  }
+  return camel;
+}
+
+Error UnknownParameter(const std::string& name) {
+  const std::string shown = wire::ReplaceMalformed(name);
+  std::string text = "Invalid JSON payload received. Unknown name \"" + shown +
+                     "\": Cannot bind query parameter. Field '" + shown +
+                     "' could not be found in request message.";
+  Error error{.code = Code::kInvalidArgument, .message = text, .field = {}};
+  error.violations.push_back({.field = {}, .description = std::move(text)});
+  return error;
+}
+
+Status ReadPretty(const std::string& value, AnswerForm& form) {
+  if (EqualsIgnoringCase(value, "true") || value.empty() || value == "1") return {};
+  if (!EqualsIgnoringCase(value, "false") && value != "0")
+    return std::unexpected(InvalidArgument("prettyPrint", "Invalid value at 'prettyPrint' (TYPE_BOOL), \"" +
+                                                              wire::ReplaceMalformed(value) + "\""));
+  form.pretty = false;
+  return {};
+}
+
+Status ReadErrorForm(const std::string& value, AnswerForm& form) {
+  if (value != "1" && value != "2" && !value.empty())
+    return std::unexpected(InvalidArgument(
+        "$.xgafv",
+        "Invalid value at '$.xgafv': \"" + wire::ReplaceMalformed(value) + "\" is neither 1 nor 2"));
+  form.first_error_form = value == "1";
+  return {};
+}
+
+Status CheckAlt(const std::string& value) {
+  if (value.empty() || EqualsIgnoringCase(value, "json")) return {};
+  return std::unexpected(InvalidArgument("alt", "Invalid value at 'alt': this method answers json, not \"" +
+                                                    wire::ReplaceMalformed(value) + "\""));
+}
+
+Status ReadFields(const std::string& value, const MethodForm& method, AnswerForm& form) {
+  if (value.empty()) return {};
+  TY_TRY(wire::FieldSelector selector, wire::FieldSelector::Parse(value));
+  TY_RETURN_IF_ERROR(selector.Resolve(*method.answer));
+  form.fields = std::move(selector);
+  return {};
+}
+
+Status CheckQuotaUser(const std::string& value) {
+  if (value.size() <= kQuotaUserMax) return {};
+  return std::unexpected(InvalidArgument(
+      "quotaUser", "quotaUser has more than " + std::to_string(kQuotaUserMax) + " characters"));
+}
+
+/// One parameter; a method's own is given its name in camelCase.
+Status ReadParameter(std::string& name, const std::string& value, const MethodForm& method,
+                     AnswerForm& form) {
+  // "$alt" is "alt": the front ends take both.
+  const std::string_view system =
+      name.starts_with('$') && name != "$.xgafv" ? std::string_view(name).substr(1) : std::string_view(name);
+  if (system == "fields") return ReadFields(value, method, form);
+  if (system == "prettyPrint") return ReadPretty(value, form);
+  if (system == "$.xgafv") return ReadErrorForm(value, form);
+  if (system == "alt") return CheckAlt(value);
+  if (system == "quotaUser") return CheckQuotaUser(value);
+  if (system == "callback") {
+    if (value.empty()) return {};
+    return std::unexpected(InvalidArgument("callback", "JSONP is not served: leave out 'callback'"));
+  }
+  if (std::ranges::find(kIgnored, system) != kIgnored.end()) return {};
+  std::string camel = CamelCase(name);
+  if (std::ranges::find(method.parameters, camel) == method.parameters.end())
+    return std::unexpected(UnknownParameter(name));
+  if (!wire::IsUtf8(value))
+    return std::unexpected(InvalidArgument(camel, "Invalid value at '" + camel + "': malformed UTF-8"));
+  name = std::move(camel);
+  return {};
+}
+
+/// What is read of the form stays read after an error: the error is answered in it.
+Status ReadParameters(Request& request, const MethodForm& method, AnswerForm& form) {
+  Status first;
+  for (auto& [name, value] : request.query) {
+    Status read = ReadParameter(name, value, method, form);
+    if (!read && first) first = std::move(read);
+  }
+  for (const auto& [name, value] : request.parameters) {
+    if (!wire::IsUtf8(value) && first)
+      first = std::unexpected(InvalidArgument("name", "The " + name + " in the request's path is not UTF-8"));
+  }
+  return first;
+}
+
+Response ErrorResponse(const Error& error, const AnswerForm& form) {
+  std::string body = form.first_error_form ? wire::PrintFirstErrorBody(error) : wire::PrintErrorBody(error);
+  if (!form.pretty) body = wire::CompactJson(body);
+  return Response::Json(std::move(body), wire::HttpStatus(error.code));
+}
+
+void Shape(Response& response, const AnswerForm& form) {
+  auto* text = std::get_if<std::string>(&response.body);
+  if (text == nullptr || !response.headers.Get("Content-Type").starts_with("application/json")) return;
+  const bool ok = response.status >= 200 && response.status < 300;
+  if (form.fields && ok) *text = form.fields->Apply(*text);
+  if (!form.pretty) *text = wire::CompactJson(*text);
+}
+
+awaitable<Result<Response>> Run(std::shared_ptr<const Method> method, Request& request) {
+  AnswerForm form;
+  if (Status read = ReadParameters(request, method->form, form); !read)
+    co_return ErrorResponse(read.error(), form);
+  Result<Response> response = co_await method->handler(request);
+  if (!response) co_return ErrorResponse(response.error(), form);
+  Shape(*response, form);
+  co_return response;
+}
+
+}  // namespace
+
+http::Handler WithSystemParameters(MethodForm form, http::Handler method) {
+  // Shared: std::function copies its target.
+  auto shared = std::make_shared<const Method>(Method{.form = std::move(form), .handler = std::move(method)});
+  return [shared](Request& request) { return Run(shared, request); };
+}
+
+}  // namespace trainyard::api

@@ -1,0 +1,54 @@
+#include "control/list_search.h"
+
+#include <charconv>
+
+#include "store/sip_hash.h"
+#include "wire/time.h"
+
+namespace trainyard::control {
+namespace {
+
+constexpr char kBinding = '.';  // in no token of the store
+
+/// No secret: a client that lies here only deceives itself. The store's own token is sealed.
+std::string FilterMark(std::string_view filter) {
+  constexpr store::SipHashKey kKey{};
+  std::string digits(16, '0');
+  const auto [end, error] =
+      std::to_chars(digits.data(), digits.data() + digits.size(), store::SipHash(kKey, filter), 16);
+  digits.resize(static_cast<std::size_t>(end - digits.data()));
+  return digits;
+}
+
+}  // namespace
+
+std::string Etag(const v1::JobRecord& record) { return std::to_string(record.revision()); }
+
+std::function<bool(v1::JobRecord&)> ListSearch::EndedJobs(std::shared_ptr<ListSearch> search) {
+  return [search = std::move(search)](v1::JobRecord& record) {
+    if (wire::FromProto(record.job().create_time()) < search->oldest_) search->past_window_ = true;
+    if (search->past_window_) return false;
+    if (!record.job().has_end_time()) return true;
+    record.mutable_job()->set_etag(Etag(record));
+    return search->Wants(record.job());
+  };
+}
+
+std::string BindPageToken(std::string token, std::string_view filter) {
+  if (token.empty() || filter.empty()) return token;
+  token.push_back(kBinding);
+  return token + FilterMark(filter);
+}
+
+Result<std::string> UnbindPageToken(std::string_view token, std::string_view filter) {
+  const std::size_t binding = token.rfind(kBinding);
+  const std::string_view mark =
+      binding == std::string_view::npos ? std::string_view() : token.substr(binding + 1);
+  const bool bound_here = filter.empty() ? binding == std::string_view::npos : mark == FilterMark(filter);
+  if (!token.empty() && !bound_here)
+    return std::unexpected(InvalidArgument(
+        "page_token", "The page token is not valid for this request: it is of another filter"));
+  return std::string(token.substr(0, binding));
+}
+
+}  // namespace trainyard::control

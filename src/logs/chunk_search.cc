@@ -1,60 +1,22 @@
 #include "logs/chunk_search.h"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <string>
 #include <utility>
 
 #include "logs/chunk_lines.h"
-#include "logs/entry.h"
-#include "logs/log_store.h"
-#include "wire/time.h"
+#include "logs/chunk_row.h"
 
 namespace trainyard::logs {
+
+using namespace chunk_column;
 
 namespace {
 
 constexpr std::int64_t kChunksPassedMax = 10'000;
 
-enum Column : int {
-  kJobUid,
-  kJobLine,
-  kLineCount,
-  kFloor,
-  kFirstTime,
-  kLastTime,
-  kReceiveTime,
-  kProject,
-  kTaskName,
-  kJobId,
-  kTrialId,
-  kHostName,
-  kLines,  // last: touching it reads the chunk's overflow pages
-};
-
-SysTime TimeOf(std::int64_t nanoseconds) { return SysTime(std::chrono::nanoseconds(nanoseconds)); }
-
-logging::v2::LogEntry CommonPart(const sqlite::Cursor& row) {
-  const LogSource source{.project = std::string(row.Text(kProject)),
-                         .job_id = std::string(row.Text(kJobId)),
-                         .task_name = std::string(row.Text(kTaskName)),
-                         .trial_id = std::string(row.Text(kTrialId)),
-                         .host_name = std::string(row.Text(kHostName))};
-  logging::v2::LogEntry entry = EntryTemplate(source);
-  *entry.mutable_receive_timestamp() = wire::ToProto(TimeOf(row.Int(kReceiveTime)));
-  return entry;
-}
-
 }  // namespace
-
-// CROSS JOIN keeps SQLite from starting at a table other than chunks.
-const std::string_view kSelectChunks =
-    "SELECT c.job_uid, c.job_line, c.line_count, c.floor, c.first_time, c.last_time, c.receive_time, "
-    "j.project, "
-    "s.task_name, j.job_id, s.trial_id, s.host_name, c.lines "
-    "FROM chunks c CROSS JOIN jobs j ON j.job_uid = c.job_uid CROSS JOIN sources s ON s.source_id = "
-    "c.source_id ";
 
 /// A chunk with lines still to come, the next one at the back.
 struct ChunkSearch::Chunk {
@@ -156,8 +118,7 @@ Status ChunkSearch::OpenChunk() {
 
 bool ChunkSearch::Wanted() const {
   if (chunks_.Int(kLastTime) < range_.earliest || chunks_.Int(kFirstTime) > range_.latest) return false;
-  if (!std::ranges::binary_search(query_.projects, chunks_.Text(kProject))) return false;
-  return !query_.bounds.task_name || *query_.bounds.task_name == chunks_.Text(kTaskName);
+  return IsAskedFor(chunks_, query_);
 }
 
 bool ChunkSearch::InRange(const Position& position) const {

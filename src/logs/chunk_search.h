@@ -77,7 +77,4 @@ class ChunkSearch {
   std::vector<std::unique_ptr<Chunk>> open_;  ///< a heap by next line, the first one at the front
 };
 
-/// "SELECT ... FROM ...", to be followed by WHERE and ORDER BY on `c`, the chunks.
-extern const std::string_view kSelectChunks;
-
 }  // namespace trainyard::logs

@@ -60,4 +60,16 @@ void FillEntry(const replica::v1::LogLine& line, std::int64_t shown_time, std::i
   *entry.mutable_timestamp() = wire::ToProto(SysTime(std::chrono::nanoseconds(shown_time)));
 }
 
+LogEntry MakeEntry(const LogEntry& common, std::string_view bytes, std::int64_t shown_time,
+                   std::int64_t job_line) {
+  replica::v1::LogLine line;
+  if (!line.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    line.set_text("(this line cannot be read)");
+    line.set_severity(LogEntry::ERROR);
+  }
+  LogEntry entry = common;
+  FillEntry(line, shown_time, job_line, entry);
+  return entry;
+}
+
 }  // namespace trainyard::logs

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "logs/log_store.h"
 #include "trainyard/logging/v2/logging.pb.h"
@@ -22,5 +23,10 @@ namespace trainyard::logs {
 /// @param shown_time  Unix time in ns
 void FillEntry(const replica::v1::LogLine& line, std::int64_t shown_time, std::int64_t job_line,
                logging::v2::LogEntry& entry);
+
+/// A serialized LogLine as an entry, `common` being the template of its source. One that cannot be read
+/// becomes an entry that says so.
+[[nodiscard]] logging::v2::LogEntry MakeEntry(const logging::v2::LogEntry& common, std::string_view bytes,
+                                              std::int64_t shown_time, std::int64_t job_line);
 
 }  // namespace trainyard::logs

@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "logs/chunk_row.h"
 #include "logs/chunk_search.h"
 #include "logs/entry.h"
 #include "logs/log_database.h"
@@ -56,13 +57,7 @@ void GoOnAfter(const Position& position, SearchRange& range) {
 }
 
 void AddLine(const FoundLine& found, const LogQuery& query, LogPage& page) {
-  replica::v1::LogLine line;
-  if (!line.ParseFromArray(found.bytes.data(), static_cast<int>(found.bytes.size()))) {
-    line.set_text("(this line cannot be read)");
-    line.set_severity(LogEntry::ERROR);
-  }
-  LogEntry entry = *found.common;
-  FillEntry(line, found.position.time, found.position.job_line, entry);
+  LogEntry entry = MakeEntry(*found.common, found.bytes, found.position.time, found.position.job_line);
   if (wire::Matches(query.filter, entry)) page.entries.push_back(std::move(entry));
 }
 

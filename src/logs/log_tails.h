@@ -1,0 +1,59 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "logs/log_store.h"
+#include "trainyard/logging/v2/tail.pb.h"
+
+namespace trainyard::logs {
+
+/// What a tail got.
+struct TailBatch {
+  std::shared_ptr<const std::string> response;  ///< TailLogEntriesResponse, compact JSON; null: nothing came
+  std::string cursor;                           ///< a tail that begins with it goes on after this batch
+  bool behind = false;                          ///< more is stored than the batch holds
+};
+
+/// One client's live view of the log. Holds no lines: whoever is slow is served from the store. Loop thread
+/// only.
+class Tail {
+ public:
+  virtual ~Tail() = default;
+  /// The next entries, as soon as there are any; an empty batch after `wait_max`. One call at a time. An
+  /// error (kDataLoss, or the store's) ends the tail.
+  virtual boost::asio::awaitable<Result<TailBatch>> Next(std::chrono::steady_clock::duration wait_max) = 0;
+};
+
+/// All live tails of a store: wakes those that may have something when lines became durable, and reads for
+/// them on a thread of its own. Tails that ask the same from the same place share one read. A tail that waits
+/// costs nothing. Loop thread only.
+///
+/// Lifecycle: takes the store's OnAppended; the store and the executor outlive it, it outlives its tails. The
+/// destructor joins the thread.
+class LogTails {
+ public:
+  /// `path`: the store's file.
+  [[nodiscard]] static Result<std::unique_ptr<LogTails>> Open(boost::asio::any_io_executor loop,
+                                                              LogStore& store, const std::string& path);
+  ~LogTails();
+  LogTails(const LogTails&) = delete;
+  LogTails& operator=(const LogTails&) = delete;
+
+  /// A tail from `cursor` on, or from where the filter says (TailReader::Start). Errors: those of
+  /// ParseTailQuery, and kInvalidArgument with field "cursor".
+  boost::asio::awaitable<Result<std::shared_ptr<Tail>>> Start(logging::v2::TailLogEntriesRequest request,
+                                                              std::string cursor);
+
+ private:
+  class Live;
+  struct Impl;
+  explicit LogTails(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace trainyard::logs

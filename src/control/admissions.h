@@ -22,35 +22,53 @@ class Admissions {
   /// Whether nothing on this machine listens on the TCP port. Injected: the real one binds it (port_probe.h).
   using PortProbe = std::function<bool(int port)>;
   using OnAdmitted = std::function<void(v1::Event::Admitted admission)>;
+  using OnWait = std::function<void()>;
 
   /// `network`: of the jobs that are admitted from now on. Only HOST needs ports of the machine.
   Admissions(boost::asio::any_io_executor loop, placement::Capacity capacity, PortProbe probe,
-             replica::v1::Manifest::Network network = replica::v1::Manifest::HOST);
+             replica::v1::Manifest::Network network = replica::v1::Manifest::HOST,
+             placement::DevicePool devices = {});
 
-  /// Puts the job into the queue. `on_admitted` runs in a later turn of the loop, at most once.
-  void Enqueue(const v1::JobRecord& job, OnAdmitted on_admitted);
-  /// Whoever waits for this job's admission goes away, the job does not: `on_admitted` is not called any
+  /// Puts the job into the queue. `on_admitted` runs in a later turn of the loop, at most once; `on_wait`
+  /// when it is known what the job waits for, and when that has become something else than a turn or another
+  /// turn (placement::Wait::is_turn).
+  void Enqueue(const v1::JobRecord& job, OnAdmitted on_admitted, OnWait on_wait = nullptr);
+  /// Whoever waits for this job's admission goes away, the job does not: its callbacks are not called any
   /// more, the job keeps what it has.
   void Withdraw(std::int64_t uid);
-  /// A job that a former server admitted: its endpoints stay its own. Nothing for one without endpoints. All
-  /// of them in one turn with the first Enqueue: else what they have is given away.
+  /// A job that a former server admitted: its endpoints and devices stay its own. Nothing for one without
+  /// endpoints. All of them in one turn with the first Enqueue: else what they have is given away.
   void Occupy(const v1::JobRecord& job);
-  /// The job needs nothing any more, queued or admitted.
+  /// The job needs no place and no ports any more, queued or admitted. It keeps its devices.
   void Leave(std::int64_t uid);
 
+  /// Devices of an attempt whose job nobody looks after any more. `holder` is its id.
+  void OccupyDevices(const std::string& holder, const std::string& job_id,
+                     const replica::v1::Devices& devices);
+  /// Nothing of the holder lives any more (proof: its supervisor is dead, its folder gone): others may have
+  /// its devices. A job's holder is JobHolder(uid).
+  void FreeDevices(const std::string& holder);
+  [[nodiscard]] static std::string JobHolder(std::int64_t uid) { return std::to_string(uid); }
+
   /// Why and where the job waits; nothing if it doesn't.
-  [[nodiscard]] std::optional<placement::Plan::Wait> WaitOf(std::int64_t uid) const;
+  [[nodiscard]] std::optional<placement::Wait> WaitOf(std::int64_t uid) const;
   [[nodiscard]] const placement::Capacity& capacity() const noexcept { return capacity_; }
 
  private:
   struct Waiting {
     v1::JobRecord job;
     OnAdmitted on_admitted;
+    OnWait on_wait;
+    std::string said;      ///< the reason that on_wait was last called for; of a turn: kTurn
+    bool planned = false;  ///< a plan has looked at it
   };
 
   void PlanSoon();
   void PlanNow();
-  void WaitForPorts();
+  void WaitForPorts(std::int64_t uid);
+  void TellWaiting(const std::set<std::int64_t>& formerly_blocked);
+  void Tell(std::int64_t uid, Waiting& waiting);
+  [[nodiscard]] placement::Gang LinedUp(placement::Gang gang) const;
   std::optional<int> LeasePort();
   bool GiveAddress(std::int64_t uid, int replica, replica::v1::Endpoint& endpoint);
   std::optional<v1::Event::Admitted> Admit(const v1::JobRecord& job, std::vector<std::string> notes);
@@ -64,7 +82,10 @@ class Admissions {
   std::map<std::int64_t, placement::Gang> running_;
   std::map<std::int64_t, std::vector<int>> ports_of_;
   std::set<int> leased_;
-  std::string shortage_;  ///< what the first in the queue waits for; empty before anyone looked
+  placement::DevicePool devices_;
+  std::map<std::int64_t, placement::Shortage> blocked_;  ///< those that hold back others, by uid
+  std::string blocker_;                                  ///< the job that holds back all behind it; or empty
+  std::vector<std::int64_t> newcomers_;                  ///< that no plan has looked at
   int next_port_ = placement::kLeasePortFirst;
   bool planning_ = false;
   bool waiting_for_ports_ = false;

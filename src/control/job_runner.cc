@@ -56,10 +56,11 @@ void JobRunner::TakeOver(const std::vector<AttemptName>& folders, std::function<
 
 void JobRunner::Begin(std::function<void()> on_done) {
   if (job_.job().state() == Job::QUEUED) {
-    outside_.admissions.Enqueue(job_, [this](v1::Event::Admitted admission) {
+    auto on_admitted = [this](v1::Event::Admitted admission) {
       seen_.admission = std::move(admission);
       wake_.Set();
-    });
+    };
+    outside_.admissions.Enqueue(job_, on_admitted, [this] { wake_.Set(); });
   } else {
     outside_.admissions.Occupy(job_);
   }
@@ -77,6 +78,7 @@ boost::asio::awaitable<Status> JobRunner::Post(v1::Event event, std::optional<st
 
 boost::asio::awaitable<void> JobRunner::Run(std::function<void()> on_done) {
   co_await Live();
+  outside_.admissions.FreeDevices(Admissions::JobHolder(job_.uid()));  // the proof: no attempt is left over
   on_done();
 }
 
@@ -318,6 +320,12 @@ void JobRunner::SweepLeftover(const AttemptKey& key) {
 
 boost::asio::awaitable<void> JobRunner::RemoveAttempt(int replica, int attempt) {
   Status removed = co_await outside_.engine.Remove(ManifestOf(replica, attempt));
+  while (!removed && removed.error().code == Code::kFailedPrecondition) {  // it lives, and has what it has
+    Diagnose(DiagnosticLevel::kError,
+             AttemptId(job_, replica, attempt) + " cannot be removed: " + removed.error().message);
+    co_await Pause(retry_pause());
+    removed = co_await outside_.engine.Remove(ManifestOf(replica, attempt));
+  }
   if (!removed) {
     Diagnose(DiagnosticLevel::kWarning,
              AttemptId(job_, replica, attempt) + " left files behind: " + removed.error().message);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
+#include <utility>
 
 #include "base/check.h"
 #include "placement/counted.h"
@@ -80,26 +82,51 @@ std::vector<std::string> Notes(const Capacity& capacity, const Load& load) {
 }
 
 /// "job_a, job_b and 3 more".
-std::string Names(const std::vector<const Gang*>& gangs) {
+std::string Names(const std::vector<std::string>& users) {
   std::string text;
-  const auto named = std::min<std::size_t>(gangs.size(), kNamesMax);
-  for (std::size_t i = 0; i < named; ++i) text += (i == 0 ? "" : ", ") + gangs[i]->job_id;
-  if (gangs.size() > named) text += " and " + std::to_string(gangs.size() - named) + " more";
+  const auto named = std::min<std::size_t>(users.size(), kNamesMax);
+  for (std::size_t i = 0; i < named; ++i) text += (i == 0 ? "" : ", ") + users[i];
+  if (users.size() > named) text += " and " + std::to_string(users.size() - named) + " more";
   return text;
 }
 
-/// Why the next gang in line waits, and for whom.
-std::string Shortage(const Capacity& capacity, const Load& used, const Load& more,
-                     const std::vector<const Gang*>& running) {
-  if (running.empty())
-    return "The job asks for " + Asked(more) + "; this machine has " + Offered(capacity) + ".";
-  if (capacity.mode == Capacity::Mode::kShare) {
-    return "Waiting for room for " + Counted(more.replicas, "replica") + ": " +
-           std::to_string(used.replicas) + " of " + std::to_string(Places(capacity)) +
-           " places are in use by " + Names(running) + ".";
+/// "It starts when job_a ends.", or when enough of several do.
+std::string WhenTheyEnd(const std::vector<std::string>& names) {
+  if (names.size() == 1) return "It starts when " + names.front() + " has ended.";
+  return "It starts when enough of these jobs have ended.";
+}
+
+/// Why the next gang waits for room, and for whom.
+Shortage RoomShortage(const Capacity& capacity, const Load& used, const Load& more,
+                      const std::vector<std::string>& users) {
+  if (users.empty()) {
+    return {
+        "The job asks for " + Asked(more) + "; this machine has " + Offered(capacity) + ".",
+        "It can start once the server runs on a bigger machine or with --capacity share; until then it waits "
+        "and can be cancelled."};
   }
-  return "Waiting for " + Asked(more) + ": " + Asked(used) + " of " + Offered(capacity) + " are in use by " +
-         Names(running) + ".";
+  if (capacity.mode == Capacity::Mode::kShare) {
+    return {"Waiting for room for " + Counted(more.replicas, "replica") + ": " +
+                std::to_string(used.replicas) + " of " + std::to_string(Places(capacity)) +
+                " places are in use by " + Names(users) + ".",
+            WhenTheyEnd(users)};
+  }
+  return {"Waiting for " + Asked(more) + ": " + Asked(used) + " of " + Offered(capacity) + " are in use by " +
+              Names(users) + ".",
+          WhenTheyEnd(users)};
+}
+
+Shortage DeviceShortage(const DevicePool& devices, const Gang& gang, const std::set<std::size_t>& wanted) {
+  const std::set<std::string> holders = devices.HoldersOf(wanted);
+  const std::vector<std::string> users(holders.begin(), holders.end());
+  const std::size_t held = wanted.size() - devices.FreeOf(wanted);
+  return {"Waiting for " + AskedAccelerators(gang) + ": " + std::to_string(held) + " of " +
+              std::to_string(wanted.size()) + " are in use by " + Names(users) + ".",
+          WhenTheyEnd(users)};
+}
+
+bool Meet(const std::set<std::size_t>& a, const std::set<std::size_t>& b) {
+  return std::ranges::any_of(a, [&b](std::size_t device) { return b.contains(device); });
 }
 
 /// The field that makes the gang too big: the role of the replica that no longer fits.
@@ -115,23 +142,36 @@ std::string_view FieldOf(const Gang::Replica& replica) {
 }  // namespace
 
 Plan PlanAdmissions(const Capacity& capacity, const std::vector<Gang>& running,
-                    std::span<const Gang* const> waiting) {
+                    std::span<const Gang* const> waiting, DevicePool devices) {
   Load used;
-  std::vector<const Gang*> users;
+  std::vector<std::string> users;
   for (const Gang& gang : running) {
     used.Add(LoadOf(gang));
-    users.push_back(&gang);
+    users.push_back(gang.job_id);
   }
   Plan plan;
+  std::set<std::size_t> kept;  // devices that those before are waiting for
   for (const Gang* gang : waiting) {
+    const std::set<std::size_t> wanted = devices.Wanted(*gang);
+    if (Meet(wanted, kept) || devices.LackOf(*gang)) continue;
+    std::optional<DevicePool::Gift> gift = devices.Choose(*gang);
+    if (!gift) {
+      plan.blocked.push_back({.uid = gang->uid, .shortage = DeviceShortage(devices, *gang, wanted)});
+      kept.insert(wanted.begin(), wanted.end());
+      continue;
+    }
     const Load load = LoadOf(*gang);
     if (!Fits(capacity, used, load)) {
-      plan.shortage = Shortage(capacity, used, load, users);
+      plan.blocked.push_back(
+          {.uid = gang->uid, .shortage = RoomShortage(capacity, used, load, users), .blocks_all = true});
       break;
     }
-    plan.admitted.push_back({.uid = gang->uid, .notes = Notes(capacity, load)});
+    std::vector<std::string> notes = Notes(capacity, load);
+    for (std::string& note : devices.Notes(*gang)) notes.push_back(std::move(note));
+    devices.Take(std::to_string(gang->uid), gang->job_id, *gift);
+    plan.admitted.push_back({.uid = gang->uid, .notes = std::move(notes), .devices = *std::move(gift)});
     used.Add(load);
-    users.push_back(gang);
+    users.push_back(gang->job_id);
   }
   return plan;
 }

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/result.h"
-#include "trainyard/replica/v1/replica.pb.h"
+#include "placement/device_pool.h"
+#include "placement/gang.h"
 
 /// Who may start, who waits, and why. Pure: a snapshot in, a plan out; any thread.
 namespace trainyard::placement {
@@ -27,53 +27,52 @@ struct Capacity {
   std::int64_t memory_bytes = 0;
 };
 
-/// One job that runs or wants to.
-struct Gang {
-  struct Replica {
-    std::string machine_type;
-    double cpus = 0;
-    std::int64_t memory_bytes = 0;
-    replica::v1::TaskType type = replica::v1::MASTER;  ///< only for the field of CheckFits' error
-    friend bool operator==(const Replica&, const Replica&) = default;
-  };
-  std::int64_t uid = 0;
-  std::string job_id;
-  int priority = 0;
-  SysTime create_time;
-  std::vector<Replica> replicas;
+/// What a gang waits for.
+struct Shortage {
+  std::string reason;   ///< one sentence: what it waits for
+  std::string unblock;  ///< one sentence: what would end the wait
+  friend bool operator==(const Shortage&, const Shortage&) = default;
 };
 
 /// Where a gang waits and what for.
 struct Wait {
-  std::int64_t position = 0;  ///< 1 for the next one: jobPosition
-  std::string reason;         ///< one sentence: what it waits for and what would free it
+  std::int64_t position = 0;  ///< 1 for the next one of its line: jobPosition
+  std::string reason;         ///< as in Shortage
+  std::string unblock;
+  bool is_turn = false;  ///< it waits for others of the queue only: reason and position change as those go
   friend bool operator==(const Wait&, const Wait&) = default;
 };
 
 struct Plan {
-  using Wait = placement::Wait;
-
   struct Admission {
     std::int64_t uid = 0;
     std::vector<std::string>
         notes;  ///< what was asked and what is given, for the job's log; empty if it is the same
+    DevicePool::Gift devices;
     friend bool operator==(const Admission&, const Admission&) = default;
   };
-  std::vector<Admission> admitted;  ///< in order: the front of the queue
-  std::string shortage;             ///< what the first of the others waits for; empty if all are admitted
+  struct Blocked {
+    std::int64_t uid = 0;
+    Shortage shortage;
+    bool blocks_all = false;  ///< it waits for room: nobody behind it is admitted
+    friend bool operator==(const Blocked&, const Blocked&) = default;
+  };
+  std::vector<Admission> admitted;  ///< in the queue's order
+  std::vector<Blocked> blocked;     ///< those that hold back others, and what they wait for
 };
 
-/// Gangs are admitted whole and in order; one that does not fit holds back all those behind it, so that a big
-/// gang is not starved by small ones. A shared machine admits any gang when nothing else runs. The result
-/// does not depend on the order of `running` but for the names in the shortage.
+/// Gangs are admitted whole and in order. One that waits for room holds back all those behind it, so that a
+/// big gang is not starved by small ones; one that waits for accelerators holds back those that could get the
+/// same ones (priority orders jobs that want the same accelerator: spec api.md 4.2); one that can never
+/// have its accelerators here (DevicePool::LackOf) holds back nobody. A shared machine admits any gang when
+/// nothing else runs. The result does not depend on the order of `running` but for the names in shortages.
 ///
-/// @param waiting  the queue, first to last (Queue::InOrder); only its admitted part and the next are looked
-/// at.
+/// @param waiting  the queue, first to last (Queue::InOrder).
 [[nodiscard]] Plan PlanAdmissions(const Capacity& capacity, const std::vector<Gang>& running,
-                                  std::span<const Gang* const> waiting);
+                                  std::span<const Gang* const> waiting, DevicePool devices = {});
 
-/// kFailedPrecondition (field as in the request: master_type, worker_count, ...) for a gang that can never
-/// fit (kStrict only).
+/// kFailedPrecondition (field as in the request: master_type, worker_count, ...) for a gang whose machines
+/// can never fit (kStrict only). Accelerators: DevicePool::LackOf.
 [[nodiscard]] Status CheckFits(const Capacity& capacity, const Gang& gang);
 
 /// The port range that leases come from: below Linux's ephemeral ports (32768).

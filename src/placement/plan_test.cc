@@ -1,7 +1,8 @@
 #include "placement/plan.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <set>
@@ -34,16 +35,19 @@ struct Planned {
   std::map<std::int64_t, Wait> waiting;
 };
 
-Planned PlanAll(const Capacity& capacity, const std::vector<Gang>& running,
-                const std::vector<Gang>& waiting) {
+Planned PlanAll(const Capacity& capacity, const std::vector<Gang>& running, const std::vector<Gang>& waiting,
+                const DevicePool& devices = {}) {
   Queue queue;
   for (const Gang& gang : waiting) queue.Add(gang);
-  Plan plan = PlanAdmissions(capacity, running, queue.InOrder());
+  Plan plan = PlanAdmissions(capacity, running, queue.InOrder(), devices);
   for (const Plan::Admission& admitted : plan.admitted) queue.Take(admitted.uid);
   Planned planned{.admitted = std::move(plan.admitted), .waiting = {}};
   for (const Gang* gang : queue.InOrder())
-    planned.waiting.emplace(gang->uid, *queue.WaitOf(gang->uid, plan.shortage));
-  EXPECT_EQ(plan.shortage.empty(), queue.empty());
+    planned.waiting.emplace(gang->uid, queue.TurnOf(*gang, "the first"));
+  for (const Plan::Blocked& blocked : plan.blocked) {
+    Wait& wait = planned.waiting.at(blocked.uid);
+    wait = {wait.position, blocked.shortage.reason, blocked.shortage.unblock};
+  }
   return planned;
 }
 
@@ -95,8 +99,10 @@ TEST(PlanAdmissions, AGangBiggerThanTheMachineRunsAlone) {
   const Planned blocked = PlanAll(kTwoCpus, {Make(3, 1)}, {Make(1, 9, 0, 2), Make(2, 1, 0, 1)});
   EXPECT_EQ(Uids(blocked), Uid{}) << "the small job behind it must not starve the big one";
   EXPECT_EQ(blocked.waiting.at(1),
-            (Wait{1, "Waiting for room for 9 replicas: 1 of 8 places are in use by job_3."}));
-  EXPECT_EQ(blocked.waiting.at(2), (Wait{2, "Waiting for its turn: 1 job before it, job_1 is next."}));
+            (Wait{1, "Waiting for room for 9 replicas: 1 of 8 places are in use by job_3.",
+                  "It starts when job_3 has ended."}));
+  EXPECT_EQ(blocked.waiting.at(2), (Wait{2, "Waiting for its turn: 1 job before it, job_1 is next.",
+                                         "It moves up when job_1 starts or is cancelled.", true}));
 }
 
 TEST(PlanAdmissions, StrictGivesEveryReplicaItsMachine) {
@@ -121,6 +127,53 @@ TEST(PlanAdmissions, NamesFewOfManyUsers) {
             "Waiting for room for 1 replica: 8 of 8 places are in use by job_1, job_2, job_3 and 5 more.");
 }
 
+Gang WithGpus(Gang gang, std::int64_t count,
+              AcceleratorConfig::Type type = AcceleratorConfig::NVIDIA_TESLA_T4) {
+  for (Gang::Replica& replica : gang.replicas) {
+    replica.accelerator = type;
+    replica.accelerator_count = count;
+  }
+  return gang;
+}
+
+DevicePool FourGpus() { return {*ParseDeclaredDevices("nvidia-tesla-t4=4"), {}}; }
+
+TEST(PlanAdmissions, GpusAreExclusiveAndPriorityOrdersWhoeverWantsThem) {
+  DevicePool pool = FourGpus();
+  const std::vector<Gang> waiting = {WithGpus(Make(1, 1, 0, 9), 3), WithGpus(Make(2, 1, 0, 8), 2),
+                                     WithGpus(Make(3, 1, 5, 1), 2), WithGpus(Make(4, 1, 0, 1), 2)};
+  const Planned plan = PlanAll(kTwoCpus, {}, waiting, pool);
+  EXPECT_EQ(Uids(plan), (Uid{3})) << "1 wants three, and holds back 2 and 4, for which there would be room";
+  EXPECT_EQ(plan.waiting.at(1), (Wait{1, "Waiting for 3 NVIDIA_TESLA_T4: 2 of 4 are in use by job_3.",
+                                      "It starts when job_3 has ended."}));
+  EXPECT_EQ(plan.waiting.at(4).position, 3);
+  EXPECT_TRUE(plan.waiting.at(4).is_turn);
+  EXPECT_THAT(std::vector(plan.admitted.at(0).devices.at(0).gpus().begin(),
+                          plan.admitted.at(0).devices.at(0).gpus().end()),
+              testing::ElementsAre("0", "1"));
+}
+
+TEST(PlanAdmissions, WhoWaitsForGpusHoldsBackNobodyElse) {
+  DevicePool pool = FourGpus();
+  pool.Take("7", "gpu_job", *pool.Choose(WithGpus(Make(7, 1), 4)));
+  const Planned plan =
+      PlanAll(kTwoCpus, {}, {WithGpus(Make(1, 1, 9, 9), 1), Make(2, 1), WithGpus(Make(3, 1, 9, 9), 8)}, pool);
+  EXPECT_EQ(Uids(plan), (Uid{2}));
+  EXPECT_THAT(plan.waiting.at(1).reason, testing::HasSubstr("4 of 4 are in use by gpu_job"));
+}
+
+TEST(PlanAdmissions, WhoWaitsForRoomHoldsBackAllAndKeepsItsGpus) {
+  const Planned plan = PlanAll(kTwoCpus, {Make(9, 7)}, {WithGpus(Make(1, 2, 1), 1), Make(2, 1)}, FourGpus());
+  EXPECT_EQ(Uids(plan), Uid{});
+  EXPECT_THAT(plan.waiting.at(1).reason, testing::HasSubstr("room for 2 replicas"));
+}
+
+TEST(PlanAdmissions, WhatTheMachineCanNeverServeHoldsBackNobody) {
+  const Planned plan =
+      PlanAll(kTwoCpus, {}, {WithGpus(Make(1, 1, 9), 8), WithGpus(Make(2, 1), 4)}, FourGpus());
+  EXPECT_EQ(Uids(plan), (Uid{2}));
+}
+
 TEST(PlanAdmissions, Properties) {
   std::mt19937 random(7);
   for (int round = 0; round < 3000; ++round) {
@@ -130,10 +183,18 @@ TEST(PlanAdmissions, Properties) {
     for (std::int64_t uid = 1; uid <= static_cast<std::int64_t>(random() % 9); ++uid) {
       waiting.push_back(Make(uid, 1 + static_cast<int>(random() % 6), static_cast<int>(random() % 3),
                              static_cast<int>(random() % 4)));
+      if (random() % 3 == 0) waiting.back() = WithGpus(waiting.back(), 1 + static_cast<int>(random() % 2));
     }
     if (random() % 2 == 0) running.push_back(Make(100, 1 + static_cast<int>(random() % 2)));
-    const Planned plan = PlanAll(capacity, running, waiting);
+    DevicePool pool = FourGpus();
+    const Planned plan = PlanAll(capacity, running, waiting, pool);
     EXPECT_EQ(plan.admitted.size() + plan.waiting.size(), waiting.size());
+    std::set<std::string> given;
+    for (const Plan::Admission& admitted : plan.admitted) {
+      for (const auto& devices : admitted.devices) {
+        for (const std::string& gpu : devices.gpus()) EXPECT_TRUE(given.insert(gpu).second) << "given twice";
+      }
+    }
     std::set<std::int64_t> positions;
     for (const auto& [uid, wait] : plan.waiting) {
       positions.insert(wait.position);
@@ -142,16 +203,19 @@ TEST(PlanAdmissions, Properties) {
     EXPECT_EQ(positions.size(), plan.waiting.size());
     if (!positions.empty())
       EXPECT_EQ(*positions.rbegin(), std::ssize(positions)) << "1, 2, 3, ... without gaps";
-    if (capacity.mode == Capacity::Mode::kShare && running.empty() && !waiting.empty())
+    const auto fits = [&pool](const Gang& gang) { return !pool.LackOf(gang); };
+    if (capacity.mode == Capacity::Mode::kShare && running.empty() && std::ranges::any_of(waiting, fits))
       EXPECT_FALSE(plan.admitted.empty());
     // Admitting the plan leaves nothing more to admit, and the order of the snapshot does not matter.
     std::vector<Gang> now_running = running;
     std::vector<Gang> still_waiting;
     for (const Gang& gang : waiting)
       (plan.waiting.contains(gang.uid) ? still_waiting : now_running).push_back(gang);
-    EXPECT_TRUE(PlanAll(capacity, now_running, still_waiting).admitted.empty());
+    for (const Plan::Admission& admitted : plan.admitted)
+      pool.Take(std::to_string(admitted.uid), "x", admitted.devices);
+    EXPECT_TRUE(PlanAll(capacity, now_running, still_waiting, pool).admitted.empty());
     std::shuffle(waiting.begin(), waiting.end(), random);
-    EXPECT_EQ(Uids(PlanAll(capacity, running, waiting)), Uids(plan));
+    EXPECT_EQ(Uids(PlanAll(capacity, running, waiting, FourGpus())), Uids(plan));
   }
 }
 

@@ -12,7 +12,8 @@
 namespace trainyard::placement {
 
 /// The gangs that wait, in the order of admission: by priority (high first), then age, then uid. Keeps the
-/// order, so that neither an arrival nor a plan looks at all of a long queue. One thread.
+/// order, so that an arrival does not look at all of a long queue. Gangs stand in lines (Gang::line): what
+/// they are told about their place counts those of the same line only. One thread.
 class Queue {
  public:
   Queue() = default;
@@ -27,15 +28,20 @@ class Queue {
   [[nodiscard]] bool empty() const noexcept { return order_.empty(); }
   /// First to last; valid until the queue changes.
   [[nodiscard]] std::span<const Gang* const> InOrder() const noexcept { return order_; }
-  /// Where it waits and what for; nothing for one that does not wait. `shortage`: what the first one waits
-  /// for (Plan::shortage).
-  [[nodiscard]] std::optional<Wait> WaitOf(std::int64_t uid, std::string_view shortage) const;
+  /// Null for one that is not in the queue. Valid until it is taken.
+  [[nodiscard]] const Gang* Find(std::int64_t uid) const;
+  /// From 1; among the gangs of its line. It is in the queue.
+  [[nodiscard]] std::int64_t PositionOf(const Gang& gang) const;
+  /// The wait of a gang in the queue that has no shortage of its own: it waits for those before it in its
+  /// line or, as the first of its line, for `blocker`.
+  [[nodiscard]] Wait TurnOf(const Gang& gang, std::string_view blocker) const;
 
  private:
-  [[nodiscard]] std::vector<const Gang*>::const_iterator Find(const Gang& gang) const;
+  using Order = std::vector<const Gang*>;
 
   std::map<std::int64_t, Gang> gangs_;  ///< by uid; its elements stay where they are
-  std::vector<const Gang*> order_;
+  Order order_;
+  std::map<int, Order> lines_;
 };
 
 }  // namespace trainyard::placement

@@ -22,14 +22,36 @@ std::vector<std::int64_t> Uids(const Queue& queue) {
   return uids;
 }
 
-TEST(Queue, SaysWhereEachWaitsAndWhatFor) {
+std::int64_t Position(const Queue& queue, std::int64_t uid) { return queue.PositionOf(*queue.Find(uid)); }
+
+TEST(Queue, SaysWhereEachWaits) {
   Queue queue;
   EXPECT_TRUE(queue.empty());
   for (std::int64_t uid : {1, 2, 3}) queue.Add(Make(uid, 0, 0));
-  EXPECT_EQ(queue.WaitOf(1, "No room."), (Wait{1, "No room."}));
-  EXPECT_EQ(queue.WaitOf(2, "No room."), (Wait{2, "Waiting for its turn: 1 job before it, job_1 is next."}));
-  EXPECT_EQ(queue.WaitOf(3, "No room."), (Wait{3, "Waiting for its turn: 2 jobs before it, job_1 is next."}));
-  EXPECT_EQ(queue.WaitOf(4, "No room."), std::nullopt);
+  EXPECT_EQ(queue.TurnOf(*queue.Find(1), "job_9"),
+            (Wait{1, "Waiting for its turn: job_9 is before it.",
+                  "It is next when job_9 has started or is cancelled.", true}));
+  EXPECT_EQ(queue.TurnOf(*queue.Find(2), "job_9"),
+            (Wait{2, "Waiting for its turn: 1 job before it, job_1 is next.",
+                  "It moves up when job_1 starts or is cancelled.", true}));
+  EXPECT_EQ(queue.TurnOf(*queue.Find(3), "job_9").reason,
+            "Waiting for its turn: 2 jobs before it, job_1 is next.");
+  EXPECT_EQ(queue.Find(4), nullptr);
+}
+
+TEST(Queue, PositionsCountWithinALine) {
+  Queue queue;
+  for (std::int64_t uid = 1; uid <= 6; ++uid) {
+    Gang gang = Make(uid, 0, 0);
+    gang.line = static_cast<int>(uid % 2);
+    queue.Add(std::move(gang));
+  }
+  EXPECT_EQ(Position(queue, 5), 3);
+  EXPECT_EQ(Position(queue, 6), 3);
+  queue.Take(1);
+  EXPECT_EQ(Position(queue, 5), 2);
+  EXPECT_EQ(Position(queue, 6), 3);
+  EXPECT_EQ(Uids(queue), (std::vector<std::int64_t>{2, 3, 4, 5, 6}));
 }
 
 TEST(Queue, TakesFromAnyPlace) {
@@ -39,7 +61,7 @@ TEST(Queue, TakesFromAnyPlace) {
   EXPECT_FALSE(queue.Take(2));
   EXPECT_EQ(Uids(queue), (std::vector<std::int64_t>{1, 3}));
   queue.Take(1);
-  EXPECT_EQ(queue.WaitOf(3, "No room.")->position, 1);
+  EXPECT_EQ(Position(queue, 3), 1);
   queue.Take(3);
   EXPECT_TRUE(queue.empty());
 }
@@ -64,7 +86,7 @@ TEST(Queue, KeepsItsOrderWhoeverComesAndGoes) {
   ASSERT_EQ(queue.InOrder().size(), model.size());
   for (std::size_t i = 0; i < model.size(); ++i) {
     EXPECT_EQ(queue.InOrder()[i]->uid, model[i].uid);
-    EXPECT_EQ(queue.WaitOf(model[i].uid, "x")->position, static_cast<std::int64_t>(i) + 1);
+    EXPECT_EQ(Position(queue, model[i].uid), static_cast<std::int64_t>(i) + 1);
   }
 }
 

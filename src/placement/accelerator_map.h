@@ -1,0 +1,33 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "placement/device.h"
+
+namespace trainyard::placement {
+
+/// The operator's table of what a job gets that asks for an accelerator type of the original: any device of
+/// the same kind (the rule for types that it does not name), devices of one type only, or none: then the
+/// job runs without. A value. Pure: any thread.
+class AcceleratorMap {
+ public:
+  AcceleratorMap() = default;
+
+  /// "nvidia-tesla-k80=nvidia-tesla-t4,nvidia-tesla-p4=any,tpu-v2=none". Empty: no rules.
+  /// Errors: kInvalidArgument, field "--accelerator-map": a name that is none of the API's, a name twice, a
+  /// GPU in place of a TPU.
+  [[nodiscard]] static Result<AcceleratorMap> Parse(std::string_view text);
+
+  /// A job that asks for the type runs without any.
+  [[nodiscard]] bool Waives(AcceleratorConfig::Type type) const;
+  /// The device counts as one of the type.
+  [[nodiscard]] bool Accepts(AcceleratorConfig::Type type, const Device& device) const;
+
+ private:
+  std::map<AcceleratorConfig::Type, std::string> rules_;  ///< "any", "none" or a device's type
+};
+
+}  // namespace trainyard::placement

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "trainyard/ml/v1/ml.pb.h"
+#include "trainyard/replica/v1/replica.pb.h"
+
+namespace trainyard::placement {
+
+/// One job that runs or wants to.
+struct Gang {
+  struct Replica {
+    std::string machine_type;
+    double cpus = 0;
+    std::int64_t memory_bytes = 0;
+    replica::v1::TaskType type = replica::v1::MASTER;  ///< only for the field of CheckFits' error
+    ml::v1::AcceleratorConfig::Type accelerator = ml::v1::AcceleratorConfig::ACCELERATOR_TYPE_UNSPECIFIED;
+    std::int64_t accelerator_count = 0;  ///< GPUs, or TPU cores; 0: none
+    friend bool operator==(const Replica&, const Replica&) = default;
+  };
+  std::int64_t uid = 0;
+  std::string job_id;
+  int priority = 0;
+  SysTime create_time;
+  std::vector<Replica> replicas;
+  int line = 0;  ///< gangs of one line wait for one another: their positions count within it (queue.h)
+};
+
+}  // namespace trainyard::placement

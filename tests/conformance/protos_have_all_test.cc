@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <boost/json/parse.hpp>
 
+#include <google/protobuf/empty.pb.h>
+
 #include "conformance/discovery_files.h"
 #include "conformance/schema_walk.h"
+#include "trainyard/iam/v1/policy.pb.h"
 #include "trainyard/logging/v2/logging.pb.h"
+#include "trainyard/longrunning/operations.pb.h"
 #include "trainyard/ml/v1/ml.pb.h"
 #include "trainyard/storage/v1/storage.pb.h"
 
@@ -45,21 +49,30 @@ Row Logging(const char* schema) {
 
 INSTANTIATE_TEST_SUITE_P(
     Resources, ProtosHaveAll,
-    testing::Values(Ml<ml::v1::Job>("Job", "GoogleCloudMlV1__Job"),
-                    Ml<ml::v1::ListJobsResponse>("ListJobsResponse", "GoogleCloudMlV1__ListJobsResponse"),
-                    Ml<ml::v1::CancelJobRequest>("CancelJobRequest", "GoogleCloudMlV1__CancelJobRequest"),
-                    Ml<ml::v1::GetConfigResponse>("GetConfigResponse", "GoogleCloudMlV1__GetConfigResponse"),
-                    Ml<ml::v1::Location>("Location", "GoogleCloudMlV1__Location"),
-                    Ml<ml::v1::ListLocationsResponse>("ListLocationsResponse",
-                                                      "GoogleCloudMlV1__ListLocationsResponse"),
-                    Storage<storage::v1::Bucket>("Bucket"), Storage<storage::v1::Buckets>("Buckets"),
-                    Storage<storage::v1::Object>("Object"), Storage<storage::v1::Objects>("Objects"),
-                    Storage<storage::v1::RewriteResponse>("RewriteResponse"),
-                    Storage<storage::v1::ComposeRequest>("ComposeRequest"),
-                    Storage<storage::v1::BucketStorageLayout>("BucketStorageLayout"),
-                    Logging<logging::v2::LogEntry>("LogEntry"),
-                    Logging<logging::v2::ListLogEntriesRequest>("ListLogEntriesRequest"),
-                    Logging<logging::v2::ListLogEntriesResponse>("ListLogEntriesResponse")),
+    testing::Values(
+        Ml<ml::v1::Job>("Job", "GoogleCloudMlV1__Job"),
+        Ml<ml::v1::ListJobsResponse>("ListJobsResponse", "GoogleCloudMlV1__ListJobsResponse"),
+        Ml<ml::v1::CancelJobRequest>("CancelJobRequest", "GoogleCloudMlV1__CancelJobRequest"),
+        Ml<ml::v1::GetConfigResponse>("GetConfigResponse", "GoogleCloudMlV1__GetConfigResponse"),
+        Ml<ml::v1::Location>("Location", "GoogleCloudMlV1__Location"),
+        Ml<ml::v1::ListLocationsResponse>("ListLocationsResponse", "GoogleCloudMlV1__ListLocationsResponse"),
+        Ml<iam::v1::Policy>("Policy", "GoogleIamV1__Policy"),
+        Ml<iam::v1::SetIamPolicyRequest>("SetIamPolicyRequest", "GoogleIamV1__SetIamPolicyRequest"),
+        Ml<iam::v1::TestIamPermissionsRequest>("TestIamPermissionsRequest",
+                                               "GoogleIamV1__TestIamPermissionsRequest"),
+        Ml<iam::v1::TestIamPermissionsResponse>("TestIamPermissionsResponse",
+                                                "GoogleIamV1__TestIamPermissionsResponse"),
+        Ml<longrunning::Operation>("Operation", "GoogleLongrunning__Operation"),
+        Ml<longrunning::ListOperationsResponse>("ListOperationsResponse",
+                                                "GoogleLongrunning__ListOperationsResponse"),
+        Ml<google::protobuf::Empty>("Empty", "GoogleProtobuf__Empty"), Storage<storage::v1::Bucket>("Bucket"),
+        Storage<storage::v1::Buckets>("Buckets"), Storage<storage::v1::Object>("Object"),
+        Storage<storage::v1::Objects>("Objects"), Storage<storage::v1::RewriteResponse>("RewriteResponse"),
+        Storage<storage::v1::ComposeRequest>("ComposeRequest"),
+        Storage<storage::v1::BucketStorageLayout>("BucketStorageLayout"),
+        Logging<logging::v2::LogEntry>("LogEntry"),
+        Logging<logging::v2::ListLogEntriesRequest>("ListLogEntriesRequest"),
+        Logging<logging::v2::ListLogEntriesResponse>("ListLogEntriesResponse")),
     [](const auto& row) { return row.param.name; });
 
 }  // namespace

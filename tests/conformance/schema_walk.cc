@@ -27,6 +27,7 @@ std::string JsonType(const FieldDescriptor& field) {
         {"google.protobuf.Timestamp", "string/google-datetime"},
         {"google.protobuf.Duration", "string/google-duration"},
         {"google.protobuf.Struct", "any"},
+        {"google.protobuf.Any", "any"},
     };
     const auto known = kWellKnown.find(field.message_type()->full_name());
     return known != kWellKnown.end() ? known->second : "message";
@@ -45,11 +46,15 @@ std::string JsonType(const FieldDescriptor& field) {
 /// The same of a property. A message is a $ref or an object with properties.
 std::string JsonType(const json::object& property) {
   if (property.contains("$ref") || property.contains("properties")) return "message";
+  if (const auto* of_map = property.if_contains("additionalProperties");
+      of_map != nullptr && Text(of_map->as_object(), "type") == "any")
+    return "any";
   if (property.contains("enum")) return "enum";
   const std::string type = Text(property, "type");
   const std::string format = Text(property, "format");
   if (format == "date-time") return "string/google-datetime";  // storage's name for it
   if (type == "string" && format == "date") return "string";   // a day, which protobuf has no type for
+  if (format == "google-fieldmask") return "string";           // kept as its text
   return format.empty() ? type : type + "/" + format;
 }
 
@@ -96,7 +101,7 @@ class SchemaWalk {
     if (Text(property, "type") == "array") {
       if (!field.is_repeated() || field.is_map()) return Wrong(at, "a list", field);
       Value(at, property.at("items").as_object(), field);
-    } else if (of_map != nullptr && Text(of_map->as_object(), "type") == "any") {
+    } else if (JsonType(property) == "any") {
       if (field.is_repeated() || JsonType(field) != "any") Wrong(at, "any JSON object", field);
     } else if (of_map != nullptr) {
       if (!field.is_map()) return Wrong(at, "a map", field);

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/storage_handlers_partial.h"
 #include "api/storage_handlers_routes.h"
 
 namespace trainyard::api {
@@ -75,8 +76,11 @@ Status CheckHeaders(const Request& request) {
 /// Storage's errors look different from those of the other APIs.
 awaitable<Result<Response>> Answer(Function function, Buckets& buckets, Request& request) {
   if (const Status checked = CheckHeaders(request); !checked) co_return ErrorAnswer(checked.error());
+  const auto form = AnswerForm::Read(request);
+  if (!form) co_return ErrorAnswer(form.error());
   Result<Response> response = co_await function(buckets, request);
-  if (!response) response = ErrorAnswer(response.error());
+  if (!response) co_return ErrorAnswer(response.error());
+  form->Apply(*response);
   co_return response;
 }
 

@@ -228,6 +228,24 @@ TEST_F(StorageApi, ListCopyMoveComposeDelete) {
   EXPECT_EQ(Send(Method::kDelete, "/storage/v1/b/bucket").status, 204);
 }
 
+TEST_F(StorageApi, FieldsSelect) {
+  const auto put = Put("x", "1", "&fields=name,size");
+  EXPECT_EQ(put.body, "{\n  \"name\": \"x\",\n  \"size\": \"1\"\n}\n");
+  ASSERT_EQ(Put("y", "2", "", {{"Content-Type", "application/json"}}).status, 200);
+  const std::string list = "/storage/v1/b/bucket/o?maxResults=1&prettyPrint=false&fields=";
+  const auto page = Send(Method::kGet, list + "items%2Fname%2CnextPageToken");
+  EXPECT_EQ(Text(page, "/items"), R"([{"name":"x"}])");
+  EXPECT_NE(Text(page, "/nextPageToken"), "(absent)");
+  EXPECT_EQ(page.body.find('\n'), std::string::npos);
+  EXPECT_EQ(Send(Method::kGet, list + "items(name,contexts),prefixes").body, R"({"items":[{"name":"x"}]})");
+  EXPECT_EQ(Media("y", {}).body, "2");
+  EXPECT_EQ(Send(Method::kGet, "/storage/v1/b/bucket/o/y?alt=media&fields=name").body, "2");
+  const auto wrong = Put("z", "1", "&fields=name(");
+  EXPECT_EQ(wrong.status, 400);
+  EXPECT_EQ(Media("z").status, 404) << "refused before it is stored";
+  EXPECT_EQ(Text(Send(Method::kGet, "/storage/v1/b/bucket/o/gone?fields=name"), "/error/code"), "404");
+}
+
 TEST_F(StorageApi, AFullDiskIs507) {
   Stop();
   if (::mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=2m") != 0) {

@@ -9,6 +9,8 @@ namespace trainyard::control {
 JobMaker::JobMaker(storage::Buckets& buckets, const environment::Catalogue& catalogue, const Clock& clock,
                    Policy policy)
     : buckets_(buckets), catalogue_(catalogue), clock_(clock), policy_(std::move(policy)) {
+  policy_.images = ImageRuntimes(catalogue_, std::move(policy_.images));
+  for (const auto& [image, version] : policy_.images) context_.runtime_images.push_back(image);
   for (const environment::RuntimeVersion& version : catalogue_.versions()) {
     context_.runtimes.push_back({.version = version.version, .python_versions = version.pythons});
   }
@@ -34,9 +36,13 @@ Status JobMaker::CheckLabels(const ml::v1::Job& job) const { return jobs::Valida
 /// A job that names no runtime version gets the server's default one: the original refused it since 2020, but
 /// the commands of its documentation name none.
 Result<environment::Resolution> JobMaker::ResolveRuntime(const ml::v1::TrainingInput& input) const {
-  std::string_view asked = input.runtime_version();
-  if (asked.empty()) asked = policy_.runtime_default;
-  return catalogue_.Resolve(asked, input.python_version(), policy_.runtime_fallback, policy_.pythons);
+  return ChooseRuntime({.catalogue = catalogue_,
+                        .images = policy_.images,
+                        .version_default = policy_.runtime_default,
+                        .fallback = policy_.runtime_fallback,
+                        .pythons = policy_.pythons,
+                        .gpus = context_.gpus},
+                       input);
 }
 
 /// A package is what it was when the job was created: its checksum names the layer that it is installed into.

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "control/runtime_choice.h"
 #include "environment/catalogue.h"
 #include "jobs/validate.h"
 #include "placement/plan.h"
@@ -22,6 +23,7 @@ class JobMaker {
   struct Policy {
     std::string runtime_default;  ///< for a job that names neither runtime version nor image
     environment::FallbackPolicy runtime_fallback = environment::FallbackPolicy::kNearest;
+    std::vector<ImageRuntime> images{};     ///< the operator's
     environment::AvailablePythons pythons;  ///< what this machine had when the server started
     placement::Capacity capacity;
   };

@@ -1,6 +1,9 @@
+#include <algorithm>
+
 #include "cluster/machine_type.h"
 #include "cluster/role.h"
 #include "cluster/scale_tier.h"
+#include "jobs/image_pattern.h"
 #include "jobs/rules.h"
 
 namespace trainyard::jobs::rules {
@@ -12,6 +15,11 @@ using ml::v1::TrainingInput;
 
 std::unexpected<Error> Missing(std::string_view field, std::string text) {
   return std::unexpected(FailedPrecondition(std::move(text), field));
+}
+
+bool HasRuntime(const std::string& image, const ValidationContext& context) {
+  return std::ranges::any_of(context.runtime_images,
+                             [&](const std::string& pattern) { return MatchesImage(pattern, image); });
 }
 
 /// Which field asks for the accelerators of replicas of that type.
@@ -29,8 +37,12 @@ std::string AcceleratorField(const TrainingInput& input, replica::v1::TaskType t
 
 Status Containers(const Job& job, const ValidationContext& context) {
   if (context.containers) return {};
-  for (const Role& role : Roles(job.training_input())) {
-    if (role.config.image_uri().empty()) continue;
+  const TrainingInput& input = job.training_input();
+  const bool has_package = !input.package_uris().empty() && !input.python_module().empty();
+  for (const Role& role : Roles(input)) {
+    const std::string& image = role.config.image_uri();
+    if (image.empty()) continue;
+    if (has_package && HasRuntime(image, context)) continue;
     return Missing(std::string(role.field) + "_config.image_uri",
                    "This server does not run containers. Submit a Python package instead: package_uris and "
                    "python_module.");

@@ -29,6 +29,8 @@ struct ValidationContext {
   /// The runtime versions that a job may name. Empty: only the form and the documented pairs of
   /// runtimeVersion and pythonVersion are checked.
   std::vector<Runtime> runtimes;
+  /// Images (MatchesImage) that a runtime version stands for, where the job has a Python package as well.
+  std::vector<std::string> runtime_images;
 };
 
 /// One rule. `check` says nothing of what the other rules check; it runs only if all rules before it passed.

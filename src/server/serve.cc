@@ -180,6 +180,7 @@ Status Run(const ServeOptions& options) {
   control::JobMaker maker(*buckets, catalogue, clock,
                           {.runtime_default = options.default_runtime,
                            .runtime_fallback = options.runtime_fallback,
+                           .images = options.images,
                            .pythons = environment::ProbePythons(data.environments_dir()),
                            .capacity = capacity});
   control::JobService jobs({.loop = loop.get_executor(),

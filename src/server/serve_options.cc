@@ -59,6 +59,7 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
   std::string accelerator_quota;
   const std::map<std::string, replica::v1::Manifest::Network> networks{
       {"host", replica::v1::Manifest::HOST}, {"isolated", replica::v1::Manifest::ISOLATED}};
+  std::vector<std::string> images;
   app.add_option("--data", options.data_dir, "folder that holds jobs, logs, buckets and environments")
       ->type_name("DIR")
       ->capture_default_str();
@@ -75,6 +76,11 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
          "when a runtime version cannot be built here: run with the nearest one and say so, or refuse")
       ->transform(CLI::CheckedTransformer(fallbacks, CLI::ignore_case))
       ->default_str("nearest");
+  app.add_option("--image-runtime", images,
+                 "runtime version for Python packages that name this image, in which * stands for anything; "
+                 "may be given several times")
+      ->type_name("IMAGE=RUNTIME")
+      ->allow_extra_args(false);
   app.add_option("--capacity", options.capacity,
                  "replicas share this machine, or each gets the CPUs and memory of its machine type and jobs "
                  "wait for them")
@@ -116,6 +122,14 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
   if (Status quotas = ReadQuotas(request_limits, accelerator_quota, options); !quotas) {
     exit_status = app.exit(CLI::ValidationError(quotas.error().field, quotas.error().message));
     return false;
+  }
+  for (const std::string& image : images) {
+    auto pair = control::ParseImageRuntime(image);
+    if (!pair) {
+      exit_status = app.exit(CLI::ValidationError("--image-runtime", pair.error().message));
+      return false;
+    }
+    options.images.push_back(*std::move(pair));
   }
   options.data_dir = std::filesystem::absolute(options.data_dir).lexically_normal().string();
   options.stop_grace = std::chrono::seconds(grace_seconds);

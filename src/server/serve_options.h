@@ -3,7 +3,9 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "control/runtime_choice.h"
 #include "environment/catalogue.h"
 #include "control/request_quota.h"
 #include "jobs/accelerator_quota.h"
@@ -20,6 +22,7 @@ struct ServeOptions {
   std::string project = "trainyard";  ///< what the metadata server tells clients that name none
   std::string default_runtime = "2.15";
   environment::FallbackPolicy runtime_fallback = environment::FallbackPolicy::kNearest;
+  std::vector<control::ImageRuntime> images;
   placement::Capacity::Mode capacity = placement::Capacity::Mode::kShare;
   replica::v1::Manifest::Network network = replica::v1::Manifest::HOST;
   bool google_front = true;  ///< replicas find this server's buckets under Google's host names

@@ -1,0 +1,79 @@
+#include "control/runtime_choice.h"
+
+#include <algorithm>
+
+#include "cluster/machine_type.h"
+#include "cluster/role.h"
+#include "cluster/scale_tier.h"
+#include "jobs/image_pattern.h"
+
+namespace trainyard::control {
+
+namespace {
+
+using environment::Resolution;
+using ml::v1::TrainingInput;
+
+/// Empty if none does.
+std::string VersionFor(const std::vector<ImageRuntime>& images, std::string_view image) {
+  for (const auto& [pattern, version] : images)
+    if (jobs::MatchesImage(pattern, image)) return version;
+  return {};
+}
+
+bool AsksForGpus(const TrainingInput& input) {
+  const auto replicas = cluster::Expand(input);
+  return replicas && std::ranges::any_of(*replicas, [](const cluster::ReplicaPlan& replica) {
+           return replica.accelerators.count > 0 && cluster::IsGpu(replica.accelerators.type);
+         });
+}
+
+Status CheckOthers(const RuntimeChoice& choice, const TrainingInput& input, const std::string& version) {
+  for (const cluster::Role& role : cluster::Roles(input)) {
+    const std::string& image = role.config.image_uri();
+    if (image.empty()) continue;
+    const std::string other = VersionFor(choice.images, image);
+    if (other == version) continue;
+    return std::unexpected(InvalidArgument(
+        std::string(role.field) + "_config.image_uri",
+        other.empty() ? "No runtime version stands for the image " + image +
+                            ": give all replicas of a job with a Python package the same image."
+                      : "The image stands for runtime version " + other + ", the master's for " + version +
+                            ": all replicas of a job with a Python package share one."));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<ImageRuntime> ParseImageRuntime(std::string_view text) {
+  const std::size_t equals = text.rfind('=');
+  if (equals == std::string_view::npos || equals == 0 || equals + 1 == text.size())
+    return std::unexpected(
+        InvalidArgument("--image-runtime", "'" + std::string(text) + "' is not IMAGE=RUNTIME"));
+  return ImageRuntime(text.substr(0, equals), text.substr(equals + 1));
+}
+
+std::vector<ImageRuntime> ImageRuntimes(const environment::Catalogue& catalogue,
+                                        std::vector<ImageRuntime> of_operator) {
+  for (const environment::RuntimeVersion& runtime : catalogue.versions())
+    for (const std::string& image : runtime.images) of_operator.emplace_back(image, runtime.version);
+  return of_operator;
+}
+
+Result<Resolution> ChooseRuntime(const RuntimeChoice& choice, const TrainingInput& input) {
+  const std::string& image = input.master_config().image_uri();
+  std::string asked = image.empty() ? input.runtime_version() : VersionFor(choice.images, image);
+  if (!image.empty()) TY_RETURN_IF_ERROR(CheckOthers(choice, input, asked));
+  if (asked.empty()) asked = choice.version_default;
+  TY_TRY(Resolution resolution,
+         choice.catalogue.Resolve(asked, input.python_version(), choice.fallback, choice.pythons));
+  if (choice.gpus && AsksForGpus(input))
+    resolution = choice.catalogue.ForGpus(std::move(resolution), choice.pythons);
+  if (!image.empty() && resolution.note.empty())
+    resolution.note = "the image " + image + " is not pulled; running with runtime version " +
+                      resolution.version + " (Python " + resolution.python + ") instead";
+  return resolution;
+}
+
+}  // namespace trainyard::control

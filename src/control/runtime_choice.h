@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "environment/catalogue.h"
+#include "trainyard/ml/v1/ml.pb.h"
+
+/// Which runtime version a job gets that names one, an image, or nothing. Pure: any thread.
+namespace trainyard::control {
+
+/// An image (jobs::MatchesImage) and the runtime version that stands for it.
+using ImageRuntime = std::pair<std::string, std::string>;
+
+/// --image-runtime: "IMAGE=RUNTIME". kInvalidArgument if it is not that.
+[[nodiscard]] Result<ImageRuntime> ParseImageRuntime(std::string_view text);
+
+/// The operator's pairs, in their order, then those of the runtime versions: the first that matches counts.
+[[nodiscard]] std::vector<ImageRuntime> ImageRuntimes(const environment::Catalogue& catalogue,
+                                                      std::vector<ImageRuntime> of_operator);
+
+struct RuntimeChoice {
+  const environment::Catalogue& catalogue;
+  const std::vector<ImageRuntime>& images;
+  const std::string& version_default;  ///< for a job that names neither version nor image
+  environment::FallbackPolicy fallback;
+  const environment::AvailablePythons& pythons;
+  bool gpus;  ///< this installation has any
+};
+
+/// For a job that is a Python package. The resolution's note says so where the job gets something else than
+/// what it names: an image is always something else. A job that asks for GPUs gets the version's GPU variant.
+/// Errors: those of Catalogue::Resolve; kInvalidArgument with the field of an image that stands for another
+/// version than the master's: all replicas of a job share one.
+[[nodiscard]] Result<environment::Resolution> ChooseRuntime(const RuntimeChoice& choice,
+                                                            const ml::v1::TrainingInput& input);
+
+}  // namespace trainyard::control

@@ -21,7 +21,8 @@ bool Contains(std::string_view line, std::string_view part) {
 
 std::string_view Trim(std::string_view text) {
   // uv draws a frame of box characters around its reasons.
-  for (const std::string_view prefix : {" ", "\t", "├─▶", "╰─▶", "│", "×", "error:", "ERROR:", "Caused by:"})
+  for (const std::string_view prefix :
+       {" ", "\t", "├─▶", "╰─▶", "│", "×", "error:", "ERROR:", "Caused by:", "cause:"})
     if (text.starts_with(prefix)) return Trim(text.substr(prefix.size()));
   while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.remove_suffix(1);
   return text;
@@ -63,6 +64,44 @@ std::optional<std::string> NetworkReason(const Lines& lines) {
   return std::nullopt;
 }
 
+/// What was being downloaded, in pip's or uv's words; empty if they do not say.
+std::string Downloaded(const Lines& lines) {
+  constexpr std::string_view kUv = "Failed to download `";
+  constexpr std::string_view kPip = "Downloading ";
+  for (const std::string& line : lines | std::views::reverse) {
+    if (const std::size_t at = line.find(kUv); at != std::string::npos) {
+      const std::size_t begin = at + kUv.size();
+      return line.substr(begin, line.find('`', begin) - begin);
+    }
+    if (!Trim(line).starts_with(kPip)) continue;
+    const std::string_view file = Trim(line).substr(kPip.size());
+    const std::string_view word = file.substr(0, file.find(' '));
+    return std::string(word.substr(word.rfind('/') + 1));
+  }
+  return {};
+}
+
+/// A download that ended early, or whose file is not what it should be.
+std::optional<std::string> BrokenDownload(const Lines& lines) {
+  constexpr std::array<std::string_view, 9> kSigns{"end of file before message length reached",
+                                                   "error reading a body from connection",
+                                                   "IncompleteRead",
+                                                   "Connection broken",
+                                                   "not enough bytes were received",
+                                                   "DO NOT MATCH THE HASHES",
+                                                   "Hash mismatch for",
+                                                   "BadZipFile",
+                                                   "Wheel '"};
+  for (const std::string& line : lines | std::views::reverse)
+    for (const std::string_view sign : kSigns) {
+      if (!Contains(line, sign) || (sign.starts_with("Wheel") && !Contains(line, "is invalid"))) continue;
+      const std::string what = Downloaded(lines);
+      if (what.empty()) continue;
+      return "The download of " + what + " broke off or is damaged (" + Shorten(line) + "); try again";
+    }
+  return std::nullopt;
+}
+
 /// The line that says it best: a missing distribution, then the last line of a build's traceback or error,
 /// then whatever the tool itself calls an error.
 std::optional<std::string> OwnReason(const Lines& lines) {
@@ -101,6 +140,7 @@ Error ExplainFailure(std::string_view tool, const ToolEnd& end) {
   for (const std::string& line : end.tail)
     if (Contains(line, "No space left on device") || Contains(line, "Disk quota exceeded"))
       return {Code::kResourceExhausted, prefix + "No space left on device", {}};
+  if (const auto broken = BrokenDownload(end.tail)) return Unavailable(prefix + *broken);
   if (const auto network = NetworkReason(end.tail))
     return Unavailable(prefix + "Could not reach the package index (" + *network + ")");
   if (const auto reason = OwnReason(end.tail)) return FailedPrecondition(prefix + *reason);

@@ -10,13 +10,38 @@ import tempfile
 
 import pytest
 
-from trainyard_server import ROOT, Server, kill, processes_with
+from trainyard_server import PROGRAM, ROOT, Server, kill, processes_with
 
 
 @pytest.fixture(scope="session")
 def environments(tmp_path_factory):
-    """Built environments are shared by the servers of all tests: building one takes seconds."""
-    return tmp_path_factory.mktemp("environments")
+    """Built environments are shared by the servers of all tests: building one takes seconds, TensorFlow's a minute. Set
+    TRAINYARD_TEST_ENVIRONMENTS to a folder to keep them."""
+    kept = os.environ.get("TRAINYARD_TEST_ENVIRONMENTS")
+    if not kept:
+        return tmp_path_factory.mktemp("environments")
+    pathlib.Path(kept).mkdir(parents=True, exist_ok=True)
+    return pathlib.Path(kept)
+
+
+@pytest.fixture(scope="session")
+def runtime(environments, tmp_path_factory):
+    """Builds a runtime version of the product, once; skips where the package index or the machine does not let it."""
+    data = tmp_path_factory.mktemp("runtimes")
+    (data / "environments").symlink_to(environments)
+    outcomes = {}
+
+    def install(version):
+        if version not in outcomes:
+            done = subprocess.run([PROGRAM, "runtimes", "install", version, "--data", str(data)], capture_output=True, text=True)
+            outcomes[version] = (done.returncode, done.stderr)
+        status, said = outcomes[version]
+        if status and ("Could not reach the package index" in said or "which this machine does not have" in said):
+            pytest.skip(f"runtime version {version}: {said.strip().splitlines()[-1]}")
+        assert status == 0, said
+        return version
+
+    return install
 
 
 @pytest.fixture

@@ -1,0 +1,282 @@
+"""Runtime versions: built once, resumed after a kill, told apart from broken downloads, used without a network, removed."""
+
+import base64
+import hashlib
+import http.server
+import io
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import threading
+import time
+import zipfile
+
+import pytest
+
+from trainyard_server import DEADLINE_S, PROGRAM, RUNTIME, wait_for
+
+
+def wheel(name, version):
+    """A wheel with one module, big enough to be cut in its middle."""
+    content = io.BytesIO()
+    files = {f"{name}/__init__.py": f"VERSION = '{version}'\n".encode(), f"{name}/blob": os.urandom(200_000),
+             f"{name}-{version}.dist-info/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode(),
+             f"{name}-{version}.dist-info/WHEEL": b"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"}
+    record = "".join(f"{path},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip('=')},{len(data)}\n"
+                     for path, data in files.items()) + f"{name}-{version}.dist-info/RECORD,,\n"
+    files[f"{name}-{version}.dist-info/RECORD"] = record.encode()
+    with zipfile.ZipFile(content, "w") as archive:
+        for path, data in files.items():
+            archive.writestr(path, data)
+    return content.getvalue()
+
+
+class Index:
+    """A package index (PEP 503) of one package, which may cut its downloads or hold them back."""
+
+    def __init__(self):
+        self.file, self.content = "demo_one-1.0-py3-none-any.whl", wheel("demo_one", "1.0")
+        self.cut, self.held, self.downloads = False, threading.Event(), 0
+        self.held.set()
+        index = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self):
+                if self.path.startswith("/simple/demo-one"):
+                    page = f'<!DOCTYPE html><html><body><a href="/files/{index.file}">{index.file}</a></body></html>'
+                    return self.answer("text/html", page.encode())
+                if self.path == f"/files/{index.file}":
+                    index.downloads += 1
+                    return self.answer("application/octet-stream", index.content, index.cut)
+                self.send_error(404)
+
+            def answer(self, kind, content, cut=False):
+                self.send_response(200)
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content[:len(content) // 2])
+                self.wfile.flush()
+                index.held.wait(DEADLINE_S)
+                if cut:
+                    self.close_connection = True
+                    return self.connection.shutdown(2)
+                self.wfile.write(content[len(content) // 2:])
+
+            def log_message(self, *args):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}/simple"
+
+
+@pytest.fixture
+def index():
+    index = Index()
+    yield index
+    index.held.set()
+    index.server.shutdown()
+
+
+def define(data, version, packages, **more):
+    folder = data / "environments/runtimes.d"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{version}.json").write_text(json.dumps({"version": version, "pythons": ["3.11"], "packages": packages, **more}))
+
+
+@pytest.fixture(params=["uv", "pip"])
+def tool(request, environments, make_server):
+    """The variables that leave only one of the two installers; pip is what is left where uv cannot be had."""
+    path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    if request.param == "pip":
+        return {"PATH": path}
+    data = environments.parent / "uv"
+    (data / "environments").mkdir(parents=True, exist_ok=True)
+    if not (uv := shutil.which("uv", path=f"{environments}/tools/uv/bin:{data}/environments/tools/uv/bin")):
+        define(data, "uv", ["pip"])
+        done = subprocess.run([PROGRAM, "runtimes", "install", "uv", "--data", data], capture_output=True, text=True)
+        uv = shutil.which("uv", path=f"{data}/environments/tools/uv/bin")
+        if not uv:
+            pytest.skip(f"uv cannot be installed here: {done.stderr.splitlines()[-1]}")
+    return {"PATH": f"{pathlib.Path(uv).parent}:{path}"}
+
+
+def command(data, *words, tool, index=None, start=subprocess.run):
+    """A runtimes command, with only our own index in reach."""
+    url = index.url if index else "http://127.0.0.1:9/simple"
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "UV_"))}
+    environment = {**clean, **tool, "PIP_INDEX_URL": url, "UV_DEFAULT_INDEX": url, "PIP_CONFIG_FILE": "/dev/null",
+                   "PIP_RETRIES": "1", "UV_HTTP_RETRIES": "1", "HOME": str(data)}
+    streams = {"capture_output": True} if start is subprocess.run else {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return start([PROGRAM, "runtimes", *words, "--data", str(data)], env=environment, text=True, **streams)
+
+
+def state(data, version, tool):
+    listed = json.loads(command(data, "list", "--format", "json", tool=tool).stdout)
+    return next(one for one in listed if one["version"] == version)
+
+
+def test_install_list_describe_remove(tmp_path, index, tool):
+    define(tmp_path, "demo", ["demo-one==1.0"], locked=True, notes="for this test")
+    assert state(tmp_path, "demo", tool)["state"] == "can be built"
+    assert command(tmp_path, "remove", "demo", tool=tool).returncode == 1
+    done = command(tmp_path, "install", "demo", tool=tool, index=index)
+    assert done.returncode == 0 and "Built runtime version demo in " in done.stderr, done.stderr
+    seen = state(tmp_path, "demo", tool)
+    assert seen["state"] == "built" and seen["python"] == "3.11" and int(seen["sizeBytes"]) > 200_000
+    python = pathlib.Path(seen["folder"]) / "bin/python"
+    assert subprocess.run([python, "-c", "import demo_one; print(demo_one.VERSION)"], capture_output=True).stdout == b"1.0\n"
+    assert list(pathlib.Path(seen["folder"]).glob("lib/python3.11/site-packages/demo_one/__pycache__/*.pyc")), "no bytecode"
+    assert "demo-one==1.0" in command(tmp_path, "describe", "demo", tool=tool).stdout
+    again = command(tmp_path, "install", "demo", tool=tool)
+    assert again.returncode == 0 and "is installed already" in again.stderr and index.downloads == 1
+    removed = command(tmp_path, "remove", "demo", tool=tool)
+    assert removed.returncode == 0 and removed.stderr.startswith("Removed demo ("), removed.stderr
+    assert not pathlib.Path(seen["folder"]).exists() and state(tmp_path, "demo", tool)["state"] == "can be built"
+
+
+def test_a_broken_download_is_named_and_leaves_nothing(tmp_path, index, tool):
+    define(tmp_path, "demo", ["demo-one==1.0"], locked=True)
+    index.cut = True
+    done = command(tmp_path, "install", "demo", tool=tool, index=index)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("ERROR: (trainyard.runtimes.install)") and "demo" in last.split(")", 1)[1], done.stderr
+    assert "broke off" in last and "demo_one" in last.replace("-", "_"), done.stderr
+    assert state(tmp_path, "demo", tool)["state"] == "can be built"
+    assert not list((tmp_path / "environments/runtimes").glob("demo-*/*"))
+    index.cut = False
+    done = command(tmp_path, "install", "demo", tool=tool, index=index)
+    assert done.returncode == 0, done.stderr
+
+
+def test_no_index(tmp_path, tool):
+    define(tmp_path, "demo", ["demo-one==1.0"], locked=True)
+    done = command(tmp_path, "install", "demo", tool=tool)
+    assert done.returncode == 1 and "Could not reach the package index" in done.stderr, done.stderr
+
+
+def test_a_killed_build_goes_on(tmp_path, index, tool):
+    define(tmp_path, "demo", ["demo-one==1.0"], locked=True)
+    index.held.clear()
+    with command(tmp_path, "install", "demo", tool=tool, index=index, start=subprocess.Popen) as build:
+        wait_for(lambda: (tmp_path / "environments/runtimes").exists() and list((tmp_path / "environments/runtimes").glob(
+            "demo-*/bin/python")) or None, lambda: f"no folder: {build.poll()}")
+        assert state(tmp_path, "demo", tool)["state"] == "being built"
+        build.kill()
+    index.held.set()
+    wait_for(lambda: None if state(tmp_path, "demo", tool)["state"] == "being built" else True, lambda: "its installer lives")
+    assert state(tmp_path, "demo", tool)["state"] == "can be built"
+    done = command(tmp_path, "install", "demo", tool=tool, index=index)
+    assert done.returncode == 0 and state(tmp_path, "demo", tool)["state"] == "built", done.stderr
+
+
+def test_two_that_need_it_build_it_once(tmp_path, index, tool):
+    define(tmp_path, "demo", ["demo-one==1.0"], locked=True)
+    index.held.clear()
+    builds = [command(tmp_path, "install", "demo", tool=tool, index=index, start=subprocess.Popen) for _ in range(2)]
+    wait_for(lambda: state(tmp_path, "demo", tool)["state"] == "being built" or None, lambda: "nobody builds")
+    index.held.set()
+    said = [build.communicate(timeout=DEADLINE_S)[1] for build in builds]
+    assert [build.returncode for build in builds] == [0, 0], said
+    assert index.downloads == 1 and sum("Built runtime version demo" in text for text in said) == 1
+
+
+def test_unknown_and_impossible_versions(tmp_path):
+    tool = {}
+    done = command(tmp_path, "install", "9.9", tool=tool)
+    assert done.returncode == 1 and "There is no runtime version [9.9]" in done.stderr
+    define(tmp_path, "future", [], system_modules={"no_such_module_here": "python3-nosuch"})
+    done = command(tmp_path, "install", "future", tool=tool)
+    assert done.returncode == 1 and "apt install python3-nosuch" in done.stderr
+    assert "apt install python3-nosuch" in state(tmp_path, "future", tool)["state"]
+
+
+COMMON = ["numpy", "pandas", "sklearn", "hypertune", "google.cloud.storage", "gcsfs"]
+LIBRARIES = {"2.15": ["tensorflow", "xgboost", "keras", *COMMON], "2.21": ["tensorflow", "xgboost", "keras", *COMMON],
+             "pytorch": [*COMMON, "torch"]}
+
+
+@pytest.mark.parametrize("version", LIBRARIES)
+def test_what_runtime_versions_have(version, server, upload, runtime):
+    runtime(version)
+    server.submit("libraries", packageUris=[upload(server, "probe")], pythonModule="probe.libraries", args=LIBRARIES[version],
+                  runtimeVersion=version)
+    assert server.wait("libraries")["state"] == "SUCCEEDED", server.texts("libraries")[-30:]
+    line = next(text for text in server.texts("libraries") if text.startswith("libraries: "))
+    seen = json.loads(line.removeprefix("libraries: "))
+    print(version, seen)
+    assert seen["gsutil"].startswith("gsutil version: 5.")
+    assert not seen["writable"] and seen["bytecode"]
+    if version != "pytorch":
+        assert seen["versions"]["tensorflow"].startswith(version)
+    assert "runtime version" not in "".join(server.texts("libraries", "service"))
+
+
+def test_a_running_job_keeps_its_runtime(server, upload):
+    server.submit("busy", packageUris=[upload(server, "probe")], pythonModule="probe.ticks", args=["600"])
+    server.wait("busy", until=lambda job: job["state"] == "RUNNING")
+    refused = server.trainyard("runtimes", "remove", RUNTIME, "--data", str(server.data))
+    assert refused.returncode == 1 and f"a running replica uses {RUNTIME}" in refused.stderr
+    listed = json.loads(server.trainyard("runtimes", "list", "--format", "json", "--data", str(server.data)).stdout)
+    used = next(one for one in listed if one["version"] == RUNTIME)
+    assert used["state"] == "built" and used["lastUse"] and int(used["packageLayers"]) >= 1
+    server.cancel("busy")
+    assert server.wait("busy")["state"] == "CANCELLED"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="cutting the network off needs root")
+def test_a_warm_start_needs_no_network(server, upload, make_server):
+    """The same job twice: the second one on a server that has nothing but its own loopback."""
+    job = {"packageUris": [upload(server, "probe")], "pythonModule": "probe.first"}
+    server.submit("warm", **job)
+    assert server.wait("warm")["state"] == "SUCCEEDED"
+    server.stop()
+    process = subprocess.Popen(
+        ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", PROGRAM, "serve", "--data", str(server.data),
+         "--listen", "127.0.0.1:0", "--default-runtime", RUNTIME], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        url = process.stdout.readline().split()[-1]
+        inside = ["nsenter", f"--net=/proc/{process.pid}/ns/net"]
+        assert subprocess.run([*inside, "ip", "route"], capture_output=True, text=True, check=True).stdout == ""
+        config = server.data / "offline.json"
+        config.write_text(json.dumps({"trainingInput": job}))
+        begin = time.monotonic()
+        done = subprocess.run(
+            [*inside, PROGRAM, "jobs", "submit", "training", "offline", "--region", "us-central1", "--module-name", "probe.first",
+             "--packages", job["packageUris"][0], "--stream-logs", "--server", url, "--project", "p"],
+            capture_output=True, text=True, timeout=DEADLINE_S)
+        took = time.monotonic() - begin
+        assert done.returncode == 0, done.stderr
+        assert "SUCCEEDED" in done.stdout
+        for word in ("Building", "Installing", "Downloading", "Running command: pip3"):
+            assert word not in done.stderr
+        print(f"offline job with a stream of its log: {took:.1f} s")
+    finally:
+        process.terminate()
+        process.wait(30)
+        process.stdout.close()
+
+
+def test_two_jobs_of_200_replicas(make_server, upload, record_property):
+    server = make_server()
+    job = {"packageUris": [upload(server, "probe")], "pythonModule": "probe.roll_call", "scaleTier": "CUSTOM",
+           "masterType": "n1-standard-4", "workerType": "n1-standard-4", "workerCount": "150",
+           "parameterServerType": "n1-standard-4", "parameterServerCount": "49"}
+    begin = time.monotonic()
+    for job_id in ("left", "right"):
+        server.submit(job_id, **job)
+    ports = {}
+    for job_id in ("left", "right"):
+        assert server.wait(job_id)["state"] == "SUCCEEDED", server.texts(job_id)[-20:]
+        line = next(text for text in server.texts(job_id, "master-replica-0") if text.startswith("roll call: "))
+        assert json.loads(line.removeprefix("roll call: ")) == {
+            "replicas": 200, "heard": 200, "complete": True, "clusters": 1, "ports": 200, "wrong_neighbours": 0}
+    took = time.monotonic() - begin
+    record_property("seconds", took)
+    print(f"two jobs of 200 replicas: {took:.1f} s")

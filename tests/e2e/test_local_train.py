@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import pty
 import signal
 import socket
 import subprocess
@@ -167,6 +168,27 @@ def test_a_signal_leaves_nothing_behind(number, package, tmp_path):
     run.finish()
     assert run.process.returncode == (-number if number == signal.SIGKILL else 128 + number)
     wait_for(lambda: None if [pid for pid in pids if alive(pid)] else True, lambda: f"{pids} live")
+
+
+def test_ctrl_c_on_a_terminal(package, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    variables = {**os.environ, "OUT": str(out), "MODE": "wait", "CLOUDSDK_ML_ENGINE_LOCAL_PYTHON": sys.executable}
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(package)
+        os.execve(PROGRAM, [PROGRAM, "local", "train", "--module-name", "trainer.task"], variables)
+    wait_for(lambda: (out / "alone-0").exists() or None, lambda: "it did not start")
+    primary = json.loads((out / "alone-0").read_text())["pid"]
+    os.write(terminal, b"\x03")
+    said = b""
+    try:
+        while chunk := os.read(terminal, 4096):
+            said += chunk
+    except OSError:
+        pass  # how Linux says that nobody has the terminal open any more
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 128 + signal.SIGINT
+    assert said.count(b"KeyboardInterrupt") == 1 and not alive(primary), said
 
 
 def test_a_daemon_and_a_stubborn_worker_end_too(package, tmp_path):

@@ -30,16 +30,16 @@
 #include "engine/local/local_engine.h"
 #include "environment/python_probe.h"
 #include "environment/site_hook.h"
+#include "front/google_names.h"
 #include "http/server.h"
 #include "http/tls_identity.h"
 #include "logs/sqlite_log_store.h"
-#include "front/google_names.h"
 #include "replica/replica_network.h"
 #include "server/data_directory.h"
+#include "server/google_front.h"
 #include "server/serve_options.h"
 #include "store/journal.h"
 #include "store/sqlite/sqlite_job_store.h"
-#include "server/google_front.h"
 
 namespace trainyard::server {
 
@@ -82,10 +82,10 @@ std::string Url(const char* scheme, const std::string& host, std::uint16_t port)
 /// Where replicas find the buckets and the metadata server without the front. Nothing where Google's names
 /// mean Google.
 std::map<std::string, std::string> ReplicaEnvironment(const ServeOptions& options, std::uint16_t port) {
+  if (!options.google_front) return {};
   // In an isolated network a relay is there, on the loopback of the replica.
   bool isolated = options.network == replica::v1::Manifest::ISOLATED;
   const std::string host = isolated ? "127.0.0.1" : options.host;
-  if (!options.google_front) return {};
   std::string authority = host + ":" + std::to_string(port);
   return {{"STORAGE_EMULATOR_HOST", Url("http", host, port)},
           {"GCE_METADATA_HOST", authority},
@@ -93,15 +93,15 @@ std::map<std::string, std::string> ReplicaEnvironment(const ServeOptions& option
           {"GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false"}};
 }
 
-/// A port that was asked for must be had; of "any", the one that replicas of a former server know is the
-/// best.
-Result<std::uint16_t> ListenPlain(http::Server& server, const ServeOptions& options,
 std::vector<std::string> CertificateNames(const ServeOptions& options) {
   std::vector<std::string> names = {options.host};
   if (options.google_front) names.insert(names.end(), front::kTlsHosts.begin(), front::kTlsHosts.end());
   return names;
 }
 
+/// A port that was asked for must be had; of "any", the one that replicas of a former server know is the
+/// best.
+Result<std::uint16_t> ListenPlain(http::Server& server, const ServeOptions& options,
                                   std::uint16_t former_port) {
   if (options.port == 0 && former_port != 0) {
     if (Result<std::uint16_t> port = server.ListenTcp(options.host, former_port)) return port;
@@ -126,10 +126,10 @@ asio::awaitable<void> StopOnSignal(asio::io_context& loop, asio::signal_set& sig
   Diagnose(DiagnosticLevel::kInfo,
            std::string("stopping on ") + strsignal(number) + "; running replicas live on");
   server.Stop();
+  if (front != nullptr) front->Stop();
   signals.async_wait([&loop](boost::system::error_code error, int) {
     if (!error) loop.stop();
   });
-  if (front != nullptr) front->Stop();
   asio::steady_timer timer(loop);
   while (server.connection_count() + (front != nullptr ? front->connection_count() : 0) > 0) {
     timer.expires_after(kStopPoll);
@@ -145,13 +145,13 @@ asio::awaitable<void> RecoverJobs(control::JobService& jobs, Status& recovered, 
 
 Status Run(const ServeOptions& options) {
   TY_RETURN_IF_ERROR(CheckLoopback(options));
-  if (options.network == replica::v1::Manifest::ISOLATED)
-    TY_RETURN_IF_ERROR(replica::CheckIsolatedNetworks());
-  TY_TRY(DataDirectory data, DataDirectory::Open(options.data_dir));
   if (!options.google_front && options.network == replica::v1::Manifest::ISOLATED)
     return std::unexpected(
         FailedPrecondition("--google-front off needs --network host: a replica in a network of its own "
                            "reaches nothing but this server"));
+  if (options.network == replica::v1::Manifest::ISOLATED)
+    TY_RETURN_IF_ERROR(replica::CheckIsolatedNetworks());
+  TY_TRY(DataDirectory data, DataDirectory::Open(options.data_dir));
   TY_TRY(std::string secret, data.Secret());
   TY_RETURN_IF_ERROR(environment::InstallSiteHook(data.environments_dir()));
   TY_TRY(environment::Catalogue catalogue, environment::Catalogue::Load(data.environments_dir()));
@@ -216,14 +216,6 @@ Status Run(const ServeOptions& options) {
   TY_TRY(http::TlsIdentity identity,
          http::EnsureTlsIdentity(data.tls_dir(), CertificateNames(options), clock.Now()));
   TY_TRY(tls_port, ListenTls(server, options, port, identity));
-
-  // Jobs are taken over before anyone can ask; the loop runs for that alone.
-  Status recovered;
-  asio::co_spawn(loop, RecoverJobs(jobs, recovered, loop), asio::detached);
-  loop.run();
-  loop.restart();
-  TY_RETURN_IF_ERROR(std::move(recovered));
-  TY_RETURN_IF_ERROR(server.ListenUnix(data.server_socket()));
   std::unique_ptr<GoogleFront> front;
   if (options.google_front) {
     const GoogleFront::Setup setup{.loop = loop,
@@ -235,6 +227,14 @@ Status Run(const ServeOptions& options) {
                                    .options = {.log_requests = options.verbose}};
     TY_TRY(front, GoogleFront::Open(setup, settings));
   }
+
+  // Jobs are taken over before anyone can ask; the loop runs for that alone.
+  Status recovered;
+  asio::co_spawn(loop, RecoverJobs(jobs, recovered, loop), asio::detached);
+  loop.run();
+  loop.restart();
+  TY_RETURN_IF_ERROR(std::move(recovered));
+  TY_RETURN_IF_ERROR(server.ListenUnix(data.server_socket()));
   TY_RETURN_IF_ERROR(data.Announce({.url = Url("http", options.host, port),
                                     .tls_url = Url("https", "localhost", tls_port),
                                     .ca_file = identity.ca_file,

@@ -232,13 +232,17 @@ Result<OpenedObject> BucketFiles::OpenObject(const std::string& bucket, const st
   return *std::move(found);
 }
 
-Status BucketFiles::KeepChecksums(const OpenedObject& opened, const Digests& digests) {
-  const v1::Object& seen = opened.resource;
-  TY_TRY(OpenedObject now, OpenObject(seen.bucket(), seen.name(), {}));
-  if (now.stamp != opened.stamp) return {};
-  now.resource.set_md5_hash(digests.md5_hash);
-  now.resource.set_crc32c(digests.crc32c);
-  return records_.PutObject({.stamp = now.stamp, .resource = std::move(now.resource)}, std::nullopt);
+Status BucketFiles::KeepChecksums(std::span<const OpenedObject> hashed) {
+  std::vector<ObjectRecord> records;
+  for (const OpenedObject& seen : hashed) {
+    auto now = OpenObject(seen.resource.bucket(), seen.resource.name(), {});
+    if (!now || now->stamp != seen.stamp) continue;
+    now->resource.set_md5_hash(seen.resource.md5_hash());
+    now->resource.set_crc32c(seen.resource.crc32c());
+    records.push_back({.stamp = now->stamp, .resource = std::move(now->resource)});
+  }
+  if (records.empty()) return {};
+  return records_.PutObjects(records);
 }
 
 Result<ObjectPage> BucketFiles::List(const std::string& bucket, const NameQuery& query) {

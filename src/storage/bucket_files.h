@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,8 +61,8 @@ class BucketFiles {
 
   [[nodiscard]] Result<OpenedObject> OpenObject(const std::string& bucket, const std::string& object,
                                                 const Conditions& when);
-  /// Keeps checksums of a file that was new to us. Does nothing if it has changed since.
-  [[nodiscard]] Status KeepChecksums(const OpenedObject& opened, const Digests& digests);
+  /// Keeps checksums of files that were new to us; passes over those that changed since.
+  [[nodiscard]] Status KeepChecksums(std::span<const OpenedObject> hashed);
   [[nodiscard]] Result<ObjectPage> List(const std::string& bucket, const NameQuery& query);
 
   /// What can be refused before the bytes come: ensures the bucket, checks the name, fields and conditions.

@@ -17,6 +17,8 @@ namespace {
 /// Reading what is new to us for its checksums takes 1.2 s per GB; a page of a list spends at most this much
 /// on it.
 constexpr std::uint64_t kListHashBytesMax = std::uint64_t{64} << 20;
+/// As many are open at a time.
+constexpr std::size_t kListHashFilesMax = 64;
 
 Result<Digests> DigestsOf(const OpenedObject& opened) {
   Checksum checksum;
@@ -38,6 +40,9 @@ struct Buckets::State {
 
   asio::awaitable<Result<OpenedObject>> Open(std::string bucket, std::string object, Conditions when);
   asio::awaitable<Result<OpenedObject>> WithChecksums(OpenedObject opened);
+  asio::awaitable<Result<std::vector<OpenedObject>>> Hashed(std::vector<OpenedObject> opened);
+  /// Fills in checksums where that works. At most kListHashFilesMax objects, all of one bucket.
+  asio::awaitable<void> HashSome(std::vector<v1::Object*> objects);
   asio::awaitable<Result<v1::Object>> Place(StagedFile staged, v1::Object resource, Conditions when);
   asio::awaitable<Result<v1::Object>> Transferred(Transfer transfer, OpenedObject source, bool moves);
 };
@@ -52,20 +57,49 @@ asio::awaitable<Result<OpenedObject>> Buckets::State::Open(std::string bucket, s
 
 asio::awaitable<Result<OpenedObject>> Buckets::State::WithChecksums(OpenedObject opened) {
   if (HasChecksums(opened.resource)) co_return std::move(opened);
-  auto read = [opened = std::move(opened)]() mutable -> Result<OpenedObject> {
-    TY_TRY(const Digests digests, DigestsOf(opened));
-    opened.resource.set_md5_hash(digests.md5_hash);
-    opened.resource.set_crc32c(digests.crc32c);
+  std::vector<OpenedObject> one;
+  one.push_back(std::move(opened));
+  TY_CO_TRY(one, co_await Hashed(std::move(one)));
+  co_return std::move(one.front());
+}
+
+asio::awaitable<Result<std::vector<OpenedObject>>> Buckets::State::Hashed(std::vector<OpenedObject> opened) {
+  auto read = [opened = std::move(opened)]() mutable -> Result<std::vector<OpenedObject>> {
+    for (OpenedObject& object : opened) {
+      TY_TRY(const Digests digests, DigestsOf(object));
+      object.resource.set_md5_hash(digests.md5_hash);
+      object.resource.set_crc32c(digests.crc32c);
+    }
     return std::move(opened);
   };
-  TY_CO_TRY(OpenedObject hashed, co_await OnPool(files, std::move(read)));
+  TY_CO_TRY(auto hashed, co_await OnPool(files, std::move(read)));
   auto keep = [this, hashed = std::move(hashed)]() mutable {
-    const Digests digests{.md5_hash = hashed.resource.md5_hash(), .crc32c = hashed.resource.crc32c()};
     // What cannot be kept (a full disk) is made again next time.
-    [[maybe_unused]] const Status kept = names.KeepChecksums(hashed, digests);
+    [[maybe_unused]] const Status kept = names.KeepChecksums(hashed);
     return std::move(hashed);
   };
   co_return co_await OnPool(names_pool, std::move(keep));
+}
+
+asio::awaitable<void> Buckets::State::HashSome(std::vector<v1::Object*> objects) {
+  auto open = [this, objects] {
+    std::vector<OpenedObject> opened;
+    for (const v1::Object* object : objects) {
+      Conditions same;
+      same.generation = object->generation();
+      auto one = names.OpenObject(object->bucket(), object->name(), same);
+      if (one) opened.push_back(*std::move(one));  // else it went away meanwhile
+    }
+    return opened;
+  };
+  std::vector<OpenedObject> opened = co_await OnPool(names_pool, std::move(open));
+  const auto hashed = co_await Hashed(std::move(opened));
+  if (!hashed) co_return;  // one changed while it was read: the next list has its checksums
+  for (v1::Object* object : objects) {
+    const auto found = std::ranges::find(*hashed, object->name(),
+                                         [](const OpenedObject& one) { return one.resource.name(); });
+    if (found != hashed->end()) *object = found->resource;
+  }
 }
 
 asio::awaitable<Result<v1::Object>> Buckets::State::Place(StagedFile staged, v1::Object resource,
@@ -158,16 +192,17 @@ asio::awaitable<Result<v1::Objects>> Buckets::List(std::string bucket, NameQuery
   page.set_next_page_token(found.next_page_token);
   page.mutable_prefixes()->Add(found.prefixes.begin(), found.prefixes.end());
   std::uint64_t budget = kListHashBytesMax;
+  std::vector<v1::Object*> unhashed;
   for (v1::Object& object : found.objects) {
-    if (!HasChecksums(object) && object.size() <= budget) {
-      budget -= object.size();
-      Conditions same;
-      same.generation = object.generation();
-      Result<v1::Object> hashed = co_await Stat(bucket, object.name(), same);
-      if (hashed) object = *std::move(hashed);
-    }
-    *page.add_items() = std::move(object);
+    if (HasChecksums(object) || object.size() > budget) continue;
+    budget -= object.size();
+    unhashed.push_back(&object);
+    if (unhashed.size() < kListHashFilesMax) continue;
+    std::vector<v1::Object*> some = std::exchange(unhashed, {});
+    co_await state_->HashSome(std::move(some));
   }
+  if (!unhashed.empty()) co_await state_->HashSome(std::move(unhashed));
+  for (v1::Object& object : found.objects) *page.add_items() = std::move(object);
   co_return page;
 }
 

@@ -309,5 +309,25 @@ TEST(BucketsOptions, WithoutCreateOnUse) {
       << error.message;
 }
 
+TEST_F(BucketsTest, AListHasTheChecksumsOfManyNewFiles) {
+  ASSERT_TRUE(storage_.Put("0", "uploaded"));
+  for (int i = 1; i < 200; ++i) std::ofstream(storage_.folder() / std::to_string(i)) << i;
+  const auto check = [this] {
+    const auto page = storage_.Await(storage_.buckets().List("bucket", {}));
+    ASSERT_TRUE(page) << page.error().message;
+    ASSERT_EQ(page->items_size(), 200);
+    for (const v1::Object& object : page->items()) {
+      Checksum checksum;
+      checksum.Update(object.name() == "0" ? "uploaded" : object.name());
+      EXPECT_EQ((Digests{object.md5_hash(), object.crc32c()}), checksum.Get()) << object.name();
+    }
+  };
+  check();
+  check();
+  std::ofstream(storage_.folder() / "150") << "changed behind our back";
+  const auto changed = storage_.Await(storage_.buckets().Stat("bucket", "150"));
+  EXPECT_EQ(changed->size(), 23U);
+}
+
 }  // namespace
 }  // namespace trainyard::storage

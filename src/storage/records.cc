@@ -112,20 +112,29 @@ Result<std::vector<ObjectRecord>> Records::FindObjects(const std::string& bucket
   }
 }
 
-Status Records::PutObject(const ObjectRecord& record, const std::optional<FileStamp>& present,
-                          const UploadRecord* upload) {
+Status Records::Put(const ObjectRecord& record, const std::optional<FileStamp>& present) {
   const v1::Object& object = record.resource;
-  TY_TRY(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
   const auto field = [&present](auto member) {
     return present ? std::optional(static_cast<std::int64_t>((*present).*member)) : std::nullopt;
   };
   TY_RETURN_IF_ERROR(statements_[kDropOthers].Run(object.bucket(), object.name(), field(&FileStamp::size),
                                                   field(&FileStamp::mtime_ns), field(&FileStamp::inode)));
   const std::string bytes = object.SerializeAsString();
-  TY_RETURN_IF_ERROR(statements_[kAddObject].Run(object.bucket(), object.name(), object.generation(),
-                                                 record.stamp.size, record.stamp.mtime_ns, record.stamp.inode,
-                                                 sqlite::Blob{bytes}));
+  return statements_[kAddObject].Run(object.bucket(), object.name(), object.generation(), record.stamp.size,
+                                     record.stamp.mtime_ns, record.stamp.inode, sqlite::Blob{bytes});
+}
+
+Status Records::PutObject(const ObjectRecord& record, const std::optional<FileStamp>& present,
+                          const UploadRecord* upload) {
+  TY_TRY(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
+  TY_RETURN_IF_ERROR(Put(record, present));
   if (upload != nullptr) TY_RETURN_IF_ERROR(PutUpload(*upload));
+  return transaction.Commit();
+}
+
+Status Records::PutObjects(std::span<const ObjectRecord> records) {
+  TY_TRY(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
+  for (const ObjectRecord& record : records) TY_RETURN_IF_ERROR(Put(record, std::nullopt));
   return transaction.Commit();
 }
 

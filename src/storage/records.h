@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ class Records {
   /// came by, if any, is put in the same transaction.
   [[nodiscard]] Status PutObject(const ObjectRecord& record, const std::optional<FileStamp>& present,
                                  const UploadRecord* upload = nullptr);
+  /// The same for many, in one transaction.
+  [[nodiscard]] Status PutObjects(std::span<const ObjectRecord> records);
   [[nodiscard]] Status DropObject(const std::string& bucket, const std::string& object);
 
   [[nodiscard]] Result<std::optional<v1::Bucket>> FindBucket(const std::string& name);
@@ -59,6 +62,7 @@ class Records {
   [[nodiscard]] Result<std::vector<std::string>> ExpiredUploads(std::int64_t now_ns);
 
  private:
+  Status Put(const ObjectRecord& record, const std::optional<FileStamp>& present);
   Records(sqlite::Database database, std::vector<sqlite::Statement> statements)
       : database_(std::move(database)), statements_(std::move(statements)) {}
   sqlite::Database database_;

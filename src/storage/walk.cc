@@ -6,10 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <compare>
 #include <memory>
-#include <span>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "storage/checksum.h"
@@ -24,11 +23,23 @@ namespace {
 /// with: "a-b", "a/", "a0" is the order of "a-b", "a/x", "a0".
 struct Entry {
   std::string key;
-  std::vector<std::string> components;  ///< from the bucket's folder
+  std::string file_name;
+  std::shared_ptr<const std::vector<std::string>>
+      parent;  ///< components from the bucket's folder; many share it
   bool folder = false;
   bool displaced = false;
-  friend auto operator<=>(const Entry&, const Entry&) = default;
+
+  [[nodiscard]] std::vector<std::string> Components() const {
+    std::vector<std::string> components = *parent;
+    components.push_back(file_name);
+    return components;
+  }
 };
+
+/// For a heap with the first name on top.
+bool IsLater(const Entry& a, const Entry& b) {
+  return std::tie(a.key, a.file_name) > std::tie(b.key, b.file_name);
+}
 
 struct CloseDirectory {
   void operator()(DIR* directory) const noexcept { ::closedir(directory); }
@@ -57,10 +68,12 @@ class Walker {
   Result<bool> WalkFolder(const std::string& base, const std::vector<std::string>& components) {
     std::vector<Entry> entries;
     TY_RETURN_IF_ERROR(ReadFolder(base, components, entries));
-    std::ranges::sort(entries);
-    for (const Entry& entry : entries) {
+    // A page ends long before a large folder does: a heap sorts only as far as it is asked.
+    for (std::ranges::make_heap(entries, IsLater); !entries.empty(); entries.pop_back()) {
+      std::ranges::pop_heap(entries, IsLater);
+      const Entry& entry = entries.back();
       if (entry.key < from_ && !(entry.folder && from_.starts_with(entry.key))) continue;
-      TY_TRY(const bool go_on, entry.folder ? WalkFolder(entry.key, entry.components) : VisitFile(entry));
+      TY_TRY(const bool go_on, entry.folder ? WalkFolder(entry.key, entry.Components()) : VisitFile(entry));
       if (!go_on) return false;
     }
     return true;
@@ -79,7 +92,7 @@ class Walker {
     std::vector<Entry> pieces;
     TY_RETURN_IF_ERROR(ReadOneFolder(base, components, entries, pieces));
     // Names that continue inside a piece sort among those of this folder.
-    for (const Entry& piece : pieces) TY_RETURN_IF_ERROR(ReadFolder(piece.key, piece.components, entries));
+    for (const Entry& piece : pieces) TY_RETURN_IF_ERROR(ReadFolder(piece.key, piece.Components(), entries));
     return {};
   }
 
@@ -91,6 +104,7 @@ class Walker {
     const std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(folder->get()));
     if (!directory) return std::unexpected(ErrnoError(errno, "read a folder of the bucket"));
     [[maybe_unused]] const int closed_by_closedir = folder->Release();
+    const auto parent = std::make_shared<const std::vector<std::string>>(components);
     for (errno = 0; const dirent* found = ::readdir(directory.get()); errno = 0) {
       const std::string_view file_name = found->d_name;
       if (file_name == "." || file_name == "..") continue;
@@ -101,8 +115,8 @@ class Walker {
       Entry entry{.key = base + name->text, .folder = kind == Kind::kFolder, .displaced = name->displaced};
       if (entry.folder && !name->piece) entry.key += '/';
       if (!IsWanted(entry)) continue;
-      entry.components = components;
-      entry.components.emplace_back(file_name);
+      entry.file_name = file_name;
+      entry.parent = parent;
       (name->piece ? pieces : entries).push_back(std::move(entry));
     }
     if (errno != 0) return std::unexpected(ErrnoError(errno, "read a folder of the bucket"));
@@ -120,10 +134,8 @@ class Walker {
   /// Whether the escape makes this path of this name; "a/.%name.b" is nobody's.
   static bool IsItsPath(const Entry& entry) {
     ObjectPath path = EscapeObject(entry.key);
-    const std::string& file = entry.components.back();
-    const bool same_file = file == (entry.displaced ? DisplacedName(path.file) : path.file);
-    const std::span folders(entry.components.data(), entry.components.size() - 1);
-    return same_file && std::ranges::equal(folders, path.folders);
+    const bool same_file = entry.file_name == (entry.displaced ? DisplacedName(path.file) : path.file);
+    return same_file && *entry.parent == path.folders;
   }
 
   static constexpr std::size_t kObjectBytesMax = 1024;

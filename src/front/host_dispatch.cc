@@ -1,5 +1,7 @@
 #include "front/host_dispatch.h"
 
+#include "front/real_buckets.h"
+
 namespace trainyard::front {
 
 namespace {
@@ -8,8 +10,8 @@ using http::Method;
 using http::Request;
 using http::Response;
 
-const http::Router& RouterFor(const Services& services, const Request& request) {
-  switch (ServiceOf(request.host)) {
+const http::Router& RouterFor(const Services& services, Service service) {
+  switch (service) {
     case Service::kStorage: return services.storage;
     case Service::kApi: return services.api;
     case Service::kMetadata: return services.metadata;
@@ -17,22 +19,45 @@ const http::Router& RouterFor(const Services& services, const Request& request) 
   return services.metadata;
 }
 
-http::asio::awaitable<Result<Response>> Answer(const Services& services, Request& request) {
-  TY_CO_TRY(const http::Handler* handler, RouterFor(services, request).Find(request));
+using Answer = http::asio::awaitable<Result<Response>>;
+
+Answer HandTo(const http::Router& router, Request& request) {
+  TY_CO_TRY(const http::Handler* handler, router.Find(request));
   co_return co_await (*handler)(request);
+}
+
+Answer ByHost(const Services& services, Request& request) {
+  const Service service = ServiceOf(request.host);
+  if (services.real_buckets != nullptr && service != Service::kMetadata &&
+      services.real_buckets->Has(request, service == Service::kStorage)) {
+    co_return co_await services.real_buckets->Forward(request);
+  }
+  co_return co_await HandTo(RouterFor(services, service), request);
+}
+
+Answer PassOn(const http::Router& api, RealBuckets& real_buckets, Request& request) {
+  if (real_buckets.Has(request, false)) co_return co_await real_buckets.Forward(request);
+  co_return co_await HandTo(api, request);
+}
+
+/// One handler for every method and path.
+http::Router Everything(const http::Handler& handler) {
+  http::Router router;
+  for (const Method method : {Method::kGet, Method::kHead, Method::kPost, Method::kPut, Method::kPatch,
+                              Method::kDelete, Method::kOptions}) {
+    for (const char* pattern : {"/", "/{rest=**}"}) router.Add(method, pattern, handler);
+  }
+  return router;
 }
 
 }  // namespace
 
 http::Router DispatchByHost(Services services) {
-  http::Router router;
-  for (const Method method : {Method::kGet, Method::kHead, Method::kPost, Method::kPut, Method::kPatch,
-                              Method::kDelete, Method::kOptions}) {
-    for (const char* pattern : {"/", "/{rest=**}"}) {
-      router.Add(method, pattern, [services](Request& request) { return Answer(services, request); });
-    }
-  }
-  return router;
+  return Everything([services](Request& request) { return ByHost(services, request); });
+}
+
+http::Router PassOnRealBuckets(const http::Router& api, RealBuckets& real_buckets) {
+  return Everything([&api, &real_buckets](Request& request) { return PassOn(api, real_buckets, request); });
 }
 
 }  // namespace trainyard::front

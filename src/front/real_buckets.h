@@ -1,0 +1,44 @@
+#pragma once
+
+#include <boost/asio/thread_pool.hpp>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "http/client.h"
+#include "http/message.h"
+
+namespace trainyard::front {
+
+/// The bucket that a request of Cloud Storage's JSON or XML API is about; nothing for one about none or
+/// several. Pure: any thread.
+///
+/// @param path  raw, as it came. @param with_xml  "/BUCKET/OBJECT" is a request, too.
+[[nodiscard]] std::optional<std::string> BucketOfPath(std::string_view path, bool with_xml);
+
+/// Buckets of the operator's that live in the real Cloud Storage: requests for them are passed on, whole
+/// body by whole body, with the operator's token in place of the replica's. Loop thread; the waiting is done
+/// by threads of its own. The destructor waits for requests under way; calls must have ended.
+class RealBuckets {
+ public:
+  struct Options {
+    std::set<std::string> names;
+    http::Endpoint upstream;           ///< https://storage.googleapis.com
+    std::filesystem::path token_file;  ///< an access token, read for each request; empty: none is sent
+    std::filesystem::path spool_dir;   ///< for bodies on their way, as files without a name
+  };
+  explicit RealBuckets(Options options);
+
+  [[nodiscard]] bool Has(const http::Request& request, bool with_xml) const;
+  /// The upstream's answer. kUnavailable and others of http::Client when it cannot be had; kNotFound: the
+  /// token file.
+  [[nodiscard]] http::asio::awaitable<Result<http::Response>> Forward(http::Request& request);
+
+ private:
+  Options options_;
+  http::asio::thread_pool threads_;
+};
+
+}  // namespace trainyard::front

@@ -13,10 +13,10 @@ namespace trainyard::replica {
 
 namespace {
 
-/// Variables that name such a file: Python's requests and ssl, curl and TensorFlow, httplib2, Node, gcloud.
-constexpr std::array<const char*, 6> kCaVariables = {
-    "REQUESTS_CA_BUNDLE", "SSL_CERT_FILE",       "CURL_CA_BUNDLE",
-    "HTTPLIB2_CA_CERTS",  "NODE_EXTRA_CA_CERTS", "CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE"};
+/// Variables that name such a file: Python's requests and ssl, httplib2, Node, gcloud.
+constexpr std::array<const char*, 5> kCaVariables = {"REQUESTS_CA_BUNDLE", "SSL_CERT_FILE",
+                                                     "HTTPLIB2_CA_CERTS", "NODE_EXTRA_CA_CERTS",
+                                                     "CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE"};
 
 std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
@@ -100,7 +100,10 @@ Variables ChannelVariables(const v1::Manifest& manifest, const Channels& found) 
     return variables;
   }
   for (const char* name : kCaVariables) variables[name] = front.ca_bundle();
-  variables["BOTO_CONFIG"] = FolderOf(front.ca_bundle()) + "/" + std::string(kBotoFile);
+  const std::string folder = FolderOf(front.ca_bundle()) + "/";
+  variables["CURL_CA_BUNDLE"] = folder + std::string(kOwnAuthority);
+  variables["CURL_HOME"] = FolderOf(front.ca_bundle());
+  variables["BOTO_CONFIG"] = folder + std::string(kBotoFile);
   if (const std::string name = MetadataName(front); !name.empty()) {
     variables["GCE_METADATA_HOST"] = name;
     variables["GCE_METADATA_ROOT"] = name;

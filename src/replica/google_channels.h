@@ -14,8 +14,13 @@ namespace trainyard::replica {
 
 /// Where the buckets are as files.
 inline constexpr const char* kGcsFolder = "/gcs";
-/// gsutil's settings, in the folder of the CA bundle.
+/// Beside the CA bundle: gsutil's settings, those of the command `curl`, and the installation's authority
+/// alone. TensorFlow reads its file of authorities anew for each request, which takes 10 ms with all that a
+/// system trusts: it gets the short one (CURL_CA_BUNDLE), and the command curl, which reads the same
+/// variable, is given the bundle by its settings.
 inline constexpr std::string_view kBotoFile = "boto.cfg";
+inline constexpr std::string_view kCurlFile = ".curlrc";
+inline constexpr std::string_view kOwnAuthority = "ca.pem";
 
 /// Files in which programs look for the machine's certificate authorities, by distribution.
 [[nodiscard]] const std::vector<std::string>& SystemCaBundles();

@@ -29,9 +29,11 @@ v1::Manifest WithFront() {
 
 TEST(ChannelVariables, PointEveryProgramAtTheFront) {
   const Variables variables = ChannelVariables(WithFront(), {.names = true, .files = true});
-  for (const char* name : {"REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "CURL_CA_BUNDLE",
-                           "CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE", "HTTPLIB2_CA_CERTS"})
+  for (const char* name :
+       {"REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE", "HTTPLIB2_CA_CERTS"})
     EXPECT_THAT(variables, Contains(Pair(name, "/data/front/ca-bundle.pem")));
+  EXPECT_THAT(variables, Contains(Pair("CURL_CA_BUNDLE", "/data/front/ca.pem")));
+  EXPECT_THAT(variables, Contains(Pair("CURL_HOME", "/data/front")));
   EXPECT_THAT(variables, Contains(Pair("BOTO_CONFIG", "/data/front/boto.cfg")));
   EXPECT_THAT(variables, Contains(Pair("GOOGLE_CLOUD_PROJECT", "census")));
   EXPECT_THAT(variables, Contains(Pair("GCE_METADATA_HOST", "1-master-replica-0-1.ab.metadata.trainyard")));

@@ -80,6 +80,28 @@ TEST_P(IsolationTest, HoldsNoDescriptorOfOthers) {
   for (const std::string& line : UserLines()) EXPECT_THAT(line, testing::Not(HasSubstr(" 3 4 5 6")));
 }
 
+TEST_P(IsolationTest, FindsTheFrontUnderGooglesNames) {
+  const std::string bundle = folder_.path() + "/front/ca-bundle.pem";
+  fs::create_directories(folder_.path() + "/front");
+  fs::create_directories(folder_.path() + "/buckets/models");
+  std::ofstream(bundle) << "authorities\n";
+  v1::GoogleFront& front = *manifest_.mutable_google_front();
+  front.set_address("127.64.1.2");
+  front.add_host_names("storage.googleapis.com");
+  front.set_ca_bundle(bundle);
+  front.set_buckets_dir(folder_.path() + "/buckets");
+  EXPECT_THAT(RunScript("getent hosts storage.googleapis.com | tr -s ' '\n"
+                        "[ ! -e /etc/ssl/certs/ca-certificates.crt ] || cat "
+                        "/etc/ssl/certs/ca-certificates.crt $SSL_CERT_FILE\n"
+                        "(echo x > $SSL_CERT_FILE) 2>&1 | grep -o 'Read-only file system'\n"
+                        "[ ! -d /gcs ] || { echo x > /gcs/models/file; ls /gcs; }\n"),
+              testing::IsSupersetOf({"INFO 127.64.1.2 storage.googleapis.com", "INFO authorities",
+                                     "INFO Read-only file system"}));
+  EXPECT_EQ(ReadFile(bundle), "authorities\n");
+  EXPECT_EQ(fs::exists("/gcs"), fs::exists(folder_.path() + "/buckets/models/file"));
+  EXPECT_FALSE(fs::exists("/gcs/models"));
+}
+
 INSTANTIATE_TEST_SUITE_P(Fences, IsolationTest, testing::Values(0, 1),
                          [](const auto& row) { return row.param == 0 ? "namespaces" : "user_namespaces"; });
 
@@ -135,6 +157,17 @@ TEST_F(IsolatedNetworkTest, DoesNotRunWithLess) {
 }
 
 class DegradedTest : public AttemptFixture {};
+
+TEST_F(DegradedTest, WithoutNamespacesSaysHowTheBucketsAreReached) {
+  options_ = {"--fence=3"};
+  manifest_.mutable_google_front()->set_address("127.64.1.2");
+  Program("echo \"[$CURL_CA_BUNDLE]\"");
+  Run();
+  EXPECT_EQ(Finish().exit_code(), 0);
+  EXPECT_THAT(UserLines(), ElementsAre("INFO []"));
+  EXPECT_THAT(Lines(),
+              Contains(HasSubstr("WARNING gs:// works here for google-cloud-storage, gcsfs, pandas")));
+}
 
 TEST_F(DegradedTest, WithoutNamespacesSaysSoAndNamesHostsByAddress) {
   options_ = {"--fence=3"};

@@ -45,9 +45,12 @@ Status EnsureGcsFolder() {
 
 /// The files that replicas read.
 Status WriteFiles(const GoogleFront::Setup& setup, const std::string& bundle) {
-  TY_RETURN_IF_ERROR(front::MakeCaBundle(replica::SystemCaBundles(), setup.identity.ca_file, bundle));
-  const std::string boto = setup.data.front_dir() + "/" + std::string(replica::kBotoFile);
-  return WriteFileAtomically(boto, front::BotoFile(bundle, setup.project));
+  const std::string& authority = setup.identity.ca_file;
+  const std::filesystem::path folder = setup.data.front_dir();
+  TY_RETURN_IF_ERROR(front::MakeCaBundle(replica::SystemCaBundles(), authority, bundle));
+  TY_RETURN_IF_ERROR(front::MakeCaBundle({}, authority, folder / replica::kOwnAuthority));
+  TY_RETURN_IF_ERROR(WriteFileAtomically(folder / replica::kCurlFile, "cacert = \"" + bundle + "\"\n"));
+  return WriteFileAtomically(folder / replica::kBotoFile, front::BotoFile(bundle, setup.project));
 }
 
 }  // namespace

@@ -67,7 +67,8 @@ struct GoogleFront::State {
 };
 
 GoogleFront::State::State(const Setup& setup, const control::Settings& settings)
-    : router(front::DispatchByHost({.storage = storage, .api = setup.api, .metadata = metadata})),
+    : router(front::DispatchByHost(
+          {.storage = storage, .api = setup.api, .metadata = metadata, .real_buckets = setup.real_buckets})),
       server(setup.loop, router, setup.options) {
   const auto token = [&settings](std::string_view host) { return TokenForHost(settings, host); };
   api::AddStorageRoutes(storage, setup.buckets);

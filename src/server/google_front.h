@@ -14,6 +14,10 @@ namespace boost::asio {
 class io_context;
 }  // namespace boost::asio
 
+namespace trainyard::front {
+class RealBuckets;
+}  // namespace trainyard::front
+
 namespace trainyard::http {
 class Router;
 }  // namespace trainyard::http
@@ -39,6 +43,7 @@ class GoogleFront {
     std::string project;
     http::TlsIdentity identity;  ///< has front::kTlsHosts
     http::ServerOptions options;
+    front::RealBuckets* real_buckets = nullptr;  ///< nullptr: all buckets are ours
   };
 
   /// Opens what can be opened, and writes into `settings` what replicas are told of it. A port that cannot be

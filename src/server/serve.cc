@@ -31,6 +31,8 @@
 #include "environment/python_probe.h"
 #include "environment/site_hook.h"
 #include "front/google_names.h"
+#include "front/host_dispatch.h"
+#include "front/real_buckets.h"
 #include "http/server.h"
 #include "http/tls_identity.h"
 #include "logs/sqlite_log_store.h"
@@ -91,6 +93,16 @@ std::map<std::string, std::string> ReplicaEnvironment(const ServeOptions& option
           {"GCE_METADATA_HOST", authority},
           {"GCE_METADATA_IP", authority},
           {"GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false"}};
+}
+
+Result<front::RealBuckets::Options> RealBucketsOptions(const ServeOptions& options,
+                                                       const DataDirectory& data) {
+  front::RealBuckets::Options real{.names = {options.real_buckets.begin(), options.real_buckets.end()},
+                                   .upstream = {},
+                                   .token_file = options.real_bucket_token,
+                                   .spool_dir = data.Path("uploads")};
+  TY_TRY(real.upstream, http::Endpoint::Parse("https://" + std::string(front::kStorageHost)));
+  return real;
 }
 
 std::vector<std::string> CertificateNames(const ServeOptions& options) {
@@ -210,7 +222,15 @@ Status Run(const ServeOptions& options) {
                .access_token = [&settings](std::string_view host) { return TokenForHost(settings, host); }});
   router.Add(http::Method::kGet, "/replica/v1/attach", engine::AttachHandler(jobs));
 
-  http::Server server(loop, router, {.log_requests = options.verbose});
+  std::optional<front::RealBuckets> real_buckets;
+  http::Router outer;  // in front of the router where some buckets are not ours
+  if (!options.real_buckets.empty()) {
+    TY_TRY(front::RealBuckets::Options real, RealBucketsOptions(options, data));
+    real_buckets.emplace(std::move(real));
+    outer = front::PassOnRealBuckets(router, *real_buckets);
+  }
+  http::Server server(loop, real_buckets ? outer : router,
+                      {.log_requests = options.verbose});
   TY_TRY(std::uint16_t port, ListenPlain(server, options, data.FormerPort()));
   settings.replica_environment = ReplicaEnvironment(options, port);
   TY_TRY(http::TlsIdentity identity,
@@ -224,7 +244,8 @@ Status Run(const ServeOptions& options) {
                                    .data = data,
                                    .project = options.project,
                                    .identity = identity,
-                                   .options = {.log_requests = options.verbose}};
+                                   .options = {.log_requests = options.verbose},
+                                   .real_buckets = real_buckets ? &*real_buckets : nullptr};
     TY_TRY(front, GoogleFront::Open(setup, settings));
   }
 

@@ -103,6 +103,15 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
   app.add_option("--quota-accelerators", accelerator_quota,
                  "accelerators that the unfinished jobs of a project may hold, by type: NVIDIA_TESLA_K80=2,TPU_V2=8")
       ->type_name("TYPE=N,...");
+  app.add_option(
+         "--real-bucket", options.real_buckets,
+         "bucket of the real Cloud Storage: requests for it are passed on; may be given several times")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  app.add_option("--real-bucket-token", options.real_bucket_token,
+                 "file with an access token for --real-bucket, read for each request (gcloud auth "
+                 "print-access-token > FILE); without it only public buckets can be read")
+      ->type_name("FILE");
   app.add_option("--stop-grace", grace_seconds, "seconds from SIGTERM to SIGKILL when a replica is stopped")
       ->check(CLI::Range(0, 3600))
       ->capture_default_str();

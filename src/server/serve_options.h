@@ -26,6 +26,8 @@ struct ServeOptions {
   placement::Capacity::Mode capacity = placement::Capacity::Mode::kShare;
   replica::v1::Manifest::Network network = replica::v1::Manifest::HOST;
   bool google_front = true;  ///< replicas find this server's buckets under Google's host names
+  std::vector<std::string> real_buckets;  ///< those that are the real Cloud Storage's
+  std::string real_bucket_token;          ///< file with an access token for them; empty: none is sent
   control::RequestQuota::Limits request_limits;  ///< per project and minute
   jobs::AcceleratorCounts accelerator_quota;     ///< per project; types without a number have no limit
   std::chrono::seconds stop_grace{30};

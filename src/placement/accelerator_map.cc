@@ -1,5 +1,6 @@
 #include "placement/accelerator_map.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "cluster/machine_type.h"
@@ -38,6 +39,11 @@ Result<AcceleratorMap> AcceleratorMap::Parse(std::string_view text) {
 bool AcceleratorMap::Waives(AcceleratorConfig::Type type) const {
   const auto rule = rules_.find(type);
   return rule != rules_.end() && rule->second == kNone;
+}
+
+bool AcceleratorMap::WaivesAny(Device::Kind kind) const {
+  return std::ranges::any_of(
+      rules_, [kind](const auto& rule) { return rule.second == kNone && KindOf(rule.first) == kind; });
 }
 
 bool AcceleratorMap::Accepts(AcceleratorConfig::Type type, const Device& device) const {

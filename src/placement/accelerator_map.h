@@ -23,6 +23,7 @@ class AcceleratorMap {
 
   /// A job that asks for the type runs without any.
   [[nodiscard]] bool Waives(AcceleratorConfig::Type type) const;
+  [[nodiscard]] bool WaivesAny(Device::Kind kind) const;
   /// The device counts as one of the type.
   [[nodiscard]] bool Accepts(AcceleratorConfig::Type type, const Device& device) const;
 

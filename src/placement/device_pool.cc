@@ -50,6 +50,10 @@ std::size_t DevicePool::AcceptedOf(const Gang::Replica& replica) const {
       devices_, [&](const Device& device) { return map_.Accepts(replica.accelerator, device); }));
 }
 
+bool DevicePool::Serves(Device::Kind kind) const {
+  return map_.WaivesAny(kind) || std::ranges::find(devices_, kind, &Device::kind) != devices_.end();
+}
+
 std::optional<DevicePool::Gift> DevicePool::Choose(const Gang& gang) const {
   return ChooseFrom(gang, gang.replicas.size(), false);
 }

@@ -39,6 +39,8 @@ class DevicePool {
   [[nodiscard]] std::optional<Gift> Choose(const Gang& gang) const;
   /// Even with all devices free the gang cannot be served.
   [[nodiscard]] std::optional<Lack> LackOf(const Gang& gang) const;
+  /// Some job that asks for the kind can be served: there is a device, or the table waives a type.
+  [[nodiscard]] bool Serves(Device::Kind kind) const;
   /// Positions in devices() of all that the gang could get: of two gangs whose sets meet, the later one
   /// waits.
   [[nodiscard]] std::set<std::size_t> Wanted(const Gang& gang) const;

@@ -156,6 +156,13 @@ TEST(DevicePool, SaysWhatIsMissing) {
   EXPECT_FALSE(Pool("none").LackOf(Asking({{Type::ACCELERATOR_TYPE_UNSPECIFIED, 0}})));
 }
 
+TEST(DevicePool, ServesAKindThatIsThereOrWaived) {
+  EXPECT_FALSE(Pool("none").Serves(Device::Kind::kGpu));
+  EXPECT_TRUE(Pool("nvidia-tesla-t4=1").Serves(Device::Kind::kGpu));
+  EXPECT_FALSE(Pool("nvidia-tesla-t4=1", "nvidia-tesla-k80=none").Serves(Device::Kind::kTpu));
+  EXPECT_TRUE(Pool("none", "tpu-v3=none").Serves(Device::Kind::kTpu));
+}
+
 TEST(DevicePool, WaivedAcceleratorsAreNotGivenAndSaid) {
   const DevicePool pool = Pool("nvidia-tesla-t4=1", "nvidia-tesla-k80=none");
   const Gang gang = Asking({{Type::NVIDIA_TESLA_K80, 4}, {Type::NVIDIA_TESLA_T4, 1}});

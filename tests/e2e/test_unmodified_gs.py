@@ -1,0 +1,215 @@
+"""`gs://` for programs that know nothing of this server: Google's own clients, TensorFlow and commands, unchanged.
+
+The trainers (gs_trainers/) name no endpoint, no credentials and no certificate. The runtime versions are real ones; they are
+built once into build/environments and kept there."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+import trainyard_server
+from trainyard_server import ROOT
+
+TRAINERS = ROOT / "tests/e2e/gs_trainers"
+BUILD_DEADLINE_S = 900  # the first job of a runtime version waits for its download
+
+
+@pytest.fixture(scope="module")
+def real_environments():
+    folder = ROOT / "build/environments"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture
+def start(tmp_path, real_environments, monkeypatch):
+    monkeypatch.setattr(trainyard_server, "DEADLINE_S", BUILD_DEADLINE_S)
+    servers = []
+
+    def make(*flags):
+        servers.append(trainyard_server.Server(tmp_path / f"data{len(servers)}", *flags, environments=real_environments))
+        return servers[-1]
+
+    yield make
+    for server in servers:
+        server.stop()
+        for pid, _ in trainyard_server.processes_with(f"{server.data}/attempts/"):
+            trainyard_server.kill(pid)
+
+
+@pytest.fixture(scope="module")
+def trainers(tmp_path_factory):
+    made = {}
+    for script in TRAINERS.glob("*.py"):
+        folder = tmp_path_factory.mktemp("gs") / script.stem
+        (folder / script.stem).mkdir(parents=True)
+        (folder / script.stem / "__init__.py").touch()
+        shutil.copy(script, folder / script.stem / "task.py")
+        (folder / "setup.py").write_text(f"from setuptools import setup\nsetup(name='{script.stem}', version='1', packages=['{script.stem}'])\n")
+        subprocess.run(["python3", "setup.py", "-q", "sdist"], cwd=folder, check=True, capture_output=True)
+        made[script.stem] = next((folder / "dist").glob("*.tar.gz")).read_bytes()
+    return made
+
+
+@pytest.fixture
+def run(trainers):
+    """Runs one check of a trainer to its end and returns what it printed."""
+    def go(server, trainer, what, runtime):
+        uri = server.upload("packages", f"{trainer}.tar.gz", trainers[trainer])
+        server.submit(what, runtimeVersion=runtime, packageUris=[uri], pythonModule=f"{trainer}.task", args=[what],
+                      jobDir=f"gs://out/{what}")
+        job = server.wait(what)
+        texts = server.texts(what)
+        assert job["state"] == "SUCCEEDED", (job, texts[-40:])
+        return next(json.loads(text.removeprefix("RESULT ")) for text in texts if text.startswith("RESULT "))
+    return go
+
+
+def content(server, name, bucket="out"):
+    response = server.request("GET", f"/storage/v1/b/{bucket}/o/{name.replace('/', '%2F')}", params={"alt": "media"})
+    assert response.ok, (name, response.text)
+    return response.content
+
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="port 443 and /gcs need root")
+pytestmark = needs_root
+
+
+@pytest.mark.parametrize("runtime", ["2.15", "2.21"])
+def test_python_clients(start, run, runtime):
+    server = start()
+    seen = run(server, "python_clients", "storage_client", runtime)
+    assert seen["text"] == "written by storage.Client()" and seen["listed"] and seen["project"] == "p"
+    assert content(server, "storage_client/client.txt") == b"written by storage.Client()"
+    seen = run(server, "python_clients", "default_credentials", runtime)
+    assert re.fullmatch(r"ya29\.trainyard\.\d+-master-replica-0-1\.[0-9a-f]{40}", seen["token"])
+    assert (seen["project"], seen["bucket"], seen["jobs"], seen["universe"]) == ("p", "out", 200, "googleapis.com")
+    assert seen["seconds"] < 3, "a metadata server that is refused costs nine seconds"
+    seen = run(server, "python_clients", "pandas_and_gcsfs", runtime)
+    assert seen["equal"] and seen["tail"] == "z" * 10 and seen["size"] == 3_000_000
+    assert content(server, "pandas_and_gcsfs/table.csv") == b"x,y\n1,2.0\n2,4.0\n3,6.0\n"
+
+
+@pytest.mark.parametrize("network", ["host", "isolated"])
+def test_commands(start, run, network):
+    server = start("--network", network)
+    seen = run(server, "commands", "gsutil", "2.15")
+    assert "gs://out/gsutil/tree/below/b.txt" in seen["listed"] and seen["text"] == "beta\n" and seen["stat"]
+    assert seen["back"] == "alpha\n" and seen["gone"] == 1 and str(server.data.resolve()) not in seen["which"]
+    assert content(server, "gsutil/tree/below/b.txt") == b"beta\n" and content(server, "gsutil/copy.txt") == b"alpha\n"
+    seen = run(server, "commands", "curl", "2.15")
+    assert seen["xml"] == "by curl" and seen["shared_token"].startswith("ya29.trainyard.any-replica.")
+    seen = run(server, "commands", "files", "2.15")
+    assert seen["listed"] == ["file.txt", "log.txt"]
+    assert content(server, "files/log.txt") == b"0\n1\n2\n"
+    if shutil.which("gcloud"):
+        seen = run(server, "commands", "gcloud", "2.15")
+        assert seen["listed"] == ["gs://out/gcloud/tree/a.txt", "gs://out/gcloud/tree/below/b.txt"]
+        assert seen["left"] == ["gs://out/gcloud/tree/below/b.txt"] and seen["text"] == "beta\n"
+
+
+@pytest.mark.parametrize("runtime", ["2.15", "2.21"])
+def test_tensorflow(start, run, runtime):
+    server = start()
+    seen = run(server, "tensorflow_gfile", "gfile", runtime)
+    print(runtime, "gfile:", seen)
+    assert seen["exists"] and not seen["no"] and seen["isdir"] and seen["glob"] == 20 and seen["size"] == 5
+    assert seen["listdir"] == ["deep/", "renamed.txt"] and seen["appended"] == "text 0, more" and seen["after"] == [False, False]
+    assert seen["big_equal"] and seen["missing"] == "NotFoundError"
+    # Without "100 Continue" at once a write costs a second; without a metadata server the first one nine.
+    assert seen["write"] < 0.7 and seen["first_write"] < 5
+    assert content(server, "gfile/many/00.txt") == b"text 0, more"
+    assert run(server, "tensorflow_gfile", "data", runtime) == {"lines": 1000, "sum": 124750}
+    seen = run(server, "tensorflow_gfile", "checkpoints", runtime)
+    assert seen["kept"] == ["ckpt-3", "ckpt-4"] and seen["restored"] == 4 and seen["doubled"] == [3.0] and seen["events"] == 1
+    seen = run(server, "tensorflow_gfile", "keras", runtime)
+    assert seen["same"] and seen["export"] and seen["weights"] >= 3 and seen["backup"] and seen["board"]
+
+
+def test_tensorflow_in_a_network_of_its_own(start, run):
+    server = start("--network", "isolated")
+    assert run(server, "tensorflow_gfile", "data", "2.15") == {"lines": 1000, "sum": 124750}
+    assert run(server, "python_clients", "storage_client", "2.15")["listed"]
+    assert run(server, "python_clients", "default_credentials", "2.15")["token"].startswith("ya29.trainyard.")
+
+
+PROBE = '''
+import json, os, socket, sys
+names = ["storage.googleapis.com", "metadata.google.internal"]
+found = {}
+for name in names:
+    try:
+        found[name] = socket.gethostbyname(name)
+    except OSError:
+        found[name] = None
+print("RESULT " + json.dumps({"names": found, "environment": dict(os.environ), "gcs": os.path.isdir("/gcs") and os.listdir("/gcs")}))
+'''
+
+
+@pytest.fixture
+def probe(tmp_path):
+    def go(server, job_id):
+        folder = tmp_path / job_id
+        (folder / "channel_probe").mkdir(parents=True)
+        (folder / "channel_probe/__init__.py").touch()
+        (folder / "channel_probe/task.py").write_text(PROBE)
+        (folder / "setup.py").write_text("from setuptools import setup\nsetup(name='channel_probe', version='1', packages=['channel_probe'])\n")
+        subprocess.run(["python3", "setup.py", "-q", "sdist"], cwd=folder, check=True, capture_output=True)
+        uri = server.upload("packages", "channel_probe.tar.gz", next((folder / "dist").glob("*.tar.gz")).read_bytes())
+        server.submit(job_id, packageUris=[uri], pythonModule="channel_probe.task")
+        assert server.wait(job_id)["state"] == "SUCCEEDED", server.texts(job_id)
+        return next(json.loads(text.removeprefix("RESULT ")) for text in server.texts(job_id) if text.startswith("RESULT "))
+    return go
+
+
+def test_two_replicas_have_two_tokens(make_server, probe):
+    server = make_server()
+    hosts = [probe(server, name)["environment"]["GCE_METADATA_HOST"] for name in ("first", "second")]
+    assert hosts[0] != hosts[1]
+    address = probe(server, "third")["names"]["metadata.google.internal"]
+    import requests
+
+    def token(host):
+        return requests.get(f"http://{address}/computeMetadata/v1/instance/service-accounts/default/token",
+                            headers={"Host": host, "Metadata-Flavor": "Google"}, timeout=10).json()["access_token"]
+
+    assert token(hosts[0]) != token(hosts[1])
+    # A name that one replica makes from what it knows of another is nobody's.
+    guessed = hosts[0].split(".")[0] + "." + hosts[1].split(".", 1)[1]
+    assert token(guessed) == token("metadata.google.internal")
+
+
+def test_the_front_stays_where_it_is_over_a_restart(make_server, probe):
+    server = make_server()
+    before = probe(server, "before")["names"]
+    server.kill()
+    server.start()
+    assert probe(server, "after")["names"] == before
+    assert before["storage.googleapis.com"].startswith("127.")
+    assert before["metadata.google.internal"] == before["storage.googleapis.com"]
+
+
+def test_off_leaves_googles_names_alone(make_server, probe):
+    seen = probe(make_server("--google-front", "off"), "plain")
+    assert not (seen["names"]["storage.googleapis.com"] or "").startswith("127.")
+    assert not {"STORAGE_EMULATOR_HOST", "GCE_METADATA_HOST", "CURL_CA_BUNDLE", "BOTO_CONFIG"} & set(seen["environment"])
+    assert not seen["gcs"]
+
+
+def test_without_port_443_the_job_says_what_works(make_server, probe, tmp_path, monkeypatch):
+    if not shutil.which("setpriv"):
+        pytest.skip("no setpriv to take the right to port 443 away")
+    program = tmp_path / "unprivileged"
+    program.write_text(f'#!/bin/sh\nexec setpriv --bounding-set=-net_bind_service {trainyard_server.PROGRAM} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(trainyard_server, "PROGRAM", str(program))
+    server = make_server()
+    seen = probe(server, "less")
+    assert not (seen["names"]["storage.googleapis.com"] or "").startswith("127.")
+    assert seen["environment"]["CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE"] == server.url + "/storage/v1/"
+    lines = [text for text in server.texts("less") if text.startswith("gs:// works here")]
+    assert len(lines) == 1 and "not for TensorFlow, gsutil" in lines[0] and "port 443" in lines[0]
+    assert "TensorFlow's gs:// and gsutil will not work in replicas" in server.stderr()

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "api/logging_handlers_tail.h"
 #include "async/on_pool.h"
 #include "wire/json.h"
 
@@ -37,11 +38,12 @@ awaitable<Result<Response>> List(logs::LogStore& logs, asio::thread_pool& printe
 
 }  // namespace
 
-void AddLoggingRoutes(http::Router& router, logs::LogStore& logs) {
+void AddLoggingRoutes(http::Router& router, logs::LogStore& logs, logs::LogTails& tails, TailTimes times) {
   // Shared: std::function copies its target; the last copy goes with the router.
   auto printers = std::make_shared<asio::thread_pool>(1);
   router.Add(http::Method::kPost, "/v2/entries:list",
              [&logs, printers](Request& request) { return List(logs, *printers, request); });
+  AddTailRoutes(router, tails, times);
 }
 
 }  // namespace trainyard::api

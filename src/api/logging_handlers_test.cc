@@ -62,9 +62,11 @@ class LoggingHandlers : public testing::Test {
     folder_ = testing::TempDir() + "logging_handlers_test.XXXXXX";
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
     store_ = logs::SqliteLogStore::Open(loop_, clock_, folder_ + "/logs.db").value();
-    AddLoggingRoutes(router_, *store_);
+    tails_ = logs::LogTails::Open(loop_.get_executor(), *store_, folder_ + "/logs.db").value();
+    AddLoggingRoutes(router_, *store_, *tails_);
   }
   void TearDown() override {
+    tails_.reset();
     store_.reset();
     std::filesystem::remove_all(folder_);
   }
@@ -104,6 +106,7 @@ class LoggingHandlers : public testing::Test {
   FixedClock clock_;
   http::Router router_;
   std::unique_ptr<logs::SqliteLogStore> store_;
+  std::unique_ptr<logs::LogTails> tails_;
 };
 
 /// What gcloud's log streamer does (command_lib/logs/stream.py, api_lib/logging/common.py): every comparison

@@ -35,6 +35,7 @@
 #include "front/real_buckets.h"
 #include "http/server.h"
 #include "http/tls_identity.h"
+#include "logs/log_tails.h"
 #include "logs/sqlite_log_store.h"
 #include "replica/replica_network.h"
 #include "server/data_directory.h"
@@ -177,6 +178,7 @@ Status Run(const ServeOptions& options) {
   TY_TRY(auto reader, store::SqliteJobStore::OpenReader(data.jobs_db()));
   store::Journal journal(loop, *writer, *reader);
   TY_TRY(auto logs, logs::SqliteLogStore::Open(loop, clock, data.logs_db()));
+  TY_TRY(auto tails, logs::LogTails::Open(loop.get_executor(), *logs, data.logs_db()));
   TY_TRY(auto buckets, storage::Buckets::Open(
                            {.data = data.Path(""), .create_on_use = options.create_buckets}, clock, files));
   engine::LocalEngine engine(loop.get_executor(), {.supervisor_program = "/proc/self/exe"});
@@ -215,7 +217,7 @@ Status Run(const ServeOptions& options) {
   api::AddProjectRoutes(ml);
   api::AddStorageRoutes(router, *buckets);
   api::AddBatchRoutes(router);
-  api::AddLoggingRoutes(router, *logs);
+  api::AddLoggingRoutes(router, *logs, *tails);
   api::AddMetadataRoutes(
       router, {.project = options.project,
                .universe_domain = [&tls_port] { return "localhost:" + std::to_string(tls_port); },

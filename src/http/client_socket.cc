@@ -255,6 +255,8 @@ bool ClientSocket::HasInput() {
   return !nothing;
 }
 
+int ClientSocket::descriptor() const noexcept { return state_->socket.get(); }
+
 UniqueFd ClientSocket::Release() {
   ::fcntl(state_->socket.get(), F_SETFL, 0);
   return std::move(state_->socket);

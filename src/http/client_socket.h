@@ -28,6 +28,8 @@ class ClientSocket {
   /// Bytes or the end of the stream have arrived. Between two requests: the kept connection is dead. During
   /// an upload: the server answers early.
   [[nodiscard]] bool HasInput();
+  /// To wait for with poll; still owned.
+  [[nodiscard]] int descriptor() const noexcept;
   /// The plain socket itself, blocking again.
   [[nodiscard]] UniqueFd Release();
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -40,6 +41,18 @@ struct ApiResponse {
   std::string retry_after;  ///< the same
 };
 
+/// An answer that is read while the server makes it. One thread; destroying it hangs up.
+class ApiStream {
+ public:
+  virtual ~ApiStream() = default;
+  [[nodiscard]] virtual int status() const = 0;
+  /// What has come, empty at the end. kDeadlineExceeded: nothing in time; every other error: the connection
+  /// is lost.
+  [[nodiscard]] virtual Result<std::string> Read(std::chrono::milliseconds wait_max) = 0;
+  /// Readable when more may have come, after a Read() that waited for nothing and found nothing.
+  [[nodiscard]] virtual int descriptor() const = 0;
+};
+
 /// The server, for the commands; tests have their own. One thread.
 class ApiClient {
  public:
@@ -47,6 +60,9 @@ class ApiClient {
   /// Any HTTP status is an answer; an error means that there was none. kUnavailable: the server was not
   /// reached, and the message says what to do.
   [[nodiscard]] virtual Result<ApiResponse> Send(const ApiRequest& request) = 0;
+  /// Asks once, on a connection of its own. Any HTTP status is an answer. kUnimplemented: this client has no
+  /// streams.
+  [[nodiscard]] virtual Result<std::unique_ptr<ApiStream>> Open(const ApiRequest& request);
 };
 
 struct ApiEndpoint {

@@ -6,6 +6,7 @@
 
 #include "cli/api_client.h"
 #include "http/client.h"
+#include "http/client_stream.h"
 #include "http/uri.h"
 
 namespace trainyard::cli {
@@ -35,10 +36,21 @@ std::chrono::seconds WaitBefore(int attempt, const std::string& retry_after) {
   return std::chrono::seconds(1 << std::min(attempt - 1, kLongestWaitPower));
 }
 
+class HttpApiStream : public ApiStream {
+ public:
+  explicit HttpApiStream(http::ClientStream stream) : stream_(std::move(stream)) {}
+  int status() const override { return stream_.status(); }
+  Result<std::string> Read(std::chrono::milliseconds wait_max) override { return stream_.Read(wait_max); }
+  int descriptor() const override { return stream_.descriptor(); }
+
+ private:
+  http::ClientStream stream_;
+};
+
 class HttpApiClient : public ApiClient {
  public:
   HttpApiClient(http::Endpoint endpoint, ApiEndpoint where)
-      : client_(std::move(endpoint)), where_(std::move(where)) {}
+      : endpoint_(endpoint), client_(std::move(endpoint)), where_(std::move(where)) {}
 
   Result<ApiResponse> Send(const ApiRequest& request) override {
     for (int attempt = 1;; ++attempt) {
@@ -49,13 +61,26 @@ class HttpApiClient : public ApiClient {
     }
   }
 
+  Result<std::unique_ptr<ApiStream>> Open(const ApiRequest& request) override {
+    http::ClientRequest sent = HeadOf(request);
+    sent.body = request.body;
+    Result<http::ClientStream> stream = http::ClientStream::Open(endpoint_, sent);
+    if (!stream) return std::unexpected(Explain(std::move(stream).error()));
+    return std::make_unique<HttpApiStream>(*std::move(stream));
+  }
+
  private:
-  Result<ApiResponse> SendOnce(const ApiRequest& request) {
+  http::ClientRequest HeadOf(const ApiRequest& request) const {
     http::ClientRequest sent;
     sent.method = MethodOf(request.method);
     sent.target = Target(request);
     for (const auto& [name, value] : request.headers) sent.headers.Add(name, value);
     if (!where_.token.empty()) sent.headers.Add("Authorization", "Bearer " + where_.token);
+    return sent;
+  }
+
+  Result<ApiResponse> SendOnce(const ApiRequest& request) {
+    http::ClientRequest sent = HeadOf(request);
     if (request.file) {
       http::UploadBody body;
       body.descriptor = request.file->descriptor;
@@ -92,11 +117,16 @@ class HttpApiClient : public ApiClient {
     return error;
   }
 
+  http::Endpoint endpoint_;
   http::Client client_;
   ApiEndpoint where_;
 };
 
 }  // namespace
+
+Result<std::unique_ptr<ApiStream>> ApiClient::Open(const ApiRequest& /*request*/) {
+  return std::unexpected(Error{Code::kUnimplemented, "no streams", ""});
+}
 
 Result<std::unique_ptr<ApiClient>> MakeApiClient(const ApiEndpoint& endpoint) {
   std::string url = endpoint.url;

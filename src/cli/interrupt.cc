@@ -1,9 +1,12 @@
 #include "cli/interrupt.h"
 
-#include <csignal>
-#include <ctime>
-
+#include <poll.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <ctime>
 
 namespace trainyard::cli {
 namespace {
@@ -37,6 +40,23 @@ bool InterruptWatch::WaitFor(std::chrono::milliseconds wait) const {
   if (interrupted == 0) {
     timespec timeout{.tv_sec = wait.count() / 1000, .tv_nsec = wait.count() % 1000 * 1'000'000};
     if (sigtimedwait(&only_interrupt, nullptr, &timeout) == SIGINT) interrupted = 1;
+  }
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  return interrupted != 0;
+}
+
+bool InterruptWatch::WaitForInput(int descriptor, std::chrono::milliseconds wait) const {
+  // Let in while ppoll waits, and only then: its handler ends the wait.
+  sigset_t only_interrupt;
+  sigset_t before;
+  sigemptyset(&only_interrupt);
+  sigaddset(&only_interrupt, SIGINT);
+  sigprocmask(SIG_BLOCK, &only_interrupt, &before);
+  if (interrupted == 0) {
+    pollfd watched{.fd = descriptor, .events = POLLIN, .revents = 0};
+    const auto count = std::max<std::int64_t>(wait.count(), 0);
+    const timespec timeout{.tv_sec = count / 1000, .tv_nsec = count % 1000 * 1'000'000};
+    ppoll(&watched, 1, &timeout, &before);
   }
   sigprocmask(SIG_SETMASK, &before, nullptr);
   return interrupted != 0;

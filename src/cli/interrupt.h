@@ -16,6 +16,8 @@ class InterruptWatch {
   [[nodiscard]] bool Interrupted() const;
   /// Waits that long, or until the interrupt; true if it came.
   bool WaitFor(std::chrono::milliseconds wait) const;
+  /// The same, or until the descriptor can be read from.
+  bool WaitForInput(int descriptor, std::chrono::milliseconds wait) const;
 };
 
 /// Ends the process as if SIGINT had not been handled.

@@ -5,53 +5,28 @@
 #include <utility>
 
 #include "cli/interrupt.h"
+#include "cli/stream_logs_steps.h"
+#include "cli/stream_logs_tail.h"
 
 namespace trainyard::cli {
 namespace {
 
-enum class Batch { kNothing, kSome, kFull };
-
-/// Reads and prints what came since, page by page, up to a batch. `until` absent: all there is.
-Result<Batch> ReadOnce(const Session& session, const StreamOptions& options, LogPosition& position,
-                       std::optional<SysTime> until) {
-  LogPosition from = position;  // all pages ask the same question
-  std::string page_token;
-  int wanted = kLogPageSize;
-  bool any = false;
-  do {
-    ApiRequest request{.method = ApiRequest::Method::kPost,
-                       .path = "/v2/entries:list",
-                       .body = PrintCompact(LogRequest(options.query, from, until, wanted, page_token)),
-                       .patient = true};
-    TY_TRY(Json page, CallJson(session.client, std::move(request)));
-    page_token = TextAt(page, "nextPageToken");
-    const Json* entries = Find(page, "entries");
-    if (entries == nullptr) continue;
-    std::string lines;
-    for (const Json& entry : entries->children) {
-      --wanted;
-      if (!position.Advance(TextAt(entry, "timestamp"), TextAt(entry, "insertId"))) continue;
-      any = true;
-      for (const std::string& line : LogLines(entry, options.multiline)) lines += line + "\n";
-    }
-    options.print(lines);
-  } while (!page_token.empty() && wanted > 0);
-  if (!any) return Batch::kNothing;
-  return wanted > 0 ? Batch::kSome : Batch::kFull;
-}
-
-Result<bool> HasEnded(const Session& session, const StreamOptions& options) {
-  JobReference job{options.query.project, options.query.job_id};
-  ApiRequest request{.method = ApiRequest::Method::kGet, .path = job.Path(), .patient = true};
-  TY_TRY(Json answer, CallJson(session.client, std::move(request)));
-  return !TextAt(answer, "endTime").empty();
-}
-
-/// What the log got while the end was being noticed.
-Status ReadRest(const Session& session, const StreamOptions& options, LogPosition& position) {
+/// gcloud's way, for servers without entries:tail: looks again and again.
+Result<StreamEnd> PollLog(const Session& session, const StreamOptions& options,
+                          const InterruptWatch& interrupt, LogPosition& position) {
   for (;;) {
-    TY_TRY(Batch batch, ReadOnce(session, options, position, std::nullopt));
-    if (batch == Batch::kNothing) return {};
+    SysTime now = std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now());
+    TY_TRY(Batch batch, ReadOnce(session, options, position, now));
+    if (interrupt.Interrupted()) return StreamEnd::kInterrupted;
+    if (batch == Batch::kFull) continue;
+    if (batch == Batch::kNothing) {
+      TY_TRY(bool ended, HasEnded(session, options, true));
+      if (ended) {
+        TY_RETURN_IF_ERROR(ReadRest(session, options, position));
+        return StreamEnd::kJobEnded;
+      }
+    }
+    if (interrupt.WaitFor(options.polling_interval)) return StreamEnd::kInterrupted;
   }
 }
 
@@ -60,20 +35,9 @@ Status ReadRest(const Session& session, const StreamOptions& options, LogPositio
 Result<StreamEnd> StreamLog(const Session& session, const StreamOptions& options) {
   InterruptWatch interrupt;
   LogPosition position;
-  for (;;) {
-    SysTime now = std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now());
-    TY_TRY(Batch batch, ReadOnce(session, options, position, now));
-    if (interrupt.Interrupted()) return StreamEnd::kInterrupted;
-    if (batch == Batch::kFull) continue;
-    if (batch == Batch::kNothing) {
-      TY_TRY(bool ended, HasEnded(session, options));
-      if (ended) {
-        TY_RETURN_IF_ERROR(ReadRest(session, options, position));
-        return StreamEnd::kJobEnded;
-      }
-    }
-    if (interrupt.WaitFor(options.polling_interval)) return StreamEnd::kInterrupted;
-  }
+  TY_TRY(std::optional<StreamEnd> end, TailLog(session, options, interrupt, position));
+  if (end) return *end;
+  return PollLog(session, options, interrupt, position);
 }
 
 std::chrono::milliseconds PollingInterval(const Session& session) {

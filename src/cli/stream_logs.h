@@ -19,10 +19,12 @@ struct StreamOptions {
   std::function<void(const std::string& lines)> print;  ///< complete lines
 };
 
-/// Prints the job's log until the job has ended and its log is read to the end, or until Ctrl-C. Between two
-/// looks it waits; a look that brought nothing is followed by one whether the job has ended. The server hands
-/// out growing timestamps (gcloud keeps 5 s away from now, and waits for two empty looks, because the
-/// original did not): nothing is held back. Errors: the server's refusals; the job does not exist.
+/// Prints the job's log until the job has ended and its log is read to the end, or until Ctrl-C. Follows it
+/// through entries:tail; where the server does not offer that, it looks again and again as gcloud does:
+/// between two looks it waits; a look that brought nothing is followed by one whether the job has ended. The
+/// server hands out growing timestamps (gcloud keeps 5 s away from now, and waits for two empty looks,
+/// because the original did not): nothing is held back. Errors: the server's refusals; the job does not
+/// exist.
 [[nodiscard]] Result<StreamEnd> StreamLog(const Session& session, const StreamOptions& options);
 
 inline constexpr std::chrono::milliseconds kPollingIntervalDefault{500};

@@ -1,0 +1,178 @@
+#include "shell/replica_shell.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "async/file.h"
+#include "async/unique_fd.h"
+#include "replica/attempt_dir.h"
+#include "replica/descendants.h"
+
+namespace trainyard::shell {
+
+namespace {
+
+using replica::AttemptDir;
+
+constexpr int kNoShell = 125;
+/// What the init process of a replica's sandbox calls itself (replica/sandbox_init.cc).
+constexpr std::string_view kInitName = "trainyard-init\n";
+
+std::string ProcPath(pid_t pid, std::string_view rest) {
+  return "/proc/" + std::to_string(pid) + std::string(rest);
+}
+
+/// The processes that hold a replica: the init process of its sandbox, and its program.
+struct Replica {
+  pid_t init = -1;
+  UniqueFd pidfd;  ///< of the init process
+  pid_t program = -1;
+};
+
+std::unexpected<Error> NotRunning() {
+  return std::unexpected(FailedPrecondition("the replica's program does not run"));
+}
+
+Result<Replica> FindReplica(const AttemptDir& dir) {
+  const auto supervisor = replica::LockHolder(dir);
+  if (!supervisor) return NotRunning();
+  for (const pid_t pid : replica::Descendants(*supervisor)) {
+    const auto name = ReadFile(ProcPath(pid, "/comm"));
+    if (!name || *name != kInitName) continue;
+    Replica found{.init = pid, .pidfd = UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)))};
+    const std::vector<pid_t> below = replica::Descendants(pid);
+    if (!found.pidfd || below.empty()) return NotRunning();
+    found.program = below.front();  // its first child; what lost its parent comes behind it
+    return found;
+  }
+  return NotRunning();
+}
+
+bool IsInOther(pid_t pid, const char* name) {
+  struct stat ours{};
+  struct stat theirs{};
+  const std::string path = std::string("/ns/") + name;
+  return stat(("/proc/self" + path).c_str(), &ours) == 0 && stat(ProcPath(pid, path).c_str(), &theirs) == 0 &&
+         ours.st_ino != theirs.st_ino;
+}
+
+/// The namespaces in which the process is and we are not.
+int OtherNamespaces(pid_t pid) {
+  constexpr std::array<std::pair<const char*, int>, 6> kKinds = {{{"user", CLONE_NEWUSER},
+                                                                  {"mnt", CLONE_NEWNS},
+                                                                  {"pid", CLONE_NEWPID},
+                                                                  {"uts", CLONE_NEWUTS},
+                                                                  {"ipc", CLONE_NEWIPC},
+                                                                  {"net", CLONE_NEWNET}}};
+  int flags = 0;
+  for (const auto& [name, flag] : kKinds) {
+    if (IsInOther(pid, name)) flags |= flag;
+  }
+  return flags;
+}
+
+/// The program's own variables, and the terminal's kind.
+std::vector<std::string> VariablesOf(pid_t program) {
+  std::vector<std::string> variables;
+  std::string text = ReadFile(ProcPath(program, "/environ")).value_or("");
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\0', begin), text.size());
+    std::string variable = text.substr(begin, end - begin);
+    if (!variable.starts_with("TERM=") && !variable.starts_with("TRAINYARD_LOG_FD="))
+      variables.push_back(std::move(variable));
+    begin = end + 1;
+  }
+  const char* terminal = std::getenv("TERM");
+  variables.push_back("TERM=" + std::string(terminal != nullptr ? terminal : "xterm-256color"));
+  return variables;
+}
+
+/// What the replica uses is counted and limited; best effort, as for the replica itself.
+void JoinCgroup(const AttemptDir& dir) {
+  const auto path = ReadFile(dir.Cgroup());
+  if (!path) return;
+  const auto procs = OpenFile(*path + "/cgroup.procs", O_WRONLY);
+  if (procs) static_cast<void>(WriteAll(procs->get(), "0"));
+}
+
+[[noreturn]] void BecomeShell(const std::string& directory, std::vector<std::string> variables) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  setsid();
+  ioctl(STDIN_FILENO, TIOCSCTTY, 0);
+  for (int number = 1; number < NSIG; ++number) std::signal(number, SIG_DFL);
+  if (chdir(directory.c_str()) != 0 && chdir("/") != 0) _exit(kNoShell);
+  std::vector<char*> environment;
+  environment.reserve(variables.size() + 1);
+  for (std::string& variable : variables) environment.push_back(variable.data());
+  environment.push_back(nullptr);
+  for (const char* program : {"/bin/bash", "/bin/sh"}) {
+    std::string name = program;
+    std::array<char*, 2> argv = {name.data(), nullptr};
+    execve(program, argv.data(), environment.data());
+  }
+  std::fputs("trainyard: there is no /bin/bash and no /bin/sh in the replica\r\n", stderr);
+  _exit(kNoShell);
+}
+
+/// Until the shell ends, or the replica.
+int WaitForShell(pid_t shell, int init) {
+  const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, shell, 0)));
+  std::array<pollfd, 2> ends = {{{.fd = pidfd.get(), .events = POLLIN}, {.fd = init, .events = POLLIN}}};
+  while (poll(ends.data(), ends.size(), -1) < 0 && errno == EINTR) {
+  }
+  if (ends[0].revents == 0) {
+    std::fputs("\r\ntrainyard: the replica has ended\r\n", stderr);
+    kill(shell, SIGKILL);
+  }
+  int status = 0;
+  while (waitpid(shell, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+Result<int> Run(const AttemptDir& dir) {
+  TY_TRY(const Replica found, FindReplica(dir));
+  std::vector<std::string> variables = VariablesOf(found.program);
+  if (variables.size() == 1) return NotRunning();  // it ended meanwhile
+  JoinCgroup(dir);
+  const int namespaces = OtherNamespaces(found.init);
+  if (namespaces != 0 && setns(found.pidfd.get(), namespaces) != 0)
+    return std::unexpected(ErrnoError(errno, "enter the replica's namespaces"));
+  const pid_t shell = fork();  // the first child is in the PID namespace
+  if (shell < 0) return std::unexpected(ErrnoError(errno, "fork"));
+  if (shell == 0) BecomeShell(dir.Work(), std::move(variables));
+  return WaitForShell(shell, found.pidfd.get());
+}
+
+}  // namespace
+
+int RunReplicaShell(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("usage: trainyard replica-shell ATTEMPT_DIR\n", stderr);
+    return kNoShell;
+  }
+  std::signal(SIGHUP, SIG_IGN);  // the terminal's end ends the shell, and that ends us
+  const Result<int> status = Run({argv[1]});
+  if (status) return *status;
+  std::fprintf(stderr, "trainyard: %s\r\n", status.error().message.c_str());
+  return kNoShell;
+}
+
+}  // namespace trainyard::shell

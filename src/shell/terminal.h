@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "async/child_process.h"
+#include "async/unique_fd.h"
+#include "base/result.h"
+
+namespace trainyard::shell {
+
+struct TerminalSize {
+  int rows = 24;
+  int columns = 80;
+};
+/// More is taken for a mistake.
+inline constexpr int kTerminalSideMax = 10'000;
+
+/// A shell in a replica, seen from the server: the master side of its terminal, and its process.
+struct Terminal {
+  UniqueFd master;  ///< not blocking; reading it fails with EIO once the shell has ended
+  ChildProcess process;
+};
+
+/// Starts `program replica-shell ATTEMPT_DIR` on a terminal of its own. That there is no such running replica
+/// is what the terminal shows.
+[[nodiscard]] Result<Terminal> OpenTerminal(const std::string& program, const std::string& attempt_dir,
+                                            TerminalSize size);
+
+/// Tells the programs in the terminal (SIGWINCH). Sizes beyond 1 to kTerminalSideMax are ignored.
+void Resize(int master, TerminalSize size);
+
+}  // namespace trainyard::shell

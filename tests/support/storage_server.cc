@@ -1,16 +1,19 @@
 // Only the storage API on a free port, for the tests of clients: storage_server DATA [--no-create-on-use].
-// Prints "listening on http://127.0.0.1:PORT" and serves until SIGTERM.
+// Prints "listening on http://127.0.0.1:PORT", then "tls 127.0.0.1 PORT CA_FILE" for clients that speak
+// nothing else (gsutil), and serves until SIGTERM.
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <csignal>
 #include <cstdio>
+#include <string>
 #include <string_view>
 
 #include "api/batch_handlers.h"
 #include "api/storage_handlers.h"
 #include "async/system_clock.h"
 #include "http/server.h"
+#include "http/tls_identity.h"
 #include "storage/buckets.h"
 
 namespace asio = boost::asio;
@@ -34,10 +37,14 @@ int main(int argc, char** argv) {
   {
     http::Server server(loop, router);
     const auto port = server.ListenTcp("127.0.0.1", 0);
-    if (!port) return 1;
+    const auto identity = http::EnsureTlsIdentity(std::string(argv[1]) + "/tls", {"127.0.0.1"}, clock.Now());
+    if (!port || !identity) return 1;
+    const auto tls_port = server.ListenTls("127.0.0.1", 0, *identity);
+    if (!tls_port) return 1;
     asio::signal_set signals(loop, SIGTERM, SIGINT);
     signals.async_wait([&server](const boost::system::error_code&, int) { server.Stop(); });
     std::printf("listening on http://127.0.0.1:%u\n", static_cast<unsigned>(*port));
+    std::printf("tls 127.0.0.1 %u %s\n", static_cast<unsigned>(*tls_port), identity->ca_file.c_str());
     std::fflush(stdout);
     loop.run();
   }

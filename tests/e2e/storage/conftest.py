@@ -21,6 +21,8 @@ class StorageServer:
         line = self.process.stdout.readline()
         assert line.startswith("listening on http://"), line
         self.url = line.split()[-1]
+        word, self.tls_host, self.tls_port, self.ca_file = self.process.stdout.readline().split()
+        assert word == "tls"
 
     def kill(self):
         self.process.kill()
@@ -61,6 +63,49 @@ def gcloud(server, tmp_path):
     def run(*words, check=True, **properties):
         extra = {f"CLOUDSDK_STORAGE_{name.upper()}": str(value) for name, value in properties.items()}
         done = subprocess.run([program, *map(str, words)], capture_output=True, env={**environment, **extra}, timeout=300)
+        assert not check or done.returncode == 0, (words, done.stdout, done.stderr)
+        return done
+
+    return run
+
+
+def tls_of(server):
+    """Host, port and CA file of a server's TLS listener."""
+    if hasattr(server, "ca_file"):
+        return server.tls_host, server.tls_port, server.ca_file
+    host, port = server.presence["tls_url"].removeprefix("https://").split(":")
+    return host, port, server.presence["ca_file"]
+
+
+@pytest.fixture
+def gsutil(server, tmp_path):
+    """Runs the real gsutil against the server; SKIPPED where there is none. GSUTIL names one that is not on PATH."""
+    program = os.environ.get("GSUTIL") or shutil.which("gsutil")
+    if not program:
+        pytest.skip("SKIPPED: no gsutil on PATH")
+    host, port, ca_file = tls_of(server)
+    boto = tmp_path / "boto"
+    boto.write_text(f"""[Credentials]
+gs_json_host = {host}
+gs_json_port = {port}
+[Boto]
+ca_certificates_file = {ca_file}
+num_retries = 1
+[GSUtil]
+state_dir = {tmp_path / "gsutil"}
+resumable_threshold = 1048576
+default_project_id = p
+parallel_process_count = 1
+prefer_api = json
+software_update_check_period = 0
+""")
+    # Without a tty and credentials it is anonymous.
+    environment = {**os.environ, "BOTO_CONFIG": str(boto), "BOTO_PATH": str(boto), "HOME": str(tmp_path),
+                   "CLOUDSDK_CONFIG": str(tmp_path / "gcloud"), "GCE_METADATA_HOST": "127.0.0.1:1"}
+    environment.pop("CLOUDSDK_WRAPPER", None)
+
+    def run(*words, check=True, stdin=None):
+        done = subprocess.run([program, *map(str, words)], capture_output=True, env=environment, input=stdin, timeout=300)
         assert not check or done.returncode == 0, (words, done.stdout, done.stderr)
         return done
 

@@ -91,3 +91,35 @@ def test_errors_are_readable(gcloud, server):
     gcloud("storage", "buckets", "create", "gs://bucket")
     again = gcloud("storage", "buckets", "create", "gs://bucket", check=False)
     assert again.returncode == 1 and b"409" in again.stderr
+
+
+def test_bucket_and_object_settings(gcloud, server, tmp_path):
+    gcloud("storage", "buckets", "create", "gs://bucket", "--location=us-central1")
+    gcloud("storage", "buckets", "update", "gs://bucket", "--update-labels=team=x,b=c")
+    gcloud("storage", "buckets", "update", "gs://bucket", "--remove-labels=b")
+    shown = gcloud("storage", "buckets", "describe", "gs://bucket").stdout
+    assert b"team: x" in shown and b"b: c" not in shown and b"US-CENTRAL1" in shown
+    refused = gcloud("storage", "buckets", "update", "gs://bucket", "--versioning", check=False)
+    assert refused.returncode == 1 and b"versioning is not supported" in refused.stderr, refused.stderr
+    (tmp_path / "x").write_text("x")
+    gcloud("storage", "cp", tmp_path / "x", "gs://bucket/x", "--content-type=text/q", "--custom-metadata=k=v",
+           "--cache-control=no-store")
+    gcloud("storage", "objects", "update", "gs://bucket/x", "--update-custom-metadata=l=w", "--content-language=de")
+    shown = gcloud("storage", "objects", "describe", "gs://bucket/x").stdout
+    for text in [b"text/q", b"k: v", b"l: w", b"no-store", b"content_language: de", b"metageneration: '2'"]:
+        assert text in shown or text.replace(b"'", b"") in shown, (text, shown)
+    gcloud("storage", "objects", "compose", "gs://bucket/x", "gs://bucket/x", "gs://bucket/xx")
+    assert gcloud("storage", "cat", "gs://bucket/xx").stdout == b"xx"
+    refused = gcloud("storage", "cp", tmp_path / "x", "gs://bucket/x", "--if-generation-match=0", check=False)
+    assert refused.returncode == 1 and b"412" in refused.stderr, refused.stderr
+    gcloud("storage", "ls", "--all-versions", "gs://bucket")
+    gcloud("storage", "buckets", "get-iam-policy", "gs://bucket")
+
+
+def test_stored_as_gzip(gcloud, server, tmp_path):
+    gcloud("storage", "buckets", "create", "gs://bucket")
+    (tmp_path / "x.txt").write_bytes(b"text " * 10_000)
+    gcloud("storage", "cp", "--gzip-local-all", tmp_path / "x.txt", "gs://bucket/x.txt")
+    assert (server.data / "buckets/bucket/x.txt").read_bytes()[:2] == b"\x1f\x8b"
+    gcloud("storage", "cp", "gs://bucket/x.txt", tmp_path / "back.txt")
+    assert (tmp_path / "back.txt").read_bytes() == b"text " * 10_000

@@ -121,3 +121,110 @@ def test_a_file_that_changed_behind_our_back(bucket, server):
     bucket.blob("x").upload_from_string("one")
     (server.data / "buckets/bucket/x").write_bytes(b"by another program")
     assert bucket.get_blob("x").download_as_bytes(checksum="md5") == b"by another program"
+
+
+def test_batch(bucket, client):
+    blobs = [bucket.blob(f"b/{i}") for i in range(20)]
+    for blob in blobs:
+        blob.upload_from_string("x")
+    with client.batch():
+        for blob in blobs:
+            blob.metadata = {"k": "v"}
+            blob.patch()
+    assert all(blob.metadata == {"k": "v"} and blob.metageneration == 2 for blob in blobs)
+    with pytest.raises(exceptions.NotFound):
+        with client.batch():
+            blobs[0].delete()
+            bucket.blob("nothing").delete()
+            blobs[1].delete()
+    assert len(list(client.list_blobs("bucket"))) == 18
+    bucket.delete_blobs(blobs, on_error=lambda blob: None)
+    with client.batch(raise_exception=False) as batch:
+        bucket.blob("gone").delete()
+    assert batch._responses[0].status_code == 404
+
+
+def test_conditional_reads(bucket):
+    blob = bucket.blob("x")
+    blob.upload_from_string("one")
+    blob.reload()
+    assert blob.download_as_bytes(if_etag_match=blob.etag) == b"one"
+    with pytest.raises(exceptions.PreconditionFailed):
+        blob.download_as_bytes(if_etag_match="other")
+    with pytest.raises(exceptions.NotModified):
+        blob.reload(if_generation_not_match=blob.generation)
+    with pytest.raises(exceptions.NotModified):
+        bucket.blob("x").download_as_bytes(if_metageneration_not_match=1)
+    old = blob.generation
+    blob.upload_from_string("two")
+    with pytest.raises(exceptions.NotFound):
+        bucket.blob("x", generation=old).download_as_bytes()
+    with pytest.raises(exceptions.PreconditionFailed):
+        bucket.blob("y").compose([blob], if_source_generation_match=[old])
+    with pytest.raises(exceptions.PreconditionFailed):
+        bucket.copy_blob(blob, bucket, "y", if_source_generation_match=old)
+
+
+def test_gzip_object(bucket):
+    import gzip
+
+    blob = bucket.blob("z")
+    blob.content_encoding = "gzip"
+    blob.upload_from_string(gzip.compress(b"text " * 1000), content_type="text/plain")
+    assert bucket.blob("z").download_as_bytes() == b"text " * 1000
+    raw = bucket.blob("z").download_as_bytes(raw_download=True)
+    assert gzip.decompress(raw) == b"text " * 1000
+
+
+def test_globs_and_offsets(bucket, client):
+    for name in ["a/1.csv", "a/b/2.csv", "c.csv", "d.txt"]:
+        bucket.blob(name).upload_from_string(name)
+    names = lambda **query: [blob.name for blob in client.list_blobs("bucket", **query)]  # noqa: E731
+    assert names(match_glob="**.csv") == ["a/1.csv", "a/b/2.csv", "c.csv"]
+    assert names(match_glob="*.{csv,txt}") == ["c.csv", "d.txt"]
+    assert names(start_offset="a/b", end_offset="d") == ["a/b/2.csv", "c.csv"]
+    assert names(fields="items(name),nextPageToken", page_size=1) == ["a/1.csv", "a/b/2.csv", "c.csv", "d.txt"]
+    assert names(versions=True) == names()
+
+
+def test_bucket_labels_and_refusals(client, bucket):
+    bucket.labels = {"team": "x", "b": "c"}
+    bucket.patch()
+    again = client.get_bucket("bucket")
+    labels = again.labels
+    del labels["b"]
+    again.labels = labels
+    again.update()
+    assert client.get_bucket("bucket").labels == {"team": "x"}
+    assert bucket.get_iam_policy().bindings == []
+    assert bucket.test_iam_permissions(["storage.objects.get"]) == ["storage.objects.get"]
+    bucket.versioning_enabled = True
+    with pytest.raises(exceptions.BadRequest, match="versioning is not supported"):
+        bucket.patch()
+    with pytest.raises(exceptions.BadRequest, match="Access control lists are not supported"):
+        list(bucket.acl)
+    with pytest.raises(exceptions.BadRequest, match="HMAC keys are not supported"):
+        list(client.list_hmac_keys())
+    assert list(bucket.list_notifications()) == []
+
+
+def test_an_upload_goes_on_after_the_server_was_killed(bucket, server, client, monkeypatch):
+    """What a client does by itself when its connection breaks: it asks how much is there and sends the rest."""
+    import requests
+
+    chunk = 256 * 1024
+    content = os.urandom(2 * chunk + 5)
+    url = bucket.blob("big").create_resumable_upload_session(size=len(content))
+    put = lambda a, b: requests.put(url, data=content[a:b],  # noqa: E731
+                                    headers={"Content-Range": f"bytes {a}-{b - 1}/{len(content)}"})
+    first = put(0, chunk)
+    assert (first.status_code, first.headers["Range"]) == (308, f"bytes=0-{chunk - 1}")
+    server.kill()
+    server.start()
+    url = server.url + url[url.index("/", 8):]
+    asked = requests.put(url, headers={"Content-Range": f"bytes */{len(content)}"})
+    assert (asked.status_code, asked.headers["Range"]) == (308, f"bytes=0-{chunk - 1}")
+    done = put(chunk, len(content))
+    assert done.status_code == 200 and (server.data / "buckets/bucket/big").read_bytes() == content
+    assert put(chunk, len(content)).json()["generation"] == done.json()["generation"]
+    assert requests.delete(url).status_code == 404

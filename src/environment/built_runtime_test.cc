@@ -1,0 +1,121 @@
+#include "environment/built_runtime.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "async/file.h"
+#include "environment/build_lock.h"
+#include "environment/catalogue.h"
+#include "environment/layout.h"
+#include "environment/runtime_builder.h"
+#include "environment/runtime_use.h"
+#include "environment/site_hook.h"
+#include "environment/temporary_folder_for_test.h"
+
+namespace trainyard::environment {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+/// Real builds of environments without packages: no network.
+class BuiltRuntimeTest : public testing::Test {
+ protected:
+  BuiltRuntimeTest() {
+    ::setenv("PIP_NO_INDEX", "1", 1);
+    Define("0.1", R"({"version": "0.1", "pythons": ["3.11"]})");
+    Define("0.2", R"({"version": "0.2", "pythons": ["3.11"], "tools": ["spade", "missing"]})");
+    Define("spade", R"({"version": "spade", "kind": "tool", "pythons": ["3.11"]})");
+    Define(
+        "missing",
+        R"({"version": "missing", "kind": "tool", "pythons": ["3.11"], "system_modules": {"nosuch_": "x"}})");
+    EXPECT_TRUE(InstallSiteHook(root()));
+  }
+
+  void Define(const std::string& name, const std::string& json) {
+    fs::create_directories(root() / "runtimes.d");
+    std::ofstream(root() / "runtimes.d" / (name + ".json")) << json;
+  }
+  [[nodiscard]] fs::path root() const { return folder_.path(); }
+  [[nodiscard]] RuntimeVersion Load(std::string_view version) const {
+    return *LoadRuntimeVersion(root(), version);
+  }
+  Status Build(const RuntimeVersion& runtime) {
+    const PreparationHooks hooks{
+        .info = [this](std::string_view line) { said_ += std::string(line) + "\n"; },
+        .error = [this](std::string_view line) { said_ += std::string(line) + "\n"; },
+        .download = {}};
+    return BuildRuntime(Layout{root()}, runtime, hooks);
+  }
+
+  TemporaryFolder folder_;
+  std::string said_;
+};
+
+TEST_F(BuiltRuntimeTest, IsBuiltUsedAndRemoved) {
+  const RuntimeVersion runtime = Load("0.1");
+  EXPECT_FALSE(FindBuilt(root(), runtime));
+  EXPECT_EQ(RemoveBuilt(root(), runtime).error().code, Code::kNotFound);
+  const Status built = Build(runtime);
+  ASSERT_TRUE(built) << built.error().message << said_;
+  auto found = FindBuilt(root(), runtime);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->python, "3.11");
+  EXPECT_GT(found->bytes, 1'000U);
+  EXPECT_FALSE(found->last_use);
+  EXPECT_FALSE(IsBeingBuilt(root(), runtime));
+
+  {
+    const auto use = RuntimeUse::Begin(root(), "0.1");
+    const auto another = RuntimeUse::Begin(root(), "0.1");
+    ASSERT_TRUE(use && another);
+    EXPECT_TRUE(FindBuilt(root(), runtime)->last_use);
+    const auto refused = RemoveBuilt(root(), runtime);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error(), FailedPrecondition("a running replica uses 0.1"));
+    EXPECT_TRUE(FindBuilt(root(), runtime));
+  }
+  {
+    const auto lock = BuildLock::Acquire(Layout::Lock(found->folder), [] {}, {});
+    ASSERT_TRUE(lock);
+    EXPECT_TRUE(IsBeingBuilt(root(), runtime));
+    EXPECT_EQ(RemoveBuilt(root(), runtime).error(), FailedPrecondition("0.1 is being built"));
+  }
+  // What a former definition left, and a layer on it, go as well.
+  const fs::path former = found->folder.parent_path() / "0.1-0123456789ab";
+  const fs::path other = found->folder.parent_path() / "0.1-gpu-0123456789ab";
+  const fs::path layer = root() / "layers" / "aa";
+  for (const fs::path& one : {former, other, layer}) fs::create_directories(one);
+  ASSERT_TRUE(WriteFileAtomically(Layout::LayerBase(layer), found->folder.filename().string()));
+  EXPECT_EQ(FindBuilt(root(), runtime)->layers, std::vector<fs::path>{layer});
+  const auto removed = RemoveBuilt(root(), runtime);
+  ASSERT_TRUE(removed) << removed.error().message;
+  EXPECT_GE(*removed, found->bytes);
+  EXPECT_FALSE(FindBuilt(root(), runtime));
+  for (const fs::path& one : {found->folder, former, layer}) EXPECT_FALSE(fs::exists(one)) << one;
+  EXPECT_TRUE(fs::exists(other));
+}
+
+TEST_F(BuiltRuntimeTest, AToolThatCannotBeHadCostsOnlyItself) {
+  const RuntimeVersion runtime = Load("0.2");
+  ASSERT_TRUE(Build(runtime));
+  EXPECT_THAT(said_, HasSubstr("missing cannot be installed: "));
+  const fs::path bin = FindBuilt(root(), runtime)->folder / "bin";
+  EXPECT_THAT(*ReadFile(bin / "spade"), HasSubstr("/tools/spade-"));
+  const std::string out = (root() / "out").string();
+  EXPECT_NE(std::system(((bin / "missing").string() + " 2> " + out).c_str()), 0);
+  EXPECT_EQ(*ReadFile(out),
+            "missing is not installed here; trainyard runtimes install missing installs it\n");
+  EXPECT_TRUE(FindBuilt(root(), *LoadTool(root(), "spade")));
+}
+
+TEST(RuntimeUse, OfAnUnknownVersionIsNotFound) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(RuntimeUse::Begin(folder.path(), "9.9").error().code, Code::kNotFound);
+}
+
+}  // namespace
+}  // namespace trainyard::environment

@@ -54,8 +54,10 @@ std::string TaskJson(const Manifest& manifest, bool use_chief, bool with_cloud) 
   return json + "}";
 }
 
+/// An object for packages, for containers a string that has the object's JSON.
 std::string JobJson(const Manifest& manifest) {
-  return manifest.job_json().empty() ? "{}" : manifest.job_json();
+  const std::string json = manifest.job_json().empty() ? "{}" : manifest.job_json();
+  return IsPackageJob(manifest) ? json : QuoteJson(json);
 }
 
 std::string ConfigJson(const Manifest& manifest, const Cluster& cluster, bool use_chief) {

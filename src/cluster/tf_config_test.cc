@@ -123,10 +123,10 @@ TEST(ReplicaVariables, OfASingleReplicaNameTheLoopback) {
             (Variables{
                 {"TF_CONFIG",
                  R"({"cluster": {"master": ["127.0.0.1:2222"]}, "task": {"type": "master", "index": 0}, )"
-                 R"("job": {}, "environment": "cloud"})"},
+                 R"("job": "{}", "environment": "cloud"})"},
                 {"CLUSTER_SPEC",
                  R"({"cluster": {"master": ["127.0.0.1:2222"]}, "task": {"type": "master", "index": 0}, )"
-                 R"("job": {}, "environment": "cloud"})"},
+                 R"("job": "{}", "environment": "cloud"})"},
                 {"MASTER_ADDR", "127.0.0.1"},
                 {"MASTER_PORT", "2222"},
                 {"WORLD_SIZE", "1"},
@@ -135,6 +135,15 @@ TEST(ReplicaVariables, OfASingleReplicaNameTheLoopback) {
                 {"CLOUD_ML_PROJECT_ID", "my-project"},
                 {"CLOUD_ML_REGION", "us-central1"},
             }));
+}
+
+TEST(ReplicaVariables, OfAContainerHaveTheJobAsText) {
+  Manifest manifest = For(replica::v1::WORKER, 0, true);
+  manifest.mutable_program()->clear_python_module();
+  auto variables = ReplicaVariables(manifest, Gang(true), 1);
+  const std::string text = R"("job": "{\"scale_tier\": \"CUSTOM\", \"worker_count\": \"2\"}", "environment")";
+  EXPECT_NE(variables["TF_CONFIG"].find(text), std::string::npos) << variables["TF_CONFIG"];
+  EXPECT_NE(variables["CLUSTER_SPEC"].find(text), std::string::npos) << variables["CLUSTER_SPEC"];
 }
 
 TEST(ReplicaVariables, OfATrialCarryItsIdAsText) {

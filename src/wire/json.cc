@@ -1,7 +1,12 @@
 #include "wire/json.h"
 
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/message.h>
 #include <google/protobuf/util/json_util.h>
+#include <google/protobuf/util/type_resolver.h>
+#include <google/protobuf/util/type_resolver_util.h>
 
 #include <memory>
 #include <utility>
@@ -35,13 +40,34 @@ Error Malformed(std::string_view reason) {
   return Refused({{.field = {}, .description = "Invalid JSON payload received. " + std::string(reason)}});
 }
 
+/// Maps by key: they have no order of their own, and the same message must always be the same text.
+std::string SortedBytes(const Message& message) {
+  std::string bytes;
+  {
+    google::protobuf::io::StringOutputStream stream(&bytes);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    message.SerializePartialToCodedStream(&coded);
+  }
+  return bytes;
+}
+
+/// What util::MessageToJsonString does, but for the order of maps.
+bool PrintTo(const Message& message, const util::JsonPrintOptions& options, std::string& text) {
+  constexpr char kPrefix[] = "type.googleapis.com";
+  static util::TypeResolver* const kResolver =  // never deleted: other statics may print
+      util::NewTypeResolverForDescriptorPool(kPrefix, google::protobuf::DescriptorPool::generated_pool());
+  const std::string url = std::string(kPrefix) + "/" + message.GetDescriptor()->full_name();
+  return util::BinaryToJsonString(kResolver, url, SortedBytes(message), &text, options).ok();
+}
+
 std::string Print(const Message& message, bool proto_names) {
   util::JsonPrintOptions options;
   options.preserve_proto_field_names = proto_names;
   std::string text;
-  if (util::MessageToJsonString(message, &text, options).ok()) return text;
+  if (PrintTo(message, options, text)) return text;
   text.clear();
-  TY_CHECK(util::MessageToJsonString(*PrintableCopy(message), &text, options).ok());
+  TY_CHECK(PrintTo(*PrintableCopy(message), options, text));
   return text;
 }
 

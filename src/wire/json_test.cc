@@ -317,5 +317,13 @@ TEST(ParseJson, ReadsWhatItPrints) {
   EXPECT_TRUE(MessageDifferencer::Equals(object, again));
 }
 
+TEST(PrintJson, SortsMapsByKey) {
+  for (int round = 0; round < 50; ++round) {  // each map has an order of its own
+    ml::v1::Job job;
+    for (const char* key : {"c", "a", "b"}) (*job.mutable_labels())[key] = "";
+    EXPECT_EQ(PrintJsonCompact(job), R"({"labels":{"a":"","b":"","c":""}})");
+  }
+}
+
 }  // namespace
 }  // namespace trainyard::wire

@@ -36,14 +36,18 @@ std::int64_t MachineType::memory_bytes() const { return std::llround(memory_gb *
 std::span<const MachineType> MachineTypes() { return kMachineTypes; }
 
 const MachineType* FindMachineType(std::string_view name) {
-  const auto* found = std::ranges::find(kMachineTypes, name, &MachineType::name);
-  return found == std::end(kMachineTypes) ? nullptr : found;
+  for (const MachineType& type : kMachineTypes) {
+    if (type.name == name) return &type;
+  }
+  return nullptr;
 }
 
 bool GpusAllowed(std::string_view machine_type, const Accelerators& gpus) {
-  return std::ranges::any_of(kGpuMatrix, [&](const GpuCell& cell) {
-    return cell.machine_type == machine_type && cell.gpus == gpus;
-  });
+  for (const GpuCell& cell : kGpuMatrix) {
+    if (cell.gpus.type == gpus.type && cell.gpus.count == gpus.count && cell.machine_type == machine_type)
+      return true;
+  }
+  return false;
 }
 
 bool IsGpu(AcceleratorConfig::Type type) {

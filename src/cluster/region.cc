@@ -1,8 +1,6 @@
 #include "cluster/region.h"
 
-#include <algorithm>
 #include <initializer_list>
-#include <iterator>
 
 namespace trainyard::cluster {
 namespace {
@@ -23,11 +21,15 @@ bool Region::Has(AcceleratorConfig::Type type) const {
   return (accelerators & Bits({type})) != 0 || (IsGpu(type) && !gpus_known);
 }
 
+bool Region::OneZoneMayHave(std::uint32_t types) const { return apart == 0 || (types & apart) != apart; }
+
 std::span<const Region> Regions() { return kRegions; }
 
 const Region* FindRegion(std::string_view name) {
-  const auto* found = std::ranges::find(kRegions, name, &Region::name);
-  return found == std::end(kRegions) ? nullptr : found;
+  for (const Region& region : kRegions) {
+    if (region.name == name) return &region;
+  }
+  return nullptr;
 }
 
 }  // namespace trainyard::cluster

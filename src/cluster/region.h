@@ -13,10 +13,17 @@ struct Region {
   std::string_view name;
   bool gpus_known = false;         ///< false: it had GPUs, which ones is lost
   std::uint32_t accelerators = 0;  ///< known ones: bit number = AcceleratorConfig::Type
+  std::uint32_t apart = 0;         ///< GPUs that no single zone has together; 0: none are known
 
   /// Whether the region has the accelerator, as far as is known; a GPU is taken to be there where the list is
   /// lost.
   [[nodiscard]] bool Has(AcceleratorConfig::Type type) const;
+
+  /// Whether some zone may have all of these GPUs, as far as is known.
+  ///
+  /// @param types  bit number = AcceleratorConfig::Type. Source: public page "using GPUs": all GPUs of a job
+  ///               must be available in a single zone of its region.
+  [[nodiscard]] bool OneZoneMayHave(std::uint32_t types) const;
 };
 
 [[nodiscard]] std::span<const Region> Regions();

@@ -20,18 +20,12 @@ constexpr TierRow kTiers[] = {
 #include "cluster/scale_tiers.inc"
 };
 
-void Append(std::vector<ReplicaPlan>& replicas, replica::v1::TaskType type, std::int64_t count,
-            const MachineType& machine, const Accelerators& attached) {
-  ReplicaPlan plan{.type = type,
-                   .index = 0,
-                   .machine_type = std::string(machine.name),
-                   .vcpus = machine.vcpus,
-                   .memory_bytes = machine.memory_bytes(),
-                   .accelerators = attached.count > 0 ? attached : machine.accelerators};
-  for (std::int64_t i = 0; i < count; ++i) {
-    plan.index = static_cast<std::int32_t>(i);
-    replicas.push_back(plan);
-  }
+ReplicaGroup MakeGroup(replica::v1::TaskType type, std::int64_t count, const MachineType& machine,
+                       const Accelerators& attached) {
+  return {.type = type,
+          .count = count,
+          .machine = &machine,
+          .accelerators = attached.count > 0 ? attached : machine.accelerators};
 }
 
 Status CheckNoCounts(const TrainingInput& input) {
@@ -67,21 +61,23 @@ Status CheckRole(const Role& role) {
   return {};
 }
 
-Result<std::vector<ReplicaPlan>> ExpandCustom(const TrainingInput& input) {
-  std::vector<ReplicaPlan> replicas;
+Result<std::vector<ReplicaGroup>> CustomGroups(const TrainingInput& input) {
+  std::vector<ReplicaGroup> groups;
+  std::int64_t replicas = 0;
   for (const Role& role : Roles(input)) {
     TY_RETURN_IF_ERROR(CheckRole(role));
     if (role.count == 0) continue;
-    if (role.count > kReplicasMax - static_cast<std::int64_t>(replicas.size())) {
+    if (role.count > kReplicasMax - replicas) {
       return std::unexpected(
           InvalidArgument(std::string(role.field) + "_count",
                           "A job cannot have more than " + std::to_string(kReplicasMax) + " replicas."));
     }
+    replicas += role.count;
     const AcceleratorConfig& accelerators = role.config.accelerator_config();
-    Append(replicas, role.type, role.count, *FindMachineType(role.machine_type),
-           {accelerators.type(), accelerators.count()});
+    groups.push_back(MakeGroup(role.type, role.count, *FindMachineType(role.machine_type),
+                               {accelerators.type(), accelerators.count()}));
   }
-  return replicas;
+  return groups;
 }
 
 }  // namespace
@@ -93,18 +89,33 @@ replica::v1::ReplicaId ReplicaPlan::id() const {
   return id;
 }
 
-Result<std::vector<ReplicaPlan>> Expand(const TrainingInput& input) {
-  if (input.scale_tier() == TrainingInput::CUSTOM) return ExpandCustom(input);
+Result<std::vector<ReplicaGroup>> Groups(const TrainingInput& input) {
+  if (input.scale_tier() == TrainingInput::CUSTOM) return CustomGroups(input);
   TY_RETURN_IF_ERROR(CheckNoCounts(input));
-  std::vector<ReplicaPlan> replicas;
+  std::vector<ReplicaGroup> groups;
   for (const TierRow& row : kTiers) {
     if (row.tier != input.scale_tier()) continue;
     const MachineType* machine = FindMachineType(row.machine_type);
     TY_CHECK(machine != nullptr);
-    Append(replicas, row.task, row.count, *machine, {});
+    groups.push_back(MakeGroup(row.task, row.count, *machine, {}));
   }
-  if (replicas.empty()) {
+  if (groups.empty()) {
     return std::unexpected(InvalidArgument("scale_tier", "The specified scale tier is not supported."));
+  }
+  return groups;
+}
+
+Result<std::vector<ReplicaPlan>> Expand(const TrainingInput& input) {
+  TY_TRY(const std::vector<ReplicaGroup> groups, Groups(input));
+  std::vector<ReplicaPlan> replicas;
+  for (const ReplicaGroup& group : groups) {
+    ReplicaPlan plan{.type = group.type,
+                     .index = 0,
+                     .machine_type = std::string(group.machine->name),
+                     .vcpus = group.machine->vcpus,
+                     .memory_bytes = group.machine->memory_bytes(),
+                     .accelerators = group.accelerators};
+    for (; plan.index < group.count; ++plan.index) replicas.push_back(plan);
   }
   return replicas;
 }

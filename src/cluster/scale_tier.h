@@ -24,6 +24,14 @@ struct ReplicaPlan {
   [[nodiscard]] replica::v1::ReplicaId id() const;
 };
 
+/// All replicas of one role: they are alike.
+struct ReplicaGroup {
+  replica::v1::TaskType type = replica::v1::MASTER;
+  std::int64_t count = 0;                ///< at least 1
+  const MachineType* machine = nullptr;  ///< static storage
+  Accelerators accelerators;             ///< attached, or part of the machine type
+};
+
 /// Replicas that one job may have. The original's limit is not known; this one keeps a typing error from
 /// becoming work.
 inline constexpr std::int64_t kReplicasMax = 1000;
@@ -37,6 +45,9 @@ inline constexpr std::int64_t kReplicasMax = 1000;
 /// more than kReplicasMax in all. Which machines may go together is jobs::Validate's matter. Pure: any
 /// thread. Source: spec cluster.md sections 1 to 3, data/cluster/scale_tiers.json.
 [[nodiscard]] Result<std::vector<ReplicaPlan>> Expand(const ml::v1::TrainingInput& input);
+
+/// The same by role, with the same errors: for whoever does not need each replica.
+[[nodiscard]] Result<std::vector<ReplicaGroup>> Groups(const ml::v1::TrainingInput& input);
 
 /// Training units that the whole job consumes per hour. Source: spec cluster.md section 8.
 [[nodiscard]] double UnitsPerHour(const std::vector<ReplicaPlan>& replicas);

@@ -1,5 +1,6 @@
 #include "control/job_maker.h"
 
+#include "cluster/project_number.h"
 #include "control/admissions.h"
 #include "jobs/prepare.h"
 #include "wire/resource_name.h"
@@ -52,9 +53,10 @@ boost::asio::awaitable<Status> JobMaker::LookUpPackages(v1::JobRecord& record) {
     auto object = co_await buckets_.Stat(name.bucket, name.object);
     if (!object && object.error().code != Code::kNotFound) co_return std::unexpected(object.error());
     if (!object) {
-      co_return std::unexpected(FailedPrecondition("The provided GCS paths [" + uri + "] cannot be read: " +
-                                                       object.error().message + ". Upload the package first.",
-                                                   "package_uris"));
+      co_return std::unexpected(FailedPrecondition(
+          "The provided GCS paths [" + uri + "] cannot be read by service account " +
+              cluster::ServiceAccount(record.project()) + ". " + object.error().message + ". Upload the package first.",
+          "package_uris"));
     }
     replica::v1::Manifest::Package& package = *record.add_packages();
     package.set_uri(uri);

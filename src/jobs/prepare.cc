@@ -1,10 +1,11 @@
 #include "jobs/prepare.h"
 
 #include <cstdint>
+#include <utility>
 
 #include "base/check.h"
-#include "cluster/role.h"
 #include "cluster/scale_tier.h"
+#include "jobs/notes.h"
 #include "jobs/with_defaults.h"
 #include "wire/time.h"
 
@@ -13,8 +14,6 @@ namespace {
 
 using control::v1::JobRecord;
 using ml::v1::TrainingInput;
-
-constexpr std::string_view kNoEffect = " is kept and shown, but has no effect on this server.";
 
 void AddReplicas(const TrainingInput& input, JobRecord& record) {
   const auto plans = cluster::Expand(input);
@@ -28,24 +27,6 @@ void AddReplicas(const TrainingInput& input, JobRecord& record) {
   }
 }
 
-/// Nothing that a user wrote is ignored in silence.
-void AddNotes(const TrainingInput& input, JobRecord& record) {
-  const auto note = [&](std::string what) { record.add_notes(what.append(kNoEffect)); };
-  if (input.scale_tier() != TrainingInput::CUSTOM) {
-    const std::string tier = TrainingInput::ScaleTier_Name(input.scale_tier());
-    for (const cluster::Role& role : cluster::Roles(input)) {
-      if (role.machine_type.empty()) continue;
-      record.add_notes(std::string(role.field) + "_type " + role.machine_type +
-                       " has no effect with scale_tier " + tier + ".");
-    }
-  }
-  for (const cluster::Role& role : cluster::Roles(input)) {
-    if (role.config.has_disk_config()) note(std::string(role.field) + "_config.disk_config");
-  }
-  if (!input.network().empty()) note("network " + input.network());
-  if (input.has_encryption_config()) note("encryption_config " + input.encryption_config().kms_key_name());
-}
-
 }  // namespace
 
 JobRecord MakeRecord(std::string project, const ml::v1::Job& validated, std::string runtime_version,
@@ -57,7 +38,7 @@ JobRecord MakeRecord(std::string project, const ml::v1::Job& validated, std::str
   *record.mutable_job() = WithDefaults(validated);
   *record.mutable_job()->mutable_create_time() = wire::ToProto(now);
   AddReplicas(validated.training_input(), record);
-  AddNotes(validated.training_input(), record);
+  for (std::string& note : Notes(validated.training_input())) record.add_notes(std::move(note));
   return record;
 }
 

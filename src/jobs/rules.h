@@ -23,6 +23,7 @@ Status MachineCategories(const Job& job, const ValidationContext& context);
 Status Accelerators(const Job& job, const ValidationContext& context);
 Status RegionKnown(const Job& job, const ValidationContext& context);
 Status RegionAccelerators(const Job& job, const ValidationContext& context);
+Status AcceleratorZone(const Job& job, const ValidationContext& context);
 Status Disks(const Job& job, const ValidationContext& context);
 
 // rules_tpu.cc
@@ -32,6 +33,7 @@ Status TpuRuntime(const Job& job, const ValidationContext& context);
 Status TpuTfVersion(const Job& job, const ValidationContext& context);
 
 // rules_program.cc: what runs
+Status Image(const Job& job, const ValidationContext& context);
 Status RuntimeOrImage(const Job& job, const ValidationContext& context);
 Status ContainerFields(const Job& job, const ValidationContext& context);
 Status Arguments(const Job& job, const ValidationContext& context);
@@ -39,6 +41,9 @@ Status Packages(const Job& job, const ValidationContext& context);
 Status Module(const Job& job, const ValidationContext& context);
 Status RuntimeVersion(const Job& job, const ValidationContext& context);
 Status JobDir(const Job& job, const ValidationContext& context);
+
+// rules_size.cc
+Status Size(const Job& job, const ValidationContext& context);
 
 // rules_settings.cc
 Status Scheduling(const Job& job, const ValidationContext& context);

@@ -56,16 +56,16 @@ Status Tuning(const Job& job, const ValidationContext& context) {
 }
 
 Status AcceleratorsHere(const Job& job, const ValidationContext& context) {
-  const auto replicas = cluster::Expand(job.training_input());
-  if (!replicas) return {};
-  for (const cluster::ReplicaPlan& replica : *replicas) {
-    const auto type = replica.accelerators.type;
-    if (replica.accelerators.count == 0 || (cluster::IsGpu(type) ? context.gpus : context.tpus)) continue;
-    return Missing(AcceleratorField(job.training_input(), replica.type),
+  const auto groups = cluster::Groups(job.training_input());
+  if (!groups) return {};
+  for (const cluster::ReplicaGroup& group : *groups) {
+    const auto type = group.accelerators.type;
+    if (group.accelerators.count == 0 || (cluster::IsGpu(type) ? context.gpus : context.tpus)) continue;
+    return Missing(AcceleratorField(job.training_input(), group.type),
                    "This server has no " + std::string(cluster::IsGpu(type) ? "GPUs" : "TPUs") +
-                       ": the job asks for " + std::to_string(replica.accelerators.count) + " " +
+                       ": the job asks for " + std::to_string(group.accelerators.count) + " " +
                        ml::v1::AcceleratorConfig::Type_Name(type) + " in a machine of type " +
-                       replica.machine_type + ".");
+                       std::string(group.machine->name) + ".");
   }
   return {};
 }

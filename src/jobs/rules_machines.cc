@@ -16,6 +16,9 @@ using cluster::Roles;
 using ml::v1::AcceleratorConfig;
 using ml::v1::TrainingInput;
 
+/// What Compute Engine's persistent disks can be. The original's own limits are not known.
+constexpr std::int32_t kDiskGbMax = 65536;
+
 bool IsCustom(const TrainingInput& input) { return input.scale_tier() == TrainingInput::CUSTOM; }
 
 std::string Field(const Role& role, std::string_view rest) { return std::string(role.field).append(rest); }
@@ -43,18 +46,15 @@ Status CheckGpus(const Role& role, const AcceleratorConfig& config) {
                    "Accelerators can only be attached to Compute Engine machine types, not to " +
                        role.machine_type + ".");
   }
+  if (cluster::GpusAllowed(role.machine_type, {config.type(), config.count()})) return {};
   const std::string allowed = AllowedCounts(role.machine_type, config.type());
   if (allowed.empty()) {
     return Invalid(type_field, type_name + " accelerators cannot be attached to the machine type " +
                                    role.machine_type + ".");
   }
-  if (!cluster::GpusAllowed(role.machine_type, {config.type(), config.count()})) {
-    return Invalid(Field(role, "_config.accelerator_config.count"),
-                   "The machine type " + role.machine_type + " cannot have " +
-                       std::to_string(config.count()) + " " + type_name +
-                       " accelerators. Allowed numbers: " + allowed + ".");
-  }
-  return {};
+  return Invalid(Field(role, "_config.accelerator_config.count"),
+                 "The machine type " + role.machine_type + " cannot have " + std::to_string(config.count()) +
+                     " " + type_name + " accelerators. Allowed numbers: " + allowed + ".");
 }
 
 Status CheckAccelerators(const Role& role, bool custom) {
@@ -90,7 +90,7 @@ Status TpuRoles(const Job& job, const ValidationContext&) {
 }
 
 Status Replicas(const Job& job, const ValidationContext&) {
-  TY_RETURN_IF_ERROR(cluster::Expand(job.training_input()));
+  TY_RETURN_IF_ERROR(cluster::Groups(job.training_input()));
   return {};
 }
 
@@ -127,15 +127,36 @@ Status RegionKnown(const Job& job, const ValidationContext&) {
 
 Status RegionAccelerators(const Job& job, const ValidationContext&) {
   const cluster::Region* region = cluster::FindRegion(job.training_input().region());
-  const auto replicas = cluster::Expand(job.training_input());
-  if (region == nullptr || !replicas) return {};
-  for (const cluster::ReplicaPlan& replica : *replicas) {
-    if (replica.accelerators.count == 0 || region->Has(replica.accelerators.type)) continue;
-    return Invalid("region", AcceleratorConfig::Type_Name(replica.accelerators.type) +
+  const auto groups = cluster::Groups(job.training_input());
+  if (region == nullptr || !groups) return {};
+  for (const cluster::ReplicaGroup& group : *groups) {
+    if (group.accelerators.count == 0 || region->Has(group.accelerators.type)) continue;
+    return Invalid("region", AcceleratorConfig::Type_Name(group.accelerators.type) +
                                  " accelerators are not available in region " + std::string(region->name) +
                                  ".");
   }
   return {};
+}
+
+Status AcceleratorZone(const Job& job, const ValidationContext&) {
+  const cluster::Region* region = cluster::FindRegion(job.training_input().region());
+  const auto groups = cluster::Groups(job.training_input());
+  if (region == nullptr || !groups) return {};
+  std::uint32_t types = 0;
+  for (const cluster::ReplicaGroup& group : *groups) {
+    if (group.accelerators.count > 0) types |= 1U << static_cast<unsigned>(group.accelerators.type);
+  }
+  if (region->OneZoneMayHave(types)) return {};
+  std::string names;
+  for (int type = 0; type < AcceleratorConfig::Type_ARRAYSIZE; ++type) {
+    if ((types & region->apart & (1U << static_cast<unsigned>(type))) == 0) continue;
+    names += (names.empty() ? "" : ", ") +
+             AcceleratorConfig::Type_Name(static_cast<AcceleratorConfig::Type>(type));
+  }
+  return Invalid(
+      "region",
+      "All accelerators of a job must be available in a single zone of its region, and no zone of " +
+          std::string(region->name) + " has " + names + " together.");
 }
 
 Status Disks(const Job& job, const ValidationContext&) {
@@ -149,6 +170,10 @@ Status Disks(const Job& job, const ValidationContext&) {
     if (disk.boot_disk_size_gb() < 0) {
       return Invalid(Field(role, "_config.disk_config.boot_disk_size_gb"),
                      "The disk size must not be negative.");
+    }
+    if (disk.boot_disk_size_gb() > kDiskGbMax) {
+      return Invalid(Field(role, "_config.disk_config.boot_disk_size_gb"),
+                     "The disk size must not be greater than " + std::to_string(kDiskGbMax) + " GB.");
     }
   }
   return {};

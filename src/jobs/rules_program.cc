@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cluster/role.h"
+#include "jobs/image_reference.h"
 #include "jobs/rules.h"
 #include "wire/resource_name.h"
 
@@ -83,6 +84,15 @@ Status CheckUri(std::string_view field, const std::string& uri, bool object_need
 
 }  // namespace
 
+Status Image(const Job& job, const ValidationContext&) {
+  for (const Role& role : Roles(job.training_input())) {
+    if (role.config.image_uri().empty()) continue;
+    const Status good = CheckImageReference(role.config.image_uri());
+    if (!good) return Invalid(std::string(role.field) + "_config.image_uri", good.error().message);
+  }
+  return {};
+}
+
 Status RuntimeOrImage(const Job& job, const ValidationContext&) {
   const TrainingInput& input = job.training_input();
   if (!HasImage(input) || input.runtime_version().empty()) return {};
@@ -92,6 +102,7 @@ Status RuntimeOrImage(const Job& job, const ValidationContext&) {
 Status ContainerFields(const Job& job, const ValidationContext&) {
   const TrainingInput& input = job.training_input();
   for (const Role& role : Roles(input)) {
+    if (role.config.container_command().empty() && role.config.container_args().empty()) continue;
     const std::string prefix = std::string(role.field) + "_config.";
     const bool has_image = HasImage(input) || !role.config.image_uri().empty();
     for (const auto& [field, values] :

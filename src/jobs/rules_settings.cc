@@ -18,8 +18,11 @@ bool IsNumber(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return '0' <= c && c <= '9'; });
 }
 
-/// Whether `name` is the pattern's words joined by '/', where an empty word stands for any text but "".
-/// The texts that stand for empty words are put into `found`, in order.
+bool IsVisible(char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7f; }
+
+/// Whether `name` is the pattern's words joined by '/', where an empty word stands for any text but ""
+/// without spaces and control characters. The texts that stand for empty words are put into `found`, in
+/// order.
 bool Match(std::string_view name, std::span<const std::string_view> pattern,
            std::span<std::string_view> found) {
   std::size_t next = 0;
@@ -28,6 +31,7 @@ bool Match(std::string_view name, std::span<const std::string_view> pattern,
     const bool last = i + 1 == pattern.size();
     if (word.empty() || (last != (word.size() == name.size()))) return false;
     if (pattern[i].empty()) {
+      if (!std::ranges::all_of(word, IsVisible)) return false;
       found[next++] = word;
     } else if (pattern[i] != word) {
       return false;
@@ -70,10 +74,8 @@ Status ServiceAccount(const Job& job, const ValidationContext&) {
   const std::string& account = job.training_input().service_account();
   if (account.empty()) return {};
   const std::size_t at = account.find('@');
-  const bool good =
-      at != std::string::npos && at > 0 && at + 1 < account.size() &&
-      account.find('@', at + 1) == std::string::npos &&
-      std::ranges::none_of(account, [](char c) { return static_cast<unsigned char>(c) <= 0x20; });
+  const bool good = at != std::string::npos && at > 0 && at + 1 < account.size() &&
+                    account.find('@', at + 1) == std::string::npos && std::ranges::all_of(account, IsVisible);
   if (good) return {};
   return Invalid("service_account", "'" + account + "' is not the email address of a service account.");
 }

@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 
 #include "cluster/machine_type.h"
 #include "cluster/role.h"
+#include "jobs/image_reference.h"
 #include "jobs/rules.h"
 
 namespace trainyard::jobs::rules {
@@ -19,9 +21,22 @@ bool SupportsTpu(std::string_view version) {
   return std::ranges::find(kTpuVersions, version) != std::end(kTpuVersions);
 }
 
-/// An image of the worker's own, or the master's, which it falls back to.
-bool WorkerHasImage(const TrainingInput& input) {
-  return !input.worker_config().image_uri().empty() || !input.master_config().image_uri().empty();
+/// Versions after the original's last one, 2.11, are this server's own: their TensorFlow is taken as it is.
+bool IsOwnVersion(std::string_view version) {
+  constexpr int kMinorLast = 11;
+  int minor = 0;
+  if (!version.starts_with("2.")) return false;
+  version.remove_prefix(2);
+  const auto [end, error] = std::from_chars(version.data(), version.data() + version.size(), minor);
+  return error == std::errc{} && minor > kMinorLast;
+}
+
+/// An image of the worker's own, or the master's, which it falls back to. Those of the built-in algorithms
+/// are the service's, so nobody has to say which TensorFlow is in them (spec algorithms.md section 1).
+bool WorkerHasCustomImage(const TrainingInput& input) {
+  const std::string& own = input.worker_config().image_uri();
+  const std::string& image = own.empty() ? input.master_config().image_uri() : own;
+  return !image.empty() && !IsBuiltInAlgorithm(image);
 }
 
 }  // namespace
@@ -66,7 +81,8 @@ Status TpuAccelerator(const Job& job, const ValidationContext&) {
 
 Status TpuRuntime(const Job& job, const ValidationContext&) {
   const TrainingInput& input = job.training_input();
-  if (!IsTpuJob(input) || input.runtime_version().empty() || SupportsTpu(input.runtime_version())) return {};
+  const std::string& version = input.runtime_version();
+  if (!IsTpuJob(input) || version.empty() || SupportsTpu(version) || IsOwnVersion(version)) return {};
   return Invalid("runtime_version", "The runtime version '" + input.runtime_version() +
                                         "' does not support training with TPUs. Versions that do: " +
                                         std::string(kTpuVersionsText) + ".");
@@ -74,7 +90,7 @@ Status TpuRuntime(const Job& job, const ValidationContext&) {
 
 Status TpuTfVersion(const Job& job, const ValidationContext&) {
   const TrainingInput& input = job.training_input();
-  const bool wanted = IsTpuJob(input) && WorkerHasImage(input);
+  const bool wanted = IsTpuJob(input) && WorkerHasCustomImage(input);
   for (const cluster::Role& role : cluster::Roles(input)) {
     const std::string& version = role.config.tpu_tf_version();
     const std::string field = std::string(role.field) + "_config.tpu_tf_version";

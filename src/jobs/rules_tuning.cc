@@ -65,6 +65,11 @@ Status CheckCategories(const ParameterSpec& param, const std::string& field) {
   if (param.categorical_values().empty()) {
     return Invalid(field + ".categorical_values", "This field is required for CATEGORICAL parameters.");
   }
+  const auto has_nul = [](const std::string& text) { return text.find('\0') != std::string::npos; };
+  if (std::ranges::any_of(param.categorical_values(), has_nul)) {
+    return Invalid(field + ".categorical_values",
+                   "A value cannot contain a NUL character: it becomes an argument.");
+  }
   const std::set<std::string_view> distinct(param.categorical_values().begin(),
                                             param.categorical_values().end());
   if (std::ssize(distinct) != param.categorical_values_size()) {
@@ -119,6 +124,12 @@ Status TuningSpec(const Job& job, const ValidationContext&) {
   if (spec.max_failed_trials() < 0)
     return Invalid("hyperparameters.max_failed_trials", "The value must not be negative.");
   if (spec.params().empty()) return Invalid("hyperparameters.params", "This field is required.");
+  const bool plain = std::ranges::none_of(spec.hyperparameter_metric_tag(), [](char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+  });
+  if (!plain) {
+    return Invalid("hyperparameters.hyperparameter_metric_tag", "A tag cannot contain control characters.");
+  }
   if (!spec.resume_previous_job_id().empty() && !JobId::Parse(spec.resume_previous_job_id())) {
     return Invalid("hyperparameters.resume_previous_job_id",
                    "'" + spec.resume_previous_job_id() + "' is not the id of a job.");

@@ -35,8 +35,9 @@ struct ValidationContext {
 
 /// One rule. `check` says nothing of what the other rules check; it runs only if all rules before it passed.
 struct Rule {
-  std::string_view name;    ///< "job_id"
-  std::string_view source;  ///< where it is written
+  std::string_view name;     ///< "job_id"
+  std::string_view refuses;  ///< what it refuses, for docs/compatibility.md
+  std::string_view source;   ///< where it is written
   Status (*check)(const ml::v1::Job& job, const ValidationContext& context);
 };
 

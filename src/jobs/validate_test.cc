@@ -3,8 +3,6 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
-#include <limits>
-#include <random>
 #include <set>
 
 namespace trainyard::jobs {
@@ -434,85 +432,6 @@ TEST(Rules, HaveNamesAndSources) {
     EXPECT_TRUE(names.insert(rule.name).second) << rule.name;
     EXPECT_FALSE(rule.source.empty()) << rule.name;
   }
-}
-
-/// A job made of whatever comes to hand, mostly words that mean something.
-Job RandomJob(std::mt19937& random) {
-  const auto one_in = [&](unsigned n) { return random() % n == 0; };
-  static constexpr const char* kWords[] = {"",
-                                           "a",
-                                           "n1-standard-4",
-                                           "standard",
-                                           "cloud_tpu",
-                                           "standard_gpu",
-                                           "us-central1",
-                                           "us-west3",
-                                           "gs://bucket/x",
-                                           "2.1",
-                                           "1.15",
-                                           "3.7",
-                                           "gcr.io/p/i",
-                                           "trainer.task",
-                                           "projects/1/global/networks/n",
-                                           "\xff",
-                                           "a@b"};
-  const auto word = [&] { return std::string(kWords[random() % std::size(kWords)]); };
-  Job job;
-  job.set_job_id(one_in(20) ? word() : "job");
-  TrainingInput& input = *job.mutable_training_input();
-  input.set_region(one_in(4) ? word() : "us-central1");
-  if (!one_in(3)) input.add_package_uris(one_in(6) ? word() : "gs://bucket/x");
-  if (!one_in(4)) input.set_python_module(one_in(6) ? word() : "t");
-  if (!one_in(3)) input.set_scale_tier(static_cast<TrainingInput::ScaleTier>(one_in(3) ? random() % 9 : 5));
-  if (!one_in(3)) input.set_master_type(one_in(2) ? word() : "n1-standard-4");
-  if (one_in(3))
-    input.set_worker_type(word()), input.set_worker_count(static_cast<std::int64_t>(random() % 5) - 1);
-  if (one_in(5))
-    input.set_parameter_server_type(word()),
-        input.set_parameter_server_count(static_cast<std::int64_t>(random() % 3));
-  if (one_in(8))
-    input.set_evaluator_type(word()), input.set_evaluator_count(std::numeric_limits<std::int64_t>::max() - 1);
-  for (ml::v1::ReplicaConfig* config : {input.mutable_master_config(), input.mutable_worker_config()}) {
-    if (one_in(3)) {
-      config->mutable_accelerator_config()->set_type(
-          static_cast<ml::v1::AcceleratorConfig::Type>(random() % 14));
-      config->mutable_accelerator_config()->set_count(static_cast<std::int64_t>(random() % 18) - 1);
-    }
-    if (one_in(8)) config->set_image_uri(word());
-    if (one_in(9)) config->set_tpu_tf_version(word());
-    if (one_in(9)) config->add_container_args(word());
-  }
-  if (one_in(5)) input.set_runtime_version(word());
-  if (one_in(5)) input.set_python_version(word());
-  if (one_in(6)) input.set_network(word());
-  if (one_in(6)) input.set_job_dir(word());
-  if (one_in(6)) input.set_service_account(word());
-  if (one_in(6)) input.mutable_scheduling()->set_priority(static_cast<int>(random()));
-  if (one_in(6))
-    input.mutable_scheduling()->mutable_max_running_time()->set_seconds(static_cast<std::int64_t>(random())
-                                                                        << 30);
-  if (one_in(5)) {
-    ml::v1::ParameterSpec& param = *input.mutable_hyperparameters()->add_params();
-    param.set_parameter_name(word());
-    param.set_type(static_cast<ml::v1::ParameterSpec::Type>(random() % 6));
-    param.set_max_value(one_in(3) ? std::numeric_limits<double>::quiet_NaN() : 4.5);
-  }
-  return job;
-}
-
-TEST(Validate, IsTotalAndDeterministic) {
-  constexpr int kJobs = 20'000;
-  std::mt19937 random(4711);
-  int valid = 0;
-  for (int i = 0; i < kJobs; ++i) {
-    const Job job = RandomJob(random);
-    const Status once = Validate(job, Everything());
-    EXPECT_EQ(once, Validate(Job(job), Everything()));
-    if (once) ++valid;
-    if (!once)
-      EXPECT_FALSE(once.error().message.empty() || once.error().field.empty()) << job.ShortDebugString();
-  }
-  EXPECT_GT(valid, 100) << "the generator should make some valid jobs too";
 }
 
 }  // namespace

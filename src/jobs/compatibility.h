@@ -1,0 +1,36 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace trainyard::jobs {
+
+/// What becomes of a field of the training resources here.
+enum class Treatment {
+  kHonoured,  ///< does what the original did
+  kMapped,    ///< does something else of the same use; the row says what
+  kNoted,     ///< validated, kept and shown back, without effect; the job's log says so
+  kOutput,    ///< set by the server; what a request says is dropped
+  kRefused,   ///< a job that sets it is refused
+};
+
+/// "honoured" and so on: the words of docs/compatibility.md.
+[[nodiscard]] std::string_view TreatmentName(Treatment treatment);
+
+struct FieldRow {
+  std::string_view field;  ///< message and field as the API names them: "TrainingInput.masterType"
+  Treatment treatment = Treatment::kHonoured;
+  std::string_view meaning;  ///< what it means here
+  std::string_view rules;    ///< names of Rules(), separated by spaces, that concern it
+  std::string_view source;   ///< where its meaning is written
+};
+
+/// Every field of Job and of all messages below it, in the order of the documentation. A test compares it
+/// with the protobuf descriptors and with Rules(). Pure: any thread.
+[[nodiscard]] std::span<const FieldRow> CompatibilityTable();
+
+/// docs/compatibility.md: the table, then what is refused and why. A test compares it with the file.
+[[nodiscard]] std::string CompatibilityPage();
+
+}  // namespace trainyard::jobs

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+
+namespace trainyard::jobs {
+
+/// Whether the text names a container image: [DOMAIN[:PORT]/]NAME[:TAG][@DIGEST], as Docker and all
+/// registries read it. The original demanded Container Registry; here any registry will do.
+///
+/// @return kInvalidArgument without a field, with a sentence about what is wrong.
+/// Pure: any thread. Source: grammar of the distribution project's reference package.
+[[nodiscard]] Status CheckImageReference(std::string_view text);
+
+/// An image of the original's built-in algorithms (gcr.io/cloud-ml-algos/...), which is not the user's own.
+/// Source: spec algorithms.md section 1.
+[[nodiscard]] bool IsBuiltInAlgorithm(std::string_view image_uri);
+
+}  // namespace trainyard::jobs

@@ -1,0 +1,85 @@
+#include "jobs/notes.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "cluster/role.h"
+#include "cluster/scale_tier.h"
+
+namespace trainyard::jobs {
+namespace {
+
+using cluster::Role;
+using ml::v1::ParameterSpec;
+using ml::v1::TrainingInput;
+
+constexpr std::string_view kNoEffect = " is kept and shown, but has no effect on this server.";
+
+using Sentences = std::vector<std::string>;
+
+void AddRoles(const TrainingInput& input, Sentences& notes) {
+  const auto groups = cluster::Groups(input);
+  if (!groups) return;
+  const std::string tier = TrainingInput::ScaleTier_Name(input.scale_tier());
+  for (const Role& role : cluster::Roles(input)) {
+    const std::string field(role.field);
+    if (input.scale_tier() != TrainingInput::CUSTOM && !role.machine_type.empty()) {
+      notes.push_back(field + "_type " + role.machine_type + " has no effect with scale_tier " + tier + ".");
+    }
+    if (!role.has_config) continue;
+    if (std::ranges::find(*groups, role.type, &cluster::ReplicaGroup::type) == groups->end()) {
+      notes.push_back(field + "_config has no effect: the job has no such replicas.");
+    } else if (role.config.has_disk_config()) {
+      notes.push_back((field + "_config.disk_config").append(kNoEffect));
+    }
+  }
+}
+
+void AddSettings(const TrainingInput& input, Sentences& notes) {
+  const bool has_image = !input.master_config().image_uri().empty();
+  if (has_image && input.python_module().empty() && !input.python_version().empty()) {
+    notes.push_back("python_version " + input.python_version() +
+                    " has no effect with master_config.image_uri: the image brings its own Python.");
+  }
+  if (!has_image && input.use_chief_in_tf_config()) {
+    notes.emplace_back("use_chief_in_tf_config has no effect without a custom container.");
+  }
+  if (!input.network().empty()) notes.push_back(("network " + input.network()).append(kNoEffect));
+  if (!input.service_account().empty()) {
+    notes.push_back("service_account " + input.service_account() +
+                    " is kept and shown, but gives no rights on this server.");
+  }
+  if (input.has_encryption_config()) {
+    notes.push_back(("encryption_config " + input.encryption_config().kms_key_name()).append(kNoEffect));
+  }
+}
+
+void AddParameter(const ParameterSpec& param, Sentences& notes) {
+  const auto unused = [&](std::string_view field) {
+    notes.push_back("hyperparameters: " + std::string(field) + " of " + param.parameter_name() +
+                    " has no effect for the type " + ParameterSpec::Type_Name(param.type()) + ".");
+  };
+  const bool ranged = param.type() == ParameterSpec::DOUBLE || param.type() == ParameterSpec::INTEGER;
+  if (!ranged && param.min_value() != 0) unused("min_value");
+  if (!ranged && param.max_value() != 0) unused("max_value");
+  if (param.type() != ParameterSpec::CATEGORICAL && !param.categorical_values().empty())
+    unused("categorical_values");
+  if (param.type() != ParameterSpec::DISCRETE && !param.discrete_values().empty()) unused("discrete_values");
+}
+
+}  // namespace
+
+Sentences Notes(const TrainingInput& validated) {
+  Sentences notes;
+  AddRoles(validated, notes);
+  AddSettings(validated, notes);
+  const ml::v1::HyperparameterSpec& spec = validated.hyperparameters();
+  if (spec.max_parallel_trials() > std::max(spec.max_trials(), 1)) {
+    notes.push_back("hyperparameters: max_parallel_trials is more than max_trials; no more than " +
+                    std::to_string(std::max(spec.max_trials(), 1)) + " trials run at the same time.");
+  }
+  for (const ParameterSpec& param : spec.params()) AddParameter(param, notes);
+  return notes;
+}
+
+}  // namespace trainyard::jobs

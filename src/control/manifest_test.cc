@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "control/access_token.h"
 #include "control/orphans.h"
 
 namespace trainyard::control {
@@ -47,6 +48,31 @@ TEST(Manifest, TheEndpointSaysWhichNetwork) {
   EXPECT_EQ(MakeManifest(kSettings, record, 0, 1).network(), replica::v1::Manifest::HOST);
   record.mutable_replicas(0)->mutable_endpoint()->set_port(kIsolatedPort);
   EXPECT_EQ(MakeManifest(kSettings, record, 0, 1).network(), replica::v1::Manifest::ISOLATED);
+}
+
+TEST(Manifest, NamesTheFrontAsItsNetworkReachesIt) {
+  v1::JobRecord record = MakeRecord();
+  EXPECT_FALSE(MakeManifest(kSettings, record, 0, 1).has_google_front());
+  Settings settings = kSettings;
+  settings.google_front.emplace().add_host_names("storage.googleapis.com");
+  // Wanted, but not to be had: a replica in the machine's network is told of no address.
+  replica::v1::GoogleFront front = MakeManifest(settings, record, 0, 1).google_front();
+  EXPECT_EQ(front.address(), "");
+  EXPECT_EQ(front.host_names_size(), 1);
+  settings.google_front->set_address("127.64.1.2");
+  EXPECT_EQ(MakeManifest(settings, record, 0, 1).google_front().host_names_size(), 1);
+  settings.front_metadata = true;
+  front = MakeManifest(settings, record, 0, 1).google_front();
+  EXPECT_EQ(front.address(), "127.64.1.2");
+  EXPECT_EQ(front.host_names(1), "metadata.google.internal");
+  EXPECT_EQ(AttemptOfHost(settings, front.host_names(2)), "12-worker-replica-3-1");
+  // A network of its own has the front on its own loopback, whatever the machine's ports are.
+  record.mutable_replicas(0)->mutable_endpoint()->set_port(kIsolatedPort);
+  settings.google_front->clear_address();
+  settings.front_metadata = false;
+  front = MakeManifest(settings, record, 0, 1).google_front();
+  EXPECT_EQ(front.address(), "127.0.0.1");
+  EXPECT_EQ(front.host_names_size(), 3);
 }
 
 TEST(AttemptId, IsReadBack) {

@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <utility>
 
 #include "async/unique_fd.h"
@@ -95,10 +97,16 @@ Failure ForbidWriting(const Detached& detached) {
   return {};
 }
 
-Failure MakeReadOnly(const std::string& path) {
+/// Mounts what is at the path over itself with the attributes.
+Failure Restrict(const std::string& path, std::uint64_t attributes_set) {
   std::vector<Detached> folder;
   if (Failure failure = Detach(path, folder)) return failure;
-  if (Failure failure = ForbidWriting(folder[0])) return failure;
+  mount_attr attributes{};
+  attributes.attr_set = attributes_set;
+  if (mount_setattr(folder[0].tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
+                    sizeof(attributes)) != 0) {
+    return ViewFailure{"mount_setattr", errno};
+  }
   return Attach(folder[0], path);
 }
 
@@ -134,9 +142,13 @@ std::optional<ViewFailure> SetUpFileView(const FileView& view) {
     if (Failure failure = ReplaceTmp(view, tmp)) return failure;
   }
   for (const std::string& path : view.read_only) {
-    if (Failure failure = MakeReadOnly(path)) return failure;
+    if (Failure failure = Restrict(path, MOUNT_ATTR_RDONLY)) return failure;
   }
   if (Failure failure = AttachAll(binds)) return failure;
+  for (const std::string& path : view.forbidden) {
+    if (access(path.c_str(), F_OK) != 0) continue;
+    if (Failure failure = Restrict(path, MOUNT_ATTR_NODEV)) return failure;
+  }
   if (view.shared_memory && mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0 &&
       errno != ENOENT) {
     return ViewFailure{"mount /dev/shm", errno};

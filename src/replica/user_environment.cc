@@ -10,7 +10,7 @@ constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin
 
 std::vector<std::string> UserEnvironment(const VariableSources& sources) {
   Variables all = {{"LANG", "C.UTF-8"}, {"PYTHONUNBUFFERED", "1"}};
-  for (const Variables* source : {&sources.base, &sources.cluster, &sources.environment}) {
+  for (const Variables* source : {&sources.base, &sources.devices, &sources.cluster, &sources.environment}) {
     for (const auto& [name, value] : *source) all[name] = value;
   }
   const auto front = sources.environment.find("PATH");

@@ -11,6 +11,7 @@ using Variables = std::map<std::string, std::string>;
 /// What the variables of the user's process are made of; later members win.
 struct VariableSources {
   Variables base;         ///< of the replica: HOME, TMPDIR, HOSTNAME
+  Variables devices{};    ///< CUDA_VISIBLE_DEVICES, TPU_CONFIG and their like
   Variables cluster;      ///< TF_CONFIG and its like
   Variables environment;  ///< of the Python environment; "PATH" is the front part of PATH
   Variables manifest;     ///< of the server

@@ -10,10 +10,14 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <string_view>
 #include <utility>
 
 #include "async/file.h"
+#include "cluster/device_variables.h"
 #include "cluster/tf_config.h"
+#include "node/inventory.h"
 #include "replica/descendants.h"
 #include "replica/google_channels.h"
 #include "replica/hosts_file.h"
@@ -56,6 +60,22 @@ int CpuCount() {
   return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? std::max(1, CPU_COUNT(&cpus)) : 1;
 }
 
+/// Accelerators that are not this replica's. A declared one may be any of the machine's files of its kind.
+std::vector<std::string> ForbiddenDevices(const v1::Devices& own) {
+  const auto is_file = [](std::string_view file) { return file.starts_with("/dev/nvidia"); };
+  const bool has_gpu_files = std::ranges::any_of(own.device_files(), is_file);
+  const bool has_tpu_files = std::ranges::any_of(own.device_files(), std::not_fn(is_file));
+  std::vector<std::string> forbidden;
+  for (const std::string& file : node::AcceleratorFiles()) {
+    const bool is_gpu = is_file(file);
+    const bool declared =
+        is_gpu ? !own.gpus().empty() && !has_gpu_files : !own.tpu_node_name().empty() && !has_tpu_files;
+    if (!declared && std::ranges::find(own.device_files(), file) == own.device_files().end())
+      forbidden.push_back(file);
+  }
+  return forbidden;
+}
+
 FileView MakeView(const UserProcess::Start& start, const Channels& channels) {
   const AttemptDir real{RealPath(start.dir.path)};
   FileView view{.tmp = real.Tmp(),
@@ -63,6 +83,7 @@ FileView MakeView(const UserProcess::Start& start, const Channels& channels) {
                 .hidden = real.path.substr(0, real.path.rfind('/')),
                 .kept = {real.Work(), real.Home()},
                 .binds = ChannelBinds(start.manifest, channels),
+                .forbidden = ForbiddenDevices(start.manifest.devices()),
                 .shared_memory = true};
   const std::string environments = RealPath(start.manifest.places().environments_dir());
   if (!environments.empty() && access(environments.c_str(), F_OK) == 0)
@@ -78,6 +99,7 @@ std::vector<std::string> MakeVariables(const UserProcess::Start& start, bool fen
                 {"TMPDIR", fenced ? "/tmp" : RealPath(start.dir.Tmp())},
                 {"HOSTNAME", start.manifest.host_name()},
                 {"TRAINYARD_LOG_FD", std::to_string(kStructuredLogFd)}},
+       .devices = cluster::DeviceVariables(start.manifest),
        .cluster = cluster::ReplicaVariables(start.manifest, cluster, CpuCount()),
        .environment = start.environment.variables,
        .manifest = {start.manifest.environment().begin(), start.manifest.environment().end()},
@@ -117,7 +139,7 @@ std::string_view Missing(Fence fence) {
 
 /// The cgroup, with a note of it for whoever has to clean up after a killed supervisor.
 Result<Cgroup> MakeCgroup(const AttemptDir& dir, const std::string& attempt_id, std::int64_t memory_bytes) {
-  TY_TRY(Cgroup cgroup, Cgroup::Create("trainyard-" + attempt_id, memory_bytes));
+  TY_TRY(Cgroup cgroup, Cgroup::Create("trainyard-" + attempt_id + "-" + std::to_string(getpid()), memory_bytes));
   TY_TRY(const UniqueFd note, OpenFile(dir.Cgroup(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
   TY_RETURN_IF_ERROR(WriteAll(note.get(), cgroup.path()));
   return cgroup;
@@ -167,6 +189,11 @@ Result<Sandbox> StartFenced(SandboxPlan& plan, const UserProcess::Start& start,
       const std::string why = reason.empty() ? "it was asked for" : reason;
       degraded.push_back("This machine lacks some isolation (" + why + "): " + std::string(Missing(fence)) +
                          ".");
+    }
+    if (fence == Fence::kNone && !plan.view.forbidden.empty()) {
+      degraded.push_back(
+          "The replica can open accelerators that are not its own: only CUDA_VISIBLE_DEVICES "
+          "keeps it from them.");
     }
     Result<Sandbox> sandbox = Sandbox::Start(plan);
     if (sandbox || sandbox.error().code != Code::kPermissionDenied || fence == Fence::kNone) return sandbox;

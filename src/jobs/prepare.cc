@@ -15,15 +15,38 @@ namespace {
 using control::v1::JobRecord;
 using ml::v1::TrainingInput;
 
+constexpr std::string_view kTpuWorker = "cloud_tpu";
+
+void SetAccelerators(const cluster::Accelerators& accelerators, control::v1::ReplicaRecord& replica) {
+  replica.mutable_accelerators()->set_type(accelerators.type);
+  replica.mutable_accelerators()->set_count(accelerators.count);
+}
+
+/// A cloud_tpu worker is no replica of the job's TensorFlow cluster and runs nothing of the user's: it is the
+/// TPU that the master's program uses. Source: spec environment.md section 1, cluster.md section 6;
+/// docs/adr/0011-accelerators.md.
+void GiveTpuToMaster(const cluster::Accelerators& tpu, JobRecord& record) {
+  TY_CHECK(record.replicas_size() > 0);  // the master comes first
+  control::v1::ReplicaRecord& master = *record.mutable_replicas(0);
+  if (master.accelerators().count() > 0)
+    record.add_notes("The master's GPUs have no effect beside a cloud_tpu worker: it gets the TPU.");
+  SetAccelerators(tpu, master);
+}
+
 void AddReplicas(const TrainingInput& input, JobRecord& record) {
   const auto plans = cluster::Expand(input);
   TY_CHECK(plans.has_value());
   for (const cluster::ReplicaPlan& plan : *plans) {
+    if (plan.machine_type == kTpuWorker) {
+      GiveTpuToMaster(plan.accelerators, record);
+      continue;
+    }
     control::v1::ReplicaRecord& replica = *record.add_replicas();
     *replica.mutable_id() = plan.id();
     replica.set_machine_type(plan.machine_type);
     replica.set_cpus(plan.vcpus);
     replica.set_memory_bytes(plan.memory_bytes);
+    if (plan.accelerators.count > 0) SetAccelerators(plan.accelerators, replica);
   }
 }
 

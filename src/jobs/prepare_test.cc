@@ -36,6 +36,35 @@ TEST(MakeRecord, HasTheReplicasWithTheirMachines) {
   EXPECT_TRUE(record.notes().empty());
 }
 
+TEST(MakeRecord, GivesGpusToTheirReplicas) {
+  const auto record = MakeRecord("p",
+                                 Parse("job_id: 'j' training_input { scale_tier: CUSTOM master_type: "
+                                       "'complex_model_m_gpu' worker_count: 1 "
+                                       "worker_type: 'standard' }"),
+                                 "2.15", SysTime{});
+  ASSERT_EQ(record.replicas_size(), 2);
+  EXPECT_EQ(record.replicas(0).accelerators().type(), ml::v1::AcceleratorConfig::NVIDIA_TESLA_K80);
+  EXPECT_EQ(record.replicas(0).accelerators().count(), 4);
+  EXPECT_FALSE(record.replicas(1).has_accelerators());
+}
+
+TEST(MakeRecord, ACloudTpuWorkerIsTheMastersTpu) {
+  const std::string custom =
+      "scale_tier: CUSTOM master_type: 'n1-highcpu-16' worker_type: 'cloud_tpu' worker_count: 1";
+  const std::string inputs[] = {"scale_tier: BASIC_TPU", custom,
+                                custom + " worker_config { accelerator_config { type: TPU_V3 count: 8 } }"};
+  for (const std::string& input : inputs) {
+    const auto record =
+        MakeRecord("p", Parse("job_id: 'j' training_input { " + input + "}"), "2.1", SysTime{});
+    ASSERT_EQ(record.replicas_size(), 1) << input;
+    EXPECT_EQ(record.replicas(0).id().type(), replica::v1::MASTER);
+    const bool v3 = input.find("V3") != std::string::npos;
+    EXPECT_EQ(record.replicas(0).accelerators().type(),
+              v3 ? ml::v1::AcceleratorConfig::TPU_V3 : ml::v1::AcceleratorConfig::TPU_V2);
+    EXPECT_EQ(record.replicas(0).accelerators().count(), 8);
+  }
+}
+
 TEST(MakeRecord, NotesWhatHasNoEffect) {
   const auto record = MakeRecord(
       "p",

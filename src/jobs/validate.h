@@ -18,8 +18,8 @@ namespace trainyard::jobs {
 struct ValidationContext {
   bool containers = false;  ///< imageUri
   bool tuning = false;      ///< hyperparameters
-  bool gpus = false;
-  bool tpus = false;
+  bool gpus = false;        ///< a job may ask for GPUs: there are some, or jobs wait for them
+  bool tpus = false;        ///< the same of TPUs
   bool web_access = false;  ///< enableWebAccess
 
   struct Runtime {

@@ -1,0 +1,127 @@
+#include "jobs/waiting.h"
+
+#include <google/protobuf/text_format.h>
+#include <gtest/gtest.h>
+
+namespace trainyard::jobs {
+namespace {
+
+using control::v1::JobRecord;
+
+JobRecord Parse(const std::string& text) {
+  JobRecord job;
+  EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(text, &job)) << text;
+  return job;
+}
+
+/// A PREPARING job of a master and three workers, all launched; `more` is merged into it.
+JobRecord Gang(const std::string& more = "") {
+  std::string text =
+      "job { job_id: 'j' state: PREPARING create_time { seconds: 1600000000 } start_time { seconds: "
+      "1600000001 } } "
+      "runtime_version: '2.15' packages { uri: 'gs://b/o' } "
+      "replicas { id { type: MASTER } attempt: 1 } replicas { id { type: WORKER } attempt: 1 } "
+      "replicas { id { type: WORKER index: 1 } attempt: 1 } replicas { id { type: WORKER index: 2 } attempt: "
+      "1 } ";
+  JobRecord job = Parse(text + "revision: 3");
+  job.MergeFrom(Parse(more));
+  return job;
+}
+
+Observation Seen(std::vector<replica::v1::Phase> phases) {
+  Observation seen;
+  for (const replica::v1::Phase phase : phases) {
+    seen.replicas.push_back({.started = phase != replica::v1::PHASE_UNSPECIFIED, .phase = phase});
+  }
+  return seen;
+}
+
+constexpr auto kNew = replica::v1::PHASE_UNSPECIFIED;
+constexpr auto kBuilds = replica::v1::PREPARING;
+constexpr auto kReady = replica::v1::READY;
+constexpr auto kRuns = replica::v1::RUNNING;
+
+TEST(WaitWhilePreparing, SaysWhoBuildsWhatAndWhoWaitsForWhom) {
+  struct Row {
+    std::vector<replica::v1::Phase> phases;
+    const char* cause;
+    const char* reason;
+  };
+  const Row rows[] = {
+      {{kNew, kNew, kNew, kNew},
+       "launch",
+       "Waiting for the supervisor of master-replica-0, worker-replica-0, worker-replica-1 and 1 more to "
+       "start."},
+      {{kBuilds, kBuilds, kNew, kNew},
+       "environment",
+       "master-replica-0, worker-replica-0 build their environment (runtime version 2.15, 1 package)."},
+      {{kReady, kReady, kBuilds, kReady},
+       "barrier",
+       "master-replica-0, worker-replica-0, worker-replica-2 are ready and waiting at the barrier: "
+       "worker-replica-1 "
+       "builds its environment (runtime version 2.15, 1 package)."},
+      {{kReady, kNew, kNew, kNew},
+       "barrier",
+       "master-replica-0 is ready and waiting at the barrier for worker-replica-0, worker-replica-1, "
+       "worker-replica-2."},
+      {{kReady, kReady, kReady, kReady},
+       "start",
+       "All replicas are ready; their programs are being started."},
+      {{kRuns, kReady, kRuns, kRuns}, "start", "All replicas are ready; their programs are being started."}};
+  for (const Row& row : rows) {
+    const auto waiting = WaitWhilePreparing(Gang(), Seen(row.phases));
+    ASSERT_TRUE(waiting);
+    EXPECT_EQ(waiting->cause, row.cause);
+    EXPECT_EQ(waiting->reason, row.reason);
+    EXPECT_FALSE(waiting->unblock.empty());
+    EXPECT_EQ(waiting->position, 0);
+  }
+}
+
+TEST(WaitWhilePreparing, SaysUntilWhenAReplicaPausesAndThatOthersWait) {
+  JobRecord job = Gang();
+  control::v1::ReplicaRecord& worker = *job.mutable_replicas(2);
+  worker.set_restarting(true);
+  worker.set_restarts(3);
+  worker.mutable_exit()->set_exit_code(1);
+  worker.mutable_not_before()->set_seconds(1'600'000'060);
+  EXPECT_EQ(WaitWhilePreparing(job, Seen({kReady, kReady, kNew, kBuilds}))->reason,
+            "worker-replica-1 failed and starts again at 2020-09-13T12:27:40Z (restart 3 of 5).");
+  worker.clear_not_before();
+  EXPECT_EQ(WaitWhilePreparing(job, Seen({kReady, kReady, kNew, kReady}))->reason,
+            "master-replica-0, worker-replica-0, worker-replica-2 are ready and waiting at the barrier for "
+            "worker-replica-1.");
+}
+
+TEST(WaitWhilePreparing, AReplicaThatHasEndedIsNotWaitedFor) {
+  JobRecord job = Gang();
+  job.mutable_replicas(1)->mutable_exit()->set_exit_code(0);
+  EXPECT_EQ(WaitWhilePreparing(job, Seen({kReady, kNew, kReady, kReady}))->cause, "start");
+}
+
+TEST(WaitWhilePreparing, ARetryWaitsForTheEndOfAll) {
+  const auto waiting =
+      WaitWhilePreparing(Gang("retrying: true retries: 2"), Seen({kReady, kReady, kReady, kReady}));
+  ASSERT_TRUE(waiting);
+  EXPECT_EQ(waiting->reason,
+            "The whole job starts again: its replicas are being stopped first (retry 2 of 3).");
+}
+
+TEST(WaitWhilePreparing, OthersDoNotWait) {
+  const Observation seen = Seen({kReady, kReady, kReady, kReady});
+  EXPECT_FALSE(WaitWhilePreparing(Gang("job { state: RUNNING }"), seen));
+  EXPECT_FALSE(WaitWhilePreparing(Gang("job { state: CANCELLING } outcome: CANCELLED"), seen));
+  EXPECT_FALSE(WaitWhilePreparing(Gang("outcome: FAILED"), seen));
+  EXPECT_FALSE(WaitWhilePreparing(Gang("job { state: QUEUED }"), seen));
+}
+
+TEST(WaitLimit, IsSaidWhileItCounts) {
+  const char* kScheduling = "job { training_input { scheduling { max_wait_time { seconds: 3600 } } } } ";
+  EXPECT_EQ(WaitLimit(Gang()), "");
+  EXPECT_EQ(WaitLimit(Gang(kScheduling)),
+            "The job is cancelled at 2020-09-13T13:26:40Z if it does not run by then (maxWaitTime).");
+  EXPECT_EQ(WaitLimit(Gang(kScheduling + std::string("running_time { seconds: 1600000002 }"))), "");
+}
+
+}  // namespace
+}  // namespace trainyard::jobs

@@ -1,5 +1,9 @@
 #include "control/job_maker.h"
 
+#include <algorithm>
+
+#include "cluster/accelerator_field.h"
+#include "cluster/machine_type.h"
 #include "cluster/project_number.h"
 #include "control/admissions.h"
 #include "jobs/prepare.h"
@@ -12,6 +16,9 @@ JobMaker::JobMaker(storage::Buckets& buckets, const environment::Catalogue& cata
     : buckets_(buckets), catalogue_(catalogue), clock_(clock), policy_(std::move(policy)) {
   policy_.images = ImageRuntimes(catalogue_, std::move(policy_.images));
   for (const auto& [image, version] : policy_.images) context_.runtime_images.push_back(image);
+  const bool waits = policy_.capacity.mode != placement::Capacity::Mode::kStrict;
+  context_.gpus = waits || policy_.devices.Serves(placement::Device::Kind::kGpu);
+  context_.tpus = waits || policy_.devices.Serves(placement::Device::Kind::kTpu);
   for (const environment::RuntimeVersion& version : catalogue_.versions()) {
     context_.runtimes.push_back({.version = version.version, .python_versions = version.pythons});
   }
@@ -22,7 +29,7 @@ boost::asio::awaitable<Result<v1::JobRecord>> JobMaker::Make(std::string project
   TY_CO_TRY(environment::Resolution runtime, ResolveRuntime(job.training_input()));
   v1::JobRecord record = jobs::MakeRecord(std::move(project), job, runtime.version, clock_.Now());
   if (!runtime.note.empty()) record.add_notes(runtime.note);
-  TY_CO_RETURN_IF_ERROR(placement::CheckFits(policy_.capacity, GangOf(record)));
+  TY_CO_RETURN_IF_ERROR(CheckFits(record));
   TY_CO_RETURN_IF_ERROR(co_await LookUpPackages(record));
   if (const std::string& job_dir = job.training_input().job_dir(); !job_dir.empty()) {
     TY_CO_TRY(wire::ObjectUri uri, wire::ObjectUri::Parse(job_dir));
@@ -30,6 +37,26 @@ boost::asio::awaitable<Result<v1::JobRecord>> JobMaker::Make(std::string project
     if (!bucket) co_return std::unexpected(Error{bucket.error().code, bucket.error().message, "job_dir"});
   }
   co_return record;
+}
+
+/// With strict capacity a job that can never run is refused at once; else it waits and says what for.
+Status JobMaker::CheckFits(const v1::JobRecord& record) const {
+  const placement::Gang gang = GangOf(record);
+  TY_RETURN_IF_ERROR(placement::CheckFits(policy_.capacity, gang));
+  if (policy_.capacity.mode != placement::Capacity::Mode::kStrict) return {};
+  const std::optional<placement::DevicePool::Lack> lack = policy_.devices.LackOf(gang);
+  if (!lack) return {};
+  const ml::v1::TrainingInput& input = record.job().training_input();
+  const bool is_tpu = cluster::IsTpu(gang.replicas[lack->replica].accelerator);
+  const auto type = is_tpu ? replica::v1::WORKER : gang.replicas[lack->replica].type;
+  return std::unexpected(FailedPrecondition("The job can never run on this machine. " + lack->reason,
+                                            cluster::AcceleratorField(input, type)));
+}
+
+bool JobMaker::HasGpus() const {
+  return std::ranges::any_of(policy_.devices.devices(), [](const placement::Device& device) {
+    return device.kind == placement::Device::Kind::kGpu;
+  });
 }
 
 Status JobMaker::CheckLabels(const ml::v1::Job& job) const { return jobs::ValidateLabels(job); }
@@ -42,7 +69,7 @@ Result<environment::Resolution> JobMaker::ResolveRuntime(const ml::v1::TrainingI
                         .version_default = policy_.runtime_default,
                         .fallback = policy_.runtime_fallback,
                         .pythons = policy_.pythons,
-                        .gpus = context_.gpus},
+                        .gpus = HasGpus()},
                        input);
 }
 

@@ -26,6 +26,7 @@ class JobMaker {
     std::vector<ImageRuntime> images{};     ///< the operator's
     environment::AvailablePythons pythons;  ///< what this machine had when the server started
     placement::Capacity capacity;
+    placement::DevicePool devices;  ///< all that the machine has
   };
 
   /// All outlive it.
@@ -40,6 +41,8 @@ class JobMaker {
 
  private:
   [[nodiscard]] Result<environment::Resolution> ResolveRuntime(const ml::v1::TrainingInput& input) const;
+  [[nodiscard]] Status CheckFits(const v1::JobRecord& record) const;
+  [[nodiscard]] bool HasGpus() const;
   boost::asio::awaitable<Status> LookUpPackages(v1::JobRecord& record);
 
   storage::Buckets& buckets_;

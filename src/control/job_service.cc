@@ -86,7 +86,7 @@ JobService::JobService(Collaborators outside, JobMaker& maker, jobs::Accelerator
       accelerator_quota_(std::move(accelerator_quota)),
       recovered_(outside_.loop),
       added_(outside_.loop),
-      orphans_(outside_.loop, outside_.engine, outside_.settings),
+      orphans_(outside_.loop, outside_.engine, outside_.admissions, outside_.settings),
       tasks_(outside_.loop) {
   outside_.engine.SetOnGone([this, alive = std::weak_ptr<bool>(alive_)](const std::string& attempt_id) {
     if (!alive.expired()) OnGone(attempt_id);

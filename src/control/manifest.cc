@@ -111,6 +111,8 @@ replica::v1::Manifest MakeManifest(const Settings& settings, const v1::JobRecord
   manifest.mutable_environment()->insert(settings.replica_environment.begin(),
                                          settings.replica_environment.end());
   manifest.set_job_json(wire::PrintJsonProtoNames(input));
+  if (record.has_devices() && !record.devices().accelerator_type().empty())
+    *manifest.mutable_devices() = record.devices();
   manifest.set_use_chief(cluster::UseChief(input, job.runtime_version()));
   AddGoogleFront(settings, manifest);
   return manifest;

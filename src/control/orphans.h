@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "async/task_group.h"
+#include "control/admissions.h"
 #include "control/settings.h"
 #include "engine/engine.h"
 
@@ -20,19 +21,23 @@ namespace trainyard::control {
 class Orphans {
  public:
   /// All outlive it.
-  Orphans(boost::asio::any_io_executor loop, engine::Engine& engine, const Settings& settings);
+  Orphans(boost::asio::any_io_executor loop, engine::Engine& engine, Admissions& admissions,
+          const Settings& settings);
 
-  /// Removes those of the attempts that do not live, one after another. The engine watches the living from
+  /// Removes those of the attempts that do not live, one after another; until then nobody else gets their
+  /// accelerators (in the turn of the call). The engine watches the living from
   /// now on: their supervisors say Hello and are sent away, then OnGone comes.
   void Sweep(std::vector<std::string> attempt_ids);
   /// The attempt has ended and nobody looks after its job.
   void OnGone(std::string attempt_id);
 
  private:
+  void OccupyDevices(const std::string& attempt_id);
   boost::asio::awaitable<void> SweepAll(std::vector<std::string> attempt_ids);
   boost::asio::awaitable<void> Remove(std::string attempt_id);
 
   engine::Engine& engine_;
+  Admissions& admissions_;
   const Settings& settings_;
   TaskGroup tasks_;
 };

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "cluster/accelerator_field.h"
 #include "cluster/machine_type.h"
 #include "cluster/role.h"
 #include "cluster/scale_tier.h"
@@ -20,17 +21,6 @@ std::unexpected<Error> Missing(std::string_view field, std::string text) {
 bool HasRuntime(const std::string& image, const ValidationContext& context) {
   return std::ranges::any_of(context.runtime_images,
                              [&](const std::string& pattern) { return MatchesImage(pattern, image); });
-}
-
-/// Which field asks for the accelerators of replicas of that type.
-std::string AcceleratorField(const TrainingInput& input, replica::v1::TaskType type) {
-  if (input.scale_tier() != TrainingInput::CUSTOM) return "scale_tier";
-  for (const Role& role : Roles(input)) {
-    if (role.type != type) continue;
-    return std::string(role.field) +
-           (role.config.accelerator_config().count() > 0 ? "_config.accelerator_config" : "_type");
-  }
-  return "scale_tier";
 }
 
 }  // namespace
@@ -61,7 +51,7 @@ Status AcceleratorsHere(const Job& job, const ValidationContext& context) {
   for (const cluster::ReplicaGroup& group : *groups) {
     const auto type = group.accelerators.type;
     if (group.accelerators.count == 0 || (cluster::IsGpu(type) ? context.gpus : context.tpus)) continue;
-    return Missing(AcceleratorField(job.training_input(), group.type),
+    return Missing(cluster::AcceleratorField(job.training_input(), group.type),
                    "This server has no " + std::string(cluster::IsGpu(type) ? "GPUs" : "TPUs") +
                        ": the job asks for " + std::to_string(group.accelerators.count) + " " +
                        ml::v1::AcceleratorConfig::Type_Name(type) + " in a machine of type " +

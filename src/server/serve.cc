@@ -40,6 +40,7 @@
 #include "replica/replica_network.h"
 #include "server/data_directory.h"
 #include "server/google_front.h"
+#include "node/inventory.h"
 #include "server/serve_options.h"
 #include "store/journal.h"
 #include "store/sqlite/sqlite_job_store.h"
@@ -81,6 +82,21 @@ std::string Url(const char* scheme, const std::string& host, std::uint16_t port)
   bool is_v6 = host.find(':') != std::string::npos;
   return std::string(scheme) + "://" + (is_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
+/// What is declared, else what is found; says so in one line.
+placement::DevicePool MachineDevices(const ServeOptions& options) {
+  node::Inventory found;
+  if (options.accelerators) {
+    found.devices = *options.accelerators;
+  } else {
+    found = node::FindDevices();
+  }
+  for (const std::string& note : found.notes) Diagnose(DiagnosticLevel::kWarning, note);
+  for (const std::string& detail : found.details) Diagnose(DiagnosticLevel::kDebug, detail);
+  Diagnose(DiagnosticLevel::kInfo, "this machine has " + placement::DescribeDevices(found.devices) +
+                                       (options.accelerators ? ", as declared" : ""));
+  return {std::move(found.devices), options.accelerator_map};
+}
+
 
 /// Where replicas find the buckets and the metadata server without the front. Nothing where Google's names
 /// mean Google.
@@ -184,7 +200,9 @@ Status Run(const ServeOptions& options) {
   engine::LocalEngine engine(loop.get_executor(), {.supervisor_program = "/proc/self/exe"});
 
   placement::Capacity capacity = MachineCapacity(options.capacity);
-  control::Admissions admissions(loop.get_executor(), capacity, control::IsPortFree, options.network);
+  const placement::DevicePool devices = MachineDevices(options);
+  control::Admissions admissions(loop.get_executor(), capacity, control::IsPortFree, options.network,
+                                 devices);
   control::Settings settings{.attempts_dir = data.attempts_dir(),
                              .environments_dir = data.environments_dir(),
                              .server_socket = data.server_socket(),
@@ -196,7 +214,8 @@ Status Run(const ServeOptions& options) {
                            .runtime_fallback = options.runtime_fallback,
                            .images = options.images,
                            .pythons = environment::ProbePythons(data.environments_dir()),
-                           .capacity = capacity});
+                           .capacity = capacity,
+                           .devices = devices});
   control::JobService jobs({.loop = loop.get_executor(),
                             .journal = journal,
                             .logs = *logs,

@@ -43,6 +43,16 @@ Status ReadQuotas(const std::string& request_limits, const std::string& accelera
   return {};
 }
 
+/// An error's field is the flag.
+Status ReadAccelerators(const std::string& accelerators, const std::string& map, bool declared,
+                        ServeOptions& options) {
+  if (declared) {
+    TY_TRY(options.accelerators, placement::ParseDeclaredDevices(accelerators));
+  }
+  TY_TRY(options.accelerator_map, placement::AcceleratorMap::Parse(map));
+  return {};
+}
+
 }  // namespace
 
 bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_status) {
@@ -56,6 +66,8 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
   const std::map<std::string, placement::Capacity::Mode> capacities{
       {"share", placement::Capacity::Mode::kShare}, {"strict", placement::Capacity::Mode::kStrict}};
   std::string request_limits;
+  std::string accelerators;
+  std::string accelerator_map;
   std::string accelerator_quota;
   const std::map<std::string, replica::v1::Manifest::Network> networks{
       {"host", replica::v1::Manifest::HOST}, {"isolated", replica::v1::Manifest::ISOLATED}};
@@ -87,6 +99,15 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
       ->transform(CLI::CheckedTransformer(capacities, CLI::ignore_case))
       ->default_str("share");
   app.add_option("--network", options.network,
+  app.add_option(
+         "--accelerators", accelerators,
+         "accelerators of this machine instead of those that are found: nvidia-tesla-t4=4,tpu-v2=8, or none")
+      ->type_name("TYPE=N,...");
+  app.add_option(
+         "--accelerator-map", accelerator_map,
+         "what stands for an accelerator that a job asks for: a type of this machine, any (of the same "
+         "kind: the rule for types that are not named), or none: such jobs run without")
+      ->type_name("TYPE=TYPE|any|none,...");
                  "the machine's own network, or a network per job and an address per replica (needs root)")
       ->transform(CLI::CheckedTransformer(networks, CLI::ignore_case))
       ->default_str("host");
@@ -144,5 +165,10 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
   options.stop_grace = std::chrono::seconds(grace_seconds);
   return true;
 }
+  Status devices = ReadAccelerators(accelerators, accelerator_map, app.count("--accelerators") > 0, options);
+  if (!devices) {
+    exit_status = app.exit(CLI::ValidationError(devices.error().field, devices.error().message));
+    return false;
+  }
 
 }  // namespace trainyard::server

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,8 @@
 #include "environment/catalogue.h"
 #include "control/request_quota.h"
 #include "jobs/accelerator_quota.h"
+#include "placement/accelerator_map.h"
+#include "placement/device.h"
 #include "placement/plan.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
@@ -24,6 +27,8 @@ struct ServeOptions {
   environment::FallbackPolicy runtime_fallback = environment::FallbackPolicy::kNearest;
   std::vector<control::ImageRuntime> images;
   placement::Capacity::Mode capacity = placement::Capacity::Mode::kShare;
+  std::optional<std::vector<placement::Device>> accelerators;  ///< declared; nothing: those that are found
+  placement::AcceleratorMap accelerator_map;
   replica::v1::Manifest::Network network = replica::v1::Manifest::HOST;
   bool google_front = true;  ///< replicas find this server's buckets under Google's host names
   std::vector<std::string> real_buckets;  ///< those that are the real Cloud Storage's

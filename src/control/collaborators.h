@@ -9,6 +9,10 @@
 #include "logs/log_store.h"
 #include "store/journal.h"
 
+namespace trainyard::metrics {
+class UsageHistory;
+}  // namespace trainyard::metrics
+
 namespace trainyard::control {
 
 /// What the control loop works with. All outlive it; all are used on the loop thread.
@@ -20,6 +24,7 @@ struct Collaborators {
   Admissions& admissions;
   const Clock& clock;
   const Settings& settings;
+  metrics::UsageHistory* usage = nullptr;  ///< null: figures of replicas are not kept
 };
 
 }  // namespace trainyard::control

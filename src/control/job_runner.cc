@@ -7,6 +7,8 @@
 #include "control/attempt_end.h"
 #include "control/pause.h"
 #include "control/send_away.h"
+#include "diagnosis/classify.h"
+#include "metrics/usage_history.h"
 #include "wire/time.h"
 
 namespace trainyard::control {
@@ -31,6 +33,7 @@ JobRunner::JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t ser
       wake_(outside.loop),
       tasks_(outside.loop) {
   seen_.replicas.resize(static_cast<std::size_t>(job_.replicas_size()));
+  seen_.restart_pause = outside.settings.restart_pause;
 }
 
 JobRunner::~JobRunner() { outside_.admissions.Withdraw(job_.uid()); }
@@ -222,6 +225,7 @@ void JobRunner::Perform(const jobs::StopReplica& action) {
   engine::ToReplica frame;
   frame.mutable_stop()->set_reason(action.reason);
   frame.mutable_stop()->set_kill(action.kill);
+  frame.mutable_stop()->set_maintenance(action.maintenance);
   links_[index]->Send(std::move(frame));
 }
 
@@ -284,6 +288,11 @@ void JobRunner::OnFrame(engine::ReplicaLink& link, int replica, int attempt, eng
     wake_.Set();
   } else if (frame.has_exit()) {
     SetExit(replica, attempt, std::move(*frame.mutable_exit()));
+  } else if (frame.has_usage() && outside_.usage != nullptr) {
+    outside_.usage->Add({.job_uid = job_.uid(),
+                         .task_name = cluster::TaskName(job_.replicas(replica).id()),
+                         .attempt = attempt,
+                         .usage = std::move(*frame.mutable_usage())});
   }
 }
 
@@ -339,10 +348,25 @@ bool JobRunner::SetExit(int replica, int attempt, replica::v1::ExitRecord exit) 
   if (!IsOpen(replica, attempt)) return false;
   jobs::ReplicaObservation& seen = seen_.replicas[static_cast<std::size_t>(replica)];
   if (seen.exit) return false;
+  if (exit.cause() == replica::v1::ExitRecord::LOST) {  // nobody was there to say more
+    if (auto known = diagnosis::Classify({.cause = exit.cause(), .message = exit.message()}))
+      *exit.mutable_diagnosis() = *std::move(known);
+  }
   seen.exit = std::move(exit);
   seen.phase = replica::v1::ENDED;
+  if (outside_.usage != nullptr)
+    outside_.usage->Forget(job_.uid(), cluster::TaskName(job_.replicas(replica).id()));
   wake_.Set();
   return true;
+}
+
+int JobRunner::CountLiving() const {
+  int living = 0;
+  for (int replica = 0; replica < job_.replicas_size(); ++replica) {
+    const jobs::ReplicaObservation& seen = seen_.replicas[static_cast<std::size_t>(replica)];
+    if (seen.started && !seen.exit && !job_.replicas(replica).has_exit()) ++living;
+  }
+  return living;
 }
 
 bool JobRunner::IsOpen(int replica, int attempt) const {

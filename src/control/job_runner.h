@@ -57,6 +57,9 @@ class JobRunner {
 
   [[nodiscard]] const v1::JobRecord& job() const noexcept { return job_; }
 
+  /// Attempts that live or may.
+  [[nodiscard]] int CountLiving() const;
+
   // What supervisors and the engine report about the attempt of replica `replica` with number `attempt`.
   void OnHello(std::shared_ptr<engine::ReplicaLink> link, int replica, int attempt, replica::v1::Phase phase);
   /// Any frame but log lines.

@@ -5,6 +5,7 @@
 
 #include "async/diagnostics.h"
 #include "control/list_search.h"
+#include "control/maintenance.h"
 #include "control/manifest.h"
 #include "control/pause.h"
 #include "control/send_away.h"
@@ -178,6 +179,7 @@ boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job 
   creating_.erase(creating);
   TY_CO_TRY(std::int64_t uid, std::move(stored));
   record.set_uid(uid);
+  ++counted_.created;
   Job answer = Present(record);
   std::vector<jobs::ServiceLine> lines = jobs::LinesFor(record, created);
   JobRunner& runner = Add(std::move(record), 0);
@@ -196,6 +198,7 @@ std::function<void()> JobService::OnDone(std::int64_t uid) {
 /// Not in a local variable: when the server stops meanwhile, its owner must be out of the loop.
 boost::asio::awaitable<void> JobService::Forget(std::int64_t uid) {
   auto leaving = leaving_.insert(runners_.extract(uid));  // from here on only the API writes the job
+  ++counted_.ended.at(static_cast<std::size_t>(leaving.position->second->job().job().state()));
   co_await leaving.position->second->Finish();
   leaving_.erase(uid);
 }
@@ -291,6 +294,29 @@ boost::asio::awaitable<Status> JobService::Cancel(wire::JobName name) {
   co_return co_await Post(std::move(name), std::move(event), std::nullopt);
 }
 
+boost::asio::awaitable<Status> JobService::Maintain(wire::JobName name, std::string task_name) {
+  TY_CO_TRY(v1::JobRecord job, co_await Load(name));
+  TY_CO_TRY(v1::Event event, MaintenanceOf(job, task_name));
+  co_return co_await Post(std::move(name), std::move(event), std::nullopt);
+}
+
+boost::asio::awaitable<Result<v1::JobRecord>> JobService::Record(wire::JobName name) {
+  co_return co_await Load(std::move(name));
+}
+
+Figures JobService::Count() const {
+  Figures figures = counted_;
+  for (const auto& [uid, runner] : runners_) {
+    ++figures.unfinished.at(static_cast<std::size_t>(runner->job().job().state()));
+    figures.supervisors += runner->CountLiving();
+  }
+  return figures;
+}
+
+void JobService::ForEachUnfinished(const std::function<void(const v1::JobRecord&)>& visit) const {
+  for (const auto& [uid, runner] : runners_) visit(runner->job());
+}
+
 /// Through the job's runner while it has one; an ended job has no other writer. A job can be seen in the
 /// store before its Create has resumed and made its runner, and after its end while its runner goes: then it
 /// is looked at again.
@@ -341,6 +367,8 @@ boost::asio::awaitable<void> JobService::OnFrame(std::shared_ptr<engine::Replica
     SeeOff(*link, frame);
   } else if (frame.has_log()) {
     logs::LogSource source = AttemptSource(attempt.runner->job(), attempt.replica, attempt.number);
+    counted_.log_lines += frame.log().line_count();
+    counted_.log_bytes += static_cast<std::int64_t>(frame.log().lines().size());
     co_await TakeLines(outside_.logs, std::move(source), std::move(link), std::move(*frame.mutable_log()),
                        outside_.settings.retry_pause);
   } else {

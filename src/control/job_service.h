@@ -14,6 +14,7 @@
 #include "async/event.h"
 #include "async/task_group.h"
 #include "control/collaborators.h"
+#include "control/figures.h"
 #include "control/job_maker.h"
 #include "control/job_runner.h"
 #include "control/orphans.h"
@@ -71,6 +72,15 @@ class JobService : public engine::ReplicaLinkObserver {
   boost::asio::awaitable<Result<iam::v1::Policy>> SetPolicy(wire::JobName name,
                                                             iam::v1::SetIamPolicyRequest request);
 
+  /// Stops the replica ("worker-replica-0") and starts it again, as the maintenance of its machine would. Recorded
+  /// when it returns. Errors as MaintenanceOf, and kNotFound.
+  boost::asio::awaitable<Status> Maintain(wire::JobName name, std::string task_name);
+
+  /// All that is recorded of the job. kNotFound.
+  boost::asio::awaitable<Result<v1::JobRecord>> Record(wire::JobName name);
+  [[nodiscard]] Figures Count() const;
+  void ForEachUnfinished(const std::function<void(const v1::JobRecord&)>& visit) const;
+
   // engine::ReplicaLinkObserver
   Status OnHello(std::shared_ptr<engine::ReplicaLink> link, const engine::FromReplica::Hello& hello) override;
   boost::asio::awaitable<void> OnFrame(std::shared_ptr<engine::ReplicaLink> link, std::string attempt_id,
@@ -113,6 +123,7 @@ class JobService : public engine::ReplicaLinkObserver {
   bool stopping_ = false;
   std::map<std::int64_t, std::unique_ptr<JobRunner>> runners_;  ///< by uid: every unfinished job
   std::map<std::int64_t, std::unique_ptr<JobRunner>> leaving_;  ///< whose tasks are ending
+  Figures counted_;  ///< what only grows
   Event recovered_;
   Event added_;  ///< wakes whoever waits for a runner
   Orphans orphans_;

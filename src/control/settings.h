@@ -16,6 +16,7 @@ struct Settings {
   std::string server_socket;                     ///< where supervisors attach
   std::string secret;                            ///< attempt tokens are derived from it; survives restarts
   std::chrono::milliseconds stop_grace{30'000};  ///< from SIGTERM to SIGKILL
+  std::chrono::milliseconds restart_pause{1'000};  ///< before the second restart of a replica; doubles
   std::chrono::milliseconds retry_pause{1'000};  ///< between tries at what a full disk or the like refuses
   std::map<std::string, std::string> replica_environment;  ///< set in every replica's process
   /// How replicas reach the buckets under Google's host names; nothing: those mean Google. `host_names` are

@@ -11,6 +11,7 @@
 #include "http/byte_stream.h"
 #include "http/incoming.h"
 #include "http/text.h"
+#include "http/request_counts.h"
 #include "wire/error_body.h"
 
 namespace trainyard::http {
@@ -168,6 +169,7 @@ asio::awaitable<Connection::After> Connection::Upgrade(UpgradeBody upgrade) {
 }
 
 void Connection::Log(const Request& request, int status, std::chrono::steady_clock::time_point start) const {
+  if (context_.options.counts != nullptr) context_.options.counts->Add(status);
   if (!context_.options.log_requests) return;
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   Diagnose(DiagnosticLevel::kDebug, "http: target=" + request.target + " status=" + std::to_string(status) +

@@ -6,6 +6,8 @@
 
 namespace trainyard::http {
 
+struct RequestCounts;
+
 /// The server's limits. Beyond them a client is told so and let go.
 struct ServerOptions {
   std::size_t connections_max = 10'000;                ///< then 503
@@ -22,6 +24,7 @@ struct ServerOptions {
   std::chrono::milliseconds close_wait_max{2'000};  ///< for the client to notice the end of a refused request
   std::chrono::milliseconds stop_wait_max{10'000};  ///< for requests in flight when the server stops
   bool log_requests = false;                        ///< a diagnostic line each, at the debug level
+  RequestCounts* counts = nullptr;                  ///< counted there, if there is one; outlives the server
 };
 
 }  // namespace trainyard::http

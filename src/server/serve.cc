@@ -20,6 +20,7 @@
 #include "api/job_handlers.h"
 #include "api/logging_handlers.h"
 #include "api/metadata_handlers.h"
+#include "api/metrics_handlers.h"
 #include "api/ml_methods.h"
 #include "api/policy_handlers.h"
 #include "api/project_handlers.h"
@@ -37,6 +38,7 @@
 #include "http/tls_identity.h"
 #include "logs/log_tails.h"
 #include "logs/sqlite_log_store.h"
+#include "metrics/usage_history.h"
 #include "replica/replica_network.h"
 #include "server/data_directory.h"
 #include "server/google_front.h"
@@ -195,6 +197,7 @@ Status Run(const ServeOptions& options) {
   store::Journal journal(loop, *writer, *reader);
   TY_TRY(auto logs, logs::SqliteLogStore::Open(loop, clock, data.logs_db()));
   TY_TRY(auto tails, logs::LogTails::Open(loop.get_executor(), *logs, data.logs_db()));
+  TY_TRY(auto usage, metrics::UsageHistory::Open(loop.get_executor(), clock, data.Path("metrics.db")));
   TY_TRY(auto buckets, storage::Buckets::Open(
                            {.data = data.Path(""), .create_on_use = options.create_buckets}, clock, files));
   engine::LocalEngine engine(loop.get_executor(), {.supervisor_program = "/proc/self/exe"});
@@ -208,6 +211,7 @@ Status Run(const ServeOptions& options) {
                              .server_socket = data.server_socket(),
                              .secret = std::move(secret),
                              .stop_grace = options.stop_grace,
+                             .restart_pause = options.restart_pause,
                              .replica_environment = {}};
   control::JobMaker maker(*buckets, catalogue, clock,
                           {.runtime_default = options.default_runtime,
@@ -222,7 +226,8 @@ Status Run(const ServeOptions& options) {
                             .engine = engine,
                             .admissions = admissions,
                             .clock = clock,
-                            .settings = settings},
+                            .settings = settings,
+                            .usage = usage.get()},
                            maker, options.accelerator_quota);
 
   std::uint16_t tls_port = 0;
@@ -241,6 +246,9 @@ Status Run(const ServeOptions& options) {
       router, {.project = options.project,
                .universe_domain = [&tls_port] { return "localhost:" + std::to_string(tls_port); },
                .access_token = [&settings](std::string_view host) { return TokenForHost(settings, host); }});
+  http::RequestCounts request_counts;
+  api::AddMetricsRoutes(router, {.jobs = jobs, .usage = *usage, .requests = request_counts});
+  api::AddMaintenanceRoute(router, jobs);
   router.Add(http::Method::kGet, "/replica/v1/attach", engine::AttachHandler(jobs));
 
   std::optional<front::RealBuckets> real_buckets;
@@ -251,7 +259,7 @@ Status Run(const ServeOptions& options) {
     outer = front::PassOnRealBuckets(router, *real_buckets);
   }
   http::Server server(loop, real_buckets ? outer : router,
-                      {.log_requests = options.verbose});
+                      {.log_requests = options.verbose, .counts = &request_counts});
   TY_TRY(std::uint16_t port, ListenPlain(server, options, data.FormerPort()));
   settings.replica_environment = ReplicaEnvironment(options, port);
   TY_TRY(http::TlsIdentity identity,

@@ -61,6 +61,7 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
   std::string listen = "127.0.0.1:8470";
   options.data_dir = DefaultDataDir();
   std::int64_t grace_seconds = options.stop_grace.count();
+  double restart_seconds = std::chrono::duration<double>(options.restart_pause).count();
   const std::map<std::string, environment::FallbackPolicy> fallbacks{
       {"nearest", environment::FallbackPolicy::kNearest}, {"none", environment::FallbackPolicy::kNone}};
   const std::map<std::string, placement::Capacity::Mode> capacities{
@@ -136,6 +137,12 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
   app.add_option("--stop-grace", grace_seconds, "seconds from SIGTERM to SIGKILL when a replica is stopped")
       ->check(CLI::Range(0, 3600))
       ->capture_default_str();
+  app.add_option(
+         "--restart-pause", restart_seconds,
+         "seconds before the second restart of a replica (the first is at once); each further pause is twice "
+         "as long, up to 60 s")
+      ->check(CLI::Range(0.0, 60.0))
+      ->capture_default_str();
   app.add_flag("!--no-create-buckets", options.create_buckets,
                "refuse job-dirs and uploads that name a bucket which is not there");
   app.add_flag("--verbose", options.verbose, "say more on stderr");
@@ -163,6 +170,8 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
   }
   options.data_dir = std::filesystem::absolute(options.data_dir).lexically_normal().string();
   options.stop_grace = std::chrono::seconds(grace_seconds);
+  options.restart_pause =
+      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(restart_seconds));
   return true;
 }
   Status devices = ReadAccelerators(accelerators, accelerator_map, app.count("--accelerators") > 0, options);

@@ -36,6 +36,7 @@ struct ServeOptions {
   control::RequestQuota::Limits request_limits;  ///< per project and minute
   jobs::AcceleratorCounts accelerator_quota;     ///< per project; types without a number have no limit
   std::chrono::seconds stop_grace{30};
+  std::chrono::milliseconds restart_pause{1'000};  ///< before the second restart of a replica; doubles
   bool create_buckets = true;
   bool verbose = false;
 };

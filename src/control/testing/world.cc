@@ -100,6 +100,7 @@ World::World(placement::Capacity capacity) : catalogue_(OneRuntime()), capacity_
                .environments_dir = folder_ / "environments",
                .server_socket = folder_ / "server.sock",
                .secret = "secret",
+               .restart_pause = std::chrono::milliseconds(0),
                .retry_pause = std::chrono::milliseconds(1)};
   maker_ = std::make_unique<JobMaker>(
       *buckets_, catalogue_, clock_,

@@ -1,0 +1,218 @@
+#include "api/metrics_handlers.h"
+
+#include <google/protobuf/struct.pb.h>
+
+#include <array>
+#include <initializer_list>
+#include <span>
+
+#include "cluster/task_name.h"
+#include "metrics/prometheus_text.h"
+#include "metrics/series.h"
+#include "metrics/series_json.h"
+#include "wire/json.h"
+#include "wire/time.h"
+
+namespace trainyard::api {
+
+namespace {
+
+using boost::asio::awaitable;
+using http::Request;
+using http::Response;
+using metrics::PrometheusText;
+
+constexpr std::size_t kMaintainBytesMax = 64 << 10;
+
+wire::JobName NameOf(const Request& request) {
+  return {request.Parameter("project"), request.Parameter("job")};
+}
+
+Result<SysTime> TimeOf(const Request& request, std::string_view field, SysTime otherwise) {
+  const std::string_view text = request.Query(field);
+  if (text.empty()) return otherwise;
+  Result<SysTime> time = wire::ParseTime(text);
+  if (!time) return std::unexpected(InvalidArgument(std::string(field), time.error().message));
+  return time;
+}
+
+Result<std::vector<const metrics::Metric*>> MetricsOf(const Request& request) {
+  std::vector<const metrics::Metric*> wanted;
+  const std::string_view type = request.Query("metric");
+  for (const metrics::Metric& metric : metrics::Metrics()) {
+    if (type.empty() || metric.type == type) wanted.push_back(&metric);
+  }
+  if (wanted.empty())
+    return std::unexpected(InvalidArgument("metric", "There is no metric '" + std::string(type) + "'"));
+  return wanted;
+}
+
+awaitable<Result<Response>> ListSeries(MetricsSources sources, Request& request) {
+  TY_CO_TRY(std::vector<const metrics::Metric*> wanted, MetricsOf(request));
+  metrics::SampleQuery query{.task_name = std::string(request.Query("replica"))};
+  TY_CO_TRY(query.begin, TimeOf(request, "startTime", SysTime{}));
+  TY_CO_TRY(query.end, TimeOf(request, "endTime", SysTime::max()));
+  TY_CO_TRY(control::v1::JobRecord job, co_await sources.jobs.Record(NameOf(request)));
+  query.job_uid = job.uid();
+  TY_CO_TRY(std::vector<metrics::Sample> samples, co_await sources.usage.List(std::move(query)));
+  std::vector<metrics::Series> all;
+  for (const metrics::Metric* metric : wanted) {
+    for (metrics::Series& series : metrics::SeriesOf(*metric, samples)) all.push_back(std::move(series));
+  }
+  co_return Response::Json(metrics::PrintSeries(job.project(), job.job().job_id(), all));
+}
+
+/// One value for each state; `counts` by state.
+void PrintStates(std::initializer_list<ml::v1::Job::State> states, std::span<const std::int64_t> counts,
+                 PrometheusText& text) {
+  for (const ml::v1::Job::State state : states) {
+    text.Add({{"state", ml::v1::Job::State_Name(state)}},
+             static_cast<double>(counts[static_cast<std::size_t>(state)]));
+  }
+}
+
+void PrintJobs(const control::Figures& figures, PrometheusText& text) {
+  using ml::v1::Job;
+  text.Family("trainyard_jobs", "gauge", "Unfinished jobs by state.");
+  PrintStates({Job::QUEUED, Job::PREPARING, Job::RUNNING, Job::CANCELLING}, figures.unfinished, text);
+  text.Family("trainyard_jobs_created_total", "counter", "Jobs created since the server started.");
+  text.Add(static_cast<double>(figures.created));
+  text.Family("trainyard_jobs_ended_total", "counter", "Jobs that ended since the server started, by state.");
+  PrintStates({Job::SUCCEEDED, Job::FAILED, Job::CANCELLED}, figures.ended, text);
+  text.Family("trainyard_queue_length", "gauge", "Jobs that wait for room.");
+  text.Add(static_cast<double>(figures.unfinished.at(static_cast<std::size_t>(ml::v1::Job::QUEUED))));
+  text.Family("trainyard_supervisors", "gauge", "Supervisors of replicas that live.");
+  text.Add(static_cast<double>(figures.supervisors));
+  text.Family("trainyard_log_lines_total", "counter", "Lines of replicas taken since the server started.");
+  text.Add(static_cast<double>(figures.log_lines));
+  text.Family("trainyard_log_bytes_total", "counter",
+              "Bytes of replicas' lines taken since the server started.");
+  text.Add(static_cast<double>(figures.log_bytes));
+}
+
+void PrintRequests(const http::RequestCounts& counts, PrometheusText& text) {
+  text.Family("trainyard_http_requests_total", "counter", "Requests answered, by class of status.");
+  for (std::size_t digit = 2; digit <= 5; ++digit)
+    text.Add({{"code", std::to_string(digit) + "xx"}}, static_cast<double>(counts.by_class.at(digit)));
+}
+
+/// A living replica's last sample, with the labels of its values.
+struct ReplicaSample {
+  PrometheusText::Labels labels;
+  const metrics::UsageHistory::Latest* latest = nullptr;
+};
+
+std::vector<ReplicaSample> LivingReplicas(const MetricsSources& sources) {
+  std::vector<ReplicaSample> all;
+  sources.jobs.ForEachUnfinished([&](const control::v1::JobRecord& job) {
+    for (const control::v1::ReplicaRecord& replica : job.replicas()) {
+      const std::string task = cluster::TaskName(replica.id());
+      const auto* latest = sources.usage.Find(job.uid(), task);
+      if (latest == nullptr) continue;
+      all.push_back({{{"project", job.project()}, {"job", job.job().job_id()}, {"task", task}}, latest});
+    }
+  });
+  return all;
+}
+
+using Read = double (*)(const replica::v1::Usage&);
+
+struct ReplicaFamily {
+  std::string_view name;
+  std::string_view type;
+  std::string_view help;
+  Read read;
+};
+
+constexpr std::array kReplicaFamilies{
+    ReplicaFamily{"trainyard_replica_cpu_seconds_total", "counter", "CPU time of the present attempt.",
+                  [](const replica::v1::Usage& usage) { return usage.cpu_seconds(); }},
+    ReplicaFamily{"trainyard_replica_cpus", "gauge", "CPUs that the replica may use.",
+                  [](const replica::v1::Usage& usage) { return usage.cpus(); }},
+    ReplicaFamily{"trainyard_replica_memory_bytes", "gauge", "Memory in use.",
+                  [](const replica::v1::Usage& usage) { return static_cast<double>(usage.memory_bytes()); }},
+    ReplicaFamily{
+        "trainyard_replica_memory_total_bytes", "gauge", "Memory that the replica may use.",
+        [](const replica::v1::Usage& usage) { return static_cast<double>(usage.memory_total_bytes()); }},
+    ReplicaFamily{
+        "trainyard_replica_network_received_bytes_total", "counter", "Where it has a network of its own.",
+        [](const replica::v1::Usage& usage) { return static_cast<double>(usage.received_bytes()); }},
+    ReplicaFamily{"trainyard_replica_network_sent_bytes_total", "counter",
+                  "Where it has a network of its own.",
+                  [](const replica::v1::Usage& usage) { return static_cast<double>(usage.sent_bytes()); }},
+};
+
+void PrintReplicas(const std::vector<ReplicaSample>& replicas, PrometheusText& text) {
+  for (const ReplicaFamily& family : kReplicaFamilies) {
+    text.Family(family.name, family.type, family.help);
+    for (const ReplicaSample& replica : replicas)
+      text.Add(replica.labels, family.read(replica.latest->now.usage));
+  }
+  text.Family("trainyard_replica_cpu_utilization", "gauge", "Share of its CPUs in use, 0 to 1.");
+  for (const ReplicaSample& replica : replicas) {
+    const auto& before = replica.latest->before;
+    text.Add(replica.labels, metrics::CpuUtilization(before ? &*before : nullptr, replica.latest->now.usage));
+  }
+}
+
+void PrintAccelerators(const std::vector<ReplicaSample>& replicas, PrometheusText& text) {
+  using Gpu = replica::v1::Usage::Gpu;
+  const auto print = [&](std::string_view name, std::string_view help, double (*read)(const Gpu&)) {
+    text.Family(name, "gauge", help);
+    for (const ReplicaSample& replica : replicas) {
+      for (const Gpu& gpu : replica.latest->now.usage.gpus()) {
+        PrometheusText::Labels labels = replica.labels;
+        labels.emplace_back("gpu", gpu.id());
+        text.Add(labels, read(gpu));
+      }
+    }
+  };
+  print("trainyard_replica_accelerator_utilization", "Share of the time in use, 0 to 1.",
+        [](const Gpu& gpu) { return gpu.utilization(); });
+  print("trainyard_replica_accelerator_memory_bytes", "Memory in use.",
+        [](const Gpu& gpu) { return static_cast<double>(gpu.memory_bytes()); });
+  print("trainyard_replica_accelerator_memory_total_bytes", "Memory that there is.",
+        [](const Gpu& gpu) { return static_cast<double>(gpu.memory_total_bytes()); });
+}
+
+awaitable<Result<Response>> Print(MetricsSources sources) {
+  PrometheusText text;
+  PrintJobs(sources.jobs.Count(), text);
+  PrintRequests(sources.requests, text);
+  const std::vector<ReplicaSample> replicas = LivingReplicas(sources);
+  PrintReplicas(replicas, text);
+  PrintAccelerators(replicas, text);
+  Response response = Response::Text(text.Take());
+  response.headers.Set("Content-Type", std::string(metrics::kPrometheusContentType));
+  co_return response;
+}
+
+awaitable<Result<Response>> Maintain(control::JobService& jobs, Request& request) {
+  TY_CO_TRY(std::string text, co_await request.body->ReadAll(kMaintainBytesMax));
+  google::protobuf::Struct body;
+  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body, ""));
+  const auto replica = body.fields().find("replica");
+  if (body.fields_size() != 1 || replica == body.fields().end() || !replica->second.has_string_value()) {
+    co_return std::unexpected(
+        InvalidArgument("replica", "The body must be {\"replica\": TASK}, such as \"worker-replica-0\""));
+  }
+  std::string task = replica->second.string_value();
+  TY_CO_RETURN_IF_ERROR(co_await jobs.Maintain(NameOf(request), std::move(task)));
+  co_return Response::Json("{}\n");
+}
+
+}  // namespace
+
+void AddMetricsRoutes(http::Router& router, MetricsSources sources) {
+  using http::Method;
+  router.Add(Method::kGet, "/metrics", [sources](Request&) { return Print(sources); });
+  router.Add(Method::kGet, "/trainyard/v1/projects/{project}/jobs/{job}/metrics",
+             [sources](Request& request) { return ListSeries(sources, request); });
+}
+
+void AddMaintenanceRoute(http::Router& router, control::JobService& jobs) {
+  router.Add(http::Method::kPost, "/trainyard/v1/projects/{project}/jobs/{job}:maintain",
+             [&jobs](Request& request) { return Maintain(jobs, request); });
+}
+
+}  // namespace trainyard::api

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "control/job_service.h"
+#include "http/request_counts.h"
+#include "http/router.h"
+#include "metrics/usage_history.h"
+
+namespace trainyard::api {
+
+/// What the figures are read from. All outlive the router.
+struct MetricsSources {
+  control::JobService& jobs;
+  metrics::UsageHistory& usage;
+  const http::RequestCounts& requests;
+};
+
+/// GET /metrics (Prometheus' text format) and GET /trainyard/v1/projects/P/jobs/J/metrics, which answers as
+/// Cloud Monitoring's timeSeries.list: query `metric` (one of metrics::Metrics(); all without it), `replica`
+/// (a task name), `startTime` and `endTime` (RFC 3339).
+void AddMetricsRoutes(http::Router& router, MetricsSources sources);
+
+/// POST /trainyard/v1/projects/P/jobs/J:maintain {"replica": "worker-replica-0"}: JobService::Maintain.
+void AddMaintenanceRoute(http::Router& router, control::JobService& jobs);
+
+}  // namespace trainyard::api

@@ -1,0 +1,119 @@
+#include "metrics/series.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "wire/time.h"
+
+namespace trainyard::metrics {
+namespace {
+
+using replica::v1::Usage;
+using Figure = std::optional<double>;
+
+constexpr std::string_view kFraction = "10^2.%";
+constexpr std::string_view kBytes = "By";
+
+constexpr std::array kMetrics{
+    Metric{"ml.googleapis.com/training/accelerator/memory/utilization", Metric::Kind::kGauge, kFraction},
+    Metric{"ml.googleapis.com/training/accelerator/utilization", Metric::Kind::kGauge, kFraction},
+    Metric{"ml.googleapis.com/training/cpu/utilization", Metric::Kind::kGauge, kFraction},
+    Metric{"ml.googleapis.com/training/memory/utilization", Metric::Kind::kGauge, kFraction},
+    Metric{"ml.googleapis.com/training/network/received_bytes_count", Metric::Kind::kDelta, kBytes},
+    Metric{"ml.googleapis.com/training/network/sent_bytes_count", Metric::Kind::kDelta, kBytes},
+};
+
+double Grown(std::int64_t before, std::int64_t now) {
+  return static_cast<double>(std::max<std::int64_t>(0, now - before));
+}
+
+bool HasNetwork(const Usage& usage) { return usage.received_bytes() > 0 || usage.sent_bytes() > 0; }
+
+/// `before` is the same attempt's sample before; null for its first.
+using Read = Figure (*)(const Usage* before, const Usage& now);
+
+constexpr std::array<Read, kMetrics.size()> kReads{
+    [](const Usage*, const Usage& now) { return AcceleratorMemoryUtilization(now); },
+    [](const Usage*, const Usage& now) { return AcceleratorUtilization(now); },
+    [](const Usage* before, const Usage& now) -> Figure { return CpuUtilization(before, now); },
+    [](const Usage*, const Usage& now) { return MemoryUtilization(now); },
+    [](const Usage* before, const Usage& now) -> Figure {
+      if (!HasNetwork(now)) return std::nullopt;
+      return Grown(before != nullptr ? before->received_bytes() : 0, now.received_bytes());
+    },
+    [](const Usage* before, const Usage& now) -> Figure {
+      if (!HasNetwork(now)) return std::nullopt;
+      return Grown(before != nullptr ? before->sent_bytes() : 0, now.sent_bytes());
+    },
+};
+
+}  // namespace
+
+std::span<const Metric> Metrics() { return kMetrics; }
+
+const Metric* FindMetric(std::string_view type) {
+  const auto found = std::ranges::find(kMetrics, type, &Metric::type);
+  return found == kMetrics.end() ? nullptr : &*found;
+}
+
+double CpuUtilization(const Usage* before, const Usage& now) {
+  const std::chrono::duration<double> passed =
+      before != nullptr
+          ? std::chrono::duration<double>(wire::FromProto(now.time()) - wire::FromProto(before->time()))
+          : std::chrono::duration<double>(kFirstSampleAfter);
+  const double used = now.cpu_seconds() - (before != nullptr ? before->cpu_seconds() : 0);
+  if (passed.count() <= 0 || now.cpus() <= 0) return 0;
+  return std::clamp(used / passed.count() / now.cpus(), 0.0, 1.0);
+}
+
+Figure MemoryUtilization(const Usage& usage) {
+  if (usage.memory_total_bytes() <= 0) return std::nullopt;
+  return std::clamp(
+      static_cast<double>(usage.memory_bytes()) / static_cast<double>(usage.memory_total_bytes()), 0.0, 1.0);
+}
+
+Figure AcceleratorUtilization(const Usage& usage) {
+  if (usage.gpus().empty()) return std::nullopt;
+  double sum = 0;
+  for (const Usage::Gpu& gpu : usage.gpus()) sum += gpu.utilization();
+  return std::clamp(sum / usage.gpus_size(), 0.0, 1.0);
+}
+
+Figure AcceleratorMemoryUtilization(const Usage& usage) {
+  double used = 0;
+  double total = 0;
+  for (const Usage::Gpu& gpu : usage.gpus()) {
+    used += static_cast<double>(gpu.memory_bytes());
+    total += static_cast<double>(gpu.memory_total_bytes());
+  }
+  if (total <= 0) return std::nullopt;
+  return std::clamp(used / total, 0.0, 1.0);
+}
+
+std::vector<Series> SeriesOf(const Metric& metric, std::span<const Sample> samples) {
+  const auto index = static_cast<std::size_t>(&metric - kMetrics.data());
+  std::map<std::string_view, Series> by_task;
+  std::map<std::string_view, const Sample*> last;
+  for (const Sample& sample : samples) {
+    const Sample* before = std::exchange(last[sample.task_name], &sample);
+    if (before != nullptr && before->attempt != sample.attempt) before = nullptr;
+    const Figure figure = kReads.at(index)(before != nullptr ? &before->usage : nullptr, sample.usage);
+    if (!figure) continue;
+    const SysTime time = wire::FromProto(sample.usage.time());
+    const bool counts = metric.kind == Metric::Kind::kDelta;
+    const SysTime since =
+        before != nullptr ? wire::FromProto(before->usage.time()) : time - kFirstSampleAfter;
+    Series& series = by_task[sample.task_name];
+    series.points.push_back({.start = counts ? since : time, .end = time, .value = *figure});
+  }
+  std::vector<Series> all;
+  for (auto& [task, series] : by_task) {
+    series.metric = &metric;
+    series.task_name = task;
+    all.push_back(std::move(series));
+  }
+  return all;
+}
+
+}  // namespace trainyard::metrics

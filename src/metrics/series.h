@@ -1,0 +1,56 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "metrics/sample.h"
+
+/// The original's metrics, from samples. Pure: any thread. Source: spec lifecycle.md section 11.
+namespace trainyard::metrics {
+
+struct Metric {
+  enum class Kind {
+    kGauge,  ///< a fraction from 0 to 1
+    kDelta,  ///< bytes since the point before
+  };
+  std::string_view type;  ///< "ml.googleapis.com/training/cpu/utilization"
+  Kind kind = Kind::kGauge;
+  std::string_view unit;  ///< as Cloud Monitoring writes it: "10^2.%" is shown as percent, "By" are bytes
+};
+
+[[nodiscard]] std::span<const Metric> Metrics();
+/// Nothing for a name that is none.
+[[nodiscard]] const Metric* FindMetric(std::string_view type);
+
+struct Point {
+  SysTime start;  ///< of what the value counts; for a gauge the same as `end`
+  SysTime end;
+  double value = 0;
+  friend bool operator==(const Point&, const Point&) = default;
+};
+
+struct Series {
+  const Metric* metric = nullptr;
+  std::string task_name;
+  std::vector<Point> points;  ///< oldest first
+};
+
+/// One series for each replica of which the samples have such figures: accelerators' where it has some, the
+/// network's where it has its own. @param samples of one job, in order of time for each replica.
+[[nodiscard]] std::vector<Series> SeriesOf(const Metric& metric, std::span<const Sample> samples);
+
+/// How much of its processors an attempt used between two of its samples, 0 to 1. Without a sample before,
+/// since its start, which is taken to be kFirstSampleAfter earlier.
+inline constexpr std::chrono::seconds kFirstSampleAfter{1};
+[[nodiscard]] double CpuUtilization(const replica::v1::Usage* before, const replica::v1::Usage& now);
+
+/// Figures of a sample alone; nothing where it has none.
+[[nodiscard]] std::optional<double> MemoryUtilization(const replica::v1::Usage& usage);
+[[nodiscard]] std::optional<double> AcceleratorUtilization(const replica::v1::Usage& usage);
+[[nodiscard]] std::optional<double> AcceleratorMemoryUtilization(const replica::v1::Usage& usage);
+
+}  // namespace trainyard::metrics

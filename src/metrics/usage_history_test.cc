@@ -1,0 +1,114 @@
+#include "metrics/usage_history.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <filesystem>
+
+#include "wire/time.h"
+
+namespace trainyard::metrics {
+namespace {
+
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+const SysTime kStart{seconds{1'700'000'000}};
+
+Sample Make(std::int64_t uid, const std::string& task, int attempt, int second) {
+  Sample sample{.job_uid = uid, .task_name = task, .attempt = attempt};
+  *sample.usage.mutable_time() = wire::ToProto(kStart + seconds{second});
+  sample.usage.set_cpu_seconds(second);
+  return sample;
+}
+
+class FixedClock final : public Clock {
+ public:
+  [[nodiscard]] SysTime Now() const override { return kStart + seconds{60}; }
+};
+
+std::vector<std::string> Names(const Result<std::vector<Sample>>& samples) {
+  std::vector<std::string> names;
+  if (!samples) return {samples.error().message};
+  for (const Sample& sample : *samples)
+    names.push_back(sample.task_name + "/" + std::to_string(sample.attempt) + "@" +
+                    std::to_string(static_cast<int>(sample.usage.cpu_seconds())));
+  return names;
+}
+
+class UsageSamplesTest : public testing::Test {
+ protected:
+  UsageSamplesTest()
+      : folder_(std::filesystem::temp_directory_path() /
+                ("metrics-" + std::to_string(::getpid()) + "-" +
+                 testing::UnitTest::GetInstance()->current_test_info()->name())) {
+    std::filesystem::create_directories(folder_);
+  }
+  ~UsageSamplesTest() override { std::filesystem::remove_all(folder_); }
+  [[nodiscard]] std::string Path() const { return (folder_ / "metrics.db").string(); }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(UsageSamplesTest, ListsAJobsReplicaInTime) {
+  auto samples = UsageSamples::Open(Path());
+  ASSERT_TRUE(samples) << samples.error().message;
+  ASSERT_TRUE(samples->Add({Make(1, "a", 1, 1), Make(1, "b", 1, 2), Make(2, "a", 1, 3), Make(1, "a", 2, 4)}));
+  EXPECT_THAT(Names(samples->List({.job_uid = 1})), ElementsAre("a/1@1", "b/1@2", "a/2@4"));
+  EXPECT_THAT(Names(samples->List({.job_uid = 1, .task_name = "a"})), ElementsAre("a/1@1", "a/2@4"));
+  EXPECT_THAT(Names(samples->List({.job_uid = 1, .begin = kStart + seconds{2}, .end = kStart + seconds{4}})),
+              ElementsAre("b/1@2"));
+  EXPECT_THAT(Names(samples->List({.job_uid = 3})), IsEmpty());
+}
+
+TEST_F(UsageSamplesTest, PrunesByAgeAndNumber) {
+  auto samples = UsageSamples::Open(Path(), 3);
+  ASSERT_TRUE(samples);
+  ASSERT_TRUE(samples->Prune(kStart)) << "of nothing";
+  for (int i = 0; i < 6; ++i) ASSERT_TRUE(samples->Add({Make(1, "a", 1, i)}));
+  ASSERT_TRUE(samples->Prune(kStart));
+  EXPECT_THAT(Names(samples->List({.job_uid = 1})), ElementsAre("a/1@3", "a/1@4", "a/1@5"));
+  ASSERT_TRUE(samples->Prune(kStart + kSamplesKept + seconds{5}));
+  EXPECT_THAT(Names(samples->List({.job_uid = 1})), ElementsAre("a/1@5"));
+  ASSERT_TRUE(samples->Prune(kStart + 2 * kSamplesKept));
+  EXPECT_THAT(Names(samples->List({.job_uid = 1})), IsEmpty());
+}
+
+boost::asio::awaitable<void> ListInto(UsageHistory& history, Result<std::vector<Sample>>& into) {
+  SampleQuery query{.job_uid = 1};
+  into = co_await history.List(std::move(query));
+}
+
+TEST_F(UsageSamplesTest, TheHistoryKnowsTheLastAndKeepsAll) {
+  boost::asio::io_context loop;
+  const FixedClock clock;
+  Result<std::vector<Sample>> listed;
+  {
+    auto history = UsageHistory::Open(loop.get_executor(), clock, Path());
+    ASSERT_TRUE(history) << history.error().message;
+    EXPECT_EQ((*history)->Find(1, "a"), nullptr);
+    (*history)->Add(Make(1, "a", 1, 1));
+    EXPECT_FALSE((*history)->Find(1, "a")->before);
+    (*history)->Add(Make(1, "a", 1, 11));
+    EXPECT_EQ((*history)->Find(1, "a")->before->cpu_seconds(), 1);
+    boost::asio::co_spawn(loop, ListInto(**history, listed), [&loop](std::exception_ptr) { loop.stop(); });
+    loop.run();
+    loop.restart();
+    EXPECT_THAT(Names(listed), ElementsAre("a/1@1", "a/1@11")) << "what waits to be written is seen";
+    (*history)->Add(Make(1, "a", 2, 21));
+    EXPECT_FALSE((*history)->Find(1, "a")->before) << "another attempt begins at nothing";
+    (*history)->Forget(1, "a");
+    EXPECT_EQ((*history)->Find(1, "a"), nullptr);
+  }
+  auto samples = UsageSamples::Open(Path());
+  ASSERT_TRUE(samples);
+  EXPECT_THAT(Names(samples->List({.job_uid = 1})), SizeIs(3)) << "the end of the server wrote the rest";
+}
+
+}  // namespace
+}  // namespace trainyard::metrics

@@ -103,7 +103,7 @@ class Parser {
       if (LooksLikeFlag(word) ||
           FindFlag(command_, std::string_view(word).substr(0, word.find('='))) != nullptr) {
         TY_RETURN_IF_ERROR(Flag(std::string(LongName(word))));
-      } else if (!command_.positional.empty() && (arguments.positionals.empty() || command_.repeats)) {
+      } else if (!command_.positional.empty() && (arguments.positionals.size() < PositionalsMax() || command_.repeats)) {
         arguments.positionals.push_back(word);
       } else {
         unknown.push_back(word);
@@ -116,6 +116,8 @@ class Parser {
   std::vector<std::string> unknown;
 
  private:
+  [[nodiscard]] std::size_t PositionalsMax() const { return command_.second.empty() ? 1 : 2; }
+
   Status Rest() {
     std::vector<std::string> rest(words_.begin() + static_cast<std::ptrdiff_t>(next_) + 1, words_.end());
     if (command_.passthrough)
@@ -190,6 +192,9 @@ Result<Arguments> ParseArguments(const CommandSpec& command, std::string_view pr
   for (const FlagGroup& group : command.groups) TY_RETURN_IF_ERROR(CheckGroup(group, parser.arguments));
   if (!command.positional.empty() && !command.optional && parser.arguments.positionals.empty())
     return std::unexpected(ArgumentError(command.positional, "Must be specified."));
+  const bool second_needed = !command.second.empty() && !command.second.starts_with('[');
+  if (second_needed && parser.arguments.positionals.size() < 2)
+    return std::unexpected(ArgumentError(command.second, "Must be specified."));
   return std::move(parser.arguments);
 }
 

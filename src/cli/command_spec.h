@@ -46,6 +46,7 @@ struct CommandSpec {
   std::string_view positional;  ///< "JOB"; empty: none
   bool repeats = false;         ///< the positional may be given several times
   bool optional = false;        ///< or not at all
+  std::string_view second;      ///< behind it: "REPLICA"; "[REPLICA]" may be left out
   bool passthrough = false;     ///< -- USER_ARGS
   std::span<const FlagSpec> flags;
   std::span<const FlagGroup> groups;

@@ -5,6 +5,7 @@
 #include "cli/flag_values.h"
 #include "cli/job_summary.h"
 #include "cli/labels_update.h"
+#include "cli/usage_summary.h"
 
 namespace trainyard::cli {
 namespace {
@@ -12,6 +13,13 @@ namespace {
 Result<Json> GetJob(const Session& session, const JobReference& job) {
   ApiRequest request{.method = ApiRequest::Method::kGet, .path = job.Path()};
   return CallJson(session.client, std::move(request));
+}
+
+/// Nothing from a server that has no figures.
+std::string UsageSummary(const Session& session, const JobReference& job) {
+  ApiRequest request{.method = ApiRequest::Method::kGet, .path = "/trainyard" + job.Path() + "/metrics"};
+  const Result<Json> answer = CallJson(session.client, std::move(request));
+  return answer ? PrintUsageSummary(*answer) : "";
 }
 
 Result<LabelsUpdate> ReadLabelsUpdate(const Arguments& arguments) {
@@ -39,7 +47,7 @@ ExitStatus DescribeJob(const Session& session) {
   if (session.arguments.IsOn("--summarize")) {
     if (session.arguments.Has("--format"))
       session.console.Warn("--format is ignored when --summarize is present");
-    session.console.Out(PrintJobSummary(answer));
+    session.console.Out(PrintJobSummary(answer) + UsageSummary(session, job));
   } else {
     session.console.Out(PrintResource(answer, session.format));
   }

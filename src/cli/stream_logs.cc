@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cli/interrupt.h"
+#include "cli/last_lines.h"
 #include "cli/stream_logs_steps.h"
 #include "cli/stream_logs_tail.h"
 
@@ -51,8 +52,11 @@ ExitStatus StreamJobLogs(const Session& session) {
   StreamOptions options;
   options.query = {session.project.value, session.arguments.positionals.front(),
                    session.arguments.Value("--task-name")};
+  const bool multiline = session.arguments.IsOn("--allow-multiline-logs");
+  if (const std::optional<std::string> last = session.arguments.Value("--last"))
+    return PrintLastLines(session, options.query, std::atoi(last->c_str()), multiline);
   options.polling_interval = PollingInterval(session);
-  options.multiline = session.arguments.IsOn("--allow-multiline-logs");
+  options.multiline = multiline;
   options.print = [&session](const std::string& lines) { session.console.Out(lines); };
   TY_TRY(StreamEnd end, StreamLog(session, options));
   if (end == StreamEnd::kInterrupted) {

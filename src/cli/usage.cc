@@ -63,6 +63,7 @@ std::string Synopsis(const CommandSpec& command, std::string_view program) {
   std::string out = std::string(program) + " " + std::string(command.path);
   if (!command.positional.empty())
     out += " " + std::string(command.positional) + (command.repeats ? " ..." : "");
+  if (!command.second.empty()) out += " " + std::string(command.second);
   out += " [optional flags]";
   return out + (command.passthrough ? " [-- USER_ARGS ...]" : "");
 }

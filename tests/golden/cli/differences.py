@@ -16,6 +16,7 @@ COMMANDS = ["Available groups for trainyard ai-platform jobs:", "", "      submi
             "      cancel                  Cancel a running training job.",
             "      describe                Describe a training job.",
             "      list                    List existing training jobs.",
+            "      maintain                Stop a replica of a job and start it again, as maintenance does.",
             "      stream-logs             Show logs from a running training job.",
             "      update                  Update the labels of a training job.", "",
             "For detailed information on a command and its flags, run:", "  trainyard ai-platform jobs COMMAND --help"]

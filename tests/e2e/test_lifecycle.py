@@ -108,7 +108,8 @@ def test_max_running_time_cancels(server, upload):
     assert job["state"] == "CANCELLED" and "maximum running time of 1s" in job["errorMessage"]
 
 
-def test_a_transient_exit_restarts_the_worker_only(server, upload, shared_folder):
+def test_a_transient_exit_restarts_the_worker_only(make_server, upload, shared_folder):
+    server = make_server("--restart-pause", "0")
     marker = shared_folder / "marker"
     server.submit("restarts", packageUris=[upload(server, "probe")], pythonModule="probe.task",
                   scaleTier="CUSTOM", masterType="n1-standard-4", workerType="n1-standard-4", workerCount="1",

@@ -1,0 +1,3 @@
+"""Python 2, as many old trainers are."""
+
+print "training"

@@ -66,8 +66,9 @@ Result<Resolution> ChooseRuntime(const RuntimeChoice& choice, const TrainingInpu
   std::string asked = image.empty() ? input.runtime_version() : VersionFor(choice.images, image);
   if (!image.empty()) TY_RETURN_IF_ERROR(CheckOthers(choice, input, asked));
   if (asked.empty()) asked = choice.version_default;
-  TY_TRY(Resolution resolution,
-         choice.catalogue.Resolve(asked, input.python_version(), choice.fallback, choice.pythons));
+  // An image brings its Python.
+  const std::string python = image.empty() ? input.python_version() : std::string();
+  TY_TRY(Resolution resolution, choice.catalogue.Resolve(asked, python, choice.fallback, choice.pythons));
   if (choice.gpus && AsksForGpus(input))
     resolution = choice.catalogue.ForGpus(std::move(resolution), choice.pythons);
   if (!image.empty() && resolution.note.empty())

@@ -215,7 +215,7 @@ def test_what_runtime_versions_have(version, server, upload, runtime):
     assert not seen["writable"] and seen["bytecode"]
     if version != "pytorch":
         assert seen["versions"]["tensorflow"].startswith(version)
-    assert "runtime version" not in "".join(server.texts("libraries", "service"))
+    assert "running with runtime version" not in "".join(server.texts("libraries", "service"))
 
 
 def test_a_running_job_keeps_its_runtime(server, upload):

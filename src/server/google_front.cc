@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "api/batch_handlers.h"
 #include "api/metadata_handlers.h"
 #include "api/storage_handlers.h"
 #include "api/storage_xml_handlers.h"
@@ -73,6 +74,7 @@ GoogleFront::State::State(const Setup& setup, const control::Settings& settings)
   const auto token = [&settings](std::string_view host) { return TokenForHost(settings, host); };
   api::AddStorageRoutes(storage, setup.buckets);
   api::AddXmlStorageRoutes(storage, setup.buckets);
+  api::AddBatchRoutes(storage);  // gcsfs deletes by it
   api::AddMetadataRoutes(metadata, {.project = setup.project,
                                     .universe_domain = [] { return std::string("googleapis.com"); },
                                     .access_token = token});

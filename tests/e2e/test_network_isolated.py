@@ -35,7 +35,7 @@ def main(argv):
         "others": [reach(f"10.77.1.{i}", 2222) for i in (1, 2)],
         "outside": reach("192.0.2.1", 80),
         "server": urllib.request.urlopen(server + "/storage/v1/b/packages", timeout=20).status,
-        "metadata": reach(*os.environ["GCE_METADATA_HOST"].rsplit(":", 1)),
+        "metadata": reach(os.environ["GCE_METADATA_HOST"], 80),
         "links": sorted(name for _, name in socket.if_nameindex()),
     }), flush=True)
 

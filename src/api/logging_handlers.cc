@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/logging_handlers_tail.h"
+#include "api/system_parameters.h"
 #include "async/on_pool.h"
 #include "wire/json.h"
 
@@ -41,8 +42,10 @@ awaitable<Result<Response>> List(logs::LogStore& logs, asio::thread_pool& printe
 void AddLoggingRoutes(http::Router& router, logs::LogStore& logs, logs::LogTails& tails, TailTimes times) {
   // Shared: std::function copies its target; the last copy goes with the router.
   auto printers = std::make_shared<asio::thread_pool>(1);
+  const MethodForm list{.answer = logging::v2::ListLogEntriesResponse::descriptor(), .parameters = {}};
   router.Add(http::Method::kPost, "/v2/entries:list",
-             [&logs, printers](Request& request) { return List(logs, *printers, request); });
+             WithSystemParameters(
+                 list, [&logs, printers](Request& request) { return List(logs, *printers, request); }));
   AddTailRoutes(router, tails, times);
 }
 

@@ -134,7 +134,9 @@ Status ReadParameters(Request& request, const MethodForm& method, AnswerForm& fo
   return first;
 }
 
-Response ErrorResponse(const Error& error, const AnswerForm& form) {
+/// In the usual form it is for the connection to print.
+Result<Response> Refusal(Error error, const AnswerForm& form) {
+  if (form.pretty && !form.first_error_form) return std::unexpected(std::move(error));
   std::string body = form.first_error_form ? wire::PrintFirstErrorBody(error) : wire::PrintErrorBody(error);
   if (!form.pretty) body = wire::CompactJson(body);
   return Response::Json(std::move(body), wire::HttpStatus(error.code));
@@ -151,9 +153,9 @@ void Shape(Response& response, const AnswerForm& form) {
 awaitable<Result<Response>> Run(std::shared_ptr<const Method> method, Request& request) {
   AnswerForm form;
   if (Status read = ReadParameters(request, method->form, form); !read)
-    co_return ErrorResponse(read.error(), form);
+    co_return Refusal(std::move(read).error(), form);
   Result<Response> response = co_await method->handler(request);
-  if (!response) co_return ErrorResponse(response.error(), form);
+  if (!response) co_return Refusal(std::move(response).error(), form);
   Shape(*response, form);
   co_return response;
 }

@@ -24,8 +24,8 @@ struct MethodForm {
 /// `quotaUser` (at most 40 characters) and those that only tracing tools use. `callback` is refused: any web
 /// page could read answers with it. A parameter that neither all methods nor this one have is
 /// kInvalidArgument in the words of the original's transcoder. The method's own may come in snake_case; it
-/// sees them in camelCase. Errors become responses here, in the form that was asked for. Loop thread. Source:
-/// spec api.md section 1; discovery documents, "parameters".
+/// sees them in camelCase. Errors in another form than the usual one become responses here. Loop thread.
+/// Source: spec api.md section 1; discovery documents, "parameters".
 [[nodiscard]] http::Handler WithSystemParameters(MethodForm form, http::Handler method);
 
 }  // namespace trainyard::api

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "trainyard/ml/v1/ml.pb.h"
+#include "wire/error_body.h"
 #include "wire/json_compact.h"
 
 namespace trainyard::api {
@@ -40,9 +41,8 @@ Answer Ask(Query query, std::string project = "p") {
   request.parameters = {{"project", std::move(project)}};
   boost::asio::io_context loop;
   boost::asio::co_spawn(loop, handler(request), [&](std::exception_ptr, Result<Response> response) {
-    ASSERT_TRUE(response);
-    answer.status = response->status;
-    answer.body = std::get<std::string>(response->body);
+    answer.status = response ? response->status : wire::HttpStatus(response.error().code);
+    answer.body = response ? std::get<std::string>(response->body) : wire::PrintErrorBody(response.error());
   });
   loop.run();
   return answer;

@@ -4,6 +4,8 @@
 #include <google/protobuf/timestamp.pb.h>
 #include <google/protobuf/util/time_util.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -29,6 +31,18 @@ nanoseconds Saturated(std::int64_t seconds, std::int32_t nanos) {
 
 /// TimeUtil aborts on a Timestamp or Duration out of its own range, but never on what it parsed itself.
 Error Malformed(std::string message) { return InvalidArgument({}, std::move(message)); }
+
+/// "-12.5"; protobuf's own reader takes more than it writes ("--0.0").
+bool IsDecimal(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  constexpr std::size_t kFractionMax = 9;
+  if (text.starts_with('-')) text.remove_prefix(1);
+  const std::size_t whole = std::min(text.find_first_not_of(kDigits), text.size());
+  if (whole == text.size()) return whole > 0;
+  const std::string_view fraction = text.substr(whole + 1);
+  return whole > 0 && text[whole] == '.' && !fraction.empty() && fraction.size() <= kFractionMax &&
+         fraction.find_first_not_of(kDigits) == std::string_view::npos;
+}
 
 }  // namespace
 
@@ -73,7 +87,7 @@ Result<nanoseconds> ParseDuration(std::string_view text) {
   google::protobuf::Duration duration;
   if (!text.ends_with('s'))
     return std::unexpected(Malformed("Illegal duration format; duration must end with 's'"));
-  if (!TimeUtil::FromString(std::string(text), &duration)) {
+  if (!IsDecimal(text.substr(0, text.size() - 1)) || !TimeUtil::FromString(std::string(text), &duration)) {
     return std::unexpected(Malformed("Invalid duration format, failed to parse seconds"));
   }
   constexpr std::int64_t kSecondsMax = kNanosMax / kNanosPerSecond;

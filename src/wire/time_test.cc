@@ -46,7 +46,8 @@ TEST(Duration, PrintsAndParses) {
   EXPECT_EQ(PrintDuration(std::chrono::milliseconds(-1500)), "-1.500s");
   EXPECT_EQ(ParseDuration("1.5s"), std::chrono::milliseconds(1500));
   EXPECT_EQ(ParseDuration("604800s"), std::chrono::hours(168));
-  for (const char* bad : {"", "5", "s", "5m", "1e3s", "99999999999s", "x5s"}) {
+  for (const char* bad : {"", "5", "s", "5m", "1e3s", "99999999999s", "x5s", "--0.000000000001s", "1.s",
+                          ".5s", "1.0000000001s", "-s", "+1s", " 1s", "1.-5s"}) {
     EXPECT_FALSE(ParseDuration(bad).has_value()) << bad;
   }
 }

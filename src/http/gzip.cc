@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "http/gzip_header.h"
 
 namespace trainyard::http {
 
@@ -43,12 +44,13 @@ std::string GzipCompress(std::string_view text) {
 }
 
 struct GzipDecoder::State {
+  GzipHeader header;
   inflate_state inflate;
 };
 
 GzipDecoder::GzipDecoder() : state_(std::make_unique<State>()) {
   isal_inflate_init(&state_->inflate);
-  state_->inflate.crc_flag = ISAL_GZIP;
+  state_->inflate.crc_flag = ISAL_GZIP_NO_HDR_VER;
 }
 
 GzipDecoder::~GzipDecoder() = default;
@@ -58,6 +60,12 @@ bool GzipDecoder::done() const noexcept { return state_->inflate.block_state == 
 Result<GzipDecoder::Step> GzipDecoder::Decode(std::string_view in, std::span<std::byte> out) {
   if (done()) return Step{};
   inflate_state& inflate = state_->inflate;
+  std::size_t of_header = 0;
+  if (!state_->header.done()) {
+    TY_TRY(of_header, state_->header.Take(in));
+    in.remove_prefix(of_header);
+    if (in.empty()) return Step{of_header, 0};
+  }
   const std::uint32_t in_size = Clamp(in.size());
   const std::uint32_t out_size = Clamp(out.size());
   inflate.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(in.data()));
@@ -65,7 +73,7 @@ Result<GzipDecoder::Step> GzipDecoder::Decode(std::string_view in, std::span<std
   inflate.next_out = reinterpret_cast<std::uint8_t*>(out.data());
   inflate.avail_out = out_size;
   if (isal_inflate(&inflate) < 0) return std::unexpected(InvalidArgument("", "the body is not valid gzip"));
-  return Step{in_size - inflate.avail_in, out_size - inflate.avail_out};
+  return Step{of_header + in_size - inflate.avail_in, out_size - inflate.avail_out};
 }
 
 }  // namespace trainyard::http

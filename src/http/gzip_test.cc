@@ -46,6 +46,29 @@ TEST(Gzip, DecodesByteByByte) {
   EXPECT_EQ(Decode(GzipCompress(text), 1, 1), text);
 }
 
+// isa-l's reader of headers failed on an extra field that came in pieces.
+TEST(Gzip, EveryHeaderHoweverItIsCut) {
+  const std::string start("\x1f\x8b\x08", 3);
+  const std::string fixed("\0\0\0\0\0\x03", 6);
+  const std::string member("\x4b\x4c\x4a\x06\x00\xc2\x41\x24\x35\x03\x00\x00\x00", 13);  // "abc"
+  const std::string extra("\x03\0xyz", 5);
+  const std::string name("name\0", 5);
+  const std::string comment("a comment\0", 10);
+  for (int flags = 0; flags < 32; ++flags) {
+    std::string bytes = start + static_cast<char>(flags) + fixed;
+    if ((flags & 4) != 0) bytes += extra;
+    if ((flags & 8) != 0) bytes += name;
+    if ((flags & 16) != 0) bytes += comment;
+    if ((flags & 2) != 0) bytes += "cc";
+    bytes += member;
+    for (std::size_t size = 1; size <= bytes.size(); ++size)
+      EXPECT_EQ(Decode(bytes, size, 4096), "abc") << flags << " " << size;
+  }
+  const std::string no_extra = start + "\x04" + fixed + std::string("\0\0", 2) + member;
+  EXPECT_EQ(Decode(no_extra, 1, 4096), "abc");
+  EXPECT_EQ(Decode(start + "\x20" + fixed + member, 64, 4096), "error") << "a reserved flag";
+}
+
 TEST(Gzip, CutAndDamagedBytes) {
   const std::string compressed = GzipCompress(RandomText(2000));
   for (std::size_t size = 0; size < compressed.size(); ++size) {

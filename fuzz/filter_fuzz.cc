@@ -1,8 +1,8 @@
-// Filters: parsing ends, matching never fails, and what matches lies within the bounds that an index would
-// use.
-#include <algorithm>
+// Filters of log entries and of jobs: parsing ends, matching never fails, NOT inverts, and what matches lies
+// within the bounds that an index would use.
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/check.h"
@@ -37,20 +37,35 @@ bool Within(const trainyard::wire::LogBounds& bounds, const LogEntry& entry) {
          (!bounds.insert_id_above || time != bounds.earliest || entry.insert_id() > *bounds.insert_id_above);
 }
 
+void CheckLogFilter(std::string_view text, const LogEntry& entry) {
+  const auto filter = trainyard::wire::ParseLogFilter(text);
+  if (!filter) {
+    TY_CHECK(filter.error().field == "filter");
+    return;
+  }
+  const bool matches = trainyard::wire::Matches(*filter, entry);
+  if (matches) TY_CHECK(Within(trainyard::wire::ExtractBounds(*filter), entry));
+  // A comment may be last, hence the line end; beyond the limits the inverse is refused.
+  const auto inverse = trainyard::wire::ParseLogFilter("NOT (" + std::string(text) + "\n)");
+  if (inverse) TY_CHECK(trainyard::wire::Matches(*inverse, entry) != matches);
+}
+
+void CheckJobFilter(std::string_view text, const Job& job) {
+  const auto filter = trainyard::wire::ParseFilter(text);
+  if (!filter) return;
+  static_cast<void>(trainyard::wire::CheckFilter(*filter, *Job::descriptor()));
+  const bool matches = trainyard::wire::Matches(*filter, job);
+  const auto twice = trainyard::wire::ParseFilter("NOT NOT (" + std::string(text) + "\n)");
+  if (twice) TY_CHECK(trainyard::wire::Matches(*twice, job) == matches);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const auto entry = Read<LogEntry>(kEntry);
   static const auto job = Read<Job>(R"({"jobId": "rnn_5", "state": "FAILED", "labels": {"a": "b"}})");
-  const auto filter = trainyard::wire::ParseFilter({reinterpret_cast<const char*>(data), size});
-  if (!filter) {
-    TY_CHECK(filter.error().field == "filter");
-    return 0;
-  }
-  const bool checked = trainyard::wire::CheckFilter(*filter, *LogEntry::descriptor()).has_value();
-  if (trainyard::wire::Matches(*filter, entry) && checked) {
-    TY_CHECK(Within(trainyard::wire::ExtractBounds(*filter), entry));
-  }
-  static_cast<void>(trainyard::wire::Matches(*filter, job));
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  CheckLogFilter(text, entry);
+  CheckJobFilter(text, job);
   return 0;
 }

@@ -44,5 +44,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Check<trainyard::ml::v1::Job>(text);
   Check<trainyard::storage::v1::Object>(text);
   Check<trainyard::logging::v2::LogEntry>(text);
+  Check<trainyard::logging::v2::ListLogEntriesRequest>(text);
   return 0;
 }

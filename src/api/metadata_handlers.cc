@@ -3,6 +3,8 @@
 #include <memory>
 #include <utility>
 
+#include "cluster/project_number.h"
+
 namespace trainyard::api {
 
 namespace {
@@ -57,8 +59,9 @@ void AddMetadataRoutes(http::Router& router, MetadataAnswers answers) {
              [](Request&) { return Answer(Response::Text("instance/\nproject/\n")); });
   router.Add(Method::kGet, root + "/project/project-id",
              [shared](Request&) { return Answer(Response::Text(shared->project)); });
-  router.Add(Method::kGet, root + "/project/numeric-project-id",
-             [](Request&) { return Answer(Response::Text("1")); });
+  router.Add(Method::kGet, root + "/project/numeric-project-id", [shared](Request&) {
+    return Answer(Response::Text(std::to_string(cluster::ProjectNumber(shared->project))));
+  });
   router.Add(Method::kGet, root + "/universe/universe-domain",
              [shared](Request&) { return Answer(Response::Text(shared->universe_domain())); });
   for (const char* end : {"", "/"}) {

@@ -318,6 +318,32 @@ def test_accelerator_quota(make_server, upload):
         "details": [{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"subject": "p", "description": middle}]}]}
 
 
+def test_accelerators_that_others_hold(make_server, upload):
+    server = make_server("--quota-accelerators", "NVIDIA_TESLA_K80=2")
+    uri = upload(server, "probe")
+
+    def create(job_id, project="p"):
+        config = {"acceleratorConfig": {"type": "NVIDIA_TESLA_K80", "count": "2"}}
+        body = {"jobId": job_id, "trainingInput": {
+            "region": "us-central1", "packageUris": [uri], "pythonModule": "probe.task", "args": ["forever"], "scaleTier": "CUSTOM",
+            "masterType": "n1-standard-8", "masterConfig": config}}
+        return server.request("POST", f"/v1/projects/{project}/jobs", json=body)
+
+    first = create("first")
+    if first.status_code == 400 and error_of(first)["status"] == "FAILED_PRECONDITION":
+        pytest.skip("this server refuses jobs with GPUs: " + error_of(first)["message"])
+    assert first.ok, first.text
+    second = create("second")
+    assert second.status_code == 429
+    assert "maximum of 2 K80 accelerators. Unfinished jobs of the project hold 2 K80. To read more" in error_of(second)["message"]
+    assert create("elsewhere", project="q").ok
+    server.cancel("first")
+    server.wait("first")
+    assert create("third").ok
+    for project, job_id in [("p", "third"), ("q", "elsewhere")]:
+        assert server.request("POST", f"/v1/projects/{project}/jobs/{job_id}:cancel").ok
+
+
 @pytest.mark.parametrize("flag", [["--quota-requests", "60"], ["--quota-accelerators", "K80=1"]])
 def test_quota_flags_that_are_refused(flag, tmp_path):
     from trainyard_server import PROGRAM as TRAINYARD

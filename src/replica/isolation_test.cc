@@ -199,6 +199,11 @@ TEST_F(DegradedTest, OutOfMemoryIsToldFromAKill) {
   EXPECT_EQ(exit.cause(), v1::ExitRecord::OUT_OF_MEMORY);
   EXPECT_EQ(exit.signal(), 9);
   EXPECT_THAT(exit.message(), HasSubstr("64 MiB"));
+  EXPECT_EQ(exit.memory_limit_bytes(), 64 << 20);
+  EXPECT_GE(exit.memory_peak_bytes(), 60 << 20);
+  EXPECT_EQ(exit.diagnosis().name(), "out_of_memory");
+  EXPECT_THAT(exit.diagnosis().summary(),
+              HasSubstr("more than the 64 MiB of memory that it may use (it had used up to 6"));
 }
 
 TEST_F(DegradedTest, AnOrdinaryUserRunsInAUserNamespace) {

@@ -99,7 +99,8 @@ void Supervisor::Prepare() {
 
 void Supervisor::OnPreparationLine(bool is_error, std::string_view line) {
   log_.Say(is_error ? LogEntry::ERROR : LogEntry::INFO, line);
-  log_.tail().Add(line, is_error);
+  // An error's message has the gist of what a tool said, but not which package it was about.
+  if (line.find(" the package: ") != std::string_view::npos) log_.tail().Add(line, is_error);
 }
 
 void Supervisor::OnPreparation() {
@@ -166,16 +167,33 @@ void Supervisor::CountMemory() {
                                   "): running out of memory cannot be told from being killed.");
 }
 
-/// A figure that the server is not there to take is not worth keeping.
 void Supervisor::MeasureUsage() {
   measure_usage_at_ = now_ + kUsageInterval;
-  v1::FromReplica frame;
-  *frame.mutable_usage() = usage_.Measure({.cgroup = process_->cgroup(),
-                                           .init = PidOf(process_->pidfd()),
-                                           .own_network = process_->has_network(),
-                                           .memory_limit_bytes = setup_.manifest.limits().memory_bytes()});
-  *frame.mutable_usage()->mutable_time() = NowProto();
-  if (link_.attached()) link_.Send(frame);
+  v1::Usage& usage = *usage_frame_.mutable_usage();
+  usage = usage_.Measure({.cgroup = process_->cgroup(),
+                          .init = PidOf(process_->pidfd()),
+                          .own_network = process_->has_network(),
+                          .memory_limit_bytes = setup_.manifest.limits().memory_bytes()});
+  *usage.mutable_time() = NowProto();
+  gpu_probe_.reset();  // one that has not answered by now hangs
+  const auto& gpus = setup_.manifest.devices().gpus();
+  if (gpus.empty()) return SendUsage();
+  auto probe = GpuProbe::Start({gpus.begin(), gpus.end()});
+  if (!probe) return SendUsage();
+  gpu_probe_.emplace(std::move(*probe));
+}
+
+void Supervisor::OnGpuProbe() {
+  std::optional<v1::Usage> seen = gpu_probe_->Read();
+  if (!seen) return;
+  gpu_probe_.reset();
+  *usage_frame_.mutable_usage()->mutable_gpus() = std::move(*seen->mutable_gpus());
+  SendUsage();
+}
+
+/// A figure that the server is not there to take is not worth keeping.
+void Supervisor::SendUsage() {
+  if (link_.attached()) link_.Send(usage_frame_);
 }
 
 void Supervisor::RequestStop(std::string_view reason, bool kill) {
@@ -214,6 +232,7 @@ void Supervisor::OnSignals() {
 }
 
 void Supervisor::OnProcessEnded() {
+  gpu_probe_.reset();
   const Sandbox::Ended ended = process_->Reap();
   process_ended_ = true;
   end_.reported = ended.wait_status.has_value();
@@ -396,7 +415,16 @@ int Supervisor::PollWait() const {
 
 void Supervisor::Round() {
   StepTimers();
-  enum { kSignals, kLink, kFolder, kPreparing, kProcess, kFirstStream, kCount = kFirstStream + kStreamCount };
+  enum {
+    kSignals,
+    kLink,
+    kFolder,
+    kPreparing,
+    kProcess,
+    kGpus,
+    kFirstStream,
+    kCount = kFirstStream + kStreamCount
+  };
   std::array<pollfd, kCount> ready;
   for (pollfd& one : ready) one = {.fd = -1, .events = POLLIN, .revents = 0};
   ready[kSignals].fd = signals_.get();
@@ -404,6 +432,7 @@ void Supervisor::Round() {
   ready[kFolder].fd = link_.folder_fd();
   if (preparation_) ready[kPreparing].fd = preparation_->fd();
   if (process_ && !process_ended_) ready[kProcess].fd = process_->pidfd();
+  if (gpu_probe_) ready[kGpus].fd = gpu_probe_->fd();
   for (std::size_t i = 0; process_ && MayRead() && i < kStreamCount; ++i) {
     ready[kFirstStream + i].fd = process_->output_fd(kStreams[i]);
   }
@@ -415,6 +444,7 @@ void Supervisor::Round() {
   }
   if (ready[kSignals].revents != 0) OnSignals();
   if (ready[kPreparing].revents != 0 && preparation_) OnPreparation();
+  if (ready[kGpus].revents != 0 && gpu_probe_) OnGpuProbe();
   if (ready[kProcess].revents != 0) OnProcessEnded();
   if (ready[kFolder].revents != 0 && link_.folder_fd() >= 0) link_.OnFolderChanged(now_);
   if (ready[kLink].revents != 0) link_.OnReady(ready[kLink].revents, now_);

@@ -10,6 +10,7 @@
 #include "environment/runtime_use.h"
 #include "replica/attempt_dir.h"
 #include "replica/exit_rules.h"
+#include "replica/gpu_probe.h"
 #include "replica/log_writer.h"
 #include "replica/preparation.h"
 #include "replica/server_link.h"
@@ -73,6 +74,8 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   void OnOutput(Stream stream);
   void CountMemory();
   void MeasureUsage();
+  void SendUsage();
+  void OnGpuProbe();
   void FinishProcess();
   void End(v1::ExitRecord exit);
   void RecordExit();
@@ -102,6 +105,8 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   bool process_ended_ = false;
   ObservedEnd end_;
   UsageMeter usage_;
+  v1::FromReplica usage_frame_;  ///< measured, but for the GPUs
+  std::optional<GpuProbe> gpu_probe_;
   std::int64_t machine_oom_kills_ =
       -1;  ///< when counting the replica's own was refused; -1: they are counted
   v1::ExitRecord exit_;

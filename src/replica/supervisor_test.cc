@@ -45,6 +45,35 @@ TEST_F(SupervisorTest, RunsTheModuleAndReportsEverythingInOrder) {
   }
 }
 
+TEST_F(SupervisorTest, AnEndIsExplained) {
+  Program("echo starting; echo 'task.py: error: unrecognized arguments: --x' >&2; exit 2");
+  Run();
+  const v1::ExitRecord exit = Finish();
+  EXPECT_EQ(exit.diagnosis().name(), "bad_arguments");
+  EXPECT_EQ(exit.diagnosis().summary(), "The program refused its arguments: unrecognized arguments: --x.");
+}
+
+TEST_F(SupervisorTest, WhatItUsesIsMeasured) {
+  PythonProgram("x = bytearray(b'x' * (50 << 20))\nwhile True: pass\n");
+  Run();
+  v1::Usage usage;
+  ASSERT_TRUE(server_->WaitFor([&usage](const FakeServer::Memory& memory) {
+    const auto sample = std::ranges::find_if(memory.frames, &v1::FromReplica::has_usage);
+    if (sample == memory.frames.end()) return false;
+    usage = sample->usage();
+    return true;
+  }));
+  EXPECT_GT(usage.time().seconds(), 0);
+  EXPECT_GT(usage.cpu_seconds(), 0.1);
+  EXPECT_GE(usage.cpus(), 1);
+  EXPECT_GE(usage.memory_bytes(), 50 << 20);
+  EXPECT_GT(usage.memory_total_bytes(), usage.memory_bytes());
+  Stop("enough", true);
+  const v1::ExitRecord exit = Finish();
+  EXPECT_GE(exit.memory_peak_bytes(), 50 << 20);
+  EXPECT_FALSE(exit.has_diagnosis()) << "it was told to stop";
+}
+
 TEST_F(SupervisorTest, ReadyCarriesTheEndpointAndHelloTheToken) {
   Run();
   Finish();

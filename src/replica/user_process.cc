@@ -139,7 +139,8 @@ std::string_view Missing(Fence fence) {
 
 /// The cgroup, with a note of it for whoever has to clean up after a killed supervisor.
 Result<Cgroup> MakeCgroup(const AttemptDir& dir, const std::string& attempt_id, std::int64_t memory_bytes) {
-  TY_TRY(Cgroup cgroup, Cgroup::Create("trainyard-" + attempt_id + "-" + std::to_string(getpid()), memory_bytes));
+  TY_TRY(Cgroup cgroup,
+         Cgroup::Create("trainyard-" + attempt_id + "-" + std::to_string(getpid()), memory_bytes));
   TY_TRY(const UniqueFd note, OpenFile(dir.Cgroup(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
   TY_RETURN_IF_ERROR(WriteAll(note.get(), cgroup.path()));
   return cgroup;

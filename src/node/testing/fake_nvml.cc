@@ -22,6 +22,11 @@ struct Memory {
   unsigned long long used;
 };
 
+struct Utilization {
+  unsigned gpu;
+  unsigned memory;
+};
+
 constexpr int kNotSupported = 3;
 constexpr int kDriverNotLoaded = 9;
 
@@ -50,6 +55,7 @@ int nvmlDeviceGetCount_v2(unsigned* count) {
   return 0;
 }
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, Gpu** device) {
+  if (index >= 2) return 2;  // NVML_ERROR_INVALID_ARGUMENT
   *device = &gpus[index];
   return 0;
 }
@@ -62,7 +68,18 @@ int nvmlDeviceGetMinorNumber(Gpu* device, unsigned* minor) {
   return 0;
 }
 int nvmlDeviceGetMemoryInfo(Gpu* device, Memory* memory) {
-  *memory = {device->memory, device->memory, 0};
+  *memory = {device->memory, device->memory / 4 * 3, device->memory / 4};
+  return 0;
+}
+int nvmlDeviceGetHandleByUUID(const char* uuid, Gpu** device) {
+  for (Gpu& gpu : gpus) {
+    *device = &gpu;
+    if (std::strcmp(gpu.uuid, uuid) == 0) return 0;
+  }
+  return 6;  // NVML_ERROR_NOT_FOUND
+}
+int nvmlDeviceGetUtilizationRates(Gpu*, Utilization* utilization) {
+  *utilization = {25, 10};
   return 0;
 }
 }

@@ -41,13 +41,22 @@ Lines Split(std::string_view text) {
   return lines;
 }
 
-/// The lines of a traceback from the one with the exception on.
+/// The lines of a traceback that name exceptions. Of a chain the last exception first: it ended the program;
+/// those that it came from behind it.
 Lines ExceptionLines(std::string_view traceback) {
-  Lines lines = Split(traceback);
-  std::size_t at = std::min<std::size_t>(1, lines.size());
-  while (at < lines.size() && (lines[at].empty() || lines[at].front() == ' ')) ++at;
-  lines.erase(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(at));
-  return lines;
+  constexpr std::string_view kHeader = "Traceback (most recent call last):";
+  Lines last;
+  Lines before;
+  for (const std::string_view line : Split(traceback)) {
+    if (line == kHeader) {
+      before.insert(before.end(), last.begin(), last.end());
+      last.clear();
+    } else if (!line.empty() && line.front() != ' ') {
+      last.push_back(line);
+    }
+  }
+  last.insert(last.end(), before.begin(), before.end());
+  return last;
 }
 
 /// Whether the program ended with that exception: it is among the last lines.

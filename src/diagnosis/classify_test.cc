@@ -191,6 +191,22 @@ INSTANTIATE_TEST_SUITE_P(
               return seen;
             }(),
             "exit_status", "going on"},
+        Row{"chain_known_at_its_end",
+            Exception(
+                "KeyError: 'x'\n\nDuring handling of the above exception, another exception occurred:\n\n" +
+                Raised("ModuleNotFoundError: No module named 'yaml'")),
+            "import_missing", "'yaml'"},
+        Row{"chain_known_at_its_beginning",
+            Exception("ModuleNotFoundError: No module named 'yaml'\n\nThe above exception was the direct "
+                      "cause of the "
+                      "following exception:\n\n" +
+                      Raised("RuntimeError: cannot set up")),
+            "import_missing", "'yaml'"},
+        Row{"chain_unknown",
+            Exception(
+                "KeyError: 'x'\n\nDuring handling of the above exception, another exception occurred:\n\n" +
+                Raised("ValueError: no")),
+            "uncaught_exception", "ValueError: no"},
         Row{"recursion", Exception("RecursionError: maximum recursion depth exceeded"), "recursion_limit",
             "deep"}),
     [](const auto& row) { return row.param.name; });

@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -74,7 +75,13 @@ void Supervisor::Run() {
   // While the server answers. An error shows at the launch, which makes what is missing.
   static_cast<void>(UserProcess::MakeFolders(setup_.dir));
   Prepare();
-  while (!dismissed_ && now_ < shutdown_deadline_) Round();
+  while (!dismissed_ && !IsAbandoned() && now_ < shutdown_deadline_) Round();
+}
+
+/// Whoever removed the folder does not want what the attempt has to say, and nobody else can.
+bool Supervisor::IsAbandoned() const {
+  struct stat lock{};
+  return ending_ && !link_.attached() && fstat(setup_.lock.get(), &lock) == 0 && lock.st_nlink == 0;
 }
 
 // --- The phases
@@ -254,6 +261,7 @@ void Supervisor::OnOutput(Stream stream) {
 
 /// The process has ended and its output is read.
 void Supervisor::FinishProcess() {
+  drain_deadline_ = SteadyTime::max();
   for (const Stream stream : kStreams) log_.Finish(stream);
   v1::ExitRecord exit = DecideExit(end_);
   *exit.mutable_start_time() = exit_.start_time();

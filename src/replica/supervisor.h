@@ -82,6 +82,7 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   void Advance(v1::Phase phase);
   void SendPhase();
 
+  [[nodiscard]] bool IsAbandoned() const;
   void Round();
   void StepTimers();
   void FlushLog();

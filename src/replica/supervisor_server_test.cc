@@ -55,6 +55,18 @@ TEST_F(ServerTest, GoneForTheWholeRunLosesNothing) {
   ExpectCount(1000);
 }
 
+TEST_F(ServerTest, WhoseFolderWasRemovedEndsByItself) {
+  Program("echo hello");
+  Run();
+  WaitForExit();
+  StopServer();
+  fs::remove_all(dir_.path);
+  int status = 0;
+  ASSERT_EQ(waitpid(supervisor_, &status, 0), supervisor_);
+  supervisor_ = -1;
+  EXPECT_TRUE(WIFEXITED(status)) << status;
+}
+
 TEST_F(ServerTest, StartsBeforeTheServer) {
   StartSupervisor();
   while (!fs::exists(dir_.Spool())) sched_yield();

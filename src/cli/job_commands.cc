@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cli/flag_values.h"
+#include "cli/job_status.h"
 #include "cli/job_summary.h"
 #include "cli/labels_update.h"
 #include "cli/usage_summary.h"
@@ -20,6 +21,13 @@ std::string UsageSummary(const Session& session, const JobReference& job) {
   ApiRequest request{.method = ApiRequest::Method::kGet, .path = "/trainyard" + job.Path() + "/metrics"};
   const Result<Json> answer = CallJson(session.client, std::move(request));
   return answer ? PrintUsageSummary(*answer) : "";
+}
+
+/// Nothing from a server that does not know.
+std::string WaitingText(const Session& session, const JobReference& job) {
+  const std::string path = "/trainyard" + job.Path();
+  const Result<Json> status = CallJson(session.client, {.method = ApiRequest::Method::kGet, .path = path});
+  return status ? PrintWaiting(*status) : "";
 }
 
 Result<LabelsUpdate> ReadLabelsUpdate(const Arguments& arguments) {
@@ -52,6 +60,10 @@ ExitStatus DescribeJob(const Session& session) {
     session.console.Out(PrintResource(answer, session.format));
   }
   if (session.arguments.Has("--format")) return 0;
+  if (const std::string state = TextAt(answer, "state"); state == "QUEUED" || state == "PREPARING") {
+    if (const std::string waiting = WaitingText(session, job); !waiting.empty())
+      session.console.Status("\n" + waiting);
+  }
   std::string url = session.server.value;
   while (url.ends_with('/')) url.pop_back();
   session.console.Status("\nView job at:\n" + url + job.Path() + "\n\nView logs with the command:\n" +

@@ -51,6 +51,57 @@ class StrictTest : public World {
   }
 };
 
+TEST_F(StrictTest, WhatTheMachineLacksIsNamed) {
+  using ml::v1::AcceleratorConfig;
+  struct Row {
+    const char* devices;
+    const char* map;
+    ml::v1::TrainingInput::ScaleTier tier;
+    int t4;
+    const char* refused;  ///< "field: message"; empty: it is accepted
+  };
+  const Row rows[] = {
+      {"none", "", ml::v1::TrainingInput::BASIC_GPU, 0,
+       "scale_tier: This server has no GPUs: the job asks for 1 NVIDIA_TESLA_K80 in a machine of type "
+       "standard_gpu."},
+      {"none", "nvidia-tesla-k80=none", ml::v1::TrainingInput::BASIC_GPU, 0, ""},
+      {"none", "nvidia-tesla-k80=none", ml::v1::TrainingInput::CUSTOM, 2,
+       "master_config.accelerator_config: The job can never run on this machine. The job asks for 2 "
+       "NVIDIA_TESLA_T4; this machine has no accelerators."},
+      {"nvidia-h200=1", "", ml::v1::TrainingInput::CUSTOM, 2,
+       "master_config.accelerator_config: The job can never run on this machine. The job asks for 2 "
+       "NVIDIA_TESLA_T4; this machine has 1 GPU (nvidia-h200)."},
+      {"nvidia-h200=2", "", ml::v1::TrainingInput::CUSTOM, 2, ""},
+      {"nvidia-h200=2", "nvidia-tesla-k80=nvidia-tesla-t4", ml::v1::TrainingInput::BASIC_GPU, 0,
+       "scale_tier: The job can never run on this machine. The job asks for 1 NVIDIA_TESLA_K80; this machine "
+       "has 2 "
+       "GPUs (nvidia-h200), of which 0 count as nvidia-tesla-k80."},
+      {"nvidia-h200=2", "tpu-v3=none", ml::v1::TrainingInput::BASIC_TPU, 0,
+       "scale_tier: The job can never run on this machine. The job asks for 8 TPU_V2; this machine has 2 "
+       "GPUs "
+       "(nvidia-h200), of which 0 count as tpu-v2."}};
+  for (const Row& row : rows) {
+    JobMaker maker(*buckets_, catalogue_, clock_,
+                   {.runtime_default = "2.15",
+                    .pythons = {{{"3.11", "/usr/bin/python3"}}},
+                    .capacity = capacity_,
+                    .devices = {placement::ParseDeclaredDevices(row.devices).value(),
+                                placement::AcceleratorMap::Parse(row.map).value()}});
+    Job job = MakeJob("j");
+    ml::v1::TrainingInput& input = *job.mutable_training_input();
+    input.set_scale_tier(row.tier);
+    if (row.t4 > 0) {
+      input.set_master_type("n1-standard-4");
+      AcceleratorConfig& config = *input.mutable_master_config()->mutable_accelerator_config();
+      config.set_type(AcceleratorConfig::NVIDIA_TESLA_T4);
+      config.set_count(row.t4);
+    }
+    const Result<v1::JobRecord> made = Await(maker.Make("p", job));
+    EXPECT_EQ(made ? "" : made.error().field + ": " + made.error().message, row.refused) << row.devices;
+    if (!made) EXPECT_EQ(made.error().code, Code::kFailedPrecondition);
+  }
+}
+
 TEST_F(StrictTest, WhatCanNeverFitIsRefusedAndTheRestQueues) {
   replicas_->SetScript([](const replica::v1::Manifest&) { return engine::FakeScript{.exit = std::nullopt}; });
   Result<Job> refused = Create(MakeJob("big", 2));

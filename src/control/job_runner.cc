@@ -17,6 +17,9 @@ namespace {
 
 using ml::v1::Job;
 
+/// How long an end waits for lines about the job's waiting.
+constexpr std::chrono::milliseconds kFlushWaitMax{200};
+
 bool IsTerminal(const v1::JobRecord& job) { return job.job().has_end_time(); }
 
 /// The machine lacks something now that it may have later: disk, descriptors, processes.
@@ -30,6 +33,7 @@ JobRunner::JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t ser
     : outside_(outside),
       history_(outside, std::move(job), service_lines, [this](const v1::Event& event) { AfterEvent(event); }),
       links_(static_cast<std::size_t>(job_.replicas_size())),
+      wait_log_(outside.loop, outside.logs, outside.settings.retry_pause),
       wake_(outside.loop),
       tasks_(outside.loop) {
   seen_.replicas.resize(static_cast<std::size_t>(job_.replicas_size()));
@@ -68,6 +72,7 @@ void JobRunner::Begin(std::function<void()> on_done) {
     outside_.admissions.Occupy(job_);
   }
   tasks_.Spawn(history_.WriteLines());
+  tasks_.Spawn(wait_log_.Run());
   tasks_.Spawn(Run(std::move(on_done)));
 }
 
@@ -127,6 +132,8 @@ boost::asio::awaitable<void> JobRunner::Live() {
       if (const auto* wake = std::get_if<jobs::WakeAt>(&action)) wake_time = wake->time;
     }
     if (co_await PerformAll(std::move(actions))) continue;
+    if (std::optional<SysTime> look = wait_log_.Look(job_, WhyWaiting(), now))
+      wake_time = std::min(wake_time.value_or(*look), *look);
     if (wake_time) {
       co_await wake_.WaitFor(std::max(*wake_time - now, std::chrono::nanoseconds{0}));
     } else {
@@ -146,6 +153,7 @@ boost::asio::awaitable<bool> JobRunner::PerformAll(std::vector<jobs::Action> act
     } else if (auto* stop = std::get_if<jobs::StopReplica>(&action)) {
       Perform(*stop);
     } else if (auto* append = std::get_if<jobs::AppendEvent>(&action)) {
+      if (append->event.has_ended()) co_await wait_log_.Flush(kFlushWaitMax);
       Status recorded = co_await history_.Record(append->event);
       if (!recorded) {
         Diagnose(
@@ -358,6 +366,14 @@ bool JobRunner::SetExit(int replica, int attempt, replica::v1::ExitRecord exit) 
     outside_.usage->Forget(job_.uid(), cluster::TaskName(job_.replicas(replica).id()));
   wake_.Set();
   return true;
+}
+
+std::optional<jobs::Waiting> JobRunner::WhyWaiting() const {
+  return WaitingOf(job_, seen_, outside_.admissions.WaitOf(job_.uid()));
+}
+
+v1::JobStatus JobRunner::Describe() const {
+  return MakeStatus(job_, {.seen = &seen_, .waiting = WhyWaiting(), .usage = outside_.usage});
 }
 
 int JobRunner::CountLiving() const {

@@ -15,7 +15,9 @@
 #include "async/task_group.h"
 #include "control/collaborators.h"
 #include "control/job_history.h"
+#include "control/job_status.h"
 #include "control/manifest.h"
+#include "control/wait_log.h"
 #include "engine/replica_link.h"
 #include "jobs/decide.h"
 
@@ -56,6 +58,10 @@ class JobRunner {
   boost::asio::awaitable<Status> Post(v1::Event event, std::optional<std::int64_t> revision);
 
   [[nodiscard]] const v1::JobRecord& job() const noexcept { return job_; }
+
+  /// Why it does not run yet; nothing if it runs or has run.
+  [[nodiscard]] std::optional<jobs::Waiting> WhyWaiting() const;
+  [[nodiscard]] v1::JobStatus Describe() const;
 
   /// Attempts that live or may.
   [[nodiscard]] int CountLiving() const;
@@ -115,6 +121,7 @@ class JobRunner {
   const v1::JobRecord& job_ = history_.job();
   jobs::Observation seen_;
   std::vector<std::shared_ptr<engine::ReplicaLink>> links_;  ///< by replica; null while not connected
+  WaitLog wait_log_;
   std::map<AttemptKey, Leftover> leftovers_;
   std::deque<Posted> posted_;
   Event wake_;

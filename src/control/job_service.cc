@@ -295,6 +295,13 @@ boost::asio::awaitable<Status> JobService::Cancel(wire::JobName name) {
 }
 
 boost::asio::awaitable<Status> JobService::Maintain(wire::JobName name, std::string task_name) {
+boost::asio::awaitable<Result<v1::JobStatus>> JobService::Describe(wire::JobName name) {
+  TY_CO_TRY(const v1::JobRecord record, co_await Load(std::move(name)));
+  auto runner = runners_.find(record.uid());
+  if (runner != runners_.end()) co_return runner->second->Describe();
+  co_return MakeStatus(record, {.usage = outside_.usage});
+}
+
   TY_CO_TRY(v1::JobRecord job, co_await Load(name));
   TY_CO_TRY(v1::Event event, MaintenanceOf(job, task_name));
   co_return co_await Post(std::move(name), std::move(event), std::nullopt);

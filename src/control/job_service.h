@@ -62,6 +62,8 @@ class JobService : public engine::ReplicaLinkObserver {
   /// kAborted: the body's etag is not the job's. Source: spec api.md section 7.
   boost::asio::awaitable<Result<ml::v1::Job>> Patch(wire::JobName name, ml::v1::Job patch,
                                                     std::string update_mask);
+  /// What the API does not show of the job: why it waits, how its replicas are. kNotFound.
+  boost::asio::awaitable<Result<v1::JobStatus>> Describe(wire::JobName name);
   /// Recorded when it returns. Does nothing for a job that has ended or is being cancelled. Source: gcloud's
   /// own help of cancel.
   boost::asio::awaitable<Status> Cancel(wire::JobName name);

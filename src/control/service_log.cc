@@ -8,10 +8,8 @@
 
 namespace trainyard::control {
 
-namespace {
-
-replica::v1::LogChunk MakeChunk(std::int64_t first_line, const std::vector<jobs::ServiceLine>& lines,
-                                SysTime now) {
+replica::v1::LogChunk MakeServiceChunk(std::int64_t first_line, const std::vector<jobs::ServiceLine>& lines,
+                                       SysTime now) {
   std::uint64_t stamp = static_cast<std::uint64_t>(now.time_since_epoch().count()) | 1;
   replica::v1::LogLines packed;
   replica::v1::LogChunk chunk;
@@ -30,8 +28,6 @@ replica::v1::LogChunk MakeChunk(std::int64_t first_line, const std::vector<jobs:
   return chunk;
 }
 
-}  // namespace
-
 ServiceLog::ServiceLog(boost::asio::any_io_executor loop, logs::LogStore& logs, std::int64_t next_line,
                        std::chrono::milliseconds retry_pause)
     : logs_(logs), next_line_(next_line), retry_pause_(retry_pause), said_(loop), flushed_(loop) {
@@ -40,7 +36,7 @@ ServiceLog::ServiceLog(boost::asio::any_io_executor loop, logs::LogStore& logs, 
 
 void ServiceLog::Say(const v1::JobRecord& job, std::vector<jobs::ServiceLine> lines, SysTime now) {
   if (lines.empty()) return;
-  queue_.push_back({ServiceSource(job), MakeChunk(next_line_, lines, now)});
+  queue_.push_back({ServiceSource(job), MakeServiceChunk(next_line_, lines, now)});
   next_line_ += static_cast<std::int64_t>(lines.size());
   flushed_.Reset();
   said_.Set();

@@ -49,6 +49,11 @@ class ServiceLog {
   Event flushed_;
 };
 
+/// Lines of the service as a chunk: numbered from `first_line`, stamped from `now` on.
+[[nodiscard]] replica::v1::LogChunk MakeServiceChunk(std::int64_t first_line,
+                                                     const std::vector<jobs::ServiceLine>& lines,
+                                                     SysTime now);
+
 /// The source of the service's lines in the job's log.
 [[nodiscard]] logs::LogSource ServiceSource(const v1::JobRecord& job);
 /// The source of an attempt's lines.

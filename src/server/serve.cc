@@ -24,6 +24,7 @@
 #include "api/ml_methods.h"
 #include "api/policy_handlers.h"
 #include "api/project_handlers.h"
+#include "api/status_handlers.h"
 #include "api/storage_handlers.h"
 #include "async/diagnostics.h"
 #include "async/system_clock.h"
@@ -241,6 +242,7 @@ Status Run(const ServeOptions& options) {
   api::AddProjectRoutes(ml);
   api::AddStorageRoutes(router, *buckets);
   api::AddBatchRoutes(router);
+  api::AddStatusRoutes(router, jobs);
   api::AddLoggingRoutes(router, *logs, *tails);
   api::AddMetadataRoutes(
       router, {.project = options.project,

@@ -48,6 +48,8 @@ awaitable<Status> FaultyEngine::Kill(Manifest manifest) {
 }
 
 awaitable<Status> FaultyEngine::Remove(Manifest manifest) {
+  if (remove_error) ++removals_refused;
+  if (remove_error) co_return std::unexpected(*remove_error);
   Status done = co_await fake_.Remove(manifest);
   if (!done) co_return done;
   removed.push_back(manifest.attempt_id());
@@ -123,7 +125,8 @@ World::~World() {
 }
 
 void World::MakeServer() {
-  admissions_ = std::make_unique<Admissions>(loop_.context.get_executor(), capacity_, probe_);
+  admissions_ = std::make_unique<Admissions>(loop_.context.get_executor(), capacity_, probe_,
+                                             replica::v1::Manifest::HOST, devices_);
   Collaborators outside{.loop = loop_.context.get_executor(),
                         .journal = *journal_,
                         .logs = *logs_,

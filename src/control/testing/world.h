@@ -109,8 +109,10 @@ class FaultyEngine final : public engine::Engine {
 
   std::optional<Error> inspect_error;  ///< Inspect fails
   std::optional<Error> collect_error;  ///< Collect fails
-  std::deque<Error> start_errors;      ///< the next Starts fail
-  bool starts_all_the_same = false;    ///< such a Start has started something
+  std::optional<Error> remove_error;   ///< Remove fails
+  int removals_refused = 0;
+  std::deque<Error> start_errors;    ///< the next Starts fail
+  bool starts_all_the_same = false;  ///< such a Start has started something
   std::vector<std::string> killed;
   std::vector<std::string> removed;
   std::map<std::string, engine::Liveness> strangers;  ///< attempts that the fake does not know
@@ -210,6 +212,7 @@ class World : public testing::Test {
   std::unique_ptr<FaultyEngine> engine_;
   Wire wire_;
   placement::Capacity capacity_;
+  placement::DevicePool devices_;  ///< of the next server
   Admissions::PortProbe probe_ = [](int) { return true; };
   Settings settings_;
   std::unique_ptr<Admissions> admissions_;

@@ -1,0 +1,23 @@
+#include "api/status_handlers.h"
+
+#include "trainyard/control/v1/status.pb.h"
+#include "wire/json.h"
+
+namespace trainyard::api {
+
+namespace {
+
+boost::asio::awaitable<Result<http::Response>> Get(control::JobService& jobs, http::Request& request) {
+  wire::JobName name{request.Parameter("project"), request.Parameter("job")};
+  TY_CO_TRY(control::v1::JobStatus status, co_await jobs.Describe(std::move(name)));
+  co_return http::Response::Json(wire::PrintJson(status));
+}
+
+}  // namespace
+
+void AddStatusRoutes(http::Router& router, control::JobService& jobs) {
+  router.Add(http::Method::kGet, "/trainyard/v1/projects/{project}/jobs/{job}",
+             [&jobs](http::Request& request) { return Get(jobs, request); });
+}
+
+}  // namespace trainyard::api

@@ -1,0 +1,17 @@
+#include "cli/job_status.h"
+
+namespace trainyard::cli {
+
+std::string PrintWaiting(const Json& status) {
+  const std::string reason = TextAt(status, "waiting.reason");
+  if (reason.empty()) return "";
+  const std::string position = TextAt(status, "waiting.jobPosition");
+  const std::string unblock = TextAt(status, "waiting.unblock");
+  std::string text = "Why it does not run yet";
+  if (!position.empty() && position != "0") text += " (position " + position + " in the queue)";
+  text += ":\n  " + reason + "\n";
+  if (!unblock.empty()) text += "  " + unblock + "\n";
+  return text;
+}
+
+}  // namespace trainyard::cli

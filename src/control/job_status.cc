@@ -1,0 +1,69 @@
+#include "control/job_status.h"
+
+#include "cluster/task_name.h"
+#include "metrics/usage_history.h"
+#include "wire/resource_name.h"
+
+namespace trainyard::control {
+
+namespace {
+
+replica::v1::Phase PhaseOf(const v1::ReplicaRecord& replica, const KnownOfJob& known, int position) {
+  if (replica.has_exit()) return replica::v1::ENDED;
+  if (known.seen == nullptr) return replica::v1::PHASE_UNSPECIFIED;
+  return known.seen->replicas[static_cast<std::size_t>(position)].phase;
+}
+
+}  // namespace
+
+std::optional<jobs::Waiting> WaitingOf(const v1::JobRecord& job, const jobs::Observation& seen,
+                                       const std::optional<placement::Wait>& queue) {
+  std::optional<jobs::Waiting> waiting = jobs::WaitWhilePreparing(job, seen);
+  if (job.job().state() == ml::v1::Job::QUEUED) {
+    waiting.emplace();
+    if (queue) {
+      *waiting = {.cause = queue->is_turn ? jobs::kTurn : "shortage",
+                  .position = queue->position,
+                  .reason = queue->reason,
+                  .unblock = queue->unblock};
+    } else {
+      *waiting = {.cause = "queue",
+                  .reason = "The service is looking for room for the job.",
+                  .unblock = "It goes on by itself."};
+    }
+  }
+  if (!waiting) return std::nullopt;
+  if (const std::string limit = jobs::WaitLimit(job); !limit.empty()) waiting->unblock += " " + limit;
+  return waiting;
+}
+
+v1::JobStatus MakeStatus(const v1::JobRecord& job, const KnownOfJob& known) {
+  v1::JobStatus status;
+  status.set_name(wire::JobName{job.project(), job.job().job_id()}.ToString());
+  status.set_state(job.job().state());
+  if (known.waiting) {
+    status.mutable_waiting()->set_job_position(known.waiting->position);
+    status.mutable_waiting()->set_reason(known.waiting->reason);
+    status.mutable_waiting()->set_unblock(known.waiting->unblock);
+  }
+  for (int i = 0; i < job.replicas_size(); ++i) {
+    const v1::ReplicaRecord& record = job.replicas(i);
+    v1::JobStatus::Replica& replica = *status.add_replicas();
+    replica.set_task_name(cluster::TaskName(record.id()));
+    replica.set_machine_type(record.machine_type());
+    replica.set_phase(PhaseOf(record, known, i));
+    replica.set_attempt(record.attempt());
+    replica.set_restarts(record.restarts());
+    *replica.mutable_gpus() = record.devices().gpus();
+    if (record.has_exit()) *replica.mutable_exit() = record.exit();
+    if (known.usage == nullptr) continue;
+    if (const auto* latest = known.usage->Find(job.uid(), replica.task_name()))
+      *replica.mutable_usage() = latest->now.usage;
+  }
+  status.set_retries(job.retries());
+  status.set_runtime_version(job.runtime_version());
+  if (job.has_running_time()) *status.mutable_running_time() = job.running_time();
+  return status;
+}
+
+}  // namespace trainyard::control

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+
+#include "jobs/decide.h"
+#include "jobs/waiting.h"
+#include "placement/plan.h"
+#include "trainyard/control/v1/record.pb.h"
+#include "trainyard/control/v1/status.pb.h"
+
+namespace trainyard::metrics {
+class UsageHistory;
+}  // namespace trainyard::metrics
+
+namespace trainyard::control {
+
+/// Why the job is QUEUED or PREPARING, maxWaitTime with it; nothing in other states. `queue`: what
+/// Admissions::WaitOf says. Pure.
+[[nodiscard]] std::optional<jobs::Waiting> WaitingOf(const v1::JobRecord& job, const jobs::Observation& seen,
+                                                     const std::optional<placement::Wait>& queue);
+
+/// What this server knows of a job.
+struct KnownOfJob {
+  const jobs::Observation* seen = nullptr;  ///< null: nobody looks after it any more
+  std::optional<jobs::Waiting> waiting;
+  const metrics::UsageHistory* usage = nullptr;  ///< null: none is kept
+};
+[[nodiscard]] v1::JobStatus MakeStatus(const v1::JobRecord& job, const KnownOfJob& known);
+
+}  // namespace trainyard::control

@@ -17,7 +17,7 @@ namespace trainyard::control {
 
 /// Says in a job's log what it waits for: once per reason, only of waits that last, and of one kind of wait
 /// not more often than once a minute. A source of its own: these lines do not follow from the job's events,
-/// so they are not said again after a crash. Loop thread only.
+/// and a new server says what it finds even if the former one said the same. Loop thread only.
 class WaitLog {
  public:
   /// A shorter wait is not worth a line.

@@ -42,8 +42,9 @@ double ConsumedUnits(const Job& job) {
   const std::chrono::duration<double, std::ratio<3600>> hours =
       wire::FromProto(job.end_time()) - wire::FromProto(job.start_time());
   constexpr double kHundredths = 100;
-  return std::floor(std::max(0.0, hours.count()) * cluster::UnitsPerHour(*replicas) * kHundredths) /
-         kHundredths;
+  constexpr double kRoundingError = 1e-6;  // 144.70 is 144.69999... in binary
+  const double units = std::max(0.0, hours.count()) * cluster::UnitsPerHour(*replicas);
+  return std::floor(units * kHundredths + kRoundingError) / kHundredths;
 }
 
 // What each event changes beside the state. An error: the event does not fit the record.

@@ -159,18 +159,60 @@ TEST(Apply, FillsInTheTimesAndTheUnits) {
   EXPECT_EQ(record.revision(), 8);
 }
 
-TEST(Apply, UnitsAreCutNotRounded) {  // the sample of spec cluster.md section 8
+/// What a job consumes from second `start` to second `end`.
+double Consumed(const ml::v1::TrainingInput& input, int start, int end) {
   Job job;
   job.set_job_id("j");
-  job.mutable_training_input()->set_scale_tier(ml::v1::TrainingInput::CUSTOM);
-  job.mutable_training_input()->set_master_type("n1-highmem-16");
+  *job.mutable_training_input() = input;
   Event created;
   *created.mutable_created()->mutable_record() = MakeRecord("p", job, "2.15", SysTime{});
   JobRecord record = *Apply({}, created);
-  record = *Apply(record, At(Make(Event::kAdmitted, record), 7 * 3600 + 43 * 60 + 23));
+  record = *Apply(record, At(Make(Event::kAdmitted, record), start));
   record = *Apply(record, Make(Event::kConcluded, record));
-  record = *Apply(record, At(Make(Event::kEnded, record), 8 * 3600 + 40 * 60 + 59));
-  EXPECT_DOUBLE_EQ(record.job().training_output().consumed_ml_units(), 1.85);
+  record = *Apply(record, At(Make(Event::kEnded, record), end));
+  return record.job().training_output().consumed_ml_units();
+}
+
+TEST(Apply, UnitsAreTheOriginals) {  // spec cluster.md sections 1, 3 and 8
+  constexpr int kHour = 3600;
+  using ml::v1::AcceleratorConfig;
+  using ml::v1::TrainingInput;
+  struct Row {
+    const char* name;
+    TrainingInput::ScaleTier tier;
+    const char* master;
+    AcceleratorConfig::Type accelerator;
+    int count;
+    const char* worker;
+    int seconds;
+    double units;
+  };
+  constexpr auto kNo = AcceleratorConfig::ACCELERATOR_TYPE_UNSPECIFIED;
+  const Row rows[] = {
+      {"the spec's sample: 1.9331 x 0.96 h", TrainingInput::CUSTOM, "n1-highmem-16", kNo, 0, "", 57 * 60 + 36,
+       1.85},
+      {"basic", TrainingInput::BASIC, "", kNo, 0, "", kHour, 0.38},
+      {"no hundredth is lost: 1.1576 x 125", TrainingInput::CUSTOM, "n1-highcpu-16", kNo, 0, "", 125 * kHour,
+       144.70},
+      {"legacy GPU: included", TrainingInput::BASIC_GPU, "", kNo, 0, "", kHour, 1.69},
+      {"legacy, 4 K80", TrainingInput::CUSTOM, "complex_model_m_gpu", kNo, 0, "", kHour, 5.22},
+      {"attached K80: apart, whatever stood for it", TrainingInput::CUSTOM, "n1-standard-8",
+       AcceleratorConfig::NVIDIA_TESLA_K80, 1, "", kHour, 1.69},
+      {"TPU: the worker's VM", TrainingInput::BASIC_TPU, "", kNo, 0, "", kHour, 9.57},
+      {"TPU beside a Compute Engine master", TrainingInput::CUSTOM, "n1-standard-4", kNo, 0, "cloud_tpu",
+       kHour, 9.57},
+      {"less than a hundredth", TrainingInput::BASIC, "", kNo, 0, "", 60, 0.0}};
+  for (const Row& row : rows) {
+    TrainingInput input;
+    input.set_scale_tier(row.tier);
+    if (row.tier == TrainingInput::CUSTOM) input.set_master_type(row.master);
+    if (row.count > 0) {
+      input.mutable_master_config()->mutable_accelerator_config()->set_type(row.accelerator);
+      input.mutable_master_config()->mutable_accelerator_config()->set_count(row.count);
+    }
+    if (*row.worker != 0) input.set_worker_type(row.worker), input.set_worker_count(1);
+    EXPECT_DOUBLE_EQ(Consumed(input, 1000, 1000 + row.seconds), row.units) << row.name;
+  }
 }
 
 TEST(Apply, ARetryKeepsTheStateAndCountsAttemptsOn) {

@@ -14,6 +14,7 @@
 #include "cli/common_flags.h"
 #include "cli/job_commands.h"
 #include "cli/maintain_job.h"
+#include "cli/job_shell.h"
 #include "cli/local_train.h"
 #include "cli/runtimes_commands.h"
 #include "cli/session.h"
@@ -130,11 +131,12 @@ Result<std::string> ReadToken(const Arguments& arguments, const Surroundings& su
 using CommandFunction = ExitStatus (*)(const Session&);
 
 CommandFunction FunctionOf(std::string_view path) {
-  static constexpr std::array<std::pair<std::string_view, CommandFunction>, 11> kFunctions{{
+  static constexpr std::array<std::pair<std::string_view, CommandFunction>, 12> kFunctions{{
       {"jobs cancel", CancelJob},
       {"jobs describe", DescribeJob},
       {"jobs list", ListJobs},
       {"jobs maintain", MaintainJob},
+      {"jobs shell", OpenJobShell},
       {"jobs stream-logs", StreamJobLogs},
       {"jobs submit training", SubmitTraining},
       {"jobs update", UpdateJob},

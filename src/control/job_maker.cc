@@ -17,6 +17,7 @@ JobMaker::JobMaker(storage::Buckets& buckets, const environment::Catalogue& cata
   policy_.images = ImageRuntimes(catalogue_, std::move(policy_.images));
   for (const auto& [image, version] : policy_.images) context_.runtime_images.push_back(image);
   const bool waits = policy_.capacity.mode != placement::Capacity::Mode::kStrict;
+  context_.web_access = true;
   context_.gpus = waits || policy_.devices.Serves(placement::Device::Kind::kGpu);
   context_.tpus = waits || policy_.devices.Serves(placement::Device::Kind::kTpu);
   for (const environment::RuntimeVersion& version : catalogue_.versions()) {

@@ -10,6 +10,7 @@
 #include "control/pause.h"
 #include "control/send_away.h"
 #include "control/store_lines.h"
+#include "control/web_access.h"
 #include "jobs/iam_policy.h"
 #include "jobs/transition.h"
 #include "wire/field_mask.h"
@@ -211,6 +212,12 @@ boost::asio::awaitable<Result<v1::JobRecord>> JobService::Load(wire::JobName nam
   co_return record;
 }
 
+boost::asio::awaitable<Result<std::string>> JobService::ShellTarget(wire::JobName name, std::string task_name,
+                                                                    std::string token) {
+  TY_CO_TRY(const v1::JobRecord record, co_await Load(std::move(name)));
+  co_return control::ShellTarget(outside_.settings, record, task_name, token);
+}
+
 boost::asio::awaitable<Result<Job>> JobService::Get(wire::JobName name) {
   TY_CO_TRY(v1::JobRecord record, co_await Load(std::move(name)));
   co_return Present(record);
@@ -288,13 +295,6 @@ boost::asio::awaitable<Result<iam::v1::Policy>> JobService::SetPolicy(wire::JobN
   co_return std::unexpected(BeingChanged());
 }
 
-boost::asio::awaitable<Status> JobService::Cancel(wire::JobName name) {
-  v1::Event event;
-  event.mutable_cancel_requested()->set_reason("Cancelled by the user.");
-  co_return co_await Post(std::move(name), std::move(event), std::nullopt);
-}
-
-boost::asio::awaitable<Status> JobService::Maintain(wire::JobName name, std::string task_name) {
 boost::asio::awaitable<Result<v1::JobStatus>> JobService::Describe(wire::JobName name) {
   TY_CO_TRY(const v1::JobRecord record, co_await Load(std::move(name)));
   auto runner = runners_.find(record.uid());
@@ -302,6 +302,13 @@ boost::asio::awaitable<Result<v1::JobStatus>> JobService::Describe(wire::JobName
   co_return MakeStatus(record, {.usage = outside_.usage});
 }
 
+boost::asio::awaitable<Status> JobService::Cancel(wire::JobName name) {
+  v1::Event event;
+  event.mutable_cancel_requested()->set_reason("Cancelled by the user.");
+  co_return co_await Post(std::move(name), std::move(event), std::nullopt);
+}
+
+boost::asio::awaitable<Status> JobService::Maintain(wire::JobName name, std::string task_name) {
   TY_CO_TRY(v1::JobRecord job, co_await Load(name));
   TY_CO_TRY(v1::Event event, MaintenanceOf(job, task_name));
   co_return co_await Post(std::move(name), std::move(event), std::nullopt);
@@ -413,6 +420,8 @@ Job JobService::Present(const v1::JobRecord& record) const {
   if (std::optional<placement::Wait> wait = outside_.admissions.WaitOf(record.uid()))
     job.set_job_position(wait->position);
   job.set_etag(Etag(record));
+  for (const auto& [task_name, uri] : WebAccessUris(outside_.settings, record))
+    (*job.mutable_training_output()->mutable_web_access_uris())[task_name] = uri;
   return job;
 }
 

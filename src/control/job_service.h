@@ -74,6 +74,11 @@ class JobService : public engine::ReplicaLinkObserver {
   boost::asio::awaitable<Result<iam::v1::Policy>> SetPolicy(wire::JobName name,
                                                             iam::v1::SetIamPolicyRequest request);
 
+  /// The folder of the attempt whose shell is asked for; errors as control::ShellTarget (web_access.h), and
+  /// kNotFound.
+  boost::asio::awaitable<Result<std::string>> ShellTarget(wire::JobName name, std::string task_name,
+                                                          std::string token);
+
   /// Stops the replica ("worker-replica-0") and starts it again, as the maintenance of its machine would. Recorded
   /// when it returns. Errors as MaintenanceOf, and kNotFound.
   boost::asio::awaitable<Status> Maintain(wire::JobName name, std::string task_name);

@@ -15,6 +15,7 @@ struct Settings {
   std::string environments_dir;                  ///< runtimes and package layers
   std::string server_socket;                     ///< where supervisors attach
   std::string secret;                            ///< attempt tokens are derived from it; survives restarts
+  std::string server_url;                        ///< "http://127.0.0.1:8470": in webAccessUris
   std::chrono::milliseconds stop_grace{30'000};  ///< from SIGTERM to SIGKILL
   std::chrono::milliseconds restart_pause{1'000};  ///< before the second restart of a replica; doubles
   std::chrono::milliseconds retry_pause{1'000};  ///< between tries at what a full disk or the like refuses

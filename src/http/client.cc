@@ -258,12 +258,13 @@ Result<ClientResponse> Client::Send(ClientRequest request) {
 }
 
 Result<Client::Upgraded> Client::Upgrade(std::string target, std::string protocol,
-                                         std::chrono::milliseconds wait_max) {
+                                         std::chrono::milliseconds wait_max, Headers headers) {
   if (state_->endpoint.transport == Endpoint::Transport::kTls) {
     return std::unexpected(InvalidArgument("", "an upgraded connection cannot have TLS"));
   }
   ClientRequest request;
   request.target = std::move(target);
+  request.headers = std::move(headers);
   request.headers.Add("Connection", "Upgrade");
   request.headers.Add("Upgrade", std::move(protocol));
   TY_RETURN_IF_ERROR(CheckRequest(request));

@@ -82,10 +82,10 @@ class Client {
     UniqueFd descriptor;
     std::string early;
   };
-  /// GET with `Upgrade: protocol`. kFailedPrecondition: the server answered something else, with its status
-  /// and text.
+  /// GET with `Upgrade: protocol` and more fields. kFailedPrecondition: the server answered something else,
+  /// with its status and text.
   [[nodiscard]] Result<Upgraded> Upgrade(std::string target, std::string protocol,
-                                         std::chrono::milliseconds wait_max);
+                                         std::chrono::milliseconds wait_max, Headers headers = {});
 
  private:
   struct State;

@@ -141,6 +141,7 @@ asio::awaitable<Connection::After> Connection::Reply(Response response, RequestB
   const bool reusable = body.finished() || body.IsWorthDraining(drain_max);
   context.keep_alive = context.keep_alive && reusable && !context_.stopping;
   context.date = context_.date();
+  if (std::holds_alternative<StreamBody>(response.body)) phase_ = Phase::kStreaming;
   const Result<bool> framed = co_await WriteResponse(*channel_, response, context);
   if (!framed) co_return After::kClose;
   if (auto* upgrade = std::get_if<UpgradeBody>(&response.body))
@@ -148,7 +149,6 @@ asio::awaitable<Connection::After> Connection::Reply(Response response, RequestB
   if (!context.keep_alive || !*framed) co_return After::kCloseGently;
   if (body.finished()) co_return After::kKeep;
   const bool drained = co_await body.Drain(drain_max);
-  if (std::holds_alternative<StreamBody>(response.body)) phase_ = Phase::kStreaming;
   co_return drained ? After::kKeep : After::kCloseGently;
 }
 

@@ -3,10 +3,12 @@
 #include "cli/main.h"
 #include "replica/main.h"
 #include "server/serve.h"
+#include "shell/replica_shell.h"
 
 int main(int argc, char** argv) {
   std::string_view command = argc > 1 ? argv[1] : "";
   if (command == "serve") return trainyard::server::Serve(argc - 1, argv + 1);
   if (command == "replica") return trainyard::replica::RunReplica(argc - 1, argv + 1);
+  if (command == "replica-shell") return trainyard::shell::RunReplicaShell(argc - 1, argv + 1);
   return trainyard::RunCommandLine(argc, argv);
 }

@@ -24,6 +24,7 @@
 #include "api/ml_methods.h"
 #include "api/policy_handlers.h"
 #include "api/project_handlers.h"
+#include "api/shell_handlers.h"
 #include "api/status_handlers.h"
 #include "api/storage_handlers.h"
 #include "async/diagnostics.h"
@@ -40,10 +41,10 @@
 #include "logs/log_tails.h"
 #include "logs/sqlite_log_store.h"
 #include "metrics/usage_history.h"
+#include "node/inventory.h"
 #include "replica/replica_network.h"
 #include "server/data_directory.h"
 #include "server/google_front.h"
-#include "node/inventory.h"
 #include "server/serve_options.h"
 #include "store/journal.h"
 #include "store/sqlite/sqlite_job_store.h"
@@ -81,10 +82,6 @@ placement::Capacity MachineCapacity(placement::Capacity::Mode mode) {
   return {.mode = mode, .cpus = std::max(cpus, 1), .memory_bytes = bytes};
 }
 
-std::string Url(const char* scheme, const std::string& host, std::uint16_t port) {
-  bool is_v6 = host.find(':') != std::string::npos;
-  return std::string(scheme) + "://" + (is_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
-}
 /// What is declared, else what is found; says so in one line.
 placement::DevicePool MachineDevices(const ServeOptions& options) {
   node::Inventory found;
@@ -100,6 +97,10 @@ placement::DevicePool MachineDevices(const ServeOptions& options) {
   return {std::move(found.devices), options.accelerator_map};
 }
 
+std::string Url(const char* scheme, const std::string& host, std::uint16_t port) {
+  bool is_v6 = host.find(':') != std::string::npos;
+  return std::string(scheme) + "://" + (is_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
 
 /// Where replicas find the buckets and the metadata server without the front. Nothing where Google's names
 /// mean Google.
@@ -238,11 +239,12 @@ Status Run(const ServeOptions& options) {
   control::RequestQuota request_quota(clock, options.request_limits);
   api::MlMethods ml(router, request_quota);
   api::AddJobRoutes(ml, jobs);
+  api::AddShellRoutes(router, jobs);
   api::AddPolicyRoutes(ml, jobs);
   api::AddProjectRoutes(ml);
+  api::AddStatusRoutes(router, jobs);
   api::AddStorageRoutes(router, *buckets);
   api::AddBatchRoutes(router);
-  api::AddStatusRoutes(router, jobs);
   api::AddLoggingRoutes(router, *logs, *tails);
   api::AddMetadataRoutes(
       router, {.project = options.project,
@@ -263,6 +265,7 @@ Status Run(const ServeOptions& options) {
   http::Server server(loop, real_buckets ? outer : router,
                       {.log_requests = options.verbose, .counts = &request_counts});
   TY_TRY(std::uint16_t port, ListenPlain(server, options, data.FormerPort()));
+  settings.server_url = Url("http", options.host, port);
   settings.replica_environment = ReplicaEnvironment(options, port);
   TY_TRY(http::TlsIdentity identity,
          http::EnsureTlsIdentity(data.tls_dir(), CertificateNames(options), clock.Now()));

@@ -66,9 +66,9 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
       {"nearest", environment::FallbackPolicy::kNearest}, {"none", environment::FallbackPolicy::kNone}};
   const std::map<std::string, placement::Capacity::Mode> capacities{
       {"share", placement::Capacity::Mode::kShare}, {"strict", placement::Capacity::Mode::kStrict}};
-  std::string request_limits;
   std::string accelerators;
   std::string accelerator_map;
+  std::string request_limits;
   std::string accelerator_quota;
   const std::map<std::string, replica::v1::Manifest::Network> networks{
       {"host", replica::v1::Manifest::HOST}, {"isolated", replica::v1::Manifest::ISOLATED}};
@@ -99,7 +99,6 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
                  "wait for them")
       ->transform(CLI::CheckedTransformer(capacities, CLI::ignore_case))
       ->default_str("share");
-  app.add_option("--network", options.network,
   app.add_option(
          "--accelerators", accelerators,
          "accelerators of this machine instead of those that are found: nvidia-tesla-t4=4,tpu-v2=8, or none")
@@ -109,6 +108,7 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
          "what stands for an accelerator that a job asks for: a type of this machine, any (of the same "
          "kind: the rule for types that are not named), or none: such jobs run without")
       ->type_name("TYPE=TYPE|any|none,...");
+  app.add_option("--network", options.network,
                  "the machine's own network, or a network per job and an address per replica (needs root)")
       ->transform(CLI::CheckedTransformer(networks, CLI::ignore_case))
       ->default_str("host");
@@ -122,8 +122,9 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
                  "requests that a project may make in 60 seconds: jobs.create, and all others of the ml API "
                  "(the original: creates=60,other=300)")
       ->type_name("creates=N,other=N");
-  app.add_option("--quota-accelerators", accelerator_quota,
-                 "accelerators that the unfinished jobs of a project may hold, by type: NVIDIA_TESLA_K80=2,TPU_V2=8")
+  app.add_option(
+         "--quota-accelerators", accelerator_quota,
+         "accelerators that the unfinished jobs of a project may hold, by type: NVIDIA_TESLA_K80=2,TPU_V2=8")
       ->type_name("TYPE=N,...");
   app.add_option(
          "--real-bucket", options.real_buckets,
@@ -156,10 +157,6 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
     exit_status = app.exit(CLI::ValidationError("--listen", "'" + listen + "' is not HOST:PORT"));
     return false;
   }
-  if (Status quotas = ReadQuotas(request_limits, accelerator_quota, options); !quotas) {
-    exit_status = app.exit(CLI::ValidationError(quotas.error().field, quotas.error().message));
-    return false;
-  }
   for (const std::string& image : images) {
     auto pair = control::ParseImageRuntime(image);
     if (!pair) {
@@ -168,16 +165,20 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
     }
     options.images.push_back(*std::move(pair));
   }
+  if (Status quotas = ReadQuotas(request_limits, accelerator_quota, options); !quotas) {
+    exit_status = app.exit(CLI::ValidationError(quotas.error().field, quotas.error().message));
+    return false;
+  }
+  Status devices = ReadAccelerators(accelerators, accelerator_map, app.count("--accelerators") > 0, options);
+  if (!devices) {
+    exit_status = app.exit(CLI::ValidationError(devices.error().field, devices.error().message));
+    return false;
+  }
   options.data_dir = std::filesystem::absolute(options.data_dir).lexically_normal().string();
   options.stop_grace = std::chrono::seconds(grace_seconds);
   options.restart_pause =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(restart_seconds));
   return true;
 }
-  Status devices = ReadAccelerators(accelerators, accelerator_map, app.count("--accelerators") > 0, options);
-  if (!devices) {
-    exit_status = app.exit(CLI::ValidationError(devices.error().field, devices.error().message));
-    return false;
-  }
 
 }  // namespace trainyard::server

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "control/request_quota.h"
 #include "control/runtime_choice.h"
 #include "environment/catalogue.h"
-#include "control/request_quota.h"
 #include "jobs/accelerator_quota.h"
 #include "placement/accelerator_map.h"
 #include "placement/device.h"
@@ -30,7 +30,7 @@ struct ServeOptions {
   std::optional<std::vector<placement::Device>> accelerators;  ///< declared; nothing: those that are found
   placement::AcceleratorMap accelerator_map;
   replica::v1::Manifest::Network network = replica::v1::Manifest::HOST;
-  bool google_front = true;  ///< replicas find this server's buckets under Google's host names
+  bool google_front = true;               ///< replicas find this server's buckets under Google's host names
   std::vector<std::string> real_buckets;  ///< those that are the real Cloud Storage's
   std::string real_bucket_token;          ///< file with an access token for them; empty: none is sent
   control::RequestQuota::Limits request_limits;  ///< per project and minute

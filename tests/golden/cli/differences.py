@@ -17,6 +17,7 @@ COMMANDS = ["Available groups for trainyard ai-platform jobs:", "", "      submi
             "      describe                Describe a training job.",
             "      list                    List existing training jobs.",
             "      maintain                Stop a replica of a job and start it again, as maintenance does.",
+            "      shell                   Open a shell in a replica of a running training job.",
             "      stream-logs             Show logs from a running training job.",
             "      update                  Update the labels of a training job.", "",
             "For detailed information on a command and its flags, run:", "  trainyard ai-platform jobs COMMAND --help"]

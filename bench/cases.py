@@ -1,10 +1,13 @@
 """The cases, by the name that ./dev bench takes. Each adds rows: what, budget, seen, what stands beside it."""
 
+import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import time
+import urllib.parse
 
 import peers
 from harness import TRAINER, field, millis, quantile, seconds
@@ -128,26 +131,76 @@ def logs(bench, count=1_000_000):
                   f"{count / spent:,.0f}/s", f"the same program into a file, synced {count / raw_spent:,.0f}/s")
 
 
-def tail(bench, count=200):
-    """A line's way from the program's print to an answer of entries:list, asked for every 5 ms."""
+def tail(bench, count=200, idle=1000):
+    """A line's way from the program's print to a client of entries:tail: alone, with a thousand tails that wait for other jobs,
+    and with a thousand that want the same lines; beside it a client that asks entries:list every 5 ms."""
     server = bench.server("tail")
     uri = bench.warm(server)
-    bench.create(server, "tail", uri, pythonModule="probe.ticks", args=[str(count)])
+    alone = ticks(bench, server, uri, "alone", count, tail_of)
+    asked = ticks(bench, server, uri, "asked", count, ask_for)
+    before = field(f"/proc/{server.process.pid}/status", "VmRSS")
+    waiting = [open_tail(server, f"other_{number}") for number in range(idle)]
+    each = (field(f"/proc/{server.process.pid}/status", "VmRSS") - before) / idle
+    crowd = ticks(bench, server, uri, "crowd", count, tail_of)
+    close_all(waiting)
+    same = [open_tail(server, "same") for _ in range(idle)]
+    shared = ticks(bench, server, uri, "same", count, tail_of)
+    close_all(same)
+    bench.stop(server)
+    bench.row("a line's way to a reader (print to entries:tail)", "p99 50 ms", millis(alone),
+              f"asking entries:list every 5 ms {millis(asked)}")
+    bench.row(f"the same beside {idle:,} tails of other jobs", "p99 50 ms", millis(crowd), f"each takes {each / 1024:.0f} KiB")
+    bench.row(f"the same beside {idle:,} tails of this job", "", millis(shared),
+              "each gets five batches a second")
+
+
+def ticks(bench, server, uri, job_id, count, follow):
+    """Starts a job that prints the time; the seconds that each print took to get here."""
+    bench.create(server, job_id, uri, pythonModule="probe.ticks", args=[str(count)])
     seen = {}
+    for now, message in follow(server, job_id):
+        words = message.split()
+        if words[:1] == ["TICK"]:
+            seen.setdefault(words[1], now - float(words[2]))
+            if len(seen) == count:
+                return list(seen.values())
+
+
+def open_tail(server, job_id):
+    query = urllib.parse.urlencode({"resourceNames": "projects/p",
+                                    "filter": f'resource.labels.job_id="{job_id}" AND timestamp>="1970-01-01T00:00:00Z"'})
+    connection = socket.create_connection(("127.0.0.1", int(server.url.rsplit(":", 1)[1])))
+    connection.sendall(f"GET /v2/entries:tail?{query} HTTP/1.0\r\n\r\n".encode())  # 1.0: no chunks around the events
+    head = b""
+    while not head.endswith(b"\r\n\r\n"):
+        head += connection.recv(1)  # and no byte of the events
+    assert b" 200 " in head, head
+    return connection
+
+
+def tail_of(server, job_id):
+    with open_tail(server, job_id).makefile("rb") as stream:
+        for line in stream:
+            if line.startswith(b"data: "):
+                now = time.time()
+                for entry in json.loads(line[6:])["entries"]:
+                    yield now, entry["jsonPayload"]["message"]
+
+
+def ask_for(server, job_id):
     body = {"resourceNames": ["projects/p"], "orderBy": "timestamp desc", "pageSize": 5,
-            "filter": 'resource.type="ml_job" AND resource.labels.job_id="tail"'}
-    deadline = time.monotonic() + 60
-    while len(seen) < count and time.monotonic() < deadline:
+            "filter": f'resource.type="ml_job" AND resource.labels.job_id="{job_id}"'}
+    while True:
         page = server.session.post(server.url + "/v2/entries:list", json=body).json()
         now = time.time()
         for entry in page.get("entries", []):
-            words = entry["jsonPayload"]["message"].split()
-            if words[0] == "TICK":
-                seen.setdefault(words[1], now - float(words[2]))
+            yield now, entry["jsonPayload"]["message"]
         time.sleep(0.005)
-    bench.stop(server)
-    bench.row("a line's way to a reader (print to entries:list, asked every 5 ms)", "p99 50 ms", millis(list(seen.values())),
-              "the wait between two questions: 5 ms")
+
+
+def close_all(connections):
+    for connection in connections:
+        connection.close()
 
 
 def memory(bench):

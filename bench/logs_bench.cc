@@ -5,10 +5,16 @@
 #include <boost/asio/detached.hpp>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "async/system_clock.h"
+#include "logs/log_query.h"
+#include "logs/log_reader.h"
+#include "logs/log_writer.h"
 #include "logs/sqlite_log_store.h"
+#include "logs/tail_query.h"
+#include "logs/tail_reader.h"
 #include "sync_floor.h"
 #include "wire/json.h"
 
@@ -131,6 +137,97 @@ void MeasurePages(const std::filesystem::path& folder, const std::string& order)
               order.c_str(), read[read.size() / 2], read.back(), print);
 }
 
+constexpr int kSearchedLines = 1'000'000;
+constexpr int kSearchedJobs = 10;
+constexpr int kSearchedTasks = 8;
+constexpr int kLinesPerChunk = 100;
+constexpr std::uint64_t kStart = 1'700'000'000'000'000'001;
+constexpr std::uint64_t kChunkSpan = 100'000'000;  // a job writes a chunk every 100 ms: 1,000 lines/s
+
+/// Ten jobs of eight replicas side by side.
+void FillForSearches(const std::string& path) {
+  const SystemClock clock;
+  auto writer = logs::LogWriter::Open(path, clock).value();
+  std::array<std::array<std::int64_t, kSearchedTasks>, kSearchedJobs> next_line{};
+  for (int number = 0; number < kSearchedLines / kLinesPerChunk; ++number) {
+    const int job = number % kSearchedJobs;
+    const int task = number / kSearchedJobs % kSearchedTasks;
+    const std::string task_name = "worker-replica-" + std::to_string(task);
+    logs::AppendRequest request{.source = {.job_uid = job + 1,
+                                           .project = "bench",
+                                           .job_id = "job_" + std::to_string(job),
+                                           .source = task_name,
+                                           .task_name = task_name,
+                                           .trial_id = "",
+                                           .host_name = "host"},
+                                .chunk = {}};
+    replica::v1::LogLines packed;
+    const std::uint64_t start = kStart + static_cast<std::uint64_t>(number / kSearchedJobs) * kChunkSpan;
+    for (int i = 0; i < kLinesPerChunk; ++i) {
+      replica::v1::LogLine& line = *packed.add_line();
+      line.set_stamp(start + 1000 * static_cast<std::uint64_t>(i));
+      line.set_severity(logging::v2::LogEntry::INFO);
+      line.set_text("step " + std::to_string(number) + "." + std::to_string(i) +
+                    ": loss 0.25, accuracy 0.75");
+    }
+    std::int64_t& next = next_line.at(static_cast<std::size_t>(job)).at(static_cast<std::size_t>(task));
+    request.chunk.set_first_line(next);
+    request.chunk.set_line_count(kLinesPerChunk);
+    request.chunk.set_first_stamp(packed.line(0).stamp());
+    request.chunk.set_last_stamp(packed.line(kLinesPerChunk - 1).stamp());
+    packed.SerializeToString(request.chunk.mutable_lines());
+    next = writer->Append({&request, 1}).at(0).value().next_line;
+  }
+}
+
+void MeasureSearch(logs::LogReader& reader, const char* what, const std::string& filter, const char* order) {
+  logging::v2::ListLogEntriesRequest request;
+  request.add_resource_names("projects/bench");
+  request.set_filter(filter);
+  request.set_order_by(order);
+  request.set_page_size(50);
+  const logs::LogQuery query = logs::ParseLogQuery(request).value();
+  std::vector<double> times;
+  std::size_t found = 0;
+  for (int i = 0; i < 50; ++i) {
+    const auto start = SteadyClock::now();
+    found = reader.Read(query).value().entries.size();
+    times.push_back(SecondsSince(start) * 1000);
+  }
+  std::ranges::sort(times);
+  std::printf("  %-58s %3zu entries: p50 %6.2f ms, max %6.2f ms\n", what, found, times[times.size() / 2],
+              times.back());
+}
+
+/// A page of 50 out of a million lines, and what an append costs each tail that it wakes.
+void MeasureSearches(const std::filesystem::path& folder) {
+  const std::string path = folder / "search.db";
+  FillForSearches(path);
+  auto reader = logs::LogReader::Open(path).value();
+  std::printf("among %d lines of %d jobs with %d replicas:\n", kSearchedLines, kSearchedJobs, kSearchedTasks);
+  const std::string job = "resource.labels.job_id=\"job_3\"";
+  const std::string task =
+      " AND (resource.labels.task_name=\"worker-replica-5\" OR labels.task_name=\"worker-replica-5\")";
+  const std::string middle = "timestamp>=\"2023-11-14T22:14:50Z\" AND timestamp<\"2023-11-14T22:14:51Z\"";
+  MeasureSearch(*reader, "job, oldest", job, "timestamp asc");
+  MeasureSearch(*reader, "job, newest", job, "timestamp desc");
+  MeasureSearch(*reader, "job and one second in the middle", job + " AND " + middle, "timestamp asc");
+  MeasureSearch(*reader, "job and replica, oldest", job + task, "timestamp asc");
+  MeasureSearch(*reader, "job, replica and one second", job + task + " AND " + middle, "timestamp desc");
+  MeasureSearch(*reader, "one second of all jobs", middle, "timestamp asc");
+  MeasureSearch(*reader, "job and a text that is nowhere (20,000 lines a page)", job + " AND \"nowhere\"",
+                "timestamp asc");
+  auto tail = logs::TailReader::Open(path).value();
+  logging::v2::TailLogEntriesRequest request;
+  request.add_resource_names("projects/bench");
+  request.set_filter(job);
+  const logs::LogQuery query = logs::ParseTailQuery(request).value();
+  const logs::TailPosition end = tail->Start(query, "").value();
+  const auto start = SteadyClock::now();
+  for (int i = 0; i < 1000; ++i) static_cast<void>(tail->Read(query, end).value());
+  std::printf("  a tail's look for more at the end of a job: %.3f ms\n", SecondsSince(start));
+}
+
 int Run(int argc, char** argv) {
   const std::filesystem::path folder = FreshFolder(argc, argv, "logs_bench.tmp");
   for (const Load load : {Load{8, 100}, Load{8, 500}, Load{8, 2000}, Load{64, 500}}) {
@@ -140,6 +237,7 @@ int Run(int argc, char** argv) {
   }
   MeasurePages(folder, "timestamp asc");
   MeasurePages(folder, "timestamp desc");
+  MeasureSearches(folder);
   std::filesystem::remove_all(folder);
   return 0;
 }

@@ -1,11 +1,12 @@
 #include "logs/log_tails.h"
 
-#include <algorithm>
 #include <array>
-#include <map>
+#include <chrono>
+#include <cstdint>
 #include <optional>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
-#include <vector>
 
 #include "async/event.h"
 #include "async/on_pool.h"
@@ -17,8 +18,25 @@ namespace trainyard::logs {
 
 namespace {
 
-constexpr std::int64_t kAnyJob = 0;  // no job has it
-constexpr std::size_t kPagesShared = 16;
+// Keys of tails that wait for no one job; no job has them.
+constexpr std::int64_t kAnyJob = 0;
+constexpr std::int64_t kNewJob = -1;
+
+constexpr std::size_t kReadingsShared = 16;
+constexpr std::size_t kJobsSeenMax = 10'000;
+// Of all tails that wait for the same job, so that a crowd does not hold up the lines that it waits for. Few
+// of them are served at once, a thousand five times a second each.
+constexpr std::size_t kCrowd = 50;
+constexpr std::chrono::microseconds kBatchShare{200};
+
+std::int64_t KeyOf(const TailJob& job) {
+  switch (job.kind) {
+    case TailJob::Kind::kAny: return kAnyJob;
+    case TailJob::Kind::kOne: return job.uid;
+    case TailJob::Kind::kNotYet: return kNewJob;
+  }
+  return kAnyJob;
+}
 
 /// A page as it is sent.
 struct PrintedPage {
@@ -26,55 +44,52 @@ struct PrintedPage {
   std::string cursor;                           ///< empty without entries
   TailPosition position;
   bool caught_up = false;
-  std::optional<std::int64_t> job_uid;
+  TailJob job;
 };
 
-/// Reads and prints; keeps the last pages for those who ask the same. Used on the reading thread only.
-class PagePrinter {
- public:
-  explicit PagePrinter(std::unique_ptr<TailReader> reader) : reader_(std::move(reader)) {}
+Result<PrintedPage> ReadAndPrint(TailReader& reader, const LogQuery& query, TailPosition from) {
+  TY_TRY(TailPage page, reader.Read(query, from));
+  PrintedPage printed{.response = nullptr,
+                      .cursor = {},
+                      .position = page.position,
+                      .caught_up = page.caught_up,
+                      .job = page.job};
+  if (page.entries.empty()) return printed;
+  logging::v2::TailLogEntriesResponse response;
+  response.mutable_entries()->Reserve(static_cast<int>(page.entries.size()));
+  for (logging::v2::LogEntry& entry : page.entries) *response.add_entries() = std::move(entry);
+  printed.response = std::make_shared<const std::string>(wire::PrintJsonCompact(response));
+  printed.cursor = reader.Seal(query, page.position);
+  return printed;
+}
 
-  Result<TailPosition> Start(const LogQuery& query, std::string_view cursor) {
-    return reader_->Start(query, cursor);
+/// A look into the store that is under way or done, for all tails that ask the same from the same place.
+struct Reading {
+  Reading(const asio::any_io_executor& executor, std::shared_ptr<const LogQuery> the_query,
+          TailPosition the_place, std::uint64_t appends)
+      : query(std::move(the_query)), from(the_place), appends_before(appends), done(executor) {}
+
+  const std::shared_ptr<const LogQuery> query;
+  const TailPosition from;
+  const std::uint64_t appends_before;  ///< what was appended later it need not have seen
+  std::optional<Result<PrintedPage>> page;
+  Event done;
+};
+
+/// Lets those go on who wait for the reading, however it ends.
+struct Finish {
+  std::shared_ptr<Reading> reading;
+  ~Finish() {
+    if (!reading->page) reading->page = std::unexpected(Internal("the log was not read"));
+    reading->done.Set();
   }
-
-  Result<PrintedPage> Read(const LogQuery& query, TailPosition from) {
-    for (const Shared& shared : shared_) {
-      if (shared.page.response && shared.from == from && shared.context == query.page_token_context)
-        return shared.page;
-    }
-    TY_TRY(TailPage page, reader_->Read(query, from));
-    PrintedPage printed{.response = nullptr,
-                        .cursor = {},
-                        .position = page.position,
-                        .caught_up = page.caught_up,
-                        .job_uid = page.job_uid};
-    if (page.entries.empty()) return printed;
-    logging::v2::TailLogEntriesResponse response;
-    response.mutable_entries()->Reserve(static_cast<int>(page.entries.size()));
-    for (logging::v2::LogEntry& entry : page.entries) *response.add_entries() = std::move(entry);
-    printed.response = std::make_shared<const std::string>(wire::PrintJsonCompact(response));
-    printed.cursor = reader_->Seal(query, page.position);
-    shared_[next_shared_++ % kPagesShared] = {query.page_token_context, from, printed};
-    return printed;
-  }
-
- private:
-  struct Shared {
-    std::string context;
-    TailPosition from;
-    PrintedPage page;
-  };
-  std::unique_ptr<TailReader> reader_;
-  std::array<Shared, kPagesShared> shared_;
-  std::size_t next_shared_ = 0;
 };
 
 }  // namespace
 
 struct LogTails::Impl {
-  Impl(asio::any_io_executor the_loop, LogStore& the_store, std::unique_ptr<TailReader> reader)
-      : loop(std::move(the_loop)), store(the_store), pages(std::move(reader)) {
+  Impl(asio::any_io_executor the_loop, LogStore& the_store, std::unique_ptr<TailReader> the_reader)
+      : loop(std::move(the_loop)), store(the_store), reader(std::move(the_reader)) {
     store.OnAppended([this](std::int64_t job_uid) { Wake(job_uid); });
   }
   ~Impl() {
@@ -82,23 +97,28 @@ struct LogTails::Impl {
     reads.join();
   }
   void Wake(std::int64_t job_uid);
+  void WakeListed(std::int64_t key);
+  std::shared_ptr<Reading> FindReading(const LogQuery& query, TailPosition from) const;
+  asio::awaitable<Result<PrintedPage>> Read(std::shared_ptr<const LogQuery> query, TailPosition from);
 
   asio::any_io_executor loop;
   LogStore& store;
-  PagePrinter pages;                        ///< used on `reads` only
-  std::multimap<std::int64_t, Live*> live;  ///< by the job that the tail waits for
+  std::unique_ptr<TailReader> reader;                                ///< used on `reads` only
+  std::unordered_map<std::int64_t, std::unordered_set<Live*>> live;  ///< by the job that the tail waits for
+  std::unordered_set<std::int64_t> seen;  ///< jobs that had lines lately: not new to those who wait for one
+  std::array<std::shared_ptr<Reading>, kReadingsShared> readings;
+  std::size_t next_reading = 0;
+  std::uint64_t appends = 0;
   asio::thread_pool reads{1};
 };
 
 class LogTails::Live final : public Tail {
  public:
   Live(Impl& tails, std::shared_ptr<const LogQuery> query, TailPosition position)
-      : tails_(tails),
-        query_(std::move(query)),
-        position_(position),
-        wake_(tails.loop),
-        listed_(tails.live.emplace(kAnyJob, this)) {}
-  ~Live() override { tails_.live.erase(listed_); }
+      : tails_(tails), query_(std::move(query)), position_(position), wake_(tails.loop) {
+    tails_.live[key_].insert(this);
+  }
+  ~Live() override { Unlist(); }
   Live(const Live&) = delete;
   Live& operator=(const Live&) = delete;
 
@@ -109,25 +129,41 @@ class LogTails::Live final : public Tail {
     for (;;) {
       if (caught_up_ && !co_await wake_.WaitFor(give_up_at - std::chrono::steady_clock::now()))
         co_return TailBatch{};
+      co_await LetOthersPass();
       wake_.Reset();
-      auto read = [&pages = tails_.pages, query = query_, from = position_] {
-        return pages.Read(*query, from);
-      };
-      TY_CO_TRY(PrintedPage page, co_await OnPool(tails_.reads, std::move(read)));
+      TY_CO_TRY(PrintedPage page, co_await tails_.Read(query_, position_));
       position_ = page.position;
       caught_up_ = page.caught_up;
-      WaitFor(page.job_uid.value_or(kAnyJob));
-      if (page.response) co_return TailBatch{std::move(page.response), std::move(page.cursor), !caught_up_};
+      ListUnder(KeyOf(page.job));
+      if (!page.response) continue;
+      last_batch_at_ = std::chrono::steady_clock::now();
+      co_return TailBatch{std::move(page.response), std::move(page.cursor), !page.caught_up};
     }
   }
 
  private:
-  void WaitFor(std::int64_t job_uid) {
-    if (listed_->first == job_uid) return;
-    tails_.live.erase(listed_);
-    listed_ = tails_.live.emplace(job_uid, this);
-    // What was stored between the read and now woke those who were listed.
-    if (caught_up_) caught_up_ = false;
+  asio::awaitable<void> LetOthersPass() {
+    const std::size_t crowd = tails_.live[key_].size();
+    const auto next_at = last_batch_at_ + kBatchShare * crowd;
+    const auto now = std::chrono::steady_clock::now();
+    if (crowd < kCrowd || now >= next_at) co_return;
+    Event never(tails_.loop);
+    co_await never.WaitFor(next_at - now);
+  }
+
+  void ListUnder(std::int64_t key) {
+    if (key_ == key) return;
+    // Listed under a job alone it may have missed what is stored of others since.
+    if (key_ != kAnyJob) caught_up_ = false;
+    Unlist();
+    key_ = key;
+    tails_.live[key_].insert(this);
+  }
+
+  void Unlist() {
+    const auto listed = tails_.live.find(key_);
+    listed->second.erase(this);
+    if (listed->second.empty()) tails_.live.erase(listed);
   }
 
   Impl& tails_;
@@ -135,14 +171,52 @@ class LogTails::Live final : public Tail {
   TailPosition position_;
   bool caught_up_ = false;
   Event wake_;
-  std::multimap<std::int64_t, Live*>::iterator listed_;
+  std::int64_t key_ = kAnyJob;  ///< under which it is listed
+  std::chrono::steady_clock::time_point last_batch_at_;
 };
 
+void LogTails::Impl::WakeListed(std::int64_t key) {
+  const auto listed = live.find(key);
+  if (listed == live.end()) return;
+  for (Live* tail : listed->second) tail->Wake();
+}
+
 void LogTails::Impl::Wake(std::int64_t job_uid) {
-  for (const std::int64_t listed : {job_uid, kAnyJob}) {
-    const auto [first, last] = live.equal_range(listed);
-    for (auto tail = first; tail != last; ++tail) tail->second->Wake();
+  ++appends;
+  WakeListed(job_uid);
+  WakeListed(kAnyJob);
+  if (seen.size() == kJobsSeenMax) seen.clear();
+  if (seen.insert(job_uid).second) WakeListed(kNewJob);
+}
+
+/// One whose result is as good as that of a new one would be, or that has entries.
+std::shared_ptr<Reading> LogTails::Impl::FindReading(const LogQuery& query, TailPosition from) const {
+  for (const std::shared_ptr<Reading>& reading : readings) {
+    if (!reading || reading->from != from || reading->query->page_token_context != query.page_token_context)
+      continue;
+    const bool failed = reading->page && !*reading->page;
+    const bool has_entries = reading->page && *reading->page && (*reading->page)->response;
+    if (has_entries || (reading->appends_before == appends && !failed)) return reading;
   }
+  return nullptr;
+}
+
+asio::awaitable<Result<PrintedPage>> LogTails::Impl::Read(std::shared_ptr<const LogQuery> query,
+                                                          TailPosition from) {
+  const std::uint64_t appends_now = appends;
+  std::shared_ptr<Reading> reading = FindReading(*query, from);
+  if (reading != nullptr) {
+    co_await reading->done.Wait();
+  } else {
+    reading = std::make_shared<Reading>(loop, std::move(query), from, appends);
+    readings[next_reading++ % kReadingsShared] = reading;
+    auto read = [&used = *reader, asked = reading->query, from] { return ReadAndPrint(used, *asked, from); };
+    const Finish finish{reading};
+    reading->page = co_await OnPool(reads, std::move(read));
+  }
+  Result<PrintedPage> page = *reading->page;
+  if (page && reading->appends_before != appends_now) page->caught_up = false;
+  co_return page;
 }
 
 LogTails::LogTails(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -160,8 +234,8 @@ asio::awaitable<Result<std::shared_ptr<Tail>>> LogTails::Start(logging::v2::Tail
                                                                std::string cursor) {
   TY_CO_TRY(LogQuery parsed, ParseTailQuery(request));
   const auto query = std::make_shared<const LogQuery>(std::move(parsed));
-  auto start = [&pages = impl_->pages, query, cursor = std::move(cursor)] {
-    return pages.Start(*query, cursor);
+  auto start = [&reader = *impl_->reader, query, cursor = std::move(cursor)] {
+    return reader.Start(*query, cursor);
   };
   TY_CO_TRY(const TailPosition position, co_await OnPool(impl_->reads, std::move(start)));
   co_return std::make_shared<Live>(*impl_, query, position);

@@ -103,6 +103,45 @@ TEST_F(LogTailsTest, AWaitingTailIsWoken) {
   EXPECT_EQ(entries, std::vector<std::size_t>(kTails, 3));
 }
 
+// A tail of a job that does not exist yet is not bothered by every line of the others.
+TEST_F(LogTailsTest, AJobThatComesLater) {
+  std::size_t entries = 0;
+  std::size_t done = 0;
+  TaskGroup group(loop_.get_executor());
+  for (int line = 0; line < 3; ++line) Store("master-replica-0", {.first_line = line, .texts = {"x"}}, 2);
+  group.Spawn(Collect(Start(JobFilter(1)), 4, entries, done));
+  for (int line = 3; line < 6; ++line) Store("master-replica-0", {.first_line = line, .texts = {"x"}}, 2);
+  for (int line = 0; line < 4; ++line) Store("master-replica-0", {.first_line = line, .texts = {"a"}});
+  while (done < 1) loop_.run_one();
+  EXPECT_EQ(entries, 4U);
+}
+
+// Appends and reads interleave in every way that the pool's thread lets them.
+TEST_F(LogTailsTest, NoLineIsLostOrDoubledUnderLoad) {
+  constexpr std::size_t kLines = 600;
+  std::vector<std::size_t> entries(40);
+  std::size_t done = 0;
+  TaskGroup group(loop_.get_executor());
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const std::string filter = i % 3 == 0   ? JobFilter(1)
+                               : i % 3 == 1 ? "resource.labels.job_id:job1"
+                                            : JobFilter(1) + " x";
+    group.Spawn(Collect(Start(filter), kLines, entries[i], done));
+  }
+  for (std::size_t line = 0; line < kLines; ++line) {
+    asio::co_spawn(
+        loop_,
+        store_->Append(SampleSource(1, "master-replica-0"),
+                       SampleChunk({.first_line = static_cast<std::int64_t>(line), .texts = {"x"}})),
+        [](std::exception_ptr, Result<std::int64_t> next) { EXPECT_TRUE(next); });
+    if (line % 7 == 0) loop_.run_one();
+    if (line % 50 == 0)
+      Store("worker-replica-0", {.first_line = static_cast<std::int64_t>(line / 50), .texts = {"y"}}, 2);
+  }
+  while (done < entries.size()) loop_.run_one();
+  EXPECT_EQ(entries, std::vector<std::size_t>(40, kLines));
+}
+
 TEST_F(LogTailsTest, ACursorGoesOnAfterARestart) {
   Store("master-replica-0", {.texts = NumberedTexts("t", 1200)});
   const std::string filter = JobFilter(1) + R"( AND timestamp>="1970-01-01T00:00:00Z")";

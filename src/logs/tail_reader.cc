@@ -45,9 +45,10 @@ std::int64_t EarliestOf(const LogQuery& query) {
 /// Fills one page, chunk by chunk.
 class PageFiller {
  public:
-  PageFiller(const LogQuery& query, TailPosition from)
+  PageFiller(const LogQuery& query, TailPosition from, TailJob job)
       : query_(query), earliest_(EarliestOf(query)), from_(from) {
     page_.position = from;
+    page_.job = job;
   }
 
   [[nodiscard]] bool Full() const {
@@ -128,12 +129,6 @@ struct TailReader::Statements {
   }
 };
 
-/// Whose lines a query can match.
-struct TailReader::Job {
-  enum class Kind { kAny, kOne, kNone } kind = Kind::kAny;  ///< kNone: it has no line yet
-  std::int64_t uid = 0;
-};
-
 TailReader::TailReader(Database database, store::PageTokenKey key, std::unique_ptr<Statements> statements)
     : database_(std::move(database)), cursor_key_(key), statements_(std::move(statements)) {}
 
@@ -153,20 +148,20 @@ Result<std::unique_ptr<TailReader>> TailReader::Open(const std::string& path) {
 }
 
 /// One job of one project is the common question; all others walk through what arrives.
-Result<TailReader::Job> TailReader::FindJob(const LogQuery& query) {
-  if (!query.bounds.job_id || query.projects.size() != 1) return Job{};
+Result<TailJob> TailReader::FindJob(const LogQuery& query) {
+  if (!query.bounds.job_id || query.projects.size() != 1) return TailJob{};
   Cursor cursor = statements_->find_job.Query(query.projects[0], *query.bounds.job_id);
   TY_TRY(const bool found, cursor.Next());
-  if (!found) return Job{.kind = Job::Kind::kNone};
-  const Job job{.kind = Job::Kind::kOne, .uid = cursor.Int(0)};
+  if (!found) return TailJob{.kind = TailJob::Kind::kNotYet};
+  const TailJob job{.kind = TailJob::Kind::kOne, .uid = cursor.Int(0)};
   TY_TRY(const bool another, cursor.Next());
-  return another ? Job{} : job;
+  return another ? TailJob{} : job;
 }
 
-Result<TailPosition> TailReader::End(const Job& job) {
-  if (job.kind == Job::Kind::kNone) return TailPosition{};
-  Cursor cursor =
-      job.kind == Job::Kind::kOne ? statements_->end_of_job.Query(job.uid) : statements_->end_of_all.Query();
+Result<TailPosition> TailReader::End(const TailJob& job) {
+  if (job.kind == TailJob::Kind::kNotYet) return TailPosition{};
+  Cursor cursor = job.kind == TailJob::Kind::kOne ? statements_->end_of_job.Query(job.uid)
+                                                  : statements_->end_of_all.Query();
   TY_TRY(const bool found, cursor.Next());
   return found ? TailPosition{cursor.Int(0), cursor.Int(1), cursor.Int(2)} : TailPosition{};
 }
@@ -179,10 +174,10 @@ Result<TailPosition> TailReader::Start(const LogQuery& query, std::string_view c
     }
     return TailPosition{numbers[0], numbers[1], numbers[2]};
   }
-  TY_TRY(const Job job, FindJob(query));
+  TY_TRY(const TailJob job, FindJob(query));
   const std::int64_t earliest = EarliestOf(query);
   if (query.bounds.earliest == SysTime::min()) return End(job);
-  if (job.kind != Job::Kind::kAny || earliest == 0) return TailPosition{};  // Read() looks the time up
+  if (job.kind != TailJob::Kind::kAny || earliest == 0) return TailPosition{};  // Read() looks the time up
   Cursor since = statements_->since.Query(earliest);
   TY_TRY(const bool found, since.Next());
   if (found && !since.IsNull(0)) return TailPosition{since.Int(0), 0, 0};
@@ -195,11 +190,11 @@ std::string TailReader::Seal(const LogQuery& query, const TailPosition& position
 }
 
 Result<TailPage> TailReader::Read(const LogQuery& query, TailPosition from) {
-  PageFiller page(query, from);
-  TY_TRY(const Job job, FindJob(query));
-  if (job.kind == Job::Kind::kNone || query.bounds.nothing) return page.Finish(true);
-  const bool one = job.kind == Job::Kind::kOne;
-  Cursor rows = one ? statements_->of_job.Query(job.uid, std::max(from.first_time, EarliestOf(query)))
+  TY_TRY(const TailJob job, FindJob(query));
+  PageFiller page(query, from, job);
+  if (job.kind == TailJob::Kind::kNotYet || query.bounds.nothing) return page.Finish(true);
+  Cursor rows = job.kind == TailJob::Kind::kOne
+                    ? statements_->of_job.Query(job.uid, std::max(from.first_time, EarliestOf(query)))
                     : statements_->of_all.Query(from.chunk);
   bool more = true;
   while (!page.Full()) {
@@ -207,9 +202,7 @@ Result<TailPage> TailReader::Read(const LogQuery& query, TailPosition from) {
     if (!more) break;
     TY_RETURN_IF_ERROR(page.Take(rows));
   }
-  TailPage read = page.Finish(!more);
-  if (one) read.job_uid = job.uid;
-  return read;
+  return page.Finish(!more);
 }
 
 Result<std::vector<std::string>> TailReader::QueryPlans() {

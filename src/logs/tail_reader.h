@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,11 +22,18 @@ struct TailPosition {
   friend bool operator==(const TailPosition&, const TailPosition&) = default;
 };
 
+/// Whose lines a query can match.
+struct TailJob {
+  enum class Kind { kAny, kOne, kNotYet } kind = Kind::kAny;  ///< kNotYet: one that has no line
+  std::int64_t uid = 0;                                       ///< kOne
+  friend bool operator==(const TailJob&, const TailJob&) = default;
+};
+
 struct TailPage {
   std::vector<logging::v2::LogEntry> entries;  ///< by timestamp
   TailPosition position;                       ///< go on from here
   bool caught_up = false;                      ///< nothing more was stored
-  std::optional<std::int64_t> job_uid;  ///< the query can match lines of this job only; nothing: of any
+  TailJob job;
 };
 
 inline constexpr std::size_t kTailEntriesMax = 500;
@@ -54,11 +60,10 @@ class TailReader {
 
  private:
   struct Statements;
-  struct Job;
 
   TailReader(sqlite::Database database, store::PageTokenKey key, std::unique_ptr<Statements> statements);
-  Result<Job> FindJob(const LogQuery& query);
-  Result<TailPosition> End(const Job& job);
+  Result<TailJob> FindJob(const LogQuery& query);
+  Result<TailPosition> End(const TailJob& job);
 
   sqlite::Database database_;
   store::PageTokenKey cursor_key_;

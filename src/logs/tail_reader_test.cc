@@ -132,10 +132,11 @@ TEST_F(TailReaderTest, TwoProjects) {
   ASSERT_TRUE(Append(same, {.texts = {"q"}}));
   const LogQuery both = Query(JobFilter(1) + kFromTheStart, {"p", "q"});
   TailPosition position = tail_->Start(both, "").value();
-  EXPECT_FALSE(tail_->Read(both, position)->job_uid);
+  EXPECT_EQ(tail_->Read(both, position)->job, TailJob());
   EXPECT_THAT(Rest(both, position), testing::UnorderedElementsAre("p", "q"));
   const LogQuery one = Query(JobFilter(1) + kFromTheStart, {"q"});
-  EXPECT_EQ(tail_->Read(one, {})->job_uid, 2);
+  EXPECT_EQ(tail_->Read(one, {})->job, (TailJob{TailJob::Kind::kOne, 2}));
+  EXPECT_EQ(tail_->Read(Query(JobFilter(7)), {})->job.kind, TailJob::Kind::kNotYet);
   EXPECT_THAT(Texts(tail_->Read(one, {})->entries), ElementsAre("q"));
 }
 

@@ -1,0 +1,130 @@
+#include "server/installation.h"
+
+#include "api/batch_handlers.h"
+#include "api/discovery_handlers.h"
+#include "api/job_handlers.h"
+#include "api/logging_handlers.h"
+#include "api/metadata_handlers.h"
+#include "api/metrics_handlers.h"
+#include "api/ml_methods.h"
+#include "api/policy_handlers.h"
+#include "api/project_handlers.h"
+#include "api/shell_handlers.h"
+#include "api/status_handlers.h"
+#include "api/storage_handlers.h"
+#include "engine/replica_link.h"
+#include "environment/python_probe.h"
+#include "environment/site_hook.h"
+#include "server/google_front.h"
+#include "server/machine.h"
+
+namespace trainyard::server {
+
+namespace {
+
+constexpr unsigned kFileThreads = 2;
+
+}  // namespace
+
+Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context& loop,
+                                                         const ServeOptions& options) {
+  TY_TRY(DataDirectory data, DataDirectory::Open(options.data_dir));
+  TY_TRY(std::string secret, data.Secret());
+  TY_RETURN_IF_ERROR(environment::InstallSiteHook(data.environments_dir()));
+  TY_TRY(environment::Catalogue catalogue, environment::Catalogue::Load(data.environments_dir()));
+  auto foundation = std::make_unique<Foundation>(kFileThreads);
+  TY_TRY(Stores stores, OpenStores(loop, options, data, *foundation));
+  return std::unique_ptr<Installation>(new Installation(loop, options, std::move(data), std::move(secret),
+                                                        std::move(catalogue), std::move(foundation),
+                                                        std::move(stores)));
+}
+
+Result<Installation::Stores> Installation::OpenStores(boost::asio::io_context& loop,
+                                                      const ServeOptions& options, const DataDirectory& data,
+                                                      Foundation& foundation) {
+  const SystemClock& clock = foundation.clock;
+  Stores stores;
+  TY_TRY(stores.writer, store::SqliteJobStore::Open(data.jobs_db()));
+  TY_TRY(stores.reader, store::SqliteJobStore::OpenReader(data.jobs_db()));
+  TY_TRY(stores.logs, logs::SqliteLogStore::Open(loop, clock, data.logs_db()));
+  TY_TRY(stores.tails, logs::LogTails::Open(loop.get_executor(), *stores.logs, data.logs_db()));
+  TY_TRY(stores.usage, metrics::UsageHistory::Open(loop.get_executor(), clock, data.Path("metrics.db")));
+  TY_TRY(stores.buckets,
+         storage::Buckets::Open({.data = data.Path(""), .create_on_use = options.create_buckets}, clock,
+                                foundation.files));
+  return stores;
+}
+
+control::Settings Installation::MakeSettings(const ServeOptions& options, const DataDirectory& data,
+                                             std::string secret) {
+  return {.attempts_dir = data.attempts_dir(),
+          .environments_dir = data.environments_dir(),
+          .server_socket = data.server_socket(),
+          .secret = std::move(secret),
+          .stop_grace = options.stop_grace,
+          .restart_pause = options.restart_pause,
+          .replica_environment = {}};
+}
+
+Installation::Installation(boost::asio::io_context& loop, const ServeOptions& options, DataDirectory data,
+                           std::string secret, environment::Catalogue catalogue,
+                           std::unique_ptr<Foundation> foundation, Stores stores)
+    : options_(options),
+      data_(std::move(data)),
+      catalogue_(std::move(catalogue)),
+      foundation_(std::move(foundation)),
+      stores_(std::move(stores)),
+      journal_(loop, *stores_.writer, *stores_.reader),
+      engine_(loop.get_executor(), {.supervisor_program = "/proc/self/exe"}),
+      capacity_(MachineCapacity(options.capacity)),
+      devices_(MachineDevices(options)),
+      admissions_(loop.get_executor(), capacity_, control::IsPortFree, options.network, devices_),
+      settings_(MakeSettings(options, data_, std::move(secret))),
+      maker_(*stores_.buckets, catalogue_, foundation_->clock,
+             {.runtime_default = options.default_runtime,
+              .runtime_fallback = options.runtime_fallback,
+              .images = options.images,
+              .pythons = environment::ProbePythons(data_.environments_dir()),
+              .capacity = capacity_,
+              .devices = devices_}),
+      jobs_({.loop = loop.get_executor(),
+             .journal = journal_,
+             .logs = *stores_.logs,
+             .engine = engine_,
+             .admissions = admissions_,
+             .clock = foundation_->clock,
+             .settings = settings_,
+             .usage = stores_.usage.get()},
+            maker_, options.accelerator_quota),
+      request_quota_(foundation_->clock, options.request_limits) {
+  AddRoutes();
+}
+
+void Installation::AddRoutes() {
+  api::AddHealthRoute(router_);
+  api::AddDiscoveryRoutes(router_);
+  api::MlMethods ml(router_, request_quota_);
+  api::AddJobRoutes(ml, jobs_);
+  api::AddPolicyRoutes(ml, jobs_);
+  api::AddProjectRoutes(ml);
+  api::AddShellRoutes(router_, jobs_);
+  api::AddStatusRoutes(router_, jobs_);
+  api::AddStorageRoutes(router_, *stores_.buckets);
+  api::AddBatchRoutes(router_);
+  api::AddLoggingRoutes(router_, *stores_.logs, *stores_.tails);
+  api::AddMetadataRoutes(
+      router_, {.project = options_.project,
+                .universe_domain = [this] { return "localhost:" + std::to_string(tls_port_); },
+                .access_token = [this](std::string_view host) { return TokenForHost(settings_, host); }});
+  api::AddMetricsRoutes(router_, {.jobs = jobs_, .usage = *stores_.usage, .requests = request_counts_});
+  api::AddMaintenanceRoute(router_, jobs_);
+  router_.Add(http::Method::kGet, "/replica/v1/attach", engine::AttachHandler(jobs_));
+}
+
+void Installation::SetAddress(const std::string& url,
+                              std::map<std::string, std::string> replica_environment) {
+  settings_.server_url = url;
+  settings_.replica_environment = std::move(replica_environment);
+}
+
+}  // namespace trainyard::server

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "async/system_clock.h"
+#include "control/job_service.h"
+#include "control/request_quota.h"
+#include "engine/local/local_engine.h"
+#include "http/request_counts.h"
+#include "http/router.h"
+#include "logs/log_tails.h"
+#include "logs/sqlite_log_store.h"
+#include "metrics/usage_history.h"
+#include "server/data_directory.h"
+#include "server/serve_options.h"
+#include "storage/buckets.h"
+#include "store/journal.h"
+#include "store/sqlite/sqlite_job_store.h"
+
+namespace trainyard::server {
+
+/// Everything of a server but its sockets: the stores of its data directory, the jobs on them, and the router
+/// of its API. Made before the loop runs; after that loop thread only. The members are in the order in which
+/// they need each other.
+class Installation {
+ public:
+  /// Blocking. Errors: what is wrong with the data directory or its databases. `loop` and `options` outlive
+  /// it.
+  [[nodiscard]] static Result<std::unique_ptr<Installation>> Open(boost::asio::io_context& loop,
+                                                                  const ServeOptions& options);
+  Installation(const Installation&) = delete;
+  Installation& operator=(const Installation&) = delete;
+
+  /// What is known only once it listens; before the loop runs.
+  void SetAddress(const std::string& url, std::map<std::string, std::string> replica_environment);
+  void SetTlsPort(std::uint16_t port) { tls_port_ = port; }
+
+  [[nodiscard]] const Clock& clock() const noexcept { return foundation_->clock; }
+  [[nodiscard]] const DataDirectory& data() const noexcept { return data_; }
+  [[nodiscard]] control::Settings& settings() noexcept { return settings_; }
+  [[nodiscard]] control::JobService& jobs() noexcept { return jobs_; }
+  [[nodiscard]] storage::Buckets& buckets() noexcept { return *stores_.buckets; }
+  [[nodiscard]] const http::Router& router() const noexcept { return router_; }
+  [[nodiscard]] http::RequestCounts& request_counts() noexcept { return request_counts_; }
+
+ private:
+  /// The databases and folders below the data directory.
+  struct Stores {
+    std::unique_ptr<store::SqliteJobStore> writer;
+    std::unique_ptr<store::SqliteJobStore> reader;
+    std::unique_ptr<logs::SqliteLogStore> logs;
+    std::unique_ptr<logs::LogTails> tails;
+    std::unique_ptr<metrics::UsageHistory> usage;
+    std::unique_ptr<storage::Buckets> buckets;
+  };
+  /// What the stores stand on.
+  struct Foundation {
+    SystemClock clock;
+    boost::asio::thread_pool files;
+    explicit Foundation(unsigned file_threads) : files(file_threads) {}
+  };
+
+  [[nodiscard]] static Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& options,
+                                                 const DataDirectory& data, Foundation& foundation);
+  [[nodiscard]] static control::Settings MakeSettings(const ServeOptions& options, const DataDirectory& data,
+                                                      std::string secret);
+  Installation(boost::asio::io_context& loop, const ServeOptions& options, DataDirectory data,
+               std::string secret, environment::Catalogue catalogue, std::unique_ptr<Foundation> foundation,
+               Stores stores);
+  void AddRoutes();
+
+  const ServeOptions& options_;
+  DataDirectory data_;
+  environment::Catalogue catalogue_;
+  std::unique_ptr<Foundation> foundation_;
+  Stores stores_;
+  store::Journal journal_;
+  engine::LocalEngine engine_;
+  placement::Capacity capacity_;
+  placement::DevicePool devices_;
+  control::Admissions admissions_;
+  control::Settings settings_;
+  control::JobMaker maker_;
+  control::JobService jobs_;
+  control::RequestQuota request_quota_;
+  http::RequestCounts request_counts_;
+  std::uint16_t tls_port_ = 0;
+  http::Router router_;
+};
+
+}  // namespace trainyard::server

@@ -110,6 +110,15 @@ Failure Restrict(const std::string& path, std::uint64_t attributes_set) {
   return Attach(folder[0], path);
 }
 
+/// What would change the whole machine, as in a container.
+Failure ProtectProc() {
+  for (const char* path : {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"}) {
+    if (access(path, F_OK) != 0) continue;
+    if (Failure failure = Restrict(path, MOUNT_ATTR_RDONLY)) return failure;
+  }
+  return {};
+}
+
 /// Taken from the tree as it was, named as they will be seen.
 Failure DetachBinds(const FileView& view, std::vector<Detached>& binds) {
   for (const FileView::Bind& bind : view.binds) {
@@ -153,10 +162,11 @@ std::optional<ViewFailure> SetUpFileView(const FileView& view) {
       errno != ENOENT) {
     return ViewFailure{"mount /dev/shm", errno};
   }
-  if (view.proc && mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) {
+  if (!view.proc) return {};
+  if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) {
     return ViewFailure{"mount /proc", errno};
   }
-  return {};
+  return ProtectProc();
 }
 
 }  // namespace trainyard::replica

@@ -23,8 +23,8 @@ struct FileView {
   std::vector<std::string> read_only;  ///< folders that cannot be written
   std::vector<Bind> binds;
   std::vector<std::string> forbidden;  ///< device files that cannot be opened; those not there are left out
-  bool proc = false;                   ///< /proc of the PID namespace that we are in
-  bool shared_memory = false;          ///< a /dev/shm of its own
+  bool proc = false;           ///< /proc of the PID namespace that we are in, without the machine's settings
+  bool shared_memory = false;  ///< a /dev/shm of its own
 };
 
 struct ViewFailure {

@@ -61,6 +61,22 @@ TEST_P(IsolationTest, SeesNothingOfItsNeighbours) {
               ElementsAre("INFO 7-master-replica-0-1", "INFO home", "INFO work"));
 }
 
+TEST_P(IsolationTest, SeesNothingElseOfTheDataDirectory) {
+  fs::create_directories(folder_.path() + "/run");
+  std::ofstream(folder_.path() + "/run/secret") << "secret";
+  EXPECT_THAT(RunScript("ls " + folder_.path()), ElementsAre("INFO attempts", "INFO environments"));
+}
+
+TEST_P(IsolationTest, CannotChangeTheMachine) {
+  EXPECT_THAT(RunScript("umount -l " + folder_.path() +
+                        "/attempts 2>/dev/null || echo mounts stay\n"
+                        "(cat /proc/sys/kernel/core_pattern > /proc/sys/kernel/core_pattern) 2>/dev/null || "
+                        "echo settings stay\n"
+                        "find /sys/fs/cgroup -maxdepth 2 -name cgroup.procs -writable | wc -l\n"
+                        "mknod /tmp/full c 1 7 2>/dev/null || echo no devices\n"),
+              ElementsAre("INFO mounts stay", "INFO settings stay", "INFO 0", "INFO no devices"));
+}
+
 TEST_P(IsolationTest, CannotWriteIntoTheEnvironments) {
   EXPECT_THAT(RunScript("touch " + folder_.path() +
                         "/environments/rt/x 2>&1 | grep -o 'Read-only file system'; [ -e " + folder_.path() +

@@ -30,6 +30,8 @@ namespace {
 /// How much of its output a process can be ahead of us.
 constexpr int kPipeBytes = 256 << 10;
 constexpr std::size_t kReadBytes = 64 << 10;
+/// Devices, and the cgroups of other replicas.
+constexpr const char* kKernelSettings = "/sys";
 
 struct Pipes {
   std::array<UniqueFd, kStreamCount> ours;
@@ -76,11 +78,15 @@ std::vector<std::string> ForbiddenDevices(const v1::Devices& own) {
   return forbidden;
 }
 
+std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+/// Of the data directory (secrets, records, attempts of others) a replica sees its own folders, the
+/// environments and the binds.
 FileView MakeView(const UserProcess::Start& start, const Channels& channels) {
   const AttemptDir real{RealPath(start.dir.path)};
   FileView view{.tmp = real.Tmp(),
                 .hosts = real.Hosts(),
-                .hidden = real.path.substr(0, real.path.rfind('/')),
+                .hidden = FolderOf(FolderOf(real.path)),
                 .kept = {real.Work(), real.Home()},
                 .binds = ChannelBinds(start.manifest, channels),
                 .forbidden = ForbiddenDevices(start.manifest.devices()),
@@ -88,6 +94,7 @@ FileView MakeView(const UserProcess::Start& start, const Channels& channels) {
   const std::string environments = RealPath(start.manifest.places().environments_dir());
   if (!environments.empty() && access(environments.c_str(), F_OK) == 0)
     view.read_only.push_back(environments);
+  if (access(kKernelSettings, F_OK) == 0) view.read_only.emplace_back(kKernelSettings);
   if (view.hidden.empty() || view.hidden == "/tmp") view.hidden.clear();
   return view;
 }

@@ -17,6 +17,16 @@ namespace trainyard::wire {
 
 std::optional<long double> ReadNumber(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
+  const bool negative = text.starts_with('-');
+  const std::string_view unsigned_text = text.substr(negative ? 1 : 0);
+  if (unsigned_text.empty()) return std::nullopt;
+  // from_chars of libstdc++ 12 reads behind a text that begins as these do.
+  if (ToLower(unsigned_text[0]) == 'n' || ToLower(unsigned_text[0]) == 'i') {
+    using Limits = std::numeric_limits<long double>;
+    if (EqualsIgnoringCase(unsigned_text, "nan")) return Limits::quiet_NaN();
+    if (!EqualsIgnoringCase(unsigned_text, "infinity")) return std::nullopt;
+    return negative ? -Limits::infinity() : Limits::infinity();
+  }
   long double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;

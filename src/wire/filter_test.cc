@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "trainyard/logging/v2/logging.pb.h"
 #include "trainyard/ml/v1/ml.pb.h"
+#include "wire/filter_operand.h"
 #include "wire/json.h"
 
 namespace trainyard::wire {
@@ -89,6 +92,9 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"default_below_unset", R"(operation.producer="")", true},
         Row{"default_below_unset_not_equal", R"(operation.producer!="x")", true},
         Row{"default_below_unset_presence", "operation.producer:*", false},
+        Row{"number_and_nan", "httpRequest.status>NaN", false},
+        Row{"number_below_infinity", "httpRequest.status<Infinity", true},
+        Row{"number_above_minus_infinity", "httpRequest.status>-infinity", true},
         Row{"length_in_ms", "httpRequest.latency=1500ms", true},
         Row{"length_in_minutes", "httpRequest.latency<0.1m", true},
         Row{"length_in_us", "httpRequest.latency>1.5e6us", false},
@@ -175,6 +181,19 @@ TEST(ParseFilter, LimitsPatterns) {
   EXPECT_EQ(ParseFilter(text).error().message, "Filter has too many regular expressions");
 }
 
+TEST(CheckFilter, KnowsTheNamesThatFieldsHaveInJson) {
+  ml::v1::Job job;
+  job.mutable_training_output()->set_consumed_ml_units(1.5);
+  for (const char* text : {"trainingOutput.consumedMLUnits>1", "training_output.consumed_ml_units>1"}) {
+    const auto filter = ParseFilter(text);
+    ASSERT_TRUE(filter.has_value());
+    EXPECT_TRUE(CheckFilter(*filter, *ml::v1::Job::descriptor())) << text;
+    EXPECT_TRUE(Matches(*filter, job)) << text;
+  }
+  EXPECT_FALSE(CheckFilter(*ParseFilter("trainingOutput.consumedMlUnits>1"), *ml::v1::Job::descriptor()))
+      << "no answer has that name";
+}
+
 TEST(CheckFilter, NamesWhatTheTypeLacks) {
   const auto check = [](const char* text) {
     return CheckFilter(*ParseFilter(text), *logging::v2::LogEntry::descriptor()).error();
@@ -189,6 +208,16 @@ TEST(CheckFilter, NamesWhatTheTypeLacks) {
             InvalidArgument("filter", "Invalid value for field 'traceSampled': 'true'"));
   EXPECT_EQ(check("httpRequest.status=ok"),
             InvalidArgument("filter", "Invalid value for field 'httpRequest.status': 'ok'"));
+}
+
+// libstdc++'s from_chars looked for the end of the string behind texts that begin like "nan".
+TEST(ReadNumber, EndsWithTheText) {
+  for (const std::string_view text : {"n", "ns99", "-inf", "i"}) {
+    const std::vector<char> alone(text.begin(), text.end());  // no NUL behind it, which ASan would notice
+    EXPECT_FALSE(ReadNumber({alone.data(), alone.size()}).has_value()) << text;
+  }
+  EXPECT_EQ(ReadNumber("+12.5e1"), 125);
+  EXPECT_FALSE(ReadNumber("-").has_value());
 }
 
 TEST(Filter, WorksOnJobsToo) {

@@ -43,7 +43,8 @@ constexpr auto kStreamFlags = WithCommonFlags(
                         .check = CheckPositiveInteger},
                FlagSpec{.name = "--polling-interval",
                         .metavar = "SECONDS",
-                        .help = "Time between two looks for new entries; half a second if not given.",
+                        .help = "Time between two looks for new entries, where the server does not send them; half a "
+                                "second if not given.",
                         .check = CheckPositiveInteger},
                FlagSpec{.name = "--task-name",
                         .metavar = "TASK",

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "wire/field_name.h"
 #include "wire/json_compact.h"
 #include "wire/json_indent.h"
 #include "wire/json_tree.h"
@@ -92,14 +93,6 @@ namespace {
 bool HasAnyName(const Descriptor& type) {
   return type.file() == google::protobuf::Struct::descriptor()->file() ||
          type.full_name() == "google.protobuf.Any";
-}
-
-const FieldDescriptor* FindField(const Descriptor& type, std::string_view name) {
-  for (int i = 0; i < type.field_count(); ++i) {
-    const FieldDescriptor* field = type.field(i);
-    if (field->json_name() == name || field->name() == name) return field;
-  }
-  return nullptr;
 }
 
 /// The type below a field in JSON; null where names may be anything or there are none.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/overloaded.h"
+#include "wire/field_name.h"
 #include "wire/filter.h"
 #include "wire/filter_operand.h"
 
@@ -34,8 +35,7 @@ bool IsAnyJson(const Descriptor& type) {
 Result<const FieldDescriptor*> Resolve(const std::vector<std::string>& path, const Descriptor& root) {
   const Descriptor* type = &root;
   for (std::size_t i = 0; i < path.size(); ++i) {
-    const FieldDescriptor* field = type->FindFieldByName(path[i]);
-    if (field == nullptr) field = type->FindFieldByCamelcaseName(path[i]);
+    const FieldDescriptor* field = FindField(*type, path[i]);
     if (field == nullptr) return Refused("Field not found: '" + Join(path) + "'");
     const bool last = i + 1 == path.size();
     if (last) return field;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/ascii.h"
+#include "wire/field_name.h"
 #include "wire/time.h"
 
 namespace trainyard::wire {
@@ -68,8 +69,7 @@ class PathWalk {
   }
 
   void EnterField(const Message& message, std::size_t at) {
-    const FieldDescriptor* field = message.GetDescriptor()->FindFieldByName(path_[at]);
-    if (field == nullptr) field = message.GetDescriptor()->FindFieldByCamelcaseName(path_[at]);
+    const FieldDescriptor* field = FindField(*message.GetDescriptor(), path_[at]);
     if (field == nullptr) return;
     const Reflection& reflection = *message.GetReflection();
     if (field->is_map()) return EnterMap(message, *field, at + 1);

@@ -119,9 +119,12 @@ Shortage RoomShortage(const Capacity& capacity, const Load& used, const Load& mo
 Shortage DeviceShortage(const DevicePool& devices, const Gang& gang, const std::set<std::size_t>& wanted) {
   const std::set<std::string> holders = devices.HoldersOf(wanted);
   const std::vector<std::string> users(holders.begin(), holders.end());
+  // Counted as jobs count: TPUs by their cores. Nobody can get GPUs and TPUs for one request.
+  const bool tpus = !wanted.empty() && devices.devices().at(*wanted.begin()).kind == Device::Kind::kTpu;
+  const std::size_t each = tpus ? kTpuCoresPerBoard : 1;
   const std::size_t held = wanted.size() - devices.FreeOf(wanted);
-  return {"Waiting for " + AskedAccelerators(gang) + ": " + std::to_string(held) + " of " +
-              std::to_string(wanted.size()) + " are in use by " + Names(users) + ".",
+  return {"Waiting for " + AskedAccelerators(gang) + ": " + std::to_string(held * each) + " of " +
+              std::to_string(wanted.size() * each) + " are in use by " + Names(users) + ".",
           WhenTheyEnd(users)};
 }
 

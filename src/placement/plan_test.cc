@@ -153,6 +153,14 @@ TEST(PlanAdmissions, GpusAreExclusiveAndPriorityOrdersWhoeverWantsThem) {
               testing::ElementsAre("0", "1"));
 }
 
+TEST(PlanAdmissions, TpusAreCountedByCores) {
+  DevicePool pool{*ParseDeclaredDevices("tpu-v2=16"), {}};
+  pool.Take("7", "tpu_job", *pool.Choose(WithGpus(Make(7, 1), 8, AcceleratorConfig::TPU_V2)));
+  pool.Take("8", "other", *pool.Choose(WithGpus(Make(8, 1), 8, AcceleratorConfig::TPU_V2)));
+  const Planned plan = PlanAll(kTwoCpus, {}, {WithGpus(Make(1, 1), 8, AcceleratorConfig::TPU_V3)}, pool);
+  EXPECT_EQ(plan.waiting.at(1).reason, "Waiting for 8 TPU_V3: 16 of 16 are in use by other, tpu_job.");
+}
+
 TEST(PlanAdmissions, WhoWaitsForGpusHoldsBackNobodyElse) {
   DevicePool pool = FourGpus();
   pool.Take("7", "gpu_job", *pool.Choose(WithGpus(Make(7, 1), 4)));

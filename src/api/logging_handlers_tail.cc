@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "api/system_parameters.h"
 #include "wire/error_body.h"
 #include "wire/json.h"
 #include "wire/time.h"
@@ -27,11 +28,11 @@ constexpr std::string_view kFallenBehind = ": fallen behind; going on from the s
 Result<TailLogEntriesRequest> ReadQuery(const Request& request) {
   TailLogEntriesRequest tail;
   for (const auto& [name, value] : request.query) {
-    if (name == "resourceNames" || name == "resource_names") {
+    if (name == "resourceNames") {
       tail.add_resource_names(value);
     } else if (name == "filter") {
       tail.set_filter(value);
-    } else if (name == "bufferWindow" || name == "buffer_window") {
+    } else if (name == "bufferWindow") {
       const Result<std::chrono::nanoseconds> window = wire::ParseDuration(value);
       if (!window) return std::unexpected(InvalidArgument("buffer_window", window.error().message));
       *tail.mutable_buffer_window() = wire::ToProto(*window);
@@ -105,10 +106,14 @@ awaitable<Result<Response>> PostTail(logs::LogTails& tails, TailTimes times, Req
 }  // namespace
 
 void AddTailRoutes(http::Router& router, logs::LogTails& tails, TailTimes times) {
+  const MethodForm get{.parameters = {"resourceNames", "filter", "bufferWindow", "cursor"}};
+  const MethodForm post{.parameters = {"cursor"}};
   router.Add(http::Method::kGet, "/v2/entries:tail",
-             [&tails, times](Request& request) { return GetTail(tails, times, request); });
+             WithSystemParameters(
+                 get, [&tails, times](Request& request) { return GetTail(tails, times, request); }));
   router.Add(http::Method::kPost, "/v2/entries:tail",
-             [&tails, times](Request& request) { return PostTail(tails, times, request); });
+             WithSystemParameters(
+                 post, [&tails, times](Request& request) { return PostTail(tails, times, request); }));
 }
 
 }  // namespace trainyard::api

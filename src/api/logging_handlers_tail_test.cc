@@ -190,6 +190,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"filter", {{"resourceNames", "projects/p"}, {"filter", "a="}}, "filter"},
         Refused{"cursor", {{"resourceNames", "projects/p"}, {"cursor", "x"}}, "cursor"},
         Refused{"window", {{"resourceNames", "projects/p"}, {"bufferWindow", "x"}}, "buffer_window"},
+        Refused{"fields", {{"resourceNames", "projects/p"}, {"fields", "entries"}}, "fields"},
+        Refused{"alt", {{"resourceNames", "projects/p"}, {"alt", "media"}}, "alt"},
+        Refused{"unknown", {{"resourceNames", "projects/p"}, {"filtre", "x"}}, ""},
         Refused{"window_long", {{"resourceNames", "projects/p"}, {"bufferWindow", "61s"}}, "buffer_window"}),
     [](const auto& row) { return row.param.name; });
 

@@ -75,14 +75,17 @@ Status ReadErrorForm(const std::string& value, AnswerForm& form) {
   return {};
 }
 
-Status CheckAlt(const std::string& value) {
+Status CheckAlt(const std::string& value, const MethodForm& method) {
   if (value.empty() || EqualsIgnoringCase(value, "json")) return {};
+  if (method.answer == nullptr && EqualsIgnoringCase(value, "sse")) return {};
   return std::unexpected(InvalidArgument("alt", "Invalid value at 'alt': this method answers json, not \"" +
                                                     wire::ReplaceMalformed(value) + "\""));
 }
 
 Status ReadFields(const std::string& value, const MethodForm& method, AnswerForm& form) {
   if (value.empty()) return {};
+  if (method.answer == nullptr)
+    return std::unexpected(InvalidArgument("fields", "Events have no parts: leave out 'fields'"));
   TY_TRY(wire::FieldSelector selector, wire::FieldSelector::Parse(value));
   TY_RETURN_IF_ERROR(selector.Resolve(*method.answer));
   form.fields = std::move(selector);
@@ -104,7 +107,7 @@ Status ReadParameter(std::string& name, const std::string& value, const MethodFo
   if (system == "fields") return ReadFields(value, method, form);
   if (system == "prettyPrint") return ReadPretty(value, form);
   if (system == "$.xgafv") return ReadErrorForm(value, form);
-  if (system == "alt") return CheckAlt(value);
+  if (system == "alt") return CheckAlt(value, method);
   if (system == "quotaUser") return CheckQuotaUser(value);
   if (system == "callback") {
     if (value.empty()) return {};
@@ -120,6 +123,27 @@ Status ReadParameter(std::string& name, const std::string& value, const MethodFo
   return {};
 }
 
+bool IsLetterOrDigit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/// Ids, numbers and the names of old ("example.com:id"); Cloud's own rule for the length of an id is not held
+/// to. Names with '/' would be others' resources, names with line ends forge lines.
+bool IsProject(std::string_view name) {
+  constexpr std::size_t kLengthMax = 128;
+  return !name.empty() && name.size() <= kLengthMax && IsLetterOrDigit(name.front()) &&
+         std::ranges::all_of(
+             name, [](char c) { return IsLetterOrDigit(c) || c == '-' || c == '_' || c == '.' || c == ':'; });
+}
+
+Status CheckPathParameter(const std::string& name, const std::string& value) {
+  if (!wire::IsUtf8(value))
+    return std::unexpected(InvalidArgument("name", "The " + name + " in the request's path is not UTF-8"));
+  if (name == "project" && !IsProject(value))
+    return std::unexpected(InvalidArgument("name", "'" + value + "' is not the id of a project"));
+  return {};
+}
+
 /// What is read of the form stays read after an error: the error is answered in it.
 Status ReadParameters(Request& request, const MethodForm& method, AnswerForm& form) {
   Status first;
@@ -128,8 +152,7 @@ Status ReadParameters(Request& request, const MethodForm& method, AnswerForm& fo
     if (!read && first) first = std::move(read);
   }
   for (const auto& [name, value] : request.parameters) {
-    if (!wire::IsUtf8(value) && first)
-      first = std::unexpected(InvalidArgument("name", "The " + name + " in the request's path is not UTF-8"));
+    if (first) first = CheckPathParameter(name, value);
   }
   return first;
 }

@@ -124,6 +124,20 @@ TEST(SystemParametersTest, FieldsLeaveErrorsAlone) {
   EXPECT_NE(Ask({{"filter", "x"}, {"fields", "jobs"}}).body.find("gone"), std::string::npos);
 }
 
+TEST(SystemParametersTest, ProjectsHaveTheCharactersOfTheirIds) {
+  for (const char* project : {"p", "my-project", "example.com:p", "123456789012", "A_b.c"}) {
+    EXPECT_EQ(Ask({{"pageSize", "1"}}, project).status, 200) << project;
+  }
+  for (const std::string& project :
+       {std::string("p/q"), std::string("a b"), std::string("\n"), std::string(".."), std::string("-p"),
+        std::string("p%2f"), std::string(129, 'p')}) {
+    const Answer answer = Ask({{"pageSize", "1"}}, project);
+    EXPECT_EQ(answer.status, 400) << project;
+    EXPECT_TRUE(answer.seen.empty()) << project;
+    EXPECT_NE(answer.body.find("is not the id of a project"), std::string::npos) << answer.body;
+  }
+}
+
 TEST(SystemParametersTest, APathThatIsNotUtf8IsRefused) {
   const Answer answer = Ask({{"pageSize", "1"}}, "\xff");
   EXPECT_EQ(answer.status, 400);

@@ -22,6 +22,8 @@ extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__
 
 namespace {
 
+using namespace std::string_view_literals;
+
 constexpr std::size_t kMutations = 3000;
 constexpr std::size_t kSizeMax = 4096;
 constexpr unsigned kSeed = 1;
@@ -87,7 +89,7 @@ class Mutator {
   }
 
   void Change(std::string& text) {
-    static constexpr std::string_view kTelling("\0\n\r\"\\%*:/-+.0919\x7f\x80\xff(){}[],;= ", 31);
+    static constexpr std::string_view kTelling = "\0\n\r\"\\%*:/-+.0919\x7f\x80\xff(){}[],;= "sv;
     const std::size_t at = Below(text.size() + 1);
     switch (Below(7)) {
       case 0: text.insert(at, 1, static_cast<char>(Below(256))); return;

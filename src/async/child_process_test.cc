@@ -81,9 +81,9 @@ TEST(ChildProcess, SpawnSaysWhyItFailed) {
   EXPECT_EQ(missing.error(),
             (Error{Code::kNotFound, "start /nonexistent/program: No such file or directory", ""}));
   const Result<ChildProcess> folder =
-      ChildProcess::Spawn({.argv = {"/bin/true"}, .directory = "/nonexistent"});
+      ChildProcess::Spawn({.argv = {"/bin/true"}, .directory = "/proc/nonexistent"});
   ASSERT_FALSE(folder);
-  EXPECT_EQ(folder.error().message, "start /bin/true in /nonexistent: No such file or directory");
+  EXPECT_EQ(folder.error().message, "start /bin/true in /proc/nonexistent: No such file or directory");
   const Result<ChildProcess> not_executable = ChildProcess::Spawn({.argv = {"/etc/passwd"}});
   ASSERT_FALSE(not_executable);
   EXPECT_EQ(not_executable.error().code, Code::kPermissionDenied);

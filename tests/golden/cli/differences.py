@@ -57,6 +57,14 @@ DIFFERENCES = {
     # gcloud prints its HTTP library's view of the answer.
     "submit_stream_logs_refused": {"stderr": ["Job [job_1] submitted successfully.", "Polling logs failed:", "INVALID_ARGUMENT: bad filter",
                                               "", *FOLLOW_UP]},
+    # Ours has a flag more.
+    "stream_logs_interval_zero": {"stderr": [
+        "ERROR: (trainyard.ai-platform.jobs.stream-logs) argument --polling-interval: Value must be greater than or equal to 1; received: 0",
+        "Usage: trainyard ai-platform jobs stream-logs JOB [optional flags]",
+        "  optional flags may be  --allow-multiline-logs | --help | --last |",
+        "                         --polling-interval | --task-name", "",
+        "For detailed information on this command and its flags, run:",
+        "  trainyard ai-platform jobs stream-logs --help"]},
     # gcloud loses what it had not written yet.
     "stream_logs_interrupt": {"stdout": LOG, "requests": None},
     # How often it looked before the interrupt is up to time.

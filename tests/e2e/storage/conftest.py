@@ -78,11 +78,10 @@ def tls_of(server):
 
 
 @pytest.fixture
-def gsutil(server, tmp_path):
-    """Runs the real gsutil against the server; SKIPPED where there is none. GSUTIL names one that is not on PATH."""
-    program = os.environ.get("GSUTIL") or shutil.which("gsutil")
-    if not program:
-        pytest.skip("SKIPPED: no gsutil on PATH")
+def gsutil(server, tmp_path, runtime, environments):
+    """Runs the real gsutil against the server: that of a runtime version, from PyPI. (gcloud's own passes over our settings.)"""
+    version = runtime("2.15")
+    program = next(environments.glob(f"runtimes/{version}-*/bin/gsutil"))
     host, port, ca_file = tls_of(server)
     boto = tmp_path / "boto"
     boto.write_text(f"""[Credentials]

@@ -17,7 +17,6 @@ JobMaker::JobMaker(storage::Buckets& buckets, const environment::Catalogue& cata
   policy_.images = ImageRuntimes(catalogue_, std::move(policy_.images));
   for (const auto& [image, version] : policy_.images) context_.runtime_images.push_back(image);
   const bool waits = policy_.capacity.mode != placement::Capacity::Mode::kStrict;
-  context_.web_access = true;
   context_.gpus = waits || policy_.devices.Serves(placement::Device::Kind::kGpu);
   context_.tpus = waits || policy_.devices.Serves(placement::Device::Kind::kTpu);
   for (const environment::RuntimeVersion& version : catalogue_.versions()) {
@@ -43,11 +42,14 @@ boost::asio::awaitable<Result<v1::JobRecord>> JobMaker::Make(std::string project
 /// With strict capacity a job that can never run is refused at once; else it waits and says what for.
 Status JobMaker::CheckFits(const v1::JobRecord& record) const {
   const placement::Gang gang = GangOf(record);
-  TY_RETURN_IF_ERROR(placement::CheckFits(policy_.capacity, gang));
+  const ml::v1::TrainingInput& input = record.job().training_input();
+  if (Status fits = placement::CheckFits(policy_.capacity, gang); !fits) {
+    if (input.scale_tier() != ml::v1::TrainingInput::CUSTOM) fits.error().field = "scale_tier";
+    return fits;
+  }
   if (policy_.capacity.mode != placement::Capacity::Mode::kStrict) return {};
   const std::optional<placement::DevicePool::Lack> lack = policy_.devices.LackOf(gang);
   if (!lack) return {};
-  const ml::v1::TrainingInput& input = record.job().training_input();
   const bool is_tpu = cluster::IsTpu(gang.replicas[lack->replica].accelerator);
   const auto type = is_tpu ? replica::v1::WORKER : gang.replicas[lack->replica].type;
   return std::unexpected(FailedPrecondition("The job can never run on this machine. " + lack->reason,
@@ -81,10 +83,11 @@ boost::asio::awaitable<Status> JobMaker::LookUpPackages(v1::JobRecord& record) {
     auto object = co_await buckets_.Stat(name.bucket, name.object);
     if (!object && object.error().code != Code::kNotFound) co_return std::unexpected(object.error());
     if (!object) {
-      co_return std::unexpected(FailedPrecondition(
-          "The provided GCS paths [" + uri + "] cannot be read by service account " +
-              cluster::ServiceAccount(record.project()) + ". " + object.error().message + ". Upload the package first.",
-          "package_uris"));
+      co_return std::unexpected(FailedPrecondition("The provided GCS paths [" + uri +
+                                                       "] cannot be read by service account " +
+                                                       cluster::ServiceAccount(record.project()) + ". " +
+                                                       object.error().message + ". Upload the package first.",
+                                                   "package_uris"));
     }
     replica::v1::Manifest::Package& package = *record.add_packages();
     package.set_uri(uri);

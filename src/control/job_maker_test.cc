@@ -65,6 +65,9 @@ TEST_F(StrictTest, WhatTheMachineLacksIsNamed) {
        "scale_tier: This server has no GPUs: the job asks for 1 NVIDIA_TESLA_K80 in a machine of type "
        "standard_gpu."},
       {"none", "nvidia-tesla-k80=none", ml::v1::TrainingInput::BASIC_GPU, 0, ""},
+      {"none", "", ml::v1::TrainingInput::STANDARD_1, 0,
+       "scale_tier: The job can never run on this machine: it asks for 52 vCPUs and 81 GB in all, the machine "
+       "has 8 CPUs and 64 GB."},
       {"none", "nvidia-tesla-k80=none", ml::v1::TrainingInput::CUSTOM, 2,
        "master_config.accelerator_config: The job can never run on this machine. The job asks for 2 "
        "NVIDIA_TESLA_T4; this machine has no accelerators."},

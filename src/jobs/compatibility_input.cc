@@ -112,10 +112,9 @@ constexpr FieldRow kRows[] = {
      "and the job's log says that the field has no effect.",
      "", kDetails},
     {"TrainingInput.enableWebAccess", kHonoured,
-     "Interactive shells in the replicas, at the URIs of trainingOutput.webAccessUris. Refused with a "
-     "sentence where the "
-     "server offers none. gcloud always sends it, as `false`.",
-     "web_access_here", kApi},
+     "Interactive shells in the replicas, at the URIs of trainingOutput.webAccessUris. gcloud always sends "
+     "it, as `false`.",
+     "", kApi},
 
     {"EncryptionConfig.kmsKeyName", kNoted,
      "`projects/P/locations/REGION/keyRings/R/cryptoKeys/K`, in the job's region. See encryptionConfig.",

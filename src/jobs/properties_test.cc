@@ -33,7 +33,7 @@ constexpr int kAskedAgain = 4;  ///< every fourth job is asked for twice
 constexpr int kPrintedJobs = kSanitized ? 5'000 : 20'000;
 
 ValidationContext Everything() {
-  return {.containers = true, .tuning = true, .gpus = true, .tpus = true, .web_access = true, .runtimes = {}};
+  return {.containers = true, .tuning = true, .gpus = true, .tpus = true, .runtimes = {}};
 }
 
 struct Tally {

@@ -59,7 +59,6 @@ Status TuningParameters(const Job& job, const ValidationContext& context);
 Status Containers(const Job& job, const ValidationContext& context);
 Status Tuning(const Job& job, const ValidationContext& context);
 Status AcceleratorsHere(const Job& job, const ValidationContext& context);
-Status WebAccess(const Job& job, const ValidationContext& context);
 
 /// std::unexpected(InvalidArgument(...)).
 [[nodiscard]] std::unexpected<Error> Invalid(std::string_view field, std::string text);

@@ -60,10 +60,4 @@ Status AcceleratorsHere(const Job& job, const ValidationContext& context) {
   return {};
 }
 
-Status WebAccess(const Job& job, const ValidationContext& context) {
-  if (context.web_access || !job.training_input().enable_web_access()) return {};
-  return Missing("enable_web_access",
-                 "This server has no interactive shells. Submit the job without enable_web_access.");
-}
-
 }  // namespace trainyard::jobs::rules

@@ -99,8 +99,6 @@ constexpr Rule kRules[] = {
     {"tuning_here", "`hyperparameters`, where the server does not tune", kHere, rules::Tuning},
     {"accelerators_here", "GPUs and TPUs, where the server has none and jobs do not wait for them", kHere,
      rules::AcceleratorsHere},
-    {"web_access_here", "`enableWebAccess: true`, where the server has no interactive shells", kHere,
-     rules::WebAccess},
 };
 
 }  // namespace

@@ -20,7 +20,6 @@ struct ValidationContext {
   bool tuning = false;      ///< hyperparameters
   bool gpus = false;        ///< a job may ask for GPUs: there are some, or jobs wait for them
   bool tpus = false;        ///< the same of TPUs
-  bool web_access = false;  ///< enableWebAccess
 
   struct Runtime {
     std::string version;                       ///< "2.11"

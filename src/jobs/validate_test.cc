@@ -19,7 +19,7 @@ constexpr char kCustom[] =
     "master_type: 'n1-standard-4' ";
 
 ValidationContext Everything() {
-  return {.containers = true, .tuning = true, .gpus = true, .tpus = true, .web_access = true, .runtimes = {}};
+  return {.containers = true, .tuning = true, .gpus = true, .tpus = true, .runtimes = {}};
 }
 
 Job Make(const std::string& base, const std::string& input) {
@@ -414,8 +414,7 @@ TEST(Validate, SaysWhatThisInstallationLacks) {
         Here{kPackage, "scale_tier: CUSTOM master_type: 'standard_gpu'", "master_type"},
         Here{kCustom, "master_config { accelerator_config { type: NVIDIA_TESLA_T4 count: 1 } }",
              "master_config.accelerator_config"},
-        Here{kCustom, "worker_type: 'cloud_tpu' worker_count: 1", "worker_type"},
-        Here{kPackage, "enable_web_access: true", "enable_web_access"}}) {
+        Here{kCustom, "worker_type: 'cloud_tpu' worker_count: 1", "worker_type"}}) {
     const Job job = Make(row.base, row.input);
     EXPECT_TRUE(Validate(job, Everything())) << row.input;
     const Status status = Validate(job, {});
@@ -423,7 +422,7 @@ TEST(Validate, SaysWhatThisInstallationLacks) {
     EXPECT_EQ(status.error().code, Code::kFailedPrecondition);
     EXPECT_EQ(status.error().field, row.field);
   }
-  EXPECT_TRUE(Validate(Make(kPackage, "enable_web_access: false"), {})) << "gcloud always sends it";
+  EXPECT_TRUE(Validate(Make(kPackage, "enable_web_access: true"), {})) << "every server has shells";
 }
 
 TEST(Rules, HaveNamesAndSources) {

@@ -27,7 +27,7 @@ std::filesystem::path Folder(const std::string& group) {
 
 jobs::ValidationContext Everything() {
   jobs::ValidationContext context{
-      .containers = true, .tuning = true, .gpus = true, .tpus = true, .web_access = true, .runtimes = {}};
+      .containers = true, .tuning = true, .gpus = true, .tpus = true, .runtimes = {}};
   context.runtimes.push_back({.version = "1.15", .python_versions = {"2.7", "3.7"}});
   for (int minor = 1; minor <= 11; ++minor) {
     context.runtimes.push_back({.version = "2." + std::to_string(minor), .python_versions = {"3.7"}});

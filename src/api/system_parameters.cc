@@ -144,6 +144,22 @@ Status CheckPathParameter(const std::string& name, const std::string& value) {
   return {};
 }
 
+/// The only list in a query (entries:tail).
+constexpr std::string_view kRepeated = "resourceNames";
+
+/// Which of two values counts is nothing to guess. Names are in camelCase by now.
+Status CheckDoubled(const Request& request) {
+  for (auto one = request.query.begin(); one != request.query.end(); ++one) {
+    const auto again = std::find_if(std::next(one), request.query.end(), [&](const auto& other) {
+      return other.first == one->first && other.second != one->second;
+    });
+    if (again == request.query.end() || one->first == kRepeated) continue;
+    return std::unexpected(
+        InvalidArgument(one->first, "The query has '" + one->first + "' twice, with two values"));
+  }
+  return {};
+}
+
 /// What is read of the form stays read after an error: the error is answered in it.
 Status ReadParameters(Request& request, const MethodForm& method, AnswerForm& form) {
   Status first;
@@ -151,6 +167,7 @@ Status ReadParameters(Request& request, const MethodForm& method, AnswerForm& fo
     Status read = ReadParameter(name, value, method, form);
     if (!read && first) first = std::move(read);
   }
+  if (first) first = CheckDoubled(request);
   for (const auto& [name, value] : request.parameters) {
     if (first) first = CheckPathParameter(name, value);
   }

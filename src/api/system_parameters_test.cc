@@ -100,6 +100,8 @@ INSTANTIATE_TEST_SUITE_P(
             200,
             "jobs"},
         Row{"own", {{"pageSize", "3"}}, 200, "jobs"},
+        Row{"doubled", {{"pageSize", "3"}, {"page_size", "4"}}, 400, R"(The query has 'pageSize' twice)"},
+        Row{"doubled_alike", {{"alt", "json"}, {"alt", "json"}}, 200, "jobs"},
         Row{"unknown",
             {{"bogus", "1"}},
             400,

@@ -33,22 +33,22 @@ constexpr auto kListFlags = WithCommonFlags(std::array{
              .help = "Order of the jobs; ~FIELD is descending.",
              .check = CheckList},
     FlagSpec{.name = "--uri", .kind = FlagKind::kSwitch, .help = "Print the address of each job only."}});
-constexpr auto kStreamFlags = WithCommonFlags(
-    std::array{FlagSpec{.name = "--allow-multiline-logs",
-                        .kind = FlagKind::kSwitch,
-                        .help = "Do not split messages at their line ends."},
-               FlagSpec{.name = "--last",
-                        .metavar = "COUNT",
-                        .help = "Print the last so many entries and end.",
-                        .check = CheckPositiveInteger},
-               FlagSpec{.name = "--polling-interval",
-                        .metavar = "SECONDS",
-                        .help = "Time between two looks for new entries, where the server does not send them; half a "
-                                "second if not given.",
-                        .check = CheckPositiveInteger},
-               FlagSpec{.name = "--task-name",
-                        .metavar = "TASK",
-                        .help = "Only entries of this replica, master-replica-0 for example."}});
+constexpr auto kStreamFlags = WithCommonFlags(std::array{
+    FlagSpec{.name = "--allow-multiline-logs",
+             .kind = FlagKind::kSwitch,
+             .help = "Do not split messages at their line ends."},
+    FlagSpec{.name = "--last",
+             .metavar = "COUNT",
+             .help = "Print the last so many entries and end.",
+             .check = CheckPositiveInteger},
+    FlagSpec{.name = "--polling-interval",
+             .metavar = "SECONDS",
+             .help = "Time between two looks for new entries, where the server does not send them; half a "
+                     "second if not given.",
+             .check = CheckPositiveInteger},
+    FlagSpec{.name = "--task-name",
+             .metavar = "TASK",
+             .help = "Only entries of this replica, master-replica-0 for example."}});
 constexpr auto kUpdateFlags = WithCommonFlags(std::array{
     FlagSpec{.name = "--clear-labels", .kind = FlagKind::kSwitch, .help = "Remove all labels first."},
     FlagSpec{.name = "--remove-labels",

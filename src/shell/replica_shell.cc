@@ -170,7 +170,9 @@ int RunReplicaShell(int argc, char** argv) {
   }
   std::signal(SIGHUP, SIG_IGN);  // the terminal's end ends the shell, and that ends us
   const Result<int> status = Run({argv[1]});
-  if (status) return *status;
+  // Not exit(): from here no thread can be made any more, because our children are in another PID namespace,
+  // and LeakSanitizer wants one at the end.
+  if (status) _exit(*status);
   std::fprintf(stderr, "trainyard: %s\r\n", status.error().message.c_str());
   return kNoShell;
 }

@@ -27,9 +27,9 @@ Response HowToOpen(const Request& request) {
   return Response::Text(
       "This is the interactive shell of a training replica: a WebSocket.\n\n"
       "Open it with\n\n    trainyard jobs shell " +
-          request.Parameter("job") + " " + request.Parameter("task") +
-          "\n\nor with any WebSocket client: binary messages are the terminal's bytes, a text message \"ROWS "
-          "COLUMNS\" is its size.\n");
+      request.Parameter("job") + " " + request.Parameter("task") +
+      "\n\nor with any WebSocket client: binary messages are the terminal's bytes, a text message \"ROWS "
+      "COLUMNS\" is its size.\n");
 }
 
 /// 0: not said.

@@ -2,7 +2,8 @@
 
 namespace trainyard {
 
-/// Prints the broken condition with its place to stderr and aborts. For bugs only: user input never gets here.
+/// Prints the broken condition with its place to stderr and aborts. For bugs only: user input never gets
+/// here.
 [[noreturn]] void CheckFailed(const char* condition, const char* file, int line) noexcept;
 
 }  // namespace trainyard

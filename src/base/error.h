@@ -52,7 +52,8 @@ struct Error {
 [[nodiscard]] Error Unavailable(std::string message);
 [[nodiscard]] Error Internal(std::string message);
 
-/// kInternal, kUnavailable or kResourceExhausted from an errno of a failed system call: "open /a/b: No space left on device".
+/// kInternal, kUnavailable or kResourceExhausted from an errno of a failed system call: "open /a/b: No space
+/// left on device".
 [[nodiscard]] Error ErrnoError(int error_number, std::string_view what);
 
 }  // namespace trainyard

@@ -103,7 +103,8 @@ class Parser {
       if (LooksLikeFlag(word) ||
           FindFlag(command_, std::string_view(word).substr(0, word.find('='))) != nullptr) {
         TY_RETURN_IF_ERROR(Flag(std::string(LongName(word))));
-      } else if (!command_.positional.empty() && (arguments.positionals.size() < PositionalsMax() || command_.repeats)) {
+      } else if (!command_.positional.empty() &&
+                 (arguments.positionals.size() < PositionalsMax() || command_.repeats)) {
         arguments.positionals.push_back(word);
       } else {
         unknown.push_back(word);

@@ -6,8 +6,9 @@
 
 namespace trainyard::cli {
 
-/// A table of what each replica used, from the answer of the server's /metrics of a job: mean and last CPU use, peak
-/// and last memory use, accelerators and network where there are figures. Empty if there are none. Pure: any thread.
+/// A table of what each replica used, from the answer of the server's /metrics of a job: mean and last CPU
+/// use, peak and last memory use, accelerators and network where there are figures. Empty if there are none.
+/// Pure: any thread.
 [[nodiscard]] std::string PrintUsageSummary(const Json& answer);
 
 }  // namespace trainyard::cli

@@ -66,7 +66,8 @@ TEST_F(StrictTest, WhatTheMachineLacksIsNamed) {
        "standard_gpu."},
       {"none", "nvidia-tesla-k80=none", ml::v1::TrainingInput::BASIC_GPU, 0, ""},
       {"none", "", ml::v1::TrainingInput::STANDARD_1, 0,
-       "scale_tier: The job can never run on this machine: it asks for 52 vCPUs and 81 GB in all, the machine "
+       "scale_tier: The job can never run on this machine: it asks for 52 vCPUs and 81 GB in all, the "
+       "machine "
        "has 8 CPUs and 64 GB."},
       {"none", "nvidia-tesla-k80=none", ml::v1::TrainingInput::CUSTOM, 2,
        "master_config.accelerator_config: The job can never run on this machine. The job asks for 2 "

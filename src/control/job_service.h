@@ -79,8 +79,8 @@ class JobService : public engine::ReplicaLinkObserver {
   boost::asio::awaitable<Result<std::string>> ShellTarget(wire::JobName name, std::string task_name,
                                                           std::string token);
 
-  /// Stops the replica ("worker-replica-0") and starts it again, as the maintenance of its machine would. Recorded
-  /// when it returns. Errors as MaintenanceOf, and kNotFound.
+  /// Stops the replica ("worker-replica-0") and starts it again, as the maintenance of its machine would.
+  /// Recorded when it returns. Errors as MaintenanceOf, and kNotFound.
   boost::asio::awaitable<Status> Maintain(wire::JobName name, std::string task_name);
 
   /// All that is recorded of the job. kNotFound.
@@ -130,7 +130,7 @@ class JobService : public engine::ReplicaLinkObserver {
   bool stopping_ = false;
   std::map<std::int64_t, std::unique_ptr<JobRunner>> runners_;  ///< by uid: every unfinished job
   std::map<std::int64_t, std::unique_ptr<JobRunner>> leaving_;  ///< whose tasks are ending
-  Figures counted_;  ///< what only grows
+  Figures counted_;                                             ///< what only grows
   Event recovered_;
   Event added_;  ///< wakes whoever waits for a runner
   Orphans orphans_;

@@ -10,8 +10,8 @@
 #include "async/diagnostics.h"
 #include "http/byte_stream.h"
 #include "http/incoming.h"
-#include "http/text.h"
 #include "http/request_counts.h"
+#include "http/text.h"
 #include "wire/error_body.h"
 
 namespace trainyard::http {

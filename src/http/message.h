@@ -31,37 +31,40 @@ class Headers {
   /// The first field of that name; empty if there is none.
   [[nodiscard]] std::string_view Get(std::string_view name) const noexcept;
   [[nodiscard]] bool Has(std::string_view name) const noexcept;
-  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& fields() const noexcept { return fields_; }
+  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& fields() const noexcept {
+    return fields_;
+  }
 
  private:
   std::vector<std::pair<std::string, std::string>> fields_;
 };
 
-/// The request's body, read while it arrives. Loop thread only. Already dechunked and, with `Content-Encoding: gzip`,
-/// decompressed (bounded: a bomb ends in kOutOfRange). The first read sends `100 Continue` when the client waits for it.
+/// The request's body, read while it arrives. Loop thread only. Already dechunked and, with
+/// `Content-Encoding: gzip`, decompressed (bounded: a bomb ends in kOutOfRange). The first read sends `100
+/// Continue` when the client waits for it.
 class BodyReader {
  public:
   virtual ~BodyReader() = default;
-  /// Fills the front of `buffer`; 0 at the end of the body. kUnavailable: the client went away or was too slow;
-  /// kInvalidArgument: the body is cut or malformed.
+  /// Fills the front of `buffer`; 0 at the end of the body. kUnavailable: the client went away or was too
+  /// slow; kInvalidArgument: the body is cut or malformed.
   virtual asio::awaitable<Result<std::size_t>> ReadSome(std::span<std::byte> buffer) = 0;
   /// The rest as one string; kOutOfRange (answered as 413) beyond `bytes_max`.
   asio::awaitable<Result<std::string>> ReadAll(std::size_t bytes_max);
 };
 
-/// One request. Path parameters are percent-decoded after the raw path was split at '/', so an object name "a/b" that
-/// came as a%2Fb is one parameter.
+/// One request. Path parameters are percent-decoded after the raw path was split at '/', so an object name
+/// "a/b" that came as a%2Fb is one parameter.
 struct Request {
   Method method = Method::kGet;
-  std::string target;                                         ///< as it came: raw path and query
-  std::string path;                                           ///< raw path, still percent-encoded
-  std::string scheme;                                         ///< "http" or "https"
-  std::string host;                                           ///< Host header, with port
+  std::string target;  ///< as it came: raw path and query
+  std::string path;    ///< raw path, still percent-encoded
+  std::string scheme;  ///< "http" or "https"
+  std::string host;    ///< Host header, with port
   Headers headers;
-  std::vector<std::pair<std::string, std::string>> query;     ///< decoded, in order
-  std::vector<std::pair<std::string, std::string>> parameters;///< from the route's pattern, decoded
-  std::optional<std::uint64_t> content_length;                ///< as announced (before decompression)
-  BodyReader* body = nullptr;                                 ///< lives as long as the request
+  std::vector<std::pair<std::string, std::string>> query;       ///< decoded, in order
+  std::vector<std::pair<std::string, std::string>> parameters;  ///< from the route's pattern, decoded
+  std::optional<std::uint64_t> content_length;                  ///< as announced (before decompression)
+  BodyReader* body = nullptr;                                   ///< lives as long as the request
 
   /// A path parameter that the route's pattern names; a CHECK if it does not.
   [[nodiscard]] const std::string& Parameter(std::string_view name) const;
@@ -84,7 +87,8 @@ struct StreamBody {
   std::function<asio::awaitable<Result<std::string>>()> next;
 };
 
-/// The connection after `101 Switching Protocols`: bytes both ways. Loop thread only. Destroying it closes it.
+/// The connection after `101 Switching Protocols`: bytes both ways. Loop thread only. Destroying it closes
+/// it.
 class ByteStream {
  public:
   virtual ~ByteStream() = default;
@@ -96,10 +100,12 @@ class ByteStream {
   virtual void Close() = 0;
 };
 
-/// Answers 101 with `Upgrade: PROTOCOL` and hands the connection over; `run` ends when the connection is done with.
+/// Answers 101 with `Upgrade: PROTOCOL` and hands the connection over; `run` ends when the connection is done
+/// with.
 struct UpgradeBody {
   std::string protocol;
-  std::function<asio::awaitable<void>(std::shared_ptr<ByteStream> stream)> run;  ///< shared: writers outlive a reader
+  std::function<asio::awaitable<void>(std::shared_ptr<ByteStream> stream)>
+      run;  ///< shared: writers outlive a reader
 };
 
 struct Response {
@@ -112,9 +118,9 @@ struct Response {
   [[nodiscard]] static Response Empty(int status = 204);
 };
 
-/// Parse, call one use case, print. An Error becomes a google.rpc.Status body with the status of the one table.
-/// A named coroutine taking its parameters by value or by a reference that outlives the request; never a capturing
-/// lambda that is itself a coroutine (bind the owner in a plain lambda that calls the coroutine).
+/// Parse, call one use case, print. An Error becomes a google.rpc.Status body with the status of the one
+/// table. A named coroutine taking its parameters by value or by a reference that outlives the request; never
+/// a capturing lambda that is itself a coroutine (bind the owner in a plain lambda that calls the coroutine).
 using Handler = std::function<asio::awaitable<Result<Response>>(Request& request)>;
 
 }  // namespace trainyard::http

@@ -73,7 +73,7 @@ asio::awaitable<Result<bool>> WriteAllParts(Stream& stream, bool chunked, Durati
   }
   if (chunked) TY_CO_RETURN_IF_ERROR(co_await stream.channel.Write("0\r\n\r\n", {}, write_wait_max));
   // Under TLS a read that is cancelled leaves the stream in an unknown state.
-  co_return chunked && stream.channel.scheme() == "http";
+  co_return chunked&& stream.channel.scheme() == "http";
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ int RunReplica(int argc, char** argv, const EnvironmentSource& source) {
   }
   // Nothing of whoever started us but the lock: a server's listening sockets, a terminal's descriptors.
   close_range(kInheritedLockFd + 1, ~0U, 0);
-  setsid();        // fails where we lead a session already
+  setsid();  // fails where we lead a session already
   prctl(PR_SET_NAME, "trainyard-repl");
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // what loses its init process comes to us to be killed
   auto setup = SetUp(std::move(*arguments));

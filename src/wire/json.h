@@ -29,9 +29,9 @@ namespace trainyard::wire {
 [[nodiscard]] Status ParseJson(std::string_view text, google::protobuf::Message& out,
                                std::string_view root = {});
 
-/// camelCase, unset and zero fields left out, maps by key, two spaces a level, newline at the end. Never fails: what the
-/// mapping has no text for is printed as json_printable.h says, bytes of a string that are not UTF-8 are left
-/// out.
+/// camelCase, unset and zero fields left out, maps by key, two spaces a level, newline at the end. Never
+/// fails: what the mapping has no text for is printed as json_printable.h says, bytes of a string that are
+/// not UTF-8 are left out.
 [[nodiscard]] std::string PrintJson(const google::protobuf::Message& message);
 
 /// The same as one line without spaces and without a newline.

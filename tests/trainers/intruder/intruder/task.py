@@ -140,7 +140,7 @@ def other_cgroup():
 def main():
     mac = os.environ.get("GCE_METADATA_HOST", "").split(".", 2)
     results = try_all({
-        "secrets": lambda: [path for path in secrets_in(["/tmp", "/var/tmp", "/dev/shm", "/run", DATA]) if "/intruder/" not in path],
+        "secrets": lambda: [path for path in secrets_in(["/tmp", "/dev/shm", DATA]) if "/intruder/" not in path],
         "processes": processes,
         "proc": lambda: sorted(int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) not in (1, os.getpid())),
         "servers_environ": lambda: len(open("/proc/1/environ", "rb").read()),

@@ -115,7 +115,7 @@ def test_it_ends_with_the_replica_and_nothing_is_left(server, running):
         while shell.recv_data()[0] != websocket.ABNF.OPCODE_CLOSE:
             pass
         raise websocket.WebSocketConnectionClosedException
-    for mark in ("98765", "replica-shell"):
+    for mark in ("98765", f"replica-shell {server.data}"):
         wait_for(lambda: not processes_with(mark) or None, lambda: f"left: {processes_with(mark)}")
     refused = server.request("GET", running["worker-replica-0"].removeprefix(server.url))
     assert refused.status_code == 400 and "CANCELLED" in refused.json()["error"]["message"]
@@ -124,9 +124,9 @@ def test_it_ends_with_the_replica_and_nothing_is_left(server, running):
 def test_a_client_that_goes_away_ends_the_shell_only(server, running):
     shell = connect(running["worker-replica-0"])
     until(shell, r"\S")
-    assert processes_with("replica-shell")
+    assert processes_with(f"replica-shell {server.data}")
     shell.sock.close()
-    wait_for(lambda: not processes_with("replica-shell") or None, lambda: f"left: {processes_with('replica-shell')}")
+    wait_for(lambda: not processes_with(f"replica-shell {server.data}") or None, lambda: f"left: {processes_with('replica-shell')}")
     assert server.get("open")["state"] == "RUNNING"
 
 

@@ -1,5 +1,7 @@
 """The life of a job, seen from the API: order of states and log lines, outcome, errors, cancel, limits, restarts."""
 
+import gzip
+import json
 import re
 import time
 
@@ -130,10 +132,10 @@ def test_a_pip_failure_is_the_reason(server):
     assert f"Installing the package: {uri}" in server.texts("broken")
 
 
-def test_a_package_that_is_new_is_installed_and_a_crash_resumes_from_its_checkpoint(server, upload):
+def test_a_package_that_is_new_is_installed_and_a_crash_resumes_from_its_checkpoint(server, packages):
     """linreg_stdlib as its README says: exit code 3 after the checkpoint of step 100, resumed there by the restart."""
-    import json
-    uri = upload(server, "linreg_stdlib")
+    # One empty member more: a package that no other test has had installed.
+    uri = server.upload("packages", "linreg-new.tar.gz", packages["linreg_stdlib"].read_bytes() + gzip.compress(b""))
     server.submit("linreg", packageUris=[uri], pythonModule="trainer.task", args=["--crash-at-step=130"], jobDir="gs://out/linreg")
     job = server.wait("linreg")
     assert job["state"] == "SUCCEEDED", (job, server.texts("linreg"))

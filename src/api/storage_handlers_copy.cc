@@ -90,7 +90,7 @@ awaitable<Result<Response>> ComposeObject(Buckets& buckets, Request& request) {
   for (const auto& part : body.source_objects()) {
     storage::ComposeSource source{.object = part.name()};
     if (part.generation() != 0) source.when.generation = part.generation();
-    if (part.has_object_preconditions()) {
+    if (part.object_preconditions().has_if_generation_match()) {
       source.when.if_generation_match = part.object_preconditions().if_generation_match();
     }
     sources.push_back(std::move(source));

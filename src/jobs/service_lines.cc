@@ -76,6 +76,10 @@ Lines LinesFor(const JobRecord& after, const Event& event) {
     case Event::kRetryStarted:
     case Event::kPatched:
     case Event::kPolicySet:
+    case Event::kTrialCreated:
+    case Event::kTrialEnded:
+    case Event::kSpaceExhausted:
+    case Event::kTrialMeasured:
     case Event::KIND_NOT_SET: return {};
   }
   return {};

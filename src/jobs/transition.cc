@@ -200,6 +200,10 @@ Status Change(JobRecord& record, const Event& event) {
     case Event::kPatched: return Change(record, event, event.patched());
     case Event::kPolicySet: return Change(record, event, event.policy_set());
     case Event::kMaintenanceRequested: return Change(record, event, event.maintenance_requested());
+    case Event::kTrialCreated:
+    case Event::kTrialEnded:
+    case Event::kSpaceExhausted:
+    case Event::kTrialMeasured:
     case Event::KIND_NOT_SET: break;
   }
   return std::unexpected(Refuse(record, event, ""));

@@ -110,6 +110,10 @@ std::string_view EventName(Event::KindCase event) {
     case Event::kPatched: return "Patched";
     case Event::kPolicySet: return "PolicySet";
     case Event::kMaintenanceRequested: return "MaintenanceRequested";
+    case Event::kTrialCreated: return "TrialCreated";
+    case Event::kTrialEnded: return "TrialEnded";
+    case Event::kSpaceExhausted: return "SpaceExhausted";
+    case Event::kTrialMeasured: return "TrialMeasured";
     case Event::KIND_NOT_SET: return "(none)";
   }
   return "";

@@ -76,6 +76,10 @@ Event Make(Event::KindCase kind, const JobRecord& record) {
       *event.mutable_maintenance_requested()->mutable_replica() = Master();
       event.mutable_maintenance_requested()->set_attempt(attempt);
       break;
+    case Event::kTrialCreated: event.mutable_trial_created()->set_trial_id("1"); break;
+    case Event::kTrialEnded: event.mutable_trial_ended()->set_trial_id("1"); break;
+    case Event::kSpaceExhausted: event.mutable_space_exhausted(); break;
+    case Event::kTrialMeasured: event.mutable_trial_measured(); break;
     case Event::KIND_NOT_SET: break;
   }
   return event;

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+/// Container images: where they come from, and what is kept of them. One folder per installation.
+namespace trainyard::image {
+
+/// What the image says about the program in it. Source: OCI image spec, config.md.
+struct ImageConfig {
+  std::vector<std::string> entrypoint;
+  std::vector<std::string> command;      ///< CMD
+  std::vector<std::string> environment;  ///< NAME=value
+  std::string working_dir;               ///< empty: /
+  std::string user;                      ///< "1000:1000", "nobody", or empty: root
+  std::string stop_signal;               ///< "SIGINT", "2", or empty: SIGTERM
+  std::map<std::string, std::string> labels;
+};
+
+/// An image that is here, unpacked, and stays as it is while an ImageUse of it is held.
+struct Image {
+  std::string digest;  ///< of its manifest: "sha256:..."
+  ImageConfig config;
+  std::vector<std::string> layers;  ///< absolute folders, the lowest first; overlayfs' own form of whiteouts
+  std::int64_t size_bytes = 0;      ///< of the layers as they were pulled
+};
+
+/// A reference made definite.
+struct ResolvedImage {
+  std::string
+      reference;       ///< mapped, with the digest instead of the tag: "docker.io/library/busybox@sha256:..."
+  std::string digest;  ///< of the manifest for this machine's architecture
+  std::int64_t size_bytes = 0;
+};
+
+/// Where references are looked for.
+struct Sources {
+  std::string images_dir;  ///< the cache
+  std::vector<std::pair<std::string, std::string>>
+      mapped;                         ///< --image-map: pattern (jobs::MatchesImage) and reference
+  std::string auth_file;              ///< Docker's config.json form; empty: no credentials
+  std::vector<std::string> insecure;  ///< registries spoken to without TLS; loopback ones always are
+};
+
+struct PullHooks {
+  std::function<void(std::string_view line)> info;  ///< progress, one line at a time; any thread
+  int lock_fd = -1;                                 ///< inherited by the tools that are started
+};
+
+/// Looks a reference up where it is said to be: the cache (by digest), then `mapped`, then the registry, an
+/// OCI layout or archive (oci:PATH[:TAG], oci-archive:PATH, docker-archive:PATH), or the local engine's store
+/// (docker-daemon:NAME, containers-storage:NAME). Blocks, at most `timeout`. Errors say what to do: kNotFound
+/// (no such image or tag), kPermissionDenied (credentials), kFailedPrecondition (another architecture),
+/// kUnavailable (the registry does not answer), kInvalidArgument.
+[[nodiscard]] Result<ResolvedImage> ResolveImage(const Sources& sources, const std::string& reference,
+                                                 std::chrono::milliseconds timeout);
+
+/// The image of that digest, if it is here complete. Does not block.
+[[nodiscard]] std::optional<Image> FindImage(const std::string& images_dir, const std::string& digest);
+
+/// Brings an image here: layers in parallel, each verified by its digest, going on where a former pull ended.
+/// Several processes that want the same one wait for the one that pulls. Blocks. Errors as ResolveImage;
+/// kResourceExhausted (no space), kDataLoss (a digest that does not match).
+[[nodiscard]] Result<Image> PullImage(const Sources& sources, const ResolvedImage& image,
+                                      const PullHooks& hooks);
+
+}  // namespace trainyard::image

@@ -18,6 +18,8 @@ namespace trainyard::control {
 
 namespace {
 
+constexpr int kPortCount = placement::kLeasePortLast - placement::kLeasePortFirst + 1;
+
 constexpr std::chrono::seconds kPortPause{2};  ///< before all leasable ports are tried again
 constexpr const char* kTurn = "turn";          ///< in place of a reason that changes with every admission
 
@@ -222,8 +224,11 @@ bool Admissions::GiveAddress(std::int64_t uid, int replica, replica::v1::Endpoin
   return true;
 }
 
+void Admissions::SpreadLeases(std::uint32_t spread) noexcept {
+  next_port_ = placement::kLeasePortFirst + static_cast<int>(spread % kPortCount);
+}
+
 std::optional<int> Admissions::LeasePort() {
-  constexpr int kPortCount = placement::kLeasePortLast - placement::kLeasePortFirst + 1;
   for (int tried = 0; tried < kPortCount; ++tried) {
     int port = next_port_;
     next_port_ = port == placement::kLeasePortLast ? placement::kLeasePortFirst : port + 1;

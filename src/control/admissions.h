@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -28,6 +29,10 @@ class Admissions {
   Admissions(boost::asio::any_io_executor loop, placement::Capacity capacity, PortProbe probe,
              replica::v1::Manifest::Network network = replica::v1::Manifest::HOST,
              placement::DevicePool devices = {});
+
+  /// Where leases begin, whatever `spread` is: servers of one machine that use different numbers do not lease
+  /// the same port in the time between the probe and the replica's own listening. Before the first Enqueue.
+  void SpreadLeases(std::uint32_t spread) noexcept;
 
   /// Puts the job into the queue. `on_admitted` runs in a later turn of the loop, at most once; `on_wait`
   /// when it is known what the job waits for, and when that has become something else than a turn or another

@@ -97,6 +97,14 @@ TEST_F(AdmissionsTest, ThreeHundredJobsHavePortsOfTheirOwn) {
   EXPECT_LE(*ports.rbegin(), kLeasePortLast);
 }
 
+TEST_F(AdmissionsTest, LeasesBeginWhereTheyAreSpreadTo) {
+  Make(kHuge);
+  admissions_->SpreadLeases(kLeasePortLast - kLeasePortFirst);
+  Enqueue(MakeRecord(1, 2));
+  Settle();
+  EXPECT_EQ(Ports(), (std::multiset<int>{kLeasePortFirst, kLeasePortLast}));
+}
+
 TEST_F(AdmissionsTest, APortIsLeasedAgainOnlyAfterItsJobHasLeft) {
   Make(kHuge);
   const int all = kLeasePortLast - kLeasePortFirst + 1;

@@ -1,5 +1,8 @@
 #include "server/installation.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "api/batch_handlers.h"
 #include "api/discovery_handlers.h"
 #include "api/job_handlers.h"
@@ -97,6 +100,9 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
              .usage = stores_.usage.get()},
             maker_, options.accelerator_quota),
       request_quota_(foundation_->clock, options.request_limits) {
+  std::uint32_t spread = 0;
+  std::memcpy(&spread, settings_.secret.data(), std::min(sizeof(spread), settings_.secret.size()));
+  admissions_.SpreadLeases(spread);
   AddRoutes();
 }
 

@@ -18,11 +18,12 @@ from trainyard_server import PROGRAM, ROOT, Server, kill, processes_with
 def environments(tmp_path_factory):
     """Built environments are shared by the servers of all tests: building one takes seconds, TensorFlow's a minute. Set
     TRAINYARD_TEST_ENVIRONMENTS to a folder to keep them."""
-    kept = os.environ.get("TRAINYARD_TEST_ENVIRONMENTS")
-    if not kept:
-        return tmp_path_factory.mktemp("environments")
-    pathlib.Path(kept).mkdir(parents=True, exist_ok=True)
-    return pathlib.Path(kept)
+    own = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:  # one for all workers: who needs what another one builds waits for it
+        own = own.parent
+    folder = pathlib.Path(os.environ.get("TRAINYARD_TEST_ENVIRONMENTS") or own / "environments")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 @pytest.fixture(scope="session")

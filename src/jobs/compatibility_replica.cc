@@ -19,20 +19,27 @@ constexpr FieldRow kRows[] = {
      "such things it is refused with a sentence (adr/0011).",
      "accelerators tpu_accelerator region_accelerators accelerator_zone accelerators_here", kGpus},
     {"ReplicaConfig.imageUri", kMapped,
-     "A container of that image, of any registry, not only Google's; workers, parameter servers and "
-     "evaluators fall back "
-     "to the master's. An image of the original's own may stand for a runtime version where the server maps "
-     "it to one. "
-     "Refused with a sentence where the server can do neither.",
+     "A container of that image, of any registry, not only Google's, or of this machine (oci:/PATH, "
+     "oci-archive:/PATH, docker-archive:/PATH, docker-daemon:NAME, containers-storage:NAME); workers, "
+     "parameter servers and evaluators fall back to the master's. Looked up when the job is created: all "
+     "replicas, restarts and retries run the digest that the tag meant then. With a Python package the "
+     "package is installed into the image, and an image of the original's own may stand for a runtime "
+     "version. Refused with a sentence where the server runs no containers (containers.md).",
      "image runtime_or_image tpu_tf_version containers_here", kApi},
-    {"ReplicaConfig.containerCommand", kHonoured, "In place of the image's ENTRYPOINT and CMD.",
+    {"ReplicaConfig.containerCommand", kHonoured,
+     "In place of the image's ENTRYPOINT and CMD; a Python package of the job is not installed then, and the "
+     "job's log says so. Then come tuned parameters and --job-dir, as with args.",
      "container_fields", kApi},
-    {"ReplicaConfig.containerArgs", kHonoured, "In place of the image's CMD.", "container_fields", kApi},
-    {"ReplicaConfig.diskConfig", kNoted, "Replicas use this machine's disk.", "disks", kApi},
-    {"ReplicaConfig.tpuTfVersion", kHonoured,
-     "Always with a custom container on the TPU worker, never elsewhere; images of the built-in algorithms "
-     "need none. In "
-     "YAML it must be in quotes: gcloud cannot send a number here.",
+    {"ReplicaConfig.containerArgs", kHonoured, "In place of the image's CMD. Otherwise as containerCommand.",
+     "container_fields", kApi},
+    {"ReplicaConfig.diskConfig", kMapped,
+     "Bounds what a container writes; Python packages use this machine's disk, and the job's log says so.",
+     "disks", kApi},
+    {"ReplicaConfig.tpuTfVersion", kNoted,
+     "Demanded with a custom container on the TPU worker, refused elsewhere; images of the built-in "
+     "algorithms need none. The TPU of this machine is driven by what is in the master's image, and the "
+     "job's "
+     "log says so. In YAML it must be in quotes: gcloud cannot send a number here.",
      "tpu_tf_version", kApi},
 
     {"AcceleratorConfig.type", kMapped,
@@ -45,8 +52,11 @@ constexpr FieldRow kRows[] = {
      "(data/cluster/accelerators.json); TPUs: 8 cores.",
      "accelerators tpu_accelerator", kGpus},
 
-    {"DiskConfig.bootDiskSizeGb", kNoted,
-     "0 to 65536, the sizes of Compute Engine; the original's own limits are lost.", "disks", kInferred},
+    {"DiskConfig.bootDiskSizeGb", kMapped,
+     "0 to 65536, the sizes of Compute Engine; the original's own limits are lost. What a container may "
+     "write "
+     "in all, its /tmp included; without it only this machine's disk bounds it.",
+     "disks", kInferred},
     {"DiskConfig.bootDiskType", kNoted, "`pd-ssd`, `pd-standard` or absent.", "disks", kApi},
 
     {"Scheduling.maxRunningTime", kHonoured,

@@ -1,6 +1,7 @@
 #include "jobs/image_reference.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 namespace trainyard::jobs {
@@ -82,12 +83,22 @@ bool LooksLikeDomain(std::string_view first) {
          std::ranges::any_of(first, [](char c) { return 'A' <= c && c <= 'Z'; });
 }
 
-}  // namespace
+/// "oci:v1" is an image named "oci" with a tag: only a path makes it a layout of this machine.
+constexpr std::string_view kPathTransports[] = {"oci:/", "oci-archive:/", "docker-archive:/"};
+constexpr std::string_view kStoreTransports[] = {"docker-daemon:", "containers-storage:"};
+constexpr std::size_t kPathLengthMax = 4096;
 
-Status CheckImageReference(std::string_view text) {
-  std::string_view rest = text;
+Status CheckPath(std::string_view text) {
+  const bool is_printable =
+      std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+  if (text.size() <= kPathLengthMax && is_printable) return {};
+  return Refused(text, "it is not a path that this machine can have.");
+}
+
+Status CheckRegistryReference(std::string_view text, std::string_view reference) {
+  std::string_view rest = reference;
   std::string_view name = TakeUpTo(rest, '@');
-  if (name.size() != text.size() && !IsDigest(rest)) {
+  if (name.size() != reference.size() && !IsDigest(rest)) {
     return Refused(text, "what follows '@' is not a digest such as sha256:... with 64 hexadecimal digits.");
   }
   const std::size_t last_slash = name.rfind('/');
@@ -118,6 +129,16 @@ Status CheckImageReference(std::string_view text) {
     if (slash == std::string_view::npos) return {};
     name.remove_prefix(slash + 1);
   }
+}
+
+}  // namespace
+
+Status CheckImageReference(std::string_view text) {
+  const auto begins = [text](std::string_view prefix) { return text.starts_with(prefix); };
+  if (std::ranges::any_of(kPathTransports, begins)) return CheckPath(text);
+  const auto* const store = std::ranges::find_if(kStoreTransports, begins);
+  if (store != std::end(kStoreTransports)) return CheckRegistryReference(text, text.substr(store->size()));
+  return CheckRegistryReference(text, text);
 }
 
 bool IsBuiltInAlgorithm(std::string_view image_uri) {

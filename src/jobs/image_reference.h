@@ -7,10 +7,13 @@
 namespace trainyard::jobs {
 
 /// Whether the text names a container image: [DOMAIN[:PORT]/]NAME[:TAG][@DIGEST], as Docker and all
-/// registries read it. The original demanded Container Registry; here any registry will do.
+/// registries read it, or one of this machine: oci:PATH[:TAG], oci-archive:PATH, docker-archive:PATH with an
+/// absolute path, docker-daemon:NAME, containers-storage:NAME. The original demanded Container Registry; here
+/// any will do.
 ///
 /// @return kInvalidArgument without a field, with a sentence about what is wrong.
-/// Pure: any thread. Source: grammar of the distribution project's reference package.
+/// Pure: any thread. Source: grammar of the distribution project's reference package;
+/// containers-transports(5).
 [[nodiscard]] Status CheckImageReference(std::string_view text);
 
 /// An image of the original's built-in algorithms (gcr.io/cloud-ml-algos/...), which is not the user's own.

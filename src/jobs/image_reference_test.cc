@@ -45,7 +45,14 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"dollar", "gcr.io/$PROJECT_ID/i", false}, Row{"newline", "a\n", false},
         Row{"long_name", std::string(256, 'n'), false}, Row{"domain_dash", "-a.b/c", false},
         Row{"domain_dots", "a..b/c", false}, Row{"nul", std::string("a\0b", 3), false},
-        Row{"bytes", "\xff\xfe", false}),
+        Row{"bytes", "\xff\xfe", false}, Row{"layout", "oci:/srv/layouts/trainer:v1", true},
+        Row{"archive", "oci-archive:/srv/Trainer 1.tar", true},
+        Row{"saved", "docker-archive:/t.tar:a:b", true},
+        Row{"stored", "containers-storage:localhost/t:v1", true}, Row{"daemon", "docker-daemon:t:v1", true},
+        Row{"relative_layout", "oci:layouts/trainer", false}, Row{"named_oci", "oci:v1", true},
+        Row{"daemon_no_name", "docker-daemon:", false}, Row{"daemon_upper", "docker-daemon:T", false},
+        Row{"path_control", "oci:/a\nb", false}, Row{"path_nul", std::string("oci:/a\0b", 8), false},
+        Row{"long_path", "oci:/" + std::string(4096, 'p'), false}),
     [](const auto& row) { return row.param.name; });
 
 TEST(BuiltInAlgorithm, IsKnownByItsPrefix) {

@@ -11,13 +11,16 @@ struct Row {
   const char* name;
   const char* input;
   std::vector<std::string> notes;
+  bool containers = true;  ///< images run as such
 };
 class NotesTable : public testing::TestWithParam<Row> {};
 
 TEST_P(NotesTable, SaysWhatHasNoEffect) {
   ml::v1::TrainingInput input;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(GetParam().input, &input));
-  EXPECT_THAT(Notes(input), testing::ElementsAreArray(GetParam().notes));
+  RoleImages containers;
+  if (GetParam().containers) containers = NamedImages(input);
+  EXPECT_THAT(Notes(input, containers), testing::ElementsAreArray(GetParam().notes));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -42,7 +45,38 @@ INSTANTIATE_TEST_SUITE_P(
              "Python."}},
         Row{"python_of_package",
             "master_config { image_uri: 'i' } python_version: '3.7' python_module: 't'",
-            {}},
+            {},
+            false},
+        Row{"disk_of_container",
+            "master_config { image_uri: 'i' disk_config { boot_disk_size_gb: 200 boot_disk_type: 'pd-ssd' } "
+            "}",
+            {"master_config.disk_config.boot_disk_type is kept and shown, but has no effect on this "
+             "server."}},
+        Row{"disk_of_image_runtime",
+            "master_config { image_uri: 'i' disk_config { boot_disk_size_gb: 200 } } python_module: 't'",
+            {"master_config.disk_config is kept and shown, but has no effect on this server."},
+            false},
+        Row{"package_beside_command",
+            "python_module: 't' master_config { image_uri: 'i' container_command: 'c' container_args: 'a' }",
+            {"package_uris and python_module have no effect on replicas whose "
+             "master_config.container_command says what to run."}},
+        Row{"package_beside_args",
+            "python_module: 't' scale_tier: CUSTOM worker_type: 'n1-standard-4' worker_count: 1 "
+            "master_type: 'n1-standard-4' worker_config { image_uri: 'i' container_args: 'a' }",
+            {"package_uris and python_module have no effect on replicas whose worker_config.container_args "
+             "says what to run."}},
+        Row{"tpu_of_container",
+            "scale_tier: CUSTOM master_type: 'n1-standard-4' worker_type: 'cloud_tpu' worker_count: 1 "
+            "master_config { image_uri: 'i' } worker_config { image_uri: 'w' tpu_tf_version: '2.2' }",
+            {"worker_config.image_uri w is not run: the TPU is used by the master's program, with what its "
+             "image brings.",
+             "worker_config.tpu_tf_version 2.2 changes nothing here: the TPU is driven by the TensorFlow of "
+             "the master's image."}},
+        Row{"basic_tpu_of_container",
+            "scale_tier: BASIC_TPU master_config { image_uri: 'i' } "
+            "worker_config { image_uri: 'i' tpu_tf_version: '2.2' }",
+            {"worker_config.tpu_tf_version 2.2 changes nothing here: the TPU is driven by the TensorFlow of "
+             "the master's image."}},
         Row{"python", "runtime_version: '2.11' python_version: '3.7'", {}},
         Row{"chief",
             "use_chief_in_tf_config: true",

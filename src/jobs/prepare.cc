@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "cluster/role.h"
 #include "cluster/scale_tier.h"
 #include "jobs/notes.h"
 #include "jobs/with_defaults.h"
@@ -33,7 +34,7 @@ void GiveTpuToMaster(const cluster::Accelerators& tpu, JobRecord& record) {
   SetAccelerators(tpu, master);
 }
 
-void AddReplicas(const TrainingInput& input, JobRecord& record) {
+void AddReplicas(const TrainingInput& input, const RoleImages& containers, JobRecord& record) {
   const auto plans = cluster::Expand(input);
   TY_CHECK(plans.has_value());
   for (const cluster::ReplicaPlan& plan : *plans) {
@@ -47,21 +48,33 @@ void AddReplicas(const TrainingInput& input, JobRecord& record) {
     replica.set_cpus(plan.vcpus);
     replica.set_memory_bytes(plan.memory_bytes);
     if (plan.accelerators.count > 0) SetAccelerators(plan.accelerators, replica);
+    if (const auto image = containers.find(plan.type); image != containers.end())
+      replica.set_image(image->second);
   }
 }
 
 }  // namespace
 
+RoleImages NamedImages(const TrainingInput& input) {
+  RoleImages images;
+  for (const cluster::Role& role : cluster::Roles(input)) {
+    const std::string& own = role.config.image_uri();
+    const std::string& image = own.empty() ? input.master_config().image_uri() : own;
+    if (!image.empty()) images[role.type] = image;
+  }
+  return images;
+}
+
 JobRecord MakeRecord(std::string project, const ml::v1::Job& validated, std::string runtime_version,
-                     SysTime now) {
+                     SysTime now, const RoleImages& containers) {
   JobRecord record;
   record.set_cluster_hash(ClusterHash(project, validated.job_id()));
   record.set_project(std::move(project));
   record.set_runtime_version(std::move(runtime_version));
   *record.mutable_job() = WithDefaults(validated);
   *record.mutable_job()->mutable_create_time() = wire::ToProto(now);
-  AddReplicas(validated.training_input(), record);
-  for (std::string& note : Notes(validated.training_input())) record.add_notes(std::move(note));
+  AddReplicas(validated.training_input(), containers, record);
+  for (std::string& note : Notes(validated.training_input(), containers)) record.add_notes(std::move(note));
   return record;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -9,15 +10,23 @@
 
 namespace trainyard::jobs {
 
-/// The record of a new job: WithDefaults(job), createTime, its replicas with their machines, the cluster
-/// hash, notes about what the job asks for and does not get. Without uid (the store gives it), revision
-/// (Apply does) and packages (the caller looks them up).
+/// By role: the image, as the job says, that the role's replicas run as containers. A role that is absent
+/// runs in the job's runtime version.
+using RoleImages = std::map<replica::v1::TaskType, std::string>;
+
+/// The image that each role names, or has from the master; whether it runs as a container is not said.
+[[nodiscard]] RoleImages NamedImages(const ml::v1::TrainingInput& input);
+
+/// The record of a new job: WithDefaults(job), createTime, its replicas with their machines and images, the
+/// cluster hash, notes about what the job asks for and does not get. Without uid (the store gives it),
+/// revision (Apply does), packages and what the images are now (the caller looks them up).
 ///
 /// @param validated        passed Validate.
-/// @param runtime_version  what runtimeVersion was resolved to.
+/// @param runtime_version  what runtimeVersion was resolved to; empty where all run containers.
 /// Pure: any thread.
 [[nodiscard]] control::v1::JobRecord MakeRecord(std::string project, const ml::v1::Job& validated,
-                                                std::string runtime_version, SysTime now);
+                                                std::string runtime_version, SysTime now,
+                                                const RoleImages& containers = {});
 
 /// Ten hex digits from project and job id, the same on every machine: in every host name of the job.
 [[nodiscard]] std::string ClusterHash(std::string_view project, std::string_view job_id);

@@ -48,6 +48,19 @@ TEST(MakeRecord, GivesGpusToTheirReplicas) {
   EXPECT_FALSE(record.replicas(1).has_accelerators());
 }
 
+TEST(MakeRecord, EachRoleRunsItsImage) {
+  const auto record =
+      MakeRecord("p",
+                 Parse("job_id: 'j' training_input { scale_tier: CUSTOM master_type: 'standard' "
+                       "worker_count: 1 worker_type: 'standard' evaluator_count: 1 "
+                       "evaluator_type: 'standard' }"),
+                 "2.15", SysTime{}, {{replica::v1::WORKER, "w"}, {replica::v1::PARAMETER_SERVER, "nobody"}});
+  ASSERT_EQ(record.replicas_size(), 3);
+  EXPECT_EQ(record.replicas(0).image(), "");
+  EXPECT_EQ(record.replicas(1).image(), "w");
+  EXPECT_EQ(record.replicas(2).image(), "");
+}
+
 TEST(MakeRecord, ACloudTpuWorkerIsTheMastersTpu) {
   const std::string custom =
       "scale_tier: CUSTOM master_type: 'n1-highcpu-16' worker_type: 'cloud_tpu' worker_count: 1";

@@ -29,13 +29,15 @@ Status Containers(const Job& job, const ValidationContext& context) {
   if (context.containers) return {};
   const TrainingInput& input = job.training_input();
   const bool has_package = !input.package_uris().empty() && !input.python_module().empty();
+  const bool in_runtime = has_package && HasRuntime(input.master_config().image_uri(), context);
   for (const Role& role : Roles(input)) {
     const std::string& image = role.config.image_uri();
     if (image.empty()) continue;
-    if (has_package && HasRuntime(image, context)) continue;
+    if (in_runtime && HasRuntime(image, context)) continue;
     return Missing(std::string(role.field) + "_config.image_uri",
-                   "This server does not run containers. Submit a Python package instead: package_uris and "
-                   "python_module.");
+                   "This server does not run containers. " + context.no_containers +
+                       (context.no_containers.empty() ? "" : " ") +
+                       "A Python package (package_uris and python_module) runs without an image.");
   }
   return {};
 }

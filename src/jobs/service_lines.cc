@@ -1,6 +1,7 @@
 #include "jobs/service_lines.h"
 
 #include "cluster/task_name.h"
+#include "jobs/tuning_lines.h"
 
 namespace trainyard::jobs {
 namespace {
@@ -15,9 +16,15 @@ ServiceLine Info(std::string text) { return {LogEntry::INFO, std::move(text)}; }
 ServiceLine Warning(std::string text) { return {LogEntry::WARNING, std::move(text)}; }
 
 Lines OnCreated(const JobRecord& after) {
-  return {Info("Validating job requirements..."),
-          Info("Job creation request has been successfully validated."),
-          Info("Job " + after.job().job_id() + " is queued."), Info("Waiting for job to be provisioned.")};
+  Lines lines = {Info("Validating job requirements..."),
+                 Info("Job creation request has been successfully validated.")};
+  for (const control::v1::ImageRecord& image : after.images()) {
+    if (image.image() == image.reference()) continue;  // it names the digest itself
+    lines.push_back(Info("Image " + image.image() + " is " + image.reference() + "."));
+  }
+  lines.push_back(Info("Job " + after.job().job_id() + " is queued."));
+  lines.push_back(Info("Waiting for job to be provisioned."));
+  return lines;
 }
 
 /// What the job was found to lack when it was created is a warning, how it shares the machine is not.
@@ -61,6 +68,7 @@ Lines OnEnded(const JobRecord& after) {
 }  // namespace
 
 Lines LinesFor(const JobRecord& after, const Event& event) {
+  if (std::optional<Lines> lines = TuningLinesFor(after, event)) return *std::move(lines);
   switch (event.kind_case()) {
     case Event::kCreated: return OnCreated(after);
     case Event::kAdmitted: return OnAdmitted(after, event.admitted());

@@ -28,6 +28,7 @@ struct ValidationContext {
   /// The runtime versions that a job may name. Empty: only the form and the documented pairs of
   /// runtimeVersion and pythonVersion are checked.
   std::vector<Runtime> runtimes;
+  std::string no_containers;  ///< a sentence: why there are none, and what would change it; may be empty
   /// Images (MatchesImage) that a runtime version stands for, where the job has a Python package as well.
   std::vector<std::string> runtime_images;
 };

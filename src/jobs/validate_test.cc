@@ -423,6 +423,9 @@ TEST(Validate, SaysWhatThisInstallationLacks) {
     EXPECT_EQ(status.error().field, row.field);
   }
   EXPECT_TRUE(Validate(Make(kPackage, "enable_web_access: true"), {})) << "every server has shells";
+  EXPECT_EQ(Validate(Make(kContainer, ""), {.no_containers = "Install crun."}).error().message,
+            "This server does not run containers. Install crun. A Python package (package_uris and "
+            "python_module) runs without an image.");
 }
 
 TEST(Rules, HaveNamesAndSources) {

@@ -23,7 +23,7 @@
 #include "base/check.h"
 #include "replica/attempt_dir.h"
 #include "replica/main.h"
-#include "replica/preparation.h"
+#include "replica/program_source.h"
 #include "replica/testing/fake_server.h"
 #include "replica/testing/temporary_folder.h"
 
@@ -196,18 +196,22 @@ int Run(const std::string& program, int attempts) {
   return 0;
 }
 
+/// Every runtime version is the program of the benchmark.
+class BenchPrograms final : public ProgramSource {
+ public:
+  std::optional<Prepared> Find(const v1::Manifest& manifest) override {
+    return environment::Environment{.python = manifest.places().environments_dir() + "/python"};
+  }
+  Status Prepare(const v1::Manifest&, const PreparationHooks&) override { return {}; }
+};
+
 }  // namespace
 }  // namespace trainyard::replica
 
 int main(int argc, char** argv) {
   using namespace trainyard;
   if (argc > 1 && std::string_view(argv[1]) == "replica") {
-    const replica::EnvironmentSource source{
-        .find =
-            [](const environment::EnvironmentRequest& request) -> std::optional<environment::Environment> {
-          return environment::Environment{.python = request.environments_dir + "/python"};
-        },
-        .prepare = {}};
+    replica::BenchPrograms source;
     return replica::RunReplica(argc - 1, argv + 1, source);
   }
   if (argc < 2) {

@@ -1,13 +1,11 @@
 #include "replica/main.h"
 
-#include "environment/environment.h"
-#include "replica/preparation.h"
+#include "replica/program_source.h"
 
 namespace trainyard::replica {
 
 int RunReplica(int argc, char** argv) {
-  const EnvironmentSource source{.find = environment::FindEnvironment,
-                                 .prepare = environment::PrepareEnvironment};
+  InstalledPrograms source;
   return RunReplica(argc, argv, source);
 }
 

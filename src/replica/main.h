@@ -2,7 +2,7 @@
 
 namespace trainyard::replica {
 
-struct EnvironmentSource;
+class ProgramSource;
 
 /// Where an engine may leave the attempt's lock that it has taken for the supervisor.
 inline constexpr int kInheritedLockFd = 3;
@@ -13,7 +13,7 @@ inline constexpr int kInheritedLockFd = 3;
 /// used (the reason is on stderr).
 int RunReplica(int argc, char** argv);
 
-/// The same with environments from elsewhere.
-int RunReplica(int argc, char** argv, const EnvironmentSource& source);
+/// The same with programs from elsewhere.
+int RunReplica(int argc, char** argv, ProgramSource& source);
 
 }  // namespace trainyard::replica

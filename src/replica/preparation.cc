@@ -12,6 +12,7 @@
 
 #include "async/file.h"
 #include "async/guarded.h"
+#include "replica/download.h"
 
 namespace trainyard::replica {
 
@@ -20,7 +21,7 @@ namespace {
 constexpr std::chrono::milliseconds kDownloadPauseMin{200};
 constexpr std::chrono::milliseconds kDownloadPauseMax{5'000};
 
-/// What the preparing process says: a letter, then the content; several strings are each followed by a NUL.
+/// What the preparing process says: a letter, then the content; two strings are each followed by a NUL.
 enum Message : char { kInfo = 'i', kError = 'e', kDone = 'd', kFailed = 'f' };
 
 std::string Joined(std::initializer_list<std::string_view> parts) {
@@ -67,37 +68,34 @@ Status DownloadPatiently(const DownloadSource& source, Reporter& reporter, const
   }
 }
 
-int Prepare(const EnvironmentSource& source, const Preparation::Task& task) {
+int Prepare(ProgramSource& source, const v1::Manifest& manifest) {
   Reporter reporter;
-  const environment::PreparationHooks hooks{
+  const DownloadSource packages{manifest.places().server_socket(), manifest.token()};
+  const PreparationHooks hooks{
       .info = [&reporter](std::string_view line) { reporter.Send(kInfo, line); },
       .error = [&reporter](std::string_view line) { reporter.Send(kError, line); },
-      .download =
-          [&](const std::string& uri, const std::string& path) {
-            return DownloadPatiently(task.packages, reporter, uri, path);
-          }};
-  const auto made = source.prepare(task.request, hooks);
+      .download = [&](const std::string& uri,
+                      const std::string& path) { return DownloadPatiently(packages, reporter, uri, path); }};
+  const Status made = source.Prepare(manifest, hooks);
   if (!made) {
     reporter.Send(kFailed,
                   Joined({std::to_string(static_cast<int>(made.error().code)), made.error().message}));
     return 1;
   }
-  std::string done = Joined({made->python});
-  for (const auto& [name, value] : made->variables) done += Joined({name, value});
-  reporter.Send(kDone, done);
+  reporter.Send(kDone, "");
   return 0;
 }
 
 }  // namespace
 
-Result<Preparation> Preparation::Start(const EnvironmentSource& source, Task task, Observer& observer) {
+Result<Preparation> Preparation::Start(ProgramSource& source, const v1::Manifest& manifest, int lock_fd,
+                                       Observer& observer) {
   std::array<int, 2> pipe{};
   if (pipe2(pipe.data(), O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
   UniqueFd ours(pipe[0]);
   const UniqueFd theirs(pipe[1]);
   fcntl(ours.get(), F_SETFL, O_NONBLOCK);
-  const int lock_fd = task.lock_fd;
-  SandboxPlan plan{.function = [&source, task = std::move(task)] { return Prepare(source, task); },
+  SandboxPlan plan{.function = [&source, &manifest] { return Prepare(source, manifest); },
                    .stdout_fd = STDERR_FILENO,
                    .stderr_fd = STDERR_FILENO,
                    .result_fd = theirs.get(),
@@ -119,14 +117,7 @@ void Preparation::Take(std::string_view message) {
   switch (message.front()) {
     case kInfo: observer_->OnPreparationLine(false, content); return;
     case kError: observer_->OnPreparationLine(true, content); return;
-    case kDone: {
-      const std::vector<std::string> parts = Parts(content);
-      environment::Environment made;
-      if (!parts.empty()) made.python = parts.front();
-      for (std::size_t i = 1; i + 1 < parts.size(); i += 2) made.variables[parts[i]] = parts[i + 1];
-      outcome_ = std::move(made);
-      return;
-    }
+    case kDone: outcome_ = Status(); return;
     case kFailed: {
       const std::vector<std::string> parts = Parts(content);
       if (parts.size() == 2)
@@ -137,7 +128,7 @@ void Preparation::Take(std::string_view message) {
   }
 }
 
-std::optional<Result<environment::Environment>> Preparation::OnReadable() {
+std::optional<Status> Preparation::OnReadable() {
   std::array<char, 16 << 10> buffer;  // NOLINT(*-member-init): filled by read
   const ssize_t size = read(pipe_.get(), buffer.data(), buffer.size());
   if (size < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
@@ -148,7 +139,7 @@ std::optional<Result<environment::Environment>> Preparation::OnReadable() {
     return std::nullopt;
   }
   if (outcome_) return std::move(outcome_);
-  return std::unexpected(Internal("the preparation ended without a result"));
+  return Status(std::unexpected(Internal("the preparation ended without a result")));
 }
 
 }  // namespace trainyard::replica

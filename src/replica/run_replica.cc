@@ -62,7 +62,7 @@ Result<Supervisor::Setup> SetUp(Arguments arguments) {
 
 }  // namespace
 
-int RunReplica(int argc, char** argv, const EnvironmentSource& source) {
+int RunReplica(int argc, char** argv, ProgramSource& source) {
   auto arguments = ParseArguments(argc, argv);
   if (!arguments) {
     std::fputs("usage: trainyard replica [--fence=N] [--spool-bytes-max=N] ATTEMPT_DIR\n", stderr);

@@ -41,14 +41,6 @@ std::uint64_t NowNs() {
 
 google::protobuf::Timestamp NowProto() { return wire::ToProto(SysTime(std::chrono::system_clock::now())); }
 
-environment::EnvironmentRequest MakeRequest(const v1::Manifest& manifest) {
-  environment::EnvironmentRequest request{.environments_dir = manifest.places().environments_dir(),
-                                          .runtime_version = manifest.program().runtime_version()};
-  for (const auto& package : manifest.program().packages())
-    request.packages.push_back({package.uri(), package.checksum()});
-  return request;
-}
-
 /// SIGTERM, SIGINT and SIGHUP as a descriptor; blocked otherwise.
 UniqueFd OpenSignals() {
   sigset_t signals;
@@ -60,7 +52,7 @@ UniqueFd OpenSignals() {
 
 }  // namespace
 
-Supervisor::Supervisor(Setup setup, const EnvironmentSource& source)
+Supervisor::Supervisor(Setup setup, ProgramSource& source)
     : setup_(std::move(setup)),
       source_(source),
       log_(setup_.spool, NowNs),
@@ -87,19 +79,12 @@ bool Supervisor::IsAbandoned() const {
 // --- The phases
 
 void Supervisor::Prepare() {
-  const v1::Manifest& manifest = setup_.manifest;
-  if (manifest.program().runtime_version().empty() || manifest.program().python_module().empty()) {
-    return FailPreparation(FailedPrecondition("the job has no Python module and runtime version to run"));
-  }
-  environment::EnvironmentRequest request = MakeRequest(manifest);
-  // First, so that nobody removes what is found. Without it things go on: preparing says what is wrong.
-  if (auto use = environment::RuntimeUse::Begin(request.environments_dir, request.runtime_version))
-    runtime_use_.emplace(*std::move(use));
-  if (auto found = source_.find(request)) return BecomeReady(std::move(*found));
-  Preparation::Task task{.request = std::move(request),
-                         .packages = {manifest.places().server_socket(), manifest.token()},
-                         .lock_fd = setup_.lock.get()};
-  auto started = Preparation::Start(source_, std::move(task), *this);
+  const v1::Manifest::Program& program = setup_.manifest.program();
+  const bool has_module = !program.runtime_version().empty() && !program.python_module().empty();
+  if (!has_module && !program.has_container())
+    return FailPreparation(FailedPrecondition("the job has neither an image nor a Python module to run"));
+  if (auto found = source_.Find(setup_.manifest)) return BecomeReady(*std::move(found));
+  auto started = Preparation::Start(source_, setup_.manifest, setup_.lock.get(), *this);
   if (!started) return FailPreparation(started.error());
   preparation_.emplace(std::move(*started));
 }
@@ -111,11 +96,13 @@ void Supervisor::OnPreparationLine(bool is_error, std::string_view line) {
 }
 
 void Supervisor::OnPreparation() {
-  auto outcome = preparation_->OnReadable();
+  const std::optional<Status> outcome = preparation_->OnReadable();
   if (!outcome) return;
   preparation_.reset();
   if (!*outcome) return FailPreparation(outcome->error());
-  BecomeReady(std::move(**outcome));
+  auto prepared = source_.Find(setup_.manifest);
+  if (!prepared) return FailPreparation(Internal("what was prepared is gone"));
+  BecomeReady(*std::move(prepared));
 }
 
 void Supervisor::FailPreparation(const Error& error) {
@@ -128,32 +115,36 @@ void Supervisor::FailPreparation(const Error& error) {
   End(std::move(exit));
 }
 
-void Supervisor::BecomeReady(environment::Environment environment) {
-  environment_ = std::move(environment);
+void Supervisor::BecomeReady(Prepared prepared) {
+  auto program = MakeProgram(setup_.manifest, std::move(prepared));
+  if (!program) return FailPreparation(program.error());
+  program_ = *std::move(program);
   log_.tail().Clear();  // what tools said is no news any more
   Advance(v1::READY);
   LaunchIfReady();
 }
 
+ProgramStart Supervisor::StartOf() const {
+  return {.dir = setup_.dir,
+          .manifest = setup_.manifest,
+          .cluster = *cluster_,
+          .lock_fd = setup_.lock.get(),
+          .best_fence = setup_.options.best_fence};
+}
+
 void Supervisor::LaunchIfReady() {
   if (phase_ != v1::READY || ending_ || !cluster_) return;
   log_.Say(LogEntry::INFO, RunningTaskLine(cluster::RunnerArguments(setup_.manifest, *cluster_)));
-  log_.Say(LogEntry::INFO, RunningModuleLine(setup_.manifest.program().python_module()));
+  for (const std::string& line : program_->Announcement()) log_.Say(LogEntry::INFO, line);
   std::vector<std::string> degraded;
-  auto launched = UserProcess::Launch({.dir = setup_.dir,
-                                       .manifest = setup_.manifest,
-                                       .cluster = *cluster_,
-                                       .environment = *environment_,
-                                       .lock_fd = setup_.lock.get(),
-                                       .best_fence = setup_.options.best_fence},
-                                      degraded);
+  auto launched = UserProcess::Launch(*program_, StartOf(), degraded);
   for (const std::string& line : degraded) log_.Say(LogEntry::WARNING, line);
   if (!launched) {
     Error error = std::move(launched).error();
-    error.message = "cannot run " + environment_->python + ": " + error.message;
+    error.message = "cannot run the program: " + error.message;
     return FailPreparation(error);
   }
-  log_.Say(LogEntry::INFO, RunningCommandLine(ShownCommand(setup_.manifest)));
+  log_.Say(LogEntry::INFO, RunningCommandLine(program_->Shown()));
   *exit_.mutable_start_time() = NowProto();
   process_.emplace(std::move(*launched));
   if (setup_.manifest.limits().memory_bytes() == 0) {
@@ -248,6 +239,7 @@ void Supervisor::OnProcessEnded() {
   end_.machine_oom = machine_oom_kills_ >= 0 && MachineOomKills() > machine_oom_kills_;
   end_.memory_bytes = setup_.manifest.limits().memory_bytes();
   end_.memory_peak_bytes = usage_.PeakMemory(process_->cgroup());
+  program_->OnEnded(StartOf(), end_);
   count_memory_at_ = measure_usage_at_ = kill_deadline_ = SteadyTime::max();
   drain_deadline_ = now_ + kDrainMax;
 }
@@ -269,7 +261,7 @@ void Supervisor::FinishProcess() {
   const bool failed = !succeeded && exit.cause() != v1::ExitRecord::STOPPED;
   if (failed) {
     exit.set_traceback(log_.Traceback());
-    log_.Say(LogEntry::ERROR, CommandFailedLine(ShownCommand(setup_.manifest), LoggedStatus(exit)));
+    log_.Say(LogEntry::ERROR, CommandFailedLine(program_->Shown(), LoggedStatus(exit)));
   }
   Explain(setup_.manifest, log_.tail().Lines(), exit);
   log_.Say(LogEntry::INFO, kModuleCompleted);

@@ -2,12 +2,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "environment/runtime_use.h"
 #include "replica/attempt_dir.h"
 #include "replica/exit_rules.h"
 #include "replica/gpu_probe.h"
@@ -36,9 +36,10 @@ struct SupervisorOptions {
   Fence best_fence = Fence::kNamespaces;
 };
 
-/// Owns one attempt of one replica from the environment to the exit record. One thread, one poll loop.
+/// Owns one attempt of one replica from what its program runs in to the exit record. One thread, one poll
+/// loop.
 ///
-///     PREPARING --environment--> READY --Cluster--> RUNNING --all ended--> ENDED --Dismiss--> done
+///     PREPARING --prepared--> READY --Cluster--> RUNNING --all ended--> ENDED --Dismiss--> done
 ///         \___________________________\____ Stop or failure __________________/
 class Supervisor final : ServerLink::Observer, Preparation::Observer {
  public:
@@ -51,7 +52,7 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   };
 
   /// The source outlives the supervisor.
-  Supervisor(Setup setup, const EnvironmentSource& source);
+  Supervisor(Setup setup, ProgramSource& source);
   ~Supervisor() override;
 
   /// Returns when the server has dismissed the attempt, or after a SIGTERM once the attempt has ended.
@@ -64,9 +65,10 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   void OnPreparationLine(bool is_error, std::string_view line) override;
 
   void Prepare();
-  void BecomeReady(environment::Environment environment);
+  void BecomeReady(Prepared prepared);
   void FailPreparation(const Error& error);
   void LaunchIfReady();
+  [[nodiscard]] ProgramStart StartOf() const;
   void RequestStop(std::string_view reason, bool kill);
   void OnSignals();
   void OnPreparation();
@@ -91,7 +93,7 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   [[nodiscard]] int PollWait() const;
 
   Setup setup_;
-  const EnvironmentSource& source_;
+  ProgramSource& source_;
   LogWriter log_;
   ServerLink link_;
   UniqueFd signals_;
@@ -99,8 +101,7 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
 
   v1::Phase phase_ = v1::PREPARING;
   std::optional<Preparation> preparation_;
-  std::optional<environment::RuntimeUse> runtime_use_;
-  std::optional<environment::Environment> environment_;
+  std::unique_ptr<Program> program_;  ///< once it can be run
   std::optional<v1::Cluster> cluster_;
   std::optional<UserProcess> process_;
   bool process_ended_ = false;

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "environment/environment.h"
 #include "replica/attempt_dir.h"
 #include "replica/cgroup.h"
 #include "replica/log_writer.h"
+#include "replica/program.h"
 #include "replica/replica_network.h"
 #include "replica/sandbox.h"
 
@@ -19,20 +19,12 @@ namespace trainyard::replica {
 /// destructor kills it.
 class UserProcess {
  public:
-  struct Start {
-    const AttemptDir& dir;
-    const v1::Manifest& manifest;
-    const v1::Cluster& cluster;
-    const environment::Environment& environment;
-    int lock_fd;
-    Fence best_fence;
-  };
-
   /// The replica's own folders; those that are there stay. Worth doing while waiting for something else.
   [[nodiscard]] static Status MakeFolders(const AttemptDir& dir);
   /// Returns once the program runs. Says in `degraded` what this machine does not allow, one line for each
   /// thing. kFailedPrecondition: the program cannot be run.
-  [[nodiscard]] static Result<UserProcess> Launch(const Start& start, std::vector<std::string>& degraded);
+  [[nodiscard]] static Result<UserProcess> Launch(Program& program, const ProgramStart& start,
+                                                  std::vector<std::string>& degraded);
 
   [[nodiscard]] int pidfd() const noexcept { return sandbox_.pidfd(); }
   /// -1 once the stream has ended.
@@ -65,8 +57,5 @@ class UserProcess {
   Sandbox sandbox_;
   std::array<UniqueFd, kStreamCount> outputs_;
 };
-
-/// "python3 -m MODULE ARGS": as the log shows it. Pure.
-[[nodiscard]] std::vector<std::string> ShownCommand(const v1::Manifest& manifest);
 
 }  // namespace trainyard::replica

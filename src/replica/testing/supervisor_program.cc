@@ -9,32 +9,39 @@
 #include <string_view>
 
 #include "replica/main.h"
-#include "replica/preparation.h"
+#include "replica/program_source.h"
 
 namespace trainyard::replica {
 namespace {
 
 /// A runtime version is a folder of environments_dir with a "bin/python"; "slow" and the like have a
 /// "prepare" script that makes it: what it prints is logged, its exit status decides.
-std::optional<environment::Environment> Find(const environment::EnvironmentRequest& request) {
-  const std::string python = request.environments_dir + "/" + request.runtime_version + "/bin/python";
-  if (!std::filesystem::exists(python)) return std::nullopt;
-  return environment::Environment{.python = python, .variables = {{"FROM_ENVIRONMENT", "yes"}}};
-}
-
-Result<environment::Environment> Prepare(const environment::EnvironmentRequest& request,
-                                         const environment::PreparationHooks& hooks) {
-  const std::string folder = request.environments_dir + "/" + request.runtime_version;
-  for (const auto& package : request.packages) {
-    hooks.info("Downloading the package: " + package.uri);
-    TY_RETURN_IF_ERROR(hooks.download(package.uri, folder + "/package"));
+class TestPrograms final : public ProgramSource {
+ public:
+  std::optional<Prepared> Find(const v1::Manifest& manifest) override {
+    const std::string python = RuntimeFolder(manifest) + "/bin/python";
+    if (!std::filesystem::exists(python)) return std::nullopt;
+    return environment::Environment{.python = python, .variables = {{"FROM_ENVIRONMENT", "yes"}}};
   }
-  const int status = std::system((folder + "/prepare").c_str());
-  if (status != 0)
-    return std::unexpected(FailedPrecondition("pip: No matching distribution found for nosuchpkg"));
-  hooks.error("WARNING: pip is old");
-  return *Find(request);
-}
+
+  Status Prepare(const v1::Manifest& manifest, const PreparationHooks& hooks) override {
+    const std::string folder = RuntimeFolder(manifest);
+    for (const auto& package : manifest.program().packages()) {
+      hooks.info("Downloading the package: " + package.uri());
+      TY_RETURN_IF_ERROR(hooks.download(package.uri(), folder + "/package"));
+    }
+    const int status = std::system((folder + "/prepare").c_str());
+    if (status != 0)
+      return std::unexpected(FailedPrecondition("pip: No matching distribution found for nosuchpkg"));
+    hooks.error("WARNING: pip is old");
+    return {};
+  }
+
+ private:
+  static std::string RuntimeFolder(const v1::Manifest& manifest) {
+    return manifest.places().environments_dir() + "/" + manifest.program().runtime_version();
+  }
+};
 
 }  // namespace
 }  // namespace trainyard::replica
@@ -42,7 +49,7 @@ Result<environment::Environment> Prepare(const environment::EnvironmentRequest& 
 int main(int argc, char** argv) {
   using namespace trainyard::replica;
   if (argc > 1 && std::string_view(argv[1]) == "replica") {
-    const EnvironmentSource source{.find = Find, .prepare = Prepare};
+    TestPrograms source;
     return RunReplica(argc - 1, argv + 1, source);
   }
   testing::InitGoogleMock(&argc, argv);

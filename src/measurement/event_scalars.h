@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainyard::measurement {
+
+/// A number that a program summarized, as TensorBoard's scalar charts show it.
+struct Scalar {
+  std::string tag;
+  std::int64_t step = 0;
+  double time_s = 0;  ///< since 1970
+  double value = 0;
+  friend bool operator==(const Scalar&, const Scalar&) = default;
+};
+
+/// The scalars of one record of an event file: TensorFlow 1's simple values and TensorFlow 2's tensors of one
+/// number, whatever its type. Nothing of a record that is no event. Pure: any thread.
+/// Source: spec hyperparameter-tuning.md section 6; TensorFlow's event.proto, summary.proto, tensor.proto.
+[[nodiscard]] std::vector<Scalar> ScalarsOf(std::string_view record);
+
+}  // namespace trainyard::measurement

@@ -1,0 +1,98 @@
+#include "measurement/hypertune_file.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "measurement/seen_tags.h"
+#include "wire/json_tree.h"
+
+namespace trainyard::measurement {
+
+namespace {
+
+using wire::JsonValue;
+
+constexpr std::array<std::string_view, 4> kOtherKeys = {"timestamp", "trial", "global_step",
+                                                        "checkpoint_path"};
+constexpr double kStepMax = 9e18;
+
+/// Python writes what is no number as it is, which is no JSON: as text it is.
+std::string QuoteNonFinite(std::string_view line) {
+  std::string quoted;
+  bool in_string = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    std::string_view word;
+    for (const std::string_view name : {"NaN", "-Infinity", "Infinity"}) {
+      if (!in_string && word.empty() && line.substr(i).starts_with(name)) word = name;
+    }
+    if (!word.empty()) {
+      quoted.append("\"").append(word).append("\"");
+      i += word.size() - 1;
+      continue;
+    }
+    if (in_string && line[i] == '\\' && i + 1 < line.size())
+      quoted += line[i++];
+    else if (line[i] == '"')
+      in_string = !in_string;
+    quoted += line[i];
+  }
+  return quoted;
+}
+
+std::optional<double> NumberOf(const JsonValue& value) {
+  if (value.kind != JsonValue::Kind::kNumber && value.kind != JsonValue::Kind::kString) return std::nullopt;
+  std::string_view text = value.text;
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (end != text.data() + text.size() || error != std::errc()) return std::nullopt;
+  return number;
+}
+
+std::int64_t StepOf(const JsonValue& value) {
+  std::int64_t step = 0;
+  const std::string& text = value.text;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
+  if (error == std::errc() && end == text.data() + text.size()) return step;
+  const auto number = NumberOf(value);  // "1e3", "100.0"
+  return number && std::abs(*number) < kStepMax ? static_cast<std::int64_t>(*number) : 0;
+}
+
+const JsonValue* Find(const JsonValue& object, std::string_view name) {
+  const auto found = std::ranges::find(object.children, name, &JsonValue::name);
+  return found == object.children.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+void HypertuneFile::Read(std::string_view contents) {
+  while (!contents.empty()) {
+    const std::size_t end = std::min(contents.find('\n'), contents.size());
+    ReadLine(contents.substr(0, end));
+    contents.remove_prefix(std::min(end + 1, contents.size()));
+  }
+}
+
+void HypertuneFile::ReadLine(std::string_view line) {
+  if (!line.starts_with('{')) return;
+  auto report = wire::ParseJsonTree(line);
+  if (!report) report = wire::ParseJsonTree(QuoteNonFinite(line));
+  if (!report || report->kind != JsonValue::Kind::kObject) return;
+  for (const JsonValue& member : report->children) {
+    if (std::ranges::find(kOtherKeys, member.name) != kOtherKeys.end()) continue;
+    const auto value = NumberOf(member);
+    if (!value || member.name != tag_) {
+      NoteTag(seen_tags_, member.name);
+      continue;
+    }
+    const JsonValue* step = Find(*report, "global_step");
+    const JsonValue* time = Find(*report, "timestamp");
+    curve_.Add(step != nullptr ? StepOf(*step) : 0, time != nullptr ? NumberOf(*time).value_or(0) : 0,
+               *value);
+  }
+}
+
+}  // namespace trainyard::measurement

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "measurement/curve.h"
+
+namespace trainyard::measurement {
+
+/// The file that cloudml-hypertune writes: a JSON object per line, the newest 100 reports, all of it anew
+/// with each report. Keeps what it has read, so that nothing is lost where there are more. Pure; one thread
+/// at a time. Source: spec hyperparameter-tuning.md section 5.
+class HypertuneFile {
+ public:
+  explicit HypertuneFile(std::string tag) : tag_(std::move(tag)) {}
+
+  /// All that the file holds now. Lines that are no reports are passed over: the file may be read while it
+  /// is being written. Values may be numbers, texts of numbers, NaN and infinite ones.
+  void Read(std::string_view contents);
+
+  [[nodiscard]] const Curve& curve() const noexcept { return curve_; }
+  /// Other tags that have been reported; at most kSeenTagsMax.
+  [[nodiscard]] const std::set<std::string>& seen_tags() const noexcept { return seen_tags_; }
+
+ private:
+  void ReadLine(std::string_view line);
+
+  std::string tag_;
+  Curve curve_;
+  std::set<std::string> seen_tags_;
+};
+
+}  // namespace trainyard::measurement

@@ -1,0 +1,87 @@
+#include "measurement/record_reader.h"
+
+#include <isa-l/crc.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace trainyard::measurement {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little);
+constexpr std::size_t kLengthBytes = 8;
+constexpr std::size_t kCrcBytes = 4;
+constexpr std::uint32_t kCrcBegin = 0xFFFFFFFFU;
+constexpr std::uint32_t kMaskDelta = 0xA282EAD8U;
+/// ISA-L counts in int.
+constexpr std::size_t kPieceBytesMax = std::size_t{1} << 30;
+
+std::uint32_t AddCrc(std::uint32_t crc, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::size_t length = std::min(bytes.size(), kPieceBytesMax);
+    auto* data = reinterpret_cast<unsigned char*>(const_cast<char*>(bytes.data()));  // takes it as not const
+    crc = crc32_iscsi(data, static_cast<int>(length), crc);
+    bytes.remove_prefix(length);
+  }
+  return crc;
+}
+
+std::uint32_t Masked(std::uint32_t crc) { return std::rotr(~crc, 15) + kMaskDelta; }
+
+template <class T>
+T Load(std::string_view bytes) {
+  T value;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+}  // namespace
+
+std::string_view RecordReader::Cut(std::string_view& bytes, std::uint64_t wanted) {
+  const std::string_view piece = bytes.substr(0, std::min<std::uint64_t>(wanted, bytes.size()));
+  bytes.remove_prefix(piece.size());
+  return piece;
+}
+
+void RecordReader::Feed(std::string_view bytes, const Take& take) {
+  offset_ += bytes.size();
+  while (!bytes.empty() && !lost_) {
+    if (head_.size() < kLengthBytes + kCrcBytes) {
+      head_ += Cut(bytes, kLengthBytes + kCrcBytes - head_.size());
+      if (head_.size() == kLengthBytes + kCrcBytes) BeginRecord();
+    } else if (remaining_ > 0) {
+      const std::string_view piece = Cut(bytes, remaining_);
+      remaining_ -= piece.size();
+      crc_ = AddCrc(crc_, piece);
+      if (is_kept_) contents_ += piece;
+    } else {
+      tail_ += Cut(bytes, kCrcBytes - tail_.size());
+      if (tail_.size() == kCrcBytes) EndRecord(take);
+    }
+  }
+}
+
+void RecordReader::BeginRecord() {
+  const std::string_view head = head_;
+  lost_ = Load<std::uint32_t>(head.substr(kLengthBytes)) !=
+          Masked(AddCrc(kCrcBegin, head.substr(0, kLengthBytes)));
+  remaining_ = Load<std::uint64_t>(head);
+  is_kept_ = remaining_ <= kRecordBytesMax;
+  crc_ = kCrcBegin;
+}
+
+void RecordReader::EndRecord(const Take& take) {
+  if (Load<std::uint32_t>(tail_) != Masked(crc_)) {
+    ++damaged_;
+  } else if (is_kept_) {
+    take(contents_);
+  }
+  head_.clear();
+  tail_.clear();
+  contents_.clear();
+  if (contents_.capacity() > (1U << 20)) contents_.shrink_to_fit();
+}
+
+}  // namespace trainyard::measurement

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace trainyard::measurement {
+
+/// Longer records (graphs, images) are checked and passed over.
+inline constexpr std::uint64_t kRecordBytesMax = std::uint64_t{16} << 20;
+
+/// TensorFlow's record framing: length, masked CRC32C of the length, contents, masked CRC32C of the contents;
+/// little-endian. Fed with a file's bytes as they come; what is not whole yet is waited for. Pure; one thread
+/// at a time. Source: spec hyperparameter-tuning.md section 6.
+class RecordReader {
+ public:
+  /// Told of each whole record whose CRCs are right.
+  using Take = std::function<void(std::string_view record)>;
+
+  /// The bytes that follow. After a wrong length nothing more can be found: the rest is passed over.
+  void Feed(std::string_view bytes, const Take& take);
+
+  /// Bytes so far.
+  [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
+  /// Records whose contents did not match their CRC.
+  [[nodiscard]] std::int64_t damaged() const noexcept { return damaged_; }
+  /// A record's length did not match its CRC: this is no event file, or no longer.
+  [[nodiscard]] bool lost() const noexcept { return lost_; }
+
+ private:
+  [[nodiscard]] std::string_view Cut(std::string_view& bytes, std::uint64_t wanted);
+  void BeginRecord();
+  void EndRecord(const Take& take);
+
+  std::uint64_t offset_ = 0;
+  std::int64_t damaged_ = 0;
+  bool lost_ = false;
+  std::string head_;             ///< of the record
+  std::uint64_t remaining_ = 0;  ///< bytes of the contents that have not come
+  bool is_kept_ = false;
+  std::string contents_;
+  std::uint32_t crc_ = 0;  ///< of the contents so far
+  std::string tail_;
+};
+
+}  // namespace trainyard::measurement

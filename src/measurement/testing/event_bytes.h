@@ -1,0 +1,39 @@
+#pragma once
+
+#include <isa-l/crc.h>
+
+#include <bit>
+#include <cstdint>
+#include <string>
+
+#include "measurement/event_scalars.h"
+#include "trainyard/tensorflow/event.pb.h"
+
+/// Event files as TensorFlow writes them, for tests.
+namespace trainyard::measurement {
+
+inline std::string MaskedCrc(std::string bytes) {
+  const std::uint32_t crc = ~crc32_iscsi(reinterpret_cast<unsigned char*>(bytes.data()),
+                                         static_cast<int>(bytes.size()), 0xFFFFFFFFU);
+  const std::uint32_t masked = std::rotr(crc, 15) + 0xA282EAD8U;
+  return {reinterpret_cast<const char*>(&masked), sizeof masked};
+}
+
+inline std::string RecordBytes(const std::string& contents) {
+  const std::uint64_t length = contents.size();
+  const std::string head(reinterpret_cast<const char*>(&length), sizeof length);
+  return head + MaskedCrc(head) + contents + MaskedCrc(contents);
+}
+
+/// One event with one value of TensorFlow 1's kind.
+inline std::string EventBytes(const Scalar& scalar) {
+  tensorflow::Event event;
+  event.set_wall_time(scalar.time_s);
+  event.set_step(scalar.step);
+  tensorflow::Summary::Value& value = *event.mutable_summary()->add_value();
+  value.set_tag(scalar.tag);
+  value.set_simple_value(static_cast<float>(scalar.value));
+  return RecordBytes(event.SerializeAsString());
+}
+
+}  // namespace trainyard::measurement

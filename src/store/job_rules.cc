@@ -24,6 +24,11 @@ Error StaleRevision(const JobRecord& after) {
           {}};
 }
 
+std::string UniqueName(const JobRecord& record) {
+  const std::string& job_id = record.job().job_id();
+  return record.has_trial() ? job_id + "/" + record.trial().trial_id() : job_id;
+}
+
 void CheckEventMatches(const JobRecord& after, const Event& event) {
   TY_CHECK(event.seq() == after.revision());
   TY_CHECK(after.revision() > 1);

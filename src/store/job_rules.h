@@ -18,6 +18,9 @@ namespace trainyard::store {
 /// kAborted.
 [[nodiscard]] Error StaleRevision(const JobRecord& after);
 
+/// What is unique in a project: the job's id, or "JOB/TRIAL", which is no job's id.
+[[nodiscard]] std::string UniqueName(const JobRecord& record);
+
 /// A bug if the event is not the one that made this revision.
 void CheckEventMatches(const JobRecord& after, const Event& event);
 

@@ -28,6 +28,9 @@ class JobStore {
  public:
   virtual ~JobStore() = default;
 
+  /// A record with `trial` set is a trial: no job of the project, but one of the tuning job's that Trials
+  /// lists; its id is unique within that job.
+  ///
   /// Adds a job with its first event (revision 1) and returns its uid, which is never reused. The store fills
   /// in uid and revision of the record (also of the one within Created) and seq of the event. kAlreadyExists
   /// with field "job.job_id" when the project has a job of that id.
@@ -44,7 +47,11 @@ class JobStore {
   /// in 1..kPageSizeMax.
   virtual Result<JobPage> List(std::string_view project, int page_size, std::string_view page_token) = 0;
 
-  /// Every job without an end time, by uid: what a restarted server has to look after.
+  /// Trials of a tuning job with uid > after_uid, by uid (the order of their creation), at most `count`.
+  virtual Result<std::vector<JobRecord>> Trials(std::int64_t tuning_uid, std::int64_t after_uid,
+                                                int count) = 0;
+
+  /// Every job and trial without an end time, by uid: what a restarted server has to look after.
   virtual Result<std::vector<JobRecord>> Unfinished() = 0;
 
   /// Events of a job with seq > after_seq, in order.

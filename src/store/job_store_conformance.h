@@ -36,6 +36,14 @@ inline JobRecord NewJob(const std::string& project, const std::string& job_id) {
   return record;
 }
 
+/// A trial of a tuning job, as it is stored first.
+inline JobRecord NewTrial(const JobRecord& tuning, const std::string& trial_id) {
+  JobRecord record = NewJob(tuning.project(), tuning.job().job_id());
+  record.mutable_trial()->set_tuning_uid(tuning.uid());
+  record.mutable_trial()->set_trial_id(trial_id);
+  return record;
+}
+
 inline Event CreatedEvent(const JobRecord& record) {
   Event event;
   *event.mutable_created()->mutable_record() = record;
@@ -177,6 +185,39 @@ TYPED_TEST_P(JobStoreConformance, KnowsWhatIsUnfinished) {
   EXPECT_THAT(this->store().Unfinished().value(), testing::ElementsAre(EqualsMessage(a), EqualsMessage(c)));
 }
 
+TYPED_TEST_P(JobStoreConformance, KeepsTrialsWithTheirJobAndOutOfLists) {
+  const JobRecord tuning = this->Create("p", "a");
+  const JobRecord other = this->Create("p", "b");
+  std::vector<JobRecord> trials;
+  for (const char* trial_id : {"1", "2", "3"}) {
+    for (const JobRecord& job : {tuning, other}) {
+      JobRecord trial = NewTrial(job, trial_id);
+      trial.set_uid(this->store().Create(trial, CreatedEvent(trial)).value());
+      trial.set_revision(1);
+      if (job.uid() == tuning.uid()) trials.push_back(trial);
+    }
+  }
+  const JobRecord second = NewTrial(tuning, "2");
+  EXPECT_EQ(this->store().Create(second, CreatedEvent(second)).error().code, Code::kAlreadyExists);
+  EXPECT_THAT(
+      this->store().Trials(tuning.uid(), 0, 10).value(),
+      testing::ElementsAre(EqualsMessage(trials[0]), EqualsMessage(trials[1]), EqualsMessage(trials[2])));
+  EXPECT_THAT(this->store().Trials(tuning.uid(), trials[0].uid(), 1).value(),
+              testing::ElementsAre(EqualsMessage(trials[1])));
+  EXPECT_TRUE(this->store().Trials(tuning.uid(), trials[2].uid(), 10).value().empty());
+  EXPECT_TRUE(this->store().Trials(trials[0].uid(), 0, 10).value().empty());
+
+  EXPECT_EQ(this->Ids(this->store().List("p", 10, "").value().jobs), (std::vector<std::string>{"b", "a"}));
+  EXPECT_EQ(this->store().Get("p", "a/1").error().code, Code::kNotFound);
+  EXPECT_THAT(this->store().Get("p", "a").value(), EqualsMessage(tuning));
+
+  const JobRecord ended = Next(trials[1], ml::v1::Job::SUCCEEDED);
+  ASSERT_TRUE(this->store().Append(ended, RunningEvent(ended)));
+  EXPECT_EQ(this->store().Unfinished().value().size(), 7U) << "two jobs, five trials";
+  EXPECT_THAT(this->store().Trials(tuning.uid(), trials[0].uid(), 1).value(),
+              testing::ElementsAre(EqualsMessage(ended)));
+}
+
 TYPED_TEST_P(JobStoreConformance, CommitsAGroupAndForgetsWhatFailedInIt) {
   const JobRecord old = this->Create("p", "old");
   ASSERT_TRUE(this->store().Begin());
@@ -211,6 +252,7 @@ TYPED_TEST_P(JobStoreConformance, RollbackForgetsTheGroup) {
 REGISTER_TYPED_TEST_SUITE_P(JobStoreConformance, CreatesAndGets, RefusesASecondJobOfTheName,
                             AppendsAtTheRightRevisionOnly, ListsNewestFirstInPagesOfAnySize,
                             PageTokensOutliveTheirPageAndNothingElse, KnowsWhatIsUnfinished,
-                            CommitsAGroupAndForgetsWhatFailedInIt, RollbackForgetsTheGroup);
+                            KeepsTrialsWithTheirJobAndOutOfLists, CommitsAGroupAndForgetsWhatFailedInIt,
+                            RollbackForgetsTheGroup);
 
 }  // namespace trainyard::store

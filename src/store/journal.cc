@@ -1,6 +1,7 @@
 #include "store/journal.h"
 
 #include <iterator>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -117,6 +118,13 @@ asio::awaitable<Result<JobPage>> Journal::List(std::string project, int page_siz
   auto read = [&store = impl_->reader(), project = std::move(project), page_size,
                page_token = std::move(page_token), selection = std::move(selection)] {
     return Select(store, project, page_size, page_token, selection);
+  };
+  co_return co_await OnPool(impl_->reads(), std::move(read));
+}
+
+asio::awaitable<Result<std::vector<JobRecord>>> Journal::Trials(std::int64_t tuning_uid) {
+  auto read = [&store = impl_->reader(), tuning_uid] {
+    return store.Trials(tuning_uid, 0, std::numeric_limits<int>::max());
   };
   co_return co_await OnPool(impl_->reads(), std::move(read));
 }

@@ -38,6 +38,8 @@ class Journal {
   /// As List, of the wanted jobs; where they are few the page is short, even empty, and has a next one.
   boost::asio::awaitable<Result<JobPage>> List(std::string project, int page_size, std::string page_token,
                                                Selection selection);
+  /// All trials of a tuning job, in the order of their creation.
+  boost::asio::awaitable<Result<std::vector<JobRecord>>> Trials(std::int64_t tuning_uid);
   boost::asio::awaitable<Result<std::vector<JobRecord>>> Unfinished();
   boost::asio::awaitable<Result<std::vector<Event>>> Events(std::int64_t uid, std::int64_t after_seq);
 

@@ -37,6 +37,9 @@ class Harness final : public JobStore {
   Result<JobPage> List(std::string_view p, int n, std::string_view t) override {
     return store_.List(p, n, t);
   }
+  Result<std::vector<JobRecord>> Trials(std::int64_t t, std::int64_t u, int n) override {
+    return store_.Trials(t, u, n);
+  }
   Result<std::vector<JobRecord>> Unfinished() override { return store_.Unfinished(); }
   Result<std::vector<Event>> Events(std::int64_t u, std::int64_t s) override { return store_.Events(u, s); }
   Status Begin() override {

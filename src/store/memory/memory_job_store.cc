@@ -16,7 +16,7 @@ MemoryJobStore::MemoryJobStore() {
 }
 
 Result<std::int64_t> MemoryJobStore::Create(const JobRecord& record, const Event& created) {
-  const std::pair name(record.project(), record.job().job_id());
+  const std::pair name(record.project(), UniqueName(record));
   if (names_.contains(name)) return std::unexpected(JobExists());
   const std::int64_t uid = ++last_uid_;
   Job& job = jobs_[uid];
@@ -45,7 +45,8 @@ Status MemoryJobStore::Append(const JobRecord& after, const Event& event) {
 
 Result<JobRecord> MemoryJobStore::Get(std::string_view project, std::string_view job_id) {
   const auto found = names_.find({std::string(project), std::string(job_id)});
-  if (found == names_.end()) return std::unexpected(NoSuchJob());
+  if (found == names_.end() || jobs_.at(found->second).record.has_trial())
+    return std::unexpected(NoSuchJob());
   return jobs_.at(found->second).record;
 }
 
@@ -54,7 +55,7 @@ Result<JobPage> MemoryJobStore::List(std::string_view project, int page_size, st
   TY_TRY(const std::int64_t before, OpenJobPageToken(page_token_key_, project, page_token));
   JobPage page;
   for (auto job = std::make_reverse_iterator(jobs_.lower_bound(before)); job != jobs_.rend(); ++job) {
-    if (job->second.record.project() != project) continue;
+    if (job->second.record.project() != project || job->second.record.has_trial()) continue;
     if (page.jobs.size() == static_cast<std::size_t>(page_size)) {
       page.next_page_token = SealJobPageToken(page_token_key_, project, page.jobs.back().uid());
       break;
@@ -62,6 +63,15 @@ Result<JobPage> MemoryJobStore::List(std::string_view project, int page_size, st
     page.jobs.push_back(job->second.record);
   }
   return page;
+}
+
+Result<std::vector<JobRecord>> MemoryJobStore::Trials(std::int64_t tuning_uid, std::int64_t after_uid,
+                                                      int count) {
+  std::vector<JobRecord> trials;
+  for (auto job = jobs_.upper_bound(after_uid); job != jobs_.end() && std::ssize(trials) < count; ++job) {
+    if (job->second.record.trial().tuning_uid() == tuning_uid) trials.push_back(job->second.record);
+  }
+  return trials;
 }
 
 Result<std::vector<JobRecord>> MemoryJobStore::Unfinished() {

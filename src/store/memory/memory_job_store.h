@@ -22,6 +22,7 @@ class MemoryJobStore final : public JobStore {
   Status Append(const JobRecord& after, const Event& event) override;
   Result<JobRecord> Get(std::string_view project, std::string_view job_id) override;
   Result<JobPage> List(std::string_view project, int page_size, std::string_view page_token) override;
+  Result<std::vector<JobRecord>> Trials(std::int64_t tuning_uid, std::int64_t after_uid, int count) override;
   Result<std::vector<JobRecord>> Unfinished() override;
   Result<std::vector<Event>> Events(std::int64_t uid, std::int64_t after_seq) override;
   Status Begin() override;

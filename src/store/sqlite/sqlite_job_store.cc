@@ -22,7 +22,8 @@ constexpr std::int64_t kCacheBytes = 64 << 20;
 // Rowid tables: new rows go to the end whatever the job, so a group touches few pages. The record comes last
 // in its row, so that reading the other columns never follows its overflow pages. AUTOINCREMENT: a uid is
 // never reused.
-constexpr std::array<std::string_view, 1> kMigrations = {R"sql(
+constexpr std::array<std::string_view, 2> kMigrations = {
+    R"sql(
 CREATE TABLE jobs(
   uid INTEGER PRIMARY KEY AUTOINCREMENT,
   project TEXT NOT NULL,
@@ -42,18 +43,32 @@ CREATE TABLE events(
   PRIMARY KEY(uid, seq)) STRICT;
 CREATE TABLE page_token_key(value BLOB NOT NULL) STRICT;
 INSERT INTO page_token_key VALUES(randomblob(16));
+)sql",
+    // Trials: their job_id is JOB/TRIAL, lists pass them over.
+    R"sql(
+ALTER TABLE jobs ADD COLUMN tuning_uid INTEGER REFERENCES jobs(uid);  -- of a trial
+DROP INDEX jobs_newest;
+CREATE INDEX jobs_newest ON jobs(project, uid) WHERE tuning_uid IS NULL;
+CREATE INDEX jobs_trials ON jobs(tuning_uid, uid) WHERE tuning_uid IS NOT NULL;
 )sql"};
 
 constexpr std::string_view kInsertJob =
-    "INSERT INTO jobs(project, job_id, create_time, end_time, state, revision, record) VALUES(?1, ?2, ?3, "
-    "?4, ?5, 1, ?6)";
+    "INSERT INTO jobs(project, job_id, create_time, end_time, state, revision, record, tuning_uid) "
+    "VALUES(?1, "
+    "?2, ?3, ?4, ?5, 1, ?6, ?7)";
 constexpr std::string_view kUpdateJob =
     "UPDATE jobs SET end_time = ?2, state = ?3, revision = ?4, record = ?5 WHERE uid = ?1 AND revision = ?4 "
     "- 1";
 constexpr std::string_view kInsertEvent = "INSERT INTO events(uid, seq, event) VALUES(?1, ?2, ?3)";
-constexpr std::string_view kGet = "SELECT uid, revision, record FROM jobs WHERE project = ?1 AND job_id = ?2";
+constexpr std::string_view kGet =
+    "SELECT uid, revision, record FROM jobs WHERE project = ?1 AND job_id = ?2 AND tuning_uid IS NULL";
 constexpr std::string_view kList =
-    "SELECT uid, revision, record FROM jobs WHERE project = ?1 AND uid < ?2 ORDER BY uid DESC LIMIT ?3";
+    "SELECT uid, revision, record FROM jobs INDEXED BY jobs_newest WHERE project = ?1 AND uid < ?2 AND "
+    "tuning_uid IS NULL ORDER BY uid DESC LIMIT ?3";
+constexpr std::string_view kTrials =
+    "SELECT uid, revision, record FROM jobs INDEXED BY jobs_trials WHERE tuning_uid = ?1 AND uid > ?2 ORDER "
+    "BY "
+    "uid LIMIT ?3";
 constexpr std::string_view kUnfinished =
     "SELECT uid, revision, record FROM jobs INDEXED BY jobs_unfinished WHERE end_time IS NULL ORDER BY uid";
 constexpr std::string_view kEvents = "SELECT seq, event FROM events WHERE uid = ?1 AND seq > ?2 ORDER BY seq";
@@ -104,11 +119,11 @@ Result<PageTokenKey> ReadKey(Database& database) {
 
 struct SqliteJobStore::Statements {
   Statement begin, commit, rollback, save, release, restore;
-  Statement insert_job, update_job, insert_event, get, list, unfinished, events;
+  Statement insert_job, update_job, insert_event, get, list, trials, unfinished, events;
 
   static Result<std::unique_ptr<Statements>> Prepare(Database& database) {
     auto statements = std::make_unique<Statements>();
-    const std::array<std::pair<Statement*, std::string_view>, 13> all = {{
+    const std::array<std::pair<Statement*, std::string_view>, 14> all = {{
         {&statements->begin, "BEGIN IMMEDIATE"},
         {&statements->commit, "COMMIT"},
         {&statements->rollback, "ROLLBACK"},
@@ -120,6 +135,7 @@ struct SqliteJobStore::Statements {
         {&statements->insert_event, kInsertEvent},
         {&statements->get, kGet},
         {&statements->list, kList},
+        {&statements->trials, kTrials},
         {&statements->unfinished, kUnfinished},
         {&statements->events, kEvents},
     }};
@@ -219,9 +235,11 @@ Status SqliteJobStore::Append(const JobRecord& after, const Event& event) {
 }
 
 Result<std::int64_t> SqliteJobStore::Insert(const JobRecord& record, const Event& created) {
+  std::optional<std::int64_t> tuning_uid;
+  if (record.has_trial()) tuning_uid = record.trial().tuning_uid();
   TY_RETURN_IF_ERROR(statements_->insert_job.Run(
-      record.project(), record.job().job_id(), Nanoseconds(record.job().create_time()), EndTime(record),
-      static_cast<int>(record.job().state()), Blob{record.SerializeAsString()}));
+      record.project(), UniqueName(record), Nanoseconds(record.job().create_time()), EndTime(record),
+      static_cast<int>(record.job().state()), Blob{record.SerializeAsString()}, tuning_uid));
   const std::int64_t uid = database_.LastInsertRowId();
   TY_RETURN_IF_ERROR(statements_->insert_event.Run(uid, 1, Blob{created.SerializeAsString()}));
   return uid;
@@ -244,6 +262,11 @@ Result<JobPage> SqliteJobStore::List(std::string_view project, int page_size, st
     page.next_page_token = SealJobPageToken(page_token_key_, project, page.jobs.back().uid());
   }
   return page;
+}
+
+Result<std::vector<JobRecord>> SqliteJobStore::Trials(std::int64_t tuning_uid, std::int64_t after_uid,
+                                                      int count) {
+  return RecordsOf(statements_->trials.Query(tuning_uid, after_uid, count));
 }
 
 Result<std::vector<JobRecord>> SqliteJobStore::Unfinished() {
@@ -285,7 +308,8 @@ void SqliteJobStore::Rollback() {
 }
 
 Result<std::vector<std::string>> SqliteJobStore::QueryPlans() {
-  return database_.QueryPlans(std::array<std::string_view, 5>{kGet, kList, kUnfinished, kEvents, kUpdateJob});
+  return database_.QueryPlans(
+      std::array<std::string_view, 6>{kGet, kList, kTrials, kUnfinished, kEvents, kUpdateJob});
 }
 
 }  // namespace trainyard::store

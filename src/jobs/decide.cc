@@ -205,7 +205,7 @@ std::vector<Action> WhileLive(const JobRecord& job, const std::vector<Replica>& 
 }
 
 /// Everything that lives is stopped; `then` comes when nothing does.
-std::vector<Action> WhileStopping(const std::vector<Replica>& replicas, const std::string& reason, Event then,
+std::vector<Action> WhileStopping(const std::vector<Replica>& replicas, const StopReplica& stop, Event then,
                                   SysTime now) {
   if (std::optional<Event> ended = ExitNews(replicas)) return Append(*std::move(ended));
   std::vector<Action> actions;
@@ -213,7 +213,7 @@ std::vector<Action> WhileStopping(const std::vector<Replica>& replicas, const st
   for (const Replica& replica : replicas) {
     if (!replica.alive()) continue;
     living = true;
-    AddStop(replica, {.reason = reason}, now, actions);
+    AddStop(replica, stop, now, actions);
   }
   if (!living) return Append(std::move(then));
   return actions;
@@ -231,6 +231,24 @@ Event RetryStartedEvent() {
   return event;
 }
 
+StopReplica StopOf(const JobRecord& job) {
+  if (job.trial().stopped_early()) {
+    return {.reason = "The trial is stopped early. " + job.job().error_message(), .early = true};
+  }
+  return {.reason = job.outcome() == Job::SUCCEEDED ? "The job has succeeded." : "The job has failed."};
+}
+
+/// A trial that ran ends when it is known what it has measured.
+std::vector<Action> MeasureFirst(const JobRecord& job, const Observation& seen, std::vector<Action> actions) {
+  const bool measures = job.has_trial() && job.job().has_start_time() && !job.trial().has_report();
+  const auto* append = actions.empty() ? nullptr : std::get_if<AppendEvent>(&actions.back());
+  if (!measures || append == nullptr || !append->event.has_ended()) return actions;
+  if (!seen.measured) return {MeasureTrial{}};
+  Event event;
+  *event.mutable_trial_measured() = *seen.measured;
+  return Append(std::move(event));
+}
+
 }  // namespace
 
 std::vector<Action> NextActions(const JobRecord& job, const Observation& seen, SysTime now) {
@@ -241,15 +259,15 @@ std::vector<Action> NextActions(const JobRecord& job, const Observation& seen, S
     case Stage::kRunning: return WhileLive(job, replicas, {.now = now, .first_pause = seen.restart_pause});
     case Stage::kRetrying:
       if (std::optional<Event> cancel = LimitReached(job, now)) return Append(*std::move(cancel));
-      return WithLimit(job,
-                       WhileStopping(replicas, "The whole job is started again.", RetryStartedEvent(), now));
+      return WithLimit(job, WhileStopping(replicas, {.reason = "The whole job is started again."},
+                                          RetryStartedEvent(), now));
     case Stage::kFinishing:
-      return WhileStopping(replicas,
-                           job.outcome() == Job::SUCCEEDED ? "The job has succeeded." : "The job has failed.",
-                           EndedEvent(), now);
+      return MeasureFirst(job, seen, WhileStopping(replicas, StopOf(job), EndedEvent(), now));
     case Stage::kCancelling:
-      return WhileStopping(replicas, "The job is being cancelled. " + job.job().error_message(), EndedEvent(),
-                           now);
+      return MeasureFirst(
+          job, seen,
+          WhileStopping(replicas, {.reason = "The job is being cancelled. " + job.job().error_message()},
+                        EndedEvent(), now));
     case Stage::kNone:
     case Stage::kEnded:
     case Stage::kResumed: return {};

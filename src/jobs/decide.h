@@ -33,6 +33,8 @@ struct Observation {
   /// Set once placement has room: the endpoints leased to the replicas, and what is to be said about it.
   std::optional<control::v1::Event::Admitted> admission;
   std::chrono::milliseconds restart_pause = kRestartPause;  ///< as the operator decided
+  /// Of a trial, after MeasureTrial: what its program reported in all.
+  std::optional<control::v1::Event::TrialMeasured> measured;
 };
 
 /// Record this event (the transition table accepts it), then ask again.
@@ -52,12 +54,15 @@ struct StopReplica {
   std::string reason;        ///< for the replica's log
   bool kill = false;         ///< at once
   bool maintenance = false;  ///< it starts again
+  bool early = false;        ///< a trial: others do better
 };
+/// Nothing of the trial runs any more: find out what its program has reported.
+struct MeasureTrial {};
 /// Nothing to do before this time unless something is observed.
 struct WakeAt {
   SysTime time;
 };
-using Action = std::variant<AppendEvent, StartReplica, OpenBarrier, StopReplica, WakeAt>;
+using Action = std::variant<AppendEvent, StartReplica, OpenBarrier, StopReplica, MeasureTrial, WakeAt>;
 
 /// What to do next. At most one AppendEvent, and it is the last action: the caller performs, records, and
 /// asks again. Idempotent: performing the result and asking again with nothing new observed yields at most

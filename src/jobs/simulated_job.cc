@@ -104,6 +104,12 @@ void SimulatedJob::Perform(const StopReplica& action, std::vector<std::string>& 
   if (!seen.stop_time) seen.stop_time = now_;
 }
 
+void SimulatedJob::Perform(const MeasureTrial&, std::vector<std::string>& done) {
+  ASSERT_FALSE(seen_.measured) << "measured twice";
+  seen_.measured.emplace();
+  done.emplace_back("measure");
+}
+
 void SimulatedJob::Perform(const WakeAt& action, std::vector<std::string>&) {
   ASSERT_FALSE(wake_time_) << "one time to wake at is enough";
   wake_time_ = action.time;

@@ -65,6 +65,7 @@ class SimulatedJob {
   void Perform(const StartReplica& action, std::vector<std::string>& done);
   void Perform(const OpenBarrier& action, std::vector<std::string>& done);
   void Perform(const StopReplica& action, std::vector<std::string>& done);
+  void Perform(const MeasureTrial& action, std::vector<std::string>& done);
   void Perform(const WakeAt& action, std::vector<std::string>& done);
   ReplicaObservation& Seen(int replica) { return seen_.replicas[static_cast<std::size_t>(replica)]; }
   Attempt& Truth(int replica) { return attempts_[static_cast<std::size_t>(replica)]; }

@@ -7,6 +7,7 @@
 #include "cluster/scale_tier.h"
 #include "cluster/task_name.h"
 #include "jobs/transition_table.h"
+#include "jobs/trial.h"
 #include "wire/time.h"
 
 namespace trainyard::jobs {
@@ -15,6 +16,7 @@ namespace {
 using control::v1::Event;
 using control::v1::JobRecord;
 using control::v1::ReplicaRecord;
+using ml::v1::HyperparameterOutput;
 using ml::v1::Job;
 
 Error Refuse(const JobRecord& record, const Event& event, std::string why) {
@@ -165,8 +167,11 @@ Status Change(JobRecord& record, const Event& event, const Event::Concluded& con
   if (concluded.outcome() != Job::SUCCEEDED && concluded.outcome() != Job::FAILED) {
     return std::unexpected(Refuse(record, event, "that is no outcome"));
   }
+  if (concluded.stopped_early() && !record.has_trial())
+    return std::unexpected(Refuse(record, event, "only trials are stopped early"));
   record.set_outcome(concluded.outcome());
   record.mutable_job()->set_error_message(concluded.error_message());
+  if (concluded.stopped_early()) record.mutable_trial()->set_stopped_early(true);
   return {};
 }
 
@@ -174,7 +179,8 @@ Status Change(JobRecord& record, const Event& event, const Event::Ended&) {
   Job& job = *record.mutable_job();
   job.set_state(record.outcome());
   *job.mutable_end_time() = event.time();
-  const double units = ConsumedUnits(job);
+  const double units =
+      record.has_tuning() ? 0 : ConsumedUnits(job);  // a tuning job's are those of its trials
   if (units > 0) job.mutable_training_output()->set_consumed_ml_units(units);
   return {};
 }
@@ -182,6 +188,90 @@ Status Change(JobRecord& record, const Event& event, const Event::Ended&) {
 Status Change(JobRecord& record, const Event&, const Event::Patched& patched) {
   *record.mutable_job()->mutable_labels() = patched.labels();
   return {};
+}
+
+bool HasEnded(const HyperparameterOutput& trial) { return trial.state() != HyperparameterOutput::QUEUED; }
+
+/// Whether `a` is a better trial than `b`.
+bool IsBetter(const JobRecord& record, const HyperparameterOutput& a, const HyperparameterOutput& b) {
+  const double x = a.final_metric().objective_value();
+  const double y = b.final_metric().objective_value();
+  return Maximizes(record) ? x > y : x < y;
+}
+
+/// The record keeps the trials that have not ended, as QUEUED, and the best of those that have: the others
+/// are in the store only, so that the record of a job of ten thousand trials is as short as that of one of
+/// ten.
+Status Change(JobRecord& record, const Event& event, const Event::TrialCreated& created) {
+  control::v1::TuningRecord& tuning = *record.mutable_tuning();
+  if (created.trial_id() != std::to_string(tuning.trials_created() + 1))
+    return std::unexpected(Refuse(record, event, "its number is not the next one"));
+  tuning.set_trials_created(tuning.trials_created() + 1);
+  HyperparameterOutput& trial = *record.mutable_job()->mutable_training_output()->add_trials();
+  trial.set_trial_id(created.trial_id());
+  *trial.mutable_hyperparameters() = created.hyperparameters();
+  trial.set_state(HyperparameterOutput::QUEUED);
+  return {};
+}
+
+Status Count(const Event::TrialEnded& ended, control::v1::TuningRecord& tuning) {
+  switch (ended.state()) {
+    case HyperparameterOutput::SUCCEEDED:
+      tuning.set_trials_succeeded(tuning.trials_succeeded() + 1);
+      return {};
+    case HyperparameterOutput::FAILED: tuning.set_trials_failed(tuning.trials_failed() + 1); return {};
+    case HyperparameterOutput::CANCELLED:
+      tuning.set_trials_cancelled(tuning.trials_cancelled() + 1);
+      return {};
+    default: return std::unexpected(FailedPrecondition("that is no state to end in"));
+  }
+}
+
+Status Change(JobRecord& record, const Event& event, const Event::TrialEnded& ended) {
+  ml::v1::TrainingOutput& output = *record.mutable_job()->mutable_training_output();
+  auto& trials = *output.mutable_trials();
+  const auto trial = std::ranges::find_if(trials, [&](const HyperparameterOutput& known) {
+    return known.trial_id() == ended.trial_id() && !HasEnded(known);
+  });
+  if (trial == trials.end()) return std::unexpected(Refuse(record, event, "no such trial runs"));
+  if (Status counted = Count(ended, *record.mutable_tuning()); !counted)
+    return std::unexpected(Refuse(record, event, counted.error().message));
+  output.set_completed_trial_count(record.tuning().trials_succeeded());
+  trial->set_state(ended.state());
+  trial->set_is_trial_stopped_early(ended.stopped_early());
+  if (ended.has_final_metric()) *trial->mutable_final_metric() = ended.final_metric();
+  const auto best = std::ranges::find_if(
+      trials, [&](const HyperparameterOutput& known) { return &known != &*trial && HasEnded(known); });
+  const bool is_best = ended.state() == HyperparameterOutput::SUCCEEDED && ended.has_final_metric() &&
+                       (best == trials.end() || IsBetter(record, *trial, *best));
+  if (!is_best) {
+    trials.erase(trial);
+  } else if (best != trials.end()) {
+    trials.erase(best);
+  }
+  return {};
+}
+
+Status Change(JobRecord& record, const Event&, const Event::SpaceExhausted&) {
+  record.mutable_tuning()->set_exhausted(true);
+  return {};
+}
+
+Status Change(JobRecord& record, const Event& event, const Event::TrialMeasured& measured) {
+  if (!record.has_trial()) return std::unexpected(Refuse(record, event, "it is no trial"));
+  *record.mutable_trial()->mutable_report() = measured.report();
+  record.mutable_trial()->set_no_metric(measured.no_metric());
+  for (ReplicaRecord& replica : *record.mutable_replicas()) {
+    if (replica.has_exit()) replica.mutable_exit()->clear_metrics();  // it is in the trial's report now
+  }
+  return {};
+}
+
+Status ChangeTuning(JobRecord& record, const Event& event) {
+  if (!record.has_tuning()) return std::unexpected(Refuse(record, event, "it is no tuning job"));
+  if (event.has_trial_created()) return Change(record, event, event.trial_created());
+  if (event.has_trial_ended()) return Change(record, event, event.trial_ended());
+  return Change(record, event, event.space_exhausted());
 }
 
 Status Change(JobRecord& record, const Event& event) {
@@ -202,8 +292,8 @@ Status Change(JobRecord& record, const Event& event) {
     case Event::kMaintenanceRequested: return Change(record, event, event.maintenance_requested());
     case Event::kTrialCreated:
     case Event::kTrialEnded:
-    case Event::kSpaceExhausted:
-    case Event::kTrialMeasured:
+    case Event::kSpaceExhausted: return ChangeTuning(record, event);
+    case Event::kTrialMeasured: return Change(record, event, event.trial_measured());
     case Event::KIND_NOT_SET: break;
   }
   return std::unexpected(Refuse(record, event, ""));

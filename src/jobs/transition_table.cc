@@ -16,6 +16,9 @@ constexpr Transition kTransitions[] = {
     {Stage::kQueued, Event::kCancelRequested, Stage::kCancelling},
     {Stage::kQueued, Event::kPatched, Stage::kQueued},
     {Stage::kQueued, Event::kPolicySet, Stage::kQueued},
+    {Stage::kQueued, Event::kTrialCreated, Stage::kQueued},
+    {Stage::kQueued, Event::kSpaceExhausted, Stage::kQueued},
+    {Stage::kQueued, Event::kConcluded, Stage::kFinishing},
 
     {Stage::kPreparing, Event::kLaunched, Stage::kPreparing},
     {Stage::kPreparing, Event::kRunning, Stage::kRunning},
@@ -26,6 +29,9 @@ constexpr Transition kTransitions[] = {
     {Stage::kPreparing, Event::kConcluded, Stage::kFinishing},
     {Stage::kPreparing, Event::kPatched, Stage::kPreparing},
     {Stage::kPreparing, Event::kPolicySet, Stage::kPreparing},
+    {Stage::kPreparing, Event::kTrialCreated, Stage::kPreparing},
+    {Stage::kPreparing, Event::kTrialEnded, Stage::kPreparing},
+    {Stage::kPreparing, Event::kSpaceExhausted, Stage::kPreparing},
 
     {Stage::kRunning, Event::kLaunched, Stage::kRunning},
     {Stage::kRunning, Event::kReplicaEnded, Stage::kRunning},
@@ -36,6 +42,9 @@ constexpr Transition kTransitions[] = {
     {Stage::kRunning, Event::kConcluded, Stage::kFinishing},
     {Stage::kRunning, Event::kPatched, Stage::kRunning},
     {Stage::kRunning, Event::kPolicySet, Stage::kRunning},
+    {Stage::kRunning, Event::kTrialCreated, Stage::kRunning},
+    {Stage::kRunning, Event::kTrialEnded, Stage::kRunning},
+    {Stage::kRunning, Event::kSpaceExhausted, Stage::kRunning},
 
     {Stage::kRetrying, Event::kReplicaEnded, Stage::kRetrying},
     {Stage::kRetrying, Event::kRetryStarted, Stage::kResumed},
@@ -48,12 +57,16 @@ constexpr Transition kTransitions[] = {
     {Stage::kFinishing, Event::kEnded, Stage::kEnded},
     {Stage::kFinishing, Event::kPatched, Stage::kFinishing},
     {Stage::kFinishing, Event::kPolicySet, Stage::kFinishing},
+    {Stage::kFinishing, Event::kTrialEnded, Stage::kFinishing},
+    {Stage::kFinishing, Event::kTrialMeasured, Stage::kFinishing},
 
     {Stage::kCancelling, Event::kReplicaEnded, Stage::kCancelling},
     {Stage::kCancelling, Event::kCancelRequested, Stage::kCancelling, true},
     {Stage::kCancelling, Event::kEnded, Stage::kEnded},
     {Stage::kCancelling, Event::kPatched, Stage::kCancelling},
     {Stage::kCancelling, Event::kPolicySet, Stage::kCancelling},
+    {Stage::kCancelling, Event::kTrialEnded, Stage::kCancelling},
+    {Stage::kCancelling, Event::kTrialMeasured, Stage::kCancelling},
 
     {Stage::kEnded, Event::kPatched, Stage::kEnded},
     {Stage::kEnded, Event::kPolicySet, Stage::kEnded},

@@ -57,6 +57,10 @@ class FaultyStore final : public store::JobStore {
     if (full) return std::unexpected(Full());
     return memory_.List(project, size, token);
   }
+  Result<std::vector<store::JobRecord>> Trials(std::int64_t uid, std::int64_t after, int count) override {
+    if (full) return std::unexpected(Full());
+    return memory_.Trials(uid, after, count);
+  }
   Result<std::vector<store::JobRecord>> Unfinished() override { return memory_.Unfinished(); }
   Result<std::vector<store::Event>> Events(std::int64_t uid, std::int64_t after) override {
     return memory_.Events(uid, after);

@@ -7,6 +7,7 @@
 #include "cluster/project_number.h"
 #include "control/admissions.h"
 #include "jobs/prepare.h"
+#include "jobs/trial.h"
 #include "wire/resource_name.h"
 
 namespace trainyard::control {
@@ -17,6 +18,9 @@ JobMaker::JobMaker(storage::Buckets& buckets, const environment::Catalogue& cata
   policy_.images = ImageRuntimes(catalogue_, std::move(policy_.images));
   for (const auto& [image, version] : policy_.images) context_.runtime_images.push_back(image);
   const bool waits = policy_.capacity.mode != placement::Capacity::Mode::kStrict;
+  context_.containers = static_cast<bool>(policy_.resolve_image);
+  context_.no_containers = policy_.no_containers;
+  context_.tuning = true;
   context_.gpus = waits || policy_.devices.Serves(placement::Device::Kind::kGpu);
   context_.tpus = waits || policy_.devices.Serves(placement::Device::Kind::kTpu);
   for (const environment::RuntimeVersion& version : catalogue_.versions()) {
@@ -26,16 +30,20 @@ JobMaker::JobMaker(storage::Buckets& buckets, const environment::Catalogue& cata
 
 boost::asio::awaitable<Result<v1::JobRecord>> JobMaker::Make(std::string project, ml::v1::Job job) {
   TY_CO_RETURN_IF_ERROR(jobs::Validate(job, context_));
-  TY_CO_TRY(environment::Resolution runtime, ResolveRuntime(job.training_input()));
-  v1::JobRecord record = jobs::MakeRecord(std::move(project), job, runtime.version, clock_.Now());
+  const jobs::RoleImages containers = ContainerImages(policy_.images, job.training_input());
+  TY_CO_TRY(environment::Resolution runtime, ResolveRuntime(job.training_input(), containers));
+  v1::JobRecord record = jobs::MakeRecord(std::move(project), job, runtime.version, clock_.Now(), containers);
   if (!runtime.note.empty()) record.add_notes(runtime.note);
   TY_CO_RETURN_IF_ERROR(CheckFits(record));
   TY_CO_RETURN_IF_ERROR(co_await LookUpPackages(record));
+  if (policy_.resolve_image)
+    TY_CO_RETURN_IF_ERROR(co_await LookUpImages(policy_.resolve_image, *policy_.image_lookups, record));
   if (const std::string& job_dir = job.training_input().job_dir(); !job_dir.empty()) {
     TY_CO_TRY(wire::ObjectUri uri, wire::ObjectUri::Parse(job_dir));
     auto bucket = co_await buckets_.EnsureBucket(uri.bucket);
     if (!bucket) co_return std::unexpected(Error{bucket.error().code, bucket.error().message, "job_dir"});
   }
+  if (job.training_input().has_hyperparameters()) jobs::MakeTuning(record);
   co_return record;
 }
 
@@ -65,8 +73,11 @@ bool JobMaker::HasGpus() const {
 Status JobMaker::CheckLabels(const ml::v1::Job& job) const { return jobs::ValidateLabels(job); }
 
 /// A job that names no runtime version gets the server's default one: the original refused it since 2020, but
-/// the commands of its documentation name none.
-Result<environment::Resolution> JobMaker::ResolveRuntime(const ml::v1::TrainingInput& input) const {
+/// the commands of its documentation name none. Where the master runs a container, all do: nobody needs a
+/// runtime version.
+Result<environment::Resolution> JobMaker::ResolveRuntime(const ml::v1::TrainingInput& input,
+                                                         const jobs::RoleImages& containers) const {
+  if (containers.contains(replica::v1::MASTER)) return environment::Resolution{};
   return ChooseRuntime({.catalogue = catalogue_,
                         .images = policy_.images,
                         .version_default = policy_.runtime_default,

@@ -55,6 +55,7 @@ v1::JobStatus MakeStatus(const v1::JobRecord& job, const KnownOfJob& known) {
     replica.set_attempt(record.attempt());
     replica.set_restarts(record.restarts());
     *replica.mutable_gpus() = record.devices().gpus();
+    replica.set_image(record.image());
     if (record.has_exit()) *replica.mutable_exit() = record.exit();
     if (known.usage == nullptr) continue;
     if (const auto* latest = known.usage->Find(job.uid(), replica.task_name()))
@@ -62,6 +63,13 @@ v1::JobStatus MakeStatus(const v1::JobRecord& job, const KnownOfJob& known) {
   }
   status.set_retries(job.retries());
   status.set_runtime_version(job.runtime_version());
+  for (const v1::ImageRecord& image : job.images()) {
+    v1::JobStatus::Image& shown = *status.add_images();
+    shown.set_image(image.image());
+    shown.set_reference(image.reference());
+    shown.set_digest(image.digest());
+    shown.set_size_bytes(image.size_bytes());
+  }
   if (job.has_running_time()) *status.mutable_running_time() = job.running_time();
   return status;
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "control/settings.h"
 #include "trainyard/control/v1/record.pb.h"
@@ -31,6 +32,13 @@ struct AttemptName {
 /// The manifest of an attempt whose job is not known any more: as much as the engine needs to inspect and
 /// remove it.
 [[nodiscard]] replica::v1::Manifest BareManifest(const Settings& settings, const std::string& attempt_id);
+
+/// Threads and processes of one container: far above what trainers use, below what takes a machine down.
+inline constexpr int kContainerPidsMax = 16'384;
+
+/// What follows the user's arguments: a trial's flags, then "--job-dir" and the job's (or the trial's) place, if
+/// it has one. Source: spec environment.md section 6, hyperparameter-tuning.md section 4.
+[[nodiscard]] std::vector<std::string> ServiceArgs(const v1::JobRecord& job);
 
 /// What the supervisor of a replica's attempt is told. A function of its arguments: made again after a
 /// restart it is the same.

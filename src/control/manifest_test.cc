@@ -1,6 +1,7 @@
 #include "control/manifest.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
 
 #include "control/access_token.h"
 #include "control/orphans.h"
@@ -41,6 +42,118 @@ TEST(Manifest, SaysWhatAReplicaNeeds) {
   EXPECT_EQ(manifest.program().args_size(), 3);
   EXPECT_EQ(manifest.program().args(1), "--job-dir");
   EXPECT_EQ(manifest.SerializeAsString(), MakeManifest(kSettings, MakeRecord(), 0, 2).SerializeAsString());
+}
+
+/// A container job's worker, which inherits the master's image.
+v1::JobRecord MakeContainerRecord() {
+  v1::JobRecord record = MakeRecord();
+  record.clear_runtime_version();
+  ml::v1::TrainingInput& input = *record.mutable_job()->mutable_training_input();
+  input.clear_python_module();
+  input.mutable_master_config()->set_image_uri("i:1");
+  record.mutable_replicas(0)->set_image("i:1");
+  record.mutable_replicas(0)->set_cpus(4);
+  record.mutable_replicas(0)->set_memory_bytes(1 << 30);
+  v1::ImageRecord& image = *record.add_images();
+  image.set_image("i:1");
+  image.set_reference("docker.io/library/i@sha256:0");
+  image.set_digest("sha256:0");
+  return record;
+}
+
+Settings ContainerSettings() {
+  Settings settings = kSettings;
+  settings.images_dir = "/d/images";
+  settings.container_engine = replica::v1::Manifest::OCI_RUNTIME;
+  settings.container_engine_address = "/usr/bin/crun";
+  return settings;
+}
+
+TEST(ContainerManifest, HasTheImageThatTheRecordHas) {
+  const replica::v1::Manifest manifest = MakeManifest(ContainerSettings(), MakeContainerRecord(), 0, 1);
+  const replica::v1::Manifest::Container& container = manifest.program().container();
+  EXPECT_EQ(container.image(), "i:1");
+  EXPECT_EQ(container.reference(), "docker.io/library/i@sha256:0");
+  EXPECT_EQ(container.digest(), "sha256:0");
+  EXPECT_EQ(container.engine(), replica::v1::Manifest::OCI_RUNTIME);
+  EXPECT_EQ(container.engine_address(), "/usr/bin/crun");
+  EXPECT_EQ(manifest.places().images_dir(), "/d/images");
+  EXPECT_EQ(manifest.program().runtime_version(), "");
+  EXPECT_EQ(manifest.program().python_module(), "");
+  EXPECT_EQ(manifest.program().packages_size(), 0);
+}
+
+TEST(ContainerManifest, FourCasesOfWhatToRun) {
+  struct Case {
+    const char* config;  ///< of the worker
+    bool args;           ///< the job has some
+    std::vector<std::string> command;
+    std::vector<std::string> arguments;
+  };
+  for (const Case& row :
+       {Case{"", true, {}, {"--a=1"}}, Case{"", false, {}, {}},
+        Case{"container_command: 'c'", false, {"c"}, {}}, Case{"container_args: 'x'", false, {}, {"x"}},
+        Case{"container_command: 'c' container_args: 'x'", false, {"c"}, {"x"}}}) {
+    v1::JobRecord record = MakeContainerRecord();
+    ml::v1::TrainingInput& input = *record.mutable_job()->mutable_training_input();
+    // What the master says what to run is nobody else's.
+    if (!row.args) input.mutable_master_config()->add_container_args("masters");
+    if (!row.args) input.clear_args();
+    ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(row.config, input.mutable_worker_config()));
+    const replica::v1::Manifest manifest = MakeManifest(ContainerSettings(), record, 0, 1);
+    const replica::v1::Manifest::Container& container = manifest.program().container();
+    EXPECT_THAT(container.command(), testing::ElementsAreArray(row.command));
+    EXPECT_THAT(container.args(), testing::ElementsAreArray(row.arguments));
+    EXPECT_THAT(container.service_args(), testing::ElementsAre("--job-dir", "gs://b/d"));
+    EXPECT_EQ(manifest.program().args_size(), 0);
+  }
+}
+
+TEST(ContainerManifest, APackageIsRunByTheImageUnlessTheRoleSaysWhatToRun) {
+  v1::JobRecord record = MakeContainerRecord();
+  ml::v1::TrainingInput& input = *record.mutable_job()->mutable_training_input();
+  input.set_python_module("trainer.task");
+  record.add_packages()->set_uri("gs://b/p.tar.gz");
+  replica::v1::Manifest manifest = MakeManifest(ContainerSettings(), record, 0, 1);
+  EXPECT_EQ(manifest.program().python_module(), "trainer.task");
+  EXPECT_EQ(manifest.program().packages_size(), 1);
+  EXPECT_THAT(manifest.program().args(), testing::ElementsAre("--a=1", "--job-dir", "gs://b/d"));
+  EXPECT_EQ(manifest.program().container().digest(), "sha256:0");
+  EXPECT_EQ(manifest.program().container().args_size(), 0);
+  EXPECT_EQ(manifest.program().container().service_args_size(), 0);
+  input.clear_args();
+  input.mutable_worker_config()->add_container_command("/bin/serve");
+  manifest = MakeManifest(ContainerSettings(), record, 0, 1);
+  EXPECT_EQ(manifest.program().python_module(), "");
+  EXPECT_EQ(manifest.program().packages_size(), 0);
+  EXPECT_THAT(manifest.program().container().command(), testing::ElementsAre("/bin/serve"));
+}
+
+TEST(ContainerManifest, Limits) {
+  v1::JobRecord record = MakeContainerRecord();
+  Settings settings = ContainerSettings();
+  replica::v1::Manifest::Limits limits = MakeManifest(settings, record, 0, 1).limits();
+  EXPECT_EQ(limits.memory_bytes(), 0) << "replicas share the machine";
+  EXPECT_EQ(limits.cpus(), 0);
+  EXPECT_EQ(limits.pids(), kContainerPidsMax);
+  EXPECT_EQ(limits.disk_bytes(), 0) << "no diskConfig";
+  EXPECT_EQ(limits.shared_memory_bytes(), 0);
+  settings.machine_limits = true;
+  record.mutable_job()
+      ->mutable_training_input()
+      ->mutable_worker_config()
+      ->mutable_disk_config()
+      ->set_boot_disk_size_gb(200);
+  limits = MakeManifest(settings, record, 0, 1).limits();
+  EXPECT_EQ(limits.memory_bytes(), 1 << 30);
+  EXPECT_EQ(limits.cpus(), 4);
+  EXPECT_EQ(limits.shared_memory_bytes(), 1 << 29);
+  EXPECT_EQ(limits.disk_bytes(), std::int64_t{200} << 30);
+  record.mutable_replicas(0)->clear_image();
+  limits = MakeManifest(settings, record, 0, 1).limits();
+  EXPECT_EQ(limits.memory_bytes(), 1 << 30) << "packages as well";
+  EXPECT_EQ(limits.pids(), 0);
+  EXPECT_EQ(limits.disk_bytes(), 0);
 }
 
 TEST(Manifest, TheEndpointSaysWhichNetwork) {

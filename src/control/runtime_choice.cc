@@ -14,13 +14,6 @@ namespace {
 using environment::Resolution;
 using ml::v1::TrainingInput;
 
-/// Empty if none does.
-std::string VersionFor(const std::vector<ImageRuntime>& images, std::string_view image) {
-  for (const auto& [pattern, version] : images)
-    if (jobs::MatchesImage(pattern, image)) return version;
-  return {};
-}
-
 bool AsksForGpus(const TrainingInput& input) {
   const auto replicas = cluster::Expand(input);
   return replicas && std::ranges::any_of(*replicas, [](const cluster::ReplicaPlan& replica) {
@@ -32,14 +25,12 @@ Status CheckOthers(const RuntimeChoice& choice, const TrainingInput& input, cons
   for (const cluster::Role& role : cluster::Roles(input)) {
     const std::string& image = role.config.image_uri();
     if (image.empty()) continue;
-    const std::string other = VersionFor(choice.images, image);
-    if (other == version) continue;
-    return std::unexpected(InvalidArgument(
-        std::string(role.field) + "_config.image_uri",
-        other.empty() ? "No runtime version stands for the image " + image +
-                            ": give all replicas of a job with a Python package the same image."
-                      : "The image stands for runtime version " + other + ", the master's for " + version +
-                            ": all replicas of a job with a Python package share one."));
+    const std::string other = RuntimeFor(choice.images, image);
+    if (other.empty() || other == version) continue;
+    return std::unexpected(InvalidArgument(std::string(role.field) + "_config.image_uri",
+                                           "The image stands for runtime version " + other +
+                                               ", the master's for " + version +
+                                               ": all replicas of a job with a Python package share one."));
   }
   return {};
 }
@@ -54,6 +45,12 @@ Result<ImageRuntime> ParseImageRuntime(std::string_view text) {
   return ImageRuntime(text.substr(0, equals), text.substr(equals + 1));
 }
 
+std::string RuntimeFor(const std::vector<ImageRuntime>& images, std::string_view image) {
+  for (const auto& [pattern, version] : images)
+    if (jobs::MatchesImage(pattern, image)) return version;
+  return {};
+}
+
 std::vector<ImageRuntime> ImageRuntimes(const environment::Catalogue& catalogue,
                                         std::vector<ImageRuntime> of_operator) {
   for (const environment::RuntimeVersion& runtime : catalogue.versions())
@@ -63,7 +60,7 @@ std::vector<ImageRuntime> ImageRuntimes(const environment::Catalogue& catalogue,
 
 Result<Resolution> ChooseRuntime(const RuntimeChoice& choice, const TrainingInput& input) {
   const std::string& image = input.master_config().image_uri();
-  std::string asked = image.empty() ? input.runtime_version() : VersionFor(choice.images, image);
+  std::string asked = image.empty() ? input.runtime_version() : RuntimeFor(choice.images, image);
   if (!image.empty()) TY_RETURN_IF_ERROR(CheckOthers(choice, input, asked));
   if (asked.empty()) asked = choice.version_default;
   // An image brings its Python.

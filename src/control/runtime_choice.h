@@ -22,6 +22,9 @@ using ImageRuntime = std::pair<std::string, std::string>;
 [[nodiscard]] std::vector<ImageRuntime> ImageRuntimes(const environment::Catalogue& catalogue,
                                                       std::vector<ImageRuntime> of_operator);
 
+/// The runtime version that stands for the image; empty if none does.
+[[nodiscard]] std::string RuntimeFor(const std::vector<ImageRuntime>& images, std::string_view image);
+
 struct RuntimeChoice {
   const environment::Catalogue& catalogue;
   const std::vector<ImageRuntime>& images;
@@ -31,10 +34,11 @@ struct RuntimeChoice {
   bool gpus;  ///< this installation has any
 };
 
-/// For a job that is a Python package. The resolution's note says so where the job gets something else than
-/// what it names: an image is always something else. A job that asks for GPUs gets the version's GPU variant.
-/// Errors: those of Catalogue::Resolve; kInvalidArgument with the field of an image that stands for another
-/// version than the master's: all replicas of a job share one.
+/// For a job whose master is a Python package in a runtime version. The resolution's note says so where the
+/// job gets something else than what it names: an image is always something else. A job that asks for GPUs
+/// gets the version's GPU variant. Errors: those of Catalogue::Resolve; kInvalidArgument with the field of an
+/// image that stands for another version than the master's: all replicas of a job share one. Images for which
+/// none stands are containers' (image_choice.h).
 [[nodiscard]] Result<environment::Resolution> ChooseRuntime(const RuntimeChoice& choice,
                                                             const ml::v1::TrainingInput& input);
 

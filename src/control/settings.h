@@ -13,12 +13,17 @@ namespace trainyard::control {
 struct Settings {
   std::string attempts_dir;                        ///< a folder per attempt
   std::string environments_dir;                    ///< runtimes and package layers
+  std::string images_dir;                          ///< pulled images
   std::string server_socket;                       ///< where supervisors attach
   std::string secret;                              ///< attempt tokens are derived from it; survives restarts
   std::string server_url;                          ///< "http://127.0.0.1:8470": in webAccessUris
   std::chrono::milliseconds stop_grace{30'000};    ///< from SIGTERM to SIGKILL
   std::chrono::milliseconds restart_pause{1'000};  ///< before the second restart of a replica; doubles
   std::chrono::milliseconds retry_pause{1'000};    ///< between tries at what a full disk or the like refuses
+  /// What runs containers; ENGINE_UNSPECIFIED: nothing does.
+  replica::v1::Manifest::Engine container_engine = replica::v1::Manifest::ENGINE_UNSPECIFIED;
+  std::string container_engine_address;  ///< path of the OCI runtime, or of the engine's socket
+  bool machine_limits = false;           ///< no replica gets more CPUs and memory than its machine type has
   std::map<std::string, std::string> replica_environment;  ///< set in every replica's process
   /// How replicas reach the buckets under Google's host names; nothing: those mean Google. `host_names` are
   /// those of the TLS front; an empty `address` says that replicas in the machine's own network cannot have

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Tables from runs of tuning_bench and rivals.py: compare.py [--after N] OURS RIVAL...     (files of lines, named by tuner)
+
+Mean log10 regret by dimension, of odd functions (which the tuner was made on), of even ones (which it was not), of mixed
+spaces, and how often ours is better in the runs that both have (half a win for a tie).
+"""
+
+import collections
+import math
+import pathlib
+import sys
+
+FLOOR = 1e-8  # better than this is solved: BBOB's own target
+
+
+def read(path, after):
+    runs = {}
+    for line in pathlib.Path(path).read_text().splitlines():
+        words = line.split()
+        function, dimension, instance, parallel = map(int, words[:4])
+        best = [float(word) for word in words[7:]]
+        if len(best) >= (after or 1):
+            runs[function, dimension, instance, parallel] = math.log10(max(best[(after or len(best)) - 1], FLOOR))
+    return runs
+
+
+def group(function):
+    return "mixed" if function > 100 else "odd" if function % 2 else "even"
+
+
+def main():
+    words, after = sys.argv[1:], None
+    if words[:1] == ["--after"]:
+        after, words = int(words[1]), words[2:]
+    if len(words) < 2:
+        sys.exit(__doc__)
+    ours = read(words[0], after)
+    print(f"| against | parallel | d | functions | runs | {pathlib.Path(words[0]).stem} | rival | better by | wins |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for rival in words[1:]:
+        theirs = read(rival, after)
+        cells = collections.defaultdict(list)
+        for key in ours.keys() & theirs.keys():
+            function, dimension, _, parallel = key
+            for name in (group(function), "all"):
+                cells[parallel, dimension, name].append((ours[key], theirs[key]))
+        for (parallel, dimension, name), pairs in sorted(cells.items()):
+            count = len(pairs)
+            we, they = (sum(pair[i] for pair in pairs) / count for i in (0, 1))
+            wins = sum(1 if a < b else 0.5 if a == b else 0 for a, b in pairs) / count
+            print(f"| {pathlib.Path(rival).stem} | {parallel} | {dimension} | {name} | {count} | {we:.2f} | {they:.2f} | {they - we:+.2f} | {wins:.0%} |")
+
+
+if __name__ == "__main__":
+    main()

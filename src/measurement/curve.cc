@@ -25,11 +25,12 @@ SysTime TimeOf(double seconds) {
 
 }  // namespace
 
-void Curve::Add(std::int64_t step, double time_s, double value) {
+bool Curve::Add(std::int64_t step, double time_s, double value) {
   if (!std::isfinite(time_s) || std::abs(time_s) > kTimeMax) time_s = 0;
-  points_[{step, time_s}] = value;
+  const bool is_new = points_.insert_or_assign({step, time_s}, value).second;
   newest_s_ = std::max(newest_s_, time_s);
   if (points_.size() > kPointsMax) ThinOut(points_);
+  return is_new;
 }
 
 /// Leaves kMeasurementsMax of at most kPointsMax.

@@ -18,7 +18,8 @@ inline constexpr int kMeasurementsMax = 1000;
 class Curve {
  public:
   /// @param time_s  seconds since 1970 as the program says; what is not finite counts as 0.
-  void Add(std::int64_t step, double time_s, double value);
+  /// True: that was not known.
+  bool Add(std::int64_t step, double time_s, double value);
 
   [[nodiscard]] bool empty() const noexcept { return points_.empty(); }
   /// The latest time of any measurement.

@@ -68,19 +68,23 @@ const JsonValue* Find(const JsonValue& object, std::string_view name) {
 
 }  // namespace
 
-void HypertuneFile::Read(std::string_view contents) {
+bool HypertuneFile::Read(std::string_view contents) {
+  const std::size_t tags_before = seen_tags_.size();
+  bool is_new = false;
   while (!contents.empty()) {
     const std::size_t end = std::min(contents.find('\n'), contents.size());
-    ReadLine(contents.substr(0, end));
+    is_new = ReadLine(contents.substr(0, end)) || is_new;
     contents.remove_prefix(std::min(end + 1, contents.size()));
   }
+  return is_new || seen_tags_.size() > tags_before;
 }
 
-void HypertuneFile::ReadLine(std::string_view line) {
-  if (!line.starts_with('{')) return;
+bool HypertuneFile::ReadLine(std::string_view line) {
+  if (!line.starts_with('{')) return false;
   auto report = wire::ParseJsonTree(line);
   if (!report) report = wire::ParseJsonTree(QuoteNonFinite(line));
-  if (!report || report->kind != JsonValue::Kind::kObject) return;
+  if (!report || report->kind != JsonValue::Kind::kObject) return false;
+  bool is_new = false;
   for (const JsonValue& member : report->children) {
     if (std::ranges::find(kOtherKeys, member.name) != kOtherKeys.end()) continue;
     const auto value = NumberOf(member);
@@ -90,9 +94,10 @@ void HypertuneFile::ReadLine(std::string_view line) {
     }
     const JsonValue* step = Find(*report, "global_step");
     const JsonValue* time = Find(*report, "timestamp");
-    curve_.Add(step != nullptr ? StepOf(*step) : 0, time != nullptr ? NumberOf(*time).value_or(0) : 0,
-               *value);
+    const double time_s = time != nullptr ? NumberOf(*time).value_or(0) : 0;
+    is_new = curve_.Add(step != nullptr ? StepOf(*step) : 0, time_s, *value) || is_new;
   }
+  return is_new;
 }
 
 }  // namespace trainyard::measurement

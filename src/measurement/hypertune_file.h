@@ -17,14 +17,15 @@ class HypertuneFile {
 
   /// All that the file holds now. Lines that are no reports are passed over: the file may be read while it
   /// is being written. Values may be numbers, texts of numbers, NaN and infinite ones.
-  void Read(std::string_view contents);
+  /// True: something in it was new.
+  bool Read(std::string_view contents);
 
   [[nodiscard]] const Curve& curve() const noexcept { return curve_; }
   /// Other tags that have been reported; at most kSeenTagsMax.
   [[nodiscard]] const std::set<std::string>& seen_tags() const noexcept { return seen_tags_; }
 
  private:
-  void ReadLine(std::string_view line);
+  bool ReadLine(std::string_view line);
 
   std::string tag_;
   Curve curve_;

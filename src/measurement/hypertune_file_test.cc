@@ -90,6 +90,16 @@ TEST(HypertuneFile, KeepsWhatRewritesDropped) {
   EXPECT_EQ(points.back(), (Point{kReports - 1, 1000.5 + kReports - 1, kReports - 1}));
 }
 
+TEST(HypertuneFile, KnowsWhatIsNew) {
+  HypertuneFile file("acc");
+  EXPECT_FALSE(file.Read(""));
+  EXPECT_TRUE(file.Read(Line(1, "0.1")));
+  EXPECT_FALSE(file.Read(Line(1, "0.1")));
+  EXPECT_TRUE(file.Read(Line(1, "0.1", "loss")));
+  EXPECT_FALSE(file.Read(Line(1, "0.1", "loss")));
+  EXPECT_TRUE(file.Read(Line(1, "0.1") + Line(2, "0.1")));
+}
+
 TEST(HypertuneFile, ATornReadIsMadeGoodByTheNext) {
   HypertuneFile file("acc");
   const std::string whole = Line(1, "0.1") + Line(2, "0.2");

@@ -52,4 +52,10 @@ std::string ExplainNoMetric(std::string_view tag, const MetricReport& report) {
          "; tags seen: " + Listed(report.seen_tags(), "none") + ".";
 }
 
+std::string SpellingWarning(std::string_view tag, std::string_view spelling, std::string_view place) {
+  std::string text = "No summary is called '";
+  text.append(tag).append("': the only one that TensorFlow may have renamed, '").append(spelling);
+  return text.append("' in ").append(place).append(", counts as the metric.");
+}
+
 }  // namespace trainyard::measurement

@@ -4,14 +4,11 @@
 #include <string>
 #include <string_view>
 
+#include "measurement/metric_file.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 /// What trials' programs report, made of bytes that they wrote. Pure: any thread.
 namespace trainyard::measurement {
-
-/// The metric file as programs see it: the path that cloudml-hypertune takes without being told another one.
-/// Source: spec hyperparameter-tuning.md section 5.
-inline constexpr std::string_view kMetricFile = "/tmp/hypertune/output.metrics";
 
 /// The trial's result: the last measurement by step, then time. Nothing: there is none, or it is not finite.
 /// Source: spec hyperparameter-tuning.md sections 5 and 8.
@@ -26,5 +23,9 @@ inline constexpr std::string_view kMetricFile = "/tmp/hypertune/output.metrics";
 /// One sentence for the user about a trial without a result: which tag was looked for, where, and which tags
 /// were seen instead; or that the last value is no number. Empty if there is a result.
 [[nodiscard]] std::string ExplainNoMetric(std::string_view tag, const replica::v1::MetricReport& report);
+
+/// A line for the trial's log: the tag was found only with a suffix that TensorFlow gave it.
+[[nodiscard]] std::string SpellingWarning(std::string_view tag, std::string_view spelling,
+                                          std::string_view place);
 
 }  // namespace trainyard::measurement

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <functional>
+
+namespace trainyard::tuning {
+
+/// The value at x, and its gradient into `gradient` (same size). May return infinity or NaN: the step is
+/// refused.
+using Objective = std::function<double(const Eigen::VectorXd& x, Eigen::VectorXd& gradient)>;
+
+struct MinimizeLimits {
+  int evaluations_max = 60;
+  double gain_min = 1e-6;  ///< the search ends when a step gains less
+};
+
+struct Minimum {
+  Eigen::VectorXd x;
+  double value = 0;
+  int evaluations = 0;
+};
+
+/// The minimum near `start` within the box [low, high]: projected L-BFGS with backtracking.
+/// Source: Nocedal and Wright, Numerical Optimization, algorithm 7.4; Bertsekas 1982 (projection).
+[[nodiscard]] Minimum Minimize(const Objective& objective, const Eigen::VectorXd& start,
+                               const Eigen::VectorXd& low, const Eigen::VectorXd& high,
+                               const MinimizeLimits& limits);
+
+}  // namespace trainyard::tuning

@@ -7,7 +7,9 @@
 #include <google/protobuf/util/time_util.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -22,6 +24,8 @@ using google::protobuf::FieldDescriptor;
 using Kind = JsonValue::Kind;
 
 constexpr std::int64_t kDurationSecondsMax = 315'576'000'000;  // 10,000 years: protobuf's own
+constexpr double kTimestampSecondsMin = -62'135'596'800;             // year 1
+constexpr double kTimestampSecondsMax = 253'402'300'799;             // year 9999
 constexpr std::size_t kFractionDigitsMax = 9;
 
 /// Walks a document along a message type and notes what does not fit. Texts and their odd punctuation are
@@ -145,9 +149,31 @@ class ShapeWalk {
     }
   }
 
+  /// {"seconds": 1, "nanos": 0}: none of the documented forms, but the original's converter takes it, as
+  /// protobuf's does, and clients of the studies API send it.
+  void TimeParts(const JsonValue& value, const Descriptor& type) {
+    const std::size_t before = violations_.size();
+    Message(value, type);
+    if (violations_.size() != before) return;
+    double seconds = 0;
+    double nanos = 0;
+    for (const JsonValue& part : value.children)
+      (part.name == "seconds" ? seconds : nanos) = std::strtod(part.text.c_str(), nullptr);
+    const bool is_duration = type.name() == "Duration";
+    const bool in_range = is_duration ? std::abs(seconds) <= static_cast<double>(kDurationSecondsMax) &&
+                                            std::abs(nanos) < 1e9 && seconds * nanos >= 0
+                                      : seconds >= kTimestampSecondsMin && seconds <= kTimestampSecondsMax &&
+                                            nanos >= 0 && nanos < 1e9;
+    if (in_range) return;
+    InvalidValue(path_, MessageUrl(type),
+                 "Field '" + value.name + "', " + (is_duration ? "Duration" : "Timestamp") +
+                     " value exceeds limits");
+  }
+
   void Time(const JsonValue& value, const Descriptor& type) {
     const bool is_duration = type.name() == "Duration";
     const std::string at = "Field '" + value.name + "', ";
+    if (value.kind == Kind::kObject) return TimeParts(value, type);
     if (value.kind != Kind::kString) {
       InvalidValue(path_, MessageUrl(type),
                    at + "Invalid data type for " + (is_duration ? "duration" : "timestamp") + ", value is " +

@@ -111,6 +111,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "Invalid value at 'job.training_input.scheduling.max_wait_time' "
                 "(type.googleapis.com/google.protobuf.Duration), Field 'maxWaitTime', Duration value exceeds "
                 "limits"},
+        Refusal{"duration_parts_too_long",
+                R"({"trainingInput": {"scheduling": {"maxWaitTime": {"seconds": "999999999999999"}}}})",
+                "job.training_input.scheduling.max_wait_time",
+                "Invalid value at 'job.training_input.scheduling.max_wait_time' "
+                "(type.googleapis.com/google.protobuf.Duration), Field 'maxWaitTime', Duration value exceeds "
+                "limits"},
         Refusal{"duration_as_number", R"({"trainingInput": {"scheduling": {"maxWaitTime": 5}}})",
                 "job.training_input.scheduling.max_wait_time",
                 "Invalid value at 'job.training_input.scheduling.max_wait_time' "
@@ -251,6 +257,9 @@ INSTANTIATE_TEST_SUITE_P(
                             R"({"trainingInput":{"args":["a"]}})"},
                     Reading{"offset", R"({"createTime": "2020-01-01T00:00:00.5+02:00"})",
                             R"({"createTime":"2019-12-31T22:00:00.500Z"})"},
+                    Reading{"duration_in_parts",
+                            R"({"trainingInput": {"scheduling": {"maxWaitTime": {"seconds": 5, "nanos": 0}}}})",
+                            R"({"trainingInput":{"scheduling":{"maxWaitTime":"5s"}}})"},
                     Reading{"duration", R"({"trainingInput": {"scheduling": {"maxWaitTime": "3600s"}}})",
                             R"({"trainingInput":{"scheduling":{"maxWaitTime":"3600s"}}})"},
                     Reading{"url_safe_bytes", R"({"etag": "A-_A"})", R"({"etag":"A+/A"})"},

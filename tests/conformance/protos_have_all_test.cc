@@ -12,6 +12,8 @@
 #include "trainyard/logging/v2/logging.pb.h"
 #include "trainyard/longrunning/operations.pb.h"
 #include "trainyard/ml/v1/ml.pb.h"
+#include "trainyard/ml/v1/study.pb.h"
+#include "trainyard/ml/v1/study_operations.pb.h"
 #include "trainyard/storage/v1/storage.pb.h"
 
 namespace trainyard::conformance {
@@ -56,6 +58,30 @@ INSTANTIATE_TEST_SUITE_P(
         Ml<ml::v1::GetConfigResponse>("GetConfigResponse", "GoogleCloudMlV1__GetConfigResponse"),
         Ml<ml::v1::Location>("Location", "GoogleCloudMlV1__Location"),
         Ml<ml::v1::ListLocationsResponse>("ListLocationsResponse", "GoogleCloudMlV1__ListLocationsResponse"),
+        Ml<ml::v1::Study>("Study", "GoogleCloudMlV1__Study"),
+        Ml<ml::v1::ListStudiesResponse>("ListStudiesResponse", "GoogleCloudMlV1__ListStudiesResponse"),
+        Ml<ml::v1::Trial>("Trial", "GoogleCloudMlV1__Trial"),
+        Ml<ml::v1::ListTrialsResponse>("ListTrialsResponse", "GoogleCloudMlV1__ListTrialsResponse"),
+        Ml<ml::v1::ListOptimalTrialsRequest>("ListOptimalTrialsRequest",
+                                             "GoogleCloudMlV1__ListOptimalTrialsRequest"),
+        Ml<ml::v1::ListOptimalTrialsResponse>("ListOptimalTrialsResponse",
+                                              "GoogleCloudMlV1__ListOptimalTrialsResponse"),
+        Ml<ml::v1::SuggestTrialsRequest>("SuggestTrialsRequest", "GoogleCloudMlV1__SuggestTrialsRequest"),
+        Ml<ml::v1::AddTrialMeasurementRequest>("AddTrialMeasurementRequest",
+                                               "GoogleCloudMlV1__AddTrialMeasurementRequest"),
+        Ml<ml::v1::CompleteTrialRequest>("CompleteTrialRequest", "GoogleCloudMlV1__CompleteTrialRequest"),
+        Ml<ml::v1::StopTrialRequest>("StopTrialRequest", "GoogleCloudMlV1__StopTrialRequest"),
+        Ml<ml::v1::CheckTrialEarlyStoppingStateRequest>(
+            "CheckTrialEarlyStoppingStateRequest", "GoogleCloudMlV1__CheckTrialEarlyStoppingStateRequest"),
+        Ml<google::cloud::ml::v1::SuggestTrialsMetadata>("SuggestTrialsMetadata",
+                                                         "GoogleCloudMlV1__SuggestTrialsMetadata"),
+        Ml<google::cloud::ml::v1::SuggestTrialsResponse>("SuggestTrialsResponse",
+                                                         "GoogleCloudMlV1__SuggestTrialsResponse"),
+        Ml<google::cloud::ml::v1::CheckTrialEarlyStoppingStateMetatdata>(
+            "CheckTrialEarlyStoppingStateMetatdata",
+            "GoogleCloudMlV1__CheckTrialEarlyStoppingStateMetatdata"),
+        Ml<google::cloud::ml::v1::CheckTrialEarlyStoppingStateResponse>(
+            "CheckTrialEarlyStoppingStateResponse", "GoogleCloudMlV1__CheckTrialEarlyStoppingStateResponse"),
         Ml<iam::v1::Policy>("Policy", "GoogleIamV1__Policy"),
         Ml<iam::v1::SetIamPolicyRequest>("SetIamPolicyRequest", "GoogleIamV1__SetIamPolicyRequest"),
         Ml<iam::v1::TestIamPermissionsRequest>("TestIamPermissionsRequest",

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace trainyard::studies {
+
+/// projects/PROJECT/locations/LOCATION/studies/STUDY_ID.
+struct StudyName {
+  std::string project;
+  std::string location;
+  std::string study_id;
+
+  [[nodiscard]] std::string ToString() const {
+    return "projects/" + project + "/locations/" + location + "/studies/" + study_id;
+  }
+  friend bool operator==(const StudyName&, const StudyName&) = default;
+};
+
+/// STUDY/trials/ID.
+struct TrialName {
+  StudyName study;
+  std::int64_t id = 0;  ///< from 1; what is no number in the request's path names no trial: 0
+
+  [[nodiscard]] std::string ToString() const { return study.ToString() + "/trials/" + std::to_string(id); }
+};
+
+/// projects/PROJECT/locations/LOCATION/operations/ID.
+struct OperationName {
+  std::string project;
+  std::string location;
+  std::int64_t id = 0;  ///< from 1; 0 names none
+
+  [[nodiscard]] std::string ToString() const {
+    return "projects/" + project + "/locations/" + location + "/operations/" + std::to_string(id);
+  }
+};
+
+/// A positive number without signs or zeros in front, as the service prints ids; else 0.
+[[nodiscard]] std::int64_t ParseId(std::string_view text) noexcept;
+
+}  // namespace trainyard::studies

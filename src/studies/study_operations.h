@@ -1,0 +1,69 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "studies/study_store.h"
+#include "trainyard/longrunning/operations.pb.h"
+#include "trainyard/ml/v1/study.pb.h"
+#include "tuning/space.h"
+
+/// The operations of studies, step by step: begun (durable, before it is answered), read (what is to be
+/// computed), finished (what it made and that it is done in one transaction, so that neither is there without
+/// the other). In between the trials may change: what is computed from older ones is still good. Blocking: on
+/// the thread of the store.
+namespace trainyard::studies {
+
+/// kNotFound; kInvalidArgument with field "client_id" or "suggestion_count"; kResourceExhausted: the study
+/// is COMPLETED, and the client has no trial that it could get again. Source: discovery, "suggest"; clients
+/// take 429 for the end of the search (tensorflow_cloud, vizier_client.py).
+[[nodiscard]] Result<StoredOperation> BeginSuggest(StudyStore& store, const StudyName& name,
+                                                   const ml::v1::SuggestTrialsRequest& asked, SysTime now);
+
+/// kNotFound; kFailedPrecondition: the trial is COMPLETED.
+[[nodiscard]] Result<StoredOperation> BeginCheckStopping(StudyStore& store, const TrialName& name,
+                                                         SysTime now);
+
+/// What one who computes knows already: see StudyWork.
+struct Known {
+  std::int64_t deletions = -1;  ///< -1: nothing
+  std::int64_t revision = 0;
+};
+
+struct OperationTask {
+  StoredOperation operation;
+  StoredStudy study;
+  bool anew = false;  ///< forget what is known
+  StudyStore::Changes changes;
+  int needed = 0;        ///< kSuggest: points; 0: what the client gets is there
+  bool judging = false;  ///< kCheckStopping: 0: the answer is known
+};
+/// Nothing: the operation is done, or it was found that it cannot be done any more, which is then recorded.
+[[nodiscard]] Result<std::optional<OperationTask>> ReadOperation(StudyStore& store, std::int64_t id,
+                                                                 std::int64_t study_uid, Known known);
+
+/// Gives the client its ACTIVE trials, then REQUESTED ones, then new ones of these points.
+///
+/// @param last  the space has no further point: the study becomes COMPLETED.
+/// @return false: trials of the client ended meanwhile, and there are too few points: read and compute again.
+[[nodiscard]] Result<bool> FinishSuggest(StudyStore& store, std::int64_t id,
+                                         const std::vector<tuning::Point>& points, bool last, SysTime started,
+                                         SysTime now);
+
+/// A trial that should stop becomes STOPPING.
+[[nodiscard]] Status FinishCheckStopping(StudyStore& store, std::int64_t id, bool should_stop,
+                                         SysTime started, SysTime now);
+
+/// Records why it failed, if it is not done.
+[[nodiscard]] Status FailOperation(StudyStore& store, std::int64_t id, const Error& error);
+
+/// kNotFound with field "name".
+[[nodiscard]] Result<longrunning::Operation> GetOperation(StudyStore& store, const OperationName& name);
+
+/// One that is not done ends with the error CANCELLED, and makes nothing. One that is done stays as it is.
+/// kNotFound with field "name".
+[[nodiscard]] Status CancelOperation(StudyStore& store, const OperationName& name);
+
+}  // namespace trainyard::studies

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "async/task_group.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "studies/study_name.h"
+#include "studies/study_operations.h"
+#include "studies/study_store.h"
+#include "trainyard/longrunning/operations.pb.h"
+#include "trainyard/ml/v1/study.pb.h"
+
+namespace trainyard::studies {
+
+class StudyWork;
+
+/// Studies as the API has them: see study_cases.h and study_operations.h for what each method does and its
+/// errors. What is answered is durable. A suggestion is computed beside the loop, one of a study at a time in
+/// the order in which they were asked for, several studies at once; its operation is answered at once. Loop
+/// thread only. The destructor leaves operations that are not done to the next service on the same file.
+class StudyService {
+ public:
+  /// `clock` outlives it. Errors as StudyStore::Open.
+  [[nodiscard]] static Result<std::unique_ptr<StudyService>> Open(boost::asio::any_io_executor loop,
+                                                                  const Clock& clock,
+                                                                  const std::string& path);
+  ~StudyService();
+  StudyService(const StudyService&) = delete;
+  StudyService& operator=(const StudyService&) = delete;
+
+  /// Goes on with the operations that a former service left. Before the first request.
+  boost::asio::awaitable<Status> Recover();
+
+  boost::asio::awaitable<Result<ml::v1::Study>> CreateStudy(StudyName name, ml::v1::Study asked);
+  boost::asio::awaitable<Result<ml::v1::Study>> GetStudy(StudyName name);
+  boost::asio::awaitable<Result<std::string>> ListStudies(std::string project, std::string location);
+  boost::asio::awaitable<Status> DeleteStudy(StudyName name);
+
+  boost::asio::awaitable<Result<ml::v1::Trial>> CreateTrial(StudyName study, ml::v1::Trial asked);
+  boost::asio::awaitable<Result<ml::v1::Trial>> GetTrial(TrialName name);
+  /// Lists come as JSON: to print thousands of trials takes longer than the loop has.
+  boost::asio::awaitable<Result<std::string>> ListTrials(StudyName study);
+  boost::asio::awaitable<Result<std::string>> ListOptimalTrials(StudyName study);
+  boost::asio::awaitable<Status> DeleteTrial(TrialName name);
+  boost::asio::awaitable<Result<ml::v1::Trial>> AddMeasurement(TrialName name,
+                                                               ml::v1::AddTrialMeasurementRequest asked);
+  boost::asio::awaitable<Result<ml::v1::Trial>> CompleteTrial(TrialName name,
+                                                              ml::v1::CompleteTrialRequest asked);
+  boost::asio::awaitable<Result<ml::v1::Trial>> StopTrial(TrialName name);
+
+  boost::asio::awaitable<Result<longrunning::Operation>> Suggest(StudyName study,
+                                                                 ml::v1::SuggestTrialsRequest asked);
+  boost::asio::awaitable<Result<longrunning::Operation>> CheckEarlyStopping(TrialName name);
+  boost::asio::awaitable<Result<longrunning::Operation>> GetOperation(OperationName name);
+  boost::asio::awaitable<Status> CancelOperation(OperationName name);
+
+ private:
+  StudyService(boost::asio::any_io_executor loop, const Clock& clock, StudyStore store, StudyStore reader);
+  void Enqueue(const StoredOperation& operation);
+  boost::asio::awaitable<void> RunStudy(std::int64_t study_uid);
+  boost::asio::awaitable<Status> RunOperation(std::int64_t study_uid, std::int64_t id);
+  /// False: to be done again. An error: of the store.
+  boost::asio::awaitable<Result<bool>> TryOperation(std::int64_t study_uid, std::int64_t id);
+  std::shared_ptr<StudyWork> WorkFor(const OperationTask& task);
+
+  const Clock& clock_;
+  StudyStore store_;                                         ///< on the thread of writer_
+  StudyStore reader_;                                        ///< on the thread of readers_
+  std::map<std::int64_t, std::deque<std::int64_t>> queues_;  ///< operations by study; the first one runs
+  struct Kept {
+    std::shared_ptr<StudyWork> work;  ///< shared with the pool while it computes
+    std::int64_t used = 0;
+  };
+  std::map<std::int64_t, Kept> works_;  ///< of the studies that were worked on last
+  std::int64_t uses_ = 0;
+  boost::asio::thread_pool writer_{1};
+  boost::asio::thread_pool readers_{1};
+  boost::asio::thread_pool computers_{2};
+  TaskGroup tasks_;
+};
+
+}  // namespace trainyard::studies

@@ -1,0 +1,77 @@
+#include "studies/study_work.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "base/check.h"
+#include "studies/study_config.h"
+#include "studies/trial_values.h"
+#include "tuning/early_stopping.h"
+
+namespace trainyard::studies {
+
+StudyWork::StudyWork(const StoredStudy& study)
+    : stopping_(study.study.study_config().automated_stopping_config()),
+      deletions_(study.deletions),
+      tuner_(SpecOf(study.study.study_config(), study.seed)) {}
+
+Status StudyWork::Update(const StudyStore::Changes& changes) {
+  for (const StoredTrial& changed : changes.trials) {
+    TY_TRY(tuning::Trial trial, ToTuning(spec(), changed.trial, changed.id, changed.stopped));
+    const auto at = std::ranges::lower_bound(trials_, changed.id, {}, &tuning::Trial::id);
+    if (at != trials_.end() && at->id == changed.id) {
+      *at = std::move(trial);
+    } else {
+      trials_.insert(at, std::move(trial));
+    }
+  }
+  revision_ = changes.revision;
+  return {};
+}
+
+/// Whether the trials and these points together are all points that there are.
+bool StudyWork::IsExhausted(const std::vector<tuning::Point>& more) const {
+  const std::optional<double> count = tuning::CountPoints(spec().space);
+  if (!count || static_cast<double>(trials_.size() + more.size()) < *count) return false;
+  std::set<tuning::Point> distinct;
+  const auto add = [&distinct](tuning::Point point) {  // NaN has no order
+    for (double& value : point)
+      if (std::isnan(value)) value = std::numeric_limits<double>::infinity();
+    distinct.insert(std::move(point));
+  };
+  for (const tuning::Trial& trial : trials_) add(trial.point);
+  for (const tuning::Point& point : more) add(point);
+  return static_cast<double>(distinct.size()) >= *count;
+}
+
+StudyWork::Suggestions StudyWork::Suggest(int count) {
+  if (IsExhausted({})) return {.points = {}, .last = true};
+  Suggestions made;
+  made.points = tuner_.Suggest(trials_, count);
+  made.last = std::ssize(made.points) < count || IsExhausted(made.points);
+  return made;
+}
+
+bool StudyWork::ShouldStop(int trial) {
+  using Config = ml::v1::AutomatedStoppingConfig;
+  if (stopping_.implementation_config_case() == Config::IMPLEMENTATION_CONFIG_NOT_SET ||
+      spec().metrics.size() != 1)
+    return false;
+  const bool median = stopping_.has_median_automated_stopping_config();
+  const bool by_time = median ? stopping_.median_automated_stopping_config().use_elapsed_time()
+                              : stopping_.decay_curve_stopping_config().use_elapsed_time();
+  const auto at = std::ranges::lower_bound(trials_, trial, {}, &tuning::Trial::id);
+  TY_CHECK(at != trials_.end() && at->id == trial);
+  // The others are the rest of the list: the one in question waits at its end meanwhile.
+  std::rotate(at, at + 1, trials_.end());
+  const std::span<const tuning::Trial> others(trials_.begin(), trials_.end() - 1);
+  const auto rule = median ? tuning::StoppingRule::kMedian : tuning::StoppingRule::kDecayCurve;
+  const tuning::StoppingVerdict verdict = tuning::JudgeTrial(spec(), others, trials_.back(), rule, by_time);
+  std::rotate(at, trials_.end() - 1, trials_.end());
+  return verdict.stop;
+}
+
+}  // namespace trainyard::studies

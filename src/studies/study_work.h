@@ -1,0 +1,47 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "base/result.h"
+#include "studies/study_store.h"
+#include "tuning/tuner.h"
+
+namespace trainyard::studies {
+
+/// What is worked with when a study's trials are suggested or judged: its tuner, and all its trials as the
+/// tuner sees them. Only saves time: one that is made anew from the store suggests the same. One thread at a
+/// time.
+class StudyWork {
+ public:
+  explicit StudyWork(const StoredStudy& study);
+
+  /// What of the store is known: see StudyStore::TrialsChanged. After a deletion begin anew.
+  [[nodiscard]] std::int64_t revision() const noexcept { return revision_; }
+  [[nodiscard]] std::int64_t deletions() const noexcept { return deletions_; }
+
+  /// kInternal: a trial is none of this study.
+  [[nodiscard]] Status Update(const StudyStore::Changes& changes);
+
+  struct Suggestions {
+    std::vector<tuning::Point> points;
+    bool last = false;  ///< no further point is left after these
+  };
+  [[nodiscard]] Suggestions Suggest(int count);
+
+  /// By the study's rule; never where it has none or several metrics. The trial is one that Update() brought.
+  [[nodiscard]] bool ShouldStop(int trial);
+
+  [[nodiscard]] const tuning::StudySpec& spec() const noexcept { return tuner_.spec(); }
+
+ private:
+  [[nodiscard]] bool IsExhausted(const std::vector<tuning::Point>& more) const;
+
+  ml::v1::AutomatedStoppingConfig stopping_;
+  std::int64_t deletions_;
+  std::int64_t revision_ = 0;
+  tuning::Tuner tuner_;
+  std::vector<tuning::Trial> trials_;  ///< by id
+};
+
+}  // namespace trainyard::studies

@@ -40,6 +40,11 @@ v1::ExitRecord DecideExit(const ObservedEnd& end) {
   if (end.stop_requested) {
     exit.set_cause(v1::ExitRecord::STOPPED);
     exit.set_message(end.stop_reason);
+  } else if (!end.failure.empty()) {
+    exit.set_cause(v1::ExitRecord::PREPARATION_FAILED);
+    exit.clear_signal();
+    exit.set_exit_code(1);
+    exit.set_message(end.failure);
   } else if (killed && !succeeded) {
     exit.set_cause(v1::ExitRecord::OUT_OF_MEMORY);
     exit.set_message(MemoryMessage(end.memory_bytes));

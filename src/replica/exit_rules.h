@@ -21,6 +21,8 @@ struct ObservedEnd {
   /// Where the replica's own kills cannot be counted: the machine's kernel killed something for memory
   /// meanwhile.
   bool machine_oom = false;
+  /// Why the program could not be run although its process was started (a container's); empty: it was.
+  std::string failure;
   bool operator==(const ObservedEnd&) const = default;
 };
 

@@ -51,6 +51,12 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"another_end_while_the_machine_had_no_memory",
             {.reported = true, .wait_status = SIGSEGV, .machine_oom = true},
             "SIGNALED|0|11|the replica's process was killed by SIGSEGV"},
+        Row{"not_run",
+            {.reported = true, .wait_status = Exited(125), .failure = "there is no /x in the image"},
+            "PREPARATION_FAILED|1|0|there is no /x in the image"},
+        Row{"stopped_before_it_ran",
+            {.reported = true, .wait_status = Exited(125), .stop_requested = true, .failure = "gone"},
+            "STOPPED|125|0|"},
         Row{"survived_the_killer", {.reported = true, .oom_kills = 1}, "EXITED|0|0|"}),
     [](const auto& row) { return row.param.name; });
 

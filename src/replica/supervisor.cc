@@ -261,7 +261,8 @@ void Supervisor::FinishProcess() {
   const bool failed = !succeeded && exit.cause() != v1::ExitRecord::STOPPED;
   if (failed) {
     exit.set_traceback(log_.Traceback());
-    log_.Say(LogEntry::ERROR, CommandFailedLine(program_->Shown(), LoggedStatus(exit)));
+    log_.Say(LogEntry::ERROR,
+             end_.failure.empty() ? CommandFailedLine(program_->Shown(), LoggedStatus(exit)) : end_.failure);
   }
   Explain(setup_.manifest, log_.tail().Lines(), exit);
   log_.Say(LogEntry::INFO, kModuleCompleted);

@@ -11,6 +11,7 @@
 
 #include "async/file.h"
 #include "replica/cgroup.h"
+#include "replica/engine_container.h"
 #include "replica/spool.h"
 #include "wire/time.h"
 
@@ -66,6 +67,8 @@ Result<Liveness> InspectAttempt(const AttemptDir& dir) {
   }
   TY_TRY(const bool locked, replica::IsLocked(dir));
   if (locked) return Liveness::kAlive;
+  // What an engine runs for it is no process of ours: as long as it may run, the attempt is not over.
+  TY_RETURN_IF_ERROR(replica::RemoveNotedContainers(dir));
   TY_TRY(const auto exit, replica::ReadExit(dir));
   return exit ? Liveness::kEnded : Liveness::kLost;
 }
@@ -112,6 +115,7 @@ void KillLockHolders(const AttemptDir& dir) {
 
 Status RemoveAttempt(const AttemptDir& dir) {
   TY_RETURN_IF_ERROR(RefuseAlive(dir));
+  TY_RETURN_IF_ERROR(replica::RemoveNotedContainers(dir));
   if (const auto cgroup = ReadFile(dir.Cgroup()); cgroup && !cgroup->empty()) replica::RemoveCgroup(*cgroup);
   std::error_code error;
   fs::remove_all(dir.path, error);

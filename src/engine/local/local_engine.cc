@@ -9,9 +9,11 @@
 #include <chrono>
 #include <csignal>
 
+#include "async/diagnostics.h"
 #include "async/on_pool.h"
 #include "engine/local/attempt_files.h"
 #include "engine/local/spawn_supervisor.h"
+#include "replica/engine_container.h"
 
 namespace trainyard::engine {
 
@@ -26,6 +28,8 @@ constexpr milliseconds kLockPause{5};
 /// A supervisor that is killed takes its replica with it; after this all that is left is killed one by one.
 constexpr milliseconds kKillWait{5'000};
 constexpr milliseconds kKillWaitMax{15'000};
+/// Between two attempts to reach a container engine that is not there.
+constexpr milliseconds kContainerPause{5'000};
 
 AttemptDir Dir(const Manifest& manifest) { return {manifest.places().attempt_dir()}; }
 
@@ -38,6 +42,22 @@ asio::awaitable<Result<bool>> WaitUntilFree(AttemptDir dir, milliseconds wait_ma
     if (!locked) co_return true;
     if (std::chrono::steady_clock::now() >= deadline) co_return false;
     timer.expires_after(kLockPause);
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+}
+
+/// Until no container of the attempt can run any more.
+asio::awaitable<void> RemoveContainers(AttemptDir dir, asio::thread_pool& files) {
+  asio::steady_timer timer(co_await asio::this_coro::executor);
+  std::string said;
+  while (replica::HasNotedContainers(dir)) {
+    auto remove = [dir] { return replica::RemoveNotedContainers(dir); };
+    const Status removed = co_await OnPool(files, std::move(remove));
+    if (removed) co_return;
+    if (removed.error().message != said)
+      Diagnose(DiagnosticLevel::kError, dir.path + " may still have a container: " + removed.error().message);
+    said = removed.error().message;
+    timer.expires_after(kContainerPause);
     co_await timer.async_wait(asio::use_awaitable);
   }
 }
@@ -82,12 +102,13 @@ asio::awaitable<Status> LocalEngine::Kill(Manifest manifest) {
   const AttemptDir dir = Dir(manifest);
   auto kill_supervisor = [dir] { KillSupervisor(dir); };
   co_await OnPool(files_, std::move(kill_supervisor));
+  auto remove_containers = [dir] { return replica::RemoveNotedContainers(dir); };
   TY_CO_TRY(const bool killed, co_await WaitUntilFree(dir, kKillWait));
-  if (killed) co_return Status();
+  if (killed) co_return co_await OnPool(files_, std::move(remove_containers));
   auto kill_all = [dir] { KillLockHolders(dir); };
   co_await OnPool(files_, std::move(kill_all));
   TY_CO_TRY(const bool freed, co_await WaitUntilFree(dir, kKillWaitMax));
-  if (freed) co_return Status();
+  if (freed) co_return co_await OnPool(files_, std::move(remove_containers));
   const Error stuck{
       Code::kDeadlineExceeded, "the replica's processes do not end although they were killed", {}};
   co_return std::unexpected(stuck);
@@ -114,6 +135,7 @@ asio::awaitable<void> LocalEngine::Watch(std::string attempt_id, AttemptDir dir,
   }
   while (!(co_await WaitUntilFree(dir, kKillWaitMax)).value_or(true)) {
   }
+  co_await RemoveContainers(dir, files_);
   watched_.erase(attempt_id);
   if (on_gone_) on_gone_(attempt_id);
 }

@@ -55,16 +55,16 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
 }
 
 /// In the child, after fork: only async-signal-safe calls. Writes errno to `failure` if it cannot exec.
-[[noreturn]] void Exec(char* const* argv, char* const* envp, pid_t parent, int out, int err, int inherited,
-                       int failure) {
+[[noreturn]] void Exec(char* const* argv, char* const* envp, pid_t parent, int in, int out, int err,
+                       int inherited, int failure) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
-  const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  const bool ready = null >= 0 && ::getppid() == parent && ::dup2(null, 0) == 0 && ::dup2(out, 1) == 1 &&
+  if (in < 0) in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const bool ready = in >= 0 && ::getppid() == parent && ::dup2(in, 0) == 0 && ::dup2(out, 1) == 1 &&
                      ::dup2(err, 2) == 2 && (inherited < 0 || ::fcntl(inherited, F_SETFD, 0) == 0);
   if (ready) ::execve(argv[0], argv, envp);
   const int error = errno;
@@ -134,8 +134,9 @@ Result<Child> Start(const ToolCommand& command) {
   const pid_t child = ::fork();
   if (child < 0) return std::unexpected(ErrnoError(errno, "fork"));
   if (child == 0)
-    Exec(argv_pointers.data(), variable_pointers.data(), parent, out.write.get(), err.write.get(),
-         command.inherited, failure.write.get());
+    Exec(argv_pointers.data(), variable_pointers.data(), parent, command.input,
+         command.output < 0 ? out.write.get() : command.output, err.write.get(), command.inherited,
+         failure.write.get());
   failure.write.Reset();
   int error = 0;
   ssize_t count = 0;

@@ -18,6 +18,8 @@ struct ToolCommand {
   /// On top of this process's variables; nullopt removes one.
   std::map<std::string, std::optional<std::string>> variables;
   int inherited = -1;  ///< a descriptor that the program gets too, under the same number
+  int input = -1;      ///< its stdin; -1: /dev/null
+  int output = -1;     ///< its stdout, byte for byte, instead of lines; -1: lines
 };
 
 /// How it ended, with the last lines that it printed.

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,20 +47,24 @@ struct Sources {
   std::string images_dir;  ///< the cache
   std::vector<std::pair<std::string, std::string>>
       mapped;                         ///< --image-map: pattern (jobs::MatchesImage) and reference
-  std::string auth_file;              ///< Docker's config.json form; empty: no credentials
+  std::string auth_file;              ///< Docker's config.json form; empty: as FindAuthFile looks for it
   std::vector<std::string> insecure;  ///< registries spoken to without TLS; loopback ones always are
+  std::string registries_dir;         ///< DATA/registries: what `registries login` wrote; empty: nothing
 };
 
 struct PullHooks {
   std::function<void(std::string_view line)> info;  ///< progress, one line at a time; any thread
   int lock_fd = -1;                                 ///< inherited by the tools that are started
+  std::stop_token stop = {};                        ///< ends the pull: kCancelled
 };
 
 /// Looks a reference up where it is said to be: the cache (by digest), then `mapped`, then the registry, an
 /// OCI layout or archive (oci:PATH[:TAG], oci-archive:PATH, docker-archive:PATH), or the local engine's store
 /// (docker-daemon:NAME, containers-storage:NAME). Blocks, at most `timeout`. Errors say what to do: kNotFound
 /// (no such image or tag), kPermissionDenied (credentials), kFailedPrecondition (another architecture),
-/// kUnavailable (the registry does not answer), kInvalidArgument.
+/// kUnavailable (the registry does not answer), kInvalidArgument. What was loaded (`images load`) is found by
+/// its name, too. How it was found (TLS, the file with credentials) is noted in the cache: whoever pulls the
+/// result needs to know no more of `sources` than the cache's folder.
 [[nodiscard]] Result<ResolvedImage> ResolveImage(const Sources& sources, const std::string& reference,
                                                  std::chrono::milliseconds timeout);
 

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "async/unique_fd.h"
+#include "base/result.h"
+#include "image/image.h"
+#include "image/skopeo.h"
+
+/// The folder of pulled images:
+///
+///     blobs/sha256/HEX            manifests, configs and layers as they came, by their digest
+///     layers/sha256/HEX/          a layer unpacked, by its diff_id
+///     images/sha256/HEX.json      an image that is complete, by its manifest's digest; .lock: who pulls it;
+///     .use: who runs it resolved/HEX.json           how a digest was found pulls/HEX/                  of a
+///     pull that goes on, or was killed collect.lock                shared by pulls, exclusive for what
+///     removes layers and blobs
+///
+/// Everything appears by a rename: what is there is whole. Blocking; any thread, any process.
+namespace trainyard::image {
+
+/// The paths. `digest` is one that IsSha256.
+class CacheLayout {
+ public:
+  explicit CacheLayout(std::filesystem::path dir) : dir_(std::move(dir)) {}
+  [[nodiscard]] std::filesystem::path Blobs() const { return dir_ / "blobs"; }
+  [[nodiscard]] std::filesystem::path Blob(std::string_view digest) const;
+  [[nodiscard]] std::filesystem::path Layers() const { return dir_ / "layers" / "sha256"; }
+  [[nodiscard]] std::filesystem::path Layer(std::string_view diff_id) const;
+  [[nodiscard]] std::filesystem::path Images() const { return dir_ / "images" / "sha256"; }
+  [[nodiscard]] std::filesystem::path Record(std::string_view digest) const;
+  [[nodiscard]] std::filesystem::path Lock(std::string_view digest) const;
+  [[nodiscard]] std::filesystem::path Use(std::string_view digest) const;
+  [[nodiscard]] std::filesystem::path Resolved() const { return dir_ / "resolved"; }
+  [[nodiscard]] std::filesystem::path Note(std::string_view digest) const;
+  [[nodiscard]] std::filesystem::path Pulls() const { return dir_ / "pulls"; }
+  [[nodiscard]] std::filesystem::path Pull(std::string_view digest) const;
+  [[nodiscard]] std::filesystem::path CollectLock() const { return dir_ / "collect.lock"; }
+  /// Makes the folders that are not there.
+  [[nodiscard]] Status MakeFolders() const;
+
+ private:
+  std::filesystem::path dir_;
+};
+
+struct LayerRecord {
+  std::string digest;   ///< as it was pulled
+  std::string diff_id;  ///< unpacked
+  std::int64_t size_bytes = 0;
+  std::int64_t unpacked_bytes = 0;
+};
+
+/// What is known of a complete image.
+struct CachedImage {
+  std::string digest;
+  std::string reference;           ///< where it came from, with the digest
+  std::vector<std::string> names;  ///< normalised, with tags: what it was asked for as
+  bool loaded = false;  ///< by `images load`: its names are looked up here, and it cannot be pulled again
+  std::chrono::system_clock::time_point pulled{};
+  std::string config_digest;
+  std::vector<LayerRecord> layers;  ///< as the manifest has them, the lowest first
+  [[nodiscard]] std::int64_t SizeBytes() const;
+};
+
+/// Nothing: not there. A record that cannot be read counts as that.
+[[nodiscard]] std::optional<CachedImage> ReadRecord(const CacheLayout& layout, std::string_view digest);
+[[nodiscard]] Status WriteRecord(const CacheLayout& layout, const CachedImage& image);
+/// By digest.
+[[nodiscard]] std::vector<CachedImage> AllRecords(const CacheLayout& layout);
+
+/// The image of a record; nothing if a layer or the config is missing.
+[[nodiscard]] std::optional<Image> ImageOf(const CacheLayout& layout, const CachedImage& record);
+
+/// How a digest was found.
+struct Note {
+  std::string reference;
+  std::string name;  ///< as it was asked for, mapped and normalised: with the tag
+  Access access;
+};
+[[nodiscard]] std::optional<Note> ReadNote(const CacheLayout& layout, std::string_view digest);
+[[nodiscard]] Status WriteNote(const CacheLayout& layout, std::string_view digest, const Note& note);
+
+/// A small blob, its digest checked: nothing if it is not there or damaged.
+[[nodiscard]] std::optional<std::string> ReadBlob(const CacheLayout& layout, std::string_view digest);
+[[nodiscard]] Status WriteBlob(const CacheLayout& layout, std::string_view digest, std::string_view bytes);
+
+/// flock(2) of a file that is made if need be. Nothing: someone else has it.
+[[nodiscard]] Result<std::optional<UniqueFd>> TryLock(const std::filesystem::path& path, int operation);
+
+/// The same, waiting for as long as someone else has it; calls `on_wait` once if it has to. kCancelled after
+/// a stop.
+[[nodiscard]] Result<UniqueFd> WaitForLock(const std::filesystem::path& path, int operation,
+                                           const std::function<void()>& on_wait, const std::stop_token& stop);
+
+/// "412 MB", "1.3 GB".
+[[nodiscard]] std::string PrintBytes(std::int64_t bytes);
+
+}  // namespace trainyard::image

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <stop_token>
+#include <string>
+
+#include "base/result.h"
+
+namespace trainyard::image {
+
+/// Unpacks a layer (a tar, plain or compressed with gzip or zstd) into a folder that is there and empty, in
+/// the form that overlayfs reads (layer_folder.h), and checks that it is the one of `diff_id`.
+///
+/// @return bytes of the files in it. kDataLoss: damaged, or another layer than `diff_id` says.
+/// kInvalidArgument: no tar, or one that no honest tool makes. kResourceExhausted: no space. kCancelled.
+/// What was written before an error stays. Blocks; any thread, several layers at a time.
+[[nodiscard]] Result<std::int64_t> UnpackLayer(const std::filesystem::path& blob, const std::string& diff_id,
+                                               const std::filesystem::path& folder,
+                                               const std::stop_token& stop);
+
+}  // namespace trainyard::image

@@ -1,0 +1,143 @@
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "image/cache.h"
+#include "image/digest.h"
+#include "image/image.h"
+#include "image/manifest.h"
+#include "image/reference.h"
+#include "image/skopeo.h"
+#include "jobs/image_pattern.h"
+
+namespace trainyard::image {
+
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::milliseconds;
+
+Error About(const Reference& reference, const Error& error) {
+  return {error.code, "image " + reference.Print() + ": " + error.message, {}};
+}
+
+/// The configured name for an image, if a pattern means it.
+std::string Mapped(const Sources& sources, const std::string& reference) {
+  for (const auto& [pattern, target] : sources.mapped)
+    if (jobs::MatchesImage(pattern, reference)) return target;
+  return reference;
+}
+
+std::string PinnedText(Reference reference, const std::string& digest) {
+  reference.digest = digest;
+  return reference.Print();
+}
+
+/// What was loaded goes by its names; everything else only by its digest, since a tag may mean another image
+/// today.
+std::optional<ResolvedImage> FindInCache(const CacheLayout& layout, const Reference& reference) {
+  if (!reference.IsRegistry()) return std::nullopt;
+  const std::string name = reference.Print();
+  for (const CachedImage& image : AllRecords(layout)) {
+    const bool by_digest = !reference.digest.empty() && image.digest == reference.digest;
+    const bool by_name = image.loaded && std::ranges::find(image.names, name) != image.names.end();
+    if ((by_digest || by_name) && ImageOf(layout, image))
+      return ResolvedImage{.reference = by_digest ? name : PinnedText(reference, image.digest),
+                           .digest = image.digest,
+                           .size_bytes = image.SizeBytes()};
+  }
+  return std::nullopt;
+}
+
+class Resolving {
+ public:
+  Resolving(const CacheLayout& layout, const Skopeo& skopeo, Reference reference, Access access,
+            milliseconds timeout)
+      : layout_(layout),
+        skopeo_(skopeo),
+        reference_(std::move(reference)),
+        access_(std::move(access)),
+        timeout_(timeout) {}
+
+  Result<ResolvedImage> Run() {
+    TY_TRY(std::string manifest, skopeo_.Inspect(reference_, access_, false, timeout_));
+    std::string digest = Sha256(manifest);
+    // The digest that was asked for may be the index's: what runs is one of its members.
+    if (!reference_.digest.empty() && reference_.digest != digest)
+      return std::unexpected(Error{Code::kDataLoss, "what is there has the digest " + digest, {}});
+    if (IsIndex(manifest)) {
+      TY_TRY(const Descriptor chosen, ChooseManifest(manifest, ThisArchitecture()));
+      digest = chosen.digest;
+      manifest.clear();
+      if (reference_.IsRegistry()) TY_RETURN_IF_ERROR(FetchMember(digest, manifest));
+    }
+    ResolvedImage resolved{.reference = PinnedText(reference_, digest), .digest = digest, .size_bytes = 0};
+    TY_RETURN_IF_ERROR(LookInside(digest, manifest, resolved));
+    TY_RETURN_IF_ERROR(WriteNote(
+        layout_, digest, {.reference = resolved.reference, .name = reference_.Print(), .access = access_}));
+    return resolved;
+  }
+
+ private:
+  Status FetchMember(const std::string& digest, std::string& manifest) {
+    Reference member = reference_;
+    member.digest = digest;
+    TY_TRY(manifest, skopeo_.Inspect(member, access_, false, timeout_));
+    if (Sha256(manifest) == digest) return {};
+    return std::unexpected(Error{Code::kDataLoss, "its manifest does not match the digest " + digest, {}});
+  }
+
+  /// Manifest and config stay in the cache: the pull begins with them. The members of an index in an archive
+  /// cannot be asked for: `manifest` is empty, and the pull brings it.
+  Status LookInside(const std::string& digest, const std::string& manifest, ResolvedImage& resolved) {
+    std::string config_digest;
+    if (!manifest.empty()) {
+      TY_TRY(const Manifest parsed, ParseManifest(manifest));
+      resolved.size_bytes = parsed.LayerBytes();
+      config_digest = parsed.config.digest;
+    }
+    std::optional<std::string> bytes =
+        config_digest.empty() ? std::nullopt : ReadBlob(layout_, config_digest);
+    if (!bytes) {
+      Reference member = reference_;
+      if (member.IsRegistry()) member.digest = digest;
+      TY_TRY(bytes, skopeo_.Inspect(member, access_, true, timeout_));
+    }
+    TY_TRY(const Config config, ParseConfig(*bytes));
+    TY_RETURN_IF_ERROR(CheckArchitecture(config, ThisArchitecture()));
+    if (manifest.empty()) return {};
+    TY_RETURN_IF_ERROR(WriteBlob(layout_, digest, manifest));
+    if (Sha256(*bytes) == config_digest) TY_RETURN_IF_ERROR(WriteBlob(layout_, config_digest, *bytes));
+    return {};
+  }
+
+  const CacheLayout& layout_;
+  const Skopeo& skopeo_;
+  Reference reference_;
+  Access access_;
+  milliseconds timeout_;
+};
+
+}  // namespace
+
+Result<ResolvedImage> ResolveImage(const Sources& sources, const std::string& reference,
+                                   milliseconds timeout) {
+  TY_TRY(const Reference asked, ParseReference(reference));
+  const CacheLayout layout(sources.images_dir);
+  if (auto found = FindInCache(layout, asked)) return *std::move(found);
+  const std::string mapped = Mapped(sources, reference);
+  TY_TRY(const Reference parsed, ParseReference(mapped));
+  if (mapped != reference)
+    if (auto found = FindInCache(layout, parsed)) return *std::move(found);
+  TY_RETURN_IF_ERROR(layout.MakeFolders());
+  TY_TRY(const Skopeo skopeo, Skopeo::Find({.temporary = layout.Pulls()}));
+  const Access access = AccessTo(sources, parsed);
+  Result<ResolvedImage> resolved = Resolving(layout, skopeo, parsed, access, timeout).Run();
+  if (!resolved) return std::unexpected(About(parsed, resolved.error()));
+  return resolved;
+}
+
+}  // namespace trainyard::image

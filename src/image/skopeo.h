@@ -1,0 +1,74 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "image/image.h"
+#include "image/reference.h"
+
+/// skopeo, which reads and writes every place where images are. Each call is one process that dies with the
+/// calling thread; errors are those of SkopeoFailure, and kFailedPrecondition if it is not installed.
+/// Blocking; any thread.
+namespace trainyard::image {
+
+/// How one place is spoken to.
+struct Access {
+  bool tls = true;
+  std::string auth_file;  ///< empty: without credentials
+  friend bool operator==(const Access&, const Access&) = default;
+};
+
+/// By Sources: no TLS for loopback and insecure registries; the file that knows the registry (credentials.h).
+[[nodiscard]] Access AccessTo(const Sources& sources, const Reference& reference);
+
+class Skopeo {
+ public:
+  struct Options {
+    std::filesystem::path temporary;  ///< its own temporary files; must exist
+    int lock_fd = -1;                 ///< it keeps that open
+    std::stop_token stop = {};
+  };
+  /// Looks for it on PATH.
+  [[nodiscard]] static Result<Skopeo> Find(Options options);
+
+  /// The same, ended by another token.
+  [[nodiscard]] Skopeo WithStop(std::stop_token stop) const;
+
+  /// The manifest's or index's own bytes, or with `config` those of this machine's config.
+  [[nodiscard]] Result<std::string> Inspect(const Reference& reference, const Access& access, bool config,
+                                            std::chrono::milliseconds timeout) const;
+
+  /// Copies an image into a new OCI layout whose blobs are in `blobs` (BLOBS/sha256/HEX); those that are
+  /// there are not fetched. Layers stay as they are, byte for byte.
+  [[nodiscard]] Status Pull(const Reference& reference, const Access& access,
+                            const std::filesystem::path& layout, const std::filesystem::path& blobs) const;
+
+  /// Copies anything anywhere, with the digests that it has. `source_blobs`: where an OCI layout's blobs are;
+  /// empty: in it.
+  [[nodiscard]] Status Push(const Reference& source, const Access& source_access,
+                            const std::filesystem::path& source_blobs, const Reference& destination,
+                            const Access& access) const;
+
+  /// Asks the registry, and writes `auth_file` if it takes them. The password goes by a pipe.
+  [[nodiscard]] Status Login(const std::string& registry, const Access& access, const std::string& user,
+                             const std::string& password) const;
+  [[nodiscard]] Status Logout(const std::string& registry, const std::string& auth_file) const;
+
+ private:
+  Skopeo(std::string program, Options options) : program_(std::move(program)), options_(std::move(options)) {}
+  /// `output`: a descriptor for its stdout.
+  [[nodiscard]] Status Run(std::vector<std::string> words, const std::string& registry, int input,
+                           int output) const;
+
+  std::string program_;
+  Options options_;
+};
+
+}  // namespace trainyard::image

@@ -1,0 +1,136 @@
+#include "tuning/early_stopping.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <optional>
+#include <vector>
+
+#include "tuning/learning_curve.h"
+
+namespace trainyard::tuning {
+
+namespace {
+
+/// Source: spec hyperparameter-tuning.md section 9, the rule that we infer.
+constexpr int kCompletedMin = 5;
+constexpr std::size_t kReportsMin = 2;
+/// A trial whose chance to beat the best is smaller, at two reports in a row, is stopped by its curve. It is
+/// judged at each of its reports: one look in fifty keeps wrong stops over all looks near one trial in
+/// twenty.
+constexpr double kChanceMin = 0.02;
+/// A trend takes as many reports.
+constexpr std::size_t kCurveReportsMin = 4;
+
+/// The trial's finite reports, larger is better, one for each x: the last.
+LearningCurve CurveOf(const Trial& trial, bool maximize, bool by_elapsed_time) {
+  LearningCurve curve;
+  for (const Observation& one : trial.curve) {
+    if (one.values.empty() || !std::isfinite(one.values.front())) continue;
+    const double x = by_elapsed_time ? one.elapsed_s : static_cast<double>(one.step);
+    if (std::isfinite(x)) curve.push_back({x, maximize ? one.values.front() : -one.values.front()});
+  }
+  std::ranges::stable_sort(curve, {}, &CurvePoint::x);
+  LearningCurve distinct;
+  for (const CurvePoint& point : curve) {
+    if (!distinct.empty() && distinct.back().x == point.x) distinct.pop_back();
+    distinct.push_back(point);
+  }
+  return distinct;
+}
+
+std::optional<double> FinalOf(const Trial& trial, bool maximize) {
+  if (trial.state != Trial::State::kCompleted || trial.values.empty()) return std::nullopt;
+  const double value = trial.values.front();
+  return std::isfinite(value) ? std::optional(maximize ? value : -value) : std::nullopt;
+}
+
+double Median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : values[middle - 1] / 2 + values[middle] / 2;
+}
+
+/// Figures are shown as the user's metric has them.
+struct Words {
+  bool maximize;
+  bool by_elapsed_time;
+
+  [[nodiscard]] std::string Value(double y) const {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.6g", maximize ? y : -y);
+    return text;
+  }
+  [[nodiscard]] std::string Place(double x) const {
+    char text[48];
+    std::snprintf(text, sizeof text, by_elapsed_time ? "%.1f s" : "step %.0f", x);
+    return text;
+  }
+};
+
+StoppingVerdict JudgeByMedian(std::span<const Trial> trials, const LearningCurve& pending,
+                              const Words& words) {
+  if (pending.size() < kReportsMin) return {};
+  const double x = pending.back().x;
+  std::vector<double> averages;
+  int completed = 0;
+  for (const Trial& trial : trials) {
+    if (trial.state != Trial::State::kCompleted && trial.state != Trial::State::kStoppedEarly) continue;
+    const LearningCurve curve = CurveOf(trial, words.maximize, words.by_elapsed_time);
+    const auto average = RunningAverage(curve, x);
+    if (!average) continue;
+    // One that was stopped counts as far as it came: leaving it out would make the others' median stricter.
+    if (trial.state == Trial::State::kStoppedEarly && curve.back().x < x) continue;
+    if (trial.state == Trial::State::kCompleted) ++completed;
+    averages.push_back(*average);
+  }
+  if (completed < kCompletedMin) return {};
+  const double best = std::ranges::max_element(pending, {}, &CurvePoint::y)->y;
+  const double median = Median(averages);
+  if (!(best < median)) return {};
+  return {.stop = true,
+          .reason = "Its best value up to " + words.Place(x) + ", " + words.Value(best) +
+                    ", is worse than the median of the running averages of " +
+                    std::to_string(averages.size()) + " trials, " + words.Value(median) + "."};
+}
+
+StoppingVerdict JudgeByCurve(std::span<const Trial> trials, const LearningCurve& pending,
+                             const Words& words) {
+  if (pending.size() < kCurveReportsMin) return {};
+  std::vector<EndedCurve> ended;
+  std::optional<double> best;
+  for (const Trial& trial : trials) {
+    const auto final_value = FinalOf(trial, words.maximize);
+    if (!final_value) continue;
+    best = std::max(best.value_or(*final_value), *final_value);
+    ended.push_back({CurveOf(trial, words.maximize, words.by_elapsed_time), *final_value});
+  }
+  const double own_best = std::ranges::max_element(pending, {}, &CurvePoint::y)->y;
+  if (!best || own_best > *best) return {};
+  const LearningCurve before(pending.begin(), pending.end() - 1);
+  const auto now = ForecastFinal(ended, pending);
+  const auto last_time = ForecastFinal(ended, before);
+  if (!now || !last_time || now->chance >= kChanceMin || last_time->chance >= kChanceMin) return {};
+  char chance[32];
+  std::snprintf(chance, sizeof chance, "%.2g %%", 100 * now->chance);
+  return {.stop = true,
+          .reason = "By its curve up to " + words.Place(pending.back().x) + " it would end at about " +
+                    words.Value(now->mean) + "; the chance to beat the best value so far, " +
+                    words.Value(*best) + ", is " + chance + "."};
+}
+
+}  // namespace
+
+StoppingVerdict JudgeTrial(const StudySpec& spec, std::span<const Trial> trials, const Trial& pending,
+                           StoppingRule rule, bool by_elapsed_time) {
+  if (spec.metrics.size() != 1) return {};
+  const Words words{.maximize = spec.metrics.front().maximize, .by_elapsed_time = by_elapsed_time};
+  const LearningCurve curve = CurveOf(pending, words.maximize, by_elapsed_time);
+  if (curve.empty()) return {};
+  if (rule != StoppingRule::kDecayCurve) {
+    if (StoppingVerdict verdict = JudgeByMedian(trials, curve, words); verdict.stop) return verdict;
+  }
+  return rule == StoppingRule::kMedian ? StoppingVerdict() : JudgeByCurve(trials, curve, words);
+}
+
+}  // namespace trainyard::tuning

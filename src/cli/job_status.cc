@@ -14,4 +14,13 @@ std::string PrintWaiting(const Json& status) {
   return text;
 }
 
+std::string PrintImages(const Json& status) {
+  const Json* images = Find(status, "images");
+  if (images == nullptr || images->children.empty()) return "";
+  std::string text = "Images:\n";
+  for (const Json& image : images->children)
+    text += "  " + TextAt(image, "image") + " is " + TextAt(image, "reference") + "\n";
+  return text;
+}
+
 }  // namespace trainyard::cli

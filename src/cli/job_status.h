@@ -14,4 +14,10 @@ namespace trainyard::cli {
 ///       It moves up when job_1 starts or is cancelled.
 [[nodiscard]] std::string PrintWaiting(const Json& status);
 
+/// What the job's images were when it was created; empty for a job without containers. Pure.
+///
+///     Images:
+///       registry.local/trainer:v1 is registry.local/trainer@sha256:...
+[[nodiscard]] std::string PrintImages(const Json& status);
+
 }  // namespace trainyard::cli

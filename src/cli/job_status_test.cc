@@ -24,5 +24,13 @@ TEST(PrintWaiting, SaysWhereWhyAndWhatWouldEndIt) {
   EXPECT_EQ(PrintWaiting(Waiting("1", "", "")), "") << "another server's answer";
 }
 
+TEST(PrintImages, SaysWhatRuns) {
+  const Result<Json> status = wire::ParseJsonTree(
+      R"({"images": [{"image": "t:1", "reference": "docker.io/library/t@sha256:0", "digest": "sha256:0"}]})");
+  ASSERT_TRUE(status);
+  EXPECT_EQ(PrintImages(*status), "Images:\n  t:1 is docker.io/library/t@sha256:0\n");
+  EXPECT_EQ(PrintImages(JsonObject()), "");
+}
+
 }  // namespace
 }  // namespace trainyard::cli

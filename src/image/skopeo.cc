@@ -140,7 +140,8 @@ Status Skopeo::Pull(const Reference& reference, const Access& access, const fs::
 Status Skopeo::Push(const Reference& source, const Access& source_access, const fs::path& source_blobs,
                     const Reference& destination, const Access& access) const {
   std::vector<std::string> words{"copy", "--quiet"};
-  if (source.transport == "oci" || source.transport == "oci-archive")
+  // Docker's own archives have manifests of another form.
+  if (source.transport.starts_with("oci") && !destination.transport.starts_with("docker-"))
     words.emplace_back("--preserve-digests");
   if (!source_blobs.empty()) words.insert(words.end(), {"--src-shared-blob-dir", source_blobs.string()});
   AddAccess(words, source, source_access, "src-");

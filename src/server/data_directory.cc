@@ -19,8 +19,9 @@ namespace trainyard::server {
 namespace {
 
 constexpr std::size_t kSmallFileBytesMax = 64 * 1024;
-constexpr std::array<const char*, 8> kFolders = {
-    "run", "buckets", "uploads", "attempts", "environments", "tls", "front", "environments/runtimes.d"};
+constexpr std::array<const char*, 10> kFolders = {
+    "run", "buckets", "uploads", "attempts",   "environments",
+    "tls", "front",   "images",  "registries", "environments/runtimes.d"};
 
 Status MakeFolders(const std::string& path) {
   std::error_code error;
@@ -30,8 +31,9 @@ Status MakeFolders(const std::string& path) {
     std::filesystem::create_directories(path + "/" + folder, error);
     if (error) return std::unexpected(ErrnoError(error.value(), "create " + path + "/" + folder));
   }
-  // Attempt manifests, the secret and the socket are nobody else's business.
-  for (const char* folder : {"run", "attempts", "tls"}) ::chmod((path + "/" + folder).c_str(), 0700);
+  // Attempt manifests, secrets, credentials and the socket are nobody else's business.
+  for (const char* folder : {"run", "attempts", "tls", "registries"})
+    ::chmod((path + "/" + folder).c_str(), 0700);
   return {};
 }
 

@@ -23,6 +23,10 @@ class DataDirectory {
   [[nodiscard]] std::string attempts_dir() const { return Path("attempts"); }
   /// Without symbolic links: virtual environments keep the path that they were made under.
   [[nodiscard]] std::string environments_dir() const;
+  /// Pulled images.
+  [[nodiscard]] std::string images_dir() const { return Path("images"); }
+  /// Credentials of registries: what `trainyard registries login` wrote.
+  [[nodiscard]] std::string registries_dir() const { return Path("registries"); }
   [[nodiscard]] std::string server_socket() const { return Path("run/server.sock"); }
   [[nodiscard]] std::string tls_dir() const { return Path("tls"); }
   /// What replicas see of the front: the CA bundle and gsutil's settings.

@@ -18,6 +18,7 @@
 #include "engine/replica_link.h"
 #include "environment/python_probe.h"
 #include "environment/site_hook.h"
+#include "image/image.h"
 #include "server/google_front.h"
 #include "server/machine.h"
 
@@ -26,6 +27,30 @@ namespace trainyard::server {
 namespace {
 
 constexpr unsigned kFileThreads = 2;
+/// Each may wait for a registry.
+constexpr unsigned kLookupThreads = 4;
+
+ContainerUpkeep::Options UpkeepOptions(const ContainerOptions& options, const DataDirectory& data,
+                                       const ContainerEngine& engine) {
+  ContainerUpkeep::Options upkeep{.images_dir = data.images_dir(), .attempts_dir = data.attempts_dir()};
+  if (options.images_bytes_max > 0) upkeep.limits.bytes_max = options.images_bytes_max;
+  if (options.images_age_max > std::chrono::hours(0)) upkeep.limits.age_max = options.images_age_max;
+  if (engine.engine == replica::v1::Manifest::ENGINE_API) upkeep.engine_socket = engine.address;
+  return upkeep;
+}
+
+/// null where nothing runs containers.
+control::ImageResolver MakeResolver(const ServeOptions& options, const DataDirectory& data,
+                                    const ContainerEngine& engine) {
+  if (engine.engine == replica::v1::Manifest::ENGINE_UNSPECIFIED) return nullptr;
+  image::Sources sources{.images_dir = data.images_dir(),
+                         .mapped = options.containers.image_map,
+                         .insecure = options.containers.insecure_registries,
+                         .registries_dir = data.registries_dir()};
+  return [sources = std::move(sources)](const std::string& image, std::chrono::milliseconds timeout) {
+    return image::ResolveImage(sources, image, timeout);
+  };
+}
 
 }  // namespace
 
@@ -35,7 +60,9 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
   TY_TRY(std::string secret, data.Secret());
   TY_RETURN_IF_ERROR(environment::InstallSiteHook(data.environments_dir()));
   TY_TRY(environment::Catalogue catalogue, environment::Catalogue::Load(data.environments_dir()));
-  auto foundation = std::make_unique<Foundation>(kFileThreads);
+  TY_TRY(ContainerEngine container_engine, FindContainerEngine(options.containers, options.network));
+  SayContainerEngine(container_engine);
+  auto foundation = std::make_unique<Foundation>(std::move(container_engine), kFileThreads, kLookupThreads);
   TY_TRY(Stores stores, OpenStores(loop, options, data, *foundation));
   return std::unique_ptr<Installation>(new Installation(loop, options, std::move(data), std::move(secret),
                                                         std::move(catalogue), std::move(foundation),
@@ -58,14 +85,32 @@ Result<Installation::Stores> Installation::OpenStores(boost::asio::io_context& l
   return stores;
 }
 
+control::JobMaker::Policy Installation::MakePolicy(const ServeOptions& options, const DataDirectory& data,
+                                                   Foundation& foundation, placement::Capacity capacity,
+                                                   placement::DevicePool devices) {
+  return {.runtime_default = options.default_runtime,
+          .runtime_fallback = options.runtime_fallback,
+          .images = options.images,
+          .pythons = environment::ProbePythons(data.environments_dir()),
+          .capacity = capacity,
+          .devices = std::move(devices),
+          .resolve_image = MakeResolver(options, data, foundation.container_engine),
+          .no_containers = foundation.container_engine.lacking,
+          .image_lookups = &foundation.image_lookups};
+}
+
 control::Settings Installation::MakeSettings(const ServeOptions& options, const DataDirectory& data,
-                                             std::string secret) {
+                                             const ContainerEngine& container_engine, std::string secret) {
   return {.attempts_dir = data.attempts_dir(),
           .environments_dir = data.environments_dir(),
+          .images_dir = data.images_dir(),
           .server_socket = data.server_socket(),
           .secret = std::move(secret),
           .stop_grace = options.stop_grace,
           .restart_pause = options.restart_pause,
+          .container_engine = container_engine.engine,
+          .container_engine_address = container_engine.address,
+          .machine_limits = options.capacity == placement::Capacity::Mode::kStrict,
           .replica_environment = {}};
 }
 
@@ -77,19 +122,16 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
       catalogue_(std::move(catalogue)),
       foundation_(std::move(foundation)),
       stores_(std::move(stores)),
+      container_upkeep_(loop.get_executor(), foundation_->image_lookups,
+                        UpkeepOptions(options.containers, data_, foundation_->container_engine)),
       journal_(loop, *stores_.writer, *stores_.reader),
       engine_(loop.get_executor(), {.supervisor_program = "/proc/self/exe"}),
       capacity_(MachineCapacity(options.capacity)),
       devices_(MachineDevices(options)),
       admissions_(loop.get_executor(), capacity_, control::IsPortFree, options.network, devices_),
-      settings_(MakeSettings(options, data_, std::move(secret))),
+      settings_(MakeSettings(options, data_, foundation_->container_engine, std::move(secret))),
       maker_(*stores_.buckets, catalogue_, foundation_->clock,
-             {.runtime_default = options.default_runtime,
-              .runtime_fallback = options.runtime_fallback,
-              .images = options.images,
-              .pythons = environment::ProbePythons(data_.environments_dir()),
-              .capacity = capacity_,
-              .devices = devices_}),
+             MakePolicy(options, data_, *foundation_, capacity_, devices_)),
       jobs_({.loop = loop.get_executor(),
              .journal = journal_,
              .logs = *stores_.logs,

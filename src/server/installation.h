@@ -16,6 +16,8 @@
 #include "logs/log_tails.h"
 #include "logs/sqlite_log_store.h"
 #include "metrics/usage_history.h"
+#include "server/container_engine.h"
+#include "server/container_upkeep.h"
 #include "server/data_directory.h"
 #include "server/serve_options.h"
 #include "storage/buckets.h"
@@ -61,14 +63,22 @@ class Installation {
   /// What the stores stand on.
   struct Foundation {
     SystemClock clock;
+    ContainerEngine container_engine;
     boost::asio::thread_pool files;
-    explicit Foundation(unsigned file_threads) : files(file_threads) {}
+    boost::asio::thread_pool image_lookups;
+    Foundation(ContainerEngine engine, unsigned file_threads, unsigned lookup_threads)
+        : container_engine(std::move(engine)), files(file_threads), image_lookups(lookup_threads) {}
   };
 
   [[nodiscard]] static Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& options,
                                                  const DataDirectory& data, Foundation& foundation);
   [[nodiscard]] static control::Settings MakeSettings(const ServeOptions& options, const DataDirectory& data,
+                                                      const ContainerEngine& container_engine,
                                                       std::string secret);
+  [[nodiscard]] static control::JobMaker::Policy MakePolicy(const ServeOptions& options,
+                                                            const DataDirectory& data, Foundation& foundation,
+                                                            placement::Capacity capacity,
+                                                            placement::DevicePool devices);
   Installation(boost::asio::io_context& loop, const ServeOptions& options, DataDirectory data,
                std::string secret, environment::Catalogue catalogue, std::unique_ptr<Foundation> foundation,
                Stores stores);
@@ -79,6 +89,7 @@ class Installation {
   environment::Catalogue catalogue_;
   std::unique_ptr<Foundation> foundation_;
   Stores stores_;
+  ContainerUpkeep container_upkeep_;
   store::Journal journal_;
   engine::LocalEngine engine_;
   placement::Capacity capacity_;

@@ -94,6 +94,8 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
                  "may be given several times")
       ->type_name("IMAGE=RUNTIME")
       ->allow_extra_args(false);
+  ContainerFlags containers;
+  containers.AddTo(app);
   app.add_option("--capacity", options.capacity,
                  "replicas share this machine, or each gets the CPUs and memory of its machine type and jobs "
                  "wait for them")
@@ -164,6 +166,10 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
       return false;
     }
     options.images.push_back(*std::move(pair));
+  }
+  if (Status read = containers.ReadInto(options.containers); !read) {
+    exit_status = app.exit(CLI::ValidationError(read.error().field, read.error().message));
+    return false;
   }
   if (Status quotas = ReadQuotas(request_limits, accelerator_quota, options); !quotas) {
     exit_status = app.exit(CLI::ValidationError(quotas.error().field, quotas.error().message));

@@ -13,6 +13,7 @@
 #include "placement/accelerator_map.h"
 #include "placement/device.h"
 #include "placement/plan.h"
+#include "server/container_options.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::server {
@@ -26,6 +27,7 @@ struct ServeOptions {
   std::string default_runtime = "2.15";
   environment::FallbackPolicy runtime_fallback = environment::FallbackPolicy::kNearest;
   std::vector<control::ImageRuntime> images;
+  ContainerOptions containers;
   placement::Capacity::Mode capacity = placement::Capacity::Mode::kShare;
   std::optional<std::vector<placement::Device>> accelerators;  ///< declared; nothing: those that are found
   placement::AcceleratorMap accelerator_map;

@@ -1,0 +1,158 @@
+#include "server/container_engine.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include "async/diagnostics.h"
+#include "async/run_program.h"
+#include "http/client.h"
+
+namespace trainyard::server {
+
+namespace {
+
+using replica::v1::Manifest;
+using Way = ContainerOptions::Way;
+
+constexpr std::chrono::seconds kAnswerMax{5};
+constexpr std::size_t kVersionBytesMax = 4096;
+constexpr std::string_view kRuntimes[] = {"crun", "runc"};
+constexpr const char* kInstall =
+    "Install crun or runc (Debian: apt install crun), or give the socket of a Docker or podman service "
+    "(--engine-socket), and start the server again.";
+
+/// A path as it is, a name by PATH. Empty: it is not there.
+std::string FindProgram(const std::string& program) {
+  if (program.find('/') != std::string::npos)
+    return ::access(program.c_str(), X_OK) == 0 ? std::filesystem::absolute(program).string() : "";
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::string candidate = (folder.empty() ? "." : folder) + "/" + program;
+    if (::access(candidate.c_str(), X_OK) == 0) return std::filesystem::absolute(candidate).string();
+  }
+  return {};
+}
+
+/// "crun version 1.8.1" -> "crun 1.8.1"
+std::string ShownVersion(const std::string& output) {
+  std::string line = output.substr(0, output.find('\n'));
+  constexpr std::string_view kWord = " version";
+  if (const std::size_t at = line.find(kWord); at != std::string::npos) line.erase(at, kWord.size());
+  return line;
+}
+
+Result<ContainerEngine> ProbeRuntime(const std::string& program) {
+  const std::string path = FindProgram(program);
+  if (path.empty()) return std::unexpected(NotFound(program + " is not installed"));
+  SpawnOptions spawn{.argv = {path, "--version"}, .environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}};
+  const Result<RunResult> ran = RunProgram(std::move(spawn), kVersionBytesMax, kAnswerMax);
+  if (!ran) return std::unexpected(Unavailable(path + " --version: " + ran.error().message));
+  if (ran->status != ExitStatus{})
+    return std::unexpected(Unavailable(path + " --version fails: " + ShownVersion(ran->output)));
+  return ContainerEngine{
+      .engine = Manifest::OCI_RUNTIME, .address = path, .shown = ShownVersion(ran->output)};
+}
+
+/// The first that works, else why the last one does not.
+Result<ContainerEngine> FindRuntime(const ContainerOptions& options) {
+  if (!options.runtime.empty()) return ProbeRuntime(options.runtime);
+  Result<ContainerEngine> found = std::unexpected(NotFound("neither crun nor runc is installed"));
+  for (const std::string_view program : kRuntimes) {
+    Result<ContainerEngine> probed = ProbeRuntime(std::string(program));
+    if (probed) return probed;
+    if (probed.error().code != Code::kNotFound) found = std::move(probed);
+  }
+  return found;
+}
+
+std::vector<std::string> Sockets(const ContainerOptions& options) {
+  if (!options.engine_socket.empty()) return {options.engine_socket};
+  std::vector<std::string> sockets;
+  constexpr std::string_view kUnix = "unix://";
+  if (const char* host = std::getenv("DOCKER_HOST");
+      host != nullptr && std::string_view(host).starts_with(kUnix))
+    sockets.emplace_back(host + kUnix.size());
+  sockets.emplace_back("/var/run/docker.sock");
+  if (const char* dir = std::getenv("XDG_RUNTIME_DIR"); dir != nullptr && *dir == '/')
+    sockets.push_back(std::string(dir) + "/podman/podman.sock");
+  sockets.emplace_back("/run/podman/podman.sock");
+  return sockets;
+}
+
+Result<ContainerEngine> ProbeSocket(const std::string& socket) {
+  if (::access(socket.c_str(), F_OK) != 0) return std::unexpected(NotFound("there is no socket " + socket));
+  http::Client client(
+      {.transport = http::Endpoint::Transport::kUnix, .host = "engine", .socket_path = socket});
+  http::ClientRequest request{.target = "/_ping", .wait_max = kAnswerMax};
+  const Result<http::ClientResponse> answer = client.Send(std::move(request));
+  if (!answer)
+    return std::unexpected(Unavailable("no engine answers at " + socket + ": " + answer.error().message));
+  if (answer->status != 200)
+    return std::unexpected(Unavailable("what answers at " + socket + " is no Docker or podman service"));
+  return ContainerEngine{
+      .engine = Manifest::ENGINE_API, .address = socket, .shown = "the service at " + socket};
+}
+
+/// As FindRuntime.
+Result<ContainerEngine> FindSocket(const ContainerOptions& options) {
+  Result<ContainerEngine> found = std::unexpected(NotFound("no Docker or podman service is there"));
+  for (const std::string& socket : Sockets(options)) {
+    Result<ContainerEngine> probed = ProbeSocket(socket);
+    if (probed || !options.engine_socket.empty()) return probed;
+    if (probed.error().code != Code::kNotFound) found = std::move(probed);
+  }
+  return found;
+}
+
+std::unexpected<Error> Unusable(const Error& why) {
+  return std::unexpected(FailedPrecondition("cannot run containers: " + why.message));
+}
+
+}  // namespace
+
+Result<ContainerEngine> FindContainerEngine(const ContainerOptions& options, Manifest::Network network) {
+  if (options.way == Way::kOff)
+    return ContainerEngine{.lacking = "Its operator has switched them off (--container-engine off)."};
+  const bool asked_for_socket = options.way == Way::kApi || !options.engine_socket.empty();
+  const bool asked_for_runtime = options.way == Way::kOci || !options.runtime.empty();
+  const bool isolated = network == Manifest::ISOLATED;
+  if (asked_for_socket && !asked_for_runtime) {
+    if (isolated)
+      return std::unexpected(
+          FailedPrecondition("--network isolated needs --container-engine oci: an engine gives its "
+                             "containers networks of its own"));
+    Result<ContainerEngine> found = FindSocket(options);
+    if (!found) return Unusable(found.error());
+    return found;
+  }
+  Result<ContainerEngine> runtime = FindRuntime(options);
+  if (runtime) return runtime;
+  if (asked_for_runtime) return Unusable(runtime.error());
+  Result<ContainerEngine> socket =
+      isolated ? std::unexpected(FailedPrecondition("a service cannot run them in isolated networks"))
+               : FindSocket(options);
+  if (socket) return socket;
+  return ContainerEngine{.lacking = "On its machine " + runtime.error().message + ", and " +
+                                    socket.error().message + ". " + kInstall};
+}
+
+void SayContainerEngine(const ContainerEngine& engine) {
+  if (engine.engine == Manifest::ENGINE_UNSPECIFIED) {
+    Diagnose(DiagnosticLevel::kInfo, "containers: none. " + engine.lacking);
+    return;
+  }
+  Diagnose(DiagnosticLevel::kInfo, "containers: run by " + engine.shown);
+  if (FindProgram("skopeo").empty())
+    Diagnose(
+        DiagnosticLevel::kWarning,
+        "skopeo is not installed: images can neither be looked up nor pulled (Debian: apt install skopeo)");
+}
+
+}  // namespace trainyard::server

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "server/container_options.h"
+#include "trainyard/replica/v1/replica.pb.h"
+
+/// What runs containers on this machine. Reads the machine; blocking.
+namespace trainyard::server {
+
+struct ContainerEngine {
+  replica::v1::Manifest::Engine engine = replica::v1::Manifest::ENGINE_UNSPECIFIED;  ///< that: nothing does
+  std::string address;  ///< path of the OCI runtime, or of the engine's socket
+  std::string shown;    ///< "crun 1.8.1", "the service at /var/run/docker.sock"
+  std::string lacking;  ///< without an engine: a sentence that says why, and what to do
+};
+
+/// As the options say: an OCI runtime that answers to --version, or an engine that answers a ping at its
+/// socket. In networks of their own only the former runs containers. kFailedPrecondition: the operator asks
+/// for one (by a way, a path or a socket) that does not work.
+[[nodiscard]] Result<ContainerEngine> FindContainerEngine(const ContainerOptions& options,
+                                                          replica::v1::Manifest::Network network);
+
+/// One line for the operator: what runs containers, or why nothing does.
+void SayContainerEngine(const ContainerEngine& engine);
+
+}  // namespace trainyard::server

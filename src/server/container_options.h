@@ -1,0 +1,52 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace trainyard::server {
+
+/// What the operator says of containers and their images: flags of `trainyard serve`.
+struct ContainerOptions {
+  enum class Way {
+    kAuto,  ///< an OCI runtime, else an engine's socket, else none
+    kOci,
+    kApi,
+    kOff,
+  };
+  Way way = Way::kAuto;
+  std::string runtime;        ///< path or name of crun or runc; empty: whichever is found
+  std::string engine_socket;  ///< empty: DOCKER_HOST, Docker's own, podman's
+  std::vector<std::pair<std::string, std::string>> image_map;  ///< pattern (jobs::MatchesImage), reference
+  std::vector<std::string> insecure_registries;                ///< spoken to without TLS
+  std::int64_t images_bytes_max = 0;                           ///< what the cache may keep; 0: no limit
+  std::chrono::hours images_age_max{0};                        ///< since an image ran last; 0: no limit
+};
+
+/// The flags, and the texts that they were given. Lifetime: from AddTo to the App's parse, then ReadInto.
+class ContainerFlags {
+ public:
+  void AddTo(CLI::App& app);
+  /// An error's field is the flag.
+  [[nodiscard]] Status ReadInto(ContainerOptions& options) const;
+
+ private:
+  ContainerOptions::Way way_ = ContainerOptions::Way::kAuto;
+  std::string runtime_;
+  std::string engine_socket_;
+  std::vector<std::string> image_map_;
+  std::vector<std::string> insecure_registries_;
+  double images_gb_max_ = 0;
+  std::int64_t images_age_days_ = 0;
+};
+
+}  // namespace trainyard::server

@@ -1,0 +1,54 @@
+#include "server/container_upkeep.h"
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <utility>
+
+#include "async/diagnostics.h"
+#include "async/on_pool.h"
+#include "replica/engine_container.h"
+
+namespace trainyard::server {
+
+namespace {
+
+void RemoveContainers(const ContainerUpkeep::Options& options) {
+  if (options.engine_socket.empty()) return;
+  const Status removed = replica::RemoveLeftContainers(options.engine_socket, options.attempts_dir);
+  if (!removed)
+    Diagnose(DiagnosticLevel::kWarning, "left containers are not removed yet: " + removed.error().message);
+}
+
+void RemoveImages(const ContainerUpkeep::Options& options) {
+  const Result<image::Collected> collected = image::CollectImages(options.images_dir, options.limits);
+  if (!collected) {
+    Diagnose(DiagnosticLevel::kWarning, "images are not cleared away: " + collected.error().message);
+  } else if (!collected->images.empty()) {
+    Diagnose(DiagnosticLevel::kInfo, "removed " + std::to_string(collected->images.size()) +
+                                         " images that have not run for longest, " +
+                                         std::to_string(collected->bytes / 1'000'000) + " MB");
+  }
+}
+
+}  // namespace
+
+ContainerUpkeep::ContainerUpkeep(boost::asio::any_io_executor loop, boost::asio::thread_pool& pool,
+                                 Options options)
+    : loop_(std::move(loop)), pool_(pool), options_(std::move(options)), tasks_(loop_) {
+  tasks_.Spawn(Run());
+}
+
+boost::asio::awaitable<void> ContainerUpkeep::Run() {
+  boost::asio::steady_timer timer(loop_);
+  while (true) {
+    auto clear = [options = options_] {
+      RemoveContainers(options);
+      RemoveImages(options);
+    };
+    co_await OnPool(pool_, std::move(clear));
+    timer.expires_after(kPause);
+    co_await timer.async_wait(boost::asio::use_awaitable);
+  }
+}
+
+}  // namespace trainyard::server

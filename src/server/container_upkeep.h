@@ -1,0 +1,40 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <chrono>
+#include <string>
+
+#include "async/task_group.h"
+#include "image/collect.h"
+
+namespace trainyard::server {
+
+/// Removes what containers leave behind, when the server starts and then after each pause: pulled images that
+/// are beyond the limits, what killed pulls left, and containers of an engine whose attempt is dead. Loop
+/// thread only; the work is done on the pool. The destructor waits for it.
+class ContainerUpkeep {
+ public:
+  static constexpr std::chrono::minutes kPause{10};
+
+  struct Options {
+    std::string images_dir;
+    image::CollectLimits limits;
+    std::string engine_socket;  ///< empty: no engine has containers of ours
+    std::string attempts_dir;
+  };
+
+  /// `pool` outlives it.
+  ContainerUpkeep(boost::asio::any_io_executor loop, boost::asio::thread_pool& pool, Options options);
+
+ private:
+  boost::asio::awaitable<void> Run();
+
+  boost::asio::any_io_executor loop_;
+  boost::asio::thread_pool& pool_;
+  Options options_;
+  TaskGroup tasks_;
+};
+
+}  // namespace trainyard::server

@@ -189,7 +189,7 @@ TEST_F(LookUpTest, ARestartRunsTheDigestOfTheFirstAttemptAfterANewServer) {
   std::vector<std::string> digests;
   replicas_->SetScript([&digests](const replica::v1::Manifest& manifest) {
     digests.push_back(manifest.program().container().digest());
-    if (manifest.attempt() < 2) return engine::FakeScript{.exit = Exit(1)};
+    if (manifest.attempt() < 2) return engine::FakeScript{.exit = Exit(3)};
     return engine::FakeScript{.exit = std::nullopt};
   });
   Job job = MakeJob("j");

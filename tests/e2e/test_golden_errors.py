@@ -31,6 +31,11 @@ def no_such_package(server):
     return server.create("no_package", **{**JOB, "packageUris": ["gs://packages/path/file.tar.gz"]})
 
 
+def test_without_containers(make_server):
+    server = make_server("--container-engine", "off")
+    expect("no_containers", server.create("container", masterConfig={"imageUri": "gcr.io/my-project/trainer:v1"}))
+
+
 @pytest.mark.parametrize("ask", [already_exists, no_such_job, no_such_package], ids=lambda ask: ask.__name__)
 def test_word_for_word(server, upload, ask):
     upload(server, "probe")

@@ -1,0 +1,141 @@
+"""What the image of a job is: decided when the job is created, and then the same for all that runs of it."""
+
+import json
+import subprocess
+
+import pytest
+
+from container_engines import oci, stop_clean, submit_image
+from trainyard_server import PROGRAM
+
+SAY_AND_WAIT = "echo I am {}; trap 'exit 0' TERM; while :; do sleep 0.1; done"
+
+
+@pytest.fixture
+def new_server(make_server):
+    servers = []
+
+    def make(*flags):
+        servers.append(make_server(*oci().flags, *flags))
+        return servers[-1]
+
+    yield make
+    for server in servers:
+        stop_clean(server)
+
+
+def says(images, name):
+    return images.derive("busybox", f"says-{name}", cmd=["/bin/sh", "-c", SAY_AND_WAIT.format(name)])
+
+
+def status(server, job_id):
+    return server.request("GET", f"/trainyard/v1/projects/p/jobs/{job_id}").json()
+
+
+def refusal(response):
+    error = response.json()["error"]
+    [violation] = error["details"][0]["fieldViolations"]
+    return error["status"], violation["field"], violation["description"]
+
+
+def end(server, job_id):
+    server.cancel(job_id)
+    return server.wait(job_id)
+
+
+def test_a_tag_that_moves_changes_no_job_that_is_there(new_server, make_registry, images):
+    server, registry = new_server(), make_registry()
+    first = says(images, "first")
+    uri = registry.push(first, repository="moving/target")
+    submit_image(server, "before", uri)
+    server.wait_for_text("before", "I am first")
+    assert registry.push(says(images, "second"), repository="moving/target") == uri
+    pinned = f"{registry.address}/moving/target@{first.digest}"
+    assert f"Image {uri} is {pinned}." in server.texts("before", "service")
+    assert status(server, "before")["images"][0]["digest"] == first.digest
+    assert status(server, "before")["replicas"][0]["image"] == uri
+    described = server.trainyard("jobs", "describe", "before")
+    assert f"Images:\n  {uri} is {pinned}\n" in described.stderr, described
+
+    server.kill()
+    server.start()
+    moved = server.trainyard("jobs", "maintain", "before", "master-replica-0")
+    assert moved.returncode == 0, moved.stderr
+    server.wait_for_text("before", "The replica master 0 has stopped for maintenance and starts again.")
+    server.wait("before", lambda job: server.texts("before").count("I am first") == 2)
+    submit_image(server, "after", uri)
+    server.wait_for_text("after", "I am second")
+    assert end(server, "before")["state"] == end(server, "after")["state"] == "CANCELLED"
+    assert "I am second" not in server.texts("before")
+
+
+def test_without_the_registry_a_digest_that_is_here_runs_and_a_tag_is_refused(new_server, make_registry, images):
+    server, registry = new_server(), make_registry()
+    image = images.derive("busybox", "echo", cmd=["/bin/echo", "still here"])
+    uri = registry.push(image)
+    submit_image(server, "pulled", uri)
+    assert server.wait("pulled")["state"] == "SUCCEEDED"
+    registry.kill()
+    response = server.create("tag", masterConfig={"imageUri": uri})
+    assert response.status_code == 503, response.text
+    assert refusal(response) == ("UNAVAILABLE", "master_config.image_uri",
+                                 f"The image {uri} cannot be used: {registry.address} does not answer: connection refused")
+    submit_image(server, "digest", uri.rsplit(":", 1)[0] + "@" + image.digest)
+    assert server.wait("digest")["state"] == "SUCCEEDED"
+    assert "still here" in server.texts("digest")
+
+
+def test_the_role_that_brought_the_image_is_named_and_nothing_is_created(new_server, registry, images):
+    server = new_server()
+    good, missing = registry.push(images["busybox"]), f"{registry.address}/no/such:v1"
+    gang = {"scaleTier": "CUSTOM", "masterType": "n1-standard-4", "workerType": "n1-standard-4", "workerCount": "1"}
+    response = server.create("mixed", masterConfig={"imageUri": good}, workerConfig={"imageUri": missing}, **gang)
+    code, field, text = refusal(response)
+    assert (response.status_code, code, field) == (400, "FAILED_PRECONDITION", "worker_config.image_uri"), response.text
+    assert text.startswith(f"The image {missing} cannot be used: there is no such image")
+    assert server.request("GET", "/v1/projects/p/jobs/mixed").status_code == 404
+    # Nobody runs what has no replicas.
+    submit_image(server, "alone", good, workerConfig={"imageUri": missing}, args=["-c", "true"])
+    assert server.wait("alone")["state"] == "SUCCEEDED"
+
+
+def test_the_name_map_and_archives_of_this_machine(new_server, registry, images, tmp_path):
+    archive = images.archive("cmd-only")
+    server = new_server("--image-map", f"gcr.io/cloud-ml-public/*={registry.push(images['cmd-only'])}",
+                        "--image-map", f"gcr.io/p/archived:v1=oci-archive:{archive}")
+    for job_id, image in (("mapped", "gcr.io/cloud-ml-public/training/pytorch-cpu.1-4"), ("archived", "gcr.io/p/archived:v1"),
+                          ("direct", f"oci-archive:{archive}")):
+        submit_image(server, job_id, image, args=["/bin/echo", job_id])
+        assert server.wait(job_id)["state"] == "SUCCEEDED", server.texts(job_id)
+        assert job_id in server.texts(job_id)
+        assert server.get(job_id)["trainingInput"]["masterConfig"]["imageUri"] == image
+
+
+def test_a_tpu_pair_of_containers(new_server, registry, images):
+    server = new_server("--accelerators", "tpu-v2=8")
+    image = registry.push(images["busybox"])
+    submit_image(server, "tpu", image, scaleTier="CUSTOM", masterType="n1-highcpu-16", workerType="cloud_tpu", workerCount="1",
+                 workerConfig={"imageUri": "gcr.io/p/tpu-worker:v1", "tpuTfVersion": "2.2",
+                               "acceleratorConfig": {"type": "TPU_V2", "count": "8"}},
+                 args=["-c", 'echo "TPU $TPU_CONFIG"; echo "TF $TF_CONFIG"'])
+    assert server.wait("tpu")["state"] == "SUCCEEDED", server.texts("tpu")
+    texts = server.texts("tpu")
+    config = json.loads(next(text for text in texts if text.startswith("TPU ")).removeprefix("TPU "))
+    assert set(config) == {"project", "zone", "tpu_node_name"}
+    cluster = json.loads(next(text for text in texts if text.startswith("TF ")).removeprefix("TF "))
+    assert list(cluster["cluster"]) == ["master"] and isinstance(cluster["job"], str)
+    assert any("worker_config.image_uri gcr.io/p/tpu-worker:v1 is not run" in text for text in texts), texts
+
+
+def test_what_runs_containers_is_said_at_the_start(new_server, make_server, tmp_path):
+    assert "containers: run by " in new_server().stderr()
+    off = make_server("--container-engine", "off")
+    assert "containers: none. Its operator has switched them off (--container-engine off)." in off.stderr()
+    for flags, words in ((["--container-runtime", tmp_path / "none"], f"cannot run containers: {tmp_path}/none is not installed"),
+                         (["--container-engine", "api", "--engine-socket", tmp_path / "none"], f"there is no socket {tmp_path}/none"),
+                         (["--container-engine", "api", "--network", "isolated"], "--network isolated needs --container-engine oci"),
+                         (["--image-map", "a"], "'a' is not PATTERN=REFERENCE"), (["--image-map", "a=B"], "'B' is not the name"),
+                         (["--insecure-registry", "a/b"], "'a/b' is not HOST[:PORT]")):
+        run = subprocess.run([PROGRAM, "serve", "--data", tmp_path / "data", "--listen", "127.0.0.1:0", *flags], capture_output=True,
+                             text=True, timeout=60)
+        assert run.returncode != 0 and words in run.stderr, (flags, run.stderr)

@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "cluster/json_text.h"
 #include "cluster/task_name.h"
+#include "measurement/metric_file.h"
 
 namespace trainyard::cluster {
 namespace {
@@ -101,6 +102,10 @@ std::map<std::string, std::string> ReplicaVariables(const Manifest& manifest, co
     variables["RANK"] = std::to_string(manifest.replica().index() + 1);
   }
   if (!manifest.trial_id().empty()) variables["CLOUD_ML_TRIAL_ID"] = manifest.trial_id();
+  if (!manifest.metric_tag().empty()) {
+    variables["CLOUD_ML_HP_METRIC_TAG"] = manifest.metric_tag();
+    variables["CLOUD_ML_HP_METRIC_FILE"] = measurement::kMetricFile;
+  }
   if (IsPackageJob(manifest)) {
     variables["KMP_BLOCKTIME"] = "0";
     variables["KMP_AFFINITY"] = "granularity=fine,verbose,compact,1,0";

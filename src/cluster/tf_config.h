@@ -17,8 +17,9 @@ namespace trainyard::cluster {
 [[nodiscard]] bool UseChief(const ml::v1::TrainingInput& input, std::string_view runtime_version);
 
 /// The variables that come from the job and its cluster: TF_CONFIG, CLUSTER_SPEC, MASTER_ADDR, MASTER_PORT,
-/// WORLD_SIZE, RANK, CLOUD_ML_JOB_ID, CLOUD_ML_PROJECT_ID, CLOUD_ML_REGION, CLOUD_ML_TRIAL_ID (trials only)
-/// and, for Python packages, OMP_NUM_THREADS and KMP_*. manifest.environment is not in it: that goes on top.
+/// WORLD_SIZE, RANK, CLOUD_ML_JOB_ID, CLOUD_ML_PROJECT_ID, CLOUD_ML_REGION, CLOUD_ML_TRIAL_ID,
+/// CLOUD_ML_HP_METRIC_TAG and CLOUD_ML_HP_METRIC_FILE (trials only) and, for Python packages, OMP_NUM_THREADS
+/// and KMP_*. manifest.environment is not in it: that goes on top.
 ///
 /// The manifest's replica is one of the cluster's; the cluster has a master. Hosts are named by their host
 /// name, or by their address where an endpoint has no host name (names do not resolve there). A job of one

@@ -149,8 +149,11 @@ TEST(ReplicaVariables, OfAContainerHaveTheJobAsText) {
 TEST(ReplicaVariables, OfATrialCarryItsIdAsText) {
   Manifest manifest = For(replica::v1::WORKER, 0, false);
   manifest.set_trial_id("7");
+  manifest.set_metric_tag("top 5/accuracy");
   auto variables = ReplicaVariables(manifest, Gang(false), 1);
   EXPECT_EQ(variables["CLOUD_ML_TRIAL_ID"], "7");
+  EXPECT_EQ(variables["CLOUD_ML_HP_METRIC_TAG"], "top 5/accuracy");
+  EXPECT_EQ(variables["CLOUD_ML_HP_METRIC_FILE"], "/tmp/hypertune/output.metrics");
   EXPECT_NE(variables["TF_CONFIG"].find(R"("index": 0, "trial": "7", "cloud")"), std::string::npos);
 }
 

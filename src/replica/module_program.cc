@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <string_view>
+#include <utility>
+
 #include "cluster/device_variables.h"
 #include "cluster/tf_config.h"
 #include "replica/google_channels.h"
@@ -41,13 +44,17 @@ FileView MakeView(const ProgramStart& start, const Channels& channels) {
 std::vector<std::string> MakeVariables(const ProgramStart& start, const Variables& environment,
                                        const Channels& channels, bool fenced) {
   const v1::Cluster cluster = fenced ? start.cluster : WithoutHostNames(start.cluster);
+  Variables of_cluster = cluster::ReplicaVariables(start.manifest, cluster, CpuCount());
+  const auto metric_file = of_cluster.find("CLOUD_ML_HP_METRIC_FILE");
+  if (metric_file != of_cluster.end() && !fenced)  // its /tmp is everybody's
+    metric_file->second.replace(0, std::string_view("/tmp").size(), RealPath(start.dir.Tmp()));
   return UserEnvironment(
       {.base = {{"HOME", RealPath(start.dir.Home())},
                 {"TMPDIR", fenced ? "/tmp" : RealPath(start.dir.Tmp())},
                 {"HOSTNAME", start.manifest.host_name()},
                 {"TRAINYARD_LOG_FD", std::to_string(kStructuredLogFd)}},
        .devices = cluster::DeviceVariables(start.manifest),
-       .cluster = cluster::ReplicaVariables(start.manifest, cluster, CpuCount()),
+       .cluster = std::move(of_cluster),
        .environment = environment,
        .manifest = {start.manifest.environment().begin(), start.manifest.environment().end()},
        .channels = ChannelVariables(start.manifest, channels)});

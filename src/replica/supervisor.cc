@@ -136,6 +136,7 @@ void Supervisor::LaunchIfReady() {
   if (phase_ != v1::READY || ending_ || !cluster_) return;
   log_.Say(LogEntry::INFO, RunningTaskLine(cluster::RunnerArguments(setup_.manifest, *cluster_)));
   for (const std::string& line : program_->Announcement()) log_.Say(LogEntry::INFO, line);
+  if (ReportsMetric(setup_.manifest)) metrics_.emplace(setup_.manifest.metric_tag(), setup_.dir, now_);
   std::vector<std::string> degraded;
   auto launched = UserProcess::Launch(*program_, StartOf(), degraded);
   for (const std::string& line : degraded) log_.Say(LogEntry::WARNING, line);
@@ -192,6 +193,19 @@ void Supervisor::OnGpuProbe() {
 /// A figure that the server is not there to take is not worth keeping.
 void Supervisor::SendUsage() {
   if (link_.attached()) link_.Send(usage_frame_);
+}
+
+void Supervisor::StepMetrics() {
+  metrics_->Step(now_);
+  if (metrics_->TakeDue(now_) && link_.attached()) SendMetrics();  // else when it is attached again
+}
+
+void Supervisor::SendMetrics() {
+  if (const std::string warning = metrics_->TakeWarning(); !warning.empty())
+    log_.Say(LogEntry::WARNING, warning);
+  v1::FromReplica frame;
+  *frame.mutable_metrics() = metrics_->Report();
+  link_.Send(frame);
 }
 
 void Supervisor::RequestStop(std::string_view reason, bool kill) {
@@ -265,6 +279,11 @@ void Supervisor::FinishProcess() {
              end_.failure.empty() ? CommandFailedLine(program_->Shown(), LoggedStatus(exit)) : end_.failure);
   }
   Explain(setup_.manifest, log_.tail().Lines(), exit);
+  if (metrics_) {
+    metrics_->ReadRest();
+    *exit.mutable_metrics() = metrics_->Report();
+    metrics_.reset();
+  }
   log_.Say(LogEntry::INFO, kModuleCompleted);
   process_.reset();
   log_.Say(LogEntry::INFO, kCleanUpFinished);
@@ -320,6 +339,7 @@ void Supervisor::OnAttached() {
   hello.set_pid(getpid());
   link_.Send(frame);
   SendPhase();
+  if (metrics_) SendMetrics();
   OnLost();
 }
 
@@ -394,6 +414,7 @@ void Supervisor::StepTimers() {
   }
   if (now_ >= count_memory_at_) CountMemory();
   if (now_ >= measure_usage_at_) MeasureUsage();
+  if (metrics_) StepMetrics();
   if (process_ended_ && process_ && (process_->output_ended() || now_ >= drain_deadline_)) FinishProcess();
   FlushLog();
   if (ending_ && phase_ != v1::ENDED && !log_.pending() &&
@@ -407,6 +428,7 @@ void Supervisor::StepTimers() {
 int Supervisor::PollWait() const {
   SteadyTime next = std::min({link_.deadline(), count_memory_at_, measure_usage_at_, kill_deadline_,
                               drain_deadline_, shutdown_deadline_, retry_disk_});
+  if (metrics_) next = std::min(next, metrics_->deadline());
   if (log_.pending() && disk_full_since_ == SteadyTime::max())
     next = std::min(next, last_flush_ + kBatchWait);
   if (next == SteadyTime::max()) return -1;
@@ -423,6 +445,7 @@ void Supervisor::Round() {
     kPreparing,
     kProcess,
     kGpus,
+    kMetrics,
     kFirstStream,
     kCount = kFirstStream + kStreamCount
   };
@@ -434,6 +457,7 @@ void Supervisor::Round() {
   if (preparation_) ready[kPreparing].fd = preparation_->fd();
   if (process_ && !process_ended_) ready[kProcess].fd = process_->pidfd();
   if (gpu_probe_) ready[kGpus].fd = gpu_probe_->fd();
+  if (metrics_) ready[kMetrics].fd = metrics_->fd();
   for (std::size_t i = 0; process_ && MayRead() && i < kStreamCount; ++i) {
     ready[kFirstStream + i].fd = process_->output_fd(kStreams[i]);
   }
@@ -446,6 +470,7 @@ void Supervisor::Round() {
   if (ready[kSignals].revents != 0) OnSignals();
   if (ready[kPreparing].revents != 0 && preparation_) OnPreparation();
   if (ready[kGpus].revents != 0 && gpu_probe_) OnGpuProbe();
+  if (ready[kMetrics].revents != 0 && metrics_) metrics_->OnReadable();
   if (ready[kProcess].revents != 0) OnProcessEnded();
   if (ready[kFolder].revents != 0 && link_.folder_fd() >= 0) link_.OnFolderChanged(now_);
   if (ready[kLink].revents != 0) link_.OnReady(ready[kLink].revents, now_);

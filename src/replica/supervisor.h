@@ -12,6 +12,7 @@
 #include "replica/exit_rules.h"
 #include "replica/gpu_probe.h"
 #include "replica/log_writer.h"
+#include "replica/metric_watch.h"
 #include "replica/preparation.h"
 #include "replica/server_link.h"
 #include "replica/spool.h"
@@ -78,6 +79,8 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   void MeasureUsage();
   void SendUsage();
   void OnGpuProbe();
+  void StepMetrics();
+  void SendMetrics();
   void FinishProcess();
   void End(v1::ExitRecord exit);
   void RecordExit();
@@ -109,6 +112,7 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   UsageMeter usage_;
   v1::FromReplica usage_frame_;  ///< measured, but for the GPUs
   std::optional<GpuProbe> gpu_probe_;
+  std::optional<MetricWatch> metrics_;  ///< of a trial's master, while its program may write
   std::int64_t machine_oom_kills_ =
       -1;  ///< when counting the replica's own was refused; -1: they are counted
   v1::ExitRecord exit_;

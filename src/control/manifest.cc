@@ -100,7 +100,8 @@ replica::v1::Manifest::Limits MakeLimits(const Settings& settings, const v1::Job
   limits.set_pids(kContainerPidsMax);
   limits.set_shared_memory_bytes(limits.memory_bytes() / 2);
   const ml::v1::DiskConfig& disk = ConfigOf(job.job().training_input(), replica.id().type()).disk_config();
-  limits.set_disk_bytes(static_cast<std::int64_t>(disk.boot_disk_size_gb()) << 30);
+  const std::int64_t disk_bytes = static_cast<std::int64_t>(disk.boot_disk_size_gb()) << 30;
+  if (settings.disk_bytes == 0 || disk_bytes < settings.disk_bytes) limits.set_disk_bytes(disk_bytes);
   return limits;
 }
 
@@ -143,8 +144,7 @@ replica::v1::Manifest BareManifest(const Settings& settings, const std::string& 
 std::vector<std::string> ServiceArgs(const v1::JobRecord& job) {
   std::vector<std::string> args;
   if (job.has_trial()) args = jobs::TrialFlags(job);
-  const std::string job_dir =
-      job.has_trial() ? jobs::TrialJobDir(job) : job.job().training_input().job_dir();
+  const std::string job_dir = job.has_trial() ? jobs::TrialJobDir(job) : job.job().training_input().job_dir();
   if (!job_dir.empty()) args.insert(args.end(), {"--job-dir", job_dir});
   return args;
 }

@@ -149,6 +149,9 @@ TEST(ContainerManifest, Limits) {
   EXPECT_EQ(limits.cpus(), 4);
   EXPECT_EQ(limits.shared_memory_bytes(), 1 << 29);
   EXPECT_EQ(limits.disk_bytes(), std::int64_t{200} << 30);
+  settings.disk_bytes = std::int64_t{200} << 30;
+  EXPECT_EQ(MakeManifest(settings, record, 0, 1).limits().disk_bytes(), 0)
+      << "the machine's own disk is the limit";
   record.mutable_replicas(0)->clear_image();
   limits = MakeManifest(settings, record, 0, 1).limits();
   EXPECT_EQ(limits.memory_bytes(), 1 << 30) << "packages as well";

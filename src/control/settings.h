@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ struct Settings {
   /// What runs containers; ENGINE_UNSPECIFIED: nothing does.
   replica::v1::Manifest::Engine container_engine = replica::v1::Manifest::ENGINE_UNSPECIFIED;
   std::string container_engine_address;  ///< path of the OCI runtime, or of the engine's socket
+  std::int64_t disk_bytes = 0;           ///< of the file system with the attempts; 0: unknown
   bool machine_limits = false;           ///< no replica gets more CPUs and memory than its machine type has
   std::map<std::string, std::string> replica_environment;  ///< set in every replica's process
   /// How replicas reach the buckets under Google's host names; nothing: those mean Google. `host_names` are

@@ -46,7 +46,7 @@ class ContainerFlags {
   std::vector<std::string> image_map_;
   std::vector<std::string> insecure_registries_;
   double images_gb_max_ = 0;
-  std::int64_t images_age_days_ = 0;
+  std::int64_t images_age_days_ = 30;
 };
 
 }  // namespace trainyard::server

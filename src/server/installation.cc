@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 
 #include "api/batch_handlers.h"
 #include "api/discovery_handlers.h"
@@ -37,6 +38,12 @@ ContainerUpkeep::Options UpkeepOptions(const ContainerOptions& options, const Da
   if (options.images_age_max > std::chrono::hours(0)) upkeep.limits.age_max = options.images_age_max;
   if (engine.engine == replica::v1::Manifest::ENGINE_API) upkeep.engine_socket = engine.address;
   return upkeep;
+}
+
+std::int64_t DiskBytes(const std::string& folder) {
+  std::error_code error;
+  const std::filesystem::space_info space = std::filesystem::space(folder, error);
+  return error ? 0 : static_cast<std::int64_t>(space.capacity);
 }
 
 /// null where nothing runs containers.
@@ -110,6 +117,7 @@ control::Settings Installation::MakeSettings(const ServeOptions& options, const 
           .restart_pause = options.restart_pause,
           .container_engine = container_engine.engine,
           .container_engine_address = container_engine.address,
+          .disk_bytes = DiskBytes(data.attempts_dir()),
           .machine_limits = options.capacity == placement::Capacity::Mode::kStrict,
           .replica_environment = {}};
 }

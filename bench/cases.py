@@ -3,6 +3,8 @@
 import json
 import os
 import pathlib
+import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -11,6 +13,7 @@ import urllib.parse
 
 import peers
 from harness import TRAINER, field, millis, quantile, seconds
+from image_cases import image_pull
 
 HISTORY = int(os.environ.get("BENCH_HISTORY", 1_000_000))
 
@@ -261,6 +264,32 @@ def starts_of(server):
     return [text for text in server.texts("runs") if text.startswith("Running command")]
 
 
+def container_start(bench, attempts=100):
+    """An image that is here: the supervisor's start to the first instruction in the container, beside the bare runtime."""
+    for name in ("crun", "runc"):
+        runtime = shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")
+        if not runtime or os.geteuid() != 0:
+            print(f"container_start: {name} is not installed, or we are not root")
+            continue
+        done = subprocess.run([bench.build / "bench/replica_bench", bench.native, str(attempts), runtime], cwd=bench.folder,
+                              check=True, capture_output=True, text=True)
+        bare, ours = re.findall(r"median +([0-9.]+) ms +p99 +([0-9.]+) ms", done.stdout)
+        bench.row(f"container by {name}, warm image, to its first instruction", f"3x bare = {3 * float(bare[0]):.0f} ms",
+                  f"p50 {ours[0]} ms, p99 {ours[1]} ms", f"bare `{name} run`: p50 {bare[0]} ms, p99 {bare[1]} ms")
+
+
+def tuning_trials(bench, trials=10_000, parallel=16, second_ms=50):
+    """One-second trials on a simulated clock, all else real: how long a place stays empty between two trials."""
+    folder = bench.folder / "tuning"
+    command = [bench.build / "bench/tuning_trials_bench", folder, str(trials), str(parallel), str(second_ms)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    shutil.rmtree(folder)
+    seen = dict(zip(done.stdout.split()[1::2], map(float, done.stdout.split()[2::2])))
+    bench.row(f"{trials:,} one-second trials on {parallel} places: what each adds", "2 % (20 ms)",
+              f"{seen['gap_mean_ms'] / 10:.2f} % ({seen['gap_mean_ms']:.1f} ms, p99 {seen['gap_p99_ms']:.1f})",
+              f"with trials of {second_ms} ms: {seen['trials_per_s']:.0f} trials/s; fdatasync of 4 KiB {fdatasync_ms(bench):.2f} ms")
+
+
 def parts(bench):
     """Single parts, without the rest of the service: what they print is kept as it is."""
     for command in (["store_bench", bench.folder], ["logs_bench", bench.folder], ["replica_bench", bench.native]):
@@ -269,4 +298,4 @@ def parts(bench):
         bench.note(f"{command[0]}:\n{done.stdout.rstrip()}")
 
 
-CASES = {case.__name__: case for case in (start, creates, jobs, logs, tail, memory, history, parts)}
+CASES = {case.__name__: case for case in (start, container_start, image_pull, creates, jobs, logs, tail, memory, history, tuning_trials, parts)}

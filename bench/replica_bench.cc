@@ -2,9 +2,13 @@
 // same program), its resident memory, and how many lines per second it takes from a pipe to being
 // acknowledged.
 //
-//     replica_bench PROGRAM [ATTEMPTS]      PROGRAM: replica_bench_program, as "python"
+//     replica_bench PROGRAM [ATTEMPTS]              PROGRAM: replica_bench_program, as "python"
+//     replica_bench PROGRAM ATTEMPTS OCI_RUNTIME    the same in a container, beside the bare runtime (as
+//     root)
 #include <fcntl.h>
+#include <sched.h>
 #include <spawn.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,12 +19,14 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "async/file.h"
 #include "base/check.h"
+#include "container/oci_spec.h"
 #include "replica/attempt_dir.h"
 #include "replica/main.h"
 #include "replica/program_source.h"
@@ -46,6 +52,12 @@ std::int64_t StartedAt(std::string_view line) {
   return at;
 }
 
+/// What an attempt runs: the program itself, or a container of it.
+struct Kind {
+  std::vector<std::string> args{};
+  std::string runtime{};  ///< crun or runc; empty: no container
+};
+
 pid_t Spawn(const std::vector<std::string>& words, int output) {
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
@@ -62,15 +74,22 @@ pid_t Spawn(const std::vector<std::string>& words, int output) {
 /// One attempt of its own folder, driven to its end.
 class Attempt {
  public:
-  Attempt(const std::string& root, int number, std::vector<std::string> args)
+  Attempt(const std::string& root, int number, const Kind& kind)
       : dir_{root + "/attempts/" + std::to_string(number)}, server_(root + "/server.sock", memory_) {
     fs::create_directories(dir_.path);
     v1::Manifest manifest;
     manifest.set_attempt_id("bench" + std::to_string(getpid()) + "-" + std::to_string(number));
     manifest.mutable_replica()->set_type(v1::MASTER);
-    manifest.mutable_program()->set_runtime_version("rt");
-    manifest.mutable_program()->set_python_module("m");
-    for (std::string& arg : args) manifest.mutable_program()->add_args(std::move(arg));
+    v1::Manifest::Program& program = *manifest.mutable_program();
+    if (kind.runtime.empty()) {
+      program.set_runtime_version("rt");
+      program.set_python_module("m");
+      program.mutable_args()->Assign(kind.args.begin(), kind.args.end());
+    } else {
+      program.mutable_container()->set_engine(v1::Manifest::OCI_RUNTIME);
+      program.mutable_container()->set_engine_address(kind.runtime);
+    }
+    manifest.mutable_places()->set_images_dir(root + "/images");
     manifest.mutable_places()->set_attempt_dir(dir_.path);
     manifest.mutable_places()->set_environments_dir(root + "/environments");
     manifest.mutable_places()->set_server_socket(root + "/server.sock");
@@ -153,6 +172,43 @@ std::int64_t BareSpawn(const std::string& program) {
   return StartedAt({text.data(), static_cast<std::size_t>(size)}) - began;
 }
 
+/// The container that a bare runtime makes, in folders of the bench's own.
+void WriteBundle(const std::string& bundle, const std::string& program) {
+  fs::create_directories(bundle + "/rootfs");
+  for (const char* folder : {"/proc", "/sys", "/dev"}) fs::create_directories(bundle + "/rootfs" + folder);
+  fs::copy_file(program, bundle + "/rootfs/program");
+  std::ofstream(bundle + "/config.json")
+      << container::PrintSpec({.args = {"/program"}, .root = bundle + "/rootfs"});
+}
+
+/// `crun run` or `runc run` alone, from its start to the program's first instruction. In a mount namespace of
+/// its own because crun refuses a machine that has both versions of cgroups.
+std::int64_t BareContainer(const std::string& runtime, const std::string& bundle) {
+  std::array<int, 2> pipe{};
+  TY_CHECK(pipe2(pipe.data(), O_CLOEXEC) == 0);
+  const bool is_crun = runtime.ends_with("crun");
+  const std::int64_t began = Now();
+  const pid_t pid = fork();
+  if (pid == 0) {
+    unshare(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC);
+    mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+    if (is_crun) umount2("/sys/fs/cgroup/unified", MNT_DETACH);
+    dup2(pipe[1], STDOUT_FILENO);
+    const std::string id = "bench" + std::to_string(getpid());
+    const char* no_cgroup = is_crun ? "--cgroup-manager=disabled" : "--rootless=true";
+    execl(runtime.c_str(), runtime.c_str(), no_cgroup, "run", "--bundle", bundle.c_str(), id.c_str(),
+          nullptr);
+    _exit(127);
+  }
+  waitpid(pid, nullptr, 0);
+  std::array<char, 64> text{};
+  const ssize_t size = read(pipe[0], text.data(), text.size());
+  close(pipe[0]);
+  close(pipe[1]);
+  TY_CHECK(size > 0);
+  return StartedAt({text.data(), static_cast<std::size_t>(size)}) - began;
+}
+
 void Print(const char* what, std::vector<std::int64_t> times) {
   std::ranges::sort(times);
   const auto at = [&times](double part) {
@@ -180,14 +236,14 @@ int Run(const std::string& program, int attempts) {
   Print("bare posix_spawn to first instruction", bare);
   Print("supervisor's start to first user instruction", supervised);
 
-  Attempt waiting(folder.path(), ++number, {"wait"});
+  Attempt waiting(folder.path(), ++number, {.args = {"wait"}});
   waiting.OpenBarrier();
   (void)waiting.FirstInstruction();
   std::printf("supervisor, resident: %s\n", waiting.Resident().c_str());
   waiting.Stop();
   waiting.Finish();
 
-  Attempt talking(folder.path(), ++number, {"lines", std::to_string(kLines)});
+  Attempt talking(folder.path(), ++number, {.args = {"lines", std::to_string(kLines)}});
   talking.OpenBarrier();
   const std::int64_t began = Now();
   talking.Finish();
@@ -196,10 +252,35 @@ int Run(const std::string& program, int attempts) {
   return 0;
 }
 
-/// Every runtime version is the program of the benchmark.
+/// Containers of an image that is here, beside the bare runtime.
+int RunContainers(const std::string& program, int attempts, const std::string& runtime) {
+  const TemporaryFolder folder;
+  WriteBundle(folder.path() + "/bundle", program);
+  fs::create_directories(folder.path() + "/images");
+  fs::copy(folder.path() + "/bundle/rootfs", folder.path() + "/images/layer", fs::copy_options::recursive);
+  std::vector<std::int64_t> bare;
+  std::vector<std::int64_t> supervised;
+  for (int number = 1; number <= attempts; ++number) {
+    bare.push_back(BareContainer(runtime, folder.path() + "/bundle"));
+    Attempt attempt(folder.path(), number, {.runtime = runtime});
+    attempt.OpenBarrier();
+    supervised.push_back(attempt.FirstInstruction());
+    attempt.Finish();
+  }
+  Print(("bare " + runtime + " run to first instruction").c_str(), bare);
+  Print("supervisor's start to first instruction in it", supervised);
+  return 0;
+}
+
+/// Every runtime version is the program of the benchmark, and so is every image.
 class BenchPrograms final : public ProgramSource {
  public:
   std::optional<Prepared> Find(const v1::Manifest& manifest) override {
+    if (manifest.program().has_container()) {
+      return image::Image{.digest = "sha256:0",
+                          .config = {.entrypoint = {"/program"}},
+                          .layers = {manifest.places().images_dir() + "/layer"}};
+    }
     return environment::Environment{.python = manifest.places().environments_dir() + "/python"};
   }
   Status Prepare(const v1::Manifest&, const PreparationHooks&) override { return {}; }
@@ -215,8 +296,9 @@ int main(int argc, char** argv) {
     return replica::RunReplica(argc - 1, argv + 1, source);
   }
   if (argc < 2) {
-    std::fputs("usage: replica_bench PROGRAM [ATTEMPTS]\n", stderr);
+    std::fputs("usage: replica_bench PROGRAM [ATTEMPTS [OCI_RUNTIME]]\n", stderr);
     return 2;
   }
+  if (argc > 3) return replica::RunContainers(argv[1], std::atoi(argv[2]), argv[3]);
   return replica::Run(argv[1], argc > 2 ? std::atoi(argv[2]) : 200);
 }

@@ -9,6 +9,26 @@ constexpr std::array kRules{
          .summary = "The disk is full.",
          .advice = "Free space on the disk that holds the server's data directory, then submit again.",
          .patterns = {"No space left on device", "Disk quota exceeded"}},
+    Rule{.name = "container_program",
+         .meaning = "the image's program, or containerCommand, cannot be run",
+         .summary = "The container's program cannot be run: {1}.",
+         .advice =
+             "Correct ENTRYPOINT, CMD or containerCommand: the file must be in the image, executable and "
+             "built for this kind of machine.",
+         .patterns = {"the container's program cannot be run: *"}},
+    Rule{.name = "container_refused",
+         .meaning = "the kernel or the OCI runtime refused to make the container",
+         .summary = "The container cannot be made on this machine: {1}.",
+         .advice =
+             "Containers need root, or user namespaces and a data directory that overlayfs takes (ext4, "
+             "xfs, btrfs); a Docker or podman socket is the other way to run them.",
+         .patterns = {"the container could not be made: *", "namespaces that a container needs (*)",
+                      "mount the image's layers (overlay): *"}},
+    Rule{.name = "container_user",
+         .meaning = "the image's USER is not in its files, or cannot be mapped",
+         .summary = "The image's user cannot be used: {message}.",
+         .advice = "Correct USER in the image, or grant further ids to the server's user.",
+         .patterns = {"the image's USER names", "the image runs as user"}},
     Rule{.name = "pip_index_unreachable",
          .meaning = "pip could not reach its index",
          .summary = "pip could not reach the package index ({1}).",

@@ -25,6 +25,8 @@ struct AttemptDir {
   [[nodiscard]] std::string Work() const { return path + "/work"; }
   [[nodiscard]] std::string Home() const { return path + "/home"; }
   [[nodiscard]] std::string Tmp() const { return path + "/tmp"; }
+  /// A container's bundle and what it writes.
+  [[nodiscard]] std::string Container() const { return path + "/container"; }
   [[nodiscard]] std::string Hosts() const { return path + "/hosts"; }
   [[nodiscard]] std::string Cgroup() const { return path + "/cgroup"; }
   /// Pid of the process that connects an isolated replica with the server.

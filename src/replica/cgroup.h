@@ -11,23 +11,35 @@
 
 namespace trainyard::replica {
 
-/// A cgroup of a replica's own below the supervisor's: bounds and counts the memory of all its processes. The
-/// destructor removes it, which works once nothing runs in it. One thread.
+/// What all processes of a replica may use together; 0: no limit.
+struct CgroupLimits {
+  std::int64_t memory_bytes = 0;
+  double cpus = 0;
+  std::int64_t pids = 0;
+  [[nodiscard]] bool any() const { return memory_bytes > 0 || cpus > 0 || pids > 0; }
+};
+
+/// A cgroup of a replica's own below the supervisor's: bounds what all its processes use, and counts their
+/// memory. Where controllers have hierarchies of their own (version 1, hybrid) it is one group in each that
+/// is needed. The destructor removes it, which works once nothing runs in it. One thread.
 class Cgroup {
  public:
   /// No cgroup.
   Cgroup() = default;
-  /// `memory_bytes`: the limit; 0: none, only out-of-memory kills are counted. An error says what this
-  /// machine does not allow; it is no reason not to run.
-  [[nodiscard]] static Result<Cgroup> Create(const std::string& name, std::int64_t memory_bytes);
+  /// Without limits only out-of-memory kills are counted. An error says what this machine does not allow; it
+  /// is no reason not to run. `unlimited`: a line for each limit that this machine does not enforce.
+  [[nodiscard]] static Result<Cgroup> Create(const std::string& name, const CgroupLimits& limits,
+                                             std::vector<std::string>& unlimited);
   Cgroup(Cgroup&& other) noexcept;
   Cgroup& operator=(Cgroup&& other) noexcept;
   ~Cgroup() { Remove(); }
 
-  /// Folder; empty where there is no cgroup.
+  /// Folder of the group that counts memory; empty where there is no cgroup.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// A process joins by writing "0" to it. -1 where there is no cgroup.
-  [[nodiscard]] int procs_fd() const noexcept { return procs_.get(); }
+  /// All its folders, one to a line: for whoever has to clean up.
+  [[nodiscard]] std::string Note() const;
+  /// A process joins by writing "0" to each of them.
+  [[nodiscard]] std::vector<int> ProcsFds() const;
   /// Moves a process into it; one that has ended is no error.
   void Join(pid_t pid) const noexcept;
   /// Processes in it that the kernel killed for want of memory.
@@ -43,13 +55,19 @@ class Cgroup {
   void Remove() noexcept;
 
  private:
+  struct Group {
+    std::string path;
+    UniqueFd procs;
+  };
+  [[nodiscard]] Status AddGroup(const std::string& path);
+
   std::string path_;
   int version_ = 0;
   bool counts_all_ = false;
-  UniqueFd procs_;
+  std::vector<Group> groups_;  ///< the first is that of path_
 };
 
-/// Removes a cgroup that a killed supervisor left behind. A cgroup that is in use stays.
-void RemoveCgroup(const std::string& path) noexcept;
+/// Removes a cgroup that a killed supervisor left behind, by its note. A cgroup that is in use stays.
+void RemoveCgroup(const std::string& note) noexcept;
 
 }  // namespace trainyard::replica

@@ -65,7 +65,7 @@ std::string Place(const Mount& mount, std::string_view path) {
 
 }  // namespace
 
-CgroupPlace FindCgroup(std::string_view cgroup, std::string_view mountinfo) {
+CgroupPlace FindCgroup(std::string_view cgroup, std::string_view mountinfo, std::string_view controller) {
   CgroupPlace place;
   for (const std::string_view line : Split(cgroup, '\n')) {
     const std::size_t first = line.find(':');
@@ -74,7 +74,7 @@ CgroupPlace FindCgroup(std::string_view cgroup, std::string_view mountinfo) {
     const std::string_view controllers = line.substr(first + 1, second - first - 1);
     const std::string_view path = line.substr(second + 1);
     Mount mount;
-    if (Contains(controllers, "memory") && FindMount(mountinfo, "cgroup", "memory", mount))
+    if (Contains(controllers, controller) && FindMount(mountinfo, "cgroup", controller, mount))
       return {Place(mount, path), 1};
     if (line.starts_with("0::") && FindMount(mountinfo, "cgroup2", "", mount))
       place = {Place(mount, path), 2};

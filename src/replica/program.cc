@@ -1,5 +1,7 @@
 #include "replica/program.h"
 
+#include "replica/container_program.h"
+#include "replica/engine_program.h"
 #include "replica/module_program.h"
 
 namespace trainyard::replica {
@@ -7,7 +9,8 @@ namespace trainyard::replica {
 Result<std::unique_ptr<Program>> MakeProgram(const v1::Manifest& manifest, Prepared prepared) {
   if (auto* environment = std::get_if<environment::Environment>(&prepared))
     return std::make_unique<ModuleProgram>(manifest, std::move(*environment));
-  return std::unexpected(FailedPrecondition("containers cannot be run yet"));
+  if (auto* image = std::get_if<EngineImage>(&prepared)) return EngineProgram::Make(manifest, std::move(*image));
+  return ContainerProgram::Make(manifest, std::move(std::get<image::Image>(prepared)));
 }
 
 }  // namespace trainyard::replica

@@ -1,8 +1,17 @@
 #include "replica/program_source.h"
 
+#include "replica/engine_image.h"
+#include "replica/image_packages.h"
+#include "replica/oci_packages.h"
+#include "replica/sandbox.h"
+
 namespace trainyard::replica {
 
 namespace {
+
+bool IsByEngine(const v1::Manifest& manifest) {
+  return manifest.program().container().engine() == v1::Manifest::ENGINE_API;
+}
 
 environment::EnvironmentRequest EnvironmentOf(const v1::Manifest& manifest) {
   environment::EnvironmentRequest request{.environments_dir = manifest.places().environments_dir(),
@@ -12,9 +21,38 @@ environment::EnvironmentRequest EnvironmentOf(const v1::Manifest& manifest) {
   return request;
 }
 
+Status Pull(const v1::Manifest& manifest, const PreparationHooks& hooks) {
+  const v1::Manifest::Container& container = manifest.program().container();
+  const image::Sources sources{.images_dir = manifest.places().images_dir()};
+  const image::ResolvedImage wanted{.reference = container.reference(), .digest = container.digest()};
+  const image::PullHooks pull{.info = hooks.info, .lock_fd = kLockFd, .stop = hooks.stop};
+  const auto pulled = image::PullImage(sources, wanted, pull);
+  if (pulled && !HasImagePackages(manifest)) return {};
+  if (pulled) return BuildPackageLayer(manifest, *pulled, hooks);
+  Error error = pulled.error();
+  error.message = "cannot pull the image " + container.image() + ": " + error.message;
+  return std::unexpected(std::move(error));
+}
+
 }  // namespace
 
+std::optional<Prepared> InstalledPrograms::FindImage(const v1::Manifest& manifest) {
+  const std::string& images_dir = manifest.places().images_dir();
+  const std::string& digest = manifest.program().container().digest();
+  if (!image_use_) {
+    if (auto use = image::ImageUse::Begin(images_dir, digest)) image_use_.emplace(*std::move(use));
+  }
+  auto image = image::FindImage(images_dir, digest);
+  if (!image || (HasImagePackages(manifest) && !AddPackageLayer(manifest, *image))) return std::nullopt;
+  return *std::move(image);
+}
+
 std::optional<Prepared> InstalledPrograms::Find(const v1::Manifest& manifest) {
+  if (IsByEngine(manifest)) {
+    auto image = FindEngineImage(manifest);
+    return image ? std::optional<Prepared>(*std::move(image)) : std::nullopt;
+  }
+  if (manifest.program().has_container()) return FindImage(manifest);
   const environment::EnvironmentRequest request = EnvironmentOf(manifest);
   // First, so that nobody removes what is found. Without it things go on: preparing says what is wrong.
   if (!runtime_use_) {
@@ -26,6 +64,8 @@ std::optional<Prepared> InstalledPrograms::Find(const v1::Manifest& manifest) {
 }
 
 Status InstalledPrograms::Prepare(const v1::Manifest& manifest, const PreparationHooks& hooks) {
+  if (IsByEngine(manifest)) return PrepareEngineImage(manifest, hooks);
+  if (manifest.program().has_container()) return Pull(manifest, hooks);
   auto made = environment::PrepareEnvironment(EnvironmentOf(manifest), hooks);
   if (!made) return std::unexpected(std::move(made).error());
   return {};

@@ -6,12 +6,15 @@
 #include "environment/environment.h"
 #include "environment/runtime_use.h"
 #include "image/image.h"
+#include "image/image_use.h"
+#include "replica/engine_api_request.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::replica {
 
-/// What a program runs in: the Python of a runtime version with the job's packages, or an image.
-using Prepared = std::variant<environment::Environment, image::Image>;
+/// What a program runs in: the Python of a runtime version with the job's packages, an image of ours, or one
+/// of an engine's.
+using Prepared = std::variant<environment::Environment, image::Image, EngineImage>;
 
 /// What a preparation says, and how it reaches packages.
 using PreparationHooks = environment::PreparationHooks;
@@ -39,7 +42,10 @@ class InstalledPrograms : public ProgramSource {
   [[nodiscard]] Status Prepare(const v1::Manifest& manifest, const PreparationHooks& hooks) override;
 
  private:
+  [[nodiscard]] std::optional<Prepared> FindImage(const v1::Manifest& manifest);
+
   std::optional<environment::RuntimeUse> runtime_use_;
+  std::optional<image::ImageUse> image_use_;
 };
 
 }  // namespace trainyard::replica

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "replica/descendants.h"
+#include "replica/id_map.h"
 #include "replica/sandbox_init.h"
 
 namespace trainyard::replica {
@@ -70,6 +71,11 @@ Result<Sandbox> Sandbox::Start(const SandboxPlan& plan) {
   if (pid == 0) RunInit(plan, start);
   theirs.Reset();
   Sandbox sandbox(plan.fence, UniqueFd(pidfd), std::move(ours));
+  if (plan.root_inside && HasUserNamespace(plan.fence)) {
+    if (const Status mapped = MapRoot(static_cast<pid_t>(pid)); !mapped)
+      return std::unexpected(Error{Code::kPermissionDenied, mapped.error().message, {}});
+    send(sandbox.control_.get(), &kMappedOrder, 1, MSG_NOSIGNAL);
+  }
   const std::optional<InitReport> report = Receive(sandbox.control_.get(), 0);
   if (report && report->kind == InitReport::Kind::kRunning) return sandbox;
   if (!report) return std::unexpected(Internal("the init process was killed"));

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <csignal>
 #include <functional>
 #include <optional>
 #include <string>
@@ -25,6 +26,8 @@ enum class Fence {
 inline constexpr int kStructuredLogFd = 100;
 inline constexpr int kLockFd = 101;
 inline constexpr int kResultFd = 102;
+/// Hierarchies that a program joins groups of: memory, cpu and pids.
+inline constexpr std::size_t kCgroupsMax = 3;
 
 /// What runs in a sandbox and how. Descriptors are borrowed; -1: /dev/null, or not there.
 struct SandboxPlan {
@@ -34,14 +37,21 @@ struct SandboxPlan {
   std::function<int()>
       function;  ///< runs in a process of its own instead of argv; its exit code is what it returns
   Fence fence = Fence::kNone;
-  FileView view;          ///< unless the fence is kNone
+  FileView view;  ///< unless the fence is kNone
+  /// Mounts more, on top of the view; in the new mount namespace.
+  std::function<std::optional<ViewFailure>()> mounts;
   std::string host_name;  ///< unless the fence is kNone; empty: the machine's
+  /// In a user namespace the program is root, with the further ids that this machine grants us (id_map.h);
+  /// otherwise it is who we are.
+  bool root_inside = false;
+  bool keeps_rights = false;  ///< the program gives root's rights up by itself: a container runtime
+  int stop_signal = SIGTERM;  ///< what Terminate sends
   int stdout_fd = -1;
   int stderr_fd = -1;
   int structured_fd = -1;
   int result_fd = -1;
-  int procs_fd = -1;  ///< cgroup.procs: the program joins it
-  int lock_fd = -1;   ///< stays open until all of the sandbox has ended
+  std::vector<int> procs_fds;  ///< cgroup.procs of groups that the program joins; at most kCgroupsMax
+  int lock_fd = -1;            ///< stays open until all of the sandbox has ended
 };
 
 /// A tree of processes that ends as a whole: a small init process with the program below it. When the program
@@ -61,7 +71,7 @@ class Sandbox {
   Sandbox& operator=(Sandbox&&) = delete;
   ~Sandbox();
 
-  /// SIGTERM to the program's process group.
+  /// The plan's stop signal (SIGTERM) to the program's process group.
   void Terminate() noexcept;
   /// SIGKILL to everything.
   void Kill() noexcept;

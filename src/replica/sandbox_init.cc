@@ -24,7 +24,14 @@ namespace trainyard::replica {
 namespace {
 
 /// The init process's own descriptors, after 0, 1 and 2.
-enum InitFd { kControl = 3, kLock, kProcs, kStructured, kResult, kFirstFree };
+enum InitFd {
+  kControl = 3,
+  kLock,
+  kStructured,
+  kResult,
+  kFirstProcs,
+  kFirstFree = kFirstProcs + kCgroupsMax
+};
 
 bool HasPidNamespace(Fence fence) { return fence == Fence::kNamespaces || fence == Fence::kUserNamespaces; }
 
@@ -51,9 +58,11 @@ void Report(InitReport::Kind kind, int value, const char* step = "") {
 /// them.
 void ArrangeDescriptors(const SandboxPlan& plan, int control) {
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  const std::array<int, kFirstFree> wanted = {
-      null,         plan.stdout_fd, plan.stderr_fd,     control,
-      plan.lock_fd, plan.procs_fd,  plan.structured_fd, plan.result_fd};
+  std::array<int, kFirstFree> wanted = {null,         plan.stdout_fd,     plan.stderr_fd, control,
+                                        plan.lock_fd, plan.structured_fd, plan.result_fd};
+  std::fill(wanted.begin() + kFirstProcs, wanted.end(), -1);
+  std::copy_n(plan.procs_fds.begin(), std::min(plan.procs_fds.size(), kCgroupsMax),
+              wanted.begin() + kFirstProcs);
   std::array<int, kFirstFree> moved{};
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const int source = wanted[i] >= 0 ? wanted[i] : null;
@@ -84,15 +93,29 @@ void FenceFailed(const char* step, int error) {
   _exit(0);
 }
 
+/// Waits until the supervisor has mapped the ids, and becomes root among them.
+void AwaitIds(Fence fence) {
+  char order = 0;
+  while (recv(kControl, &order, 1, 0) < 0 && errno == EINTR) {
+  }
+  if (order != kMappedOrder) EndAll(fence);
+  if (setresgid(0, 0, 0) != 0 || setresuid(0, 0, 0) != 0) FenceFailed("become root inside", errno);
+}
+
 void SetUpFence(const SandboxPlan& plan, uid_t uid, gid_t gid) {
   if (plan.fence == Fence::kNone) return;
-  if (plan.fence != Fence::kNamespaces && !MapUser(uid, gid)) FenceFailed("map the user", errno);
+  if (HasUserNamespace(plan.fence)) {
+    if (plan.root_inside) AwaitIds(plan.fence);
+    if (!plan.root_inside && !MapUser(uid, gid)) FenceFailed("map the user", errno);
+  }
   if (!plan.host_name.empty() && sethostname(plan.host_name.data(), plan.host_name.size()) != 0) {
     FenceFailed("sethostname", errno);
   }
   FileView view = plan.view;
   view.proc = HasPidNamespace(plan.fence);
   if (const auto failure = SetUpFileView(view)) FenceFailed(failure->step, failure->error);
+  if (!plan.mounts) return;
+  if (const auto failure = plan.mounts()) FenceFailed(failure->step, failure->error);
 }
 
 void ResetSignals() {
@@ -129,17 +152,19 @@ void DropCapabilities() {
   setsid();
   ResetSignals();
   umask(022);
-  if (plan.procs_fd >= 0 && write(kProcs, "0", 1) < 0) fail("join the cgroup");
+  for (std::size_t i = 0; i < std::min(plan.procs_fds.size(), kCgroupsMax); ++i) {
+    if (write(kFirstProcs + static_cast<int>(i), "0", 1) < 0) fail("join the cgroup");
+  }
   if (!plan.directory.empty() && chdir(plan.directory.c_str()) != 0) fail("enter the working directory");
   if (plan.structured_fd >= 0) dup2(kStructured, kStructuredLogFd);
   if (plan.lock_fd >= 0) dup2(kLock, kLockFd);
   if (plan.function) {
     if (plan.result_fd >= 0) fcntl(kResult, F_DUPFD_CLOEXEC, kResultFd);
     close(failed);
-    close_range(kControl, kResult, 0);
+    close_range(kControl, kFirstFree - 1, 0);
     _exit(plan.function());
   }
-  if (plan.fence != Fence::kNone) DropCapabilities();
+  if (plan.fence != Fence::kNone && !plan.keeps_rights) DropCapabilities();
   execve(argv[0], argv, environment);
   fail("exec");
   _exit(127);
@@ -176,15 +201,19 @@ bool ReapAll(pid_t program, int& wait_status) {
 }
 
 /// Takes one order; false when the supervisor is gone.
-bool TakeOrder(pid_t program) {
+bool TakeOrder(pid_t program, int stop_signal) {
   char order = 0;
   const ssize_t size = recv(kControl, &order, 1, MSG_DONTWAIT);
   if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) return false;
-  if (size == 1 && order == kTerminateOrder) kill(-program, SIGTERM);
+  if (size == 1 && order == kTerminateOrder) kill(-program, stop_signal);
   return true;
 }
 
 }  // namespace
+
+bool HasUserNamespace(Fence fence) noexcept {
+  return fence == Fence::kUserNamespaces || fence == Fence::kNoPidNamespace;
+}
 
 unsigned long FenceFlags(Fence fence) noexcept {
   constexpr unsigned long kFiles = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC;
@@ -222,7 +251,7 @@ void RunInit(const SandboxPlan& plan, const InitStart& start) {
       Report(InitReport::Kind::kEnded, wait_status);
       EndAll(plan.fence);
     }
-    if (ready[0].revents != 0 && !TakeOrder(program)) EndAll(plan.fence);
+    if (ready[0].revents != 0 && !TakeOrder(program, plan.stop_signal)) EndAll(plan.fence);
   }
 }
 

@@ -19,6 +19,7 @@ struct InitReport {
 
 /// What the supervisor tells the init process: one byte.
 inline constexpr char kTerminateOrder = 'T';
+inline constexpr char kMappedOrder = 'M';  ///< the ids of its user namespace are there
 
 /// The init process: sets the fence up, starts the program, reaps, and ends everything when the program has
 /// ended or the supervisor is gone. Runs in the process that was cloned with the fence's flags. Never
@@ -32,6 +33,7 @@ struct InitStart {
 };
 [[noreturn]] void RunInit(const SandboxPlan& plan, const InitStart& start);
 
+[[nodiscard]] bool HasUserNamespace(Fence fence) noexcept;
 /// clone(2) flags of a fence's namespaces.
 [[nodiscard]] unsigned long FenceFlags(Fence fence) noexcept;
 

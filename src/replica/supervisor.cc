@@ -148,10 +148,12 @@ void Supervisor::LaunchIfReady() {
   log_.Say(LogEntry::INFO, RunningCommandLine(program_->Shown()));
   *exit_.mutable_start_time() = NowProto();
   process_.emplace(std::move(*launched));
-  if (setup_.manifest.limits().memory_bytes() == 0) {
+  if (process_->cgroup().path().empty()) {
     count_memory_at_ = now_ + kCountMemoryAfter;
-  } else if (process_->cgroup().path().empty()) {
-    machine_oom_kills_ = MachineOomKills();
+    if (setup_.manifest.limits().memory_bytes() > 0) {  // refused already
+      count_memory_at_ = SteadyTime::max();
+      machine_oom_kills_ = MachineOomKills();
+    }
   }
   measure_usage_at_ = now_ + kFirstUsageAfter;
   Advance(v1::RUNNING);
@@ -281,6 +283,7 @@ void Supervisor::FinishProcess() {
   Explain(setup_.manifest, log_.tail().Lines(), exit);
   if (metrics_) {
     metrics_->ReadRest();
+    SendMetrics();
     *exit.mutable_metrics() = metrics_->Report();
     metrics_.reset();
   }

@@ -67,12 +67,25 @@ std::string_view Missing(Fence fence) {
 }
 
 /// The cgroup, with a note of it for whoever has to clean up after a killed supervisor.
-Result<Cgroup> MakeCgroup(const AttemptDir& dir, const std::string& attempt_id, std::int64_t memory_bytes) {
+Result<Cgroup> MakeCgroup(const AttemptDir& dir, const std::string& attempt_id, const CgroupLimits& limits,
+                          std::vector<std::string>& unlimited) {
   TY_TRY(Cgroup cgroup,
-         Cgroup::Create("trainyard-" + attempt_id + "-" + std::to_string(getpid()), memory_bytes));
+         Cgroup::Create("trainyard-" + attempt_id + "-" + std::to_string(getpid()), limits, unlimited));
   TY_TRY(const UniqueFd note, OpenFile(dir.Cgroup(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
-  TY_RETURN_IF_ERROR(WriteAll(note.get(), cgroup.path()));
+  TY_RETURN_IF_ERROR(WriteAll(note.get(), cgroup.Note()));
   return cgroup;
+}
+
+/// None for a replica without limits.
+Cgroup MakeLimits(const ProgramStart& start, std::vector<std::string>& degraded) {
+  const v1::Manifest::Limits& limits = start.manifest.limits();
+  const CgroupLimits wanted{limits.memory_bytes(), limits.cpus(), limits.pids()};
+  if (!wanted.any()) return {};
+  auto made = MakeCgroup(start.dir, start.manifest.attempt_id(), wanted, degraded);
+  if (made) return *std::move(made);
+  degraded.push_back("This machine gives the replica no memory cgroup (" + made.error().message + "): its " +
+                     (wanted.memory_bytes > 0 ? "memory limit is" : "limits are") + " not enforced.");
+  return {};
 }
 
 /// Nothing for a replica in the machine's own network.
@@ -111,7 +124,7 @@ Result<SandboxPlan> PlanFor(Program& program, const ProgramStart& start, const S
   plan.stdout_fd = around.pipes.theirs[std::to_underlying(Stream::kStdout)].get();
   plan.stderr_fd = around.pipes.theirs[std::to_underlying(Stream::kStderr)].get();
   plan.structured_fd = around.pipes.theirs[std::to_underlying(Stream::kStructured)].get();
-  plan.procs_fd = around.cgroup.procs_fd();
+  plan.procs_fds = around.cgroup.ProcsFds();
   plan.lock_fd = start.lock_fd;
   return plan;
 }
@@ -167,16 +180,7 @@ Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& st
   TY_RETURN_IF_ERROR(MakeFolders(start.dir));
   TY_RETURN_IF_ERROR(WriteHosts(start));
   TY_TRY(Pipes pipes, OpenPipes());
-  Cgroup cgroup;
-  if (const std::int64_t memory_bytes = start.manifest.limits().memory_bytes(); memory_bytes > 0) {
-    auto made = MakeCgroup(start.dir, start.manifest.attempt_id(), memory_bytes);
-    if (made) {
-      cgroup = std::move(*made);
-    } else {
-      degraded.push_back("This machine gives the replica no memory cgroup (" + made.error().message +
-                         "): its memory limit is not enforced.");
-    }
-  }
+  Cgroup cgroup = MakeLimits(start, degraded);
   TY_TRY(std::optional<ReplicaNetwork> network, MakeNetwork(start));
   Surroundings around{std::move(pipes), std::move(cgroup), std::move(network)};
   Fence fence = Fence::kNamespaces;
@@ -188,7 +192,8 @@ Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& st
 }
 
 Status UserProcess::CountMemory(const AttemptDir& dir, const std::string& attempt_id) {
-  auto made = MakeCgroup(dir, attempt_id, 0);
+  std::vector<std::string> unlimited;
+  auto made = MakeCgroup(dir, attempt_id, {}, unlimited);
   if (!made) return std::unexpected(std::move(made).error());
   cgroup_ = std::move(*made);
   // Twice: a process may be born between being looked for and its parent's joining.

@@ -16,6 +16,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -106,10 +107,11 @@ std::vector<std::string> VariablesOf(pid_t program) {
 
 /// What the replica uses is counted and limited; best effort, as for the replica itself.
 void JoinCgroup(const AttemptDir& dir) {
-  const auto path = ReadFile(dir.Cgroup());
-  if (!path) return;
-  const auto procs = OpenFile(*path + "/cgroup.procs", O_WRONLY);
-  if (procs) static_cast<void>(WriteAll(procs->get(), "0"));
+  std::istringstream note(ReadFile(dir.Cgroup()).value_or(""));
+  for (std::string path; std::getline(note, path);) {
+    const auto procs = OpenFile(path + "/cgroup.procs", O_WRONLY);
+    if (procs) static_cast<void>(WriteAll(procs->get(), "0"));
+  }
 }
 
 [[noreturn]] void BecomeShell(const std::string& directory, std::vector<std::string> variables) {

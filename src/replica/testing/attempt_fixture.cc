@@ -13,6 +13,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "async/file.h"
 #include "replica/cgroup.h"
@@ -204,9 +205,8 @@ v1::ExitRecord AttemptFixture::Finish() {
 
 void AttemptFixture::ExpectNothingLeft() {
   EXPECT_EQ(IsLocked(dir_), false);
-  if (const auto cgroup = ReadFile(dir_.Cgroup())) {
-    EXPECT_FALSE(fs::exists(*cgroup)) << *cgroup;
-  }
+  std::istringstream cgroups(ReadFile(dir_.Cgroup()).value_or(""));
+  for (std::string path; std::getline(cgroups, path);) EXPECT_FALSE(fs::exists(path)) << path;
   const auto mounts = ReadFile("/proc/self/mountinfo");
   EXPECT_EQ(mounts->find(folder_.path()), std::string::npos) << "a mount leaked";
 }

@@ -10,6 +10,7 @@
 
 #include "replica/main.h"
 #include "replica/program_source.h"
+#include "replica/testing/test_image.h"
 
 namespace trainyard::replica {
 namespace {
@@ -19,6 +20,8 @@ namespace {
 class TestPrograms final : public ProgramSource {
  public:
   std::optional<Prepared> Find(const v1::Manifest& manifest) override {
+    if (manifest.program().has_container())
+      return ReadTestImage(manifest.places().images_dir(), manifest.program().container().digest());
     const std::string python = RuntimeFolder(manifest) + "/bin/python";
     if (!std::filesystem::exists(python)) return std::nullopt;
     return environment::Environment{.python = python, .variables = {{"FROM_ENVIRONMENT", "yes"}}};

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/result.h"
+
+/// Who is who in a user namespace whose root we are.
+namespace trainyard::replica {
+
+/// Ids that a user may use beside his own.
+struct IdRange {
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
+  bool operator==(const IdRange&) const = default;
+};
+
+/// The user's range in the text of /etc/subuid or /etc/subgid, which names him by name or number. Pure: any
+/// thread. Source: subuid(5).
+[[nodiscard]] std::optional<IdRange> FindSubordinateIds(std::string_view text, std::string_view user_name,
+                                                        uid_t uid);
+
+/// Whether a namespace of ours has more users than root: we are root of the machine, or /etc/subuid and
+/// /etc/subgid grant ids and newuidmap is there to map them.
+[[nodiscard]] bool HasFurtherIds();
+
+/// Maps the ids of a child in a new user namespace: root is us; the further ones as far as we have them.
+/// Blocks for as long as newuidmap(1) takes, a few ms.
+[[nodiscard]] Status MapRoot(pid_t child);
+
+}  // namespace trainyard::replica

@@ -1,7 +1,11 @@
 #include "server/container_engine.h"
 
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -48,6 +52,21 @@ std::string ShownVersion(const std::string& output) {
   return line;
 }
 
+/// What an OCI runtime stands on: root's namespaces, or those inside a user namespace, with mounts of their
+/// own.
+bool HasNamespaces() {
+  constexpr int kNamespaces = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWUTS | CLONE_NEWIPC;
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    const bool made = ::unshare(kNamespaces) == 0 || ::unshare(kNamespaces | CLONE_NEWUSER) == 0;
+    ::_exit(made && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 ? 0 : 1);
+  }
+  int status = 1;
+  while (pid > 0 && ::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status == 0;
+}
+
 Result<ContainerEngine> ProbeRuntime(const std::string& program) {
   const std::string path = FindProgram(program);
   if (path.empty()) return std::unexpected(NotFound(program + " is not installed"));
@@ -56,6 +75,8 @@ Result<ContainerEngine> ProbeRuntime(const std::string& program) {
   if (!ran) return std::unexpected(Unavailable(path + " --version: " + ran.error().message));
   if (ran->status != ExitStatus{})
     return std::unexpected(Unavailable(path + " --version fails: " + ShownVersion(ran->output)));
+  if (!HasNamespaces())
+    return std::unexpected(Unavailable("this machine does not let " + path + " make namespaces"));
   return ContainerEngine{
       .engine = Manifest::OCI_RUNTIME, .address = path, .shown = ShownVersion(ran->output)};
 }

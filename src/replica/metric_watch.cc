@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "measurement/report.h"
+#include "replica/oci_container.h"
 
 namespace trainyard::replica {
 
@@ -62,7 +63,10 @@ std::string MetricFolder(const AttemptDir& dir) { return dir.Tmp() + "/hypertune
 MetricWatch::MetricWatch(std::string tag, AttemptDir dir, Time now)
     : tag_(std::move(tag)),
       dir_(std::move(dir)),
-      roots_{{"working directory", dir_.Work()}, {"/tmp", dir_.Tmp()}, {"home directory", dir_.Home()}},
+      roots_{{"working directory", dir_.Work()},
+             {"/tmp", dir_.Tmp()},
+             {"home directory", dir_.Home()},
+             {"", WritableLayer(dir_.Container())}},
       next_(now + kSearchInterval),
       file_(tag_),
       summaries_(tag_) {

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "measurement/testing/event_bytes.h"
+#include "replica/oci_container.h"
 #include "replica/sandbox.h"
 #include "replica/testing/attempt_fixture.h"
 
@@ -95,6 +96,14 @@ TEST_F(MetricWatchTest, EventFilesAreFoundWhereverTheReplicaMayWrite) {
   EXPECT_EQ(watch_->Report().place(), "/tmp/x/validation");
   EXPECT_THAT(watch_->Report().places(),
               ElementsAre("/tmp/hypertune/output.metrics (not written)", "its own folders (2 event files)"));
+}
+
+TEST_F(MetricWatchTest, WhatAContainerWritesIsLookedAtToo) {
+  Write(WritableLayer(dir_.Container()) + "/app/logs/events.out.tfevents.1.host",
+        EventBytes({"acc", 1, 10, 0.25}));
+  watch_->ReadRest();
+  EXPECT_THAT(Values(watch_->Report()), ElementsAre(0.25));
+  EXPECT_EQ(watch_->Report().place(), "/app/logs");
 }
 
 TEST_F(MetricWatchTest, AnEventFileIsReadOnAsItGrows) {
@@ -264,6 +273,15 @@ TEST_F(TrialAttempt, ACrashKeepsWhatWasReported) {
   EXPECT_EQ(exit.signal(), SIGABRT);
   ASSERT_EQ(exit.metrics().measurements_size(), 2);
   EXPECT_TRUE(std::isnan(exit.metrics().measurements(1).value()));
+}
+
+TEST_F(TrialAttempt, ATagWithASuffixInTheLastEventIsWarnedOf) {
+  const std::string bytes = EventBytes({"acc_1", 1, 10, 0.25});
+  std::ofstream(folder_.path() + "/environments/events", std::ios::binary) << bytes;
+  Program("cp " + folder_.path() + "/environments/events events.out.tfevents.1.host");
+  Run();
+  EXPECT_THAT(Values(Finish().metrics()), ElementsAre(0.25));
+  EXPECT_THAT(Lines(), testing::Contains(testing::HasSubstr("WARNING No summary is called 'acc'")));
 }
 
 TEST_F(TrialAttempt, AProgramThatReportsNothingLeavesWhereItWasLookedFor) {

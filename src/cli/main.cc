@@ -12,6 +12,7 @@
 #include "cli/client_environment.h"
 #include "cli/commands.h"
 #include "cli/common_flags.h"
+#include "cli/images_commands.h"
 #include "cli/job_commands.h"
 #include "cli/job_shell.h"
 #include "cli/local_train.h"
@@ -154,9 +155,18 @@ using LocalFunction = ExitStatus (*)(const Arguments&, const Surroundings&, cons
 
 /// Commands that need no server, or look for it in their own way.
 LocalFunction LocalFunctionOf(std::string_view path) {
-  static constexpr std::array<std::pair<std::string_view, LocalFunction>, 6> kFunctions{{
+  static constexpr std::array<std::pair<std::string_view, LocalFunction>, 15> kFunctions{{
       {"env", PrintClientEnvironment},
+      {"images inspect", InspectImage},
+      {"images list", ListImages},
+      {"images load", LoadImages},
+      {"images pull", PullImage},
+      {"images push", PushImage},
+      {"images remove", RemoveImages},
       {"local train", TrainLocally},
+      {"registries list", ListRegistries},
+      {"registries login", LogInToRegistry},
+      {"registries logout", LogOutOfRegistry},
       {"runtimes describe", DescribeRuntime},
       {"runtimes install", InstallRuntime},
       {"runtimes list", ListRuntimes},

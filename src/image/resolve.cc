@@ -9,6 +9,7 @@
 #include "image/digest.h"
 #include "image/image.h"
 #include "image/manifest.h"
+#include "image/own_folder.h"
 #include "image/reference.h"
 #include "image/skopeo.h"
 #include "jobs/image_pattern.h"
@@ -133,7 +134,8 @@ Result<ResolvedImage> ResolveImage(const Sources& sources, const std::string& re
   if (mapped != reference)
     if (auto found = FindInCache(layout, parsed)) return *std::move(found);
   TY_RETURN_IF_ERROR(layout.MakeFolders());
-  TY_TRY(const Skopeo skopeo, Skopeo::Find({.temporary = layout.Pulls()}));
+  TY_TRY(const OwnFolder folder, OwnFolder::Make(layout));
+  TY_TRY(const Skopeo skopeo, Skopeo::Find({.temporary = folder.path()}));
   const Access access = AccessTo(sources, parsed);
   Result<ResolvedImage> resolved = Resolving(layout, skopeo, parsed, access, timeout).Run();
   if (!resolved) return std::unexpected(About(parsed, resolved.error()));

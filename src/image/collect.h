@@ -1,0 +1,53 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+/// Removing images. An image that someone uses (ImageUse) stays, and so does what other images share with it.
+/// Blocking; any thread, any process.
+namespace trainyard::image {
+
+struct CollectLimits {
+  std::optional<std::int64_t> bytes_max;        ///< of all images together, on the disk; absent: any size
+  std::optional<std::chrono::seconds> age_max;  ///< since they were used last; absent: any age
+  bool with_loaded = false;  ///< those, too, that came from archives and cannot be pulled again
+};
+
+struct Collected {
+  std::vector<std::string> images;  ///< digests
+  std::int64_t bytes = 0;           ///< that the disk has back
+};
+
+/// Removes images that are not used: those not used for `age_max`, then the ones used longest ago until what
+/// is left fits `bytes_max`; then layers and blobs that no image has any more, and what killed pulls left.
+/// While a pull goes on only records go, and the rest the next time. Errors: those of the file system.
+[[nodiscard]] Result<Collected> CollectImages(const std::string& images_dir, const CollectLimits& limits);
+
+/// Removes one image. kNotFound; kFailedPrecondition while it is used or being pulled.
+[[nodiscard]] Result<Collected> RemoveImage(const std::string& images_dir, const std::string& digest);
+
+/// One image of the cache, as lists show it.
+struct ListedImage {
+  std::string digest;
+  std::string reference;
+  std::vector<std::string> names;
+  bool loaded = false;
+  bool in_use = false;
+  std::int64_t size_bytes = 0;      ///< of its layers as they were pulled
+  std::int64_t unpacked_bytes = 0;  ///< of the files in them
+  std::size_t layers = 0;
+  std::chrono::system_clock::time_point pulled{};
+  std::chrono::system_clock::time_point used{};
+};
+[[nodiscard]] std::vector<ListedImage> ListImages(const std::string& images_dir);
+
+/// The image that is meant by a digest, the beginning of one (6 digits or more), or a name. kNotFound;
+/// kInvalidArgument if several begin so.
+[[nodiscard]] Result<ListedImage> FindListed(const std::string& images_dir, const std::string& text);
+
+}  // namespace trainyard::image

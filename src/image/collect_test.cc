@@ -1,0 +1,162 @@
+#include "image/collect.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/file.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "async/file.h"
+#include "environment/temporary_folder_for_test.h"
+#include "image/cache.h"
+#include "image/image_use.h"
+
+namespace trainyard::image {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::hours;
+using std::chrono::system_clock;
+
+std::string Digest(char digit) { return "sha256:" + std::string(64, digit); }
+
+class Collect : public testing::Test {
+ protected:
+  Collect() { EXPECT_TRUE(layout_.MakeFolders()); }
+
+  /// An image whose layers are named by digits: 100 bytes as pulled, 200 unpacked, each.
+  void Add(char digit, const std::string& layers, hours age, bool loaded = false) {
+    CachedImage image{.digest = Digest(digit),
+                      .reference = std::string("r/") + digit + "@" + Digest(digit),
+                      .names = {std::string("r.io/") + digit + ":latest"},
+                      .loaded = loaded,
+                      .pulled = system_clock::now() - age,
+                      .config_digest = Digest('c'),
+                      .layers = {}};
+    for (const char layer : layers) {
+      image.layers.push_back(
+          {.digest = Digest(layer), .diff_id = Digest(layer), .size_bytes = 100, .unpacked_bytes = 200});
+      fs::create_directories(layout_.Layer(Digest(layer)));
+      EXPECT_TRUE(WriteFileAtomically(layout_.Blob(Digest(layer)), "layer"));
+    }
+    EXPECT_TRUE(WriteRecord(layout_, image));
+  }
+  [[nodiscard]] std::string Left() const {
+    std::string digits;
+    for (const CachedImage& image : AllRecords(layout_)) digits += image.digest.back();
+    return digits;
+  }
+  [[nodiscard]] std::string Layers() const {
+    std::string digits;
+    for (const char digit : std::string("0123456789"))
+      if (fs::exists(layout_.Layer(Digest(digit))) && fs::exists(layout_.Blob(Digest(digit))))
+        digits += digit;
+    return digits;
+  }
+  [[nodiscard]] std::string dir() const { return folder_.path(); }
+
+  environment::TemporaryFolder folder_;
+  CacheLayout layout_{folder_.path()};
+};
+
+TEST_F(Collect, RemovesWhatIsOld) {
+  Add('a', "1", hours(5));
+  Add('b', "12", hours(1));
+  const auto collected = CollectImages(dir(), {.age_max = hours(2)});
+  ASSERT_TRUE(collected);
+  EXPECT_EQ(collected->images, std::vector<std::string>{Digest('a')});
+  EXPECT_EQ(collected->bytes, 0);  // the other one has its layer too
+  EXPECT_EQ(Left(), "b");
+  EXPECT_EQ(Layers(), "12");
+}
+
+TEST_F(Collect, RemovesTheLongestUnusedUntilItFits) {
+  Add('a', "1", hours(1));
+  Add('b', "2", hours(3));
+  Add('d', "3", hours(2));
+  const auto collected = CollectImages(dir(), {.bytes_max = 650});
+  ASSERT_TRUE(collected);
+  EXPECT_EQ(collected->images, std::vector<std::string>{Digest('b')});
+  EXPECT_EQ(collected->bytes, 300);
+  EXPECT_EQ(Left(), "ad");
+  EXPECT_EQ(Layers(), "13");
+}
+
+TEST_F(Collect, KnowsWhatSharingSaves) {
+  Add('a', "12", hours(1));
+  Add('b', "13", hours(2));
+  EXPECT_TRUE(CollectImages(dir(), {.bytes_max = 900})->images.empty());
+  EXPECT_EQ(CollectImages(dir(), {.bytes_max = 899})->bytes, 300);
+  EXPECT_EQ(Layers(), "12");
+}
+
+TEST_F(Collect, LeavesWhatIsUsedOrLoaded) {
+  Add('a', "1", hours(5));
+  Add('b', "2", hours(5), true);
+  {
+    const auto use = ImageUse::Begin(dir(), Digest('a'));
+    ASSERT_TRUE(use);
+    EXPECT_TRUE(CollectImages(dir(), {.bytes_max = 0, .age_max = hours(1)})->images.empty());
+    EXPECT_EQ(RemoveImage(dir(), Digest('a')).error().code, Code::kFailedPrecondition);
+    EXPECT_TRUE(FindListed(dir(), "aaaaaa")->in_use);
+  }
+  EXPECT_EQ(Left(), "ab");
+  // It was used just now.
+  EXPECT_TRUE(CollectImages(dir(), {.age_max = hours(1)})->images.empty());
+  EXPECT_EQ(CollectImages(dir(), {.bytes_max = 0})->images, std::vector<std::string>{Digest('a')});
+  EXPECT_EQ(CollectImages(dir(), {.bytes_max = 0, .with_loaded = true})->images,
+            std::vector<std::string>{Digest('b')});
+  EXPECT_EQ(Layers(), "");
+}
+
+TEST_F(Collect, LeavesLayersWhileSomeonePulls) {
+  Add('a', "1", hours(1));
+  {
+    const auto pulling = TryLock(layout_.CollectLock(), LOCK_SH);
+    ASSERT_TRUE(pulling && *pulling);
+    EXPECT_TRUE(RemoveImage(dir(), Digest('a')));
+    EXPECT_EQ(Left(), "");
+    EXPECT_EQ(Layers(), "1");
+  }
+  EXPECT_TRUE(CollectImages(dir(), {.bytes_max = 0}));
+  EXPECT_EQ(Layers(), "");
+}
+
+TEST_F(Collect, FindsByNameAndDigest) {
+  Add('a', "1", hours(1));
+  Add('b', "1", hours(1));
+  EXPECT_EQ(FindListed(dir(), "r.io/a")->digest, Digest('a'));
+  EXPECT_EQ(FindListed(dir(), Digest('b'))->digest, Digest('b'));
+  EXPECT_EQ(FindListed(dir(), "sha256:bbbbbbbb")->digest, Digest('b'));
+  EXPECT_EQ(FindListed(dir(), "bbb").error().code, Code::kNotFound);
+  EXPECT_EQ(FindListed(dir(), "r.io/x").error().code, Code::kNotFound);
+}
+
+TEST_F(Collect, DamagedRecordsAreNoImages) {
+  Add('a', "1", hours(1));
+  ASSERT_TRUE(WriteFileAtomically(layout_.Record(Digest('a')),
+                                  R"({"config":"../../etc","layers":[{"digest":"x"}]})"));
+  EXPECT_EQ(Left(), "");
+  EXPECT_FALSE(FindImage(dir(), Digest('a')));
+  EXPECT_FALSE(FindImage(dir(), "sha256:../../../etc/passwd"));
+  EXPECT_FALSE(ImageUse::Begin(dir(), "../x"));
+}
+
+TEST_F(Collect, NothingIsThereYet) {
+  EXPECT_TRUE(CollectImages(dir() + "/none", {.bytes_max = 0})->images.empty());
+  EXPECT_TRUE(ListImages(dir() + "/none").empty());
+}
+
+TEST(PrintBytes, IsShort) {
+  EXPECT_EQ(PrintBytes(0), "0 bytes");
+  EXPECT_EQ(PrintBytes(999), "999 bytes");
+  EXPECT_EQ(PrintBytes(4200), "4 kB");
+  EXPECT_EQ(PrintBytes(412'400'000), "412 MB");
+  EXPECT_EQ(PrintBytes(1'250'000'000), "1.2 GB");
+  EXPECT_EQ(PrintBytes(999'600'000), "1.0 GB");
+}
+
+}  // namespace
+}  // namespace trainyard::image

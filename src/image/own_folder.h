@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+
+#include "base/result.h"
+#include "image/cache.h"
+
+namespace trainyard::image {
+
+/// A folder for one call's temporary files, among those of the pulls; removed at the end, and by the
+/// collection if the process was killed. One thread.
+class OwnFolder {
+ public:
+  [[nodiscard]] static Result<OwnFolder> Make(const CacheLayout& layout);
+  OwnFolder(OwnFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  OwnFolder& operator=(OwnFolder&&) = delete;
+  ~OwnFolder();
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  explicit OwnFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  std::filesystem::path path_;
+};
+
+}  // namespace trainyard::image

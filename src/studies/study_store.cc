@@ -79,8 +79,11 @@ constexpr std::array<std::string_view, kQueries> kSql{
     "SELECT uid, seed, deletions, next_trial, resource FROM studies WHERE project = ?1 AND location = ?2 "
     "ORDER BY uid",
     "DELETE FROM studies WHERE uid = ?1",
-    "INSERT OR REPLACE INTO trials (study, id, revision, state, stopped, resource) VALUES (?1, ?2, "
-    "(SELECT COALESCE(MAX(revision), 0) + 1 FROM trials WHERE study = ?1), ?3, ?4, ?5)",
+    "INSERT INTO trials (study, id, revision, state, stopped, resource) VALUES (?1, ?2, "
+    "(SELECT COALESCE(MAX(revision), 0) + 1 FROM trials WHERE study = ?1), ?3, ?4, ?5) ON CONFLICT (study, "
+    "id) "
+    "DO UPDATE SET revision = excluded.revision, state = excluded.state, stopped = excluded.stopped, "
+    "resource = excluded.resource",
     "SELECT id, stopped, resource FROM trials WHERE study = ?1 AND id = ?2",
     "SELECT id, stopped, resource FROM trials WHERE study = ?1 ORDER BY id",
     "SELECT id, stopped, resource FROM trials WHERE study = ?1 AND state = ?2 ORDER BY id",

@@ -7,7 +7,9 @@ namespace trainyard::front {
 Service ServiceOf(std::string_view host) noexcept {
   host = host.substr(0, host.rfind(':'));
   if (EqualsIgnoringCase(host, kStorageHost)) return Service::kStorage;
-  for (const std::string_view api : {"www.googleapis.com", "ml.googleapis.com", "logging.googleapis.com"}) {
+  for (const std::string_view api :
+       {std::string_view("www.googleapis.com"), std::string_view("ml.googleapis.com"),
+        std::string_view("logging.googleapis.com"), kStudiesHost}) {
     if (EqualsIgnoringCase(host, api)) return Service::kApi;
   }
   return Service::kMetadata;

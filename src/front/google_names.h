@@ -16,10 +16,13 @@ enum class Service {
 
 inline constexpr std::string_view kStorageHost = "storage.googleapis.com";
 
+/// Where clients of studies look: the address that the API description within tensorflow_cloud names.
+inline constexpr std::string_view kStudiesHost = "us-central1-ml.googleapis.com";
+
 /// The names that the front's certificate has.
-inline constexpr std::array<std::string_view, 5> kTlsHosts = {kStorageHost, "www.googleapis.com",
-                                                              "oauth2.googleapis.com", "ml.googleapis.com",
-                                                              "logging.googleapis.com"};
+inline constexpr std::array<std::string_view, 6> kTlsHosts = {
+    kStorageHost,        "www.googleapis.com",     "oauth2.googleapis.com",
+    "ml.googleapis.com", "logging.googleapis.com", kStudiesHost};
 
 /// @param host  a Host field: a port is ignored, case too. Any other name is the metadata server's: each
 /// replica has one of its own.

@@ -10,6 +10,7 @@ TEST(ServiceOf, KnowsTheHosts) {
   EXPECT_EQ(ServiceOf("Storage.GoogleAPIs.com:443"), Service::kStorage);
   EXPECT_EQ(ServiceOf("www.googleapis.com"), Service::kApi);
   EXPECT_EQ(ServiceOf("ml.googleapis.com"), Service::kApi);
+  EXPECT_EQ(ServiceOf("us-central1-ml.googleapis.com"), Service::kApi);
   EXPECT_EQ(ServiceOf("logging.googleapis.com:443"), Service::kApi);
   for (const char* host : {"metadata.google.internal", "oauth2.googleapis.com", "127.64.1.2:80", "",
                            "bucket.storage.googleapis.com", "1-master-replica-0-1.ab.metadata.trainyard"}) {

@@ -169,7 +169,9 @@ Status EngineApi::Create(const std::string& name, const std::string& body) {
 Status EngineApi::Start(const std::string& name) {
   TY_TRY(const Answer answer, Call(Method::kPost, Container(name) + "/start"));
   if (IsSuccess(answer.status) || answer.status == 304) return {};
-  return std::unexpected(EngineError("cannot start the container", answer.status, answer.body));
+  const Error error = EngineError("cannot start the container", answer.status, answer.body);
+  if (error.code != Code::kFailedPrecondition) return std::unexpected(error);
+  return std::unexpected(EngineError("the container's program cannot be run", answer.status, answer.body));
 }
 
 Result<http::ClientStream> EngineApi::Attach(const std::string& name) {
@@ -187,7 +189,6 @@ Result<http::ClientStream> EngineApi::Attach(const std::string& name) {
 Result<http::ClientStream> EngineApi::AttachAndStart(const std::string& name) {
   auto output = Attach(name);
   // podman makes the container's process when it is attached to; how that fails, starting says more shortly.
-  if (!output && output.error().code != Code::kFailedPrecondition) return output;
   TY_RETURN_IF_ERROR(Start(name));
   return output;
 }

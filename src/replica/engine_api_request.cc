@@ -323,8 +323,8 @@ Error EngineError(std::string_view what, int status, std::string_view body) {
                       lower.find("access to the resource is denied") != std::string::npos;
   if (status == 401 || status == 403 || denied) return {Code::kPermissionDenied, message, {}};
   if (status == 404) return NotFound(message);
-  if (status == 409) return {Code::kAlreadyExists, message, {}};
   if (status == 400 || SaysProgramCannotRun(lower)) return FailedPrecondition(message);
+  if (status == 409) return {Code::kAlreadyExists, message, {}};
   return Unavailable(message);
 }
 

@@ -1,5 +1,7 @@
 #include "replica/engine_program.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "container/user.h"
@@ -21,10 +23,13 @@ std::vector<std::string> MakeVariables(const ProgramStart& start, const image::I
   return variables;
 }
 
-/// The machine cannot be asked for more processors than it has.
+/// The machine cannot be asked for more processors than it has, and an engine's own default for shared memory
+/// (64 MB) is too small for data loaders.
 v1::Manifest::Limits MakeLimits(const v1::Manifest& manifest) {
   v1::Manifest::Limits limits = manifest.limits();
   limits.set_cpus(std::min(limits.cpus(), static_cast<double>(CpuCount())));
+  if (limits.shared_memory_bytes() == 0)
+    limits.set_shared_memory_bytes(sysconf(_SC_PHYS_PAGES) / 2 * sysconf(_SC_PAGESIZE));
   return limits;
 }
 

@@ -118,7 +118,8 @@ Status Build(const v1::Manifest& manifest, const image::Image& image, const std:
                                .spec = MakeSpec(image, std::move(installation))};
   auto end = RunInstallation(container, hooks);
   Status done;
-  if (const std::string failure = RuntimeFailure(container.folder); !failure.empty()) {
+  if (const std::string failure = ContainerFailure(container.folder, end ? end->exit_code : 0);
+      !failure.empty()) {
     done = std::unexpected(NoPythonFailure(manifest, failure));
   } else if (!end) {
     done = std::unexpected(end.error());

@@ -61,8 +61,8 @@ class Pulling {
       return std::unexpected(
           Error{Code::kDataLoss, "its config and its manifest disagree about the layers", {}});
     TY_RETURN_IF_ERROR(CheckSpace(manifest));
-    Say("Pulling image " + image_.reference + " (" + std::to_string(manifest.layers.size()) + " layers, " +
-        PrintBytes(manifest.LayerBytes()) + ").");
+    Say("Pulling image " + image_.reference + " (" + std::to_string(manifest.layers.size()) +
+        (manifest.layers.size() == 1 ? " layer, " : " layers, ") + PrintBytes(manifest.LayerBytes()) + ").");
     TY_TRY(std::vector<LayerRecord> layers, PullWithRetries(manifest, config));
     return CachedImage{.digest = image_.digest,
                        .reference = image_.reference,

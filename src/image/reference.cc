@@ -45,12 +45,12 @@ Reference ReadName(std::string transport, std::string_view text) {
   const bool has_registry = first.size() != text.size() &&
                             (first == "localhost" || first.find_first_of(".:") != std::string_view::npos ||
                              std::ranges::any_of(first, [](char c) { return 'A' <= c && c <= 'Z'; }));
-  if (first == "index.docker.io")
+  if (has_registry && first == "index.docker.io")
     reference.name = std::string(kDockerHub) + reference.name.substr(first.size());
   if (!has_registry) reference.name = std::string(kDockerHub) + "/" + reference.name;
-  const std::string_view hub_name = std::string_view(reference.name).substr(kDockerHub.size());
-  if (reference.Registry() == kDockerHub && hub_name.find('/', 1) == std::string_view::npos)
-    reference.name = std::string(kDockerHub) + "/library" + std::string(hub_name);
+  if (reference.Registry() != kDockerHub) return reference;
+  const std::string path = reference.name.substr(kDockerHub.size() + 1);
+  if (path.find('/') == std::string::npos) reference.name = std::string(kDockerHub) + "/library/" + path;
   return reference;
 }
 

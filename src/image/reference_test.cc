@@ -37,6 +37,7 @@ INSTANTIATE_TEST_SUITE_P(
             "docker://docker.io/library/busybox:latest"},
         Row{"hub_short", "docker.io/busybox:1", "docker.io/library/busybox:1",
             "docker://docker.io/library/busybox:1"},
+        Row{"short_registry", "r.io/x", "r.io/x:latest", "docker://r.io/x:latest"},
         Row{"gcr", "gcr.io/p/a/b:c", "gcr.io/p/a/b:c", "docker://gcr.io/p/a/b:c"},
         Row{"port", "localhost:5000/x", "localhost:5000/x:latest", "docker://localhost:5000/x:latest"},
         Row{"scheme", "docker://gcr.io/p/a:c", "gcr.io/p/a:c", "docker://gcr.io/p/a:c"},

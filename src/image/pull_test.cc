@@ -1,0 +1,165 @@
+#include <gtest/gtest.h>
+#include <sys/file.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "async/file.h"
+#include "environment/temporary_folder_for_test.h"
+#include "image/cache.h"
+#include "image/digest.h"
+#include "image/image.h"
+#include "image/load.h"
+#include "image/manifest.h"
+#include "image/skopeo.h"
+#include "image/tar_for_test.h"
+
+namespace trainyard::image {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::minutes;
+
+/// With a real skopeo; tests/e2e/test_images.py does the same with registries.
+class Pull : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!Skopeo::Find({.temporary = folder_.path()})) GTEST_SKIP() << "no skopeo on PATH";
+    fs::create_directories(layout_dir() / "blobs/sha256");
+    EXPECT_TRUE(WriteFileAtomically(layout_dir() / "oci-layout", R"({"imageLayoutVersion":"1.0.0"})"));
+  }
+  [[nodiscard]] fs::path layout_dir() const { return folder_.path() / "layout"; }
+  [[nodiscard]] std::string reference() const { return "oci:" + layout_dir().string() + ":v1"; }
+
+  std::string Blob(const std::string& bytes) const {
+    const std::string digest = Sha256(bytes);
+    EXPECT_TRUE(WriteFileAtomically(layout_dir() / "blobs/sha256" / digest.substr(7), bytes));
+    return R"("digest":")" + digest + R"(","size":)" + std::to_string(bytes.size());
+  }
+  /// Writes an image of these layers as v1; returns its digest.
+  std::string Write(const std::vector<std::string>& tars, const std::string& command) const {
+    std::string layers, diff_ids;
+    for (const std::string& tar : tars) {
+      layers += (layers.empty() ? "" : ",") +
+                (R"({"mediaType":"application/vnd.oci.image.layer.v1.tar+gzip",)" + Blob(Gzip(tar)) + "}");
+      diff_ids += (diff_ids.empty() ? "\"" : ",\"") + Sha256(tar) + "\"";
+    }
+    const std::string config = R"({"os":"linux","architecture":")" + ThisArchitecture() +
+                               R"(","config":{"Cmd":[")" + command +
+                               R"("]},"rootfs":{"type":"layers","diff_ids":[)" + diff_ids + "]}}";
+    const std::string manifest =
+        R"({"schemaVersion":2,"config":{"mediaType":"application/vnd.oci.image.config.v1+json",)" +
+        Blob(config) + R"(},"layers":[)" + layers + "]}";
+    const std::string index =
+        R"({"schemaVersion":2,"manifests":[{"mediaType":"application/vnd.oci.image.manifest.v1+json",)" +
+        Blob(manifest) + R"(,"annotations":{"org.opencontainers.image.ref.name":"v1"}}]})";
+    EXPECT_TRUE(WriteFileAtomically(layout_dir() / "index.json", index));
+    return Sha256(manifest);
+  }
+
+  environment::TemporaryFolder folder_;
+  Sources sources_{.images_dir = (folder_.path() / "images").string()};
+  std::string tar_ = Tar({{"a", '0', "a"}});
+};
+
+TEST_F(Pull, ResolvesThenPullsByTheCacheAlone) {
+  const std::string digest = Write({tar_, Tar({{"b", '0', "b"}}), tar_}, "/run");
+  const auto resolved = ResolveImage(sources_, reference(), minutes(1));
+  ASSERT_TRUE(resolved) << resolved.error().message;
+  EXPECT_EQ(resolved->digest, digest);
+  EXPECT_EQ(resolved->reference, reference() + "@" + digest);
+  EXPECT_GT(resolved->size_bytes, 0);
+  EXPECT_FALSE(FindImage(sources_.images_dir, digest));
+  std::vector<std::string> lines;
+  const auto pulled = PullImage({.images_dir = sources_.images_dir}, *resolved,
+                                {.info = [&](std::string_view line) { lines.emplace_back(line); }});
+  ASSERT_TRUE(pulled) << pulled.error().message;
+  EXPECT_EQ(pulled->config.command, std::vector<std::string>{"/run"});
+  // The same layer twice is one folder, where it is uppermost: the kernel stacks none twice.
+  ASSERT_EQ(pulled->layers.size(), 2U);
+  EXPECT_EQ(ReadFile(fs::path(pulled->layers[0]) / "b"), "b");
+  EXPECT_EQ(ReadFile(fs::path(pulled->layers[1]) / "a"), "a");
+  EXPECT_EQ(lines.size(), 2U);
+  fs::remove_all(layout_dir());
+  EXPECT_TRUE(PullImage({.images_dir = sources_.images_dir}, *resolved, {}));
+  EXPECT_EQ(FindImage(sources_.images_dir, digest)->layers, pulled->layers);
+}
+
+TEST_F(Pull, MapsNames) {
+  const std::string digest = Write({tar_}, "/run");
+  sources_.mapped = {{"gcr.io/other/*", "nowhere.invalid/x"}, {"gcr.io/p/training", reference()}};
+  const auto resolved = ResolveImage(sources_, "gcr.io/p/training:v7", minutes(1));
+  ASSERT_TRUE(resolved) << resolved.error().message;
+  EXPECT_EQ(resolved->reference, reference() + "@" + digest);
+}
+
+TEST_F(Pull, RefusesWhatChangedSince) {
+  Write({tar_}, "/first");
+  const auto resolved = ResolveImage(sources_, reference(), minutes(1));
+  ASSERT_TRUE(resolved);
+  Write({tar_}, "/second");
+  fs::remove_all(sources_.images_dir);  // with what the resolution kept
+  const auto pulled = PullImage(sources_, *resolved, {});
+  ASSERT_FALSE(pulled);
+  EXPECT_EQ(pulled.error().code, Code::kFailedPrecondition);
+  EXPECT_NE(pulled.error().message.find("has changed since"), std::string::npos) << pulled.error().message;
+}
+
+TEST_F(Pull, LoadedImagesGoByTheirNames) {
+  const std::string digest = Write({tar_}, "/run");
+  ASSERT_TRUE(LoadImage(sources_, {.reference = reference(), .names = {"me/trainer"}}, {}));
+  const auto resolved = ResolveImage(sources_, "docker.io/me/trainer:latest", minutes(1));
+  ASSERT_TRUE(resolved) << resolved.error().message;
+  EXPECT_EQ(resolved->digest, digest);
+  EXPECT_EQ(resolved->reference, "docker.io/me/trainer@" + digest);
+  // The name goes to what is loaded under it next.
+  const std::string second = Write({tar_}, "/second");
+  ASSERT_TRUE(LoadImage(sources_, {.reference = reference(), .names = {"me/trainer"}}, {}));
+  EXPECT_EQ(ResolveImage(sources_, "me/trainer", minutes(1))->digest, second);
+  EXPECT_EQ(ResolveImage(sources_, "me/trainer@" + digest, minutes(1))->digest, digest);
+}
+
+TEST_F(Pull, RemovesWhatKilledPullsLeft) {
+  const CacheLayout layout(sources_.images_dir);
+  ASSERT_TRUE(layout.MakeFolders());
+  const std::string dead = "sha256:" + std::string(64, 'd');
+  const std::string living = "sha256:" + std::string(64, 'e');
+  for (const std::string& digest : {dead, living}) fs::create_directories(layout.Pull(digest) / "layers/x");
+  const auto lock = TryLock(layout.Lock(living), LOCK_EX);
+  Write({tar_}, "/run");
+  const auto resolved = ResolveImage(sources_, reference(), minutes(1));
+  ASSERT_TRUE(resolved && PullImage(sources_, *resolved, {}));
+  EXPECT_FALSE(fs::exists(layout.Pull(dead)));
+  EXPECT_TRUE(fs::exists(layout.Pull(living)));
+}
+
+TEST_F(Pull, StopsWhileItWaits) {
+  Write({tar_}, "/run");
+  const auto resolved = ResolveImage(sources_, reference(), minutes(1));
+  ASSERT_TRUE(resolved);
+  const auto lock = TryLock(CacheLayout(sources_.images_dir).Lock(resolved->digest), LOCK_EX);
+  ASSERT_TRUE(lock && *lock);
+  std::stop_source stop;
+  const auto pulled =
+      PullImage(sources_, *resolved,
+                {.info = [&](std::string_view) { stop.request_stop(); }, .stop = stop.get_token()});
+  ASSERT_FALSE(pulled);
+  EXPECT_EQ(pulled.error().code, Code::kCancelled);
+}
+
+TEST_F(Pull, BringsLostLayersBack) {
+  Write({tar_}, "/run");
+  const auto resolved = ResolveImage(sources_, reference(), minutes(1));
+  ASSERT_TRUE(resolved);
+  const auto pulled = PullImage(sources_, *resolved, {});
+  ASSERT_TRUE(pulled);
+  fs::remove_all(pulled->layers.front());
+  EXPECT_FALSE(FindImage(sources_.images_dir, resolved->digest));
+  ASSERT_TRUE(PullImage(sources_, *resolved, {}));
+  EXPECT_EQ(ReadFile(fs::path(pulled->layers.front()) / "a"), "a");
+}
+
+}  // namespace
+}  // namespace trainyard::image

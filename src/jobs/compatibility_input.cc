@@ -73,8 +73,7 @@ constexpr FieldRow kRows[] = {
     {"TrainingInput.pythonModule", kHonoured, "Run as `python3 -m MODULE`.", "module packages", kApi},
     {"TrainingInput.args", kHonoured, "The program's arguments, followed by tuned parameters and --job-dir.",
      "arguments", kApi},
-    {"TrainingInput.hyperparameters", kHonoured,
-     "Makes the job a tuning job. Refused with a sentence where the server does not tune.",
+    {"TrainingInput.hyperparameters", kHonoured, "Makes the job a tuning job: docs/tuning.md.",
      "tuning_spec tuning_parameters tuning_here", kApi},
     {"TrainingInput.region", kMapped,
      "Must be one of the original's 22 and, as far as is known, have the job's accelerators, all in one "

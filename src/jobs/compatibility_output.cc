@@ -11,8 +11,8 @@ constexpr std::string_view kAlgorithms = "\"built-in algorithms\"";
 
 constexpr FieldRow kRows[] = {
     {"TrainingOutput.completedTrialCount", kOutput, "Trials that succeeded.", "", kApi},
-    {"TrainingOutput.trials", kOutput, "Trials that have started, best first once the job has ended.", "",
-     kApi},
+    {"TrainingOutput.trials", kOutput,
+     "All trials, best first; in jobs.list the best one only of jobs with more than 100.", "", kApi},
     {"TrainingOutput.consumedMLUnits", kOutput,
      "What the original would have charged: units of the machines times hours from startTime to endTime.", "",
      kPricing},
@@ -27,7 +27,7 @@ constexpr FieldRow kRows[] = {
     {"HyperparameterOutput.trialId", kOutput, "\"1\", \"2\", ... in the order of creation.", "", kApi},
     {"HyperparameterOutput.hyperparameters", kOutput, "The very texts that the program got as arguments.", "",
      kApi},
-    {"HyperparameterOutput.finalMetric", kOutput, "Absent when the trial reported none.", "", kApi},
+    {"HyperparameterOutput.finalMetric", kOutput, "Absent when the trial failed or reported none.", "", kApi},
     {"HyperparameterOutput.allMetrics", kOutput, "Not set, as documented.", "", kApi},
     {"HyperparameterOutput.isTrialStoppedEarly", kOutput, "With enableTrialEarlyStopping.", "", kApi},
     {"HyperparameterOutput.startTime", kOutput, "As of a job.", "", kApi},

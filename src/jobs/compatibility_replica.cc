@@ -75,15 +75,18 @@ constexpr FieldRow kRows[] = {
     {"HyperparameterSpec.maxParallelTrials", kHonoured,
      "Absent: 1. More than maxTrials is accepted and means maxTrials; the job's log says so.", "tuning_spec",
      kApi},
-    {"HyperparameterSpec.maxFailedTrials", kHonoured, "0 or absent: the server decides.", "tuning_spec",
-     kApi},
+    {"HyperparameterSpec.maxFailedTrials", kHonoured,
+     "0 or absent: the job fails when its first min(maxParallelTrials, 5) trials to end have all failed, or "
+     "more than half of maxTrials.",
+     "tuning_spec", kApi},
     {"HyperparameterSpec.hyperparameterMetricTag", kHonoured,
      "Absent: `training/hptuning/metric`. Without control characters, since it is an environment variable "
      "too.",
      "tuning_spec", kApi},
-    {"HyperparameterSpec.enableTrialEarlyStopping", kHonoured, "Unpromising trials are stopped.", "", kApi},
-    {"HyperparameterSpec.resumePreviousJobId", kHonoured, "The id of an earlier tuning job of the project.",
-     "tuning_spec", kApi},
+    {"HyperparameterSpec.enableTrialEarlyStopping", kHonoured,
+     "A trial that others beat at the same step is stopped: docs/tuning.md.", "", kApi},
+    {"HyperparameterSpec.resumePreviousJobId", kHonoured,
+     "An ended tuning job of the project with the same params, goal and tag.", "tuning_spec", kApi},
     {"HyperparameterSpec.algorithm", kHonoured,
      "GRID_SEARCH, RANDOM_SEARCH, or absent: Bayesian. POPULATION_BASED_TRAINING, which some clients know, "
      "is refused as an "

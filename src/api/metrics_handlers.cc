@@ -7,6 +7,7 @@
 #include <span>
 
 #include "cluster/task_name.h"
+#include "control/service_log.h"
 #include "metrics/prometheus_text.h"
 #include "metrics/series.h"
 #include "metrics/series_json.h"
@@ -107,9 +108,12 @@ std::vector<ReplicaSample> LivingReplicas(const MetricsSources& sources) {
   sources.jobs.ForEachUnfinished([&](const control::v1::JobRecord& job) {
     for (const control::v1::ReplicaRecord& replica : job.replicas()) {
       const std::string task = cluster::TaskName(replica.id());
-      const auto* latest = sources.usage.Find(job.uid(), task);
+      const auto* latest = sources.usage.Find(control::LogUid(job), control::UsageName(job, task));
       if (latest == nullptr) continue;
-      all.push_back({{{"project", job.project()}, {"job", job.job().job_id()}, {"task", task}}, latest});
+      PrometheusText::Labels labels{
+          {"project", job.project()}, {"job", job.job().job_id()}, {"task", task}};
+      if (job.has_trial()) labels.emplace_back("trial", job.trial().trial_id());
+      all.push_back({std::move(labels), latest});
     }
   });
   return all;

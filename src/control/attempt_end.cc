@@ -16,9 +16,10 @@ constexpr int kCollectTriesMax = 5;
 
 boost::asio::awaitable<Result<engine::Engine::Remains>> Collect(const Collaborators& outside,
                                                                 replica::v1::Manifest manifest,
-                                                                std::string source) {
+                                                                logs::LogSource log) {
+  const std::string& source = log.source;
   for (int tries = 1;; ++tries) {
-    Result<std::int64_t> next_line = co_await outside.logs.NextLine(manifest.job_uid(), source);
+    Result<std::int64_t> next_line = co_await outside.logs.NextLine(log.job_uid, source);
     Result<engine::Engine::Remains> remains = std::unexpected(Unavailable(""));
     if (next_line) remains = co_await outside.engine.Collect(manifest, *next_line);
     if (remains) co_return remains;
@@ -50,7 +51,7 @@ boost::asio::awaitable<bool> MakeSureItIsDead(const Collaborators& outside, repl
 boost::asio::awaitable<replica::v1::ExitRecord> CollectRemains(const Collaborators& outside,
                                                                replica::v1::Manifest manifest,
                                                                logs::LogSource source) {
-  Result<engine::Engine::Remains> remains = co_await Collect(outside, std::move(manifest), source.source);
+  Result<engine::Engine::Remains> remains = co_await Collect(outside, std::move(manifest), source);
   replica::v1::ExitRecord exit;
   if (remains) {
     for (replica::v1::LogChunk& chunk : remains->chunks)

@@ -9,6 +9,10 @@
 #include "logs/log_store.h"
 #include "store/journal.h"
 
+namespace trainyard::storage {
+class Buckets;
+}  // namespace trainyard::storage
+
 namespace trainyard::metrics {
 class UsageHistory;
 }  // namespace trainyard::metrics
@@ -24,6 +28,7 @@ struct Collaborators {
   Admissions& admissions;
   const Clock& clock;
   const Settings& settings;
+  storage::Buckets* buckets = nullptr;     ///< null: there are no trials
   metrics::UsageHistory* usage = nullptr;  ///< null: figures of replicas are not kept
 };
 

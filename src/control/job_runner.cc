@@ -7,6 +7,7 @@
 #include "control/attempt_end.h"
 #include "control/pause.h"
 #include "control/send_away.h"
+#include "control/service_log.h"
 #include "diagnosis/classify.h"
 #include "metrics/usage_history.h"
 #include "wire/time.h"
@@ -35,9 +36,17 @@ JobRunner::JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t ser
       links_(static_cast<std::size_t>(job_.replicas_size())),
       wait_log_(outside.loop, outside.logs, outside.settings.retry_pause),
       wake_(outside.loop),
+      posted_(outside.loop, wake_),
       tasks_(outside.loop) {
   seen_.replicas.resize(static_cast<std::size_t>(job_.replicas_size()));
   seen_.restart_pause = outside.settings.restart_pause;
+  if (!job_.has_trial()) return;
+  TY_CHECK(outside.buckets != nullptr);
+  trial_ = std::make_unique<TrialWatch>(outside.loop, job_, *outside.buckets, [this] {
+    if (std::string warning = trial_->TakeWarning(); !warning.empty())
+      wait_log_.Say(job_, std::move(warning), outside_.clock.Now());
+    if (on_change_) on_change_(*this);
+  });
 }
 
 JobRunner::~JobRunner() { outside_.admissions.Withdraw(job_.uid()); }
@@ -73,15 +82,8 @@ void JobRunner::Begin(std::function<void()> on_done) {
   }
   tasks_.Spawn(history_.WriteLines());
   tasks_.Spawn(wait_log_.Run());
+  if (trial_) tasks_.Spawn(trial_->Run());
   tasks_.Spawn(Run(std::move(on_done)));
-}
-
-boost::asio::awaitable<Status> JobRunner::Post(v1::Event event, std::optional<std::int64_t> revision) {
-  auto answer = std::make_shared<Answer>(outside_.loop);
-  posted_.push_back({std::move(event), revision, answer});
-  wake_.Set();
-  co_await answer->done.Wait();
-  co_return answer->status;
 }
 
 boost::asio::awaitable<void> JobRunner::Run(std::function<void()> on_done) {
@@ -122,7 +124,7 @@ boost::asio::awaitable<void> JobRunner::Live() {
   while (!IsTerminal(job_) || !leftovers_.empty() || !posted_.empty()) {
     wake_.Reset();
     if (!posted_.empty()) {
-      co_await PerformPosted();
+      co_await posted_.RecordNext(history_);
       continue;
     }
     SysTime now = outside_.clock.Now();
@@ -152,6 +154,8 @@ boost::asio::awaitable<bool> JobRunner::PerformAll(std::vector<jobs::Action> act
       Perform(*open);
     } else if (auto* stop = std::get_if<jobs::StopReplica>(&action)) {
       Perform(*stop);
+    } else if (std::holds_alternative<jobs::MeasureTrial>(action)) {
+      co_await MeasureTrial();
     } else if (auto* append = std::get_if<jobs::AppendEvent>(&action)) {
       if (append->event.has_ended()) co_await wait_log_.Flush(kFlushWaitMax);
       Status recorded = co_await history_.Record(append->event);
@@ -167,23 +171,6 @@ boost::asio::awaitable<bool> JobRunner::PerformAll(std::vector<jobs::Action> act
     performed = true;
   }
   co_return performed;
-}
-
-boost::asio::awaitable<void> JobRunner::PerformPosted() {
-  Posted posted = std::move(posted_.front());
-  posted_.pop_front();
-  std::shared_ptr<Answer> answer = posted.answer;
-  answer->status = co_await RecordPosted(std::move(posted));
-  answer->done.Set();
-}
-
-boost::asio::awaitable<Status> JobRunner::RecordPosted(Posted posted) {
-  if (posted.revision && *posted.revision != job_.revision()) {
-    co_return std::unexpected(Error{Code::kAborted, "the job has changed", ""});
-  }
-  bool is_late = IsTerminal(job_) || job_.job().state() == Job::CANCELLING;
-  if (posted.event.has_cancel_requested() && is_late) co_return Status{};
-  co_return co_await history_.Record(std::move(posted.event));
 }
 
 boost::asio::awaitable<void> JobRunner::Perform(jobs::StartReplica action) {
@@ -234,7 +221,19 @@ void JobRunner::Perform(const jobs::StopReplica& action) {
   frame.mutable_stop()->set_reason(action.reason);
   frame.mutable_stop()->set_kill(action.kill);
   frame.mutable_stop()->set_maintenance(action.maintenance);
+  frame.mutable_stop()->set_early(action.early);
   links_[index]->Send(std::move(frame));
+}
+
+boost::asio::awaitable<void> JobRunner::MeasureTrial() { seen_.measured = co_await trial_->Finish(); }
+
+/// The program of the master is the one that reports. Source: spec hyperparameter-tuning.md section 5.
+void JobRunner::TakeReport(int replica, replica::v1::MetricReport report) {
+  if (trial_ && job_.replicas(replica).id().type() == replica::v1::MASTER) trial_->Take(std::move(report));
+}
+
+const replica::v1::MetricReport& JobRunner::report() const {
+  return trial_ ? trial_->report() : replica::v1::MetricReport::default_instance();
 }
 
 /// For a supervisor that does not do what it is told, or cannot be told.
@@ -271,9 +270,11 @@ void JobRunner::AfterEvent(const v1::Event& event) {
   } else if (event.has_ended()) {
     outside_.admissions.Leave(job_.uid());
     Diagnose(DiagnosticLevel::kInfo,
-             "job " + job_.job().job_id() + " is " + Job::State_Name(job_.job().state()) +
+             "job " + job_.job().job_id() + (job_.has_trial() ? "/" + job_.trial().trial_id() : "") + " is " +
+                 Job::State_Name(job_.job().state()) +
                  (job_.job().error_message().empty() ? "" : ": " + job_.job().error_message()));
   }
+  if (on_change_) on_change_(*this);
 }
 
 void JobRunner::OnHello(std::shared_ptr<engine::ReplicaLink> link, int replica, int attempt,
@@ -296,9 +297,11 @@ void JobRunner::OnFrame(engine::ReplicaLink& link, int replica, int attempt, eng
     wake_.Set();
   } else if (frame.has_exit()) {
     SetExit(replica, attempt, std::move(*frame.mutable_exit()));
+  } else if (frame.has_metrics()) {
+    TakeReport(replica, std::move(*frame.mutable_metrics()));
   } else if (frame.has_usage() && outside_.usage != nullptr) {
-    outside_.usage->Add({.job_uid = job_.uid(),
-                         .task_name = cluster::TaskName(job_.replicas(replica).id()),
+    outside_.usage->Add({.job_uid = LogUid(job_),
+                         .task_name = UsageName(job_, cluster::TaskName(job_.replicas(replica).id())),
                          .attempt = attempt,
                          .usage = std::move(*frame.mutable_usage())});
   }
@@ -356,6 +359,7 @@ bool JobRunner::SetExit(int replica, int attempt, replica::v1::ExitRecord exit) 
   if (!IsOpen(replica, attempt)) return false;
   jobs::ReplicaObservation& seen = seen_.replicas[static_cast<std::size_t>(replica)];
   if (seen.exit) return false;
+  if (exit.has_metrics()) TakeReport(replica, exit.metrics());
   if (exit.cause() == replica::v1::ExitRecord::LOST) {  // nobody was there to say more
     if (auto known = diagnosis::Classify({.cause = exit.cause(), .message = exit.message()}))
       *exit.mutable_diagnosis() = *std::move(known);
@@ -363,7 +367,7 @@ bool JobRunner::SetExit(int replica, int attempt, replica::v1::ExitRecord exit) 
   seen.exit = std::move(exit);
   seen.phase = replica::v1::ENDED;
   if (outside_.usage != nullptr)
-    outside_.usage->Forget(job_.uid(), cluster::TaskName(job_.replicas(replica).id()));
+    outside_.usage->Forget(LogUid(job_), UsageName(job_, cluster::TaskName(job_.replicas(replica).id())));
   wake_.Set();
   return true;
 }

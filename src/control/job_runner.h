@@ -2,7 +2,6 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,6 +16,8 @@
 #include "control/job_history.h"
 #include "control/job_status.h"
 #include "control/manifest.h"
+#include "control/posted_events.h"
+#include "control/trial_watch.h"
 #include "control/wait_log.h"
 #include "engine/replica_link.h"
 #include "jobs/decide.h"
@@ -35,6 +36,12 @@ class JobRunner {
   JobRunner(const JobRunner&) = delete;
   JobRunner& operator=(const JobRunner&) = delete;
 
+  /// Of a trial: called after each of its events and each new report of its program. Before Start.
+  using OnChange = std::function<void(const JobRunner& trial)>;
+  void Watch(OnChange on_change) { on_change_ = std::move(on_change); }
+  /// What the trial's program has reported so far.
+  [[nodiscard]] const replica::v1::MetricReport& report() const;
+
   /// What a former server's job still has to say in its log; before Start.
   void SayAgain(std::vector<jobs::ServiceLine> lines) { history_.SayAgain(std::move(lines)); }
 
@@ -52,10 +59,10 @@ class JobRunner {
   /// After on_done and before the destructor, if the loop is still running.
   boost::asio::awaitable<void> Finish();
 
-  /// Records an event of the API (cancel, patch) in its turn. Durable when it returns; errors as jobs::Apply
-  /// and of the store. To cancel a job that has ended or is being cancelled does nothing.
-  /// @param revision  kAborted if the job has another one when the event's turn comes.
-  boost::asio::awaitable<Status> Post(v1::Event event, std::optional<std::int64_t> revision);
+  /// As PostedEvents::Post.
+  boost::asio::awaitable<Status> Post(v1::Event event, std::optional<std::int64_t> revision) {
+    return posted_.Post(std::move(event), revision);
+  }
 
   [[nodiscard]] const v1::JobRecord& job() const noexcept { return job_; }
 
@@ -77,16 +84,6 @@ class JobRunner {
   [[nodiscard]] int FindReplica(const std::string& task_name) const;
 
  private:
-  struct Answer {
-    explicit Answer(boost::asio::any_io_executor loop) : done(std::move(loop)) {}
-    Status status;
-    Event done;
-  };
-  struct Posted {
-    v1::Event event;
-    std::optional<std::int64_t> revision;
-    std::shared_ptr<Answer> answer;  ///< shared: who asked may be cancelled (its client is gone) any time
-  };
   /// An attempt whose supervisor may still be there or whose folder is.
   struct Leftover {
     bool gone = false;      ///< the supervisor has ended
@@ -100,11 +97,11 @@ class JobRunner {
   boost::asio::awaitable<void> Adopt(int replica, int attempt);
   boost::asio::awaitable<void> Live();
   boost::asio::awaitable<bool> PerformAll(std::vector<jobs::Action> actions);
-  boost::asio::awaitable<void> PerformPosted();
-  boost::asio::awaitable<Status> RecordPosted(Posted posted);
   boost::asio::awaitable<void> Perform(jobs::StartReplica action);
   void Perform(const jobs::OpenBarrier& action);
   void Perform(const jobs::StopReplica& action);
+  boost::asio::awaitable<void> MeasureTrial();
+  void TakeReport(int replica, replica::v1::MetricReport report);
   boost::asio::awaitable<void> KillAttempt(int replica, int attempt);
   void AfterEvent(const v1::Event& event);
   boost::asio::awaitable<void> RecordRemains(int replica, int attempt);
@@ -123,8 +120,10 @@ class JobRunner {
   std::vector<std::shared_ptr<engine::ReplicaLink>> links_;  ///< by replica; null while not connected
   WaitLog wait_log_;
   std::map<AttemptKey, Leftover> leftovers_;
-  std::deque<Posted> posted_;
+  std::unique_ptr<TrialWatch> trial_;  ///< null: it is no trial
+  OnChange on_change_;
   Event wake_;
+  PostedEvents posted_;
   TaskGroup tasks_;
 };
 

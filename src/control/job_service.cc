@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "async/diagnostics.h"
 #include "control/list_search.h"
@@ -9,10 +10,12 @@
 #include "control/manifest.h"
 #include "control/pause.h"
 #include "control/send_away.h"
+#include "control/service_log.h"
 #include "control/store_lines.h"
 #include "control/web_access.h"
 #include "jobs/iam_policy.h"
 #include "jobs/transition.h"
+#include "jobs/trial.h"
 #include "wire/field_mask.h"
 #include "wire/filter.h"
 #include "wire/time.h"
@@ -61,6 +64,14 @@ Error BeingChanged() { return {Code::kAborted, "The job is being changed by othe
 
 Error WrongEtag() { return {Code::kAborted, "The etag is not that of the job: read it again", "job.etag"}; }
 
+jobs::AcceleratorCounts AcceleratorsOf(const v1::JobRecord& job) {
+  if (job.has_trial()) return {};  // the tuning job has them
+  jobs::AcceleratorCounts counts = jobs::AcceleratorsOf(job.job().training_input());
+  if (!job.has_tuning()) return counts;
+  for (auto& [type, count] : counts) count *= jobs::MaxParallelTrials(job);
+  return counts;
+}
+
 /// Stores the lines of a replica and acknowledges them. Uses nothing but its arguments: the job may be over
 /// and forgotten before it is done.
 boost::asio::awaitable<void> TakeLines(logs::LogStore& logs, logs::LogSource source,
@@ -86,6 +97,7 @@ JobService::JobService(Collaborators outside, JobMaker& maker, jobs::Accelerator
     : outside_(std::move(outside)),
       maker_(maker),
       accelerator_quota_(std::move(accelerator_quota)),
+      tuning_(outside_, *this),
       recovered_(outside_.loop),
       added_(outside_.loop),
       orphans_(outside_.loop, outside_.engine, outside_.admissions, outside_.settings),
@@ -97,7 +109,11 @@ JobService::JobService(Collaborators outside, JobMaker& maker, jobs::Accelerator
 
 JobService::~JobService() {
   stopping_ = true;
-  for (const auto& [uid, runner] : runners_) runner->Cancel();
+  for (const auto& [uid, runner] : runners_) {
+    runner->Watch(nullptr);
+    runner->Cancel();
+  }
+  tuning_.Clear();
 }
 
 boost::asio::awaitable<Status> JobService::Recover() {
@@ -126,11 +142,16 @@ boost::asio::awaitable<Status> JobService::Recover() {
 boost::asio::awaitable<Result<JobService::Former>> JobService::ReadFormer(v1::JobRecord job) {
   TY_CO_TRY(std::vector<v1::Event> events, co_await outside_.journal.Events(job.uid(), 0));
   TY_CO_TRY(std::vector<jobs::ServiceLine> said, SaidSoFar(events));
-  TY_CO_TRY(std::int64_t stored, co_await outside_.logs.NextLine(job.uid(), ServiceSource(job).source));
+  TY_CO_TRY(std::int64_t stored, co_await outside_.logs.NextLine(LogUid(job), ServiceSource(job).source));
   Former former;
   // More may be stored than was said: an end is said before it is recorded.
   former.lines_stored = std::min(stored, static_cast<std::int64_t>(said.size()));
   former.lines_left.assign(said.begin() + former.lines_stored, said.end());
+  if (job.has_tuning()) {
+    former.events = std::move(events);
+    TY_CO_TRY(former.trials, co_await outside_.journal.Trials(job.uid()));
+    TY_CO_TRY(former.resumed, co_await tuning_.ReadResumed(job));
+  }
   former.job = std::move(job);
   co_return former;
 }
@@ -150,11 +171,12 @@ void JobService::TakeOver(std::vector<Former> former, const std::vector<std::str
     }
   }
   for (Former& one : former) {
-    std::int64_t uid = one.job.uid();
-    JobRunner& runner = Add(std::move(one.job), one.lines_stored);
-    runner.SayAgain(std::move(one.lines_left));
-    runner.TakeOver(folders[uid], OnDone(uid));
+    if (!one.job.has_tuning()) Add(one.job, one.lines_stored).SayAgain(std::move(one.lines_left));
   }
+  for (Former& one : former) {  // they want to hear of their trials from the first moment on
+    if (one.job.has_tuning()) TakeOverTuning(std::move(one));
+  }
+  for (const auto& [uid, runner] : runners_) runner->TakeOver(folders[uid], OnDone(uid));
   orphans_.Sweep(std::move(orphans));
 }
 
@@ -170,11 +192,16 @@ JobRunner& JobService::Add(v1::JobRecord job, std::int64_t service_lines) {
 boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job job) {
   co_await recovered_.Wait();
   TY_CO_TRY(v1::JobRecord record, co_await maker_.Make(std::move(project), std::move(job)));
+  if (record.has_tuning()) {
+    TY_CO_TRY(const std::vector<std::int64_t> uids, co_await tuning_.FindResumed(record));
+    record.mutable_tuning()->mutable_resumed_uids()->Add(uids.begin(), uids.end());
+  }
   v1::Event created;
   *created.mutable_created()->mutable_record() = record;
   created = Stamped(std::move(created), 1, wire::FromProto(record.job().create_time()));
   TY_CO_TRY(record, jobs::Apply(v1::JobRecord{}, created));
   TY_CO_RETURN_IF_ERROR(CheckQuota(record));
+  TY_CO_TRY(TuningJobs::Resumed resumed, co_await tuning_.ReadResumed(record));
   auto creating = creating_.insert(creating_.end(), &record);  // others count it while it is written
   Result<std::int64_t> stored = co_await outside_.journal.Create(record, created);
   creating_.erase(creating);
@@ -183,6 +210,12 @@ boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job 
   ++counted_.created;
   Job answer = Present(record);
   std::vector<jobs::ServiceLine> lines = jobs::LinesFor(record, created);
+  if (record.has_tuning()) {
+    TuningRunner& tuner = tuning_.Add(std::move(record), 0, std::move(resumed));
+    tuner.SayAgain(std::move(lines));
+    tuner.Start(OnTuningDone(uid));
+    co_return answer;
+  }
   JobRunner& runner = Add(std::move(record), 0);
   runner.SayAgain(std::move(lines));
   runner.Start(OnDone(uid));
@@ -199,7 +232,8 @@ std::function<void()> JobService::OnDone(std::int64_t uid) {
 /// Not in a local variable: when the server stops meanwhile, its owner must be out of the loop.
 boost::asio::awaitable<void> JobService::Forget(std::int64_t uid) {
   auto leaving = leaving_.insert(runners_.extract(uid));  // from here on only the API writes the job
-  ++counted_.ended.at(static_cast<std::size_t>(leaving.position->second->job().job().state()));
+  if (!leaving.position->second->job().has_trial())
+    ++counted_.ended.at(static_cast<std::size_t>(leaving.position->second->job().job().state()));
   co_await leaving.position->second->Finish();
   leaving_.erase(uid);
 }
@@ -215,12 +249,14 @@ boost::asio::awaitable<Result<v1::JobRecord>> JobService::Load(wire::JobName nam
 boost::asio::awaitable<Result<std::string>> JobService::ShellTarget(wire::JobName name, std::string task_name,
                                                                     std::string token) {
   TY_CO_TRY(const v1::JobRecord record, co_await Load(std::move(name)));
+  if (const TuningRunner* tuner = tuning_.Find(record.uid()))
+    co_return tuning_.ShellTarget(*tuner, task_name, token);
   co_return control::ShellTarget(outside_.settings, record, task_name, token);
 }
 
 boost::asio::awaitable<Result<Job>> JobService::Get(wire::JobName name) {
   TY_CO_TRY(v1::JobRecord record, co_await Load(std::move(name)));
-  co_return Present(record);
+  co_return co_await Show(std::move(record), std::numeric_limits<int>::max());
 }
 
 /// A filtered page may be short, even empty, and still have a next one: what is looked at in one call is
@@ -242,7 +278,7 @@ boost::asio::awaitable<Result<ml::v1::ListJobsResponse>> JobService::List(ListQu
               co_await outside_.journal.List(query.project, page_size - response.jobs_size(), token,
                                              std::move(selection)));
     for (const v1::JobRecord& record : page.jobs) {
-      Job job = Present(record);
+      TY_CO_TRY(Job job, co_await Show(record, TuningJobs::kListedTrialsMax));
       if (job.has_end_time() || search->Wants(job)) *response.add_jobs() = std::move(job);
     }
     looked_at += page.looked_at;
@@ -262,7 +298,7 @@ boost::asio::awaitable<Result<Job>> JobService::Patch(wire::JobName name, Job pa
   if (with_labels) TY_CO_RETURN_IF_ERROR(maker_.CheckLabels(patch));
   TY_CO_TRY(v1::JobRecord record, co_await Load(name));
   if (with_etag && patch.etag() != Etag(record)) co_return std::unexpected(WrongEtag());
-  if (!with_labels) co_return Present(record);
+  if (!with_labels) co_return co_await Show(std::move(record), std::numeric_limits<int>::max());
   v1::Event event;
   *event.mutable_patched()->mutable_labels() = patch.labels();
   std::optional<std::int64_t> revision;
@@ -297,6 +333,7 @@ boost::asio::awaitable<Result<iam::v1::Policy>> JobService::SetPolicy(wire::JobN
 
 boost::asio::awaitable<Result<v1::JobStatus>> JobService::Describe(wire::JobName name) {
   TY_CO_TRY(const v1::JobRecord record, co_await Load(std::move(name)));
+  if (record.has_tuning()) co_return co_await tuning_.Describe(record);
   auto runner = runners_.find(record.uid());
   if (runner != runners_.end()) co_return runner->second->Describe();
   co_return MakeStatus(record, {.usage = outside_.usage});
@@ -320,8 +357,11 @@ boost::asio::awaitable<Result<v1::JobRecord>> JobService::Record(wire::JobName n
 
 Figures JobService::Count() const {
   Figures figures = counted_;
+  for (const auto& [uid, tuner] : tuning_.all())
+    ++figures.unfinished.at(static_cast<std::size_t>(tuner->job().job().state()));
   for (const auto& [uid, runner] : runners_) {
-    ++figures.unfinished.at(static_cast<std::size_t>(runner->job().job().state()));
+    if (!runner->job().has_trial())
+      ++figures.unfinished.at(static_cast<std::size_t>(runner->job().job().state()));
     figures.supervisors += runner->CountLiving();
   }
   return figures;
@@ -339,6 +379,8 @@ boost::asio::awaitable<Status> JobService::Post(wire::JobName name, v1::Event ev
   co_await recovered_.Wait();
   for (int tries = 0; tries < kPostTriesMax; ++tries) {
     TY_CO_TRY(v1::JobRecord job, co_await Load(name));
+    if (TuningRunner* tuner = tuning_.Find(job.uid()))
+      co_return co_await tuner->Post(std::move(event), revision);
     auto runner = runners_.find(job.uid());
     if (runner != runners_.end()) co_return co_await runner->second->Post(std::move(event), revision);
     if (!job.job().has_end_time()) {
@@ -425,15 +467,23 @@ Job JobService::Present(const v1::JobRecord& record) const {
   return job;
 }
 
-/// Counts every job that may still use what it was given.
+/// With what a tuning job's trials add: as their runner knows them, else as they were when they ended.
+boost::asio::awaitable<Result<Job>> JobService::Show(v1::JobRecord record, int trials_max) {
+  Job job = Present(record);
+  if (record.has_tuning())
+    TY_CO_RETURN_IF_ERROR(co_await tuning_.Complete(std::move(record), job, trials_max));
+  co_return job;
+}
+
+/// Counts every job that may still use what it was given; a tuning job for all trials that may run at once.
 Status JobService::CheckQuota(const v1::JobRecord& asking) const {
-  jobs::AcceleratorDemand demand{.held = {}, .asked = jobs::AcceleratorsOf(asking.job().training_input())};
+  jobs::AcceleratorDemand demand{.held = {}, .asked = AcceleratorsOf(asking)};
   if (accelerator_quota_.empty() || demand.asked.empty()) return {};
   auto count = [&](const v1::JobRecord& other) {
     if (other.project() != asking.project() || other.job().has_end_time()) return;
-    for (const auto& [type, held] : jobs::AcceleratorsOf(other.job().training_input()))
-      demand.held[type] += held;
+    for (const auto& [type, held] : AcceleratorsOf(other)) demand.held[type] += held;
   };
+  for (const auto& [uid, tuner] : tuning_.all()) count(tuner->job());
   for (const auto& [uid, runner] : runners_) count(runner->job());
   for (const v1::JobRecord* other : creating_) count(*other);
   return jobs::CheckAcceleratorQuota(accelerator_quota_, asking.project(), demand);

@@ -18,6 +18,7 @@
 #include "control/job_maker.h"
 #include "control/job_runner.h"
 #include "control/orphans.h"
+#include "control/tuning_jobs.h"
 #include "engine/replica_link.h"
 #include "jobs/accelerator_quota.h"
 #include "wire/resource_name.h"
@@ -26,7 +27,7 @@ namespace trainyard::control {
 
 /// projects.jobs of the ml v1 API, and the jobs behind it. Loop thread only. The destructor stops looking
 /// after jobs; what runs, runs on, and the next server takes it over.
-class JobService : public engine::ReplicaLinkObserver {
+class JobService : public engine::ReplicaLinkObserver, private TrialHost {
  public:
   struct ListQuery {
     std::string project;
@@ -107,9 +108,22 @@ class JobService : public engine::ReplicaLinkObserver {
     v1::JobRecord job;
     std::int64_t lines_stored = 0;
     std::vector<jobs::ServiceLine> lines_left;
+    // Of a tuning job:
+    std::vector<v1::Event> events{};
+    std::vector<v1::JobRecord> trials{};
+    TuningJobs::Resumed resumed{};
   };
 
+  // TrialHost
+  boost::asio::awaitable<Result<std::int64_t>> StartTrial(v1::JobRecord trial,
+                                                          JobRunner::OnChange on_change) override;
+  JobRunner* FindTrial(std::int64_t uid) override;
+
   boost::asio::awaitable<Result<Former>> ReadFormer(v1::JobRecord job);
+  void TakeOverTuning(Former former);
+  boost::asio::awaitable<void> ForgetTuning(std::int64_t uid);
+  std::function<void()> OnTuningDone(std::int64_t uid);
+  boost::asio::awaitable<Result<ml::v1::Job>> Show(v1::JobRecord record, int trials_max);
   void TakeOver(std::vector<Former> former, const std::vector<std::string>& attempt_ids);
   boost::asio::awaitable<void> Forget(std::int64_t uid);
   JobRunner& Add(v1::JobRecord job, std::int64_t service_lines);
@@ -128,7 +142,9 @@ class JobService : public engine::ReplicaLinkObserver {
   jobs::AcceleratorCounts accelerator_quota_;
   std::list<const v1::JobRecord*> creating_;  ///< being written, without a runner yet
   bool stopping_ = false;
-  std::map<std::int64_t, std::unique_ptr<JobRunner>> runners_;  ///< by uid: every unfinished job
+  TuningJobs tuning_;
+  std::map<std::int64_t, std::unique_ptr<JobRunner>>
+      runners_;  ///< by uid: every other unfinished job, and trials
   std::map<std::int64_t, std::unique_ptr<JobRunner>> leaving_;  ///< whose tasks are ending
   Figures counted_;                                             ///< what only grows
   Event recovered_;

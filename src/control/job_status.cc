@@ -1,6 +1,7 @@
 #include "control/job_status.h"
 
 #include "cluster/task_name.h"
+#include "control/service_log.h"
 #include "metrics/usage_history.h"
 #include "wire/resource_name.h"
 
@@ -58,7 +59,7 @@ v1::JobStatus MakeStatus(const v1::JobRecord& job, const KnownOfJob& known) {
     replica.set_image(record.image());
     if (record.has_exit()) *replica.mutable_exit() = record.exit();
     if (known.usage == nullptr) continue;
-    if (const auto* latest = known.usage->Find(job.uid(), replica.task_name()))
+    if (const auto* latest = known.usage->Find(LogUid(job), UsageName(job, replica.task_name())))
       *replica.mutable_usage() = latest->now.usage;
   }
   status.set_retries(job.retries());

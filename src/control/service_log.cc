@@ -60,25 +60,34 @@ boost::asio::awaitable<bool> ServiceLog::Flush(std::chrono::milliseconds wait_ma
   co_return co_await flushed_.WaitFor(wait_max);
 }
 
+/// A trial's lines are in the tuning job's log.
 logs::LogSource ServiceSource(const v1::JobRecord& job) {
-  return {.job_uid = job.uid(),
+  return {.job_uid = LogUid(job),
           .project = job.project(),
           .job_id = job.job().job_id(),
-          .source = "service",
+          .source = job.has_trial() ? "service-" + job.trial().trial_id() : "service",
           .task_name = "service",
-          .trial_id = "",
+          .trial_id = job.trial().trial_id(),
           .host_name = ""};
 }
 
 logs::LogSource AttemptSource(const v1::JobRecord& job, int replica, int attempt) {
   const v1::ReplicaRecord& record = job.replicas(replica);
-  return {.job_uid = job.uid(),
+  return {.job_uid = LogUid(job),
           .project = job.project(),
           .job_id = job.job().job_id(),
           .source = AttemptId(job, replica, attempt),
           .task_name = cluster::TaskName(record.id()),
-          .trial_id = "",
+          .trial_id = job.trial().trial_id(),
           .host_name = record.endpoint().host_name()};
+}
+
+std::string UsageName(const v1::JobRecord& job, const std::string& task_name) {
+  return job.has_trial() ? job.trial().trial_id() + "/" + task_name : task_name;
+}
+
+std::int64_t LogUid(const v1::JobRecord& job) {
+  return job.has_trial() ? job.trial().tuning_uid() : job.uid();
 }
 
 }  // namespace trainyard::control

@@ -54,6 +54,13 @@ class ServiceLog {
                                                      const std::vector<jobs::ServiceLine>& lines,
                                                      SysTime now);
 
+/// Whose log the job's lines are in: its own; a trial's are in the tuning job's.
+[[nodiscard]] std::int64_t LogUid(const v1::JobRecord& job);
+
+/// Under which name figures of a replica are kept, in the job that LogUid names: "worker-replica-0", of a
+/// trial "3/worker-replica-0".
+[[nodiscard]] std::string UsageName(const v1::JobRecord& job, const std::string& task_name);
+
 /// The source of the service's lines in the job's log.
 [[nodiscard]] logs::LogSource ServiceSource(const v1::JobRecord& job);
 /// The source of an attempt's lines.

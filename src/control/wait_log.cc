@@ -13,7 +13,7 @@ namespace {
 
 logs::LogSource WaitSource(const v1::JobRecord& job) {
   logs::LogSource source = ServiceSource(job);
-  source.source = "waiting";
+  source.source = job.has_trial() ? "waiting-" + job.trial().trial_id() : "waiting";
   return source;
 }
 
@@ -41,10 +41,14 @@ std::optional<SysTime> WaitLog::Look(const v1::JobRecord& job, const std::option
   said_cause_ = waiting->cause;
   said_reason_ = waiting->reason;
   said_time_ = now;
-  queue_.push_back({WaitSource(job), waiting->reason + " " + waiting->unblock, now});
+  Say(job, waiting->reason + " " + waiting->unblock, now);
+  return std::nullopt;
+}
+
+void WaitLog::Say(const v1::JobRecord& job, std::string text, SysTime now) {
+  queue_.push_back({WaitSource(job), std::move(text), now});
   flushed_.Reset();
   said_.Set();
-  return std::nullopt;
 }
 
 boost::asio::awaitable<void> WaitLog::Run() {

@@ -32,6 +32,9 @@ class WaitLog {
   std::optional<SysTime> Look(const v1::JobRecord& job, const std::optional<jobs::Waiting>& waiting,
                               SysTime now);
 
+  /// Says one thing more that does not follow from the job's events.
+  void Say(const v1::JobRecord& job, std::string text, SysTime now);
+
   /// Writes what is to be said until told to stop: the owner runs it for as long as the job lives. A full
   /// disk is waited out.
   boost::asio::awaitable<void> Run();

@@ -147,6 +147,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
              .admissions = admissions_,
              .clock = foundation_->clock,
              .settings = settings_,
+             .buckets = stores_.buckets.get(),
              .usage = stores_.usage.get()},
             maker_, options.accelerator_quota),
       request_quota_(foundation_->clock, options.request_limits) {

@@ -133,7 +133,8 @@ void World::MakeServer() {
                         .engine = *engine_,
                         .admissions = *admissions_,
                         .clock = clock_,
-                        .settings = settings_};
+                        .settings = settings_,
+                        .buckets = buckets_.get()};
   service_ = std::make_unique<JobService>(outside, *maker_);
 }
 

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "tuning/study.h"
+
+namespace trainyard::control {
+
+/// One tuning job's study on the thread of the tuner: the loop says what has changed, the thread has the
+/// trials and thinks. What Suggest and Judge say is based on every change made before the call. Loop thread
+/// only; the pool has one thread and outlives the calls.
+class StudyThread {
+ public:
+  StudyThread(boost::asio::thread_pool& pool, tuning::StudySpec spec);
+
+  /// The trial at this place of the list: a new one at its end, or another state of one that is there.
+  void Put(std::size_t position, tuning::Trial trial);
+
+  /// As tuning::Tuner::Suggest.
+  boost::asio::awaitable<std::vector<tuning::Point>> Suggest(int count);
+  /// Why the pending trial at this place is not worth its time; empty: it is. As tuning::JudgeTrial.
+  boost::asio::awaitable<std::string> Judge(std::size_t position);
+
+ private:
+  struct Study;
+  using Changes = std::vector<std::pair<std::size_t, tuning::Trial>>;
+
+  boost::asio::thread_pool& pool_;
+  std::shared_ptr<Study> study_;  ///< of the pool's thread; shared: its task may outlive this
+  Changes changes_;
+};
+
+}  // namespace trainyard::control

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "control/settings.h"
+#include "trainyard/control/v1/record.pb.h"
+#include "trainyard/control/v1/status.pb.h"
+
+namespace trainyard::control {
+
+/// So many points of a trial's curve are kept in memory and shown in its status.
+inline constexpr int kCurveMax = 64;
+
+/// What is shown of a tuning job's trials, ended and not: for those that are in nobody's hands any more this
+/// is all that stays in memory. A value.
+class TrialList {
+ public:
+  struct Shown {
+    std::int64_t uid = 0;  ///< 0: it has no record yet
+    v1::JobStatus::Trial trial;
+    double ml_units = 0;
+  };
+
+  /// Takes the place of what was known of the trial of that number, or is added.
+  void Put(const v1::Event::TrialCreated& created);
+  /// One without a record was cancelled before it had one.
+  void Put(const v1::Event::TrialEnded& ended);
+  void Put(const Settings& settings, const v1::JobRecord& trial, const replica::v1::MetricReport& report);
+
+  [[nodiscard]] const Shown* Find(const std::string& trial_id) const;
+  [[nodiscard]] const std::vector<Shown>& all() const noexcept { return trials_; }
+
+  /// Fills in trainingOutput: trials best first, mlUnits.
+  void Show(bool maximize, ml::v1::TrainingOutput& output) const;
+
+ private:
+  Shown& At(const std::string& trial_id);
+  std::vector<Shown> trials_;  ///< by number
+};
+
+/// The list of a job whose trials' records are all there are: one that was cancelled before it had a record is
+/// left out.
+[[nodiscard]] TrialList ListTrials(const Settings& settings, const std::vector<v1::JobRecord>& trials);
+
+}  // namespace trainyard::control

@@ -6,6 +6,7 @@
 #include "cli/job_status.h"
 #include "cli/job_summary.h"
 #include "cli/labels_update.h"
+#include "cli/trial_table.h"
 #include "cli/usage_summary.h"
 
 namespace trainyard::cli {
@@ -23,11 +24,31 @@ std::string UsageSummary(const Session& session, const JobReference& job) {
   return answer ? PrintUsageSummary(*answer) : "";
 }
 
-/// Nothing from a server that does not know.
-std::string WaitingText(const Session& session, const JobReference& job) {
-  const std::string path = "/trainyard" + job.Path();
-  const Result<Json> status = CallJson(session.client, {.method = ApiRequest::Method::kGet, .path = path});
-  return status ? PrintWaiting(*status) : "";
+Result<Json> GetStatus(const Session& session, const JobReference& job) {
+  ApiRequest request{.method = ApiRequest::Method::kGet, .path = "/trainyard" + job.Path()};
+  return CallJson(session.client, std::move(request));
+}
+
+/// Some role names one.
+bool HasImage(const Json& answer) {
+  for (const char* role : {"master", "worker", "parameterServer", "evaluator"})
+    if (!TextAt(answer, std::string("trainingInput.") + role + "Config.imageUri").empty()) return true;
+  return false;
+}
+
+/// Why it waits, what its images are, and how its trials are. Nothing from a server that does not know.
+std::string StatusText(const Session& session, const JobReference& job, const Json& answer) {
+  const std::string state = TextAt(answer, "state");
+  const bool waits = state == "QUEUED" || state == "PREPARING";
+  const bool tunes = Find(answer, "trainingInput.hyperparameters") != nullptr;
+  if (!waits && !tunes && !HasImage(answer)) return "";
+  const Result<Json> status = GetStatus(session, job);
+  if (!status) return "";
+  std::string text = waits ? PrintWaiting(*status) : "";
+  if (const std::string images = PrintImages(*status); !images.empty())
+    text += (text.empty() ? "" : "\n") + images;
+  if (HasTrials(*status)) text += (text.empty() ? "" : "\n") + ("Trials:\n" + PrintTrialTable(*status));
+  return text;
 }
 
 Result<LabelsUpdate> ReadLabelsUpdate(const Arguments& arguments) {
@@ -60,14 +81,31 @@ ExitStatus DescribeJob(const Session& session) {
     session.console.Out(PrintResource(answer, session.format));
   }
   if (session.arguments.Has("--format")) return 0;
-  if (const std::string state = TextAt(answer, "state"); state == "QUEUED" || state == "PREPARING") {
-    if (const std::string waiting = WaitingText(session, job); !waiting.empty())
-      session.console.Status("\n" + waiting);
-  }
+  if (const std::string text = StatusText(session, job, answer); !text.empty())
+    session.console.Status("\n" + text);
   std::string url = session.server.value;
   while (url.ends_with('/')) url.pop_back();
   session.console.Status("\nView job at:\n" + url + job.Path() + "\n\nView logs with the command:\n" +
                          session.program + " jobs stream-logs " + job.job_id + "\n");
+  return 0;
+}
+
+ExitStatus ListTrials(const Session& session) {
+  JobReference job = ParseJobReference(session, session.arguments.positionals.front());
+  TY_TRY(Json answer, GetJob(session, job));
+  if (Find(answer, "trainingInput.hyperparameters") == nullptr) {
+    return std::unexpected(
+        FailedPrecondition("The job " + job.job_id + " is no hyperparameter tuning job: it has no trials."));
+  }
+  TY_TRY(Json status, GetStatus(session, job));
+  const std::string format = session.arguments.Value("--format").value_or("table");
+  if (format == "csv") {
+    session.console.Out(PrintTrialCsv(status));
+  } else if (format == "table") {
+    session.console.Out(PrintTrialTable(status));
+  } else {
+    session.console.Out(PrintResources(TrialOutputs(status), session.format));
+  }
   return 0;
 }
 

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "async/file.h"
 #include "http/client.h"
@@ -157,13 +158,35 @@ class ShellSession {
   std::array<char, 16 << 10> buffer_{};
 };
 
+struct Shell {
+  std::string name;  ///< "master-replica-0", in a tuning job "3/master-replica-0": of trial 3
+  std::string uri;
+};
+
+std::vector<Shell> ShellsOf(const Json& job) {
+  std::vector<Shell> shells;
+  const auto add = [&shells](const Json& output, const std::string& prefix) {
+    const Json* uris = Find(output, "webAccessUris");
+    if (uris == nullptr) return;
+    for (const Json& uri : uris->children) shells.push_back({prefix + uri.name, uri.text});
+  };
+  const Json* output = Find(job, "trainingOutput");
+  if (output == nullptr) return shells;
+  add(*output, "");
+  if (const Json* trials = Find(*output, "trials")) {
+    for (const Json& trial : trials->children) add(trial, TextAt(trial, "trialId") + "/");
+  }
+  return shells;
+}
+
 /// Where the shell is; an error that says what to do where there is none.
 Result<std::string> UriOf(const Session& session, const JobReference& job, const std::string& task_name) {
   ApiRequest request{.method = ApiRequest::Method::kGet, .path = job.Path()};
   TY_TRY(const Json answer, CallJson(session.client, std::move(request)));
-  const Json* output = Find(answer, "trainingOutput");
-  const Json* uris = output != nullptr ? Find(*output, "webAccessUris") : nullptr;
-  if (const Json* uri = uris != nullptr ? Find(*uris, task_name) : nullptr) return uri->text;
+  const std::vector<Shell> shells = ShellsOf(answer);
+  for (const Shell& shell : shells) {
+    if (shell.name == task_name || shell.name.ends_with("/" + task_name)) return shell.uri;
+  }
   const Json* input = Find(answer, "trainingInput");
   const Json* enabled = input != nullptr ? Find(*input, "enableWebAccess") : nullptr;
   const Json* state = Find(answer, "state");
@@ -173,8 +196,7 @@ Result<std::string> UriOf(const Session& session, const JobReference& job, const
         "Job [" + job.job_id + "] has no shells. Submit it with --enable-web-access to have them."));
   }
   std::string there;
-  for (std::size_t i = 0; uris != nullptr && i < uris->children.size(); ++i)
-    there += (there.empty() ? "" : ", ") + uris->children[i].name;
+  for (const Shell& shell : shells) there += (there.empty() ? "" : ", ") + shell.name;
   return std::unexpected(FailedPrecondition(
       is + "The replica [" + task_name + "] has no shell now" +
       (there.empty() ? "; replicas have one while the job is RUNNING." : "; these have: " + there + ".")));

@@ -132,7 +132,7 @@ Result<std::string> ReadToken(const Arguments& arguments, const Surroundings& su
 using CommandFunction = ExitStatus (*)(const Session&);
 
 CommandFunction FunctionOf(std::string_view path) {
-  static constexpr std::array<std::pair<std::string_view, CommandFunction>, 12> kFunctions{{
+  static constexpr std::array<std::pair<std::string_view, CommandFunction>, 13> kFunctions{{
       {"jobs cancel", CancelJob},
       {"jobs describe", DescribeJob},
       {"jobs list", ListJobs},
@@ -140,6 +140,7 @@ CommandFunction FunctionOf(std::string_view path) {
       {"jobs shell", OpenJobShell},
       {"jobs stream-logs", StreamJobLogs},
       {"jobs submit training", SubmitTraining},
+      {"jobs trials", ListTrials},
       {"jobs update", UpdateJob},
       {"storage cat", PrintObjects},
       {"storage cp", CopyFiles},
@@ -180,7 +181,10 @@ LocalFunction LocalFunctionOf(std::string_view path) {
 /// A command that talks to the server.
 ExitStatus RunWithServer(const CommandSpec& command, const Invocation& invocation, const Arguments& arguments,
                          const Surroundings& surroundings, const Console& console) {
-  TY_TRY(OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
+  std::optional<std::string> asked = arguments.Value("--format");
+  const bool own = command.path == "jobs trials" && (asked == "csv" || asked == "table");
+  if (own) asked.reset();  // the command's own
+  TY_TRY(OutputFormat format, ParseOutputFormat(asked));
   Setting server = FindServer(surroundings, arguments.Value("--server"));
   TY_TRY(std::string token, ReadToken(arguments, surroundings));
   std::optional<ServerNote> note = ReadServerNote(surroundings, DefaultDataDir(surroundings));

@@ -200,11 +200,11 @@ std::int64_t BareContainer(const std::string& runtime, const std::string& bundle
           nullptr);
     _exit(127);
   }
+  close(pipe[1]);
   waitpid(pid, nullptr, 0);
   std::array<char, 64> text{};
   const ssize_t size = read(pipe[0], text.data(), text.size());
   close(pipe[0]);
-  close(pipe[1]);
   TY_CHECK(size > 0);
   return StartedAt({text.data(), static_cast<std::size_t>(size)}) - began;
 }

@@ -83,4 +83,8 @@ void ContainerProgram::OnEnded(const ProgramStart& start, ObservedEnd& end) cons
   end.failure = ContainerFailure(FolderOf(start), exited ? WEXITSTATUS(end.wait_status) : -1);
 }
 
+void ContainerProgram::CleanUp(const ProgramStart& start) const {
+  if (geteuid() != 0) RemoveContainerFolder(FolderOf(start));  // with further ids, its files are theirs
+}
+
 }  // namespace trainyard::replica

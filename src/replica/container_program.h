@@ -17,6 +17,7 @@ class ContainerProgram final : public Program {
   [[nodiscard]] Result<SandboxPlan> Plan(const ProgramStart& start, Fence fence) override;
   [[nodiscard]] std::vector<std::string> Lacks(const ProgramStart& start, Fence fence) const override;
   void OnEnded(const ProgramStart& start, ObservedEnd& end) const override;
+  void CleanUp(const ProgramStart& start) const override;
 
  private:
   ContainerProgram(const v1::Manifest& manifest, image::Image image, std::vector<std::string> argv)

@@ -5,10 +5,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "async/file.h"
 #include "replica/cgroup.h"
 #include "replica/descendants.h"
+#include "replica/disk_image.h"
 #include "replica/testing/attempt_fixture.h"
 #include "replica/testing/test_image.h"
 
@@ -255,6 +257,67 @@ TEST_P(ContainerTest, AKilledMainProcessIsAFailure) {
   const v1::ExitRecord exit = Finish();
   EXPECT_EQ(exit.cause(), v1::ExitRecord::EXITED);
   EXPECT_EQ(exit.exit_code(), 137);
+}
+
+TEST_P(ContainerTest, RunningOutOfMemoryIsSeen) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root for a cgroup";
+  manifest_.mutable_limits()->set_memory_bytes(std::int64_t{64} << 20);
+  Script("dd if=/dev/zero of=/dev/shm/x bs=1M count=200 2>/dev/null || exit 9");
+  const v1::ExitRecord exit = RunImage();
+  EXPECT_EQ(exit.cause(), v1::ExitRecord::OUT_OF_MEMORY);
+  EXPECT_EQ(exit.memory_limit_bytes(), std::int64_t{64} << 20);
+}
+
+TEST_P(ContainerTest, CpusAndProcessesAreLimited) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root for a cgroup";
+  manifest_.mutable_limits()->set_cpus(0.5);
+  manifest_.mutable_limits()->set_pids(40);  // runc itself has a dozen threads
+  Script("trap 'exit 7' TERM; echo up; while :; do sleep 0.01; done");
+  image_.Write();
+  Run();
+  ASSERT_TRUE(WaitForLine("up"));
+  std::istringstream groups(ReadFile(dir_.Cgroup()).value_or(""));
+  std::string limits;
+  for (std::string path; std::getline(groups, path);) {
+    for (const char* file : {"/cpu.cfs_quota_us", "/cpu.max", "/pids.max"})
+      limits += ReadFile(path + file).value_or("");
+    EXPECT_NE(ReadFile(path + "/cgroup.procs"), "") << path;
+  }
+  EXPECT_THAT(limits, HasSubstr("50000"));
+  EXPECT_THAT(limits, HasSubstr("40\n"));
+  Stop("enough");
+  EXPECT_EQ(Finish().exit_code(), 7);
+}
+
+TEST_P(ContainerTest, WhatItWritesIsLimited) {
+  manifest_.mutable_limits()->set_disk_bytes(std::int64_t{16} << 20);
+  const std::vector<std::string> lines =
+      RunScript("dd if=/dev/zero of=/tmp/x bs=1M count=50 2>/dev/null && echo all || echo full");
+  if (GetParam().fence == 0 && CanMountDiskImages()) {
+    EXPECT_THAT(lines, Contains("INFO full"));
+  } else {
+    EXPECT_THAT(Lines(), Contains(HasSubstr("diskConfig is not enforced")));
+  }
+  for (const auto& device : fs::directory_iterator("/sys/block")) {
+    EXPECT_THAT(ReadFile(device.path() / "loop/backing_file").value_or(""), Not(HasSubstr(folder_.path())));
+  }
+}
+
+/// The same by a user who is nobody special, where this program is one that he may run.
+TEST(OrdinaryUserTest, RunsContainers) {
+  if (geteuid() != 0) GTEST_SKIP() << "is one";
+  const std::string self = fs::read_symlink("/proc/self/exe");
+  const std::string user = FindTool("setpriv") + " --reuid=65534 --regid=65534 --clear-groups ";
+  if (std::system((user + "test -x " + self).c_str()) != 0) GTEST_SKIP() << self << " is not for everybody";
+  if (std::system((user + "unshare --user --pid --mount --fork true 2>/dev/null").c_str()) != 0)
+    GTEST_SKIP() << "this machine allows users no namespaces";
+  const std::string tests =
+      "*ExitCodeOfTheMainProcessDecides*rootless:*HasTheImagesVariables*rootless:*StopsByTheImages*rootless:"
+      "*NothingIsLeftWhenTheSupervisorIsKilled*rootless:*WhatItWritesIsLimited*rootless";
+  EXPECT_EQ(std::system(("cd / && " + user + "env TMPDIR=/tmp " + self + " --gtest_brief=1 --gtest_filter='" +
+                         tests + "'")
+                            .c_str()),
+            0);
 }
 
 struct Unrunnable {

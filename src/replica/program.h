@@ -48,6 +48,8 @@ class Program {
     static_cast<void>(start);
     static_cast<void>(end);
   }
+  /// Removes what whoever removes the attempt's folder may not: all has ended, and its output is read.
+  virtual void CleanUp(const ProgramStart& start) const { static_cast<void>(start); }
 };
 
 /// The program of the manifest in what was prepared for it. kFailedPrecondition: there is nothing to run.

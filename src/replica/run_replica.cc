@@ -8,6 +8,7 @@
 
 #include "async/diagnostics.h"
 #include "replica/main.h"
+#include "replica/oci_container.h"
 #include "replica/supervisor.h"
 
 namespace trainyard::replica {
@@ -63,6 +64,10 @@ Result<Supervisor::Setup> SetUp(Arguments arguments) {
 }  // namespace
 
 int RunReplica(int argc, char** argv, ProgramSource& source) {
+  if (argc == 3 && std::string_view(argv[1]) == kRemoveContainer) {
+    RemoveContainerFolder(AttemptDir{argv[2]}.Container());
+    return 0;
+  }
   auto arguments = ParseArguments(argc, argv);
   if (!arguments) {
     std::fputs("usage: trainyard replica [--fence=N] [--spool-bytes-max=N] ATTEMPT_DIR\n", stderr);

@@ -289,6 +289,7 @@ void Supervisor::FinishProcess() {
   }
   log_.Say(LogEntry::INFO, kModuleCompleted);
   process_.reset();
+  program_->CleanUp(StartOf());
   log_.Say(LogEntry::INFO, kCleanUpFinished);
   if (succeeded) log_.Say(LogEntry::INFO, kTaskCompleted);
   End(std::move(exit));

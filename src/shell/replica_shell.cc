@@ -40,7 +40,7 @@ std::string ProcPath(pid_t pid, std::string_view rest) {
   return "/proc/" + std::to_string(pid) + std::string(rest);
 }
 
-/// The processes that hold a replica: the init process of its sandbox, and its program.
+/// The processes that hold a replica: the init process of its sandbox, or of its container, and its program.
 struct Replica {
   pid_t init = -1;
   UniqueFd pidfd;  ///< of the init process
@@ -51,16 +51,32 @@ std::unexpected<Error> NotRunning() {
   return std::unexpected(FailedPrecondition("the replica's program does not run"));
 }
 
+UniqueFd OpenProcess(pid_t pid) { return UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))); }
+
+/// A container's first process, below the runtime in a PID namespace of its own; -1: there is no container.
+pid_t FindContainer(pid_t init, const std::vector<pid_t>& below) {
+  struct stat outside{};
+  if (stat(ProcPath(init, "/ns/pid").c_str(), &outside) != 0) return -1;
+  for (const pid_t pid : below) {
+    struct stat inside{};
+    if (stat(ProcPath(pid, "/ns/pid").c_str(), &inside) == 0 && inside.st_ino != outside.st_ino) return pid;
+  }
+  return -1;
+}
+
 Result<Replica> FindReplica(const AttemptDir& dir) {
   const auto supervisor = replica::LockHolder(dir);
   if (!supervisor) return NotRunning();
   for (const pid_t pid : replica::Descendants(*supervisor)) {
     const auto name = ReadFile(ProcPath(pid, "/comm"));
     if (!name || *name != kInitName) continue;
-    Replica found{.init = pid, .pidfd = UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)))};
+    Replica found{.init = pid, .pidfd = OpenProcess(pid)};
     const std::vector<pid_t> below = replica::Descendants(pid);
     if (!found.pidfd || below.empty()) return NotRunning();
     found.program = below.front();  // its first child; what lost its parent comes behind it
+    if (const pid_t container = FindContainer(pid, below); container > 0)
+      found = {.init = container, .pidfd = OpenProcess(container), .program = container};
+    if (!found.pidfd) return NotRunning();
     return found;
   }
   return NotRunning();

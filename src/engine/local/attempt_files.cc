@@ -1,9 +1,12 @@
 #include "engine/local/attempt_files.h"
 
+#include <spawn.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -12,6 +15,7 @@
 #include "async/file.h"
 #include "replica/cgroup.h"
 #include "replica/engine_container.h"
+#include "replica/main.h"
 #include "replica/spool.h"
 #include "wire/time.h"
 
@@ -113,10 +117,23 @@ void KillLockHolders(const AttemptDir& dir) {
   for (const pid_t pid : replica::LockHolders(dir)) kill(pid, SIGKILL);
 }
 
+/// What a container wrote may be owned by ids that only a process in their user namespace can be: one of ours
+/// removes it.
+static void RemoveContainer(const AttemptDir& dir) {
+  if (geteuid() == 0 || access(dir.Container().c_str(), F_OK) != 0) return;
+  std::array<std::string, 4> words = {"trainyard", "replica", replica::kRemoveContainer, dir.path};
+  std::array<char*, 5> argv = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
+  pid_t pid = -1;
+  if (posix_spawn(&pid, "/proc/self/exe", nullptr, nullptr, argv.data(), environ) != 0) return;
+  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
 Status RemoveAttempt(const AttemptDir& dir) {
   TY_RETURN_IF_ERROR(RefuseAlive(dir));
   TY_RETURN_IF_ERROR(replica::RemoveNotedContainers(dir));
   if (const auto cgroup = ReadFile(dir.Cgroup()); cgroup && !cgroup->empty()) replica::RemoveCgroup(*cgroup);
+  RemoveContainer(dir);
   std::error_code error;
   fs::remove_all(dir.path, error);
   if (error == std::errc::permission_denied) {

@@ -18,6 +18,7 @@
 #include "async/file.h"
 #include "replica/cgroup.h"
 #include "replica/main.h"
+#include "replica/oci_container.h"
 
 namespace trainyard::replica {
 
@@ -93,6 +94,7 @@ AttemptFixture::~AttemptFixture() {
     waitpid(supervisor_, nullptr, 0);
   }
   if (const auto cgroup = ReadFile(dir_.Cgroup())) RemoveCgroup(*cgroup);
+  RemoveContainerFolder(dir_.Container());
 }
 
 void AttemptFixture::Program(const std::string& script) {

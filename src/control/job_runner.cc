@@ -269,7 +269,7 @@ void JobRunner::AfterEvent(const v1::Event& event) {
     SweepLeftover(key);
   } else if (event.has_ended()) {
     outside_.admissions.Leave(job_.uid());
-    Diagnose(DiagnosticLevel::kInfo,
+    Diagnose(job_.has_trial() ? DiagnosticLevel::kDebug : DiagnosticLevel::kInfo,
              "job " + job_.job().job_id() + (job_.has_trial() ? "/" + job_.trial().trial_id() : "") + " is " +
                  Job::State_Name(job_.job().state()) +
                  (job_.job().error_message().empty() ? "" : ": " + job_.job().error_message()));

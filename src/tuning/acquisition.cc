@@ -15,8 +15,11 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using Place = Encoding::Place;
 
-constexpr double kTailStart = -5.0;                     // below: the asymptotic series
-constexpr double kFeasiblePrior = 0.3;                  // results supposed at every point
+constexpr double kTailStart = -5.0;      // below: the asymptotic series
+constexpr double kFeasiblePrior = 0.05;  // results supposed at every point
+constexpr double kWorthMin = -12;        // logarithm of the improvement, in deviations of the results
+constexpr double kFeasiblePower =
+    5;  // a bargain behind a border is tempting: the doubt weighs more than once
 constexpr std::array kSpreads{0.2, 0.05, 0.01, 0.002};  // of places round a seed, as a share of the region
 constexpr double kCoordinatesMoved = 4;                 // of a seed, on average
 constexpr int kRounds = 2;  // of moving coordinates freely and choosing the others
@@ -52,10 +55,23 @@ double Feasibility::LogProbability(const VectorXd& features, VectorXd* gradient)
   const double good = fine.sum() + kFeasiblePrior;
   if (gradient != nullptr) {
     const VectorXd pull = fine / good - weight / all;
-    *gradient += (gap.transpose() * pull).cwiseProduct(rate);
+    *gradient += kFeasiblePower * (gap.transpose() * pull).cwiseProduct(rate);
   }
-  return std::log(good / all);
+  return kFeasiblePower * std::log(good / all);
 }
+
+namespace {
+
+// Where no trial failed, worth is the improvement's logarithm however small. Elsewhere less than this is
+// nothing: a model that is certain would rather fail a hundred times than look where it expects nothing.
+LogImprovement AtLeast(double log_improvement, bool failures) {
+  if (!failures) return {log_improvement, 1};
+  const double top = std::max(log_improvement, kWorthMin);
+  const double sum = std::exp(log_improvement - top) + std::exp(kWorthMin - top);
+  return {top + std::log(sum), std::exp(log_improvement - top) / sum};
+}
+
+}  // namespace
 
 VectorXd Acquisition::Of(const MatrixXd& features) const {
   VectorXd mean;
@@ -64,7 +80,8 @@ VectorXd Acquisition::Of(const MatrixXd& features) const {
   VectorXd value(features.rows());
   for (Index i = 0; i < value.size(); ++i) {
     const double deviation = std::sqrt(variance[i]);
-    value[i] = std::log(deviation) + LogExpectedImprovement((best - mean[i]) / deviation).value +
+    const double worth = std::log(deviation) + LogExpectedImprovement((best - mean[i]) / deviation).value;
+    value[i] = AtLeast(worth, feasibility.points.rows() > 0).value +
                feasibility.LogProbability(features.row(i).transpose(), nullptr);
   }
   return value;
@@ -81,8 +98,10 @@ double Acquisition::Of(const VectorXd& features, VectorXd& gradient) const {
   const VectorXd deviation_gradient = variance_gradient / (2 * deviation);
   gradient = deviation_gradient / deviation +
              improvement.slope * (-mean_gradient - z * deviation_gradient) / deviation;
-  gradient = gradient.cwiseProduct(lens.scale);
-  return std::log(deviation) + improvement.value + feasibility.LogProbability(features, &gradient);
+  const LogImprovement worth =
+      AtLeast(std::log(deviation) + improvement.value, feasibility.points.rows() > 0);
+  gradient = worth.slope * gradient.cwiseProduct(lens.scale);
+  return worth.value + feasibility.LogProbability(features, &gradient);
 }
 
 namespace {

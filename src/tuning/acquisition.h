@@ -32,7 +32,7 @@ struct Feasibility {
   Eigen::VectorXd failed;  ///< 1: had no result
   Eigen::VectorXd rate;    ///< 1 / length, by column
 
-  /// Its logarithm, and adds its gradient.
+  /// Its logarithm, several times, and adds its gradient.
   [[nodiscard]] double LogProbability(const Eigen::VectorXd& features, Eigen::VectorXd* gradient) const;
 };
 

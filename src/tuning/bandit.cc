@@ -1,12 +1,14 @@
 #include "tuning/bandit.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
 
+#include "tuning/design.h"
+#include "tuning/model_choice.h"
 #include "tuning/random.h"
 
 namespace trainyard::tuning {
@@ -17,60 +19,87 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using Place = Encoding::Place;
 
-constexpr std::uint64_t kDesignStream = 0x64657369;
 constexpr std::uint64_t kSearchStream = 0x73656172;
 
+// The reasons and the measurements behind these are in docs/adr/0018-tuner.md.
 constexpr double kDesignBase = 3;
-constexpr double kDesignPerDimension = 0.5;
+constexpr double kDesignPerParameter = 0.5;
 constexpr double kDesignShare = 0.25;  // of the planned trials at most
-constexpr double kGlobalRows = 300;    // trials that the model of the whole space learns from
-constexpr double kLengthMean = 0.4;    // of the prior, times the root of the dimension
+constexpr int kResultsMin = 3;         // for a model
+constexpr int kTurns = 2;              // suggestions, of which so many are of the neighbourhood's model
+constexpr int kLocalTurns = 1;
+constexpr double kGlobalRowsMax = 300;    // trials that the model of the whole space learns from
+constexpr double kLocalRowsFactor = 1.5;  // trials of a local model, times the coefficients of a quadratic
+constexpr double kLocalRowsMax = 150;
+constexpr double kGlobalLength = 0.4;  // mean of the prior over length scales, times the root of d
+constexpr double kLocalLength = 0.6;
 constexpr double kLengthDeviation = 0.8;
-constexpr double kLocalLengthMean = 0.6;
 constexpr double kLogNoiseMin = -18;
-constexpr double kFitsMax = 30;
-constexpr double kLocalEvery = 2;
-constexpr double kLocalRowsFactor = 1.5;  // times the coefficients of a quadratic
-constexpr double kLocalRowsMax = 120;
+constexpr double kLogNoiseHigh = -6;  // at least, where the user says that results are noisy
+constexpr double kLogNoiseLow = -12;  // at most, where the user says that they are not
+constexpr int kFitEvaluations = 14;
 constexpr double kRadiusRank = 1.0;  // times d + 1: the neighbour that is as far as the region goes
 constexpr double kRadiusFactor = 1.0;
 constexpr double kRadiusMin = 1e-7;
-constexpr double kSeeds = 5;
-constexpr double kRepeatNoise = 0.05;
+constexpr double kRadiusMax = 0.5;
+constexpr double kRadiusConverged = 1e-6;  // from here on the neighbourhood has one turn in so many:
+constexpr int kConvergedTurns = 6;
+constexpr double kLocalNoiseMax = 0.3;   // share of the variance: above it the neighbourhood tells nothing
+constexpr double kApart = 0.02;          // of the region's width: running trials keep this distance
+constexpr double kFeasibleLength = 0.2;  // how far a failure reaches, times the root of d
+constexpr int kSeeds = 5;
+constexpr double kRepeatNoise = 0.05;  // share of the variance from which on a repeat tells something new
 
-Lens LocalLens(const Encoding& encoding, const VectorXd& centre, double radius) {
-  Lens lens = Lens::Identity(centre.size());
-  const Features& features = encoding.features();
-  for (std::size_t c = 0; c < features.numeric.size(); ++c) {
-    if (features.numeric[c] == 0) continue;
-    const auto column = static_cast<Index>(c);
-    lens.scale[column] = 0.5 / radius;
-    lens.offset[column] = centre[column] - radius;
-  }
-  return lens;
-}
-
-std::vector<Index> ByLoss(const VectorXd& losses) {
-  std::vector<Index> order(static_cast<std::size_t>(losses.size()));
+std::vector<Index> Ascending(const VectorXd& values) {
+  std::vector<Index> order(static_cast<std::size_t>(values.size()));
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {}, [&](Index i) { return losses[i]; });
+  std::ranges::sort(order,
+                    [&](Index a, Index b) { return values[a] != values[b] ? values[a] < values[b] : a < b; });
   return order;
 }
 
+GaussianProcessOptions Options(const StudySpec& spec, double dimension, double length) {
+  GaussianProcessOptions options;
+  options.log_length_mean = std::log(length * std::sqrt(dimension));
+  options.log_length_deviation = kLengthDeviation;
+  options.log_noise_min = spec.noise == Noise::kHigh ? kLogNoiseHigh : kLogNoiseMin;
+  options.log_noise_max = spec.noise == Noise::kLow ? kLogNoiseLow : 0;
+  options.evaluations_max = kFitEvaluations;
+  return options;
+}
+
+// Which trials a model learns from, in what coordinates, and where it looks.
+struct View {
+  std::vector<Index> rows;
+  Lens lens;
+  Region region;
+  double length = 0;
+  double radius = 1;
+};
+
 }  // namespace
 
+// The models of the last evidence: a second suggestion before the next result needs no other ones.
 struct Bandit::Models {
-  struct Fitted {
+  struct Kept {
+    MatrixXd x;
+    VectorXd losses;
     GaussianProcess model;
-    Lens lens;
-    VectorXd values;  // as the model sees them
   };
-  MatrixXd features;  // of the evidence's places
-  std::vector<Index> order;
-  VectorXd losses;
-  std::optional<Fitted> global;
-  std::optional<Fitted> local;
-  double radius = 1;
+  std::optional<Kept> global;
+  std::optional<Kept> local;
+
+  const GaussianProcess& Of(const View& view, const StudySpec& spec, const Encoding& encoding,
+                            const MatrixXd& features, const VectorXd& all_losses) {
+    const MatrixXd x = view.lens.Through(features(view.rows, Eigen::all));
+    const VectorXd losses = all_losses(view.rows);
+    auto& kept = view.radius < 1 ? local : global;
+    if (!kept || kept->losses.size() != losses.size() || kept->losses != losses || kept->x != x) {
+      const auto d = static_cast<double>(encoding.size());
+      kept.emplace(x, losses, ChooseModel(encoding.features(), x, losses, Options(spec, d, view.length)));
+    }
+    return kept->model;
+  }
 };
 
 Bandit::Bandit(const StudySpec& spec, const Encoding& encoding)
@@ -79,155 +108,119 @@ Bandit::~Bandit() = default;
 
 namespace {
 
-// Points that fill the space evenly: a Halton sequence with its digits permuted.
-double Halton(std::uint64_t index, int base, Random& random) {
-  std::vector<int> digits(static_cast<std::size_t>(base));
-  std::iota(digits.begin(), digits.end(), 0);
-  for (int i = base - 1; i > 0; --i) {
-    std::swap(digits[static_cast<std::size_t>(i)], digits[static_cast<std::size_t>(random.Below(i + 1))]);
+View GlobalView(const std::vector<Index>& order, Index columns, Index parameters) {
+  View view;
+  const auto size = static_cast<Index>(order.size());
+  const auto limit = static_cast<Index>(kGlobalRowsMax);
+  for (const Index rank : HeadAndSpread(size, limit, limit / 3)) {
+    view.rows.push_back(order[static_cast<std::size_t>(rank)]);
   }
-  double value = 0;
-  double share = 1;
-  for (int i = 0; i < 20 && share > 1e-9; ++i) {
-    share /= base;
-    value += share * digits[index % static_cast<std::uint64_t>(base)];
-    index /= static_cast<std::uint64_t>(base);
+  view.lens = Lens::Identity(columns);
+  view.region = {Place::Zero(parameters), Place::Ones(parameters)};
+  view.length = kGlobalLength;
+  return view;
+}
+
+// The nearest neighbours of the best point, and a box as wide as the nearest few of them are away: it shrinks
+// as trials gather there, and grows when the best point moves on.
+View LocalView(const Encoding& encoding, const MatrixXd& features, const MatrixXd& failed,
+               const Place& centre, Index incumbent) {
+  View view;
+  const auto d = static_cast<double>(encoding.size());
+  VectorXd distances = (features.rowwise() - features.row(incumbent)).rowwise().norm();
+  const std::vector<Index> near = Ascending(distances);
+  const double wanted = std::min(kLocalRowsMax, kLocalRowsFactor * (d + 1) * (d + 2) / 2);
+  const std::size_t taken = std::min(near.size(), static_cast<std::size_t>(wanted));
+  view.rows.assign(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(taken));
+  distances.conservativeResize(features.rows() + failed.rows());
+  distances.tail(failed.rows()) = (failed.rowwise() - features.row(incumbent)).rowwise().norm();
+  std::ranges::sort(distances);
+  const Index rank = std::min(distances.size() - 1, static_cast<Index>(kRadiusRank * (d + 1)));
+  view.radius = std::clamp(kRadiusFactor * distances[rank], kRadiusMin, kRadiusMax);
+  view.region = {(centre.array() - view.radius).max(0.0), (centre.array() + view.radius).min(1.0)};
+  view.lens = Lens::Identity(features.cols());
+  for (std::size_t c = 0; c < encoding.features().numeric.size(); ++c) {
+    if (encoding.features().numeric[c] == 0) continue;
+    const auto column = static_cast<Index>(c);
+    view.lens.scale[column] = 0.5 / view.radius;
+    view.lens.offset[column] = features(incumbent, column) - view.radius;
   }
-  return std::min(value + share * random.Uniform(), 1 - 1e-12);
+  view.length = kLocalLength;
+  return view;
 }
 
-Place DesignPlace(const StudySpec& spec, const Encoding& encoding, std::uint64_t index) {
-  constexpr std::array kPrimes{2,  3,  5,  7,  11, 13, 17, 19, 23, 29, 31, 37,
-                               41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89};
-  Place place(static_cast<Index>(encoding.size()));
-  for (std::size_t p = 0; p < encoding.size(); ++p) {
-    Random random(spec.seed ^ kDesignStream, p);
-    double unit = 0.5;
-    if (index > 0) {
-      unit = p < kPrimes.size() ? Halton(index, kPrimes[p], random)
-                                : Random(spec.seed ^ kDesignStream, (p << 32) + index).Uniform();
-    }
-    const auto& choices = encoding.Choices(p);
-    place[static_cast<Index>(p)] =
-        choices.empty() ? unit
-                        : choices[static_cast<std::size_t>(unit * static_cast<double>(choices.size()))];
+MatrixXd FeaturesOf(const Encoding& encoding, const std::vector<Place>& places) {
+  MatrixXd features(static_cast<Index>(places.size()), static_cast<Index>(encoding.features().group.size()));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    features.row(static_cast<Index>(i)) = encoding.FeaturesOf(places[i]).transpose();
   }
-  return place;
+  return features;
 }
 
-GaussianProcessOptions Options(const StudySpec& spec, double dimension, double length_mean) {
-  GaussianProcessOptions options;
-  options.log_length_mean = std::log(length_mean * std::sqrt(dimension));
-  options.log_length_deviation = kLengthDeviation;
-  options.log_noise_min = spec.noise == Noise::kHigh ? -6 : kLogNoiseMin;
-  options.log_noise_max = spec.noise == Noise::kLow ? -12 : 0;
-  options.evaluations_max = static_cast<int>(kFitsMax);
-  return options;
+Feasibility FeasibilityOf(const MatrixXd& features, const MatrixXd& failed, double length) {
+  Feasibility feasibility;
+  if (failed.rows() == 0) return feasibility;
+  feasibility.points.resize(features.rows() + failed.rows(), features.cols());
+  feasibility.points << features, failed;
+  feasibility.failed = VectorXd::Zero(feasibility.points.rows());
+  feasibility.failed.tail(failed.rows()).setOnes();
+  feasibility.rate = VectorXd::Constant(features.cols(), 1 / length);
+  return feasibility;
 }
 
-}  // namespace
-
-// The best of models with different warps and kernels.
-struct ModelChoice {
-  std::optional<GaussianProcess> model;
-  VectorXd values;
-};
-
-namespace {
-
-ModelChoice FitBest(const Features& features, const MatrixXd& x, const VectorXd& losses,
-                    const GaussianProcessOptions& base) {
-  ModelChoice best;
-  double best_loss = std::numeric_limits<double>::infinity();
-  const auto consider = [&](Kernel kernel, double power, const Hyperparameters* start) {
-    GaussianProcessOptions options = base;
-    options.kernel = kernel;
-    const Warped warped = Warp(losses, power);
-    GaussianProcess model(features, x, warped.values, options);
-    model.Fit(start != nullptr ? *start : model.Default());
-    const double loss = model.loss() - warped.log_slope;
-    if (best.model && !(loss < best_loss)) return;
-    best_loss = loss;
-    best.model.emplace(std::move(model));
-    best.values = warped.values;
-  };
-  for (const double power : {1.0, 0.0, 0.5}) consider(Kernel::kMatern52, power, nullptr);
-  for (const double power : {1.0, 0.0}) consider(Kernel::kGaussian, power, nullptr);
-  return best;
-}
-
-double LowestMean(const GaussianProcess& model, const MatrixXd& x) {
-  VectorXd mean;
-  VectorXd variance;
-  model.At(x, mean, variance);
-  return mean.minCoeff();
+double Nearest(const MatrixXd& rows, const VectorXd& features) {
+  return rows.rows() == 0 ? std::numeric_limits<double>::infinity()
+                          : (rows.rowwise() - features.transpose()).rowwise().squaredNorm().minCoeff();
 }
 
 }  // namespace
 
 Bandit::Proposal Bandit::Propose(const Evidence& evidence, std::uint64_t index) {
   const auto d = static_cast<double>(encoding_.size());
-  const auto n = static_cast<Index>(evidence.places.size());
-  double design = std::ceil(kDesignBase + kDesignPerDimension * d);
+  double design = std::ceil(kDesignBase + kDesignPerParameter * d);
   if (spec_.trials_planned > 0) design = std::min(design, std::ceil(kDesignShare * spec_.trials_planned));
-  if (static_cast<double>(index) < design || n < 3) {
-    return {{{DesignPlace(spec_, encoding_, index), 0}}, false};
+  if (static_cast<double>(index) < design || static_cast<int>(evidence.places.size()) < kResultsMin) {
+    return {{{DesignPlace(spec_.seed, encoding_, index), 0}}, false};
   }
-  Random random(spec_.seed ^ kSearchStream, index);
-  MatrixXd features(n, static_cast<Index>(encoding_.features().group.size()));
-  for (Index i = 0; i < n; ++i) {
-    features.row(i) = encoding_.FeaturesOf(evidence.places[static_cast<std::size_t>(i)]).transpose();
-  }
-  const std::vector<Index> order = ByLoss(evidence.losses);
-  const bool local = index % static_cast<std::uint64_t>(kLocalEvery) == 0;
+  const MatrixXd features = FeaturesOf(encoding_, evidence.places);
+  const MatrixXd failed = FeaturesOf(encoding_, evidence.infeasible);
+  const MatrixXd pending = FeaturesOf(encoding_, evidence.pending);
+  const std::vector<Index> order = Ascending(evidence.losses);
+  const auto turn = [&](int turns) { return static_cast<int>(index % static_cast<std::uint64_t>(turns)); };
 
-  std::vector<Index> rows;
-  Lens lens = Lens::Identity(features.cols());
-  Region region{Place::Zero(static_cast<Index>(encoding_.size())),
-                Place::Ones(static_cast<Index>(encoding_.size()))};
+  View view =
+      LocalView(encoding_, features, failed, evidence.places[static_cast<std::size_t>(order[0])], order[0]);
+  bool local = view.radius < kRadiusConverged ? turn(kConvergedTurns) == 0 : turn(kTurns) < kLocalTurns;
   if (local) {
-    const Index incumbent = order.front();
-    const VectorXd distances = (features.rowwise() - features.row(incumbent)).rowwise().norm();
-    const std::vector<Index> near = ByLoss(distances);
-    const double wanted = std::min(kLocalRowsMax, kLocalRowsFactor * (d + 1) * (d + 2) / 2);
-    const auto taken = std::min(near.size(), static_cast<std::size_t>(wanted));
-    rows.assign(near.begin(), near.begin() + static_cast<std::ptrdiff_t>(taken));
-    const auto rank = std::min(near.size() - 1, static_cast<std::size_t>(kRadiusRank * (d + 1)));
-    const double radius = std::clamp(kRadiusFactor * distances[near[rank]], kRadiusMin, 0.5);
-    const Place& centre = evidence.places[static_cast<std::size_t>(incumbent)];
-    for (Index p = 0; p < centre.size(); ++p) {
-      region.low[p] = std::max(0.0, centre[p] - radius);
-      region.high[p] = std::min(1.0, centre[p] + radius);
-    }
-    lens = LocalLens(encoding_, features.row(incumbent).transpose(), radius);
-  } else {
-    const auto limit = std::min(order.size(), static_cast<std::size_t>(kGlobalRows));
-    rows.assign(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(limit));
+    const auto& model = models_->Of(view, spec_, encoding_, features, evidence.losses);
+    local = model.noise_variance() < kLocalNoiseMax;
   }
-  const MatrixXd x = lens.Through(features(rows, Eigen::all));
-  const VectorXd losses = evidence.losses(rows);
-  ModelChoice choice =
-      FitBest(encoding_.features(), x, losses, Options(spec_, d, local ? kLocalLengthMean : kLengthMean));
-  GaussianProcess& model = *choice.model;
-  Acquisition acquisition;
-  acquisition.model = &model;
-  acquisition.lens = lens;
-  acquisition.best = LowestMean(model, x);
-  for (const auto* others : {&evidence.pending, &evidence.infeasible}) {
-    for (const Place& place : *others) {
-      const VectorXd seen = (encoding_.FeaturesOf(place) - lens.offset).cwiseProduct(lens.scale);
-      model.Append(seen, model.At(seen).mean);
-    }
+  if (!local) view = GlobalView(order, features.cols(), static_cast<Index>(encoding_.size()));
+  GaussianProcess model = models_->Of(view, spec_, encoding_, features, evidence.losses);
+
+  const double reach = kFeasibleLength * std::sqrt(d) * view.radius;
+  const Acquisition acquisition{&model, view.lens, FeasibilityOf(features, failed, reach), model.LeastMean()};
+  for (const MatrixXd* others : {&pending, &failed}) {
+    const MatrixXd seen = view.lens.Through(*others);
+    for (Index i = 0; i < seen.rows(); ++i) model.Append(seen.row(i), model.At(VectorXd(seen.row(i))).mean);
   }
   std::vector<Place> seeds;
   for (std::size_t i = 0; i < std::min(order.size(), static_cast<std::size_t>(kSeeds)); ++i) {
     seeds.push_back(evidence.places[static_cast<std::size_t>(order[i])]);
   }
+  Random random(spec_.seed ^ kSearchStream, index);
   Proposal proposal;
-  proposal.repeats_useful =
-      spec_.noise == Noise::kHigh ||
-      (spec_.noise == Noise::kUnknown && std::exp(model.hyperparameters().log_noise) > kRepeatNoise);
-  proposal.places = Search(encoding_, acquisition, region, seeds, {}, random);
+  proposal.repeats_useful = spec_.noise == Noise::kHigh ||
+                            (spec_.noise == Noise::kUnknown && model.noise_variance() > kRepeatNoise);
+  proposal.places = Search(encoding_, acquisition, view.region, seeds, {}, random);
+  // The best that is not next to a running trial, and nearer to a trial with a result than to one without.
+  const double apart = std::pow(kApart * view.radius, 2);
+  const auto first = std::ranges::find_if(proposal.places, [&](const Scored& scored) {
+    const VectorXd its = encoding_.FeaturesOf(scored.place);
+    return Nearest(pending, its) >= apart &&
+           (failed.rows() == 0 || Nearest(failed, its) > Nearest(features, its));
+  });
+  if (first != proposal.places.end()) std::rotate(proposal.places.begin(), first, first + 1);
   return proposal;
 }
 

@@ -178,6 +178,7 @@ void GaussianProcess::Fit(const Hyperparameters& start) {
   };
   const Minimum minimum = Minimize(objective, Packed(start), low, high,
                                    {.evaluations_max = options_.evaluations_max, .gain_min = 1e-3});
+  loss_ = minimum.value;
   Use(Unpacked(minimum.x));
 }
 
@@ -195,7 +196,6 @@ bool GaussianProcess::Use(const Hyperparameters& hyperparameters) {
     if (factor.info() == Eigen::Success) {
       lower_ = factor.matrixL();
       Solve();
-      loss_ = Loss(used_, nullptr);
       return true;
     }
     noise_ = std::max(noise_ * 10, 1e-10 * k.diagonal().maxCoeff());
@@ -210,6 +210,11 @@ void GaussianProcess::Solve() {
   weights_ -= mean_ * ones_;
   const double spread = (y_.array() - mean_).matrix().dot(weights_) + kSpreadPrior;
   variance_ = std::max(spread, kSpreadPrior) / static_cast<double>(y_.size());
+}
+
+double GaussianProcess::LeastMean() const {
+  // K a = y - mean, and what is predicted is (K - noise) a + mean.
+  return (y_ - noise_ * weights_).minCoeff();
 }
 
 double GaussianProcess::noise_variance() const noexcept { return variance_ * noise_; }

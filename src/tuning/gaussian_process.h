@@ -59,10 +59,13 @@ class GaussianProcess {
   double Loss(const Hyperparameters& hyperparameters, Eigen::VectorXd* gradient) const;
 
   [[nodiscard]] const Hyperparameters& hyperparameters() const noexcept { return used_; }
-  [[nodiscard]] double loss() const noexcept { return loss_; }
+  [[nodiscard]] const GaussianProcessOptions& options() const noexcept { return options_; }
+  [[nodiscard]] double loss() const noexcept { return loss_; }  ///< of the last fit
   [[nodiscard]] Eigen::Index size() const noexcept { return x_.rows(); }
   [[nodiscard]] double noise_variance() const noexcept;
 
+  /// The least of the means at its own points.
+  [[nodiscard]] double LeastMean() const;
   [[nodiscard]] Prediction At(const Eigen::VectorXd& x) const;
   /// The same with the gradients by column of x.
   Prediction At(const Eigen::VectorXd& x, Eigen::VectorXd& mean_gradient,

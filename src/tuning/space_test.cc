@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tuning/grid.h"
 #include "tuning/values.h"
 

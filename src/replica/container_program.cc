@@ -17,6 +17,11 @@ namespace {
 
 std::string FolderOf(const ProgramStart& start) { return AttemptDir{RealPath(start.dir.path)}.Container(); }
 
+/// Half of the memory, as the kernel gives it to a machine.
+std::int64_t SharedMemoryBytes(const v1::Manifest::Limits& limits) {
+  return limits.shared_memory_bytes() > 0 ? limits.shared_memory_bytes() : limits.memory_bytes() / 2;
+}
+
 Result<container::Spec> MakeSpec(const ProgramStart& start, const image::Image& image,
                                  std::vector<std::string> argv) {
   const image::ImageConfig& config = image.config;
@@ -33,7 +38,7 @@ Result<container::Spec> MakeSpec(const ProgramStart& start, const image::Image& 
       .binds = std::move(devices.binds),
       .devices = std::move(devices.nodes),
       .hooks = std::move(devices.hooks),
-      .shared_memory_bytes = start.manifest.limits().shared_memory_bytes()};
+      .shared_memory_bytes = SharedMemoryBytes(start.manifest.limits())};
   const auto image_has = [&image](const std::string& path) { return ImageHas(image, path); };
   for (FileView::Bind& bind : ContainerBinds(start, channels, image_has))
     spec.binds.push_back({std::move(bind.from), std::move(bind.to), bind.read_only});

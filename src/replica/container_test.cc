@@ -180,6 +180,12 @@ TEST_P(ContainerTest, SharedMemoryIsAsBigAsAskedFor) {
   EXPECT_THAT(RunScript("df -k /dev/shm | awk 'NR==2 {print $2}'"), ElementsAre("INFO 8192"));
 }
 
+TEST_P(ContainerTest, SharedMemoryIsHalfOfTheMemory) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root for a cgroup";
+  manifest_.mutable_limits()->set_memory_bytes(std::int64_t{128} << 20);
+  EXPECT_THAT(RunScript("df -k /dev/shm | awk 'NR==2 {print $2}'"), ElementsAre("INFO 65536"));
+}
+
 TEST_P(ContainerTest, TakesFortyLayers) {
   for (int layer = 1; layer < 40; ++layer) {
     image_.AddFile(layer, "/layers/" + std::to_string(layer), "x");
@@ -262,6 +268,7 @@ TEST_P(ContainerTest, AKilledMainProcessIsAFailure) {
 TEST_P(ContainerTest, RunningOutOfMemoryIsSeen) {
   if (geteuid() != 0) GTEST_SKIP() << "needs root for a cgroup";
   manifest_.mutable_limits()->set_memory_bytes(std::int64_t{64} << 20);
+  manifest_.mutable_limits()->set_shared_memory_bytes(std::int64_t{512} << 20);
   Script("dd if=/dev/zero of=/dev/shm/x bs=1M count=200 2>/dev/null || exit 9");
   const v1::ExitRecord exit = RunImage();
   EXPECT_EQ(exit.cause(), v1::ExitRecord::OUT_OF_MEMORY);

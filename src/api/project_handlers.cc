@@ -127,10 +127,8 @@ void AddProjectRoutes(MlMethods& methods) {
   methods.Add(Method::kGet, project + "/locations", locations, ListLocations);
   methods.Add(Method::kGet, location, one_location, GetLocation);
   methods.Add(Method::kGet, project + "/operations", operations, ListOperations);
-  for (const std::string& parent : {project, location}) {
-    methods.Add(Method::kGet, parent + "/operations/{operation}", operation, GetOperation);
-    methods.Add(Method::kPost, parent + "/operations/{operation}:cancel", empty, CancelOperation);
-  }
+  methods.Add(Method::kGet, project + "/operations/{operation}", operation, GetOperation);
+  methods.Add(Method::kPost, project + "/operations/{operation}:cancel", empty, CancelOperation);
 }
 
 }  // namespace trainyard::api

@@ -16,6 +16,7 @@
 #include "api/shell_handlers.h"
 #include "api/status_handlers.h"
 #include "api/storage_handlers.h"
+#include "api/study_handlers.h"
 #include "engine/replica_link.h"
 #include "environment/python_probe.h"
 #include "environment/site_hook.h"
@@ -89,6 +90,7 @@ Result<Installation::Stores> Installation::OpenStores(boost::asio::io_context& l
   TY_TRY(stores.buckets,
          storage::Buckets::Open({.data = data.Path(""), .create_on_use = options.create_buckets}, clock,
                                 foundation.files));
+  TY_TRY(stores.studies, studies::StudyService::Open(loop.get_executor(), clock, data.Path("studies.db")));
   return stores;
 }
 
@@ -164,6 +166,7 @@ void Installation::AddRoutes() {
   api::AddJobRoutes(ml, jobs_);
   api::AddPolicyRoutes(ml, jobs_);
   api::AddProjectRoutes(ml);
+  api::AddStudyRoutes(ml, *stores_.studies);
   api::AddShellRoutes(router_, jobs_);
   api::AddStatusRoutes(router_, jobs_);
   api::AddStorageRoutes(router_, *stores_.buckets);

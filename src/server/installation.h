@@ -23,6 +23,7 @@
 #include "storage/buckets.h"
 #include "store/journal.h"
 #include "store/sqlite/sqlite_job_store.h"
+#include "studies/study_service.h"
 
 namespace trainyard::server {
 
@@ -46,6 +47,7 @@ class Installation {
   [[nodiscard]] const DataDirectory& data() const noexcept { return data_; }
   [[nodiscard]] control::Settings& settings() noexcept { return settings_; }
   [[nodiscard]] control::JobService& jobs() noexcept { return jobs_; }
+  [[nodiscard]] studies::StudyService& studies() noexcept { return *stores_.studies; }
   [[nodiscard]] storage::Buckets& buckets() noexcept { return *stores_.buckets; }
   [[nodiscard]] const http::Router& router() const noexcept { return router_; }
   [[nodiscard]] http::RequestCounts& request_counts() noexcept { return request_counts_; }
@@ -59,6 +61,7 @@ class Installation {
     std::unique_ptr<logs::LogTails> tails;
     std::unique_ptr<metrics::UsageHistory> usage;
     std::unique_ptr<storage::Buckets> buckets;
+    std::unique_ptr<studies::StudyService> studies;
   };
   /// What the stores stand on.
   struct Foundation {

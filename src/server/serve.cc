@@ -122,8 +122,9 @@ asio::awaitable<void> StopOnSignal(asio::io_context& loop, asio::signal_set& sig
   loop.stop();
 }
 
-asio::awaitable<void> RecoverJobs(control::JobService& jobs, Status& recovered, asio::io_context& loop) {
-  recovered = co_await jobs.Recover();
+asio::awaitable<void> RecoverAll(Installation& installation, Status& recovered, asio::io_context& loop) {
+  recovered = co_await installation.jobs().Recover();
+  if (recovered) recovered = co_await installation.studies().Recover();
   loop.stop();
 }
 
@@ -137,10 +138,10 @@ Status CheckOptions(const ServeOptions& options) {
   return replica::CheckIsolatedNetworks();
 }
 
-/// Jobs are taken over before anyone can ask; the loop runs for that alone.
-Status Recover(asio::io_context& loop, control::JobService& jobs) {
+/// Jobs and studies are taken over before anyone can ask; the loop runs for that alone.
+Status Recover(asio::io_context& loop, Installation& installation) {
   Status recovered;
-  asio::co_spawn(loop, RecoverJobs(jobs, recovered, loop), asio::detached);
+  asio::co_spawn(loop, RecoverAll(installation, recovered, loop), asio::detached);
   loop.run();
   loop.restart();
   return recovered;
@@ -182,7 +183,7 @@ Status Run(const ServeOptions& options) {
     TY_TRY(front, GoogleFront::Open(setup, installation->settings()));
   }
 
-  TY_RETURN_IF_ERROR(Recover(loop, installation->jobs()));
+  TY_RETURN_IF_ERROR(Recover(loop, *installation));
   TY_RETURN_IF_ERROR(server.ListenUnix(data.server_socket()));
   TY_RETURN_IF_ERROR(data.Announce({.url = url,
                                     .tls_url = Url("https", "localhost", tls_port),

@@ -18,8 +18,9 @@ namespace {
 using boost::asio::awaitable;
 using Kind = StoredOperation::Kind;
 
-constexpr std::size_t kWorksMax = 16;           ///< tuners kept; one of a long study takes up to 256 MB
-constexpr std::chrono::seconds kRetryPause{1};  ///< after an error of the store, a full disk say
+constexpr std::size_t kWorksMax = 16;  ///< tuners kept; one of a long study takes up to 256 MB
+constexpr std::chrono::milliseconds kOperationWait{500};  ///< of one who asks for an operation
+constexpr std::chrono::seconds kRetryPause{1};            ///< after an error of the store, a full disk say
 
 awaitable<void> Sleep(std::chrono::steady_clock::duration time) {
   boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor);
@@ -63,7 +64,11 @@ Result<std::unique_ptr<StudyService>> StudyService::Open(boost::asio::any_io_exe
 
 StudyService::StudyService(boost::asio::any_io_executor loop, const Clock& clock, StudyStore store,
                            StudyStore reader)
-    : clock_(clock), store_(std::move(store)), reader_(std::move(reader)), tasks_(std::move(loop)) {}
+    : loop_(std::move(loop)),
+      clock_(clock),
+      store_(std::move(store)),
+      reader_(std::move(reader)),
+      tasks_(loop_) {}
 
 StudyService::~StudyService() = default;
 
@@ -168,8 +173,14 @@ awaitable<Result<longrunning::Operation>> StudyService::CheckEarlyStopping(Trial
 }
 
 awaitable<Result<longrunning::Operation>> StudyService::GetOperation(OperationName name) {
-  auto get = [this, name = std::move(name)] { return studies::GetOperation(reader_, name); };
-  co_return co_await OnPool(readers_, std::move(get));
+  auto get = [this, name] { return studies::GetOperation(reader_, name); };
+  Result<longrunning::Operation> operation = co_await OnPool(readers_, get);
+  if (!operation || operation->done()) co_return operation;
+  if (const auto end = ends_.find(name.id); end != ends_.end()) {
+    const std::shared_ptr<Event> ended = end->second;
+    co_await ended->WaitFor(kOperationWait);
+  }
+  co_return co_await OnPool(readers_, get);
 }
 
 awaitable<Status> StudyService::CancelOperation(OperationName name) {
@@ -180,6 +191,7 @@ awaitable<Status> StudyService::CancelOperation(OperationName name) {
 void StudyService::Enqueue(const StoredOperation& operation) {
   auto [queue, is_new] = queues_.try_emplace(operation.study_uid);
   queue->second.push_back(operation.id);
+  ends_.emplace(operation.id, std::make_shared<Event>(loop_));
   if (is_new) tasks_.Spawn(RunStudy(operation.study_uid));
 }
 
@@ -189,7 +201,9 @@ awaitable<void> StudyService::RunStudy(std::int64_t study_uid) {
   while (!queue.empty()) {
     Status run = co_await RunOperation(study_uid, queue.front());
     if (run) {
+      const auto ended = ends_.extract(queue.front());
       queue.pop_front();
+      ended.mapped()->Set();
       failing = false;
       continue;
     }

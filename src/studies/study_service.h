@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "async/event.h"
 #include "async/task_group.h"
 #include "base/clock.h"
 #include "base/result.h"
@@ -59,6 +60,7 @@ class StudyService {
   boost::asio::awaitable<Result<longrunning::Operation>> Suggest(StudyName study,
                                                                  ml::v1::SuggestTrialsRequest asked);
   boost::asio::awaitable<Result<longrunning::Operation>> CheckEarlyStopping(TrialName name);
+  /// Waits a little for one that is not done: clients ask at once, and then not for a second or more.
   boost::asio::awaitable<Result<longrunning::Operation>> GetOperation(OperationName name);
   boost::asio::awaitable<Status> CancelOperation(OperationName name);
 
@@ -71,10 +73,13 @@ class StudyService {
   boost::asio::awaitable<Result<bool>> TryOperation(std::int64_t study_uid, std::int64_t id);
   std::shared_ptr<StudyWork> WorkFor(const OperationTask& task);
 
+  boost::asio::any_io_executor loop_;
   const Clock& clock_;
   StudyStore store_;                                         ///< on the thread of writer_
   StudyStore reader_;                                        ///< on the thread of readers_
   std::map<std::int64_t, std::deque<std::int64_t>> queues_;  ///< operations by study; the first one runs
+  /// Of the operations in queues_; set when it leaves. Shared with those who wait.
+  std::map<std::int64_t, std::shared_ptr<Event>> ends_;
   struct Kept {
     std::shared_ptr<StudyWork> work;  ///< shared with the pool while it computes
     std::int64_t used = 0;

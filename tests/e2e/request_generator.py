@@ -136,6 +136,10 @@ class Generator:
             return self.random.choice(["bucket", "bucket", "packages", "no-such-bucket", "x"])
         if "object" in name.lower():
             return self.random.choice(["object", "a%2Fb", "none", "%E6%97%A5"])
+        if "stud" in name.lower():
+            return self.random.choice(["known", "known", "none"])
+        if "trial" in name.lower() or "operation" in name.lower():
+            return self.random.choice(["1", "2", "none"])
         if "location" in name.lower():
             return self.random.choice(["us-central1", "mars"])
         return urllib.parse.quote(self._text().encode("utf-8", "replace")[:40], safe="") or "x"
@@ -208,6 +212,5 @@ class Generator:
 
 
 def is_served(method_id):
-    return method_id.startswith(("ml.projects.jobs.", "ml.projects.locations.get", "ml.projects.locations.list", "ml.projects.operations.",
-                                 "ml.projects.getConfig", "ml.projects.locations.operations.", "logging.entries.list",
-                                 "storage.objects.", "storage.buckets."))
+    return method_id.startswith(("ml.projects.jobs.", "ml.projects.locations.", "ml.projects.operations.", "ml.projects.getConfig",
+                                 "logging.entries.list", "storage.objects.", "storage.buckets."))

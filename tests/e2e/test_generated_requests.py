@@ -68,6 +68,11 @@ def put_back(server, upload):
     """Some of the requests delete what others ask for."""
     server.upload("bucket", "object", b"content")
     server.upload("bucket", "a/b", b"content")
+    studies = "/v1/projects/p/locations/us-central1/studies"
+    study = {"studyConfig": {"metrics": [{"metric": "m"}], "parameters": [
+        {"parameter": "x", "type": "DOUBLE", "doubleValueSpec": {"maxValue": 1}}]}}
+    server.request("POST", studies, params={"studyId": "known"}, json=study)
+    server.request("POST", f"{studies}/known/trials:suggest", json={"clientId": "c", "suggestionCount": 2})
     return upload(server, "probe")
 
 

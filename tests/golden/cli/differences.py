@@ -19,6 +19,7 @@ COMMANDS = ["Available groups for trainyard ai-platform jobs:", "", "      submi
             "      maintain                Stop a replica of a job and start it again, as maintenance does.",
             "      shell                   Open a shell in a replica of a running training job.",
             "      stream-logs             Show logs from a running training job.",
+            "      trials                  Show the trials of a hyperparameter tuning job: --format table, csv, json, yaml.",
             "      update                  Update the labels of a training job.", "",
             "For detailed information on a command and its flags, run:", "  trainyard ai-platform jobs COMMAND --help"]
 

@@ -24,8 +24,8 @@ using google::protobuf::FieldDescriptor;
 using Kind = JsonValue::Kind;
 
 constexpr std::int64_t kDurationSecondsMax = 315'576'000'000;  // 10,000 years: protobuf's own
-constexpr double kTimestampSecondsMin = -62'135'596'800;             // year 1
-constexpr double kTimestampSecondsMax = 253'402'300'799;             // year 9999
+constexpr double kTimestampSecondsMin = -62'135'596'800;       // year 1
+constexpr double kTimestampSecondsMax = 253'402'300'799;       // year 9999
 constexpr std::size_t kFractionDigitsMax = 9;
 
 /// Walks a document along a message type and notes what does not fit. Texts and their odd punctuation are
@@ -165,9 +165,9 @@ class ShapeWalk {
                                       : seconds >= kTimestampSecondsMin && seconds <= kTimestampSecondsMax &&
                                             nanos >= 0 && nanos < 1e9;
     if (in_range) return;
-    InvalidValue(path_, MessageUrl(type),
-                 "Field '" + value.name + "', " + (is_duration ? "Duration" : "Timestamp") +
-                     " value exceeds limits");
+    InvalidValue(
+        path_, MessageUrl(type),
+        "Field '" + value.name + "', " + (is_duration ? "Duration" : "Timestamp") + " value exceeds limits");
   }
 
   void Time(const JsonValue& value, const Descriptor& type) {

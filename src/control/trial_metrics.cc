@@ -42,15 +42,19 @@ std::string CountedFiles(std::size_t count) {
 struct TrialMetrics::State {
   std::string tag;
   storage::Buckets& buckets;
-  std::string job_dir;                              ///< without a slash at its end; empty: none
-  wire::ObjectUri folder;                           ///< the same, with a slash
-  MetricReport reported;                            ///< by the supervisor
-  MetricReport former;                              ///< what a former server knew from the bucket
-  std::shared_ptr<Summaries> summaries;             ///< shared with the task that reads
+  std::string job_dir;     ///< without a slash at its end; empty: none
+  wire::ObjectUri folder;  ///< the same, with a slash
+  MetricReport reported;   ///< by the supervisor
+  MetricReport former;     ///< what a former server knew from the bucket
+  /// Shared with the task that reads, which has it for itself meanwhile: the loop looks at `seen`.
+  std::shared_ptr<Summaries> summaries;
+  MetricReport seen;                                ///< of `summaries`
+  std::string spelling;                             ///< the same
   std::map<std::string, std::int64_t> generations;  ///< of files that are read
   MetricReport merged;
   std::string warned;  ///< the spelling that the user was told of
 
+  void Look();
   bool Merge();
   boost::asio::awaitable<void> ReadNew(std::string object, std::int64_t generation);
 };
@@ -62,17 +66,22 @@ TrialMetrics::TrialMetrics(std::string tag, std::string job_dir, storage::Bucket
   if (!folder) return;  // there is none
   state_->job_dir = std::move(job_dir);
   state_->folder = *std::move(folder);
+  state_->Look();
 }
 
 TrialMetrics::~TrialMetrics() = default;
 
+/// While no task reads.
+void TrialMetrics::State::Look() {
+  seen = summaries->Report();
+  seen.add_places(job_dir + CountedFiles(summaries->files()));
+  spelling = summaries->Spelling();
+}
+
 bool TrialMetrics::State::Merge() {
-  MetricReport seen = summaries->Report();
-  if (!job_dir.empty()) seen.add_places(job_dir + CountedFiles(summaries->files()));
   const bool from_metric_file = reported.place().ends_with(measurement::kMetricFile);
-  MetricReport now = from_metric_file || reported.measurements().empty()
-                         ? measurement::Merge(reported, seen)
-                         : measurement::Merge(std::move(seen), reported);
+  MetricReport now = from_metric_file || reported.measurements().empty() ? measurement::Merge(reported, seen)
+                                                                         : measurement::Merge(seen, reported);
   if (now.measurements().empty()) now = measurement::Merge(std::move(now), former);
   const bool changed = now.SerializeAsString() != merged.SerializeAsString();
   merged = std::move(now);
@@ -118,6 +127,7 @@ boost::asio::awaitable<bool> TrialMetrics::ReadSummaries() {
     }
     query.page_token = page->next_page_token();
   } while (!query.page_token.empty());
+  state_->Look();
   co_return state_->Merge();
 }
 
@@ -128,8 +138,8 @@ std::string TrialMetrics::WhyNone() const {
 }
 
 std::string TrialMetrics::TakeWarning() {
-  const std::string spelling = state_->summaries->Spelling();
-  const std::string place = state_->summaries->Report().place();
+  const std::string& spelling = state_->spelling;
+  const std::string& place = state_->seen.place();
   if (spelling.empty() || spelling == state_->warned || state_->merged.place() != place) return {};
   state_->warned = spelling;
   return measurement::SpellingWarning(state_->tag, spelling, place);

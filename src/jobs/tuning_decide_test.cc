@@ -269,9 +269,9 @@ struct FailureRow {
   const char* ends;     ///< in this order: S succeeds, F fails
   const char* message;  ///< a part of it; empty: the job goes on or has succeeded
 };
-class Failures : public testing::TestWithParam<FailureRow> {};
+class TuningFailures : public testing::TestWithParam<FailureRow> {};
 
-TEST_P(Failures, AreTheJobsWhenTheyAreTooMany) {
+TEST_P(TuningFailures, AreTheJobsWhenTheyAreTooMany) {
   SimulatedTuning tuning(GetParam().spec);
   for (const char* end = GetParam().ends; *end != '\0'; ++end) {
     tuning.Settle();
@@ -292,7 +292,7 @@ TEST_P(Failures, AreTheJobsWhenTheyAreTooMany) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Rules, Failures,
+    Rules, TuningFailures,
     testing::Values(
         FailureRow{"first_of_one", "max_trials: 9", "F",
                    "Hyperparameter Tuning Trial #1 Failed before any other successful trials were completed. "

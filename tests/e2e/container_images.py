@@ -16,6 +16,7 @@ import io
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -111,6 +112,7 @@ class Images:
         tars = ([tar_of(files)] if files else []) + list(layers)
         for tar in tars:
             image["rootfs"]["diff_ids"].append(digest_of(tar))
+            image.get("history", []).append({"created_by": name})  # one for each layer, or podman cannot commit
             parent["layers"].append(self.add_layer(tar, compress))
         return self.finish(name, image, parent["layers"])
 
@@ -259,6 +261,9 @@ RECIPES = {
     "stubborn": derived("busybox", cmd=["/bin/sh", "-c", STUBBORN]),
     "layers40": many_layers,
     "large": large,
+    # A layer of 12 MB that cannot be compressed, and a small one on top: to be cut in the middle.
+    "heavy": lambda images, name: images.derive("busybox", name, layers=[tar_of({"/heavy": random.Random(1).randbytes(12 << 20)}),
+                                                                         tar_of({"/small": "small"})]),
     # Cannot be run: no such file; a file without the x bit; made for another kind of machine.
     "no-program": derived("busybox", entrypoint=["/nothing/here"], cmd=None),
     "not-executable": derived("busybox", files={"/plain": "text"}, entrypoint=["/plain"], cmd=None),

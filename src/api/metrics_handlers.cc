@@ -110,8 +110,7 @@ std::vector<ReplicaSample> LivingReplicas(const MetricsSources& sources) {
       const std::string task = cluster::TaskName(replica.id());
       const auto* latest = sources.usage.Find(control::LogUid(job), control::UsageName(job, task));
       if (latest == nullptr) continue;
-      PrometheusText::Labels labels{
-          {"project", job.project()}, {"job", job.job().job_id()}, {"task", task}};
+      PrometheusText::Labels labels{{"project", job.project()}, {"job", job.job().job_id()}, {"task", task}};
       if (job.has_trial()) labels.emplace_back("trial", job.trial().trial_id());
       all.push_back({std::move(labels), latest});
     }

@@ -36,8 +36,8 @@ struct AttemptName {
 /// Threads and processes of one container: far above what trainers use, below what takes a machine down.
 inline constexpr int kContainerPidsMax = 16'384;
 
-/// What follows the user's arguments: a trial's flags, then "--job-dir" and the job's (or the trial's) place, if
-/// it has one. Source: spec environment.md section 6, hyperparameter-tuning.md section 4.
+/// What follows the user's arguments: a trial's flags, then "--job-dir" and the job's (or the trial's) place,
+/// if it has one. Source: spec environment.md section 6, hyperparameter-tuning.md section 4.
 [[nodiscard]] std::vector<std::string> ServiceArgs(const v1::JobRecord& job);
 
 /// What the supervisor of a replica's attempt is told. A function of its arguments: made again after a

@@ -21,7 +21,8 @@ struct TimeLimit {
 
 /// The limit that counts now: maxWaitTime from createTime until the job was RUNNING for the first time,
 /// maxRunningTime from then on, restarts and retries included. Nothing when there is none or it lies beyond
-/// what SysTime can hold, and for a trial: the limits are the whole tuning job's. The job has not ended. Pure: any thread. Source: spec lifecycle.md section 5.
+/// what SysTime can hold, and for a trial: the limits are the whole tuning job's. The job has not ended.
+/// Pure: any thread. Source: spec lifecycle.md section 5.
 [[nodiscard]] std::optional<TimeLimit> NextTimeLimit(const control::v1::JobRecord& job);
 
 }  // namespace trainyard::jobs

@@ -353,7 +353,7 @@ TEST_F(TuningRunnerTest, AStoreThatLiesLosesAndRepeatsNothing) {
 class TuningKilled : public TuningRunnerTest, public testing::WithParamInterface<int> {};
 
 TEST_P(TuningKilled, AtAnyPointNoTrialIsLostOrRepeated) {
-  for (int turn = GetParam(); turn < GetParam() + 20; turn += 2) {
+  for (int turn = GetParam(); turn < GetParam() + 20; turn += 4) {
     const std::string job_id = "j" + std::to_string(turn);
     Spawn(service_->Create("p", MakeTuningJob(job_id, 3, 2)));
     loop_.context.restart();

@@ -65,7 +65,6 @@ void AddProgram(Json& json, const image::Image& image) {
   Set(json, "workingDir", JsonString(config.working_dir.empty() ? "/" : config.working_dir));
   Set(json, "user", JsonString(config.user.empty() ? "root" : config.user));
   Set(json, "stopSignal", JsonString(config.stop_signal.empty() ? "SIGTERM" : config.stop_signal));
-  Json labels = JsonObject();
   std::vector<std::string> lines;
   for (const auto& [name, value] : config.labels) lines.push_back(name + "=" + value);
   Set(json, "labels", JsonArray(lines));

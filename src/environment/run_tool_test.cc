@@ -29,6 +29,23 @@ TEST(RunTool, PassesLinesOnAndKeepsTheTail) {
   EXPECT_EQ(end->tail.size(), 5U);
 }
 
+TEST(RunTool, PassesInputAndOutputAsTheyAre) {
+  const UniqueFd input(::open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  const UniqueFd output(::open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  ASSERT_EQ(::pwrite(input.get(), "a\r\n\n b", 6, 0), 6);
+  ToolCommand command = Shell("cat; echo remark >&2");
+  command.input = input.get();
+  command.output = output.get();
+  std::vector<std::string> out;
+  const auto end = RunTool(command, [&](std::string_view line) { out.emplace_back(line); }, {}, {});
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->tail, std::vector<std::string>{"remark"});
+  EXPECT_TRUE(out.empty());
+  std::string copied(16, '\0');
+  copied.resize(static_cast<std::size_t>(::pread(output.get(), copied.data(), copied.size(), 0)));
+  EXPECT_EQ(copied, "a\r\n\n b");
+}
+
 TEST(RunTool, BoundsTheTailAndTheLine) {
   const auto end = RunTool(
       Shell("i=0; while [ $i -lt 500 ]; do echo $i; i=$((i+1)); done; head -c 100000 /dev/zero"), {}, {}, {});

@@ -10,6 +10,7 @@ import tempfile
 
 import pytest
 
+from container_engines import container_server, engine, make_engine, way  # fixtures  # noqa: F401
 from container_images import cutting_proxy, images, make_registry, registry  # fixtures  # noqa: F401
 from trainyard_server import PROGRAM, ROOT, Server, kill, processes_with
 

@@ -33,7 +33,10 @@ Error Refusal(const Error& why, const std::string& image, std::string field) {
   if (code == Code::kNotFound || code == Code::kPermissionDenied || code == Code::kUnauthenticated)
     code = Code::kFailedPrecondition;
   if (code == Code::kDeadlineExceeded) code = Code::kUnavailable;
-  return {code, "The image " + image + " cannot be used: " + why.message, std::move(field)};
+  std::string_view reason = why.message;
+  const std::string said_already = "image " + image + ": ";
+  if (reason.starts_with(said_already)) reason.remove_prefix(said_already.size());
+  return {code, "The image " + image + " cannot be used: " + std::string(reason), std::move(field)};
 }
 
 }  // namespace

@@ -156,7 +156,7 @@ TEST_F(LookUpTest, ARefusalNamesTheRoleThatBroughtTheImage) {
         Case{Code::kFailedPrecondition, Code::kFailedPrecondition},
         Case{Code::kInvalidArgument, Code::kInvalidArgument},
         Case{Code::kDeadlineExceeded, Code::kUnavailable}, Case{Code::kUnavailable, Code::kUnavailable}}) {
-    refusal_ = Error{row.found, "it is gone. Push it again.", ""};
+    refusal_ = Error{row.found, "image a: it is gone. Push it again.", ""};
     EXPECT_EQ(Make(kDistributed).error(),
               (Error{row.told, "The image a cannot be used: it is gone. Push it again.",
                      "master_config.image_uri"}));

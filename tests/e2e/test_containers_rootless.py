@@ -26,10 +26,13 @@ def server(registry, images):
         folder = pathlib.Path(folder)
         folder.chmod(0o755)
         (folder / "ids").write_text(FURTHER_IDS)
+        # newuidmap wants to know its user's name.
+        (folder / "passwd").write_text(pathlib.Path("/etc/passwd").read_text() + f"ty-rootless:x:{USER}:{USER}::/:/bin/sh\n")
         program = folder / "trainyard"
         # /etc/subuid of this server alone says that the user has further ids.
         program.write_text("#!/bin/sh\nexec unshare -m --propagation private sh -c '"
-                           f"mount --bind {folder}/ids /etc/subuid && mount --bind {folder}/ids /etc/subgid && "
+                           f"mount --bind {folder}/passwd /etc/passwd && mount --bind {folder}/ids /etc/subuid && "
+                           f"mount --bind {folder}/ids /etc/subgid && "
                            f"exec setpriv --reuid {USER} --regid {USER} --clear-groups "
                            f"env HOME={folder}/home {trainyard_server.PROGRAM} \"$@\"' sh \"$@\"\n")
         program.chmod(0o755)
@@ -50,6 +53,7 @@ class Rootless(Server):
         super().__init__(data, *flags)
 
     def start(self):
+        (self.data / "environments/runtimes.d").mkdir(parents=True, exist_ok=True)
         for path in [self.data, *self.data.rglob("*")]:
             os.chown(path, USER, USER, follow_symlinks=False)
         own, trainyard_server.PROGRAM = trainyard_server.PROGRAM, str(self.program)

@@ -13,7 +13,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr Index kFitRowsMax = 120;
+constexpr Index kFitRowsMax = 80;
 constexpr int kRefinementsMax = 8;  // evaluations of a model that starts from another one's hyperparameters
 
 struct Candidate {

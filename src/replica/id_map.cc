@@ -40,6 +40,7 @@ std::optional<FurtherIds> FindFurtherIds() {
     if (access(mapper, X_OK) != 0) return std::nullopt;
   }
   const std::string name = OwnName();
+  if (name.empty()) return std::nullopt;  // the mappers refuse whom the passwd file does not know
   const auto users = FindSubordinateIds(ReadFile("/etc/subuid").value_or(""), name, getuid());
   const auto groups = FindSubordinateIds(ReadFile("/etc/subgid").value_or(""), name, getuid());
   if (!users || !groups) return std::nullopt;

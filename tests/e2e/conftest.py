@@ -12,7 +12,7 @@ import pytest
 
 from container_engines import container_server, engine, make_engine, way  # fixtures  # noqa: F401
 from container_images import cutting_proxy, images, make_registry, registry  # fixtures  # noqa: F401
-from trainyard_server import PROGRAM, ROOT, Server, kill, processes_with
+from trainyard_server import PROGRAM, ROOT, Server, end_supervisors
 
 
 @pytest.fixture(scope="session")
@@ -58,8 +58,7 @@ def make_server(tmp_path, environments):
     yield make
     for server in servers:
         server.stop()
-        for pid, command in processes_with(f"{server.data}/attempts/"):
-            kill(pid)
+        end_supervisors(server.data)
 
 
 @pytest.fixture

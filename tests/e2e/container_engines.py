@@ -17,7 +17,7 @@ import time
 import pytest
 
 from container_images import needs
-from trainyard_server import DEADLINE_S, Server, kill, processes_with, wait_for
+from trainyard_server import DEADLINE_S, Server, end_supervisors, processes_with, wait_for
 
 OCI_RUNTIMES = ("crun", "runc")
 
@@ -179,8 +179,7 @@ def stop_clean(server):
     left = lambda: leftovers(server) or None
     wait_for(lambda: None if left() else True, lambda: f"left behind: {left()}")
     server.stop()
-    for pid, _ in processes_with(f"{server.data}/attempts/"):
-        kill(pid)
+    end_supervisors(server.data)
 
 
 def leftovers(server):

@@ -9,7 +9,7 @@ import pytest
 
 import trainyard_server
 from container_engines import dead_cgroups, leftovers, oci, run_job, shell, submit_image
-from trainyard_server import Server, kill, processes_with, wait_for
+from trainyard_server import Server, end_supervisors, processes_with, wait_for
 
 USER = 64321  # nobody's
 FURTHER_IDS = f"{USER}:6000000:65536\n"
@@ -43,8 +43,7 @@ def server(registry, images):
         yield server
         wait_for(lambda: True if not leftovers(server) else None, lambda: str(leftovers(server)))
         server.stop()
-        for pid, _ in processes_with(f"{server.data}/attempts/"):
-            kill(pid)
+        end_supervisors(server.data)
 
 
 class Rootless(Server):

@@ -10,7 +10,7 @@ import socket
 import subprocess
 
 import pytest
-from trainyard_server import Server, kill, processes_with
+from trainyard_server import Server, end_supervisors, processes_with
 
 CLUSTER = {"scaleTier": "CUSTOM", "masterType": "n1-standard-4", "workerType": "n1-standard-4", "workerCount": "1"}
 
@@ -21,8 +21,7 @@ def server(shared_folder, environments):
     server = Server(shared_folder / "data", "--stop-grace", "1", environments=environments)
     yield server
     server.stop()
-    for pid, _ in processes_with(f"{server.data}/attempts/"):
-        kill(pid)
+    end_supervisors(server.data)
 
 
 class Victim:

@@ -36,8 +36,7 @@ def start(tmp_path, real_environments, monkeypatch):
     yield make
     for server in servers:
         server.stop()
-        for pid, _ in trainyard_server.processes_with(f"{server.data}/attempts/"):
-            trainyard_server.kill(pid)
+        trainyard_server.end_supervisors(server.data)
 
 
 @pytest.fixture(scope="module")

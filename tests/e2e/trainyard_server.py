@@ -162,6 +162,27 @@ def processes_with(text):
     return found
 
 
+def end_supervisors(data):
+    """Ends what the jobs of a stopped server left running, and the cgroups that a supervisor or its server would remove."""
+    pids = [pid for pid, _ in processes_with(f"{data}/attempts/")]
+    for pid in pids:
+        kill(pid)
+    wait_for(lambda: True if not processes_with(f"{data}/attempts/") else None, lambda: f"they live on: {pids}")
+    for pid in pids:
+        for cgroup in pathlib.Path("/sys/fs/cgroup").glob(f"**/trainyard-*-{pid}"):
+            wait_for(lambda: removed(cgroup) or None, lambda: f"{cgroup} is not empty")
+
+
+def removed(cgroup):
+    try:
+        cgroup.rmdir()
+    except FileNotFoundError:
+        return True
+    except OSError:  # its last processes are just ending
+        return False
+    return True
+
+
 def kill(pid):
     try:
         os.kill(pid, 9)

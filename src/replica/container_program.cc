@@ -10,6 +10,7 @@
 #include "replica/image_packages.h"
 #include "replica/machine_view.h"
 #include "replica/oci_container.h"
+#include "replica/task_lines.h"
 
 namespace trainyard::replica {
 
@@ -53,7 +54,11 @@ Result<std::unique_ptr<Program>> ContainerProgram::Make(const v1::Manifest& mani
 }
 
 std::vector<std::string> ContainerProgram::Announcement() const {
-  return {"Running the image " + manifest_.program().container().image() + " (" + image_.digest + ")."};
+  const v1::Manifest::Program& program = manifest_.program();
+  std::vector<std::string> lines = {"Running the image " + program.container().image() + " (" +
+                                    image_.digest + ")."};
+  if (!program.python_module().empty()) lines.push_back(RunningModuleLine(program.python_module()));
+  return lines;
 }
 
 Result<SandboxPlan> ContainerProgram::Plan(const ProgramStart& start, Fence fence) {

@@ -189,9 +189,10 @@ awaitable<Status> StudyService::CancelOperation(OperationName name) {
 }
 
 void StudyService::Enqueue(const StoredOperation& operation) {
+  // A request of the first moments may be found by Recover before its own answer gets here.
+  if (!ends_.emplace(operation.id, std::make_shared<Event>(loop_)).second) return;
   auto [queue, is_new] = queues_.try_emplace(operation.study_uid);
   queue->second.push_back(operation.id);
-  ends_.emplace(operation.id, std::make_shared<Event>(loop_));
   if (is_new) tasks_.Spawn(RunStudy(operation.study_uid));
 }
 

@@ -294,6 +294,21 @@ TEST_F(StudyServiceTest, AFormerServersOperationsAreDone) {
 }
 
 /// What is suggested depends on the study alone.
+TEST_F(StudyServiceTest, ARequestOfTheFirstMomentIsDoneOnce) {
+  Create(Config(kLine));
+  ml::v1::SuggestTrialsRequest asked;
+  asked.set_client_id("c");
+  asked.set_suggestion_count(1);
+  Result<longrunning::Operation> begun;
+  asio::co_spawn(
+      loop_, service_->Suggest(name_, asked),
+      [&begun](std::exception_ptr, Result<longrunning::Operation> answer) { begun = std::move(answer); });
+  EXPECT_TRUE(Ask(service_->Recover())) << "which finds what was just written";
+  ASSERT_TRUE(begun);
+  EXPECT_TRUE(Operation(*begun).done());
+  EXPECT_THAT(Suggested("other"), ElementsAre("2")) << "the first one's trial is the only one";
+}
+
 TEST_F(StudyServiceTest, ARestartChangesNothing) {
   const auto run = [this](bool restart) {
     std::vector<double> points;

@@ -168,7 +168,7 @@ def way(request):
 def container_server(way, environments):
     """One server for the tests of a module, by each way; nothing of its containers may be left when they are done."""
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="ty-containers-") as folder:
-        server = Server(pathlib.Path(folder) / "data", *way.flags, environments=environments)
+        server = Server(pathlib.Path(folder) / "data", *way.flags, "--stop-grace", "2", environments=environments)
         server.way, server.former = way, set(dead_cgroups())
         yield server
         stop_clean(server)
@@ -188,7 +188,7 @@ def leftovers(server):
     found = [f"process {pid}: {command}" for pid, command in processes_with(f"{server.data}/attempts/")]
     found += [f"mount {line.split()[4]}" for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
               if line.split()[4].startswith(data)]
-    found += [f"cgroup {path}" for path in set(dead_cgroups()) - getattr(server, "former", set())]
+    found += [f"cgroup {path}" for path in set(dead_cgroups()) - getattr(server, "former", FORMER)]
     found += [f"attempt {path}" for path in pathlib.Path(data, "attempts").glob("*")]
     found += [f"unfinished {path}" for pattern in ("pulls/*", "package_layers/*.partial")
               for path in pathlib.Path(data, "images").glob(pattern)]
@@ -205,6 +205,9 @@ def dead_cgroups():
             if name.startswith("trainyard-") and name.rsplit("-", 1)[1].isdigit() and \
                     not os.path.exists(f"/proc/{name.rsplit('-', 1)[1]}"):
                 yield f"{root}/{name}"
+
+
+FORMER = set(dead_cgroups())  # what was there before these tests
 
 
 def run_job(server, job_id, image, state="SUCCEEDED", **training_input):

@@ -38,7 +38,7 @@ def server(registry, images):
         program.chmod(0o755)
         for name in ("home", "data"):
             (folder / name).mkdir()
-        server = Rootless(folder / "data", program, *way.flags)
+        server = Rootless(folder / "data", program, *way.flags, "--stop-grace", "2")
         server.way, server.former = way, set(dead_cgroups())
         yield server
         wait_for(lambda: True if not leftovers(server) else None, lambda: str(leftovers(server)))

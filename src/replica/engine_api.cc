@@ -199,6 +199,9 @@ Result<ContainerState> EngineApi::Wait(const std::string& name) {
     if (answer && !IsSuccess(answer->status))
       return std::unexpected(EngineError("cannot wait for the container", answer->status, answer->body));
     TY_TRY(ContainerState state, Inspect(name));  // says more than the answer, which may have been lost
+    // podman's own state may be behind for a moment: of a container that has just ended it says 0 there.
+    if (const auto status = answer ? ParseWaitStatus(answer->body) : std::nullopt; status && !state.running)
+      state.exit_code = *status;
     if (!state.running) return state;
     if (answer) continue;
     if (answer.error().code != Code::kUnavailable) return std::unexpected(std::move(answer).error());

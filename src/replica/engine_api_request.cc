@@ -231,6 +231,14 @@ Result<ContainerState> ParseContainerState(std::string_view text) {
                         .pid = Number(state, "Pid")};
 }
 
+std::optional<int> ParseWaitStatus(std::string_view text) {
+  const auto answer = ParseObject(text);
+  if (!answer || !answer->contains("StatusCode")) return std::nullopt;
+  const auto status = static_cast<int>(Number(*answer, "StatusCode"));
+  if (status < 0) return std::nullopt;  // podman: it does not know
+  return status;
+}
+
 EngineProgress ParseEngineProgress(std::string_view line) {
   const auto parsed = ParseObject(line);
   if (!parsed) return {};

@@ -60,6 +60,8 @@ struct ContainerState {
   friend bool operator==(const ContainerState&, const ContainerState&) = default;
 };
 [[nodiscard]] Result<ContainerState> ParseContainerState(std::string_view json);
+/// The status in the answer to a wait; nothing if the engine does not know it.
+[[nodiscard]] std::optional<int> ParseWaitStatus(std::string_view json);
 
 /// One line of what POST images/create and images/load say while they work.
 struct EngineProgress {

@@ -124,6 +124,9 @@ TEST(EngineAnswers, State) {
       ParseContainerState(
           R"({"State": {"Running": false, "OOMKilled": true, "ExitCode": 137, "Error": "e", "Pid": 0}})"),
       (ContainerState{.exit_code = 137, .out_of_memory = true, .error = "e"}));
+  EXPECT_EQ(ParseWaitStatus(R"({"Error": null, "StatusCode": 3})"), 3);
+  EXPECT_EQ(ParseWaitStatus(R"({"StatusCode": -1})"), std::nullopt);
+  EXPECT_EQ(ParseWaitStatus(R"({"message": "gone"})"), std::nullopt);
   EXPECT_EQ(ParseContainerState(R"({"State": {"Running": true, "Pid": 42, "ExitCode": "x"}})"),
             (ContainerState{.running = true, .pid = 42}));
   EXPECT_EQ(ParseContainerNames(R"([{"Names": ["/a", "b"]}, {}, 1])"), (std::vector<std::string>{"a", "b"}));

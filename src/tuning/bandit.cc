@@ -183,6 +183,8 @@ Bandit::Proposal Bandit::Propose(const Evidence& evidence, std::uint64_t index) 
     return {{{DesignPlace(spec_.seed, encoding_, index), 0}}, false};
   }
   const MatrixXd features = FeaturesOf(encoding_, evidence.places);
+  if (features.cols() == 0)
+    return {{{DesignPlace(spec_.seed, encoding_, index), 0}}, false};  // one point only
   const MatrixXd failed = FeaturesOf(encoding_, evidence.infeasible);
   const MatrixXd pending = FeaturesOf(encoding_, evidence.pending);
   const std::vector<Index> order = Ascending(evidence.losses);

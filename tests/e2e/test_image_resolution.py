@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from container_engines import oci, stop_clean, submit_image
+from container_engines import oci, shell, stop_clean, submit_image
 from trainyard_server import PROGRAM
 
 SAY_AND_WAIT = "echo I am {}; trap 'exit 0' TERM; while :; do sleep 0.1; done"
@@ -94,7 +94,7 @@ def test_the_role_that_brought_the_image_is_named_and_nothing_is_created(new_ser
     assert text.startswith(f"The image {missing} cannot be used: there is no such image")
     assert server.request("GET", "/v1/projects/p/jobs/mixed").status_code == 404
     # Nobody runs what has no replicas.
-    submit_image(server, "alone", good, workerConfig={"imageUri": missing}, args=["-c", "true"])
+    submit_image(server, "alone", good, master=shell("true"), workerConfig={"imageUri": missing})
     assert server.wait("alone")["state"] == "SUCCEEDED"
 
 

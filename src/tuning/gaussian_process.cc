@@ -74,6 +74,13 @@ VectorXd SolveLower(const MatrixXd& lower, const VectorXd& b) {
   return lower.transpose().triangularView<Eigen::Upper>().solve(half);
 }
 
+/// A matrix without columns (a trend where nothing is numeric) has no rows to be written.
+void AppendRow(MatrixXd& matrix, const MatrixXd& row) {
+  const Index n = matrix.rows();
+  matrix.conservativeResize(n + 1, Eigen::NoChange);
+  if (matrix.cols() > 0) matrix.row(n) = row;
+}
+
 }  // namespace
 
 GaussianProcess::GaussianProcess(Features features, MatrixXd x, VectorXd y, GaussianProcessOptions options)
@@ -307,12 +314,9 @@ void GaussianProcess::Append(const VectorXd& x, double y) {
   const double prior = 1.0 + own * (linear_ + quadratic_ * own);
   const VectorXd v = lower_.triangularView<Eigen::Lower>().solve(k);
   const double kept_variance = variance_;
-  x_.conservativeResize(n + 1, Eigen::NoChange);
-  x_.row(n) = row;
-  scaled_.conservativeResize(n + 1, Eigen::NoChange);
-  scaled_.row(n) = z;
-  trend_.conservativeResize(n + 1, Eigen::NoChange);
-  trend_.row(n) = trend;
+  AppendRow(x_, row);
+  AppendRow(scaled_, z);
+  AppendRow(trend_, trend);
   y_.conservativeResize(n + 1);
   y_[n] = y;
   lower_.conservativeResize(n + 1, n + 1);

@@ -9,6 +9,8 @@
 #include <filesystem>
 
 #include "async/file.h"
+#include "environment/name_hash.h"
+#include "replica/machine_view.h"
 
 namespace trainyard::replica {
 
@@ -31,6 +33,11 @@ bool HasOpen(const std::string& pid, const struct stat& file) {
 }
 
 }  // namespace
+
+std::string InstallationName(const std::string& attempts_dir) {
+  constexpr std::size_t kDigits = 10;
+  return "trainyard-" + environment::NameHash().Add(RealPath(attempts_dir)).Hex().substr(0, kDigits);
+}
 
 Result<v1::Manifest> ReadManifest(const AttemptDir& dir) {
   TY_TRY(const std::string bytes, ReadFile(dir.Manifest()));

@@ -34,6 +34,11 @@ struct AttemptDir {
   [[nodiscard]] std::string SupervisorLog() const { return path + "/supervisor.log"; }
 };
 
+/// "trainyard-0123456789": what cgroups and containers of an installation's attempts are called begins so,
+/// since two installations on one machine have attempts of the same ids. Made from the real path of their
+/// folder.
+[[nodiscard]] std::string InstallationName(const std::string& attempts_dir);
+
 /// kDataLoss: not a manifest.
 [[nodiscard]] Result<v1::Manifest> ReadManifest(const AttemptDir& dir);
 /// Readable by its owner only: it holds the attempt's token.

@@ -16,7 +16,6 @@
 #include <thread>
 
 #include "async/file.h"
-#include "environment/name_hash.h"
 #include "http/client_stream.h"
 #include "replica/engine_api.h"
 #include "replica/engine_api_frames.h"
@@ -36,10 +35,7 @@ std::string EndFile(const AttemptDir& dir) { return dir.path + "/container_end";
 std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
 std::string NameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-std::string NamePrefix(const std::string& attempts_dir) {
-  constexpr std::size_t kDigits = 10;
-  return "trainyard-" + environment::NameHash().Add(RealPath(attempts_dir)).Hex().substr(0, kDigits) + "-";
-}
+std::string NamePrefix(const std::string& attempts_dir) { return InstallationName(attempts_dir) + "-"; }
 
 /// A shell's statuses above 128 are signals.
 int WaitStatus(int exit_code) {

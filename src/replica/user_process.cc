@@ -69,8 +69,9 @@ std::string_view Missing(Fence fence) {
 /// The cgroup, with a note of it for whoever has to clean up after a killed supervisor.
 Result<Cgroup> MakeCgroup(const AttemptDir& dir, const std::string& attempt_id, const CgroupLimits& limits,
                           std::vector<std::string>& unlimited) {
+  const std::string installation = InstallationName(dir.path.substr(0, dir.path.rfind('/')));
   TY_TRY(Cgroup cgroup,
-         Cgroup::Create("trainyard-" + attempt_id + "-" + std::to_string(getpid()), limits, unlimited));
+         Cgroup::Create(installation + "-" + attempt_id + "-" + std::to_string(getpid()), limits, unlimited));
   TY_TRY(const UniqueFd note, OpenFile(dir.Cgroup(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
   TY_RETURN_IF_ERROR(WriteAll(note.get(), cgroup.Note()));
   return cgroup;

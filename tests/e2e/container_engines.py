@@ -4,6 +4,7 @@ Tests that take `way` run once with each. A private podman serves the API: its s
 folder, nothing of the machine's own podman or Docker is touched.
 """
 
+import hashlib
 import http.client
 import json
 import os
@@ -169,7 +170,7 @@ def container_server(way, environments):
     """One server for the tests of a module, by each way; nothing of its containers may be left when they are done."""
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="ty-containers-") as folder:
         server = Server(pathlib.Path(folder) / "data", *way.flags, "--stop-grace", "2", environments=environments)
-        server.way, server.former = way, set(dead_cgroups())
+        server.way = way
         yield server
         stop_clean(server)
 
@@ -188,7 +189,7 @@ def leftovers(server):
     found = [f"process {pid}: {command}" for pid, command in processes_with(f"{server.data}/attempts/")]
     found += [f"mount {line.split()[4]}" for line in pathlib.Path("/proc/self/mountinfo").read_text().splitlines()
               if line.split()[4].startswith(data)]
-    found += [f"cgroup {path}" for path in set(dead_cgroups()) - getattr(server, "former", FORMER)]
+    found += [f"cgroup {path}" for path in dead_cgroups(data)]
     found += [f"attempt {path}" for path in pathlib.Path(data, "attempts").glob("*")]
     found += [f"unfinished {path}" for pattern in ("pulls/*", "package_layers/*.partial")
               for path in pathlib.Path(data, "images").glob(pattern)]
@@ -198,16 +199,14 @@ def leftovers(server):
     return found
 
 
-def dead_cgroups():
-    """Cgroups of replicas (trainyard-ATTEMPT-PID) whose supervisor is gone."""
+def dead_cgroups(data):
+    """Cgroups of the server's replicas (trainyard-INSTALLATION-ATTEMPT-PID) whose supervisor is gone."""
+    attempts = os.path.realpath(f"{data}/attempts")
+    installation = hashlib.sha1(f"{len(attempts)}:{attempts}".encode()).hexdigest()[:10]
     for root, folders, _ in os.walk("/sys/fs/cgroup"):
         for name in folders:
-            if name.startswith("trainyard-") and name.rsplit("-", 1)[1].isdigit() and \
-                    not os.path.exists(f"/proc/{name.rsplit('-', 1)[1]}"):
+            if name.startswith(f"trainyard-{installation}-") and not os.path.exists(f"/proc/{name.rsplit('-', 1)[1]}"):
                 yield f"{root}/{name}"
-
-
-FORMER = set(dead_cgroups())  # what was there before these tests
 
 
 def run_job(server, job_id, image, state="SUCCEEDED", **training_input):

@@ -35,9 +35,9 @@ spec = json.loads(os.environ["CLUSTER_SPEC"])
 me = (spec["task"]["type"], spec["task"]["index"])
 class Answer(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        if self.path.startswith("/done/") and self.path not in gone: gone.add(self.path); done.release()
         body = json.dumps(me).encode()
         self.send_response(200); self.send_header("Content-Length", str(len(body))); self.end_headers(); self.wfile.write(body)
+        if self.path.startswith("/done/") and self.path not in gone: gone.add(self.path); done.release()  # once it is answered
     def log_message(self, *words): pass
 done, gone = threading.Semaphore(0), set()
 host, port = spec["cluster"][me[0]][me[1]].split(":")

@@ -8,7 +8,7 @@ import tempfile
 import pytest
 
 import trainyard_server
-from container_engines import dead_cgroups, leftovers, oci, run_job, shell, submit_image
+from container_engines import leftovers, oci, run_job, shell, submit_image
 from trainyard_server import Server, end_supervisors, processes_with, wait_for
 
 USER = 64321  # nobody's
@@ -39,7 +39,7 @@ def server(registry, images):
         for name in ("home", "data"):
             (folder / name).mkdir()
         server = Rootless(folder / "data", program, *way.flags, "--stop-grace", "2")
-        server.way, server.former = way, set(dead_cgroups())
+        server.way = way
         yield server
         wait_for(lambda: True if not leftovers(server) else None, lambda: str(leftovers(server)))
         server.stop()

@@ -28,13 +28,16 @@ def server(registry, images):
         (folder / "ids").write_text(FURTHER_IDS)
         # newuidmap wants to know its user's name.
         (folder / "passwd").write_text(pathlib.Path("/etc/passwd").read_text() + f"ty-rootless:x:{USER}:{USER}::/:/bin/sh\n")
+        # A copy: the user may not be allowed to enter the folders that the program is built in.
+        own = shutil.copy2(trainyard_server.PROGRAM, folder / "program")
+        os.chmod(own, 0o755)
         program = folder / "trainyard"
         # /etc/subuid of this server alone says that the user has further ids.
         program.write_text("#!/bin/sh\nexec unshare -m --propagation private sh -c '"
                            f"mount --bind {folder}/passwd /etc/passwd && mount --bind {folder}/ids /etc/subuid && "
                            f"mount --bind {folder}/ids /etc/subgid && "
                            f"exec setpriv --reuid {USER} --regid {USER} --clear-groups "
-                           f"env HOME={folder}/home {trainyard_server.PROGRAM} \"$@\"' sh \"$@\"\n")
+                           f"env HOME={folder}/home {own} \"$@\"' sh \"$@\"\n")
         program.chmod(0o755)
         for name in ("home", "data"):
             (folder / name).mkdir()

@@ -102,7 +102,8 @@ Status LayerFolder::MakeParents(const std::string& folder) {
       TY_TRY(const UniqueFd parent, OpenFolder(ParentOf(path)));
       if (::mkdirat(parent.get(), NameOf(path).c_str(), UsualMode(path)) != 0)
         return std::unexpected(Failed("mkdir", path));
-      ::fchmodat(parent.get(), NameOf(path).c_str(), UsualMode(path), 0);
+      if (::fchmodat(parent.get(), NameOf(path).c_str(), UsualMode(path), 0) != 0)
+        return std::unexpected(Failed("chmod", path));
     } else if (!there) {
       return std::unexpected(Failed("open", path));
     }
@@ -237,7 +238,8 @@ Status LayerFolder::AddNode(std::string_view path, mode_t type, dev_t device,
   if (privileged_ &&
       ::fchownat(place.parent, place.name.c_str(), attributes.uid, attributes.gid, AT_SYMLINK_NOFOLLOW) != 0)
     return std::unexpected(Failed("chown", path));
-  ::fchmodat(place.parent, place.name.c_str(), attributes.mode, 0);
+  if (::fchmodat(place.parent, place.name.c_str(), attributes.mode, 0) != 0)
+    return std::unexpected(Failed("chmod", path));
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 
 namespace trainyard {
 
@@ -47,6 +48,18 @@ Status Collect(ChildProcess& child, int pipe, std::size_t bytes_max, SteadyTime 
 }
 
 }  // namespace
+
+std::string FindProgram(std::string_view name) {
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? std::string_view() : path;
+  while (!rest.empty()) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+    std::string candidate = std::string(folder) + "/" + std::string(name);
+    if (folder.starts_with('/') && access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return {};
+}
 
 Result<RunResult> RunProgram(SpawnOptions options, std::size_t output_bytes_max,
                              std::chrono::milliseconds wait_max) {

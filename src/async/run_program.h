@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "async/child_process.h"
 #include "base/result.h"
@@ -15,6 +16,10 @@ struct RunResult {
   std::string output;      ///< stdout and stderr, interleaved as written
   bool truncated = false;  ///< the output was longer than asked for; the rest was read and dropped
 };
+
+/// Where PATH has an executable file of that name: an absolute path, empty if nowhere. Relative folders of
+/// PATH do not count: what is found must not depend on where somebody stands.
+[[nodiscard]] std::string FindProgram(std::string_view name);
 
 /// Runs a program to its end with stdin from /dev/null and collects its output. Blocks: a pool's or a
 /// command's thread. kDeadlineExceeded: it ran longer than `wait_max` and was killed with its whole group.

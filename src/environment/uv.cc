@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "async/file.h"
+#include "async/run_program.h"
 #include "environment/build_lock.h"
 #include "environment/pip_settings.h"
 #include "environment/run_tool.h"
@@ -53,14 +54,7 @@ bool Executable(const fs::path& path) { return ::access(path.c_str(), X_OK) == 0
 }  // namespace
 
 fs::path FindUv(const Layout& layout) {
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? std::string_view() : path;
-  while (!rest.empty()) {
-    const std::string_view folder = rest.substr(0, rest.find(':'));
-    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-    if (fs::path candidate = fs::path(folder) / "uv"; candidate.is_absolute() && Executable(candidate))
-      return candidate;
-  }
+  if (std::string found = FindProgram("uv"); !found.empty()) return found;
   fs::path own = layout.Tools() / "uv" / "bin" / "uv";
   return Executable(own) ? own : fs::path();
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "async/file.h"
+#include "async/run_program.h"
 #include "async/unique_fd.h"
 #include "environment/run_tool.h"
 #include "image/credentials.h"
@@ -68,15 +69,8 @@ Access AccessTo(const Sources& sources, const Reference& reference) {
 }
 
 Result<Skopeo> Skopeo::Find(Options options) {
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path != nullptr ? path : "/usr/bin";
-  while (!rest.empty()) {
-    const std::string_view folder = rest.substr(0, rest.find(':'));
-    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
-    const std::string candidate = std::string(folder) + "/skopeo";
-    if (folder.starts_with('/') && ::access(candidate.c_str(), X_OK) == 0)
-      return Skopeo(candidate, std::move(options));
-  }
+  if (const std::string program = FindProgram("skopeo"); !program.empty())
+    return Skopeo(program, std::move(options));
   return std::unexpected(
       FailedPrecondition("images are pulled with skopeo, which is not installed (Debian, Ubuntu: apt-get "
                          "install skopeo; Fedora: dnf install "

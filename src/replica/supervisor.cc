@@ -13,6 +13,7 @@
 
 #include "async/diagnostics.h"
 #include "cluster/tf_config.h"
+#include "replica/engine_container.h"
 #include "replica/task_lines.h"
 #include "wire/time.h"
 
@@ -24,6 +25,7 @@ using logging::v2::LogEntry;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kDiskRetry{100};
+constexpr milliseconds kContainerRetry{1'000};
 /// Output that comes later from something that got away from its sandbox is not waited for.
 constexpr milliseconds kDrainMax{5'000};
 /// Shorter runs are not worth a cgroup.
@@ -303,6 +305,14 @@ void Supervisor::End(v1::ExitRecord exit) {
 
 /// All lines are in the spool: now the record, on disk before anybody hears of it.
 void Supervisor::RecordExit() {
+  // A container whose engine is away may still run: then the attempt has not ended.
+  if (const Status removed = RemoveNotedContainers(setup_.dir); !removed) {
+    if (!std::exchange(says_container_left_, true))
+      log_.Say(LogEntry::WARNING, "The container may still run: " + removed.error().message +
+                                      ". The replica ends when the engine is back.");
+    retry_disk_ = now_ + kContainerRetry;
+    return;
+  }
   if (const Status written = WriteExit(setup_.dir, exit_); !written) {
     Diagnose(DiagnosticLevel::kError, "cannot write the exit record: " + written.error().message);
     retry_disk_ = now_ + kDiskRetry;

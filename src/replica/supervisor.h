@@ -118,6 +118,7 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   v1::ExitRecord exit_;
   bool ending_ = false;  ///< exit_ is complete; to be written after the last line
   bool exit_sent_ = false;
+  bool says_container_left_ = false;
   bool dismissed_ = false;
   bool shutting_down_ = false;
 

@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
-#include <sstream>
 #include <vector>
 
 #include "async/diagnostics.h"
@@ -32,16 +31,9 @@ constexpr const char* kInstall =
     "(--engine-socket), and start the server again.";
 
 /// A path as it is, a name by PATH. Empty: it is not there.
-std::string FindProgram(const std::string& program) {
-  if (program.find('/') != std::string::npos)
-    return ::access(program.c_str(), X_OK) == 0 ? std::filesystem::absolute(program).string() : "";
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    std::string candidate = (folder.empty() ? "." : folder) + "/" + program;
-    if (::access(candidate.c_str(), X_OK) == 0) return std::filesystem::absolute(candidate).string();
-  }
-  return {};
+std::string PathOf(const std::string& program) {
+  if (program.find('/') == std::string::npos) return FindProgram(program);
+  return ::access(program.c_str(), X_OK) == 0 ? std::filesystem::absolute(program).string() : "";
 }
 
 /// "crun version 1.8.1" -> "crun 1.8.1"
@@ -68,7 +60,7 @@ bool HasNamespaces() {
 }
 
 Result<ContainerEngine> ProbeRuntime(const std::string& program) {
-  const std::string path = FindProgram(program);
+  const std::string path = PathOf(program);
   if (path.empty()) return std::unexpected(NotFound(program + " is not installed"));
   SpawnOptions spawn{.argv = {path, "--version"}, .environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}};
   const Result<RunResult> ran = RunProgram(std::move(spawn), kVersionBytesMax, kAnswerMax);

@@ -153,6 +153,7 @@ def test_an_engine_that_goes_away_in_the_middle(make_server, make_engine, push):
     engine.kill()
     wait_for(lambda: True if any("went away" in text for text in server.texts("alone")) else None,
              lambda: str(server.texts("alone")))
+    assert "endTime" not in server.get("alone"), "the container may still run"
     engine.start()
     job = server.wait("alone", lambda job: "endTime" in job or server.texts("alone").count("began") > 1)
     if "endTime" not in job:  # tried again

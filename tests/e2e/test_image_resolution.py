@@ -113,10 +113,10 @@ def test_the_name_map_and_archives_of_this_machine(new_server, registry, images,
 def test_a_tpu_pair_of_containers(new_server, registry, images):
     server = new_server("--accelerators", "tpu-v2=8")
     image = registry.push(images["busybox"])
-    submit_image(server, "tpu", image, scaleTier="CUSTOM", masterType="n1-highcpu-16", workerType="cloud_tpu", workerCount="1",
+    submit_image(server, "tpu", image, master=shell('echo "TPU $TPU_CONFIG"; echo "TF $TF_CONFIG"'), scaleTier="CUSTOM",
+                 masterType="n1-highcpu-16", workerType="cloud_tpu", workerCount="1",
                  workerConfig={"imageUri": "gcr.io/p/tpu-worker:v1", "tpuTfVersion": "2.2",
-                               "acceleratorConfig": {"type": "TPU_V2", "count": "8"}},
-                 args=["-c", 'echo "TPU $TPU_CONFIG"; echo "TF $TF_CONFIG"'])
+                               "acceleratorConfig": {"type": "TPU_V2", "count": "8"}})
     assert server.wait("tpu")["state"] == "SUCCEEDED", server.texts("tpu")
     texts = server.texts("tpu")
     config = json.loads(next(text for text in texts if text.startswith("TPU ")).removeprefix("TPU "))

@@ -12,8 +12,9 @@ import time
 import urllib.parse
 
 import peers
-from harness import TRAINER, field, millis, quantile, seconds
+from harness import TRAINER, fdatasync_ms, field, millis, quantile, seconds
 from image_cases import image_pull
+from tuning_cases import tuning, tuning_trials
 
 HISTORY = int(os.environ.get("BENCH_HISTORY", 1_000_000))
 
@@ -77,15 +78,6 @@ def creates(bench, count=20000):
     bench.row(f"serving again after kill -9, {count:,} unfinished jobs", "1 s", f"{(time.perf_counter() - begin) * 1e3:.0f} ms",
               "bare start of the program " + program_start(bench))
     bench.stop(server)
-
-
-def fdatasync_ms(bench, rounds=300):
-    with open(bench.folder / "sync", "wb", buffering=0) as file:
-        begin = time.perf_counter()
-        for _ in range(rounds):
-            file.write(b"x" * 4096)
-            os.fdatasync(file.fileno())
-        return (time.perf_counter() - begin) / rounds * 1e3
 
 
 def program_start(bench):
@@ -278,18 +270,6 @@ def container_start(bench, attempts=100):
                   f"p50 {ours[0]} ms, p99 {ours[1]} ms", f"bare `{name} run`: p50 {bare[0]} ms, p99 {bare[1]} ms")
 
 
-def tuning_trials(bench, trials=10_000, parallel=16, second_ms=50):
-    """One-second trials on a simulated clock, all else real: how long a place stays empty between two trials."""
-    folder = bench.folder / "tuning"
-    command = [bench.build / "bench/tuning_trials_bench", folder, str(trials), str(parallel), str(second_ms)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    shutil.rmtree(folder)
-    seen = dict(zip(done.stdout.split()[1::2], map(float, done.stdout.split()[2::2])))
-    bench.row(f"{trials:,} one-second trials on {parallel} places: what each adds", "2 % (20 ms)",
-              f"{seen['gap_mean_ms'] / 10:.2f} % ({seen['gap_mean_ms']:.1f} ms, p99 {seen['gap_p99_ms']:.1f})",
-              f"with trials of {second_ms} ms: {seen['trials_per_s']:.0f} trials/s; fdatasync of 4 KiB {fdatasync_ms(bench):.2f} ms")
-
-
 def parts(bench):
     """Single parts, without the rest of the service: what they print is kept as it is."""
     for command in (["store_bench", bench.folder], ["logs_bench", bench.folder], ["replica_bench", bench.native]):
@@ -298,4 +278,4 @@ def parts(bench):
         bench.note(f"{command[0]}:\n{done.stdout.rstrip()}")
 
 
-CASES = {case.__name__: case for case in (start, container_start, image_pull, creates, jobs, logs, tail, memory, history, tuning_trials, parts)}
+CASES = {case.__name__: case for case in (start, container_start, image_pull, creates, jobs, logs, tail, memory, history, tuning, tuning_trials, parts)}

@@ -32,6 +32,15 @@ def field(path, key):
     raise KeyError(key)
 
 
+def fdatasync_ms(bench, rounds=300):
+    with open(bench.folder / "sync", "wb", buffering=0) as file:
+        begin = time.perf_counter()
+        for _ in range(rounds):
+            file.write(b"x" * 4096)
+            os.fdatasync(file.fileno())
+        return (time.perf_counter() - begin) / rounds * 1e3
+
+
 class Bench:
     def __init__(self, build):
         self.build = pathlib.Path(build).resolve()

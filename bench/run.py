@@ -2,7 +2,7 @@
 """Runs the benchmarks, each beside its floor or peer in the same run, and prints them; --write puts them into
 docs/benchmarks.md.
 
-usage: bench/run.py --build DIR [--write] [NAME...]      names: start container_start image_pull creates jobs logs tail memory history tuning_trials parts
+usage: bench/run.py --build DIR [--write] [NAME...]      names: start container_start image_pull creates jobs logs tail memory history tuning tuning_trials parts
 """
 
 import argparse

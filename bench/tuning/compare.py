@@ -10,22 +10,27 @@ import math
 import pathlib
 import sys
 
+Run = collections.namedtuple("Run", "function dimension instance parallel")
 FLOOR = 1e-8  # better than this is solved: BBOB's own target
 
 
-def read(path, after):
+def read(path, after=None):
+    """Of each run the log10 of its least regret."""
     runs = {}
     for line in pathlib.Path(path).read_text().splitlines():
         words = line.split()
-        function, dimension, instance, parallel = map(int, words[:4])
         best = [float(word) for word in words[7:]]
         if len(best) >= (after or 1):
-            runs[function, dimension, instance, parallel] = math.log10(max(best[(after or len(best)) - 1], FLOOR))
+            runs[Run(*map(int, words[:4]))] = math.log10(max(best[(after or len(best)) - 1], FLOOR))
     return runs
 
 
 def group(function):
     return "mixed" if function > 100 else "odd" if function % 2 else "even"
+
+
+def wins(pairs):
+    return sum(1 if ours < theirs else 0.5 if ours == theirs else 0 for ours, theirs in pairs) / len(pairs)
 
 
 def main():
@@ -41,14 +46,13 @@ def main():
         theirs = read(rival, after)
         cells = collections.defaultdict(list)
         for key in ours.keys() & theirs.keys():
-            function, dimension, _, parallel = key
-            for name in (group(function), "all"):
-                cells[parallel, dimension, name].append((ours[key], theirs[key]))
+            name = group(key.function)
+            for cell in ((key.dimension, name), (key.dimension, "all")) if name != "mixed" else ((0, name),):
+                cells[key.parallel, *cell].append((ours[key], theirs[key]))
         for (parallel, dimension, name), pairs in sorted(cells.items()):
             count = len(pairs)
             we, they = (sum(pair[i] for pair in pairs) / count for i in (0, 1))
-            wins = sum(1 if a < b else 0.5 if a == b else 0 for a, b in pairs) / count
-            print(f"| {pathlib.Path(rival).stem} | {parallel} | {dimension} | {name} | {count} | {we:.2f} | {they:.2f} | {they - we:+.2f} | {wins:.0%} |")
+            print(f"| {pathlib.Path(rival).stem} | {parallel} | {dimension or '-'} | {name} | {count} | {we:.2f} | {they:.2f} | {they - we:+.2f} | {wins(pairs):.0%} |")
 
 
 if __name__ == "__main__":

@@ -157,16 +157,16 @@ def perform(problems, tuner, function, dimension, instance, trials, parallel):
     running, best, spent, started, now = [], [], [], 0, 0.0
     while len(best) < trials:
         while len(running) < parallel and started < trials:
-            begin = time.perf_counter()
+            begin = time.process_time()
             handle, point = made.suggest()
-            spent.append((time.perf_counter() - begin) * 1000)
+            spent.append((time.process_time() - begin) * 1000)
             heapq.heappush(running, (now + 0.5 + durations.random(), started, handle, point))
             started += 1
         now, _, handle, point = heapq.heappop(running)
         value = problems.value(function, dimension, instance, point)
-        begin = time.perf_counter()
+        begin = time.process_time()
         made.tell(handle, value)
-        spent[-1] += (time.perf_counter() - begin) * 1000
+        spent[-1] += (time.process_time() - begin) * 1000
         best.append(min(value, best[-1]) if best else value)
     spent.sort()
     times = [sum(spent) / len(spent), spent[int(0.95 * (len(spent) - 1))], spent[-1]]

@@ -2,12 +2,15 @@
 //   tuning_bench run FUNCTIONS DIMENSIONS INSTANCES TRIALS PARALLEL    lists such as 1,2,5-9
 //     a line per run: function dimension instance parallel, processor milliseconds per suggestion (mean, p95,
 //     most), then the least regret after each trial
+//   tuning_bench cost DIMENSION TRIALS
+//     what a suggestion costs after so many trials: processor milliseconds (mean, p95, most), megabytes
 //   tuning_bench serve
 //     problems for programs in other languages, a line in, a line out: see Serve below
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <fstream>
 #include <iostream>
 #include <queue>
 #include <sstream>
@@ -108,6 +111,47 @@ void Perform(const Run& run) {
   std::fflush(stdout);
 }
 
+/// Of this process, by its name in /proc/self/status.
+double Megabytes(const std::string& name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(name + ":")) return std::atof(line.c_str() + name.size() + 1) / 1024;
+  }
+  return 0;
+}
+
+// Random trials of one function, then suggestions, each of which brings one more result.
+void Cost(int dimension, int count) {
+  constexpr int kFunction = 8;
+  constexpr int kSuggestions = 40;
+  const auto problem = MakeProblem(kFunction, dimension, 1);
+  tuning::StudySpec spec{.space = problem->space(), .metrics = {{"regret", false}}};
+  spec.trials_planned = count + kSuggestions;
+  std::vector<tuning::Trial> trials;
+  const auto take = [&](tuning::Point point) {
+    const double regret = problem->Regret(point);
+    trials.push_back({.id = static_cast<int>(trials.size()) + 1,
+                      .point = std::move(point),
+                      .state = tuning::Trial::State::kCompleted,
+                      .values = {regret}});
+  };
+  tuning::StudySpec random = spec;
+  random.algorithm = tuning::Algorithm::kRandom;
+  for (auto& point : tuning::Tuner(random).Suggest({}, count)) take(std::move(point));
+  const double before = Megabytes("VmRSS");
+  tuning::Tuner tuner(spec);
+  Times times;
+  for (int i = 0; i < kSuggestions; ++i) {
+    const double start = ProcessorMilliseconds();
+    auto points = tuner.Suggest(trials, 1);
+    times.milliseconds.push_back(ProcessorMilliseconds() - start);
+    take(std::move(points.front()));
+  }
+  const double mean = times.Mean();
+  std::printf("%d %d %.2f %.2f %.2f %.1f\n", dimension, count, mean, times.Quantile(0.95), times.Quantile(1),
+              Megabytes("VmHWM") - before);
+}
+
 // In:  "space F D"            out: the parameters, "double MIN MAX SCALE", "integer ..", "discrete V,V",
 // "category A,B",
 //                                  with spaces between the fields and ';' between the parameters
@@ -149,8 +193,14 @@ int main(int argc, char** argv) {
     Serve();
     return 0;
   }
+  if (words.size() == 3 && words[0] == "cost") {
+    Cost(std::atoi(words[1].c_str()), std::atoi(words[2].c_str()));
+    return 0;
+  }
   if (words.size() != 6 || words[0] != "run") {
-    std::fprintf(stderr, "usage: tuning_bench run FUNCTIONS DIMENSIONS INSTANCES TRIALS PARALLEL | serve\n");
+    std::fprintf(stderr,
+                 "usage: tuning_bench run FUNCTIONS DIMENSIONS INSTANCES TRIALS PARALLEL | cost DIMENSION "
+                 "TRIALS | serve\n");
     return 2;
   }
   for (const int dimension : List(words[2])) {

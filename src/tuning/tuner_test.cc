@@ -218,12 +218,22 @@ TEST(Tuner, ApproachesAllOfAParetoFront) {
 }
 
 TEST(Tuner, RepeatsAPointOnlyWhereResultsAreNoisy) {
-  StudySpec spec = Study({kLayers});
-  spec.noise = Noise::kHigh;
-  Random random(1, 1);
-  const auto trials = Tuned(
-      spec, 18, [&](const Point& p) { return std::vector{std::abs(p[0] - 3) + 0.3 * random.Normal()}; });
-  EXPECT_EQ(trials.size(), 18);
+  const Parameter units{.name = "units", .type = Type::kInteger, .min = 1, .max = 60};
+  for (const Noise noise : {Noise::kLow, Noise::kHigh}) {
+    StudySpec spec = Study({units});
+    spec.noise = noise;
+    Random random(1, 1);
+    const auto trials = Tuned(spec, 40, [&](const Point& p) {
+      return std::vector{std::abs(p[0] - 20) + (noise == Noise::kHigh ? 3 * random.Normal() : 0)};
+    });
+    std::set<Point> different;
+    for (const Trial& trial : trials) different.insert(trial.point);
+    if (noise == Noise::kLow) {
+      EXPECT_EQ(different.size(), 40);
+    } else {
+      EXPECT_LT(different.size(), 40);
+    }
+  }
 }
 
 TEST(Tuner, GridEndsWhenItIsThrough) {

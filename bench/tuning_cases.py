@@ -42,7 +42,7 @@ def tuning(bench):
               "bench/tuning has the slower rivals")
 
 
-def tuning_trials(bench, trials=10_000, parallel=16, second_ms=50):
+def tuning_trials(bench, trials=10_000, parallel=16, second_ms=100):
     """One-second trials on a simulated clock, all else real: how long a place stays empty between two trials."""
     folder = bench.folder / "tuning"
     command = [bench.build / "bench/tuning_trials_bench", folder, str(trials), str(parallel), str(second_ms)]

@@ -129,7 +129,7 @@ asio::awaitable<void> Tune(asio::io_context& loop, control::JobService& service,
   OrExit(co_await service.Create("bench", std::move(job)), "create");
   asio::steady_timer timer(loop);
   while (!done.has_end_time()) {
-    timer.expires_after(std::chrono::milliseconds(200));
+    timer.expires_after(std::chrono::seconds(1));
     co_await timer.async_wait(asio::use_awaitable);
     const wire::JobName name{"bench", "many"};
     const control::v1::JobRecord record = OrExit(co_await service.Record(name), "get");

@@ -95,8 +95,11 @@ const StudySpec& Tuner::spec() const noexcept { return state_->spec; }
 std::vector<Point> Tuner::Suggest(std::span<const Trial> trials, int count) {
   std::vector<Point> points;
   Seen seen;
-  for (const Trial& trial : trials) {
-    if (trial.point.size() == state_->spec.space.parameters.size()) seen.insert(trial.point);
+  if (state_->spec.algorithm != Algorithm::kRandom) {  // which need not know, and is asked for thousands
+    seen.reserve(trials.size() + static_cast<std::size_t>(count));
+    for (const Trial& trial : trials) {
+      if (trial.point.size() == state_->spec.space.parameters.size()) seen.insert(trial.point);
+    }
   }
   std::optional<Evidence> evidence;
   for (int i = 0; i < count; ++i) {

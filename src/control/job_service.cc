@@ -232,6 +232,7 @@ std::function<void()> JobService::OnDone(std::int64_t uid) {
 /// Not in a local variable: when the server stops meanwhile, its owner must be out of the loop.
 boost::asio::awaitable<void> JobService::Forget(std::int64_t uid) {
   auto leaving = leaving_.insert(runners_.extract(uid));  // from here on only the API writes the job
+  leaving.position->second->Watch(nullptr);               // its tuning job may be gone before it is
   if (!leaving.position->second->job().has_trial())
     ++counted_.ended.at(static_cast<std::size_t>(leaving.position->second->job().job().state()));
   co_await leaving.position->second->Finish();

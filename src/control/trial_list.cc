@@ -11,8 +11,10 @@ namespace {
 replica::v1::MetricReport Thinned(const replica::v1::MetricReport& report) {
   const int size = report.measurements_size();
   if (size <= kCurveMax) return report;
-  replica::v1::MetricReport thin = report;
-  thin.clear_measurements();
+  replica::v1::MetricReport thin;  // not a copy of all that is thinned out
+  *thin.mutable_seen_tags() = report.seen_tags();
+  *thin.mutable_places() = report.places();
+  thin.set_place(report.place());
   for (int i = 0; i < kCurveMax; ++i) {
     const std::int64_t position = static_cast<std::int64_t>(i) * (size - 1) / (kCurveMax - 1);
     *thin.add_measurements() = report.measurements(static_cast<int>(position));

@@ -46,11 +46,12 @@ boost::asio::awaitable<Result<std::vector<std::int64_t>>> TuningJobs::FindResume
 
 boost::asio::awaitable<Result<TuningJobs::Resumed>> TuningJobs::ReadResumed(v1::JobRecord record) {
   Resumed resumed;
+  const bool stops_early = record.job().training_input().hyperparameters().enable_trial_early_stopping();
   const auto& uids = record.tuning().resumed_uids();
   for (int i = uids.size() - 1; i >= 0; --i) {
     TY_CO_TRY(const std::vector<v1::JobRecord> trials, co_await outside_.journal.Trials(uids[i]));
     for (const v1::JobRecord& former : trials) {
-      tuning::Trial trial = jobs::StudyTrial(former, former.trial().report());
+      tuning::Trial trial = jobs::StudyTrial(former, former.trial().report(), stops_early);
       if (former.job().state() == Job::CANCELLED && trial.values.empty()) continue;  // it says nothing
       trial.id = 0;
       resumed.push_back(std::move(trial));

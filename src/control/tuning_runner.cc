@@ -241,9 +241,10 @@ JobRunner::OnChange TuningRunner::Observer() {
 void TuningRunner::Observe(const v1::JobRecord& trial, const replica::v1::MetricReport& report) {
   const std::string& trial_id = trial.trial().trial_id();
   trials_.Put(outside_.settings, trial, report);
-  const bool judges = job_.job().training_input().hyperparameters().enable_trial_early_stopping() &&
-                      trial.job().state() == Job::RUNNING && report.measurements_size() > 0;
-  if (judges || trial.job().has_end_time()) study_.Put(PlaceOf(trial_id), jobs::StudyTrial(trial, report));
+  const bool stops_early = job_.job().training_input().hyperparameters().enable_trial_early_stopping();
+  const bool judges = stops_early && trial.job().state() == Job::RUNNING && report.measurements_size() > 0;
+  if (judges || trial.job().has_end_time())
+    study_.Put(PlaceOf(trial_id), jobs::StudyTrial(trial, report, stops_early));
   jobs::SeenTrial* seen = Seen(trial_id);
   if (seen == nullptr) return;
   const bool is_news = !seen->has_record || seen->admitted != trial.job().has_start_time() ||

@@ -12,6 +12,7 @@ using ml::v1::HyperparameterSpec;
 using ml::v1::ParameterSpec;
 
 constexpr int kDiscreteValuesMax = 1000;
+constexpr int kCategoriesMax = 1000;  // the tuner compares all with all
 
 bool IsWhole(double value) {
   constexpr double kExactMax = 9007199254740992.0;  // beyond 2^53 doubles skip whole numbers
@@ -64,6 +65,10 @@ Status CheckCategories(const ParameterSpec& param, const std::string& field) {
   }
   if (param.categorical_values().empty()) {
     return Invalid(field + ".categorical_values", "This field is required for CATEGORICAL parameters.");
+  }
+  if (param.categorical_values_size() > kCategoriesMax) {
+    return Invalid(field + ".categorical_values",
+                   "There must not be more than " + std::to_string(kCategoriesMax) + " values.");
   }
   const auto has_nul = [](const std::string& text) { return text.find('\0') != std::string::npos; };
   if (std::ranges::any_of(param.categorical_values(), has_nul)) {

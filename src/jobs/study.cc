@@ -108,12 +108,13 @@ control::v1::Event NextTrial(const JobRecord& tuning, const tuning::Space& space
   return event;
 }
 
-tuning::Trial StudyTrial(const JobRecord& record, const replica::v1::MetricReport& report) {
+tuning::Trial StudyTrial(const JobRecord& record, const replica::v1::MetricReport& report, bool with_curve) {
   using State = tuning::Trial::State;
   tuning::Trial trial{.id = TrialNumber(record.trial().trial_id()),
                       .point = {record.trial().point().begin(), record.trial().point().end()},
                       .values = {},
-                      .curve = CurveOf(record, report)};
+                      .curve = {}};
+  if (with_curve) trial.curve = CurveOf(record, report);
   if (!record.job().has_end_time()) return trial;
   const auto last = measurement::FinalMeasurement(report);
   if (last) trial.values = {last->value()};

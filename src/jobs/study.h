@@ -18,8 +18,10 @@ namespace trainyard::jobs {
 
 /// A trial as the tuner sees it: pending while it has not ended; infeasible when it failed or has no finite
 /// metric; what was stopped before its end is censored. `report` is what it has reported so far.
+///
+/// @param with_curve  only who stops trials early needs it: thousands of curves are much
 [[nodiscard]] tuning::Trial StudyTrial(const control::v1::JobRecord& trial,
-                                       const replica::v1::MetricReport& report);
+                                       const replica::v1::MetricReport& report, bool with_curve);
 
 /// Whether `tuning` may go on with what `previous` has found. kFailedPrecondition with the field and the
 /// words: it is no tuning job, has not ended, or has other parameters, another goal or another tag. Source:

@@ -124,7 +124,10 @@ void AddStops(const TuningObservation& seen, Actions& actions) {
   }
 }
 
-/// The next trial, if there is room for it.
+bool WaitsForRoom(const SeenTrial& trial) { return !trial.admitted && !trial.ended; }
+
+/// The next trial, if there is room for it. While one waits for the machine, another point would be chosen
+/// long before it runs, and know less.
 void AddTrials(const JobRecord& job, const TuningObservation& seen, Actions& actions) {
   const int room = std::min(MaxParallelTrials(job) - static_cast<int>(seen.trials.size()),
                             MaxTrials(job) - job.tuning().trials_created());
@@ -135,7 +138,7 @@ void AddTrials(const JobRecord& job, const TuningObservation& seen, Actions& act
     Event event;
     event.mutable_space_exhausted();
     actions.emplace_back(AppendTuningEvent{std::move(event)});
-  } else if (!seen.suggesting) {
+  } else if (!seen.suggesting && !std::ranges::any_of(seen.trials, WaitsForRoom)) {
     actions.emplace_back(SuggestTrials{room});
   }
 }

@@ -173,6 +173,7 @@ TEST(NextTuningActions, AsksForAsManyAsThereIsRoomAndRecordsBeforeItStarts) {
   EXPECT_EQ(tuning.job().job().state(), Job::PREPARING);
   tuning.Run(2);
   EXPECT_THAT(tuning.Settle(), ElementsAre("Running"));
+  tuning.Admit(1);
   tuning.Succeed(2, 0.5);
   EXPECT_THAT(tuning.Settle(), ElementsAre("TrialEnded", "suggest 1", "TrialCreated", "start 3"));
   tuning.Succeed(1, 0.4);
@@ -182,6 +183,19 @@ TEST(NextTuningActions, AsksForAsManyAsThereIsRoomAndRecordsBeforeItStarts) {
   EXPECT_EQ(tuning.job().job().state(), Job::SUCCEEDED);
   ASSERT_EQ(tuning.job().job().training_output().trials_size(), 1) << "the record keeps the best only";
   EXPECT_EQ(tuning.job().job().training_output().trials(0).trial_id(), "3");
+}
+
+TEST(NextTuningActions, NothingIsSuggestedWhileATrialWaitsForTheMachine) {
+  SimulatedTuning tuning("max_trials: 9 max_parallel_trials: 3");
+  EXPECT_EQ(tuning.Settle().front(), "suggest 3") << "the first points are as many as may run";
+  tuning.Run(1);
+  tuning.Settle();
+  tuning.Succeed(1, 0.5);
+  EXPECT_THAT(tuning.Settle(), ElementsAre("TrialEnded"));
+  tuning.Run(2);
+  EXPECT_THAT(tuning.Settle(), IsEmpty()) << "3 has no room yet";
+  tuning.Run(3);
+  EXPECT_THAT(tuning.Settle(), ElementsAre("suggest 1", "TrialCreated", "start 4"));
 }
 
 TEST(NextTuningActions, MinimizesWhenTold) {

@@ -64,6 +64,8 @@ Status CheckCategorical(const Spec& spec, const std::string& field) {
     return Invalid(field + ".scale_type", "This value should be unset for CATEGORICAL parameters.");
   const auto& values = spec.categorical_value_spec().values();
   if (values.empty()) return Invalid(list, "This field is required for CATEGORICAL parameters.");
+  if (values.size() > kCategoriesMax)
+    return Invalid(list, "There must not be more than " + std::to_string(kCategoriesMax) + " values.");
   const std::set<std::string_view> distinct(values.begin(), values.end());
   if (std::ssize(distinct) != values.size()) return Invalid(list, "The values must be distinct.");
   return {};

@@ -209,6 +209,11 @@ Result<bool> FinishSuggest(StudyStore& store, std::int64_t id, const std::vector
   // Points that were not needed after all are left.
   if (last && taken.size() == points.size()) study->study.set_state(ml::v1::Study::COMPLETED);
   TY_RETURN_IF_ERROR(store.PutStudy(*study));
+  if (given.empty()) {  // another client was given the last point after this operation began
+    TY_RETURN_IF_ERROR(Fail(store, *operation, NoFurtherTrials()));
+    TY_RETURN_IF_ERROR(transaction.Commit());
+    return true;
+  }
   original::SuggestTrialsResponse response;
   *response.mutable_start_time() = wire::ToProto(started);
   *response.mutable_end_time() = wire::ToProto(now);

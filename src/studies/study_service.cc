@@ -44,7 +44,8 @@ Result<Computed> Compute(StudyWork& work, const OperationTask& task) {
   try {
     Computed computed;
     TY_RETURN_IF_ERROR(work.Update(task.changes));
-    if (task.operation.kind == Kind::kSuggest) computed.suggestions = work.Suggest(task.needed);
+    if (task.operation.kind == Kind::kSuggest)
+      computed.suggestions = work.Suggest(task.needed, task.study.next_trial - 1);
     if (task.judging) computed.should_stop = work.ShouldStop(task.operation.trial);
     return computed;
   } catch (const std::exception& problem) {
@@ -241,6 +242,8 @@ awaitable<Result<bool>> StudyService::TryOperation(std::int64_t study_uid, std::
   auto read = [this, id, study_uid, known] { return ReadOperation(store_, id, study_uid, known); };
   TY_CO_TRY(std::optional<OperationTask> read_task, co_await OnPool(writer_, std::move(read)));
   if (!read_task) co_return true;
+  // Other studies may have taken its place meanwhile; what was read is only what changed since then.
+  if (!read_task->anew && known.revision > 0 && !works_.contains(study_uid)) co_return false;
   // Shared with the pool: OnPool copies nothing, but its work must be movable and this may be large.
   auto task = std::make_shared<const OperationTask>(*std::move(read_task));
   Result<Computed> computed = Computed{};

@@ -262,6 +262,44 @@ TEST_F(StudyServiceTest, TheDefaultAlgorithmEndsAFiniteSpaceToo) {
   EXPECT_EQ(Ask(service_->GetStudy(name_))->state(), ml::v1::Study::COMPLETED);
 }
 
+TEST_F(StudyServiceTest, NoPointOfAFiniteSpaceIsGivenTwice) {
+  Create(Config(kFour));
+  EXPECT_THAT(Suggested("a", 9), testing::SizeIs(4));
+  std::set<std::int64_t> values;
+  for (int id = 1; id <= 4; ++id) values.insert(Get(id).parameters(0).int_value());
+  EXPECT_THAT(values, testing::SizeIs(4));
+}
+
+TEST_F(StudyServiceTest, TwoThatAskForTheLastPointAreBothAnswered) {
+  Create(Config(kFour));
+  EXPECT_THAT(Suggested("a", 3), testing::SizeIs(3));
+  ml::v1::SuggestTrialsRequest asked;
+  asked.set_suggestion_count(1);
+  std::vector<longrunning::Operation> begun;
+  for (const char* client : {"b", "c"}) {
+    asked.set_client_id(client);
+    asio::co_spawn(
+        loop_, service_->Suggest(name_, asked),
+        [&begun](std::exception_ptr, const Result<longrunning::Operation>& its) { begun.push_back(*its); });
+  }
+  loop_.restart();
+  loop_.run();
+  ASSERT_EQ(begun.size(), 2);
+  EXPECT_EQ(Response(Operation(begun[0])).trials_size(), 1);
+  EXPECT_EQ(Operation(begun[1]).error().code(), static_cast<int>(Code::kResourceExhausted));
+}
+
+TEST_F(StudyServiceTest, ADeletedTrialsPointDoesNotComeAgain) {
+  Create(Config(kLine, R"(, "algorithm": "RANDOM_SEARCH")"));
+  std::set<double> rates;
+  for (int id = 1; id <= 5; ++id) {
+    ASSERT_THAT(Suggested("a"), ElementsAre(std::to_string(id)));
+    rates.insert(Get(id).parameters(0).float_value());
+    ASSERT_TRUE(Ask(service_->DeleteTrial(TrialNamed(id))));
+  }
+  EXPECT_THAT(rates, testing::SizeIs(5));
+}
+
 /// What a server that is killed leaves: an operation that was answered and is not done.
 TEST_F(StudyServiceTest, AFormerServersOperationsAreDone) {
   Create(Config(kLine));

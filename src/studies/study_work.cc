@@ -32,10 +32,10 @@ Status StudyWork::Update(const StudyStore::Changes& changes) {
   return {};
 }
 
-/// Whether the trials and these points together are all points that there are.
-bool StudyWork::IsExhausted(const std::vector<tuning::Point>& more) const {
+/// How many points neither the trials nor `more` have; `enough` if there are at least so many.
+int StudyWork::PointsLeft(const std::vector<tuning::Point>& more, int enough) const {
   const std::optional<double> count = tuning::CountPoints(spec().space);
-  if (!count || static_cast<double>(trials_.size() + more.size()) < *count) return false;
+  if (!count || *count - static_cast<double>(trials_.size() + more.size()) >= enough) return enough;
   std::set<tuning::Point> distinct;
   const auto add = [&distinct](tuning::Point point) {  // NaN has no order
     for (double& value : point)
@@ -44,14 +44,15 @@ bool StudyWork::IsExhausted(const std::vector<tuning::Point>& more) const {
   };
   for (const tuning::Trial& trial : trials_) add(trial.point);
   for (const tuning::Point& point : more) add(point);
-  return static_cast<double>(distinct.size()) >= *count;
+  const double left = *count - static_cast<double>(distinct.size());
+  return static_cast<int>(std::clamp(left, 0.0, static_cast<double>(enough)));
 }
 
-StudyWork::Suggestions StudyWork::Suggest(int count) {
-  if (IsExhausted({})) return {.points = {}, .last = true};
+StudyWork::Suggestions StudyWork::Suggest(int count, int made_before) {
   Suggestions made;
-  made.points = tuner_.Suggest(trials_, count);
-  made.last = std::ssize(made.points) < count || IsExhausted(made.points);
+  if (const int left = PointsLeft({}, count); left > 0)
+    made.points = tuner_.Suggest(trials_, left, made_before);
+  made.last = std::ssize(made.points) < count || PointsLeft(made.points, 1) == 0;
   return made;
 }
 

@@ -27,7 +27,8 @@ class StudyWork {
     std::vector<tuning::Point> points;
     bool last = false;  ///< no further point is left after these
   };
-  [[nodiscard]] Suggestions Suggest(int count);
+  /// @param made_before  as Tuner::Suggest
+  [[nodiscard]] Suggestions Suggest(int count, int made_before);
 
   /// By the study's rule; never where it has none or several metrics. The trial is one that Update() brought.
   [[nodiscard]] bool ShouldStop(int trial);
@@ -35,7 +36,7 @@ class StudyWork {
   [[nodiscard]] const tuning::StudySpec& spec() const noexcept { return tuner_.spec(); }
 
  private:
-  [[nodiscard]] bool IsExhausted(const std::vector<tuning::Point>& more) const;
+  [[nodiscard]] int PointsLeft(const std::vector<tuning::Point>& more, int enough) const;
 
   ml::v1::AutomatedStoppingConfig stopping_;
   std::int64_t deletions_;

@@ -47,6 +47,7 @@ constexpr int kConvergedTurns = 6;
 constexpr double kLocalNoiseMax = 0.3;   // share of the variance: above it the neighbourhood tells nothing
 constexpr double kApart = 0.02;          // of the region's width: running trials keep this distance
 constexpr double kFeasibleLength = 0.2;  // how far a failure reaches, times the root of d
+constexpr Index kOthersMax = 64;         // running and failed trials that the model takes in, of each kind
 constexpr int kSeeds = 5;
 constexpr double kRepeatNoise = 0.05;  // share of the variance from which on a repeat tells something new
 
@@ -168,6 +169,18 @@ Feasibility FeasibilityOf(const MatrixXd& features, const MatrixXd& failed, doub
   return feasibility;
 }
 
+// Of many others the nearest to the best trial and some of the rest: each costs the model as much as a
+// result.
+MatrixXd Some(const MatrixXd& others, const Eigen::RowVectorXd& best) {
+  if (others.rows() <= kOthersMax) return others;
+  const std::vector<Index> near = Ascending((others.rowwise() - best).rowwise().norm());
+  std::vector<Index> some;
+  for (const Index rank : HeadAndSpread(others.rows(), kOthersMax, kOthersMax / 2)) {
+    some.push_back(near[static_cast<std::size_t>(rank)]);
+  }
+  return others(some, Eigen::all);
+}
+
 double Nearest(const MatrixXd& rows, const VectorXd& features) {
   return rows.rows() == 0 ? std::numeric_limits<double>::infinity()
                           : (rows.rowwise() - features.transpose()).rowwise().squaredNorm().minCoeff();
@@ -203,7 +216,7 @@ Bandit::Proposal Bandit::Propose(const Evidence& evidence, std::uint64_t index) 
   const double reach = kFeasibleLength * std::sqrt(d) * view.radius;
   const Acquisition acquisition{&model, view.lens, FeasibilityOf(features, failed, reach), model.LeastMean()};
   for (const MatrixXd* others : {&pending, &failed}) {
-    const MatrixXd seen = view.lens.Through(*others);
+    const MatrixXd seen = view.lens.Through(Some(*others, features.row(order[0])));
     for (Index i = 0; i < seen.rows(); ++i) model.Append(seen.row(i), model.At(VectorXd(seen.row(i))).mean);
   }
   std::vector<Place> seeds;

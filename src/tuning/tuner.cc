@@ -92,7 +92,7 @@ Tuner& Tuner::operator=(Tuner&&) noexcept = default;
 
 const StudySpec& Tuner::spec() const noexcept { return state_->spec; }
 
-std::vector<Point> Tuner::Suggest(std::span<const Trial> trials, int count) {
+std::vector<Point> Tuner::Suggest(std::span<const Trial> trials, int count, int made) {
   std::vector<Point> points;
   Seen seen;
   if (state_->spec.algorithm != Algorithm::kRandom) {  // which need not know, and is asked for thousands
@@ -103,7 +103,8 @@ std::vector<Point> Tuner::Suggest(std::span<const Trial> trials, int count) {
   }
   std::optional<Evidence> evidence;
   for (int i = 0; i < count; ++i) {
-    const std::uint64_t index = trials.size() + static_cast<std::size_t>(i);
+    const std::uint64_t index =
+        std::max(trials.size(), static_cast<std::size_t>(made)) + static_cast<std::size_t>(i);
     std::optional<Point> point;
     switch (state_->spec.algorithm) {
       case Algorithm::kGrid: point = state_->NextUnseen(seen, std::numeric_limits<int>::max()); break;

@@ -21,7 +21,10 @@ class Tuner {
   /// Up to `count` points for the next trials; fewer, or none, once the space has no further point (a grid
   /// that is through). The trials are all of the study so far, ended and pending ones, those of resumed
   /// studies first. The points know of each other.
-  [[nodiscard]] std::vector<Point> Suggest(std::span<const Trial> trials, int count);
+  ///
+  /// @param made  how many trials were ever made, where some were deleted: what a deleted one was drawn by is
+  ///              not drawn by again
+  [[nodiscard]] std::vector<Point> Suggest(std::span<const Trial> trials, int count, int made = 0);
 
   [[nodiscard]] const StudySpec& spec() const noexcept;
 

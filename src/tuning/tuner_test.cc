@@ -146,6 +146,19 @@ TEST(Tuner, PendingPointsKeepOthersAway) {
   }
 }
 
+TEST(Tuner, ThousandsOfFailuresAreFewEnough) {
+  const StudySpec spec = Study({kX, kX}, 20000);
+  Random random(5, 5);
+  std::vector<Trial> trials;
+  for (int id = 1; id <= 3000; ++id) {
+    Trial trial = Ended(id, {10 * random.Uniform() - 5, 10 * random.Uniform() - 5}, {});
+    trial.state = id % 5 == 0 ? Trial::State::kActive : Trial::State::kInfeasible;
+    if (id % 30 == 1) trial = Ended(id, trial.point, {Bowl(trial.point)});
+    trials.push_back(std::move(trial));
+  }
+  EXPECT_LT(Bowl(Tuner(spec).Suggest(trials, 1).at(0)), 10);
+}
+
 TEST(Tuner, AvoidsWhereTrialsFail) {
   const StudySpec spec = Study({kX, kX}, 40);
   Tuner tuner(spec);

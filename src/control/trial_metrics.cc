@@ -9,6 +9,7 @@
 #include "measurement/report.h"
 #include "measurement/summaries.h"
 #include "wire/resource_name.h"
+#include "wire/time.h"
 
 namespace trainyard::control {
 
@@ -32,15 +33,18 @@ void ReadObject(Summaries& summaries, const std::string& root, const std::string
   summaries.Read(root, path, now, now.size, read_at);
 }
 
-std::string CountedFiles(std::size_t count) {
-  if (count == 0) return " (no event files)";
-  return " (" + std::to_string(count) + (count == 1 ? " event file)" : " event files)");
+std::string CountedFiles(std::size_t count, std::size_t older) {
+  std::string text =
+      count == 0 ? "no event files" : std::to_string(count) + (count == 1 ? " event file" : " event files");
+  if (older > 0) text += ", " + std::to_string(older) + " from before the trial";
+  return " (" + text + ")";
 }
 
 }  // namespace
 
 struct TrialMetrics::State {
   std::string tag;
+  SysTime oldest;  ///< objects that were written before are not the trial's
   storage::Buckets& buckets;
   std::string job_dir;     ///< without a slash at its end; empty: none
   wire::ObjectUri folder;  ///< the same, with a slash
@@ -51,6 +55,7 @@ struct TrialMetrics::State {
   MetricReport seen;                                ///< of `summaries`
   std::string spelling;                             ///< the same
   std::map<std::string, std::int64_t> generations;  ///< of files that are read
+  std::size_t older = 0;                            ///< event files that are not the trial's
   MetricReport merged;
   std::string warned;  ///< the spelling that the user was told of
 
@@ -59,8 +64,11 @@ struct TrialMetrics::State {
   boost::asio::awaitable<void> ReadNew(std::string object, std::int64_t generation);
 };
 
-TrialMetrics::TrialMetrics(std::string tag, std::string job_dir, storage::Buckets& buckets)
-    : state_(new State{.tag = tag, .buckets = buckets, .summaries = std::make_shared<Summaries>(tag)}) {
+TrialMetrics::TrialMetrics(std::string tag, std::string job_dir, SysTime created, storage::Buckets& buckets)
+    : state_(new State{.tag = tag,
+                       .oldest = created - kFileTimeSlack,
+                       .buckets = buckets,
+                       .summaries = std::make_shared<Summaries>(tag)}) {
   while (job_dir.ends_with('/')) job_dir.pop_back();
   auto folder = wire::ObjectUri::Parse(job_dir + "/");
   if (!folder) return;  // there is none
@@ -74,7 +82,7 @@ TrialMetrics::~TrialMetrics() = default;
 /// While no task reads.
 void TrialMetrics::State::Look() {
   seen = summaries->Report();
-  seen.add_places(job_dir + CountedFiles(summaries->files()));
+  seen.add_places(job_dir + CountedFiles(summaries->files(), older));
   spelling = summaries->Spelling();
 }
 
@@ -118,12 +126,17 @@ boost::asio::awaitable<bool> TrialMetrics::ReadSummaries() {
   query.prefix = state_->folder.object;
   query.match_glob = "**.tfevents.*";
   query.results_max = kPageObjects;
+  state_->older = 0;
   do {
     const auto page = co_await state_->buckets.List(state_->folder.bucket, query);
     if (!page) break;  // no such bucket yet, or the next time
     for (const auto& object : page->items()) {
-      if (measurement::IsEventFile(object.name()))
-        co_await state_->ReadNew(object.name(), object.generation());
+      if (!measurement::IsEventFile(object.name())) continue;
+      if (wire::FromProto(object.updated()) < state_->oldest) {
+        ++state_->older;
+        continue;
+      }
+      co_await state_->ReadNew(object.name(), object.generation());
     }
     query.page_token = page->next_page_token();
   } while (!query.page_token.empty());

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "base/clock.h"
 #include "storage/buckets.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
@@ -12,6 +13,10 @@ namespace trainyard::control {
 
 /// How often a running trial's event files are worth a look.
 inline constexpr std::chrono::seconds kSummariesInterval{10};
+
+/// An event file that was last written this long before its trial was created may still be the trial's: file
+/// systems keep times in steps of up to a second, and the clock of the machine that wrote it may be late.
+inline constexpr std::chrono::seconds kFileTimeSlack{1};
 
 /// What is known of one trial's metric: what its master's supervisor reports, and what event files below its
 /// job directory say. The metric file wins over event files, those of the bucket over those that the program
@@ -21,7 +26,9 @@ class TrialMetrics {
  public:
   /// @param job_dir  "gs://BUCKET/FOLDER/TRIAL" as the trial's own --job-dir; empty: it has none, and only
   ///                 the supervisor is listened to.
-  TrialMetrics(std::string tag, std::string job_dir, storage::Buckets& buckets);
+  /// @param created  when the trial was: what was written to its job directory before is another job's, which
+  ///                 had the same one, and does not count. The same for all attempts of the trial.
+  TrialMetrics(std::string tag, std::string job_dir, SysTime created, storage::Buckets& buckets);
   ~TrialMetrics();
   TrialMetrics(const TrialMetrics&) = delete;
   TrialMetrics& operator=(const TrialMetrics&) = delete;

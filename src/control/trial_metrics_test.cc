@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
 #include <fstream>
 
 #include "measurement/report.h"
@@ -29,13 +31,15 @@ MetricReport Report(std::string place, std::vector<double> values, std::vector<s
   return report;
 }
 
+std::vector<double> ValuesOf(const TrialMetrics& metrics) {
+  std::vector<double> values;
+  for (const auto& one : metrics.report().measurements()) values.push_back(one.value());
+  return values;
+}
+
 class TrialMetricsTest : public testing::Test {
  protected:
-  std::vector<double> Values() {
-    std::vector<double> values;
-    for (const auto& one : metrics_.report().measurements()) values.push_back(one.value());
-    return values;
-  }
+  std::vector<double> Values() { return ValuesOf(metrics_); }
   bool Read() { return storage_.Await(metrics_.ReadSummaries()); }
   void Put(const std::string& object, const std::string& bytes) {
     ASSERT_TRUE(storage_.Put(object, bytes).has_value());
@@ -43,7 +47,7 @@ class TrialMetricsTest : public testing::Test {
 
   storage::TemporaryFolder folder_;
   storage::Storage storage_{folder_.path()};
-  TrialMetrics metrics_{"acc", "gs://bucket/out/1", storage_.buckets()};
+  TrialMetrics metrics_{"acc", "gs://bucket/out/1", storage_.clock().Now(), storage_.buckets()};
 };
 
 TEST_F(TrialMetricsTest, EventFilesOfTheTrialAreRead) {
@@ -124,10 +128,42 @@ TEST_F(TrialMetricsTest, WhatAFormerServerReadStaysUntilItIsReadAgain) {
 }
 
 TEST_F(TrialMetricsTest, WithoutAJobDirectoryOnlyTheSupervisorIsHeard) {
-  TrialMetrics metrics("acc", "", storage_.buckets());
+  TrialMetrics metrics("acc", "", storage_.clock().Now(), storage_.buckets());
   EXPECT_FALSE(storage_.Await(metrics.ReadSummaries()));
   metrics.Take(Report("logs", {0.1}));
   EXPECT_EQ(metrics.report().measurements_size(), 1);
+}
+
+// The same --job-dir twice, or a resumed job, whose trials count from 1 again.
+TEST_F(TrialMetricsTest, WhatAnEarlierJobLeftIsNotTheTrials) {
+  namespace fs = std::filesystem;
+  Put("out/1/validation/events.out.tfevents.1.host", EventBytes({"acc", 9, 10, 0.9}));
+  const fs::path by_a_program = storage_.folder() / "out/1/events.out.tfevents.2.host";
+  std::ofstream(by_a_program, std::ios::binary) << EventBytes({"acc", 9, 10, 0.8});
+  storage_.clock().Advance(std::chrono::hours(1));
+  const SysTime created = storage_.clock().Now();
+  TrialMetrics metrics("acc", "gs://bucket/out/1", created, storage_.buckets());
+  storage_.Await(metrics.ReadSummaries());
+  EXPECT_THAT(ValuesOf(metrics), testing::IsEmpty());
+  EXPECT_EQ(
+      metrics.WhyNone(),
+      "The metric 'acc' was not reported: looked in gs://bucket/out/1 (no event files, 2 from before the "
+      "trial); tags seen: none.");
+
+  storage_.clock().Advance(std::chrono::minutes(1));
+  Put("out/1/events.out.tfevents.3.host", EventBytes({"acc", 1, 20, 0.25}));
+  EXPECT_TRUE(storage_.Await(metrics.ReadSummaries()));
+  EXPECT_THAT(ValuesOf(metrics), ElementsAre(0.25));
+  std::ofstream(by_a_program, std::ios::binary) << EventBytes({"acc", 2, 30, 0.5});
+  fs::last_write_time(by_a_program, std::chrono::file_clock::from_sys(created - kFileTimeSlack +
+                                                                      std::chrono::milliseconds(1)));
+  EXPECT_TRUE(storage_.Await(metrics.ReadSummaries())) << "the trial's now, by a clock that is late";
+  EXPECT_THAT(ValuesOf(metrics), ElementsAre(0.25, 0.5));
+
+  storage_.clock().Advance(std::chrono::hours(48));  // another attempt, another server
+  TrialMetrics again("acc", "gs://bucket/out/1", created, storage_.buckets());
+  storage_.Await(again.ReadSummaries());
+  EXPECT_THAT(ValuesOf(again), ElementsAre(0.25, 0.5));
 }
 
 TEST_F(TrialMetricsTest, GarbageIsNoMetric) {

@@ -3,12 +3,14 @@
 #include <utility>
 
 #include "jobs/trial.h"
+#include "wire/time.h"
 
 namespace trainyard::control {
 
 TrialWatch::TrialWatch(boost::asio::any_io_executor loop, const v1::JobRecord& trial,
                        storage::Buckets& buckets, OnReport on_report)
-    : metrics_(jobs::MetricTag(trial), jobs::TrialJobDir(trial), buckets),
+    : metrics_(jobs::MetricTag(trial), jobs::TrialJobDir(trial), wire::FromProto(trial.job().create_time()),
+               buckets),
       on_report_(std::move(on_report)),
       finish_(loop),
       idle_(loop) {

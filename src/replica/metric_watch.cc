@@ -1,5 +1,6 @@
 #include "replica/metric_watch.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
@@ -7,8 +8,12 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <cstdint>
-#include <filesystem>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <string_view>
 #include <utility>
 
 #include "measurement/report.h"
@@ -18,16 +23,12 @@ namespace trainyard::replica {
 
 namespace {
 
-namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
 constexpr const char* kMetricName = "output.metrics";
-constexpr std::size_t kMetricFileBytesMax = 4 << 20;
 /// Read between two looks at the program's output.
 constexpr std::uint64_t kSliceBytes = std::uint64_t{8} << 20;
 /// A search is not worth more.
-constexpr int kDepthMax = 16;
-constexpr int kEntriesMax = 50'000;
 constexpr int kRestMin = 20;
 
 /// A regular file below a folder that the program owns; pipes do not block and links are not followed.
@@ -40,6 +41,67 @@ UniqueFd OpenBelow(int folder, const char* name) {
 
 UniqueFd OpenFolder(const std::string& path) {
   return UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+}
+
+/// Folder by folder: the program may put a link in place of any of them at any time.
+UniqueFd OpenFolderBelow(UniqueFd folder, std::string_view path) {
+  while (folder && !path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const std::string name(path.substr(0, end));
+    folder.Reset(openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return folder;
+}
+
+/// A folder that is to be searched. The order is by rank: a folder comes after those above it, and the
+/// thousand folders of a data set after deeper ones that have few beside them. By depth alone they would use
+/// up the entries that may be looked at, and logs/run/train would never be reached.
+struct Folder {
+  std::size_t rank = 0;  ///< the numbers of folders on each level of the way to it, summed
+  std::size_t root = 0;
+  std::string path;  ///< below the root; empty: the root
+  int depth = 0;
+  friend auto operator<=>(const Folder&, const Folder&) = default;
+};
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { closedir(directory); }
+};
+
+bool IsFolder(int folder, const dirent& entry) {
+  if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_DIR;
+  struct stat status{};  // some file systems do not say
+  return fstatat(folder, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
+}
+
+/// What one folder holds.
+struct Names {
+  std::size_t entries = 0;
+  bool all = true;  ///< nothing was left out
+  std::vector<std::string> folders;
+  std::vector<std::string> event_files;
+};
+
+Names NamesIn(UniqueFd folder, std::size_t entries_max) {
+  Names names;
+  const std::unique_ptr<DIR, CloseDirectory> directory(folder ? fdopendir(folder.get()) : nullptr);
+  if (!directory) return names;
+  const int opened = folder.Release();  // the directory's now
+  while (const dirent* entry = readdir(directory.get())) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    if (names.entries == entries_max) {
+      names.all = false;
+      break;
+    }
+    ++names.entries;
+    if (IsFolder(opened, *entry))
+      names.folders.emplace_back(name);
+    else if (measurement::IsEventFile(name))
+      names.event_files.emplace_back(name);
+  }
+  return names;
 }
 
 std::size_t ReadAt(int file, std::uint64_t offset, std::span<char> buffer) {
@@ -60,9 +122,10 @@ bool ReportsMetric(const v1::Manifest& manifest) {
 
 std::string MetricFolder(const AttemptDir& dir) { return dir.Tmp() + "/hypertune"; }
 
-MetricWatch::MetricWatch(std::string tag, AttemptDir dir, Time now)
+MetricWatch::MetricWatch(std::string tag, AttemptDir dir, Time now, SearchLimits limits)
     : tag_(std::move(tag)),
       dir_(std::move(dir)),
+      limits_(limits),
       roots_{{"working directory", dir_.Work()},
              {"/tmp", dir_.Tmp()},
              {"home directory", dir_.Home()},
@@ -92,38 +155,54 @@ void MetricWatch::ReadMetricFile() {
   file_seen_ = true;
   struct stat status{};
   if (fstat(file.get(), &status) != 0) return;
-  std::string contents(std::min<std::size_t>(static_cast<std::size_t>(status.st_size), kMetricFileBytesMax),
-                       '\0');
+  const std::size_t all = static_cast<std::size_t>(status.st_size);
+  std::string contents(std::min(all, kMetricFileBytesMax), '\0');
+  const std::size_t begin = all - contents.size();
   std::size_t size = 0;
   while (size < contents.size()) {
-    const std::size_t got = ReadAt(file.get(), size, std::span(contents).subspan(size));
+    const std::size_t got = ReadAt(file.get(), begin + size, std::span(contents).subspan(size));
     if (got == 0) break;
     size += got;
   }
   contents.resize(size);
+  if (begin > 0) contents.erase(0, contents.find('\n'));  // the end of a line is not what the line said
   changed_ = file_.Read(contents) || changed_;
 }
 
 void MetricWatch::Search() {
   waiting_.clear();
-  int entries = 0;
-  for (const Root& root : roots_) {
-    std::error_code error;
-    fs::recursive_directory_iterator entry(root.path, fs::directory_options::skip_permission_denied, error);
-    for (; !error && entry != fs::recursive_directory_iterator() && ++entries < kEntriesMax;
-         entry.increment(error)) {
-      if (entry.depth() >= kDepthMax) entry.disable_recursion_pending();
-      std::string path = entry->path().string();
-      if (measurement::IsEventFile(entry->path().filename().native()))
-        waiting_.push_back({&root, path.substr(root.path.size() + 1)});
+  searched_all_ = true;
+  std::priority_queue<Folder, std::vector<Folder>, std::greater<>> folders;
+  for (std::size_t root = 0; root < roots_.size(); ++root) folders.push({.root = root});
+  std::size_t left = limits_.entries;
+  while (!folders.empty() && left > 0) {
+    const Folder folder = folders.top();
+    folders.pop();
+    const Root& root = roots_[folder.root];
+    const std::string prefix = folder.path.empty() ? "" : folder.path + "/";
+    const Names names =
+        NamesIn(OpenFolderBelow(OpenFolder(root.path), folder.path), std::min(limits_.folder_entries, left));
+    left -= names.entries;
+    const bool too_deep = folder.depth >= limits_.depth && !names.folders.empty();
+    if (!names.all || too_deep) searched_all_ = false;
+    for (const std::string& name : names.event_files) waiting_.push_back({&root, prefix + name});
+    for (std::size_t i = 0; i < names.folders.size() && !too_deep; ++i) {
+      folders.push({.rank = folder.rank + names.folders.size(),
+                    .root = folder.root,
+                    .path = prefix + names.folders[i],
+                    .depth = folder.depth + 1});
     }
   }
+  searched_all_ = searched_all_ && folders.empty();
+  std::ranges::reverse(waiting_);  // the first found is the first read, should there be too many files
 }
 
 /// True: there is more.
 bool MetricWatch::ReadSome(const Found& found, std::uint64_t bytes_max) {
-  const UniqueFd root = OpenFolder(found.root->path);
-  const UniqueFd file = root ? OpenBelow(root.get(), found.path.c_str()) : UniqueFd();
+  const std::size_t name = found.path.rfind('/') + 1;  // 0 without a folder
+  const UniqueFd folder =
+      OpenFolderBelow(OpenFolder(found.root->path), std::string_view(found.path).substr(0, name));
+  const UniqueFd file = folder ? OpenBelow(folder.get(), found.path.c_str() + name) : UniqueFd();
   struct stat status{};
   if (!file || fstat(file.get(), &status) != 0) return false;
   const auto read_at = [this, &file](std::uint64_t offset, std::span<char> buffer) {
@@ -152,11 +231,9 @@ void MetricWatch::Step(Time now) {
 void MetricWatch::ReadRest() {
   ReadMetricFile();
   Search();
-  for (const Found& found : waiting_) {
-    while (ReadSome(found, kSliceBytes)) {
-    }
+  while (!waiting_.empty()) {
+    if (!ReadSome(waiting_.back(), kSliceBytes)) waiting_.pop_back();
   }
-  waiting_.clear();
 }
 
 v1::MetricReport MetricWatch::Report() const {
@@ -166,7 +243,8 @@ v1::MetricReport MetricWatch::Report() const {
   own.add_places(std::string(measurement::kMetricFile) + (file_seen_ ? "" : " (not written)"));
   own.mutable_seen_tags()->Add(file_.seen_tags().begin(), file_.seen_tags().end());
   v1::MetricReport events = summaries_.Report();
-  events.add_places("its own folders (" + CountedFiles(summaries_.files()) + ")");
+  events.add_places("its own folders (" + CountedFiles(summaries_.files()) +
+                    (searched_all_ ? ")" : ", but not everything was searched)"));
   return measurement::Merge(std::move(own), events);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,17 @@ inline constexpr std::chrono::milliseconds kSearchInterval{5'000};
 /// Reports are not sent more often.
 inline constexpr std::chrono::milliseconds kReportInterval{1'000};
 
+/// Of a metric file that is larger, the end is read: the newest reports are there.
+inline constexpr std::size_t kMetricFileBytesMax = std::size_t{4} << 20;
+
+/// How much is looked at in a search for event files, so that it ends whatever a program unpacks. What is
+/// beyond the limits is not found, and the report says that there is more.
+struct SearchLimits {
+  std::size_t folder_entries = 50'000;  ///< of one folder, so that a full one leaves some for the others
+  std::size_t entries = 300'000;        ///< of all folders together
+  int depth = 16;                       ///< folders inside each other, below one of the replica's own
+};
+
 /// Whether what this replica's program reports counts: that of a trial's master does.
 [[nodiscard]] bool ReportsMetric(const v1::Manifest& manifest);
 
@@ -34,7 +46,7 @@ class MetricWatch {
   using Time = std::chrono::steady_clock::time_point;
 
   /// Before the program starts: makes the folder of the metric file.
-  MetricWatch(std::string tag, AttemptDir dir, Time now);
+  MetricWatch(std::string tag, AttemptDir dir, Time now, SearchLimits limits = {});
   MetricWatch(const MetricWatch&) = delete;
   MetricWatch& operator=(const MetricWatch&) = delete;
 
@@ -71,13 +83,15 @@ class MetricWatch {
 
   std::string tag_;
   AttemptDir dir_;
+  SearchLimits limits_;
   std::vector<Root> roots_;
   UniqueFd file_watch_;
   Time next_;
   measurement::HypertuneFile file_;
   bool file_seen_ = false;
   measurement::Summaries summaries_;
-  std::vector<Found> waiting_;  ///< found and not read yet
+  std::vector<Found> waiting_;  ///< found and not read yet; the last is next
+  bool searched_all_ = true;    ///< the last search met no limit
   bool changed_ = false;
   Time due_{};  ///< of the next report, if there is one
   bool warned_ = false;

@@ -185,6 +185,55 @@ TEST_F(MetricWatchTest, ALargeFileIsReadBetweenOtherThings) {
   EXPECT_THAT(Values(watch_->Report()), ElementsAre(0.25));
 }
 
+TEST_F(MetricWatchTest, AFolderOfVeryManyFilesLeavesRoomForOthers) {
+  watch_.emplace("acc", dir_, now_, SearchLimits{.folder_entries = 50, .entries = 1000});
+  for (int i = 0; i < 200; ++i) Write(dir_.Work() + "/data/" + std::to_string(i) + ".jpg", "");
+  Write(dir_.Work() + "/logs/run/events.out.tfevents.1.host", EventBytes({"acc", 1, 10, 0.25}));
+  Write(dir_.Home() + "/logs/validation/events.out.tfevents.1.host", EventBytes({"acc", 1, 10, 0.5}));
+  watch_->ReadRest();
+  EXPECT_THAT(Values(watch_->Report()), ElementsAre(0.5));
+  EXPECT_EQ(watch_->Report().places(1), "its own folders (2 event files, but not everything was searched)");
+}
+
+TEST_F(MetricWatchTest, ADataSetOfManyFoldersIsSearchedLast) {
+  watch_.emplace("acc", dir_, now_, SearchLimits{.folder_entries = 50, .entries = 200});
+  for (int i = 0; i < 400; ++i) {
+    const std::string name = std::to_string(i % 20) + "/" + std::to_string(i) + ".jpg";
+    Write(dir_.Work() + "/data/" + name, "");
+    Write(dir_.Tmp() + "/" + name, "");
+  }
+  Write(dir_.Work() + "/a/b/c/d/events.out.tfevents.1.host", EventBytes({"acc", 1, 10, 0.25}));
+  watch_->ReadRest();
+  EXPECT_THAT(Values(watch_->Report()), ElementsAre(0.25));
+  EXPECT_EQ(watch_->Report().places(1), "its own folders (1 event file, but not everything was searched)");
+}
+
+TEST_F(MetricWatchTest, ASearchUpToItsLimitsIsAWholeOne) {
+  watch_.emplace("acc", dir_, now_, SearchLimits{.folder_entries = 2, .entries = 5, .depth = 2});
+  Write(dir_.Work() + "/a/b/events.out.tfevents.1.host", EventBytes({"acc", 1, 10, 0.25}));
+  Write(dir_.Work() + "/c", "");
+  Search();
+  EXPECT_THAT(Values(watch_->Report()), ElementsAre(0.25));
+  EXPECT_EQ(watch_->Report().places(1), "its own folders (1 event file)");
+  fs::remove(dir_.Work() + "/c");
+  Write(dir_.Work() + "/a/b/c/events.out.tfevents.2.host", EventBytes({"acc", 2, 10, 0.5}));
+  Search();
+  EXPECT_THAT(Values(watch_->Report()), ElementsAre(0.25)) << "too deep";
+  EXPECT_EQ(watch_->Report().places(1), "its own folders (1 event file, but not everything was searched)");
+}
+
+TEST_F(MetricWatchTest, OfAVeryLargeMetricFileTheEndCounts) {
+  // The cut leaves the end of the first line, which looks like a report and is none.
+  const std::string last = Line(2, "0.75");
+  const std::string cut = Line(1, "0.5");
+  const std::string filler(kMetricFileBytesMax - cut.size() - last.size() - 1, ' ');
+  Write(MetricFile(), Line(1, "0.25"));
+  watch_->OnReadable();
+  Write(MetricFile(), Line(0, "0.125") + "note: " + cut + filler + "\n" + last);
+  watch_->OnReadable();
+  EXPECT_THAT(Values(watch_->Report()), ElementsAre(0.25, 0.75)) << "what was read before stays";
+}
+
 TEST_F(MetricWatchTest, WhatItDoesNotFindIsNoError) {
   fs::remove_all(dir_.path);
   Search();

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -29,14 +30,20 @@ constexpr std::string_view kPrefix = "sha256:";
 /// flock has no wake-up that a stop could use as well; pulls take seconds to minutes.
 constexpr std::chrono::milliseconds kLockRetryInterval{50};
 constexpr std::size_t kSmallBlobMax = std::size_t{8} << 20;
+constexpr mode_t kOwnersAlone = 0700;
+constexpr mode_t kPermissions = 07777;
+/// Digits of a reference's digest in the name of its note.
+constexpr std::size_t kNoteDigits = 16;
 
 std::string_view Hex(std::string_view digest) { return digest.substr(kPrefix.size()); }
+
+Error Damaged(const fs::path& path) { return {Code::kDataLoss, path.string() + " is damaged", {}}; }
 
 Result<json::object> LoadObject(const fs::path& path) {
   TY_TRY(const std::string text, ReadFile(path));
   boost::system::error_code error;
   json::value value = json::parse(text, error);
-  if (error || !value.is_object()) return std::unexpected(Internal(path.string() + " is damaged"));
+  if (error || !value.is_object()) return std::unexpected(Damaged(path));
   return std::move(value.as_object());
 }
 
@@ -61,6 +68,65 @@ const json::array& List(const json::object& object, std::string_view name) {
   return value != nullptr && value->is_array() ? value->get_array() : kNone;
 }
 
+std::vector<std::string> Texts(const json::object& object, std::string_view name) {
+  std::vector<std::string> texts;
+  for (const json::value& text : List(object, name))
+    if (text.is_string()) texts.emplace_back(text.get_string());
+  return texts;
+}
+
+json::array ToArray(const std::vector<std::string>& texts) { return json::array(texts.begin(), texts.end()); }
+
+/// Also one that was made with other permissions, by hand or by a former version.
+Status MakeOwnersFolder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + folder.string()));
+  struct stat there{};
+  if (::stat(folder.c_str(), &there) != 0)
+    return std::unexpected(ErrnoError(errno, "stat " + folder.string()));
+  if ((there.st_mode & kPermissions) == kOwnersAlone || ::chmod(folder.c_str(), kOwnersAlone) == 0) return {};
+  return std::unexpected(ErrnoError(errno, "chmod " + folder.string()));
+}
+
+Result<Note> LoadNote(const fs::path& path) {
+  TY_TRY(const json::object object, LoadObject(path));
+  return Note{.reference = Text(object, "reference"),
+              .name = Text(object, "name"),
+              .access = {.tls = Flag(object, "tls"), .auth_file = Text(object, "authFile")}};
+}
+
+Result<CachedImage> ParseRecord(std::string_view digest, const fs::path& path, const json::object& object) {
+  CachedImage image{.digest = std::string(digest),
+                    .reference = Text(object, "reference"),
+                    .names = Texts(object, "names"),
+                    .loaded_names = Texts(object, "loadedNames"),
+                    .loaded = Flag(object, "loaded"),
+                    .pulled = SystemTime(std::chrono::seconds(Number(object, "pulled"))),
+                    .config_digest = Text(object, "config"),
+                    .layers = {}};
+  // A former version kept no names apart.
+  if (image.loaded && !object.contains("loadedNames")) image.loaded_names = image.names;
+  for (const json::value& value : List(object, "layers")) {
+    if (!value.is_object()) return std::unexpected(Damaged(path));
+    const json::object& layer = value.get_object();
+    image.layers.push_back({.digest = Text(layer, "digest"),
+                            .diff_id = Text(layer, "diffId"),
+                            .size_bytes = Number(layer, "size"),
+                            .unpacked_bytes = Number(layer, "unpacked")});
+    if (!IsSha256(image.layers.back().digest) || !IsSha256(image.layers.back().diff_id))
+      return std::unexpected(Damaged(path));
+  }
+  if (!IsSha256(image.config_digest)) return std::unexpected(Damaged(path));
+  return image;
+}
+
+/// The digest that a record's name has; empty: it is none.
+std::string RecordedDigest(const fs::path& path) {
+  std::string digest = std::string(kPrefix) + path.stem().string();
+  return path.extension() == ".json" && IsSha256(digest) ? digest : std::string();
+}
+
 }  // namespace
 
 fs::path CacheLayout::Blob(std::string_view digest) const { return Blobs() / "sha256" / Hex(digest); }
@@ -74,12 +140,14 @@ fs::path CacheLayout::Lock(std::string_view digest) const {
 fs::path CacheLayout::Use(std::string_view digest) const {
   return Images() / (std::string(Hex(digest)) + ".use");
 }
-fs::path CacheLayout::Note(std::string_view digest) const {
-  return Resolved() / (std::string(Hex(digest)) + ".json");
+fs::path CacheLayout::Note(std::string_view digest, std::string_view reference) const {
+  const std::string name = Sha256(reference).substr(kPrefix.size(), kNoteDigits);
+  return Resolved() / (std::string(Hex(digest)) + "-" + name + ".json");
 }
 fs::path CacheLayout::Pull(std::string_view digest) const { return Pulls() / Hex(digest); }
 
 Status CacheLayout::MakeFolders() const {
+  TY_RETURN_IF_ERROR(MakeOwnersFolder(dir_));
   for (const fs::path& folder : {Blobs() / "sha256", Layers(), Images(), Resolved(), Pulls()}) {
     std::error_code error;
     fs::create_directories(folder, error);
@@ -94,30 +162,18 @@ std::int64_t CachedImage::SizeBytes() const {
   return sum;
 }
 
-std::optional<CachedImage> ReadRecord(const CacheLayout& layout, std::string_view digest) {
+Result<std::optional<CachedImage>> LoadRecord(const CacheLayout& layout, std::string_view digest) {
   if (!IsSha256(digest)) return std::nullopt;
-  const Result<json::object> object = LoadObject(layout.Record(digest));
-  if (!object) return std::nullopt;
-  CachedImage image{.digest = std::string(digest),
-                    .reference = Text(*object, "reference"),
-                    .names = {},
-                    .loaded = Flag(*object, "loaded"),
-                    .pulled = SystemTime(std::chrono::seconds(Number(*object, "pulled"))),
-                    .config_digest = Text(*object, "config"),
-                    .layers = {}};
-  for (const json::value& name : List(*object, "names"))
-    if (name.is_string()) image.names.emplace_back(name.get_string());
-  for (const json::value& value : List(*object, "layers")) {
-    if (!value.is_object()) return std::nullopt;
-    const json::object& layer = value.get_object();
-    image.layers.push_back({.digest = Text(layer, "digest"),
-                            .diff_id = Text(layer, "diffId"),
-                            .size_bytes = Number(layer, "size"),
-                            .unpacked_bytes = Number(layer, "unpacked")});
-    if (!IsSha256(image.layers.back().digest) || !IsSha256(image.layers.back().diff_id)) return std::nullopt;
-  }
-  if (!IsSha256(image.config_digest)) return std::nullopt;
+  const fs::path path = layout.Record(digest);
+  const Result<json::object> object = LoadObject(path);
+  if (!object && object.error().code == Code::kNotFound) return std::nullopt;
+  if (!object) return std::unexpected(object.error());
+  TY_TRY(CachedImage image, ParseRecord(digest, path, *object));
   return image;
+}
+
+std::optional<CachedImage> ReadRecord(const CacheLayout& layout, std::string_view digest) {
+  return LoadRecord(layout, digest).value_or(std::nullopt);
 }
 
 Status WriteRecord(const CacheLayout& layout, const CachedImage& image) {
@@ -129,21 +185,38 @@ Status WriteRecord(const CacheLayout& layout, const CachedImage& image) {
                       {"unpacked", layer.unpacked_bytes}});
   const auto pulled =
       std::chrono::duration_cast<std::chrono::seconds>(image.pulled.time_since_epoch()).count();
-  const json::object object{
-      {"reference", image.reference},  {"names", json::array(image.names.begin(), image.names.end())},
-      {"loaded", image.loaded},        {"pulled", std::int64_t{pulled}},
-      {"config", image.config_digest}, {"layers", std::move(layers)}};
+  const json::object object{{"reference", image.reference},
+                            {"names", ToArray(image.names)},
+                            {"loadedNames", ToArray(image.loaded_names)},
+                            {"loaded", image.loaded},
+                            {"pulled", std::int64_t{pulled}},
+                            {"config", image.config_digest},
+                            {"layers", std::move(layers)}};
   return WriteFileAtomically(layout.Record(image.digest), json::serialize(object) + "\n");
+}
+
+Result<Records> LoadRecords(const CacheLayout& layout) {
+  TY_TRY(const std::vector<fs::path> paths, EntriesOf(layout.Images()));
+  Records records;
+  for (const fs::path& path : paths) {
+    const std::string digest = RecordedDigest(path);
+    if (digest.empty()) continue;
+    Result<std::optional<CachedImage>> image = LoadRecord(layout, digest);
+    if (!image && image.error().code != Code::kDataLoss) return std::unexpected(image.error());
+    if (!image) {
+      records.damaged.push_back(digest);
+    } else if (*image) {
+      records.images.push_back(**std::move(image));
+    }
+  }
+  std::ranges::sort(records.images, {}, &CachedImage::digest);
+  return records;
 }
 
 std::vector<CachedImage> AllRecords(const CacheLayout& layout) {
   std::vector<CachedImage> images;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(layout.Images(), error)) {
-    if (entry.path().extension() != ".json") continue;
-    if (auto image = ReadRecord(layout, std::string(kPrefix) + entry.path().stem().string()))
-      images.push_back(*std::move(image));
-  }
+  for (const fs::path& path : EntriesOf(layout.Images()).value_or(std::vector<fs::path>()))
+    if (auto image = ReadRecord(layout, RecordedDigest(path))) images.push_back(*std::move(image));
   std::ranges::sort(images, {}, &CachedImage::digest);
   return images;
 }
@@ -168,12 +241,26 @@ std::optional<Image> ImageOf(const CacheLayout& layout, const CachedImage& recor
   return image;
 }
 
+std::optional<Note> ReadNote(const CacheLayout& layout, std::string_view digest, std::string_view reference) {
+  // The second one is the name that a former version gave it.
+  for (const fs::path& path :
+       {layout.Note(digest, reference), layout.Resolved() / (std::string(Hex(digest)) + ".json")})
+    if (Result<Note> note = LoadNote(path); note && note->reference == reference) return *std::move(note);
+  return std::nullopt;
+}
+
 std::optional<Note> ReadNote(const CacheLayout& layout, std::string_view digest) {
-  const Result<json::object> object = LoadObject(layout.Note(digest));
-  if (!object) return std::nullopt;
-  return Note{.reference = Text(*object, "reference"),
-              .name = Text(*object, "name"),
-              .access = {.tls = Flag(*object, "tls"), .auth_file = Text(*object, "authFile")}};
+  fs::path last;
+  SystemTime last_changed{};
+  for (const fs::path& path : EntriesOf(layout.Resolved()).value_or(std::vector<fs::path>())) {
+    if (!path.filename().string().starts_with(Hex(digest))) continue;
+    const SystemTime changed = ChangedAt(path).value_or(SystemTime());
+    if (!last.empty() && changed < last_changed) continue;
+    last = path;
+    last_changed = changed;
+  }
+  Result<Note> note = LoadNote(last);
+  return note ? std::optional<Note>(*std::move(note)) : std::nullopt;
 }
 
 Status WriteNote(const CacheLayout& layout, std::string_view digest, const Note& note) {
@@ -181,7 +268,7 @@ Status WriteNote(const CacheLayout& layout, std::string_view digest, const Note&
                             {"name", note.name},
                             {"tls", note.access.tls},
                             {"authFile", note.access.auth_file}};
-  return WriteFileAtomically(layout.Note(digest), json::serialize(object) + "\n");
+  return WriteFileAtomically(layout.Note(digest, note.reference), json::serialize(object) + "\n");
 }
 
 std::optional<std::string> ReadBlob(const CacheLayout& layout, std::string_view digest) {
@@ -192,6 +279,22 @@ std::optional<std::string> ReadBlob(const CacheLayout& layout, std::string_view 
 
 Status WriteBlob(const CacheLayout& layout, std::string_view digest, std::string_view bytes) {
   return WriteFileAtomically(layout.Blob(digest), bytes);
+}
+
+Result<std::vector<fs::path>> EntriesOf(const fs::path& folder) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  auto entry = fs::directory_iterator(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) paths.push_back(entry->path());
+  if (error && error != std::errc::no_such_file_or_directory)
+    return std::unexpected(ErrnoError(error.value(), "read " + folder.string()));
+  return paths;
+}
+
+std::optional<SystemTime> ChangedAt(const fs::path& path) {
+  struct stat there{};
+  if (::stat(path.c_str(), &there) != 0) return std::nullopt;
+  return std::chrono::system_clock::from_time_t(there.st_mtim.tv_sec);
 }
 
 Result<std::optional<UniqueFd>> TryLock(const fs::path& path, int operation) {

@@ -18,14 +18,19 @@
 
 /// The folder of pulled images:
 ///
-///     blobs/sha256/HEX            manifests, configs and layers as they came, by their digest
-///     layers/sha256/HEX/          a layer unpacked, by its diff_id
-///     images/sha256/HEX.json      an image that is complete, by its manifest's digest; .lock: who pulls it;
-///     .use: who runs it resolved/HEX.json           how a digest was found pulls/HEX/                  of a
-///     pull that goes on, or was killed collect.lock                shared by pulls, exclusive for what
-///     removes layers and blobs
+///     blobs/sha256/HEX          manifests, configs and layers as they came, by their digest
+///     layers/sha256/HEX/        a layer unpacked, by its diff_id
+///     images/sha256/HEX.json    an image that is complete, by its manifest's digest
+///     images/sha256/HEX.lock    who pulls it
+///     images/sha256/HEX.use     who runs it
+///     resolved/HEX-NAME.json    how a digest was found, for each reference under which it was
+///     pulls/                    HEX: of a pull that goes on or was killed; gone-*: of a removal that was
+///     package_layers/NAME/      packages installed into an image; NAME.image: the digest of that image
+///     collect.lock              shared by pulls, exclusive for what removes layers and blobs
 ///
-/// Everything appears by a rename: what is there is whole. Blocking; any thread, any process.
+/// Everything appears and disappears by a rename: what is there is whole. The folder is its owner's alone:
+/// images have setuid programs and device files, which are nobody's to run outside of a container. Blocking;
+/// any thread, any process.
 namespace trainyard::image {
 
 /// The paths. `digest` is one that IsSha256.
@@ -41,11 +46,12 @@ class CacheLayout {
   [[nodiscard]] std::filesystem::path Lock(std::string_view digest) const;
   [[nodiscard]] std::filesystem::path Use(std::string_view digest) const;
   [[nodiscard]] std::filesystem::path Resolved() const { return dir_ / "resolved"; }
-  [[nodiscard]] std::filesystem::path Note(std::string_view digest) const;
+  [[nodiscard]] std::filesystem::path Note(std::string_view digest, std::string_view reference) const;
   [[nodiscard]] std::filesystem::path Pulls() const { return dir_ / "pulls"; }
   [[nodiscard]] std::filesystem::path Pull(std::string_view digest) const;
+  [[nodiscard]] std::filesystem::path PackageLayers() const { return dir_ / "package_layers"; }
   [[nodiscard]] std::filesystem::path CollectLock() const { return dir_ / "collect.lock"; }
-  /// Makes the folders that are not there.
+  /// Makes the folders that are not there, and the cache its owner's alone.
   [[nodiscard]] Status MakeFolders() const;
 
  private:
@@ -62,19 +68,31 @@ struct LayerRecord {
 /// What is known of a complete image.
 struct CachedImage {
   std::string digest;
-  std::string reference;           ///< where it came from, with the digest
-  std::vector<std::string> names;  ///< normalised, with tags: what it was asked for as
-  bool loaded = false;  ///< by `images load`: its names are looked up here, and it cannot be pulled again
+  std::string reference;                  ///< where it came from, with the digest
+  std::vector<std::string> names;         ///< normalised, with tags: what it was asked for as
+  std::vector<std::string> loaded_names;  ///< those that archives gave: looked up here, no registry is asked
+  bool loaded = false;                    ///< by `images load`: it may be that it cannot be pulled again
   std::chrono::system_clock::time_point pulled{};
   std::string config_digest;
   std::vector<LayerRecord> layers;  ///< as the manifest has them, the lowest first
   [[nodiscard]] std::int64_t SizeBytes() const;
 };
 
-/// Nothing: not there. A record that cannot be read counts as that.
+/// Nothing: not there. Errors: kDataLoss for a record that is damaged, and those of the file system: whoever
+/// removes things must not take what cannot be read for what is not there.
+[[nodiscard]] Result<std::optional<CachedImage>> LoadRecord(const CacheLayout& layout,
+                                                            std::string_view digest);
+/// The same for those who would pull the image again in any case: a record that cannot be read is not there.
 [[nodiscard]] std::optional<CachedImage> ReadRecord(const CacheLayout& layout, std::string_view digest);
 [[nodiscard]] Status WriteRecord(const CacheLayout& layout, const CachedImage& image);
-/// By digest.
+
+struct Records {
+  std::vector<CachedImage> images;   ///< by digest
+  std::vector<std::string> damaged;  ///< digests of images whose record is no record
+};
+/// All of them, or an error: those of the file system.
+[[nodiscard]] Result<Records> LoadRecords(const CacheLayout& layout);
+/// Those that can be read, by digest.
 [[nodiscard]] std::vector<CachedImage> AllRecords(const CacheLayout& layout);
 
 /// The image of a record; nothing if a layer or the config is missing.
@@ -86,12 +104,24 @@ struct Note {
   std::string name;  ///< as it was asked for, mapped and normalised: with the tag
   Access access;
 };
+/// A digest may have been found under several references, each with credentials of its own.
+[[nodiscard]] std::optional<Note> ReadNote(const CacheLayout& layout, std::string_view digest,
+                                           std::string_view reference);
+/// The last one of those with that digest, for whom every registry that has it is as good.
 [[nodiscard]] std::optional<Note> ReadNote(const CacheLayout& layout, std::string_view digest);
+/// In the place of a former one of the same digest and `note.reference`.
 [[nodiscard]] Status WriteNote(const CacheLayout& layout, std::string_view digest, const Note& note);
 
 /// A small blob, its digest checked: nothing if it is not there or damaged.
 [[nodiscard]] std::optional<std::string> ReadBlob(const CacheLayout& layout, std::string_view digest);
 [[nodiscard]] Status WriteBlob(const CacheLayout& layout, std::string_view digest, std::string_view bytes);
+
+/// What is in a folder; nothing if it is not there. Errors: those of the file system.
+[[nodiscard]] Result<std::vector<std::filesystem::path>> EntriesOf(const std::filesystem::path& folder);
+
+/// When a file was written last; nothing if that cannot be said.
+[[nodiscard]] std::optional<std::chrono::system_clock::time_point> ChangedAt(
+    const std::filesystem::path& path);
 
 /// flock(2) of a file that is made if need be. Nothing: someone else has it.
 [[nodiscard]] Result<std::optional<UniqueFd>> TryLock(const std::filesystem::path& path, int operation);

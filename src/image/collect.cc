@@ -1,9 +1,11 @@
 #include "image/collect.h"
 
+#include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -11,9 +13,12 @@
 #include <system_error>
 #include <utility>
 
+#include "async/diagnostics.h"
+#include "async/file.h"
 #include "async/unique_fd.h"
 #include "image/cache.h"
 #include "image/layer_folder.h"
+#include "image/own_folder.h"
 #include "image/reference.h"
 
 namespace trainyard::image {
@@ -26,15 +31,17 @@ using std::chrono::system_clock;
 constexpr std::size_t kShortDigestMin = 6;
 /// Manifests of images that were looked up and not pulled yet: jobs may wait for a long time.
 constexpr std::chrono::hours kUnpulledAgeMax{7 * 24};
-
-system_clock::time_point ChangedAt(const fs::path& path) {
-  struct stat there{};
-  if (::stat(path.c_str(), &there) != 0) return {};
-  return system_clock::from_time_t(there.st_mtim.tv_sec);
-}
+/// Notes of how an image was found. A queued job needs its image's whatever else is removed: without it the
+/// pull knows no credentials.
+constexpr std::chrono::hours kNoteAgeMax{90 * 24};
+/// Folders of single calls of skopeo, which take minutes at most.
+constexpr std::chrono::hours kCallAgeMax{1};
+constexpr std::string_view kGone = "gone-";
+constexpr std::string_view kPackageImage = ".image";
+constexpr std::size_t kHexDigits = 64;
 
 system_clock::time_point LastUse(const CacheLayout& layout, const CachedImage& image) {
-  return std::max(image.pulled, ChangedAt(layout.Use(image.digest)));
+  return std::max(image.pulled, ChangedAt(layout.Use(image.digest)).value_or(image.pulled));
 }
 
 /// What the disk has of some images: what they share counts once.
@@ -73,62 +80,126 @@ Result<bool> RemoveRecord(const CacheLayout& layout, const std::string& digest) 
   return true;
 }
 
-/// Files whose names are in `kept` stay, and young ones.
-void SweepFiles(const fs::path& folder, const std::set<std::string>& kept, system_clock::time_point old) {
+/// A folder's name goes at once, its files afterwards: whoever is killed in between leaves nothing under a
+/// name that says that it is whole.
+Status RemoveFolder(const CacheLayout& layout, const fs::path& path) {
+  TY_TRY(const OwnFolder folder, OwnFolder::Make(layout, kGone));
+  const fs::path gone = folder.path() / path.filename();
+  if (::rename(path.c_str(), gone.c_str()) == 0) return {};
+  // An ordinary user's own folder may be closed to him, and a folder that moves is written to.
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    std::error_code ignored;
-    if (!kept.contains(entry.path().filename().string()) && ChangedAt(entry.path()) <= old)
-      fs::remove(entry.path(), ignored);
+  if (errno == EACCES) fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, error);
+  if (::rename(path.c_str(), gone.c_str()) == 0) return {};
+  return std::unexpected(ErrnoError(errno, "rename " + path.string()));
+}
+
+/// What records name, and so stays.
+struct Named {
+  std::set<std::string> digests;
+  std::set<std::string> hexes;  ///< their digits: names begin with them
+  std::set<std::string> blobs;
+  std::set<std::string> layers;
+};
+
+Named NamedBy(const CacheLayout& layout, const std::vector<CachedImage>& images) {
+  Named named;
+  for (const CachedImage& image : images) {
+    named.digests.insert(image.digest);
+    named.hexes.insert(layout.Blob(image.digest).filename());
+    named.blobs.insert(layout.Blob(image.digest).filename());
+    named.blobs.insert(layout.Blob(image.config_digest).filename());
+    for (const LayerRecord& layer : image.layers) {
+      named.blobs.insert(layout.Blob(layer.digest).filename());
+      named.blobs.insert(layout.Blob(layer.diff_id).filename());
+      named.layers.insert(layout.Layer(layer.diff_id).filename());
+    }
   }
+  return named;
+}
+
+/// Files whose names, or the digits that they begin with, are in `kept` stay, and young ones.
+Status SweepFiles(const fs::path& folder, const std::set<std::string>& kept, system_clock::time_point old) {
+  TY_TRY(const std::vector<fs::path> paths, EntriesOf(folder));
+  for (const fs::path& path : paths) {
+    const auto changed = ChangedAt(path);
+    std::error_code ignored;
+    if (changed && *changed <= old && !kept.contains(path.filename().string().substr(0, kHexDigits)))
+      fs::remove(path, ignored);
+  }
+  return {};
+}
+
+/// Of killed pulls, killed skopeos and killed removals.
+Status SweepPulls(const CacheLayout& layout) {
+  TY_TRY(const std::vector<fs::path> paths, EntriesOf(layout.Pulls()));
+  for (const fs::path& path : paths) {
+    const std::string name = path.filename();
+    const auto changed = ChangedAt(path);
+    if (name.starts_with(kGone) || IsSha256("sha256:" + name) ||
+        (changed && *changed < system_clock::now() - kCallAgeMax))
+      RemoveTree(path);
+  }
+  return {};
+}
+
+/// Layers of packages whose image is gone. Those of a former version say no image, until they run.
+Status SweepPackageLayers(const CacheLayout& layout, const std::set<std::string>& digests) {
+  TY_TRY(const std::vector<fs::path> paths, EntriesOf(layout.PackageLayers()));
+  for (const fs::path& note : paths) {
+    if (note.extension() != kPackageImage) continue;
+    const Result<std::string> digest = ReadFile(note);
+    if (!digest || !IsSha256(*digest) || digests.contains(*digest)) continue;
+    fs::path layer = note;
+    layer.replace_extension();
+    std::error_code error;
+    if (fs::exists(layer, error)) TY_RETURN_IF_ERROR(RemoveFolder(layout, layer));
+    fs::remove(note, error);
+  }
+  return {};
 }
 
 /// Removes what no record names. Nobody pulls meanwhile.
 /// @param age_max  of manifests and layers of images that were looked up or begun, and are not here
-void Sweep(const CacheLayout& layout, std::chrono::seconds age_max) {
-  std::set<std::string> layers;
-  std::set<std::string> blobs;
-  std::set<std::string> notes;
-  for (const CachedImage& image : AllRecords(layout)) {
-    notes.insert(layout.Note(image.digest).filename());
-    blobs.insert(layout.Blob(image.digest).filename());
-    blobs.insert(layout.Blob(image.config_digest).filename());
-    for (const LayerRecord& layer : image.layers) {
-      blobs.insert(layout.Blob(layer.digest).filename());
-      blobs.insert(layout.Blob(layer.diff_id).filename());
-      layers.insert(layout.Layer(layer.diff_id).filename());
-    }
-  }
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(layout.Layers(), error))
-    if (!layers.contains(entry.path().filename().string())) RemoveTree(entry.path());
+Status Sweep(const CacheLayout& layout, const Named& named, std::chrono::seconds age_max) {
+  TY_TRY(const std::vector<fs::path> layers, EntriesOf(layout.Layers()));
+  for (const fs::path& layer : layers)
+    if (!named.layers.contains(layer.filename())) TY_RETURN_IF_ERROR(RemoveFolder(layout, layer));
   const auto now = system_clock::now();
-  SweepFiles(layout.Blobs() / "sha256", blobs, now - age_max);
-  SweepFiles(layout.Resolved(), notes, now - age_max);
-  // Of killed pulls, and of killed skopeos.
-  for (const fs::directory_entry& entry : fs::directory_iterator(layout.Pulls(), error))
-    if (ChangedAt(entry.path()) < now - std::chrono::hours(1) ||
-        IsSha256("sha256:" + entry.path().filename().string()))
-      RemoveTree(entry.path());
+  TY_RETURN_IF_ERROR(SweepPackageLayers(layout, named.digests));
+  TY_RETURN_IF_ERROR(SweepFiles(layout.Blobs() / "sha256", named.blobs, now - age_max));
+  TY_RETURN_IF_ERROR(SweepFiles(layout.Resolved(), named.hexes, now - kNoteAgeMax));
+  return SweepPulls(layout);
 }
 
 /// Large blobs of removed images go at once, however young.
-void RemoveBlobs(const CacheLayout& layout, const std::vector<CachedImage>& removed) {
-  std::set<std::string> kept;
-  for (const CachedImage& image : AllRecords(layout))
-    for (const LayerRecord& layer : image.layers) kept.insert({layer.digest, layer.diff_id});
+void RemoveBlobs(const CacheLayout& layout, const Named& named, const std::vector<CachedImage>& removed) {
   for (const CachedImage& image : removed)
     for (const LayerRecord& layer : image.layers)
-      for (const std::string& digest : {layer.digest, layer.diff_id}) {
+      for (const fs::path& blob : {layout.Blob(layer.digest), layout.Blob(layer.diff_id)}) {
         std::error_code error;
-        if (!kept.contains(digest)) fs::remove(layout.Blob(digest), error);
+        if (!named.blobs.contains(blob.filename())) fs::remove(blob, error);
       }
+}
+
+/// What records of removed images named. Everything stays as long as not all records can be read: one of them
+/// may name it.
+Status RemoveRest(const CacheLayout& layout, const std::vector<CachedImage>& removed,
+                  std::chrono::seconds unpulled_age_max) {
+  TY_TRY(const Records records, LoadRecords(layout));
+  if (!records.damaged.empty())
+    return std::unexpected(
+        FailedPrecondition("the record of image " + records.damaged.front() + ", which is used, is damaged"));
+  const Named named = NamedBy(layout, records.images);
+  RemoveBlobs(layout, named, removed);
+  return Sweep(layout, named, unpulled_age_max);
 }
 
 Result<Collected> RemoveAll(const CacheLayout& layout, const std::vector<CachedImage>& wanted,
                             std::chrono::seconds unpulled_age_max) {
+  TY_RETURN_IF_ERROR(layout.MakeFolders());
+  TY_TRY(const Records records, LoadRecords(layout));
   DiskUse disk;
-  for (const CachedImage& image : AllRecords(layout)) disk.Add(image);
+  for (const CachedImage& image : records.images) disk.Add(image);
   const std::int64_t before = disk.bytes();
   Collected collected;
   std::vector<CachedImage> removed;
@@ -140,11 +211,22 @@ Result<Collected> RemoveAll(const CacheLayout& layout, const std::vector<CachedI
     removed.push_back(image);
   }
   collected.bytes = before - disk.bytes();
+  // Nobody finds an image by such a record.
+  for (const std::string& digest : records.damaged) {
+    TY_TRY([[maybe_unused]] const bool gone, RemoveRecord(layout, digest));
+  }
   TY_TRY(const std::optional<UniqueFd> nobody_pulls, TryLock(layout.CollectLock(), LOCK_EX));
   if (!nobody_pulls) return collected;
-  RemoveBlobs(layout, removed);
-  Sweep(layout, unpulled_age_max);
+  if (const Status rest = RemoveRest(layout, removed, unpulled_age_max); !rest)
+    Diagnose(DiagnosticLevel::kWarning,
+             "layers of images that are gone are not removed yet: " + rest.error().message);
   return collected;
+}
+
+/// Whether someone runs it. Leaves no trace: the file's time says when it ran last.
+bool IsInUse(const CacheLayout& layout, const std::string& digest) {
+  const Result<UniqueFd> file = OpenFile(layout.Use(digest), O_RDWR);
+  return file && ::flock(file->get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 ListedImage Listed(const CacheLayout& layout, const CachedImage& image) {
@@ -152,15 +234,13 @@ ListedImage Listed(const CacheLayout& layout, const CachedImage& image) {
                      .reference = image.reference,
                      .names = image.names,
                      .loaded = image.loaded,
-                     .in_use = false,
+                     .in_use = IsInUse(layout, image.digest),
                      .size_bytes = image.SizeBytes(),
                      .unpacked_bytes = 0,
                      .layers = image.layers.size(),
                      .pulled = image.pulled,
                      .used = LastUse(layout, image)};
   for (const LayerRecord& layer : image.layers) listed.unpacked_bytes += layer.unpacked_bytes;
-  const auto lock = TryLock(layout.Use(image.digest), LOCK_EX);
-  listed.in_use = lock && !*lock;
   return listed;
 }
 
@@ -170,7 +250,8 @@ Result<Collected> CollectImages(const std::string& images_dir, const CollectLimi
   const CacheLayout layout(images_dir);
   std::error_code error;
   if (!fs::exists(layout.Images(), error)) return Collected{};
-  std::vector<CachedImage> images = AllRecords(layout);
+  TY_TRY(Records records, LoadRecords(layout));
+  std::vector<CachedImage>& images = records.images;
   std::ranges::sort(images, {}, [&](const CachedImage& image) { return LastUse(layout, image); });
   DiskUse disk;
   for (const CachedImage& image : images) disk.Add(image);
@@ -180,7 +261,7 @@ Result<Collected> CollectImages(const std::string& images_dir, const CollectLimi
     if (image.loaded && !limits.with_loaded) continue;
     const bool old = limits.age_max && now - LastUse(layout, image) > *limits.age_max;
     const bool too_much = limits.bytes_max && disk.bytes() > *limits.bytes_max;
-    if ((!old && !too_much) || Listed(layout, image).in_use) continue;
+    if ((!old && !too_much) || IsInUse(layout, image.digest)) continue;
     disk.Remove(image);
     wanted.push_back(image);
   }
@@ -190,7 +271,7 @@ Result<Collected> CollectImages(const std::string& images_dir, const CollectLimi
 
 Result<Collected> RemoveImage(const std::string& images_dir, const std::string& digest) {
   const CacheLayout layout(images_dir);
-  const std::optional<CachedImage> image = ReadRecord(layout, digest);
+  TY_TRY(const std::optional<CachedImage> image, LoadRecord(layout, digest));
   if (!image) return std::unexpected(NotFound("there is no image " + digest));
   TY_TRY(Collected collected, RemoveAll(layout, {*image}, kUnpulledAgeMax));
   if (!collected.images.empty()) return collected;
@@ -210,7 +291,10 @@ Result<ListedImage> FindListed(const std::string& images_dir, const std::string&
   const std::string name = reference ? reference->Print() : text;
   std::vector<ListedImage> found;
   std::vector<ListedImage> begun;
-  for (ListedImage& image : ListImages(images_dir)) {
+  const CacheLayout layout(images_dir);
+  TY_TRY(const Records records, LoadRecords(layout));
+  for (const CachedImage& record : records.images) {
+    const ListedImage image = Listed(layout, record);
     const std::string_view image_hex = std::string_view(image.digest).substr(image.digest.find(':') + 1);
     if (std::ranges::find(image.names, name) != image.names.end() || image.reference == name)
       found.push_back(image);

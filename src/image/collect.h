@@ -25,7 +25,9 @@ struct Collected {
 
 /// Removes images that are not used: those not used for `age_max`, then the ones used longest ago until what
 /// is left fits `bytes_max`; then layers and blobs that no image has any more, and what killed pulls left.
-/// While a pull goes on only records go, and the rest the next time. Errors: those of the file system.
+/// While a pull goes on, or a record cannot be read, only records go, and the rest the next time: the latter
+/// with a diagnostic. How images were found stays for 90 days, for queued jobs. Errors: those of the file
+/// system.
 [[nodiscard]] Result<Collected> CollectImages(const std::string& images_dir, const CollectLimits& limits);
 
 /// Removes one image. kNotFound; kFailedPrecondition while it is used or being pulled.
@@ -44,10 +46,11 @@ struct ListedImage {
   std::chrono::system_clock::time_point pulled{};
   std::chrono::system_clock::time_point used{};
 };
+/// Those whose records can be read.
 [[nodiscard]] std::vector<ListedImage> ListImages(const std::string& images_dir);
 
 /// The image that is meant by a digest, the beginning of one (6 digits or more), or a name. kNotFound;
-/// kInvalidArgument if several begin so.
+/// kInvalidArgument if several begin so; those of the file system.
 [[nodiscard]] Result<ListedImage> FindListed(const std::string& images_dir, const std::string& text);
 
 }  // namespace trainyard::image

@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <sys/mount.h>
 
 #include <filesystem>
+#include <future>
 #include <string>
 #include <vector>
 
@@ -56,6 +58,19 @@ class Collect : public testing::Test {
     return digits;
   }
   [[nodiscard]] std::string dir() const { return folder_.path(); }
+  static void SetAge(const fs::path& path, hours age) {
+    fs::last_write_time(path, fs::file_time_type::clock::now() - age);
+  }
+  /// Says with which file of credentials an image was found under a reference.
+  void AddNote(char digit, const std::string& reference, const std::string& auth_file) {
+    EXPECT_TRUE(
+        WriteNote(layout_, Digest(digit),
+                  {.reference = reference, .name = "n", .access = {.tls = true, .auth_file = auth_file}}));
+  }
+  [[nodiscard]] std::string AuthFile(char digit, const std::string& reference) const {
+    const auto note = ReadNote(layout_, Digest(digit), reference);
+    return note ? note->access.auth_file : "(none)";
+  }
 
   environment::TemporaryFolder folder_;
   CacheLayout layout_{folder_.path()};
@@ -142,6 +157,126 @@ TEST_F(Collect, DamagedRecordsAreNoImages) {
   EXPECT_FALSE(FindImage(dir(), Digest('a')));
   EXPECT_FALSE(FindImage(dir(), "sha256:../../../etc/passwd"));
   EXPECT_FALSE(ImageUse::Begin(dir(), "../x"));
+}
+
+TEST_F(Collect, DamagedRecordsKeepLayersOnlyWhileTheImageRuns) {
+  Add('a', "1", hours(1));
+  ASSERT_TRUE(WriteFileAtomically(layout_.Record(Digest('a')), "{"));
+  {
+    const auto use = ImageUse::Begin(dir(), Digest('a'));
+    ASSERT_TRUE(use);
+    EXPECT_TRUE(CollectImages(dir(), {.bytes_max = 0}));
+    EXPECT_EQ(Layers(), "1");
+  }
+  EXPECT_TRUE(CollectImages(dir(), {.bytes_max = 0}));
+  EXPECT_EQ(Layers(), "");
+  EXPECT_FALSE(fs::exists(layout_.Record(Digest('a'))));
+}
+
+TEST_F(Collect, RemovesNothingWhileARecordCannotBeRead) {
+  Add('a', "1", hours(1));
+  Add('b', "2", hours(1));
+  const fs::path record = layout_.Record(Digest('b'));
+  fs::rename(record, folder_.path() / "kept");
+  fs::create_symlink(record, record);  // ELOOP; a full table of files and a broken disk are as bad
+  EXPECT_FALSE(CollectImages(dir(), {.bytes_max = 0}));
+  EXPECT_FALSE(RemoveImage(dir(), Digest('a')));
+  EXPECT_FALSE(FindListed(dir(), Digest('a')));
+  EXPECT_EQ(Layers(), "12");
+  EXPECT_EQ(Left(), "a");
+  fs::rename(folder_.path() / "kept", record);
+  EXPECT_EQ(CollectImages(dir(), {.bytes_max = 0})->images.size(), 2U);
+  EXPECT_EQ(Layers(), "");
+}
+
+TEST_F(Collect, HalfRemovedLayersHaveNoNameAnyMore) {
+  Add('a', "1", hours(1));
+  const fs::path busy = layout_.Layer(Digest('1')) / "busy";
+  fs::create_directories(busy);
+  if (::mount("none", busy.c_str(), "tmpfs", 0, nullptr) != 0) GTEST_SKIP() << "this user cannot mount";
+  EXPECT_TRUE(RemoveImage(dir(), Digest('a')));
+  EXPECT_FALSE(fs::exists(layout_.Layer(Digest('1'))));
+  const auto left = EntriesOf(layout_.Pulls());
+  ASSERT_TRUE(left && left->size() == 1U);
+  EXPECT_TRUE(left->front().filename().string().starts_with("gone-"));
+  EXPECT_EQ(::umount2((left->front() / busy.parent_path().filename() / "busy").c_str(), MNT_DETACH), 0);
+  EXPECT_TRUE(CollectImages(dir(), {}));
+  EXPECT_TRUE(EntriesOf(layout_.Pulls())->empty());
+}
+
+TEST_F(Collect, NotesStayForQueuedJobs) {
+  Add('a', "1", hours(1));
+  AddNote('a', "r/a", "first");
+  AddNote('a', "s/a", "second");
+  AddNote('b', "r/b", "young");
+  AddNote('d', "r/d", "old");
+  for (const char digit : std::string("ad"))
+    SetAge(layout_.Note(Digest(digit), std::string("r/") + digit), hours(91 * 24));
+  SetAge(layout_.Note(Digest('b'), "r/b"), hours(89 * 24));
+  EXPECT_TRUE(CollectImages(dir(), {.age_max = hours(2)}));
+  EXPECT_EQ(AuthFile('a', "r/a"), "first");
+  EXPECT_EQ(AuthFile('a', "s/a"), "second");
+  EXPECT_EQ(AuthFile('a', "t/a"), "(none)");
+  EXPECT_EQ(ReadNote(layout_, Digest('a'))->access.auth_file, "second");  // the last one
+  EXPECT_EQ(AuthFile('b', "r/b"), "young");
+  EXPECT_EQ(AuthFile('d', "r/d"), "(none)");
+  EXPECT_EQ(CollectImages(dir(), {.bytes_max = 0})->images.size(), 1U);
+  EXPECT_EQ(AuthFile('a', "r/a"), "(none)");
+  EXPECT_EQ(AuthFile('a', "s/a"), "second");
+  EXPECT_EQ(AuthFile('b', "r/b"), "young");
+}
+
+TEST_F(Collect, ReadsNotesOfAFormerVersion) {
+  ASSERT_TRUE(WriteFileAtomically(layout_.Resolved() / (std::string(64, 'a') + ".json"),
+                                  R"({"reference":"r/a","name":"n","tls":true,"authFile":"f"})"));
+  EXPECT_EQ(AuthFile('a', "r/a"), "f");
+  EXPECT_EQ(AuthFile('a', "s/a"), "(none)");
+  EXPECT_EQ(AuthFile('b', "r/a"), "(none)");
+}
+
+TEST_F(Collect, PackageLayersGoWithTheirImage) {
+  Add('a', "1", hours(1));
+  for (const char* name : {"on_a", "on_none", "unknown"})
+    fs::create_directories(layout_.PackageLayers() / name / "usr");
+  ASSERT_TRUE(WriteFileAtomically(layout_.PackageLayers() / "on_a.image", Digest('a')));
+  ASSERT_TRUE(WriteFileAtomically(layout_.PackageLayers() / "on_none.image", Digest('b')));
+  const auto left = [this] {
+    std::string names;
+    for (const char* name : {"on_a", "on_none", "unknown", "on_a.image", "on_none.image"})
+      if (fs::exists(layout_.PackageLayers() / name)) names += std::string(name) + " ";
+    return names;
+  };
+  EXPECT_TRUE(CollectImages(dir(), {}));
+  EXPECT_EQ(left(), "on_a unknown on_a.image ");
+  EXPECT_TRUE(RemoveImage(dir(), Digest('a')));
+  EXPECT_EQ(left(), "unknown ");
+  EXPECT_TRUE(EntriesOf(layout_.Pulls())->empty());
+}
+
+TEST_F(Collect, LookingIsNoUse) {
+  Add('a', "1", hours(5));
+  EXPECT_FALSE(ListImages(dir()).front().in_use);
+  EXPECT_FALSE(fs::exists(layout_.Use(Digest('a'))));
+  EXPECT_EQ(CollectImages(dir(), {.age_max = hours(1)})->images.size(), 1U);
+}
+
+TEST_F(Collect, UseWaitsForThoseWhoLook) {
+  auto looking = TryLock(layout_.Use(Digest('a')), LOCK_EX);
+  ASSERT_TRUE(looking && *looking);
+  EXPECT_EQ(ImageUse::Begin(dir(), Digest('a')).error().code, Code::kUnavailable);
+  auto use =
+      std::async(std::launch::async, [this] { return ImageUse::Begin(dir(), Digest('a')).has_value(); });
+  looking->reset();
+  EXPECT_TRUE(use.get());
+}
+
+TEST_F(Collect, TheFolderIsItsOwnersAlone) {
+  fs::permissions(dir(), fs::perms(0755));  // as a former version made it
+  ASSERT_TRUE(layout_.MakeFolders());
+  EXPECT_EQ(fs::status(dir()).permissions(), fs::perms::owner_all);
+  const CacheLayout fresh(folder_.path() / "data" / "images");
+  ASSERT_TRUE(fresh.MakeFolders());
+  EXPECT_EQ(fs::status(folder_.path() / "data" / "images").permissions(), fs::perms::owner_all);
 }
 
 TEST_F(Collect, NothingIsThereYet) {

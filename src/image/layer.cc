@@ -49,6 +49,10 @@ struct FreeArchive {
 };
 using ArchivePtr = std::unique_ptr<archive, FreeArchive>;
 
+/// Whether libarchive gave what was asked for. ARCHIVE_RETRY is no warning: it is how a damaged header of a
+/// tar is said.
+bool IsGood(int result) { return result == ARCHIVE_OK || result == ARCHIVE_WARN; }
+
 std::string Reason(archive* reader) {
   const char* text = ::archive_error_string(reader);
   return text != nullptr ? text : "unknown reason";
@@ -177,7 +181,7 @@ class Unpacking {
       if (stop_.stop_requested()) return std::unexpected(Error{Code::kCancelled, "stopped", {}});
       const int result = ::archive_read_next_header(reader_, &entry);
       if (result == ARCHIVE_EOF) break;
-      if (result < ARCHIVE_WARN) return std::unexpected(Damaged(Reason(reader_)));
+      if (!IsGood(result)) return std::unexpected(Damaged(Reason(reader_)));
       if (count == kEntriesMax)
         return std::unexpected(InvalidArgument({}, "a layer has more than 8 million files"));
       TY_RETURN_IF_ERROR(Add(entry));
@@ -218,7 +222,7 @@ class Unpacking {
     while (true) {
       const int result = ::archive_read_data_block(reader_, &data, &count, &offset);
       if (result == ARCHIVE_EOF) break;
-      if (result < ARCHIVE_WARN) return std::unexpected(Damaged(Reason(reader_)));
+      if (!IsGood(result)) return std::unexpected(Damaged(Reason(reader_)));
       if (stop_.stop_requested()) return std::unexpected(Error{Code::kCancelled, "stopped", {}});
       if (count != 0)
         TY_RETURN_IF_ERROR(WriteSparsely(file.get(), {static_cast<const char*>(data), count}, offset));

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,11 +37,24 @@ constexpr std::chrono::seconds kStallMax{60};
 constexpr std::chrono::seconds kProgressInterval{5};
 constexpr std::chrono::milliseconds kLookInterval{500};
 
+/// An ordinary user may move a folder only while it may write into it; an image's root may be read-only.
+int MoveFolder(const fs::path& from, const fs::path& to) {
+  struct stat seen{};
+  if (::stat(from.c_str(), &seen) != 0) return -1;
+  const bool closed = (seen.st_mode & S_IWUSR) == 0;
+  if (closed && ::chmod(from.c_str(), (seen.st_mode & 07777) | S_IWUSR) != 0) return -1;
+  if (::rename(from.c_str(), to.c_str()) != 0) return -1;
+  return closed ? ::chmod(to.c_str(), seen.st_mode & 07777) : 0;
+}
+
 std::int64_t SizeOf(const fs::path& path) {
   std::error_code error;
   const std::uintmax_t size = fs::file_size(path, error);
   return error ? 0 : static_cast<std::int64_t>(size);
 }
+
+/// Of errors of the unpacking.
+bool SaysNothingOfTheBlob(Code code) { return code == Code::kCancelled || code == Code::kResourceExhausted; }
 
 /// All bytes of files below.
 std::int64_t TreeSize(const fs::path& folder) {
@@ -188,8 +202,9 @@ void LayersPull::Unpack(const Layer& layer, std::stop_source& stop) {
     return;
   }
   RemoveTree(folder);
+  // Damage may look like anything: no tar, a path that leads out, a file of an exabyte.
   bool damaged = false;
-  if (bytes.error().code == Code::kDataLoss) {
+  if (!SaysNothingOfTheBlob(bytes.error().code)) {
     const Result<std::string> digest = Sha256OfFile(blob);
     damaged = digest && "sha256:" + blob.filename().string() != *digest;
     if (damaged) fs::remove(blob, error);
@@ -239,7 +254,7 @@ Status LayersPull::Publish() {
     const fs::path from = FolderOf(diff_id);
     const fs::path to = place_.layout.Layer(diff_id);
     // Another image's pull may have been faster with the same layer.
-    if (::rename(from.c_str(), to.c_str()) != 0 && errno != ENOTEMPTY && errno != EEXIST)
+    if (MoveFolder(from, to) != 0 && errno != ENOTEMPTY && errno != EEXIST)
       return std::unexpected(ErrnoError(errno, "rename " + from.string()));
   }
   return SyncDirectory(place_.layout.Layers());
@@ -284,7 +299,8 @@ Result<std::vector<LayerRecord>> LayersPull::Run(const Manifest& manifest, const
 
 bool LayersPull::CanTryAgain(const Error& error) const {
   if (error.code == Code::kUnavailable) return true;
-  return error.code == Code::kDataLoss && done_.With([](const Done& done) { return done.had_damaged_blob; });
+  return !SaysNothingOfTheBlob(error.code) &&
+         done_.With([](const Done& done) { return done.had_damaged_blob; });
 }
 
 }  // namespace trainyard::image

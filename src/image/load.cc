@@ -147,15 +147,19 @@ Result<Image> LoadImage(const Sources& sources, const ArchivedImage& archived, c
     if (const Result<Reference> reference = ParseReference(name)) names.push_back(reference->Print());
   // A name means the image that was loaded under it last.
   for (CachedImage& other : AllRecords(layout)) {
-    const std::vector<std::string> before = other.names;
-    std::erase_if(other.names, [&](const std::string& name) {
-      return other.loaded && std::ranges::find(names, name) != names.end();
-    });
+    const std::size_t before = other.loaded_names.size();
+    for (const std::string& name : names)
+      if (std::erase(other.loaded_names, name) > 0) std::erase(other.names, name);
     if (other.digest == image.digest) {
-      other.names.insert(other.names.end(), names.begin(), names.end());
+      // Those that it was pulled under stay the registries': a tag may mean another image tomorrow.
+      for (const std::string& name : names) {
+        other.loaded_names.push_back(name);
+        if (std::ranges::find(other.names, name) == other.names.end()) other.names.push_back(name);
+      }
       other.loaded = true;
     }
-    if (other.names != before || other.digest == image.digest) TY_RETURN_IF_ERROR(WriteRecord(layout, other));
+    if (other.loaded_names.size() != before || other.digest == image.digest)
+      TY_RETURN_IF_ERROR(WriteRecord(layout, other));
   }
   return image;
 }

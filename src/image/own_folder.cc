@@ -9,8 +9,8 @@
 
 namespace trainyard::image {
 
-Result<OwnFolder> OwnFolder::Make(const CacheLayout& layout) {
-  std::string name = (layout.Pulls() / "call-XXXXXX").string();
+Result<OwnFolder> OwnFolder::Make(const CacheLayout& layout, std::string_view prefix) {
+  std::string name = (layout.Pulls() / prefix).string() + "XXXXXX";
   if (::mkdtemp(name.data()) == nullptr) return std::unexpected(ErrnoError(errno, "mkdir " + name));
   return OwnFolder(name);
 }

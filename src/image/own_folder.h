@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 #include "base/result.h"
 #include "image/cache.h"
@@ -11,7 +12,8 @@ namespace trainyard::image {
 /// collection if the process was killed. One thread.
 class OwnFolder {
  public:
-  [[nodiscard]] static Result<OwnFolder> Make(const CacheLayout& layout);
+  /// Its name begins with `prefix`.
+  [[nodiscard]] static Result<OwnFolder> Make(const CacheLayout& layout, std::string_view prefix = "call-");
   OwnFolder(OwnFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
   OwnFolder& operator=(OwnFolder&&) = delete;
   ~OwnFolder();

@@ -33,12 +33,11 @@ constexpr std::chrono::seconds kInspectTimeout{60};
 
 /// Of pulls that were killed: nobody holds their lock.
 void RemoveLeftovers(const CacheLayout& layout) {
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(layout.Pulls(), error)) {
-    const std::string digest = "sha256:" + entry.path().filename().string();
+  for (const fs::path& path : EntriesOf(layout.Pulls()).value_or(std::vector<fs::path>())) {
+    const std::string digest = "sha256:" + path.filename().string();
     if (!IsSha256(digest)) continue;  // skopeo's own, of someone who resolves a name
     const auto lock = TryLock(layout.Lock(digest), LOCK_EX);
-    if (lock && *lock) RemoveTree(entry.path());
+    if (lock && *lock) RemoveTree(path);
   }
 }
 
@@ -67,6 +66,7 @@ class Pulling {
     return CachedImage{.digest = image_.digest,
                        .reference = image_.reference,
                        .names = {},
+                       .loaded_names = {},
                        .loaded = false,
                        .pulled = std::chrono::system_clock::now(),
                        .config_digest = manifest.config.digest,
@@ -152,9 +152,8 @@ class Pulling {
 
 Result<Image> PullLocked(const Sources& sources, const CacheLayout& layout, const ResolvedImage& image,
                          const Reference& reference, const PullHooks& hooks) {
-  const std::optional<Note> note = ReadNote(layout, image.digest);
-  const Access access =
-      note && note->reference == image.reference ? note->access : AccessTo(sources, reference);
+  const std::optional<Note> note = ReadNote(layout, image.digest, image.reference);
+  const Access access = note ? note->access : AccessTo(sources, reference);
   const fs::path folder = layout.Pull(image.digest);
   RemoveTree(folder);
   std::error_code error;

@@ -121,6 +121,68 @@ TEST_F(Pull, LoadedImagesGoByTheirNames) {
   EXPECT_EQ(ResolveImage(sources_, "me/trainer@" + digest, minutes(1))->digest, digest);
 }
 
+TEST_F(Pull, NamesOfRegistriesStayTheRegistries) {
+  const std::string digest = Write({tar_}, "/run");
+  const auto resolved = ResolveImage(sources_, reference(), minutes(1));
+  ASSERT_TRUE(resolved && PullImage(sources_, *resolved, {}));
+  const CacheLayout layout(sources_.images_dir);
+  auto record = ReadRecord(layout, digest);
+  ASSERT_TRUE(record);
+  const std::string tag = "127.0.0.1:1/me/trainer:v1";  // as if it had been pulled from there
+  record->names = {tag};
+  ASSERT_TRUE(WriteRecord(layout, *record));
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(LoadImage(sources_, {.reference = reference(), .names = {"me/trainer"}}, {}));
+    EXPECT_EQ(ResolveImage(sources_, "me/trainer", minutes(1))->digest, digest);
+    const auto asked = ResolveImage(sources_, tag, minutes(1));
+    ASSERT_FALSE(asked);
+    EXPECT_EQ(asked.error().code, Code::kUnavailable) << asked.error().message;
+    EXPECT_EQ(ReadRecord(layout, digest)->names,
+              (std::vector<std::string>{tag, "docker.io/me/trainer:latest"}));
+  }
+  // Before there were names apart, all of them counted.
+  const Result<std::string> text = ReadFile(layout.Record(digest));
+  ASSERT_TRUE(text);
+  std::string former = *text;
+  former.replace(former.find("loadedNames"), 6, "former");
+  ASSERT_TRUE(WriteFileAtomically(layout.Record(digest), former));
+  EXPECT_TRUE(ResolveImage(sources_, tag, minutes(1)));
+}
+
+TEST_F(Pull, NotesWhatIsFoundInTheCache) {
+  const std::string digest = Write({tar_}, "/run");
+  const auto resolved = ResolveImage(sources_, reference(), minutes(1));
+  ASSERT_TRUE(resolved && PullImage(sources_, *resolved, {}));
+  const std::string pinned = "127.0.0.1:1/me/trainer@" + digest;
+  ASSERT_TRUE(ResolveImage(sources_, pinned, minutes(1)));
+  const auto note = ReadNote(CacheLayout(sources_.images_dir), digest, pinned);
+  ASSERT_TRUE(note);
+  EXPECT_EQ(note->name, pinned);
+  EXPECT_FALSE(note->access.tls);
+  EXPECT_TRUE(ReadNote(CacheLayout(sources_.images_dir), digest, resolved->reference)->access.tls);
+}
+
+TEST_F(Pull, FetchesDamagedBlobsAgain) {
+  Write({tar_}, "/run");
+  const auto resolved = ResolveImage(sources_, reference(), minutes(1));
+  ASSERT_TRUE(resolved);
+  const auto pulled = PullImage(sources_, *resolved, {});
+  ASSERT_TRUE(pulled);
+  const std::string whole = Gzip(tar_);
+  const fs::path blob = CacheLayout(sources_.images_dir).Blob(Sha256(whole));
+  std::string header = tar_;
+  header[0] = 'b';
+  const std::string leads_out = Tar({{"../../x", '0', "x"}});
+  for (const std::string& damaged : {Gzip(header), Gzip(leads_out), std::string(5000, 't'), std::string()}) {
+    fs::remove_all(pulled->layers.front());
+    ASSERT_TRUE(WriteFileAtomically(blob, damaged));
+    const auto again = PullImage(sources_, *resolved, {});
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(ReadFile(fs::path(again->layers.front()) / "a"), "a");
+    EXPECT_EQ(ReadFile(blob), whole);
+  }
+}
+
 TEST_F(Pull, RemovesWhatKilledPullsLeft) {
   const CacheLayout layout(sources_.images_dir);
   ASSERT_TRUE(layout.MakeFolders());

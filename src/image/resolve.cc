@@ -37,20 +37,30 @@ std::string PinnedText(Reference reference, const std::string& digest) {
   return reference.Print();
 }
 
-/// What was loaded goes by its names; everything else only by its digest, since a tag may mean another image
-/// today.
+/// What was loaded goes by the names that its archive gave it; everything else only by its digest, since a
+/// tag may mean another image today.
 std::optional<ResolvedImage> FindInCache(const CacheLayout& layout, const Reference& reference) {
   if (!reference.IsRegistry()) return std::nullopt;
   const std::string name = reference.Print();
   for (const CachedImage& image : AllRecords(layout)) {
     const bool by_digest = !reference.digest.empty() && image.digest == reference.digest;
-    const bool by_name = image.loaded && std::ranges::find(image.names, name) != image.names.end();
+    const bool by_name = std::ranges::find(image.loaded_names, name) != image.loaded_names.end();
     if ((by_digest || by_name) && ImageOf(layout, image))
       return ResolvedImage{.reference = by_digest ? name : PinnedText(reference, image.digest),
                            .digest = image.digest,
                            .size_bytes = image.SizeBytes()};
   }
   return std::nullopt;
+}
+
+/// The image may be gone when the job begins, and the pull wants to know then what it would after a question.
+void NoteAccess(const Sources& sources, const CacheLayout& layout, const Reference& reference,
+                const ResolvedImage& found) {
+  const std::optional<Note> former = ReadNote(layout, found.digest, found.reference);
+  static_cast<void>(WriteNote(layout, found.digest,
+                              {.reference = found.reference,
+                               .name = former ? former->name : reference.Print(),
+                               .access = AccessTo(sources, reference)}));
 }
 
 class Resolving {
@@ -128,11 +138,14 @@ Result<ResolvedImage> ResolveImage(const Sources& sources, const std::string& re
                                    milliseconds timeout) {
   TY_TRY(const Reference asked, ParseReference(reference));
   const CacheLayout layout(sources.images_dir);
-  if (auto found = FindInCache(layout, asked)) return *std::move(found);
   const std::string mapped = Mapped(sources, reference);
   TY_TRY(const Reference parsed, ParseReference(mapped));
-  if (mapped != reference)
-    if (auto found = FindInCache(layout, parsed)) return *std::move(found);
+  for (const Reference* wanted : {&asked, &parsed}) {
+    auto found = FindInCache(layout, *wanted);
+    if (!found) continue;
+    NoteAccess(sources, layout, *wanted, *found);
+    return *std::move(found);
+  }
   TY_RETURN_IF_ERROR(layout.MakeFolders());
   TY_TRY(const OwnFolder folder, OwnFolder::Make(layout));
   TY_TRY(const Skopeo skopeo, Skopeo::Find({.temporary = folder.path()}));

@@ -18,6 +18,7 @@
 #include "environment/name_hash.h"
 #include "environment/pip_settings.h"
 #include "environment/tool_failure.h"
+#include "image/cache.h"
 #include "replica/google_channels.h"
 #include "replica/image_packages_files.h"
 #include "replica/machine_view.h"
@@ -141,7 +142,14 @@ std::string PackageLayerName(const v1::Manifest& manifest) {
 }
 
 std::string PackageLayerFolder(const v1::Manifest& manifest) {
-  return manifest.places().images_dir() + "/package_layers/" + PackageLayerName(manifest);
+  return image::CacheLayout(manifest.places().images_dir()).PackageLayers() / PackageLayerName(manifest);
+}
+
+Status NotePackageImage(const v1::Manifest& manifest) {
+  const fs::path note = PackageLayerFolder(manifest) + ".image";
+  if (access(note.c_str(), F_OK) == 0) return {};
+  TY_RETURN_IF_ERROR(MakeFolder(note.parent_path()));
+  return WriteFileAtomically(note, manifest.program().container().digest());
 }
 
 Result<PackageInstallation> StagePackages(const v1::Manifest& manifest, const PreparationHooks& hooks) {

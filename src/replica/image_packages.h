@@ -43,6 +43,10 @@ struct PackageInstallation {
 /// it is built, whatever the way.
 [[nodiscard]] std::string PackageLayerFolder(const v1::Manifest& manifest);
 
+/// Says beside that folder which image the layer is on: both are removed together (image/collect.h). Before
+/// the layer is there, and while an ImageUse of the image is held.
+[[nodiscard]] Status NotePackageImage(const v1::Manifest& manifest);
+
 /// What the container's output becomes: lines for the log, and the last of them for a failure's reason. One
 /// thread.
 class InstallationLines {

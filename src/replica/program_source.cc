@@ -26,12 +26,18 @@ Status Pull(const v1::Manifest& manifest, const PreparationHooks& hooks) {
   const image::Sources sources{.images_dir = manifest.places().images_dir()};
   const image::ResolvedImage wanted{.reference = container.reference(), .digest = container.digest()};
   const image::PullHooks pull{.info = hooks.info, .lock_fd = kLockFd, .stop = hooks.stop};
-  const auto pulled = image::PullImage(sources, wanted, pull);
-  if (pulled && !HasImagePackages(manifest)) return {};
-  if (pulled) return BuildPackageLayer(manifest, *pulled, hooks);
-  Error error = pulled.error();
-  error.message = "cannot pull the image " + container.image() + ": " + error.message;
-  return std::unexpected(std::move(error));
+  // Find would not take what it cannot keep; here it can be said why. Nobody removes it on the way, either.
+  const auto use = image::ImageUse::Begin(sources.images_dir, container.digest());
+  const auto pulled =
+      use ? image::PullImage(sources, wanted, pull) : Result<image::Image>(std::unexpected(use.error()));
+  if (!pulled) {
+    Error error = pulled.error();
+    error.message = "cannot pull the image " + container.image() + ": " + error.message;
+    return std::unexpected(std::move(error));
+  }
+  if (!HasImagePackages(manifest)) return {};
+  TY_RETURN_IF_ERROR(NotePackageImage(manifest));
+  return BuildPackageLayer(manifest, *pulled, hooks);
 }
 
 }  // namespace
@@ -40,11 +46,16 @@ std::optional<Prepared> InstalledPrograms::FindImage(const v1::Manifest& manifes
   const std::string& images_dir = manifest.places().images_dir();
   const std::string& digest = manifest.program().container().digest();
   if (!image_use_) {
-    if (auto use = image::ImageUse::Begin(images_dir, digest)) image_use_.emplace(*std::move(use));
+    auto use = image::ImageUse::Begin(images_dir, digest);
+    if (!use) return std::nullopt;  // it may be on its way out; preparing says what is wrong
+    image_use_.emplace(*std::move(use));
   }
   auto image = image::FindImage(images_dir, digest);
-  if (!image || (HasImagePackages(manifest) && !AddPackageLayer(manifest, *image))) return std::nullopt;
-  return *std::move(image);
+  if (!image || !HasImagePackages(manifest)) return image;
+  if (!AddPackageLayer(manifest, *image)) return std::nullopt;
+  // Of a former version's layer nobody knows the image yet; without the note it only stays for longer.
+  static_cast<void>(NotePackageImage(manifest));
+  return image;
 }
 
 std::optional<Prepared> InstalledPrograms::Find(const v1::Manifest& manifest) {

@@ -27,8 +27,8 @@ class ProgramSource {
   ProgramSource& operator=(const ProgramSource&) = delete;
   virtual ~ProgramSource() = default;
 
-  /// What there is for the manifest's program, if all of it is here: a few system calls. It stays as it is
-  /// for as long as the source lives.
+  /// What there is for the manifest's program, if all of it is here: a few system calls, and at most a second
+  /// while its image is being removed. It stays as it is for as long as the source lives.
   [[nodiscard]] virtual std::optional<Prepared> Find(const v1::Manifest& manifest) = 0;
   /// Makes Find succeed. Runs in a process of its own, which may be killed at any point. Blocks for as long
   /// as downloads take.

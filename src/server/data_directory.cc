@@ -31,8 +31,9 @@ Status MakeFolders(const std::string& path) {
     std::filesystem::create_directories(path + "/" + folder, error);
     if (error) return std::unexpected(ErrnoError(error.value(), "create " + path + "/" + folder));
   }
-  // Attempt manifests, secrets, credentials and the socket are nobody else's business.
-  for (const char* folder : {"run", "attempts", "tls", "registries"})
+  // Attempt manifests, secrets, credentials and the socket are nobody else's business. Images have setuid
+  // programs and device files, which are for nobody outside of a container.
+  for (const char* folder : {"run", "attempts", "tls", "registries", "images"})
     ::chmod((path + "/" + folder).c_str(), 0700);
   return {};
 }

@@ -3,12 +3,14 @@
 import os
 import pathlib
 import shutil
+import tarfile
 import tempfile
 
 import pytest
 
 import trainyard_server
 from container_engines import leftovers, oci, run_job, shell, submit_image
+from container_images import tar_of
 from trainyard_server import Server, end_supervisors, processes_with, wait_for
 
 USER = 64321  # nobody's
@@ -90,6 +92,14 @@ def test_buckets(server, images, registry):
 def test_forty_layers(server, images, registry):
     run_job(server, "layers", registry.push(images["layers40"]))
     assert "38" in server.texts("layers", "master-replica-0")
+
+
+def test_an_image_whose_root_is_read_only(server, images, registry):
+    root = tarfile.TarInfo()
+    root.type, root.mode = tarfile.DIRTYPE, 0o555
+    image = images.derive("busybox", "closed-root", layers=[tar_of({".": root, "/note": "it came"})])
+    run_job(server, "closed", registry.push(image), master=shell("cat /note"))
+    assert "it came" in server.texts("closed", "master-replica-0")
 
 
 def test_cancel(server, images, registry):

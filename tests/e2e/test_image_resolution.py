@@ -127,7 +127,9 @@ def test_a_tpu_pair_of_containers(new_server, registry, images):
 
 
 def test_what_runs_containers_is_said_at_the_start(new_server, make_server, tmp_path):
-    assert "containers: run by " in new_server().stderr()
+    server = new_server()
+    assert "containers: run by " in server.stderr()
+    assert (server.data / "images").stat().st_mode & 0o777 == 0o700
     off = make_server("--container-engine", "off")
     assert "containers: none. Its operator has switched them off (--container-engine off)." in off.stderr()
     for flags, words in ((["--container-runtime", tmp_path / "none"], f"cannot run containers: {tmp_path}/none is not installed"),

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include "replica/cgroup.h"
 #include "replica/descendants.h"
 #include "replica/disk_image.h"
+#include "replica/oci_container.h"
 #include "replica/testing/attempt_fixture.h"
 #include "replica/testing/test_image.h"
 
@@ -194,6 +196,70 @@ TEST_P(ContainerTest, TakesFortyLayers) {
   image_.AddWhiteout(39, "/layers/7");
   EXPECT_THAT(RunScript("ls /layers | wc -l; cat /top; cat /layers/7 2>/dev/null || echo gone"),
               ElementsAre("INFO 38", "INFO 39", "INFO gone"));
+}
+
+/// Hides a folder's lower layers, in both of overlayfs' ways; false: this file system cannot say that.
+bool MakeOpaque(const std::string& folder) {
+  const bool for_users = setxattr(folder.c_str(), "user.overlay.opaque", "y", 1, 0) == 0;
+  return for_users && (geteuid() != 0 || setxattr(folder.c_str(), "trusted.overlay.opaque", "y", 1, 0) == 0);
+}
+
+/// Not only the highest layer that has a file counts, but what is above and behind it in all of them.
+TEST_P(ContainerTest, ItsFilesAreLookedUpAsItSeesThem) {
+  for (const char* path : {"/link", "/dangling", "/gone/file", "/back/file", "/opaque/file",
+                           "/no_folder/file", "/kept/file", "/moved/file"}) {
+    image_.AddFile(0, path, "old");
+  }
+  image_.AddFile(1, "/data/file", "of layer 1");
+  image_.AddWhiteout(1, "/gone");
+  image_.AddWhiteout(1, "/back");
+  image_.AddFile(1, "/no_folder", "a file");
+  image_.AddFile(1, "/kept/other", "x");
+  image_.AddFile(2, "/back/new", "new");
+  image_.AddFile(2, "/opaque/new", "new");
+  image_.AddWhiteout(2, "/moved");
+  const auto link = [this](const std::string& target, const std::string& path) {
+    fs::create_symlink(target, image_.Layer(2) + path);
+  };
+  link("/data/file", "/link");
+  link("/nothing", "/dangling");
+  link("loop", "/loop");
+  link("data/../data", "/folder");
+  link("../../folder/file", "/above");
+  link("/gone/file", "/to_gone");
+  std::vector<std::pair<std::string, std::string>> rows = {{"/link", "of layer 1"},
+                                                           {"/dangling", "none"},
+                                                           {"/gone/file", "none"},
+                                                           {"/back/file", "none"},
+                                                           {"/back/new", "new"},
+                                                           {"/opaque/new", "new"},
+                                                           {"/no_folder", "a file"},
+                                                           {"/no_folder/f", "none"},
+                                                           {"/no_folder/file", "none"},
+                                                           {"/kept/file", "old"},
+                                                           {"/moved/file", "none"},
+                                                           {"/loop", "none"},
+                                                           {"/folder", "none"},
+                                                           {"/above", "of layer 1"},
+                                                           {"/folder/file", "of layer 1"},
+                                                           {"/folder/./../etc/../data/file", "of layer 1"},
+                                                           {"/to_gone", "none"},
+                                                           {"/data/file/..", "none"},
+                                                           {"/no/such", "none"}};
+  if (MakeOpaque(image_.Layer(2) + "/opaque")) rows.emplace_back("/opaque/file", "none");
+  std::string script;
+  std::vector<std::string> seen;
+  image_.Write();
+  const auto image = ReadTestImage(folder_.path() + "/images", "sha256:0123");
+  for (const auto& [path, text] : rows) {
+    script += "echo " + path + " $(cat " + path + " 2>/dev/null || echo none)\n";
+    seen.push_back("INFO " + path + " " + text);
+    const std::string read = ReadImageFile(*image, path);
+    EXPECT_EQ(read.empty() ? "none" : read, text) << path;
+  }
+  EXPECT_TRUE(ImageHas(*image, "/folder/"));
+  EXPECT_FALSE(ImageHas(*image, "/gone"));
+  EXPECT_EQ(RunScript(script), seen);
 }
 
 TEST_P(ContainerTest, StopsByTheImagesSignal) {

@@ -22,6 +22,8 @@ const std::string kVersion = "/v1.41";
 constexpr milliseconds kPullSilenceMax = std::chrono::minutes(10);
 /// Waiting for a container is asked for again and again: a connection may be lost without a word.
 constexpr milliseconds kWaitRound = std::chrono::minutes(10);
+/// Whoever removes containers tries again, and others may wait for the thread that does.
+constexpr milliseconds kRemoveWaitMax = std::chrono::seconds(10);
 constexpr std::size_t kProgressLineMax = std::size_t{1} << 20;
 
 http::Endpoint EndpointOf(const std::string& socket) {
@@ -193,6 +195,37 @@ Result<http::ClientStream> EngineApi::AttachAndStart(const std::string& name) {
   return output;
 }
 
+Result<http::ClientStream> EngineApi::OpenWait(const std::string& name) {
+  http::ClientRequest request;
+  request.method = Method::kPost;
+  request.target = kVersion + Container(name) + "/wait";
+  // Engines send the answer's head at once, and its body when the container has ended.
+  auto opened = http::ClientStream::Open(EndpointOf(socket_), request);
+  if (!opened) return std::unexpected(Explain(std::move(opened).error()));
+  return opened;
+}
+
+Result<ContainerState> EngineApi::ReadEnd(http::ClientStream& wait, const std::string& name) {
+  std::string text;
+  for (;;) {
+    const auto bytes = wait.Read(kWaitRound);
+    if (!bytes && bytes.error().code == Code::kDeadlineExceeded) continue;  // it runs
+    if (!bytes)
+      return std::unexpected(Unavailable("the container engine went away: " + bytes.error().message));
+    if (bytes->empty()) break;
+    text += *bytes;
+    if (text.size() > kProgressLineMax) break;
+  }
+  if (!IsSuccess(wait.status()))
+    return std::unexpected(EngineError("cannot wait for the container", wait.status(), text));
+  const auto status = ParseWaitStatus(text);
+  if (!status) return std::unexpected(Unavailable("the container engine does not know how it ended"));
+  TY_TRY(ContainerState state, Inspect(name));  // says more than the answer
+  if (state.running) return Wait(name);
+  state.exit_code = *status;  // podman's own state may be behind for a moment
+  return state;
+}
+
 Result<ContainerState> EngineApi::Wait(const std::string& name) {
   for (;;) {
     auto answer = Call(Method::kPost, Container(name) + "/wait", {}, kWaitRound);
@@ -221,9 +254,11 @@ Status EngineApi::Signal(const std::string& name, const std::string& signal) {
 }
 
 Status EngineApi::Remove(const std::string& name) {
-  // podman would first ask it to end, and wait.
-  static_cast<void>(Signal(name, "SIGKILL"));
-  TY_TRY(const Answer answer, Call(Method::kDelete, Container(name) + "?force=1&v=1"));
+  // podman would first ask it to end, and wait. What is answered shows in the removal; without any answer
+  // there is no use in asking for that too.
+  const auto killed = Call(Method::kPost, Container(name) + "/kill?signal=SIGKILL", {}, kRemoveWaitMax);
+  if (!killed) return std::unexpected(killed.error());
+  TY_TRY(const Answer answer, Call(Method::kDelete, Container(name) + "?force=1&v=1", {}, kRemoveWaitMax));
   if (IsSuccess(answer.status) || answer.status == 404) return {};
   return std::unexpected(EngineError("cannot remove the container", answer.status, answer.body));
 }

@@ -48,12 +48,18 @@ class EngineApi {
   /// Starts it; the output from the first byte on, in frames (EngineFrames), to its end. kFailedPrecondition:
   /// its program cannot be run.
   [[nodiscard]] Result<http::ClientStream> AttachAndStart(const std::string& name);
-  /// Blocks until it has ended.
+  /// Asks for the end of a started container, on a connection of its own: as long as that holds, the engine
+  /// has been there all the time. For ReadEnd.
+  [[nodiscard]] Result<http::ClientStream> OpenWait(const std::string& name);
+  /// Blocks until it has ended. kUnavailable: the engine went away before, perhaps for a moment only.
+  [[nodiscard]] Result<ContainerState> ReadEnd(http::ClientStream& wait, const std::string& name);
+  /// Blocks until it has ended, also across an engine that is started again meanwhile.
   [[nodiscard]] Result<ContainerState> Wait(const std::string& name);
   [[nodiscard]] Result<ContainerState> Inspect(const std::string& name);
   /// `signal`: "SIGTERM", "15". One that has ended already is no error.
   [[nodiscard]] Status Signal(const std::string& name, const std::string& signal);
-  /// Kills it and removes it with its volumes. Not there (any more) is no error.
+  /// Kills it and removes it with its volumes. Not there (any more) is no error. An engine gets 10 s
+  /// for each of both: the caller tries again.
   [[nodiscard]] Status Remove(const std::string& name);
   /// Names of the containers, running or not, with the label NAME=VALUE.
   [[nodiscard]] Result<std::vector<std::string>> List(const std::string& label);

@@ -108,6 +108,15 @@ Status CopyOutput(http::ClientStream& output) {
   return {};
 }
 
+/// How the container ended, if its output has been read up to there. That the output ends proves nothing: a
+/// program may close it and run on, and an engine that goes away closes it too.
+Result<ContainerState> CopyToEnd(EngineApi& api, const std::string& name, http::ClientStream& output,
+                                 Result<http::ClientStream> wait) {
+  if (!wait) return std::unexpected(wait.error());
+  TY_RETURN_IF_ERROR(CopyOutput(output));
+  return api.ReadEnd(*wait, name);
+}
+
 Result<ContainerState> Follow(EngineApi& api, const ContainerRun& run, StopRelay& relay) {
   EngineContainer container = run.container;
   if (!container.devices.gpus().empty()) {
@@ -116,19 +125,16 @@ Result<ContainerState> Follow(EngineApi& api, const ContainerRun& run, StopRelay
   TY_RETURN_IF_ERROR(api.Create(run.name, CreateContainerBody(container)));
   TY_TRY(http::ClientStream output, api.AttachAndStart(run.name));
   relay.OnStarted();
-  const Status copied = CopyOutput(output);
-  auto state = api.Wait(run.name);
-  if (!state) {
+  auto state = CopyToEnd(api, run.name, output, api.OpenWait(run.name));
+  if (state) return state;
+  if (const auto found = api.Inspect(run.name); !found) {
     return std::unexpected(
-        Error{state.error().code,
-              "The container engine went away while the container ran: " + state.error().message,
+        Error{found.error().code,
+              "The container engine went away while the container ran: " + found.error().message,
               {}});
   }
   // An engine that was started again has the container, but the connection with its output is gone.
-  if (!copied) {
-    return std::unexpected(Unavailable("The output of the container broke off: " + copied.error().message));
-  }
-  return state;
+  return std::unexpected(Unavailable("The output of the container broke off: " + state.error().message));
 }
 
 void Leave(const ContainerRun& run, const ContainerEnd& end) {

@@ -23,6 +23,12 @@ std::string MemoryMessage(std::int64_t memory_bytes) {
          " MiB that they may use";
 }
 
+/// The main process was killed: itself, or below a runtime or a shell, which exits with 128 + SIGKILL for it.
+bool WasKilled(const v1::ExitRecord& exit) {
+  constexpr int kSignalBase = 128;
+  return exit.signal() == SIGKILL || exit.exit_code() == kSignalBase + SIGKILL;
+}
+
 }  // namespace
 
 v1::ExitRecord DecideExit(const ObservedEnd& end) {
@@ -36,7 +42,7 @@ v1::ExitRecord DecideExit(const ObservedEnd& end) {
   exit.set_memory_peak_bytes(end.memory_peak_bytes);
   exit.set_memory_limit_bytes(end.memory_bytes);
   const bool succeeded = exited && exit.exit_code() == 0;
-  const bool killed = end.oom_kills > 0 || (end.machine_oom && exit.signal() == SIGKILL);
+  const bool killed = end.oom_kills > 0 || (end.machine_oom && WasKilled(exit));
   if (end.stop_requested) {
     exit.set_cause(v1::ExitRecord::STOPPED);
     exit.set_message(end.stop_reason);

@@ -7,14 +7,17 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/json.hpp>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <sstream>
 
 #include "async/file.h"
@@ -178,21 +181,77 @@ std::vector<std::string> RuntimeCommand(const std::string& runtime, const Folder
           folder.path,    kContainerId};
 }
 
-/// Another way to say that a file of a lower layer is gone.
-bool IsWhiteout(int file) {
-  struct stat found{};
-  return fstat(file, &found) != 0 || (S_ISCHR(found.st_mode) && found.st_rdev == 0);
+/// Something of the merged image: where the layers have it, the highest first. Only a folder can be of more
+/// than one layer. Nothing above these files is a link, whatever the image says.
+struct MergedFile {
+  std::vector<std::string> places;
+  mode_t mode = S_IFDIR;
+};
+
+/// Whether the folder hides those of the same name in lower layers.
+bool IsOpaque(const std::string& folder) {
+  char value = 0;
+  for (const char* name : {"trusted.overlay.opaque", "user.overlay.opaque"}) {
+    if (lgetxattr(folder.c_str(), name, &value, 1) == 1 && value == 'y') return true;
+  }
+  return false;
 }
 
-/// The file in the highest layer that knows of it.
-UniqueFd OpenImageFile(const image::Image& image, const std::string& path) {
-  for (auto layer = image.layers.rbegin(); layer != image.layers.rend(); ++layer) {
-    UniqueFd file = OpenInRoot(*layer, path, O_PATH);
-    if (!file) continue;
-    if (IsWhiteout(file.get())) return {};
-    return file;
+/// As overlayfs looks a name up; nothing: there is none, or it is gone in a higher layer.
+std::optional<MergedFile> LookUp(const MergedFile& folder, const std::string& name) {
+  MergedFile found;
+  for (const std::string& place : folder.places) {
+    const std::string path = place + "/" + name;
+    struct stat status{};
+    if (lstat(path.c_str(), &status) != 0) continue;
+    const bool is_highest = found.places.empty();
+    if (is_highest && S_ISCHR(status.st_mode) && status.st_rdev == 0) return std::nullopt;  // a whiteout
+    if (is_highest) found.mode = status.st_mode;
+    if (is_highest || S_ISDIR(status.st_mode)) found.places.push_back(path);
+    if (!S_ISDIR(status.st_mode) || IsOpaque(path)) break;
   }
-  return {};
+  return found.places.empty() ? std::nullopt : std::optional(std::move(found));
+}
+
+/// Puts the names of the path on the stack, the first on top.
+void PushNames(std::vector<std::string>& names, const std::string& path) {
+  std::istringstream parts(path);
+  const auto begin = static_cast<std::ptrdiff_t>(names.size());
+  for (std::string name; std::getline(parts, name, '/');) {
+    if (!name.empty() && name != ".") names.push_back(std::move(name));
+  }
+  std::reverse(names.begin() + begin, names.end());
+}
+
+/// The file that a process in the image would find, links followed: its parents and the targets of links may
+/// each be in other layers than the file.
+std::optional<MergedFile> FindImageFile(const image::Image& image, const std::string& path) {
+  constexpr int kLinksMax = 40;  // the kernel's own
+  std::vector<MergedFile> folders = {{.places = {image.layers.rbegin(), image.layers.rend()}}};
+  std::vector<std::string> names;
+  PushNames(names, path);
+  for (int links = 0; !names.empty();) {
+    const std::string name = std::move(names.back());
+    names.pop_back();
+    if (name == "..") {
+      if (folders.size() > 1) folders.pop_back();
+      continue;
+    }
+    std::optional<MergedFile> found = LookUp(folders.back(), name);
+    if (!found) return std::nullopt;
+    if (S_ISLNK(found->mode)) {
+      std::error_code error;
+      const std::string target = fs::read_symlink(found->places.front(), error).string();
+      if (error || ++links > kLinksMax) return std::nullopt;
+      if (target.starts_with('/')) folders.resize(1);
+      PushNames(names, target);
+    } else if (S_ISDIR(found->mode)) {
+      folders.push_back(*std::move(found));
+    } else {
+      return names.empty() ? std::move(found) : std::nullopt;
+    }
+  }
+  return folders.back();
 }
 
 struct Phrase {
@@ -285,15 +344,13 @@ std::string ContainerFailure(const std::string& folder, int exit_code) {
 }
 
 std::string ReadImageFile(const image::Image& image, const std::string& path) {
-  const UniqueFd file = OpenImageFile(image, path);
-  if (!file) return {};
-  struct stat found{};
-  if (fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode)) return {};
-  return ReadFile("/proc/self/fd/" + std::to_string(file.get()), kImageFileMax).value_or("");
+  const std::optional<MergedFile> file = FindImageFile(image, path);
+  if (!file || !S_ISREG(file->mode)) return {};
+  return ReadFile(file->places.front(), kImageFileMax).value_or("");
 }
 
 bool ImageHas(const image::Image& image, const std::string& path) {
-  return static_cast<bool>(OpenImageFile(image, path));
+  return FindImageFile(image, path).has_value();
 }
 
 void RemoveContainerFolder(const std::string& folder) {

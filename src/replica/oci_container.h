@@ -34,7 +34,8 @@ struct OciContainer {
 /// says so on its stderr only.
 [[nodiscard]] std::string ContainerFailure(const std::string& folder, int exit_code);
 
-/// The file of the image as its layers have it (links inside are followed inside); empty: there is none.
+/// The file as a process in the image would read it: of the merged layers, links followed inside; empty:
+/// there is none.
 [[nodiscard]] std::string ReadImageFile(const image::Image& image, const std::string& path);
 [[nodiscard]] bool ImageHas(const image::Image& image, const std::string& path);
 

@@ -24,11 +24,18 @@ OCI_RUNTIMES = ("crun", "runc")
 
 
 class Engine:
-    """`podman system service` on a Unix socket; may be killed and started again. Speaks the Docker Engine API."""
+    """`podman system service` on a Unix socket; may be killed and started again. Speaks the Docker Engine API.
 
-    def __init__(self, folder, registries=(), user=None):
-        self.folder, self.user = pathlib.Path(folder), user
+    An `activated` one has its socket from us, as from systemd: while it is away, who calls it waits.
+    """
+
+    def __init__(self, folder, registries=(), user=None, activated=False):
+        self.folder, self.user, self.listener = pathlib.Path(folder), user, None
         self.socket = str(self.folder / "podman.sock")
+        if activated:
+            self.listener = socket.socket(socket.AF_UNIX)
+            self.listener.bind(self.socket)
+            self.listener.listen()
         settings = {
             # podman's own default, unlimited, is more than a container may have on some machines.
             "containers.conf": '[containers]\ndefault_ulimits = ["nofile=4096:4096", "nproc=8192:8192"]\n'
@@ -56,9 +63,14 @@ class Engine:
         return "vfs" if mounted.returncode else "overlay"
 
     def start(self):
+        command = ["podman", "system", "service", "-t", "0"]
+        if self.listener:
+            command = ["/bin/sh", "-c", 'export LISTEN_FDS=1 LISTEN_PID=$$; exec "$@" 3<&0 </dev/null', "sh", *command]
+        else:
+            command.append(f"unix://{self.socket}")
         with open(self.folder / "log", "ab") as log:
-            self.process = subprocess.Popen(["podman", "system", "service", "-t", "0", f"unix://{self.socket}"],
-                                            env=self.environment, stdout=log, stderr=log, start_new_session=True)
+            self.process = subprocess.Popen(command, env=self.environment, stdin=self.listener or subprocess.DEVNULL,
+                                            stdout=log, stderr=log, start_new_session=True)
         wait_for(lambda: self.answers() or None, lambda: "no podman service: " + (self.folder / "log").read_text()[-2000:])
 
     def answers(self):
@@ -95,11 +107,14 @@ class Engine:
         """The service only: what it started lives on, as after a crash."""
         self.process.kill()
         self.process.wait()
-        pathlib.Path(self.socket).unlink(missing_ok=True)
+        if not self.listener:
+            pathlib.Path(self.socket).unlink(missing_ok=True)
 
     def stop(self):
         self.podman("rm", "--force", "--all", "--time", "0")
         self.kill()
+        if self.listener:
+            self.listener.close()
         self.podman("system", "reset", "--force")
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -107,11 +122,11 @@ class Engine:
         return subprocess.run(["podman", *words], env=self.environment, capture_output=True, text=True, timeout=DEADLINE_S)
 
 
-def new_engine(folder, registries):
+def new_engine(folder, registries, **more):
     needs("podman", "runc")
     if os.geteuid() != 0:
         pytest.skip("the private podman of the tests is run by root")
-    return Engine(folder, registries)
+    return Engine(folder, registries, **more)
 
 
 @pytest.fixture(scope="session")
@@ -128,9 +143,9 @@ def make_engine(registry):
     """make_engine(): an engine of one test, to be killed and started again."""
     engines, folders = [], []
 
-    def make(*registries):
+    def make(*registries, **more):
         folders.append(tempfile.mkdtemp(dir="/var/tmp", prefix="ty-podman-"))
-        engines.append(new_engine(folders[-1], [registry.address, *registries]))
+        engines.append(new_engine(folders[-1], [registry.address, *registries], **more))
         return engines[-1]
 
     yield make

@@ -8,7 +8,7 @@ import tempfile
 
 import pytest
 
-from container_engines import api, leftovers, shell, stop_clean, submit_image
+from container_engines import api, leftovers, run_job, shell, stop_clean, submit_image
 from container_images import docker_config
 from trainyard_server import Server, kill, processes_with, wait_for
 
@@ -160,6 +160,32 @@ def test_an_engine_that_goes_away_in_the_middle(make_server, make_engine, push):
         server.cancel("alone")
         server.wait("alone")
     stop_clean(server)
+
+
+def test_an_engine_that_is_started_again_at_once(make_server, make_engine, push):
+    """With socket activation it was never gone for those who call it, but what the container printed meanwhile is lost: the attempt
+    is no success."""
+    engine = make_engine(activated=True)
+    server = make_server("--container-engine", "api", "--engine-socket", engine.socket)
+    server.way = api(engine)
+    server.upload("signs", "there", b"")
+    script = "echo began; until [ -e /gcs/signs/go ]; do sleep 0.1; done; echo done"
+    submit_image(server, "gap", push("busybox"), master=shell(script))
+    server.wait_for_text("gap", "began")  # it is silent now: its stream ends between two frames
+    engine.kill()
+    server.upload("signs", "go", b"")
+    engine.start()
+    job = server.wait("gap")
+    texts = server.texts("gap")
+    says(job.get("errorMessage", "") + str(texts), "The output of the container broke off")
+    assert ("done" in texts) == (job["state"] == "SUCCEEDED"), (job, texts)  # tried again, or failed
+    stop_clean(server)
+
+
+def test_a_program_that_closes_its_output(server, push):
+    """The output ends before the program: it is waited for."""
+    job = run_job(server, "mute", push("busybox"), "FAILED", master=shell("echo began; exec >&- 2>&-; sleep 2; exit 1"))
+    assert "exited with a non-zero status of 1" in job["errorMessage"], job
 
 
 def test_a_killed_process_that_follows_a_container(container_server, way, push):

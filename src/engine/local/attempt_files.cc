@@ -71,8 +71,6 @@ Result<Liveness> InspectAttempt(const AttemptDir& dir) {
   }
   TY_TRY(const bool locked, replica::IsLocked(dir));
   if (locked) return Liveness::kAlive;
-  // What an engine runs for it is no process of ours: as long as it may run, the attempt is not over.
-  TY_RETURN_IF_ERROR(replica::RemoveNotedContainers(dir));
   TY_TRY(const auto exit, replica::ReadExit(dir));
   return exit ? Liveness::kEnded : Liveness::kLost;
 }
@@ -131,7 +129,8 @@ static void RemoveContainer(const AttemptDir& dir) {
 
 Status RemoveAttempt(const AttemptDir& dir) {
   TY_RETURN_IF_ERROR(RefuseAlive(dir));
-  TY_RETURN_IF_ERROR(replica::RemoveNotedContainers(dir));
+  if (replica::HasNotedContainers(dir))
+    return std::unexpected(FailedPrecondition("the attempt may still have a container"));
   if (const auto cgroup = ReadFile(dir.Cgroup()); cgroup && !cgroup->empty()) replica::RemoveCgroup(*cgroup);
   RemoveContainer(dir);
   std::error_code error;

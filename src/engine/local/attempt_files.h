@@ -11,6 +11,7 @@ namespace trainyard::engine {
 /// before.
 [[nodiscard]] Result<UniqueFd> MakeAttempt(const replica::AttemptDir& dir, const Manifest& manifest);
 
+/// By its files alone: one that has ended may have a container still (replica/engine_container.h).
 [[nodiscard]] Result<Liveness> InspectAttempt(const replica::AttemptDir& dir);
 
 /// A pidfd of the supervisor that holds the lock; empty if it is gone.
@@ -25,7 +26,7 @@ void KillSupervisor(const replica::AttemptDir& dir);
 /// SIGKILL to every process that has the lock open.
 void KillLockHolders(const replica::AttemptDir& dir);
 
-/// kFailedPrecondition: the attempt is alive.
+/// kFailedPrecondition: the attempt is alive, or may have a container.
 [[nodiscard]] Status RemoveAttempt(const replica::AttemptDir& dir);
 
 }  // namespace trainyard::engine

@@ -46,22 +46,6 @@ asio::awaitable<Result<bool>> WaitUntilFree(AttemptDir dir, milliseconds wait_ma
   }
 }
 
-/// Until no container of the attempt can run any more.
-asio::awaitable<void> RemoveContainers(AttemptDir dir, asio::thread_pool& files) {
-  asio::steady_timer timer(co_await asio::this_coro::executor);
-  std::string said;
-  while (replica::HasNotedContainers(dir)) {
-    auto remove = [dir] { return replica::RemoveNotedContainers(dir); };
-    const Status removed = co_await OnPool(files, std::move(remove));
-    if (removed) co_return;
-    if (removed.error().message != said)
-      Diagnose(DiagnosticLevel::kError, dir.path + " may still have a container: " + removed.error().message);
-    said = removed.error().message;
-    timer.expires_after(kContainerPause);
-    co_await timer.async_wait(asio::use_awaitable);
-  }
-}
-
 }  // namespace
 
 LocalEngine::LocalEngine(asio::any_io_executor loop, Options options)
@@ -82,6 +66,28 @@ asio::awaitable<Status> LocalEngine::Start(Manifest manifest) {
   co_return Status();
 }
 
+/// What an engine was to run for an attempt that is not alive: most have nothing, and need not wait for it.
+asio::awaitable<Status> LocalEngine::RemoveContainers(AttemptDir dir) {
+  if (!replica::HasNotedContainers(dir)) co_return Status();
+  auto remove = [dir] { return replica::RemoveNotedContainers(dir); };
+  co_return co_await OnPool(containers_, std::move(remove));
+}
+
+/// Tries until no container of the attempt can run any more.
+asio::awaitable<void> LocalEngine::RemoveContainersAtLast(AttemptDir dir) {
+  asio::steady_timer timer(co_await asio::this_coro::executor);
+  std::string said;
+  for (;;) {
+    const Status removed = co_await RemoveContainers(dir);
+    if (removed) co_return;
+    if (removed.error().message != said)
+      Diagnose(DiagnosticLevel::kError, dir.path + " may still have a container: " + removed.error().message);
+    said = removed.error().message;
+    timer.expires_after(kContainerPause);
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+}
+
 asio::awaitable<Result<Liveness>> LocalEngine::Inspect(Manifest manifest) {
   auto inspect = [dir = Dir(manifest)] { return InspectAttempt(dir); };
   TY_CO_TRY(const Liveness liveness, co_await OnPool(files_, std::move(inspect)));
@@ -90,6 +96,9 @@ asio::awaitable<Result<Liveness>> LocalEngine::Inspect(Manifest manifest) {
     UniqueFd pidfd = co_await OnPool(files_, std::move(open));
     StartWatching(manifest, std::move(pidfd));
   }
+  // What an engine runs for it is no process of ours: as long as it may run, the attempt is not over.
+  if (liveness == Liveness::kEnded || liveness == Liveness::kLost)
+    TY_CO_RETURN_IF_ERROR(co_await RemoveContainers(Dir(manifest)));
   co_return liveness;
 }
 
@@ -102,20 +111,22 @@ asio::awaitable<Status> LocalEngine::Kill(Manifest manifest) {
   const AttemptDir dir = Dir(manifest);
   auto kill_supervisor = [dir] { KillSupervisor(dir); };
   co_await OnPool(files_, std::move(kill_supervisor));
-  auto remove_containers = [dir] { return replica::RemoveNotedContainers(dir); };
   TY_CO_TRY(const bool killed, co_await WaitUntilFree(dir, kKillWait));
-  if (killed) co_return co_await OnPool(files_, std::move(remove_containers));
+  if (killed) co_return co_await RemoveContainers(dir);
   auto kill_all = [dir] { KillLockHolders(dir); };
   co_await OnPool(files_, std::move(kill_all));
   TY_CO_TRY(const bool freed, co_await WaitUntilFree(dir, kKillWaitMax));
-  if (freed) co_return co_await OnPool(files_, std::move(remove_containers));
+  if (freed) co_return co_await RemoveContainers(dir);
   const Error stuck{
       Code::kDeadlineExceeded, "the replica's processes do not end although they were killed", {}};
   co_return std::unexpected(stuck);
 }
 
 asio::awaitable<Status> LocalEngine::Remove(Manifest manifest) {
-  auto remove = [dir = Dir(manifest)] { return RemoveAttempt(dir); };
+  const AttemptDir dir = Dir(manifest);
+  TY_CO_TRY(const bool alive, replica::IsLocked(dir));
+  if (!alive) TY_CO_RETURN_IF_ERROR(co_await RemoveContainers(dir));
+  auto remove = [dir] { return RemoveAttempt(dir); };
   co_return co_await OnPool(files_, std::move(remove));
 }
 
@@ -135,7 +146,7 @@ asio::awaitable<void> LocalEngine::Watch(std::string attempt_id, AttemptDir dir,
   }
   while (!(co_await WaitUntilFree(dir, kKillWaitMax)).value_or(true)) {
   }
-  co_await RemoveContainers(dir, files_);
+  co_await RemoveContainersAtLast(dir);
   watched_.erase(attempt_id);
   if (on_gone_) on_gone_(attempt_id);
 }

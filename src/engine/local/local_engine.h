@@ -14,8 +14,9 @@
 namespace trainyard::engine {
 
 /// Supervisors as processes of this machine, each in a session of its own: they live on when the server ends,
-/// however it ends. Loop thread only; file work happens on a pool of its own. Attempts of a former server are
-/// adopted by Inspect. The destructor stops watching and leaves the supervisors alone.
+/// however it ends. Loop thread only; file work happens on a pool of its own, and on another one what
+/// container engines have to answer. Attempts of a former server are adopted by Inspect. The destructor stops
+/// watching and leaves the supervisors alone.
 class LocalEngine final : public Engine {
  public:
   struct Options {
@@ -35,6 +36,8 @@ class LocalEngine final : public Engine {
   boost::asio::awaitable<Status> Remove(Manifest manifest) override;
 
  private:
+  boost::asio::awaitable<Status> RemoveContainers(replica::AttemptDir dir);
+  boost::asio::awaitable<void> RemoveContainersAtLast(replica::AttemptDir dir);
   void StartWatching(const Manifest& manifest, UniqueFd pidfd);
   boost::asio::awaitable<void> Watch(std::string attempt_id, replica::AttemptDir dir, UniqueFd pidfd);
 
@@ -43,6 +46,8 @@ class LocalEngine final : public Engine {
   OnGone on_gone_;
   std::set<std::string> watched_;  ///< attempt ids
   boost::asio::thread_pool files_{2};
+  /// Calls to container engines: one that hangs holds up the attempts that have containers, nothing else.
+  boost::asio::thread_pool containers_{2};
   TaskGroup tasks_;
 };
 

@@ -2,8 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
+#include <boost/asio/co_spawn.hpp>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +16,7 @@
 #include "async/file.h"
 #include "engine/testing/loop.h"
 #include "replica/descendants.h"
+#include "replica/engine_container.h"
 #include "replica/spool.h"
 #include "replica/testing/attempt_fixture.h"
 
@@ -138,6 +143,61 @@ TEST_F(LocalEngineTest, RemoveTakesWriteProtectedFoldersToo) {
   ASSERT_TRUE(WaitUntilReported());
   EXPECT_TRUE(loop_.Run(engine_->Remove(manifest_)).has_value());
   EXPECT_FALSE(fs::exists(dir_.path));
+}
+
+/// A container engine that takes every connection and never answers, until Disconnect.
+class HungEngine {
+ public:
+  explicit HungEngine(std::string path)
+      : path_(std::move(path)), listener_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    path_.copy(address.sun_path, sizeof(address.sun_path) - 1);
+    EXPECT_EQ(bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+    EXPECT_EQ(listen(listener_.get(), 64), 0);
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] bool IsCalled() const {
+    pollfd waiting{.fd = listener_.get(), .events = POLLIN, .revents = 0};
+    return poll(&waiting, 1, 0) > 0;
+  }
+  void Disconnect() { listener_.Reset(); }
+
+ private:
+  std::string path_;
+  UniqueFd listener_;
+};
+
+TEST_F(LocalEngineTest, AContainerEngineThatHangsHoldsUpNobodyElse) {
+  HungEngine hung(folder_.path() + "/engine.sock");
+  std::vector<replica::AttemptDir> dead;
+  int ended = 0;
+  for (int number = 0; number < 4; ++number) {  // more than any pool has threads
+    Manifest manifest = manifest_;
+    manifest.set_attempt_id("dead-" + std::to_string(number));
+    dead.push_back({folder_.path() + "/dead-" + std::to_string(number)});
+    manifest.mutable_places()->set_attempt_dir(dead.back().path);
+    fs::create_directory(dead.back().path);
+    ASSERT_TRUE(replica::NoteContainer(dead.back(), hung.path(), "container").has_value());
+    auto inspected = [&ended](std::exception_ptr, Result<Liveness> liveness) {
+      EXPECT_FALSE(liveness.has_value()) << "its container may still run";
+      ++ended;
+    };
+    boost::asio::co_spawn(loop_.context, engine_->Inspect(manifest), std::move(inspected));
+  }
+  ASSERT_TRUE(loop_.RunUntil([&hung] { return hung.IsCalled(); }));
+  Program("exit 4");
+  StartServer();
+  ASSERT_TRUE(Start().has_value());
+  OpenBarrier();
+  EXPECT_EQ(WaitForExit().exit_code(), 4);
+  Dismiss();
+  ASSERT_TRUE(WaitUntilReported());
+  EXPECT_EQ(Inspect(), Liveness::kEnded);
+  EXPECT_TRUE(loop_.Run(engine_->Remove(manifest_)).has_value());
+  EXPECT_LT(ended, 3) << "it had to wait for the others";
+  hung.Disconnect();
+  ASSERT_TRUE(loop_.RunUntil([&ended] { return ended == 4; }));
+  for (const replica::AttemptDir& dir : dead) EXPECT_TRUE(replica::HasNotedContainers(dir));
 }
 
 }  // namespace

@@ -179,7 +179,8 @@ INSTANTIATE_TEST_SUITE_P(
             {},
             {"WARNING:root:x"}},
         Row{"reused_descriptor_is_left_alone",
-            "import logging, os, sys, tempfile\nos.closerange(3, 100)\nf = [tempfile.TemporaryFile() for _ in "
+            "import logging, os, sys, tempfile\nos.closerange(3, 100)\nf = [tempfile.TemporaryFile() for _ "
+            "in "
             "range(60)]\n"
             "logging.warning('x')\nprint(sum(os.fstat(x.fileno()).st_size for x in f), file=sys.stderr)",
             {},

@@ -242,24 +242,7 @@ std::optional<Image> ImageOf(const CacheLayout& layout, const CachedImage& recor
 }
 
 std::optional<Note> ReadNote(const CacheLayout& layout, std::string_view digest, std::string_view reference) {
-  // The second one is the name that a former version gave it.
-  for (const fs::path& path :
-       {layout.Note(digest, reference), layout.Resolved() / (std::string(Hex(digest)) + ".json")})
-    if (Result<Note> note = LoadNote(path); note && note->reference == reference) return *std::move(note);
-  return std::nullopt;
-}
-
-std::optional<Note> ReadNote(const CacheLayout& layout, std::string_view digest) {
-  fs::path last;
-  SystemTime last_changed{};
-  for (const fs::path& path : EntriesOf(layout.Resolved()).value_or(std::vector<fs::path>())) {
-    if (!path.filename().string().starts_with(Hex(digest))) continue;
-    const SystemTime changed = ChangedAt(path).value_or(SystemTime());
-    if (!last.empty() && changed < last_changed) continue;
-    last = path;
-    last_changed = changed;
-  }
-  Result<Note> note = LoadNote(last);
+  Result<Note> note = LoadNote(layout.Note(digest, reference));
   return note ? std::optional<Note>(*std::move(note)) : std::nullopt;
 }
 

@@ -107,8 +107,6 @@ struct Note {
 /// A digest may have been found under several references, each with credentials of its own.
 [[nodiscard]] std::optional<Note> ReadNote(const CacheLayout& layout, std::string_view digest,
                                            std::string_view reference);
-/// The last one of those with that digest, for whom every registry that has it is as good.
-[[nodiscard]] std::optional<Note> ReadNote(const CacheLayout& layout, std::string_view digest);
 /// In the place of a former one of the same digest and `note.reference`.
 [[nodiscard]] Status WriteNote(const CacheLayout& layout, std::string_view digest, const Note& note);
 

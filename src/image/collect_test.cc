@@ -217,21 +217,12 @@ TEST_F(Collect, NotesStayForQueuedJobs) {
   EXPECT_EQ(AuthFile('a', "r/a"), "first");
   EXPECT_EQ(AuthFile('a', "s/a"), "second");
   EXPECT_EQ(AuthFile('a', "t/a"), "(none)");
-  EXPECT_EQ(ReadNote(layout_, Digest('a'))->access.auth_file, "second");  // the last one
   EXPECT_EQ(AuthFile('b', "r/b"), "young");
   EXPECT_EQ(AuthFile('d', "r/d"), "(none)");
   EXPECT_EQ(CollectImages(dir(), {.bytes_max = 0})->images.size(), 1U);
   EXPECT_EQ(AuthFile('a', "r/a"), "(none)");
   EXPECT_EQ(AuthFile('a', "s/a"), "second");
   EXPECT_EQ(AuthFile('b', "r/b"), "young");
-}
-
-TEST_F(Collect, ReadsNotesOfAFormerVersion) {
-  ASSERT_TRUE(WriteFileAtomically(layout_.Resolved() / (std::string(64, 'a') + ".json"),
-                                  R"({"reference":"r/a","name":"n","tls":true,"authFile":"f"})"));
-  EXPECT_EQ(AuthFile('a', "r/a"), "f");
-  EXPECT_EQ(AuthFile('a', "s/a"), "(none)");
-  EXPECT_EQ(AuthFile('b', "r/a"), "(none)");
 }
 
 TEST_F(Collect, PackageLayersGoWithTheirImage) {

@@ -53,7 +53,8 @@ std::optional<EngineImage> FindAny(EngineApi& api, const std::vector<std::string
 /// X-Registry-Auth, from the file with which the image was found when the job was created.
 Result<std::string> AuthFor(const v1::Manifest& manifest) {
   const v1::Manifest::Container& container = manifest.program().container();
-  const auto note = image::ReadNote(image::CacheLayout(manifest.places().images_dir()), container.digest());
+  const auto note = image::ReadNote(image::CacheLayout(manifest.places().images_dir()), container.digest(),
+                                    container.reference());
   if (!note || note->access.auth_file.empty()) return std::string();
   TY_TRY(const std::string file, ReadFile(note->access.auth_file));
   return RegistryAuth(file, container.reference());

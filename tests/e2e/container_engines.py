@@ -39,7 +39,8 @@ class Engine:
         settings = {
             # podman's own default, unlimited, is more than a container may have on some machines.
             "containers.conf": '[containers]\ndefault_ulimits = ["nofile=4096:4096", "nproc=8192:8192"]\n'
-                               '[engine]\ncgroup_manager = "cgroupfs"\nruntime = "runc"\nevents_logger = "file"\n',
+                               '[engine]\ncgroup_manager = "cgroupfs"\nruntime = "runc"\nevents_logger = "file"\n'
+                               f'tmp_dir = "{folder}/tmp"\n',  # how containers ended is there; another podman would share it
             "storage.conf": f'[storage]\ndriver = "{self.driver()}"\nrunroot = "{folder}/run"\ngraphroot = "{folder}/data"\n',
             "registries.conf": "".join(f'[[registry]]\nlocation = "{address}"\ninsecure = true\n' for address in registries),
             "policy.json": '{"default": [{"type": "insecureAcceptAnything"}]}',
@@ -115,7 +116,10 @@ class Engine:
         self.kill()
         if self.listener:
             self.listener.close()
-        self.podman("system", "reset", "--force")
+        # Not by `podman system reset`: it frees the locks of every podman of the machine.
+        for line in reversed(pathlib.Path("/proc/self/mounts").read_text().splitlines()):
+            if line.split()[1].startswith(f"{self.folder}/"):
+                subprocess.run(["umount", "-l", line.split()[1]], check=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def podman(self, *words):

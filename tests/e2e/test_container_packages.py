@@ -73,7 +73,7 @@ CLUSTER = {"scaleTier": "CUSTOM", "masterType": "n1-standard-4", "workerType": "
 def test_a_module_in_an_image(server, python_with_pip, trainer):
     job = dict(packageUris=trainer, pythonModule="image_trainer.task", args=["a", "b c"], jobDir="gs://out/mod", **CLUSTER)
     submit_image(server, "first", python_with_pip, **job)
-    assert server.wait("first")["state"] == "SUCCEEDED", server.texts("first")
+    assert server.wait("first")["state"] == "SUCCEEDED", server.get("first").get("errorMessage")
     seen = [text for text in server.texts("first", "master-replica-0") if text.startswith("MODULE ")]
     assert len(seen) == 1 and '"argv": ["a", "b c", "--job-dir", "gs://out/mod"]' in seen[0], seen
     assert "helper of image" in seen[0] and "/usr/local/lib/python3" in seen[0], seen

@@ -176,6 +176,7 @@ def test_ctrl_c_on_a_terminal(package, tmp_path):
     variables = {**os.environ, "OUT": str(out), "MODE": "wait", "CLOUDSDK_ML_ENGINE_LOCAL_PYTHON": sys.executable}
     pid, terminal = pty.fork()
     if pid == 0:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever runs the tests in the background ignores it, and all below
         os.chdir(package)
         os.execve(PROGRAM, [PROGRAM, "local", "train", "--module-name", "trainer.task"], variables)
     wait_for(lambda: (out / "alone-0").exists() or None, lambda: "it did not start")

@@ -57,7 +57,8 @@ def test_all_types_of_parameters(server, upload):
         assert trial["startTime"] <= trial["endTime"]
         assert trial["state"] == "SUCCEEDED"
     texts = server.texts("types", "service")
-    assert any(text.startswith("Trial 1 is the best so far: score ") for text in texts), texts
+    # Two run at once, and either may be the first to end.
+    assert any(re.match("Trial [12] is the best so far: score ", text) for text in texts), texts
     assert texts.count("Job is running.") == 1
     command = next(text for text in server.texts("types") if text.startswith("Running command: python3 -m tuned.task"))
     assert re.search(r"--steps=2 --x=\S+ --units=\d+ --batch=\d+ --kind=\S+ --job-dir gs://models/types/\d", command), command

@@ -31,7 +31,10 @@ class Server:
     def start(self):
         runtimes = self.data / "environments/runtimes.d"
         runtimes.mkdir(parents=True, exist_ok=True)
-        (runtimes / f"{RUNTIME}.json").write_text(json.dumps(MINIMAL_RUNTIME))
+        # Servers of other test processes may be reading it.
+        written = runtimes / f".{RUNTIME}.{os.getpid()}"
+        written.write_text(json.dumps(MINIMAL_RUNTIME))
+        written.rename(runtimes / f"{RUNTIME}.json")
         self.log = open(self.data / "server.log", "ab")
         self.process = subprocess.Popen(
             [PROGRAM, "serve", "--data", str(self.data), "--listen", "127.0.0.1:0", "--default-runtime", RUNTIME,

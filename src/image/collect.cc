@@ -85,12 +85,9 @@ Result<bool> RemoveRecord(const CacheLayout& layout, const std::string& digest) 
 Status RemoveFolder(const CacheLayout& layout, const fs::path& path) {
   TY_TRY(const OwnFolder folder, OwnFolder::Make(layout, kGone));
   const fs::path gone = folder.path() / path.filename();
-  if (::rename(path.c_str(), gone.c_str()) == 0) return {};
-  // An ordinary user's own folder may be closed to him, and a folder that moves is written to.
-  std::error_code error;
-  if (errno == EACCES) fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, error);
-  if (::rename(path.c_str(), gone.c_str()) == 0) return {};
-  return std::unexpected(ErrnoError(errno, "rename " + path.string()));
+  if (const int failed = MoveFolder(path, gone); failed != 0)
+    return std::unexpected(ErrnoError(failed, "rename " + path.string()));
+  return {};
 }
 
 /// What records name, and so stays.

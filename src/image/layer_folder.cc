@@ -294,6 +294,16 @@ Status LayerFolder::Finish() {
   return {};
 }
 
+int MoveFolder(const fs::path& from, const fs::path& to) {
+  constexpr mode_t kPermissions = 07777;
+  struct stat seen{};
+  if (::lstat(from.c_str(), &seen) != 0) return errno;
+  const bool closed = S_ISDIR(seen.st_mode) && (seen.st_mode & S_IWUSR) == 0;
+  if (closed && ::chmod(from.c_str(), (seen.st_mode & kPermissions) | S_IWUSR) != 0) return errno;
+  if (::rename(from.c_str(), to.c_str()) != 0) return errno;
+  return closed && ::chmod(to.c_str(), seen.st_mode & kPermissions) != 0 ? errno : 0;
+}
+
 void RemoveTree(const fs::path& path) {
   std::error_code error;
   fs::remove_all(path, error);

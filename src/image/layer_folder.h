@@ -84,6 +84,10 @@ class LayerFolder {
   std::vector<FolderAttributes> folders_;
 };
 
+/// Gives a folder another name, whatever its permissions: an ordinary user may move one only while it may
+/// write into it, and an image's root may be read-only. Errors: the system's number; 0: none.
+[[nodiscard]] int MoveFolder(const std::filesystem::path& from, const std::filesystem::path& to);
+
 /// Removes a layer's folder or what is left of one, whatever permissions are in it.
 void RemoveTree(const std::filesystem::path& path);
 

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,16 +35,6 @@ constexpr unsigned kUnpackThreadsMax = 4;
 constexpr std::chrono::seconds kStallMax{60};
 constexpr std::chrono::seconds kProgressInterval{5};
 constexpr std::chrono::milliseconds kLookInterval{500};
-
-/// An ordinary user may move a folder only while it may write into it; an image's root may be read-only.
-int MoveFolder(const fs::path& from, const fs::path& to) {
-  struct stat seen{};
-  if (::stat(from.c_str(), &seen) != 0) return -1;
-  const bool closed = (seen.st_mode & S_IWUSR) == 0;
-  if (closed && ::chmod(from.c_str(), (seen.st_mode & 07777) | S_IWUSR) != 0) return -1;
-  if (::rename(from.c_str(), to.c_str()) != 0) return -1;
-  return closed ? ::chmod(to.c_str(), seen.st_mode & 07777) : 0;
-}
 
 std::int64_t SizeOf(const fs::path& path) {
   std::error_code error;
@@ -254,8 +243,9 @@ Status LayersPull::Publish() {
     const fs::path from = FolderOf(diff_id);
     const fs::path to = place_.layout.Layer(diff_id);
     // Another image's pull may have been faster with the same layer.
-    if (MoveFolder(from, to) != 0 && errno != ENOTEMPTY && errno != EEXIST)
-      return std::unexpected(ErrnoError(errno, "rename " + from.string()));
+    const int failed = MoveFolder(from, to);
+    if (failed != 0 && failed != ENOTEMPTY && failed != EEXIST)
+      return std::unexpected(ErrnoError(failed, "rename " + from.string()));
   }
   return SyncDirectory(place_.layout.Layers());
 }

@@ -4,15 +4,13 @@
 
 #include "jobs/job_id.h"
 #include "jobs/rules.h"
+#include "tuning/space.h"
 
 namespace trainyard::jobs::rules {
 namespace {
 
 using ml::v1::HyperparameterSpec;
 using ml::v1::ParameterSpec;
-
-constexpr int kDiscreteValuesMax = 1000;
-constexpr int kCategoriesMax = 1000;  // the tuner compares all with all
 
 bool IsWhole(double value) {
   constexpr double kExactMax = 9007199254740992.0;  // beyond 2^53 doubles skip whole numbers
@@ -66,9 +64,9 @@ Status CheckCategories(const ParameterSpec& param, const std::string& field) {
   if (param.categorical_values().empty()) {
     return Invalid(field + ".categorical_values", "This field is required for CATEGORICAL parameters.");
   }
-  if (param.categorical_values_size() > kCategoriesMax) {
+  if (param.categorical_values_size() > tuning::kValuesMax) {
     return Invalid(field + ".categorical_values",
-                   "There must not be more than " + std::to_string(kCategoriesMax) + " values.");
+                   "There must not be more than " + std::to_string(tuning::kValuesMax) + " values.");
   }
   const auto has_nul = [](const std::string& text) { return text.find('\0') != std::string::npos; };
   if (std::ranges::any_of(param.categorical_values(), has_nul)) {
@@ -87,8 +85,8 @@ Status CheckDiscrete(const ParameterSpec& param, const std::string& field) {
   const std::string values = field + ".discrete_values";
   if (param.discrete_values().empty())
     return Invalid(values, "This field is required for DISCRETE parameters.");
-  if (param.discrete_values_size() > kDiscreteValuesMax) {
-    return Invalid(values, "There must not be more than " + std::to_string(kDiscreteValuesMax) + " values.");
+  if (param.discrete_values_size() > tuning::kValuesMax) {
+    return Invalid(values, "There must not be more than " + std::to_string(tuning::kValuesMax) + " values.");
   }
   for (int i = 0; i < param.discrete_values_size(); ++i) {
     if (!std::isfinite(param.discrete_values(i)))

@@ -1,4 +1,5 @@
 #include "jobs/validate.h"
+#include "tuning/space.h"
 
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
@@ -259,6 +260,16 @@ INSTANTIATE_TEST_SUITE_P(
             "us-east1."}),
     RowName);
 
+const std::string& TooManyCategories() {
+  static const std::string text = [] {
+    std::string values = "hyperparameters { params { parameter_name: 'x' type: CATEGORICAL ";
+    for (int i = 0; i <= tuning::kValuesMax; ++i)
+      values += "categorical_values: '" + std::to_string(i) + "' ";
+    return values + "} }";
+  }();
+  return text;
+}
+
 #define PARAM(text) "hyperparameters { params { parameter_name: 'x' " text " } }"
 INSTANTIATE_TEST_SUITE_P(
     Tuning, Table,
@@ -295,6 +306,8 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"categorical_twice", kPackage,
             PARAM("type: CATEGORICAL categorical_values: 'a' categorical_values: 'a'"),
             "hyperparameters.params[0].categorical_values: "},
+        Row{"categorical_many", kPackage, TooManyCategories().c_str(),
+            "hyperparameters.params[0].categorical_values: There must not be more than 1000 values."},
         Row{"categorical_bounds", kPackage, PARAM("type: CATEGORICAL categorical_values: 'a' max_value: 1"),
             "hyperparameters.params[0].max_value: "},
         Row{"categorical_scale", kPackage,

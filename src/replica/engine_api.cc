@@ -176,16 +176,21 @@ Status EngineApi::Start(const std::string& name) {
   return std::unexpected(EngineError("the container's program cannot be run", answer.status, answer.body));
 }
 
-Result<http::ClientStream> EngineApi::Attach(const std::string& name) {
+Result<http::ClientStream> EngineApi::Open(const std::string& target) {
   http::ClientRequest request;
   request.method = Method::kPost;
-  request.target = kVersion + Container(name) + "/attach?stream=1&stdout=1&stderr=1";
+  request.target = kVersion + target;
   auto opened = http::ClientStream::Open(EndpointOf(socket_), request);
   if (!opened) return std::unexpected(Explain(std::move(opened).error()));
-  if (IsSuccess(opened->status())) return opened;
-  const auto body = opened->Read(std::chrono::seconds(10));
+  return opened;
+}
+
+Result<http::ClientStream> EngineApi::Attach(const std::string& name) {
+  TY_TRY(http::ClientStream opened, Open(Container(name) + "/attach?stream=1&stdout=1&stderr=1"));
+  if (IsSuccess(opened.status())) return opened;
+  const auto body = opened.Read(std::chrono::seconds(10));
   return std::unexpected(
-      EngineError("cannot read the container's output", opened->status(), body ? *body : std::string()));
+      EngineError("cannot read the container's output", opened.status(), body ? *body : std::string()));
 }
 
 Result<http::ClientStream> EngineApi::AttachAndStart(const std::string& name) {
@@ -196,13 +201,8 @@ Result<http::ClientStream> EngineApi::AttachAndStart(const std::string& name) {
 }
 
 Result<http::ClientStream> EngineApi::OpenWait(const std::string& name) {
-  http::ClientRequest request;
-  request.method = Method::kPost;
-  request.target = kVersion + Container(name) + "/wait";
   // Engines send the answer's head at once, and its body when the container has ended.
-  auto opened = http::ClientStream::Open(EndpointOf(socket_), request);
-  if (!opened) return std::unexpected(Explain(std::move(opened).error()));
-  return opened;
+  return Open(Container(name) + "/wait");
 }
 
 Result<ContainerState> EngineApi::ReadEnd(http::ClientStream& wait, const std::string& name) {

@@ -77,6 +77,7 @@ class EngineApi {
   [[nodiscard]] Status Progress(const std::string& target, const std::string& auth, std::string_view what,
                                 const ProgressSink& progress);
   [[nodiscard]] Status Start(const std::string& name);
+  [[nodiscard]] Result<http::ClientStream> Open(const std::string& target);
   [[nodiscard]] Result<http::ClientStream> Attach(const std::string& name);
   [[nodiscard]] Error Explain(Error error) const;
 

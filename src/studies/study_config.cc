@@ -1,4 +1,5 @@
 #include "studies/study_config.h"
+#include "tuning/space.h"
 
 #include <algorithm>
 #include <cmath>
@@ -64,8 +65,8 @@ Status CheckCategorical(const Spec& spec, const std::string& field) {
     return Invalid(field + ".scale_type", "This value should be unset for CATEGORICAL parameters.");
   const auto& values = spec.categorical_value_spec().values();
   if (values.empty()) return Invalid(list, "This field is required for CATEGORICAL parameters.");
-  if (values.size() > kCategoriesMax)
-    return Invalid(list, "There must not be more than " + std::to_string(kCategoriesMax) + " values.");
+  if (values.size() > tuning::kValuesMax)
+    return Invalid(list, "There must not be more than " + std::to_string(tuning::kValuesMax) + " values.");
   const std::set<std::string_view> distinct(values.begin(), values.end());
   if (std::ssize(distinct) != values.size()) return Invalid(list, "The values must be distinct.");
   return {};
@@ -75,8 +76,8 @@ Status CheckDiscrete(const Spec& spec, const std::string& field) {
   const std::string list = field + ".discrete_value_spec.values";
   const auto& values = spec.discrete_value_spec().values();
   if (values.empty()) return Invalid(list, "This field is required for DISCRETE parameters.");
-  if (values.size() > kDiscreteValuesMax)
-    return Invalid(list, "There must not be more than " + std::to_string(kDiscreteValuesMax) + " values.");
+  if (values.size() > tuning::kValuesMax)
+    return Invalid(list, "There must not be more than " + std::to_string(tuning::kValuesMax) + " values.");
   for (int i = 0; i < values.size(); ++i) {
     if (!std::isfinite(values[i])) return Invalid(list, "The values must be finite numbers.");
     if (i > 0 && values[i] <= values[i - 1])

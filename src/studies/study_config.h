@@ -12,8 +12,6 @@ namespace trainyard::studies {
 
 inline constexpr int kStudyIdLengthMax = 128;
 inline constexpr int kParametersMax = 1000;
-inline constexpr int kDiscreteValuesMax = 1000;
-inline constexpr int kCategoriesMax = 1000;  ///< the tuner compares all with all
 
 /// kInvalidArgument with field "study_id": letters, digits, '_', '-' and '.', the first a letter or a digit.
 [[nodiscard]] Status ValidateStudyId(std::string_view id);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tuning/space.h"
 #include "wire/json.h"
 
 namespace trainyard::studies {
@@ -87,6 +88,26 @@ TEST(StudyConfig, NeedsMetricsAndParameters) {
   config.clear_metrics();
   EXPECT_EQ(ValidateConfig(config).error(),
             InvalidArgument("study_config.metrics", "This field is required."));
+}
+
+TEST(StudyConfig, HasALimitForTheValuesOfAParameter) {
+  for (const bool categorical : {false, true}) {
+    std::string values;
+    for (int i = 0; i < tuning::kValuesMax; ++i) {
+      const std::string number = std::to_string(i);
+      values += (i == 0 ? "" : ", ") + (categorical ? '"' + number + '"' : number);
+    }
+    const std::string kind = categorical ? "categorical" : "discrete";
+    const auto with = [&](const std::string& more) {
+      return ValidateConfig(Config(R"({"parameter": "x", "type": ")" +
+                                   std::string(categorical ? "CATEGORICAL" : "DISCRETE") + R"(", ")" + kind +
+                                   R"(ValueSpec": {"values": [)" + values + more + "]}}"));
+    };
+    EXPECT_TRUE(with(""));
+    EXPECT_EQ(with(categorical ? R"(, "one more")" : ", 1e9").error(),
+              InvalidArgument("study_config.parameters[0]." + kind + "_value_spec.values",
+                              "There must not be more than 1000 values."));
+  }
 }
 
 struct Row {

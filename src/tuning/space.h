@@ -8,6 +8,9 @@
 /// What is searched: parameters and points. Pure: any thread.
 namespace trainyard::tuning {
 
+/// Values of a discrete parameter, and categories: the tuner compares all with all.
+inline constexpr int kValuesMax = 1000;
+
 /// Where the values of a parameter are dense. Source: spec hyperparameter-tuning.md section 2.
 enum class Scale { kLinear, kLog, kReverseLog };
 

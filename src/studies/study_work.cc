@@ -56,7 +56,7 @@ StudyWork::Suggestions StudyWork::Suggest(int count, int made_before) {
   return made;
 }
 
-bool StudyWork::ShouldStop(int trial) {
+bool StudyWork::ShouldStop(int trial) const {
   using Config = ml::v1::AutomatedStoppingConfig;
   if (stopping_.implementation_config_case() == Config::IMPLEMENTATION_CONFIG_NOT_SET ||
       spec().metrics.size() != 1)
@@ -66,13 +66,8 @@ bool StudyWork::ShouldStop(int trial) {
                               : stopping_.decay_curve_stopping_config().use_elapsed_time();
   const auto at = std::ranges::lower_bound(trials_, trial, {}, &tuning::Trial::id);
   TY_CHECK(at != trials_.end() && at->id == trial);
-  // The others are the rest of the list: the one in question waits at its end meanwhile.
-  std::rotate(at, at + 1, trials_.end());
-  const std::span<const tuning::Trial> others(trials_.begin(), trials_.end() - 1);
   const auto rule = median ? tuning::StoppingRule::kMedian : tuning::StoppingRule::kDecayCurve;
-  const tuning::StoppingVerdict verdict = tuning::JudgeTrial(spec(), others, trials_.back(), rule, by_time);
-  std::rotate(at, trials_.end() - 1, trials_.end());
-  return verdict.stop;
+  return tuning::JudgeTrial(spec(), trials_, *at, rule, by_time).stop;
 }
 
 }  // namespace trainyard::studies

@@ -31,7 +31,7 @@ class StudyWork {
   [[nodiscard]] Suggestions Suggest(int count, int made_before);
 
   /// By the study's rule; never where it has none or several metrics. The trial is one that Update() brought.
-  [[nodiscard]] bool ShouldStop(int trial);
+  [[nodiscard]] bool ShouldStop(int trial) const;
 
   [[nodiscard]] const tuning::StudySpec& spec() const noexcept { return tuner_.spec(); }
 

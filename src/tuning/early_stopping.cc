@@ -21,6 +21,8 @@ constexpr std::size_t kReportsMin = 2;
 constexpr double kChanceMin = 0.02;
 /// A trend takes as many reports.
 constexpr std::size_t kCurveReportsMin = 4;
+/// Of more trials that have ended so many are looked at, evenly spread: each report of each trial is judged.
+constexpr std::size_t kTrialsLookedAtMax = 500;
 
 /// The trial's finite reports, larger is better, one for each x: the last.
 LearningCurve CurveOf(const Trial& trial, bool maximize, bool by_elapsed_time) {
@@ -68,20 +70,19 @@ struct Words {
   }
 };
 
-StoppingVerdict JudgeByMedian(std::span<const Trial> trials, const LearningCurve& pending,
+StoppingVerdict JudgeByMedian(std::span<const Trial* const> trials, const LearningCurve& pending,
                               const Words& words) {
   if (pending.size() < kReportsMin) return {};
   const double x = pending.back().x;
   std::vector<double> averages;
   int completed = 0;
-  for (const Trial& trial : trials) {
-    if (trial.state != Trial::State::kCompleted && trial.state != Trial::State::kStoppedEarly) continue;
-    const LearningCurve curve = CurveOf(trial, words.maximize, words.by_elapsed_time);
+  for (const Trial* trial : trials) {
+    const LearningCurve curve = CurveOf(*trial, words.maximize, words.by_elapsed_time);
     const auto average = RunningAverage(curve, x);
     if (!average) continue;
     // One that was stopped counts as far as it came: leaving it out would make the others' median stricter.
-    if (trial.state == Trial::State::kStoppedEarly && curve.back().x < x) continue;
-    if (trial.state == Trial::State::kCompleted) ++completed;
+    if (trial->state == Trial::State::kStoppedEarly && curve.back().x < x) continue;
+    if (trial->state == Trial::State::kCompleted) ++completed;
     averages.push_back(*average);
   }
   if (completed < kCompletedMin) return {};
@@ -94,16 +95,16 @@ StoppingVerdict JudgeByMedian(std::span<const Trial> trials, const LearningCurve
                     std::to_string(averages.size()) + " trials, " + words.Value(median) + "."};
 }
 
-StoppingVerdict JudgeByCurve(std::span<const Trial> trials, const LearningCurve& pending,
+StoppingVerdict JudgeByCurve(std::span<const Trial* const> trials, const LearningCurve& pending,
                              const Words& words) {
   if (pending.size() < kCurveReportsMin) return {};
   std::vector<EndedCurve> ended;
   std::optional<double> best;
-  for (const Trial& trial : trials) {
-    const auto final_value = FinalOf(trial, words.maximize);
+  for (const Trial* trial : trials) {
+    const auto final_value = FinalOf(*trial, words.maximize);
     if (!final_value) continue;
     best = std::max(best.value_or(*final_value), *final_value);
-    ended.push_back({CurveOf(trial, words.maximize, words.by_elapsed_time), *final_value});
+    ended.push_back({CurveOf(*trial, words.maximize, words.by_elapsed_time), *final_value});
   }
   const double own_best = std::ranges::max_element(pending, {}, &CurvePoint::y)->y;
   if (!best || own_best > *best) return {};
@@ -119,6 +120,24 @@ StoppingVerdict JudgeByCurve(std::span<const Trial> trials, const LearningCurve&
                     words.Value(*best) + ", is " + chance + "."};
 }
 
+/// Of those that have ended a spread, and the best.
+std::vector<const Trial*> LookedAt(std::span<const Trial> trials, bool maximize) {
+  std::vector<const Trial*> ended;
+  const Trial* best = nullptr;
+  for (const Trial& trial : trials) {
+    if (trial.state != Trial::State::kCompleted && trial.state != Trial::State::kStoppedEarly) continue;
+    ended.push_back(&trial);
+    const auto value = FinalOf(trial, maximize);
+    if (value && (best == nullptr || *value > *FinalOf(*best, maximize))) best = &trial;
+  }
+  if (ended.size() <= kTrialsLookedAtMax) return ended;
+  std::vector<const Trial*> spread;
+  for (std::size_t i = 0; i < kTrialsLookedAtMax; ++i)
+    spread.push_back(ended[i * ended.size() / kTrialsLookedAtMax]);
+  if (best != nullptr && std::ranges::find(spread, best) == spread.end()) spread.back() = best;
+  return spread;
+}
+
 }  // namespace
 
 StoppingVerdict JudgeTrial(const StudySpec& spec, std::span<const Trial> trials, const Trial& pending,
@@ -127,10 +146,11 @@ StoppingVerdict JudgeTrial(const StudySpec& spec, std::span<const Trial> trials,
   const Words words{.maximize = spec.metrics.front().maximize, .by_elapsed_time = by_elapsed_time};
   const LearningCurve curve = CurveOf(pending, words.maximize, by_elapsed_time);
   if (curve.empty()) return {};
+  const std::vector<const Trial*> others = LookedAt(trials, words.maximize);
   if (rule != StoppingRule::kDecayCurve) {
-    if (StoppingVerdict verdict = JudgeByMedian(trials, curve, words); verdict.stop) return verdict;
+    if (StoppingVerdict verdict = JudgeByMedian(others, curve, words); verdict.stop) return verdict;
   }
-  return rule == StoppingRule::kMedian ? StoppingVerdict() : JudgeByCurve(trials, curve, words);
+  return rule == StoppingRule::kMedian ? StoppingVerdict() : JudgeByCurve(others, curve, words);
 }
 
 }  // namespace trainyard::tuning

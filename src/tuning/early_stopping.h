@@ -18,9 +18,9 @@ struct StoppingVerdict {
   std::string reason;  ///< one sentence with the figures; empty: go on
 };
 
-/// Whether a pending trial is not worth its time. `trials` are the others; the study has one metric.
-/// `by_elapsed_time`: the curves' x axis. Pure: any thread.
-/// Source: spec hyperparameter-tuning.md section 9.
+/// Whether a pending trial is not worth its time. Of `trials` those that have ended count, itself may be
+/// among them; the study has one metric. `by_elapsed_time`: the curves' x axis. Pure: any thread. Source:
+/// spec hyperparameter-tuning.md section 9.
 [[nodiscard]] StoppingVerdict JudgeTrial(const StudySpec& spec, std::span<const Trial> trials,
                                          const Trial& pending, StoppingRule rule, bool by_elapsed_time);
 

@@ -133,6 +133,21 @@ TEST(MedianRule, TwoReportsOfOneStepAreOne) {
   EXPECT_FALSE(Stops(FiveTrials(), pending));
 }
 
+TEST(JudgeTrial, OfThousandsASpreadAndTheBestAreLookedAt) {
+  std::vector<Trial> trials;
+  for (int i = 0; i < 5000; ++i) trials.push_back(MakeTrial(std::vector<double>(9, i)));
+  std::mt19937_64 random(1);
+  std::ranges::shuffle(trials, random);
+  const StoppingVerdict verdict =
+      JudgeTrial(Spec(), trials, Pending({2200, 2200}), StoppingRule::kMedian, false);
+  EXPECT_TRUE(verdict.stop) << "the median is about 2500";
+  EXPECT_THAT(verdict.reason, HasSubstr("of 500 trials"));
+  EXPECT_FALSE(Stops(trials, Pending({2800, 2800})));
+  trials.at(4321) = MakeTrial(std::vector<double>(9, 7654));  // between two that are looked at
+  EXPECT_THAT(JudgeTrial(Spec(), trials, Pending({1, 1, 1, 1, 1}), StoppingRule::kDecayCurve, false).reason,
+              HasSubstr("the best value so far, 7654,"));
+}
+
 TEST(JudgeTrial, OfSeveralMetricsSaysNothing) {
   StudySpec spec = Spec();
   spec.metrics.push_back({.name = "loss"});

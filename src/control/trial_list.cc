@@ -73,10 +73,4 @@ void TrialList::Show(bool maximize, ml::v1::TrainingOutput& output) const {
   if (units > 0) output.set_consumed_ml_units(units);
 }
 
-TrialList ListTrials(const Settings& settings, const std::vector<v1::JobRecord>& trials) {
-  TrialList list;
-  for (const v1::JobRecord& trial : trials) list.Put(settings, trial, trial.trial().report());
-  return list;
-}
-
 }  // namespace trainyard::control

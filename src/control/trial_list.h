@@ -41,8 +41,4 @@ class TrialList {
   std::vector<Shown> trials_;  ///< by number
 };
 
-/// The list of a job whose trials' records are all there are: one that was cancelled before it had a record
-/// is left out.
-[[nodiscard]] TrialList ListTrials(const Settings& settings, const std::vector<v1::JobRecord>& trials);
-
 }  // namespace trainyard::control

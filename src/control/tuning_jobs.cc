@@ -49,13 +49,12 @@ boost::asio::awaitable<Result<TuningJobs::Resumed>> TuningJobs::ReadResumed(v1::
   const bool stops_early = record.job().training_input().hyperparameters().enable_trial_early_stopping();
   const auto& uids = record.tuning().resumed_uids();
   for (int i = uids.size() - 1; i >= 0; --i) {
-    TY_CO_TRY(const std::vector<v1::JobRecord> trials, co_await outside_.journal.Trials(uids[i]));
-    for (const v1::JobRecord& former : trials) {
+    TY_CO_RETURN_IF_ERROR(co_await ReadTrials(uids[i], [&](const v1::JobRecord& former) {
       tuning::Trial trial = jobs::StudyTrial(former, former.trial().report(), stops_early);
-      if (former.job().state() == Job::CANCELLED && trial.values.empty()) continue;  // it says nothing
+      if (former.job().state() == Job::CANCELLED && trial.values.empty()) return;  // it says nothing
       trial.id = 0;
       resumed.push_back(std::move(trial));
-    }
+    }));
   }
   co_return resumed;
 }
@@ -85,6 +84,25 @@ void TuningJobs::Clear() {
   leaving_.clear();
 }
 
+boost::asio::awaitable<Status> TuningJobs::ReadTrials(std::int64_t tuning_uid,
+                                                      std::function<void(const v1::JobRecord&)> take) {
+  std::vector<v1::JobRecord> page;
+  do {
+    const std::int64_t after = page.empty() ? 0 : page.back().uid();
+    TY_CO_TRY(page, co_await outside_.journal.Trials(tuning_uid, after, kTrialsRead));
+    for (const v1::JobRecord& trial : page) take(trial);
+  } while (std::ssize(page) == kTrialsRead);
+  co_return Status{};
+}
+
+boost::asio::awaitable<Result<TrialList>> TuningJobs::ListTrials(std::int64_t tuning_uid) {
+  TrialList list;
+  TY_CO_RETURN_IF_ERROR(co_await ReadTrials(tuning_uid, [&](const v1::JobRecord& trial) {
+    list.Put(outside_.settings, trial, trial.trial().report());
+  }));
+  co_return list;
+}
+
 boost::asio::awaitable<Status> TuningJobs::Complete(v1::JobRecord record, Job& job, int trials_max) {
   ml::v1::TrainingOutput& output = *job.mutable_training_output();
   const bool maximize = jobs::Maximizes(record);
@@ -100,8 +118,8 @@ boost::asio::awaitable<Status> TuningJobs::Complete(v1::JobRecord record, Job& j
   } else if (runner != nullptr) {
     runner->trials().Show(maximize, output);
   } else {
-    TY_CO_TRY(const std::vector<v1::JobRecord> trials, co_await outside_.journal.Trials(record.uid()));
-    ListTrials(outside_.settings, trials).Show(maximize, output);
+    TY_CO_TRY(const TrialList trials, co_await ListTrials(record.uid()));
+    trials.Show(maximize, output);
   }
   co_return Status{};
 }
@@ -109,8 +127,7 @@ boost::asio::awaitable<Status> TuningJobs::Complete(v1::JobRecord record, Job& j
 boost::asio::awaitable<Result<v1::JobStatus>> TuningJobs::Describe(v1::JobRecord record) {
   TrialList trials;
   if (Find(record.uid()) == nullptr) {
-    TY_CO_TRY(const std::vector<v1::JobRecord> stored, co_await outside_.journal.Trials(record.uid()));
-    trials = ListTrials(outside_.settings, stored);
+    TY_CO_TRY(trials, co_await ListTrials(record.uid()));
   }
   v1::JobStatus status = MakeStatus(record, {});
   const TuningRunner* runner = Find(record.uid());  // again: it may have come to its end meanwhile

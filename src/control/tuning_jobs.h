@@ -2,11 +2,13 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
 
 #include "control/collaborators.h"
+#include "control/trial_list.h"
 #include "control/tuning_runner.h"
 
 namespace trainyard::control {
@@ -46,6 +48,13 @@ class TuningJobs {
                                                 std::string_view token) const;
 
  private:
+  /// Trials with long curves are megabytes: so many are read at once, and the loop has turns in between.
+  static constexpr int kTrialsRead = 100;
+  boost::asio::awaitable<Status> ReadTrials(std::int64_t tuning_uid,
+                                            std::function<void(const v1::JobRecord&)> take);
+  /// Of a job that nobody looks after: one that was cancelled before it had a record is left out.
+  boost::asio::awaitable<Result<TrialList>> ListTrials(std::int64_t tuning_uid);
+
   Collaborators& outside_;
   TrialHost& host_;
   /// Suggestions of all tuning jobs are made here, one after the other.

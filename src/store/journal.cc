@@ -123,8 +123,13 @@ asio::awaitable<Result<JobPage>> Journal::List(std::string project, int page_siz
 }
 
 asio::awaitable<Result<std::vector<JobRecord>>> Journal::Trials(std::int64_t tuning_uid) {
-  auto read = [&store = impl_->reader(), tuning_uid] {
-    return store.Trials(tuning_uid, 0, std::numeric_limits<int>::max());
+  co_return co_await Trials(tuning_uid, 0, std::numeric_limits<int>::max());
+}
+
+asio::awaitable<Result<std::vector<JobRecord>>> Journal::Trials(std::int64_t tuning_uid,
+                                                                std::int64_t after_uid, int count) {
+  auto read = [&store = impl_->reader(), tuning_uid, after_uid, count] {
+    return store.Trials(tuning_uid, after_uid, count);
   };
   co_return co_await OnPool(impl_->reads(), std::move(read));
 }

@@ -40,6 +40,9 @@ class Journal {
                                                Selection selection);
   /// All trials of a tuning job, in the order of their creation.
   boost::asio::awaitable<Result<std::vector<JobRecord>>> Trials(std::int64_t tuning_uid);
+  /// As JobStore::Trials.
+  boost::asio::awaitable<Result<std::vector<JobRecord>>> Trials(std::int64_t tuning_uid,
+                                                                std::int64_t after_uid, int count);
   boost::asio::awaitable<Result<std::vector<JobRecord>>> Unfinished();
   boost::asio::awaitable<Result<std::vector<Event>>> Events(std::int64_t uid, std::int64_t after_seq);
 

@@ -1,6 +1,6 @@
 #include "control/study_thread.h"
 
-#include <span>
+#include <exception>
 
 #include "async/on_pool.h"
 #include "base/check.h"
@@ -20,13 +20,9 @@ struct StudyThread::Study {
     }
   }
 
-  /// The others are shown in the order that they have, but for the last one, which takes this one's place.
-  std::string Judge(std::size_t position) {
-    std::swap(trials.at(position), trials.back());
-    const std::span<const tuning::Trial> others(trials.data(), trials.size() - 1);
-    tuning::StoppingVerdict verdict =
-        tuning::JudgeTrial(tuner.spec(), others, trials.back(), tuning::StoppingRule::kMedianOrCurve, false);
-    std::swap(trials.at(position), trials.back());
+  std::string Judge(std::size_t position) const {
+    tuning::StoppingVerdict verdict = tuning::JudgeTrial(tuner.spec(), trials, trials.at(position),
+                                                         tuning::StoppingRule::kMedianOrCurve, false);
     return verdict.stop ? std::move(verdict.reason) : "";
   }
 
@@ -41,20 +37,26 @@ void StudyThread::Put(std::size_t position, tuning::Trial trial) {
   changes_.emplace_back(position, std::move(trial));
 }
 
-boost::asio::awaitable<std::vector<tuning::Point>> StudyThread::Suggest(int count) {
-  auto think = [study = study_, changes = std::exchange(changes_, {}), count]() mutable {
-    study->Take(std::move(changes));
-    return study->tuner.Suggest(study->trials, count);
+template <class F>
+auto StudyThread::Think(F with_study) -> boost::asio::awaitable<Result<std::invoke_result_t<F, Study&>>> {
+  using Answer = Result<std::invoke_result_t<F, Study&>>;
+  auto think = [study = study_, changes = std::exchange(changes_, {}), with_study]() mutable -> Answer {
+    try {
+      study->Take(std::move(changes));
+      return with_study(*study);
+    } catch (const std::exception& problem) {
+      return std::unexpected(Internal(problem.what()));
+    }
   };
   co_return co_await OnPool(pool_, std::move(think));
 }
 
-boost::asio::awaitable<std::string> StudyThread::Judge(std::size_t position) {
-  auto think = [study = study_, changes = std::exchange(changes_, {}), position]() mutable {
-    study->Take(std::move(changes));
-    return study->Judge(position);
-  };
-  co_return co_await OnPool(pool_, std::move(think));
+boost::asio::awaitable<Result<std::vector<tuning::Point>>> StudyThread::Suggest(int count) {
+  co_return co_await Think([count](Study& study) { return study.tuner.Suggest(study.trials, count); });
+}
+
+boost::asio::awaitable<Result<std::string>> StudyThread::Judge(std::size_t position) {
+  co_return co_await Think([position](Study& study) { return study.Judge(position); });
 }
 
 }  // namespace trainyard::control

@@ -4,9 +4,11 @@
 #include <boost/asio/thread_pool.hpp>
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "base/result.h"
 #include "tuning/study.h"
 
 namespace trainyard::control {
@@ -21,14 +23,18 @@ class StudyThread {
   /// The trial at this place of the list: a new one at its end, or another state of one that is there.
   void Put(std::size_t position, tuning::Trial trial);
 
-  /// As tuning::Tuner::Suggest.
-  boost::asio::awaitable<std::vector<tuning::Point>> Suggest(int count);
-  /// Why the pending trial at this place is not worth its time; empty: it is. As tuning::JudgeTrial.
-  boost::asio::awaitable<std::string> Judge(std::size_t position);
+  /// As tuning::Tuner::Suggest. kInternal: the tuner threw something (no memory, a defect).
+  boost::asio::awaitable<Result<std::vector<tuning::Point>>> Suggest(int count);
+  /// Why the pending trial at this place is not worth its time; empty: it is. As tuning::JudgeTrial, errors
+  /// as Suggest.
+  boost::asio::awaitable<Result<std::string>> Judge(std::size_t position);
 
  private:
   struct Study;
   using Changes = std::vector<std::pair<std::size_t, tuning::Trial>>;
+
+  template <class F>
+  auto Think(F with_study) -> boost::asio::awaitable<Result<std::invoke_result_t<F, Study&>>>;
 
   boost::asio::thread_pool& pool_;
   std::shared_ptr<Study> study_;  ///< of the pool's thread; shared: its task may outlive this

@@ -154,28 +154,37 @@ void TuningRunner::Perform(const jobs::CancelTrial& action) {
 }
 
 boost::asio::awaitable<void> TuningRunner::Suggest(int count) {
-  std::vector<tuning::Point> points = co_await study_.Suggest(count);
-  int number = job_.tuning().trials_created();
-  for (const tuning::Point& point : points) {
-    v1::Event event = jobs::NextTrial(job_, space_, point);
-    event.mutable_trial_created()->set_trial_id(std::to_string(++number));
-    seen_.suggestions.push_back(std::move(event));
-  }
-  seen_.nothing_left = std::ssize(points) < count;
+  const Result<std::vector<tuning::Point>> points = co_await study_.Suggest(count);
   seen_.suggesting = false;
+  if (points) {
+    int number = job_.tuning().trials_created();
+    for (const tuning::Point& point : *points) {
+      v1::Event event = jobs::NextTrial(job_, space_, point);
+      event.mutable_trial_created()->set_trial_id(std::to_string(++number));
+      seen_.suggestions.push_back(std::move(event));
+    }
+    seen_.nothing_left = std::ssize(*points) < count;
+  } else {
+    seen_.tuner_failure = points.error().message;
+  }
   wake_.Set();
 }
 
 boost::asio::awaitable<void> TuningRunner::Judge(std::string trial_id) {
-  std::string reason;
+  Result<std::string> reason;
   do {
     judging_[trial_id] = false;
     reason = co_await study_.Judge(PlaceOf(trial_id));
-  } while (reason.empty() && judging_[trial_id]);
+  } while (reason && reason->empty() && judging_[trial_id]);
   judging_.erase(trial_id);
+  if (!reason) {
+    Diagnose(DiagnosticLevel::kWarning, "trial " + trial_id + " of job " + job_.job().job_id() +
+                                            " goes on unjudged: the tuner failed: " + reason.error().message);
+    co_return;
+  }
   jobs::SeenTrial* seen = Seen(trial_id);
-  if (seen == nullptr || reason.empty()) co_return;
-  seen->stop_early = std::move(reason);
+  if (seen == nullptr || reason->empty()) co_return;
+  seen->stop_early = *std::move(reason);
   wake_.Set();
 }
 

@@ -103,6 +103,11 @@ bool IsThrough(const JobRecord& job, const TuningObservation& seen) {
 std::optional<Event> Outcome(const JobRecord& job, const TuningObservation& seen) {
   if (std::string why = TooManyFailures(job, seen); !why.empty())
     return Conclude(Job::FAILED, std::move(why));
+  if (!seen.tuner_failure.empty()) {
+    return Conclude(Job::FAILED, "The tuner could not propose the next trial: " + seen.tuner_failure +
+                                     ". A job with resumePreviousJobId " + job.job().job_id() +
+                                     " goes on from the trials so far.");
+  }
   if (!IsThrough(job, seen)) return std::nullopt;
   if (job.tuning().trials_succeeded() == 0 && job.tuning().trials_failed() > 0) {
     return Conclude(Job::FAILED, "No trial succeeded. " + FirstFailure(seen) + " was the first to fail. " +

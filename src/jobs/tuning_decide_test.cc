@@ -79,6 +79,7 @@ class SimulatedTuning {
   void Pass(std::chrono::nanoseconds time) { now_ += time; }
   void Empty() { points_left_ = 0; }
   void PointsLeft(int count) { points_left_ = count; }
+  void TunerFails(std::string why) { seen_.tuner_failure = std::move(why); }
   void Worse(int number) { At(number).stop_early = "Others do better."; }
   /// What only memory had is gone; trials that have a record are found again.
   void RestartServer() {
@@ -266,6 +267,20 @@ TEST(NextTuningActions, ASpaceThatWasTriedBeforeEndsTheJobAtOnce) {
   tuning.Empty();
   EXPECT_THAT(tuning.Settle(), ElementsAre("suggest 1", "SpaceExhausted", "Concluded", "Ended"));
   EXPECT_EQ(tuning.job().job().state(), Job::SUCCEEDED);
+}
+
+TEST(NextTuningActions, ATunerThatFailsFailsTheJobAndSaysHowToGoOn) {
+  SimulatedTuning tuning("max_trials: 9 max_parallel_trials: 2");
+  tuning.Settle();
+  tuning.Succeed(1, 1);
+  tuning.TunerFails("std::bad_alloc");
+  EXPECT_THAT(tuning.Settle(), ElementsAre("Admitted", "Running", "TrialEnded", "Concluded", "cancel 2"));
+  tuning.End(2, HyperparameterOutput::CANCELLED);
+  tuning.Settle();
+  EXPECT_EQ(tuning.job().job().state(), Job::FAILED);
+  EXPECT_EQ(tuning.job().job().error_message(),
+            "The tuner could not propose the next trial: std::bad_alloc. A job with resumePreviousJobId tune "
+            "goes on from the trials so far.");
 }
 
 TEST(NextTuningActions, TheTimeLimitIsTheJobs) {

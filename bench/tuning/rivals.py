@@ -87,11 +87,14 @@ class Optuna:
 
 
 class Vizier:
-    """The default designer, its acquisition optimiser kept between suggestions and padding on: stock builds it anew and
-    compiles for each number of trials."""
+    """The default designer, its acquisition optimiser (stateless) kept for all studies of a space and padding on: stock
+    builds it anew and compiles for each number of trials."""
+
+    optimizers = {}  # by space
 
     def __init__(self, space, seed):
         import jax
+        jax.config.update("jax_enable_x64", True)  # as its service does: in 32 bits some suggestions have no values
         from vizier import algorithms as vza
         from vizier import pyvizier as vz
         from vizier._src.algorithms.designers import gp_ucb_pe
@@ -112,12 +115,12 @@ class Vizier:
                 root.add_categorical_param(name, [str(i) for i in range(len(rest[0].split(",")))])
             self.kinds.append(kind)
         problem.metric_information.append(vz.MetricInformation(name="y", goal=vz.ObjectiveMetricGoal.MINIMIZE))
-        designer, kept = gp_ucb_pe.VizierGPUCBPEBandit, []
+        designer = gp_ucb_pe.VizierGPUCBPEBandit
 
         def once(converter):
-            if not kept:
-                kept.append(designer.default_acquisition_optimizer_factory(converter))
-            return kept[0]
+            if str(space) not in self.optimizers:
+                self.optimizers[str(space)] = designer.default_acquisition_optimizer_factory(converter)
+            return self.optimizers[str(space)]
 
         self.designer = designer(problem, acquisition_optimizer_factory=once, rng=jax.random.PRNGKey(seed),
                                  padding_schedule=padding.PaddingSchedule(num_trials=padding.PaddingType.POWERS_OF_2))

@@ -21,6 +21,10 @@ bool IsLost(const Observation& seen) { return seen.cause == ExitRecord::LOST; }
 bool Says(const Observation& seen, std::string_view words) {
   return seen.message.find(words) != std::string::npos;
 }
+bool IsContainerLost(const Observation& seen) {
+  return IsLost(seen) &&
+         (seen.message.starts_with("The container ") || Says(seen, "output of the container broke off"));
+}
 bool IsTimeLimit(const Observation& seen) {
   return seen.cause == ExitRecord::STOPPED &&
          (Says(seen, "maximum running time") || Says(seen, "maximum wait time"));
@@ -56,6 +60,13 @@ constexpr std::array kKernel{
              "Run fewer replicas at once ('trainyard serve --capacity strict' gives each its machine type's "
              "memory), or use less in each.",
          .applies = IsOutOfMemory},
+    Rule{.name = "container_lost",
+         .meaning = "the container engine or a container's output went away",
+         .summary = "The container engine was stopped or started again while the replica's container ran.",
+         .advice =
+             "Nothing is to be done once the engine is back: the container is removed and the replica "
+             "starts again. Containers that an OCI runtime runs (--container-engine oci) need no engine.",
+         .applies = IsContainerLost},
     Rule{
         .name = "supervisor_lost",
         .meaning = "the replica's supervisor ended without a word",

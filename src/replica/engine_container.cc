@@ -64,6 +64,7 @@ class StopRelay {
     started_ = true;
     if (asked_) Pass();
   }
+  [[nodiscard]] bool started() const { return started_; }
 
  private:
   void Watch() {
@@ -138,8 +139,8 @@ Result<ContainerState> Follow(EngineApi& api, const ContainerRun& run, StopRelay
 }
 
 void Leave(const ContainerRun& run, const ContainerEnd& end) {
-  const std::string text =
-      std::to_string(end.wait_status) + (end.out_of_memory ? " oom\n" : " -\n") + end.failure;
+  const char* how = end.out_of_memory ? " oom\n" : end.lost ? " lost\n" : " -\n";
+  const std::string text = std::to_string(end.wait_status) + how + end.failure;
   static_cast<void>(WriteFileAtomically(EndFile(run.dir), text, 0600));
 }
 
@@ -200,6 +201,7 @@ std::optional<ContainerEnd> ReadContainerEnd(const AttemptDir& dir) {
   const std::size_t line = text->find('\n');
   if (error != std::errc() || line == std::string::npos) return std::nullopt;
   end.out_of_memory = std::string_view(rest).starts_with(" oom");
+  end.lost = std::string_view(rest).starts_with(" lost");
   end.failure = text->substr(line + 1);
   return end;
 }
@@ -211,15 +213,18 @@ int RunContainer(const ContainerRun& run) {
   sigprocmask(SIG_BLOCK, &signals, nullptr);
   EngineApi api(run.socket);
   Result<ContainerState> state = std::unexpected(Unavailable(""));
+  ContainerEnd end;
   {
     StopRelay relay(run, signals);
     state = Follow(api, run, relay);
+    end.lost = !state && relay.started();
   }
-  ContainerEnd end;
   if (state) {
-    end = {.wait_status = WaitStatus(state->exit_code), .out_of_memory = state->out_of_memory, .failure = {}};
+    end.wait_status = WaitStatus(state->exit_code);
+    end.out_of_memory = state->out_of_memory;
   } else {
-    end = {.wait_status = W_EXITCODE(kFailedStatus, 0), .failure = state.error().message};
+    end.wait_status = W_EXITCODE(kFailedStatus, 0);
+    end.failure = state.error().message;
   }
   Leave(run, end);
   static_cast<void>(

@@ -92,8 +92,12 @@ void EngineProgram::OnEnded(const ProgramStart& start, ObservedEnd& end) const {
     end.wait_status = left->wait_status;
     end.oom_kills = left->out_of_memory ? 1 : 0;
     end.failure = left->failure;
+    end.lost = left->lost;
   }
-  if (!removed && !left) end.failure = "The container may still run: " + removed.error().message;
+  if (!removed && !left) {
+    end.failure = "The container may still run: " + removed.error().message;
+    end.lost = true;
+  }
 }
 
 }  // namespace trainyard::replica

@@ -47,7 +47,7 @@ v1::ExitRecord DecideExit(const ObservedEnd& end) {
     exit.set_cause(v1::ExitRecord::STOPPED);
     exit.set_message(end.stop_reason);
   } else if (!end.failure.empty()) {
-    exit.set_cause(v1::ExitRecord::PREPARATION_FAILED);
+    exit.set_cause(end.lost ? v1::ExitRecord::LOST : v1::ExitRecord::PREPARATION_FAILED);
     exit.clear_signal();
     exit.set_exit_code(1);
     exit.set_message(end.failure);

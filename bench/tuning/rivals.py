@@ -30,7 +30,9 @@ class Problems:
         return answer
 
     def space(self, function, dimension):
-        return [parameter.split() for parameter in self.ask("space", function, dimension).split(";")]
+        space = [parameter.split() for parameter in self.ask("space", function, dimension).split(";")]
+        assert all(len(parameter) == (2 if parameter[0] in ("discrete", "category") else 4) for parameter in space), space
+        return space
 
     def value(self, function, dimension, instance, point):
         return float(self.ask("value", function, dimension, instance, *(repr(float(x)) for x in point)))

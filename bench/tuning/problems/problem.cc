@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tuning/problems/bbob.h"
+#include "tuning/problems/table.h"
 #include "tuning/random.h"
 
 namespace trainyard::bench {
@@ -18,6 +19,7 @@ using Type = Parameter::Type;
 
 constexpr int kFirstMixed = 101;
 constexpr int kLastMixed = 105;
+constexpr int kFirstTable = 201;
 
 class BbobProblem final : public Problem {
  public:
@@ -149,6 +151,13 @@ class MixedProblem final : public Problem {
   std::vector<std::vector<double>> offsets_;  // of the value
 };
 
+template <class T, class F>
+std::string Joined(const std::vector<T>& values, F text_of) {
+  std::string text;
+  for (const T& value : values) text += (text.empty() ? "" : ",") + text_of(value);
+  return text;
+}
+
 std::string ScaleText(Scale scale) {
   switch (scale) {
     case Scale::kLinear: return "linear";
@@ -161,11 +170,13 @@ std::string ScaleText(Scale scale) {
 }  // namespace
 
 bool IsProblem(int function, int dimension) {
+  if (function >= kFirstTable) return HasTable(function);
   if (function >= kFirstMixed) return function <= kLastMixed;
   return function >= 1 && function <= kBbobFunctions && dimension >= 2 && dimension <= 1000;
 }
 
 std::unique_ptr<Problem> MakeProblem(int function, int dimension, std::uint64_t instance) {
+  if (function >= kFirstTable) return MakeTableProblem(function, instance);
   if (function >= kFirstMixed) return std::make_unique<MixedProblem>(function, instance);
   return std::make_unique<BbobProblem>(function, dimension, instance);
 }
@@ -181,12 +192,10 @@ std::string SpaceText(const Space& space) {
       case Type::kDouble: text += "double " + bounds(); break;
       case Type::kInteger: text += "integer " + bounds(); break;
       case Type::kDiscrete:
-        text += "discrete";
-        for (const double value : p.discrete) text += ' ' + tuning::ValueText(p, value);
+        text += "discrete " + Joined(p.discrete, [&](double value) { return tuning::ValueText(p, value); });
         break;
       case Type::kCategorical:
-        text += "category";
-        for (const std::string& category : p.categories) text += ' ' + category;
+        text += "category " + Joined(p.categories, [](const std::string& category) { return category; });
         break;
     }
   }

@@ -18,11 +18,11 @@ class Problem {
 };
 
 /// Functions 1 to 24: BBOB, any dimension from 2. 101 to 105: mixed spaces, whose dimension is their own (any
-/// number will do).
+/// number will do). From 201: tables (problems/table.h), also with a dimension of their own.
 [[nodiscard]] bool IsProblem(int function, int dimension);
 [[nodiscard]] std::unique_ptr<Problem> MakeProblem(int function, int dimension, std::uint64_t instance);
 
-/// A space on one line: parameters by ';', fields by ' '.
+/// A space on one line: parameters by ';', fields by ' ', the values of a list by ','.
 [[nodiscard]] std::string SpaceText(const tuning::Space& space);
 
 }  // namespace trainyard::bench

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Mean log10 regret after each trial, a panel per dimension: plot.py OUT.svg RUNS...     (files as for compare.py; needs matplotlib)
 
-Of the runs of single trials that all the files with that dimension have.
+Of the runs of single trials that all the files with that dimension have, a tuner's curve as long as its shortest run.
 """
 
 import collections
@@ -39,7 +39,7 @@ def main():
         some = by_dimension[dimension]
         common = set.intersection(*(set(runs) for runs in some.values()))
         for name, runs in some.items():
-            length = min(len(runs[run]) for run in common)
+            length = min(len(runs[run]) for run in common)  # slow ones were given fewer trials
             panel.plot(range(1, length + 1), [sum(runs[run][i] for run in common) / len(common) for i in range(length)], label=name)
         panel.set(title=f"d = {dimension}, {len(common)} runs", xlabel="trials", ylabel="mean log10 regret")
         panel.grid(alpha=0.3)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
 #include <optional>
@@ -287,6 +288,36 @@ TEST_F(StudyServiceTest, TwoThatAskForTheLastPointAreBothAnswered) {
   ASSERT_EQ(begun.size(), 2);
   EXPECT_EQ(Response(Operation(begun[0])).trials_size(), 1);
   EXPECT_EQ(Operation(begun[1]).error().code(), static_cast<int>(Code::kResourceExhausted));
+}
+
+/// Of so many the tuners of some are always put away while operations of theirs are being read.
+TEST_F(StudyServiceTest, MoreStudiesThanTunersAreKeptLoseNothing) {
+  constexpr int kStudies = 40;
+  const auto name_of = [this](int i) {
+    StudyName name = name_;
+    name.study_id += std::to_string(i);
+    return name;
+  };
+  const ml::v1::Study study = Config(kFour, R"(, "algorithm": "GRID_SEARCH")");
+  for (int i = 0; i < kStudies; ++i) ASSERT_TRUE(Ask(service_->CreateStudy(name_of(i), study)));
+  for (const char* client : {"a", "b", "c", "d"}) {
+    ml::v1::SuggestTrialsRequest asked;
+    asked.set_client_id(client);
+    asked.set_suggestion_count(1);
+    for (int i = 0; i < kStudies; ++i)
+      asio::co_spawn(loop_, service_->Suggest(name_of(i), asked), asio::detached);
+    loop_.restart();
+    loop_.run();
+  }
+  for (int i = 0; i < kStudies; ++i) {
+    std::set<std::int64_t> values;
+    for (int id = 1; id <= 4; ++id) {
+      const auto trial = Ask(service_->GetTrial({.study = name_of(i), .id = id}));
+      ASSERT_TRUE(trial) << i << ": " << trial.error().message;
+      values.insert(trial->parameters(0).int_value());
+    }
+    EXPECT_THAT(values, ElementsAre(1, 2, 3, 4)) << i;
+  }
 }
 
 TEST_F(StudyServiceTest, ADeletedTrialsPointDoesNotComeAgain) {

@@ -72,13 +72,17 @@ def test_what_a_replica_uses_is_measured_and_shown(server, upload, shared_folder
     gang(server, upload, "busy", str(shared_folder), "busy")
     path = "/trainyard/v1/projects/p/jobs/busy/metrics"
     cpu = {"metric": "ml.googleapis.com/training/cpu/utilization"}
-    series = wait_for(lambda: (lambda list_: list_ if len(list_) == 2 else None)(
-        server.request("GET", path, params=cpu).json().get("timeSeries", [])), lambda: server.stderr()[-2000:])
-    by_task = {one["resource"]["labels"]["task_name"]: one for one in series}
-    assert set(by_task) == {"master-replica-0", "worker-replica-0"}
-    worker = by_task["worker-replica-0"]
+    def used():
+        series = server.request("GET", path, params=cpu).json().get("timeSeries", [])
+        return {one["resource"]["labels"]["task_name"]: one for one in series}
+
+    def worker_computes():
+        worker = used().get("worker-replica-0", {"points": []})
+        return worker if any(point["value"]["doubleValue"] > 0.1 for point in worker["points"]) else None
+    worker = wait_for(worker_computes, lambda: f"{used()} {server.stderr()[-2000:]}")
     assert worker["resource"]["type"] == "cloudml_job" and worker["metric"]["type"] == cpu["metric"]
-    assert worker["points"][0]["value"]["doubleValue"] > 0.1, "it computes"
+    replicas = {"master-replica-0", "worker-replica-0"}
+    wait_for(lambda: set(used()) == replicas or None, lambda: f"{used()}")
     memory = server.request("GET", path, params={"metric": "ml.googleapis.com/training/memory/utilization",
                                                  "replica": "worker-replica-0"}).json()["timeSeries"]
     assert 0 < memory[0]["points"][0]["value"]["doubleValue"] < 1
@@ -99,7 +103,7 @@ def test_what_a_replica_uses_is_measured_and_shown(server, upload, shared_folder
     (shared_folder / "done").touch()
     assert server.wait("busy")["state"] == "SUCCEEDED"
     after = server.request("GET", path, params=cpu).json()["timeSeries"]
-    assert {one["resource"]["labels"]["task_name"] for one in after} == set(by_task), "the history stays"
+    assert {one["resource"]["labels"]["task_name"] for one in after} == replicas, "the history stays"
     server.stop()
     server.start()
     assert server.request("GET", path, params=cpu).json()["timeSeries"] == after, "over a restart of the server, too"

@@ -360,7 +360,7 @@ bool JobRunner::SetExit(int replica, int attempt, replica::v1::ExitRecord exit) 
   jobs::ReplicaObservation& seen = seen_.replicas[static_cast<std::size_t>(replica)];
   if (seen.exit) return false;
   if (exit.has_metrics()) TakeReport(replica, exit.metrics());
-  if (exit.cause() == replica::v1::ExitRecord::LOST) {  // nobody was there to say more
+  if (exit.cause() == replica::v1::ExitRecord::LOST) {  // a supervisor that is gone has said nothing
     if (auto known = diagnosis::Classify({.cause = exit.cause(), .message = exit.message()}))
       *exit.mutable_diagnosis() = *std::move(known);
   }

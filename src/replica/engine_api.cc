@@ -169,11 +169,12 @@ Status EngineApi::Create(const std::string& name, const std::string& body) {
 }
 
 Status EngineApi::Start(const std::string& name) {
-  TY_TRY(const Answer answer, Call(Method::kPost, Container(name) + "/start"));
-  if (IsSuccess(answer.status) || answer.status == 304) return {};
-  const Error error = EngineError("cannot start the container", answer.status, answer.body);
+  const auto answer = Call(Method::kPost, Container(name) + "/start");
+  if (!answer) return std::unexpected(Error{Code::kUnknown, answer.error().message, {}});
+  if (IsSuccess(answer->status) || answer->status == 304) return {};
+  const Error error = EngineError("cannot start the container", answer->status, answer->body);
   if (error.code != Code::kFailedPrecondition) return std::unexpected(error);
-  return std::unexpected(EngineError("the container's program cannot be run", answer.status, answer.body));
+  return std::unexpected(EngineError("the container's program cannot be run", answer->status, answer->body));
 }
 
 Result<http::ClientStream> EngineApi::Open(const std::string& target) {
@@ -197,6 +198,7 @@ Result<http::ClientStream> EngineApi::AttachAndStart(const std::string& name) {
   auto output = Attach(name);
   // podman makes the container's process when it is attached to; how that fails, starting says more shortly.
   TY_RETURN_IF_ERROR(Start(name));
+  if (!output) return std::unexpected(Error{Code::kUnknown, output.error().message, {}});
   return output;
 }
 

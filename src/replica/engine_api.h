@@ -46,7 +46,7 @@ class EngineApi {
   /// `body`: CreateContainerBody. kAlreadyExists: there is one of that name.
   [[nodiscard]] Status Create(const std::string& name, const std::string& body);
   /// Starts it; the output from the first byte on, in frames (EngineFrames), to its end. kFailedPrecondition:
-  /// its program cannot be run.
+  /// its program cannot be run. kUnknown: it may run, but the engine's answer or the output is lost.
   [[nodiscard]] Result<http::ClientStream> AttachAndStart(const std::string& name);
   /// Asks for the end of a started container, on a connection of its own: as long as that holds, the engine
   /// has been there all the time. For ReadEnd.

@@ -59,7 +59,7 @@ class StopRelay {
     thread_.join();
   }
 
-  /// The container runs: it gets what came before.
+  /// The container runs, or may: it gets what came before.
   void OnStarted() {
     started_ = true;
     if (asked_) Pass();
@@ -124,9 +124,10 @@ Result<ContainerState> Follow(EngineApi& api, const ContainerRun& run, StopRelay
     TY_TRY(container.gpu_way, api.FindGpuWay());
   }
   TY_RETURN_IF_ERROR(api.Create(run.name, CreateContainerBody(container)));
-  TY_TRY(http::ClientStream output, api.AttachAndStart(run.name));
-  relay.OnStarted();
-  auto state = CopyToEnd(api, run.name, output, api.OpenWait(run.name));
+  auto output = api.AttachAndStart(run.name);
+  if (output || output.error().code == Code::kUnknown) relay.OnStarted();
+  if (!output) return std::unexpected(output.error());
+  auto state = CopyToEnd(api, run.name, *output, api.OpenWait(run.name));
   if (state) return state;
   if (const auto found = api.Inspect(run.name); !found) {
     return std::unexpected(

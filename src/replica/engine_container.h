@@ -43,7 +43,7 @@ inline constexpr std::string_view kPackagesSuffix = "-packages";
 struct ContainerEnd {
   int wait_status = 0;  ///< as waitpid gives it
   bool out_of_memory = false;
-  bool lost = false;    ///< it was started, and its engine or its output went away
+  bool lost = false;    ///< it ran, or may have, and its engine or its output went away
   std::string failure;  ///< why it could not be run or followed to its end; empty: it was
   friend bool operator==(const ContainerEnd&, const ContainerEnd&) = default;
 };

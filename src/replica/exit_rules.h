@@ -23,7 +23,7 @@ struct ObservedEnd {
   bool machine_oom = false;
   /// Why the program could not be run although its process was started (a container's); empty: it was.
   std::string failure;
-  bool lost = false;  ///< it was running when `failure` came, which is not its own fault
+  bool lost = false;  ///< it may have run when `failure` came, which is not its own fault
   bool operator==(const ObservedEnd&) const = default;
 };
 

@@ -3,8 +3,12 @@
 import json
 import os
 import pathlib
+import select
+import socket
+import socketserver
 import subprocess
 import tempfile
+import threading
 
 import pytest
 
@@ -161,6 +165,48 @@ def test_an_engine_that_goes_away_in_the_middle(make_server, make_engine, push):
     server.cancel("alone")
     server.wait("alone")
     stop_clean(server)
+
+
+class EngineThatStartsAndSaysNothing(socketserver.ThreadingUnixStreamServer):
+    """Before an engine: passes everything on, and drops the connection instead of the answer to the first start."""
+
+    daemon_threads = True
+
+    def __init__(self, path, engine):
+        self.engine, self.dropped = engine, threading.Event()
+        super().__init__(str(path), Passing)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class Passing(socketserver.BaseRequestHandler):
+    def handle(self):
+        with socket.socket(socket.AF_UNIX) as engine:
+            engine.connect(self.server.engine)
+            sides = {self.request: engine, engine: self.request}
+            drops = False
+            while True:
+                for side in select.select(list(sides), [], [])[0]:
+                    chunk = side.recv(1 << 16)
+                    if side is self.request and b"/start HTTP/1.1" in chunk and not self.server.dropped.is_set():
+                        self.server.dropped.set()
+                        drops = True
+                    if not chunk or drops and side is engine:
+                        return
+                    sides[side].sendall(chunk)
+
+
+def test_an_engine_that_goes_away_while_it_starts_a_container(make_server, engine, push):
+    """Nobody knows whether it runs: another attempt is made, and what the first one left is removed."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        proxy = EngineThatStartsAndSaysNothing(pathlib.Path(folder) / "engine.sock", engine.socket)
+        server = make_server("--container-engine", "api", "--engine-socket", proxy.server_address)
+        server.way = api(engine)
+        run_job(server, "again", push("busybox"), "SUCCEEDED", master=shell("echo began"))
+        assert proxy.dropped.is_set()
+        says(str(server.texts("again", "service")), "was lost", "is restarted")
+        stop_clean(server)
+        proxy.shutdown()
+        proxy.server_close()
 
 
 def test_an_engine_that_is_started_again_at_once(make_server, make_engine, push):

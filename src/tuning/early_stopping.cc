@@ -21,7 +21,8 @@ constexpr std::size_t kReportsMin = 2;
 constexpr double kChanceMin = 0.02;
 /// A trend takes as many reports.
 constexpr std::size_t kCurveReportsMin = 4;
-/// Of more trials that have ended so many are looked at, evenly spread: each report of each trial is judged.
+/// Of more trials that a rule compares with so many are looked at, evenly spread: each report of each trial
+/// is judged.
 constexpr std::size_t kTrialsLookedAtMax = 500;
 
 /// The trial's finite reports, larger is better, one for each x: the last.
@@ -70,13 +71,26 @@ struct Words {
   }
 };
 
-StoppingVerdict JudgeByMedian(std::span<const Trial* const> trials, const LearningCurve& pending,
+std::vector<const Trial*> Spread(std::vector<const Trial*> trials) {
+  if (trials.size() <= kTrialsLookedAtMax) return trials;
+  for (std::size_t i = 0; i < kTrialsLookedAtMax; ++i)
+    trials[i] = trials[i * trials.size() / kTrialsLookedAtMax];
+  trials.resize(kTrialsLookedAtMax);
+  return trials;
+}
+
+StoppingVerdict JudgeByMedian(std::span<const Trial> trials, const LearningCurve& pending,
                               const Words& words) {
   if (pending.size() < kReportsMin) return {};
+  std::vector<const Trial*> ended;
+  for (const Trial& trial : trials) {
+    if (trial.state == Trial::State::kCompleted || trial.state == Trial::State::kStoppedEarly)
+      ended.push_back(&trial);
+  }
   const double x = pending.back().x;
   std::vector<double> averages;
   int completed = 0;
-  for (const Trial* trial : trials) {
+  for (const Trial* trial : Spread(std::move(ended))) {
     const LearningCurve curve = CurveOf(*trial, words.maximize, words.by_elapsed_time);
     const auto average = RunningAverage(curve, x);
     if (!average) continue;
@@ -95,17 +109,22 @@ StoppingVerdict JudgeByMedian(std::span<const Trial* const> trials, const Learni
                     std::to_string(averages.size()) + " trials, " + words.Value(median) + "."};
 }
 
-StoppingVerdict JudgeByCurve(std::span<const Trial* const> trials, const LearningCurve& pending,
+/// Compares with those that came to their end: where many are stopped they are few.
+StoppingVerdict JudgeByCurve(std::span<const Trial> trials, const LearningCurve& pending,
                              const Words& words) {
   if (pending.size() < kCurveReportsMin) return {};
-  std::vector<EndedCurve> ended;
+  std::vector<const Trial*> completed;
   std::optional<double> best;
-  for (const Trial* trial : trials) {
-    const auto final_value = FinalOf(*trial, words.maximize);
+  for (const Trial& trial : trials) {
+    const auto final_value = FinalOf(trial, words.maximize);
     if (!final_value) continue;
     best = std::max(best.value_or(*final_value), *final_value);
-    ended.push_back({CurveOf(*trial, words.maximize, words.by_elapsed_time), *final_value});
+    completed.push_back(&trial);
   }
+  std::vector<EndedCurve> ended;
+  for (const Trial* trial : Spread(std::move(completed)))
+    ended.push_back(
+        {CurveOf(*trial, words.maximize, words.by_elapsed_time), *FinalOf(*trial, words.maximize)});
   const double own_best = std::ranges::max_element(pending, {}, &CurvePoint::y)->y;
   if (!best || own_best > *best) return {};
   const LearningCurve before(pending.begin(), pending.end() - 1);
@@ -120,24 +139,6 @@ StoppingVerdict JudgeByCurve(std::span<const Trial* const> trials, const Learnin
                     words.Value(*best) + ", is " + chance + "."};
 }
 
-/// Of those that have ended a spread, and the best.
-std::vector<const Trial*> LookedAt(std::span<const Trial> trials, bool maximize) {
-  std::vector<const Trial*> ended;
-  const Trial* best = nullptr;
-  for (const Trial& trial : trials) {
-    if (trial.state != Trial::State::kCompleted && trial.state != Trial::State::kStoppedEarly) continue;
-    ended.push_back(&trial);
-    const auto value = FinalOf(trial, maximize);
-    if (value && (best == nullptr || *value > *FinalOf(*best, maximize))) best = &trial;
-  }
-  if (ended.size() <= kTrialsLookedAtMax) return ended;
-  std::vector<const Trial*> spread;
-  for (std::size_t i = 0; i < kTrialsLookedAtMax; ++i)
-    spread.push_back(ended[i * ended.size() / kTrialsLookedAtMax]);
-  if (best != nullptr && std::ranges::find(spread, best) == spread.end()) spread.back() = best;
-  return spread;
-}
-
 }  // namespace
 
 StoppingVerdict JudgeTrial(const StudySpec& spec, std::span<const Trial> trials, const Trial& pending,
@@ -146,11 +147,10 @@ StoppingVerdict JudgeTrial(const StudySpec& spec, std::span<const Trial> trials,
   const Words words{.maximize = spec.metrics.front().maximize, .by_elapsed_time = by_elapsed_time};
   const LearningCurve curve = CurveOf(pending, words.maximize, by_elapsed_time);
   if (curve.empty()) return {};
-  const std::vector<const Trial*> others = LookedAt(trials, words.maximize);
   if (rule != StoppingRule::kDecayCurve) {
-    if (StoppingVerdict verdict = JudgeByMedian(others, curve, words); verdict.stop) return verdict;
+    if (StoppingVerdict verdict = JudgeByMedian(trials, curve, words); verdict.stop) return verdict;
   }
-  return rule == StoppingRule::kMedian ? StoppingVerdict() : JudgeByCurve(others, curve, words);
+  return rule == StoppingRule::kMedian ? StoppingVerdict() : JudgeByCurve(trials, curve, words);
 }
 
 }  // namespace trainyard::tuning

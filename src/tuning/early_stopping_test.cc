@@ -136,8 +136,6 @@ TEST(MedianRule, TwoReportsOfOneStepAreOne) {
 TEST(JudgeTrial, OfThousandsASpreadAndTheBestAreLookedAt) {
   std::vector<Trial> trials;
   for (int i = 0; i < 5000; ++i) trials.push_back(MakeTrial(std::vector<double>(9, i)));
-  std::mt19937_64 random(1);
-  std::ranges::shuffle(trials, random);
   const StoppingVerdict verdict =
       JudgeTrial(Spec(), trials, Pending({2200, 2200}), StoppingRule::kMedian, false);
   EXPECT_TRUE(verdict.stop) << "the median is about 2500";
@@ -146,6 +144,11 @@ TEST(JudgeTrial, OfThousandsASpreadAndTheBestAreLookedAt) {
   trials.at(4321) = MakeTrial(std::vector<double>(9, 7654));  // between two that are looked at
   EXPECT_THAT(JudgeTrial(Spec(), trials, Pending({1, 1, 1, 1, 1}), StoppingRule::kDecayCurve, false).reason,
               HasSubstr("the best value so far, 7654,"));
+  for (int i = 0; i < 5000; ++i) {
+    if (i % 100 != 0) trials.at(static_cast<std::size_t>(i)) = MakeTrial({1}, Trial::State::kStoppedEarly);
+  }
+  EXPECT_TRUE(JudgeTrial(Spec(), trials, Pending({1, 1, 1, 1, 1}), StoppingRule::kDecayCurve, false).stop)
+      << "of those that came to their end none is left out";
 }
 
 TEST(JudgeTrial, OfSeveralMetricsSaysNothing) {

@@ -12,8 +12,10 @@ namespace trainyard::control {
 struct StudyThread::Study {
   explicit Study(tuning::StudySpec spec) : tuner(std::move(spec)) {}
 
-  void Take(Changes changes) {
-    for (auto& [position, trial] : changes) {
+  /// What an exception keeps from being applied is applied by the next call.
+  void Apply() {
+    for (; !changes.empty(); changes.pop_front()) {
+      auto& [position, trial] = changes.front();
       TY_CHECK(position <= trials.size());
       if (position == trials.size()) trials.emplace_back();
       trials[position] = std::move(trial);
@@ -27,6 +29,7 @@ struct StudyThread::Study {
   }
 
   tuning::Tuner tuner;
+  Changes changes;
   std::vector<tuning::Trial> trials;
 };
 
@@ -41,8 +44,9 @@ template <class F>
 auto StudyThread::Think(F with_study) -> boost::asio::awaitable<Result<std::invoke_result_t<F, Study&>>> {
   using Answer = Result<std::invoke_result_t<F, Study&>>;
   auto think = [study = study_, changes = std::exchange(changes_, {}), with_study]() mutable -> Answer {
+    study->changes.splice(study->changes.end(), changes);
     try {
-      study->Take(std::move(changes));
+      study->Apply();
       return with_study(*study);
     } catch (const std::exception& problem) {
       return std::unexpected(Internal(problem.what()));

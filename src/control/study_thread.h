@@ -3,6 +3,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <cstddef>
+#include <list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -31,7 +32,7 @@ class StudyThread {
 
  private:
   struct Study;
-  using Changes = std::vector<std::pair<std::size_t, tuning::Trial>>;
+  using Changes = std::list<std::pair<std::size_t, tuning::Trial>>;
 
   template <class F>
   auto Think(F with_study) -> boost::asio::awaitable<Result<std::invoke_result_t<F, Study&>>>;

@@ -166,6 +166,9 @@ boost::asio::awaitable<void> TuningRunner::Suggest(int count) {
     seen_.nothing_left = std::ssize(*points) < count;
   } else {
     seen_.tuner_failure = points.error().message;
+    Diagnose(DiagnosticLevel::kWarning,
+             "job " + job_.job().job_id() +
+                 " gets no further trial until one has ended: the tuner failed: " + points.error().message);
   }
   wake_.Set();
 }
@@ -177,11 +180,12 @@ boost::asio::awaitable<void> TuningRunner::Judge(std::string trial_id) {
     reason = co_await study_.Judge(PlaceOf(trial_id));
   } while (reason && reason->empty() && judging_[trial_id]);
   judging_.erase(trial_id);
-  if (!reason) {
-    Diagnose(DiagnosticLevel::kWarning, "trial " + trial_id + " of job " + job_.job().job_id() +
-                                            " goes on unjudged: the tuner failed: " + reason.error().message);
-    co_return;
+  if (!reason && !std::exchange(judging_fails_, true)) {
+    Diagnose(DiagnosticLevel::kWarning, "trials of job " + job_.job().job_id() +
+                                            " go on unjudged: the tuner failed: " + reason.error().message);
   }
+  if (!reason) co_return;
+  judging_fails_ = false;
   jobs::SeenTrial* seen = Seen(trial_id);
   if (seen == nullptr || reason->empty()) co_return;
   seen->stop_early = *std::move(reason);
@@ -236,6 +240,7 @@ void TuningRunner::Follow(const v1::Event& event) {
                              .parameters = jobs::ParametersText(job_, values),
                              .error_message = ended.error_message()};
     }
+    seen_.tuner_failure.clear();
     trials_.Put(ended);
     created_.erase(ended.trial_id());
     std::erase_if(seen_.trials,

@@ -96,6 +96,7 @@ class TuningRunner {
   std::size_t resumed_ = 0;                   ///< so many trials of the study are of resumed jobs
   std::map<std::string, v1::Event> created_;  ///< TrialCreated of those that have not ended
   std::map<std::string, bool> judging_;       ///< true: the trial has reported something new meanwhile
+  bool judging_fails_ = false;                ///< and that was said
   Event wake_;
   PostedEvents posted_;
   TaskGroup tasks_;

@@ -103,7 +103,7 @@ bool IsThrough(const JobRecord& job, const TuningObservation& seen) {
 std::optional<Event> Outcome(const JobRecord& job, const TuningObservation& seen) {
   if (std::string why = TooManyFailures(job, seen); !why.empty())
     return Conclude(Job::FAILED, std::move(why));
-  if (!seen.tuner_failure.empty()) {
+  if (!seen.tuner_failure.empty() && seen.trials.empty()) {
     return Conclude(Job::FAILED, "The tuner could not propose the next trial: " + seen.tuner_failure +
                                      ". A job with resumePreviousJobId " + job.job().job_id() +
                                      " goes on from the trials so far.");
@@ -132,11 +132,11 @@ void AddStops(const TuningObservation& seen, Actions& actions) {
 bool WaitsForRoom(const SeenTrial& trial) { return !trial.admitted && !trial.ended; }
 
 /// The next trial, if there is room for it. While one waits for the machine, another point would be chosen
-/// long before it runs, and know less.
+/// long before it runs, and know less. A tuner that failed is asked again when a trial has ended.
 void AddTrials(const JobRecord& job, const TuningObservation& seen, Actions& actions) {
   const int room = std::min(MaxParallelTrials(job) - static_cast<int>(seen.trials.size()),
                             MaxTrials(job) - job.tuning().trials_created());
-  if (room <= 0 || job.tuning().exhausted()) return;
+  if (room <= 0 || job.tuning().exhausted() || !seen.tuner_failure.empty()) return;
   if (!seen.suggestions.empty()) {
     actions.emplace_back(AppendTuningEvent{seen.suggestions.front()});
   } else if (seen.nothing_left) {

@@ -39,7 +39,7 @@ struct TuningObservation {
   bool suggesting = false;                     ///< SuggestTrials was performed, the tuner has not answered
   std::deque<control::v1::Event> suggestions;  ///< the next trial's TrialCreated comes first
   bool nothing_left = false;                   ///< the tuner has answered that there is no further point
-  std::string tuner_failure;                   ///< what went wrong in it; empty: nothing
+  std::string tuner_failure;  ///< what went wrong in it since a trial ended last; empty: nothing
 };
 
 struct AppendTuningEvent {

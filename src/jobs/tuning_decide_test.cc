@@ -79,12 +79,14 @@ class SimulatedTuning {
   void Pass(std::chrono::nanoseconds time) { now_ += time; }
   void Empty() { points_left_ = 0; }
   void PointsLeft(int count) { points_left_ = count; }
-  void TunerFails(std::string why) { seen_.tuner_failure = std::move(why); }
+  /// From now on; empty: it works again.
+  void TunerFails(std::string why) { tuner_failure_ = std::move(why); }
   void Worse(int number) { At(number).stop_early = "Others do better."; }
   /// What only memory had is gone; trials that have a record are found again.
   void RestartServer() {
     seen_.suggestions.clear();
     seen_.suggesting = seen_.nothing_left = false;
+    seen_.tuner_failure.clear();
     for (SeenTrial& trial : seen_.trials) {
       trial.stop_sent = trial.cancel_sent = false;
       trial.stop_early.clear();
@@ -117,6 +119,7 @@ class SimulatedTuning {
     } else if (event.has_trial_ended()) {
       if (event.trial_ended().state() == HyperparameterOutput::FAILED && !seen_.first_failure)
         seen_.first_failure = {event.trial_ended().trial_id(), "x=1", event.trial_ended().error_message()};
+      seen_.tuner_failure.clear();
       std::erase_if(seen_.trials,
                     [&](const SeenTrial& trial) { return trial.trial_id == event.trial_ended().trial_id(); });
     }
@@ -143,6 +146,8 @@ class SimulatedTuning {
     }
   }
   void Answer(int count) {
+    seen_.tuner_failure = tuner_failure_;
+    if (!tuner_failure_.empty()) return;
     const int given = std::min(count, points_left_);
     points_left_ -= given;
     int number = job_.tuning().trials_created();
@@ -160,6 +165,7 @@ class SimulatedTuning {
   JobRecord job_;
   TuningObservation seen_;
   int points_left_ = 1'000'000;
+  std::string tuner_failure_;
   bool lose_start_ = false;
 };
 
@@ -269,14 +275,27 @@ TEST(NextTuningActions, ASpaceThatWasTriedBeforeEndsTheJobAtOnce) {
   EXPECT_EQ(tuning.job().job().state(), Job::SUCCEEDED);
 }
 
-TEST(NextTuningActions, ATunerThatFailsFailsTheJobAndSaysHowToGoOn) {
+TEST(NextTuningActions, ATunerThatFailsIsAskedAgainAtTheNextTrialsEnd) {
   SimulatedTuning tuning("max_trials: 9 max_parallel_trials: 2");
   tuning.Settle();
-  tuning.Succeed(1, 1);
   tuning.TunerFails("std::bad_alloc");
-  EXPECT_THAT(tuning.Settle(), ElementsAre("Admitted", "Running", "TrialEnded", "Concluded", "cancel 2"));
-  tuning.End(2, HyperparameterOutput::CANCELLED);
+  tuning.Admit(2);
+  tuning.Succeed(1, 1);
+  EXPECT_THAT(tuning.Settle(), ElementsAre("Admitted", "Running", "TrialEnded", "suggest 1"));
+  EXPECT_THAT(tuning.Active(), ElementsAre(2)) << "what runs comes to its end";
+  tuning.TunerFails("");
+  tuning.Succeed(2, 1);
+  EXPECT_THAT(tuning.Settle(),
+              ElementsAre("TrialEnded", "suggest 2", "TrialCreated", "start 3", "TrialCreated", "start 4"));
+}
+
+TEST(NextTuningActions, ATunerThatFailsWhileNothingRunsFailsTheJobAndSaysHowToGoOn) {
+  SimulatedTuning tuning("max_trials: 9");
   tuning.Settle();
+  tuning.TunerFails("std::bad_alloc");
+  tuning.Succeed(1, 1);
+  EXPECT_THAT(tuning.Settle(),
+              ElementsAre("Admitted", "Running", "TrialEnded", "suggest 1", "Concluded", "Ended"));
   EXPECT_EQ(tuning.job().job().state(), Job::FAILED);
   EXPECT_EQ(tuning.job().job().error_message(),
             "The tuner could not propose the next trial: std::bad_alloc. A job with resumePreviousJobId tune "

@@ -43,11 +43,10 @@ boost::asio::awaitable<Result<std::int64_t>> JobService::StartTrial(v1::JobRecor
   TY_CO_TRY(trial, jobs::Apply(v1::JobRecord{}, created));
   Result<std::int64_t> stored = co_await outside_.journal.Create(trial, created);
   if (!stored && stored.error().code == Code::kAlreadyExists) {
-    TY_CO_TRY(const std::vector<v1::JobRecord> trials,
-              co_await outside_.journal.Trials(trial.trial().tuning_uid()));
-    for (const v1::JobRecord& known : trials) {
+    const auto find = [&](const v1::JobRecord& known) {
       if (known.trial().trial_id() == trial.trial().trial_id()) stored = known.uid();
-    }
+    };
+    TY_CO_RETURN_IF_ERROR(co_await tuning_.ReadTrials(trial.trial().tuning_uid(), find));
   }
   TY_CO_TRY(const std::int64_t uid, std::move(stored));
   if (stopping_) co_return std::unexpected(Unavailable("the server stops"));

@@ -89,6 +89,7 @@ boost::asio::awaitable<Status> TuningJobs::ReadTrials(std::int64_t tuning_uid,
   std::vector<v1::JobRecord> page;
   do {
     const std::int64_t after = page.empty() ? 0 : page.back().uid();
+    page.clear();  // two of them at once would be for nothing
     TY_CO_TRY(page, co_await outside_.journal.Trials(tuning_uid, after, kTrialsRead));
     for (const v1::JobRecord& trial : page) take(trial);
   } while (std::ssize(page) == kTrialsRead);

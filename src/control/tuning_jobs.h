@@ -40,6 +40,9 @@ class TuningJobs {
   void Clear();
   [[nodiscard]] const std::map<std::int64_t, std::unique_ptr<TuningRunner>>& all() const { return runners_; }
 
+  /// Those that are stored, in the order of their numbers.
+  boost::asio::awaitable<Status> ReadTrials(std::int64_t tuning_uid,
+                                            std::function<void(const v1::JobRecord&)> take);
   /// Fills in what the records of a tuning job's trials say: trainingOutput, jobPosition.
   boost::asio::awaitable<Status> Complete(v1::JobRecord record, ml::v1::Job& job, int trials_max);
   boost::asio::awaitable<Result<v1::JobStatus>> Describe(v1::JobRecord record);
@@ -50,8 +53,6 @@ class TuningJobs {
  private:
   /// Trials with long curves are megabytes: so many are read at once, and the loop has turns in between.
   static constexpr int kTrialsRead = 100;
-  boost::asio::awaitable<Status> ReadTrials(std::int64_t tuning_uid,
-                                            std::function<void(const v1::JobRecord&)> take);
   /// Of a job that nobody looks after: one that was cancelled before it had a record is left out.
   boost::asio::awaitable<Result<TrialList>> ListTrials(std::int64_t tuning_uid);
 

@@ -291,7 +291,7 @@ TEST_F(TrialAttempt, WhatIsReportedGoesToTheServerAtOnceAndIntoTheExitRecord) {
 }
 
 TEST_F(TrialAttempt, NothingIsLostOfManyReportsNorOfTheLastOne) {
-  PythonProgram(std::string(kReporter) + "for i in range(250):\n  report(i, i)\n  time.sleep(0.002)\n");
+  PythonProgram(std::string(kReporter) + "for i in range(250):\n  report(i, i)\n  time.sleep(0.01)\n");
   Run();
   const v1::ExitRecord exit = Finish();
   ASSERT_EQ(exit.metrics().measurements_size(), 250);

@@ -58,15 +58,15 @@ TEST_F(SupervisorTest, WhatItUsesIsMeasured) {
   Run();
   v1::Usage usage;
   ASSERT_TRUE(server_->WaitFor([&usage](const FakeServer::Memory& memory) {
-    const auto sample = std::ranges::find_if(memory.frames, &v1::FromReplica::has_usage);
+    const auto sample = std::ranges::find_if(memory.frames, [](const v1::FromReplica& frame) {
+      return frame.usage().cpu_seconds() > 0.1 && frame.usage().memory_bytes() >= 50 << 20;
+    });
     if (sample == memory.frames.end()) return false;
     usage = sample->usage();
     return true;
   }));
   EXPECT_GT(usage.time().seconds(), 0);
-  EXPECT_GT(usage.cpu_seconds(), 0.1);
   EXPECT_GE(usage.cpus(), 1);
-  EXPECT_GE(usage.memory_bytes(), 50 << 20);
   EXPECT_GT(usage.memory_total_bytes(), usage.memory_bytes());
   Stop("enough", true);
   const v1::ExitRecord exit = Finish();

@@ -36,7 +36,10 @@ def runtime(environments, tmp_path_factory):
 
     def install(version):
         if version not in outcomes:
-            done = subprocess.run([PROGRAM, "runtimes", "install", version, "--data", str(data)], capture_output=True, text=True)
+            for _ in range(3):  # a gigabyte by way of the internet
+                done = subprocess.run([PROGRAM, "runtimes", "install", version, "--data", str(data)], capture_output=True, text=True)
+                if not done.returncode or "broke off" not in done.stderr:
+                    break
             outcomes[version] = (done.returncode, done.stderr)
         status, said = outcomes[version]
         if status and ("Could not reach the package index" in said or "which this machine does not have" in said):

@@ -18,7 +18,7 @@ def run(server, upload, job_id, *args):
 
 
 def test_synchronous(server, upload):
-    model = run(server, upload, "sync", "--mode=sync")
+    model = run(server, upload, "sync", "--mode=sync", "--sleep-per-step=0.05")  # time for the evaluator to look
     assert model["updates"] == 60
     assert model["loss"] == pytest.approx(0.287531, abs=1e-6) and model["accuracy"] == pytest.approx(0.87)
     # The evaluator has scored at least a checkpoint, and TF_CONFIG never shows it.

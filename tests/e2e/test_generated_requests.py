@@ -1,10 +1,9 @@
 """Ten thousand requests made from the discovery documents: the server answers every one of them, none with a 5xx, and every error
-is one that google-api-python-client can show. TRAINYARD_REQUEST_SEED repeats a run."""
+is one that google-api-python-client can show. TRAINYARD_REQUEST_SEED makes others."""
 
 import http.client
 import json
 import os
-import random
 
 import httplib2
 from googleapiclient.errors import HttpError
@@ -80,7 +79,7 @@ def test_every_request_is_answered(server, upload):
     program = {"region": "us-central1", "packageUris": [put_back(server, upload)], "pythonModule": "probe.task", "args": ["print", "x"]}
     server.submit("known", **program)
     server.wait("known")
-    seed = int(os.environ.get("TRAINYARD_REQUEST_SEED", random.randrange(2**32)))
+    seed = int(os.environ.get("TRAINYARD_REQUEST_SEED", 1))
     generator, connection = Generator(seed, {"trainingInput": program}), Connection(server.url)
     statuses, mistakes = {}, []
     for number in range(COUNT):

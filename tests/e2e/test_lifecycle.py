@@ -115,7 +115,7 @@ def test_a_transient_exit_restarts_the_worker_only(make_server, upload, shared_f
     marker = shared_folder / "marker"
     server.submit("restarts", packageUris=[upload(server, "probe")], pythonModule="probe.task",
                   scaleTier="CUSTOM", masterType="n1-standard-4", workerType="n1-standard-4", workerCount="1",
-                  args=["worker-exit", "7", "5", str(marker), "tick", "300"])
+                  args=["worker-exit", "7", "5", str(marker), "await", str(marker), "6"])
     job = server.wait("restarts")
     assert job["state"] == "SUCCEEDED", (job, server.texts("restarts"))
     texts = server.texts("restarts", "worker-replica-0")

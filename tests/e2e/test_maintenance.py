@@ -51,7 +51,7 @@ def test_restarts_wait_longer_each_time(make_server, upload, shared_folder):
     marker = shared_folder / "marker"
     server.submit("slower", packageUris=[upload(server, "probe")], pythonModule="probe.task", scaleTier="CUSTOM",
                   masterType="n1-standard-4", workerType="n1-standard-4", workerCount="1",
-                  args=["worker-exit", "7", "3", str(marker), "tick", "300"])
+                  args=["worker-exit", "7", "3", str(marker), "await", str(marker), "4"])
     assert server.wait("slower")["state"] == "SUCCEEDED"
     lines = [text.partition(" Why:")[0] for text in server.texts("slower", "service") if "is restarted" in text]
     said = "The replica worker 0 exited with a non-zero status of 7. The replica is restarted "

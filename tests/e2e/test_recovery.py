@@ -38,7 +38,7 @@ def test_a_job_that_ended_while_the_server_was_dead(server, upload):
 
 
 def test_a_killed_supervisor_is_replaced(server, upload):
-    server.submit("lost", packageUris=[upload(server, "probe")], pythonModule="probe.task", args=["print", "started", "tick", "200"])
+    server.submit("lost", packageUris=[upload(server, "probe")], pythonModule="probe.task", args=["print", "started", "tick", "500"])
     server.wait_for_text("lost", "started")
     supervisors = processes_with(f"{server.data}/attempts/")
     for pid, _ in supervisors:

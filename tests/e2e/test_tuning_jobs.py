@@ -207,7 +207,7 @@ def test_gcloud(server, upload, gcloud, tmp_path):
 
 def test_a_trial_without_room_waits_and_says_what_for(server, upload, shared_folder):
     tune(server, upload, "crowd", ["--wait-for", str(shared_folder / "never")], {"maxTrials": 9, "maxParallelTrials": 2},
-         scaleTier="CUSTOM", masterType="n1-standard-4", workerType="n1-standard-4", workerCount=4 * os.cpu_count())
+         scaleTier="CUSTOM", masterType="n1-standard-4", workerType="n1-standard-4", workerCount=4 * len(os.sched_getaffinity(0)))
     server.wait("crowd", lambda job: job["state"] == "RUNNING")
     waiting = wait_for(lambda: next((trial for trial in status_of(server, "crowd")["trials"]
                                      if trial["output"]["state"] == "QUEUED" and trial.get("reason")), None),

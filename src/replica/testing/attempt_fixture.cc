@@ -46,7 +46,7 @@ bool IsRunning(pid_t pid) {
 }
 
 bool WaitUntilGone(pid_t pid) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (IsRunning(pid)) {
     if (std::chrono::steady_clock::now() > deadline) return false;
     sched_yield();

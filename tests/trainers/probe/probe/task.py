@@ -32,6 +32,8 @@ def main() -> None:
             for number in range(int(next(words))):
                 print(f"tick {number:07d}", flush=True)
                 time.sleep(0.01)
+        elif word == "await":  # until the file has as many bytes
+            wait_for_bytes(next(words), int(next(words)))
         elif word == "exit":
             sys.exit(int(next(words)))
         elif word == "raise":
@@ -63,6 +65,11 @@ def crash_worker(status: int, times: int, marker: str) -> None:
     if crashes <= times:
         print(f"worker crashes for the {crashes}. time", flush=True)
         sys.exit(status)
+
+
+def wait_for_bytes(path: str, size: int) -> None:
+    while not os.path.exists(path) or os.path.getsize(path) < size:
+        time.sleep(0.01)
 
 
 def daemon(marker: str) -> None:

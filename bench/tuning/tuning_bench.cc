@@ -205,11 +205,11 @@ int main(int argc, char** argv) {
   }
   for (const int dimension : List(words[2])) {
     for (const int function : List(words[1])) {
+      if (!IsProblem(function, dimension)) {
+        std::fprintf(stderr, "%d is no function of %d dimensions here\n", function, dimension);
+        continue;
+      }
       for (const int instance : List(words[3])) {
-        if (!IsProblem(function, dimension)) {
-          std::fprintf(stderr, "%d is no function of %d dimensions here\n", function, dimension);
-          continue;
-        }
         Perform({function, dimension, instance, std::atoi(words[4].c_str()), std::atoi(words[5].c_str())});
       }
     }

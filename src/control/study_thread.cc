@@ -29,7 +29,7 @@ struct StudyThread::Study {
   }
 
   tuning::Tuner tuner;
-  Changes changes;
+  Changes changes;  ///< told, not applied yet
   std::vector<tuning::Trial> trials;
 };
 

@@ -180,12 +180,13 @@ boost::asio::awaitable<void> TuningRunner::Judge(std::string trial_id) {
     reason = co_await study_.Judge(PlaceOf(trial_id));
   } while (reason && reason->empty() && judging_[trial_id]);
   judging_.erase(trial_id);
-  if (!reason && !std::exchange(judging_fails_, true)) {
-    Diagnose(DiagnosticLevel::kWarning, "trials of job " + job_.job().job_id() +
-                                            " go on unjudged: the tuner failed: " + reason.error().message);
+  const bool failed_before = std::exchange(judging_fails_, !reason);
+  if (!reason) {
+    if (!failed_before)
+      Diagnose(DiagnosticLevel::kWarning, "trials of job " + job_.job().job_id() +
+                                              " go on unjudged: the tuner failed: " + reason.error().message);
+    co_return;
   }
-  if (!reason) co_return;
-  judging_fails_ = false;
   jobs::SeenTrial* seen = Seen(trial_id);
   if (seen == nullptr || reason->empty()) co_return;
   seen->stop_early = *std::move(reason);

@@ -121,12 +121,12 @@ StoppingVerdict JudgeByCurve(std::span<const Trial> trials, const LearningCurve&
     best = std::max(best.value_or(*final_value), *final_value);
     completed.push_back(&trial);
   }
+  const double own_best = std::ranges::max_element(pending, {}, &CurvePoint::y)->y;
+  if (!best || own_best > *best) return {};
   std::vector<EndedCurve> ended;
   for (const Trial* trial : Spread(std::move(completed)))
     ended.push_back(
         {CurveOf(*trial, words.maximize, words.by_elapsed_time), *FinalOf(*trial, words.maximize)});
-  const double own_best = std::ranges::max_element(pending, {}, &CurvePoint::y)->y;
-  if (!best || own_best > *best) return {};
   const LearningCurve before(pending.begin(), pending.end() - 1);
   const auto now = ForecastFinal(ended, pending);
   const auto last_time = ForecastFinal(ended, before);

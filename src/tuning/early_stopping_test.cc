@@ -144,8 +144,8 @@ TEST(JudgeTrial, OfThousandsASpreadAndTheBestAreLookedAt) {
   trials.at(4321) = MakeTrial(std::vector<double>(9, 7654));  // between two that are looked at
   EXPECT_THAT(JudgeTrial(Spec(), trials, Pending({1, 1, 1, 1, 1}), StoppingRule::kDecayCurve, false).reason,
               HasSubstr("the best value so far, 7654,"));
-  for (int i = 0; i < 5000; ++i) {
-    if (i % 100 != 0) trials.at(static_cast<std::size_t>(i)) = MakeTrial({1}, Trial::State::kStoppedEarly);
+  for (int i = 0; i < 5000; ++i) {  // every tenth of all would be of those that were stopped
+    if (i % 100 != 5) trials.at(static_cast<std::size_t>(i)) = MakeTrial({1}, Trial::State::kStoppedEarly);
   }
   EXPECT_TRUE(JudgeTrial(Spec(), trials, Pending({1, 1, 1, 1, 1}), StoppingRule::kDecayCurve, false).stop)
       << "of those that came to their end none is left out";

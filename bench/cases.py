@@ -11,7 +11,9 @@ import sys
 import time
 import urllib.parse
 
+import pairs
 import peers
+from floods import floods
 from harness import TRAINER, fdatasync_ms, field, millis, quantile, seconds
 from image_cases import image_pull
 from tuning_cases import tuning, tuning_trials
@@ -21,6 +23,8 @@ HISTORY = int(os.environ.get("BENCH_HISTORY", 1_000_000))
 
 def start(bench, rounds=60):
     """Submit to first user instruction, one job after the other, over one connection."""
+    if bench.beside:
+        return pairs.start(bench)
     server = bench.server("start")
     uri = bench.warm(server)
     python, answers = [], []
@@ -258,6 +262,8 @@ def starts_of(server):
 
 def container_start(bench, attempts=100):
     """An image that is here: the supervisor's start to the first instruction in the container, beside the bare runtime."""
+    if bench.beside:
+        return pairs.container_start(bench)
     for name in ("crun", "runc"):
         runtime = shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")
         if not runtime or os.geteuid() != 0:
@@ -278,4 +284,5 @@ def parts(bench):
         bench.note(f"{command[0]}:\n{done.stdout.rstrip()}")
 
 
-CASES = {case.__name__: case for case in (start, container_start, image_pull, creates, jobs, logs, tail, memory, history, tuning, tuning_trials, parts)}
+ALL = (start, container_start, image_pull, creates, jobs, logs, tail, memory, history, tuning, tuning_trials, floods, parts)
+CASES = {case.__name__: case for case in ALL}

@@ -42,8 +42,10 @@ def fdatasync_ms(bench, rounds=300):
 
 
 class Bench:
-    def __init__(self, build):
+    def __init__(self, build, beside=None):
+        """`beside`: another trainyard, for the cases that can run both in turn."""
         self.build = pathlib.Path(build).resolve()
+        self.beside = beside and pathlib.Path(beside).resolve()
         os.environ["TRAINYARD_PROGRAM"] = str(self.build / "trainyard")
         sys.path.insert(0, str(ROOT / "tests/e2e"))
         import trainyard_server
@@ -68,8 +70,12 @@ class Bench:
             self.stop(server)
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def server(self, name, *flags):
-        server = self.e2e.Server(self.folder / name, *flags)
+    def programs(self):
+        """What to run by name: this one, and the other one if there is one."""
+        return {"this": self.build / "trainyard", **({"other": self.beside} if self.beside else {})}
+
+    def server(self, name, *flags, program=None):
+        server = self.e2e.Server(self.folder / name, *flags, program=program)
         server.session = requests.Session()  # one connection, as clients have
         self.servers.append(server)
         return server
@@ -102,19 +108,25 @@ class Bench:
                 shutil.copy(self.native, python)
         return uri
 
-    def create(self, server, job_id, uri, **training_input):
+    def create(self, server, job_id, uri=None, **training_input):
         """Seconds until the answer."""
-        body = {"jobId": job_id, "trainingInput": {"region": "us-central1", "packageUris": [uri], **PYTHON, **training_input}}
+        body = self.job(job_id, uri, **training_input)
         begin = time.perf_counter()
         response = server.session.post(server.url + "/v1/projects/p/jobs", json=body)
         assert response.ok, response.text
         return time.perf_counter() - begin
 
-    def occupy(self, server, uri):
+    def job(self, job_id, uri=None, **training_input):
+        """The body of a create; with `uri` of the probe's package."""
+        package = {"packageUris": [uri], **PYTHON} if uri else {}
+        return {"jobId": job_id, "trainingInput": {"region": "us-central1", **package, **training_input}}
+
+    def occupy(self, server, uri, **training_input):
         """A gang that takes all places of the machine and waits: jobs behind it stay in the queue."""
         workers = 4 * os.cpu_count()
-        server.submit("blocker", packageUris=[uri], pythonModule="probe.first", args=["wait"], scaleTier="CUSTOM",
-                      masterType="n1-standard-4", workerType="n1-standard-4", workerCount=str(workers))
+        program = {"pythonModule": "probe.first", "args": ["wait"], **training_input}
+        server.submit("blocker", packageUris=[uri], scaleTier="CUSTOM", masterType="n1-standard-4", workerType="n1-standard-4",
+                      workerCount=str(workers), **program)
         server.wait("blocker", lambda job: job["state"] == "RUNNING")
 
     def load(self, server, method, path, connections, count, body=""):
@@ -125,8 +137,7 @@ class Bench:
         return json.loads(done.stdout)
 
     def body(self, prefix, uri, **training_input):
-        return json.dumps({"jobId": prefix + "_{n}", "trainingInput": {"region": "us-central1", "packageUris": [uri], **PYTHON,
-                                                                      **training_input}})
+        return json.dumps(self.job(prefix + "_{n}", uri, **training_input))
 
     def wait_all(self, server, prefix, count):
         """Until the jobs PREFIX_0... have ended; the last end, as the server recorded it."""

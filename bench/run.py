@@ -2,7 +2,10 @@
 """Runs the benchmarks, each beside its floor or peer in the same run, and prints them; --write puts them into
 docs/benchmarks.md.
 
-usage: bench/run.py --build DIR [--write] [NAME...]      names: start container_start image_pull creates jobs logs tail memory history tuning tuning_trials parts
+usage: bench/run.py --build DIR [--beside PROGRAM] [--write] [NAME...]
+names: start container_start image_pull creates jobs logs tail memory history tuning tuning_trials floods parts
+
+With --beside, start and container_start run this program and the other one in turn, and floods runs both.
 """
 
 import argparse
@@ -32,10 +35,11 @@ LOAD = os.getloadavg()
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True)
+    parser.add_argument("--beside", metavar="PROGRAM", help="another trainyard: start, container_start and floods run both")
     parser.add_argument("--write", action="store_true")
     parser.add_argument("names", nargs="*", metavar="NAME")
     options = parser.parse_args()
-    bench = Bench(options.build)
+    bench = Bench(options.build, options.beside)
     try:
         for name in options.names or CASES:
             CASES[name](bench)

@@ -17,9 +17,10 @@ RUNTIME = "0.1"  # this machine's Python and what building a package takes: read
 class Server:
     """`trainyard serve` on a data directory; may be killed and started again."""
 
-    def __init__(self, data, *flags, environments=None):
-        """`environments`: a folder of built environments to share with other servers."""
+    def __init__(self, data, *flags, environments=None, program=None):
+        """`environments`: a folder of built environments to share with other servers. `program`: another than PROGRAM."""
         self.data = pathlib.Path(data)
+        self.program = program
         self.flags = flags
         self.data.mkdir(parents=True, exist_ok=True)
         if environments:
@@ -37,7 +38,7 @@ class Server:
         written.rename(runtimes / f"{RUNTIME}.json")
         self.log = open(self.data / "server.log", "ab")
         self.process = subprocess.Popen(
-            [PROGRAM, "serve", "--data", str(self.data), "--listen", "127.0.0.1:0", "--default-runtime", RUNTIME,
+            [str(self.program or PROGRAM), "serve", "--data", str(self.data), "--listen", "127.0.0.1:0", "--default-runtime", RUNTIME,
              *self.flags], stdout=subprocess.PIPE, stderr=self.log, text=True)
         line = self.process.stdout.readline()
         assert line.startswith("listening on http://"), (line, self.stderr())

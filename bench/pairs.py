@@ -1,0 +1,159 @@
+"""This program and another one (--beside) in one run: jobs in turn to a server of each, so that whatever else
+the machine does slows both."""
+
+import contextlib
+import io
+import os
+import random
+import shutil
+import sys
+import tarfile
+import time
+from statistics import median
+
+import peers
+from harness import ROOT, millis, quantile
+
+ADDED_MAX_MS = 1.0
+SAMPLES = 2_000  # of the bootstrap
+
+
+def start(bench, rounds=300):
+    """Submit to first user instruction: a native program, then, in a third of the rounds, a Python module."""
+    with servers(bench, "start") as running:
+        uris = {server: bench.warm(server, native=True) for server in running}
+
+        def native(server, number):
+            job = {"packageUris": [uris[server]], "pythonModule": "probe.first"}
+            return first_native(bench, server, f"native_{number}", job)
+
+        row(bench, "submit to first user instruction, native, warm", *in_turn(rounds, running, native))
+    with servers(bench, "start-python") as running:
+        uris = {server: bench.warm(server) for server in running}
+
+        def python(server, number):
+            return first_python(bench, server, f"python_{number}", uris[server])
+
+        row(bench, "the same for a Python module", *in_turn(rounds // 3, running, python))
+
+
+def container_start(bench):
+    """Submit to the first instruction in a container of an image that is here."""
+    sys.path.insert(0, str(ROOT / "tests/e2e"))
+    for runtime in ("crun", "runc"):
+        path = shutil.which(runtime, path=os.environ["PATH"] + ":/usr/sbin")
+        if path and shutil.which("skopeo") and shutil.which("docker-registry"):
+            containers(bench, runtime, path)
+        else:
+            print(f"container_start: {runtime}, skopeo or docker-registry is not installed")
+
+
+def containers(bench, name, path, rounds=100):
+    import container_images
+
+    images = container_images.Images(bench.folder / f"{name}/images")
+    program = executable("/program", bench.native.read_bytes())
+    images.derive("busybox", "native", layers=[program], entrypoint=["/program"], cmd=None)
+    registry = container_images.Registry(bench.folder / f"{name}/registry")
+    try:
+        # By digest: nobody asks the registry whether the tag has moved.
+        image = registry.push(images["native"]).rpartition(":")[0] + "@" + images["native"].digest
+        job = {"masterConfig": {"imageUri": image}}
+        with servers(
+            bench, f"containers-{name}", "--container-engine", "oci", "--container-runtime", path
+        ) as running:
+            for server in running:
+                first_native(bench, server, "warm", job)
+
+            def container(server, number):
+                return first_native(bench, server, f"container_{number}", job)
+
+            what = f"submit to first instruction in a container by {name}, warm image"
+            row(bench, what, *in_turn(rounds, running, container))
+    finally:
+        registry.stop()
+
+
+def executable(path, content):
+    """A layer with one program."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        info = tarfile.TarInfo(path.lstrip("/"))
+        info.size, info.mode = len(content), 0o755
+        tar.addfile(info, io.BytesIO(content))
+    return buffer.getvalue()
+
+
+@contextlib.contextmanager
+def servers(bench, name, *flags):
+    running = [
+        bench.server(f"{name}-{which}", *flags, program=program)
+        for which, program in bench.programs().items()
+    ]
+    try:
+        yield running
+    finally:
+        for server in running:
+            bench.stop(server)
+
+
+def in_turn(rounds, running, measure):
+    """A B, B A, A B, ...: the times of each."""
+    times = {server: [] for server in running}
+    for number in range(rounds):
+        for server in running if number % 2 == 0 else reversed(running):
+            times[server].append(measure(server, number))
+    return times.values()
+
+
+def first_native(bench, server, job_id, training_input):
+    begin = time.monotonic()
+    bench.create(server, job_id, **training_input)
+    return peers.started(line_of(server, job_id, "started ")) - begin
+
+
+def first_python(bench, server, job_id, uri):
+    begin = time.time()
+    bench.create(server, job_id, packageUris=[uri], pythonModule="probe.first")
+    return float(line_of(server, job_id, "FIRST ").split()[1]) - begin
+
+
+def line_of(server, job_id, prefix):
+    time.sleep(0.1)  # lets the job run undisturbed
+    server.wait(job_id)
+    line = next((text for text in server.texts(job_id) if text.startswith(prefix)), None)
+    assert line, (server.get(job_id), server.texts(job_id)[-10:])
+    return line
+
+
+def row(bench, what, mine, other):
+    ratio, added = intervals(mine, other)
+    bench.row(
+        what,
+        f"at most {ADDED_MAX_MS:.0f} ms more than the other",
+        f"{millis(mine)}: {added[0]:+.2f} ms in a round ({added[1]:+.2f} to {added[2]:+.2f}, 95 %), "
+        f"ratio of medians {ratio[0]:.3f} ({ratio[1]:.3f} to {ratio[2]:.3f})",
+        f"the other program, {len(other)} rounds in turn: {millis(other)}",
+    )
+
+
+def intervals(mine, other, seed=13):
+    """The ratio of the medians, and the median of what a round of ours took more (ms): each with its 95 %
+    interval, found by drawing rounds anew."""
+
+    def ratio(rounds):
+        return median([mine[number] for number in rounds]) / median([other[number] for number in rounds])
+
+    def added(rounds):
+        return median([mine[number] - other[number] for number in rounds]) * 1e3
+
+    everything = range(len(mine))
+    draw = random.Random(seed)
+    samples = [draw.choices(everything, k=len(mine)) for _ in range(SAMPLES)]
+    return [
+        (
+            figure(everything),
+            *(quantile([figure(rounds) for rounds in samples], part) for part in (0.025, 0.975)),
+        )
+        for figure in (ratio, added)
+    ]

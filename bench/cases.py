@@ -169,7 +169,7 @@ def open_tail(server, job_id):
     query = urllib.parse.urlencode({"resourceNames": "projects/p",
                                     "filter": f'resource.labels.job_id="{job_id}" AND timestamp>="1970-01-01T00:00:00Z"'})
     connection = socket.create_connection(("127.0.0.1", int(server.url.rsplit(":", 1)[1])))
-    connection.sendall(f"GET /v2/entries:tail?{query} HTTP/1.0\r\n\r\n".encode())  # 1.0: no chunks around the events
+    connection.sendall(f"GET /v2/entries:tail?{query} HTTP/1.0\r\nHost: localhost\r\n\r\n".encode())  # 1.0: no chunks around the events
     head = b""
     while not head.endswith(b"\r\n\r\n"):
         head += connection.recv(1)  # and no byte of the events

@@ -75,7 +75,7 @@ pid_t Spawn(const std::vector<std::string>& words, int output) {
 class Attempt {
  public:
   Attempt(const std::string& root, int number, const Kind& kind)
-      : dir_{root + "/attempts/" + std::to_string(number)}, server_(root + "/server.sock", memory_) {
+      : dir_{root + "/attempts/" + std::to_string(number)}, server_(root + "/attach.sock", memory_) {
     fs::create_directories(dir_.path);
     v1::Manifest manifest;
     manifest.set_attempt_id("bench" + std::to_string(getpid()) + "-" + std::to_string(number));
@@ -92,7 +92,7 @@ class Attempt {
     manifest.mutable_places()->set_images_dir(root + "/images");
     manifest.mutable_places()->set_attempt_dir(dir_.path);
     manifest.mutable_places()->set_environments_dir(root + "/environments");
-    manifest.mutable_places()->set_server_socket(root + "/server.sock");
+    manifest.mutable_places()->set_attach_socket(root + "/attach.sock");
     manifest.set_address("127.88.0.1");
     manifest.set_host_name("bench");
     *endpoint_.mutable_replica() = manifest.replica();

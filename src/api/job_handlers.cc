@@ -15,6 +15,15 @@ using http::Request;
 using http::Response;
 
 constexpr std::size_t kJobBytesMax = 1 << 20;
+constexpr std::string_view kJobs = "/v1/projects/{project}/jobs";
+constexpr std::string_view kJob = "/v1/projects/{project}/jobs/{job}";
+
+MethodForm JobForm() { return {.answer = ml::v1::Job::descriptor(), .parameters = {}}; }
+
+MethodForm PageForm() {
+  return {.answer = ml::v1::ListJobsResponse::descriptor(),
+          .parameters = {"filter", "pageSize", "pageToken"}};
+}
 
 wire::JobName NameOf(const Request& request) {
   return {request.Parameter("project"), request.Parameter("job")};
@@ -33,12 +42,16 @@ awaitable<Result<Response>> Get(JobService& jobs, Request& request) {
   co_return Response::Json(wire::PrintJson(job));
 }
 
+Result<JobService::ListQuery> QueryOf(const Request& request) {
+  TY_TRY(int page_size, QueryNumber(request, "pageSize", "page_size"));
+  return JobService::ListQuery{.project = request.Parameter("project"),
+                               .page_size = page_size,
+                               .page_token = std::string(request.Query("pageToken")),
+                               .filter = std::string(request.Query("filter"))};
+}
+
 awaitable<Result<Response>> List(JobService& jobs, Request& request) {
-  TY_CO_TRY(int page_size, QueryNumber(request, "pageSize", "page_size"));
-  JobService::ListQuery query{.project = request.Parameter("project"),
-                              .page_size = page_size,
-                              .page_token = std::string(request.Query("pageToken")),
-                              .filter = std::string(request.Query("filter"))};
+  TY_CO_TRY(JobService::ListQuery query, QueryOf(request));
   TY_CO_TRY(ml::v1::ListJobsResponse page, co_await jobs.List(std::move(query)));
   co_return Response::Json(wire::PrintJson(page));
 }
@@ -60,15 +73,27 @@ awaitable<Result<Response>> Cancel(JobService& jobs, Request& request) {
   co_return Response::Json("{}\n");
 }
 
+awaitable<Result<Response>> GetInReplica(JobService& jobs, Request& request) {
+  TY_CO_TRY(ml::v1::Job job, co_await jobs.Get(NameOf(request)));
+  if (job.has_training_output()) job.mutable_training_output()->clear_web_access_uris();
+  co_return Response::Json(wire::PrintJson(job));
+}
+
+awaitable<Result<Response>> ListInReplica(JobService& jobs, Request& request) {
+  TY_CO_TRY(JobService::ListQuery query, QueryOf(request));
+  TY_CO_TRY(ml::v1::ListJobsResponse page, co_await jobs.List(std::move(query)));
+  for (ml::v1::Job& job : *page.mutable_jobs()) {
+    if (job.has_training_output()) job.mutable_training_output()->clear_web_access_uris();
+  }
+  co_return Response::Json(wire::PrintJson(page));
+}
+
 }  // namespace
 
 void AddJobRoutes(MlMethods& methods, JobService& jobs) {
   using http::Method;
-  constexpr std::string_view kJobs = "/v1/projects/{project}/jobs";
-  constexpr std::string_view kJob = "/v1/projects/{project}/jobs/{job}";
-  const MethodForm job{.answer = ml::v1::Job::descriptor(), .parameters = {}};
-  const MethodForm page{.answer = ml::v1::ListJobsResponse::descriptor(),
-                        .parameters = {"filter", "pageSize", "pageToken"}};
+  const MethodForm job = JobForm();
+  const MethodForm page = PageForm();
   const MethodForm patch{.answer = ml::v1::Job::descriptor(), .parameters = {"updateMask"}};
   const MethodForm empty{.answer = google::protobuf::Empty::descriptor(), .parameters = {}};
   methods.Add(
@@ -79,6 +104,14 @@ void AddJobRoutes(MlMethods& methods, JobService& jobs) {
   methods.Add(Method::kPatch, kJob, patch, [&jobs](Request& request) { return Patch(jobs, request); });
   methods.Add(Method::kPost, "/v1/projects/{project}/jobs/{job}:cancel", empty,
               [&jobs](Request& request) { return Cancel(jobs, request); });
+}
+
+void AddJobRoutesOfReplicas(MlMethods& methods, JobService& jobs) {
+  using http::Method;
+  methods.Add(Method::kGet, kJobs, PageForm(),
+              [&jobs](Request& request) { return ListInReplica(jobs, request); });
+  methods.Add(Method::kGet, kJob, JobForm(),
+              [&jobs](Request& request) { return GetInReplica(jobs, request); });
 }
 
 }  // namespace trainyard::api

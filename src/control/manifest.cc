@@ -171,7 +171,8 @@ replica::v1::Manifest MakeManifest(const Settings& settings, const v1::JobRecord
   manifest.mutable_places()->set_attempt_dir(settings.attempts_dir + "/" + manifest.attempt_id());
   manifest.mutable_places()->set_environments_dir(settings.environments_dir);
   manifest.mutable_places()->set_images_dir(settings.images_dir);
-  manifest.mutable_places()->set_server_socket(settings.server_socket);
+  manifest.mutable_places()->set_attach_socket(settings.attach_socket);
+  manifest.mutable_places()->set_replica_socket(settings.replica_socket);
   *manifest.mutable_limits() = MakeLimits(settings, job, record);
   manifest.set_network(record.endpoint().port() == kIsolatedPort ? replica::v1::Manifest::ISOLATED
                                                                  : replica::v1::Manifest::HOST);

@@ -28,7 +28,8 @@ v1::JobRecord MakeRecord() {
 
 const Settings kSettings{.attempts_dir = "/d/attempts",
                          .environments_dir = "/d/environments",
-                         .server_socket = "/d/run/server.sock",
+                         .attach_socket = "/d/run/attach.sock",
+                         .replica_socket = "/d/run/replica.sock",
                          .secret = "s",
                          .stop_grace = std::chrono::seconds(7)};
 
@@ -37,6 +38,8 @@ TEST(Manifest, SaysWhatAReplicaNeeds) {
   EXPECT_EQ(manifest.attempt_id(), "12-worker-replica-3-2");
   EXPECT_EQ(manifest.task_name(), "worker-replica-3");
   EXPECT_EQ(manifest.places().attempt_dir(), "/d/attempts/12-worker-replica-3-2");
+  EXPECT_EQ(manifest.places().attach_socket(), "/d/run/attach.sock");
+  EXPECT_EQ(manifest.places().replica_socket(), "/d/run/replica.sock");
   EXPECT_EQ(manifest.limits().stop_grace_ms(), 7000);
   EXPECT_EQ(manifest.port(), 20001);
   EXPECT_EQ(manifest.program().args_size(), 3);

@@ -15,7 +15,8 @@ struct Settings {
   std::string attempts_dir;                        ///< a folder per attempt
   std::string environments_dir;                    ///< runtimes and package layers
   std::string images_dir;                          ///< pulled images
-  std::string server_socket;                       ///< where supervisors attach
+  std::string attach_socket;                       ///< where supervisors attach
+  std::string replica_socket;                      ///< where replicas and their packages' downloads ask
   std::string secret;                              ///< attempt tokens are derived from it; survives restarts
   std::string server_url;                          ///< "http://127.0.0.1:8470": in webAccessUris
   std::chrono::milliseconds stop_grace{30'000};    ///< from SIGTERM to SIGKILL

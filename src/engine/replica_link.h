@@ -39,8 +39,8 @@ class ReplicaLinkObserver {
 };
 
 /// `GET /replica/v1/attach` with `Upgrade: trainyard-replica`: decodes frames for the observer, which
-/// outlives the handler. Refuses a connection that does not come through the server's Unix socket only by its
-/// Hello (the observer checks the token).
+/// outlives the handler. For the supervisors' socket alone; who connects there proves by its Hello whose
+/// supervisor it is (the observer checks the token).
 [[nodiscard]] http::Handler AttachHandler(ReplicaLinkObserver& observer);
 
 }  // namespace trainyard::engine

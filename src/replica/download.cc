@@ -126,13 +126,12 @@ Status SaveResponse(int socket, const std::string& path) {
 
 Status Download(const DownloadSource& source, const std::string& uri, const std::string& path) {
   TY_TRY(const wire::ObjectUri object, wire::ObjectUri::Parse(uri));
-  TY_TRY(const UniqueFd socket, ConnectUnix(source.server_socket, 0));
+  TY_TRY(const UniqueFd socket, ConnectUnix(source.replica_socket, 0));
   const timeval silence{.tv_sec = kSilenceSecondsMax, .tv_usec = 0};
   setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &silence, sizeof(silence));
   setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &silence, sizeof(silence));
   std::string request = "GET /storage/v1/b/" + Escape(object.bucket) + "/o/" + Escape(object.object);
-  request += "?alt=media HTTP/1.1\r\nHost: trainyard\r\nConnection: close\r\nAuthorization: Bearer " +
-             source.token + "\r\n\r\n";
+  request += "?alt=media HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
   for (std::string_view rest = request; !rest.empty();) {
     const ssize_t sent = send(socket.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;

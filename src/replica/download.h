@@ -8,8 +8,7 @@ namespace trainyard::replica {
 
 /// Where packages come from.
 struct DownloadSource {
-  std::string server_socket;
-  std::string token;  ///< the attempt's
+  std::string replica_socket;  ///< of the server: the API that replicas have
 };
 
 /// Fetches gs://BUCKET/OBJECT from the server's storage API into a file. Blocks. Errors: kNotFound: no such

@@ -56,14 +56,6 @@ const std::vector<std::string>& SystemCaBundles() {
   return kPlaces;
 }
 
-std::string FrontTlsSocket(const std::string& server_socket) {
-  return FolderOf(server_socket) + "/front-tls.sock";
-}
-
-std::string FrontPlainSocket(const std::string& server_socket) {
-  return FolderOf(server_socket) + "/front.sock";
-}
-
 Channels FindChannels(const v1::Manifest& manifest, bool fenced) {
   if (!manifest.has_google_front() || !fenced) return {};
   const v1::GoogleFront& front = manifest.google_front();

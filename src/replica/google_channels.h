@@ -25,11 +25,6 @@ inline constexpr std::string_view kOwnAuthority = "ca.pem";
 /// Files in which programs look for the machine's certificate authorities, by distribution.
 [[nodiscard]] const std::vector<std::string>& SystemCaBundles();
 
-/// Unix sockets of the front, beside the server's: what a relay joins ports 443 and 80 of a replica's own
-/// network to. Pure.
-[[nodiscard]] std::string FrontTlsSocket(const std::string& server_socket);
-[[nodiscard]] std::string FrontPlainSocket(const std::string& server_socket);
-
 /// Which of the channels one replica has.
 struct Channels {
   bool names = false;  ///< Google's names lead to the front: TensorFlow, gsutil, gcloud, curl

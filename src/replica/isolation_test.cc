@@ -237,7 +237,7 @@ TEST_F(DegradedTest, AnOrdinaryUserRunsInAUserNamespace) {
   fs::permissions(
       copy, fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec | fs::perms::others_read);
   StartServer();
-  ASSERT_EQ(chown(manifest_.places().server_socket().c_str(), kNobody, kNobody), 0);
+  ASSERT_EQ(chown(manifest_.places().attach_socket().c_str(), kNobody, kNobody), 0);
   supervisor_ = fork();
   if (supervisor_ == 0) {
     if (setgid(kNobody) != 0 || setuid(kNobody) != 0) _exit(1);

@@ -70,7 +70,7 @@ Status DownloadPatiently(const DownloadSource& source, Reporter& reporter, const
 
 int Prepare(ProgramSource& source, const v1::Manifest& manifest) {
   Reporter reporter;
-  const DownloadSource packages{manifest.places().server_socket(), manifest.token()};
+  const DownloadSource packages{.replica_socket = manifest.places().replica_socket()};
   const PreparationHooks hooks{
       .info = [&reporter](std::string_view line) { reporter.Send(kInfo, line); },
       .error = [&reporter](std::string_view line) { reporter.Send(kError, line); },

@@ -58,7 +58,7 @@ Supervisor::Supervisor(Setup setup, ProgramSource& source)
     : setup_(std::move(setup)),
       source_(source),
       log_(setup_.spool, NowNs),
-      link_(setup_.manifest.places().server_socket(), setup_.manifest.token(), *this),
+      link_(setup_.manifest.places().attach_socket(), setup_.manifest.token(), *this),
       signals_(OpenSignals()),
       now_(std::chrono::steady_clock::now()) {}
 

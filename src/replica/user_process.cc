@@ -95,11 +95,10 @@ Result<std::optional<ReplicaNetwork>> MakeNetwork(const ProgramStart& start) {
   if (manifest.network() != v1::Manifest::ISOLATED) return std::nullopt;
   const auto url = manifest.environment().find("STORAGE_EMULATOR_HOST");
   TY_TRY(const int port, PortOfUrl(url != manifest.environment().end() ? url->second : ""));
-  const std::string& server = manifest.places().server_socket();
-  std::vector<ReplicaNetwork::Door> doors = {{.port = port, .socket = server}};
+  std::vector<ReplicaNetwork::Door> doors = {{.port = port, .socket = manifest.places().replica_socket()}};
   if (manifest.has_google_front()) {
-    doors.push_back({.port = 443, .socket = FrontTlsSocket(server)});
-    doors.push_back({.port = 80, .socket = FrontPlainSocket(server)});
+    doors.push_back({.port = 443, .socket = manifest.google_front().tls_socket()});
+    doors.push_back({.port = 80, .socket = manifest.google_front().plain_socket()});
   }
   auto network = ReplicaNetwork::Create({.dir = start.dir,
                                          .job_uid = manifest.job_uid(),

@@ -73,27 +73,28 @@ Result<std::string> DataDirectory::Secret() const {
 }
 
 Status DataDirectory::Announce(const Presence& presence) const {
-  boost::json::object json{{"url", presence.url},
-                           {"tls_url", presence.tls_url},
-                           {"ca_file", presence.ca_file},
-                           {"project", presence.project},
-                           {"pid", presence.pid}};
+  boost::json::object json{
+      {"url", presence.url},         {"tls_url", presence.tls_url}, {"replica_port", presence.replica_port},
+      {"ca_file", presence.ca_file}, {"project", presence.project}, {"pid", presence.pid}};
   return WriteFileAtomically(Path("run/server.json"), boost::json::serialize(json) + "\n", 0600);
 }
 
-std::uint16_t DataDirectory::FormerPort() const {
+DataDirectory::FormerPorts DataDirectory::ReadFormerPorts() const {
   Result<std::string> text = ReadFile(Path("run/server.json"), kSmallFileBytesMax);
-  if (!text) return 0;
+  if (!text) return {};
   boost::system::error_code error;
   boost::json::value json = boost::json::parse(*text, error);
-  if (error || !json.is_object()) return 0;
-  const boost::json::value* url = json.as_object().if_contains("url");
-  if (url == nullptr || !url->is_string()) return 0;
-  std::string_view address = url->as_string();
-  std::string_view digits = address.substr(address.rfind(':') + 1);
-  std::uint16_t port = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  return port;
+  if (error || !json.is_object()) return {};
+  FormerPorts ports;
+  if (const boost::json::value* url = json.as_object().if_contains("url");
+      url != nullptr && url->is_string()) {
+    std::string_view address = url->as_string();
+    std::string_view digits = address.substr(address.rfind(':') + 1);
+    std::from_chars(digits.data(), digits.data() + digits.size(), ports.plain);
+  }
+  if (const boost::json::value* port = json.as_object().if_contains("replica_port"); port != nullptr)
+    ports.replicas = port->to_number<std::uint16_t>(error);
+  return ports;
 }
 
 }  // namespace trainyard::server

@@ -27,7 +27,12 @@ class DataDirectory {
   [[nodiscard]] std::string images_dir() const { return Path("images"); }
   /// Credentials of registries: what `trainyard registries login` wrote.
   [[nodiscard]] std::string registries_dir() const { return Path("registries"); }
-  [[nodiscard]] std::string server_socket() const { return Path("run/server.sock"); }
+  /// Sockets by purpose; docs/adr/0022.
+  [[nodiscard]] std::string admin_socket() const { return Path("run/admin.sock"); }
+  [[nodiscard]] std::string attach_socket() const { return Path("run/attach.sock"); }
+  [[nodiscard]] std::string replica_socket() const { return Path("run/replica.sock"); }
+  [[nodiscard]] std::string front_tls_socket() const { return Path("run/front-tls.sock"); }
+  [[nodiscard]] std::string front_plain_socket() const { return Path("run/front.sock"); }
   [[nodiscard]] std::string tls_dir() const { return Path("tls"); }
   /// What replicas see of the front: the CA bundle and gsutil's settings.
   [[nodiscard]] std::string front_dir() const { return Path("front"); }
@@ -39,15 +44,20 @@ class DataDirectory {
   struct Presence {
     std::string url;
     std::string tls_url;
+    std::uint16_t replica_port = 0;  ///< of the loopback, for replicas in the machine's network; 0: none
     std::string ca_file;
     std::string project;
     std::int64_t pid = 0;
   };
   [[nodiscard]] Status Announce(const Presence& presence) const;
 
-  /// The plain port of the server that was here before; 0 if there was none. Environment variables of
-  /// replicas that live on name it.
-  [[nodiscard]] std::uint16_t FormerPort() const;
+  /// Ports of the server that was here before; 0 for those that there were none of. Clients' environments
+  /// name the plain one, those of replicas that live on the replicas' one.
+  struct FormerPorts {
+    std::uint16_t plain = 0;
+    std::uint16_t replicas = 0;
+  };
+  [[nodiscard]] FormerPorts ReadFormerPorts() const;
 
  private:
   DataDirectory(std::string path, UniqueFd lock) : path_(std::move(path)), lock_(std::move(lock)) {}

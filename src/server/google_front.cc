@@ -104,13 +104,12 @@ Result<std::unique_ptr<GoogleFront>> GoogleFront::Open(const Setup& setup, contr
   auto state = std::make_unique<State>(setup, settings);
   const std::string bundle = setup.data.front_dir() + "/ca-bundle.pem";
   TY_RETURN_IF_ERROR(WriteFiles(setup, bundle));
-  const std::string socket = setup.data.server_socket();
-  TY_RETURN_IF_ERROR(state->server.ListenUnixTls(replica::FrontTlsSocket(socket), setup.identity,
-                                                 http::FramingRules::kChunkedWins));
-  TY_RETURN_IF_ERROR(
-      state->server.ListenUnix(replica::FrontPlainSocket(socket), http::FramingRules::kChunkedWins));
-
   replica::v1::GoogleFront told;
+  told.set_tls_socket(setup.data.front_tls_socket());
+  told.set_plain_socket(setup.data.front_plain_socket());
+  TY_RETURN_IF_ERROR(
+      state->server.ListenUnixTls(told.tls_socket(), setup.identity, http::FramingRules::kChunkedWins));
+  TY_RETURN_IF_ERROR(state->server.ListenUnix(told.plain_socket(), http::FramingRules::kChunkedWins));
   told.set_ca_bundle(bundle);
   for (const std::string_view name : front::kTlsHosts) told.add_host_names(std::string(name));
   if (const Result<std::string> address = state->Listen(setup)) {

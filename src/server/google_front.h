@@ -37,7 +37,7 @@ class GoogleFront {
  public:
   struct Setup {
     boost::asio::io_context& loop;
-    const http::Router& api;  ///< of the server's own port
+    const http::Router& api;  ///< what replicas have of it
     storage::Buckets& buckets;
     const DataDirectory& data;
     std::string project;

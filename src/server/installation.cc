@@ -4,25 +4,12 @@
 #include <cstring>
 #include <filesystem>
 
-#include "api/batch_handlers.h"
-#include "api/discovery_handlers.h"
-#include "api/job_handlers.h"
-#include "api/logging_handlers.h"
-#include "api/metadata_handlers.h"
-#include "api/metrics_handlers.h"
-#include "api/ml_methods.h"
-#include "api/policy_handlers.h"
-#include "api/project_handlers.h"
-#include "api/shell_handlers.h"
-#include "api/status_handlers.h"
-#include "api/storage_handlers.h"
-#include "api/study_handlers.h"
-#include "engine/replica_link.h"
 #include "environment/python_probe.h"
 #include "environment/site_hook.h"
 #include "image/image.h"
 #include "server/google_front.h"
 #include "server/machine.h"
+#include "server/routes.h"
 
 namespace trainyard::server {
 
@@ -113,7 +100,8 @@ control::Settings Installation::MakeSettings(const ServeOptions& options, const 
   return {.attempts_dir = data.attempts_dir(),
           .environments_dir = data.environments_dir(),
           .images_dir = data.images_dir(),
-          .server_socket = data.server_socket(),
+          .attach_socket = data.attach_socket(),
+          .replica_socket = data.replica_socket(),
           .secret = std::move(secret),
           .stop_grace = options.stop_grace,
           .restart_pause = options.restart_pause,
@@ -160,31 +148,26 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
 }
 
 void Installation::AddRoutes() {
-  api::AddHealthRoute(router_);
-  api::AddDiscoveryRoutes(router_);
-  api::MlMethods ml(router_, request_quota_);
-  api::AddJobRoutes(ml, jobs_);
-  api::AddPolicyRoutes(ml, jobs_);
-  api::AddProjectRoutes(ml);
-  api::AddStudyRoutes(ml, *stores_.studies);
-  api::AddShellRoutes(router_, jobs_);
-  api::AddStatusRoutes(router_, jobs_);
-  api::AddStorageRoutes(router_, *stores_.buckets);
-  api::AddBatchRoutes(router_);
-  api::AddLoggingRoutes(router_, *stores_.logs, *stores_.tails);
-  api::AddMetadataRoutes(
-      router_, {.project = options_.project,
-                .universe_domain = [this] { return "localhost:" + std::to_string(tls_port_); },
-                .access_token = [this](std::string_view host) { return TokenForHost(settings_, host); }});
-  api::AddMetricsRoutes(router_, {.jobs = jobs_, .usage = *stores_.usage, .requests = request_counts_});
-  api::AddMaintenanceRoute(router_, jobs_);
-  router_.Add(http::Method::kGet, "/replica/v1/attach", engine::AttachHandler(jobs_));
+  const ApiParts parts{
+      .jobs = jobs_,
+      .studies = *stores_.studies,
+      .buckets = *stores_.buckets,
+      .logs = *stores_.logs,
+      .tails = *stores_.tails,
+      .usage = *stores_.usage,
+      .request_quota = request_quota_,
+      .request_counts = request_counts_,
+      .metadata = {.project = options_.project,
+                   .universe_domain = [this] { return "localhost:" + std::to_string(tls_port_); },
+                   .access_token = [this](std::string_view host) { return TokenForHost(settings_, host); }}};
+  AddAdministrationRoutes(administration_routes_, parts);
+  AddReplicaRoutes(replica_routes_, parts);
+  AddSupervisorRoutes(supervisor_routes_, jobs_);
 }
 
-void Installation::SetAddress(const std::string& url,
-                              std::map<std::string, std::string> replica_environment) {
+void Installation::SetAddress(const std::string& url, std::uint16_t tls_port) {
   settings_.server_url = url;
-  settings_.replica_environment = std::move(replica_environment);
+  tls_port_ = tls_port;
 }
 
 }  // namespace trainyard::server

@@ -3,7 +3,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 
@@ -27,9 +26,9 @@
 
 namespace trainyard::server {
 
-/// Everything of a server but its sockets: the stores of its data directory, the jobs on them, and the router
-/// of its API. Made before the loop runs; after that loop thread only. The members are in the order in which
-/// they need each other.
+/// Everything of a server but its sockets: the stores of its data directory, the jobs on them, and the
+/// routers of its API. Made before the loop runs; after that loop thread only. The members are in the order
+/// in which they need each other.
 class Installation {
  public:
   /// Blocking. Errors: what is wrong with the data directory or its databases. `loop` and `options` outlive
@@ -40,8 +39,7 @@ class Installation {
   Installation& operator=(const Installation&) = delete;
 
   /// What is known only once it listens; before the loop runs.
-  void SetAddress(const std::string& url, std::map<std::string, std::string> replica_environment);
-  void SetTlsPort(std::uint16_t port) { tls_port_ = port; }
+  void SetAddress(const std::string& url, std::uint16_t tls_port);
 
   [[nodiscard]] const Clock& clock() const noexcept { return foundation_->clock; }
   [[nodiscard]] const DataDirectory& data() const noexcept { return data_; }
@@ -49,7 +47,10 @@ class Installation {
   [[nodiscard]] control::JobService& jobs() noexcept { return jobs_; }
   [[nodiscard]] studies::StudyService& studies() noexcept { return *stores_.studies; }
   [[nodiscard]] storage::Buckets& buckets() noexcept { return *stores_.buckets; }
-  [[nodiscard]] const http::Router& router() const noexcept { return router_; }
+  /// By purpose of a socket: routes.h.
+  [[nodiscard]] const http::Router& administration_routes() const noexcept { return administration_routes_; }
+  [[nodiscard]] const http::Router& replica_routes() const noexcept { return replica_routes_; }
+  [[nodiscard]] const http::Router& supervisor_routes() const noexcept { return supervisor_routes_; }
   [[nodiscard]] http::RequestCounts& request_counts() noexcept { return request_counts_; }
 
  private:
@@ -104,7 +105,9 @@ class Installation {
   control::RequestQuota request_quota_;
   http::RequestCounts request_counts_;
   std::uint16_t tls_port_ = 0;
-  http::Router router_;
+  http::Router administration_routes_;
+  http::Router replica_routes_;
+  http::Router supervisor_routes_;
 };
 
 }  // namespace trainyard::server

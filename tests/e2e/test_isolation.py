@@ -67,7 +67,7 @@ REFUSED = ("PermissionError", "OSError: [Errno 30]")
 EXPECTED = {  # attempt: the list that it finds, or how its error begins
     "secrets": [], "after": [], "processes": [], "proc": [], "readable": [],
     "ptrace": NOT_THERE, "memory": NOT_THERE, "interrupt": NOT_THERE, "system_v": NOT_THERE, "door": NOT_THERE, "door_by_root": NOT_THERE,
-    "manifest": NOT_THERE, "server_socket": NOT_THERE,
+    "manifest": NOT_THERE, "attach_socket": NOT_THERE, "admin_socket": NOT_THERE,
     "cgroup": REFUSED, "kernel_setting": REFUSED, "write_environment": REFUSED, "write_bundle": REFUSED,
     "servers_environ": REFUSED, "unmount": REFUSED, "mount_proc": REFUSED, "writable_again": REFUSED, "device_node": REFUSED,
 }
@@ -110,7 +110,7 @@ def test_a_made_up_token_is_sent_away(token, server, upload):
     hello = field(1, field(1, first.folder.name.encode()) + field(2, token.encode()) + b"\x18\x03")
     with socket.socket(socket.AF_UNIX) as link:
         link.settimeout(60)
-        link.connect(str(server.data / "run/server.sock"))
+        link.connect(str(server.data / "run/attach.sock"))
         link.sendall(b"GET /replica/v1/attach HTTP/1.1\r\nHost: trainyard\r\nConnection: Upgrade\r\nUpgrade: trainyard-replica\r\n\r\n")
         answer = b""
         while b"\r\n\r\n" not in answer:

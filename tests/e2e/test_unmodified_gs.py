@@ -211,7 +211,7 @@ def test_without_port_443_the_job_says_what_works(make_server, probe, tmp_path, 
     server = make_server()
     seen = probe(server, "less")
     assert not (seen["names"]["storage.googleapis.com"] or "").startswith("127.")
-    assert seen["environment"]["CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE"] == server.url + "/storage/v1/"
+    assert seen["environment"]["CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE"] == server.replica_url + "/storage/v1/"
     lines = [text for text in server.texts("less") if text.startswith("gs:// works here")]
     assert len(lines) == 1 and "not for TensorFlow, gsutil" in lines[0] and "port 443" in lines[0]
     assert "TensorFlow's gs:// and gsutil will not work in replicas" in server.stderr()

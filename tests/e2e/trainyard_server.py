@@ -44,6 +44,7 @@ class Server:
         assert line.startswith("listening on http://"), (line, self.stderr())
         self.url = line.split()[-1]
         self.presence = json.loads((self.data / "run/server.json").read_text())
+        self.replica_url = f"http://127.0.0.1:{self.presence.get('replica_port', 0)}"  # what replicas are told
 
     def stderr(self):
         return (self.data / "server.log").read_text(errors="replace")

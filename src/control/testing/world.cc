@@ -100,7 +100,7 @@ World::World(placement::Capacity capacity) : catalogue_(OneRuntime()), capacity_
   engine_ = std::make_unique<FaultyEngine>(*replicas_);
   settings_ = {.attempts_dir = folder_ / "attempts",
                .environments_dir = folder_ / "environments",
-               .server_socket = folder_ / "server.sock",
+               .attach_socket = folder_ / "attach.sock",
                .secret = "secret",
                .restart_pause = std::chrono::milliseconds(0),
                .retry_pause = std::chrono::milliseconds(1)};

@@ -72,7 +72,8 @@ AttemptFixture::AttemptFixture() : dir_{folder_.path() + "/attempts/7-master-rep
   manifest_.mutable_program()->set_python_module("trainer.task");
   manifest_.mutable_places()->set_attempt_dir(dir_.path);
   manifest_.mutable_places()->set_environments_dir(folder_.path() + "/environments");
-  manifest_.mutable_places()->set_server_socket(folder_.path() + "/run/server.sock");
+  manifest_.mutable_places()->set_attach_socket(folder_.path() + "/run/attach.sock");
+  manifest_.mutable_places()->set_replica_socket(manifest_.places().attach_socket());  // FakeServer has both
   manifest_.mutable_limits()->set_stop_grace_ms(20'000);
   manifest_.set_network(v1::Manifest::HOST);
   manifest_.set_address("127.77.0.1");
@@ -114,7 +115,7 @@ void AttemptFixture::PreparedBy(const std::string& script) {
 }
 
 void AttemptFixture::StartServer() {
-  server_ = std::make_unique<FakeServer>(manifest_.places().server_socket(), memory_);
+  server_ = std::make_unique<FakeServer>(manifest_.places().attach_socket(), memory_);
 }
 
 void AttemptFixture::StartSupervisor(const std::vector<std::string>& options) {

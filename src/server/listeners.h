@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/result.h"
+#include "front/real_buckets.h"
+#include "http/router.h"
+#include "http/server.h"
+#include "server/data_directory.h"
+#include "server/google_front.h"
+#include "server/serve_options.h"
+
+namespace boost::asio {
+class io_context;
+}  // namespace boost::asio
+
+namespace trainyard::server {
+
+class Installation;
+
+/// For whom a socket is. What each may ask: routes.h.
+enum class Purpose {
+  kAdministration,  ///< users and their clients: TCP, TLS, DATA/run/admin.sock
+  kReplicas,        ///< training programs: TCP, DATA/run/replica.sock, and the front's (google_front.h)
+  kSupervisors,     ///< `trainyard replica`: DATA/run/attach.sock
+};
+
+/// The limits, the counts and the log of the servers of one purpose.
+[[nodiscard]] http::ServerOptions OptionsOf(Purpose purpose, const ServeOptions& options,
+                                            Installation& installation);
+
+/// All sockets of an installation: an http::Server for each purpose, so that what answers on a socket is
+/// decided by the socket. Loop thread only; the same lifecycle as http::Server. docs/adr/0022.
+class Listeners {
+ public:
+  /// Opens the sockets of clients and replicas, and tells the installation where they are. `options` and
+  /// `installation` outlive it. Errors: a port or a file that cannot be had.
+  [[nodiscard]] static Result<std::unique_ptr<Listeners>> Open(boost::asio::io_context& loop,
+                                                               const ServeOptions& options,
+                                                               Installation& installation);
+  Listeners(const Listeners&) = delete;
+  Listeners& operator=(const Listeners&) = delete;
+
+  /// Lets supervisors in, once the installation knows their attempts.
+  [[nodiscard]] Status LetSupervisorsIn();
+
+  /// What clients of this machine are told.
+  [[nodiscard]] const DataDirectory::Presence& presence() const noexcept { return presence_; }
+
+  void Stop();
+  [[nodiscard]] std::size_t connection_count() const noexcept;
+
+ private:
+  Listeners(boost::asio::io_context& loop, const ServeOptions& options, Installation& installation,
+            std::unique_ptr<front::RealBuckets> real_buckets);
+  Result<http::TlsIdentity> ListenForClients();
+  Status ListenForReplicas();
+  Status OpenFront(boost::asio::io_context& loop, const http::TlsIdentity& identity);
+
+  const ServeOptions& options_;
+  Installation& installation_;
+  std::unique_ptr<front::RealBuckets> real_buckets_;
+  http::Router administration_routes_;  ///< with the real buckets, if there are some
+  http::Router replica_routes_;         ///< the same
+  http::Server administration_;
+  http::Server replicas_;
+  http::Server supervisors_;
+  std::unique_ptr<GoogleFront> front_;
+  DataDirectory::FormerPorts former_;
+  std::uint16_t plain_port_ = 0;
+  DataDirectory::Presence presence_;
+};
+
+}  // namespace trainyard::server

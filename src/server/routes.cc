@@ -1,0 +1,59 @@
+#include "server/routes.h"
+
+#include "api/batch_handlers.h"
+#include "api/discovery_handlers.h"
+#include "api/job_handlers.h"
+#include "api/logging_handlers.h"
+#include "api/metrics_handlers.h"
+#include "api/ml_methods.h"
+#include "api/policy_handlers.h"
+#include "api/project_handlers.h"
+#include "api/replica_refusals.h"
+#include "api/shell_handlers.h"
+#include "api/status_handlers.h"
+#include "api/storage_handlers.h"
+#include "api/study_handlers.h"
+#include "control/job_service.h"
+#include "engine/replica_link.h"
+
+namespace trainyard::server {
+
+namespace {
+
+/// What both sides have.
+void AddSharedRoutes(http::Router& router, api::MlMethods& ml, const ApiParts& parts) {
+  api::AddHealthRoute(router);
+  api::AddDiscoveryRoutes(router);
+  api::AddProjectRoutes(ml);
+  api::AddStudyRoutes(ml, parts.studies);
+  api::AddStorageRoutes(router, parts.buckets);
+  api::AddBatchRoutes(router);
+  api::AddLoggingRoutes(router, parts.logs, parts.tails);
+  api::AddMetadataRoutes(router, parts.metadata);
+}
+
+}  // namespace
+
+void AddAdministrationRoutes(http::Router& router, const ApiParts& parts) {
+  api::MlMethods ml(router, parts.request_quota);
+  AddSharedRoutes(router, ml, parts);
+  api::AddJobRoutes(ml, parts.jobs);
+  api::AddPolicyRoutes(ml, parts.jobs);
+  api::AddShellRoutes(router, parts.jobs);
+  api::AddStatusRoutes(router, parts.jobs);
+  api::AddMetricsRoutes(router, {.jobs = parts.jobs, .usage = parts.usage, .requests = parts.request_counts});
+  api::AddMaintenanceRoute(router, parts.jobs);
+}
+
+void AddReplicaRoutes(http::Router& router, const ApiParts& parts) {
+  api::MlMethods ml(router, parts.request_quota);
+  AddSharedRoutes(router, ml, parts);
+  api::AddJobRoutesOfReplicas(ml, parts.jobs);
+  api::AddReplicaRefusals(router);
+}
+
+void AddSupervisorRoutes(http::Router& router, control::JobService& jobs) {
+  router.Add(http::Method::kGet, "/replica/v1/attach", engine::AttachHandler(jobs));
+}
+
+}  // namespace trainyard::server

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "api/metadata_handlers.h"
+#include "http/router.h"
+
+namespace trainyard::control {
+class JobService;
+class RequestQuota;
+}  // namespace trainyard::control
+
+namespace trainyard::http {
+struct RequestCounts;
+}  // namespace trainyard::http
+
+namespace trainyard::logs {
+class LogStore;
+class LogTails;
+}  // namespace trainyard::logs
+
+namespace trainyard::metrics {
+class UsageHistory;
+}  // namespace trainyard::metrics
+
+namespace trainyard::storage {
+class Buckets;
+}  // namespace trainyard::storage
+
+namespace trainyard::studies {
+class StudyService;
+}  // namespace trainyard::studies
+
+/// Which part of the API answers on which sockets (docs/adr/0022). What is given outlives the routers.
+namespace trainyard::server {
+
+struct ApiParts {
+  control::JobService& jobs;
+  studies::StudyService& studies;
+  storage::Buckets& buckets;
+  logs::LogStore& logs;
+  logs::LogTails& tails;
+  metrics::UsageHistory& usage;
+  control::RequestQuota& request_quota;
+  const http::RequestCounts& request_counts;
+  api::MetadataAnswers metadata;
+};
+
+/// Everything but what only supervisors ask.
+void AddAdministrationRoutes(http::Router& router, const ApiParts& parts);
+
+/// Buckets, the metadata server, logs, studies, and jobs to read; the rest of the API is refused by name.
+void AddReplicaRoutes(http::Router& router, const ApiParts& parts);
+
+/// The connections of supervisors, and nothing else.
+void AddSupervisorRoutes(http::Router& router, control::JobService& jobs);
+
+}  // namespace trainyard::server

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "jobs/image_reference.h"
+#include "wire/host_name.h"
 
 namespace trainyard::image {
 
@@ -98,9 +100,8 @@ Result<Reference> ParseReference(std::string_view text) {
 }
 
 bool IsLoopbackRegistry(std::string_view registry) {
-  if (registry.starts_with("[::1]")) return true;
-  const std::string_view host = registry.substr(0, registry.find(':'));
-  return host == "localhost" || host.starts_with("127.") || host.ends_with(".localhost");
+  const std::optional<std::string> host = wire::HostNameOf(registry);
+  return host && wire::IsLoopbackName(*host);
 }
 
 bool IsSha256(std::string_view digest) {

@@ -31,7 +31,7 @@ struct Reference {
 /// begins with its transport. kInvalidArgument. Pure: any thread. Source: jobs::CheckImageReference.
 [[nodiscard]] Result<Reference> ParseReference(std::string_view text);
 
-/// Whether the registry is on this machine (localhost, 127.*, [::1]): such speak without TLS.
+/// Whether the registry, "HOST[:PORT]", is on this machine (wire::IsLoopbackName): such speak without TLS.
 [[nodiscard]] bool IsLoopbackRegistry(std::string_view registry);
 
 /// "sha256:" and 64 lower-case hexadecimal digits: what may be part of a path. Pure: any thread.

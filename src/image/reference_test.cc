@@ -69,6 +69,8 @@ TEST(ParseReference, KnowsTheRegistry) {
   EXPECT_TRUE(IsLoopbackRegistry("registry.localhost:5000"));
   EXPECT_TRUE(IsLoopbackRegistry("[::1]:5000"));
   EXPECT_FALSE(IsLoopbackRegistry("localhost.example.com"));
+  EXPECT_FALSE(IsLoopbackRegistry("127.evil.example:5000"));
+  EXPECT_FALSE(IsLoopbackRegistry("[::1].evil.example"));
   EXPECT_FALSE(IsLoopbackRegistry("gcr.io"));
 }
 

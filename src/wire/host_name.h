@@ -1,0 +1,18 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+/// Host names as requests and image references write them. Pure: any thread.
+namespace trainyard::wire {
+
+/// The name in "HOST", "HOST:PORT" or "[V6]:PORT", in lower case, without the port, the brackets and the dot
+/// that may end a name. Nothing for a text that is none of these. Source: RFC 3986 section 3.2.2.
+[[nodiscard]] std::optional<std::string> HostNameOf(std::string_view authority);
+
+/// Whether a name, in lower case, always means this machine: "localhost", "*.localhost" (RFC 6761 section
+/// 6.3), an address of 127.0.0.0/8 as four decimal numbers, "::1". "127.evil.example" does not.
+[[nodiscard]] bool IsLoopbackName(std::string_view name) noexcept;
+
+}  // namespace trainyard::wire

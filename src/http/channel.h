@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "http/deadline.h"
+#include "http/peer.h"
 #include "http/transport.h"
 
 namespace trainyard::http {
@@ -48,12 +49,15 @@ class Channel {
   /// Ends pending operations and all later ones with an error.
   void Close() { transport_->Close(); }
   [[nodiscard]] std::string_view scheme() const noexcept { return transport_->scheme(); }
+  /// Who is at the other end.
+  [[nodiscard]] Peer& peer() noexcept { return peer_; }
 
  private:
   [[nodiscard]] Error Explain(Error error) const;
   asio::awaitable<Result<std::size_t>> ReadSome(std::span<std::byte> buffer, Duration wait_max);
 
   std::unique_ptr<Transport> transport_;
+  Peer peer_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;

@@ -105,6 +105,12 @@ asio::awaitable<Connection::After> Connection::Answer(RequestHead head, Framing 
   // From here on it is known where the request ends: a refusal leaves the connection usable.
   if (!request) co_return co_await Reply(ErrorResponse(std::move(request).error()), body, context);
   request->content_length = framing.content_length;
+  request->peer = &channel_->peer();
+  if (const Status admitted = co_await Admitted(*request); !admitted) {
+    Response refusal = ErrorResponse(admitted.error());
+    Log(*request, refusal.status, start);
+    co_return co_await Reply(std::move(refusal), body, context);
+  }
   const auto decoded = DecodeBody(*request, body);
   if (!decoded) co_return co_await Reply(ErrorResponse(decoded.error()), body, context);
   request->body = decoded->get() != nullptr ? decoded->get() : &body;
@@ -115,6 +121,11 @@ asio::awaitable<Connection::After> Connection::Answer(RequestHead head, Framing 
   if (response->status == 405) response->headers.Set("Allow", context_.router.Allowed(*request));
   Log(*request, response->status, start);
   co_return co_await Reply(*std::move(response), body, context);
+}
+
+asio::awaitable<Status> Connection::Admitted(const Request& request) {
+  if (context_.options.admit == nullptr) co_return Status();
+  co_return co_await context_.options.admit(request);
 }
 
 asio::awaitable<Result<Response>> Connection::Call(Request& request) {

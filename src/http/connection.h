@@ -49,6 +49,7 @@ class Connection {
   asio::awaitable<std::optional<HeadResult>> ReadHead();
   asio::awaitable<After> ServeOne();
   asio::awaitable<After> Answer(RequestHead head, Framing framing);
+  asio::awaitable<Status> Admitted(const Request& request);
   asio::awaitable<Result<Response>> Call(Request& request);
   asio::awaitable<After> Reply(Response response, RequestBody& body, ResponseContext context);
   asio::awaitable<After> Refuse(HeadError error);

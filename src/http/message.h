@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "http/peer.h"
 
 /// HTTP as handlers see it: values and two body interfaces, nothing of the transport below.
 namespace trainyard::http {
@@ -65,6 +66,7 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> parameters;  ///< from the route's pattern, decoded
   std::optional<std::uint64_t> content_length;                  ///< as announced (before decompression)
   BodyReader* body = nullptr;                                   ///< lives as long as the request
+  Peer* peer = nullptr;  ///< of its connection, which it outlives; null where there is none (tests)
 
   /// A path parameter that the route's pattern names; a CHECK if it does not.
   [[nodiscard]] const std::string& Parameter(std::string_view name) const;

@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t kOneWriteBytesMax =
     16384;  // up to here copying the body behind the head is the cheapest
 constexpr std::size_t kGzipBytesMax = std::size_t{64} << 20;
+constexpr std::string_view kNoSniff = "X-Content-Type-Options";
 
 bool IsFramingField(std::string_view name) noexcept {
   static constexpr std::array<std::string_view, 5> kNames = {"Content-Length", "Transfer-Encoding",
@@ -148,6 +149,8 @@ std::string PrintResponseHead(const Response& response, const ResponseContext& c
     AppendValue(head, value);
     head.append("\r\n");
   }
+  // No browser may take a text for a page, whoever wrote it.
+  if (!response.headers.Has(kNoSniff)) head.append(kNoSniff).append(": nosniff\r\n");
   head.append(framing_fields);
   if (!context.keep_alive) head.append("Connection: close\r\n");
   if (context.keep_alive && context.minor_version == 0) head.append("Connection: keep-alive\r\n");

@@ -23,8 +23,8 @@ struct ResponseContext {
 [[nodiscard]] std::string_view ReasonPhrase(int status) noexcept;
 
 /// The head as bytes. Control characters in field values (an object's content type, say) become spaces, so
-/// that no value can end the head. Fields that say how the body is framed are the writer's alone: a handler's
-/// are left out.
+/// that no value can end the head. Every response has X-Content-Type-Options. Fields that say how the body is
+/// framed are the writer's alone: a handler's are left out.
 [[nodiscard]] std::string PrintResponseHead(const Response& response, const ResponseContext& context,
                                             std::string_view framing_fields);
 

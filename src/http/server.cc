@@ -140,11 +140,13 @@ void Server::State::Take(Listener& listener, UniqueFd socket, int family) {
       std::ignore = ::send(socket.get(), kFull.data(), kFull.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     return;
   }
+  const Peer peer = PeerOf(socket.get());
   const asio::generic::stream_protocol protocol(family, 0);
   StreamSocket stream(loop.get_executor(), protocol, socket.Release());
   auto transport = listener.tls ? MakeTlsTransport(std::move(stream), *listener.tls)
                                 : MakePlainTransport(std::move(stream));
   auto channel = std::make_shared<Channel>(loop.get_executor(), std::move(transport));
+  channel->peer() = peer;
   tasks.Spawn(Serve(std::move(channel), listener.rules));
 }
 

@@ -3,10 +3,18 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+
+#include "http/message.h"
 
 namespace trainyard::http {
 
 struct RequestCounts;
+
+/// Whether a request may be asked at all. Called once for each, an upgrade too, when its head is parsed and
+/// before anything else looks at it; of the body nothing has been read. An error is the answer. May write
+/// request.peer->uid. Loop thread.
+using Admit = std::function<asio::awaitable<Status>(const Request& request)>;
 
 /// The server's limits. Beyond them a client is told so and let go.
 struct ServerOptions {
@@ -25,6 +33,7 @@ struct ServerOptions {
   std::chrono::milliseconds stop_wait_max{10'000};  ///< for requests in flight when the server stops
   bool log_requests = false;                        ///< a diagnostic line each, at the debug level
   RequestCounts* counts = nullptr;                  ///< counted there, if there is one; outlives the server
+  Admit admit = nullptr;                            ///< null: all requests are
 };
 
 }  // namespace trainyard::http

@@ -252,11 +252,11 @@ std::string RawClient::ReadToEnd() {
     }
     text.append(buffer.data(), static_cast<std::size_t>(got));
   }
-  while (true) {
-    const std::size_t date = text.find("Date: ");
-    if (date == std::string::npos) return text;
-    text.erase(date, text.find("\r\n", date) + 2 - date);
+  for (const std::string_view field : {"Date: ", "X-Content-Type-Options: nosniff"}) {
+    for (std::size_t at = text.find(field); at != std::string::npos; at = text.find(field, at))
+      text.erase(at, text.find("\r\n", at) + 2 - at);
   }
+  return text;
 }
 
 std::string RawClient::ReadUntil(std::string_view text) {

@@ -69,7 +69,8 @@ class RawClient {
  public:
   explicit RawClient(std::uint16_t port);
   void Send(std::string_view bytes);
-  /// Everything until the server closes, with Date fields taken out. "(reset)" is appended when it ends in a
+  /// Everything until the server closes, with the fields taken out that every response has (Date,
+  /// X-Content-Type-Options). "(reset)" is appended when it ends in a
   /// reset, "(timeout)" by time.
   std::string ReadToEnd();
   /// Until `text` has arrived; what came.

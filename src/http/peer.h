@@ -1,0 +1,31 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+namespace trainyard::http {
+
+/// One end of a TCP connection: an IPv4 address is the first four bytes.
+struct PeerAddress {
+  std::array<std::uint8_t, 16> bytes{};
+  std::uint16_t port = 0;
+  friend bool operator==(const PeerAddress&, const PeerAddress&) = default;
+};
+
+/// Who is at the other end of an accepted connection. A value, kept for as long as the connection.
+struct Peer {
+  enum class Kind : std::uint8_t { kUnknown, kTcp4, kTcp6, kUnix };
+
+  Kind kind = Kind::kUnknown;
+  PeerAddress remote;  ///< TCP
+  PeerAddress local;   ///< TCP
+  /// The account of its process. Unix: known from the beginning (SO_PEERCRED: who connected). TCP: nothing
+  /// until ServerOptions::admit has looked it up.
+  std::optional<std::uint32_t> uid;
+};
+
+/// Of a connected socket. What the kernel does not say stays kUnknown.
+[[nodiscard]] Peer PeerOf(int socket) noexcept;
+
+}  // namespace trainyard::http

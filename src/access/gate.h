@@ -1,0 +1,48 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <cstdint>
+#include <functional>
+
+#include "access/account_rules.h"
+#include "access/host_rules.h"
+#include "access/peer_uid.h"
+#include "http/server_options.h"
+
+namespace trainyard::access {
+
+/// Whether an attempt that lives runs as this account: a container's own USER, say. Called only for accounts
+/// that no other rule answers.
+using IsAttemptUid = std::function<boost::asio::awaitable<bool>(std::uint32_t uid)>;
+
+/// What one gate lets through.
+struct GateOptions {
+  AllowedHosts hosts;
+  Accounts accounts;
+  IsAttemptUid is_attempt_uid = nullptr;  ///< only where replicas ask; null: no account is an attempt's
+  std::string xml_storage_host;  ///< below this name paths are objects of storage's XML API; empty: nowhere
+};
+
+/// Decides for one purpose (administration; replicas and the front) whether a request may be asked: by
+/// account, host, page and body, in this order. A Unix socket takes any Host. Loop thread only. Outlives the
+/// servers that have its Admit().
+class Gate {
+ public:
+  /// `uids` outlives the gate.
+  Gate(const PeerUids& uids, GateOptions options) : uids_(uids), options_(std::move(options)) {}
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+
+  /// For http::ServerOptions::admit.
+  [[nodiscard]] http::Admit Admit() const;
+
+ private:
+  boost::asio::awaitable<Status> CheckAccount(const http::Request& request) const;
+  [[nodiscard]] Status CheckRequest(const http::Request& request) const;
+  static boost::asio::awaitable<Status> Check(const Gate& gate, const http::Request& request);
+
+  const PeerUids& uids_;
+  GateOptions options_;
+};
+
+}  // namespace trainyard::access

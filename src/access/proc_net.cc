@@ -1,0 +1,106 @@
+#include "access/proc_net.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstddef>
+#include <cstring>
+#include <string>
+
+#include "async/file.h"
+
+namespace trainyard::access {
+
+namespace {
+
+using http::Peer;
+using http::PeerAddress;
+
+constexpr std::size_t kWordBytes = 4;
+
+/// "0100007F:2116": each word of the address as a number in the machine's own order, then the port.
+std::string Printed(const PeerAddress& address, std::size_t bytes) {
+  static constexpr std::string_view kDigits = "0123456789ABCDEF";
+  std::string text;
+  const auto add = [&text](std::uint32_t value, int digits) {
+    for (int i = digits - 1; i >= 0; --i) text += kDigits[(value >> (4 * i)) & 0xf];
+  };
+  for (std::size_t at = 0; at < bytes; at += kWordBytes) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, address.bytes.data() + at, kWordBytes);
+    add(word, 8);
+  }
+  text += ':';
+  add(address.port, 4);
+  return text;
+}
+
+/// Takes the next word off the front of a line.
+std::string_view TakeWord(std::string_view& line) {
+  const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
+  line.remove_prefix(begin);
+  const std::string_view word = line.substr(0, line.find(' '));
+  line.remove_prefix(word.size());
+  return word;
+}
+
+/// An IPv4 address as a socket of IPv6 has it: a client may speak IPv4 through one.
+PeerAddress Mapped(const PeerAddress& address) {
+  PeerAddress mapped{.bytes = {}, .port = address.port};
+  mapped.bytes[10] = mapped.bytes[11] = 0xff;
+  std::copy_n(address.bytes.begin(), kWordBytes, mapped.bytes.begin() + 12);
+  return mapped;
+}
+
+/// The line's owner, if the line is of the connection and a process has the socket.
+std::optional<std::uint32_t> OwnerInLine(std::string_view line, std::string_view local,
+                                         std::string_view remote) {
+  constexpr std::string_view kListening = "0A";
+  TakeWord(line);  // number
+  if (TakeWord(line) != local || TakeWord(line) != remote || TakeWord(line) == kListening)
+    return std::nullopt;
+  for (int skipped = 0; skipped < 3; ++skipped) TakeWord(line);  // queues, timer, retransmits
+  const std::string_view owner = TakeWord(line);
+  TakeWord(line);  // timeout
+  const std::string_view inode = TakeWord(line);
+  std::uint32_t uid = 0;
+  const auto [end, error] = std::from_chars(owner.data(), owner.data() + owner.size(), uid);
+  if (error != std::errc() || end != owner.data() + owner.size() || inode.empty() || inode == "0")
+    return std::nullopt;
+  return uid;
+}
+
+std::optional<std::uint32_t> Find(std::string_view text, const PeerAddress& local, const PeerAddress& remote,
+                                  std::size_t bytes) {
+  const std::string of_local = Printed(local, bytes);
+  const std::string of_remote = Printed(remote, bytes);
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    if (const auto owner = OwnerInLine(text.substr(0, end), of_local, of_remote)) return owner;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::uint32_t> OwnerInTable(std::string_view text, const Peer& peer) {
+  constexpr std::size_t kV6Bytes = 16;
+  if (peer.kind != Peer::Kind::kTcp4) return Find(text, peer.remote, peer.local, kV6Bytes);
+  if (const auto owner = Find(text, peer.remote, peer.local, kWordBytes)) return owner;
+  return Find(text, Mapped(peer.remote), Mapped(peer.local), kV6Bytes);
+}
+
+Result<std::optional<std::uint32_t>> OwnerInProc(const Peer& peer) {
+  constexpr std::array<const char*, 2> kTables = {"/proc/net/tcp", "/proc/net/tcp6"};
+  for (const char* table : kTables) {
+    const Result<std::string> text = ReadFile(table);
+    if (!text && text.error().code == Code::kNotFound) continue;
+    if (!text) return std::unexpected(text.error());
+    if (const auto owner = OwnerInTable(*text, peer)) return owner;
+  }
+  return std::nullopt;
+}
+
+}  // namespace trainyard::access

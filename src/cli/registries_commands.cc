@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "async/private_folder.h"
 #include "cli/images_commands.h"
 #include "cli/images_folder.h"
 #include "cli/json_value.h"
@@ -91,9 +92,8 @@ std::string RegistryOf(std::string text) {
 
 /// For this user's eyes only.
 Status MakeFolder(const std::string& folder) {
+  TY_RETURN_IF_ERROR(MakePrivateFolder(folder));
   std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + folder));
   fs::permissions(folder, fs::perms::owner_all, error);
   return {};
 }

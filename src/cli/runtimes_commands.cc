@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "async/private_folder.h"
 #include "cli/json_value.h"
 #include "cli/local_time.h"
 #include "cli/output_format.h"
@@ -197,6 +198,7 @@ ExitStatus InstallRuntime(const Arguments& arguments, const Surroundings& surrou
     say(runtime.version + " is installed already.");
     return 0;
   }
+  TY_RETURN_IF_ERROR(MakePrivateFolder(environments.parent_path()));  // the data directory
   std::error_code error;
   fs::create_directories(environments, error);
   if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + environments.string()));

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "async/file.h"
+#include "async/private_folder.h"
 #include "image/digest.h"
 #include "image/manifest.h"
 
@@ -79,9 +80,7 @@ json::array ToArray(const std::vector<std::string>& texts) { return json::array(
 
 /// Also one that was made with other permissions, by hand or by a former version.
 Status MakeOwnersFolder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + folder.string()));
+  TY_RETURN_IF_ERROR(MakePrivateFolder(folder));
   struct stat there{};
   if (::stat(folder.c_str(), &there) != 0)
     return std::unexpected(ErrnoError(errno, "stat " + folder.string()));

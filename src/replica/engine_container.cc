@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -145,6 +146,25 @@ void Leave(const ContainerRun& run, const ContainerEnd& end) {
   static_cast<void>(WriteFileAtomically(EndFile(run.dir), text, 0600));
 }
 
+struct NotedContainer {
+  std::string name;
+  std::string socket;
+};
+
+/// Lines of "NAME SOCKET".
+std::vector<NotedContainer> ParseNote(std::string_view note) {
+  std::vector<NotedContainer> noted;
+  while (!note.empty()) {
+    const std::string_view line = note.substr(0, note.find('\n'));
+    note.remove_prefix(std::min(note.size(), line.size() + 1));
+    const std::size_t blank = line.find(' ');
+    if (blank != std::string_view::npos)
+      noted.push_back(
+          {.name = std::string(line.substr(0, blank)), .socket = std::string(line.substr(blank + 1))});
+  }
+  return noted;
+}
+
 }  // namespace
 
 std::string ContainerName(const AttemptDir& dir) { return NamePrefix(FolderOf(dir.path)) + NameOf(dir.path); }
@@ -161,17 +181,24 @@ Status NoteContainer(const AttemptDir& dir, const std::string& socket, const std
 
 bool HasNotedContainers(const AttemptDir& dir) { return access(NoteFile(dir).c_str(), F_OK) == 0; }
 
+std::vector<pid_t> NotedContainerPids(const AttemptDir& dir) {
+  std::vector<pid_t> pids;
+  const auto note = ReadFile(NoteFile(dir), kNoteBytesMax);
+  if (!note) return pids;
+  for (const NotedContainer& noted : ParseNote(*note)) {
+    const auto state = EngineApi(noted.socket).Inspect(noted.name);
+    if (state && state->running && state->pid > 0) pids.push_back(static_cast<pid_t>(state->pid));
+  }
+  return pids;
+}
+
 Status RemoveNotedContainers(const AttemptDir& dir) {
   const auto note = ReadFile(NoteFile(dir), kNoteBytesMax);
   if (!note && note.error().code == Code::kNotFound) return {};
   if (!note) return std::unexpected(note.error());
-  for (std::string_view rest = *note; !rest.empty();) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-    const std::size_t blank = line.find(' ');
-    if (blank == std::string_view::npos) continue;
-    EngineApi api{std::string(line.substr(blank + 1))};
-    TY_RETURN_IF_ERROR(api.Remove(std::string(line.substr(0, blank))));
+  for (const NotedContainer& noted : ParseNote(*note)) {
+    EngineApi api{noted.socket};
+    TY_RETURN_IF_ERROR(api.Remove(noted.name));
   }
   if (unlink(NoteFile(dir).c_str()) != 0 && errno != ENOENT)
     return std::unexpected(ErrnoError(errno, "remove " + NoteFile(dir)));

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "replica/attempt_dir.h"
@@ -30,6 +33,10 @@ inline constexpr std::string_view kPackagesSuffix = "-packages";
 
 /// Whether some are noted: one system call.
 [[nodiscard]] bool HasNotedContainers(const AttemptDir& dir);
+
+/// The first processes of those that run, as this machine numbers them: the engine is asked for each. What it
+/// does not know is left out.
+[[nodiscard]] std::vector<pid_t> NotedContainerPids(const AttemptDir& dir);
 
 /// Removes the containers that are noted, and then the note; without a note there is nothing to do. An error
 /// says that a container may still run.

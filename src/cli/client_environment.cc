@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "async/file.h"
+#include "cli/session.h"
 
 namespace trainyard::cli {
 namespace {
@@ -76,6 +77,9 @@ Result<FoundServer> FindRunningServer(const Arguments& arguments, const Surround
   TY_TRY(std::unique_ptr<ApiClient> client, MakeApiClient({.url = server.value}));
   ApiRequest health{.method = ApiRequest::Method::kGet, .path = "/healthz"};
   TY_TRY(ApiResponse answer, client->Send(health));
+  if (answer.status == 403)  // it says whom it answers
+    return std::unexpected(
+        FailedPrecondition("The server at " + server.value + " refuses: " + ErrorText(answer)));
   if (answer.status != 200)
     return std::unexpected(FailedPrecondition("What answers at " + server.value +
                                               " is no Trainyard server (HTTP " +

@@ -15,6 +15,9 @@ Status InstallSiteHook(const std::filesystem::path& environments_dir) {
   std::error_code error;
   std::filesystem::create_directories(site, error);
   if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + site.string()));
+  // Whatever user a replica's program is.
+  std::filesystem::permissions(site, std::filesystem::perms(0755), error);
+  if (error) return std::unexpected(ErrnoError(error.value(), "chmod " + site.string()));
   return WriteFileAtomically(file, EmbeddedSiteCustomize());
 }
 

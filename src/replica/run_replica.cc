@@ -1,4 +1,5 @@
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -14,6 +15,10 @@
 namespace trainyard::replica {
 
 namespace {
+
+/// What an attempt makes is for its program, whatever user that is: a container's root, hosts file, packages.
+/// Others are kept out by the attempt's folder and the data directory (mode 0700 each).
+constexpr mode_t kUmask = 022;
 
 struct Arguments {
   SupervisorOptions options;
@@ -77,6 +82,7 @@ int RunReplica(int argc, char** argv, ProgramSource& source) {
   close_range(kInheritedLockFd + 1, ~0U, 0);
   setsid();  // fails where we lead a session already
   prctl(PR_SET_NAME, "trainyard-repl");
+  umask(kUmask);
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // what loses its init process comes to us to be killed
   auto setup = SetUp(std::move(*arguments));
   if (!setup) {

@@ -10,8 +10,10 @@
 #include <boost/json.hpp>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <filesystem>
 
+#include "async/diagnostics.h"
 #include "async/file.h"
 
 namespace trainyard::server {
@@ -19,22 +21,77 @@ namespace trainyard::server {
 namespace {
 
 constexpr std::size_t kSmallFileBytesMax = 64 * 1024;
-constexpr std::array<const char*, 10> kFolders = {
-    "run", "buckets", "uploads", "attempts",   "environments",
-    "tls", "front",   "images",  "registries", "environments/runtimes.d"};
+constexpr mode_t kPermissions = 07777;
+constexpr mode_t kOthers = 077;
+constexpr mode_t kOwnersFolder = 0700;
+constexpr mode_t kOwnersFile = 0600;
+/// What replicas read, whatever user their program is: shut off from everybody else by the data directory's
+/// own mode.
+constexpr mode_t kReplicasFolder = 0755;
 
+struct Folder {
+  const char* name;
+  mode_t mode;
+};
+constexpr std::array<Folder, 10> kFolders = {{{"run", kOwnersFolder},
+                                              {"buckets", kOwnersFolder},
+                                              {"uploads", kOwnersFolder},
+                                              {"attempts", kOwnersFolder},
+                                              {"environments", kReplicasFolder},
+                                              {"tls", kOwnersFolder},
+                                              {"front", kReplicasFolder},
+                                              {"images", kOwnersFolder},
+                                              {"registries", kOwnersFolder},
+                                              {"environments/runtimes.d", kReplicasFolder}}};
+
+/// Gives what is ours the mode; what it had. A link is left alone: what it leads to is its maker's.
+Result<mode_t> SetMode(const std::string& path, mode_t mode, bool follow = false) {
+  struct stat there{};
+  if ((follow ? ::stat(path.c_str(), &there) : ::lstat(path.c_str(), &there)) != 0)
+    return std::unexpected(ErrnoError(errno, "stat " + path));
+  const mode_t before = there.st_mode & kPermissions;
+  if (before == mode || S_ISLNK(there.st_mode)) return mode;
+  if (::chmod(path.c_str(), mode) != 0) return std::unexpected(ErrnoError(errno, "chmod " + path));
+  return before;
+}
+
+/// A lock on a database by somebody else would stop it, and its text is everybody's logs.
+Status NarrowDatabases(const std::string& path) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename();
+    const bool is_database = name.ends_with(".db") || name.ends_with(".db-wal") || name.ends_with(".db-shm");
+    if (is_database) TY_RETURN_IF_ERROR(SetMode(entry->path().string(), kOwnersFile));
+  }
+  if (error) return std::unexpected(ErrnoError(error.value(), "read " + path));
+  return {};
+}
+
+std::string Octal(mode_t mode) {
+  std::array<char, 8> text{};
+  std::snprintf(text.data(), text.size(), "%04o", static_cast<unsigned>(mode));
+  return text.data();
+}
+
+/// The folder itself first: from then on nobody else gets at what is below.
 Status MakeFolders(const std::string& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (error) return std::unexpected(ErrnoError(error.value(), "create " + path));
-  for (const char* folder : kFolders) {
-    std::filesystem::create_directories(path + "/" + folder, error);
-    if (error) return std::unexpected(ErrnoError(error.value(), "create " + path + "/" + folder));
+  TY_TRY(const mode_t before, SetMode(path, kOwnersFolder, true));
+  if ((before & kOthers) != 0) {
+    Diagnose(DiagnosticLevel::kWarning, "the data directory " + path + " was open to other accounts (mode " +
+                                            Octal(before) + "); it is its owner's alone now (mode 0700)");
   }
-  // Attempt manifests, secrets, credentials and the socket are nobody else's business. Images have setuid
-  // programs and device files, which are for nobody outside of a container.
-  for (const char* folder : {"run", "attempts", "tls", "registries", "images"})
-    ::chmod((path + "/" + folder).c_str(), 0700);
+  for (const Folder& folder : kFolders) {
+    const std::string name = path + "/" + folder.name;
+    std::filesystem::create_directories(name, error);
+    if (error) return std::unexpected(ErrnoError(error.value(), "create " + name));
+    const bool behind_link = std::filesystem::is_symlink(path + "/environments", error);
+    if (behind_link && std::string_view(folder.name).starts_with("environments")) continue;
+    TY_RETURN_IF_ERROR(SetMode(name, folder.mode));
+  }
   return {};
 }
 
@@ -51,6 +108,7 @@ Result<DataDirectory> DataDirectory::Open(const std::string& path) {
     return std::unexpected(FailedPrecondition("another server has the data directory " + path +
                                               (presence ? ": " + *presence : std::string())));
   }
+  TY_RETURN_IF_ERROR(NarrowDatabases(path));
   return DataDirectory(path, std::move(lock));
 }
 

@@ -13,8 +13,9 @@ namespace trainyard::server {
 /// loop runs.
 class DataDirectory {
  public:
-  /// Makes what is missing and takes the lock. kFailedPrecondition when another server has it, naming its
-  /// process and address.
+  /// Makes what is missing and takes the lock. A folder that other accounts can enter is shut (mode 0700),
+  /// with a line that says so. kFailedPrecondition when another server has it, naming its process and
+  /// address.
   [[nodiscard]] static Result<DataDirectory> Open(const std::string& path);
 
   [[nodiscard]] std::string Path(const std::string& name) const { return path_ + "/" + name; }

@@ -119,6 +119,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
       data_(std::move(data)),
       catalogue_(std::move(catalogue)),
       foundation_(std::move(foundation)),
+      gates_(options, loop.get_executor(), foundation_->image_lookups, data_.attempts_dir()),
       stores_(std::move(stores)),
       container_upkeep_(loop.get_executor(), foundation_->image_lookups,
                         UpkeepOptions(options.containers, data_, foundation_->container_engine)),

@@ -18,6 +18,7 @@
 #include "server/container_engine.h"
 #include "server/container_upkeep.h"
 #include "server/data_directory.h"
+#include "server/gates.h"
 #include "server/serve_options.h"
 #include "storage/buckets.h"
 #include "store/journal.h"
@@ -51,6 +52,7 @@ class Installation {
   [[nodiscard]] const http::Router& administration_routes() const noexcept { return administration_routes_; }
   [[nodiscard]] const http::Router& replica_routes() const noexcept { return replica_routes_; }
   [[nodiscard]] const http::Router& supervisor_routes() const noexcept { return supervisor_routes_; }
+  [[nodiscard]] const Gates& gates() const noexcept { return gates_; }
   [[nodiscard]] http::RequestCounts& request_counts() noexcept { return request_counts_; }
 
  private:
@@ -92,6 +94,7 @@ class Installation {
   DataDirectory data_;
   environment::Catalogue catalogue_;
   std::unique_ptr<Foundation> foundation_;
+  Gates gates_;
   Stores stores_;
   ContainerUpkeep container_upkeep_;
   store::Journal journal_;

@@ -36,6 +36,7 @@ http::Router WithRealBuckets(const http::Router& routes, front::RealBuckets* rea
 
 std::vector<std::string> CertificateNames(const ServeOptions& options) {
   std::vector<std::string> names = {options.host};
+  names.insert(names.end(), options.host_names.begin(), options.host_names.end());
   if (options.google_front) names.insert(names.end(), front::kTlsHosts.begin(), front::kTlsHosts.end());
   return names;
 }
@@ -57,9 +58,15 @@ std::map<std::string, std::string> ReplicaEnvironment(const ServeOptions& option
 http::ServerOptions OptionsOf(Purpose purpose, const ServeOptions& options, Installation& installation) {
   http::ServerOptions chosen{.log_requests = options.verbose};
   switch (purpose) {
-    case Purpose::kAdministration: chosen.counts = &installation.request_counts(); break;
-    case Purpose::kReplicas: chosen.counts = &installation.request_counts(); break;
-    case Purpose::kSupervisors: break;
+    case Purpose::kAdministration:
+      chosen.counts = &installation.request_counts();
+      chosen.admit = installation.gates().administration().Admit();
+      break;
+    case Purpose::kReplicas:
+      chosen.counts = &installation.request_counts();
+      chosen.admit = installation.gates().replicas().Admit();
+      break;
+    case Purpose::kSupervisors: chosen.admit = installation.gates().administration().Admit(); break;
   }
   return chosen;
 }
@@ -123,6 +130,7 @@ Status Listeners::ListenForReplicas() {
 Status Listeners::OpenFront(boost::asio::io_context& loop, const http::TlsIdentity& identity) {
   http::ServerOptions server = OptionsOf(Purpose::kReplicas, options_, installation_);
   server.counts = nullptr;
+  server.admit = installation_.gates().front().Admit();
   const GoogleFront::Setup setup{.loop = loop,
                                  .api = installation_.replica_routes(),
                                  .buckets = installation_.buckets(),

@@ -1,5 +1,7 @@
 #include "server/serve.h"
 
+#include <sys/stat.h>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
@@ -23,6 +25,9 @@ namespace trainyard::server {
 namespace {
 
 namespace asio = boost::asio;
+
+/// What the server writes is for its own account. Programs of jobs have another one (replica/run_replica.cc).
+constexpr mode_t kUmask = 077;
 
 constexpr std::chrono::milliseconds kStopPoll{
     20};  ///< how often a stopping server looks whether its clients are gone
@@ -90,6 +95,7 @@ Status Run(const ServeOptions& options) {
 }  // namespace
 
 int Serve(int argc, char** argv) {
+  ::umask(kUmask);
   ServeOptions options;
   int exit_status = 0;
   if (!ParseServeOptions(argc, argv, options, exit_status)) return exit_status;

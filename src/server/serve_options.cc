@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <map>
 
+#include "wire/host_name.h"
+
 namespace trainyard::server {
 
 namespace {
@@ -40,6 +42,17 @@ Status ReadQuotas(const std::string& request_limits, const std::string& accelera
   if (!quota) return std::unexpected(InvalidArgument("--quota-accelerators", quota.error().message));
   options.request_limits = *limits;
   options.accelerator_quota = *std::move(quota);
+  return {};
+}
+
+Status ReadHostNames(const std::vector<std::string>& names, ServeOptions& options) {
+  for (const std::string& text : names) {
+    const std::optional<std::string> name = wire::HostNameOf(text);
+    if (!name || text.find(':') != std::string::npos)
+      return std::unexpected(
+          InvalidArgument("--host-name", "'" + text + "' is not a host's name without a port"));
+    options.host_names.push_back(*name);
+  }
   return {};
 }
 
@@ -80,6 +93,15 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
                  "address of the plain port; the TLS port is the next one; port 0 picks free ones")
       ->type_name("HOST:PORT")
       ->capture_default_str();
+  std::vector<std::string> host_names;
+  app.add_option("--host-name", host_names,
+                 "further name under which clients reach the server; requests for other names than those of "
+                 "this machine (localhost) are refused; may be given several times")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  app.add_flag("--allow-local-users", options.local_users,
+               "answer every account of this machine: each can then run programs as this one (default: this "
+               "account and root)");
   app.add_option("--project", options.project, "project of clients that name none")->capture_default_str();
   app.add_option("--default-runtime", options.default_runtime, "runtime version of jobs that name none")
       ->type_name("VERSION")
@@ -173,6 +195,10 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
   }
   if (Status quotas = ReadQuotas(request_limits, accelerator_quota, options); !quotas) {
     exit_status = app.exit(CLI::ValidationError(quotas.error().field, quotas.error().message));
+    return false;
+  }
+  if (Status hosts = ReadHostNames(host_names, options); !hosts) {
+    exit_status = app.exit(CLI::ValidationError(hosts.error().field, hosts.error().message));
     return false;
   }
   Status devices = ReadAccelerators(accelerators, accelerator_map, app.count("--accelerators") > 0, options);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "access/account_rules.h"
 #include "control/request_quota.h"
 #include "control/runtime_choice.h"
 #include "environment/catalogue.h"
@@ -22,8 +23,11 @@ namespace trainyard::server {
 struct ServeOptions {
   std::string data_dir;  ///< absolute
   std::string host = "127.0.0.1";
-  std::uint16_t port = 8470;          ///< 0: one that is free, the same as last time if possible
-  std::string project = "trainyard";  ///< what the metadata server tells clients that name none
+  std::uint16_t port = 8470;                 ///< 0: one that is free, the same as last time if possible
+  std::vector<std::string> host_names;       ///< further names that it answers under; lower case, no port
+  bool local_users = false;                  ///< every account of this machine may ask
+  std::optional<access::UidRange> job_uids;  ///< what jobs run as, if not as the server
+  std::string project = "trainyard";         ///< what the metadata server tells clients that name none
   std::string default_runtime = "2.15";
   environment::FallbackPolicy runtime_fallback = environment::FallbackPolicy::kNearest;
   std::vector<control::ImageRuntime> images;

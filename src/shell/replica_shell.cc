@@ -132,6 +132,7 @@ void JoinCgroup(const AttemptDir& dir) {
 
 [[noreturn]] void BecomeShell(const std::string& directory, std::vector<std::string> variables) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  umask(022);  // as the replica's program has it, not the server's
   setsid();
   ioctl(STDIN_FILENO, TIOCSCTTY, 0);
   for (int number = 1; number < NSIG; ++number) std::signal(number, SIG_DFL);

@@ -56,7 +56,8 @@ def test_garbage(server, body):
 def test_a_body_that_is_cut(server):
     host, port = server.url.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port))) as connection:
-        connection.sendall(b"POST /v1/projects/p/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{\"jobId\": \"cut")
+        connection.sendall(b"POST /v1/projects/p/jobs HTTP/1.1\r\nHost: localhost\r\n"
+                           b"Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{\"jobId\": \"cut")
         connection.shutdown(socket.SHUT_WR)
         answer = connection.recv(65536)
     assert answer == b"" or b" 400 " in answer.split(b"\r\n")[0]

@@ -153,6 +153,34 @@ def test_buckets(server, images, registry):
     assert (server.data / "buckets/out/gs/by-file").read_text() == "written to /gcs"
 
 
+# What an image's own user asks: the buckets, and the front under Google's names, whose certificate it can read.
+OTHER_USER = """
+import json, os, ssl, urllib.request
+server = os.environ["STORAGE_EMULATOR_HOST"]
+def ask(url, **options):
+    return urllib.request.urlopen(urllib.request.Request(url, **options), timeout=60).read()
+ask(server + "/upload/storage/v1/b/out/o?uploadType=media&name=mine", data=b"by 1234", method="POST")
+print("READ " + ask(server + "/storage/v1/b/out/o/mine?alt=media").decode())
+if os.environ.get("SSL_CERT_FILE"):
+    token = json.loads(ask("http://metadata.google.internal/computeMetadata/v1/instance/service-accounts/default/token",
+                           headers={"Metadata-Flavor": "Google"}))["access_token"]
+    print("TOKEN", token[:5])
+    print("FRONT " + ask("https://storage.googleapis.com/storage/v1/b/out/o/mine?alt=media").decode())
+print("UID", os.getuid())
+"""
+
+
+def test_a_user_of_the_image_is_answered_as_its_attempt(server, images, registry):
+    python_image(images, registry, "gs-user", OTHER_USER)
+    if "gs-user-1234" not in images.made:
+        images.derive("gs-user", "gs-user-1234", user="1234:1234")
+    run_job(server, "gs_user", registry.push(images["gs-user-1234"]), jobDir="gs://out/gs")
+    texts = server.texts("gs_user", "master-replica-0")
+    assert "READ by 1234" in texts and "UID 1234" in texts, texts
+    front = [text for text in texts if text.startswith(("TOKEN", "FRONT"))]
+    assert front in ([], ["TOKEN ya29.", "FRONT by 1234"]), texts
+
+
 def test_a_trainer_module_of_the_image(server, push):
     run_job(server, "trainer", push("trainer"), args=["--epochs", "3"], jobDir="gs://out/trainer")
     line = next(text for text in server.texts("trainer") if text.startswith("TRAINER "))

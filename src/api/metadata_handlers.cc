@@ -36,11 +36,18 @@ std::string TokenJson(const std::string& token) {
   return json;
 }
 
+/// Kept by nobody on the way.
+Response TokenResponse(const std::string& token) {
+  Response response = Flavored(Response::Json(TokenJson(token)));
+  response.headers.Set("Cache-Control", "no-store");
+  return response;
+}
+
 awaitable<Result<Response>> Answer(Response response) { co_return Flavored(std::move(response)); }
 
 awaitable<Result<Response>> AccountItem(const MetadataAnswers& answers, Request& request) {
   const std::string& item = request.Parameter("item");
-  if (item == "token") co_return Flavored(Response::Json(TokenJson(answers.access_token(request.host))));
+  if (item == "token") co_return TokenResponse(answers.access_token(request.host));
   if (item == "email") co_return Flavored(Response::Text(std::string(kAccount)));
   if (item == "scopes") co_return Flavored(Response::Text(std::string(kScope) + "\n"));
   co_return Flavored(Response::Text("not found\n", 404));
@@ -80,7 +87,7 @@ void AddMetadataRoutes(http::Router& router, MetadataAnswers answers) {
 
 void AddTokenRoute(http::Router& router, std::function<std::string(std::string_view host)> access_token) {
   router.Add(http::Method::kPost, "/token", [access_token = std::move(access_token)](Request& request) {
-    return Answer(Response::Json(TokenJson(access_token(request.host))));
+    return Answer(TokenResponse(access_token(request.host)));
   });
 }
 

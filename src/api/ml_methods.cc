@@ -18,7 +18,11 @@ using http::Response;
 awaitable<Result<Response>> Limited(RequestQuota& quota, RequestQuota::Kind kind,
                                     std::shared_ptr<const http::Handler> handler, Request& request) {
   std::optional<RequestQuota::Refusal> refusal = quota.Take(request.Parameter("project"), kind);
-  if (!refusal) co_return co_await (*handler)(request);
+  if (!refusal) {
+    TY_CO_TRY(Response answer, co_await (*handler)(request));
+    answer.headers.Set("Cache-Control", "no-store");  // webAccessUris open shells
+    co_return answer;
+  }
   Response response =
       Response::Json(wire::PrintErrorBody(refusal->error), wire::HttpStatus(refusal->error.code));
   response.headers.Set("Retry-After", std::to_string(refusal->retry_after.count()));

@@ -24,12 +24,14 @@ bool WantsWebSocket(const Request& request) {
 }
 
 Response HowToOpen(const Request& request) {
-  return Response::Text(
+  Response response = Response::Text(
       "This is the interactive shell of a training replica: a WebSocket.\n\n"
       "Open it with\n\n    trainyard jobs shell " +
       request.Parameter("job") + " " + request.Parameter("task") +
       "\n\nor with any WebSocket client: binary messages are the terminal's bytes, a text message \"ROWS "
       "COLUMNS\" is its size.\n");
+  response.headers.Set("Cache-Control", "no-store");  // the address has the token
+  return response;
 }
 
 /// 0: not said.

@@ -12,6 +12,7 @@
 #include "http/incoming.h"
 #include "http/request_counts.h"
 #include "http/text.h"
+#include "http/uri.h"
 #include "wire/error_body.h"
 
 namespace trainyard::http {
@@ -25,6 +26,17 @@ Response ErrorResponse(const Error& error, std::optional<int> status = std::null
 Response ErrorResponse(HeadError error) {
   const Code code = error.status == 405 ? Code::kUnimplemented : Code::kInvalidArgument;
   return ErrorResponse(Error{code, std::move(error.reason), ""}, error.status);
+}
+
+/// Without the values of the query: some open shells or log in (token, access_token, upload_id).
+std::string LoggedTarget(const Request& request) {
+  std::string target = request.path;
+  char separator = '?';
+  for (const auto& [name, value] : request.query) {
+    target.append(1, std::exchange(separator, '&')).append(PercentEncode(name));
+    if (!value.empty()) target.append("=*");
+  }
+  return target;
 }
 
 }  // namespace
@@ -183,8 +195,8 @@ void Connection::Log(const Request& request, int status, std::chrono::steady_clo
   if (context_.options.counts != nullptr) context_.options.counts->Add(status);
   if (!context_.options.log_requests) return;
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-  Diagnose(DiagnosticLevel::kDebug, "http: target=" + request.target + " status=" + std::to_string(status) +
-                                        " ms=" + std::to_string(took.count()));
+  Diagnose(DiagnosticLevel::kDebug, "http: target=" + LoggedTarget(request) + " status=" +
+                                        std::to_string(status) + " ms=" + std::to_string(took.count()));
 }
 
 }  // namespace trainyard::http

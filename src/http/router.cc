@@ -62,10 +62,24 @@ struct Router::Node {
     std::vector<std::string_view> values;  ///< raw, in order
   };
 
+  void Wrap(const std::function<Handler(Handler)>& around);
   [[nodiscard]] bool Find(std::span<const std::string_view> segments, Match& match) const;
   [[nodiscard]] bool FindLast(const std::string_view segment, Match& match) const;
   [[nodiscard]] bool FindRest(std::span<const std::string_view> segments, Match& match) const;
 };
+
+void Router::Node::Wrap(const std::function<Handler(Handler)>& around) {
+  const auto wrap = [&around](Routes& routes) {
+    for (std::optional<Route>& route : routes.by_method) {
+      if (route) route->handler = around(std::move(route->handler));
+    }
+  };
+  wrap(rest);
+  wrap(here);
+  for (auto& [verb, routes] : verbs) wrap(routes);
+  for (auto& [segment, node] : literals) node->Wrap(around);
+  if (parameter != nullptr) parameter->Wrap(around);
+}
 
 /// Literal, then parameter, then rest; a branch that leads nowhere is left again.
 bool Router::Node::Find(std::span<const std::string_view> segments, Match& match) const {
@@ -157,6 +171,8 @@ void Router::Add(Method method, std::string_view pattern, Handler handler) {
   slot = std::move(route);
   routes->any = true;
 }
+
+void Router::Wrap(const std::function<Handler(Handler)>& around) { root_->Wrap(around); }
 
 Result<const Handler*> Router::Find(Request& request) const {
   const std::vector<std::string_view> segments = SplitPath(request.path);

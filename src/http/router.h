@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,6 +23,9 @@ class Router {
   Router& operator=(Router&&) noexcept;
 
   void Add(Method method, std::string_view pattern, Handler handler);
+
+  /// Replaces each handler that was added so far by what `around` makes of it.
+  void Wrap(const std::function<Handler(Handler)>& around);
 
   /// The handler, with request.parameters filled in. kNotFound: no such path; kUnimplemented (answered as
   /// 405): the path exists for other methods.

@@ -97,6 +97,28 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"relative", Method::kGet, "*", "NOT_FOUND"}),
     [](const auto& row) { return row.param.name; });
 
+asio::awaitable<Result<Response>> Around(const Handler& inner, Request& request) {
+  TY_CO_TRY(Response response, co_await inner(request));
+  std::get<std::string>(response.body) += " wrapped";
+  co_return response;
+}
+
+TEST(Router, WrapsEachHandlerOnce) {
+  Router router = MakeRouter();
+  router.Wrap([](Handler inner) -> Handler {
+    return [inner = std::move(inner)](Request& request) { return Around(inner, request); };
+  });
+  for (const char* path :
+       {"/", "/healthz", "/$discovery/rest", "/v1/projects/{project}/jobs", "/v1/projects/p/jobs/j",
+        "/v1/projects/p:getConfig", "/storage/v1/b/b/o/o", "/storage/v1/b/fixed/o", "/bucket/a/b"}) {
+    const std::string found = Find(router, Method::kGet, path);
+    EXPECT_NE(found.find(" wrapped"), std::string::npos) << path << ": " << found;
+    EXPECT_EQ(found.find(" wrapped"), found.rfind(" wrapped")) << path;
+  }
+  EXPECT_EQ(Find(router, Method::kPost, "/v2/entries:list"), "/v2/entries:list wrapped");
+  EXPECT_EQ(Find(router, Method::kDelete, "/healthz"), "UNIMPLEMENTED");
+}
+
 TEST(Router, KnowsWhichMethodsAPathHas) {
   const Router router = MakeRouter();
   const auto allowed = [&router](std::string path) {

@@ -2,9 +2,12 @@
 
 #include <array>
 #include <initializer_list>
+#include <ranges>
 #include <string_view>
 
 #include "cluster/json_text.h"
+#include "container/rights.h"
+#include "container/seccomp_spec.h"
 
 namespace trainyard::container {
 
@@ -12,10 +15,6 @@ namespace {
 
 using cluster::QuoteJson;
 
-constexpr std::array<std::string_view, 13> kRights = {
-    "CAP_CHOWN",      "CAP_DAC_OVERRIDE", "CAP_FSETID",     "CAP_FOWNER",  "CAP_NET_RAW",
-    "CAP_SETGID",     "CAP_SETUID",       "CAP_SETFCAP",    "CAP_SETPCAP", "CAP_NET_BIND_SERVICE",
-    "CAP_SYS_CHROOT", "CAP_KILL",         "CAP_AUDIT_WRITE"};
 /// What tells of the machine or changes it: as Docker has it.
 constexpr std::array<std::string_view, 10> kMasked = {
     "/proc/asound",     "/proc/acpi",        "/proc/kcore",       "/proc/keys", "/proc/latency_stats",
@@ -108,8 +107,7 @@ std::string Hooks(const Spec& spec) {
 }
 
 std::string Capabilities(const User& user) {
-  const std::string all = List(kRights);
-  // A user other than root may still get them by a setuid program, as in Docker.
+  const std::string all = List(kRights | std::views::transform(&Right::name));
   const std::string own = user.uid == 0 ? all : "[]";
   return Object({{"bounding", all}, {"effective", own}, {"permitted", own}});
 }
@@ -126,7 +124,7 @@ std::string Process(const Spec& spec) {
                  {"env", List(spec.environment)},
                  {"cwd", QuoteJson(spec.working_dir.empty() ? "/" : spec.working_dir)},
                  {"capabilities", Capabilities(spec.user)},
-                 {"noNewPrivileges", "false"}});
+                 {"noNewPrivileges", "true"}});
 }
 
 }  // namespace
@@ -136,12 +134,14 @@ std::string PrintSpec(const Spec& spec) {
       {{"namespaces", Array({Object({{"type", QuoteJson("pid")}}), Object({{"type", QuoteJson("mount")}})})},
        {"devices", Devices(spec)},
        {"maskedPaths", List(kMasked)},
-       {"readonlyPaths", List(kReadOnly)}});
+       {"readonlyPaths", List(kReadOnly)},
+       {"seccomp", PrintSeccomp()}});
   return Object({{"ociVersion", QuoteJson("1.0.2")},
                  {"process", Process(spec)},
                  {"root", Object({{"path", QuoteJson(spec.root)}, {"readonly", "false"}})},
                  {"mounts", Mounts(spec)},
                  {"hooks", Hooks(spec)},
+                 {"annotations", Object({{"run.oci.seccomp_bpf_data", QuoteJson(EncodeSeccompFilter())}})},
                  {"linux", linux_part}});
 }
 

@@ -52,9 +52,9 @@ struct Spec {
   bool in_user_namespace = false;        ///< what needs the machine's own root is left out
 };
 
-/// config.json. Rights are Docker's default set but for making devices (nothing else would keep a program
-/// from another replica's accelerators), and none for a user other than root. No cgroup and no seccomp filter
-/// is asked for: docs/adr/0015-containers.md.
+/// config.json. Rights are those of rights.h, and none for a user other than root; no program gets more by a
+/// setuid file; system calls go through the filter of seccomp_filter.h. No cgroup is asked for:
+/// docs/adr/0015-containers.md, docs/adr/0023-confinement.md.
 [[nodiscard]] std::string PrintSpec(const Spec& spec);
 
 }  // namespace trainyard::container

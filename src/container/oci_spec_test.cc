@@ -5,6 +5,8 @@
 
 #include <boost/json.hpp>
 
+#include "container/seccomp_spec.h"
+
 namespace trainyard::container {
 namespace {
 
@@ -36,8 +38,17 @@ TEST(PrintSpecTest, GivesRightsToRootOnly) {
   const auto user = Printed({.args = {"x"}, .user = {.uid = 5}}).at("process").at("capabilities");
   EXPECT_EQ(user.at("effective"), boost::json::array());
   EXPECT_EQ(user.at("bounding"), root.at("bounding"));
-  for (const char* right : {"CAP_MKNOD", "CAP_SYS_ADMIN", "CAP_SYS_PTRACE"})
+  for (const char* right : {"CAP_MKNOD", "CAP_NET_RAW", "CAP_NET_ADMIN", "CAP_SYS_ADMIN", "CAP_SYS_PTRACE"})
     EXPECT_THAT(PrintSpec({.args = {"x"}}), Not(HasSubstr(right)));
+}
+
+TEST(PrintSpecTest, ConfinesTheProgram) {
+  const auto printed = Printed({.args = {"x"}});
+  EXPECT_EQ(printed.at("process").at("noNewPrivileges"), true);
+  EXPECT_EQ(printed.at("process").at("capabilities").as_object().size(), 3U) << "none is inherited";
+  EXPECT_EQ(printed.at("linux").at("seccomp"), boost::json::parse(PrintSeccomp()));
+  EXPECT_EQ(printed.at("annotations").at("run.oci.seccomp_bpf_data"),
+            boost::json::string(EncodeSeccompFilter()));
 }
 
 TEST(PrintSpecTest, MountsWhatIsAskedFor) {

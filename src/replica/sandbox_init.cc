@@ -1,7 +1,6 @@
 #include "replica/sandbox_init.h"
 
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <linux/sched.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -17,6 +16,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "replica/confinement.h"
 #include "replica/descendants.h"
 
 namespace trainyard::replica {
@@ -125,21 +125,6 @@ void ResetSignals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-/// What root keeps inside a fence: what a container gives (without making devices). Mounts, the machine's
-/// settings and processes, its clock and its raw memory are not among it.
-constexpr std::array kCapabilities = {CAP_CHOWN,      CAP_DAC_OVERRIDE, CAP_FOWNER,  CAP_FSETID,
-                                      CAP_KILL,       CAP_SETGID,       CAP_SETUID,  CAP_NET_BIND_SERVICE,
-                                      CAP_SYS_CHROOT, CAP_SETPCAP,      CAP_NET_RAW, CAP_AUDIT_WRITE,
-                                      CAP_SETFCAP};
-
-/// Takes effect with the next exec. Who lacks CAP_SETPCAP has been given a choice of rights already.
-void DropCapabilities() {
-  for (int capability = 0; prctl(PR_CAPBSET_READ, capability) >= 0; ++capability) {
-    if (std::ranges::find(kCapabilities, capability) == kCapabilities.end())
-      prctl(PR_CAPBSET_DROP, capability);
-  }
-}
-
 /// The program's process, up to its exec. Failures go through the pipe.
 [[noreturn]] void RunProgram(const SandboxPlan& plan, char* const* argv, char* const* environment,
                              int failed) {
@@ -164,7 +149,12 @@ void DropCapabilities() {
     close_range(kControl, kFirstFree - 1, 0);
     _exit(plan.function());
   }
-  if (plan.fence != Fence::kNone && !plan.keeps_rights) DropCapabilities();
+  if (!plan.keeps_rights) {
+    if (const auto failure = Confine()) {
+      errno = failure->error;
+      fail(failure->step);
+    }
+  }
   execve(argv[0], argv, environment);
   fail("exec");
   _exit(127);

@@ -96,8 +96,8 @@ replica::v1::Manifest::Limits MakeLimits(const Settings& settings, const v1::Job
     limits.set_memory_bytes(replica.memory_bytes());
     limits.set_cpus(replica.cpus());
   }
+  limits.set_pids(kReplicaPidsMax);
   if (replica.image().empty()) return limits;
-  limits.set_pids(kContainerPidsMax);
   limits.set_shared_memory_bytes(limits.memory_bytes() / 2);
   const ml::v1::DiskConfig& disk = ConfigOf(job.job().training_input(), replica.id().type()).disk_config();
   const std::int64_t disk_bytes = static_cast<std::int64_t>(disk.boot_disk_size_gb()) << 30;

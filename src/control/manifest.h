@@ -33,8 +33,8 @@ struct AttemptName {
 /// remove it.
 [[nodiscard]] replica::v1::Manifest BareManifest(const Settings& settings, const std::string& attempt_id);
 
-/// Threads and processes of one container: far above what trainers use, below what takes a machine down.
-inline constexpr int kContainerPidsMax = 16'384;
+/// Threads and processes of one replica: far above what trainers use, below what takes a machine down.
+inline constexpr int kReplicaPidsMax = 16'384;
 
 /// What follows the user's arguments: a trial's flags, then "--job-dir" and the job's (or the trial's) place,
 /// if it has one. Source: spec environment.md section 6, hyperparameter-tuning.md section 4.

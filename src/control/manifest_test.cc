@@ -138,7 +138,7 @@ TEST(ContainerManifest, Limits) {
   replica::v1::Manifest::Limits limits = MakeManifest(settings, record, 0, 1).limits();
   EXPECT_EQ(limits.memory_bytes(), 0) << "replicas share the machine";
   EXPECT_EQ(limits.cpus(), 0);
-  EXPECT_EQ(limits.pids(), kContainerPidsMax);
+  EXPECT_EQ(limits.pids(), kReplicaPidsMax);
   EXPECT_EQ(limits.disk_bytes(), 0) << "no diskConfig";
   EXPECT_EQ(limits.shared_memory_bytes(), 0);
   settings.machine_limits = true;
@@ -158,7 +158,7 @@ TEST(ContainerManifest, Limits) {
   record.mutable_replicas(0)->clear_image();
   limits = MakeManifest(settings, record, 0, 1).limits();
   EXPECT_EQ(limits.memory_bytes(), 1 << 30) << "packages as well";
-  EXPECT_EQ(limits.pids(), 0);
+  EXPECT_EQ(limits.pids(), kReplicaPidsMax);
   EXPECT_EQ(limits.disk_bytes(), 0);
 }
 

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <csignal>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -44,7 +45,12 @@ struct SandboxPlan {
   /// In a user namespace the program is root, with the further ids that this machine grants us (id_map.h);
   /// otherwise it is who we are.
   bool root_inside = false;
-  bool keeps_rights = false;  ///< the program gives root's rights up by itself: a container runtime
+  /// The program is a container runtime, which confines what it runs. Any other one is confined here
+  /// (confinement.h), behind every fence.
+  bool keeps_rights = false;
+  /// Processes and threads; 0: no limit here. In a PID namespace where the kernel can (process_limit.h), else
+  /// of the user.
+  std::int64_t processes_max = 0;
   int stop_signal = SIGTERM;  ///< what Terminate sends
   int stdout_fd = -1;
   int stderr_fd = -1;

@@ -18,6 +18,7 @@
 
 #include "replica/confinement.h"
 #include "replica/descendants.h"
+#include "replica/process_limit.h"
 
 namespace trainyard::replica {
 
@@ -102,6 +103,10 @@ void AwaitIds(Fence fence) {
   if (setresgid(0, 0, 0) != 0 || setresuid(0, 0, 0) != 0) FenceFailed("become root inside", errno);
 }
 
+bool LimitsNamespace(const SandboxPlan& plan) {
+  return HasPidNamespace(plan.fence) && CanLimitNamespace(plan.processes_max);
+}
+
 void SetUpFence(const SandboxPlan& plan, uid_t uid, gid_t gid) {
   if (plan.fence == Fence::kNone) return;
   if (HasUserNamespace(plan.fence)) {
@@ -110,6 +115,10 @@ void SetUpFence(const SandboxPlan& plan, uid_t uid, gid_t gid) {
   }
   if (!plan.host_name.empty() && sethostname(plan.host_name.data(), plan.host_name.size()) != 0) {
     FenceFailed("sethostname", errno);
+  }
+  if (LimitsNamespace(plan) && !LimitNamespace(plan.processes_max)) {
+    Report(InitReport::Kind::kProgramFailed, errno, "limit its processes");
+    _exit(0);
   }
   FileView view = plan.view;
   view.proc = HasPidNamespace(plan.fence);
@@ -141,6 +150,7 @@ void ResetSignals() {
     if (write(kFirstProcs + static_cast<int>(i), "0", 1) < 0) fail("join the cgroup");
   }
   if (!plan.directory.empty() && chdir(plan.directory.c_str()) != 0) fail("enter the working directory");
+  if (plan.processes_max > 0) LimitUser(plan.processes_max);
   if (plan.structured_fd >= 0) dup2(kStructured, kStructuredLogFd);
   if (plan.lock_fd >= 0) dup2(kLock, kLockFd);
   if (plan.function) {

@@ -14,6 +14,7 @@
 #include "replica/descendants.h"
 #include "replica/google_channels.h"
 #include "replica/hosts_file.h"
+#include "replica/process_limit.h"
 
 namespace trainyard::replica {
 
@@ -77,10 +78,24 @@ Result<Cgroup> MakeCgroup(const AttemptDir& dir, const std::string& attempt_id, 
   return cgroup;
 }
 
-/// None for a replica without limits.
+/// Root is held to no limit of users, and a kernel's limit of a namespace has a least value.
+bool NeedsCgroup(std::int64_t pids) {
+  constexpr std::int64_t kFewPids = 301;
+  return pids > 0 && !CanLimitNamespace(pids) && (geteuid() == 0 || pids < kFewPids);
+}
+
+/// Root without a PID namespace is held to a limit by a cgroup only. (What cannot be had of a cgroup is said
+/// where it is made.)
+bool LimitsProcesses(const ProgramStart& start, const Cgroup& cgroup, Fence fence) {
+  const bool has_pid_namespace = fence == Fence::kNamespaces || fence == Fence::kUserNamespaces;
+  return start.manifest.limits().pids() == 0 || has_pid_namespace || geteuid() != 0 || !cgroup.path().empty();
+}
+
+/// None for a replica whose limits need none.
 Cgroup MakeLimits(const ProgramStart& start, std::vector<std::string>& degraded) {
   const v1::Manifest::Limits& limits = start.manifest.limits();
-  const CgroupLimits wanted{limits.memory_bytes(), limits.cpus(), limits.pids()};
+  const CgroupLimits wanted{limits.memory_bytes(), limits.cpus(),
+                            NeedsCgroup(limits.pids()) ? limits.pids() : 0};
   if (!wanted.any()) return {};
   auto made = MakeCgroup(start.dir, start.manifest.attempt_id(), wanted, degraded);
   if (made) return *std::move(made);
@@ -121,6 +136,7 @@ Result<SandboxPlan> PlanFor(Program& program, const ProgramStart& start, const S
   TY_TRY(SandboxPlan plan, program.Plan(start, fence));
   plan.fence = fence;
   plan.host_name = start.manifest.host_name();
+  plan.processes_max = start.manifest.limits().pids();
   plan.stdout_fd = around.pipes.theirs[std::to_underlying(Stream::kStdout)].get();
   plan.stderr_fd = around.pipes.theirs[std::to_underlying(Stream::kStderr)].get();
   plan.structured_fd = around.pipes.theirs[std::to_underlying(Stream::kStructured)].get();
@@ -186,6 +202,8 @@ Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& st
   Fence fence = Fence::kNamespaces;
   TY_TRY(Sandbox sandbox, around.network ? StartInside(program, start, around)
                                          : StartFenced(program, start, around, fence, degraded));
+  if (!LimitsProcesses(start, around.cgroup, fence))
+    degraded.emplace_back("This machine does not limit the replica's number of processes.");
   for (std::string& line : program.Lacks(start, fence)) degraded.push_back(std::move(line));
   return UserProcess(std::move(around.cgroup), std::move(around.network), std::move(sandbox),
                      std::move(around.pipes.ours));

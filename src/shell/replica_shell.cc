@@ -1,6 +1,7 @@
 #include "shell/replica_shell.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -14,8 +15,10 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -24,7 +27,9 @@
 #include "async/file.h"
 #include "async/unique_fd.h"
 #include "replica/attempt_dir.h"
+#include "replica/confinement.h"
 #include "replica/descendants.h"
+#include "shell/own_copy.h"
 
 namespace trainyard::shell {
 
@@ -45,6 +50,7 @@ struct Replica {
   pid_t init = -1;
   UniqueFd pidfd;  ///< of the init process
   pid_t program = -1;
+  bool in_container = false;
 };
 
 std::unexpected<Error> NotRunning() {
@@ -75,7 +81,8 @@ Result<Replica> FindReplica(const AttemptDir& dir) {
     if (!found.pidfd || below.empty()) return NotRunning();
     found.program = below.front();  // its first child; what lost its parent comes behind it
     if (const pid_t container = FindContainer(pid, below); container > 0)
-      found = {.init = container, .pidfd = OpenProcess(container), .program = container};
+      found = {
+          .init = container, .pidfd = OpenProcess(container), .program = container, .in_container = true};
     if (!found.pidfd) return NotRunning();
     return found;
   }
@@ -121,6 +128,44 @@ std::vector<std::string> VariablesOf(pid_t program) {
   return variables;
 }
 
+/// Who a program is, as its own namespaces count ids.
+struct Ids {
+  uid_t user = 0;
+  gid_t group = 0;
+  std::vector<gid_t> groups;
+};
+
+/// Numbers behind the name of a line of /proc/PID/status: "Uid:\t0\t0\t0\t0".
+std::vector<std::uint32_t> Numbers(const std::string& status, const std::string& name) {
+  std::vector<std::uint32_t> numbers;
+  std::istringstream lines(status);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(name + ":")) continue;
+    std::istringstream words(line.substr(name.size() + 1));
+    for (std::uint32_t number = 0; words >> number;) numbers.push_back(number);
+  }
+  return numbers;
+}
+
+/// Of the first process of the PID namespace that we are in: a container's program.
+Result<Ids> IdsOfFirst() {
+  TY_TRY(const std::string status, ReadFile("/proc/1/status"));
+  const std::vector<std::uint32_t> users = Numbers(status, "Uid");
+  const std::vector<std::uint32_t> groups = Numbers(status, "Gid");
+  if (users.size() < 2 || groups.size() < 2) return NotRunning();
+  return Ids{.user = users[1], .group = groups[1], .groups = Numbers(status, "Groups")};
+}
+
+/// A container's USER need not be root. Its groups stay ours where a user namespace forbids to set them.
+Status Become(const Ids& ids) {
+  if (ids.user == geteuid() && ids.group == getegid() && ids.user == 0 && ids.groups.empty()) return {};
+  if (setgroups(ids.groups.size(), ids.groups.data()) != 0 && errno != EPERM)
+    return std::unexpected(ErrnoError(errno, "setgroups"));
+  if (setresgid(ids.group, ids.group, ids.group) != 0 || setresuid(ids.user, ids.user, ids.user) != 0)
+    return std::unexpected(ErrnoError(errno, "become the container's user"));
+  return {};
+}
+
 /// What the replica uses is counted and limited; best effort, as for the replica itself.
 void JoinCgroup(const AttemptDir& dir) {
   std::istringstream note(ReadFile(dir.Cgroup()).value_or(""));
@@ -130,13 +175,33 @@ void JoinCgroup(const AttemptDir& dir) {
   }
 }
 
-[[noreturn]] void BecomeShell(const std::string& directory, std::vector<std::string> variables) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+/// As its program is: the same user, and confined.
+void ConfineShell(bool in_container) {
+  prctl(PR_SET_DUMPABLE, 0);  // until its exec what runs here is a file of the machine's
+  const Status become = [in_container]() -> Status {
+    if (!in_container) return {};
+    TY_TRY(const Ids ids, IdsOfFirst());
+    return Become(ids);
+  }();
+  if (!become) {
+    std::fprintf(stderr, "trainyard: %s\r\n", become.error().message.c_str());
+    _exit(kNoShell);
+  }
+  if (const auto failure = replica::Confine()) {
+    std::fprintf(stderr, "trainyard: cannot %s: %s\r\n", failure->step, std::strerror(failure->error));
+    _exit(kNoShell);
+  }
+}
+
+[[noreturn]] void BecomeShell(const std::string& directory, bool in_container,
+                              std::vector<std::string> variables) {
   umask(022);  // as the replica's program has it, not the server's
   setsid();
   ioctl(STDIN_FILENO, TIOCSCTTY, 0);
   for (int number = 1; number < NSIG; ++number) std::signal(number, SIG_DFL);
   if (chdir(directory.c_str()) != 0 && chdir("/") != 0) _exit(kNoShell);
+  ConfineShell(in_container);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user clears it
   std::vector<char*> environment;
   environment.reserve(variables.size() + 1);
   for (std::string& variable : variables) environment.push_back(variable.data());
@@ -176,7 +241,7 @@ Result<int> Run(const AttemptDir& dir) {
     return std::unexpected(ErrnoError(errno, "enter the replica's namespaces"));
   const pid_t shell = fork();  // the first child is in the PID namespace
   if (shell < 0) return std::unexpected(ErrnoError(errno, "fork"));
-  if (shell == 0) BecomeShell(dir.Work(), std::move(variables));
+  if (shell == 0) BecomeShell(dir.Work(), found.in_container, std::move(variables));
   return WaitForShell(shell, found.pidfd.get());
 }
 
@@ -188,7 +253,10 @@ int RunReplicaShell(int argc, char** argv) {
     return kNoShell;
   }
   std::signal(SIGHUP, SIG_IGN);  // the terminal's end ends the shell, and that ends us
-  const Result<int> status = Run({argv[1]});
+  std::array<std::string, 3> words = {"trainyard", "replica-shell", argv[1]};
+  std::array<char*, 4> again = {words[0].data(), words[1].data(), words[2].data(), nullptr};
+  const Status copied = RunFromOwnCopy(again.data());
+  const Result<int> status = copied ? Run({argv[1]}) : Result<int>(std::unexpected(copied.error()));
   // Not exit(): from here no thread can be made any more, because our children are in another PID namespace,
   // and LeakSanitizer wants one at the end.
   if (status) _exit(*status);

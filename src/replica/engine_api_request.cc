@@ -171,7 +171,9 @@ std::string CreateContainerBody(const EngineContainer& container) {
   const v1::Manifest::Limits& limits = container.limits;
   json::object host{{"NetworkMode", "host"},
                     {"LogConfig", json::object{{"Type", "none"}}},
-                    {"Mounts", Mounts(container.binds)}};
+                    {"Mounts", Mounts(container.binds)},
+                    {"CapDrop", json::array{"AUDIT_WRITE", "MKNOD", "NET_RAW"}},
+                    {"SecurityOpt", json::array{"no-new-privileges"}}};
   if (limits.memory_bytes() > 0) {
     host["Memory"] = limits.memory_bytes();
     host["MemorySwap"] = limits.memory_bytes();  // no swap on top

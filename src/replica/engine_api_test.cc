@@ -70,6 +70,7 @@ TEST(EngineRequest, CreateHasAllThatTheContainerIs) {
     "AttachStdout": true, "AttachStderr": true,
     "HostConfig": {"NetworkMode": "host", "LogConfig": {"Type": "none"}, "Memory": 1048576, "MemorySwap": 1048576,
       "NanoCpus": 1500000000, "PidsLimit": 100, "ShmSize": 4096,
+      "CapDrop": ["AUDIT_WRITE", "MKNOD", "NET_RAW"], "SecurityOpt": ["no-new-privileges"],
       "Mounts": [{"Type": "bind", "Source": "/data/with:colon", "Target": "/gcs", "ReadOnly": false},
                  {"Type": "bind", "Source": "/h", "Target": "/etc/hosts", "ReadOnly": true}]}})"));
 }

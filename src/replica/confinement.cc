@@ -37,11 +37,11 @@ Failure DropRights(std::uint64_t kept) {
   __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
   std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> sets{};
   if (syscall(SYS_capget, &header, sets.data()) != 0) return ConfinementFailure{"read the rights", errno};
-  for (std::size_t i = 0; i < sets.size(); ++i) {
-    const auto half = static_cast<std::uint32_t>(kept >> (32 * i));
-    sets[i].permitted &= half;
-    sets[i].effective = sets[i].permitted;
-    sets[i].inheritable = 0;
+  sets[0].permitted &= static_cast<std::uint32_t>(kept);
+  sets[1].permitted &= static_cast<std::uint32_t>(kept >> 32);
+  for (__user_cap_data_struct& half : sets) {
+    half.effective = half.permitted;
+    half.inheritable = 0;
   }
   if (syscall(SYS_capset, &header, sets.data()) != 0) return ConfinementFailure{"drop rights", errno};
   return {};

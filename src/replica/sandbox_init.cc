@@ -150,7 +150,9 @@ void ResetSignals() {
     if (write(kFirstProcs + static_cast<int>(i), "0", 1) < 0) fail("join the cgroup");
   }
   if (!plan.directory.empty() && chdir(plan.directory.c_str()) != 0) fail("enter the working directory");
-  if (plan.processes_max > 0) LimitUser(plan.processes_max);
+  // Not beside another limit: replicas whose programs become the same user would share it.
+  if (plan.processes_max > 0 && plan.procs_fds.empty() && !LimitsNamespace(plan))
+    LimitUser(plan.processes_max);
   if (plan.structured_fd >= 0) dup2(kStructured, kStructuredLogFd);
   if (plan.lock_fd >= 0) dup2(kLock, kLockFd);
   if (plan.function) {

@@ -78,10 +78,14 @@ Result<Cgroup> MakeCgroup(const AttemptDir& dir, const std::string& attempt_id, 
   return cgroup;
 }
 
-/// Root is held to no limit of users, and a kernel's limit of a namespace has a least value.
-bool NeedsCgroup(std::int64_t pids) {
+/// What a cgroup has to bound. The kernel's limit of a namespace has a least value, and root is held to none
+/// of users: then a cgroup is made for the processes alone.
+CgroupLimits CgroupLimitsOf(const v1::Manifest::Limits& limits) {
   constexpr std::int64_t kFewPids = 301;
-  return pids > 0 && !CanLimitNamespace(pids) && (geteuid() == 0 || pids < kFewPids);
+  CgroupLimits wanted{limits.memory_bytes(), limits.cpus(), 0};
+  const bool needs_it = wanted.any() || geteuid() == 0 || limits.pids() < kFewPids;
+  if (needs_it && !CanLimitNamespace(limits.pids())) wanted.pids = limits.pids();
+  return wanted;
 }
 
 /// Root without a PID namespace is held to a limit by a cgroup only. (What cannot be had of a cgroup is said
@@ -93,9 +97,7 @@ bool LimitsProcesses(const ProgramStart& start, const Cgroup& cgroup, Fence fenc
 
 /// None for a replica whose limits need none.
 Cgroup MakeLimits(const ProgramStart& start, std::vector<std::string>& degraded) {
-  const v1::Manifest::Limits& limits = start.manifest.limits();
-  const CgroupLimits wanted{limits.memory_bytes(), limits.cpus(),
-                            NeedsCgroup(limits.pids()) ? limits.pids() : 0};
+  const CgroupLimits wanted = CgroupLimitsOf(start.manifest.limits());
   if (!wanted.any()) return {};
   auto made = MakeCgroup(start.dir, start.manifest.attempt_id(), wanted, degraded);
   if (made) return *std::move(made);

@@ -9,6 +9,8 @@
 #include <ctime>
 #include <string>
 
+#include "wire/visible_text.h"
+
 namespace trainyard {
 
 namespace {
@@ -44,9 +46,11 @@ void Diagnose(DiagnosticLevel level, std::string_view text) {
   std::string line = TimePrefix();
   line += LevelName(level);
   line += ' ';
-  for (char c : text) {
+  for (char c : wire::VisibleText(text)) {
     if (c == '\n') {
       line += "\\n";
+    } else if (c == '\r') {  // before a newline, which is none here
+      line += "\\r";
     } else {
       line += c;
     }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "wire/visible_text.h"
+
 namespace trainyard::cli {
 namespace {
 
@@ -34,7 +36,7 @@ std::string PrintProgress(const std::string& title, std::uint64_t done, std::uin
 }
 
 ProgressBar::ProgressBar(const Console& console, std::string title, std::uint64_t total)
-    : console_(console), title_(std::move(title)), total_(total) {}
+    : console_(console), title_(wire::VisibleText(title)), total_(total) {}
 
 ProgressBar::~ProgressBar() {
   if (!shown_.empty()) console_.Transient("\r\x1b[K");

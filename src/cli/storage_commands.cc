@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 #include <utility>
 
 #include "cli/storage_objects.h"
+#include "cli/visible_pipe.h"
 
 namespace trainyard::cli {
 namespace {
@@ -62,6 +64,13 @@ Status PrintListing(const Session& session, const std::string& url) {
   return {};
 }
 
+/// A terminal is shown what it would obey; everything else gets the bytes.
+Status PrintObject(const Session& session, const wire::ObjectUri& object) {
+  if (!Console::OutIsTerminal()) return DownloadObject(session, object, STDOUT_FILENO);
+  TY_TRY(const std::unique_ptr<VisiblePipe> pipe, VisiblePipe::Open(STDOUT_FILENO));
+  return DownloadObject(session, object, pipe->descriptor());
+}
+
 }  // namespace
 
 ExitStatus ListStorage(const Session& session) {
@@ -77,8 +86,7 @@ ExitStatus ListStorage(const Session& session) {
 ExitStatus PrintObjects(const Session& session) {
   for (const std::string& url : session.arguments.positionals) {
     TY_TRY(auto objects, MatchObjects(session, url, false));
-    for (const wire::ObjectUri& object : objects)
-      TY_RETURN_IF_ERROR(DownloadObject(session, object, STDOUT_FILENO));
+    for (const wire::ObjectUri& object : objects) TY_RETURN_IF_ERROR(PrintObject(session, object));
   }
   return 0;
 }

@@ -6,8 +6,29 @@
 namespace trainyard::wire {
 namespace {
 
-/// Bytes of the well-formed character that starts at text[0]; 0 if there is none.
-std::size_t CharacterLength(std::string_view text) noexcept {
+/// Where the ASCII that begins at `at` ends. Most log lines are nothing else: eight bytes at a time.
+std::size_t SkipAscii(std::string_view text, std::size_t at) noexcept {
+  for (std::uint64_t word = 0; at + sizeof word <= text.size(); at += sizeof word) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    if ((word & 0x8080808080808080ULL) != 0) break;
+  }
+  while (at < text.size() && static_cast<unsigned char>(text[at]) < 0x80) ++at;
+  return at;
+}
+
+/// Where the well-formed characters that begin at `at` end.
+std::size_t SkipCharacters(std::string_view text, std::size_t at) noexcept {
+  for (at = SkipAscii(text, at); at < text.size(); at = SkipAscii(text, at)) {
+    const std::size_t length = Utf8Length(text.substr(at));
+    if (length == 0) break;
+    at += length;
+  }
+  return at;
+}
+
+}  // namespace
+
+std::size_t Utf8Length(std::string_view text) noexcept {
   const auto at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const auto continues = [&](std::size_t i) { return (at(i) & 0xC0U) == 0x80U; };
   const unsigned first = at(0);
@@ -25,28 +46,6 @@ std::size_t CharacterLength(std::string_view text) noexcept {
   const bool too_large = first == 0xF4 && second > 0x8F;
   return !continues(3) || overlong || too_large ? 0 : 4;
 }
-
-/// Where the ASCII that begins at `at` ends. Most log lines are nothing else: eight bytes at a time.
-std::size_t SkipAscii(std::string_view text, std::size_t at) noexcept {
-  for (std::uint64_t word = 0; at + sizeof word <= text.size(); at += sizeof word) {
-    std::memcpy(&word, text.data() + at, sizeof word);
-    if ((word & 0x8080808080808080ULL) != 0) break;
-  }
-  while (at < text.size() && static_cast<unsigned char>(text[at]) < 0x80) ++at;
-  return at;
-}
-
-/// Where the well-formed characters that begin at `at` end.
-std::size_t SkipCharacters(std::string_view text, std::size_t at) noexcept {
-  for (at = SkipAscii(text, at); at < text.size(); at = SkipAscii(text, at)) {
-    const std::size_t length = CharacterLength(text.substr(at));
-    if (length == 0) break;
-    at += length;
-  }
-  return at;
-}
-
-}  // namespace
 
 bool IsUtf8(std::string_view text) noexcept { return SkipCharacters(text, 0) == text.size(); }
 
@@ -66,7 +65,7 @@ std::size_t Utf8Prefix(std::string_view text, std::size_t bytes_max) noexcept {
   if (text.size() <= bytes_max) return text.size();
   std::size_t cut = bytes_max;
   while (cut > 0 && bytes_max - cut < 3 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U) --cut;
-  const bool inside = cut < bytes_max && CharacterLength(text.substr(cut)) > bytes_max - cut;
+  const bool inside = cut < bytes_max && Utf8Length(text.substr(cut)) > bytes_max - cut;
   return inside ? cut : bytes_max;
 }
 

@@ -7,6 +7,9 @@
 /// UTF-8 as RFC 3629 and Unicode 15, table 3-7, have it: no surrogates, nothing overlong. Pure: any thread.
 namespace trainyard::wire {
 
+/// Bytes of the well-formed character that `text` begins with; 0 if it begins with none.
+[[nodiscard]] std::size_t Utf8Length(std::string_view text) noexcept;
+
 /// Whether the bytes are well-formed UTF-8.
 [[nodiscard]] bool IsUtf8(std::string_view text) noexcept;
 

@@ -7,7 +7,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <initializer_list>
+#include <unordered_set>
 #include <utility>
+
+#include "wire/yaml.h"
 
 namespace trainyard::cli {
 namespace {
@@ -59,7 +62,6 @@ std::string Plain(std::string_view number) {
 class Reader {
  public:
   Result<Json> Read(const YAML::Node& node) {
-    if (++nodes_ > kYamlNodesMax) return std::unexpected(InvalidArgument("", "the document is too large"));
     switch (node.Type()) {
       case YAML::NodeType::Undefined:
       case YAML::NodeType::Null: return Json{};
@@ -72,6 +74,8 @@ class Reader {
   }
 
  private:
+  using Names = std::unordered_set<std::string>;
+
   static Json Tagged(const YAML::Node& node) {
     bool is_plain = node.Tag() == "tag:yaml.org,2002:int" || node.Tag() == "tag:yaml.org,2002:float" ||
                     node.Tag() == "tag:yaml.org,2002:bool" || node.Tag() == "tag:yaml.org,2002:null";
@@ -95,44 +99,39 @@ class Reader {
   Result<Json> ReadMap(const YAML::Node& node) {
     Json object = JsonObject();
     Json merged = JsonObject();
+    Names own;
+    Names inherited;
     for (const auto& member : node) {
       const YAML::Node& key = member.first;
       const YAML::Node& element = member.second;
       if (!key.IsScalar()) return std::unexpected(At(key, "a key must be a word"));
       TY_TRY(Json value, Read(element));
       if (key.Scalar() == "<<" && key.Tag() == "?") {
-        TY_RETURN_IF_ERROR(Merge(element, value, merged));
+        TY_RETURN_IF_ERROR(Merge(element, value, merged, inherited));
         continue;
       }
-      if (Has(object, key.Scalar()))
+      if (!own.insert(key.Scalar()).second)
         return std::unexpected(At(key, "found duplicate key \"" + key.Scalar() + "\""));
       value.name = key.Scalar();
       object.children.push_back(std::move(value));
     }
     for (Json& member : merged.children)
-      if (!Has(object, member.name)) object.children.push_back(std::move(member));
+      if (!own.contains(member.name)) object.children.push_back(std::move(member));
     return object;
   }
 
-  static bool Has(const Json& object, const std::string& name) {
-    for (const Json& member : object.children)
-      if (member.name == name) return true;
-    return false;
-  }
-
-  static Status Merge(const YAML::Node& node, const Json& value, Json& into) {
+  /// `names`: of the members of `into`.
+  static Status Merge(const YAML::Node& node, const Json& value, Json& into, Names& names) {
     if (value.kind == Json::Kind::kArray) {
-      for (const Json& element : value.children) TY_RETURN_IF_ERROR(Merge(node, element, into));
+      for (const Json& element : value.children) TY_RETURN_IF_ERROR(Merge(node, element, into, names));
       return {};
     }
     if (value.kind != Json::Kind::kObject)
       return std::unexpected(At(node, "expected a mapping or list of mappings for merging"));
     for (const Json& member : value.children)
-      if (!Has(into, member.name)) into.children.push_back(member);
+      if (names.insert(member.name).second) into.children.push_back(member);
     return {};
   }
-
-  std::size_t nodes_ = 0;
 };
 
 }  // namespace
@@ -160,14 +159,8 @@ Json ResolvePlainScalar(const std::string& text) {
 }
 
 Result<Json> ParseYaml(std::string_view text) {
-  try {
-    return Reader().Read(YAML::Load(std::string(text)));
-  } catch (const YAML::Exception& error) {
-    std::string where = error.mark.is_null() ? std::string()
-                                             : "line " + std::to_string(error.mark.line + 1) + ", column " +
-                                                   std::to_string(error.mark.column + 1) + ": ";
-    return std::unexpected(InvalidArgument("", where + error.msg));
-  }
+  TY_TRY(const YAML::Node document, wire::LoadYaml(text));
+  return Reader().Read(document);
 }
 
 }  // namespace trainyard::cli

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -9,12 +8,9 @@
 
 namespace trainyard::cli {
 
-/// Nodes that a configuration file may have once its aliases are written out.
-inline constexpr std::size_t kYamlNodesMax = 100'000;
-
 /// A YAML or JSON document as JSON, read by the rules of YAML 1.1 as gcloud does: `yes` is true, 012 is ten,
 /// 1:30 is ninety, `<<` merges. Dates stay text. An empty document is null. kInvalidArgument: "line 2, column
-/// 3: REASON". Pure: any thread.
+/// 3: REASON", also beyond the limits of wire/yaml.h. Pure: any thread.
 [[nodiscard]] Result<Json> ParseYaml(std::string_view text);
 
 /// What a plain scalar stands for by YAML 1.1's rules.

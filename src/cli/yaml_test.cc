@@ -50,7 +50,14 @@ TEST(ParseYaml, BoundsAliases) {
   }
   Result<Json> value = ParseYaml(bomb);
   ASSERT_FALSE(value.has_value());
-  EXPECT_EQ(value.error().message, "the document is too large");
+  EXPECT_EQ(value.error().message,
+            "line 5, column 25: the document has more than 100000 values, with aliases written out");
+}
+
+TEST(ParseYaml, RefusesWhatHasNoEnd) {
+  for (const char* text : {"a: &x [*x]", "a: &x {b: *x}", "a: &x\n  <<: *x"})
+    EXPECT_NE(ParseYaml(text).error().message.find("an alias stands within what it refers to"),
+              std::string::npos);
 }
 
 TEST(ParseYaml, SurvivesDeepNesting) {

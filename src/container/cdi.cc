@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "wire/yaml.h"
+
 namespace trainyard::container {
 
 namespace {
@@ -83,8 +85,10 @@ void CdiEdits::Add(const CdiEdits& other) {
 }
 
 Result<CdiSpec> ParseCdi(std::string_view text) {
+  const Result<YAML::Node> loaded = wire::LoadYaml(text);
+  if (!loaded) return std::unexpected(Error{Code::kDataLoss, loaded.error().message, {}});
+  const YAML::Node& file = *loaded;
   try {  // yaml-cpp throws
-    const YAML::Node file = YAML::Load(std::string(text));
     if (!file.IsMap()) return std::unexpected(Error{Code::kDataLoss, "it is no CDI specification", {}});
     CdiSpec spec{.kind = Text(file, "kind"), .edits = ReadEdits(file)};
     if (spec.kind.empty()) return std::unexpected(Error{Code::kDataLoss, "it has no kind", {}});

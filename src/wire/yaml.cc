@@ -1,0 +1,135 @@
+#include "wire/yaml.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/parser.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace trainyard::wire {
+namespace {
+
+using YAML::anchor_t;
+using YAML::EmitterStyle;
+using YAML::Mark;
+
+Error At(const Mark& mark, const std::string& reason) {
+  std::string where = mark.is_null() ? std::string()
+                                     : "line " + std::to_string(mark.line + 1) + ", column " +
+                                           std::to_string(mark.column + 1) + ": ";
+  return InvalidArgument("", where + reason);
+}
+
+/// Measures what the document's nodes will be, before there are any. Only the first mistake counts.
+class Measure final : public YAML::EventHandler {
+ public:
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+
+  void OnDocumentStart(const Mark& /*mark*/) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const Mark& mark, anchor_t anchor) override { Leaf(mark, anchor, 0); }
+  void OnScalar(const Mark& mark, const std::string& /*tag*/, anchor_t anchor,
+                const std::string& value) override {
+    Leaf(mark, anchor, value.size());
+  }
+  void OnSequenceStart(const Mark& mark, const std::string& /*tag*/, anchor_t anchor,
+                       EmitterStyle::value /*style*/) override {
+    Begin(mark, anchor);
+  }
+  void OnSequenceEnd() override { End(); }
+  void OnMapStart(const Mark& mark, const std::string& /*tag*/, anchor_t anchor,
+                  EmitterStyle::value /*style*/) override {
+    Begin(mark, anchor);
+  }
+  void OnMapEnd() override { End(); }
+
+  void OnAlias(const Mark& mark, anchor_t anchor) override {
+    const auto known = anchors_.find(anchor);
+    if (known == anchors_.end()) return Refuse(mark, "an alias stands within what it refers to");
+    Add(mark, known->second.nodes, known->second.height);
+  }
+
+ private:
+  /// A node with everything below it.
+  struct Tree {
+    std::size_t nodes = 0;
+    std::size_t height = 0;  ///< 0: a leaf
+  };
+  struct Open {
+    anchor_t anchor = 0;
+    Tree tree;
+  };
+
+  void Refuse(const Mark& mark, const std::string& reason) {
+    if (!error_) error_ = At(mark, reason);
+  }
+
+  void Leaf(const Mark& mark, anchor_t anchor, std::size_t bytes) {
+    if (bytes > kYamlScalarBytesMax) Refuse(mark, "a text has more than 1 MiB");
+    if (anchor != 0) anchors_[anchor] = {.nodes = 1};
+    Add(mark, 1, 0);
+  }
+
+  void Begin(const Mark& mark, anchor_t anchor) {
+    Add(mark, 1, 0);
+    open_.push_back({.anchor = anchor, .tree = {.nodes = 1, .height = 1}});
+    CheckDepth(mark, open_.size());
+  }
+
+  void End() {
+    const Open ended = open_.back();
+    open_.pop_back();
+    if (ended.anchor != 0) anchors_[ended.anchor] = ended.tree;
+    if (open_.empty()) return;
+    Tree& parent = open_.back().tree;
+    parent.nodes += ended.tree.nodes - 1;  // it counts for itself since it began
+    parent.height = std::max(parent.height, ended.tree.height + 1);
+  }
+
+  void Add(const Mark& mark, std::size_t nodes, std::size_t height) {
+    nodes_ = std::min(nodes_ + nodes, kYamlNodesMax + 1);
+    if (nodes_ > kYamlNodesMax)
+      Refuse(mark, "the document has more than " + std::to_string(kYamlNodesMax) +
+                       " values, with aliases written out");
+    CheckDepth(mark, open_.size() + height);
+    if (open_.empty()) return;
+    Tree& parent = open_.back().tree;
+    parent.nodes = std::min(parent.nodes + nodes, kYamlNodesMax + 1);
+    parent.height = std::max(parent.height, height + 1);
+  }
+
+  void CheckDepth(const Mark& mark, std::size_t depth) {
+    if (depth > kYamlDepthMax)
+      Refuse(mark, "lists and mappings are nested more than " + std::to_string(kYamlDepthMax) + " deep");
+  }
+
+  std::vector<Open> open_;
+  std::map<anchor_t, Tree> anchors_;  ///< of nodes that have ended
+  std::size_t nodes_ = 0;
+  std::optional<Error> error_;
+};
+
+}  // namespace
+
+Result<YAML::Node> LoadYaml(std::string_view text) {
+  if (text.size() > kYamlBytesMax)
+    return std::unexpected(InvalidArgument("", "the document has more than 4 MiB"));
+  const std::string document(text);
+  Measure measure;
+  try {  // yaml-cpp throws
+    std::istringstream input(document);
+    YAML::Parser(input).HandleNextDocument(measure);
+    if (measure.error()) return std::unexpected(*measure.error());
+    return YAML::Load(document);
+  } catch (const YAML::Exception& error) {
+    // Its own limits come after ours.
+    return std::unexpected(measure.error() ? *measure.error() : At(error.mark, error.msg));
+  }
+}
+
+}  // namespace trainyard::wire

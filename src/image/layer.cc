@@ -12,12 +12,14 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "async/file.h"
 #include "image/digest.h"
 #include "image/layer_folder.h"
+#include "image/unpack_budget.h"
 
 namespace trainyard::image {
 
@@ -25,6 +27,7 @@ namespace {
 
 constexpr std::size_t kReadBlock = std::size_t{1} << 20;
 constexpr std::size_t kZeroBlock = 4096;
+/// Files of all kinds in one layer.
 constexpr std::int64_t kEntriesMax = 8'000'000;
 constexpr std::int64_t kUnpackedBytesMax = std::int64_t{1} << 40;
 
@@ -67,6 +70,10 @@ class Unpressed {
  public:
   [[nodiscard]] Status Open(const std::filesystem::path& blob) {
     TY_TRY(file_, OpenFile(blob, O_RDONLY));
+    struct stat there{};
+    if (::fstat(file_.get(), &there) != 0) return std::unexpected(ErrnoError(errno, "stat " + blob.string()));
+    blob_bytes_ = there.st_size;
+    budget_ = UnpackBudget(blob_bytes_);
     ::posix_fadvise(file_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
     reader_.reset(::archive_read_new());
     ::archive_read_support_filter_gzip(reader_.get());
@@ -82,7 +89,7 @@ class Unpressed {
     return std::unexpected(Damaged(Reason(reader_.get())));
   }
 
-  /// Empty at the end; nothing after an error, which `error` has.
+  /// Empty at the end; nothing after an error, which `failure` has.
   std::string_view Next() {
     const void* data = nullptr;
     std::size_t size = 0;
@@ -93,6 +100,12 @@ class Unpressed {
       failed_ = !ended_ && result != ARCHIVE_OK;
     }
     if (ended_ || failed_) return {};
+    // All of it, whatever the tar says: behind its end may come as much as one likes.
+    if (Status spent = budget_.Spend(static_cast<std::int64_t>(size)); !spent) {
+      refused_ = std::move(spent).error();
+      failed_ = true;
+      return {};
+    }
     const std::string_view bytes(static_cast<const char*>(data), size);
     digester_.Add(bytes);
     return bytes;
@@ -101,15 +114,21 @@ class Unpressed {
   [[nodiscard]] Result<std::string> Digest() {
     while (!Next().empty()) {  // what follows the end of the tar
     }
-    if (failed_) return std::unexpected(Damaged(Reason(reader_.get())));
+    if (failed_) return std::unexpected(Failure(Damaged(Reason(reader_.get()))));
     return digester_.Finish();
   }
   [[nodiscard]] bool failed() const { return failed_; }
+  /// Why there are no more bytes, if that is not because they are damaged; else `other`.
+  [[nodiscard]] Error Failure(Error other) const { return refused_ ? *refused_ : std::move(other); }
+  [[nodiscard]] std::int64_t blob_bytes() const { return blob_bytes_; }
 
  private:
   UniqueFd file_;
   ArchivePtr reader_;
   Digester digester_;
+  std::int64_t blob_bytes_ = 0;
+  UnpackBudget budget_{0};
+  std::optional<Error> refused_;
   bool ended_ = false;
   bool failed_ = false;
 };
@@ -172,8 +191,9 @@ Status WriteSparsely(int descriptor, std::string_view bytes, std::int64_t offset
 
 class Unpacking {
  public:
-  Unpacking(archive* reader, LayerFolder& folder, const std::stop_token& stop)
-      : reader_(reader), folder_(folder), stop_(stop) {}
+  Unpacking(archive* reader, LayerFolder& folder, UnpackBudget budget, DiskGuard disk,
+            const std::stop_token& stop)
+      : reader_(reader), folder_(folder), budget_(budget), disk_(disk), stop_(stop) {}
 
   Result<std::int64_t> Run() {
     archive_entry* entry = nullptr;
@@ -184,7 +204,9 @@ class Unpacking {
       if (!IsGood(result)) return std::unexpected(Damaged(Reason(reader_)));
       if (count == kEntriesMax)
         return std::unexpected(InvalidArgument({}, "a layer has more than 8 million files"));
+      TY_RETURN_IF_ERROR(budget_.Spend(kEntryBytes));
       TY_RETURN_IF_ERROR(Add(entry));
+      TY_RETURN_IF_ERROR(disk_.Wrote(kEntryBytes));
     }
     TY_RETURN_IF_ERROR(folder_.Finish());
     return bytes_;
@@ -215,6 +237,7 @@ class Unpacking {
     bytes_ += size;
     if (size < 0 || bytes_ > kUnpackedBytesMax)
       return std::unexpected(InvalidArgument({}, "a layer has more than 1 TiB of files"));
+    TY_RETURN_IF_ERROR(budget_.Spend(size));  // before anything of it is written
     TY_TRY(const UniqueFd file, folder_.BeginFile(path));
     const void* data = nullptr;
     std::size_t count = 0;
@@ -224,14 +247,17 @@ class Unpacking {
       if (result == ARCHIVE_EOF) break;
       if (!IsGood(result)) return std::unexpected(Damaged(Reason(reader_)));
       if (stop_.stop_requested()) return std::unexpected(Error{Code::kCancelled, "stopped", {}});
-      if (count != 0)
-        TY_RETURN_IF_ERROR(WriteSparsely(file.get(), {static_cast<const char*>(data), count}, offset));
+      if (count == 0) continue;
+      TY_RETURN_IF_ERROR(WriteSparsely(file.get(), {static_cast<const char*>(data), count}, offset));
+      TY_RETURN_IF_ERROR(disk_.Wrote(static_cast<std::int64_t>(count)));
     }
     return folder_.FinishFile(file.get(), path, size, attributes);
   }
 
   archive* reader_;
   LayerFolder& folder_;
+  UnpackBudget budget_;  ///< of what the files say that they are
+  DiskGuard disk_;
   const std::stop_token& stop_;
   std::int64_t bytes_ = 0;
 };
@@ -248,10 +274,15 @@ Result<std::int64_t> UnpackLayer(const std::filesystem::path& blob, const std::s
   ::archive_read_support_format_tar(reader.get());
   ::archive_read_support_format_empty(reader.get());
   if (::archive_read_open(reader.get(), &unpressed, nullptr, ReadUnpressed, nullptr) != ARCHIVE_OK) {
-    if (unpressed.failed()) return std::unexpected(Damaged("its compression cannot be read"));
+    if (unpressed.failed())
+      return std::unexpected(unpressed.Failure(Damaged("its compression cannot be read")));
     return std::unexpected(InvalidArgument({}, "a layer is not a tar archive"));
   }
-  TY_TRY(const std::int64_t bytes, Unpacking(reader.get(), layer, stop).Run());
+  TY_TRY(const UniqueFd disk, OpenFile(folder, O_RDONLY | O_DIRECTORY));
+  const UnpackBudget budget(unpressed.blob_bytes());
+  const Result<std::int64_t> bytes =
+      Unpacking(reader.get(), layer, budget, DiskGuard(disk.get()), stop).Run();
+  if (!bytes) return std::unexpected(unpressed.Failure(bytes.error()));
   TY_TRY(const std::string digest, unpressed.Digest());
   if (digest != diff_id) return std::unexpected(Damaged("it is " + digest + " and should be " + diff_id));
   return bytes;

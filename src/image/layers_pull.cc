@@ -200,6 +200,7 @@ void LayersPull::Unpack(const Layer& layer, std::stop_source& stop) {
   }
   done_.With([&](Done& done) {
     done.errors.push_back(bytes.error());
+    done.errors.back().message += " (layer " + layer.blob.digest + ")";
     done.had_damaged_blob |= damaged;
   });
   stop.request_stop();

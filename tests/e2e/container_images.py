@@ -33,8 +33,8 @@ from trainyard_server import DEADLINE_S, ROOT
 OCI_IMAGE = ROOT / "tools/oci-image.sh"
 USER, PASSWORD = "trainer", "secret"
 HTPASSWD = f"{USER}:$2b$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n"  # bcrypt of PASSWORD
-LARGE_BYTES = 2 << 30
-LARGE_DIFF_ID = "sha256:571088b4dde68582281099bd42ffe090062e3d04379b9c29fdcf790ce5d22ee3"  # takes seconds to compute
+LARGE_BYTES = 960 << 20  # beyond 1 GiB a layer of nothing is refused
+LARGE_DIFF_ID = "sha256:ec4139af1671d58b57d7e837d550261856ac586fdee997b466eb2adb1b0be738"  # takes seconds to compute
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 INDEX = "application/vnd.oci.image.index.v1+json"
 CONFIG = "application/vnd.oci.image.config.v1+json"
@@ -221,7 +221,7 @@ def many_layers(images, name):
 
 
 def large(images, name):
-    """2 GB of zeros in one layer of 2 MB: members of gzip, one behind the other."""
+    """A gigabyte of zeros in one layer of some megabytes: members of gzip, one behind the other."""
     block = bytes(64 << 20)
     info = tarfile.TarInfo("large")
     info.size = LARGE_BYTES

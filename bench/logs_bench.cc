@@ -58,11 +58,11 @@ asio::awaitable<void> AppendUntil(logs::LogStore& store, int replica, const LogC
   LogChunk chunk = sample;
   while (SteadyClock::now() < end) {
     const auto start = SteadyClock::now();
-    Result<std::int64_t> next = co_await store.Append(source, chunk);
+    Result<logs::StoredLines> next = co_await store.Append(source, chunk);
     if (!next) std::fprintf(stderr, "%s\n", next.error().message.c_str()), std::exit(1);
     latencies.push_back(SecondsSince(start) * 1000);
-    lines += *next - chunk.first_line();
-    chunk.set_first_line(*next);
+    lines += next->next_line - chunk.first_line();
+    chunk.set_first_line(next->next_line);
   }
 }
 

@@ -72,9 +72,10 @@ class LoggingHandlers : public testing::Test {
   }
 
   void Append(const std::string& task_name, const logs::SampleLines& lines) {
-    asio::co_spawn(
-        loop_, store_->Append(Source(task_name), SampleChunk(lines)),
-        [](std::exception_ptr, Result<std::int64_t> next) { EXPECT_TRUE(next) << next.error().message; });
+    asio::co_spawn(loop_, store_->Append(Source(task_name), SampleChunk(lines)),
+                   [](std::exception_ptr, Result<logs::StoredLines> next) {
+                     EXPECT_TRUE(next) << next.error().message;
+                   });
     loop_.restart();
     loop_.run();
   }

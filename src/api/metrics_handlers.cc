@@ -89,6 +89,9 @@ void PrintJobs(const control::Figures& figures, PrometheusText& text) {
   text.Family("trainyard_log_bytes_total", "counter",
               "Bytes of replicas' lines taken since the server started.");
   text.Add(static_cast<double>(figures.log_bytes));
+  text.Family("trainyard_log_bytes_dropped_total", "counter",
+              "Bytes that replicas wrote and the log does not keep, since the server started.");
+  text.Add(static_cast<double>(figures.log_bytes_dropped));
 }
 
 void PrintRequests(const http::RequestCounts& counts, PrometheusText& text) {

@@ -16,6 +16,8 @@ struct Figures {
   std::int64_t supervisors = 0;               ///< attempts that live or may
   std::int64_t log_lines = 0;  ///< of replicas, since this server started; repeated ones count again
   std::int64_t log_bytes = 0;
+  std::int64_t log_bytes_dropped =
+      0;  ///< of what programs wrote: beyond a limit, or while nothing could be stored
 };
 
 }  // namespace trainyard::control

@@ -73,21 +73,23 @@ jobs::AcceleratorCounts AcceleratorsOf(const v1::JobRecord& job) {
 }
 
 /// Stores the lines of a replica and acknowledges them. Uses nothing but its arguments: the job may be over
-/// and forgotten before it is done.
+/// and forgotten before it is done. The settings outlive everything.
 boost::asio::awaitable<void> TakeLines(logs::LogStore& logs, logs::LogSource source,
                                        std::shared_ptr<engine::ReplicaLink> link, replica::v1::LogChunk chunk,
-                                       std::chrono::milliseconds retry_pause) {
-  Result<std::int64_t> next = co_await StoreLines(logs, source, std::move(chunk));
-  if (!next) {
+                                       const Settings& settings) {
+  Result<logs::StoredLines> stored = co_await StoreLines(logs, source, std::move(chunk));
+  if (!stored) {
     // The supervisor keeps what is not acknowledged and sends it again when it comes back.
     Diagnose(DiagnosticLevel::kWarning,
-             "log lines of " + source.source + " are not stored yet: " + next.error().message);
-    co_await Pause(retry_pause);
+             "log lines of " + source.source + " are not stored yet: " + stored.error().message);
+    co_await Pause(settings.retry_pause);
     link->Close();
     co_return;
   }
   engine::ToReplica ack;
-  ack.mutable_log_ack()->set_next_line(*next);
+  ack.mutable_log_ack()->set_next_line(stored->next_line);
+  const std::int64_t limit = settings.job_log_bytes_max;
+  ack.mutable_log_ack()->set_job_log_full(limit > 0 && stored->job_bytes >= limit);
   link->Send(std::move(ack));
 }
 
@@ -426,8 +428,9 @@ boost::asio::awaitable<void> JobService::OnFrame(std::shared_ptr<engine::Replica
     logs::LogSource source = AttemptSource(attempt.runner->job(), attempt.replica, attempt.number);
     counted_.log_lines += frame.log().line_count();
     counted_.log_bytes += static_cast<std::int64_t>(frame.log().lines().size());
+    counted_.log_bytes_dropped += std::max<std::int64_t>(frame.log().dropped_bytes(), 0);
     co_await TakeLines(outside_.logs, std::move(source), std::move(link), std::move(*frame.mutable_log()),
-                       outside_.settings.retry_pause);
+                       outside_.settings);
   } else {
     attempt.runner->OnFrame(*link, attempt.replica, attempt.number, std::move(frame));
   }

@@ -92,6 +92,8 @@ replica::v1::Manifest::Limits MakeLimits(const Settings& settings, const v1::Job
                                          const v1::ReplicaRecord& replica) {
   replica::v1::Manifest::Limits limits;
   limits.set_stop_grace_ms(settings.stop_grace.count());
+  limits.set_log_bytes(settings.replica_log_bytes_max);
+  limits.set_job_log_bytes(settings.job_log_bytes_max);
   if (settings.machine_limits) {
     limits.set_memory_bytes(replica.memory_bytes());
     limits.set_cpus(replica.cpus());

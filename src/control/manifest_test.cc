@@ -31,7 +31,9 @@ const Settings kSettings{.attempts_dir = "/d/attempts",
                          .attach_socket = "/d/run/attach.sock",
                          .replica_socket = "/d/run/replica.sock",
                          .secret = "s",
-                         .stop_grace = std::chrono::seconds(7)};
+                         .stop_grace = std::chrono::seconds(7),
+                         .job_log_bytes_max = 10,
+                         .replica_log_bytes_max = 5};
 
 TEST(Manifest, SaysWhatAReplicaNeeds) {
   const replica::v1::Manifest manifest = MakeManifest(kSettings, MakeRecord(), 0, 2);
@@ -41,6 +43,8 @@ TEST(Manifest, SaysWhatAReplicaNeeds) {
   EXPECT_EQ(manifest.places().attach_socket(), "/d/run/attach.sock");
   EXPECT_EQ(manifest.places().replica_socket(), "/d/run/replica.sock");
   EXPECT_EQ(manifest.limits().stop_grace_ms(), 7000);
+  EXPECT_EQ(manifest.limits().log_bytes(), 5);
+  EXPECT_EQ(manifest.limits().job_log_bytes(), 10);
   EXPECT_EQ(manifest.port(), 20001);
   EXPECT_EQ(manifest.program().args_size(), 3);
   EXPECT_EQ(manifest.program().args(1), "--job-dir");

@@ -24,9 +24,11 @@ struct Settings {
   std::chrono::milliseconds retry_pause{1'000};    ///< between tries at what a full disk or the like refuses
   /// What runs containers; ENGINE_UNSPECIFIED: nothing does.
   replica::v1::Manifest::Engine container_engine = replica::v1::Manifest::ENGINE_UNSPECIFIED;
-  std::string container_engine_address;  ///< path of the OCI runtime, or of the engine's socket
-  std::int64_t disk_bytes = 0;           ///< of the file system with the attempts; 0: unknown
-  bool machine_limits = false;           ///< no replica gets more CPUs and memory than its machine type has
+  std::string container_engine_address;    ///< path of the OCI runtime, or of the engine's socket
+  std::int64_t disk_bytes = 0;             ///< of the file system with the attempts; 0: unknown
+  std::int64_t job_log_bytes_max = 0;      ///< what a job's log keeps of its programs' output; 0: all
+  std::int64_t replica_log_bytes_max = 0;  ///< the same of one attempt of a replica
+  bool machine_limits = false;             ///< no replica gets more CPUs and memory than its machine type has
   std::map<std::string, std::string> replica_environment;  ///< set in every replica's process
   /// How replicas reach the buckets under Google's host names; nothing: those mean Google. `host_names` are
   /// those of the TLS front; an empty `address` says that replicas in the machine's own network cannot have

@@ -34,10 +34,10 @@ LogChunk Replacement(std::int64_t from, std::int64_t to, std::uint64_t near, con
   return chunk;
 }
 
-boost::asio::awaitable<Result<std::int64_t>> Replace(logs::LogStore& logs, logs::LogSource source,
-                                                     std::int64_t from, std::int64_t to, std::uint64_t near,
-                                                     std::string why) {
-  if (to <= from) co_return from;
+/// `to` is beyond `from`.
+boost::asio::awaitable<Result<logs::StoredLines>> Replace(logs::LogStore& logs, logs::LogSource source,
+                                                          std::int64_t from, std::int64_t to,
+                                                          std::uint64_t near, std::string why) {
   std::string what = to - from == 1
                          ? "Line " + std::to_string(from + 1) + " is"
                          : "Lines " + std::to_string(from + 1) + " to " + std::to_string(to) + " are";
@@ -49,9 +49,9 @@ boost::asio::awaitable<Result<std::int64_t>> Replace(logs::LogStore& logs, logs:
 
 }  // namespace
 
-boost::asio::awaitable<Result<std::int64_t>> StoreLines(logs::LogStore& logs, logs::LogSource source,
-                                                        LogChunk chunk) {
-  Result<std::int64_t> stored = co_await logs.Append(source, chunk);
+boost::asio::awaitable<Result<logs::StoredLines>> StoreLines(logs::LogStore& logs, logs::LogSource source,
+                                                             LogChunk chunk) {
+  Result<logs::StoredLines> stored = co_await logs.Append(source, chunk);
   if (stored || stored.error().code != Code::kInvalidArgument) co_return stored;
   TY_CO_TRY(std::int64_t next, co_await logs.NextLine(source.job_uid, source.source));
   const std::int64_t first = chunk.first_line();
@@ -60,18 +60,21 @@ boost::asio::awaitable<Result<std::int64_t>> StoreLines(logs::LogStore& logs, lo
     co_return stored;
   }
   if (first > next) {
-    TY_CO_TRY(next, co_await Replace(logs, source, next, first, chunk.first_stamp(), stored.error().message));
+    TY_CO_TRY(logs::StoredLines filled,
+              co_await Replace(logs, source, next, first, chunk.first_stamp(), stored.error().message));
+    next = filled.next_line;
     stored = co_await logs.Append(source, chunk);
     if (stored || stored.error().code != Code::kInvalidArgument) co_return stored;
   }
-  co_return co_await Replace(logs, source, next, first + chunk.line_count(), chunk.first_stamp(),
-                             stored.error().message);
+  const std::int64_t end = first + chunk.line_count();
+  if (end <= next) co_return logs::StoredLines{.next_line = next};
+  co_return co_await Replace(logs, source, next, end, chunk.first_stamp(), stored.error().message);
 }
 
 boost::asio::awaitable<void> StoreLinesAtLast(logs::LogStore& logs, logs::LogSource source, LogChunk chunk,
                                               std::chrono::milliseconds pause) {
   for (;;) {
-    Result<std::int64_t> stored = co_await StoreLines(logs, source, chunk);
+    Result<logs::StoredLines> stored = co_await StoreLines(logs, source, chunk);
     if (stored) co_return;
     bool hopeless = stored.error().code == Code::kInvalidArgument;
     Diagnose(hopeless ? DiagnosticLevel::kError : DiagnosticLevel::kWarning,

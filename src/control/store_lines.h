@@ -12,7 +12,7 @@ namespace trainyard::control {
 /// Lines that one refused chunk is replaced by, at most.
 inline constexpr std::int64_t kReplacedLinesMax = 100'000;
 
-/// Makes a chunk durable and returns the number of the source's next line: what may be acknowledged.
+/// Makes a chunk durable. What it returns may be acknowledged.
 ///
 /// A chunk that the store will never take (kInvalidArgument: it is malformed, or lines before it are missing)
 /// is not tried again: its sender would repeat it for ever and everything behind it would be lost too.
@@ -20,8 +20,8 @@ inline constexpr std::int64_t kReplacedLinesMax = 100'000;
 /// which says at ERROR what happened (the others are empty), and the operator reads it too. An error of the
 /// store (full disk) is returned, nothing is stored then: try again. kInvalidArgument: it can't be replaced
 /// either (impossible numbers, more than kReplacedLinesMax). Loop thread; `logs` outlives the call.
-boost::asio::awaitable<Result<std::int64_t>> StoreLines(logs::LogStore& logs, logs::LogSource source,
-                                                        replica::v1::LogChunk chunk);
+boost::asio::awaitable<Result<logs::StoredLines>> StoreLines(logs::LogStore& logs, logs::LogSource source,
+                                                             replica::v1::LogChunk chunk);
 
 /// The same until it worked, with a pause between tries: a full disk is waited out. What cannot be replaced
 /// is given up, with a line for the operator.

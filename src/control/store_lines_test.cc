@@ -29,7 +29,11 @@ class StoreLinesTest : public World {
     chunk.set_lines(lines.SerializeAsString());
     return chunk;
   }
-  Result<std::int64_t> Store(LogChunk chunk) { return Await(StoreLines(*logs_, source_, std::move(chunk))); }
+  Result<std::int64_t> Store(LogChunk chunk) {
+    const Result<logs::StoredLines> stored = Await(StoreLines(*logs_, source_, std::move(chunk)));
+    if (!stored) return std::unexpected(stored.error());
+    return stored->next_line;
+  }
   std::vector<std::string> Texts() { return Lines("j", "master-replica-0"); }
 
   logs::LogSource source_{.job_uid = 1,

@@ -24,6 +24,13 @@ struct LogSource {
   friend bool operator==(const LogSource&, const LogSource&) = default;
 };
 
+/// What is durable after a chunk was appended.
+struct StoredLines {
+  std::int64_t next_line = 0;  ///< the number of the source's next line
+  std::int64_t job_bytes = 0;  ///< of all lines of the job, from all sources
+  friend bool operator==(const StoredLines&, const StoredLines&) = default;
+};
+
 /// A page of entries in (timestamp, insertId) order.
 struct LogPage {
   std::vector<logging::v2::LogEntry> entries;
@@ -42,11 +49,11 @@ class LogStore {
  public:
   virtual ~LogStore() = default;
 
-  /// Makes the chunk durable and returns the number of the source's next line. A chunk whose lines are there
+  /// Makes the chunk durable. A chunk whose lines are there
   /// already is not stored again (a supervisor repeats what was not acknowledged). kInvalidArgument with
   /// field "log": a gap before first_line, or a chunk that is not as replica.proto says.
-  virtual boost::asio::awaitable<Result<std::int64_t>> Append(LogSource source,
-                                                              replica::v1::LogChunk chunk) = 0;
+  virtual boost::asio::awaitable<Result<StoredLines>> Append(LogSource source,
+                                                             replica::v1::LogChunk chunk) = 0;
 
   /// How many lines of the source are durable.
   virtual boost::asio::awaitable<Result<std::int64_t>> NextLine(std::int64_t job_uid, std::string source) = 0;

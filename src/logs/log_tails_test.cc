@@ -133,7 +133,7 @@ TEST_F(LogTailsTest, NoLineIsLostOrDoubledUnderLoad) {
         loop_,
         store_->Append(SampleSource(1, "master-replica-0"),
                        SampleChunk({.first_line = static_cast<std::int64_t>(line), .texts = {"x"}})),
-        [](std::exception_ptr, Result<std::int64_t> next) { EXPECT_TRUE(next); });
+        [](std::exception_ptr, Result<StoredLines> next) { EXPECT_TRUE(next); });
     if (line % 7 == 0) loop_.run_one();
     if (line % 50 == 0)
       Store("worker-replica-0", {.first_line = static_cast<std::int64_t>(line / 50), .texts = {"y"}}, 2);

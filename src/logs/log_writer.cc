@@ -31,6 +31,7 @@ struct LogWriter::JobState {
   std::int64_t uid = 0;
   std::int64_t next_line = 0;
   std::int64_t last_time = kNoTime;
+  std::int64_t bytes = 0;
 };
 
 struct LogWriter::SourceState {
@@ -44,9 +45,10 @@ struct LogWriter::Statements {
   static Result<std::unique_ptr<Statements>> Prepare(Database& database) {
     auto statements = std::make_unique<Statements>();
     const std::array<std::pair<Statement*, std::string_view>, 7> all = {{
-        {&statements->find_job, "SELECT next_line, last_time FROM jobs WHERE job_uid = ?1"},
-        {&statements->add_job, "INSERT INTO jobs VALUES(?1, ?2, ?3, 0, -1)"},
-        {&statements->update_job, "UPDATE jobs SET next_line = ?2, last_time = ?3 WHERE job_uid = ?1"},
+        {&statements->find_job, "SELECT next_line, last_time, bytes FROM jobs WHERE job_uid = ?1"},
+        {&statements->add_job, "INSERT INTO jobs VALUES(?1, ?2, ?3, 0, -1, 0)"},
+        {&statements->update_job,
+         "UPDATE jobs SET next_line = ?2, last_time = ?3, bytes = ?4 WHERE job_uid = ?1"},
         {&statements->find_source,
          "SELECT source_id, next_line FROM sources WHERE job_uid = ?1 AND source = ?2"},
         {&statements->add_source, "INSERT INTO sources VALUES(NULL, ?1, ?2, ?3, ?4, ?5, 0)"},
@@ -98,8 +100,8 @@ Result<Appended> LogWriter::AppendOne(const AppendRequest& request, std::int64_t
     return std::unexpected(MissingLines(request.source, source.next_line, chunk.first_line()));
   }
   const std::int64_t drop = source.next_line - chunk.first_line();
-  if (drop >= chunk.line_count()) return Appended{source.next_line, false};
   TY_TRY(JobState job, FindJob(request.source));
+  if (drop >= chunk.line_count()) return Appended{source.next_line, false, job.bytes};
   TY_RETURN_IF_ERROR(AddNew(request.source, job, source));
   if (drop == 0 && chunk.last_stamp() - chunk.first_stamp() <= kStampSpanMax) {
     TY_RETURN_IF_ERROR(Store(chunk, receive_time, job, source));
@@ -108,16 +110,16 @@ Result<Appended> LogWriter::AppendOne(const AppendRequest& request, std::int64_t
       TY_RETURN_IF_ERROR(Store(piece, receive_time, job, source));
     }
   }
-  TY_RETURN_IF_ERROR(statements_->update_job.Run(job.uid, job.next_line, job.last_time));
+  TY_RETURN_IF_ERROR(statements_->update_job.Run(job.uid, job.next_line, job.last_time, job.bytes));
   TY_RETURN_IF_ERROR(statements_->update_source.Run(source.id, source.next_line));
-  return Appended{source.next_line, true};
+  return Appended{source.next_line, true, job.bytes};
 }
 
 Result<LogWriter::JobState> LogWriter::FindJob(const LogSource& source) {
   Cursor cursor = statements_->find_job.Query(source.job_uid);
   TY_TRY(const bool found, cursor.Next());
   if (!found) return JobState{.uid = source.job_uid};
-  return JobState{true, source.job_uid, cursor.Int(0), cursor.Int(1)};
+  return JobState{true, source.job_uid, cursor.Int(0), cursor.Int(1), cursor.Int(2)};
 }
 
 Result<LogWriter::SourceState> LogWriter::FindSource(const LogSource& source) {
@@ -145,6 +147,7 @@ Status LogWriter::Store(const LogChunk& piece, std::int64_t receive_time, JobSta
                                                 receive_time, Blob{piece.lines()}));
   job.next_line += piece.line_count();
   job.last_time = last_time;
+  job.bytes += static_cast<std::int64_t>(piece.lines().size());
   source.next_line += piece.line_count();
   return {};
 }

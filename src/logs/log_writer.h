@@ -23,6 +23,7 @@ struct AppendRequest {
 struct Appended {
   std::int64_t next_line = 0;  ///< of the source
   bool stored = false;         ///< false: all of it was there before
+  std::int64_t job_bytes = 0;  ///< of the job's lines now
 };
 
 /// The connection that writes logs.db. One thread at a time.

@@ -1,5 +1,6 @@
 #include "logs/log_writer.h"
 
+#include <sqlite3.h>
 #include <sys/mount.h>
 
 #include "logs/log_file_fixture.h"
@@ -92,6 +93,34 @@ TEST_F(LogWriterTest, GoesOnWhereItStoppedWhenOpenedAgain) {
   EXPECT_EQ(reader_->NextLine(1, source.source).value(), 2);
   ASSERT_TRUE(Append(source, {.first_line = 2, .texts = {"c"}, .first_stamp = 3}));
   EXPECT_THAT(Texts(ReadAll(request)), ElementsAre("b", "c"));
+}
+
+/// What counts against a job's limit: over sources and restarts, repeated lines once.
+TEST_F(LogWriterTest, CountsTheBytesOfAJob) {
+  const LogSource master = SampleSource(1, "master-replica-0");
+  const LogSource worker = SampleSource(1, "worker-replica-0");
+  const std::int64_t line = static_cast<std::int64_t>(SampleChunk({.texts = {"abc"}}).lines().size());
+  EXPECT_EQ(Append(master, {.texts = {"abc"}})->job_bytes, line);
+  EXPECT_EQ(Append(worker, {.texts = {"abc", "def"}, .first_stamp = 1001})->job_bytes, 3 * line);
+  EXPECT_EQ(Append(master, {.texts = {"abc"}})->job_bytes, 3 * line) << "there already";
+  EXPECT_EQ(Append(SampleSource(2, "service"), {.texts = {"abc"}})->job_bytes, line);
+  Reopen();
+  EXPECT_EQ(Append(master, {.first_line = 1, .texts = {"ghi"}, .first_stamp = 2001})->job_bytes, 4 * line);
+}
+
+TEST_F(LogWriterTest, CountsTheBytesOfAnOlderFile) {
+  const LogSource source = SampleSource(1, "master-replica-0");
+  const std::int64_t bytes = Append(source, {.texts = {"abc", "defg"}})->job_bytes;
+  writer_.reset();
+  reader_.reset();
+  sqlite3* file = nullptr;
+  ASSERT_EQ(sqlite3_open((folder_ + "/logs.db").c_str(), &file), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(file, "ALTER TABLE jobs DROP COLUMN bytes; PRAGMA user_version = 1", nullptr,
+                         nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(file);
+  Reopen();
+  EXPECT_EQ(Append(source, {.texts = {"abc"}})->job_bytes, bytes);
 }
 
 TEST_F(LogWriterTest, AFullDiskRefusesTheGroupAndKeepsTheRest) {

@@ -49,12 +49,12 @@ Result<std::unique_ptr<SqliteLogStore>> SqliteLogStore::Open(asio::io_context& l
   return std::unique_ptr<SqliteLogStore>(new SqliteLogStore(std::move(impl)));
 }
 
-asio::awaitable<Result<std::int64_t>> SqliteLogStore::Append(LogSource source, replica::v1::LogChunk chunk) {
+asio::awaitable<Result<StoredLines>> SqliteLogStore::Append(LogSource source, replica::v1::LogChunk chunk) {
   const std::int64_t job_uid = source.job_uid;
   AppendRequest request{std::move(source), std::move(chunk)};
   TY_CO_TRY(const Appended appended, co_await impl_->chunks.Submit(std::move(request)));
   if (appended.stored && impl_->observer) impl_->observer(job_uid);
-  co_return appended.next_line;
+  co_return StoredLines{.next_line = appended.next_line, .job_bytes = appended.job_bytes};
 }
 
 asio::awaitable<Result<std::int64_t>> SqliteLogStore::NextLine(std::int64_t job_uid, std::string source) {

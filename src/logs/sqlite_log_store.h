@@ -22,7 +22,7 @@ class SqliteLogStore final : public LogStore {
                                                                     const std::string& path);
   ~SqliteLogStore() override;
 
-  boost::asio::awaitable<Result<std::int64_t>> Append(LogSource source, replica::v1::LogChunk chunk) override;
+  boost::asio::awaitable<Result<StoredLines>> Append(LogSource source, replica::v1::LogChunk chunk) override;
   boost::asio::awaitable<Result<std::int64_t>> NextLine(std::int64_t job_uid, std::string source) override;
   boost::asio::awaitable<Result<LogPage>> List(logging::v2::ListLogEntriesRequest request) override;
   void OnAppended(std::function<void(std::int64_t job_uid)> observer) override;

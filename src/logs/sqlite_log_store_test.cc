@@ -34,14 +34,15 @@ asio::awaitable<void> WalkThrough(LogStore& store, bool& done) {
   store.OnAppended([&observed](std::int64_t job_uid) { observed.push_back(job_uid); });
   replica::v1::LogChunk chunk = SampleChunk({.texts = {"a", "b"}, .first_stamp = 1001});
 
-  Result<std::int64_t> next = co_await store.Append(source, chunk);
-  EXPECT_EQ(next.value(), 2);
+  const auto bytes = static_cast<std::int64_t>(chunk.lines().size());
+  Result<StoredLines> next = co_await store.Append(source, chunk);
+  EXPECT_EQ(next.value(), (StoredLines{.next_line = 2, .job_bytes = bytes}));
   EXPECT_THAT(observed, ElementsAre(1));
-  Result<std::int64_t> again = co_await store.Append(source, chunk);
-  EXPECT_EQ(again.value(), 2);
+  Result<StoredLines> again = co_await store.Append(source, chunk);
+  EXPECT_EQ(again, next);
   EXPECT_THAT(observed, ElementsAre(1)) << "nothing new";
   chunk.set_first_line(9);
-  Result<std::int64_t> gap = co_await store.Append(source, chunk);
+  Result<StoredLines> gap = co_await store.Append(source, chunk);
   EXPECT_EQ(gap.error().field, "log");
 
   Result<std::int64_t> known = co_await store.NextLine(1, source.source);
@@ -66,9 +67,9 @@ TEST_F(SqliteLogStoreTest, AppendsAndLists) {
 
 asio::awaitable<void> AppendOne(LogStore& store, LogSource source, replica::v1::LogChunk chunk,
                                 std::int64_t& next) {
-  Result<std::int64_t> appended = co_await store.Append(std::move(source), std::move(chunk));
+  Result<StoredLines> appended = co_await store.Append(std::move(source), std::move(chunk));
   EXPECT_TRUE(appended) << appended.error().message;
-  next = appended.value_or(-1);
+  next = appended ? appended->next_line : -1;
 }
 
 TEST_F(SqliteLogStoreTest, KeepsTheOrderOfChunksSentWithoutWaiting) {
@@ -94,9 +95,9 @@ asio::awaitable<void> AppendForEver(LogStore& store, LogSource source, int lane,
     replica::v1::LogChunk chunk = SampleChunk({.first_line = line,
                                                .texts = std::move(texts),
                                                .first_stamp = static_cast<std::uint64_t>(2 * line + 1)});
-    Result<std::int64_t> next = co_await store.Append(source, std::move(chunk));
+    Result<StoredLines> next = co_await store.Append(source, std::move(chunk));
     if (!next) _exit(3);
-    line = *next;
+    line = next->next_line;
     const std::int64_t message[2] = {lane, line};
     if (write(pipe, message, sizeof message) != sizeof message) _exit(4);
   }

@@ -64,7 +64,15 @@ void LogWriter::Line(Stream stream, std::string_view text) {
     line_.set_severity(fallback);
     line_.set_text(std::move(clean));
   }
-  Add();
+  if (allowance_.Keep(text.size())) Add();
+}
+
+void LogWriter::Relay(LogEntry::Severity severity, std::string_view text) {
+  if (allowance_.Keep(text.size())) Say(severity, text);
+}
+
+void LogWriter::SayDropped(bool at_end) {
+  if (const auto note = allowance_.Note(now_ns_(), at_end)) Say(LogEntry::WARNING, *note);
 }
 
 void LogWriter::Say(LogEntry::Severity severity, std::string_view text) {
@@ -95,10 +103,13 @@ Status LogWriter::Flush() {
   chunk.set_line_count(count_);
   chunk.set_first_stamp(first_stamp_);
   chunk.set_last_stamp(last_stamp_);
+  chunk.set_dropped_lines(allowance_.unreported().lines);
+  chunk.set_dropped_bytes(allowance_.unreported().bytes);
   chunk.set_lines(std::move(lines_));
   const Status appended = spool_.Append(chunk);
   lines_ = std::move(*chunk.mutable_lines());
   if (!appended) return appended;
+  allowance_.Forget();
   first_line_ += count_;
   count_ = 0;
   lines_.clear();

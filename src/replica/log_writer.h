@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "replica/line_splitter.h"
+#include "replica/log_allowance.h"
 #include "replica/output_tail.h"
 #include "replica/spool.h"
 #include "replica/stamper.h"
@@ -27,14 +28,20 @@ inline constexpr std::size_t kChunkBytesMax = std::size_t{128} << 10;
 class LogWriter {
  public:
   /// `now_ns`: nanoseconds since 1970.
-  LogWriter(Spool& spool, std::function<std::uint64_t()> now_ns)
-      : spool_(spool), now_ns_(std::move(now_ns)) {}
+  LogWriter(Spool& spool, std::function<std::uint64_t()> now_ns, LogAllowance allowance = {})
+      : spool_(spool), now_ns_(std::move(now_ns)), allowance_(allowance) {}
 
   /// Bytes as they were read. Feed only while there is_room().
   void Feed(Stream stream, std::string_view bytes);
   /// The stream has ended: its last line may lack a newline.
   void Finish(Stream stream);
-  /// A line of the supervisor's own, as the original's runner wrote them: with level and place as fields.
+  /// A line of what a tool or the user's own build wrote before the program ran: in the words of Say, and
+  /// within the allowance.
+  void Relay(logging::v2::LogEntry::Severity severity, std::string_view text);
+  /// Says what the allowance has to say. Call in every round, and with `at_end` before the last lines.
+  void SayDropped(bool at_end);
+  /// A line of the supervisor's own, within no allowance, as the original's runner wrote them: with level and
+  /// place as fields.
   void Say(logging::v2::LogEntry::Severity severity, std::string_view text);
 
   /// Appends what is pending to the spool. An error leaves it pending: the same call again, later.
@@ -44,7 +51,10 @@ class LogWriter {
   /// Lines made so far: the number of the next one.
   [[nodiscard]] std::int64_t next_line() const noexcept { return first_line_ + count_; }
   [[nodiscard]] std::string Traceback() const { return tracebacks_.Last(); }
-  /// The last lines of what was fed.
+  /// What of the output is kept.
+  [[nodiscard]] LogAllowance& allowance() noexcept { return allowance_; }
+  [[nodiscard]] const LogAllowance& allowance() const noexcept { return allowance_; }
+  /// The last lines of what was fed, kept or not.
   [[nodiscard]] OutputTail& tail() noexcept { return tail_; }
 
  private:
@@ -53,6 +63,7 @@ class LogWriter {
 
   Spool& spool_;
   std::function<std::uint64_t()> now_ns_;
+  LogAllowance allowance_;
   std::array<LineSplitter, kStreamCount> splitters_;
   Stamper stamper_;
   TracebackFinder tracebacks_;

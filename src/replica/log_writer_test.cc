@@ -50,6 +50,35 @@ TEST_F(LogWriterTest, SeveritiesFollowTheStream) {
                                      "113 INFO W tensorflow/a.cc:1] stdout is not parsed", "115 INFO end"));
 }
 
+TEST_F(LogWriterTest, KeepsWhatIsAllowedAndSaysWhatIsNot) {
+  LogWriter writer(spool_, [] { return std::uint64_t{100}; }, LogAllowance({.attempt_bytes = 100}));
+  writer.Feed(Stream::kStdout, "one\ntwo\n" + std::string(80, 'x') + "\nthree\n");
+  writer.Relay(logging::v2::LogEntry::INFO, "a tool");
+  writer.SayDropped(false);
+  writer.Feed(Stream::kStderr, "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 1\n");
+  ASSERT_TRUE(writer.Flush().has_value());
+  writer.SayDropped(true);
+  writer.Say(logging::v2::LogEntry::INFO, "Module completed");
+  ASSERT_TRUE(writer.Flush().has_value());
+  const auto chunks = ReadSpool(folder_.path() + "/spool", 0);
+  ASSERT_EQ(chunks->size(), 2U);
+  EXPECT_EQ(chunks->at(0).dropped_lines(), 6);
+  EXPECT_EQ(chunks->at(0).dropped_bytes(), 80 + 5 + 6 + 34 + 13 + 11);
+  EXPECT_EQ(chunks->at(1).dropped_bytes(), 0);
+  std::vector<std::string> texts;
+  for (const v1::LogChunk& chunk : *chunks) {
+    v1::LogLines lines;
+    ASSERT_TRUE(lines.ParseFromString(chunk.lines()));
+    for (const v1::LogLine& line : lines.line()) texts.push_back(line.text());
+  }
+  EXPECT_THAT(texts,
+              ElementsAre("one", "two", testing::StartsWith("From here on this replica's output is not kept"),
+                          testing::StartsWith("6 lines of this replica's output, 149 bytes, are not"),
+                          "Module completed"));
+  EXPECT_THAT(writer.Traceback(), testing::HasSubstr("KeyError: 1")) << "the reason of a failure is kept";
+  EXPECT_EQ(writer.tail().Lines().back().text, "KeyError: 1");
+}
+
 TEST_F(LogWriterTest, StreamsDoNotMixInsideALine) {
   writer_.Feed(Stream::kStdout, "ou");
   writer_.Feed(Stream::kStderr, "er");

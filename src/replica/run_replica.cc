@@ -40,6 +40,8 @@ std::optional<Arguments> ParseArguments(int argc, char** argv) {
     const std::string_view argument = argv[i];
     if (const auto bytes = Value(argument, "--spool-bytes-max=")) {
       arguments.options.spool_bytes_max = *bytes;
+    } else if (const auto wait = Value(argument, "--output-wait-max-ms=")) {
+      arguments.options.output_wait_max = std::chrono::milliseconds(*wait);
     } else if (const auto fence = Value(argument, "--fence=");
                fence && *fence <= static_cast<int>(Fence::kNone)) {
       arguments.options.best_fence = static_cast<Fence>(*fence);
@@ -75,7 +77,9 @@ int RunReplica(int argc, char** argv, ProgramSource& source) {
   }
   auto arguments = ParseArguments(argc, argv);
   if (!arguments) {
-    std::fputs("usage: trainyard replica [--fence=N] [--spool-bytes-max=N] ATTEMPT_DIR\n", stderr);
+    std::fputs(
+        "usage: trainyard replica [--fence=N] [--spool-bytes-max=N] [--output-wait-max-ms=N] ATTEMPT_DIR\n",
+        stderr);
     return 1;
   }
   // Nothing of whoever started us but the lock: a server's listening sockets, a terminal's descriptors.

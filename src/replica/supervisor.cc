@@ -24,7 +24,6 @@ namespace {
 using logging::v2::LogEntry;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kDiskRetry{100};
 constexpr milliseconds kContainerRetry{1'000};
 /// Output that comes later from something that got away from its sandbox is not waited for.
 constexpr milliseconds kDrainMax{5'000};
@@ -57,7 +56,9 @@ UniqueFd OpenSignals() {
 Supervisor::Supervisor(Setup setup, ProgramSource& source)
     : setup_(std::move(setup)),
       source_(source),
-      log_(setup_.spool, NowNs),
+      log_(setup_.spool, NowNs,
+           LogAllowance({.attempt_bytes = setup_.manifest.limits().log_bytes(),
+                         .job_bytes = setup_.manifest.limits().job_log_bytes()})),
       link_(setup_.manifest.places().attach_socket(), setup_.manifest.token(), *this),
       signals_(OpenSignals()),
       now_(std::chrono::steady_clock::now()) {}
@@ -92,7 +93,7 @@ void Supervisor::Prepare() {
 }
 
 void Supervisor::OnPreparationLine(bool is_error, std::string_view line) {
-  log_.Say(is_error ? LogEntry::ERROR : LogEntry::INFO, line);
+  log_.Relay(is_error ? LogEntry::ERROR : LogEntry::INFO, line);
   // An error's message has the gist of what a tool said, but not which package it was about.
   if (line.find(" the package: ") != std::string_view::npos) log_.tail().Add(line, is_error);
 }
@@ -273,6 +274,7 @@ void Supervisor::OnOutput(Stream stream) {
 void Supervisor::FinishProcess() {
   drain_deadline_ = SteadyTime::max();
   for (const Stream stream : kStreams) log_.Finish(stream);
+  log_.SayDropped(true);
   v1::ExitRecord exit = DecideExit(end_);
   *exit.mutable_start_time() = exit_.start_time();
   const bool succeeded = exit.cause() == v1::ExitRecord::EXITED && exit.exit_code() == 0;
@@ -364,7 +366,10 @@ void Supervisor::OnLost() {
 
 void Supervisor::OnFrame(const v1::ToReplica& frame) {
   switch (frame.kind_case()) {
-    case v1::ToReplica::kLogAck: setup_.spool.Acknowledge(frame.log_ack().next_line()); return;
+    case v1::ToReplica::kLogAck:
+      setup_.spool.Acknowledge(frame.log_ack().next_line());
+      if (frame.log_ack().job_log_full()) log_.allowance().CloseForJob();
+      return;
     case v1::ToReplica::kCluster:
       if (!cluster_) cluster_ = frame.cluster();
       return LaunchIfReady();
@@ -394,32 +399,6 @@ void Supervisor::PumpLink() {
 
 // --- The loop
 
-bool Supervisor::MayRead() const {
-  const bool disk_full = disk_full_since_ != SteadyTime::max();
-  const bool room = process_ended_ || setup_.spool.bytes() < setup_.options.spool_bytes_max;
-  return room && !disk_full && log_.has_room();
-}
-
-void Supervisor::FlushLog() {
-  if (!log_.pending()) return;
-  const bool waits_for_disk = disk_full_since_ != SteadyTime::max();
-  if (waits_for_disk && now_ < retry_disk_) return;
-  if (!waits_for_disk && !ending_ && log_.has_room() && now_ < last_flush_ + kBatchWait) return;
-  const Status flushed = log_.Flush();
-  if (!flushed) {
-    if (!waits_for_disk) Diagnose(DiagnosticLevel::kError, flushed.error().message);
-    disk_full_since_ = std::min(disk_full_since_, now_);
-    retry_disk_ = now_ + kDiskRetry;
-    return;
-  }
-  last_flush_ = now_;
-  if (!waits_for_disk) return;
-  const auto waited = std::chrono::duration_cast<milliseconds>(now_ - disk_full_since_);
-  disk_full_since_ = retry_disk_ = SteadyTime::max();
-  log_.Say(LogEntry::WARNING, "The replica's output was held back for " + std::to_string(waited.count()) +
-                                  " ms: its lines could not be written to disk.");
-}
-
 void Supervisor::StepTimers() {
   link_.Step(now_);
   if (now_ >= kill_deadline_ && process_ && !process_ended_) {
@@ -430,6 +409,7 @@ void Supervisor::StepTimers() {
   if (now_ >= measure_usage_at_) MeasureUsage();
   if (metrics_) StepMetrics();
   if (process_ended_ && process_ && (process_->output_ended() || now_ >= drain_deadline_)) FinishProcess();
+  StepOutput();
   FlushLog();
   if (ending_ && phase_ != v1::ENDED && !log_.pending() &&
       (retry_disk_ == SteadyTime::max() || now_ >= retry_disk_)) {
@@ -441,7 +421,7 @@ void Supervisor::StepTimers() {
 
 int Supervisor::PollWait() const {
   SteadyTime next = std::min({link_.deadline(), count_memory_at_, measure_usage_at_, kill_deadline_,
-                              drain_deadline_, shutdown_deadline_, retry_disk_});
+                              drain_deadline_, shutdown_deadline_, retry_disk_, drop_output_at_});
   if (metrics_) next = std::min(next, metrics_->deadline());
   if (log_.pending() && disk_full_since_ == SteadyTime::max())
     next = std::min(next, last_flush_ + kBatchWait);

@@ -21,11 +21,16 @@
 
 namespace trainyard::replica {
 
-/// What may lie on disk unacknowledged. Beyond it the user's process blocks in its writes until the server
-/// takes lines.
+/// What may lie on disk unacknowledged. Beyond it the user's process waits in its writes until the server
+/// takes lines, but not for longer than kOutputWaitMax.
 inline constexpr std::int64_t kSpoolBytesMax = std::int64_t{256} << 20;
+/// How long a full spool or a full disk may hold the user's process back. Then its output is read and dropped
+/// until there is room: training goes on, and the log says what it lacks.
+inline constexpr std::chrono::milliseconds kOutputWaitMax{60'000};
 /// Lines wait this long for company, unless there was a pause before.
 inline constexpr std::chrono::milliseconds kBatchWait{5};
+/// Between tries at what a full disk refuses.
+inline constexpr std::chrono::milliseconds kDiskRetry{100};
 /// How long a supervisor that the system ends (SIGTERM) waits for the server to take the rest.
 inline constexpr std::chrono::milliseconds kShutdownWaitMax{5'000};
 /// When what the program uses is measured for the first time, and how often then.
@@ -34,6 +39,7 @@ inline constexpr std::chrono::milliseconds kUsageInterval{10'000};
 
 struct SupervisorOptions {
   std::int64_t spool_bytes_max = kSpoolBytesMax;
+  std::chrono::milliseconds output_wait_max = kOutputWaitMax;
   Fence best_fence = Fence::kNamespaces;
 };
 
@@ -92,6 +98,8 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   void StepTimers();
   void FlushLog();
   void PumpLink();
+  void StepOutput();
+  [[nodiscard]] bool CanStore() const;
   [[nodiscard]] bool MayRead() const;
   [[nodiscard]] int PollWait() const;
 
@@ -125,6 +133,7 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   SteadyTime last_flush_{};
   SteadyTime disk_full_since_ = SteadyTime::max();  ///< max: it is not
   SteadyTime retry_disk_ = SteadyTime::max();
+  SteadyTime drop_output_at_ = SteadyTime::max();  ///< max: output can be stored, or is dropped already
   SteadyTime count_memory_at_ = SteadyTime::max();
   SteadyTime measure_usage_at_ = SteadyTime::max();
   SteadyTime kill_deadline_ = SteadyTime::max();

@@ -141,6 +141,58 @@ TEST_F(ServerTest, AFullSpoolHoldsTheProgramBack) {
   EXPECT_EQ(bytes, 20'000'000U);
 }
 
+/// A server that stays away costs lines, not the program's time.
+TEST_F(ServerTest, AFullSpoolHoldsTheProgramBackForAWhileOnly) {
+  memory_->acknowledges = false;
+  options_ = {"--spool-bytes-max=65536", "--output-wait-max-ms=200"};
+  Program("echo begin; head -c 20000000 /dev/zero | tr '\\0' 'x' | fold -w 99; echo; echo end");
+  Run();
+  ASSERT_EQ(WaitForExit().exit_code(), 0) << "with nobody to take its lines";
+  EXPECT_LT(FolderBytes(dir_.Spool()), 65'536U + 3 * 128 * 1024);
+  server_->Acknowledge(true);
+  ASSERT_TRUE(WaitForLine("Task completed successfully."));
+  const std::vector<std::string> lines = Lines();
+  EXPECT_THAT(lines, Contains(HasSubstr("is not kept until it can be stored again")));
+  EXPECT_THAT(lines, Contains(HasSubstr("bytes, are not in this log")));
+  Finish();
+}
+
+/// Exactly what it may write is kept, and its own end; the program does not notice.
+TEST_F(ServerTest, BeyondItsLimitTheOutputIsDropped) {
+  manifest_.mutable_limits()->set_log_bytes(100'000);
+  Program("head -c 20000000 /dev/zero | tr '\\0' 'x' | fold -w 99; echo; echo 'the reason' >&2; exit 3");
+  Run();
+  const v1::ExitRecord exit = Finish();
+  EXPECT_EQ(exit.exit_code(), 3);
+  std::size_t bytes = 0;
+  for (const v1::LogLine& line : memory_->lines)
+    bytes += line.text().starts_with("x") ? line.text().size() : 0;
+  EXPECT_GT(bytes, 80'000U);
+  EXPECT_LT(bytes, 100'000U);
+  const std::vector<std::string> lines = Lines();
+  EXPECT_THAT(lines,
+              Contains(HasSubstr("From here on this replica's output is not kept: its limit is 0.0001 GB")));
+  EXPECT_THAT(lines, Contains(HasSubstr("of this replica's output, ")));
+  EXPECT_THAT(lines, Contains(HasSubstr("returned non-zero exit status 3")));
+}
+
+TEST_F(ServerTest, AJobsFullLogIsTheServersToSay) {
+  manifest_.mutable_limits()->set_job_log_bytes(1'000'000'000);
+  CountingProgram(10);
+  Run();
+  ASSERT_TRUE(WaitForLine("9"));
+  v1::ToReplica frame;
+  frame.mutable_log_ack()->set_job_log_full(true);
+  server_->Send(frame);
+  server_->CutConnection();  // whoever has seen that has read the frame
+  ASSERT_TRUE(server_->WaitFor([](const FakeServer::Memory& memory) { return memory.connections == 2; }));
+  LetProgramEnd();  // it writes one line more
+  Finish();
+  EXPECT_THAT(Lines(),
+              Contains(HasSubstr("1 line of this replica's output, 3 bytes, is not in this log: the "
+                                 "limit of this job's log is 1 GB (trainyard serve --job-logs-max-gb).")));
+}
+
 TEST_F(ServerTest, AFullDiskLosesNothing) {
   const std::string disk = folder_.path() + "/attempts";
   if (mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=2m") != 0)

@@ -108,6 +108,8 @@ control::Settings Installation::MakeSettings(const ServeOptions& options, const 
           .container_engine = container_engine.engine,
           .container_engine_address = container_engine.address,
           .disk_bytes = DiskBytes(data.attempts_dir()),
+          .job_log_bytes_max = options.job_log_bytes_max,
+          .replica_log_bytes_max = options.replica_log_bytes_max,
           .machine_limits = options.capacity == placement::Capacity::Mode::kStrict,
           .replica_environment = {}};
 }

@@ -66,6 +66,25 @@ Status ReadAccelerators(const std::string& accelerators, const std::string& map,
   return {};
 }
 
+void AddLogFlags(CLI::App& app, ServeOptions& options) {
+  constexpr double kGigabyte = 1e9;
+  constexpr double kGigabytesMax = 1e6;
+  const auto add = [&app](const char* name, std::int64_t& bytes, const char* help, const char* shown) {
+    app.add_option_function<double>(
+           name, [&bytes](double gigabytes) { bytes = static_cast<std::int64_t>(gigabytes * kGigabyte); },
+           help)
+        ->check(CLI::Range(0.0, kGigabytesMax))
+        ->default_str(shown);
+  };
+  add("--job-logs-max-gb", options.job_log_bytes_max,
+      "size of a job's log above which the output of its programs is not kept; they go on, and the log says "
+      "how "
+      "much it lacks; 0: no limit",
+      "10");
+  add("--replica-logs-max-gb", options.replica_log_bytes_max,
+      "the same for the output of one replica, from a start to its end; 0: no limit", "5");
+}
+
 }  // namespace
 
 bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_status) {
@@ -159,6 +178,7 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
                  "file with an access token for --real-bucket, read for each request (gcloud auth "
                  "print-access-token > FILE); without it only public buckets can be read")
       ->type_name("FILE");
+  AddLogFlags(app, options);
   app.add_option("--stop-grace", grace_seconds, "seconds from SIGTERM to SIGKILL when a replica is stopped")
       ->check(CLI::Range(0, 3600))
       ->capture_default_str();

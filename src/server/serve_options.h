@@ -42,7 +42,9 @@ struct ServeOptions {
   control::RequestQuota::Limits request_limits;  ///< per project and minute
   jobs::AcceleratorCounts accelerator_quota;     ///< per project; types without a number have no limit
   std::chrono::seconds stop_grace{30};
-  std::chrono::milliseconds restart_pause{1'000};  ///< before the second restart of a replica; doubles
+  std::chrono::milliseconds restart_pause{1'000};      ///< before the second restart of a replica; doubles
+  std::int64_t job_log_bytes_max = 10'000'000'000;     ///< kept of a job's programs' output; 0: all
+  std::int64_t replica_log_bytes_max = 5'000'000'000;  ///< the same of one attempt of a replica
   bool create_buckets = true;
   bool verbose = false;
 };

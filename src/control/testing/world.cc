@@ -14,7 +14,7 @@ using engine::Liveness;
 using ml::v1::Job;
 using replica::v1::Manifest;
 
-awaitable<Result<std::int64_t>> FaultyLogs::Append(logs::LogSource source, replica::v1::LogChunk chunk) {
+awaitable<Result<logs::StoredLines>> FaultyLogs::Append(logs::LogSource source, replica::v1::LogChunk chunk) {
   if (full) {
     ++refused;
     co_return std::unexpected(Error{Code::kResourceExhausted, "the disk is full", ""});

@@ -90,8 +90,8 @@ class FaultyLogs final : public logs::LogStore {
   bool full = false;
   int refused = 0;
 
-  boost::asio::awaitable<Result<std::int64_t>> Append(logs::LogSource source,
-                                                      replica::v1::LogChunk chunk) override;
+  boost::asio::awaitable<Result<logs::StoredLines>> Append(logs::LogSource source,
+                                                           replica::v1::LogChunk chunk) override;
   boost::asio::awaitable<Result<std::int64_t>> NextLine(std::int64_t uid, std::string source) override {
     return real_.NextLine(uid, std::move(source));
   }

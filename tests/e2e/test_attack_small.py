@@ -253,3 +253,19 @@ def test_a_jobs_limit_holds_over_restarts_of_the_server(make_server, upload, sha
     texts = server.texts("long")
     assert texts.count("line 0000000") == 1, "what comes after the restart is not kept either"
     assert any("bytes, are not in this log: " in text for text in texts)
+
+
+def test_what_held_stays_held(server, upload):
+    """Control characters on their way into headers, labels and arguments; arguments that no program could be given."""
+    package = upload(server, "probe")
+    for args, reason in ((["a\0b"], "NUL"), (["x" * 70_000], "too long")):
+        response = server.create("held", packageUris=[package], pythonModule="probe.task", args=args)
+        assert response.status_code == 400 and reason in response.text, response.text[:500]
+    body = {"jobId": "held", "labels": {"a": "\x1b[31m"},
+            "trainingInput": {"region": "us-central1", "packageUris": [package], "pythonModule": "probe.task"}}
+    assert server.request("POST", "/v1/projects/p/jobs", json=body).status_code == 400
+    server.upload("bucket", "object", b"x")
+    patched = server.request("PATCH", "/storage/v1/b/bucket/o/object",
+                             json={"contentType": "text/plain\r\nX-Evil: 1", "metadata": {"a": "b\r\nX-Evil: 2"}})
+    answer = server.request("GET", "/storage/v1/b/bucket/o/object", params={"alt": "media"})
+    assert answer.ok and not any("evil" in name.lower() for name in answer.headers), (patched.status_code, answer.headers)

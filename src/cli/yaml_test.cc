@@ -51,7 +51,7 @@ TEST(ParseYaml, BoundsAliases) {
   Result<Json> value = ParseYaml(bomb);
   ASSERT_FALSE(value.has_value());
   EXPECT_EQ(value.error().message,
-            "line 5, column 25: the document has more than 100000 values, with aliases written out");
+            "line 5, column 38: the document has more than 100000 values, with aliases written out");
 }
 
 TEST(ParseYaml, RefusesWhatHasNoEnd) {

@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
             "line 6, column 38: the document has more than 100000 values, with aliases written out"},
         Row{"tower", Tower(120), "line 101, column 14: lists and mappings are nested more than 100 deep"},
         Row{"flow_depth", Repeated("[", 100'000),
-            "line 1, column 101: lists and mappings are nested more than 100 deep"},
+            "line 1, column 51: lists and mappings are nested more than 100 deep"},
         Row{"block_depth", Repeated("- ", 100'000),
             "line 1, column 201: lists and mappings are nested more than 100 deep"},
         Row{"many", "[" + Repeated("1,", 200'000) + "]",
@@ -65,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"long_text", "\na: " + Repeated("x", kYamlScalarBytesMax + 1),
             "line 2, column 4: a text has more than 1 MiB"},
         Row{"large", Repeated("# comment\n", kYamlBytesMax / 10 + 1), "the document has more than 4 MiB"},
-        Row{"broken", "a: [1", "line 1, column 6: end of sequence flow not found"}),
+        Row{"broken", "a: [1", "line 1, column 1: end of sequence flow not found"}),
     [](const auto& row) { return row.param.name; });
 
 TEST(LoadYamlTest, AllowsWhatConfigurationsHave) {

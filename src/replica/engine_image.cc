@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "async/file.h"
+#include "async/remove_tree.h"
 #include "environment/build_lock.h"
 #include "http/client_stream.h"
 #include "image/cache.h"
@@ -66,10 +67,7 @@ class AttemptFolder {
   explicit AttemptFolder(std::string path) : path_(std::move(path)) {}
   AttemptFolder(const AttemptFolder&) = delete;
   AttemptFolder& operator=(const AttemptFolder&) = delete;
-  ~AttemptFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
+  ~AttemptFolder() { static_cast<void>(RemoveTree(path_)); }  // else it goes with the attempt
   [[nodiscard]] Status Make() const {
     std::error_code error;
     fs::create_directories(path_, error);

@@ -21,6 +21,7 @@
 #include <sstream>
 
 #include "async/file.h"
+#include "async/remove_tree.h"
 #include "container/program_file.h"
 #include "replica/disk_image.h"
 #include "replica/id_map.h"
@@ -61,8 +62,7 @@ Status MakeFolder(const std::string& path) {
 
 /// Numbers for the layers: overlayfs takes one page of options, however many layers there are.
 Status LinkLayers(const Folder& folder, const image::Image& image) {
-  std::error_code ignored;
-  fs::remove_all(folder.Layers(), ignored);
+  TY_RETURN_IF_ERROR(RemoveTree(folder.Layers()));
   TY_RETURN_IF_ERROR(MakeFolder(folder.Layers()));
   for (std::size_t i = 0; i < image.layers.size(); ++i) {
     const std::string link = folder.Layers() + "/" + std::to_string(i);
@@ -356,12 +356,7 @@ bool ImageHas(const image::Image& image, const std::string& path) {
 void RemoveContainerFolder(const std::string& folder) {
   std::error_code error;
   if (!fs::exists(folder, error)) return;
-  const auto remove = [&folder]() -> int {
-    std::error_code failed;
-    fs::permissions(folder + "/disk/work/work", fs::perms::owner_all, failed);
-    fs::remove_all(folder, failed);
-    return failed ? 1 : 0;
-  };
+  const auto remove = [&folder]() -> int { return RemoveTree(folder) ? 0 : 1; };
   if (remove() == 0) return;
   SandboxPlan plan{.function = remove, .fence = Fence::kUserNamespaces, .root_inside = true};
   auto sandbox = Sandbox::Start(plan);

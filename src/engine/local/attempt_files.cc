@@ -13,6 +13,7 @@
 #include <filesystem>
 
 #include "async/file.h"
+#include "async/remove_tree.h"
 #include "replica/cgroup.h"
 #include "replica/engine_container.h"
 #include "replica/main.h"
@@ -33,19 +34,6 @@ Status RefuseAlive(const AttemptDir& dir) {
   TY_TRY(const bool locked, replica::IsLocked(dir));
   if (locked) return std::unexpected(FailedPrecondition("the attempt is alive"));
   return {};
-}
-
-/// A program may have taken the write permission from folders of its own.
-void MakeFoldersWritable(const std::string& path) {
-  std::error_code error;
-  fs::permissions(path, fs::perms::owner_all, fs::perm_options::add, error);
-  for (fs::recursive_directory_iterator entry(path, error), end; !error && entry != end;
-       entry.increment(error)) {
-    std::error_code ignored;
-    if (entry->is_directory(ignored) && !entry->is_symlink(ignored)) {
-      fs::permissions(entry->path(), fs::perms::owner_all, fs::perm_options::add, ignored);
-    }
-  }
 }
 
 }  // namespace
@@ -133,14 +121,7 @@ Status RemoveAttempt(const AttemptDir& dir) {
     return std::unexpected(FailedPrecondition("the attempt may still have a container"));
   if (const auto cgroup = ReadFile(dir.Cgroup()); cgroup && !cgroup->empty()) replica::RemoveCgroup(*cgroup);
   RemoveContainer(dir);
-  std::error_code error;
-  fs::remove_all(dir.path, error);
-  if (error == std::errc::permission_denied) {
-    MakeFoldersWritable(dir.path);
-    fs::remove_all(dir.path, error);
-  }
-  if (error) return std::unexpected(ErrnoError(error.value(), "remove " + dir.path));
-  return {};
+  return RemoveTree(dir.path);
 }
 
 }  // namespace trainyard::engine

@@ -111,6 +111,19 @@ Result<std::pair<std::vector<std::pair<char32_t, char32_t>>, bool>> TakeBrackets
   return std::pair(std::move(ranges), negated);
 }
 
+constexpr std::size_t kWordBits = 64;
+
+void Set(std::vector<std::uint64_t>& states, std::size_t state) {
+  states[state / kWordBits] |= std::uint64_t{1} << (state % kWordBits);
+}
+
+/// Word `i` of those states that `which` has, moved on by `distance`, which is less than a word.
+std::uint64_t MovedOn(const std::vector<std::uint64_t>& states, const std::vector<std::uint64_t>& which,
+                      std::size_t i, unsigned distance) {
+  const std::uint64_t carried = i == 0 ? 0 : (states[i - 1] & which[i - 1]) >> (kWordBits - distance);
+  return (states[i] & which[i]) << distance | carried;
+}
+
 }  // namespace
 
 Result<Glob::Tokens> Glob::ParseOne(std::string_view text) {
@@ -120,7 +133,15 @@ Result<Glob::Tokens> Glob::ParseOne(std::string_view text) {
     const bool was_beginning = std::exchange(segment_begins, text.front() == '/');
     if (text.starts_with("**")) {
       text.remove_prefix(std::min(text.find_first_not_of('*'), text.size()));
-      if (was_beginning && text.starts_with('/')) tokens.push_back({.kind = Token::Kind::kSkipTwo});
+      if (was_beginning && text.starts_with('/')) {
+        // Two in a row say no more than one.
+        if (tokens.size() >= 3 && tokens[tokens.size() - 3].kind == Token::Kind::kSkipTwo) {
+          text.remove_prefix(1);
+          segment_begins = true;
+          continue;
+        }
+        tokens.push_back({.kind = Token::Kind::kSkipTwo});
+      }
       tokens.push_back({.kind = Token::Kind::kAny});
     } else if (text.front() == '*') {
       text.remove_prefix(1);
@@ -144,45 +165,102 @@ Result<Glob> Glob::Parse(std::string_view text) {
   if (text.size() > kBytesMax) return Malformed("it is longer than an object's name");
   Glob glob;
   glob.literal_head_ = text.substr(0, text.find_first_of("*?[{\\"));
-  TY_TRY(const auto alternatives, Expand(text));
-  for (const std::string& alternative : alternatives) {
-    TY_TRY(Tokens tokens, ParseOne(alternative));
-    glob.alternatives_.push_back(std::move(tokens));
+  TY_TRY(const auto texts, Expand(text));
+  std::vector<Tokens> alternatives;
+  std::size_t states = 0;
+  for (const std::string& one : texts) {
+    TY_TRY(Tokens tokens, ParseOne(one));
+    states += tokens.size() + 1;
+    if (states > kStatesMax)
+      return Malformed("its alternatives have more than " + std::to_string(kStatesMax) +
+                       " characters together; ask for some of them at a time");
+    alternatives.push_back(std::move(tokens));
   }
+  const std::size_t words = (states + kWordBits - 1) / kWordBits;
+  for (States* all : {&glob.initial_, &glob.final_, &glob.stars_, &glob.anys_, &glob.skips_})
+    all->resize(words);
+  glob.AddClasses(alternatives);
+  glob.AddStates(alternatives);
   return glob;
 }
 
-/// Adds a state, and those reached from it by matching nothing.
-void Glob::Enter(const Tokens& tokens, std::size_t state, std::vector<bool>& states) {
-  states[state] = true;
-  if (state == tokens.size() || tokens[state].kind == Token::Kind::kOne) return;
-  if (tokens[state].kind == Token::Kind::kSkipTwo) Enter(tokens, state + 3, states);
-  Enter(tokens, state + 1, states);
+void Glob::AddClasses(const std::vector<Tokens>& alternatives) {
+  class_starts_ = {0, U'/', U'/' + 1};
+  for (const Tokens& tokens : alternatives) {
+    for (const Token& token : tokens) {
+      for (const auto& [first, last] : token.ranges) {
+        class_starts_.push_back(first);
+        class_starts_.push_back(last + 1);
+      }
+    }
+  }
+  std::ranges::sort(class_starts_);
+  class_starts_.erase(std::ranges::unique(class_starts_).begin(), class_starts_.end());
+  accepting_.assign(class_starts_.size(), States(initial_.size()));
 }
 
-bool Glob::MatchesOne(const Tokens& tokens, const std::u32string& name) {
-  std::vector<bool> states(tokens.size() + 1);
-  Enter(tokens, 0, states);
-  for (const char32_t point : name) {
-    std::vector<bool> next(states.size());
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      if (!states[i]) continue;
-      const Token& token = tokens[i];
-      const bool listed = std::ranges::any_of(
-          token.ranges, [point](const auto& range) { return range.first <= point && point <= range.second; });
-      if (token.kind == Token::Kind::kOne && listed != token.negated) Enter(tokens, i + 1, next);
-      if (token.kind == Token::Kind::kAny || (token.kind == Token::Kind::kStar && point != U'/'))
-        Enter(tokens, i, next);
+void Glob::AddStates(const std::vector<Tokens>& alternatives) {
+  std::size_t state = 0;
+  for (const Tokens& tokens : alternatives) {
+    Set(initial_, state);
+    for (const Token& token : tokens) {
+      switch (token.kind) {
+        case Token::Kind::kOne: Accept(token, state); break;
+        case Token::Kind::kStar: Set(stars_, state); break;
+        case Token::Kind::kAny: Set(anys_, state); break;
+        case Token::Kind::kSkipTwo: Set(skips_, state); break;
+      }
+      ++state;
     }
-    states = std::move(next);
+    Set(final_, state++);
   }
-  return states.back();
+  EnterSkipped(initial_);
+}
+
+void Glob::Accept(const Token& token, std::size_t state) {
+  std::vector<bool> listed(accepting_.size());
+  for (const auto& [first, last] : token.ranges) {
+    if (first > last) continue;  // "[z-a]" is nothing
+    for (std::size_t i = ClassOf(first); i < listed.size() && class_starts_[i] <= last; ++i) listed[i] = true;
+  }
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    if (listed[i] != token.negated) Set(accepting_[i], state);
+  }
+}
+
+std::size_t Glob::ClassOf(char32_t point) const {
+  const auto after = std::ranges::upper_bound(class_starts_, point);
+  return static_cast<std::size_t>(after - class_starts_.begin()) - 1;
+}
+
+/// Adds the states reached by matching nothing. After a star comes no star and no skip, and after a skip no
+/// other (ParseOne merges them), so one pass finds all.
+void Glob::EnterSkipped(States& states) const {
+  // From the last word down: a word is made of itself and the one before, as they were.
+  for (std::size_t i = states.size(); i-- > 0;)
+    states[i] |= MovedOn(states, skips_, i, 1) | MovedOn(states, skips_, i, 3);
+  for (std::size_t i = states.size(); i-- > 0;)
+    states[i] |= MovedOn(states, stars_, i, 1) | MovedOn(states, anys_, i, 1);
 }
 
 bool Glob::Matches(std::string_view name) const {
-  std::u32string points;
-  while (!name.empty()) points += TakeCodePoint(name);
-  return std::ranges::any_of(alternatives_, [&](const Tokens& tokens) { return MatchesOne(tokens, points); });
+  States states = initial_;
+  while (!name.empty()) {
+    const char32_t point = TakeCodePoint(name);
+    const States& accepting = accepting_[ClassOf(point)];
+    std::uint64_t alive = 0;
+    for (std::size_t i = states.size(); i-- > 0;) {
+      const std::uint64_t stays = states[i] & (point == U'/' ? anys_[i] : anys_[i] | stars_[i]);
+      states[i] = stays | MovedOn(states, accepting, i, 1);
+      alive |= states[i];
+    }
+    if (alive == 0) return false;
+    EnterSkipped(states);
+  }
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    if ((states[i] & final_[i]) != 0) return true;
+  }
+  return false;
 }
 
 }  // namespace trainyard::storage

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
 #include <string>
+#include <string_view>
 
 namespace trainyard::storage {
 namespace {
@@ -49,10 +52,71 @@ TEST(Glob, HasALiteralHead) {
   EXPECT_EQ(Glob::Parse("{a,b}")->literal_head(), "");
 }
 
-TEST(Glob, NeverTakesExponentialTime) {
-  std::string text;
-  for (int i = 0; i < 200; ++i) text += "*a";
-  EXPECT_FALSE(Glob::Parse(text)->Matches(std::string(1000, 'a') + "b"));
+/// A reference that tries everything, for short names.
+bool MatchesSlowly(std::string_view glob, std::string_view name, bool segment_begins = true) {
+  if (glob.empty()) return name.empty();
+  const std::size_t stars = std::min(glob.find_first_not_of('*'), glob.size());
+  if (stars >= 2 && segment_begins && glob.substr(stars).starts_with('/') &&
+      MatchesSlowly(glob.substr(stars + 1), name))
+    return true;
+  if (glob.starts_with("*")) {
+    const bool any = glob.starts_with("**");
+    const std::string_view rest = glob.substr(any ? stars : 1);
+    for (std::size_t i = 0; i <= name.size(); ++i) {
+      if (MatchesSlowly(rest, name.substr(i), false)) return true;
+      if (i < name.size() && name[i] == '/' && !any) break;
+    }
+    return false;
+  }
+  if (name.empty() || (glob[0] == '?' ? name[0] == '/' : glob[0] != name[0])) return false;
+  return MatchesSlowly(glob.substr(1), name.substr(1), glob[0] == '/');
+}
+
+TEST(Glob, AgreesWithTryingEverything) {
+  std::mt19937 random(7);
+  const std::string parts[] = {"a", "b", "/", "*", "**", "**/", "?"};
+  const std::string letters = "ab/";
+  for (int round = 0; round < 20'000; ++round) {
+    std::string glob;
+    for (auto n = random() % 7; n > 0; --n) glob += parts[random() % std::size(parts)];
+    std::string name;
+    for (auto n = random() % 7; n > 0; --n) name += letters[random() % letters.size()];
+    const auto parsed = Glob::Parse(glob);
+    ASSERT_TRUE(parsed);
+    ASSERT_EQ(parsed->Matches(name), MatchesSlowly(glob, name)) << glob << " " << name;
+  }
+}
+
+TEST(Glob, StatesBeyondOneWord) {
+  const std::string head(200, 'x');
+  const auto glob = Glob::Parse("{" + head + "*y,**/" + head + "}");
+  ASSERT_TRUE(glob);
+  EXPECT_TRUE(glob->Matches(head + "zzy"));
+  EXPECT_TRUE(glob->Matches("a/b/" + head));
+  EXPECT_TRUE(glob->Matches(head));
+  EXPECT_FALSE(glob->Matches(head + "z"));
+}
+
+/// What took a second for one name: every state is alive, and stars stand beside skips.
+TEST(Glob, TakesTimeLinearInTheName) {
+  const std::string name = std::string(1023, 'a') + "b";
+  for (const std::string part : {"*a", "**a", "**/", "?*", "**/*a"}) {
+    std::string text;
+    while (text.size() + part.size() <= Glob::kBytesMax - 1) text += part;
+    const auto glob = Glob::Parse(text + "c");
+    ASSERT_TRUE(glob);
+    EXPECT_LE(glob->WorkOf(name), name.size() * (Glob::kStatesMax / 64));
+    for (int i = 0; i < 100; ++i) EXPECT_FALSE(glob->Matches(name));
+  }
+}
+
+TEST(Glob, RefusesMoreStatesThanItsLimit) {
+  std::string text = "{";
+  for (int i = 0; i < 16; ++i) text += std::string(50, '?') + ",";
+  EXPECT_TRUE(Glob::Parse(text + "x}"));
+  const auto refused = Glob::Parse(text + "x}" + std::string(150, 'y'));
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("more than 2048 characters together"), std::string::npos);
 }
 
 }  // namespace

@@ -9,11 +9,13 @@
 #include <cerrno>
 #include <chrono>
 #include <memory>
+#include <span>
 #include <system_error>
 #include <utility>
 
 #include "async/diagnostics.h"
 #include "async/file.h"
+#include "storage/beneath.h"
 #include "storage/folder.h"
 #include "storage/path_escape.h"
 #include "storage/resource.h"
@@ -41,6 +43,36 @@ Result<UniqueFd> MakeFolder(const std::filesystem::path& folder) {
   return OpenFile(folder, O_RDONLY | O_DIRECTORY);
 }
 
+std::unexpected<Error> IsReal(const std::string& name) {
+  return std::unexpected(Error{Code::kPermissionDenied,
+                               "gs://" + name +
+                                   " is a bucket of the real Cloud Storage (--real-bucket), which cannot be "
+                                   "reached in this way; a copy between it and a bucket of this server is up "
+                                   "to the client",
+                               {}});
+}
+
+bool IsInside(const std::filesystem::path& path, const std::filesystem::path& folder) {
+  return std::ranges::mismatch(folder, path).in1 == folder.end();
+}
+
+/// The operator's words are followed wherever they lead, but not into or around our own data.
+Result<UniqueFd> OpenBucketElsewhere(const std::filesystem::path& data, const std::filesystem::path& path) {
+  if (!path.is_absolute()) return std::unexpected(FailedPrecondition(path.string() + " is not absolute"));
+  TY_TRY(UniqueFd folder, OpenFile(path, O_RDONLY | O_DIRECTORY));
+  std::error_code failure;
+  const std::filesystem::path real = std::filesystem::canonical(path, failure);
+  const std::filesystem::path own = std::filesystem::canonical(data, failure);
+  if (failure) return std::unexpected(ErrnoError(failure.value(), path.string()));
+  if (IsInside(real, own) || IsInside(own, real)) {
+    return std::unexpected(
+        FailedPrecondition(path.string() +
+                           " is in the data directory, or the data directory is in it: whoever writes to the "
+                           "bucket would reach the server's own files"));
+  }
+  return folder;
+}
+
 struct CloseDirectory {
   void operator()(DIR* directory) const noexcept { ::closedir(directory); }
 };
@@ -65,7 +97,7 @@ Result<std::vector<std::string>> NamesIn(int folder) {
 
 bool HasChecksums(const v1::Object& resource) { return !resource.md5_hash().empty(); }
 
-BucketFiles::BucketFiles(const Options& options, const Clock& clock, UniqueFd buckets, UniqueFd uploads,
+BucketFiles::BucketFiles(const BucketOptions& options, const Clock& clock, UniqueFd buckets, UniqueFd uploads,
                          Records records)
     : options_(options),
       clock_(&clock),
@@ -73,13 +105,33 @@ BucketFiles::BucketFiles(const Options& options, const Clock& clock, UniqueFd bu
       uploads_(std::move(uploads)),
       records_(std::move(records)) {}
 
-Result<BucketFiles> BucketFiles::Open(const Options& options, const Clock& clock) {
+Result<BucketFiles> BucketFiles::Open(const BucketOptions& options, const Clock& clock) {
   TY_TRY(UniqueFd buckets, MakeFolder(options.data / "buckets"));
   TY_TRY(UniqueFd uploads, MakeFolder(options.data / "uploads"));
   TY_TRY(Records records, Records::Open(options.data / "objects.db"));
   BucketFiles files(options, clock, std::move(buckets), std::move(uploads), std::move(records));
+  TY_RETURN_IF_ERROR(files.OpenElsewhere());
   TY_RETURN_IF_ERROR(files.SweepUploads());
   return files;
+}
+
+Status BucketFiles::OpenElsewhere() {
+  for (const auto& [name, path] : options_.elsewhere) {
+    TY_TRY(UniqueFd folder, OpenBucketElsewhere(options_.data, path));
+    // The empty folder of that name is where replicas see it, below /gcs.
+    if (::mkdirat(buckets_.get(), name.c_str(), kFolderMode) != 0 && errno != EEXIST)
+      return Failed("make the folder " + name);
+    const auto own = OpenFolderBeneath(buckets_.get(), std::span(&name, 1));
+    if (!own)
+      return std::unexpected(FailedPrecondition("DATA/buckets/" + name + " is no folder; remove it first"));
+    TY_TRY(const auto inside, NamesIn(own->get()));
+    if (!inside.empty()) {
+      return std::unexpected(FailedPrecondition("the bucket " + name + " has files in DATA/buckets/" + name +
+                                                " already; move them to " + path.string() + " first"));
+    }
+    elsewhere_.emplace(name, std::move(folder));
+  }
+  return {};
 }
 
 Status BucketFiles::SweepUploads() {
@@ -101,10 +153,11 @@ std::int64_t BucketFiles::NextGeneration(std::int64_t present) {
 
 Result<UniqueFd> BucketFiles::OpenBucket(const std::string& name) const {
   TY_RETURN_IF_ERROR(wire::ValidateBucketName(name));
-  // The bucket's folder itself may be a link: only the operator can write here.
-  UniqueFd folder(::openat(buckets_.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder && (errno == ENOENT || errno == ENOTDIR)) return NoSuchBucket(name);
-  if (!folder) return Failed("open the bucket's folder");
+  if (options_.real.contains(name)) return IsReal(name);
+  const auto other = elsewhere_.find(name);
+  if (other != elsewhere_.end()) return OpenFolderBeneath(other->second.get(), {});
+  Result<UniqueFd> folder = OpenFolderBeneath(buckets_.get(), std::span(&name, 1));
+  if (!folder && folder.error().code == Code::kNotFound) return NoSuchBucket(name);
   return folder;
 }
 
@@ -121,8 +174,17 @@ Result<v1::Bucket> BucketFiles::BucketOf(int folder, const std::string& name) {
 Result<v1::Bucket> BucketFiles::InsertBucket(v1::Bucket bucket) {
   DropNeutral(bucket);
   TY_RETURN_IF_ERROR(ValidateNewBucket(bucket));
+  if (options_.real.contains(bucket.name())) return IsReal(bucket.name());
   if (OpenBucket(bucket.name())) {
     return std::unexpected(Error{Code::kAlreadyExists, "You already own this bucket: " + bucket.name(), {}});
+  }
+  struct stat present{};
+  if (::fstatat(buckets_.get(), bucket.name().c_str(), &present, AT_SYMLINK_NOFOLLOW) == 0) {
+    return std::unexpected(Error{Code::kAlreadyExists,
+                                 "The name " + bucket.name() +
+                                     " is taken by a file or a link in the buckets' folder, which is no "
+                                     "bucket; remove it there",
+                                 {}});
   }
   CompleteBucket(bucket, clock_->Now());
   // The record first: one without a folder is no bucket, and the next insert replaces it.
@@ -134,6 +196,11 @@ Result<v1::Bucket> BucketFiles::InsertBucket(v1::Bucket bucket) {
 }
 
 Result<v1::Bucket> BucketFiles::EnsureBucket(const std::string& name) {
+  if (options_.real.contains(name)) {
+    v1::Bucket real;
+    real.set_name(name);
+    return real;
+  }
   Result<v1::Bucket> present = GetBucket(name);
   if (present || present.error().code != Code::kNotFound) return present;
   if (options_.create_on_use) {
@@ -168,40 +235,70 @@ Result<v1::Bucket> BucketFiles::EditBucket(const std::string& name, const Bucket
   return changed;
 }
 
-Result<std::vector<v1::Bucket>> BucketFiles::ListBuckets(std::string_view prefix) {
+Result<std::vector<std::string>> BucketFiles::BucketNames(std::string_view prefix) const {
+  TY_TRY(std::vector<std::string> names, NamesIn(buckets_.get()));
+  for (const auto& [name, folder] : elsewhere_)
+    names.push_back(name);  // a program may have removed its place
+  std::erase_if(names, [&](const std::string& name) {
+    return !name.starts_with(prefix) || !wire::ValidateBucketName(name) || options_.real.contains(name);
+  });
+  std::ranges::sort(names);
+  names.erase(std::ranges::unique(names).begin(), names.end());
+  return names;
+}
+
+Result<std::vector<v1::Bucket>> BucketFiles::DescribeBuckets(std::span<const std::string> names) {
   std::vector<v1::Bucket> buckets;
-  TY_TRY(const auto names, NamesIn(buckets_.get()));
   for (const std::string& name : names) {
-    if (!name.starts_with(prefix) || !wire::ValidateBucketName(name)) continue;
     const auto folder = OpenBucket(name);
-    if (!folder) continue;  // a file, or gone
+    if (!folder) continue;  // a file, a link, or gone
     TY_TRY(v1::Bucket bucket, BucketOf(folder->get(), name));
     buckets.push_back(std::move(bucket));
   }
   return buckets;
 }
 
-Status BucketFiles::DeleteBucket(const std::string& name, const Conditions& when) {
+Error BucketFiles::NotEmpty(Error why) {
+  if (why.code == Code::kAborted) why.message = "The bucket you tried to delete is not empty: " + why.message;
+  return why;
+}
+
+Status BucketFiles::CheckDeletable(const std::string& name, const Conditions& when) {
+  TY_TRY(const v1::Bucket bucket, GetBucket(name, when));
+  if (!elsewhere_.contains(name)) return {};
+  return std::unexpected(
+      Error{Code::kAborted,
+            "The bucket " + name +
+                " is a folder elsewhere on the server's machine; it goes when the server is "
+                "started without its --bucket-dir",
+            {}});
+}
+
+Status BucketFiles::CheckEmpty(const std::string& name) const {
   TY_TRY(const UniqueFd folder, OpenBucket(name));
-  TY_TRY(const v1::Bucket bucket, BucketOf(folder.get(), name));
-  TY_RETURN_IF_ERROR(CheckConditions(
-      when, Version{.generation = 0, .metageneration = bucket.metageneration(), .etag = bucket.etag()}));
-  const auto not_empty = [](const std::string& why) {
-    return std::unexpected(Error{Code::kAborted, "The bucket you tried to delete is not empty" + why, {}});
-  };
   bool empty = true;
   const auto visit = [&empty](const std::string&) -> std::optional<std::string> {
     empty = false;
     return std::nullopt;
   };
   TY_RETURN_IF_ERROR(WalkObjects(folder.get(), {}, {}, visit));
-  if (!empty) return not_empty("");
-  const Status cleared = RemoveEmptyFolders(folder.get());
-  if (!cleared && cleared.error().code == Code::kAborted) return not_empty(": " + cleared.error().message);
-  TY_RETURN_IF_ERROR(cleared);
+  if (empty) return {};
+  return std::unexpected(Error{Code::kAborted, "The bucket you tried to delete is not empty", {}});
+}
+
+Result<TreeRemover> BucketFiles::BeginClearing(const std::string& name) const {
+  TY_TRY(const UniqueFd folder, OpenBucket(name));
+  return TreeRemover::Below(folder.get(), TreeRemover::What::kFoldersOnly);
+}
+
+Status BucketFiles::DropEmptyBucket(const std::string& name, const Conditions& when) {
+  TY_RETURN_IF_ERROR(CheckDeletable(name, when));
   if (::unlinkat(buckets_.get(), name.c_str(), AT_REMOVEDIR) != 0) {
-    if (errno == ENOTEMPTY) return not_empty(": a file was written just now");
-    return not_empty(": its folder is a link or a mount that the operator made; remove it there");
+    const bool mounted = errno == EBUSY;
+    return std::unexpected(NotEmpty({Code::kAborted,
+                                     mounted ? "its folder is a mount that the operator made; remove it there"
+                                             : "something was written to it just now",
+                                     {}}));
   }
   if (::fsync(buckets_.get()) != 0) return Failed("fsync");
   return records_.DropBucket(name);
@@ -245,17 +342,20 @@ Status BucketFiles::KeepChecksums(std::span<const OpenedObject> hashed) {
   return records_.PutObjects(records);
 }
 
-Result<ObjectPage> BucketFiles::List(const std::string& bucket, const NameQuery& query) {
+Result<NamePage> BucketFiles::ListNames(const std::string& bucket, const NameQuery& query) const {
   TY_TRY(const UniqueFd folder, OpenBucket(bucket));
-  TY_TRY(NamePage names, ListNames(folder.get(), query));
-  ObjectPage page{.objects = {},
-                  .prefixes = std::move(names.prefixes),
-                  .next_page_token = std::move(names.next_page_token)};
-  for (const std::string& name : names.objects) {
-    TY_TRY(auto found, Find(folder.get(), bucket, name));
-    if (found) page.objects.push_back(std::move(found->resource));  // else it went away meanwhile
+  return storage::ListNames(folder.get(), query);
+}
+
+Result<std::vector<v1::Object>> BucketFiles::Describe(const std::string& bucket,
+                                                      std::span<const std::string> objects) {
+  TY_TRY(const UniqueFd folder, OpenBucket(bucket));
+  std::vector<v1::Object> found;
+  for (const std::string& name : objects) {
+    TY_TRY(auto one, Find(folder.get(), bucket, name));
+    if (one) found.push_back(std::move(one->resource));  // else it went away meanwhile
   }
-  return page;
+  return found;
 }
 
 Status BucketFiles::CheckWritable(const v1::Object& resource, const Conditions& when) {

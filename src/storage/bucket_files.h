@@ -1,16 +1,18 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "async/remove_tree.h"
 #include "async/unique_fd.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "storage/buckets.h"
 #include "storage/conditions.h"
 #include "storage/object_edit.h"
 #include "storage/records.h"
@@ -28,42 +30,49 @@ struct OpenedObject {
 };
 [[nodiscard]] bool HasChecksums(const v1::Object& resource);
 
-struct ObjectPage {
-  std::vector<v1::Object> objects;
-  std::vector<std::string> prefixes;
-  std::string next_page_token;
-};
-
 /// Buckets and objects as names: the folder DATA/buckets and the records in DATA/objects.db, kept in step.
 /// The file is the truth: a record holds only while its stamp is the file's.
 ///
-/// Blocking; one thread (that of Buckets), so that conditions are checked and carried out in one step. Bytes
-/// are not read or written here. Every success is durable. Errors: kNotFound (no such bucket or object),
-/// kInvalidArgument (malformed names), kFailedPrecondition (a condition), kAborted (a conflict, 409),
-/// kResourceExhausted (disk full).
+/// Blocking; one thread (that of Buckets) but where it says "any", so that conditions are checked and carried
+/// out in one step. Bytes are not read or written here. Every success is durable. Errors: kNotFound (no such
+/// bucket or object), kInvalidArgument (malformed names), kFailedPrecondition (a condition), kAborted (a
+/// conflict, 409), kResourceExhausted (disk full).
 class BucketFiles {
  public:
-  struct Options {
-    std::filesystem::path data;  ///< holds buckets/, uploads/ and objects.db; made if need be
-    bool create_on_use = true;
-  };
   /// Also removes what uploads of an earlier life left behind, resumable ones that live excepted.
-  [[nodiscard]] static Result<BucketFiles> Open(const Options& options, const Clock& clock);
+  /// kFailedPrecondition: a bucket that is to be elsewhere cannot be there, and why.
+  [[nodiscard]] static Result<BucketFiles> Open(const BucketOptions& options, const Clock& clock);
 
   [[nodiscard]] Result<v1::Bucket> InsertBucket(v1::Bucket bucket);
-  /// Makes it if the options say so; else kNotFound with a text that says what to do.
+  /// Makes it if the options say so; else kNotFound with a text that says what to do. One of the real Cloud
+  /// Storage is taken to be there.
   [[nodiscard]] Result<v1::Bucket> EnsureBucket(const std::string& name);
   [[nodiscard]] Result<v1::Bucket> GetBucket(const std::string& name, const Conditions& when = {});
-  [[nodiscard]] Result<std::vector<v1::Bucket>> ListBuckets(std::string_view prefix);
+  /// In order. May take long: any thread.
+  [[nodiscard]] Result<std::vector<std::string>> BucketNames(std::string_view prefix) const;
+  /// Without those that are no buckets.
+  [[nodiscard]] Result<std::vector<v1::Bucket>> DescribeBuckets(std::span<const std::string> names);
   [[nodiscard]] Result<v1::Bucket> EditBucket(const std::string& name, const BucketEdit& edit,
                                               const Conditions& when);
-  [[nodiscard]] Status DeleteBucket(const std::string& name, const Conditions& when);
+
+  /// Deleting takes four steps, of which CheckEmpty and the clearing may take long. Whoever writes meanwhile
+  /// ends it: kAborted, as NotEmpty says it. First: is it there, and may it go?
+  [[nodiscard]] Status CheckDeletable(const std::string& name, const Conditions& when);
+  /// Any thread.
+  [[nodiscard]] Status CheckEmpty(const std::string& name) const;
+  [[nodiscard]] Result<TreeRemover> BeginClearing(const std::string& name) const;
+  [[nodiscard]] Status DropEmptyBucket(const std::string& name, const Conditions& when);
+  [[nodiscard]] static Error NotEmpty(Error why);
 
   [[nodiscard]] Result<OpenedObject> OpenObject(const std::string& bucket, const std::string& object,
                                                 const Conditions& when);
   /// Keeps checksums of files that were new to us; passes over those that changed since.
   [[nodiscard]] Status KeepChecksums(std::span<const OpenedObject> hashed);
-  [[nodiscard]] Result<ObjectPage> List(const std::string& bucket, const NameQuery& query);
+  /// May take long: any thread.
+  [[nodiscard]] Result<NamePage> ListNames(const std::string& bucket, const NameQuery& query) const;
+  /// Without those that went away meanwhile.
+  [[nodiscard]] Result<std::vector<v1::Object>> Describe(const std::string& bucket,
+                                                         std::span<const std::string> objects);
 
   /// What can be refused before the bytes come: ensures the bucket, checks the name, fields and conditions.
   [[nodiscard]] Status CheckWritable(const v1::Object& resource, const Conditions& when);
@@ -81,17 +90,19 @@ class BucketFiles {
   [[nodiscard]] int uploads() const noexcept { return uploads_.get(); }
 
  private:
-  BucketFiles(const Options& options, const Clock& clock, UniqueFd buckets, UniqueFd uploads,
+  BucketFiles(const BucketOptions& options, const Clock& clock, UniqueFd buckets, UniqueFd uploads,
               Records records);
+  Status OpenElsewhere();
   Result<UniqueFd> OpenBucket(const std::string& name) const;
   Result<v1::Bucket> BucketOf(int folder, const std::string& name);
   Result<std::optional<OpenedObject>> Find(int folder, const std::string& bucket, const std::string& object);
   Status SweepUploads();
   std::int64_t NextGeneration(std::int64_t present);
 
-  Options options_;
+  BucketOptions options_;
   const Clock* clock_;
   UniqueFd buckets_;
+  std::map<std::string, UniqueFd> elsewhere_;  ///< folders of buckets that are not below buckets_
   UniqueFd uploads_;
   Records records_;
   std::int64_t last_generation_ = 0;

@@ -5,11 +5,12 @@
 #include <utility>
 
 #include "async/on_pool.h"
-#include "storage/bucket_files.h"
+#include "async/remove_tree.h"
+#include "storage/buckets_state.h"
+#include "storage/checksum.h"
 #include "storage/random_id.h"
 #include "storage/resource.h"
 #include "storage/staged_file.h"
-#include "storage/uploads.h"
 
 namespace trainyard::storage {
 namespace {
@@ -20,32 +21,28 @@ constexpr std::uint64_t kListHashBytesMax = std::uint64_t{64} << 20;
 /// As many are open at a time.
 constexpr std::size_t kListHashFilesMax = 64;
 
-Result<Digests> DigestsOf(const OpenedObject& opened) {
-  Checksum checksum;
-  TY_RETURN_IF_ERROR(AddFile(checksum, opened.file.get(), opened.stamp.size));
-  return checksum.Get();
+/// Records looked up, and folders removed, in one turn of the thread for names: about 2 ms.
+constexpr std::size_t kTurnNames = 64;
+constexpr std::size_t kTurnFolders = 512;
+
+/// The next `kTurnNames` of the names.
+std::vector<std::string> TakeTurn(const std::vector<std::string>& names, std::size_t from) {
+  const auto begin = names.begin() + static_cast<std::ptrdiff_t>(from);
+  return {begin, begin + static_cast<std::ptrdiff_t>(std::min(kTurnNames, names.size() - from))};
 }
 
 }  // namespace
 
-struct Buckets::State {
-  State(BucketFiles opened, const Clock& clock, asio::thread_pool& pool)
-      : files(pool), names(std::move(opened)), uploads(names, names_pool, files, clock) {}
-  ~State() { names_pool.join(); }
+Buckets::State::State(BucketFiles opened, const Clock& clock, asio::thread_pool& pool)
+    : files(pool),
+      names(std::move(opened)),
+      hasher(names, names_pool),
+      uploads(names, {.names = names_pool, .files = files, .large = hasher.large()}, clock) {}
 
-  asio::thread_pool& files;
-  BucketFiles names;
-  asio::thread_pool names_pool{1};
-  Uploads uploads;
-
-  asio::awaitable<Result<OpenedObject>> Open(std::string bucket, std::string object, Conditions when);
-  asio::awaitable<Result<OpenedObject>> WithChecksums(OpenedObject opened);
-  asio::awaitable<Result<std::vector<OpenedObject>>> Hashed(std::vector<OpenedObject> opened);
-  /// Fills in checksums where that works. At most kListHashFilesMax objects, all of one bucket.
-  asio::awaitable<void> HashSome(std::vector<v1::Object*> objects);
-  asio::awaitable<Result<v1::Object>> Place(StagedFile staged, v1::Object resource, Conditions when);
-  asio::awaitable<Result<v1::Object>> Transferred(Transfer transfer, OpenedObject source, bool moves);
-};
+Buckets::State::~State() {
+  lists_pool.join();
+  names_pool.join();
+}
 
 asio::awaitable<Result<OpenedObject>> Buckets::State::Open(std::string bucket, std::string object,
                                                            Conditions when) {
@@ -53,32 +50,6 @@ asio::awaitable<Result<OpenedObject>> Buckets::State::Open(std::string bucket, s
     return names.OpenObject(bucket, object, when);
   };
   co_return co_await OnPool(names_pool, std::move(open));
-}
-
-asio::awaitable<Result<OpenedObject>> Buckets::State::WithChecksums(OpenedObject opened) {
-  if (HasChecksums(opened.resource)) co_return std::move(opened);
-  std::vector<OpenedObject> one;
-  one.push_back(std::move(opened));
-  TY_CO_TRY(one, co_await Hashed(std::move(one)));
-  co_return std::move(one.front());
-}
-
-asio::awaitable<Result<std::vector<OpenedObject>>> Buckets::State::Hashed(std::vector<OpenedObject> opened) {
-  auto read = [opened = std::move(opened)]() mutable -> Result<std::vector<OpenedObject>> {
-    for (OpenedObject& object : opened) {
-      TY_TRY(const Digests digests, DigestsOf(object));
-      object.resource.set_md5_hash(digests.md5_hash);
-      object.resource.set_crc32c(digests.crc32c);
-    }
-    return std::move(opened);
-  };
-  TY_CO_TRY(auto hashed, co_await OnPool(files, std::move(read)));
-  auto keep = [this, hashed = std::move(hashed)]() mutable {
-    // What cannot be kept (a full disk) is made again next time.
-    [[maybe_unused]] const Status kept = names.KeepChecksums(hashed);
-    return std::move(hashed);
-  };
-  co_return co_await OnPool(names_pool, std::move(keep));
 }
 
 asio::awaitable<void> Buckets::State::HashSome(std::vector<v1::Object*> objects) {
@@ -93,7 +64,7 @@ asio::awaitable<void> Buckets::State::HashSome(std::vector<v1::Object*> objects)
     return opened;
   };
   std::vector<OpenedObject> opened = co_await OnPool(names_pool, std::move(open));
-  const auto hashed = co_await Hashed(std::move(opened));
+  const auto hashed = co_await hasher.HashSmall(std::move(opened));
   if (!hashed) co_return;  // one changed while it was read: the next list has its checksums
   for (v1::Object* object : objects) {
     const auto found = std::ranges::find(*hashed, object->name(),
@@ -115,9 +86,7 @@ Buckets::~Buckets() = default;
 
 Result<std::unique_ptr<Buckets>> Buckets::Open(Options options, const Clock& clock,
                                                asio::thread_pool& files) {
-  const BucketFiles::Options names_options{.data = std::move(options.data),
-                                           .create_on_use = options.create_on_use};
-  TY_TRY(BucketFiles names, BucketFiles::Open(names_options, clock));
+  TY_TRY(BucketFiles names, BucketFiles::Open(options, clock));
   auto state = std::make_unique<State>(std::move(names), clock, files);
   return std::unique_ptr<Buckets>(new Buckets(std::move(state)));
 }
@@ -152,29 +121,48 @@ asio::awaitable<Result<v1::Bucket>> Buckets::EditBucket(std::string name, Bucket
 asio::awaitable<Result<v1::Buckets>> Buckets::ListBuckets(std::string prefix, std::string page_token,
                                                           std::size_t results_max) {
   TY_CO_TRY(const std::string from, FromBase64(page_token));
-  auto list = [this, prefix = std::move(prefix)] { return state_->names.ListBuckets(prefix); };
-  TY_CO_TRY(auto all, co_await OnPool(state_->names_pool, std::move(list)));
+  auto list = [this, prefix = std::move(prefix)] { return state_->names.BucketNames(prefix); };
+  TY_CO_TRY(std::vector<std::string> names, co_await OnPool(state_->lists_pool, std::move(list)));
+  names.erase(names.begin(), std::ranges::lower_bound(names, from));
   v1::Buckets page;
   page.set_kind("storage#buckets");
-  for (v1::Bucket& bucket : all) {
-    if (bucket.name() < from) continue;
+  for (std::size_t at = 0; at < names.size();) {
     if (static_cast<std::size_t>(page.items_size()) == results_max) {
-      page.set_next_page_token(Base64(bucket.name()));
+      page.set_next_page_token(Base64(names[at]));
       break;
     }
-    *page.add_items() = std::move(bucket);
+    std::vector<std::string> some = TakeTurn(names, at);
+    some.resize(std::min(some.size(), results_max - static_cast<std::size_t>(page.items_size())));
+    at += some.size();
+    auto describe = [this, some = std::move(some)] { return state_->names.DescribeBuckets(some); };
+    TY_CO_TRY(auto found, co_await OnPool(state_->names_pool, std::move(describe)));
+    for (v1::Bucket& bucket : found) *page.add_items() = std::move(bucket);
   }
   co_return page;
 }
 
 asio::awaitable<Status> Buckets::DeleteBucket(std::string name, Conditions when) {
-  auto remove = [this, name = std::move(name), when] { return state_->names.DeleteBucket(name, when); };
+  auto check = [this, name, when] { return state_->names.CheckDeletable(name, when); };
+  TY_CO_RETURN_IF_ERROR(co_await OnPool(state_->names_pool, std::move(check)));
+  auto look = [this, name] { return state_->names.CheckEmpty(name); };
+  TY_CO_RETURN_IF_ERROR(co_await OnPool(state_->lists_pool, std::move(look)));
+  // A program may have left folders in folders by the million: a few at a time, and a file ends it.
+  auto begin = [this, name] { return state_->names.BeginClearing(name); };
+  TY_CO_TRY(TreeRemover begun, co_await OnPool(state_->names_pool, std::move(begin)));
+  const auto remover = std::make_shared<TreeRemover>(std::move(begun));  // shared with the pool
+  while (true) {
+    auto step = [remover] { return remover->Step(kTurnFolders); };
+    const Result<bool> done = co_await OnPool(state_->names_pool, std::move(step));
+    if (!done) co_return std::unexpected(BucketFiles::NotEmpty(done.error()));
+    if (*done) break;
+  }
+  auto remove = [this, name, when] { return state_->names.DropEmptyBucket(name, when); };
   co_return co_await OnPool(state_->names_pool, std::move(remove));
 }
 
 asio::awaitable<Result<v1::Object>> Buckets::Stat(std::string bucket, std::string object, Conditions when) {
   TY_CO_TRY(OpenedObject opened, co_await state_->Open(std::move(bucket), std::move(object), when));
-  TY_CO_TRY(opened, co_await state_->WithChecksums(std::move(opened)));
+  TY_CO_TRY(opened, co_await state_->hasher.WithChecksums(std::move(opened)));
   co_return std::move(opened.resource);
 }
 
@@ -185,15 +173,22 @@ asio::awaitable<Result<ReadableObject>> Buckets::OpenRead(std::string bucket, st
 }
 
 asio::awaitable<Result<v1::Objects>> Buckets::List(std::string bucket, NameQuery query) {
-  auto list = [this, bucket, query = std::move(query)] { return state_->names.List(bucket, query); };
-  TY_CO_TRY(ObjectPage found, co_await OnPool(state_->names_pool, std::move(list)));
+  auto list = [this, bucket, query = std::move(query)] { return state_->names.ListNames(bucket, query); };
+  TY_CO_TRY(const NamePage found, co_await OnPool(state_->lists_pool, std::move(list)));
   v1::Objects page;
   page.set_kind("storage#objects");
   page.set_next_page_token(found.next_page_token);
   page.mutable_prefixes()->Add(found.prefixes.begin(), found.prefixes.end());
+  for (std::size_t at = 0; at < found.objects.size(); at += kTurnNames) {
+    auto describe = [this, bucket, some = TakeTurn(found.objects, at)] {
+      return state_->names.Describe(bucket, some);
+    };
+    TY_CO_TRY(auto objects, co_await OnPool(state_->names_pool, std::move(describe)));
+    for (v1::Object& object : objects) *page.add_items() = std::move(object);
+  }
   std::uint64_t budget = kListHashBytesMax;
   std::vector<v1::Object*> unhashed;
-  for (v1::Object& object : found.objects) {
+  for (v1::Object& object : *page.mutable_items()) {
     if (HasChecksums(object) || object.size() > budget) continue;
     budget -= object.size();
     unhashed.push_back(&object);
@@ -202,7 +197,6 @@ asio::awaitable<Result<v1::Objects>> Buckets::List(std::string bucket, NameQuery
     co_await state_->HashSome(std::move(some));
   }
   if (!unhashed.empty()) co_await state_->HashSome(std::move(unhashed));
-  for (v1::Object& object : found.objects) *page.add_items() = std::move(object);
   co_return page;
 }
 
@@ -239,95 +233,6 @@ asio::awaitable<Result<v1::Object>> Buckets::Finish(ObjectWriter writer) {
   StagedFile staged = *std::move(*writer.staged_);
   writer.staged_.reset();
   co_return co_await state_->Place(std::move(staged), std::move(writer.resource_), writer.when_);
-}
-
-asio::awaitable<Result<v1::Object>> Buckets::Copy(Transfer transfer) {
-  TY_CO_TRY(OpenedObject source,
-            co_await state_->Open(transfer.from_bucket, transfer.from_object, transfer.from_when));
-  TY_CO_TRY(source, co_await state_->WithChecksums(std::move(source)));
-  co_return co_await state_->Transferred(std::move(transfer), std::move(source), false);
-}
-
-asio::awaitable<Result<v1::Object>> Buckets::Move(Transfer transfer) {
-  TY_CO_TRY(OpenedObject source,
-            co_await state_->Open(transfer.from_bucket, transfer.from_object, transfer.from_when));
-  TY_CO_TRY(source, co_await state_->WithChecksums(std::move(source)));
-  const std::string bucket = transfer.from_bucket;
-  const std::string object = transfer.from_object;
-  if (bucket == transfer.to.bucket() && object == transfer.to.name()) {
-    co_return std::unexpected(InvalidArgument({}, "The source and the destination are the same object."));
-  }
-  Conditions same;
-  same.generation = source.resource.generation();
-  TY_CO_TRY(v1::Object moved, co_await state_->Transferred(std::move(transfer), std::move(source), true));
-  // Somebody may have written or removed the source meanwhile: that version is not ours to remove.
-  const Status removed = co_await Delete(bucket, object, same);
-  if (!removed && removed.error().code != Code::kNotFound) co_return std::unexpected(removed.error());
-  co_return moved;
-}
-
-asio::awaitable<Result<v1::Object>> Buckets::State::Transferred(Transfer transfer, OpenedObject source,
-                                                                bool moves) {
-  v1::Object to = transfer.replaces_metadata ? transfer.to : source.resource;
-  to.set_bucket(transfer.to.bucket());
-  to.set_name(transfer.to.name());
-  to.set_component_count(source.resource.component_count());
-  auto check = [this, to, when = transfer.to_when]() -> Status { return names.CheckWritable(to, when); };
-  TY_CO_RETURN_IF_ERROR(co_await OnPool(names_pool, std::move(check)));
-  auto copy = [this, source = std::move(source), moves]() -> Result<StagedFile> {
-    const int from = source.file.get();
-    const Digests digests{.md5_hash = source.resource.md5_hash(), .crc32c = source.resource.crc32c()};
-    if (moves) return StagedFile::Link(names.uploads(), RandomId(), from, source.stamp.size, digests);
-    TY_TRY(StagedFile staged, StagedFile::Create(names.uploads(), RandomId()));
-    TY_RETURN_IF_ERROR(staged.CopyFile(from, source.stamp.size, digests));
-    TY_TRY(const FileStamp after, StampOf(from));
-    if (after != source.stamp) {
-      return std::unexpected(Error{Code::kAborted, "the source changed while it was copied", {}});
-    }
-    TY_RETURN_IF_ERROR(staged.Sync());
-    return staged;
-  };
-  TY_CO_TRY(StagedFile staged, co_await OnPool(files, std::move(copy)));
-  co_return co_await Place(std::move(staged), std::move(to), transfer.to_when);
-}
-
-asio::awaitable<Result<v1::Object>> Buckets::Compose(v1::Object destination,
-                                                     std::vector<ComposeSource> sources, Conditions when,
-                                                     bool deletes_sources) {
-  if (sources.empty() || sources.size() > kComposeSourcesMax) {
-    co_return std::unexpected(InvalidArgument(
-        {}, "The number of source components must be 1 to 32, but it is " + std::to_string(sources.size())));
-  }
-  auto check = [this, destination, when]() -> Status {
-    return state_->names.CheckWritable(destination, when);
-  };
-  TY_CO_RETURN_IF_ERROR(co_await OnPool(state_->names_pool, std::move(check)));
-  std::vector<OpenedObject> opened;
-  std::int32_t components = 0;
-  for (ComposeSource& source : sources) {
-    TY_CO_TRY(OpenedObject part, co_await state_->Open(destination.bucket(), source.object, source.when));
-    components += std::max(part.resource.component_count(), 1);
-    source.when.generation = part.resource.generation();
-    opened.push_back(std::move(part));
-  }
-  auto join = [this, opened = std::move(opened)]() -> Result<StagedFile> {
-    TY_TRY(StagedFile staged, StagedFile::Create(state_->names.uploads(), RandomId()));
-    for (const OpenedObject& part : opened) {
-      TY_RETURN_IF_ERROR(staged.AppendFile(part.file.get(), part.stamp.size));
-    }
-    TY_RETURN_IF_ERROR(staged.Sync());
-    return staged;
-  };
-  TY_CO_TRY(StagedFile staged, co_await OnPool(state_->files, std::move(join)));
-  destination.set_component_count(components);
-  TY_CO_TRY(v1::Object composed, co_await state_->Place(std::move(staged), destination, when));
-  if (!deletes_sources) co_return composed;
-  for (const ComposeSource& source : sources) {
-    if (source.object == destination.name()) continue;
-    const Status removed = co_await Delete(destination.bucket(), source.object, source.when);
-    if (!removed && removed.error().code != Code::kNotFound) co_return std::unexpected(removed.error());
-  }
-  co_return composed;
 }
 
 ObjectWriter::ObjectWriter(asio::thread_pool& files, int uploads, v1::Object resource, Conditions when)

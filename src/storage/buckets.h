@@ -3,8 +3,10 @@
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -72,9 +74,20 @@ struct ComposeSource {
   Conditions when;
 };
 
+/// Where the buckets are.
+struct BucketOptions {
+  std::filesystem::path data;  ///< holds buckets/, uploads/ and objects.db; made if need be
+  bool create_on_use = true;   ///< EnsureBucket makes buckets
+  /// Buckets whose folders are elsewhere on the machine, by name: the operator's choice (`--bucket-dir`).
+  std::map<std::string, std::filesystem::path> elsewhere = {};
+  /// Buckets of the real Cloud Storage (`--real-bucket`): nothing here is done to one of that name.
+  std::set<std::string> real = {};
+};
+
 /// Buckets and objects: folders and files under DATA/buckets (docs/adr/0003-buckets-are-folders.md). Loop
-/// thread only; blocking work goes to the pool `files` (bytes) and to a thread of its own (names, records),
-/// so changes of names happen one after another and conditions are checked in the same step as the change.
+/// thread only; blocking work goes to the pool `files` (bytes) and to threads of its own (names and records,
+/// lists, checksums), so changes of names happen one after another and conditions are checked in the same
+/// step as the change.
 ///
 /// Every success is durable. An object appears whole or not at all. Errors: kInvalidArgument (malformed name,
 /// checksum that does not match), kNotFound, kFailedPrecondition (a condition does not hold: 412),
@@ -82,10 +95,7 @@ struct ComposeSource {
 /// under way; calls must have ended.
 class Buckets {
  public:
-  struct Options {
-    std::filesystem::path data;  ///< holds buckets/, uploads/ and objects.db; made if need be
-    bool create_on_use = true;   ///< EnsureBucket makes buckets
-  };
+  using Options = BucketOptions;
   /// Blocks. Clock and pool must outlive it.
   [[nodiscard]] static Result<std::unique_ptr<Buckets>> Open(Options options, const Clock& clock,
                                                              asio::thread_pool& files);

@@ -50,12 +50,12 @@ Digests Checksum::Get() const {
           .crc32c = Base64({big_endian, sizeof big_endian})};
 }
 
-Status AddFile(Checksum& checksum, int descriptor, std::uint64_t length) {
+Status AddFile(Checksum& checksum, int descriptor, std::uint64_t offset, std::uint64_t length) {
   const auto add = [&checksum](std::string_view piece) -> Status {
     checksum.Update(piece);
     return {};
   };
-  return ReadPieces(descriptor, length, add);
+  return ReadPieces(descriptor, offset, length, add);
 }
 
 std::string Base64(std::string_view bytes) {

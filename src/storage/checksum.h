@@ -39,9 +39,8 @@ class Checksum {
   std::uint32_t crc32c_ = 0xFFFFFFFFU;
 };
 
-/// Adds the first `length` bytes of an open file, wherever its offset is. Blocks: `files` pool. kAborted: the
-/// file is shorter.
-[[nodiscard]] Status AddFile(Checksum& checksum, int descriptor, std::uint64_t length);
+/// Adds `length` bytes of an open file from `offset` on. Blocks. kAborted: the file is shorter.
+[[nodiscard]] Status AddFile(Checksum& checksum, int descriptor, std::uint64_t offset, std::uint64_t length);
 
 [[nodiscard]] std::string Base64(std::string_view bytes);
 /// Standard alphabet, padding required. kInvalidArgument without a field.

@@ -8,13 +8,13 @@
 
 namespace trainyard::storage {
 
-/// Appends all of `source` (from its start) at the target's offset, inside the kernel where the file system
-/// can. Blocks. kResourceExhausted: the disk is full.
-[[nodiscard]] Status CopyBytes(int source, int target);
+/// Appends `length` bytes of `source` from `offset` on (fewer where it ends) at the target's offset, inside
+/// the kernel where the file system can. Blocks. kResourceExhausted: the disk is full.
+[[nodiscard]] Status CopyBytes(int source, std::uint64_t offset, std::uint64_t length, int target);
 
-/// Hands the first `length` bytes of an open file, wherever its offset is, to `take`, piece by piece. Blocks.
-/// kAborted: the file is shorter. Or what `take` said.
-[[nodiscard]] Status ReadPieces(int source, std::uint64_t length,
+/// Hands `length` bytes of an open file from `offset` on to `take`, piece by piece. Blocks. kAborted: the
+/// file is shorter. Or what `take` said.
+[[nodiscard]] Status ReadPieces(int source, std::uint64_t offset, std::uint64_t length,
                                 const std::function<Status(std::string_view)>& take);
 
 }  // namespace trainyard::storage

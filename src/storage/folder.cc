@@ -1,23 +1,24 @@
 #include "storage/folder.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
-#include <memory>
+#include <limits>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "storage/beneath.h"
 #include "storage/copy_file.h"
 
 namespace trainyard::storage {
 namespace {
 
 constexpr mode_t kFolderMode = 0777;  // less the umask, as any program makes folders
-constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
 std::unexpected<Error> Failed(std::string_view call, const std::string& name) {
   const int error_number = errno;
@@ -26,14 +27,11 @@ std::unexpected<Error> Failed(std::string_view call, const std::string& name) {
 
 std::unexpected<Error> NoSuchObject() { return std::unexpected(NotFound("no such object")); }
 
-bool IsMissing(int error_number) {
-  return error_number == ENOENT || error_number == ENOTDIR || error_number == ELOOP ||
-         error_number == ENAMETOOLONG;
+std::unexpected<Error> InTheWay(const std::string& name) {
+  return std::unexpected(FailedPrecondition("\"" + name +
+                                            "\" in the bucket's folder is neither a file nor a folder; "
+                                            "symbolic links inside a bucket are not followed"));
 }
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
 
 enum class Kind { kNone, kFile, kFolder, kOther };
 
@@ -42,17 +40,6 @@ Kind KindOf(int folder, const std::string& name) {
   if (::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return Kind::kNone;
   if (S_ISREG(status.st_mode)) return Kind::kFile;
   return S_ISDIR(status.st_mode) ? Kind::kFolder : Kind::kOther;
-}
-
-Result<UniqueFd> OpenRegular(int folder, const std::string& name) {
-  // O_NONBLOCK: a FIFO that somebody put there must not hold us.
-  UniqueFd file(::openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!file && (IsMissing(errno) || errno == ENXIO)) return NoSuchObject();
-  if (!file) return Failed("open", name);
-  struct stat status{};
-  if (::fstat(file.get(), &status) != 0) return Failed("stat", name);
-  if (!S_ISREG(status.st_mode)) return NoSuchObject();
-  return file;
 }
 
 Status Sync(int folder, const std::string& name) {
@@ -86,30 +73,24 @@ class Unsynced {
 
 /// Opens the folder `name`, making it if need be: then `parent` is left to `unsynced`.
 Result<UniqueFd> MakeFolder(UniqueFd parent, const std::string& name, Unsynced& unsynced) {
-  UniqueFd folder(::openat(parent.get(), name.c_str(), kOpenFolder));
-  if (folder) return folder;
+  const std::span<const std::string> only(&name, 1);
+  Result<UniqueFd> folder = OpenFolderBeneath(parent.get(), only);
+  if (folder || folder.error().code != Code::kNotFound) return folder;
   if (KindOf(parent.get(), name) == Kind::kFile) {
     // The object "a" makes room for "a/b"; readers look under the second name when the first is not a file.
     if (::renameat(parent.get(), name.c_str(), parent.get(), DisplacedName(name).c_str()) != 0) {
       return Failed("rename", name);
     }
   } else if (KindOf(parent.get(), name) == Kind::kOther) {
-    return std::unexpected(FailedPrecondition("\"" + name +
-                                              "\" in the bucket's folder is neither a file nor a folder; "
-                                              "symbolic links inside a bucket are not followed"));
+    return InTheWay(name);
   }
   if (::mkdirat(parent.get(), name.c_str(), kFolderMode) != 0 && errno != EEXIST)
     return Failed("mkdir", name);
-  folder.Reset(::openat(parent.get(), name.c_str(), kOpenFolder));
-  if (!folder) return Failed("open", name);
+  folder = OpenFolderBeneath(parent.get(), only);
+  if (!folder && folder.error().code == Code::kNotFound) return InTheWay(name);  // put there just now
+  if (!folder) return folder;
   unsynced.Add(std::move(parent));
   return folder;
-}
-
-Result<UniqueFd> OpenRoot(int bucket) {
-  UniqueFd root(::openat(bucket, ".", kOpenFolder));
-  if (!root) return Failed("open", "the bucket's folder");
-  return root;
 }
 
 /// After a folder went: the object of the folder's own name may have its ordinary name again.
@@ -120,7 +101,7 @@ void RestoreDisplaced(int parent, const std::string& name) {
 void PruneFolders(int bucket, std::span<const std::string> folders) {
   UniqueFd outermost;
   for (; !folders.empty(); folders = folders.first(folders.size() - 1)) {
-    auto parent = OpenFolder(bucket, folders.first(folders.size() - 1));
+    auto parent = OpenFolderBeneath(bucket, folders.first(folders.size() - 1));
     if (!parent || ::unlinkat(parent->get(), folders.back().c_str(), AT_REMOVEDIR) != 0) break;
     RestoreDisplaced(parent->get(), folders.back());
     outermost = *std::move(parent);
@@ -128,15 +109,15 @@ void PruneFolders(int bucket, std::span<const std::string> folders) {
   if (outermost) ::fsync(outermost.get());
 }
 
-/// A bucket's folder may be a link to, or a mount of, another file system: then the bytes go over first,
-/// under a name that is no object's.
+/// A bucket's folder may be on another file system: then the bytes go over first, under a name that is no
+/// object's.
 Status MoveAcross(int source_folder, const std::string& source_name, int target, const std::string& name) {
   const std::string temporary = ".%tmp." + source_name;
-  TY_TRY(const UniqueFd source, OpenRegular(source_folder, source_name));
+  TY_TRY(const UniqueFd source, OpenFileBeneath(source_folder, source_name));
   UniqueFd copy(
-      ::openat(target, temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666));
+      ::openat(target, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
   if (!copy) return Failed("create", name);
-  Status done = CopyBytes(source.get(), copy.get());
+  Status done = CopyBytes(source.get(), 0, std::numeric_limits<std::uint64_t>::max(), copy.get());
   if (done && ::fsync(copy.get()) != 0) done = Failed("fsync", name);
   if (done && ::renameat(target, temporary.c_str(), target, name.c_str()) != 0) done = Failed("rename", name);
   if (!done) {
@@ -162,26 +143,15 @@ Result<FileStamp> StampOf(int descriptor) {
   return StampOf(status);
 }
 
-Result<UniqueFd> OpenFolder(int bucket, std::span<const std::string> folders) {
-  TY_TRY(UniqueFd folder, OpenRoot(bucket));
-  for (const std::string& name : folders) {
-    UniqueFd next(::openat(folder.get(), name.c_str(), kOpenFolder));
-    if (!next && IsMissing(errno)) return NoSuchObject();
-    if (!next) return Failed("open", name);
-    folder = std::move(next);
-  }
-  return folder;
-}
-
 Result<UniqueFd> OpenObject(int bucket, const ObjectPath& path) {
-  TY_TRY(const UniqueFd folder, OpenFolder(bucket, path.folders));
-  Result<UniqueFd> file = OpenRegular(folder.get(), path.file);
+  TY_TRY(const UniqueFd folder, OpenFolderBeneath(bucket, path.folders));
+  Result<UniqueFd> file = OpenFileBeneath(folder.get(), path.file);
   if (file || file.error().code != Code::kNotFound) return file;
-  return OpenRegular(folder.get(), DisplacedName(path.file));
+  return OpenFileBeneath(folder.get(), DisplacedName(path.file));
 }
 
 Status PlaceFile(int bucket, const ObjectPath& path, int source_folder, const std::string& source_name) {
-  TY_TRY(UniqueFd folder, OpenRoot(bucket));
+  TY_TRY(UniqueFd folder, OpenFolderBeneath(bucket, {}));
   Unsynced unsynced;
   for (const std::string& name : path.folders) {
     TY_TRY(folder, MakeFolder(std::move(folder), name, unsynced));
@@ -197,7 +167,7 @@ Status PlaceFile(int bucket, const ObjectPath& path, int source_folder, const st
 }
 
 Status RemoveFile(int bucket, const ObjectPath& path) {
-  TY_TRY(const UniqueFd folder, OpenFolder(bucket, path.folders));
+  TY_TRY(const UniqueFd folder, OpenFolderBeneath(bucket, path.folders));
   bool removed = false;
   for (const std::string& name : {path.file, DisplacedName(path.file)}) {
     if (KindOf(folder.get(), name) != Kind::kFile) continue;
@@ -207,23 +177,6 @@ Status RemoveFile(int bucket, const ObjectPath& path) {
   if (!removed) return NoSuchObject();
   TY_RETURN_IF_ERROR(Sync(folder.get(), path.file));
   PruneFolders(bucket, path.folders);
-  return {};
-}
-
-Status RemoveEmptyFolders(int bucket) {
-  TY_TRY(UniqueFd folder, OpenRoot(bucket));
-  const std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(folder.get()));
-  if (!directory) return Failed("read", "a folder of the bucket");
-  const int descriptor = folder.Release();  // closed by closedir
-  for (errno = 0; const dirent* entry = ::readdir(directory.get()); errno = 0) {
-    const std::string name = entry->d_name;
-    if (name == "." || name == "..") continue;
-    const UniqueFd inner(::openat(descriptor, name.c_str(), kOpenFolder));
-    if (!inner) return std::unexpected(Error{Code::kAborted, "its folder holds \"" + name + "\"", {}});
-    TY_RETURN_IF_ERROR(RemoveEmptyFolders(inner.get()));
-    if (::unlinkat(descriptor, name.c_str(), AT_REMOVEDIR) != 0) return Failed("remove", name);
-  }
-  if (errno != 0) return Failed("read", "a folder of the bucket");
   return {};
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 
 #include "async/unique_fd.h"
@@ -10,9 +9,9 @@
 
 struct stat;
 
-/// File operations under one bucket's folder. Every step is one openat(2) of one component with O_NOFOLLOW,
-/// so nothing outside the folder is ever reached and symbolic links are neither followed nor objects.
-/// Blocking; the functions that change names are called by one thread only.
+/// File operations under one bucket's folder. Every step goes by beneath.h, so nothing outside the folder is
+/// ever reached and symbolic links are neither followed nor objects. Blocking; the functions that change
+/// names are called by one thread only.
 namespace trainyard::storage {
 
 /// What tells one content of a file from another without reading it.
@@ -24,9 +23,6 @@ struct FileStamp {
 };
 [[nodiscard]] FileStamp StampOf(const struct stat& status) noexcept;
 [[nodiscard]] Result<FileStamp> StampOf(int descriptor);
-
-/// The folder at the end of `folders`. kNotFound: one of them is missing or not a folder.
-[[nodiscard]] Result<UniqueFd> OpenFolder(int bucket, std::span<const std::string> folders);
 
 /// The object's file for reading. kNotFound: there is none, or what lies there is no regular file.
 [[nodiscard]] Result<UniqueFd> OpenObject(int bucket, const ObjectPath& path);
@@ -41,8 +37,5 @@ struct FileStamp {
 /// Removes the object's file and then the folders that became empty, never the bucket. A displaced file whose
 /// folder is gone gets its ordinary name back. kNotFound: there is none.
 [[nodiscard]] Status RemoveFile(int bucket, const ObjectPath& path);
-
-/// Removes everything under the bucket's folder if that is nothing but folders. kAborted: it holds a file.
-[[nodiscard]] Status RemoveEmptyFolders(int bucket);
 
 }  // namespace trainyard::storage

@@ -35,31 +35,41 @@ StagedFile::~StagedFile() {
 }
 
 Result<StagedFile> StagedFile::Create(int uploads, std::string id) {
-  UniqueFd file(::openat(uploads, id.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kObjectMode));
+  UniqueFd file(
+      ::openat(uploads, id.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kObjectMode));
   if (!file) return std::unexpected(ErrnoError(errno, "create a file for the upload"));
   return StagedFile(uploads, std::move(id), std::move(file));
 }
 
 Result<StagedFile> StagedFile::Reopen(int uploads, std::string id) {
-  UniqueFd file(::openat(uploads, id.c_str(), O_RDWR | O_CLOEXEC));
+  UniqueFd file(::openat(uploads, id.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
   if (!file) return std::unexpected(ErrnoError(errno, "open the upload's file"));
   StagedFile staged(uploads, std::move(id), std::move(file));
   staged.Keep();
   TY_TRY(const FileStamp stamp, staged.Stamp());
-  TY_RETURN_IF_ERROR(AddFile(staged.checksum_, staged.file_.get(), stamp.size));
   staged.size_ = stamp.size;
   if (::lseek(staged.file_.get(), 0, SEEK_END) < 0) return std::unexpected(ErrnoError(errno, "seek"));
   return staged;
 }
 
-Result<StagedFile> StagedFile::Link(int uploads, std::string id, int descriptor, std::uint64_t length,
-                                    Digests digests) {
+Status StagedFile::Reread(std::uint64_t offset, std::uint64_t length) {
+  return AddFile(checksum_, file_.get(), offset, length);
+}
+
+/// A program's file may be setuid; what the API places never is.
+static bool DropSetuid(int descriptor) {
+  struct stat status{};
+  if (::fstat(descriptor, &status) != 0) return false;
+  if ((status.st_mode & (S_ISUID | S_ISGID)) == 0) return true;
+  return ::fchmod(descriptor, status.st_mode & 01777) == 0;
+}
+
+Result<std::optional<StagedFile>> StagedFile::Link(int uploads, std::string id, int descriptor,
+                                                   std::uint64_t length, Digests digests) {
   const std::string source = "/proc/self/fd/" + std::to_string(descriptor);
-  if (::linkat(AT_FDCWD, source.c_str(), uploads, id.c_str(), AT_SYMLINK_FOLLOW) != 0) {
-    TY_TRY(StagedFile copy, Create(uploads, std::move(id)));
-    TY_RETURN_IF_ERROR(copy.CopyFile(descriptor, length, std::move(digests)));
-    return copy;
-  }
+  if (!DropSetuid(descriptor) ||
+      ::linkat(AT_FDCWD, source.c_str(), uploads, id.c_str(), AT_SYMLINK_FOLLOW) != 0)
+    return std::nullopt;
   UniqueFd file(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
   if (!file) return std::unexpected(ErrnoError(errno, "open"));
   StagedFile linked(uploads, std::move(id), std::move(file));
@@ -81,13 +91,16 @@ Status StagedFile::Append(std::string_view bytes) {
   return {};
 }
 
-Status StagedFile::AppendFile(int descriptor, std::uint64_t length) {
-  return ReadPieces(descriptor, length, [this](std::string_view piece) { return Append(piece); });
+Status StagedFile::AppendFile(int descriptor, std::uint64_t offset, std::uint64_t length) {
+  return ReadPieces(descriptor, offset, length, [this](std::string_view piece) { return Append(piece); });
 }
 
-Status StagedFile::CopyFile(int descriptor, std::uint64_t length, Digests digests) {
+Status StagedFile::CopySlice(int descriptor, std::uint64_t offset, std::uint64_t length) {
   TY_CHECK(size_ == 0);
-  TY_RETURN_IF_ERROR(CopyBytes(descriptor, file_.get()));
+  return CopyBytes(descriptor, offset, length, file_.get());
+}
+
+Status StagedFile::FinishCopy(std::uint64_t length, Digests digests) {
   TY_TRY(const FileStamp stamp, Stamp());
   if (stamp.size != length) {
     return std::unexpected(Error{Code::kAborted, "the source changed while it was copied", {}});

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,14 +20,15 @@ class StagedFile {
  public:
   /// @param uploads  the uploads folder; must stay open. kAlreadyExists never: `id` is new.
   [[nodiscard]] static Result<StagedFile> Create(int uploads, std::string id);
-  /// The file of an earlier life of the server, read once for its checksums. kNotFound: there is none. It is
-  /// kept.
+  /// The file of an earlier life of the server. kNotFound: there is none. It is kept. Its checksums are made
+  /// by Reread, which must have gone over all of it before anything else is done.
   [[nodiscard]] static Result<StagedFile> Reopen(int uploads, std::string id);
+  [[nodiscard]] Status Reread(std::uint64_t offset, std::uint64_t length);
 
-  /// Another name for an object's file, which moves to a new name without being read; a copy where the file
-  /// system has no second names.
-  [[nodiscard]] static Result<StagedFile> Link(int uploads, std::string id, int descriptor,
-                                               std::uint64_t length, Digests digests);
+  /// Another name for an object's file, which moves to a new name without being read. Nothing: the file
+  /// system has no second names, or they are not ours to give.
+  [[nodiscard]] static Result<std::optional<StagedFile>> Link(int uploads, std::string id, int descriptor,
+                                                              std::uint64_t length, Digests digests);
 
   StagedFile(StagedFile&& other) noexcept;
   StagedFile& operator=(StagedFile&&) = delete;
@@ -35,10 +37,11 @@ class StagedFile {
   /// All or nothing: kResourceExhausted (the disk is full) leaves the file as it was.
   [[nodiscard]] Status Append(std::string_view bytes);
   /// Appends another file's bytes.
-  [[nodiscard]] Status AppendFile(int descriptor, std::uint64_t length);
-  /// As AppendFile into an empty file, but with the source's known checksums: the kernel copies, nothing is
-  /// read.
-  [[nodiscard]] Status CopyFile(int descriptor, std::uint64_t length, Digests digests);
+  [[nodiscard]] Status AppendFile(int descriptor, std::uint64_t offset, std::uint64_t length);
+  /// As AppendFile into a file that gets nothing else, but the kernel copies and nothing is read.
+  [[nodiscard]] Status CopySlice(int descriptor, std::uint64_t offset, std::uint64_t length);
+  /// After the last CopySlice: the source's known checksums. kAborted: not `length` bytes came.
+  [[nodiscard]] Status FinishCopy(std::uint64_t length, Digests digests);
   /// What was appended survives a power cut.
   [[nodiscard]] Status Sync();
 

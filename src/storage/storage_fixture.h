@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_future.hpp>
@@ -19,6 +20,7 @@
 #include <string_view>
 #include <utility>
 
+#include "async/remove_tree.h"
 #include "async/system_clock.h"
 #include "storage/buckets.h"
 
@@ -31,10 +33,7 @@ class TemporaryFolder {
     std::string pattern = (std::filesystem::temp_directory_path() / "storage_test.XXXXXX").string();
     path_ = ::mkdtemp(pattern.data());
   }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
+  ~TemporaryFolder() { EXPECT_TRUE(RemoveTree(path_)); }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
@@ -59,8 +58,9 @@ class ShiftedClock final : public Clock {
 /// Buckets over a real folder, and a loop to run their coroutines on.
 class Storage {
  public:
-  explicit Storage(std::filesystem::path data, bool create_on_use = true) : data_(std::move(data)) {
-    Buckets::Options options{.data = data_, .create_on_use = create_on_use};
+  explicit Storage(std::filesystem::path data, bool create_on_use = true)
+      : Storage(Buckets::Options{.data = std::move(data), .create_on_use = create_on_use}) {}
+  explicit Storage(Buckets::Options options) : data_(options.data) {
     auto opened = Buckets::Open(std::move(options), clock_, files_);
     EXPECT_TRUE(opened) << opened.error().message;
     buckets_ = *std::move(opened);
@@ -68,6 +68,12 @@ class Storage {
   ~Storage() {
     files_.join();
     buckets_.reset();
+  }
+
+  /// Runs beside what is awaited next, which then also awaits its end.
+  template <class T>
+  void Begin(asio::awaitable<T> work, std::optional<T>& result) {
+    asio::co_spawn(loop_, Store(std::move(work), result), asio::detached);
   }
 
   template <class T>

@@ -10,6 +10,7 @@
 #include "storage/bucket_files.h"
 #include "storage/random_id.h"
 #include "storage/resource.h"
+#include "storage/slices.h"
 #include "storage/staged_file.h"
 
 namespace trainyard::storage {
@@ -42,9 +43,8 @@ struct Uploads::Live {
   bool busy = false;  ///< a task on a pool uses `staged`
 };
 
-Uploads::Uploads(BucketFiles& names, asio::thread_pool& names_pool, asio::thread_pool& files,
-                 const Clock& clock)
-    : names_(names), names_pool_(names_pool), files_(files), clock_(clock) {}
+Uploads::Uploads(BucketFiles& names, Pools pools, const Clock& clock)
+    : names_(names), pools_(pools), clock_(clock) {}
 
 Uploads::~Uploads() = default;
 
@@ -67,7 +67,7 @@ asio::awaitable<Result<std::string>> Uploads::Start(v1::Object resource, Conditi
     staged.Keep();
     return {};
   };
-  TY_CO_RETURN_IF_ERROR(co_await OnPool(names_pool_, std::move(start)));
+  TY_CO_RETURN_IF_ERROR(co_await OnPool(pools_.names, std::move(start)));
   co_return id;
 }
 
@@ -84,19 +84,27 @@ Result<std::shared_ptr<Uploads::Live>> Uploads::Unexpired(std::shared_ptr<Live> 
   return live;
 }
 
+/// The upload's file with its checksums; nothing: it is gone.
+asio::awaitable<Result<std::optional<StagedFile>>> Uploads::Reopen(std::string id) {
+  auto reopen = [this, id] { return StagedFile::Reopen(names_.uploads(), id); };
+  auto opened = co_await OnPool(pools_.files, std::move(reopen));
+  if (!opened && opened.error().code == Code::kNotFound) co_return std::nullopt;
+  if (!opened) co_return std::unexpected(std::move(opened).error());
+  const auto staged = std::make_shared<StagedFile>(*std::move(opened));  // shared with the pool
+  auto reread = [staged](std::uint64_t offset, std::uint64_t length) {
+    return staged->Reread(offset, length);
+  };
+  TY_CO_RETURN_IF_ERROR(co_await InSlices(pools_.large, staged->size(), reread));
+  co_return std::optional<StagedFile>(std::move(*staged));
+}
+
 asio::awaitable<Result<std::shared_ptr<Uploads::Live>>> Uploads::Load(std::string id) {
   if (!IsId(id)) co_return NoSuchUpload();
   if (const auto found = live_.find(id); found != live_.end()) co_return Unexpired(found->second);
   auto find = [this, id] { return names_.records().FindUpload(id); };
-  TY_CO_TRY(auto record, co_await OnPool(names_pool_, std::move(find)));
+  TY_CO_TRY(auto record, co_await OnPool(pools_.names, std::move(find)));
   if (!record || record->expires_ns < clock_.Now().time_since_epoch().count()) co_return NoSuchUpload();
-  auto reopen = [this, id]() -> Result<std::optional<StagedFile>> {
-    auto staged = StagedFile::Reopen(names_.uploads(), id);
-    if (!staged && staged.error().code == Code::kNotFound) return std::nullopt;
-    if (!staged) return std::unexpected(std::move(staged).error());
-    return std::optional<StagedFile>(*std::move(staged));
-  };
-  TY_CO_TRY(auto staged, co_await OnPool(files_, std::move(reopen)));
+  TY_CO_TRY(auto staged, co_await Reopen(id));
   if (!staged && !record->complete) co_return NoSuchUpload();
   // Another request may have loaded it while this one waited: there is one writer of a file.
   if (const auto found = live_.find(id); found != live_.end()) co_return found->second;
@@ -136,7 +144,7 @@ asio::awaitable<Status> Uploads::Append(Turn turn, std::string bytes) {
   TY_CO_TRY(const auto live, Holding(turn));
   live->busy = true;
   auto write = [live, bytes = std::move(bytes)] { return live->staged->Append(bytes); };
-  const Status written = co_await OnPool(files_, std::move(write));
+  const Status written = co_await OnPool(pools_.files, std::move(write));
   live->busy = false;
   live->received = live->staged->size();
   co_return written;
@@ -146,7 +154,7 @@ asio::awaitable<Result<std::uint64_t>> Uploads::Sync(Turn turn) {
   TY_CO_TRY(const auto live, Holding(turn));
   live->busy = true;
   auto sync = [live] { return live->staged->Sync(); };
-  const Status synced = co_await OnPool(files_, std::move(sync));
+  const Status synced = co_await OnPool(pools_.files, std::move(sync));
   live->busy = false;
   TY_CO_RETURN_IF_ERROR(synced);
   co_return live->received;
@@ -161,7 +169,7 @@ asio::awaitable<Result<v1::Object>> Uploads::Finish(Turn turn, v1::Object sent) 
     TY_RETURN_IF_ERROR(CheckDigests(live->record.resource, digests));
     return live->staged->Sync();
   };
-  const Status sealed = co_await OnPool(files_, std::move(seal));
+  const Status sealed = co_await OnPool(pools_.files, std::move(seal));
   live->busy = false;
   if (!sealed) {
     if (sealed.error().code == Code::kInvalidArgument) co_await Drop(live);
@@ -171,7 +179,7 @@ asio::awaitable<Result<v1::Object>> Uploads::Finish(Turn turn, v1::Object sent) 
   auto place = [this, live] {
     return names_.Place(*live->staged, live->record.resource, live->record.conditions, &live->record);
   };
-  Result<v1::Object> placed = co_await OnPool(names_pool_, std::move(place));
+  Result<v1::Object> placed = co_await OnPool(pools_.names, std::move(place));
   live->busy = false;
   if (placed) {
     live->record.resource = *placed;
@@ -190,7 +198,7 @@ asio::awaitable<void> Uploads::Drop(std::shared_ptr<Live> live) {
     live->staged.reset();
     [[maybe_unused]] const Status dropped = names_.records().DropUpload(live->record.id);  // else it expires
   };
-  co_await OnPool(names_pool_, std::move(drop));
+  co_await OnPool(pools_.names, std::move(drop));
 }
 
 asio::awaitable<Status> Uploads::Cancel(std::string id) {

@@ -31,7 +31,13 @@ class StagedFile;
 ///    (none) -------> open <----------------> open ------------> done (answers its object until it expires)
 class Uploads {
  public:
-  Uploads(BucketFiles& names, asio::thread_pool& names_pool, asio::thread_pool& files, const Clock& clock);
+  /// All outlive it.
+  struct Pools {
+    asio::thread_pool& names;  ///< the thread of BucketFiles
+    asio::thread_pool& files;  ///< bytes that come in
+    asio::thread_pool& large;  ///< reads whole files, in slices
+  };
+  Uploads(BucketFiles& names, Pools pools, const Clock& clock);
   ~Uploads();
 
   /// @param resource, when  as Buckets::BeginWrite.
@@ -64,6 +70,7 @@ class Uploads {
 
  private:
   struct Live;
+  asio::awaitable<Result<std::optional<StagedFile>>> Reopen(std::string id);
   asio::awaitable<Result<std::shared_ptr<Live>>> Load(std::string id);
   Result<std::shared_ptr<Live>> Unexpired(std::shared_ptr<Live> live) const;
   Result<std::shared_ptr<Live>> Holding(const Turn& turn);
@@ -71,8 +78,7 @@ class Uploads {
   asio::awaitable<void> Drop(std::shared_ptr<Live> live);
 
   BucketFiles& names_;
-  asio::thread_pool& names_pool_;
-  asio::thread_pool& files_;
+  Pools pools_;
   const Clock& clock_;
   std::map<std::string, std::shared_ptr<Live>> live_;  // shared with the tasks that write
 };

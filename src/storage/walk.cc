@@ -11,8 +11,8 @@
 #include <tuple>
 #include <utility>
 
+#include "storage/beneath.h"
 #include "storage/checksum.h"
-#include "storage/folder.h"
 #include "storage/glob.h"
 #include "storage/path_escape.h"
 
@@ -59,10 +59,13 @@ Kind KindOf(int folder, const dirent& entry) {
 
 class Walker {
  public:
-  Walker(int bucket, std::string prefix, std::string from, const Visit& visit)
-      : bucket_(bucket), prefix_(std::move(prefix)), from_(std::move(from)), visit_(visit) {
-    from_ = std::max(from_, prefix_);
-  }
+  Walker(int bucket, std::string prefix, std::string from, const Visit& visit, std::size_t entries_max)
+      : bucket_(bucket),
+        prefix_(std::move(prefix)),
+        from_(std::max(std::move(from), prefix_)),
+        begin_(from_),
+        visit_(visit),
+        entries_max_(entries_max) {}
 
   /// `base` is what the names inside begin with. False in the result: stop.
   Result<bool> WalkFolder(const std::string& base, const std::vector<std::string>& components) {
@@ -73,11 +76,18 @@ class Walker {
       std::ranges::pop_heap(entries, IsLater);
       const Entry& entry = entries.back();
       if (entry.key < from_ && !(entry.folder && from_.starts_with(entry.key))) continue;
+      if (entry.folder && entries_read_ > entries_max_ && entry.key > begin_) {
+        ended_at_ = entry.key;
+        return false;
+      }
       TY_TRY(const bool go_on, entry.folder ? WalkFolder(entry.key, entry.Components()) : VisitFile(entry));
       if (!go_on) return false;
     }
     return true;
   }
+
+  /// Where it ended because it had read enough.
+  std::optional<std::string> TakeEnd() { return std::move(ended_at_); }
 
  private:
   /// Whether names that begin with (or are) `key` can be asked for.
@@ -98,7 +108,7 @@ class Walker {
 
   Status ReadOneFolder(const std::string& base, const std::vector<std::string>& components,
                        std::vector<Entry>& entries, std::vector<Entry>& pieces) {
-    auto folder = OpenFolder(bucket_, components);
+    auto folder = OpenFolderBeneath(bucket_, components);
     if (!folder && folder.error().code == Code::kNotFound) return {};  // went away meanwhile
     if (!folder) return std::unexpected(std::move(folder).error());
     const std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(folder->get()));
@@ -108,6 +118,7 @@ class Walker {
     for (errno = 0; const dirent* found = ::readdir(directory.get()); errno = 0) {
       const std::string_view file_name = found->d_name;
       if (file_name == "." || file_name == "..") continue;
+      ++entries_read_;
       const std::optional<EntryName> name = DecodeEntry(file_name);
       const Kind kind = name ? KindOf(::dirfd(directory.get()), *found) : Kind::kOther;
       if (kind == Kind::kOther || (name->piece && kind == Kind::kFile)) continue;
@@ -142,7 +153,11 @@ class Walker {
   int bucket_;
   std::string prefix_;
   std::string from_;
+  std::string begin_;
   const Visit& visit_;
+  std::size_t entries_max_;
+  std::size_t entries_read_ = 0;
+  std::optional<std::string> ended_at_;
 };
 
 /// The first name after all that begin with `text`. Names are UTF-8: their bytes stay below 0xFF.
@@ -161,6 +176,11 @@ class Page {
 
   std::optional<std::string> Add(const std::string& object) {
     if (!query_.end_offset.empty() && object >= query_.end_offset) return std::nullopt;
+    work_ += kNameWork + (glob_ ? glob_->WorkOf(object) : 0);
+    if (work_ > kPageWorkMax) {
+      EndAt(object);
+      return std::nullopt;
+    }
     const std::size_t cut =
         query_.delimiter.empty() ? std::string::npos : object.find(query_.delimiter, query_.prefix.size());
     if (cut == std::string::npos) {
@@ -177,13 +197,15 @@ class Page {
     return AfterPrefix(std::move(prefix));
   }
 
+  /// The next page begins with this name.
+  void EndAt(const std::string& name) { page_.next_page_token = Base64(name); }
   NamePage Take() && { return std::move(page_); }
 
  private:
   /// A page that is full ends before this name.
   bool IsFull(const std::string& object) {
     if (page_.objects.size() + page_.prefixes.size() < query_.results_max) return false;
-    page_.next_page_token = Base64(object);
+    EndAt(object);
     return true;
   }
 
@@ -191,15 +213,17 @@ class Page {
 
   const NameQuery& query_;
   const std::optional<Glob>& glob_;
+  std::size_t work_ = 0;
   NamePage page_;
 };
 
 }  // namespace
 
-Status WalkObjects(int bucket, std::string prefix, std::string from, const Visit& visit) {
-  Walker walker(bucket, std::move(prefix), std::move(from), visit);
+Result<std::optional<std::string>> WalkObjects(int bucket, std::string prefix, std::string from,
+                                               const Visit& visit, std::size_t entries_max) {
+  Walker walker(bucket, std::move(prefix), std::move(from), visit, entries_max);
   TY_TRY([[maybe_unused]] const bool all, walker.WalkFolder({}, {}));
-  return {};
+  return walker.TakeEnd();
 }
 
 Result<NamePage> ListNames(int bucket, const NameQuery& query) {
@@ -216,7 +240,10 @@ Result<NamePage> ListNames(int bucket, const NameQuery& query) {
   Page page(query, glob);
   const auto visit = [&page](const std::string& object) { return page.Add(object); };
   const std::string& prefix = std::max(query.prefix, head);  // the longer one
-  TY_RETURN_IF_ERROR(WalkObjects(bucket, prefix, std::max(query.start_offset, *token), visit));
+  TY_TRY(const auto ended_at,
+         WalkObjects(bucket, prefix, std::max(query.start_offset, *token), visit, kPageWorkMax / kNameWork));
+  const bool wanted = ended_at && (query.end_offset.empty() || *ended_at < query.end_offset);
+  if (wanted) page.EndAt(*ended_at);
   return std::move(page).Take();
 }
 

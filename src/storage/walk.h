@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,7 +18,12 @@ using Visit = std::function<std::optional<std::string>(const std::string& object
 /// Visits the objects of a bucket in the order of their names' bytes, from `from` on, as long as names begin
 /// with `prefix`. Reads only folders that can hold such names. Files that are no objects (symbolic links,
 /// names that the escape never makes) are passed over. Blocks.
-[[nodiscard]] Status WalkObjects(int bucket, std::string prefix, std::string from, const Visit& visit);
+///
+/// @param entries_max  after reading so many files and folders it ends before the next folder.
+/// @return where it ended for that reason: a name to go on from, after `from`.
+[[nodiscard]] Result<std::optional<std::string>> WalkObjects(
+    int bucket, std::string prefix, std::string from, const Visit& visit,
+    std::size_t entries_max = std::numeric_limits<std::size_t>::max());
 
 /// What objects.list asks for.
 struct NameQuery {
@@ -37,8 +44,12 @@ struct NamePage {
   friend bool operator==(const NamePage&, const NamePage&) = default;
 };
 
-/// One page. kInvalidArgument: the page token is not one of ours, or the glob is malformed. Source:
-/// discovery, objects.list.
+/// One page. It is not full where making it takes long: after kPageWorkMax there is a token and whoever asks
+/// goes on with it, as the original's clients do. kInvalidArgument: the page token is not one of ours, or the
+/// glob is malformed. Source: discovery, objects.list.
 [[nodiscard]] Result<NamePage> ListNames(int bucket, const NameQuery& query);
+/// In units of Glob::WorkOf, about 0.1 s. A name that is looked at counts kNameWork besides.
+inline constexpr std::size_t kPageWorkMax = 20'000'000;
+inline constexpr std::size_t kNameWork = 100;
 
 }  // namespace trainyard::storage

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <string>
+#include <vector>
+
+#include "storage/bucket_files.h"
+#include "storage/buckets.h"
+#include "storage/hasher.h"
+#include "storage/uploads.h"
+
+namespace trainyard::storage {
+
+/// Inside of Buckets. Four kinds of threads, so that none waits for the slowness of another: `names_pool`
+/// (one: changes of names and records, short steps), `lists_pool` (folders that are read from end to end),
+/// `files` (bytes of uploads), and those of the hasher (checksums and copies of large files, in slices).
+struct Buckets::State {
+  State(BucketFiles opened, const Clock& clock, asio::thread_pool& pool);
+  ~State();
+
+  asio::thread_pool& files;
+  BucketFiles names;
+  asio::thread_pool names_pool{1};
+  asio::thread_pool lists_pool{2};
+  Hasher hasher;
+  Uploads uploads;
+
+  asio::awaitable<Result<OpenedObject>> Open(std::string bucket, std::string object, Conditions when);
+  /// Fills in checksums where that works. At most kListHashFilesMax objects, all of one bucket.
+  asio::awaitable<void> HashSome(std::vector<v1::Object*> objects);
+  asio::awaitable<Result<v1::Object>> Place(StagedFile staged, v1::Object resource, Conditions when);
+  asio::awaitable<Result<StagedFile>> Staged(OpenedObject source, bool moves);
+  asio::awaitable<Result<v1::Object>> Transferred(Transfer transfer, OpenedObject source, bool moves);
+};
+
+}  // namespace trainyard::storage

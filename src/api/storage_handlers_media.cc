@@ -8,6 +8,7 @@
 #include "api/storage_handlers_range.h"
 #include "api/storage_handlers_routes.h"
 #include "async/on_pool.h"
+#include "http/confined_content.h"
 #include "http/text.h"
 #include "storage/resource.h"
 
@@ -22,6 +23,7 @@ std::string Quoted(const std::string& etag) { return "\"" + etag + "\""; }
 
 /// Headers that every answer about the contents has.
 void AddObjectHeaders(const v1::Object& object, http::Headers& headers) {
+  http::ConfineContent(headers);
   headers.Add("ETag", Quoted(object.etag()));
   headers.Add("X-Goog-Generation", std::to_string(object.generation()));
   headers.Add("X-Goog-Metageneration", std::to_string(object.metageneration()));
@@ -108,6 +110,7 @@ awaitable<Result<Response>> ReadMedia(Buckets& buckets, const Request& request, 
   if (!range) {
     response = StatusAnswer(kRangeNotSatisfiable, "requestedRangeNotSatisfiable", range.error().message);
     response.headers.Set("Content-Range", "bytes */" + size);
+    http::ConfineContent(response.headers);
     co_return response;
   }
   const ByteRange whole{.offset = 0, .length = object.size()};

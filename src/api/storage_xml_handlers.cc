@@ -7,6 +7,7 @@
 
 #include "api/storage_handlers_error.h"
 #include "api/storage_handlers_routes.h"
+#include "http/confined_content.h"
 #include "http/text.h"
 #include "storage/conditions.h"
 #include "wire/error_body.h"
@@ -35,6 +36,7 @@ Response XmlAnswer(int status, std::string_view code, std::string_view message) 
   Response response;
   response.status = status;
   response.headers.Add("Content-Type", "application/xml; charset=UTF-8");
+  http::ConfineContent(response.headers);
   response.body = PrintXmlError(code, message);
   return response;
 }

@@ -12,7 +12,8 @@
 #include "async/file.h"
 #include "async/on_pool.h"
 #include "base/ascii.h"
-#include "http/uri.h"
+#include "front/real_bucket_rules.h"
+#include "http/confined_content.h"
 
 namespace trainyard::front {
 
@@ -65,6 +66,7 @@ Response MakeResponse(Exchange& exchange, ClientResponse answer) {
   Response response;
   response.status = answer.status;
   response.headers = Without(answer.headers, kOwnAnswerFields);
+  http::ConfineContent(response.headers);  // a browser sees it at our address
   if (answer.downloaded == 0) {
     response.body = std::move(answer.body);
     return response;
@@ -98,21 +100,6 @@ http::asio::awaitable<Result<std::uint64_t>> Spool(http::asio::thread_pool& thre
 
 }  // namespace
 
-std::optional<std::string> BucketOfPath(std::string_view path, bool with_xml) {
-  bool found = with_xml;
-  std::string_view rest = path.substr(std::min<std::size_t>(1, path.size()));
-  for (const std::string_view prefix : {"/storage/v1/b/", "/upload/storage/v1/b/",
-                                        "/resumable/upload/storage/v1/b/", "/download/storage/v1/b/"}) {
-    if (!path.starts_with(prefix)) continue;
-    found = true;
-    rest = path.substr(prefix.size());
-  }
-  if (!found) return std::nullopt;
-  auto name = http::PercentDecode(rest.substr(0, rest.find('/')));
-  if (!name || name->empty()) return std::nullopt;
-  return *std::move(name);
-}
-
 RealBuckets::RealBuckets(Options options) : options_(std::move(options)), threads_(kThreads) {}
 
 bool RealBuckets::Has(const Request& request, bool with_xml) const {
@@ -121,6 +108,7 @@ bool RealBuckets::Has(const Request& request, bool with_xml) const {
 }
 
 http::asio::awaitable<Result<Response>> RealBuckets::Forward(Request& request) {
+  TY_CO_RETURN_IF_ERROR(CheckReach(request, options_.names));
   auto exchange = std::make_shared<Exchange>();  // shared with the thread that sends it
   exchange->upstream = options_.upstream;
   TY_CO_TRY(exchange->sent, OpenSpool(options_.spool_dir));

@@ -2,21 +2,13 @@
 
 #include <boost/asio/thread_pool.hpp>
 #include <filesystem>
-#include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 
 #include "http/client.h"
 #include "http/message.h"
 
 namespace trainyard::front {
-
-/// The bucket that a request of Cloud Storage's JSON or XML API is about; nothing for one about none or
-/// several. Pure: any thread.
-///
-/// @param path  raw, as it came. @param with_xml  "/BUCKET/OBJECT" is a request, too.
-[[nodiscard]] std::optional<std::string> BucketOfPath(std::string_view path, bool with_xml);
 
 /// Buckets of the operator's that live in the real Cloud Storage: requests for them are passed on, whole
 /// body by whole body, with the operator's token in place of the replica's. Loop thread; the waiting is done
@@ -32,7 +24,8 @@ class RealBuckets {
   explicit RealBuckets(Options options);
 
   [[nodiscard]] bool Has(const http::Request& request, bool with_xml) const;
-  /// The upstream's answer. kUnavailable and others of http::Client when it cannot be had; kNotFound: the
+  /// The upstream's answer. kPermissionDenied and kInvalidArgument of CheckReach, before anything is sent;
+  /// kUnavailable and others of http::Client when it cannot be had; kNotFound: the
   /// token file.
   [[nodiscard]] http::asio::awaitable<Result<http::Response>> Forward(http::Request& request);
 

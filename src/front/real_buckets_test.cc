@@ -20,28 +20,6 @@ using http::Method;
 using http::Request;
 using http::Response;
 
-TEST(BucketOfPath, ReadsBothApis) {
-  struct Row {
-    const char* path;
-    bool with_xml;
-    std::optional<std::string> bucket;
-  };
-  const Row rows[] = {{"/storage/v1/b/models", false, "models"},
-                      {"/storage/v1/b/models/o/a%2Fb", false, "models"},
-                      {"/upload/storage/v1/b/models/o", false, "models"},
-                      {"/resumable/upload/storage/v1/b/models/o", true, "models"},
-                      {"/download/storage/v1/b/mod%65ls/o/a", false, "models"},
-                      {"/models/a/b", true, "models"},
-                      {"/models/a/b", false, std::nullopt},
-                      {"/models", true, "models"},
-                      {"/storage/v1/b", false, std::nullopt},
-                      {"/storage/v1/b/", true, std::nullopt},
-                      {"/", true, std::nullopt},
-                      {"", true, std::nullopt},
-                      {"/%zz/a", true, std::nullopt}};
-  for (const Row& row : rows) EXPECT_EQ(BucketOfPath(row.path, row.with_xml), row.bucket) << row.path;
-}
-
 http::asio::awaitable<Result<Response>> Echo(Request& request) {
   TY_CO_TRY(std::string body, co_await request.body->ReadAll(std::size_t{64} << 20));
   Response response =
@@ -123,6 +101,22 @@ TEST_F(RealBucketsTest, KeepsWhatIsOurs) {
   EXPECT_EQ(Send(Method::kGet, "/mine/a")->body, "ours");
   EXPECT_EQ(Send(Method::kPut, "/upload/storage/v1/b/mine/o", "x")->body, "ours");
   EXPECT_EQ(Send(Method::kGet, "/storage/v1/b")->body, "ours");
+}
+
+TEST_F(RealBucketsTest, RefusesWhatReachesFurther) {
+  const auto refused = Send(Method::kPost, "/storage/v1/b/theirs/o/a/rewriteTo/b/other/o/b", "{}");
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->status, 403);
+  EXPECT_NE(refused->body.find("gs://other is not one of"), std::string::npos) << refused->body;
+  EXPECT_EQ(Send(Method::kGet, "/storage/v1/b/theirs/..%2Fother/o")->status, 400);
+  EXPECT_EQ(Send(Method::kPost, "/storage/v1/b/theirs/o/a/copyTo/b/theirs/o/b", "{}")->status, 200);
+}
+
+TEST_F(RealBucketsTest, ConfinesWhatABrowserSees) {
+  const auto read = Send(Method::kGet, "/theirs/page.html");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->headers.Get("Content-Security-Policy"), "sandbox");
+  EXPECT_EQ(read->headers.Get("X-Content-Type-Options"), "nosniff");
 }
 
 TEST_F(RealBucketsTest, PassesRefusalsOnAndSaysWhenNobodyAnswers) {

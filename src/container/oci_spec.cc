@@ -45,7 +45,7 @@ std::string Array(const std::vector<std::string>& items) {
 }
 
 std::string Mount(std::string_view destination, std::string_view type, std::string_view source,
-                  std::initializer_list<std::string_view> options) {
+                  const std::vector<std::string_view>& options) {
   return Object({{"destination", QuoteJson(destination)},
                  {"type", QuoteJson(type)},
                  {"source", QuoteJson(source)},
@@ -68,8 +68,9 @@ std::string Mounts(const Spec& spec) {
       // The sandbox has made it unwritable. A fresh one would need a network namespace of its own.
       Mount("/sys", "bind", "/sys", {"rbind", "ro", "nosuid", "noexec", "nodev"})};
   for (const Bind& bind : spec.binds) {
-    mounts.push_back(
-        Mount(bind.destination, "bind", bind.source, {"rbind", "rprivate", bind.read_only ? "ro" : "rw"}));
+    std::vector<std::string_view> options = {"rbind", "rprivate", bind.read_only ? "ro" : "rw"};
+    if (bind.data_only) options.insert(options.end(), {"nosuid", "nodev"});
+    mounts.push_back(Mount(bind.destination, "bind", bind.source, options));
   }
   return Array(mounts);
 }

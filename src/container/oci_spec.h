@@ -16,6 +16,7 @@ struct Bind {
   std::string source;       ///< absolute
   std::string destination;  ///< absolute; made if the image does not have it
   bool read_only = false;
+  bool data_only = false;  ///< setuid bits and device files mean nothing there
   bool operator==(const Bind&) const = default;
 };
 

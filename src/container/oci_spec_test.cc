@@ -53,13 +53,14 @@ TEST(PrintSpecTest, ConfinesTheProgram) {
 
 TEST(PrintSpecTest, MountsWhatIsAskedFor) {
   const std::string text = PrintSpec({.args = {"x"},
-                                      .binds = {{"/a", "/b", true}, {"/c", "/d", false}},
+                                      .binds = {{"/a", "/b", true}, {"/c", "/d"}, {"/e", "/f", false, true}},
                                       .devices = {{"/dev/nvidia0", 'c', 195, 0}},
                                       .shared_memory_bytes = 1 << 20});
   EXPECT_THAT(
       text,
       HasSubstr(R"({"destination":"/b","type":"bind","source":"/a","options":["rbind","rprivate","ro"]})"));
   EXPECT_THAT(text, HasSubstr(R"("options":["rbind","rprivate","rw"])"));
+  EXPECT_THAT(text, HasSubstr(R"("source":"/e","options":["rbind","rprivate","rw","nosuid","nodev"])"));
   EXPECT_THAT(text, HasSubstr(R"("mode=1777","size=1048576"])"));
   EXPECT_THAT(
       text,

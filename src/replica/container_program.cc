@@ -42,7 +42,7 @@ Result<container::Spec> MakeSpec(const ProgramStart& start, const image::Image& 
       .shared_memory_bytes = SharedMemoryBytes(start.manifest.limits())};
   const auto image_has = [&image](const std::string& path) { return ImageHas(image, path); };
   for (FileView::Bind& bind : ContainerBinds(start, channels, image_has))
-    spec.binds.push_back({std::move(bind.from), std::move(bind.to), bind.read_only});
+    spec.binds.push_back({std::move(bind.from), std::move(bind.to), bind.read_only, bind.data_only});
   return spec;
 }
 

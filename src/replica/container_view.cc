@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "cluster/device_variables.h"
 #include "cluster/tf_config.h"
 #include "replica/machine_view.h"
@@ -80,8 +83,7 @@ std::vector<FileView::Bind> ContainerBinds(const ProgramStart& start, const Chan
     // The variables name files of this folder.
     binds.push_back({.from = FolderOf(bundle), .to = FolderOf(front.ca_bundle()), .read_only = true});
   }
-  if (channels.files)
-    binds.push_back({.from = RealPath(front.buckets_dir()), .to = kGcsFolder, .read_only = false});
+  if (channels.files) std::ranges::move(BucketBinds(front), std::back_inserter(binds));
   return binds;
 }
 

@@ -87,9 +87,9 @@ Failure ReplaceTmp(const FileView& view, const std::vector<Detached>& tmp) {
   return AttachAll(kept);
 }
 
-Failure ForbidWriting(const Detached& detached) {
+Failure Restrict(const Detached& detached, std::uint64_t attributes_set) {
   mount_attr attributes{};
-  attributes.attr_set = MOUNT_ATTR_RDONLY;
+  attributes.attr_set = attributes_set;
   if (mount_setattr(detached.tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes, sizeof(attributes)) !=
       0) {
     return ViewFailure{"mount_setattr", errno};
@@ -101,12 +101,7 @@ Failure ForbidWriting(const Detached& detached) {
 Failure Restrict(const std::string& path, std::uint64_t attributes_set) {
   std::vector<Detached> folder;
   if (Failure failure = Detach(path, folder)) return failure;
-  mount_attr attributes{};
-  attributes.attr_set = attributes_set;
-  if (mount_setattr(folder[0].tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes,
-                    sizeof(attributes)) != 0) {
-    return ViewFailure{"mount_setattr", errno};
-  }
+  if (Failure failure = Restrict(folder[0], attributes_set)) return failure;
   return Attach(folder[0], path);
 }
 
@@ -124,8 +119,10 @@ Failure DetachBinds(const FileView& view, std::vector<Detached>& binds) {
   for (const FileView::Bind& bind : view.binds) {
     if (Failure failure = Detach(bind.from, binds)) return failure;
     binds.back().path = bind.to;
-    if (!bind.read_only) continue;
-    if (Failure failure = ForbidWriting(binds.back())) return failure;
+    const std::uint64_t attributes = (bind.read_only ? std::uint64_t{MOUNT_ATTR_RDONLY} : 0) |
+                                     (bind.data_only ? MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV : 0);
+    if (attributes == 0) continue;
+    if (Failure failure = Restrict(binds.back(), attributes)) return failure;
   }
   return {};
 }

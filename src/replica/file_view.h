@@ -14,6 +14,7 @@ struct FileView {
     std::string from;
     std::string to;
     bool read_only = false;
+    bool data_only = false;  ///< setuid bits and device files mean nothing there
     friend bool operator==(const Bind&, const Bind&) = default;
   };
   std::string tmp;                     ///< becomes /tmp

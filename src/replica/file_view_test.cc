@@ -3,10 +3,14 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <string>
 
 #include "replica/sandbox.h"
 
@@ -42,6 +46,23 @@ TEST(FileView, ForbiddenDevicesCannotBeOpened) {
   EXPECT_EQ(RunInside(view, [] { return Open("/dev/full"); }), EACCES);
   EXPECT_EQ(RunInside(view, [] { return Open("/dev/zero"); }), 0) << "only those that were named";
   EXPECT_EQ(Open("/dev/full"), 0) << "only inside";
+}
+
+TEST(FileView, BindsOfDataHaveNoDevicesAndNoSetuid) {
+  std::string from = "/tmp/file-view-XXXXXX";
+  ASSERT_NE(mkdtemp(from.data()), nullptr);
+  const std::string to = from + "/seen";
+  ASSERT_EQ(mkdir(to.c_str(), 0755), 0);
+  const FileView view{.binds = {{.from = from, .to = to, .data_only = true}}};
+  const int flags = RunInside(view, [&to] {
+    struct statvfs found{};
+    if (statvfs(to.c_str(), &found) != 0) return 100;
+    return static_cast<int>(found.f_flag & (ST_NOSUID | ST_NODEV));
+  });
+  EXPECT_EQ(rmdir(to.c_str()), 0);
+  EXPECT_EQ(rmdir(from.c_str()), 0);
+  if (flags == -1) GTEST_SKIP() << "no namespaces here";
+  EXPECT_EQ(flags, ST_NOSUID | ST_NODEV);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <array>
 #include <climits>
 #include <cstdlib>
+#include <iterator>
 
 #include "wire/metadata_host.h"
 
@@ -104,6 +105,20 @@ Variables ChannelVariables(const v1::Manifest& manifest, const Channels& found) 
   return variables;
 }
 
+std::vector<FileView::Bind> BucketBinds(const v1::GoogleFront& front) {
+  std::vector<FileView::Bind> binds = {
+      {.from = Real(front.buckets_dir()), .to = kGcsFolder, .data_only = true}};
+  for (const auto& [name, folder] : front.bucket_dirs()) {
+    struct stat place{};
+    const std::string real = Real(folder);
+    if (real.empty() || lstat((front.buckets_dir() + "/" + name).c_str(), &place) != 0 ||
+        !S_ISDIR(place.st_mode))
+      continue;
+    binds.push_back({.from = real, .to = std::string(kGcsFolder) + "/" + name, .data_only = true});
+  }
+  return binds;
+}
+
 std::vector<FileView::Bind> ChannelBinds(const v1::Manifest& manifest, const Channels& found) {
   const v1::GoogleFront& front = manifest.google_front();
   std::vector<FileView::Bind> binds;
@@ -119,7 +134,7 @@ std::vector<FileView::Bind> ChannelBinds(const v1::Manifest& manifest, const Cha
     const std::string folder = FolderOf(front.ca_bundle());
     binds.push_back({.from = FolderOf(bundle), .to = folder, .read_only = true});
   }
-  if (found.files) binds.push_back({.from = Real(front.buckets_dir()), .to = kGcsFolder, .read_only = false});
+  if (found.files) std::ranges::move(BucketBinds(front), std::back_inserter(binds));
   return binds;
 }
 

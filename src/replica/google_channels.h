@@ -41,6 +41,11 @@ struct Channels {
 /// Variables that go with the channels; they replace the server's fallbacks of the same names. Pure.
 [[nodiscard]] Variables ChannelVariables(const v1::Manifest& manifest, const Channels& found);
 
+/// The buckets' folder at kGcsFolder, then those of the buckets that are elsewhere on the machine below it:
+/// only data, whatever a program makes there. One whose place below kGcsFolder is no folder (a program of an
+/// earlier server's life replaced it) is left out. Looks at the folders.
+[[nodiscard]] std::vector<FileView::Bind> BucketBinds(const v1::GoogleFront& front);
+
 /// What is mounted for the channels. Looks for the places of the system's CA bundles.
 [[nodiscard]] std::vector<FileView::Bind> ChannelBinds(const v1::Manifest& manifest, const Channels& found);
 

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "replica/testing/temporary_folder.h"
+
 namespace trainyard::replica {
 namespace {
 
@@ -87,6 +91,23 @@ TEST(ChannelBinds, CoverTheSystemsBundleForReadingOnly) {
   EXPECT_THAT(binds, Contains(FileView::Bind{.from = "/etc", .to = "/etc", .read_only = true}));
   for (const FileView::Bind& bind : binds) EXPECT_TRUE(bind.read_only);
   EXPECT_THAT(ChannelBinds(manifest, {}), IsEmpty());
+}
+
+TEST(BucketBinds, AreDataOnlyAndHaveTheBucketsThatAreElsewhere) {
+  TemporaryFolder folder;
+  for (const char* name : {"buckets/models", "buckets/empty", "disk"})
+    std::filesystem::create_directories(folder.path() + "/" + name);
+  std::filesystem::create_directory_symlink("/etc", folder.path() + "/buckets/swapped");
+  v1::GoogleFront front;
+  front.set_buckets_dir(folder.path() + "/buckets");
+  (*front.mutable_bucket_dirs())["models"] = folder.path() + "/disk";
+  (*front.mutable_bucket_dirs())["swapped"] = folder.path() + "/disk";
+  (*front.mutable_bucket_dirs())["empty"] = folder.path() + "/missing";
+  const std::string real = std::filesystem::canonical(folder.path());
+  EXPECT_THAT(
+      BucketBinds(front),
+      testing::ElementsAre(FileView::Bind{.from = real + "/buckets", .to = "/gcs", .data_only = true},
+                           FileView::Bind{.from = real + "/disk", .to = "/gcs/models", .data_only = true}));
 }
 
 }  // namespace

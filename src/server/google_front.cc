@@ -122,6 +122,7 @@ Result<std::unique_ptr<GoogleFront>> GoogleFront::Open(const Setup& setup, contr
   }
   if (const Status made = EnsureGcsFolder()) {
     told.set_buckets_dir(setup.data.Path("buckets"));
+    told.mutable_bucket_dirs()->insert(setup.bucket_dirs.begin(), setup.bucket_dirs.end());
   } else {
     Diagnose(DiagnosticLevel::kWarning,
              "replicas will not see the buckets as files below /gcs: " + made.error().message);

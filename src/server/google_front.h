@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -43,7 +44,8 @@ class GoogleFront {
     std::string project;
     http::TlsIdentity identity;  ///< has front::kTlsHosts
     http::ServerOptions options;
-    front::RealBuckets* real_buckets = nullptr;  ///< nullptr: all buckets are ours
+    front::RealBuckets* real_buckets = nullptr;           ///< nullptr: all buckets are ours
+    std::map<std::string, std::string> bucket_dirs = {};  ///< those whose folders are elsewhere
   };
 
   /// Opens what can be opened, and writes into `settings` what replicas are told of it. A port that cannot be

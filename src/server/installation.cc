@@ -75,8 +75,11 @@ Result<Installation::Stores> Installation::OpenStores(boost::asio::io_context& l
   TY_TRY(stores.tails, logs::LogTails::Open(loop.get_executor(), *stores.logs, data.logs_db()));
   TY_TRY(stores.usage, metrics::UsageHistory::Open(loop.get_executor(), clock, data.Path("metrics.db")));
   TY_TRY(stores.buckets,
-         storage::Buckets::Open({.data = data.Path(""), .create_on_use = options.create_buckets}, clock,
-                                foundation.files));
+         storage::Buckets::Open({.data = data.Path(""),
+                                 .create_on_use = options.create_buckets,
+                                 .elsewhere = {options.bucket_dirs.begin(), options.bucket_dirs.end()},
+                                 .real = {options.real_buckets.begin(), options.real_buckets.end()}},
+                                clock, foundation.files));
   TY_TRY(stores.studies, studies::StudyService::Open(loop.get_executor(), clock, data.Path("studies.db")));
   return stores;
 }

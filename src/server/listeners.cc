@@ -138,7 +138,8 @@ Status Listeners::OpenFront(boost::asio::io_context& loop, const http::TlsIdenti
                                  .project = options_.project,
                                  .identity = identity,
                                  .options = server,
-                                 .real_buckets = real_buckets_.get()};
+                                 .real_buckets = real_buckets_.get(),
+                                 .bucket_dirs = options_.bucket_dirs};
   TY_TRY(front_, GoogleFront::Open(setup, installation_.settings()));
   return {};
 }

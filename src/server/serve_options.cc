@@ -1,11 +1,13 @@
 #include "server/serve_options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 
 #include "wire/host_name.h"
+#include "wire/resource_name.h"
 
 namespace trainyard::server {
 
@@ -85,6 +87,25 @@ void AddLogFlags(CLI::App& app, ServeOptions& options) {
       "the same for the output of one replica, from a start to its end; 0: no limit", "5");
 }
 
+/// "NAME=PATH"s. Whether the folder is there is seen when the buckets are opened.
+Status ReadBucketDirs(const std::vector<std::string>& pairs, ServeOptions& options) {
+  for (const std::string& pair : pairs) {
+    const std::size_t equals = pair.find('=');
+    const std::string name = pair.substr(0, equals);
+    const std::string path = equals == std::string::npos ? std::string() : pair.substr(equals + 1);
+    const auto refused = [&pair](const std::string& why) {
+      return std::unexpected(InvalidArgument("--bucket-dir", "'" + pair + "' " + why));
+    };
+    if (!path.starts_with('/')) return refused("is not NAME=PATH with an absolute path");
+    if (const Status valid = wire::ValidateBucketName(name); !valid)
+      return refused("does not begin with a bucket's name: " + valid.error().message);
+    if (std::ranges::find(options.real_buckets, name) != options.real_buckets.end())
+      return refused("names a bucket that --real-bucket names, too");
+    if (!options.bucket_dirs.emplace(name, path).second) return refused("names a bucket a second time");
+  }
+  return {};
+}
+
 }  // namespace
 
 bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_status) {
@@ -105,6 +126,7 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
   const std::map<std::string, replica::v1::Manifest::Network> networks{
       {"host", replica::v1::Manifest::HOST}, {"isolated", replica::v1::Manifest::ISOLATED}};
   std::vector<std::string> images;
+  std::vector<std::string> bucket_dirs;
   app.add_option("--data", options.data_dir, "folder that holds jobs, logs, buckets and environments")
       ->type_name("DIR")
       ->capture_default_str();
@@ -170,6 +192,12 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
          "accelerators that the unfinished jobs of a project may hold, by type: NVIDIA_TESLA_K80=2,TPU_V2=8")
       ->type_name("TYPE=N,...");
   app.add_option(
+         "--bucket-dir", bucket_dirs,
+         "bucket whose folder is elsewhere on this machine than in DATA/buckets; may be given several "
+         "times")
+      ->type_name("NAME=PATH")
+      ->allow_extra_args(false);
+  app.add_option(
          "--real-bucket", options.real_buckets,
          "bucket of the real Cloud Storage: requests for it are passed on; may be given several times")
       ->type_name("NAME")
@@ -211,6 +239,10 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
   }
   if (Status read = containers.ReadInto(options.containers); !read) {
     exit_status = app.exit(CLI::ValidationError(read.error().field, read.error().message));
+    return false;
+  }
+  if (Status dirs = ReadBucketDirs(bucket_dirs, options); !dirs) {
+    exit_status = app.exit(CLI::ValidationError(dirs.error().field, dirs.error().message));
     return false;
   }
   if (Status quotas = ReadQuotas(request_limits, accelerator_quota, options); !quotas) {

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,7 +37,9 @@ struct ServeOptions {
   std::optional<std::vector<placement::Device>> accelerators;  ///< declared; nothing: those that are found
   placement::AcceleratorMap accelerator_map;
   replica::v1::Manifest::Network network = replica::v1::Manifest::HOST;
-  bool google_front = true;               ///< replicas find this server's buckets under Google's host names
+  bool google_front = true;  ///< replicas find this server's buckets under Google's host names
+  std::map<std::string, std::string>
+      bucket_dirs;                        ///< buckets elsewhere on the machine: name -> absolute folder
   std::vector<std::string> real_buckets;  ///< those that are the real Cloud Storage's
   std::string real_bucket_token;          ///< file with an access token for them; empty: none is sent
   control::RequestQuota::Limits request_limits;  ///< per project and minute

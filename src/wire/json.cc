@@ -21,6 +21,9 @@
 namespace trainyard::wire {
 namespace {
 
+// Protobuf's parser is slow, and reads on where ours has given up.
+constexpr std::size_t kSyntaxWordedBytesMax = std::size_t{32} << 10;
+
 using google::protobuf::Message;
 namespace util = google::protobuf::util;
 
@@ -38,6 +41,15 @@ Error Refused(std::vector<FieldViolation> violations) {
 
 Error Malformed(std::string_view reason) {
   return Refused({{.field = {}, .description = "Invalid JSON payload received. " + std::string(reason)}});
+}
+
+Error TooManyValues(const Error& reason, std::string_view root) {
+  std::string field(root);
+  if (!field.empty() && !reason.field.empty()) field += '.';
+  field += reason.field;
+  std::string text = "Invalid JSON payload received. " + reason.message;
+  if (!field.empty()) text += ", at '" + field + "'";
+  return Refused({{.field = std::move(field), .description = std::move(text)}});
 }
 
 /// Maps by key: they have no order of their own, and the same message must always be the same text.
@@ -76,12 +88,15 @@ std::string Print(const Message& message, bool proto_names) {
 Status ParseJson(std::string_view text, Message& out, std::string_view root) {
   out.Clear();
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) return {};
-  const auto tree = ParseJsonTree(text);
+  const auto tree = ParseJsonTree(text, kJsonValuesMax);
   if (tree) {
     if (auto violations = ShapeViolations(*tree, *out.GetDescriptor(), root); !violations.empty()) {
       return std::unexpected(Refused(std::move(violations)));
     }
   }
+  if (!tree && tree.error().code == Code::kResourceExhausted)
+    return std::unexpected(TooManyValues(tree.error(), root));
+  if (!tree && text.size() > kSyntaxWordedBytesMax) return std::unexpected(Malformed(tree.error().message));
   // Protobuf's parser words a syntax error as the original does, but lets quotes be left out: then our reason
   // stands.
   const auto status = util::JsonStringToMessage({text.data(), text.size()}, &out);

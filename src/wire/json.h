@@ -17,7 +17,8 @@ namespace trainyard::wire {
 /// Accepts camelCase and snake_case names, 64-bit integers as text or number, null as absent, enums by name
 /// or known number. Empty text is an empty message, as for the original. Refuses, all violations at once in
 /// document order (at most kViolationsMax): unknown names, values of the wrong kind or out of range, unknown
-/// enum values, a field given twice, nesting beyond kJsonDepthMax, malformed UTF-8.
+/// enum values, a field given twice, nesting beyond kJsonDepthMax, more than kJsonValuesMax values, malformed
+/// UTF-8. Linear time.
 ///
 /// @param root  where the message sits in the request, as the original words paths: "job" for jobs.create;
 /// empty for the whole

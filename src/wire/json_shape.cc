@@ -6,11 +6,11 @@
 #include <google/protobuf/timestamp.pb.h>
 #include <google/protobuf/util/time_util.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <unordered_set>
 #include <utility>
 
 #include "wire/json_scalar.h"
@@ -35,16 +35,16 @@ class ShapeWalk {
   explicit ShapeWalk(std::string_view root) : path_(root) {}
 
   void Message(const JsonValue& value, const Descriptor& type) {
-    std::vector<const FieldDescriptor*> seen;
+    std::vector<bool> seen(static_cast<std::size_t>(type.field_count()));
     for (const JsonValue& member : value.children) {
       if (violations_.size() >= kViolationsMax) return;
       const FieldDescriptor* field = FindField(type, member.name);
       if (field == nullptr) {
         UnknownName(member.name, "Cannot find field.");
-      } else if (std::ranges::find(seen, field) != seen.end()) {
+      } else if (seen[static_cast<std::size_t>(field->index())]) {
         UnknownName(member.name, "Field '" + field->name() + "' is already set.");
       } else {
-        seen.push_back(field);
+        seen[static_cast<std::size_t>(field->index())] = true;
         if (member.kind != Kind::kNull || IsValueMessage(*field)) Field(member, *field);
       }
     }
@@ -109,15 +109,14 @@ class ShapeWalk {
       return;
     }
     const FieldDescriptor& map_value = *field.message_type()->map_value();
-    std::vector<std::string_view> keys;
+    std::unordered_set<std::string_view> keys;
     for (std::size_t i = 0; i < value.children.size() && violations_.size() < kViolationsMax; ++i) {
       const JsonValue& member = value.children[i];
       const Step step(*this, "[" + std::to_string(i) + "]", "");
-      if (std::ranges::find(keys, member.name) != keys.end()) {
+      if (!keys.insert(member.name).second) {
         UnknownName(member.name, "Repeated map key: '" + member.name + "' is already set.");
         continue;
       }
-      keys.push_back(member.name);
       if (member.kind == Kind::kNull && !IsValueMessage(map_value)) continue;
       if (member.kind == Kind::kArray) {
         UnknownName(member.name, "Proto field is not repeating, cannot start list.");

@@ -197,6 +197,68 @@ TEST(ParseJson, NestingEndsAtTheLimit) {
   EXPECT_FALSE(ParseJson(std::string(1'000'000, '['), entry));
 }
 
+std::string ManyLabels(std::size_t count) {
+  std::string text = R"({"labels":{)";
+  for (std::size_t i = 0; i < count; ++i) text += "\"k" + std::to_string(i) + "\":\"\",";
+  text.back() = '}';
+  return text + "}";
+}
+
+std::string ManyElements(const std::string& before, const std::string& element, std::size_t count,
+                         const std::string& after) {
+  std::string text = before;
+  for (std::size_t i = 0; i < count; ++i) text += (i == 0 ? "" : ",") + element;
+  return text + after;
+}
+
+TEST(ParseJson, AsManyValuesAsThereMayBe) {
+  ml::v1::Job job;
+  const std::size_t around = 2;  // the root and the map
+  EXPECT_TRUE(ParseJson(ManyLabels(kJsonValuesMax - around), job));
+  EXPECT_EQ(job.labels_size(), kJsonValuesMax - around);
+}
+
+struct Flood {
+  const char* name;
+  std::string text;
+  const char* root;
+  const char* field;
+};
+
+class ParseJsonFlood : public testing::TestWithParam<Flood> {};
+
+TEST_P(ParseJsonFlood, EndsWithTheFieldThatHasTooManyValues) {
+  ml::v1::Job job;
+  const Status status = ParseJson(GetParam().text, job, GetParam().root);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, Code::kInvalidArgument);
+  const std::string field = GetParam().field;
+  const std::string where = field.empty() ? "" : ", at '" + field + "'";
+  EXPECT_EQ(status.error().message,
+            "Invalid JSON payload received. More than " + std::to_string(kJsonValuesMax) + " values" + where);
+  ASSERT_THAT(status.error().violations, testing::SizeIs(1));
+  EXPECT_EQ(status.error().violations[0].field, field);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rules, ParseJsonFlood,
+    testing::Values(Flood{"map", ManyLabels(kJsonValuesMax), "job", "job.labels"},
+                    Flood{"list", ManyElements(R"({"trainingInput":{"args":[)", "\"\"", 100'000, "]}}"), "",
+                          "trainingInput.args"},
+                    Flood{"members", ManyElements("{", R"("a":1)", 100'000, "}"), "", ""},
+                    Flood{"lists_of_lists", ManyElements(R"({"x":[)", "[1,[2]]", 100'000, "]}"), "job",
+                          "job.x"},
+                    // What ends in a syntax error is not read twice.
+                    Flood{"cut", ManyElements(R"({"labels":{)", R"("a":"")", 100'000, ""), "", "labels"}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(ParseJson, ALongTextWithASyntaxErrorIsNotReadAgain) {
+  ml::v1::Job job;
+  const Status status = ParseJson("{jobId:" + ManyElements("[", "1", 100'000, "]}"), job);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message, "Invalid JSON payload received. Unexpected token (syntax error)");
+}
+
 TEST(ParseJson, WhatItAcceptsPrints) {
   logging::v2::ListLogEntriesResponse response;
   const std::size_t levels = kJsonDepthMax - 1;

@@ -10,7 +10,7 @@
 namespace trainyard::wire {
 namespace {
 
-constexpr int kPatternBytesMax = 1 << 20;  // of RE2's compiled program and caches
+constexpr int kPatternBytesMax = 256 << 10;  // of RE2's compiled program and caches
 
 Error Refused(std::string message) { return InvalidArgument("filter", std::move(message)); }
 
@@ -151,6 +151,10 @@ class FilterParser {
   Status Compile(Comparison& comparison) {
     if (++patterns_ > kFilterPatternsMax)
       return std::unexpected(Refused("Filter has too many regular expressions"));
+    patterns_length_ += comparison.value.size();
+    if (patterns_length_ > kFilterPatternsLengthMax)
+      return std::unexpected(Refused("Filter has regular expressions of more than " +
+                                     std::to_string(kFilterPatternsLengthMax) + " characters"));
     re2::RE2::Options options(re2::RE2::Quiet);
     options.set_max_mem(kPatternBytesMax);
     auto pattern = std::make_shared<const re2::RE2>(comparison.value, options);
@@ -165,6 +169,7 @@ class FilterParser {
   FilterLexer lexer_;
   std::size_t depth_ = 0;
   std::size_t patterns_ = 0;
+  std::size_t patterns_length_ = 0;
 };
 
 }  // namespace

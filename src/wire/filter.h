@@ -30,6 +30,8 @@ namespace trainyard::wire {
 inline constexpr std::size_t kFilterBytesMax = 20'000;
 inline constexpr std::size_t kFilterDepthMax = 50;
 inline constexpr std::size_t kFilterPatternsMax = 20;
+/// Characters of a filter's regular expressions together: compiling one takes time with its square.
+inline constexpr std::size_t kFilterPatternsLengthMax = 2'000;
 
 enum class Comparator {
   kEqual,

@@ -175,6 +175,15 @@ INSTANTIATE_TEST_SUITE_P(
                 "Unparseable filter: regular expressions must be valid RE2: missing ): ("}),
     [](const auto& row) { return row.param.name; });
 
+TEST(ParseFilter, LimitsTheLengthOfPatterns) {
+  const auto with = [](std::size_t length) {
+    const std::string half(length / 2, 'x');
+    return ParseFilter("a=~\"" + half + "\" b!~\"" + half + "\"");
+  };
+  EXPECT_TRUE(with(kFilterPatternsLengthMax));
+  EXPECT_FALSE(with(kFilterPatternsLengthMax + 2));
+}
+
 TEST(ParseFilter, LimitsPatterns) {
   std::string text;
   for (int i = 0; i < 21; ++i) text += "a=~\"x\" ";

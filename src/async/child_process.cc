@@ -12,7 +12,10 @@
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
+#include <tuple>
 #include <utility>
+
+#include "async/descriptor_limit.h"
 
 namespace trainyard {
 
@@ -145,6 +148,8 @@ Result<ChildProcess> ChildProcess::Spawn(SpawnOptions options) {
   if (!child.pidfd_)
     return std::unexpected(ErrnoError(pidfd_error, "pidfd_open"));  // child's destructor ends it
   child.outlives_owner_ = options.outlives_owner;
+  // It has only just begun. Best effort: a program that has ended by now needs none.
+  if (const auto former = FormerDescriptorLimit()) std::ignore = LowerDescriptorLimit(pid, *former);
   return child;
 }
 

@@ -42,7 +42,8 @@ struct SpawnOptions {
 };
 
 /// A process that we started, followed by its pidfd: no SIGCHLD handler, no race with a reused pid. Signals
-/// are unblocked and at their defaults in the child. One thread at a time.
+/// are unblocked and at their defaults in the child, and its limit of descriptors is what ours was before
+/// RaiseDescriptorLimit(). One thread at a time.
 ///
 /// Lifecycle: Spawn, then Wait or WaitFor until an ExitStatus came. The destructor of a process that was not
 /// waited for kills it (SIGKILL) and reaps it, unless it outlives its owner.

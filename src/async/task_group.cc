@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "async/event.h"
+#include "async/watched_executor.h"
 #include "base/check.h"
 
 namespace trainyard {
@@ -48,17 +49,20 @@ TaskGroup::TaskGroup(asio::any_io_executor executor) : state_(std::make_shared<S
 
 TaskGroup::~TaskGroup() {
   if (state_->tasks.empty()) return;
-  const auto* executor = state_->executor.target<asio::io_context::executor_type>();
-  TY_CHECK(executor != nullptr);
-  TY_CHECK(!executor->running_in_this_thread());  // inside the loop: await Join() before destroying the owner
-  asio::io_context& loop = executor->context();
+  asio::io_context* const used = LoopOf(state_->executor);
+  TY_CHECK(used != nullptr);
+  asio::io_context& loop = *used;
+  // Inside the loop: await Join() before destroying the owner.
+  TY_CHECK(!loop.get_executor().running_in_this_thread());
   loop.restart();
   state_->closing = true;
   Cancel();
   while (!state_->tasks.empty()) TY_CHECK(loop.run_one() > 0);
 }
 
-void TaskGroup::Spawn(asio::awaitable<void> task) {
+void TaskGroup::Spawn(asio::awaitable<void> task) { Spawn(state_->executor, std::move(task)); }
+
+void TaskGroup::Spawn(const asio::any_io_executor& executor, asio::awaitable<void> task) {
   if (state_->closing) return;
   auto signal = std::make_shared<asio::cancellation_signal>();
   const auto position = state_->tasks.insert(state_->tasks.end(), signal);
@@ -68,8 +72,7 @@ void TaskGroup::Spawn(asio::awaitable<void> task) {
     if (state->tasks.empty()) state->empty.Set();
     CheckTaskEnd(exception);
   };
-  asio::co_spawn(state_->executor, std::move(task),
-                 asio::bind_cancellation_slot(signal->slot(), std::move(on_end)));
+  asio::co_spawn(executor, std::move(task), asio::bind_cancellation_slot(signal->slot(), std::move(on_end)));
 }
 
 void TaskGroup::Cancel() {

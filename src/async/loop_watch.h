@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace trainyard {
+
+/// Names what holds the loop: counts the turns (one handler, or one piece of a coroutine between two waits)
+/// that took longer than they may, by what they were doing, and says so in the operator's log. It judges a
+/// turn when the turn has ended. Only what runs by an executor of WatchLoop() is seen. Loop thread only;
+/// outlives what it watches.
+class LoopWatch {
+ public:
+  using Duration = std::chrono::steady_clock::duration;
+
+  struct Stalls {
+    std::int64_t count = 0;
+    Duration longest{};
+    friend bool operator==(const Stalls&, const Stalls&) = default;
+  };
+
+  /// A turn that other clients do not notice.
+  static constexpr std::chrono::milliseconds kTurnMax{50};
+  /// Different causes that are told apart; the rest is "other".
+  static constexpr std::size_t kCausesMax = 200;
+  /// Between two lines about the same cause.
+  static constexpr std::chrono::seconds kSayPause{10};
+
+  explicit LoopWatch(Duration turn_max = kTurnMax);
+
+  /// A turn that took this long and ended at `now`.
+  void Took(std::string_view cause, Duration took, std::chrono::steady_clock::time_point now);
+
+  /// By cause; only those that stalled.
+  [[nodiscard]] const std::map<std::string, Stalls, std::less<>>& stalls() const noexcept { return stalls_; }
+  /// The longest turn of all, also one that was short enough.
+  [[nodiscard]] Duration longest() const noexcept { return longest_; }
+
+ private:
+  struct Said {
+    std::chrono::steady_clock::time_point at;
+    std::int64_t count = 0;  ///< stalls that were told by then
+  };
+  void Say(const std::string& cause, const Stalls& stalls, Duration took,
+           std::chrono::steady_clock::time_point now);
+
+  Duration turn_max_;
+  Duration longest_{};
+  std::map<std::string, Stalls, std::less<>> stalls_;
+  std::map<std::string, Said, std::less<>> said_;
+};
+
+}  // namespace trainyard

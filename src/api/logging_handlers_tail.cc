@@ -46,13 +46,16 @@ std::string CursorOf(const Request& request) {
   return std::string(last.empty() ? request.Query("cursor") : last);
 }
 
-std::string Event(const logs::TailBatch& batch, bool& behind) {
-  std::string text;
+http::StreamPart Event(const logs::TailBatch& batch, bool& behind) {
+  http::StreamPart part;
+  std::string& text = part.text;
   // A tail that begins in the past is not slow.
   if (batch.behind && !std::exchange(behind, true)) text += kFallenBehind;
   behind = batch.behind;
-  text.append("id: ").append(batch.cursor).append("\ndata: ").append(*batch.response).append("\n\n");
-  return text;
+  text.append("id: ").append(batch.cursor).append("\ndata: ");
+  part.shared = batch.response;
+  part.after = "\n\n";
+  return part;
 }
 
 /// One client's events.
@@ -64,17 +67,18 @@ struct Events {
   std::optional<Error> failure;
 };
 
-awaitable<Result<std::string>> NextEvent(std::shared_ptr<Events> events) {
-  if (!std::exchange(events->greeted, true)) co_return std::string(kGreeting);
+awaitable<Result<http::StreamPart>> NextEvent(std::shared_ptr<Events> events) {
+  if (!std::exchange(events->greeted, true)) co_return http::StreamPart(std::string(kGreeting));
   if (events->failure) co_return std::unexpected(*events->failure);
   Result<logs::TailBatch> batch = co_await events->tail->Next(events->heartbeat);
   if (!batch) {
     events->failure = batch.error();
     std::string status = wire::PrintErrorBody(batch.error());
     std::erase(status, '\n');
-    co_return "event: error\ndata: " + status + "\n\n";
+    co_return http::StreamPart("event: error\ndata: " + status + "\n\n");
   }
-  co_return batch->response ? Event(*batch, events->behind) : std::string(kHeartbeat);
+  if (!batch->response) co_return http::StreamPart(std::string(kHeartbeat));
+  co_return Event(*batch, events->behind);
 }
 
 awaitable<Result<Response>> Follow(logs::LogTails& tails, TailTimes times, TailLogEntriesRequest request,

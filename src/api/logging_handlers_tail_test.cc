@@ -102,7 +102,7 @@ class LoggingHandlersTail : public testing::Test {
     TY_TRY(http::Response response, Await((*handler)(request)));
     EXPECT_EQ(response.headers.Get("Content-Type"), "text/event-stream");
     stream_ = std::get<http::StreamBody>(response.body);
-    EXPECT_EQ(Await(stream_.next()).value(), "retry: 1000\n\n");
+    EXPECT_EQ(Await(stream_.next()).value().Joined(), "retry: 1000\n\n");
     return {};
   }
 
@@ -116,7 +116,7 @@ class LoggingHandlersTail : public testing::Test {
   /// The next text of the stream that is no heartbeat.
   std::string Next() {
     for (;;) {
-      std::string text = Await(stream_.next()).value();
+      std::string text = Await(stream_.next()).value().Joined();
       if (text != ":\n\n") return text;
     }
   }
@@ -135,7 +135,7 @@ constexpr const char* kHistory = R"(resource.labels.job_id="j" AND timestamp>="1
 TEST_F(LoggingHandlersTail, EventsAreBatchesWithCursors) {
   Store({.texts = {"before"}});
   ASSERT_TRUE(Get({{"resourceNames", "projects/p"}, {"alt", "sse"}}));
-  EXPECT_EQ(Await(stream_.next()).value(), ":\n\n") << "a heartbeat, nothing of the past";
+  EXPECT_EQ(Await(stream_.next()).value().Joined(), ":\n\n") << "a heartbeat, nothing of the past";
   Store({.first_line = 1, .texts = {"a", "b"}});
   const Event first = ParseEvent(Next());
   EXPECT_THAT(first.texts, ElementsAre("a", "b"));

@@ -68,10 +68,11 @@ class Gunzip {
   std::unique_ptr<http::GzipDecoder> decoder_;
 };
 
-boost::asio::awaitable<Result<std::string>> NextPiece(std::shared_ptr<Gunzip> gunzip,
-                                                      boost::asio::thread_pool& files) {
+boost::asio::awaitable<Result<http::StreamPart>> NextPiece(std::shared_ptr<Gunzip> gunzip,
+                                                           boost::asio::thread_pool& files) {
   auto next = [gunzip] { return gunzip->Next(); };
-  co_return co_await OnPool(files, std::move(next));
+  TY_CO_TRY(std::string piece, co_await OnPool(files, std::move(next)));
+  co_return http::StreamPart(std::move(piece));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "async/diagnostics.h"
+#include "async/watched_executor.h"
 #include "http/byte_stream.h"
 #include "http/incoming.h"
 #include "http/request_counts.h"
@@ -18,6 +19,9 @@
 namespace trainyard::http {
 
 namespace {
+
+constexpr std::string_view kEventStream = "text/event-stream";
+constexpr std::string_view kBetweenRequests = "http, between requests";
 
 Response ErrorResponse(const Error& error, std::optional<int> status = std::nullopt) {
   return Response::Json(wire::PrintErrorBody(error, status), status.value_or(wire::HttpStatus(error.code)));
@@ -41,19 +45,28 @@ std::string LoggedTarget(const Request& request) {
 
 }  // namespace
 
-Connection::Connection(const ConnectionContext& context, std::shared_ptr<Channel> channel, FramingRules rules)
-    : context_(context), channel_(std::move(channel)), rules_(rules) {}
+Connection::Connection(const ConnectionContext& context, std::shared_ptr<Channel> channel, FramingRules rules,
+                       ConnectionSeat& seat)
+    : context_(context), channel_(std::move(channel)), rules_(rules), seat_(seat) {}
 
 asio::awaitable<void> Connection::Run() {
   const Status ready = co_await channel_->Handshake(context_.options.head_wait_max);
   After after = ready ? After::kKeep : After::kClose;
   while (after == After::kKeep) after = co_await ServeOne();
-  if (after == After::kCloseGently) co_await channel_->CloseGently(context_.options.close_wait_max);
+  if (after == After::kCloseGently) {
+    Enter(ConnectionPhase::kIdle);
+    co_await channel_->CloseGently(context_.options.close_wait_max);
+  }
   channel_->Close();
 }
 
 void Connection::Stop() {
-  if (phase_ != Phase::kAnswering) channel_->Close();
+  if (phase_ != ConnectionPhase::kBusy) channel_->Close();
+}
+
+void Connection::Enter(ConnectionPhase phase) {
+  phase_ = phase;
+  seat_.SetPhase(phase);
 }
 
 asio::awaitable<std::optional<Connection::HeadResult>> Connection::ReadHead() {
@@ -88,11 +101,12 @@ asio::awaitable<std::optional<Connection::HeadResult>> Connection::ReadHead() {
 }
 
 asio::awaitable<Connection::After> Connection::ServeOne() {
-  phase_ = Phase::kWaiting;
+  NameLoopTask(kBetweenRequests);
+  Enter(first_ ? ConnectionPhase::kUnproven : ConnectionPhase::kIdle);
   if (context_.stopping) co_return After::kClose;
   std::optional<HeadResult> head = co_await ReadHead();
   if (!head) co_return After::kClose;
-  phase_ = Phase::kAnswering;
+  Enter(ConnectionPhase::kBusy);
   first_ = false;
   if (!*head) co_return co_await Refuse(std::move(*head).error());
   const auto framing = RequestFraming(**head, rules_);
@@ -112,7 +126,11 @@ asio::awaitable<Connection::After> Connection::Answer(RequestHead head, Framing 
   context.write_wait_max = context_.options.write_wait_max;
   context.to_head = head.method == "HEAD";
 
-  RequestBody body(*channel_, framing, context_.options.body_bytes_max, context_.options.body_wait_max);
+  const BodyLimits limits{.bytes_max = context_.options.body_bytes_max,
+                          .wait_max = context_.options.body_wait_max,
+                          .window_bytes_min = context_.options.body_window_bytes_min,
+                          .window = context_.options.body_window};
+  RequestBody body(*channel_, framing, limits);
   auto request = MakeRequest(std::move(head), channel_->scheme());
   // From here on it is known where the request ends: a refusal leaves the connection usable.
   if (!request) co_return co_await Reply(ErrorResponse(std::move(request).error()), body, context);
@@ -164,7 +182,11 @@ asio::awaitable<Connection::After> Connection::Reply(Response response, RequestB
   const bool reusable = body.finished() || body.IsWorthDraining(drain_max);
   context.keep_alive = context.keep_alive && reusable && !context_.stopping;
   context.date = context_.date();
-  if (std::holds_alternative<StreamBody>(response.body)) phase_ = Phase::kStreaming;
+  if (std::holds_alternative<StreamBody>(response.body)) {
+    phase_ = ConnectionPhase::kStream;
+    // A client takes events up again where they broke off; a download would be lost.
+    if (response.headers.Get("Content-Type") == kEventStream) seat_.SetPhase(phase_);
+  }
   const Result<bool> framed = co_await WriteResponse(*channel_, response, context);
   if (!framed) co_return After::kClose;
   if (auto* upgrade = std::get_if<UpgradeBody>(&response.body))
@@ -186,7 +208,7 @@ asio::awaitable<Connection::After> Connection::Refuse(HeadError error) {
 }
 
 asio::awaitable<Connection::After> Connection::Upgrade(UpgradeBody upgrade) {
-  phase_ = Phase::kUpgraded;
+  Enter(ConnectionPhase::kKept);
   if (!context_.stopping) co_await upgrade.run(MakeByteStream(channel_, context_.options.write_wait_max));
   co_return After::kClose;
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "http/channel.h"
+#include "http/connection_budget.h"
 #include "http/head.h"
 #include "http/message.h"
 #include "http/request_body.h"
@@ -30,7 +31,8 @@ struct ConnectionContext {
 ///   waiting for a request <--> answering it --> upgraded, or closed
 class Connection {
  public:
-  Connection(const ConnectionContext& context, std::shared_ptr<Channel> channel, FramingRules rules);
+  Connection(const ConnectionContext& context, std::shared_ptr<Channel> channel, FramingRules rules,
+             ConnectionSeat& seat);
 
   /// Until the client, an error, a deadline or Stop ends it. The object lives until this returns.
   asio::awaitable<void> Run();
@@ -41,7 +43,6 @@ class Connection {
   void Close() { channel_->Close(); }
 
  private:
-  enum class Phase { kWaiting, kAnswering, kStreaming, kUpgraded };
   enum class After { kKeep, kClose, kCloseGently };
   using HeadResult = std::expected<RequestHead, HeadError>;
 
@@ -54,13 +55,15 @@ class Connection {
   asio::awaitable<After> Reply(Response response, RequestBody& body, ResponseContext context);
   asio::awaitable<After> Refuse(HeadError error);
   asio::awaitable<After> Upgrade(UpgradeBody upgrade);
+  void Enter(ConnectionPhase phase);
   void Log(const Request& request, int status, std::chrono::steady_clock::time_point start) const;
 
   const ConnectionContext& context_;
   std::shared_ptr<Channel> channel_;  // shared with the stream of an upgraded connection
   FramingRules rules_;
   HeadScanner scanner_;
-  Phase phase_ = Phase::kWaiting;
+  ConnectionSeat& seat_;
+  ConnectionPhase phase_ = ConnectionPhase::kUnproven;
   bool first_ = true;
 };
 

@@ -285,6 +285,23 @@ TEST(Connection, SlowHeadIsAnswered408) {
   EXPECT_EQ(Summary(client.ReadToEnd()), "!408");
 }
 
+TEST(Connection, ABodyThatComesTooSlowlyIsAnswered408) {
+  ServerOptions options;
+  options.body_window = std::chrono::milliseconds(20);
+  options.body_window_bytes_min = 1'000'000;
+  TestServer server(options);
+  RawClient client(server.port());
+  client.Send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\nExpect: 100-continue\r\n\r\n");
+  client.ReadUntil("100 Continue\r\n\r\n");
+  for (int byte = 0; byte < 3; ++byte) {  // the server's clock of waiting starts a little later than ours
+    const auto begin = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - begin < options.body_window) {
+    }
+    client.Send("x");
+  }
+  EXPECT_EQ(client.ReadToEnd().substr(0, 12), "HTTP/1.1 408");
+}
+
 TEST(Connection, SlowBodyIsAnswered408) {
   ServerOptions options;
   options.body_wait_max = std::chrono::milliseconds(20);

@@ -84,9 +84,23 @@ struct FileBody {
   std::uint64_t length = 0;
 };
 
-/// A body made while it is sent (server-sent events). Called until it returns an empty string.
+/// A piece of a stream: three texts, sent one behind the other. What many streams send is shared, not copied.
+struct StreamPart {
+  std::string text;
+  std::shared_ptr<const std::string> shared;  ///< null: nothing
+  std::string after;
+
+  StreamPart() = default;
+  StreamPart(std::string only) : text(std::move(only)) {}  // most parts are just a text
+  [[nodiscard]] std::size_t size() const noexcept {
+    return text.size() + (shared != nullptr ? shared->size() : 0) + after.size();
+  }
+  [[nodiscard]] std::string Joined() const { return text + (shared != nullptr ? *shared : "") + after; }
+};
+
+/// A body made while it is sent (server-sent events). Called until it returns an empty part.
 struct StreamBody {
-  std::function<asio::awaitable<Result<std::string>>()> next;
+  std::function<asio::awaitable<Result<StreamPart>>()> next;
 };
 
 /// The connection after `101 Switching Protocols`: bytes both ways. Loop thread only. Destroying it closes

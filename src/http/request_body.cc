@@ -12,12 +12,13 @@ constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 
 }  // namespace
 
-RequestBody::RequestBody(Channel& channel, const Framing& framing, std::uint64_t bytes_max, Duration wait_max)
+RequestBody::RequestBody(Channel& channel, const Framing& framing, const BodyLimits& limits)
     : channel_(channel),
       chunked_(framing.chunked),
       left_(framing.content_length.value_or(0)),
-      bytes_left_(bytes_max),
-      wait_max_(wait_max),
+      bytes_left_(limits.bytes_max),
+      wait_max_(limits.wait_max),
+      rate_(limits.window_bytes_min, limits.window),
       continue_pending_(framing.expects_continue),
       finished_(!framing.chunked && framing.content_length == 0U) {}
 
@@ -46,8 +47,10 @@ asio::awaitable<Result<std::size_t>> RequestBody::ReadSome(std::span<std::byte> 
 
 asio::awaitable<Result<std::size_t>> RequestBody::ReadCounted(std::span<std::byte> buffer) {
   const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(buffer.size(), left_));
+  const auto since = std::chrono::steady_clock::now();
   TY_CO_TRY(const std::size_t got, co_await channel_.Read(buffer.first(wanted), wait_max_));
   if (got == 0) co_return std::unexpected(InvalidArgument("", "the body is shorter than its Content-Length"));
+  TY_CO_RETURN_IF_ERROR(CheckRate(got, since));
   left_ -= got;
   finished_ = left_ == 0;
   co_return got;
@@ -59,9 +62,16 @@ asio::awaitable<Result<std::size_t>> RequestBody::ReadChunked(std::span<std::byt
     channel_.Consume(step.consumed);
     finished_ = chunks_.done();
     if (step.produced > 0 || finished_) co_return step.produced;
+    const auto since = std::chrono::steady_clock::now();
     TY_CO_TRY(const std::size_t got, co_await channel_.Fill(wait_max_));
     if (got == 0) co_return std::unexpected(InvalidArgument("", "the body ended before its last chunk"));
+    TY_CO_RETURN_IF_ERROR(CheckRate(got, since));
   }
+}
+
+Status RequestBody::CheckRate(std::size_t bytes, std::chrono::steady_clock::time_point since) {
+  if (rate_.Came(bytes, std::chrono::steady_clock::now() - since)) return {};
+  return std::unexpected(Error{Code::kDeadlineExceeded, "the body comes too slowly", ""});
 }
 
 bool RequestBody::IsWorthDraining(std::uint64_t bytes_max) const noexcept {

@@ -7,14 +7,23 @@
 #include "http/chunk_decoder.h"
 #include "http/head.h"
 #include "http/message.h"
+#include "http/rate_floor.h"
 
 namespace trainyard::http {
+
+/// What a body may have, and how fast it must come: see ServerOptions.
+struct BodyLimits {
+  std::uint64_t bytes_max;
+  Duration wait_max;
+  std::uint64_t window_bytes_min;
+  Duration window;
+};
 
 /// A request's body as it is framed on the connection, not decompressed. Loop thread only; lives within one
 /// request.
 class RequestBody final : public BodyReader {
  public:
-  RequestBody(Channel& channel, const Framing& framing, std::uint64_t bytes_max, Duration wait_max);
+  RequestBody(Channel& channel, const Framing& framing, const BodyLimits& limits);
 
   asio::awaitable<Result<std::size_t>> ReadSome(std::span<std::byte> buffer) override;
 
@@ -30,6 +39,8 @@ class RequestBody final : public BodyReader {
  private:
   asio::awaitable<Result<std::size_t>> ReadCounted(std::span<std::byte> buffer);
   asio::awaitable<Result<std::size_t>> ReadChunked(std::span<std::byte> buffer);
+  /// kDeadlineExceeded for a client that sends too slowly.
+  [[nodiscard]] Status CheckRate(std::size_t bytes, std::chrono::steady_clock::time_point since);
   [[nodiscard]] std::unexpected<Error> Fail(Error error);
 
   Channel& channel_;
@@ -38,6 +49,7 @@ class RequestBody final : public BodyReader {
   std::uint64_t left_;        ///< counted bodies
   std::uint64_t bytes_left_;  ///< of the limit
   Duration wait_max_;
+  RateFloor rate_;
   bool continue_pending_;
   bool finished_;
   bool failed_ = false;

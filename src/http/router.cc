@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "async/watched_executor.h"
 #include "base/check.h"
 #include "http/uri.h"
 
@@ -15,10 +16,13 @@ namespace trainyard::http {
 namespace {
 
 constexpr std::size_t kMethodCount = 7;
+constexpr std::array<std::string_view, kMethodCount> kMethodNames{"GET",   "HEAD",   "POST",   "PUT",
+                                                                  "PATCH", "DELETE", "OPTIONS"};
 
 struct Route {
   Handler handler;
   std::vector<std::string> names;  ///< of the parameters, in order
+  std::string name;                ///< "GET /v1/{name=**}"
 };
 
 /// The handlers of one path, or of one custom verb of it.
@@ -148,7 +152,8 @@ void Router::Add(Method method, std::string_view pattern, Handler handler) {
     }
   }
   Node* node = root_.get();
-  Route route{std::move(handler), {}};
+  const std::string_view method_name = kMethodNames[static_cast<std::size_t>(method)];
+  Route route{std::move(handler), {}, std::string(method_name) + " " + std::string(pattern)};
   Routes* routes = nullptr;
   for (const std::string_view segment : segments) {
     TY_CHECK(routes == nullptr);  // "{name=**}" is the last segment
@@ -184,6 +189,7 @@ Result<const Handler*> Router::Find(Request& request) const {
   if (route == nullptr) {
     return std::unexpected(Error{Code::kUnimplemented, "The method is not allowed for " + request.path, ""});
   }
+  NameLoopTask(route->name);
   request.parameters.clear();
   for (std::size_t i = 0; i < route->names.size(); ++i) {
     TY_TRY(std::string value, PercentDecode(match.values[i]));
@@ -193,15 +199,13 @@ Result<const Handler*> Router::Find(Request& request) const {
 }
 
 std::string Router::Allowed(const Request& request) const {
-  constexpr std::array<std::string_view, kMethodCount> kNames{"GET",   "HEAD",   "POST",   "PUT",
-                                                              "PATCH", "DELETE", "OPTIONS"};
   Node::Match match;
   const std::vector<std::string_view> segments = SplitPath(request.path);
   if (!request.path.starts_with('/') || !root_->Find(segments, match)) return {};
   std::string allowed;
   for (std::size_t i = 0; i < kMethodCount; ++i) {
     if (match.routes->Find(static_cast<Method>(i)) != nullptr)
-      allowed.append(allowed.empty() ? "" : ", ").append(kNames[i]);
+      allowed.append(allowed.empty() ? "" : ", ").append(kMethodNames[i]);
   }
   return allowed;
 }

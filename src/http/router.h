@@ -27,7 +27,8 @@ class Router {
   /// Replaces each handler that was added so far by what `around` makes of it.
   void Wrap(const std::function<Handler(Handler)>& around);
 
-  /// The handler, with request.parameters filled in. kNotFound: no such path; kUnimplemented (answered as
+  /// The handler, with request.parameters filled in; names the turn of the loop after it (NameLoopTask).
+  /// kNotFound: no such path; kUnimplemented (answered as
   /// 405): the path exists for other methods.
   [[nodiscard]] Result<const Handler*> Find(Request& request) const;
 

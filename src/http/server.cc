@@ -9,6 +9,7 @@
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -22,6 +23,7 @@
 #include "async/diagnostics.h"
 #include "async/event.h"
 #include "async/task_group.h"
+#include "async/watched_executor.h"
 #include "http/connection.h"
 #include "http/listening_socket.h"
 
@@ -30,6 +32,8 @@ namespace trainyard::http {
 namespace {
 
 constexpr std::chrono::milliseconds kAcceptRetry{100};  // out of descriptors: until some connection has ended
+constexpr int kAcceptsAtOnce = 32;                      // then others have their turn
+constexpr std::string_view kNewConnection = "http, a new connection";
 
 /// "Sun, 06 Nov 1994 08:49:37 GMT", printed once a second.
 class HttpDate {
@@ -79,7 +83,9 @@ struct Listener {
 struct Server::State {
   State(asio::io_context& used_loop, const Router& router, Options used_options)
       : loop(used_loop),
-        options(used_options),
+        options(std::move(used_options)),
+        own_budget({.connections_max = options.connections_max, .known_peer_max = options.connections_max}),
+        budget(options.budget != nullptr ? *options.budget : own_budget),
         context{router, options, [this] { return date.Text(); }, stopping},
         all_gone(loop.get_executor()),
         tasks(loop.get_executor()) {}
@@ -90,11 +96,14 @@ struct Server::State {
   }
   asio::awaitable<void> Accept(Listener& listener);
   void Take(Listener& listener, UniqueFd socket, int family);
-  asio::awaitable<void> Serve(std::shared_ptr<Channel> channel, FramingRules rules);
+  asio::awaitable<void> Serve(std::shared_ptr<Channel> channel, FramingRules rules,
+                              std::unique_ptr<ConnectionSeat> seat);
   asio::awaitable<void> CancelTheRest();
 
   asio::io_context& loop;
   Options options;
+  ConnectionBudget own_budget;
+  ConnectionBudget& budget;
   bool stopping = false;
   HttpDate date;
   ConnectionContext context;
@@ -105,7 +114,9 @@ struct Server::State {
 };
 
 asio::awaitable<void> Server::State::Accept(Listener& listener) {
+  int accepted = 0;
   while (!stopping) {
+    if (++accepted % kAcceptsAtOnce == 0) co_await asio::post(asio::use_awaitable);
     sockaddr_storage peer{};
     socklen_t size = sizeof(peer);
     UniqueFd socket(::accept4(listener.descriptor.native_handle(), reinterpret_cast<sockaddr*>(&peer), &size,
@@ -121,6 +132,7 @@ asio::awaitable<void> Server::State::Accept(Listener& listener) {
       if (error) co_return;
       continue;
     }
+    if ((errno == EMFILE || errno == ENFILE) && budget.CloseOne()) continue;
     Diagnose(DiagnosticLevel::kWarning, "http: accept: " + std::generic_category().message(errno));
     asio::steady_timer retry(loop, kAcceptRetry);
     co_await retry.async_wait(asio::as_tuple(asio::use_awaitable));
@@ -132,7 +144,10 @@ void Server::State::Take(Listener& listener, UniqueFd socket, int family) {
     const int on = 1;
     ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   }
-  if (connections.size() >= options.connections_max) {
+  Peer peer = PeerOf(socket.get());
+  if (!peer.uid && options.uid_of) peer.uid = options.uid_of(peer);
+  const PeerKey key{peer.uid};
+  if (!budget.MakeRoom(key)) {
     static constexpr std::string_view kFull =
         "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\nContent-Length: "
         "0\r\n\r\n";
@@ -140,17 +155,19 @@ void Server::State::Take(Listener& listener, UniqueFd socket, int family) {
       std::ignore = ::send(socket.get(), kFull.data(), kFull.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     return;
   }
-  const Peer peer = PeerOf(socket.get());
   const asio::generic::stream_protocol protocol(family, 0);
   StreamSocket stream(loop.get_executor(), protocol, socket.Release());
   auto transport = listener.tls ? MakeTlsTransport(std::move(stream), *listener.tls)
                                 : MakePlainTransport(std::move(stream));
   auto channel = std::make_shared<Channel>(loop.get_executor(), std::move(transport));
   channel->peer() = peer;
-  tasks.Spawn(Serve(std::move(channel), listener.rules));
+  auto seat = budget.Take(key, [channel] { channel->Close(); });
+  tasks.Spawn(WatchLoop(loop, options.watch, kNewConnection),
+              Serve(std::move(channel), listener.rules, std::move(seat)));
 }
 
-asio::awaitable<void> Server::State::Serve(std::shared_ptr<Channel> channel, FramingRules rules) {
+asio::awaitable<void> Server::State::Serve(std::shared_ptr<Channel> channel, FramingRules rules,
+                                           std::unique_ptr<ConnectionSeat> seat) {
   struct Listed {
     State& state;
     std::list<Connection*>::iterator position;
@@ -159,7 +176,7 @@ asio::awaitable<void> Server::State::Serve(std::shared_ptr<Channel> channel, Fra
       if (state.connections.empty()) state.all_gone.Set();
     }
   };
-  Connection connection(context, std::move(channel), rules);
+  Connection connection(context, std::move(channel), rules, *seat);
   const Listed listed{*this, connections.insert(connections.end(), &connection)};
   all_gone.Reset();
   co_await connection.Run();
@@ -175,7 +192,7 @@ asio::awaitable<void> Server::State::CancelTheRest() {
 Server::Server(asio::io_context& loop, const Router& router) : Server(loop, router, Options()) {}
 
 Server::Server(asio::io_context& loop, const Router& router, Options options)
-    : state_(std::make_unique<State>(loop, router, options)) {
+    : state_(std::make_unique<State>(loop, router, std::move(options))) {
   ::signal(SIGPIPE, SIG_IGN);
 }
 

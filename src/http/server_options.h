@@ -4,8 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 
+#include "http/connection_budget.h"
 #include "http/message.h"
+#include "http/peer.h"
+
+namespace trainyard {
+class LoopWatch;
+}  // namespace trainyard
 
 namespace trainyard::http {
 
@@ -18,7 +25,9 @@ using Admit = std::function<asio::awaitable<Status>(const Request& request)>;
 
 /// The server's limits. Beyond them a client is told so and let go.
 struct ServerOptions {
-  std::size_t connections_max = 10'000;                ///< then 503
+  /// Where `budget` is null. Then connections without a request in flight are closed, and 503 if all have
+  /// one.
+  std::size_t connections_max = 10'000;
   std::size_t head_bytes_max = std::size_t{64} << 10;  ///< request line and header fields; then 431
   std::uint64_t body_bytes_max = std::uint64_t{5}
                                  << 40;  ///< what one object may have (storage v1: 5 TiB); then 413
@@ -26,7 +35,9 @@ struct ServerOptions {
                                   << 10;  ///< of a body that nobody read, to keep the connection
   std::chrono::milliseconds head_wait_max{
       20'000};  ///< from the first byte of a request to the end of its head
-  std::chrono::milliseconds body_wait_max{60'000};   ///< between two bytes of a body
+  std::chrono::milliseconds body_wait_max{60'000};  ///< between two bytes of a body
+  std::uint64_t body_window_bytes_min = 7'200;      ///< of a body in each body_window, 240 a second; then 408
+  std::chrono::milliseconds body_window{30'000};    ///< of waiting for the client
   std::chrono::milliseconds idle_wait_max{120'000};  ///< between two requests
   std::chrono::milliseconds write_wait_max{60'000};  ///< between two bytes that the client takes
   std::chrono::milliseconds close_wait_max{2'000};  ///< for the client to notice the end of a refused request
@@ -34,6 +45,10 @@ struct ServerOptions {
   bool log_requests = false;                        ///< a diagnostic line each, at the debug level
   RequestCounts* counts = nullptr;                  ///< counted there, if there is one; outlives the server
   Admit admit = nullptr;                            ///< null: all requests are
+  ConnectionBudget* budget = nullptr;  ///< shared with other servers; outlives them; null: one of its own
+  LoopWatch* watch = nullptr;          ///< judges the turns of its connections; outlives the server
+  /// The account of a TCP connection, which the budget counts it for; null: nobody's.
+  std::function<std::optional<std::uint32_t>(const Peer& peer)> uid_of;
 };
 
 }  // namespace trainyard::http

@@ -78,21 +78,67 @@ TEST(Server, StaleSocketFileIsReplacedAndRemovedAtTheEnd) {
   }
 }
 
-TEST(Server, TooManyConnectionsAreTold) {
+TEST(Server, TooManyRequestsInFlightAreTold) {
   ServerOptions options;
   options.connections_max = 2;
   TestServer server(options);
   RawClient first(server.port());
   RawClient second(server.port());
-  WaitForConnections(server, 2);
+  first.Send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n");
+  second.Send("POST /echo HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n");
+  first.ReadUntil("100 Continue\r\n\r\n");
+  second.ReadUntil("100 Continue\r\n\r\n");
   RawClient third(server.port());
   EXPECT_EQ(third.ReadToEnd().substr(0, 12), "HTTP/1.1 503");
-  first.ShutdownWrite();
-  EXPECT_EQ(first.ReadToEnd(), "");
-  WaitForConnections(server, 1);
+  first.Send("x");
+  EXPECT_EQ(first.ReadUntil("\r\n\r\nx").substr(0, 12), "HTTP/1.1 200");
   RawClient fourth(server.port());
   fourth.Send(kGet);
   EXPECT_EQ(fourth.ReadUntil("hello").substr(0, 12), "HTTP/1.1 200");
+  EXPECT_EQ(first.ReadToEnd(), "") << "it was idle";
+}
+
+TEST(Server, IdleConnectionsMakeRoomForNewOnes) {
+  ConnectionBudget budget({.connections_max = 3, .known_peer_max = 3});
+  ServerOptions options;
+  options.budget = &budget;
+  TestServer server(options);
+  RawClient used(server.port());
+  used.Send(kGet);
+  EXPECT_TRUE(used.ReadUntil("hello").ends_with("hello"));
+  RawClient silent(server.port());
+  RawClient slow(server.port());
+  slow.Send("GET /he");
+  WaitForConnections(server, 3);
+  RawClient fourth(server.port());
+  EXPECT_EQ(silent.ReadToEnd(), "");
+  fourth.Send(kGet);
+  EXPECT_TRUE(fourth.ReadUntil("hello").ends_with("hello"));
+  RawClient fifth(server.port());
+  EXPECT_NE(slow.ReadToEnd(), "(timeout)");
+  fifth.Send(kGet);
+  EXPECT_TRUE(fifth.ReadUntil("hello").ends_with("hello"));
+  used.Send(kGet);  // the one that was used before stays while there are others
+  EXPECT_TRUE(used.ReadUntil("hello").ends_with("hello"));
+  server.StopAndJoin();
+}
+
+TEST(Server, EventsGoBeforeDownloads) {
+  ConnectionBudget budget({.connections_max = 2, .known_peer_max = 2});
+  ServerOptions options;
+  options.budget = &budget;
+  TestServer server(options);
+  RawClient download(server.port());
+  download.Send("GET /endless HTTP/1.1\r\nHost: h\r\n\r\n");
+  download.ReadUntil("part\n");
+  RawClient events(server.port());
+  events.Send("GET /events HTTP/1.1\r\nHost: h\r\n\r\n");
+  events.ReadUntil("part\n");
+  RawClient third(server.port());
+  third.Send(kGet);
+  EXPECT_TRUE(third.ReadUntil("hello").ends_with("hello"));
+  EXPECT_EQ(events.ReadToEnd(), "\r\n");
+  server.StopAndJoin();
 }
 
 TEST(Server, StopAnswersWhatIsInFlight) {

@@ -15,6 +15,7 @@ namespace trainyard::http {
 namespace {
 
 constexpr std::size_t kReadAheadMax = std::size_t{64} << 10;
+constexpr std::size_t kOneWriteBytesMax = 16384;  // up to here copying is the cheapest
 constexpr std::chrono::hours kWatchWaitMax{24};
 
 /// One stream being written. Its tasks are joined before it goes.
@@ -24,7 +25,7 @@ struct Stream {
 
   Channel& channel;
   StreamBody body;
-  std::optional<Result<std::string>> part;
+  std::optional<Result<StreamPart>> part;
   bool gone = false;
   Event changed;  ///< a part was made, or the client is gone
   TaskGroup tasks;
@@ -53,6 +54,18 @@ std::string ChunkHead(std::size_t size) {
   return text + "\r\n";
 }
 
+asio::awaitable<Status> WritePart(Channel& channel, StreamPart part, bool chunked, Duration write_wait_max) {
+  std::string head = chunked ? ChunkHead(part.size()) : std::string();
+  head += part.text;
+  if (chunked) part.after.append("\r\n");
+  if (part.shared == nullptr || part.shared->size() <= kOneWriteBytesMax) {
+    if (part.shared != nullptr) head += *part.shared;
+    co_return co_await channel.Write(head, part.after, write_wait_max);
+  }
+  TY_CO_RETURN_IF_ERROR(co_await channel.Write(head, *part.shared, write_wait_max));
+  co_return co_await channel.Write(part.after, {}, write_wait_max);
+}
+
 asio::awaitable<Result<bool>> WriteAllParts(Stream& stream, bool chunked, Duration write_wait_max) {
   while (true) {
     stream.part.reset();
@@ -64,12 +77,10 @@ asio::awaitable<Result<bool>> WriteAllParts(Stream& stream, bool chunked, Durati
       if (!stream.part && !stream.gone) stream.changed.Reset();
     }
     if (!stream.part) co_return std::unexpected(Unavailable("the client went away"));
-    Result<std::string> part = *std::exchange(stream.part, std::nullopt);
+    Result<StreamPart> part = *std::exchange(stream.part, std::nullopt);
     if (!part) co_return false;  // the missing last chunk tells the client
-    if (part->empty()) break;
-    const std::string chunk_head = chunked ? ChunkHead(part->size()) : std::string();
-    if (chunked) part->append("\r\n");
-    TY_CO_RETURN_IF_ERROR(co_await stream.channel.Write(chunk_head, *part, write_wait_max));
+    if (part->size() == 0) break;
+    TY_CO_RETURN_IF_ERROR(co_await WritePart(stream.channel, *std::move(part), chunked, write_wait_max));
   }
   if (chunked) TY_CO_RETURN_IF_ERROR(co_await stream.channel.Write("0\r\n\r\n", {}, write_wait_max));
   // Under TLS a read that is cancelled leaves the stream in an unknown state.

@@ -80,9 +80,9 @@ Answer File(Request& request) {
   co_return response;
 }
 
-asio::awaitable<Result<std::string>> NextPart(std::shared_ptr<int> count) {
-  if (++*count > 3) co_return std::string();
-  co_return "part " + std::to_string(*count) + "\n";
+asio::awaitable<Result<StreamPart>> NextPart(std::shared_ptr<int> count) {
+  if (++*count > 3) co_return StreamPart();
+  co_return StreamPart("part " + std::to_string(*count) + "\n");
 }
 
 Answer Stream(Request& /*request*/) {
@@ -94,12 +94,12 @@ Answer Stream(Request& /*request*/) {
   co_return response;
 }
 
-asio::awaitable<Result<std::string>> OnePartThenNone(std::shared_ptr<int> count) {
-  if (++*count == 1) co_return "part\n";
+asio::awaitable<Result<StreamPart>> OnePartThenNone(std::shared_ptr<int> count) {
+  if (++*count == 1) co_return StreamPart("part\n");
   const auto executor = co_await asio::this_coro::executor;
   Event never(executor);
   co_await never.Wait();
-  co_return std::string();
+  co_return StreamPart();
 }
 
 Answer Endless(Request& /*request*/) {
@@ -108,6 +108,12 @@ Answer Endless(Request& /*request*/) {
   StreamBody body;
   body.next = [count] { return OnePartThenNone(count); };
   response.body = std::move(body);
+  co_return response;
+}
+
+Answer Events(Request& request) {
+  TY_CO_TRY(Response response, co_await Endless(request));
+  response.headers.Set("Content-Type", "text/event-stream");
   co_return response;
 }
 
@@ -173,6 +179,7 @@ Router MakeTestRouter() {
   router.Add(Method::kGet, "/file/{size}", File);
   router.Add(Method::kGet, "/stream", Stream);
   router.Add(Method::kGet, "/endless", Endless);
+  router.Add(Method::kGet, "/events", Events);
   router.Add(Method::kGet, "/upgrade", UpgradeToEcho);
   router.Add(Method::kGet, "/query", ShowQuery);
   router.Add(Method::kGet, "/header/{value}", ShowHeader);

@@ -30,7 +30,7 @@ class TemporaryFolder {
 /// Routes: GET /hello "hello"; GET /empty 204; POST /echo the body (at most 16 MiB); POST /length how long
 /// the body was; POST /ignore answers without reading; GET /throw throws; GET /error/{code}; GET
 /// /json/{size}; GET /file/{size} 'f' * size by FileBody; GET /stream three parts; GET /endless one
-/// part, then none until it is cancelled; GET /upgrade echoes; GET
+/// part, then none until it is cancelled; GET /events the same as text/event-stream; GET /upgrade echoes; GET
 /// /query the method and query as text; GET /header/{value} as a field's value; GET /slow answers once
 /// Release() was called.
 [[nodiscard]] Router MakeTestRouter();

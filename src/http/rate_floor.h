@@ -1,0 +1,36 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace trainyard::http {
+
+/// The rate that a sender must keep, on average over windows of the time that it was waited for. The time
+/// that the reader needs does not count. Pure; one thread.
+class RateFloor {
+ public:
+  using Duration = std::chrono::steady_clock::duration;
+
+  /// `bytes_min`: in a window. 0: any rate will do.
+  RateFloor(std::uint64_t bytes_min, Duration window) : bytes_min_(bytes_min), window_(window) {}
+
+  /// So many bytes came, after waiting so long for them; false: that was too slow.
+  [[nodiscard]] bool Came(std::uint64_t bytes, Duration waited) noexcept {
+    bytes_ += bytes;
+    waited_ += waited;
+    if (waited_ < window_) return true;
+    // Whoever was waited for longer owes more.
+    const bool enough = bytes_ >= bytes_min_ * static_cast<std::uint64_t>(waited_ / window_);
+    bytes_ = 0;
+    waited_ = {};
+    return enough;
+  }
+
+ private:
+  std::uint64_t bytes_min_;
+  Duration window_;
+  std::uint64_t bytes_ = 0;
+  Duration waited_{};
+};
+
+}  // namespace trainyard::http

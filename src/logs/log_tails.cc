@@ -10,6 +10,7 @@
 
 #include "async/event.h"
 #include "async/on_pool.h"
+#include "async/turns.h"
 #include "logs/tail_query.h"
 #include "logs/tail_reader.h"
 #include "wire/json.h"
@@ -24,8 +25,10 @@ constexpr std::int64_t kNewJob = -1;
 
 constexpr std::size_t kReadingsShared = 16;
 constexpr std::size_t kJobsSeenMax = 10'000;
+// Tails that read and hand over a batch at the same time; the others wait for their turn, in order.
+constexpr std::size_t kTurnsAtOnce = 4;
 // Of all tails that wait for the same job, so that a crowd does not hold up the lines that it waits for. Few
-// of them are served at once, a thousand five times a second each.
+// of them are served as lines come, a thousand five times a second each.
 constexpr std::size_t kCrowd = 50;
 constexpr std::chrono::microseconds kBatchShare{200};
 
@@ -109,28 +112,29 @@ struct LogTails::Impl {
   std::array<std::shared_ptr<Reading>, kReadingsShared> readings;
   std::size_t next_reading = 0;
   std::uint64_t appends = 0;
+  Turns turns{loop, kTurnsAtOnce};
   asio::thread_pool reads{1};
 };
 
 class LogTails::Live final : public Tail {
  public:
   Live(Impl& tails, std::shared_ptr<const LogQuery> query, TailPosition position)
-      : tails_(tails), query_(std::move(query)), position_(position), wake_(tails.loop) {
+      : tails_(tails), query_(std::move(query)), position_(position), turn_(tails.turns) {
     tails_.live[key_].insert(this);
   }
   ~Live() override { Unlist(); }
   Live(const Live&) = delete;
   Live& operator=(const Live&) = delete;
 
-  void Wake() { wake_.Set(); }
+  void Wake() { turn_.Want(); }
 
   asio::awaitable<Result<TailBatch>> Next(std::chrono::steady_clock::duration wait_max) override {
     const auto give_up_at = std::chrono::steady_clock::now() + wait_max;
     for (;;) {
-      if (caught_up_ && !co_await wake_.WaitFor(give_up_at - std::chrono::steady_clock::now()))
-        co_return TailBatch{};
       co_await LetOthersPass();
-      wake_.Reset();
+      if (!caught_up_) turn_.Want();
+      if (!co_await turn_.WaitFor(give_up_at - std::chrono::steady_clock::now())) co_return TailBatch{};
+      const EndOfTurn end{turn_};
       TY_CO_TRY(PrintedPage page, co_await tails_.Read(query_, position_));
       position_ = page.position;
       caught_up_ = page.caught_up;
@@ -142,6 +146,11 @@ class LogTails::Live final : public Tail {
   }
 
  private:
+  struct EndOfTurn {
+    Turns::Waiter& turn;
+    ~EndOfTurn() { turn.Done(); }
+  };
+
   asio::awaitable<void> LetOthersPass() {
     const std::size_t crowd = tails_.live[key_].size();
     const auto next_at = last_batch_at_ + kBatchShare * crowd;
@@ -170,7 +179,7 @@ class LogTails::Live final : public Tail {
   const std::shared_ptr<const LogQuery> query_;  ///< shared with a read that outlives a cancelled call
   TailPosition position_;
   bool caught_up_ = false;
-  Event wake_;
+  Turns::Waiter turn_;
   std::int64_t key_ = kAnyJob;  ///< under which it is listed
   std::chrono::steady_clock::time_point last_batch_at_;
 };

@@ -30,8 +30,9 @@ class Tail {
 };
 
 /// All live tails of a store: wakes those that may have something when lines became durable, and reads for
-/// them on a thread of its own. Tails that ask the same from the same place share one read. A tail that waits
-/// costs nothing. Loop thread only.
+/// them on a thread of its own. Tails that ask the same from the same place share one read and its
+/// bytes. A tail that waits costs nothing; of those that have something a few at a time have their turn on
+/// the loop (Turns), so that a crowd of tails delays itself and nobody else. Loop thread only.
 ///
 /// Lifecycle: takes the store's OnAppended; the store and the executor outlive it, it outlives its tails. The
 /// destructor joins the thread.

@@ -22,7 +22,7 @@ using sqlite::Statement;
 
 constexpr int kLinesSearchedMax = 20'000;
 constexpr int kChunksPassedMax = 10'000;
-constexpr std::size_t kPageBytesMax = std::size_t{1} << 20;
+constexpr std::size_t kPageBytesMax = std::size_t{256} << 10;  // what a tail holds while its client is slow
 
 // Chunks of one job do not overlap, so the last one that begins at or before a time is the first of interest.
 constexpr std::string_view kOfJob =

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kJsonBytesMax = std::size_t{1} << 20;
 constexpr std::size_t kResultsMax = 1000;
+constexpr std::size_t kFirstPieceBytes = std::size_t{16} << 10;
 constexpr int kNotModified = 304;
 
 Result<std::optional<std::int64_t>> ReadInt(const Request& request, std::string_view name) {
@@ -95,9 +96,11 @@ void TakeHashHeaders(const Request& request, v1::Object& resource) {
 }
 
 awaitable<Result<std::string>> ReadPiece(http::BodyReader& body, std::size_t bytes_max) {
-  std::string piece(bytes_max, '\0');
+  std::string piece;
   std::size_t filled = 0;
-  while (filled < piece.size()) {
+  while (filled < bytes_max) {
+    // Grown with what comes: whoever sends a few bytes and waits holds no more than them.
+    if (filled == piece.size()) piece.resize(std::min(std::max(filled * 2, kFirstPieceBytes), bytes_max));
     const std::span<std::byte> space(reinterpret_cast<std::byte*>(piece.data()) + filled,
                                      piece.size() - filled);
     TY_CO_TRY(const std::size_t got, co_await body.ReadSome(space));

@@ -25,7 +25,7 @@ using http::Request;
 using http::Response;
 
 constexpr std::size_t kThreads = 8;  // requests at a time; others wait
-constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
 constexpr std::size_t kTokenBytesMax = 16 << 10;
 
 /// What belongs to one connection or is said anew, not passed on.

@@ -17,7 +17,6 @@
 #include "jobs/transition.h"
 #include "jobs/trial.h"
 #include "wire/field_mask.h"
-#include "wire/filter.h"
 #include "wire/time.h"
 
 namespace trainyard::control {
@@ -264,33 +263,6 @@ boost::asio::awaitable<Result<Job>> JobService::Get(wire::JobName name) {
 
 /// A filtered page may be short, even empty, and still have a next one: what is looked at in one call is
 /// bounded.
-boost::asio::awaitable<Result<ml::v1::ListJobsResponse>> JobService::List(ListQuery query) {
-  if (query.page_size < 0)
-    co_return std::unexpected(InvalidArgument("page_size", "The page size must not be negative"));
-  TY_CO_TRY(wire::Filter parsed, wire::ParseFilter(query.filter));
-  TY_CO_RETURN_IF_ERROR(wire::CheckFilter(parsed, *Job::descriptor()));
-  auto search = std::make_shared<ListSearch>(std::move(parsed), outside_.clock.Now() - kListedMax);
-  TY_CO_TRY(std::string token, UnbindPageToken(query.page_token, query.filter));
-  int page_size = query.page_size == 0 ? kPageSizeDefault : std::min(query.page_size, kPageSizeMax);
-  ml::v1::ListJobsResponse response;
-  int looked_at = 0;
-  do {
-    store::Journal::Selection selection{.wanted = ListSearch::EndedJobs(search),
-                                        .looked_at_max = kFilteredJobsMax - looked_at};
-    TY_CO_TRY(store::JobPage page,
-              co_await outside_.journal.List(query.project, page_size - response.jobs_size(), token,
-                                             std::move(selection)));
-    for (const v1::JobRecord& record : page.jobs) {
-      TY_CO_TRY(Job job, co_await Show(record, TuningJobs::kListedTrialsMax));
-      if (job.has_end_time() || search->Wants(job)) *response.add_jobs() = std::move(job);
-    }
-    looked_at += page.looked_at;
-    token = search->past_window() ? "" : std::move(page.next_page_token);
-  } while (response.jobs_size() < page_size && !token.empty() && looked_at < kFilteredJobsMax);
-  response.set_next_page_token(BindPageToken(std::move(token), query.filter));
-  co_return response;
-}
-
 boost::asio::awaitable<Result<Job>> JobService::Patch(wire::JobName name, Job patch,
                                                       std::string update_mask) {
   TY_CO_TRY(std::vector<std::string> mask, wire::ParseFieldMask(update_mask, kPatchable));

@@ -38,6 +38,8 @@ class JobService : public engine::ReplicaLinkObserver, private TrialHost {
   static constexpr int kPageSizeDefault = 20;
   static constexpr int kPageSizeMax = 100;
   static constexpr int kFilteredJobsMax = 1'000;  ///< looked at in one filtered List: about 10 ms
+  /// A page of large jobs is shorter than asked for: nothing is added to one that is this large.
+  static constexpr std::size_t kListedBytesMax = std::size_t{512} << 10;
   /// Older jobs are kept but not listed. Source: spec api.md section 2.
   static constexpr std::chrono::days kListedMax{90};
 

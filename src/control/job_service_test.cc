@@ -258,6 +258,19 @@ TEST_F(JobServiceTest, ListsNewestFirstInPages) {
   EXPECT_EQ(token_, "");
 }
 
+TEST_F(JobServiceTest, APageOfLargeJobsEndsEarly) {
+  ml::v1::Job large = MakeJob("x");
+  large.mutable_training_input()->clear_args();
+  large.mutable_training_input()->add_args(std::string(60'000, 'a'));
+  for (int i = 0; i < 40; ++i) {
+    large.set_job_id("x" + std::to_string(i));
+    ASSERT_TRUE(Create(large));
+  }
+  EXPECT_THAT(Ids({.page_size = 100}), testing::SizeIs(25));
+  EXPECT_THAT(Ids({.page_size = 100, .page_token = token_}), testing::SizeIs(15));
+  EXPECT_EQ(token_, "");
+}
+
 TEST_F(JobServiceTest, ListFilters) {
   for (const char* job_id : {"a", "b", "c", "d", "e"}) ASSERT_TRUE(Create(MakeJob(job_id)));
   EndJob("b");

@@ -3,6 +3,7 @@
 #include <google/protobuf/struct.pb.h>
 
 #include <array>
+#include <chrono>
 #include <initializer_list>
 #include <span>
 
@@ -100,6 +101,29 @@ void PrintRequests(const http::RequestCounts& counts, PrometheusText& text) {
     text.Add({{"code", std::to_string(digit) + "xx"}}, static_cast<double>(counts.by_class.at(digit)));
 }
 
+void PrintConnections(const http::ConnectionBudget& connections, PrometheusText& text) {
+  text.Family("trainyard_http_connections", "gauge", "Clients' connections.");
+  text.Add(static_cast<double>(connections.size()));
+  text.Family("trainyard_http_connections_closed_total", "counter",
+              "Connections without a request in flight that were closed to make room for others.");
+  text.Add(static_cast<double>(connections.closed()));
+  text.Family("trainyard_http_connections_refused_total", "counter",
+              "Connections turned away because all others had a request in flight.");
+  text.Add(static_cast<double>(connections.refused()));
+}
+
+void PrintLoop(const LoopWatch& loop, PrometheusText& text) {
+  const auto seconds = [](LoopWatch::Duration duration) {
+    return std::chrono::duration<double>(duration).count();
+  };
+  text.Family("trainyard_loop_turn_longest_seconds", "gauge", "The longest turn of the loop so far.");
+  text.Add(seconds(loop.longest()));
+  text.Family("trainyard_loop_stalls_total", "counter",
+              "Turns of the loop that were too long, by what they were doing.");
+  for (const auto& [cause, stalls] : loop.stalls())
+    text.Add({{"cause", cause}}, static_cast<double>(stalls.count));
+}
+
 /// A living replica's last sample, with the labels of its values.
 struct ReplicaSample {
   PrometheusText::Labels labels;
@@ -185,6 +209,8 @@ awaitable<Result<Response>> Print(MetricsSources sources) {
   PrometheusText text;
   PrintJobs(sources.jobs.Count(), text);
   PrintRequests(sources.requests, text);
+  PrintConnections(sources.connections, text);
+  PrintLoop(sources.loop, text);
   const std::vector<ReplicaSample> replicas = LivingReplicas(sources);
   PrintReplicas(replicas, text);
   PrintAccelerators(replicas, text);

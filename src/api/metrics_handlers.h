@@ -1,6 +1,8 @@
 #pragma once
 
+#include "async/loop_watch.h"
 #include "control/job_service.h"
+#include "http/connection_budget.h"
 #include "http/request_counts.h"
 #include "http/router.h"
 #include "metrics/usage_history.h"
@@ -12,6 +14,8 @@ struct MetricsSources {
   control::JobService& jobs;
   metrics::UsageHistory& usage;
   const http::RequestCounts& requests;
+  const http::ConnectionBudget& connections;
+  const LoopWatch& loop;
 };
 
 /// GET /metrics (Prometheus' text format) and GET /trainyard/v1/projects/P/jobs/J/metrics, which answers as

@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <optional>
 #include <string_view>
+#include <tuple>
 
+#include "async/descriptor_limit.h"
 #include "async/diagnostics.h"
 #include "replica/main.h"
 #include "replica/oci_container.h"
@@ -23,6 +25,7 @@ constexpr mode_t kUmask = 022;
 struct Arguments {
   SupervisorOptions options;
   std::string attempt_dir;
+  std::uint64_t descriptors = 0;  ///< what the program may open; 0: as we may
 };
 
 std::optional<std::int64_t> Value(std::string_view argument, std::string_view name) {
@@ -42,6 +45,8 @@ std::optional<Arguments> ParseArguments(int argc, char** argv) {
       arguments.options.spool_bytes_max = *bytes;
     } else if (const auto wait = Value(argument, "--output-wait-max-ms=")) {
       arguments.options.output_wait_max = std::chrono::milliseconds(*wait);
+    } else if (const auto descriptors = Value(argument, "--descriptors="); descriptors && *descriptors > 0) {
+      arguments.descriptors = static_cast<std::uint64_t>(*descriptors);
     } else if (const auto fence = Value(argument, "--fence=");
                fence && *fence <= static_cast<int>(Fence::kNone)) {
       arguments.options.best_fence = static_cast<Fence>(*fence);
@@ -78,7 +83,9 @@ int RunReplica(int argc, char** argv, ProgramSource& source) {
   auto arguments = ParseArguments(argc, argv);
   if (!arguments) {
     std::fputs(
-        "usage: trainyard replica [--fence=N] [--spool-bytes-max=N] [--output-wait-max-ms=N] ATTEMPT_DIR\n",
+        "usage: trainyard replica [--descriptors=N] [--fence=N] [--spool-bytes-max=N] "
+        "[--output-wait-max-ms=N] "
+        "ATTEMPT_DIR\n",
         stderr);
     return 1;
   }
@@ -88,6 +95,8 @@ int RunReplica(int argc, char** argv, ProgramSource& source) {
   prctl(PR_SET_NAME, "trainyard-repl");
   umask(kUmask);
   prctl(PR_SET_CHILD_SUBREAPER, 1);  // what loses its init process comes to us to be killed
+  // Ours too: all that we start inherits it.
+  if (arguments->descriptors > 0) std::ignore = LowerDescriptorLimit(0, arguments->descriptors);
   auto setup = SetUp(std::move(*arguments));
   if (!setup) {
     Diagnose(DiagnosticLevel::kError, setup.error().message);

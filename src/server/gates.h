@@ -19,6 +19,8 @@ class Gates {
   Gates(const ServeOptions& options, boost::asio::any_io_executor loop, boost::asio::thread_pool& pool,
         const std::string& attempts_dir);
 
+  /// For http::ServerOptions::uid_of.
+  [[nodiscard]] const access::PeerUids& uids() const noexcept { return uids_; }
   /// Users and supervisors: the server's account and root.
   [[nodiscard]] const access::Gate& administration() const noexcept { return administration_; }
   /// Training programs: the same, and the accounts that attempts run as.

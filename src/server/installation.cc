@@ -4,6 +4,9 @@
 #include <cstring>
 #include <filesystem>
 
+#include "async/descriptor_limit.h"
+#include "async/diagnostics.h"
+#include "async/watched_executor.h"
 #include "environment/python_probe.h"
 #include "environment/site_hook.h"
 #include "image/image.h"
@@ -16,6 +19,8 @@ namespace trainyard::server {
 namespace {
 
 constexpr unsigned kFileThreads = 2;
+/// From here on there are as many connections as http::PlanDescriptors gives to anybody.
+constexpr std::uint64_t kDescriptorsWanted = 32'768;
 /// Each may wait for a registry.
 constexpr unsigned kLookupThreads = 4;
 
@@ -34,6 +39,30 @@ std::int64_t DiskBytes(const std::string& folder) {
   return error ? 0 : static_cast<std::int64_t>(space.capacity);
 }
 
+/// How many clients can be served at once with the descriptors that this process may have: all that it can
+/// get.
+std::size_t ClientConnectionsMax() {
+  const std::uint64_t descriptors = RaiseDescriptorLimit();
+  const http::DescriptorPlan plan = http::PlanDescriptors(descriptors);
+  if (descriptors < kDescriptorsWanted) {
+    Diagnose(DiagnosticLevel::kWarning,
+             "this process may have " + std::to_string(descriptors) +
+                 " descriptors (ulimit -Hn): enough for " + std::to_string(plan.clients) +
+                 " clients at once and " + std::to_string(plan.supervisors) +
+                 " replicas. Idle clients are disconnected when there are more; raise the hard limit to " +
+                 std::to_string(kDescriptorsWanted));
+  }
+  return plan.clients;
+}
+
+/// Programs of users get the limit that the server had: some cannot use descriptors beyond 1,023.
+std::vector<std::string> SupervisorArguments() {
+  std::vector<std::string> arguments = {"replica"};
+  if (const auto former = FormerDescriptorLimit())
+    arguments.push_back("--descriptors=" + std::to_string(*former));
+  return arguments;
+}
+
 /// null where nothing runs containers.
 control::ImageResolver MakeResolver(const ServeOptions& options, const DataDirectory& data,
                                     const ContainerEngine& engine) {
@@ -49,6 +78,14 @@ control::ImageResolver MakeResolver(const ServeOptions& options, const DataDirec
 
 }  // namespace
 
+Installation::Foundation::Foundation(ContainerEngine engine, unsigned file_threads, unsigned lookup_threads,
+                                     LoopWatch::Duration turn_max, std::size_t connections_max)
+    : container_engine(std::move(engine)),
+      files(file_threads),
+      image_lookups(lookup_threads),
+      watch(turn_max),
+      connections({.connections_max = connections_max, .known_peer_max = connections_max / 4 * 3}) {}
+
 Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context& loop,
                                                          const ServeOptions& options) {
   TY_TRY(DataDirectory data, DataDirectory::Open(options.data_dir));
@@ -57,7 +94,8 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
   TY_TRY(environment::Catalogue catalogue, environment::Catalogue::Load(data.environments_dir()));
   TY_TRY(ContainerEngine container_engine, FindContainerEngine(options.containers, options.network));
   SayContainerEngine(container_engine);
-  auto foundation = std::make_unique<Foundation>(std::move(container_engine), kFileThreads, kLookupThreads);
+  auto foundation = std::make_unique<Foundation>(std::move(container_engine), kFileThreads, kLookupThreads,
+                                                 options.loop_turn_max, ClientConnectionsMax());
   TY_TRY(Stores stores, OpenStores(loop, options, data, *foundation));
   return std::unique_ptr<Installation>(new Installation(loop, options, std::move(data), std::move(secret),
                                                         std::move(catalogue), std::move(foundation),
@@ -72,15 +110,18 @@ Result<Installation::Stores> Installation::OpenStores(boost::asio::io_context& l
   TY_TRY(stores.writer, store::SqliteJobStore::Open(data.jobs_db()));
   TY_TRY(stores.reader, store::SqliteJobStore::OpenReader(data.jobs_db()));
   TY_TRY(stores.logs, logs::SqliteLogStore::Open(loop, clock, data.logs_db()));
-  TY_TRY(stores.tails, logs::LogTails::Open(loop.get_executor(), *stores.logs, data.logs_db()));
-  TY_TRY(stores.usage, metrics::UsageHistory::Open(loop.get_executor(), clock, data.Path("metrics.db")));
+  TY_TRY(stores.tails, logs::LogTails::Open(WatchLoop(loop, &foundation.watch, "tails of logs"), *stores.logs,
+                                            data.logs_db()));
+  TY_TRY(stores.usage, metrics::UsageHistory::Open(WatchLoop(loop, &foundation.watch, "use of replicas"),
+                                                   clock, data.Path("metrics.db")));
   TY_TRY(stores.buckets,
          storage::Buckets::Open({.data = data.Path(""),
                                  .create_on_use = options.create_buckets,
                                  .elsewhere = {options.bucket_dirs.begin(), options.bucket_dirs.end()},
                                  .real = {options.real_buckets.begin(), options.real_buckets.end()}},
                                 clock, foundation.files));
-  TY_TRY(stores.studies, studies::StudyService::Open(loop.get_executor(), clock, data.Path("studies.db")));
+  TY_TRY(stores.studies, studies::StudyService::Open(WatchLoop(loop, &foundation.watch, "studies"), clock,
+                                                     data.Path("studies.db")));
   return stores;
 }
 
@@ -126,17 +167,19 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
       foundation_(std::move(foundation)),
       gates_(options, loop.get_executor(), foundation_->image_lookups, data_.attempts_dir()),
       stores_(std::move(stores)),
-      container_upkeep_(loop.get_executor(), foundation_->image_lookups,
+      container_upkeep_(WatchLoop(loop, &foundation_->watch, "upkeep of images"), foundation_->image_lookups,
                         UpkeepOptions(options.containers, data_, foundation_->container_engine)),
       journal_(loop, *stores_.writer, *stores_.reader),
-      engine_(loop.get_executor(), {.supervisor_program = "/proc/self/exe"}),
+      engine_(WatchLoop(loop, &foundation_->watch, "engine"),
+              {.supervisor_program = "/proc/self/exe", .supervisor_arguments = SupervisorArguments()}),
       capacity_(MachineCapacity(options.capacity)),
       devices_(MachineDevices(options)),
-      admissions_(loop.get_executor(), capacity_, control::IsPortFree, options.network, devices_),
+      admissions_(WatchLoop(loop, &foundation_->watch, "admissions"), capacity_, control::IsPortFree,
+                  options.network, devices_),
       settings_(MakeSettings(options, data_, foundation_->container_engine, std::move(secret))),
       maker_(*stores_.buckets, catalogue_, foundation_->clock,
              MakePolicy(options, data_, *foundation_, capacity_, devices_)),
-      jobs_({.loop = loop.get_executor(),
+      jobs_({.loop = WatchLoop(loop, &foundation_->watch, "jobs"),
              .journal = journal_,
              .logs = *stores_.logs,
              .engine = engine_,
@@ -163,6 +206,8 @@ void Installation::AddRoutes() {
       .usage = *stores_.usage,
       .request_quota = request_quota_,
       .request_counts = request_counts_,
+      .connections = foundation_->connections,
+      .loop = foundation_->watch,
       .metadata = {.project = options_.project,
                    .universe_domain = [this] { return "localhost:" + std::to_string(tls_port_); },
                    .access_token = [this](std::string_view host) { return TokenForHost(settings_, host); }}};

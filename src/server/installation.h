@@ -6,10 +6,12 @@
 #include <memory>
 #include <string>
 
+#include "async/loop_watch.h"
 #include "async/system_clock.h"
 #include "control/job_service.h"
 #include "control/request_quota.h"
 #include "engine/local/local_engine.h"
+#include "http/connection_budget.h"
 #include "http/request_counts.h"
 #include "http/router.h"
 #include "logs/log_tails.h"
@@ -54,6 +56,9 @@ class Installation {
   [[nodiscard]] const http::Router& supervisor_routes() const noexcept { return supervisor_routes_; }
   [[nodiscard]] const Gates& gates() const noexcept { return gates_; }
   [[nodiscard]] http::RequestCounts& request_counts() noexcept { return request_counts_; }
+  /// Of all clients, for every server of this process but one for supervisors alone.
+  [[nodiscard]] http::ConnectionBudget& connections() noexcept { return foundation_->connections; }
+  [[nodiscard]] LoopWatch& watch() noexcept { return foundation_->watch; }
 
  private:
   /// The databases and folders below the data directory.
@@ -72,8 +77,10 @@ class Installation {
     ContainerEngine container_engine;
     boost::asio::thread_pool files;
     boost::asio::thread_pool image_lookups;
-    Foundation(ContainerEngine engine, unsigned file_threads, unsigned lookup_threads)
-        : container_engine(std::move(engine)), files(file_threads), image_lookups(lookup_threads) {}
+    LoopWatch watch;
+    http::ConnectionBudget connections;
+    Foundation(ContainerEngine engine, unsigned file_threads, unsigned lookup_threads,
+               LoopWatch::Duration turn_max, std::size_t connections_max);
   };
 
   [[nodiscard]] static Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& options,

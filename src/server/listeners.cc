@@ -56,7 +56,11 @@ std::map<std::string, std::string> ReplicaEnvironment(const ServeOptions& option
 }  // namespace
 
 http::ServerOptions OptionsOf(Purpose purpose, const ServeOptions& options, Installation& installation) {
-  http::ServerOptions chosen{.log_requests = options.verbose};
+  http::ServerOptions chosen{.log_requests = options.verbose, .watch = &installation.watch()};
+  if (purpose != Purpose::kSupervisors) {  // they have room of their own, whatever clients do
+    chosen.budget = &installation.connections();
+    chosen.uid_of = [&uids = installation.gates().uids()](const http::Peer& peer) { return uids.Find(peer); };
+  }
   switch (purpose) {
     case Purpose::kAdministration:
       chosen.counts = &installation.request_counts();

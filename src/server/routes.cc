@@ -41,7 +41,11 @@ void AddAdministrationRoutes(http::Router& router, const ApiParts& parts) {
   api::AddPolicyRoutes(ml, parts.jobs);
   api::AddShellRoutes(router, parts.jobs);
   api::AddStatusRoutes(router, parts.jobs);
-  api::AddMetricsRoutes(router, {.jobs = parts.jobs, .usage = parts.usage, .requests = parts.request_counts});
+  api::AddMetricsRoutes(router, {.jobs = parts.jobs,
+                                 .usage = parts.usage,
+                                 .requests = parts.request_counts,
+                                 .connections = parts.connections,
+                                 .loop = parts.loop});
   api::AddMaintenanceRoute(router, parts.jobs);
 }
 

@@ -3,12 +3,17 @@
 #include "api/metadata_handlers.h"
 #include "http/router.h"
 
+namespace trainyard {
+class LoopWatch;
+}  // namespace trainyard
+
 namespace trainyard::control {
 class JobService;
 class RequestQuota;
 }  // namespace trainyard::control
 
 namespace trainyard::http {
+class ConnectionBudget;
 struct RequestCounts;
 }  // namespace trainyard::http
 
@@ -41,6 +46,8 @@ struct ApiParts {
   metrics::UsageHistory& usage;
   control::RequestQuota& request_quota;
   const http::RequestCounts& request_counts;
+  const http::ConnectionBudget& connections;
+  const LoopWatch& loop;
   api::MetadataAnswers metadata;
 };
 

@@ -114,6 +114,7 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
   std::string listen = "127.0.0.1:8470";
   options.data_dir = DefaultDataDir();
   std::int64_t grace_seconds = options.stop_grace.count();
+  std::int64_t turn_milliseconds = options.loop_turn_max.count();
   double restart_seconds = std::chrono::duration<double>(options.restart_pause).count();
   const std::map<std::string, environment::FallbackPolicy> fallbacks{
       {"nearest", environment::FallbackPolicy::kNearest}, {"none", environment::FallbackPolicy::kNone}};
@@ -216,6 +217,11 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
          "as long, up to 60 s")
       ->check(CLI::Range(0.0, 60.0))
       ->capture_default_str();
+  app.add_option("--loop-turn-max", turn_milliseconds,
+                 "milliseconds that one piece of work may hold up all others; what takes longer is named in "
+                 "the log and counted in /metrics")
+      ->check(CLI::Range(1, 3'600'000))
+      ->capture_default_str();
   app.add_flag("!--no-create-buckets", options.create_buckets,
                "refuse job-dirs and uploads that name a bucket which is not there");
   app.add_flag("--verbose", options.verbose, "say more on stderr");
@@ -259,6 +265,7 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
     return false;
   }
   options.data_dir = std::filesystem::absolute(options.data_dir).lexically_normal().string();
+  options.loop_turn_max = std::chrono::milliseconds(turn_milliseconds);
   options.stop_grace = std::chrono::seconds(grace_seconds);
   options.restart_pause =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(restart_seconds));

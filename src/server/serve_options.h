@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "access/account_rules.h"
+#include "async/loop_watch.h"
 #include "control/request_quota.h"
 #include "control/runtime_choice.h"
 #include "environment/catalogue.h"
@@ -48,6 +49,7 @@ struct ServeOptions {
   std::chrono::milliseconds restart_pause{1'000};      ///< before the second restart of a replica; doubles
   std::int64_t job_log_bytes_max = 10'000'000'000;     ///< kept of a job's programs' output; 0: all
   std::int64_t replica_log_bytes_max = 5'000'000'000;  ///< the same of one attempt of a replica
+  std::chrono::milliseconds loop_turn_max = LoopWatch::kTurnMax;  ///< beyond it is a stall
   bool create_buckets = true;
   bool verbose = false;
 };

@@ -54,8 +54,8 @@ def runtime(environments, tmp_path_factory):
 def make_server(tmp_path, environments):
     servers = []
 
-    def make(*flags, data=None):
-        servers.append(Server(data or tmp_path / f"data{len(servers)}", *flags, environments=environments))
+    def make(*flags, data=None, preexec=None):
+        servers.append(Server(data or tmp_path / f"data{len(servers)}", *flags, environments=environments, preexec=preexec))
         return servers[-1]
 
     yield make

@@ -17,11 +17,13 @@ RUNTIME = "0.1"  # this machine's Python and what building a package takes: read
 class Server:
     """`trainyard serve` on a data directory; may be killed and started again."""
 
-    def __init__(self, data, *flags, environments=None, program=None):
-        """`environments`: a folder of built environments to share with other servers. `program`: another than PROGRAM."""
+    def __init__(self, data, *flags, environments=None, program=None, preexec=None):
+        """`environments`: a folder of built environments to share with other servers. `program`: another than PROGRAM. `preexec`: run in the new
+        process first."""
         self.data = pathlib.Path(data)
         self.program = program
         self.flags = flags
+        self.preexec = preexec
         self.data.mkdir(parents=True, exist_ok=True)
         if environments:
             (self.data / "environments").symlink_to(environments)
@@ -39,7 +41,7 @@ class Server:
         self.log = open(self.data / "server.log", "ab")
         self.process = subprocess.Popen(
             [str(self.program or PROGRAM), "serve", "--data", str(self.data), "--listen", "127.0.0.1:0", "--default-runtime", RUNTIME,
-             *self.flags], stdout=subprocess.PIPE, stderr=self.log, text=True)
+             *self.flags], stdout=subprocess.PIPE, stderr=self.log, text=True, preexec_fn=self.preexec)
         line = self.process.stdout.readline()
         assert line.startswith("listening on http://"), (line, self.stderr())
         self.url = line.split()[-1]

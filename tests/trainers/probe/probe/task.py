@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import resource
 import signal
 import socket
 import sys
@@ -24,6 +25,8 @@ def main() -> None:
             print("ENVIRONMENT " + json.dumps(dict(os.environ)), flush=True)
         elif word == "host":
             print("HOST " + socket.gethostname(), flush=True)
+        elif word == "descriptors":  # how many it may have open
+            print(f"DESCRIPTORS {resource.getrlimit(resource.RLIMIT_NOFILE)[0]}", flush=True)
         elif word == "count":  # lines, numbered
             for number in range(int(next(words))):
                 print(f"line {number:07d}")

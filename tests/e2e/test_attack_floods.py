@@ -229,8 +229,8 @@ def test_tails_beside_a_chatty_job(server, upload, count, readers):
                             params={"resourceNames": "projects/p", "filter": job_filter}).prepare().path_url
     before = resident_bytes(server)
     with flood(server, count, head("GET", path)) as sockets:
-        server.submit("chatty", packageUris=[upload(server, "probe")], pythonModule="probe.task", args=["count", "100000"])
-        threads = [threading.Thread(target=drain, args=(opened, b"line 0099999"), daemon=True) for opened in sockets[:readers]]
+        server.submit("chatty", packageUris=[upload(server, "probe")], pythonModule="probe.task", args=["count", "40000"])
+        threads = [threading.Thread(target=drain, args=(opened, b"line 0039999"), daemon=True) for opened in sockets[:readers]]
         for thread in threads[:20]:  # these have to come to the end; the others hold their places
             thread.start()
         server.wait_for_text("chatty", "line 0002000")

@@ -157,7 +157,8 @@ int Run(const Options& options) {
   const placement::Capacity capacity{
       .mode = placement::Capacity::Mode::kShare, .cpus = 1024, .memory_bytes = std::int64_t{1} << 45};
   control::Admissions admissions(loop.get_executor(), capacity, control::IsPortFree);
-  const control::Settings settings{.attempts_dir = options.folder / "attempts", .secret = "secret"};
+  const control::Settings settings{.attempts_dir = options.folder / "attempts",
+                                   .keys = control::Keys::Derive("secret")};
   const environment::Catalogue catalogue = OneRuntime();
   control::JobMaker maker(
       *buckets, catalogue, clock,

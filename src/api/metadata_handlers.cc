@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cluster/project_number.h"
+#include "control/access_token.h"
 
 namespace trainyard::api {
 
@@ -30,24 +31,23 @@ std::string AccountJson() {
 }
 
 /// Tokens are of characters that JSON needs not escape.
-std::string TokenJson(const std::string& token) {
+Response TokenAnswer(const std::string& token) {
   std::string json = R"({"access_token":")";
-  json.append(token).append(R"(","expires_in":3600,"token_type":"Bearer"})");
-  return json;
-}
-
-/// Kept by nobody on the way.
-Response TokenResponse(const std::string& token) {
-  Response response = Flavored(Response::Json(TokenJson(token)));
+  json.append(token).append(R"(","expires_in":)").append(std::to_string(control::kAccessTokenLife.count()));
+  json.append(R"(,"token_type":"Bearer"})");
+  Response response = Response::Json(std::move(json));
   response.headers.Set("Cache-Control", "no-store");
-  return response;
+  return Flavored(std::move(response));
 }
 
 awaitable<Result<Response>> Answer(Response response) { co_return Flavored(std::move(response)); }
 
 awaitable<Result<Response>> AccountItem(const MetadataAnswers& answers, Request& request) {
   const std::string& item = request.Parameter("item");
-  if (item == "token") co_return TokenResponse(answers.access_token(request.host));
+  if (item == "token") {
+    TY_CO_TRY(const std::string token, co_await answers.access_token(request.host));
+    co_return TokenAnswer(token);
+  }
   if (item == "email") co_return Flavored(Response::Text(std::string(kAccount)));
   if (item == "scopes") co_return Flavored(Response::Text(std::string(kScope) + "\n"));
   co_return Flavored(Response::Text("not found\n", 404));
@@ -83,12 +83,6 @@ void AddMetadataRoutes(http::Router& router, MetadataAnswers answers) {
     router.Add(Method::kGet, folder + "/{item}",
                [shared](Request& request) { return AccountItem(*shared, request); });
   }
-}
-
-void AddTokenRoute(http::Router& router, std::function<std::string(std::string_view host)> access_token) {
-  router.Add(http::Method::kPost, "/token", [access_token = std::move(access_token)](Request& request) {
-    return Answer(TokenResponse(access_token(request.host)));
-  });
 }
 
 void AddHealthRoute(http::Router& router) {

@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <string>
-#include <string_view>
 
 #include "http/router.h"
 
@@ -16,15 +15,11 @@ struct MetadataAnswers {
   std::string project;
   /// "localhost:PORT" of the TLS listener; asked late, because the port is known only when it listens.
   std::function<std::string()> universe_domain;
-  /// The token for who asks under this host name (the Host field).
-  std::function<std::string(std::string_view host)> access_token;
+  /// A new access token for who asks under this host name (the Host field), or why there is none.
+  std::function<boost::asio::awaitable<Result<std::string>>(const std::string& host)> access_token;
 };
 
 void AddMetadataRoutes(http::Router& router, MetadataAnswers answers);
-
-/// `POST /token` of oauth2.googleapis.com: programs that bring a service account's key ask it for a token.
-/// Whatever they sign, they get one that is worth something only here.
-void AddTokenRoute(http::Router& router, std::function<std::string(std::string_view host)> access_token);
 
 /// `/healthz`: "ok" while the loop turns.
 void AddHealthRoute(http::Router& router);

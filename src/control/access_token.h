@@ -1,26 +1,45 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include "control/settings.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "control/keys.h"
 
-/// Access tokens that are worth something only in this installation, one per attempt, and how the metadata
-/// server knows which replica asks: each has a host name of its own for it, which nobody else can guess.
-/// Functions of the installation's secret: the same after a restart. Pure: any thread.
+/// Access tokens that are worth something only in this installation, and how the metadata server knows which
+/// replica asks: each has a host name of its own for it, which nobody else can guess. Pure: any thread.
 namespace trainyard::control {
 
-/// "ATTEMPT.MAC" and wire::kMetadataSuffix.
-[[nodiscard]] std::string MetadataHostName(const Settings& settings, const std::string& attempt_id);
+/// "ATTEMPT.MAC" and wire::kMetadataSuffix. The same after a restart: the replica's hosts file has it.
+[[nodiscard]] std::string MetadataHostName(const Keys& keys, const std::string& attempt_id);
 /// The attempt whose name a Host field has (a port is ignored); nothing for every other text.
-[[nodiscard]] std::optional<std::string> AttemptOfHost(const Settings& settings, std::string_view host);
+[[nodiscard]] std::optional<std::string> AttemptOfHost(const Keys& keys, std::string_view host);
 
-/// "ya29.trainyard.OWNER.MAC": the attempt's token, or with kAnyReplica that of replicas which could not be
-/// told apart (they asked under Google's own name for the metadata server).
-[[nodiscard]] std::string AccessToken(const Settings& settings, const std::string& owner);
+/// What an access token says. Clients take its text for opaque.
+struct AccessToken {
+  std::string owner;  ///< an attempt's id, or one of the two below
+  std::string nonce;  ///< letters and digits: no two tokens are the same
+  std::chrono::sys_seconds expires;
+  friend bool operator==(const AccessToken&, const AccessToken&) = default;
+};
+/// Replicas that could not be told apart: they asked under Google's own name for the metadata server.
 inline constexpr const char* kAnyReplica = "any-replica";
-/// Whose token it is; nothing for a text that AccessToken does not make.
-[[nodiscard]] std::optional<std::string> OwnerOfToken(const Settings& settings, std::string_view token);
+/// Who asked at the administration's sockets.
+inline constexpr const char* kAdministration = "administration";
+
+/// What clients are told; source: spec access.md section 3.
+inline constexpr std::chrono::seconds kAccessTokenLife{3'600};
+
+/// "ya29.trainyard.OWNER.EXPIRES.NONCE.MAC".
+[[nodiscard]] std::string PrintAccessToken(const Keys& keys, const AccessToken& token);
+
+/// Whether the text claims to be an access token of some installation of Trainyard.
+[[nodiscard]] bool LooksLikeAccessToken(std::string_view text);
+
+/// kUnauthenticated: not one that this installation made, or expired.
+[[nodiscard]] Result<AccessToken> ReadAccessToken(const Keys& keys, std::string_view text, SysTime now);
 
 }  // namespace trainyard::control

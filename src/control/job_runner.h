@@ -80,6 +80,8 @@ class JobRunner {
   void OnClosed(const engine::ReplicaLink* link, int replica);
   void OnGone(int replica, int attempt);
 
+  /// The attempt is the replica's current one and its end is not recorded.
+  [[nodiscard]] bool IsOpen(int replica, int attempt) const;
   /// Position of the attempt's replica in the record; -1 if the job has no such replica.
   [[nodiscard]] int FindReplica(const std::string& task_name) const;
 
@@ -108,8 +110,6 @@ class JobRunner {
   boost::asio::awaitable<void> RemoveAttempt(int replica, int attempt);
   void SweepLeftover(const AttemptKey& key);
   bool SetExit(int replica, int attempt, replica::v1::ExitRecord exit);
-  /// The attempt is the replica's current one and its end is not recorded.
-  [[nodiscard]] bool IsOpen(int replica, int attempt) const;
   [[nodiscard]] replica::v1::Manifest ManifestOf(int replica, int attempt) const;
   [[nodiscard]] std::chrono::milliseconds retry_pause() const { return outside_.settings.retry_pause; }
 

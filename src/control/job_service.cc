@@ -422,16 +422,6 @@ void JobService::OnGone(const std::string& attempt_id) {
   attempt.runner->OnGone(attempt.replica, attempt.number);
 }
 
-JobService::Attempt JobService::FindAttempt(std::string_view attempt_id) const {
-  std::optional<AttemptName> name = ParseAttemptId(attempt_id);
-  if (!name) return {};
-  auto runner = runners_.find(name->job_uid);
-  if (runner == runners_.end()) return {};
-  int replica = runner->second->FindReplica(name->task_name);
-  if (replica < 0) return {};
-  return {.runner = runner->second.get(), .replica = replica, .number = name->attempt};
-}
-
 /// The job as the API shows it: with its place in the queue, and the revision as etag.
 Job JobService::Present(const v1::JobRecord& record) const {
   Job job = record.job();

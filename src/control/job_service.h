@@ -86,6 +86,9 @@ class JobService : public engine::ReplicaLinkObserver, private TrialHost {
   /// Recorded when it returns. Errors as MaintenanceOf, and kNotFound.
   boost::asio::awaitable<Status> Maintain(wire::JobName name, std::string task_name);
 
+  /// Whether the attempt is one that the installation started and whose end is not recorded.
+  boost::asio::awaitable<bool> Lives(std::string attempt_id);
+
   /// All that is recorded of the job. kNotFound.
   boost::asio::awaitable<Result<v1::JobRecord>> Record(wire::JobName name);
   [[nodiscard]] Figures Count() const;

@@ -1,11 +1,6 @@
 #include "control/manifest.h"
 
-#include <openssl/crypto.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
-
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 #include "base/check.h"
@@ -20,16 +15,6 @@
 namespace trainyard::control {
 
 namespace {
-
-std::string Hex(const unsigned char* bytes, unsigned size) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (unsigned i = 0; i < size; ++i) {
-    text += kDigits[bytes[i] >> 4];
-    text += kDigits[bytes[i] & 15];
-  }
-  return text;
-}
 
 const ml::v1::ReplicaConfig& ConfigOf(const ml::v1::TrainingInput& input, replica::v1::TaskType type) {
   for (const cluster::Role& role : cluster::Roles(input))
@@ -116,7 +101,7 @@ void AddGoogleFront(const Settings& settings, replica::v1::Manifest& manifest) {
   if (isolated) front.set_address("127.0.0.1");
   if (front.address().empty() || (!isolated && !settings.front_metadata)) return;
   front.add_host_names(std::string(wire::kGoogleMetadataHost));
-  front.add_host_names(MetadataHostName(settings, manifest.attempt_id()));
+  front.add_host_names(MetadataHostName(settings.keys, manifest.attempt_id()));
 }
 
 }  // namespace
@@ -198,18 +183,11 @@ replica::v1::Cluster MakeCluster(const v1::JobRecord& job) {
 }
 
 std::string AttemptToken(const Settings& settings, const std::string& attempt_id) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned size = 0;
-  const unsigned char* made = HMAC(
-      EVP_sha256(), settings.secret.data(), static_cast<int>(settings.secret.size()),
-      reinterpret_cast<const unsigned char*>(attempt_id.data()), attempt_id.size(), digest.data(), &size);
-  TY_CHECK(made != nullptr);
-  return Hex(digest.data(), size);
+  return Mac(settings.keys.attempt, attempt_id);
 }
 
 bool IsAttemptToken(const Settings& settings, const std::string& attempt_id, std::string_view token) {
-  std::string expected = AttemptToken(settings, attempt_id);
-  return token.size() == expected.size() && CRYPTO_memcmp(token.data(), expected.data(), token.size()) == 0;
+  return IsSame(token, AttemptToken(settings, attempt_id));
 }
 
 }  // namespace trainyard::control

@@ -48,8 +48,7 @@ inline constexpr int kReplicaPidsMax = 16'384;
 /// The whole gang, for the barrier. The endpoints are those leased at admission.
 [[nodiscard]] replica::v1::Cluster MakeCluster(const v1::JobRecord& job);
 
-/// Proves that a connection belongs to the attempt: HMAC-SHA256 of the attempt id under the installation's
-/// secret, in hex.
+/// Proves that a supervisor's connection is the attempt's, and nothing else: a MAC with a key of its own.
 [[nodiscard]] std::string AttemptToken(const Settings& settings, const std::string& attempt_id);
 /// Takes the same time wherever the token is wrong.
 [[nodiscard]] bool IsAttemptToken(const Settings& settings, const std::string& attempt_id,

@@ -30,7 +30,7 @@ const Settings kSettings{.attempts_dir = "/d/attempts",
                          .environments_dir = "/d/environments",
                          .attach_socket = "/d/run/attach.sock",
                          .replica_socket = "/d/run/replica.sock",
-                         .secret = "s",
+                         .keys = Keys::Derive("s"),
                          .stop_grace = std::chrono::seconds(7),
                          .job_log_bytes_max = 10,
                          .replica_log_bytes_max = 5};
@@ -188,7 +188,7 @@ TEST(Manifest, NamesTheFrontAsItsNetworkReachesIt) {
   front = MakeManifest(settings, record, 0, 1).google_front();
   EXPECT_EQ(front.address(), "127.64.1.2");
   EXPECT_EQ(front.host_names(1), "metadata.google.internal");
-  EXPECT_EQ(AttemptOfHost(settings, front.host_names(2)), "12-worker-replica-3-1");
+  EXPECT_EQ(AttemptOfHost(settings.keys, front.host_names(2)), "12-worker-replica-3-1");
   // A network of its own has the front on its own loopback, whatever the machine's ports are.
   record.mutable_replicas(0)->mutable_endpoint()->set_port(kIsolatedPort);
   settings.google_front->clear_address();
@@ -220,7 +220,7 @@ TEST(AttemptToken, IsTheAttemptsOwn) {
   EXPECT_FALSE(IsAttemptToken(kSettings, "1-a-1", ""));
   EXPECT_FALSE(IsAttemptToken(kSettings, "1-a-1", token + "0"));
   Settings other = kSettings;
-  other.secret = "t";
+  other.keys = Keys::Derive("t");
   EXPECT_FALSE(IsAttemptToken(other, "1-a-1", token));
 }
 

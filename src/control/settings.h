@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "control/keys.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::control {
@@ -17,7 +18,7 @@ struct Settings {
   std::string images_dir;                          ///< pulled images
   std::string attach_socket;                       ///< where supervisors attach
   std::string replica_socket;                      ///< where replicas and their packages' downloads ask
-  std::string secret;                              ///< attempt tokens are derived from it; survives restarts
+  Keys keys;                                       ///< of the installation; survive restarts
   std::string server_url;                          ///< "http://127.0.0.1:8470": in webAccessUris
   std::chrono::milliseconds stop_grace{30'000};    ///< from SIGTERM to SIGKILL
   std::chrono::milliseconds restart_pause{1'000};  ///< before the second restart of a replica; doubles

@@ -9,8 +9,9 @@ namespace {
 
 using ml::v1::Job;
 
-/// Tokens of shells are not those of supervisors.
-std::string ShellName(const std::string& attempt_id) { return "shell " + attempt_id; }
+std::string ShellToken(const Settings& settings, const std::string& attempt_id) {
+  return Mac(settings.keys.shell, attempt_id);
+}
 
 bool Runs(const v1::ReplicaRecord& replica) {
   return replica.attempt() > 0 && !replica.has_exit() && !replica.restarting();
@@ -34,8 +35,8 @@ std::map<std::string, std::string> WebAccessUris(const Settings& settings, const
     if (!Runs(replica)) continue;
     const std::string task_name = cluster::TaskName(replica.id());
     uris[task_name] = settings.server_url + "/trainyard/v1/projects/" + job.project() + "/jobs/" +
-                      job.job().job_id() + "/replicas/" + task_name + ":shell?token=" +
-                      AttemptToken(settings, ShellName(AttemptId(job, i, replica.attempt())));
+                      job.job().job_id() + "/replicas/" + task_name +
+                      ":shell?token=" + ShellToken(settings, AttemptId(job, i, replica.attempt()));
   }
   return uris;
 }
@@ -53,7 +54,7 @@ Result<std::string> ShellTarget(const Settings& settings, const v1::JobRecord& j
     }
     if (!Runs(replica)) return NoShell("The replica " + task_name + " does not run now.");
     const std::string attempt_id = AttemptId(job, i, replica.attempt());
-    if (!IsAttemptToken(settings, ShellName(attempt_id), token)) {
+    if (!IsSame(token, ShellToken(settings, attempt_id))) {
       return std::unexpected(Error{Code::kPermissionDenied,
                                    "The token does not open this shell. The job's "
                                    "trainingOutput.webAccessUris has the one that does.",

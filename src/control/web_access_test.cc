@@ -9,7 +9,8 @@ namespace {
 
 using ml::v1::Job;
 
-const Settings kSettings{.attempts_dir = "/d/attempts", .secret = "s", .server_url = "http://127.0.0.1:8470"};
+const Settings kSettings{
+    .attempts_dir = "/d/attempts", .keys = Keys::Derive("s"), .server_url = "http://127.0.0.1:8470"};
 
 v1::JobRecord MakeRecord() {
   v1::JobRecord record;

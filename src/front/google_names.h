@@ -10,7 +10,7 @@ namespace trainyard::front {
 /// What answers under a host name.
 enum class Service {
   kStorage,   ///< Cloud Storage: the JSON API and the XML API's object paths
-  kApi,       ///< the JSON APIs, as on the server's own port
+  kApi,       ///< the JSON APIs, as far as replicas have them
   kMetadata,  ///< the metadata server and the token endpoint
 };
 

@@ -38,7 +38,7 @@ class DataDirectory {
   /// What replicas see of the front: the CA bundle and gsutil's settings.
   [[nodiscard]] std::string front_dir() const { return Path("front"); }
 
-  /// A secret of this installation, made once: attempt tokens are derived from it.
+  /// A secret of this installation, made once: control::Keys are derived from it.
   [[nodiscard]] Result<std::string> Secret() const;
 
   /// Where clients of this machine find the server: DATA/run/server.json.

@@ -13,9 +13,11 @@
 #include "api/metadata_handlers.h"
 #include "api/storage_handlers.h"
 #include "api/storage_xml_handlers.h"
+#include "api/token_handlers.h"
 #include "async/diagnostics.h"
 #include "async/file.h"
 #include "control/access_token.h"
+#include "control/token_service.h"
 #include "front/boto_file.h"
 #include "front/ca_bundle.h"
 #include "front/front_address.h"
@@ -57,7 +59,7 @@ Status WriteFiles(const GoogleFront::Setup& setup, const std::string& bundle) {
 }  // namespace
 
 struct GoogleFront::State {
-  State(const Setup& setup, const control::Settings& settings);
+  explicit State(const Setup& setup);
   Result<std::string> Listen(const Setup& setup);
 
   http::Router storage;
@@ -67,18 +69,22 @@ struct GoogleFront::State {
   bool has_metadata = false;
 };
 
-GoogleFront::State::State(const Setup& setup, const control::Settings& settings)
+GoogleFront::State::State(const Setup& setup)
     : router(front::DispatchByHost(
           {.storage = storage, .api = setup.api, .metadata = metadata, .real_buckets = setup.real_buckets})),
       server(setup.loop, router, setup.options) {
-  const auto token = [&settings](std::string_view host) { return TokenForHost(settings, host); };
   api::AddStorageRoutes(storage, setup.buckets);
   api::AddXmlStorageRoutes(storage, setup.buckets);
   api::AddBatchRoutes(storage);  // gcsfs deletes by it
   api::AddMetadataRoutes(metadata, {.project = setup.project,
                                     .universe_domain = [] { return std::string("googleapis.com"); },
-                                    .access_token = token});
-  api::AddTokenRoute(metadata, token);
+                                    .access_token =
+                                        [&tokens = setup.tokens](const std::string& host) {
+                                          return tokens.Issue(host, control::kAnyReplica);
+                                        }});
+  api::AddTokenRoute(metadata, setup.tokens, setup.clock);
+  // The parts of a batch are handed to `storage`; real buckets are behind none but `router`.
+  for (http::Router* checked : {&storage, &router}) api::CheckTokens(*checked, setup.tokens);
 }
 
 /// The address whose ports it has; an error says why there is none.
@@ -101,7 +107,7 @@ GoogleFront::GoogleFront(std::unique_ptr<State> state) : state_(std::move(state)
 GoogleFront::~GoogleFront() = default;
 
 Result<std::unique_ptr<GoogleFront>> GoogleFront::Open(const Setup& setup, control::Settings& settings) {
-  auto state = std::make_unique<State>(setup, settings);
+  auto state = std::make_unique<State>(setup);
   const std::string bundle = setup.data.front_dir() + "/ca-bundle.pem";
   TY_RETURN_IF_ERROR(WriteFiles(setup, bundle));
   replica::v1::GoogleFront told;
@@ -135,10 +141,5 @@ Result<std::unique_ptr<GoogleFront>> GoogleFront::Open(const Setup& setup, contr
 void GoogleFront::Stop() { state_->server.Stop(); }
 
 std::size_t GoogleFront::connection_count() const noexcept { return state_->server.connection_count(); }
-
-std::string TokenForHost(const control::Settings& settings, std::string_view host) {
-  return control::AccessToken(settings,
-                              control::AttemptOfHost(settings, host).value_or(control::kAnyReplica));
-}
 
 }  // namespace trainyard::server

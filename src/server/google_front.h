@@ -4,7 +4,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "base/result.h"
 #include "control/settings.h"
@@ -14,6 +13,14 @@
 namespace boost::asio {
 class io_context;
 }  // namespace boost::asio
+
+namespace trainyard {
+class Clock;
+}  // namespace trainyard
+
+namespace trainyard::control {
+class TokenService;
+}  // namespace trainyard::control
 
 namespace trainyard::front {
 class RealBuckets;
@@ -40,6 +47,8 @@ class GoogleFront {
     boost::asio::io_context& loop;
     const http::Router& api;  ///< what replicas have of it
     storage::Buckets& buckets;
+    control::TokenService& tokens;
+    const Clock& clock;
     const DataDirectory& data;
     std::string project;
     http::TlsIdentity identity;  ///< has front::kTlsHosts
@@ -49,8 +58,7 @@ class GoogleFront {
   };
 
   /// Opens what can be opened, and writes into `settings` what replicas are told of it. A port that cannot be
-  /// had is said to the operator, and no error. `settings` outlives the front; its secret is set. Errors: the
-  /// data directory's.
+  /// had is said to the operator, and no error. Errors: the data directory's.
   [[nodiscard]] static Result<std::unique_ptr<GoogleFront>> Open(const Setup& setup,
                                                                  control::Settings& settings);
   ~GoogleFront();
@@ -63,8 +71,5 @@ class GoogleFront {
   explicit GoogleFront(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
-
-/// The token of who asks under this host name (a Host field).
-[[nodiscard]] std::string TokenForHost(const control::Settings& settings, std::string_view host);
 
 }  // namespace trainyard::server

@@ -4,9 +4,11 @@
 #include <cstring>
 #include <filesystem>
 
+#include "api/token_handlers.h"
 #include "async/descriptor_limit.h"
 #include "async/diagnostics.h"
 #include "async/watched_executor.h"
+#include "control/access_token.h"
 #include "environment/python_probe.h"
 #include "environment/site_hook.h"
 #include "image/image.h"
@@ -97,7 +99,7 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
   auto foundation = std::make_unique<Foundation>(std::move(container_engine), kFileThreads, kLookupThreads,
                                                  options.loop_turn_max, ClientConnectionsMax());
   TY_TRY(Stores stores, OpenStores(loop, options, data, *foundation));
-  return std::unique_ptr<Installation>(new Installation(loop, options, std::move(data), std::move(secret),
+  return std::unique_ptr<Installation>(new Installation(loop, options, std::move(data), secret,
                                                         std::move(catalogue), std::move(foundation),
                                                         std::move(stores)));
 }
@@ -140,13 +142,14 @@ control::JobMaker::Policy Installation::MakePolicy(const ServeOptions& options, 
 }
 
 control::Settings Installation::MakeSettings(const ServeOptions& options, const DataDirectory& data,
-                                             const ContainerEngine& container_engine, std::string secret) {
+                                             const ContainerEngine& container_engine,
+                                             std::string_view secret) {
   return {.attempts_dir = data.attempts_dir(),
           .environments_dir = data.environments_dir(),
           .images_dir = data.images_dir(),
           .attach_socket = data.attach_socket(),
           .replica_socket = data.replica_socket(),
-          .secret = std::move(secret),
+          .keys = control::Keys::Derive(secret),
           .stop_grace = options.stop_grace,
           .restart_pause = options.restart_pause,
           .container_engine = container_engine.engine,
@@ -159,7 +162,7 @@ control::Settings Installation::MakeSettings(const ServeOptions& options, const 
 }
 
 Installation::Installation(boost::asio::io_context& loop, const ServeOptions& options, DataDirectory data,
-                           std::string secret, environment::Catalogue catalogue,
+                           std::string_view secret, environment::Catalogue catalogue,
                            std::unique_ptr<Foundation> foundation, Stores stores)
     : options_(options),
       data_(std::move(data)),
@@ -176,7 +179,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
       devices_(MachineDevices(options)),
       admissions_(WatchLoop(loop, &foundation_->watch, "admissions"), capacity_, control::IsPortFree,
                   options.network, devices_),
-      settings_(MakeSettings(options, data_, foundation_->container_engine, std::move(secret))),
+      settings_(MakeSettings(options, data_, foundation_->container_engine, secret)),
       maker_(*stores_.buckets, catalogue_, foundation_->clock,
              MakePolicy(options, data_, *foundation_, capacity_, devices_)),
       jobs_({.loop = WatchLoop(loop, &foundation_->watch, "jobs"),
@@ -189,31 +192,38 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
              .buckets = stores_.buckets.get(),
              .usage = stores_.usage.get()},
             maker_, options.accelerator_quota),
+      tokens_(settings_, foundation_->clock, jobs_),
       request_quota_(foundation_->clock, options.request_limits) {
   std::uint32_t spread = 0;
-  std::memcpy(&spread, settings_.secret.data(), std::min(sizeof(spread), settings_.secret.size()));
+  std::memcpy(&spread, settings_.keys.ports.data(), sizeof(spread));
   admissions_.SpreadLeases(spread);
   AddRoutes();
 }
 
 void Installation::AddRoutes() {
-  const ApiParts parts{
-      .jobs = jobs_,
-      .studies = *stores_.studies,
-      .buckets = *stores_.buckets,
-      .logs = *stores_.logs,
-      .tails = *stores_.tails,
-      .usage = *stores_.usage,
-      .request_quota = request_quota_,
-      .request_counts = request_counts_,
-      .connections = foundation_->connections,
-      .loop = foundation_->watch,
-      .metadata = {.project = options_.project,
-                   .universe_domain = [this] { return "localhost:" + std::to_string(tls_port_); },
-                   .access_token = [this](std::string_view host) { return TokenForHost(settings_, host); }}};
-  AddAdministrationRoutes(administration_routes_, parts);
-  AddReplicaRoutes(replica_routes_, parts);
+  // Whose tokens the metadata server of a purpose gives to who is no attempt.
+  const auto parts_for = [this](const char* others) {
+    return ApiParts{
+        .jobs = jobs_,
+        .studies = *stores_.studies,
+        .buckets = *stores_.buckets,
+        .logs = *stores_.logs,
+        .tails = *stores_.tails,
+        .usage = *stores_.usage,
+        .request_quota = request_quota_,
+        .request_counts = request_counts_,
+        .connections = foundation_->connections,
+        .loop = foundation_->watch,
+        .metadata = {
+            .project = options_.project,
+            .universe_domain = [this] { return "localhost:" + std::to_string(tls_port_); },
+            .access_token = [this, others](const std::string& host) { return tokens_.Issue(host, others); }}};
+  };
+  AddAdministrationRoutes(administration_routes_, parts_for(control::kAdministration));
+  AddReplicaRoutes(replica_routes_, parts_for(control::kAnyReplica));
   AddSupervisorRoutes(supervisor_routes_, jobs_);
+  for (http::Router* checked : {&administration_routes_, &replica_routes_})
+    api::CheckTokens(*checked, tokens_);
 }
 
 void Installation::SetAddress(const std::string& url, std::uint16_t tls_port) {

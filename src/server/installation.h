@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "async/loop_watch.h"
 #include "async/system_clock.h"
 #include "control/job_service.h"
 #include "control/request_quota.h"
+#include "control/token_service.h"
 #include "engine/local/local_engine.h"
 #include "http/connection_budget.h"
 #include "http/request_counts.h"
@@ -55,6 +57,7 @@ class Installation {
   [[nodiscard]] const http::Router& replica_routes() const noexcept { return replica_routes_; }
   [[nodiscard]] const http::Router& supervisor_routes() const noexcept { return supervisor_routes_; }
   [[nodiscard]] const Gates& gates() const noexcept { return gates_; }
+  [[nodiscard]] control::TokenService& tokens() noexcept { return tokens_; }
   [[nodiscard]] http::RequestCounts& request_counts() noexcept { return request_counts_; }
   /// Of all clients, for every server of this process but one for supervisors alone.
   [[nodiscard]] http::ConnectionBudget& connections() noexcept { return foundation_->connections; }
@@ -87,14 +90,14 @@ class Installation {
                                                  const DataDirectory& data, Foundation& foundation);
   [[nodiscard]] static control::Settings MakeSettings(const ServeOptions& options, const DataDirectory& data,
                                                       const ContainerEngine& container_engine,
-                                                      std::string secret);
+                                                      std::string_view secret);
   [[nodiscard]] static control::JobMaker::Policy MakePolicy(const ServeOptions& options,
                                                             const DataDirectory& data, Foundation& foundation,
                                                             placement::Capacity capacity,
                                                             placement::DevicePool devices);
   Installation(boost::asio::io_context& loop, const ServeOptions& options, DataDirectory data,
-               std::string secret, environment::Catalogue catalogue, std::unique_ptr<Foundation> foundation,
-               Stores stores);
+               std::string_view secret, environment::Catalogue catalogue,
+               std::unique_ptr<Foundation> foundation, Stores stores);
   void AddRoutes();
 
   const ServeOptions& options_;
@@ -112,6 +115,7 @@ class Installation {
   control::Settings settings_;
   control::JobMaker maker_;
   control::JobService jobs_;
+  control::TokenService tokens_;
   control::RequestQuota request_quota_;
   http::RequestCounts request_counts_;
   std::uint16_t tls_port_ = 0;

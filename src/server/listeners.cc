@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/token_handlers.h"
 #include "front/google_names.h"
 #include "front/host_dispatch.h"
 #include "http/tls_identity.h"
@@ -30,8 +31,13 @@ Result<std::unique_ptr<front::RealBuckets>> OpenRealBuckets(const ServeOptions& 
   return std::make_unique<front::RealBuckets>(std::move(real));
 }
 
-http::Router WithRealBuckets(const http::Router& routes, front::RealBuckets* real_buckets) {
-  return real_buckets != nullptr ? front::PassOnRealBuckets(routes, *real_buckets) : http::Router();
+/// Requests that are passed on see none of the router behind it, and so their tokens are looked at here.
+http::Router WithRealBuckets(const http::Router& routes, front::RealBuckets* real_buckets,
+                             control::TokenService& tokens) {
+  http::Router all;
+  if (real_buckets != nullptr) all = front::PassOnRealBuckets(routes, *real_buckets);
+  api::CheckTokens(all, tokens);
+  return all;
 }
 
 std::vector<std::string> CertificateNames(const ServeOptions& options) {
@@ -80,8 +86,10 @@ Listeners::Listeners(boost::asio::io_context& loop, const ServeOptions& options,
     : options_(options),
       installation_(installation),
       real_buckets_(std::move(real_buckets)),
-      administration_routes_(WithRealBuckets(installation.administration_routes(), real_buckets_.get())),
-      replica_routes_(WithRealBuckets(installation.replica_routes(), real_buckets_.get())),
+      administration_routes_(
+          WithRealBuckets(installation.administration_routes(), real_buckets_.get(), installation.tokens())),
+      replica_routes_(
+          WithRealBuckets(installation.replica_routes(), real_buckets_.get(), installation.tokens())),
       administration_(
           loop, real_buckets_ != nullptr ? administration_routes_ : installation.administration_routes(),
           OptionsOf(Purpose::kAdministration, options, installation)),
@@ -138,6 +146,8 @@ Status Listeners::OpenFront(boost::asio::io_context& loop, const http::TlsIdenti
   const GoogleFront::Setup setup{.loop = loop,
                                  .api = installation_.replica_routes(),
                                  .buckets = installation_.buckets(),
+                                 .tokens = installation_.tokens(),
+                                 .clock = installation_.clock(),
                                  .data = installation_.data(),
                                  .project = options_.project,
                                  .identity = identity,

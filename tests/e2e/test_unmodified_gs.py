@@ -10,8 +10,9 @@ import shutil
 import subprocess
 
 import pytest
+import requests
 import trainyard_server
-from trainyard_server import ROOT
+from trainyard_server import ROOT, wait_for
 
 TRAINERS = ROOT / "tests/e2e/gs_trainers"
 BUILD_DEADLINE_S = 900  # the first job of a runtime version waits for its download
@@ -88,7 +89,7 @@ def test_python_clients(start, run, runtime):
     assert seen["text"] == "written by storage.Client()" and seen["listed"] and seen["project"] == "p"
     assert content(server, "storage_client/client.txt") == b"written by storage.Client()"
     seen = run(server, "python_clients", "default_credentials", runtime)
-    assert re.fullmatch(r"ya29\.trainyard\.\d+-master-replica-0-1\.[0-9a-f]{40}", seen["token"])
+    assert re.fullmatch(r"ya29\.trainyard\.\d+-master-replica-0-1\.\d+\.[0-9a-f]+\.[0-9a-f]{40}", seen["token"])
     assert (seen["project"], seen["bucket"], seen["jobs"], seen["universe"]) == ("p", "out", 200, "googleapis.com")
     assert seen["seconds"] < METADATA_REFUSED_S
     seen = run(server, "python_clients", "pandas_and_gcsfs", runtime)
@@ -139,7 +140,7 @@ def test_tensorflow_in_a_network_of_its_own(start, run):
 
 
 PROBE = '''
-import json, os, socket, sys
+import json, os, signal, socket, sys
 names = ["storage.googleapis.com", "metadata.google.internal"]
 found = {}
 for name in names:
@@ -147,13 +148,16 @@ for name in names:
         found[name] = socket.gethostbyname(name)
     except OSError:
         found[name] = None
-print("RESULT " + json.dumps({"names": found, "environment": dict(os.environ), "gcs": os.path.isdir("/gcs") and os.listdir("/gcs")}))
+print("RESULT " + json.dumps({"names": found, "environment": dict(os.environ), "gcs": os.path.isdir("/gcs") and os.listdir("/gcs")}),
+      flush=True)
+if "stay" in sys.argv:
+    signal.pause()
 '''
 
 
 @pytest.fixture
 def probe(tmp_path):
-    def go(server, job_id):
+    def go(server, job_id, *args):
         folder = tmp_path / job_id
         (folder / "channel_probe").mkdir(parents=True)
         (folder / "channel_probe/__init__.py").touch()
@@ -161,27 +165,35 @@ def probe(tmp_path):
         (folder / "setup.py").write_text("from setuptools import setup\nsetup(name='channel_probe', version='1', packages=['channel_probe'])\n")
         subprocess.run(["python3", "setup.py", "-q", "sdist"], cwd=folder, check=True, capture_output=True)
         uri = server.upload("packages", "channel_probe.tar.gz", next((folder / "dist").glob("*.tar.gz")).read_bytes())
-        server.submit(job_id, packageUris=[uri], pythonModule="channel_probe.task")
-        assert server.wait(job_id)["state"] == "SUCCEEDED", server.texts(job_id)
+        server.submit(job_id, packageUris=[uri], pythonModule="channel_probe.task", args=args)
+        if "stay" in args:
+            wait_for(lambda: any(text.startswith("RESULT ") for text in server.texts(job_id)) or None, lambda: server.texts(job_id))
+        else:
+            assert server.wait(job_id)["state"] == "SUCCEEDED", server.texts(job_id)
         return next(json.loads(text.removeprefix("RESULT ")) for text in server.texts(job_id) if text.startswith("RESULT "))
     return go
 
 
 def test_two_replicas_have_two_tokens(make_server, probe):
     server = make_server()
-    hosts = [probe(server, name)["environment"]["GCE_METADATA_HOST"] for name in ("first", "second")]
+    hosts = [probe(server, name, "stay")["environment"]["GCE_METADATA_HOST"] for name in ("first", "second")]
     assert hosts[0] != hosts[1]
     address = probe(server, "third")["names"]["metadata.google.internal"]
-    import requests
 
-    def token(host):
-        return requests.get(f"http://{address}/computeMetadata/v1/instance/service-accounts/default/token",
-                            headers={"Host": host, "Metadata-Flavor": "Google"}, timeout=10).json()["access_token"]
+    def owner(host):
+        answer = requests.get(f"http://{address}/computeMetadata/v1/instance/service-accounts/default/token",
+                              headers={"Host": host, "Metadata-Flavor": "Google"}, timeout=10)
+        return answer.json()["access_token"].split(".")[2] if answer.ok else answer.status_code
 
-    assert token(hosts[0]) != token(hosts[1])
+    assert [owner(host) for host in hosts] == ["1-master-replica-0-1", "2-master-replica-0-1"]
     # A name that one replica makes from what it knows of another is nobody's.
     guessed = hosts[0].split(".")[0] + "." + hosts[1].split(".", 1)[1]
-    assert token(guessed) == token("metadata.google.internal")
+    assert owner(guessed) == owner("metadata.google.internal") == "any-replica"
+    server.cancel("first")
+    server.wait("first")
+    assert [owner(host) for host in hosts] == [403, "2-master-replica-0-1"]
+    server.cancel("second")
+    server.wait("second")
 
 
 def test_the_front_stays_where_it_is_over_a_restart(make_server, probe):

@@ -101,7 +101,7 @@ World::World(placement::Capacity capacity) : catalogue_(OneRuntime()), capacity_
   settings_ = {.attempts_dir = folder_ / "attempts",
                .environments_dir = folder_ / "environments",
                .attach_socket = folder_ / "attach.sock",
-               .secret = "secret",
+               .keys = Keys::Derive("secret"),
                .restart_pause = std::chrono::milliseconds(0),
                .retry_pause = std::chrono::milliseconds(1)};
   maker_ = std::make_unique<JobMaker>(

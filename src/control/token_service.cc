@@ -1,0 +1,56 @@
+#include "control/token_service.h"
+
+#include <openssl/rand.h>
+
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "base/check.h"
+#include "control/access_token.h"
+#include "control/job_service.h"
+
+namespace trainyard::control {
+
+namespace {
+
+constexpr std::size_t kNonceBytes = 12;
+
+std::string MakeNonce() {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::array<unsigned char, kNonceBytes> bytes{};
+  TY_CHECK(RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) == 1);
+  std::string text;
+  for (const unsigned char byte : bytes) {
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
+  }
+  return text;
+}
+
+bool IsAttempt(const std::string& owner) { return owner != kAnyReplica && owner != kAdministration; }
+
+}  // namespace
+
+boost::asio::awaitable<Result<std::string>> TokenService::Issue(std::string host, std::string others) {
+  const auto attempt = AttemptOfHost(settings_.keys, host);
+  if (attempt && !co_await jobs_.Lives(*attempt)) {
+    co_return std::unexpected(Error{Code::kPermissionDenied,
+                                    "The attempt " + *attempt + " has ended: it gets no access tokens.", ""});
+  }
+  const auto now = std::chrono::floor<std::chrono::seconds>(clock_.Now());
+  co_return PrintAccessToken(
+      settings_.keys,
+      {.owner = attempt.value_or(others), .nonce = MakeNonce(), .expires = now + kAccessTokenLife});
+}
+
+boost::asio::awaitable<Status> TokenService::Check(std::string token) {
+  TY_CO_TRY(const AccessToken read, ReadAccessToken(settings_.keys, token, clock_.Now()));
+  if (!IsAttempt(read.owner) || co_await jobs_.Lives(read.owner)) co_return Status();
+  co_return std::unexpected(Error{Code::kUnauthenticated,
+                                  "The access token died with the attempt " + read.owner +
+                                      ", which has ended: ask the metadata server for a new one.",
+                                  ""});
+}
+
+}  // namespace trainyard::control

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "control/settings.h"
+
+namespace trainyard::control {
+
+class JobService;
+
+/// Gives out access tokens and says which are valid. Keeps nothing: a token proves itself, and an attempt's
+/// is worth something only while the attempt lives. Loop thread only; what it is given outlives it. Waits
+/// until the jobs of a former server are taken over.
+class TokenService {
+ public:
+  TokenService(const Settings& settings, const Clock& clock, JobService& jobs)
+      : settings_(settings), clock_(clock), jobs_(jobs) {}
+
+  /// A new token for who asks under this host name (a Host field): of the attempt whose name it is, else of
+  /// `others`. kPermissionDenied: the attempt has ended.
+  boost::asio::awaitable<Result<std::string>> Issue(std::string host, std::string others);
+
+  /// kUnauthenticated: not a token of this installation, expired, or of an attempt that has ended.
+  boost::asio::awaitable<Status> Check(std::string token);
+
+ private:
+  const Settings& settings_;
+  const Clock& clock_;
+  JobService& jobs_;
+};
+
+}  // namespace trainyard::control

@@ -25,6 +25,7 @@
 #include "environment/python_probe.h"
 #include "environment/runtime_builder.h"
 #include "environment/site_hook.h"
+#include "replica/build_fence.h"
 
 namespace trainyard::cli {
 namespace {
@@ -36,12 +37,14 @@ using environment::RuntimeVersion;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
+fs::path DataDir(const Arguments& arguments, const Surroundings& surroundings) {
+  return fs::absolute(arguments.Value("--data").value_or(DefaultDataDir(surroundings))).lexically_normal();
+}
+
 fs::path EnvironmentsDir(const Arguments& arguments, const Surroundings& surroundings) {
   // Absolute and without links, as the server has it: scripts of an environment name their interpreter by
   // this path.
-  const fs::path folder =
-      fs::absolute(arguments.Value("--data").value_or(DefaultDataDir(surroundings))).lexically_normal() /
-      "environments";
+  const fs::path folder = DataDir(arguments, surroundings) / "environments";
   std::error_code error;
   const fs::path resolved = fs::canonical(folder, error);
   return error ? folder : resolved;
@@ -147,7 +150,7 @@ Status EnsurePython(const fs::path& environments, const RuntimeVersion& runtime,
     if (environment::ParseMajorMinor(python) >= environment::kPythonMin) wanted.push_back(python);
   if (wanted.empty() || !runtime.system_modules.empty())
     return std::unexpected(FailedPrecondition(needs + "."));
-  const Status had = environment::DownloadPython(environments, wanted.back(), hooks.info, hooks.stop);
+  const Status had = environment::DownloadPython(environments, wanted.back(), hooks);
   if (had) return {};
   return std::unexpected(
       Error{had.error().code, needs + ", and it cannot be downloaded: " + had.error().message, {}});
@@ -202,7 +205,9 @@ ExitStatus InstallRuntime(const Arguments& arguments, const Surroundings& surrou
   std::error_code error;
   fs::create_directories(environments, error);
   if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + environments.string()));
-  const environment::PreparationHooks hooks{.info = say, .error = say, .download = {}};
+  const auto fence = replica::BuildFence::Find({DataDir(arguments, surroundings).string()});
+  if (const std::string lacks = fence.Lacks(); !lacks.empty()) say(lacks);
+  const environment::PreparationHooks hooks{.info = say, .error = say, .download = {}, .fence = &fence};
   TY_RETURN_IF_ERROR(EnsurePython(environments, runtime, hooks));
   TY_RETURN_IF_ERROR(environment::InstallSiteHook(environments));
   TY_RETURN_IF_ERROR(environment::BuildRuntime(layout, runtime, hooks));

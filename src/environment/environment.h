@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "environment/tool_fence.h"
 
 namespace trainyard::environment {
 
@@ -36,6 +37,9 @@ struct PreparationHooks {
   std::function<void(std::string_view line)> error;  ///< the tool's own words (pip's stderr)
   /// Downloads a package to a file.
   std::function<Status(const std::string& uri, const std::string& path)> download;
+  /// Between the code of packages and the machine; outlives the preparation. None: tools run as we do, which
+  /// is for tests.
+  const ToolFence* fence = nullptr;
   /// Ends preparation early with kCancelled: kills the tool that runs, gives up waiting. May be left empty.
   std::stop_token stop{};
 };

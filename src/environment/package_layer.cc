@@ -8,11 +8,11 @@
 
 #include "async/file.h"
 #include "environment/build_folder.h"
+#include "environment/build_room.h"
 #include "environment/embedded.h"
 #include "environment/layer_skeleton.h"
 #include "environment/run_tool.h"
 #include "environment/tool_failure.h"
-#include "environment/uv.h"
 
 namespace trainyard::environment {
 
@@ -23,16 +23,15 @@ using Package = EnvironmentRequest::Package;
 
 /// One build: what every step needs.
 struct Build {
-  const Layout& layout;
   const PreparationHooks& hooks;
+  BuildRoom& room;
   fs::path folder;
   std::string python_version;
-  int lock;
 
   [[nodiscard]] Result<ToolEnd> Run(std::vector<std::string> argv, const LineSink& out,
                                     const LineSink& err) const {
     argv.insert(argv.begin(), Layout::Interpreter(folder).string());
-    return RunTool({std::move(argv), ToolVariables(layout), lock}, out, err, hooks.stop);
+    return room.Run(std::move(argv), out, err);
   }
 
   /// What layer_probe.py prints.
@@ -83,7 +82,8 @@ Status Install(const Build& build, const Package& package, const fs::path& file)
 }
 
 Status DownloadAndInstall(const Build& build, const Package& package, std::size_t index) {
-  const fs::path folder = build.folder / "packages" / std::to_string(index);
+  // Not into the layer: code of the package before may have put a link there.
+  const fs::path folder = build.room.Incoming() / std::to_string(index);
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + folder.string()));
@@ -104,12 +104,22 @@ Status BuildLayer(const Layout& layout, const RuntimeVersion& runtime, const std
   };
   const auto fill = [&](const BuildLock& lock) -> Result<std::string> {
     TY_TRY(std::string python_version, ReadFile(Layout::Marker(base)));
+    if (!ParseMajorMinor(python_version))
+      return std::unexpected(FailedPrecondition(base.string() + " does not say which Python it has"));
     TY_RETURN_IF_ERROR(WriteLayerSkeleton(base, folder, python_version));
-    const Build build{layout, hooks, folder, python_version, lock.descriptor()};
+    std::vector<std::string> visible = PythonFiles(Layout::Interpreter(base));
+    visible.push_back(base.string());
+    TY_TRY(const auto room, BuildRoom::Open({.layout = layout,
+                                             .hooks = hooks,
+                                             .folder = folder,
+                                             .lock = lock.descriptor(),
+                                             .read_only = std::move(visible)}));
+    const Build build{hooks, *room, folder, python_version};
     for (std::size_t i = 0; i < packages.size(); ++i)
       TY_RETURN_IF_ERROR(DownloadAndInstall(build, packages[i], i));
-    std::error_code error;
-    fs::remove_all(folder / "packages", error);
+    // From here on no code of a package runs.
+    TY_RETURN_IF_ERROR(room->TakeBack());
+    TY_RETURN_IF_ERROR(WriteFileAtomically(Layout::LayerBase(folder), base.filename().native()));
     TY_RETURN_IF_ERROR(RetargetScripts(base, folder));
     return python_version;
   };

@@ -69,4 +69,38 @@ std::map<std::string, std::string> UvSettingsFromPip(std::string_view pip_conf,
   return settings;
 }
 
+std::map<std::string, std::string> PipVariables(std::string_view pip_conf,
+                                                const std::map<std::string, std::string>& environment) {
+  std::map<std::string, std::string> variables;
+  for (const auto& [option, value] : ReadOptions(pip_conf)) {
+    std::string name = "PIP_" + option;
+    for (char& c : name) c = c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    if (!value.empty() && !environment.contains(name)) variables[name] = value;
+  }
+  return variables;
+}
+
+bool IsToolSetting(std::string_view variable) {
+  constexpr std::array<std::string_view, 16> kNames{
+      "PATH",       "LANG",          "LANGUAGE",     "TZ",
+      "HTTP_PROXY", "HTTPS_PROXY",   "NO_PROXY",     "ALL_PROXY",
+      "FTP_PROXY",  "http_proxy",    "https_proxy",  "no_proxy",
+      "all_proxy",  "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"};
+  return variable.starts_with("PIP_") || variable.starts_with("UV_") || variable.starts_with("LC_") ||
+         variable == "CURL_CA_BUNDLE" || std::ranges::find(kNames, variable) != kNames.end();
+}
+
+std::vector<std::string> PathsIn(std::string_view value) {
+  constexpr std::string_view kFileUrl = "file://";
+  std::vector<std::string> paths;
+  while (!value.empty()) {
+    const std::size_t end = std::min(value.find_first_of(" \t\n,"), value.size());
+    std::string_view word = value.substr(0, end);
+    value.remove_prefix(std::min(end + 1, value.size()));
+    if (word.starts_with(kFileUrl)) word.remove_prefix(kFileUrl.size());
+    if (word.starts_with('/')) paths.emplace_back(word);
+  }
+  return paths;
+}
+
 }  // namespace trainyard::environment

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace trainyard::environment {
 
@@ -15,5 +16,17 @@ namespace trainyard::environment {
 /// all Pure.
 [[nodiscard]] std::map<std::string, std::string> UvSettingsFromPip(
     std::string_view pip_conf, const std::map<std::string, std::string>& environment);
+
+/// The same configuration as pip's own variables (PIP_INDEX_URL, ...), for a pip that is not to read files:
+/// every option of the [global] and [install] sections that has no variable in `environment`. Pure.
+[[nodiscard]] std::map<std::string, std::string> PipVariables(
+    std::string_view pip_conf, const std::map<std::string, std::string>& environment);
+
+/// Whether a tool that runs code of packages needs this variable: of pip and uv, of proxies and certificates,
+/// and the language. Pure.
+[[nodiscard]] bool IsToolSetting(std::string_view variable);
+
+/// The absolute paths that a setting's value names, also as file:// URLs. Pure.
+[[nodiscard]] std::vector<std::string> PathsIn(std::string_view value);
 
 }  // namespace trainyard::environment

@@ -54,5 +54,25 @@ INSTANTIATE_TEST_SUITE_P(
                         {{"UV_NO_INDEX", "1"}, {"UV_FIND_LINKS", "/wheels"}}}),
     [](const auto& row) { return row.param.name; });
 
+TEST(PipVariables, AreEveryOptionThatHasNone) {
+  EXPECT_EQ(
+      PipVariables("[global]\nindex-url = https://a/simple\ntimeout=5\n[install]\nfind-links =\n  /w\n  /v\n"
+                   "[list]\nformat = columns\n",
+                   {{"PIP_TIMEOUT", "9"}}),
+      (Settings{{"PIP_INDEX_URL", "https://a/simple"}, {"PIP_FIND_LINKS", "/w /v"}}));
+}
+
+TEST(IsToolSetting, OfPipAndTheNetworkOnly) {
+  for (const char* name : {"PIP_INDEX_URL", "UV_INDEX", "https_proxy", "SSL_CERT_FILE", "PATH", "LC_ALL"})
+    EXPECT_TRUE(IsToolSetting(name)) << name;
+  for (const char* name : {"HOME", "AWS_SECRET_ACCESS_KEY", "PYTHONPATH", "LD_PRELOAD", "PATHS", ""})
+    EXPECT_FALSE(IsToolSetting(name)) << name;
+}
+
+TEST(PathsIn, OfListsAndUrls) {
+  EXPECT_EQ(PathsIn("/a,file:///b https://c/d\n/e"), (std::vector<std::string>{"/a", "/b", "/e"}));
+  EXPECT_EQ(PathsIn("a/b"), std::vector<std::string>());
+}
+
 }  // namespace
 }  // namespace trainyard::environment

@@ -120,7 +120,7 @@ AvailablePythons ProbePythons(const fs::path& environments_dir) {
 }
 
 Status DownloadPython(const fs::path& environments_dir, std::string_view version,
-                      const std::function<void(std::string_view line)>& info, const std::stop_token& stop) {
+                      const PreparationHooks& hooks) {
   const Layout layout{environments_dir};
   const AvailablePythons available = ProbePythons(environments_dir);
   if (available.Find(version) != nullptr) return {};
@@ -128,12 +128,15 @@ Status DownloadPython(const fs::path& environments_dir, std::string_view version
   if (uv.empty()) {
     if (available.pythons.empty())
       return std::unexpected(FailedPrecondition("there is no Python to install uv with"));
-    TY_TRY(uv, ObtainUv(layout, available.pythons.front(), info, stop));
+    TY_TRY(uv, ObtainUv(layout, available.pythons.front(), hooks));
   }
-  info("Running command: uv python install " + std::string(version));
-  ToolCommand command{{uv.string(), "python", "install", "--no-bin", std::string(version)},
-                      ToolVariables(layout)};
-  TY_TRY(const ToolEnd end, RunTool(command, info, info, stop));
+  hooks.info("Running command: uv python install " + std::string(version));
+  // No code of packages runs here, and what is downloaded is the interpreters' own.
+  ToolCommand command{.argv = {uv.string(), "python", "install", "--no-bin", std::string(version)},
+                      .variables = ToolVariables(layout, ToolCache::kNone),
+                      .has_all_variables = true};
+  if (const char* home = std::getenv("HOME"); home != nullptr) command.variables["HOME"] = home;
+  TY_TRY(const ToolEnd end, RunTool(command, hooks.info, hooks.info, hooks.stop));
   if (!end.ok()) return std::unexpected(ExplainFailure("uv", end));
   return {};
 }

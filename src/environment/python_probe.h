@@ -1,12 +1,11 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
-#include <stop_token>
 #include <string_view>
 
 #include "base/result.h"
 #include "environment/available_pythons.h"
+#include "environment/environment.h"
 
 namespace trainyard::environment {
 
@@ -18,7 +17,6 @@ namespace trainyard::environment {
 /// Has uv download an interpreter into ENVIRONMENTS_DIR/pythons. kUnavailable or kFailedPrecondition with
 /// uv's reason. Blocks for as long as the download takes; any thread.
 [[nodiscard]] Status DownloadPython(const std::filesystem::path& environments_dir, std::string_view version,
-                                    const std::function<void(std::string_view line)>& info,
-                                    const std::stop_token& stop);
+                                    const PreparationHooks& hooks);
 
 }  // namespace trainyard::environment

@@ -46,17 +46,18 @@ TEST(ProbePythons, LooksBelowTheEnvironmentsFolderAndUvs) {
 TEST(DownloadPython, NeedsNothingForOneThatIsThere) {
   const TemporaryFolder folder;
   const auto none = [](std::string_view line) { ADD_FAILURE() << line; };
-  EXPECT_TRUE(DownloadPython(folder.path(), "3.11", none, {}));
+  EXPECT_TRUE(DownloadPython(folder.path(), "3.11", {.info = none, .error = none, .download = {}}));
 }
 
 TEST(DownloadPython, PassesUvsReasonOn) {
   const TemporaryFolder folder;
+  const auto none = [](std::string_view) {};
   WriteText(folder.path() / "tools/uv/bin/uv",
             "#!/bin/sh\necho 'error: No download found for request: '$4 >&2\nexit 2\n");
   fs::permissions(folder.path() / "tools/uv/bin/uv", fs::perms::owner_all);
   const std::string path = ::getenv("PATH");
   ::setenv("PATH", "/usr/bin:/bin", 1);
-  const auto done = DownloadPython(folder.path(), "3.99", [](std::string_view) {}, {});
+  const auto done = DownloadPython(folder.path(), "3.99", {.info = none, .error = none, .download = {}});
   ::setenv("PATH", path.c_str(), 1);
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error(), FailedPrecondition("uv: No download found for request: 3.99"));

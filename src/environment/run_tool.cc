@@ -38,7 +38,7 @@ Result<Pipe> MakePipe() {
 
 std::vector<std::string> Variables(const ToolCommand& command) {
   std::vector<std::string> lines;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
+  for (char** entry = environ; *entry != nullptr && !command.has_all_variables; ++entry) {
     const std::string_view line = *entry;
     if (!command.variables.contains(std::string(line.substr(0, line.find('='))))) lines.emplace_back(line);
   }
@@ -54,15 +54,20 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
   return pointers;
 }
 
-/// In the child, after fork: only async-signal-safe calls. Writes errno to `failure` if it cannot exec.
-[[noreturn]] void Exec(char* const* argv, char* const* envp, pid_t parent, int in, int out, int err,
-                       int inherited, int failure) {
+/// In the child, after fork.
+void BecomeOwnGroup() {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
+}
+
+/// In the child, after fork: only async-signal-safe calls. Writes errno to `failure` if it cannot exec.
+[[noreturn]] void Exec(char* const* argv, char* const* envp, pid_t parent, int in, int out, int err,
+                       int inherited, int failure) {
+  BecomeOwnGroup();
   if (in < 0) in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   const bool ready = in >= 0 && ::getppid() == parent && ::dup2(in, 0) == 0 && ::dup2(out, 1) == 1 &&
                      ::dup2(err, 2) == 2 && (inherited < 0 || ::fcntl(inherited, F_SETFD, 0) == 0);
@@ -70,6 +75,28 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
   const int error = errno;
   [[maybe_unused]] const ssize_t written = ::write(failure, &error, sizeof error);
   ::_exit(127);
+}
+
+/// Ends as the tool did.
+[[noreturn]] void EndAs(int wait_status) {
+  if (WIFEXITED(wait_status)) ::_exit(WEXITSTATUS(wait_status));
+  const int number = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : SIGKILL;
+  ::prctl(PR_SET_DUMPABLE, 0);  // the tool's core, if any, is the one to look at
+  ::signal(number, SIG_DFL);
+  ::raise(number);
+  ::_exit(128 + number);
+}
+
+/// In the child, after fork: waits for the tool behind its fence. The C library's fork leaves it a heap that
+/// can be used.
+[[noreturn]] void KeepFenced(const ToolCommand& command, pid_t parent, int out, int err, int failure) {
+  BecomeOwnGroup();
+  if (::getppid() != parent || ::dup2(out, 1) != 1 || ::dup2(err, 2) != 2) ::_exit(127);
+  ::close(failure);
+  EndAs(command.fence->Run({.argv = command.argv,
+                            .variables = Variables(command),
+                            .view = command.view,
+                            .lock = command.inherited}));
 }
 
 /// Cuts what comes in into lines without their end, carriage returns counting as ends too.
@@ -133,6 +160,9 @@ Result<Child> Start(const ToolCommand& command) {
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) return std::unexpected(ErrnoError(errno, "fork"));
+  if (child == 0 && command.fence != nullptr)
+    KeepFenced(command, parent, command.output < 0 ? out.write.get() : command.output, err.write.get(),
+               failure.write.get());
   if (child == 0)
     Exec(argv_pointers.data(), variable_pointers.data(), parent, command.input,
          command.output < 0 ? out.write.get() : command.output, err.write.get(), command.inherited,
@@ -160,12 +190,14 @@ Result<ToolEnd> RunTool(const ToolCommand& command, const LineSink& out, const L
   LineCutter out_lines(out, tail);
   LineCutter err_lines(err, tail);
   bool heard = false;
+  const pid_t target = command.fence != nullptr ? child.id : -child.id;
   {
     // Not beyond this block: once the child is waited for, its number may name another process.
-    const std::stop_callback kill_group(stop, [id = child.id] { ::kill(-id, SIGKILL); });
+    // Behind a fence all ends with the one that keeps it, and that one needs its init process to see to it.
+    const std::stop_callback kill_group(stop, [target] { ::kill(target, SIGKILL); });
     heard = PassOn(child.out.get(), child.err.get(), out_lines, err_lines);
     siginfo_t ended{};
-    if (!heard) ::kill(-child.id, SIGKILL);
+    if (!heard) ::kill(target, SIGKILL);
     while (::waitid(P_PID, static_cast<id_t>(child.id), &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
     }
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "environment/tool_fence.h"
 
 namespace trainyard::environment {
 
@@ -17,9 +18,14 @@ struct ToolCommand {
   std::vector<std::string> argv;  ///< argv[0] is an absolute path
   /// On top of this process's variables; nullopt removes one.
   std::map<std::string, std::optional<std::string>> variables;
-  int inherited = -1;  ///< a descriptor that the program gets too, under the same number
-  int input = -1;      ///< its stdin; -1: /dev/null
-  int output = -1;     ///< its stdout, byte for byte, instead of lines; -1: lines
+  int inherited = -1;              ///< a descriptor that the program gets too, under the same number
+  int input = -1;                  ///< its stdin; -1: /dev/null
+  int output = -1;                 ///< its stdout, byte for byte, instead of lines; -1: lines
+  bool has_all_variables = false;  ///< `variables` are all that there are, on top of nothing
+  /// Runs it behind the fence, with this view. `inherited` then only is held for it, and its stdin is
+  /// /dev/null.
+  const ToolFence* fence = nullptr;
+  ToolView view{};
 };
 
 /// How it ended, with the last lines that it printed.

@@ -12,7 +12,9 @@
 
 #include "async/file.h"
 #include "environment/build_folder.h"
+#include "environment/build_room.h"
 #include "environment/catalogue.h"
+#include "environment/pip_settings.h"
 #include "environment/python_probe.h"
 #include "environment/run_tool.h"
 #include "environment/runtime_tools.h"
@@ -33,7 +35,7 @@ struct Build {
   const PreparationHooks& hooks;
   const Python& python;
   fs::path folder;
-  int lock;
+  BuildRoom& room;
 
   [[nodiscard]] Status Run(std::string_view tool, std::vector<std::string> argv) const {
     // uv says everything on stderr; only what follows its own "error:" is one.
@@ -42,8 +44,7 @@ struct Build {
       failed = failed || line.starts_with("error") || line.find("×") != std::string_view::npos;
       (failed ? hooks.error : hooks.info)(line);
     };
-    const ToolCommand command{std::move(argv), ToolVariables(layout), lock};
-    TY_TRY(const ToolEnd end, RunTool(command, hooks.info, err, hooks.stop));
+    TY_TRY(const ToolEnd end, room.Run(std::move(argv), hooks.info, err));
     if (!end.ok()) return std::unexpected(ExplainFailure(tool, end));
     return {};
   }
@@ -57,7 +58,7 @@ Result<Python> ChoosePython(const Layout& layout, const RuntimeVersion& runtime)
 }
 
 Result<fs::path> WriteRequirements(const Build& build) {
-  fs::path file = build.folder / "requirements.txt";
+  fs::path file = build.room.Incoming() / "requirements.txt";
   std::string text;
   for (const std::string& package : build.runtime.packages) text += package + "\n";
   TY_RETURN_IF_ERROR(WriteFileAtomically(file, text));
@@ -123,11 +124,28 @@ Status WriteProvides(const Build& build) {
   return {};
 }
 
+/// The hook's bytecode for this Python: a replica may see the folder read-only. By the interpreter that the
+/// runtime was made with and without any site-packages: no code of a package runs, so no fence.
+Status CompileSite(const Build& build) {
+  constexpr const char* kProgram =
+      "import sys\n"
+      "sys.path = [folder for folder in sys.path if folder]\n"
+      "import compileall\n"
+      "sys.exit(not compileall.compile_dir(sys.argv[1], quiet=1))\n";
+  const ToolCommand command{
+      .argv = {build.python.path, "-E", "-s", "-S", "-c", kProgram, build.layout.Site().string()},
+      .variables = ToolVariables(build.layout, ToolCache::kNone),
+      .has_all_variables = true};
+  TY_TRY(const ToolEnd end, RunTool(command, build.hooks.info, build.hooks.error, build.hooks.stop));
+  if (!end.ok()) return std::unexpected(ExplainFailure("python", end));
+  return {};
+}
+
 Status Fill(const Build& build) {
   std::optional<fs::path> uv;
   // Without packages venv alone will do, and brings a pip of its own: no network.
   if (!build.runtime.packages.empty()) {
-    Result<fs::path> obtained = ObtainUv(build.layout, build.python, build.hooks.info, build.hooks.stop);
+    Result<fs::path> obtained = ObtainUv(build.layout, build.python, build.hooks);
     if (obtained) {
       uv = *std::move(obtained);
     } else if (obtained.error().code == Code::kCancelled ||
@@ -138,11 +156,10 @@ Status Fill(const Build& build) {
     }
   }
   TY_RETURN_IF_ERROR(uv ? InstallWithUv(build, *uv) : InstallWithPip(build));
+  TY_RETURN_IF_ERROR(build.room.TakeBack());
   TY_RETURN_IF_ERROR(WriteProvides(build));
   TY_RETURN_IF_ERROR(AddTools(build.layout, build.runtime, build.folder, build.hooks));
-  // The hook's bytecode for this Python: a replica may see the folder read-only.
-  return build.Run("python", {Layout::Interpreter(build.folder).string(), "-m", "compileall", "-q",
-                              build.layout.Site().string()});
+  return CompileSite(build);
 }
 
 std::string Seconds(std::chrono::steady_clock::duration duration) {
@@ -162,7 +179,17 @@ Status BuildRuntime(const Layout& layout, const RuntimeVersion& runtime, const P
     TY_TRY(const Python python, ChoosePython(layout, runtime));
     hooks.info("Building " + name + " (Python " + python.version + "). This happens once on this machine.");
     const auto begin = std::chrono::steady_clock::now();
-    TY_RETURN_IF_ERROR(Fill({layout, runtime, hooks, python, folder, lock.descriptor()}));
+    std::vector<std::string> visible = PythonFiles(python.path);
+    for (const std::string& package : runtime.packages) {
+      for (std::string& path : PathsIn(package)) visible.push_back(std::move(path));
+    }
+    TY_TRY(const auto room, BuildRoom::Open({.layout = layout,
+                                             .hooks = hooks,
+                                             .folder = folder,
+                                             .lock = lock.descriptor(),
+                                             .cache = ToolCache::kRuntimes,
+                                             .read_only = std::move(visible)}));
+    TY_RETURN_IF_ERROR(Fill({layout, runtime, hooks, python, folder, *room}));
     hooks.info("Built " + name + " in " + Seconds(std::chrono::steady_clock::now() - begin) + ".");
     return python.version;
   };

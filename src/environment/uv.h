@@ -1,15 +1,15 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "environment/available_pythons.h"
+#include "environment/environment.h"
 #include "environment/layout.h"
 
 namespace trainyard::environment {
@@ -23,12 +23,22 @@ inline constexpr std::string_view kUvVersion = "0.13.8";
 /// FindUv, else installs it with pip into ENVIRONMENTS_DIR/tools, using that interpreter. Serialised by a
 /// lock there. The reason is pip's; a caller without uv goes on with venv and pip. Blocks; any thread.
 [[nodiscard]] Result<std::filesystem::path> ObtainUv(const Layout& layout, const Python& python,
-                                                     const std::function<void(std::string_view line)>& info,
-                                                     const std::stop_token& stop);
+                                                     const PreparationHooks& hooks);
 
-/// Variables for uv and pip: caches below the environments directory, the system's certificates, nothing of a
-/// virtual environment that this process may run in, and for uv the index that pip is configured to use (uv
-/// reads its own settings only).
-[[nodiscard]] std::map<std::string, std::optional<std::string>> ToolVariables(const Layout& layout);
+/// Where the code that tools run may write between builds.
+enum class ToolCache {
+  kNone,      ///< for packages of jobs: what one job's packages leave there would be the next job's
+  kRuntimes,  ///< shared by the builds of runtimes, whose packages the operator names
+};
+
+/// All variables for uv and pip: of this process's only those that IsToolSetting names, the system's
+/// certificates, the index that pip is configured to use (also for uv, which reads its own settings only),
+/// the cache. What configuration files say is in them: pip is told to read none.
+[[nodiscard]] std::map<std::string, std::optional<std::string>> ToolVariables(const Layout& layout,
+                                                                              ToolCache cache);
+
+/// Files and folders outside that the variables name: certificates, folders of packages.
+[[nodiscard]] std::vector<std::string> FilesNamedIn(
+    const std::map<std::string, std::optional<std::string>>& variables);
 
 }  // namespace trainyard::environment

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "async/file.h"
+#include "environment/build_content.h"
 #include "environment/build_lock.h"
 #include "replica/image_packages.h"
 #include "replica/oci_container.h"
@@ -100,8 +101,18 @@ Result<environment::ToolEnd> RunInstallation(const OciContainer& container, cons
                               .tail = lines.End()};
 }
 
+/// Nothing of the container runs any more. Without root its files are accounts' of its own, and setuid gives
+/// nobody anything that is ours.
+Status Clean(const std::string& written, const PreparationHooks& hooks) {
+  if (geteuid() != 0) return {};
+  TY_TRY(const auto lines, environment::CleanContent(written, {.is_image_layer = true}));
+  for (const std::string& line : lines) hooks.error(line);
+  return {};
+}
+
 /// From the container's folder to where it is kept: there as a whole or not at all.
-Status Keep(const std::string& written, const std::string& folder) {
+Status Keep(const std::string& written, const std::string& folder, const PreparationHooks& hooks) {
+  TY_RETURN_IF_ERROR(Clean(written, hooks));
   TY_TRY(const UniqueFd directory, OpenFile(written, O_RDONLY | O_DIRECTORY));
   if (syncfs(directory.get()) != 0) return std::unexpected(ErrnoError(errno, "syncfs " + written));
   if (rename(written.c_str(), folder.c_str()) != 0)
@@ -126,7 +137,7 @@ Status Build(const v1::Manifest& manifest, const image::Image& image, const std:
   } else if (!end->ok()) {
     done = std::unexpected(PackageFailure(manifest, *end));
   } else {
-    done = Keep(WritableLayer(container.folder), folder);
+    done = Keep(WritableLayer(container.folder), folder, hooks);
   }
   RemoveContainerFolder(container.folder);
   return done;

@@ -13,6 +13,7 @@
 #include "async/file.h"
 #include "async/guarded.h"
 #include "replica/download.h"
+#include "replica/user_process.h"
 
 namespace trainyard::replica {
 
@@ -86,6 +87,16 @@ int Prepare(ProgramSource& source, const v1::Manifest& manifest) {
   return 0;
 }
 
+/// None for a replica without limits, or where there can be none: the launch of its program says so.
+Cgroup MakeLimits(const v1::Manifest& manifest) {
+  const v1::Manifest::Limits& limits = manifest.limits();
+  const CgroupLimits wanted{limits.memory_bytes(), limits.cpus(), limits.pids()};
+  if (!wanted.any()) return {};
+  std::vector<std::string> unlimited;
+  const AttemptDir dir{manifest.places().attempt_dir()};
+  return MakeReplicaCgroup(dir, manifest.attempt_id(), wanted, unlimited).value_or(Cgroup());
+}
+
 }  // namespace
 
 Result<Preparation> Preparation::Start(ProgramSource& source, const v1::Manifest& manifest, int lock_fd,
@@ -95,20 +106,23 @@ Result<Preparation> Preparation::Start(ProgramSource& source, const v1::Manifest
   UniqueFd ours(pipe[0]);
   const UniqueFd theirs(pipe[1]);
   fcntl(ours.get(), F_SETFL, O_NONBLOCK);
+  Cgroup cgroup = MakeLimits(manifest);
   SandboxPlan plan{.function = [&source, &manifest] { return Prepare(source, manifest); },
                    .stdout_fd = STDERR_FILENO,
                    .stderr_fd = STDERR_FILENO,
                    .result_fd = theirs.get(),
+                   .procs_fds = cgroup.ProcsFds(),
                    .lock_fd = lock_fd};
   const auto start = [&plan](Fence fence) {
     plan.fence = fence;
     return Sandbox::Start(plan);
   };
-  // A PID namespace ends it as a whole; there is nothing here to be hidden from it.
+  // A PID namespace ends it as a whole. What is ours runs here; code of packages is behind a fence of its
+  // own.
   Result<Sandbox> fenced = start(Fence::kNamespaces);
   Result<Sandbox> sandbox = fenced ? std::move(fenced) : start(Fence::kNone);
   if (!sandbox) return std::unexpected(std::move(sandbox).error());
-  return Preparation(std::move(*sandbox), std::move(ours), observer);
+  return Preparation(std::move(cgroup), std::move(*sandbox), std::move(ours), observer);
 }
 
 void Preparation::Take(std::string_view message) {

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string_view>
 
+#include "replica/cgroup.h"
 #include "replica/frame.h"
 #include "replica/program_source.h"
 #include "replica/sandbox.h"
@@ -10,7 +11,7 @@
 namespace trainyard::replica {
 
 /// Bringing what a program runs in, in a sandbox of its own: it can be stopped at any point with all that it
-/// started. One thread.
+/// started. What it starts has the replica's limits: code of packages is among it. One thread.
 class Preparation {
  public:
   struct Observer {
@@ -28,10 +29,14 @@ class Preparation {
   [[nodiscard]] std::optional<Status> OnReadable();
 
  private:
-  Preparation(Sandbox sandbox, UniqueFd pipe, Observer& observer)
-      : sandbox_(std::move(sandbox)), pipe_(std::move(pipe)), observer_(&observer) {}
+  Preparation(Cgroup cgroup, Sandbox sandbox, UniqueFd pipe, Observer& observer)
+      : cgroup_(std::move(cgroup)),
+        sandbox_(std::move(sandbox)),
+        pipe_(std::move(pipe)),
+        observer_(&observer) {}
   void Take(std::string_view message);
 
+  Cgroup cgroup_;  // removed after the sandbox, which is in it
   Sandbox sandbox_;
   UniqueFd pipe_;
   Observer* observer_;

@@ -1,5 +1,6 @@
 #include "replica/program_source.h"
 
+#include "replica/build_fence.h"
 #include "replica/engine_image.h"
 #include "replica/image_packages.h"
 #include "replica/oci_packages.h"
@@ -12,6 +13,8 @@ namespace {
 bool IsByEngine(const v1::Manifest& manifest) {
   return manifest.program().container().engine() == v1::Manifest::ENGINE_API;
 }
+
+std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
 environment::EnvironmentRequest EnvironmentOf(const v1::Manifest& manifest) {
   environment::EnvironmentRequest request{.environments_dir = manifest.places().environments_dir(),
@@ -77,7 +80,12 @@ std::optional<Prepared> InstalledPrograms::Find(const v1::Manifest& manifest) {
 Status InstalledPrograms::Prepare(const v1::Manifest& manifest, const PreparationHooks& hooks) {
   if (IsByEngine(manifest)) return PrepareEngineImage(manifest, hooks);
   if (manifest.program().has_container()) return Pull(manifest, hooks);
-  auto made = environment::PrepareEnvironment(EnvironmentOf(manifest), hooks);
+  const std::string attempts = FolderOf(manifest.places().attempt_dir());
+  const BuildFence fence = BuildFence::Find({FolderOf(attempts)});
+  if (const std::string lacks = fence.Lacks(); !lacks.empty()) hooks.info(lacks);
+  PreparationHooks fenced = hooks;
+  fenced.fence = &fence;
+  auto made = environment::PrepareEnvironment(EnvironmentOf(manifest), fenced);
   if (!made) return std::unexpected(std::move(made).error());
   return {};
 }

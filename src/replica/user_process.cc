@@ -67,17 +67,6 @@ std::string_view Missing(Fence fence) {
   return "";
 }
 
-/// The cgroup, with a note of it for whoever has to clean up after a killed supervisor.
-Result<Cgroup> MakeCgroup(const AttemptDir& dir, const std::string& attempt_id, const CgroupLimits& limits,
-                          std::vector<std::string>& unlimited) {
-  const std::string installation = InstallationName(dir.path.substr(0, dir.path.rfind('/')));
-  TY_TRY(Cgroup cgroup,
-         Cgroup::Create(installation + "-" + attempt_id + "-" + std::to_string(getpid()), limits, unlimited));
-  TY_TRY(const UniqueFd note, OpenFile(dir.Cgroup(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
-  TY_RETURN_IF_ERROR(WriteAll(note.get(), cgroup.Note()));
-  return cgroup;
-}
-
 /// What a cgroup has to bound. The kernel's limit of a namespace has a least value, and root is held to none
 /// of users: then a cgroup is made for the processes alone.
 CgroupLimits CgroupLimitsOf(const v1::Manifest::Limits& limits) {
@@ -99,7 +88,7 @@ bool LimitsProcesses(const ProgramStart& start, const Cgroup& cgroup, Fence fenc
 Cgroup MakeLimits(const ProgramStart& start, std::vector<std::string>& degraded) {
   const CgroupLimits wanted = CgroupLimitsOf(start.manifest.limits());
   if (!wanted.any()) return {};
-  auto made = MakeCgroup(start.dir, start.manifest.attempt_id(), wanted, degraded);
+  auto made = MakeReplicaCgroup(start.dir, start.manifest.attempt_id(), wanted, degraded);
   if (made) return *std::move(made);
   degraded.push_back("This machine gives the replica no memory cgroup (" + made.error().message + "): its " +
                      (wanted.memory_bytes > 0 ? "memory limit is" : "limits are") + " not enforced.");
@@ -187,6 +176,16 @@ Result<Sandbox> StartFenced(Program& program, const ProgramStart& start, const S
 
 }  // namespace
 
+Result<Cgroup> MakeReplicaCgroup(const AttemptDir& dir, const std::string& attempt_id,
+                                 const CgroupLimits& limits, std::vector<std::string>& unlimited) {
+  const std::string installation = InstallationName(dir.path.substr(0, dir.path.rfind('/')));
+  TY_TRY(Cgroup cgroup,
+         Cgroup::Create(installation + "-" + attempt_id + "-" + std::to_string(getpid()), limits, unlimited));
+  TY_TRY(const UniqueFd note, OpenFile(dir.Cgroup(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
+  TY_RETURN_IF_ERROR(WriteAll(note.get(), cgroup.Note()));
+  return cgroup;
+}
+
 Status UserProcess::MakeFolders(const AttemptDir& dir) {
   TY_RETURN_IF_ERROR(MakeFolder(dir.Work(), 0755));
   TY_RETURN_IF_ERROR(MakeFolder(dir.Home(), 0700));
@@ -213,7 +212,7 @@ Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& st
 
 Status UserProcess::CountMemory(const AttemptDir& dir, const std::string& attempt_id) {
   std::vector<std::string> unlimited;
-  auto made = MakeCgroup(dir, attempt_id, {}, unlimited);
+  auto made = MakeReplicaCgroup(dir, attempt_id, {}, unlimited);
   if (!made) return std::unexpected(std::move(made).error());
   cgroup_ = std::move(*made);
   // Twice: a process may be born between being looked for and its parent's joining.

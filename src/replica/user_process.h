@@ -15,6 +15,12 @@
 
 namespace trainyard::replica {
 
+/// A cgroup for the attempt's processes, with a note of it in the attempt's folder for whoever has to clean
+/// up after a killed supervisor: one at a time. As Cgroup::Create otherwise.
+[[nodiscard]] Result<Cgroup> MakeReplicaCgroup(const AttemptDir& dir, const std::string& attempt_id,
+                                               const CgroupLimits& limits,
+                                               std::vector<std::string>& unlimited);
+
 /// The user's program: fenced in as well as this machine allows, its output in pipes. One thread. The
 /// destructor kills it.
 class UserProcess {

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "environment/environment.h"
+#include "environment/layout.h"
+#include "environment/run_tool.h"
+#include "environment/uv.h"
+
+namespace trainyard::environment {
+
+/// Where the tools of one build run: behind the fence of the hooks (without one, as we do). They may write
+/// into the folder that is built, into the cache if they share one, and into a /tmp of their own, which is
+/// gone when they end. The destructor removes what is beside the folder. One thread.
+class BuildRoom {
+ public:
+  struct Options {
+    const Layout& layout;  ///< outlives the room, as do the hooks
+    const PreparationHooks& hooks;
+    std::filesystem::path folder;  ///< is there
+    int lock;                      ///< held for as long as anything of a tool lives
+    ToolCache cache = ToolCache::kNone;
+    std::vector<std::string> read_only;  ///< what tools see besides: interpreters, a runtime
+  };
+
+  [[nodiscard]] static Result<std::unique_ptr<BuildRoom>> Open(Options options);
+  BuildRoom(const BuildRoom&) = delete;
+  BuildRoom& operator=(const BuildRoom&) = delete;
+  ~BuildRoom();
+
+  /// Here the builder puts what tools may read, but not change.
+  [[nodiscard]] std::filesystem::path Incoming() const;
+  /// As RunTool. What is in the folder by then becomes the tool's.
+  [[nodiscard]] Result<ToolEnd> Run(std::vector<std::string> argv, const LineSink& out, const LineSink& err);
+  /// The end: nothing of a tool runs any more, and the folder becomes ours again, without what must not be
+  /// kept (build_content.h); the log has a line for each. Before it, what tools wrote is not to be touched.
+  [[nodiscard]] Status TakeBack();
+
+ private:
+  explicit BuildRoom(Options options) : options_(std::move(options)) {}
+  [[nodiscard]] std::filesystem::path Beside() const { return options_.folder.string() + ".build"; }
+  [[nodiscard]] Status HandOver() const;
+
+  Options options_;
+};
+
+/// What a tool must see to run this interpreter, which may be a link: its installation.
+[[nodiscard]] std::vector<std::string> PythonFiles(const std::filesystem::path& program);
+
+}  // namespace trainyard::environment

@@ -119,8 +119,9 @@ Failure DetachBinds(const FileView& view, std::vector<Detached>& binds) {
   for (const FileView::Bind& bind : view.binds) {
     if (Failure failure = Detach(bind.from, binds)) return failure;
     binds.back().path = bind.to;
-    const std::uint64_t attributes = (bind.read_only ? std::uint64_t{MOUNT_ATTR_RDONLY} : 0) |
-                                     (bind.data_only ? MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV : 0);
+    const std::uint64_t attributes =
+        (bind.read_only ? std::uint64_t{MOUNT_ATTR_RDONLY} : 0) |
+        (bind.data_only ? std::uint64_t{MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV} : 0);
     if (attributes == 0) continue;
     if (Failure failure = Restrict(binds.back(), attributes)) return failure;
   }

@@ -34,7 +34,7 @@ struct Folder {
   mode_t mode;
 };
 constexpr std::array<Folder, 10> kFolders = {{{"run", kOwnersFolder},
-                                              {"buckets", kOwnersFolder},
+                                              {"buckets", kReplicasFolder},
                                               {"uploads", kOwnersFolder},
                                               {"attempts", kOwnersFolder},
                                               {"environments", kReplicasFolder},

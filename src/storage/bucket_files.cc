@@ -17,14 +17,13 @@
 #include "async/file.h"
 #include "storage/beneath.h"
 #include "storage/folder.h"
+#include "storage/modes.h"
 #include "storage/path_escape.h"
 #include "storage/resource.h"
 #include "wire/resource_name.h"
 
 namespace trainyard::storage {
 namespace {
-
-constexpr mode_t kFolderMode = 0777;
 
 std::unexpected<Error> Failed(std::string_view what) { return std::unexpected(ErrnoError(errno, what)); }
 
@@ -191,6 +190,8 @@ Result<v1::Bucket> BucketFiles::InsertBucket(v1::Bucket bucket) {
   TY_RETURN_IF_ERROR(records_.PutBucket(bucket));
   if (::mkdirat(buckets_.get(), bucket.name().c_str(), kFolderMode) != 0)
     return Failed("make the bucket's folder");
+  TY_TRY(const UniqueFd folder, OpenBucket(bucket.name()));
+  if (::fchmod(folder.get(), kFolderMode) != 0) return Failed("chmod the bucket's folder");
   if (::fsync(buckets_.get()) != 0) return Failed("fsync");
   return bucket;
 }

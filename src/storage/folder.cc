@@ -14,11 +14,10 @@
 
 #include "storage/beneath.h"
 #include "storage/copy_file.h"
+#include "storage/modes.h"
 
 namespace trainyard::storage {
 namespace {
-
-constexpr mode_t kFolderMode = 0777;  // less the umask, as any program makes folders
 
 std::unexpected<Error> Failed(std::string_view call, const std::string& name) {
   const int error_number = errno;
@@ -84,11 +83,12 @@ Result<UniqueFd> MakeFolder(UniqueFd parent, const std::string& name, Unsynced& 
   } else if (KindOf(parent.get(), name) == Kind::kOther) {
     return InTheWay(name);
   }
-  if (::mkdirat(parent.get(), name.c_str(), kFolderMode) != 0 && errno != EEXIST)
-    return Failed("mkdir", name);
+  const bool made = ::mkdirat(parent.get(), name.c_str(), kFolderMode) == 0;
+  if (!made && errno != EEXIST) return Failed("mkdir", name);
   folder = OpenFolderBeneath(parent.get(), only);
   if (!folder && folder.error().code == Code::kNotFound) return InTheWay(name);  // put there just now
   if (!folder) return folder;
+  if (made && ::fchmod(folder->get(), kFolderMode) != 0) return Failed("chmod", name);
   unsynced.Add(std::move(parent));
   return folder;
 }
@@ -115,8 +115,8 @@ Status MoveAcross(int source_folder, const std::string& source_name, int target,
   const std::string temporary = ".%tmp." + source_name;
   TY_TRY(const UniqueFd source, OpenFileBeneath(source_folder, source_name));
   UniqueFd copy(
-      ::openat(target, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-  if (!copy) return Failed("create", name);
+      ::openat(target, temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kObjectMode));
+  if (!copy || ::fchmod(copy.get(), kObjectMode) != 0) return Failed("create", name);
   Status done = CopyBytes(source.get(), 0, std::numeric_limits<std::uint64_t>::max(), copy.get());
   if (done && ::fsync(copy.get()) != 0) done = Failed("fsync", name);
   if (done && ::renameat(target, temporary.c_str(), target, name.c_str()) != 0) done = Failed("rename", name);

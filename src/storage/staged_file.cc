@@ -10,13 +10,10 @@
 #include "async/file.h"
 #include "base/check.h"
 #include "storage/copy_file.h"
+#include "storage/modes.h"
 
 namespace trainyard::storage {
-namespace {
-
-constexpr mode_t kObjectMode = 0666;  // less the umask
-
-}  // namespace
+namespace {}  // namespace
 
 StagedFile::StagedFile(int uploads, std::string id, UniqueFd file)
     : uploads_(uploads), id_(std::move(id)), file_(std::move(file)) {}
@@ -37,7 +34,8 @@ StagedFile::~StagedFile() {
 Result<StagedFile> StagedFile::Create(int uploads, std::string id) {
   UniqueFd file(
       ::openat(uploads, id.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kObjectMode));
-  if (!file) return std::unexpected(ErrnoError(errno, "create a file for the upload"));
+  if (!file || ::fchmod(file.get(), kObjectMode) != 0)
+    return std::unexpected(ErrnoError(errno, "create a file for the upload"));
   return StagedFile(uploads, std::move(id), std::move(file));
 }
 

@@ -166,6 +166,7 @@ if os.environ.get("SSL_CERT_FILE"):
                            headers={"Metadata-Flavor": "Google"}))["access_token"]
     print("TOKEN", token[:5])
     print("FRONT " + ask("https://storage.googleapis.com/storage/v1/b/out/o/mine?alt=media").decode())
+print("FILE " + open("/gcs/out/mine").read())
 print("UID", os.getuid())
 """
 
@@ -176,7 +177,7 @@ def test_a_user_of_the_image_is_answered_as_its_attempt(server, images, registry
         images.derive("gs-user", "gs-user-1234", user="1234:1234")
     run_job(server, "gs_user", registry.push(images["gs-user-1234"]), jobDir="gs://out/gs")
     texts = server.texts("gs_user", "master-replica-0")
-    assert "READ by 1234" in texts and "UID 1234" in texts, texts
+    assert "READ by 1234" in texts and "FILE by 1234" in texts and "UID 1234" in texts, texts
     front = [text for text in texts if text.startswith(("TOKEN", "FRONT"))]
     assert front in ([], ["TOKEN ya29.", "FRONT by 1234"]), texts
 

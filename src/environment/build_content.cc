@@ -24,8 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kRemovalDepthMax = 100;  ///< each level holds a descriptor
-
 struct CloseFolder {
   void operator()(DIR* folder) const noexcept { ::closedir(folder); }
 };
@@ -175,24 +173,6 @@ class Cleaning {
   std::size_t dropped_ = 0;
 };
 
-/// Empties a folder; what is nested too deeply is moved up to `top`, which is emptied in turn.
-Status Empty(int folder, DIR* names, int top, int depth, int& moved) {
-  ::fchmod(folder, S_IRWXU);  // its maker may have locked it; another account's is root's to empty anyway
-  for (const std::string& name : Names(names)) {
-    if (::unlinkat(folder, name.c_str(), 0) == 0) continue;
-    if (errno != EISDIR && errno != EPERM) return std::unexpected(ErrnoError(errno, "remove " + name));
-    TY_TRY(const Folder below, OpenFolder(folder, name.c_str()));
-    if (depth < kRemovalDepthMax) {
-      TY_RETURN_IF_ERROR(Empty(::dirfd(below.get()), below.get(), top, depth + 1, moved));
-      if (::unlinkat(folder, name.c_str(), AT_REMOVEDIR) != 0)
-        return std::unexpected(ErrnoError(errno, "remove " + name));
-    } else if (::renameat(folder, name.c_str(), top, (".deep." + std::to_string(moved++)).c_str()) != 0) {
-      return std::unexpected(ErrnoError(errno, "move " + name));
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 Status GiveTo(const fs::path& folder, uid_t uid, gid_t gid) {
@@ -207,18 +187,6 @@ Status GiveTo(const fs::path& folder, uid_t uid, gid_t gid) {
 
 Result<std::vector<std::string>> CleanContent(const fs::path& folder, const ContentRules& rules) {
   return Cleaning(folder, rules).Run();
-}
-
-Status RemoveContent(const fs::path& folder) {
-  auto opened = OpenFolder(AT_FDCWD, folder.c_str());
-  if (!opened && opened.error().code == Code::kNotFound) return {};
-  if (!opened) return std::unexpected(std::move(opened).error());
-  for (int moved = 0, before = -1; moved != before;) {
-    before = moved;
-    TY_RETURN_IF_ERROR(Empty(::dirfd(opened->get()), opened->get(), ::dirfd(opened->get()), 0, moved));
-  }
-  if (::rmdir(folder.c_str()) != 0) return std::unexpected(ErrnoError(errno, "remove " + folder.string()));
-  return {};
 }
 
 bool LeadsNowhereElse(const fs::path& folder, const fs::path& at, const std::string& text,

@@ -37,10 +37,6 @@ struct ContentRules {
                                                             const ContentRules& rules);
 inline constexpr std::size_t kContentLinesMax = 20;
 
-/// Removes the folder whatever is in it: folders that nobody may read, or nested without end. One that is not
-/// there is no error.
-[[nodiscard]] Status RemoveContent(const std::filesystem::path& folder);
-
 /// Whether a link with this text, in the folder `at` (relative to `folder`; empty: itself), stays in `folder`
 /// or leads to one of the targets, provided that all other links do. Pure.
 [[nodiscard]] bool LeadsNowhereElse(const std::filesystem::path& folder, const std::filesystem::path& at,

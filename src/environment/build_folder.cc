@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "async/file.h"
-#include "environment/build_content.h"
+#include "async/remove_tree.h"
 #include "environment/layout.h"
 
 namespace trainyard::environment {
@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 Status Prepare(const fs::path& folder) {
-  TY_RETURN_IF_ERROR(RemoveContent(folder));
+  TY_RETURN_IF_ERROR(RemoveTree(folder));
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return std::unexpected(ErrnoError(error.value(), folder.string()));
@@ -52,7 +52,7 @@ Status BuildOnce(const fs::path& folder, const std::function<void()>& waiting,
     const Result<std::string> python_version = build(lock);
     done = python_version ? Seal(folder, *python_version) : std::unexpected(python_version.error());
   }
-  if (!done) static_cast<void>(RemoveContent(folder));  // why it is not done counts
+  if (!done) static_cast<void>(RemoveTree(folder));  // why it is not done counts
   return done;
 }
 

@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "async/file.h"
+#include "async/remove_tree.h"
 #include "environment/build_content.h"
 
 namespace trainyard::environment {
@@ -34,14 +35,14 @@ Status HandOverFolder(const fs::path& folder, const ToolFence::Owner& owner) {
 
 Result<std::unique_ptr<BuildRoom>> BuildRoom::Open(Options options) {
   std::unique_ptr<BuildRoom> room(new BuildRoom(std::move(options)));
-  TY_RETURN_IF_ERROR(RemoveContent(room->Beside()));  // of a build that was killed
+  TY_RETURN_IF_ERROR(RemoveTree(room->Beside()));  // of a build that was killed
   TY_RETURN_IF_ERROR(MakeFolder(room->Incoming()));
   if (room->options_.cache == ToolCache::kRuntimes)
     TY_RETURN_IF_ERROR(MakeFolder(room->options_.layout.Cache()));
   return room;
 }
 
-BuildRoom::~BuildRoom() { static_cast<void>(RemoveContent(Beside())); }
+BuildRoom::~BuildRoom() { static_cast<void>(RemoveTree(Beside())); }
 
 fs::path BuildRoom::Incoming() const { return Beside() / "in"; }
 
@@ -59,7 +60,7 @@ Status BuildRoom::HandOver() const {
 Result<ToolEnd> BuildRoom::Run(std::vector<std::string> argv, const LineSink& out, const LineSink& err) {
   // Made anew for each tool: what the one before has left there might lead elsewhere.
   for (const char* name : {"tmp", "root"}) {
-    TY_RETURN_IF_ERROR(RemoveContent(Beside() / name));
+    TY_RETURN_IF_ERROR(RemoveTree(Beside() / name));
     TY_RETURN_IF_ERROR(MakeFolder(Beside() / name));
   }
   const fs::path tmp = Beside() / "tmp";

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "async/file.h"
+#include "async/remove_tree.h"
 #include "async/run_program.h"
-#include "environment/build_content.h"
 #include "environment/build_lock.h"
 #include "environment/build_room.h"
 #include "environment/pip_settings.h"
@@ -86,7 +86,7 @@ Result<fs::path> ObtainUv(const Layout& layout, const Python& python, const Prep
   fs::create_directories(layout.Tools(), error);
   TY_TRY(const BuildLock lock, BuildLock::Acquire(Layout::Lock(folder), [] {}, hooks.stop));
   if (fs::path found = FindUv(layout); !found.empty()) return found;
-  TY_RETURN_IF_ERROR(RemoveContent(folder));
+  TY_RETURN_IF_ERROR(RemoveTree(folder));
   fs::create_directories(folder, error);
   TY_TRY(const auto room, BuildRoom::Open({.layout = layout,
                                            .hooks = hooks,
@@ -107,7 +107,7 @@ Result<fs::path> ObtainUv(const Layout& layout, const Python& python, const Prep
     return room->TakeBack();
   };
   if (Status done = install(); !done) {
-    static_cast<void>(RemoveContent(folder));  // the reason is what counts
+    static_cast<void>(RemoveTree(folder));  // the reason is what counts
     return std::unexpected(std::move(done).error());
   }
   return folder / "bin" / "uv";

@@ -15,6 +15,7 @@
 
 #include "async/diagnostics.h"
 #include "async/file.h"
+#include "async/remove_tree.h"
 #include "async/unique_fd.h"
 #include "image/cache.h"
 #include "image/layer_folder.h"
@@ -134,7 +135,7 @@ Status SweepPulls(const CacheLayout& layout) {
     const auto changed = ChangedAt(path);
     if (name.starts_with(kGone) || IsSha256("sha256:" + name) ||
         (changed && *changed < system_clock::now() - kCallAgeMax))
-      RemoveTree(path);
+      static_cast<void>(RemoveTree(path));
   }
   return {};
 }

@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "async/file.h"
+#include "async/remove_tree.h"
 
 namespace trainyard::image {
 
@@ -136,7 +137,7 @@ Status LayerFolder::ClearWay(const Place& place) const {
   if (::unlinkat(place.parent, place.name.c_str(), 0) == 0 || errno == ENOENT) return {};
   if (errno != EISDIR && errno != EPERM) return std::unexpected(Failed("unlink", place.name));
   if (::unlinkat(place.parent, place.name.c_str(), AT_REMOVEDIR) == 0) return {};
-  RemoveTree(fs::path(DescriptorPath(place.parent)) / place.name);
+  static_cast<void>(RemoveTree(fs::path(DescriptorPath(place.parent)) / place.name));
   return {};
 }
 
@@ -302,22 +303,6 @@ int MoveFolder(const fs::path& from, const fs::path& to) {
   if (closed && ::chmod(from.c_str(), (seen.st_mode & kPermissions) | S_IWUSR) != 0) return errno;
   if (::rename(from.c_str(), to.c_str()) != 0) return errno;
   return closed && ::chmod(to.c_str(), seen.st_mode & kPermissions) != 0 ? errno : 0;
-}
-
-void RemoveTree(const fs::path& path) {
-  std::error_code error;
-  fs::remove_all(path, error);
-  if (!error) return;
-  // An ordinary user's own folders may be closed to him.
-  fs::permissions(path, fs::perms::owner_all, fs::perm_options::add | fs::perm_options::nofollow, error);
-  for (auto entry =
-           fs::recursive_directory_iterator(path, fs::directory_options::skip_permission_denied, error);
-       !error && entry != fs::recursive_directory_iterator(); entry.increment(error))
-    if (entry->is_directory(error) && !entry->is_symlink(error)) {
-      // Before the iterator enters it.
-      fs::permissions(entry->path(), fs::perms::owner_all, fs::perm_options::add, error);
-    }
-  fs::remove_all(path, error);
 }
 
 }  // namespace trainyard::image

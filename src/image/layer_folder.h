@@ -88,7 +88,4 @@ class LayerFolder {
 /// write into it, and an image's root may be read-only. Errors: the system's number; 0: none.
 [[nodiscard]] int MoveFolder(const std::filesystem::path& from, const std::filesystem::path& to);
 
-/// Removes a layer's folder or what is left of one, whatever permissions are in it.
-void RemoveTree(const std::filesystem::path& path);
-
 }  // namespace trainyard::image

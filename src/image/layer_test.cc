@@ -14,6 +14,7 @@
 #include <string>
 
 #include "async/file.h"
+#include "async/remove_tree.h"
 #include "environment/temporary_folder_for_test.h"
 #include "image/digest.h"
 #include "image/layer_folder.h"
@@ -92,7 +93,7 @@ TEST_F(Layer, KeepsWhatTheArchiveSays) {
     EXPECT_TRUE(S_ISCHR(Look("null").st_mode));
     EXPECT_EQ(Look("deep/er").st_mode & 07777U, 0755U);
     EXPECT_EQ(Look("tmp").st_mode & 07777U, 01777U);
-    RemoveTree(root_);
+    static_cast<void>(RemoveTree(root_));
   }
 }
 
@@ -142,7 +143,7 @@ TEST_F(Layer, KeepsLinksInside) {
   const fs::path outside = folder_.path() / "outside";
   fs::create_directories(outside);
   fs::create_directories(root_ / "unrelated");
-  RemoveTree(root_);
+  static_cast<void>(RemoveTree(root_));
   const std::string up = "../../../../../../../../.." + outside.string();
   const std::string tar = Tar({{outside.string().substr(1) + "/", '5', "", "", 0755},
                                {"absolute", '2', "", outside.string()},
@@ -210,7 +211,7 @@ TEST_F(Layer, RefusesWhatIsDamaged) {
     const Result<std::int64_t> bytes = Unpack(blob, tar);
     ASSERT_FALSE(bytes);
     EXPECT_EQ(bytes.error().code, Code::kDataLoss) << bytes.error().message;
-    RemoveTree(root_);
+    static_cast<void>(RemoveTree(root_));
   }
   // libarchive would like to be asked again for what follows.
   std::string header = Tar({{"a", '0', "x"}, {"b", '0', "y"}, {"c", '0', "z"}});
@@ -218,10 +219,10 @@ TEST_F(Layer, RefusesWhatIsDamaged) {
   const Result<std::int64_t> wrong = Unpack(header);
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, Code::kDataLoss) << wrong.error().message;
-  RemoveTree(root_);
+  static_cast<void>(RemoveTree(root_));
   // A folder has no content: what follows it should be a header.
   EXPECT_EQ(Unpack(Tar({{"./", '0', "x"}})).error().code, Code::kDataLoss);
-  RemoveTree(root_);
+  static_cast<void>(RemoveTree(root_));
   const std::string text(5000, 't');
   const Result<std::int64_t> bytes = Unpack(text);
   ASSERT_FALSE(bytes);
@@ -277,7 +278,7 @@ TEST_F(Layer, OrdinaryUsersOwnEverything) {
   EXPECT_TRUE(IsWhiteout("dir/gone"));
   EXPECT_EQ(Xattr("dir", "user.overlay.opaque"), "y");
   EXPECT_EQ(AsOrdinaryUser([&] {
-              RemoveTree(root_);
+              static_cast<void>(RemoveTree(root_));
               return !fs::exists(root_);
             }),
             0);

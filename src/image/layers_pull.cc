@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "async/file.h"
+#include "async/remove_tree.h"
 #include "async/unique_fd.h"
 #include "image/digest.h"
 #include "image/layer.h"
@@ -190,7 +191,7 @@ void LayersPull::Unpack(const Layer& layer, std::stop_source& stop) {
     done_.With([&](Done& done) { done.unpacked.emplace(layer.diff_id, *bytes); });
     return;
   }
-  RemoveTree(folder);
+  static_cast<void>(RemoveTree(folder));
   // Damage may look like anything: no tar, a path that leads out, a file of an exabyte.
   bool damaged = false;
   if (!SaysNothingOfTheBlob(bytes.error().code)) {

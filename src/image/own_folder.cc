@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <string>
 
-#include "image/layer_folder.h"
+#include "async/remove_tree.h"
 
 namespace trainyard::image {
 
@@ -16,7 +16,7 @@ Result<OwnFolder> OwnFolder::Make(const CacheLayout& layout, std::string_view pr
 }
 
 OwnFolder::~OwnFolder() {
-  if (!path_.empty()) RemoveTree(path_);
+  if (!path_.empty()) static_cast<void>(RemoveTree(path_));
 }
 
 }  // namespace trainyard::image

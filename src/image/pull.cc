@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "async/remove_tree.h"
 #include "async/unique_fd.h"
 #include "image/cache.h"
 #include "image/digest.h"
@@ -37,7 +38,7 @@ void RemoveLeftovers(const CacheLayout& layout) {
     const std::string digest = "sha256:" + path.filename().string();
     if (!IsSha256(digest)) continue;  // skopeo's own, of someone who resolves a name
     const auto lock = TryLock(layout.Lock(digest), LOCK_EX);
-    if (lock && *lock) RemoveTree(path);
+    if (lock && *lock) static_cast<void>(RemoveTree(path));
   }
 }
 
@@ -155,14 +156,14 @@ Result<Image> PullLocked(const Sources& sources, const CacheLayout& layout, cons
   const std::optional<Note> note = ReadNote(layout, image.digest, image.reference);
   const Access access = note ? note->access : AccessTo(sources, reference);
   const fs::path folder = layout.Pull(image.digest);
-  RemoveTree(folder);
+  static_cast<void>(RemoveTree(folder));
   std::error_code error;
   fs::create_directories(folder / "tmp", error);
   if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + folder.string()));
   TY_TRY(const Skopeo skopeo,
          Skopeo::Find({.temporary = folder / "tmp", .lock_fd = hooks.lock_fd, .stop = hooks.stop}));
   Result<CachedImage> pulled = Pulling(layout, skopeo, reference, access, image, hooks).Run();
-  RemoveTree(folder);
+  static_cast<void>(RemoveTree(folder));
   if (!pulled) return std::unexpected(std::move(pulled).error());
   if (note) pulled->names.push_back(note->name);
   TY_RETURN_IF_ERROR(WriteRecord(layout, *pulled));

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "async/unique_fd.h"
+#include "replica/user_namespace.h"
 
 namespace trainyard::replica {
 
@@ -122,8 +123,12 @@ Failure DetachBinds(const FileView& view, std::vector<Detached>& binds) {
     const std::uint64_t attributes =
         (bind.read_only ? std::uint64_t{MOUNT_ATTR_RDONLY} : 0) |
         (bind.data_only ? std::uint64_t{MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV} : 0);
-    if (attributes == 0) continue;
-    if (Failure failure = Restrict(binds.back(), attributes)) return failure;
+    if (view.users >= 0) {
+      if (const int error = MapMount(binds.back().tree.get(), view.users, attributes); error != 0)
+        return ViewFailure{"mount_setattr with the job's ids", error};
+    } else if (attributes != 0) {
+      if (Failure failure = Restrict(binds.back(), attributes)) return failure;
+    }
   }
   return {};
 }

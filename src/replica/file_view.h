@@ -26,6 +26,7 @@ struct FileView {
   std::vector<std::string> forbidden;  ///< device files that cannot be opened; those not there are left out
   bool proc = false;           ///< /proc of the PID namespace that we are in, without the machine's settings
   bool shared_memory = false;  ///< a /dev/shm of its own
+  int users = -1;  ///< user namespace with whose ids the binds are seen (user_namespace.h); -1: as they are
 };
 
 struct ViewFailure {

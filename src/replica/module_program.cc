@@ -12,6 +12,7 @@
 #include "replica/machine_view.h"
 #include "replica/task_lines.h"
 #include "replica/user_environment.h"
+#include "replica/user_namespace.h"
 
 namespace trainyard::replica {
 
@@ -34,9 +35,15 @@ FileView MakeView(const ProgramStart& start, const Channels& channels) {
                 .forbidden = ForbiddenDevices(start.manifest.devices()),
                 .shared_memory = true};
   const std::string environments = RealPath(start.manifest.places().environments_dir());
-  if (!environments.empty() && access(environments.c_str(), F_OK) == 0)
-    view.read_only.push_back(environments);
+  if (!environments.empty() && access(environments.c_str(), F_OK) == 0) {
+    if (start.manifest.has_users())
+      view.binds.push_back({.from = environments, .to = environments, .read_only = true});
+    else
+      view.read_only.push_back(environments);
+  }
   if (access(kKernelSettings, F_OK) == 0) view.read_only.emplace_back(kKernelSettings);
+  // A user of its own does not get through a folder that is its owner's alone (/root), nor to what is in it.
+  if (start.manifest.has_users()) view.hidden = OutermostClosedFolder(view.hidden);
   if (view.hidden.empty() || view.hidden == "/tmp") view.hidden.clear();
   return view;
 }

@@ -45,6 +45,9 @@ struct SandboxPlan {
   /// In a user namespace the program is root, with the further ids that this machine grants us (id_map.h);
   /// otherwise it is who we are.
   bool root_inside = false;
+  /// User namespace whose root the program becomes (user_namespace.h), with the view made by who we are: only
+  /// behind kNamespaces, as root. -1: none. Borrowed.
+  int users = -1;
   /// The program is a container runtime, which confines what it runs. Any other one is confined here
   /// (confinement.h), behind every fence.
   bool keeps_rights = false;

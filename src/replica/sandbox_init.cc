@@ -19,6 +19,7 @@
 #include "replica/confinement.h"
 #include "replica/descendants.h"
 #include "replica/process_limit.h"
+#include "replica/user_namespace.h"
 
 namespace trainyard::replica {
 
@@ -30,6 +31,7 @@ enum InitFd {
   kLock,
   kStructured,
   kResult,
+  kUsers,
   kFirstProcs,
   kFirstFree = kFirstProcs + kCgroupsMax
 };
@@ -60,7 +62,7 @@ void Report(InitReport::Kind kind, int value, const char* step = "") {
 void ArrangeDescriptors(const SandboxPlan& plan, int control) {
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   std::array<int, kFirstFree> wanted = {null,         plan.stdout_fd,     plan.stderr_fd, control,
-                                        plan.lock_fd, plan.structured_fd, plan.result_fd};
+                                        plan.lock_fd, plan.structured_fd, plan.result_fd, plan.users};
   std::fill(wanted.begin() + kFirstProcs, wanted.end(), -1);
   std::copy_n(plan.procs_fds.begin(), std::min(plan.procs_fds.size(), kCgroupsMax),
               wanted.begin() + kFirstProcs);
@@ -122,6 +124,7 @@ void SetUpFence(const SandboxPlan& plan, uid_t uid, gid_t gid) {
   }
   FileView view = plan.view;
   view.proc = HasPidNamespace(plan.fence);
+  if (plan.users >= 0) view.users = kUsers;
   if (const auto failure = SetUpFileView(view)) FenceFailed(failure->step, failure->error);
   if (!plan.mounts) return;
   if (const auto failure = plan.mounts()) FenceFailed(failure->step, failure->error);
@@ -148,6 +151,9 @@ void ResetSignals() {
   umask(022);
   for (std::size_t i = 0; i < std::min(plan.procs_fds.size(), kCgroupsMax); ++i) {
     if (write(kFirstProcs + static_cast<int>(i), "0", 1) < 0) fail("join the cgroup");
+  }
+  if (plan.users >= 0) {
+    if (const char* step = BecomeRootIn(kUsers)) fail(step);
   }
   if (!plan.directory.empty() && chdir(plan.directory.c_str()) != 0) fail("enter the working directory");
   // Not beside another limit: replicas whose programs become the same user would share it.

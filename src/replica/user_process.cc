@@ -15,6 +15,7 @@
 #include "replica/google_channels.h"
 #include "replica/hosts_file.h"
 #include "replica/process_limit.h"
+#include "replica/user_namespace.h"
 
 namespace trainyard::replica {
 
@@ -120,7 +121,32 @@ struct Surroundings {
   Pipes pipes;
   Cgroup cgroup;
   std::optional<ReplicaNetwork> network;
+  UniqueFd users;  ///< a user namespace; none: the program runs as we do
 };
+
+/// Nothing for a program that runs as we do.
+Result<UniqueFd> MakeUsers(const ProgramStart& start) {
+  const v1::Manifest& manifest = start.manifest;
+  if (!manifest.has_users()) return UniqueFd();
+  if (manifest.program().has_container())
+    return std::unexpected(FailedPrecondition("containers cannot have users of their own (--job-users)"));
+  return MakeUserNamespace({manifest.users().first(), manifest.users().count()});
+}
+
+/// What is the program's alone belongs to its root: its folders, and its pipes as they have names in /proc.
+Status GiveAway(const ProgramStart& start, const Pipes& pipes) {
+  const v1::Manifest& manifest = start.manifest;
+  if (!manifest.has_users()) return {};
+  const uid_t root = manifest.users().first();
+  for (const std::string& folder : {start.dir.Work(), start.dir.Home(), start.dir.Tmp()}) {
+    if (lchown(folder.c_str(), root, root) != 0)
+      return std::unexpected(ErrnoError(errno, "give away " + folder));
+  }
+  for (const UniqueFd& pipe : pipes.theirs) {
+    if (fchown(pipe.get(), root, root) != 0) return std::unexpected(ErrnoError(errno, "give away a pipe"));
+  }
+  return {};
+}
 
 Result<SandboxPlan> PlanFor(Program& program, const ProgramStart& start, const Surroundings& around,
                             Fence fence) {
@@ -133,6 +159,7 @@ Result<SandboxPlan> PlanFor(Program& program, const ProgramStart& start, const S
   plan.structured_fd = around.pipes.theirs[std::to_underlying(Stream::kStructured)].get();
   plan.procs_fds = around.cgroup.ProcsFds();
   plan.lock_fd = start.lock_fd;
+  plan.users = around.users.get();
   return plan;
 }
 
@@ -144,9 +171,11 @@ Result<Sandbox> StartNamed(const SandboxPlan& plan) {
   return std::unexpected(std::move(error));
 }
 
-/// In a network of its own a replica has all the other namespaces as well, or does not run.
+/// In a network of its own, or as a user of its own, a replica has all the other namespaces as well, or does
+/// not run.
 Result<Sandbox> StartInside(Program& program, const ProgramStart& start, const Surroundings& around) {
   TY_TRY(const SandboxPlan plan, PlanFor(program, start, around, Fence::kNamespaces));
+  if (!around.network) return StartNamed(plan);
   std::optional<Result<Sandbox>> started;
   TY_RETURN_IF_ERROR(around.network->Inside([&] { started.emplace(StartNamed(plan)); }));
   return *std::move(started);
@@ -199,10 +228,13 @@ Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& st
   TY_TRY(Pipes pipes, OpenPipes());
   Cgroup cgroup = MakeLimits(start, degraded);
   TY_TRY(std::optional<ReplicaNetwork> network, MakeNetwork(start));
-  Surroundings around{std::move(pipes), std::move(cgroup), std::move(network)};
+  TY_TRY(UniqueFd users, MakeUsers(start));
+  TY_RETURN_IF_ERROR(GiveAway(start, pipes));
+  Surroundings around{std::move(pipes), std::move(cgroup), std::move(network), std::move(users)};
   Fence fence = Fence::kNamespaces;
-  TY_TRY(Sandbox sandbox, around.network ? StartInside(program, start, around)
-                                         : StartFenced(program, start, around, fence, degraded));
+  const bool needs_all = around.network || around.users;
+  TY_TRY(Sandbox sandbox, needs_all ? StartInside(program, start, around)
+                                    : StartFenced(program, start, around, fence, degraded));
   if (!LimitsProcesses(start, around.cgroup, fence))
     degraded.emplace_back("This machine does not limit the replica's number of processes.");
   for (std::string& line : program.Lacks(start, fence)) degraded.push_back(std::move(line));

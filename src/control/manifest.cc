@@ -172,6 +172,7 @@ replica::v1::Manifest MakeManifest(const Settings& settings, const v1::JobRecord
   if (record.has_devices() && !record.devices().accelerator_type().empty())
     *manifest.mutable_devices() = record.devices();
   manifest.set_use_chief(cluster::UseChief(input, job.runtime_version()));
+  if (settings.job_users) *manifest.mutable_users() = BlockOf(*settings.job_users, job.uid());
   AddGoogleFront(settings, manifest);
   return manifest;
 }

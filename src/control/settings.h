@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "control/job_users.h"
 #include "control/keys.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
@@ -35,7 +36,8 @@ struct Settings {
   /// those of the TLS front; an empty `address` says that replicas in the machine's own network cannot have
   /// it.
   std::optional<replica::v1::GoogleFront> google_front;
-  bool front_metadata = false;  ///< the metadata server is on port 80 of that address
+  std::optional<JobUsers> job_users;  ///< what jobs run as; nothing: as the server does
+  bool front_metadata = false;        ///< the metadata server is on port 80 of that address
 };
 
 }  // namespace trainyard::control

@@ -130,12 +130,21 @@ std::unexpected<Error> Unusable(const Error& why) {
 
 }  // namespace
 
-Result<ContainerEngine> FindContainerEngine(const ContainerOptions& options, Manifest::Network network) {
+Result<ContainerEngine> FindContainerEngine(const ContainerOptions& options, Manifest::Network network,
+                                            bool job_users) {
   if (options.way == Way::kOff)
     return ContainerEngine{.lacking = "Its operator has switched them off (--container-engine off)."};
   const bool asked_for_socket = options.way == Way::kApi || !options.engine_socket.empty();
   const bool asked_for_runtime = options.way == Way::kOci || !options.runtime.empty();
   const bool isolated = network == Manifest::ISOLATED;
+  if (job_users && (asked_for_socket || asked_for_runtime))
+    return std::unexpected(
+        FailedPrecondition("--job-users is for Python packages only: containers would run as root. Leave "
+                           "it out, or the flags that ask for an engine of containers"));
+  if (job_users)
+    return ContainerEngine{.lacking =
+                               "Its operator gave jobs users of their own (--job-users), which "
+                               "containers cannot have."};
   if (asked_for_socket && !asked_for_runtime) {
     if (isolated)
       return std::unexpected(

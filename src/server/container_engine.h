@@ -18,9 +18,11 @@ struct ContainerEngine {
 
 /// As the options say: an OCI runtime that answers to --version, or an engine that answers a ping at its
 /// socket. In networks of their own only the former runs containers. kFailedPrecondition: the operator asks
-/// for one (by a way, a path or a socket) that does not work.
+/// for one (by a way, a path or a socket) that does not work. With users of their own (`job_users`) jobs
+/// cannot be containers: then there is none.
 [[nodiscard]] Result<ContainerEngine> FindContainerEngine(const ContainerOptions& options,
-                                                          replica::v1::Manifest::Network network);
+                                                          replica::v1::Manifest::Network network,
+                                                          bool job_users);
 
 /// One line for the operator: what runs containers, or why nothing does.
 void SayContainerEngine(const ContainerEngine& engine);

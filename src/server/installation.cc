@@ -13,6 +13,7 @@
 #include "environment/site_hook.h"
 #include "image/image.h"
 #include "server/google_front.h"
+#include "server/job_users.h"
 #include "server/machine.h"
 #include "server/routes.h"
 
@@ -92,9 +93,11 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
                                                          const ServeOptions& options) {
   TY_TRY(DataDirectory data, DataDirectory::Open(options.data_dir));
   TY_TRY(std::string secret, data.Secret());
+  TY_RETURN_IF_ERROR(CheckJobUsers(options, data));
   TY_RETURN_IF_ERROR(environment::InstallSiteHook(data.environments_dir()));
   TY_TRY(environment::Catalogue catalogue, environment::Catalogue::Load(data.environments_dir()));
-  TY_TRY(ContainerEngine container_engine, FindContainerEngine(options.containers, options.network));
+  TY_TRY(ContainerEngine container_engine,
+         FindContainerEngine(options.containers, options.network, options.job_uids.has_value()));
   SayContainerEngine(container_engine);
   auto foundation = std::make_unique<Foundation>(std::move(container_engine), kFileThreads, kLookupThreads,
                                                  options.loop_turn_max, ClientConnectionsMax());
@@ -158,7 +161,8 @@ control::Settings Installation::MakeSettings(const ServeOptions& options, const 
           .job_log_bytes_max = options.job_log_bytes_max,
           .replica_log_bytes_max = options.replica_log_bytes_max,
           .machine_limits = options.capacity == placement::Capacity::Mode::kStrict,
-          .replica_environment = {}};
+          .replica_environment = {},
+          .job_users = JobUsersOf(options)};
 }
 
 Installation::Installation(boost::asio::io_context& loop, const ServeOptions& options, DataDirectory data,

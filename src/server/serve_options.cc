@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <map>
 
+#include "control/job_users.h"
 #include "wire/host_name.h"
 #include "wire/resource_name.h"
 
@@ -65,6 +66,15 @@ Status ReadAccelerators(const std::string& accelerators, const std::string& map,
     TY_TRY(options.accelerators, placement::ParseDeclaredDevices(accelerators));
   }
   TY_TRY(options.accelerator_map, placement::AcceleratorMap::Parse(map));
+  return {};
+}
+
+/// An error's field is the flag.
+Status ReadJobUsers(const std::string& text, ServeOptions& options) {
+  if (text.empty()) return {};
+  const auto users = control::ParseJobUsers(text);
+  if (!users) return std::unexpected(InvalidArgument("--job-users", users.error().message));
+  options.job_uids = access::UidRange{.first = users->first, .count = users->count};
   return {};
 }
 
@@ -144,6 +154,12 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
   app.add_flag("--allow-local-users", options.local_users,
                "answer every account of this machine: each can then run programs as this one (default: this "
                "account and root)");
+  std::string job_users;
+  app.add_option("--job-users", job_users,
+                 "numbers of users (and groups) that nobody has, as 1900000000-1999999999: each job's Python "
+                 "package runs as others of them, not as root (needs root; then no containers run; default: "
+                 "jobs run as the server)")
+      ->type_name("FIRST-LAST");
   app.add_option("--project", options.project, "project of clients that name none")->capture_default_str();
   app.add_option("--default-runtime", options.default_runtime, "runtime version of jobs that name none")
       ->type_name("VERSION")
@@ -249,6 +265,10 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
   }
   if (Status dirs = ReadBucketDirs(bucket_dirs, options); !dirs) {
     exit_status = app.exit(CLI::ValidationError(dirs.error().field, dirs.error().message));
+    return false;
+  }
+  if (Status users = ReadJobUsers(job_users, options); !users) {
+    exit_status = app.exit(CLI::ValidationError(users.error().field, users.error().message));
     return false;
   }
   if (Status quotas = ReadQuotas(request_limits, accelerator_quota, options); !quotas) {

@@ -28,7 +28,7 @@ struct ServeOptions {
   std::uint16_t port = 8470;                 ///< 0: one that is free, the same as last time if possible
   std::vector<std::string> host_names;       ///< further names that it answers under; lower case, no port
   bool local_users = false;                  ///< every account of this machine may ask
-  std::optional<access::UidRange> job_uids;  ///< what jobs run as, if not as the server
+  std::optional<access::UidRange> job_uids;  ///< those that jobs run as; nothing: as the server
   std::string project = "trainyard";         ///< what the metadata server tells clients that name none
   std::string default_runtime = "2.15";
   environment::FallbackPolicy runtime_fallback = environment::FallbackPolicy::kNearest;

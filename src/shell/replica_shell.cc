@@ -29,6 +29,7 @@
 #include "replica/attempt_dir.h"
 #include "replica/confinement.h"
 #include "replica/descendants.h"
+#include "replica/user_namespace.h"
 #include "shell/own_copy.h"
 
 namespace trainyard::shell {
@@ -51,6 +52,9 @@ struct Replica {
   UniqueFd pidfd;  ///< of the init process
   pid_t program = -1;
   bool in_container = false;
+  /// Of the program, where it has one that its init process is not in; with who its root is outside.
+  UniqueFd users;
+  uid_t root = 0;
 };
 
 std::unexpected<Error> NotRunning() {
@@ -70,6 +74,25 @@ pid_t FindContainer(pid_t init, const std::vector<pid_t>& below) {
   return -1;
 }
 
+bool IsInOther(pid_t pid, const char* name) {
+  struct stat ours{};
+  struct stat theirs{};
+  const std::string path = std::string("/ns/") + name;
+  return stat(("/proc/self" + path).c_str(), &ours) == 0 && stat(ProcPath(pid, path).c_str(), &theirs) == 0 &&
+         ours.st_ino != theirs.st_ino;
+}
+
+/// A program with ids of its own left ours after its init process had made the view: so does its shell, or
+/// there is none.
+Status FindUsers(const AttemptDir& dir, Replica& found) {
+  TY_TRY(const replica::v1::Manifest manifest, replica::ReadManifest(dir));
+  if (!manifest.has_users()) return {};
+  if (!IsInOther(found.program, "user")) return NotRunning();
+  TY_TRY(found.users, OpenFile(ProcPath(found.program, "/ns/user"), O_RDONLY));
+  found.root = manifest.users().first();
+  return {};
+}
+
 Result<Replica> FindReplica(const AttemptDir& dir) {
   const auto supervisor = replica::LockHolder(dir);
   if (!supervisor) return NotRunning();
@@ -84,17 +107,10 @@ Result<Replica> FindReplica(const AttemptDir& dir) {
       found = {
           .init = container, .pidfd = OpenProcess(container), .program = container, .in_container = true};
     if (!found.pidfd) return NotRunning();
+    TY_RETURN_IF_ERROR(FindUsers(dir, found));
     return found;
   }
   return NotRunning();
-}
-
-bool IsInOther(pid_t pid, const char* name) {
-  struct stat ours{};
-  struct stat theirs{};
-  const std::string path = std::string("/ns/") + name;
-  return stat(("/proc/self" + path).c_str(), &ours) == 0 && stat(ProcPath(pid, path).c_str(), &theirs) == 0 &&
-         ours.st_ino != theirs.st_ino;
 }
 
 /// The namespaces in which the process is and we are not.
@@ -176,10 +192,15 @@ void JoinCgroup(const AttemptDir& dir) {
 }
 
 /// As its program is: the same user, and confined.
-void ConfineShell(bool in_container) {
+void ConfineShell(const Replica& found) {
   prctl(PR_SET_DUMPABLE, 0);  // until its exec what runs here is a file of the machine's
-  const Status become = [in_container]() -> Status {
-    if (!in_container) return {};
+  const Status become = [&found]() -> Status {
+    if (found.users) {
+      static_cast<void>(fchown(STDIN_FILENO, found.root, found.root));  // the terminal; it works without
+      if (const char* step = replica::BecomeRootIn(found.users.get()))
+        return std::unexpected(ErrnoError(errno, step));
+    }
+    if (!found.in_container) return {};
     TY_TRY(const Ids ids, IdsOfFirst());
     return Become(ids);
   }();
@@ -193,14 +214,14 @@ void ConfineShell(bool in_container) {
   }
 }
 
-[[noreturn]] void BecomeShell(const std::string& directory, bool in_container,
+[[noreturn]] void BecomeShell(const std::string& directory, const Replica& found,
                               std::vector<std::string> variables) {
   umask(022);  // as the replica's program has it, not the server's
   setsid();
   ioctl(STDIN_FILENO, TIOCSCTTY, 0);
   for (int number = 1; number < NSIG; ++number) std::signal(number, SIG_DFL);
   if (chdir(directory.c_str()) != 0 && chdir("/") != 0) _exit(kNoShell);
-  ConfineShell(in_container);
+  ConfineShell(found);
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user clears it
   std::vector<char*> environment;
   environment.reserve(variables.size() + 1);
@@ -241,7 +262,7 @@ Result<int> Run(const AttemptDir& dir) {
     return std::unexpected(ErrnoError(errno, "enter the replica's namespaces"));
   const pid_t shell = fork();  // the first child is in the PID namespace
   if (shell < 0) return std::unexpected(ErrnoError(errno, "fork"));
-  if (shell == 0) BecomeShell(dir.Work(), found.in_container, std::move(variables));
+  if (shell == 0) BecomeShell(dir.Work(), found, std::move(variables));
   return WaitForShell(shell, found.pidfd.get());
 }
 

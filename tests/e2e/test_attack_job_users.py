@@ -126,10 +126,10 @@ def make_server(shared_folder, environments):
         end_supervisors(server.data)
 
 
-def submit(server, guest, job_id, mode="go", **more):
+def submit(server, guest, job_id, mode="go", bucket="out", **more):
     uri = server.upload("packages", "guest.tar.gz", guest)
     server.submit(job_id, packageUris=[uri], pythonModule="guest.task", args=[server.url, str(server.data.resolve()), mode],
-                  jobDir=f"gs://out/{job_id}", **more)
+                  jobDir=f"gs://{bucket}/{job_id}", **more)
 
 
 def reported(server, job_id):
@@ -199,6 +199,17 @@ def test_a_shell_is_as_its_program(make_server, guest):
     assert written.stat().st_uid == FIRST + BLOCK
     server.cancel("open")
     server.wait("open")
+
+
+def test_a_bucket_elsewhere_is_written_as_root(make_server, guest, shared_folder):
+    elsewhere = shared_folder / "elsewhere"
+    elsewhere.mkdir()
+    os.chown(elsewhere, 1000, 1000)
+    server = make_server("--bucket-dir", f"elsewhere={elsewhere}")
+    submit(server, guest, "there", bucket="elsewhere")
+    assert server.wait("there")["state"] == "SUCCEEDED", server.texts("there")[-20:]
+    assert reported(server, "there")["read back"] == [200, "by file"]
+    assert [(path.stat().st_uid, path.stat().st_gid) for path in (elsewhere, elsewhere / "there/by_file")] == [(1000, 1000), (0, 0)]
 
 
 def test_several_replicas_find_each_other(make_server, upload):

@@ -248,7 +248,10 @@ TEST_F(DegradedTest, AnOrdinaryUserRunsInAUserNamespace) {
   OpenBarrier();
   const v1::ExitRecord exit = WaitForExit();
   EXPECT_EQ(exit.exit_code(), 0);
-  EXPECT_THAT(UserLines(), ElementsAre("INFO 65534", "INFO " + manifest_.host_name(), "INFO /tmp"));
+  std::vector<std::string> lines = UserLines();
+  // On a busy machine it lives long enough to be told that its memory is not counted.
+  std::erase_if(lines, [](const std::string& line) { return line.starts_with("WARNING "); });
+  EXPECT_THAT(lines, ElementsAre("INFO 65534", "INFO " + manifest_.host_name(), "INFO /tmp"));
   Dismiss();
   int status = 0;
   waitpid(supervisor_, &status, 0);

@@ -49,11 +49,7 @@ class OwnedServer(Server):
         (self.data / "environments/runtimes.d").mkdir(parents=True, exist_ok=True)
         for path in [self.data, *self.data.rglob("*")]:
             os.chown(path, self.uid, self.uid, follow_symlinks=False)
-        own, trainyard_server.PROGRAM = trainyard_server.PROGRAM, str(self.program)
-        try:
-            super().start()
-        finally:
-            trainyard_server.PROGRAM = own
+        super().start()
 
     def owner(self, *command):
         return subprocess.run(become(self.uid, *command), capture_output=True, text=True, timeout=120, cwd="/")
@@ -217,7 +213,7 @@ def test_no_file_of_the_data_directory_is_another_accounts(server):
     got = as_nobody(TOUCH, str(server.data), *files)
     assert {what: how for what, how in got.items() if how != "EACCES"} == {}
     assert server.data.stat().st_mode & 0o7777 == 0o700
-    for name in ("trainyard.db", "trainyard.db-wal", "trainyard.db-shm", "logs.db", "objects.db", "metrics.db", "studies.db", "buckets/bucket/secret"):
+    for name in ("trainyard.db", "trainyard.db-wal", "trainyard.db-shm", "logs.db", "objects.db", "metrics.db", "studies.db", "run/secret"):
         assert (server.data / name).stat().st_mode & 0o077 == 0, name
     server.upload("bucket", "written", b"still")
 
@@ -229,11 +225,11 @@ def test_a_data_directory_that_was_open_is_shut_with_a_line(server):
     server.data.chmod(0o755)
     for name in ("trainyard.db", "logs.db"):
         (server.data / name).chmod(0o644)
-    (server.data / "buckets").chmod(0o755)
+    (server.data / "uploads").chmod(0o755)
     server.start()
     said = server.stderr()[before:]
     assert f"{server.data} was open to other accounts (mode 0755)" in said, said
-    for name, mode in ((".", 0o700), ("buckets", 0o700), ("trainyard.db", 0o600), ("logs.db", 0o600)):
+    for name, mode in ((".", 0o700), ("buckets", 0o755), ("uploads", 0o700), ("trainyard.db", 0o600), ("logs.db", 0o600)):
         assert (server.data / name).stat().st_mode & 0o7777 == mode, name
     server.stop()
     before = len(server.stderr())

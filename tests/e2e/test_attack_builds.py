@@ -68,11 +68,7 @@ class AsUser(Server):
         (self.data / "environments/runtimes.d").mkdir(parents=True, exist_ok=True)
         for path in [self.data, *self.data.rglob("*")]:
             os.chown(path, USER, USER, follow_symlinks=False)
-        own, trainyard_server.PROGRAM = trainyard_server.PROGRAM, str(self.program)
-        try:
-            super().start()
-        finally:
-            trainyard_server.PROGRAM = own
+        super().start()
 
 
 @pytest.fixture(params=["own account", "ordinary user"])

@@ -158,7 +158,7 @@ def test_supervisors_have_a_socket_and_nobody_else_theirs(server):
     for method, target in [("GET", "/"), ("GET", "/healthz"), ("GET", "/metrics"), ("GET", "/v1/projects/p/jobs"), ("POST", "/v1/projects/p/jobs"),
                            ("GET", "/storage/v1/b/packages"), ("POST", "/v2/entries:list"), ("POST", "/batch"), ("POST", "/token"),
                            ("GET", "/computeMetadata/v1/project/project-id"), ("GET", "/$discovery/rest?version=v1")]:
-        assert ask(run / "attach.sock", method, target, Content_Type="application/json")[0] == 404, target
+        assert ask(run / "attach.sock", method, target, Content_Type="application/json", Metadata_Flavor="Google")[0] == 404, target
 
 
 def test_the_replicas_port_stays_over_a_restart(server):

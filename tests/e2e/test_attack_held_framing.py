@@ -30,6 +30,7 @@ def upload_head(name, *fields):
 
 # What is smuggled makes an object, so that it shows if it was ever taken for a request.
 SMUGGLED = upload_head("smuggled", "Content-Length: 3") + b"bad"
+JSON = "Content-Type: application/json"
 CHUNKED, END = "Transfer-Encoding: chunked", b"0\r\n\r\n"
 
 
@@ -111,11 +112,11 @@ def test_requests_one_behind_the_other_stay_apart(server):
             400,
         ),
         (
-            lines("GET /storage/v1/b/bkt/o/content HTTP/1.1", "Host: localhost", length(len(inner)), "")
+            lines("GET /storage/v1/b/bkt/o/content HTTP/1.1", "Host: localhost", JSON, length(len(inner)), "")
             + inner,
             200,
         ),
-        (lines("POST /v1/nothing HTTP/1.1", "Host: localhost", length(len(inner)), "") + inner, 404),
+        (lines("POST /v1/nothing HTTP/1.1", "Host: localhost", JSON, length(len(inner)), "") + inner, 404),
         (upload_head("three", length(2), length(2)) + b"ok", 200),
     ]
     assert statuses(converse(server, b"".join(request for request, _ in requests))) == [

@@ -305,7 +305,7 @@ def nest(top, depth):
 DEPTH = 30_000
 
 
-def test_deep_nests_are_listed_and_removed(memory_server, tmp_path):
+def test_deep_nests_are_listed_and_removed(memory_server):
     api = Api(memory_server)
     assert api.write("deep", "object").ok
     nest = {}
@@ -319,13 +319,15 @@ def test_deep_nests_are_listed_and_removed(memory_server, tmp_path):
     assert removed.ok, removed.text
     assert not (memory_server.data / "buckets/deep").exists()
     assert memory_server.process.poll() is None
-    # The same in a replica's own folders: the attempt goes when the job has ended.
+
+
+def test_deep_nests_of_a_replica_go_with_its_attempt(server, tmp_path):
     program = NEST + f"\nnest('nest', {DEPTH})\nnest('/tmp/nest', {DEPTH})\nprint('made', flush=True)\n"
-    package = memory_server.upload("packages", "nests.tar.gz", sdist(tmp_path, "nests", program))
-    memory_server.submit("nests", packageUris=[package], pythonModule="nests.task")
-    assert memory_server.wait("nests")["state"] == "SUCCEEDED", memory_server.texts("nests")[-5:]
-    attempts = memory_server.data / "attempts"
-    wait_for(lambda: None if any(attempts.glob("*-master-*")) else True, lambda: f"left: {list(attempts.iterdir())} {memory_server.stderr()}")
+    package = server.upload("packages", "nests.tar.gz", sdist(tmp_path, "nests", program))
+    server.submit("nests", packageUris=[package], pythonModule="nests.task")
+    assert server.wait("nests")["state"] == "SUCCEEDED", server.texts("nests")[-5:]
+    attempts = server.data / "attempts"
+    wait_for(lambda: None if any(attempts.glob("*-master-*")) else True, lambda: f"left: {list(attempts.iterdir())} {server.stderr()}")
 
 
 def percentile(times, share):

@@ -17,11 +17,13 @@ RUNTIME = "0.1"  # this machine's Python and what building a package takes: read
 class Server:
     """`trainyard serve` on a data directory; may be killed and started again."""
 
+    program = None  # PROGRAM
+
     def __init__(self, data, *flags, environments=None, program=None, preexec=None):
         """`environments`: a folder of built environments to share with other servers. `program`: another than PROGRAM. `preexec`: run in the new
         process first."""
         self.data = pathlib.Path(data)
-        self.program = program
+        self.program = program or self.program
         self.flags = flags
         self.preexec = preexec
         self.data.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
@@ -542,7 +543,10 @@ TEST_F(StudyServiceTest, TenThousandTrialsAreNoTrouble) {
   ASSERT_TRUE(answer && answer->children.size() == 1);
   const auto& trials = answer->children.front().children;
   ASSERT_EQ(trials.size(), std::size_t{kTrials + 4});
-  EXPECT_EQ(trials[kTrials].children.front().text, TrialNamed(kTrials + 1).ToString());
+  const auto& fields = trials[kTrials].children;
+  const auto name = std::ranges::find(fields, "name", &wire::JsonValue::name);
+  ASSERT_NE(name, fields.end());
+  EXPECT_EQ(name->text, TrialNamed(kTrials + 1).ToString());
   EXPECT_THAT(*Ask(service_->ListOptimalTrials(name_)), HasSubstr("/trials/1\""));
 }
 

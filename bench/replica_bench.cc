@@ -25,13 +25,13 @@
 #include <vector>
 
 #include "async/file.h"
+#include "async/testing/temporary_folder.h"
+#include "attempt/attempt_dir.h"
 #include "base/check.h"
 #include "container/oci_spec.h"
-#include "replica/attempt_dir.h"
-#include "replica/main.h"
-#include "replica/program_source.h"
-#include "replica/testing/fake_server.h"
-#include "replica/testing/temporary_folder.h"
+#include "runtimes/program_source.h"
+#include "supervisor/main.h"
+#include "supervisor/testing/fake_server.h"
 
 namespace trainyard::replica {
 namespace {

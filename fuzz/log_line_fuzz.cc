@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "lines/structured_line.h"
 #include "logs/chunk_lines.h"
-#include "replica/structured_line.h"
 #include "wire/json.h"
 #include "wire/utf8.h"
 

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <utility>
 
@@ -87,6 +89,11 @@ Status WriteFileAtomically(const std::filesystem::path& path, std::string_view c
     return written;
   }
   return SyncDirectory(path.has_parent_path() ? path.parent_path() : ".");
+}
+
+std::string RealPath(const std::string& path) {
+  std::array<char, PATH_MAX> real{};
+  return realpath(path.c_str(), real.data()) != nullptr ? real.data() : path;
 }
 
 Status SyncDirectory(const std::filesystem::path& path) {

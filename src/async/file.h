@@ -32,6 +32,9 @@ inline constexpr std::size_t kReadFileMax = std::size_t{64} << 20;
 [[nodiscard]] Status WriteFileAtomically(const std::filesystem::path& path, std::string_view contents,
                                          mode_t mode = 0644);
 
+/// Without links, as mounts need it; the path itself if there is nothing.
+[[nodiscard]] std::string RealPath(const std::string& path);
+
 /// fsync of a folder: makes the names in it durable.
 [[nodiscard]] Status SyncDirectory(const std::filesystem::path& path);
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "cli/common_flags.h"
-#include "cli/flag_values.h"
-#include "cli/submit_flags.h"
+#include "cli/gcloud/common_flags.h"
+#include "cli/gcloud/flag_values.h"
+#include "cli/jobs/submit_flags.h"
 
 namespace trainyard::cli {
 namespace {

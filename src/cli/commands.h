@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/command_spec.h"
+#include "cli/gcloud/command_spec.h"
 
 namespace trainyard::cli {
 

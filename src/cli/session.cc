@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "cli/yaml_printer.h"
+#include "cli/gcloud/yaml_printer.h"
 #include "http/uri.h"
 #include "wire/resource_name.h"
 

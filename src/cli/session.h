@@ -6,10 +6,10 @@
 
 #include "base/result.h"
 #include "cli/api_client.h"
-#include "cli/arguments.h"
 #include "cli/console.h"
-#include "cli/json_value.h"
-#include "cli/output_format.h"
+#include "cli/gcloud/arguments.h"
+#include "cli/gcloud/json_value.h"
+#include "cli/gcloud/output_format.h"
 #include "cli/settings.h"
 
 namespace trainyard::cli {

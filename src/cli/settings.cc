@@ -6,7 +6,7 @@
 
 #include "async/file.h"
 #include "base/ascii.h"
-#include "cli/json_value.h"
+#include "cli/gcloud/json_value.h"
 
 namespace trainyard::cli {
 namespace {

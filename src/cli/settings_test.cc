@@ -5,8 +5,8 @@
 #include <map>
 
 #include "cli/client_environment.h"
-#include "cli/copy_plan.h"
-#include "cli/staging.h"
+#include "cli/jobs/staging.h"
+#include "cli/storage/copy_plan.h"
 
 namespace trainyard::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/command_spec.h"
+#include "cli/gcloud/command_spec.h"
 
 namespace trainyard::cli {
 

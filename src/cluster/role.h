@@ -35,4 +35,9 @@ struct Role {
   };
 }
 
+/// Whether what this replica's program reports counts: that of a trial's master does. Pure: any thread.
+[[nodiscard]] inline bool ReportsMetric(const replica::v1::Manifest& manifest) {
+  return !manifest.metric_tag().empty() && manifest.replica().type() == replica::v1::MASTER;
+}
+
 }  // namespace trainyard::cluster

@@ -8,11 +8,11 @@
 #include "control/image_choice.h"
 #include "control/runtime_choice.h"
 #include "environment/catalogue.h"
-#include "jobs/validate.h"
 #include "placement/plan.h"
 #include "storage/buckets.h"
 #include "trainyard/control/v1/record.pb.h"
 #include "trainyard/ml/v1/ml.pb.h"
+#include "validation/validate.h"
 
 namespace trainyard::control {
 

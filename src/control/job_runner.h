@@ -17,7 +17,7 @@
 #include "control/job_status.h"
 #include "control/manifest.h"
 #include "control/posted_events.h"
-#include "control/trial_watch.h"
+#include "control/tuning/trial_watch.h"
 #include "control/wait_log.h"
 #include "engine/replica_link.h"
 #include "jobs/decide.h"

@@ -18,7 +18,7 @@
 #include "control/job_maker.h"
 #include "control/job_runner.h"
 #include "control/orphans.h"
-#include "control/tuning_jobs.h"
+#include "control/tuning/tuning_jobs.h"
 #include "engine/replica_link.h"
 #include "jobs/accelerator_quota.h"
 #include "wire/resource_name.h"

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "async/diagnostics.h"
+#include "attempt/attempt_dir.h"
 #include "control/manifest.h"
-#include "replica/attempt_dir.h"
 
 namespace trainyard::control {
 

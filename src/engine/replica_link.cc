@@ -11,7 +11,7 @@
 
 #include "async/event.h"
 #include "async/task_group.h"
-#include "replica/frame.h"
+#include "attempt/frame.h"
 
 namespace trainyard::engine {
 

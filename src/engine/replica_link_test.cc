@@ -11,8 +11,8 @@
 #include <boost/asio/write.hpp>
 
 #include "async/task_group.h"
+#include "attempt/frame.h"
 #include "engine/testing/loop.h"
-#include "replica/frame.h"
 
 namespace trainyard::engine {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "http/client.h"
-#include "http/test_server.h"
+#include "http/testing/test_server.h"
 
 /// What ServerOptions::admit sees, and what its refusal does.
 namespace trainyard::http {

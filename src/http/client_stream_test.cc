@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "http/test_server.h"
+#include "http/testing/test_server.h"
 
 namespace trainyard::http {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "async/file.h"
 #include "http/listening_socket.h"
-#include "http/test_server.h"
+#include "http/testing/test_server.h"
 
 namespace trainyard::http {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "http/test_server.h"
+#include "http/testing/test_server.h"
 
 /// Conversations byte for byte: what goes in on one connection, and all that comes out until the server
 /// closes it.

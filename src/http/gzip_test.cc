@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "http/request_body.h"
-#include "http/test_server.h"
+#include "http/testing/test_server.h"
 
 namespace trainyard::http {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "async/run_program.h"
 #include "http/client.h"
-#include "http/test_server.h"
+#include "http/testing/test_server.h"
 
 namespace trainyard::http {
 namespace {

@@ -9,7 +9,7 @@
 #include "async/system_clock.h"
 #include "http/certificate.h"
 #include "http/client.h"
-#include "http/test_server.h"
+#include "http/testing/test_server.h"
 #include "http/tls_identity.h"
 
 namespace trainyard::http {

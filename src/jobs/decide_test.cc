@@ -6,7 +6,7 @@
 #include <random>
 
 #include "jobs/restart_policy.h"
-#include "jobs/simulated_job.h"
+#include "jobs/testing/simulated_job.h"
 #include "jobs/transition.h"
 
 namespace trainyard::jobs {

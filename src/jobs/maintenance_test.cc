@@ -3,7 +3,7 @@
 
 #include "jobs/decide.h"
 #include "jobs/restart_policy.h"
-#include "jobs/simulated_job.h"
+#include "jobs/testing/simulated_job.h"
 
 namespace trainyard::jobs {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "async/on_pool.h"
-#include "replica/attempt_uids.h"
+#include "runtimes/attempt_uids.h"
 
 namespace trainyard::server {
 

@@ -6,7 +6,7 @@
 
 #include "async/diagnostics.h"
 #include "async/on_pool.h"
-#include "replica/engine_container.h"
+#include "runtimes/engine_container.h"
 
 namespace trainyard::server {
 

@@ -23,7 +23,7 @@
 #include "front/front_address.h"
 #include "front/host_dispatch.h"
 #include "http/server.h"
-#include "replica/google_channels.h"
+#include "runtimes/google_channels.h"
 #include "server/data_directory.h"
 
 namespace trainyard::server {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "replica/user_namespace.h"
+#include "sandbox/user_namespace.h"
 
 namespace trainyard::server {
 

@@ -1,9 +1,9 @@
 #include <string_view>
 
 #include "cli/main.h"
-#include "replica/main.h"
 #include "server/serve.h"
 #include "shell/replica_shell.h"
+#include "supervisor/main.h"
 
 int main(int argc, char** argv) {
   std::string_view command = argc > 1 ? argv[1] : "";

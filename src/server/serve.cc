@@ -14,7 +14,7 @@
 #include <memory>
 
 #include "async/diagnostics.h"
-#include "replica/replica_network.h"
+#include "sandbox/replica_network.h"
 #include "server/installation.h"
 #include "server/listen_address.h"
 #include "server/listeners.h"

@@ -26,10 +26,10 @@
 
 #include "async/file.h"
 #include "async/unique_fd.h"
-#include "replica/attempt_dir.h"
-#include "replica/confinement.h"
-#include "replica/descendants.h"
-#include "replica/user_namespace.h"
+#include "attempt/attempt_dir.h"
+#include "sandbox/confinement.h"
+#include "sandbox/descendants.h"
+#include "sandbox/user_namespace.h"
 #include "shell/own_copy.h"
 
 namespace trainyard::shell {

@@ -14,10 +14,9 @@
 
 #include "async/file.h"
 #include "async/remove_tree.h"
-#include "replica/cgroup.h"
-#include "replica/engine_container.h"
-#include "replica/main.h"
-#include "replica/spool.h"
+#include "attempt/spool.h"
+#include "runtimes/engine_container.h"
+#include "sandbox/cgroup.h"
 #include "wire/time.h"
 
 namespace trainyard::engine {

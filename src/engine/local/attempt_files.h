@@ -1,8 +1,8 @@
 #pragma once
 
 #include "async/unique_fd.h"
+#include "attempt/attempt_dir.h"
 #include "engine/engine.h"
-#include "replica/attempt_dir.h"
 
 /// The local engine's work on attempt folders. Blocking: a pool's thread.
 namespace trainyard::engine {

@@ -13,7 +13,7 @@
 #include "async/on_pool.h"
 #include "engine/local/attempt_files.h"
 #include "engine/local/spawn_supervisor.h"
-#include "replica/engine_container.h"
+#include "runtimes/engine_container.h"
 
 namespace trainyard::engine {
 

@@ -8,8 +8,8 @@
 
 #include "async/task_group.h"
 #include "async/unique_fd.h"
+#include "attempt/attempt_dir.h"
 #include "engine/engine.h"
-#include "replica/attempt_dir.h"
 
 namespace trainyard::engine {
 

@@ -14,11 +14,11 @@
 #include <memory>
 
 #include "async/file.h"
+#include "attempt/spool.h"
 #include "engine/testing/loop.h"
-#include "replica/descendants.h"
-#include "replica/engine_container.h"
-#include "replica/spool.h"
-#include "replica/testing/attempt_fixture.h"
+#include "runtimes/engine_container.h"
+#include "sandbox/descendants.h"
+#include "supervisor/testing/attempt_fixture.h"
 
 namespace trainyard::engine {
 namespace {

@@ -8,8 +8,6 @@
 #include <cerrno>
 #include <csignal>
 
-#include "replica/main.h"
-
 namespace trainyard::engine {
 
 namespace {

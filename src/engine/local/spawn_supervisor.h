@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "async/unique_fd.h"
+#include "attempt/attempt_dir.h"
 #include "base/result.h"
-#include "replica/attempt_dir.h"
 
 namespace trainyard::engine {
 

@@ -1,0 +1,202 @@
+#include "cli/gcloud/arguments.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cli/gcloud/suggestion.h"
+
+namespace trainyard::cli {
+namespace {
+
+const FlagSpec* FindFlag(const CommandSpec& command, std::string_view name) {
+  for (const FlagSpec& flag : command.flags)
+    if (flag.name == name) return &flag;
+  return nullptr;
+}
+
+bool IsNumber(std::string_view text) {
+  return text.size() > 1 && text.front() == '-' &&
+         text.find_first_not_of("0123456789.", 1) == std::string_view::npos;
+}
+
+std::string_view LongName(std::string_view word) {
+  if (word == "-q") return "--quiet";
+  if (word == "-r" || word == "-R") return "--recursive";
+  if (word == "-l") return "--long";
+  return word;
+}
+
+/// argparse's rule for what can be a flag's value or a positional.
+bool LooksLikeFlag(std::string_view word) {
+  return word.size() > 1 && word.front() == '-' && !IsNumber(word) &&
+         word.find(' ') == std::string_view::npos;
+}
+
+Error ArgumentError(std::string_view flag, std::string_view reason) {
+  return InvalidArgument("", "argument " + std::string(flag) + ": " + std::string(reason));
+}
+
+Error Unrecognized(const CommandSpec& command, std::string_view program,
+                   const std::vector<std::string>& words) {
+  std::vector<std::string_view> names;
+  for (const FlagSpec& flag : command.flags) names.push_back(flag.name);
+  std::vector<std::string> lines;
+  for (const std::string& word : words) {
+    if (std::ranges::find(lines, word) != lines.end()) continue;
+    std::size_t equals = word.find('=');
+    bool suggests = word.starts_with("--") || (equals != std::string::npos && equals + 1 < word.size());
+    std::string_view meant = suggests ? Suggest(word.substr(0, equals), names) : std::string_view();
+    lines.push_back(meant.empty() ? word : word + " (did you mean '" + std::string(meant) + "'?)");
+  }
+  bool many = lines.size() > 1;
+  std::string text = "unrecognized arguments:";
+  for (const std::string& line : lines) text += (many ? "\n  " : " ") + line;
+  std::string hint = "To see what this command takes, run:\n  " + std::string(program) + " " +
+                     std::string(command.path) + " --help";
+  return InvalidArgument("", text + (many ? "\n  " : " \n\n") + hint);
+}
+
+Status CheckGroup(const FlagGroup& group, const Arguments& arguments) {
+  std::vector<std::string_view> given;
+  std::vector<std::string_view> missing;
+  std::string all;
+  for (std::string_view flag : group.flags) {
+    (arguments.Has(flag) ? given : missing).push_back(flag);
+    all += (all.empty() ? "" : " | ") + std::string(flag);
+  }
+  if (given.empty()) return {};
+  switch (group.rule) {
+    case FlagGroup::Rule::kExclusive:
+      if (given.size() > 1)
+        return std::unexpected(ArgumentError(given.front(), "At most one of " + all + " can be specified."));
+      return {};
+    case FlagGroup::Rule::kAllOrNone: {
+      if (missing.empty()) return {};
+      std::string names;
+      for (std::string_view flag : missing) names += (names.empty() ? "" : " ") + std::string(flag);
+      return std::unexpected(ArgumentError(names, "Must be specified."));
+    }
+    case FlagGroup::Rule::kFirstNeeded: {
+      if (missing.empty() || missing.front() != group.flags.front()) return {};
+      std::string names;
+      for (std::string_view flag : given) names += (names.empty() ? "" : " ") + std::string(flag);
+      return std::unexpected(ArgumentError(names, std::string(group.flags.front()) + " must be specified."));
+    }
+  }
+  return {};
+}
+
+class Parser {
+ public:
+  Parser(const CommandSpec& command, const std::vector<std::string>& words)
+      : command_(command), words_(words) {}
+
+  /// All words; unknown ones are collected, a bad value ends it at once.
+  Status Run() {
+    for (; next_ < words_.size(); ++next_) {
+      const std::string& word = words_[next_];
+      if (word == "--") return Rest();
+      if (word == "-h" || word == "--help") {
+        arguments.flags["--help"] = {"true"};
+        return {};
+      }
+      if (LooksLikeFlag(word) ||
+          FindFlag(command_, std::string_view(word).substr(0, word.find('='))) != nullptr) {
+        TY_RETURN_IF_ERROR(Flag(std::string(LongName(word))));
+      } else if (!command_.positional.empty() &&
+                 (arguments.positionals.size() < PositionalsMax() || command_.repeats)) {
+        arguments.positionals.push_back(word);
+      } else {
+        unknown.push_back(word);
+      }
+    }
+    return {};
+  }
+
+  Arguments arguments;
+  std::vector<std::string> unknown;
+
+ private:
+  [[nodiscard]] std::size_t PositionalsMax() const { return command_.second.empty() ? 1 : 2; }
+
+  Status Rest() {
+    std::vector<std::string> rest(words_.begin() + static_cast<std::ptrdiff_t>(next_) + 1, words_.end());
+    if (command_.passthrough)
+      arguments.passthrough = std::move(rest);
+    else if (command_.repeats)
+      arguments.positionals.insert(arguments.positionals.end(), rest.begin(), rest.end());
+    else
+      unknown.insert(unknown.end(), rest.begin(), rest.end());
+    next_ = words_.size();
+    return {};
+  }
+
+  Status Flag(const std::string& word) {
+    std::size_t equals = word.find('=');
+    std::string name = word.substr(0, equals);
+    const FlagSpec* flag = FindFlag(command_, name);
+    if (flag == nullptr && name.starts_with("--no-") && equals == std::string::npos) {
+      const FlagSpec* turned_off = FindFlag(command_, "--" + name.substr(5));
+      if (turned_off != nullptr && turned_off->kind == FlagKind::kSwitch) {
+        arguments.flags[std::string(turned_off->name)] = {"false"};
+        return {};
+      }
+    }
+    if (flag == nullptr) {
+      unknown.push_back(word);
+      return {};
+    }
+    if (flag->kind == FlagKind::kSwitch) {
+      if (equals != std::string::npos)
+        return std::unexpected(
+            ArgumentError(name, "ignored explicit argument '" + word.substr(equals + 1) + "'"));
+      arguments.flags[name] = {"true"};
+      return {};
+    }
+    bool has_next =
+        next_ + 1 < words_.size() && words_[next_ + 1] != "--" && !LooksLikeFlag(words_[next_ + 1]);
+    if (equals == std::string::npos && !has_next)
+      return std::unexpected(ArgumentError(name, "expected one argument"));
+    std::string value = equals == std::string::npos ? words_[++next_] : word.substr(equals + 1);
+    if (flag->check != nullptr) {
+      if (Status ok = flag->check(value); !ok)
+        return std::unexpected(ArgumentError(name, ok.error().message));
+    }
+    std::vector<std::string>& values = arguments.flags[name];
+    if (flag->kind == FlagKind::kValue) values.clear();
+    values.push_back(std::move(value));
+    return {};
+  }
+
+  const CommandSpec& command_;
+  const std::vector<std::string>& words_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+std::optional<std::string> Arguments::Value(std::string_view flag) const {
+  auto found = flags.find(flag);
+  if (found == flags.end()) return std::nullopt;
+  return found->second.back();
+}
+
+Result<Arguments> ParseArguments(const CommandSpec& command, std::string_view program,
+                                 const std::vector<std::string>& words) {
+  Parser parser(command, words);
+  TY_RETURN_IF_ERROR(parser.Run());
+  if (parser.arguments.Has("--help")) return std::move(parser.arguments);
+  if (!parser.unknown.empty()) return std::unexpected(Unrecognized(command, program, parser.unknown));
+  for (const FlagSpec& flag : command.flags)
+    if (flag.required && !parser.arguments.Has(flag.name))
+      return std::unexpected(ArgumentError(flag.name, "Must be specified."));
+  for (const FlagGroup& group : command.groups) TY_RETURN_IF_ERROR(CheckGroup(group, parser.arguments));
+  if (!command.positional.empty() && !command.optional && parser.arguments.positionals.empty())
+    return std::unexpected(ArgumentError(command.positional, "Must be specified."));
+  const bool second_needed = !command.second.empty() && !command.second.starts_with('[');
+  if (second_needed && parser.arguments.positionals.size() < 2)
+    return std::unexpected(ArgumentError(command.second, "Must be specified."));
+  return std::move(parser.arguments);
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/gcloud/command_spec.h"
+
+namespace trainyard::cli {
+
+/// What was said on the command line of one command, checked against its spec.
+struct Arguments {
+  std::vector<std::string> positionals;
+  std::map<std::string, std::vector<std::string>, std::less<>>
+      flags;                                            ///< by name, in order; a switch has "true" or "false"
+  std::optional<std::vector<std::string>> passthrough;  ///< behind --; absent without --
+
+  [[nodiscard]] bool Has(std::string_view flag) const { return flags.contains(flag); }
+  /// The last value.
+  [[nodiscard]] std::optional<std::string> Value(std::string_view flag) const;
+  [[nodiscard]] bool IsOn(std::string_view flag) const { return Value(flag) == "true"; }
+};
+
+/// Reads words behind the command's own. Stops with nothing more checked at --help or -h (then
+/// Has("--help")). kInvalidArgument with gcloud's text: the caller prints it behind "ERROR: (path) " and, if
+/// it has no line end, the usage. Pure: any thread. Source: argparse as gcloud extends it; recorded in
+/// tests/golden/cli.
+[[nodiscard]] Result<Arguments> ParseArguments(const CommandSpec& command, std::string_view program,
+                                               const std::vector<std::string>& words);
+
+}  // namespace trainyard::cli

@@ -1,0 +1,168 @@
+#include "cli/images/images_commands.h"
+
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/gcloud/json_value.h"
+#include "cli/gcloud/local_time.h"
+#include "cli/gcloud/output_format.h"
+#include "cli/gcloud/table.h"
+#include "cli/images/images_folder.h"
+#include "image/cache.h"
+#include "image/collect.h"
+#include "image/image.h"
+#include "image/load.h"
+
+namespace trainyard::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using image::Collected;
+using image::ListedImage;
+
+constexpr std::chrono::minutes kResolveTimeout{2};
+constexpr std::size_t kShortDigest = 19;  // "sha256:" and twelve digits
+
+std::string PrintUtc(std::chrono::system_clock::time_point time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  char text[32] = {};
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+std::string NameOf(const ListedImage& image) {
+  return image.names.empty() ? image.reference.substr(0, image.reference.rfind('@')) : image.names.front();
+}
+
+Json ToJson(const ListedImage& image) {
+  Json json = JsonObject();
+  Set(json, "digest", JsonString(image.digest));
+  Set(json, "names", JsonArray(image.names));
+  Set(json, "reference", JsonString(image.reference));
+  Set(json, "layers", JsonNumber(std::to_string(image.layers)));
+  Set(json, "sizeBytes", JsonNumber(std::to_string(image.size_bytes)));
+  Set(json, "unpackedBytes", JsonNumber(std::to_string(image.unpacked_bytes)));
+  Set(json, "pullTime", JsonString(PrintUtc(image.pulled)));
+  Set(json, "lastUse", JsonString(PrintUtc(image.used)));
+  Set(json, "loaded", JsonBool(image.loaded));
+  Set(json, "inUse", JsonBool(image.in_use));
+  return json;
+}
+
+/// What jobs get of it.
+void AddProgram(Json& json, const image::Image& image) {
+  const image::ImageConfig& config = image.config;
+  Set(json, "entrypoint", JsonArray(config.entrypoint));
+  Set(json, "command", JsonArray(config.command));
+  Set(json, "environment", JsonArray(config.environment));
+  Set(json, "workingDir", JsonString(config.working_dir.empty() ? "/" : config.working_dir));
+  Set(json, "user", JsonString(config.user.empty() ? "root" : config.user));
+  Set(json, "stopSignal", JsonString(config.stop_signal.empty() ? "SIGTERM" : config.stop_signal));
+  std::vector<std::string> lines;
+  for (const auto& [name, value] : config.labels) lines.push_back(name + "=" + value);
+  Set(json, "labels", JsonArray(lines));
+  Set(json, "layerFolders", JsonArray(image.layers));
+}
+
+image::PullHooks Progress(const Console& console) {
+  return {.info = [&console](std::string_view line) { console.Status(std::string(line) + "\n"); }};
+}
+
+void SayRemoved(const Console& console, const Collected& collected) {
+  for (const std::string& digest : collected.images) console.Status("Removed " + digest + ".\n");
+  console.Status("The disk has " + image::PrintBytes(collected.bytes) + " back.\n");
+}
+
+}  // namespace
+
+ExitStatus ListImages(const Arguments& arguments, const Surroundings& surroundings, const Console& console) {
+  TY_TRY(const OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
+  const ImagesFolder folder = FindImagesFolder(arguments, surroundings);
+  Rows rows{{"NAME", "DIGEST", "SIZE", "UNPACKED", "LAST_USE", "STATE"}};
+  std::vector<Json> resources;
+  for (const ListedImage& image : image::ListImages(folder.images)) {
+    resources.push_back(ToJson(image));
+    rows.push_back({NameOf(image), image.digest.substr(0, kShortDigest), image::PrintBytes(image.size_bytes),
+                    image::PrintBytes(image.unpacked_bytes), LocalTime(PrintUtc(image.used), kDateFormat),
+                    image.in_use ? "in use" : ""});
+  }
+  const bool table = format.kind == OutputFormat::Kind::kDefault;
+  console.Out(table ? PrintTable(rows) : PrintResources(resources, format));
+  return 0;
+}
+
+ExitStatus InspectImage(const Arguments& arguments, const Surroundings& surroundings,
+                        const Console& console) {
+  TY_TRY(const OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
+  const ImagesFolder folder = FindImagesFolder(arguments, surroundings);
+  TY_TRY(const ListedImage listed, image::FindListed(folder.images, arguments.positionals.front()));
+  Json json = ToJson(listed);
+  if (const auto image = image::FindImage(folder.images, listed.digest)) AddProgram(json, *image);
+  console.Out(PrintResource(Sorted(json), format));
+  return 0;
+}
+
+ExitStatus PullImage(const Arguments& arguments, const Surroundings& surroundings, const Console& console) {
+  const ImagesFolder folder = FindImagesFolder(arguments, surroundings);
+  const image::Sources sources = SourcesOf(folder, arguments);
+  TY_TRY(const image::ResolvedImage resolved,
+         image::ResolveImage(sources, arguments.positionals.front(), kResolveTimeout));
+  TY_TRY(const image::Image pulled, image::PullImage(sources, resolved, Progress(console)));
+  console.Out(resolved.reference + "\n");
+  return 0;
+}
+
+ExitStatus LoadImages(const Arguments& arguments, const Surroundings& surroundings, const Console& console) {
+  const ImagesFolder folder = FindImagesFolder(arguments, surroundings);
+  const image::Sources sources = SourcesOf(folder, arguments);
+  TY_TRY(const std::vector<image::ArchivedImage> images,
+         image::LookIntoArchive(arguments.positionals.front()));
+  for (const image::ArchivedImage& archived : images) {
+    TY_TRY(const image::Image loaded, image::LoadImage(sources, archived, Progress(console)));
+    console.Out((archived.names.empty() ? loaded.digest : archived.names.front()) + "\n");
+  }
+  return 0;
+}
+
+ExitStatus PushImage(const Arguments& arguments, const Surroundings& surroundings, const Console& console) {
+  const ImagesFolder folder = FindImagesFolder(arguments, surroundings);
+  std::string source = arguments.positionals.front();
+  // A file or folder as it is, if there is one of that name.
+  if (const auto archived = image::LookIntoArchive(source); archived && archived->size() == 1)
+    source = archived->front().reference;
+  TY_TRY(const std::string there, image::PushImage(SourcesOf(folder, arguments), source,
+                                                   arguments.positionals.back(), Progress(console)));
+  console.Out(there + "\n");
+  return 0;
+}
+
+ExitStatus RemoveImages(const Arguments& arguments, const Surroundings& surroundings,
+                        const Console& console) {
+  const ImagesFolder folder = FindImagesFolder(arguments, surroundings);
+  if (arguments.IsOn("--unused") == !arguments.positionals.empty())
+    return std::unexpected(InvalidArgument({}, "Say either which images, or --unused."));
+  if (arguments.IsOn("--unused")) {
+    TY_TRY(const Collected collected,
+           image::CollectImages(folder.images, {.bytes_max = 0, .age_max = {}, .with_loaded = true}));
+    SayRemoved(console, collected);
+    return 0;
+  }
+  Collected all;
+  for (const std::string& name : arguments.positionals) {
+    TY_TRY(const ListedImage listed, image::FindListed(folder.images, name));
+    TY_TRY(const Collected collected, image::RemoveImage(folder.images, listed.digest));
+    all.images.insert(all.images.end(), collected.images.begin(), collected.images.end());
+    all.bytes += collected.bytes;
+  }
+  SayRemoved(console, all);
+  return 0;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,165 @@
+#include <sys/stat.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "async/private_folder.h"
+#include "cli/gcloud/json_value.h"
+#include "cli/gcloud/output_format.h"
+#include "cli/gcloud/table.h"
+#include "cli/images/images_commands.h"
+#include "cli/images/images_folder.h"
+#include "image/cache.h"
+#include "image/credentials.h"
+#include "image/own_folder.h"
+#include "image/reference.h"
+#include "image/skopeo.h"
+
+namespace trainyard::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kInputMax = 65536;  // tokens and keys that stand for passwords are long
+
+/// Nothing that is typed is shown while it lives.
+class WithoutEcho {
+ public:
+  WithoutEcho() {
+    if (::tcgetattr(STDIN_FILENO, &former_) != 0) return;
+    termios silent = former_;
+    silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    changed_ = ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent) == 0;
+  }
+  WithoutEcho(const WithoutEcho&) = delete;
+  WithoutEcho& operator=(const WithoutEcho&) = delete;
+  ~WithoutEcho() {
+    if (changed_) ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &former_);
+  }
+
+ private:
+  termios former_{};
+  bool changed_ = false;
+};
+
+/// Up to the end of the line, or of all the input; without the newline.
+Result<std::string> ReadInput(bool one_line) {
+  std::string text;
+  char byte = 0;
+  while (text.size() < kInputMax) {
+    const ssize_t count = ::read(STDIN_FILENO, &byte, 1);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0 || (one_line && byte == '\n')) break;
+    text += byte;
+  }
+  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+  if (text.empty()) return std::unexpected(InvalidArgument({}, "Nothing was said on stdin."));
+  return text;
+}
+
+Result<std::string> AskUser(const Arguments& arguments, const Console& console) {
+  if (auto user = arguments.Value("--username")) return *std::move(user);
+  if (::isatty(STDIN_FILENO) == 0)
+    return std::unexpected(InvalidArgument({}, "Say --username, and the password on stdin."));
+  console.Status("Username: ");
+  return ReadInput(true);
+}
+
+Result<std::string> AskPassword(const Console& console) {
+  if (::isatty(STDIN_FILENO) == 0) return ReadInput(false);  // a key file has many lines
+  console.Status("Password: ");
+  const WithoutEcho silent;
+  Result<std::string> password = ReadInput(true);
+  console.Status("\n");
+  return password;
+}
+
+/// "https://gcr.io/" is gcr.io.
+std::string RegistryOf(std::string text) {
+  for (const std::string_view scheme : {"https://", "http://"})
+    if (text.starts_with(scheme)) text.erase(0, scheme.size());
+  while (text.ends_with('/')) text.pop_back();
+  return text == "index.docker.io" ? "docker.io" : text;
+}
+
+/// For this user's eyes only.
+Status MakeFolder(const std::string& folder) {
+  TY_RETURN_IF_ERROR(MakePrivateFolder(folder));
+  std::error_code error;
+  fs::permissions(folder, fs::perms::owner_all, error);
+  return {};
+}
+
+}  // namespace
+
+ExitStatus ListRegistries(const Arguments& arguments, const Surroundings& surroundings,
+                          const Console& console) {
+  TY_TRY(const OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
+  const ImagesFolder folder = FindImagesFolder(arguments, surroundings);
+  Rows rows{{"REGISTRY", "USERNAME", "FILE"}};
+  std::vector<Json> resources;
+  for (const image::KnownRegistry& known : image::KnownRegistries(folder.registries)) {
+    Json json = JsonObject();
+    Set(json, "registry", JsonString(known.registry));
+    Set(json, "username", JsonString(known.user));
+    Set(json, "file", JsonString(known.file));
+    resources.push_back(std::move(json));
+    rows.push_back({known.registry, known.user, known.file});
+  }
+  const bool table = format.kind == OutputFormat::Kind::kDefault;
+  console.Out(table ? PrintTable(rows) : PrintResources(resources, format));
+  return 0;
+}
+
+ExitStatus LogInToRegistry(const Arguments& arguments, const Surroundings& surroundings,
+                           const Console& console) {
+  const ImagesFolder folder = FindImagesFolder(arguments, surroundings);
+  const std::string registry = RegistryOf(arguments.positionals.front());
+  TY_TRY(const std::string user, AskUser(arguments, console));
+  TY_TRY(const std::string password, AskPassword(console));
+  TY_RETURN_IF_ERROR(MakeFolder(folder.registries));
+  const image::CacheLayout layout(folder.images);
+  TY_RETURN_IF_ERROR(layout.MakeFolders());
+  TY_TRY(const image::OwnFolder temporary, image::OwnFolder::Make(layout));
+  TY_TRY(const image::Skopeo skopeo, image::Skopeo::Find({.temporary = temporary.path()}));
+  const image::Reference any{.transport = "docker", .name = registry + "/any", .tag = "latest", .digest = {}};
+  image::Sources sources = SourcesOf(folder, arguments);
+  sources.auth_file = image::OwnAuthFile(folder.registries);
+  const Status logged_in = skopeo.Login(registry, image::AccessTo(sources, any), user, password);
+  if (!logged_in) return std::unexpected(logged_in.error());
+  ::chmod(sources.auth_file.c_str(), 0600);
+  console.Status("Logged in to " + registry + " as " + user +
+                 ". Jobs of this data folder can pull from it.\n");
+  return 0;
+}
+
+ExitStatus LogOutOfRegistry(const Arguments& arguments, const Surroundings& surroundings,
+                            const Console& console) {
+  const ImagesFolder folder = FindImagesFolder(arguments, surroundings);
+  const std::string registry = RegistryOf(arguments.positionals.front());
+  const std::string own = image::OwnAuthFile(folder.registries);
+  bool known = false;
+  for (const image::KnownRegistry& other : image::KnownRegistries(folder.registries))
+    known |= other.registry == registry && other.file == own;
+  if (!known)
+    return std::unexpected(
+        NotFound("Nobody is logged in to [" + registry + "] here. See: trainyard registries list"));
+  const image::CacheLayout layout(folder.images);
+  TY_RETURN_IF_ERROR(layout.MakeFolders());
+  TY_TRY(const image::OwnFolder temporary, image::OwnFolder::Make(layout));
+  TY_TRY(const image::Skopeo skopeo, image::Skopeo::Find({.temporary = temporary.path()}));
+  const Status logged_out = skopeo.Logout(registry, own);
+  if (!logged_out) return std::unexpected(logged_out.error());
+  console.Status("Logged out of " + registry + ".\n");
+  return 0;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,153 @@
+#include "cli/jobs/job_commands.h"
+
+#include <utility>
+
+#include "cli/gcloud/flag_values.h"
+#include "cli/jobs/job_status.h"
+#include "cli/jobs/job_summary.h"
+#include "cli/jobs/labels_update.h"
+#include "cli/jobs/trial_table.h"
+#include "cli/jobs/usage_summary.h"
+
+namespace trainyard::cli {
+namespace {
+
+Result<Json> GetJob(const Session& session, const JobReference& job) {
+  ApiRequest request{.method = ApiRequest::Method::kGet, .path = job.Path()};
+  return CallJson(session.client, std::move(request));
+}
+
+/// Nothing from a server that has no figures.
+std::string UsageSummary(const Session& session, const JobReference& job) {
+  ApiRequest request{.method = ApiRequest::Method::kGet, .path = "/trainyard" + job.Path() + "/metrics"};
+  const Result<Json> answer = CallJson(session.client, std::move(request));
+  return answer ? PrintUsageSummary(*answer) : "";
+}
+
+Result<Json> GetStatus(const Session& session, const JobReference& job) {
+  ApiRequest request{.method = ApiRequest::Method::kGet, .path = "/trainyard" + job.Path()};
+  return CallJson(session.client, std::move(request));
+}
+
+/// Some role names one.
+bool HasImage(const Json& answer) {
+  for (const char* role : {"master", "worker", "parameterServer", "evaluator"})
+    if (!TextAt(answer, std::string("trainingInput.") + role + "Config.imageUri").empty()) return true;
+  return false;
+}
+
+/// Why it waits, what its images are, and how its trials are. Nothing from a server that does not know.
+std::string StatusText(const Session& session, const JobReference& job, const Json& answer) {
+  const std::string state = TextAt(answer, "state");
+  const bool waits = state == "QUEUED" || state == "PREPARING";
+  const bool tunes = Find(answer, "trainingInput.hyperparameters") != nullptr;
+  if (!waits && !tunes && !HasImage(answer)) return "";
+  const Result<Json> status = GetStatus(session, job);
+  if (!status) return "";
+  std::string text = waits ? PrintWaiting(*status) : "";
+  if (const std::string images = PrintImages(*status); !images.empty())
+    text += (text.empty() ? "" : "\n") + images;
+  if (HasTrials(*status)) text += (text.empty() ? "" : "\n") + ("Trials:\n" + PrintTrialTable(*status));
+  return text;
+}
+
+Result<LabelsUpdate> ReadLabelsUpdate(const Arguments& arguments) {
+  LabelsUpdate update{.clear = arguments.IsOn("--clear-labels")};
+  if (auto flag = arguments.flags.find("--update-labels"); flag != arguments.flags.end()) {
+    for (const std::string& value : flag->second) {
+      TY_TRY(auto pairs, SplitPairs(value));
+      for (auto& [key, text] : pairs) update.set[key] = text;
+    }
+  }
+  if (auto flag = arguments.flags.find("--remove-labels"); flag != arguments.flags.end()) {
+    for (const std::string& value : flag->second) {
+      TY_TRY(std::vector<std::string> keys, SplitList(value));
+      update.remove.insert(update.remove.end(), keys.begin(), keys.end());
+    }
+  }
+  return update;
+}
+
+}  // namespace
+
+ExitStatus DescribeJob(const Session& session) {
+  JobReference job = ParseJobReference(session, session.arguments.positionals.front());
+  TY_TRY(Json answer, GetJob(session, job));
+  if (session.arguments.IsOn("--summarize")) {
+    if (session.arguments.Has("--format"))
+      session.console.Warn("--format is ignored when --summarize is present");
+    session.console.Out(PrintJobSummary(answer) + UsageSummary(session, job));
+  } else {
+    session.console.Out(PrintResource(answer, session.format));
+  }
+  if (session.arguments.Has("--format")) return 0;
+  if (const std::string text = StatusText(session, job, answer); !text.empty())
+    session.console.Status("\n" + text);
+  std::string url = session.server.value;
+  while (url.ends_with('/')) url.pop_back();
+  session.console.Status("\nView job at:\n" + url + job.Path() + "\n\nView logs with the command:\n" +
+                         session.program + " jobs stream-logs " + job.job_id + "\n");
+  return 0;
+}
+
+ExitStatus ListTrials(const Session& session) {
+  JobReference job = ParseJobReference(session, session.arguments.positionals.front());
+  TY_TRY(Json answer, GetJob(session, job));
+  if (Find(answer, "trainingInput.hyperparameters") == nullptr) {
+    return std::unexpected(
+        FailedPrecondition("The job " + job.job_id + " is no hyperparameter tuning job: it has no trials."));
+  }
+  TY_TRY(Json status, GetStatus(session, job));
+  const std::string format = session.arguments.Value("--format").value_or("table");
+  if (format == "csv") {
+    session.console.Out(PrintTrialCsv(status));
+  } else if (format == "table") {
+    session.console.Out(PrintTrialTable(status));
+  } else {
+    session.console.Out(PrintResources(TrialOutputs(status), session.format));
+  }
+  return 0;
+}
+
+ExitStatus CancelJob(const Session& session) {
+  JobReference job = ParseJobReference(session, session.arguments.positionals.front());
+  ApiRequest request{.method = ApiRequest::Method::kPost, .path = job.Path() + ":cancel", .body = "{}"};
+  TY_TRY([[maybe_unused]] Json answer, CallJson(session.client, std::move(request)));
+  return 0;
+}
+
+ExitStatus UpdateJob(const Session& session) {
+  const Arguments& arguments = session.arguments;
+  std::string updated = "Updated ml engine job [" + arguments.positionals.front() + "].\n";
+  JobReference job = ParseJobReference(session, arguments.positionals.front());
+  TY_TRY(LabelsUpdate update, ReadLabelsUpdate(arguments));
+  if (!update.clear && update.set.empty() && update.remove.empty())
+    return std::unexpected(InvalidArgument("", "No updates requested."));
+  TY_TRY(Json current, GetJob(session, job));
+  Labels labels;
+  if (const Json* members = Find(current, "labels"))
+    for (const Json& member : members->children) labels[member.name] = member.text;
+  std::optional<Labels> wanted = ApplyLabels(labels, update);
+  if (!wanted) {
+    session.console.Status("No update to perform.\n" + updated);
+    return 0;
+  }
+  Json body = JsonObject();
+  Set(body, "labels", JsonObject());
+  Json& list = body.children.front();
+  for (const auto& [key, value] : *wanted) {
+    list.children.push_back(JsonString(value));
+    list.children.back().name = key;
+  }
+  ApiRequest request{.method = ApiRequest::Method::kPatch,
+                     .path = job.Path(),
+                     .query = {{"updateMask", "labels"}},
+                     .body = PrintCompact(body)};
+  TY_TRY(Json answer, CallJson(session.client, std::move(request)));
+  session.console.Status(updated);
+  if (session.format.kind != OutputFormat::Kind::kDefault)
+    session.console.Out(PrintResource(answer, session.format));
+  return 0;
+}
+
+}  // namespace trainyard::cli

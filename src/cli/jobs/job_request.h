@@ -1,0 +1,61 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/gcloud/json_value.h"
+
+namespace trainyard::cli {
+
+struct AcceleratorFlag {
+  std::string type;   ///< as the API spells it: NVIDIA_TESLA_T4
+  std::string count;  ///< decimal
+  friend bool operator==(const AcceleratorFlag&, const AcceleratorFlag&) = default;
+};
+
+/// The flags of one kind of replica.
+struct ReplicaFlags {
+  std::optional<std::string> machine_type;
+  std::optional<std::string> count;  ///< workers and parameter servers
+  std::optional<std::string> image_uri;
+  std::optional<AcceleratorFlag> accelerator;
+  std::optional<std::string> tpu_tf_version;  ///< workers
+};
+
+/// What the flags of `jobs submit training` say about the job itself. Absent: the configuration file decides.
+struct JobFlags {
+  std::string job_id;
+  std::string region;
+  std::vector<std::string> package_uris;  ///< what --packages and --package-path came to
+  std::optional<std::string> module_name;
+  std::optional<std::string> job_dir;     ///< gs://bucket/object
+  std::optional<std::string> scale_tier;  ///< as the API spells it
+  std::optional<std::string> runtime_version;
+  std::optional<std::string> python_version;
+  std::optional<std::string> network;
+  std::optional<std::string> service_account;
+  std::optional<std::string> kms_key_name;
+  std::optional<std::map<std::string, std::string>> labels;
+  std::optional<std::vector<std::string>> user_args;
+  std::optional<bool> use_chief_in_tf_config;
+  bool enable_web_access = false;
+  ReplicaFlags master;
+  ReplicaFlags worker;
+  ReplicaFlags parameter_server;
+};
+
+/// Rules between flags that gcloud checks before it uploads anything: an image and a runtime version exclude
+/// each other, the tier CUSTOM (flag, or the file's lower-case word) needs --master-machine-type. The message
+/// is gcloud's. `config` is the configuration file's document (null: none). Pure: any thread.
+[[nodiscard]] Status CheckCustomServer(const JobFlags& flags, const Json& config);
+
+/// The Job that is sent: the configuration file's document with each flag that was given in its place. Some
+/// fields are always the command line's: jobId, region, packageUris (empty if no package was given) and
+/// enableWebAccess. kInvalidArgument: "Non-custom jobs must have packages." (gcloud's words), or
+/// FitJobFields' reasons. Pure: any thread. Source: gcloud's BuildTrainingJob, docs/spec "precedence".
+[[nodiscard]] Result<Json> BuildJob(const Json& config, const JobFlags& flags);
+
+}  // namespace trainyard::cli

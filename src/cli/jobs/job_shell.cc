@@ -1,0 +1,223 @@
+#include "cli/jobs/job_shell.h"
+
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "async/file.h"
+#include "http/client.h"
+#include "http/uri.h"
+#include "shell/websocket.h"
+
+namespace trainyard::cli {
+namespace {
+
+using shell::WebSocketFrame;
+using shell::WebSocketMessage;
+using Kind = WebSocketMessage::Kind;
+
+constexpr std::chrono::seconds kConnectWaitMax{20};
+constexpr std::string_view kEndOfFile = "\x04";  // what Ctrl-D types
+/// Any 16 bytes: the server proves that it speaks WebSocket by hashing them.
+constexpr std::string_view kKey = "dHJhaW55YXJkIHNoZWxsIQ==";
+
+/// The terminal passes every byte on while this lives: Ctrl-C is the shell's.
+class RawTerminal {
+ public:
+  RawTerminal() : changed_(tcgetattr(STDIN_FILENO, &before_) == 0) {
+    if (!changed_) return;
+    termios raw = before_;
+    cfmakeraw(&raw);
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+  }
+  ~RawTerminal() {
+    if (changed_) tcsetattr(STDIN_FILENO, TCSADRAIN, &before_);
+  }
+  RawTerminal(const RawTerminal&) = delete;
+  RawTerminal& operator=(const RawTerminal&) = delete;
+
+  [[nodiscard]] bool is_terminal() const noexcept { return changed_; }
+
+ private:
+  termios before_{};
+  bool changed_;
+};
+
+std::string ClientFrame(Kind kind, std::string_view payload) {
+  std::uint32_t mask = 0;
+  static_cast<void>(getrandom(&mask, sizeof mask, 0));
+  return WebSocketFrame(kind, payload, mask);
+}
+
+/// "24 80"; nothing without a terminal.
+std::optional<std::string> WindowSize() {
+  winsize window{};
+  if (ioctl(STDIN_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_row == 0) return std::nullopt;
+  return std::to_string(window.ws_row) + " " + std::to_string(window.ws_col);
+}
+
+UniqueFd WatchWindow() {
+  sigset_t changed;
+  sigemptyset(&changed);
+  sigaddset(&changed, SIGWINCH);
+  sigprocmask(SIG_BLOCK, &changed, nullptr);
+  return UniqueFd(signalfd(-1, &changed, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+/// The close message's reason: "exit 3".
+int ExitStatusOf(std::string_view close) {
+  constexpr std::string_view kExit = "exit ";
+  const std::size_t at = close.find(kExit);
+  int status = 1;
+  if (at != std::string_view::npos)
+    std::from_chars(close.data() + at + kExit.size(), close.data() + close.size(), status);
+  return status;
+}
+
+/// One session: what is typed goes out, what comes is shown.
+class ShellSession {
+ public:
+  ShellSession(http::Client::Upgraded connection, bool is_terminal)
+      : socket_(std::move(connection.descriptor)), is_terminal_(is_terminal) {
+    reader_.Feed(connection.early);
+  }
+
+  Result<int> Run() {
+    if (auto size = WindowSize()) TY_RETURN_IF_ERROR(Send(Kind::kText, *size));
+    for (;;) {
+      TY_TRY(const std::optional<int> ended, ShowMessages());
+      if (ended) return *ended;
+      std::array<pollfd, 3> ready = {{{.fd = socket_.get(), .events = POLLIN},
+                                      {.fd = typing_ ? STDIN_FILENO : -1, .events = POLLIN},
+                                      {.fd = window_.get(), .events = POLLIN}}};
+      if (poll(ready.data(), ready.size(), -1) < 0 && errno != EINTR)
+        return std::unexpected(ErrnoError(errno, "poll"));
+      if (ready[2].revents != 0) TY_RETURN_IF_ERROR(TellSize());
+      if (ready[1].revents != 0) TY_RETURN_IF_ERROR(Type());
+      if (ready[0].revents != 0) TY_RETURN_IF_ERROR(Receive());
+    }
+  }
+
+ private:
+  Status Send(Kind kind, std::string_view payload) {
+    return WriteAll(socket_.get(), ClientFrame(kind, payload));
+  }
+
+  Status TellSize() {
+    signalfd_siginfo ignored;
+    while (read(window_.get(), &ignored, sizeof ignored) > 0) {
+    }
+    if (auto size = WindowSize()) return Send(Kind::kText, *size);
+    return {};
+  }
+
+  Status Type() {
+    const ssize_t size = read(STDIN_FILENO, buffer_.data(), buffer_.size());
+    if (size < 0 && (errno == EINTR || errno == EAGAIN)) return {};
+    if (size > 0) return Send(Kind::kBinary, {buffer_.data(), static_cast<std::size_t>(size)});
+    typing_ = false;
+    if (is_terminal_) return Send(Kind::kClose, "");  // the terminal is gone
+    return Send(Kind::kBinary, kEndOfFile);
+  }
+
+  Status Receive() {
+    const ssize_t size = read(socket_.get(), buffer_.data(), buffer_.size());
+    if (size < 0 && errno == EINTR) return {};
+    if (size <= 0) return std::unexpected(Unavailable("The connection to the server was lost."));
+    reader_.Feed({buffer_.data(), static_cast<std::size_t>(size)});
+    return {};
+  }
+
+  /// The exit status once the shell has ended.
+  Result<std::optional<int>> ShowMessages() {
+    for (;;) {
+      TY_TRY(const std::optional<WebSocketMessage> message, reader_.Next());
+      if (!message) return std::nullopt;
+      if (message->kind == Kind::kClose) return ExitStatusOf(message->payload);
+      if (message->kind == Kind::kPing) TY_RETURN_IF_ERROR(Send(Kind::kPong, message->payload));
+      if (message->kind == Kind::kBinary) TY_RETURN_IF_ERROR(WriteAll(STDOUT_FILENO, message->payload));
+    }
+  }
+
+  UniqueFd socket_;
+  UniqueFd window_ = WatchWindow();
+  bool is_terminal_;
+  bool typing_ = true;
+  shell::WebSocketReader reader_{shell::WebSocketReader::Peer::kServer};
+  std::array<char, 16 << 10> buffer_{};
+};
+
+struct Shell {
+  std::string name;  ///< "master-replica-0", in a tuning job "3/master-replica-0": of trial 3
+  std::string uri;
+};
+
+std::vector<Shell> ShellsOf(const Json& job) {
+  std::vector<Shell> shells;
+  const auto add = [&shells](const Json& output, const std::string& prefix) {
+    const Json* uris = Find(output, "webAccessUris");
+    if (uris == nullptr) return;
+    for (const Json& uri : uris->children) shells.push_back({prefix + uri.name, uri.text});
+  };
+  const Json* output = Find(job, "trainingOutput");
+  if (output == nullptr) return shells;
+  add(*output, "");
+  if (const Json* trials = Find(*output, "trials")) {
+    for (const Json& trial : trials->children) add(trial, TextAt(trial, "trialId") + "/");
+  }
+  return shells;
+}
+
+/// Where the shell is; an error that says what to do where there is none.
+Result<std::string> UriOf(const Session& session, const JobReference& job, const std::string& task_name) {
+  ApiRequest request{.method = ApiRequest::Method::kGet, .path = job.Path()};
+  TY_TRY(const Json answer, CallJson(session.client, std::move(request)));
+  const std::vector<Shell> shells = ShellsOf(answer);
+  for (const Shell& shell : shells) {
+    if (shell.name == task_name || shell.name.ends_with("/" + task_name)) return shell.uri;
+  }
+  const Json* input = Find(answer, "trainingInput");
+  const Json* enabled = input != nullptr ? Find(*input, "enableWebAccess") : nullptr;
+  const Json* state = Find(answer, "state");
+  const std::string is = "Job [" + job.job_id + "] is " + (state != nullptr ? state->text : "") + ". ";
+  if (enabled == nullptr || enabled->text != "true") {
+    return std::unexpected(FailedPrecondition(
+        "Job [" + job.job_id + "] has no shells. Submit it with --enable-web-access to have them."));
+  }
+  std::string there;
+  for (const Shell& shell : shells) there += (there.empty() ? "" : ", ") + shell.name;
+  return std::unexpected(FailedPrecondition(
+      is + "The replica [" + task_name + "] has no shell now" +
+      (there.empty() ? "; replicas have one while the job is RUNNING." : "; these have: " + there + ".")));
+}
+
+}  // namespace
+
+ExitStatus OpenJobShell(const Session& session) {
+  const auto& words = session.arguments.positionals;
+  const JobReference job = ParseJobReference(session, words.front());
+  TY_TRY(const std::string uri, UriOf(session, job, words.size() == 2 ? words[1] : "master-replica-0"));
+  const std::size_t path = uri.find('/', uri.find("://") + 3);
+  TY_TRY(http::Endpoint endpoint, http::Endpoint::Parse(uri.substr(0, path)));
+  http::Headers headers;
+  headers.Add("Sec-WebSocket-Version", "13");
+  headers.Add("Sec-WebSocket-Key", std::string(kKey));
+  http::Client client(std::move(endpoint));
+  TY_TRY(http::Client::Upgraded connection,
+         client.Upgrade(uri.substr(path), "websocket", kConnectWaitMax, std::move(headers)));
+  const RawTerminal terminal;
+  return ShellSession(std::move(connection), terminal.is_terminal()).Run();
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,36 @@
+#include "cli/jobs/job_status.h"
+
+#include <gtest/gtest.h>
+
+#include "wire/json_tree.h"
+
+namespace trainyard::cli {
+namespace {
+
+Json Waiting(const std::string& position, const std::string& reason, const std::string& unblock) {
+  Json status = JsonObject();
+  if (!position.empty()) Set(status, "waiting.jobPosition", JsonString(position));
+  if (!reason.empty()) Set(status, "waiting.reason", JsonString(reason));
+  if (!unblock.empty()) Set(status, "waiting.unblock", JsonString(unblock));
+  return status;
+}
+
+TEST(PrintWaiting, SaysWhereWhyAndWhatWouldEndIt) {
+  EXPECT_EQ(PrintWaiting(Waiting("2", "Waiting for a.", "It starts when a has ended.")),
+            "Why it does not run yet (position 2 in the queue):\n  Waiting for a.\n  It starts when a has "
+            "ended.\n");
+  EXPECT_EQ(PrintWaiting(Waiting("", "Waiting for a.", "")), "Why it does not run yet:\n  Waiting for a.\n");
+  EXPECT_EQ(PrintWaiting(JsonObject()), "");
+  EXPECT_EQ(PrintWaiting(Waiting("1", "", "")), "") << "another server's answer";
+}
+
+TEST(PrintImages, SaysWhatRuns) {
+  const Result<Json> status = wire::ParseJsonTree(
+      R"({"images": [{"image": "t:1", "reference": "docker.io/library/t@sha256:0", "digest": "sha256:0"}]})");
+  ASSERT_TRUE(status);
+  EXPECT_EQ(PrintImages(*status), "Images:\n  t:1 is docker.io/library/t@sha256:0\n");
+  EXPECT_EQ(PrintImages(JsonObject()), "");
+}
+
+}  // namespace
+}  // namespace trainyard::cli

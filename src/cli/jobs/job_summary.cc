@@ -1,0 +1,78 @@
+#include "cli/jobs/job_summary.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "cli/gcloud/output_format.h"
+#include "cli/gcloud/table.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr std::size_t kInnerIndent = 4;
+
+struct Column {
+  const char* path;
+  const char* label;
+  bool optional = false;  ///< left out when empty
+};
+
+std::string OneRow(const char* title, const Json& value, const std::vector<Column>& columns,
+                   std::size_t indent) {
+  Rows rows(2);
+  for (const Column& column : columns) {
+    std::string cell = FieldText(value, column.path);
+    if (column.optional && cell.empty()) continue;
+    rows[0].emplace_back(column.label);
+    rows[1].push_back(std::move(cell));
+  }
+  return PrintBoxTable(title, rows, indent);
+}
+
+std::string PrintTrials(const Json& trials) {
+  std::vector<Json> sorted = trials.children;
+  std::ranges::sort(sorted, {}, [](const Json& trial) { return TextAt(trial, "trialId"); });
+  Rows rows{{"TRIAL", "OBJECTIVE_VALUE", "STEP", "HYPERPARAMETERS"}};
+  for (const Json& trial : sorted) {
+    std::string parameters = FieldText(trial, "hyperparameters");
+    std::ranges::replace(parameters, ';', '\n');
+    rows.push_back({FieldText(trial, "trialId"), FieldText(trial, "finalMetric.objectiveValue"),
+                    FieldText(trial, "finalMetric.trainingStep"), parameters});
+  }
+  return PrintBoxTable("Training Output Trials", rows, kInnerIndent);
+}
+
+bool HasMembers(const Json* value) { return value != nullptr && !value->children.empty(); }
+
+}  // namespace
+
+std::string PrintJobSummary(const Json& job) {
+  static const std::vector<Column> overview{{"jobId", "JOB_ID"},
+                                            {"createTime", "CREATE_TIME"},
+                                            {"startTime", "START_TIME"},
+                                            {"endTime", "END_TIME"},
+                                            {"state", "STATE"}};
+  static const std::vector<Column> inputs{{"runtimeVersion", "RUNTIME_VERSION", true},
+                                          {"region", "REGION"},
+                                          {"scaleTier", "SCALE_TIER", true},
+                                          {"pythonModule", "PYTHON_MODULE"},
+                                          {"parameterServerType", "PARAMETER_SERVER_TYPE", true},
+                                          {"parameterServerCount", "PARAMETER_SERVER_COUNT", true},
+                                          {"masterType", "MASTER_TYPE", true},
+                                          {"workerType", "WORKER_TYPE", true},
+                                          {"workerCount", "WORKER_COUNT", true},
+                                          {"jobDir", "JOB_DIR", true}};
+  static const std::vector<Column> outputs{{"completedTrialCount", "TRIALS", true},
+                                           {"consumedMLUnits", "ML_UNITS"}};
+  std::string out = OneRow("Job Overview", job, overview, 0);
+  const Json* input = Find(job, "trainingInput");
+  const Json* output = Find(job, "trainingOutput");
+  bool is_tuning = input != nullptr && HasMembers(Find(*input, "hyperparameters"));
+  if (HasMembers(input) && !is_tuning) out += OneRow("Training Input Summary", *input, inputs, kInnerIndent);
+  if (HasMembers(output)) out += OneRow("Training Output Summary", *output, outputs, kInnerIndent);
+  const Json* trials = output == nullptr ? nullptr : Find(*output, "trials");
+  if (is_tuning && HasMembers(trials)) out += PrintTrials(*trials);
+  return out;
+}
+
+}  // namespace trainyard::cli

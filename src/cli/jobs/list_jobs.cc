@@ -1,0 +1,89 @@
+#include <cstdlib>
+#include <optional>
+#include <utility>
+
+#include "cli/gcloud/flag_values.h"
+#include "cli/gcloud/list_filter.h"
+#include "cli/gcloud/local_time.h"
+#include "cli/gcloud/table.h"
+#include "cli/jobs/job_commands.h"
+
+namespace trainyard::cli {
+namespace {
+
+struct Wanted {
+  std::optional<ListFilter> filter;
+  std::size_t limit = SIZE_MAX;
+  std::vector<std::string> sort_by;
+};
+
+std::size_t Count(const std::optional<std::string>& flag) {
+  if (!flag || *flag == "unlimited") return SIZE_MAX;
+  return static_cast<std::size_t>(std::strtoull(flag->c_str(), nullptr, 10));
+}
+
+Result<Wanted> ReadWanted(const Arguments& arguments) {
+  Wanted wanted{.limit = Count(arguments.Value("--limit"))};
+  if (auto expression = arguments.Value("--filter")) {
+    TY_TRY(wanted.filter, ListFilter::Parse(*expression));
+  }
+  if (auto fields = arguments.Value("--sort-by")) {
+    TY_TRY(wanted.sort_by, SplitList(*fields));
+  }
+  return wanted;
+}
+
+/// Pages until there are enough jobs; an order needs all of them.
+Result<std::vector<Json>> FetchJobs(const Session& session, const Wanted& wanted) {
+  std::vector<Json> jobs;
+  std::string page_token;
+  do {
+    ApiRequest request{.method = ApiRequest::Method::kGet,
+                       .path = JobsPath(session.project.value),
+                       .query = {{"pageSize", "100"}}};
+    if (!page_token.empty()) request.query.emplace_back("pageToken", page_token);
+    TY_TRY(Json page, CallJson(session.client, std::move(request)));
+    if (const Json* list = Find(page, "jobs"))
+      for (const Json& job : list->children)
+        if (!wanted.filter || wanted.filter->Matches(job)) jobs.push_back(job);
+    page_token = TextAt(page, "nextPageToken");
+  } while (!page_token.empty() && (jobs.size() < wanted.limit || !wanted.sort_by.empty()));
+  SortBy(jobs, wanted.sort_by);
+  if (jobs.size() > wanted.limit) jobs.resize(wanted.limit);
+  return jobs;
+}
+
+std::string PrintJobsTable(const std::vector<Json>& jobs, std::size_t page_size) {
+  std::string out;
+  for (std::size_t start = 0; start < jobs.size();) {
+    Rows rows{{"JOB_ID", "STATUS", "CREATED"}};
+    std::size_t end = page_size < jobs.size() - start ? start + page_size : jobs.size();
+    for (; start < end; ++start)
+      rows.push_back({TextAt(jobs[start], "jobId"), TextAt(jobs[start], "state"),
+                      LocalTime(TextAt(jobs[start], "createTime"), kDateFormat)});
+    out += (out.empty() ? "" : "\n") + PrintTable(rows);
+  }
+  return out;
+}
+
+}  // namespace
+
+ExitStatus ListJobs(const Session& session) {
+  TY_TRY(Wanted wanted, ReadWanted(session.arguments));
+  TY_TRY(std::vector<Json> jobs, FetchJobs(session, wanted));
+  if (session.arguments.IsOn("--uri")) {
+    std::string url = session.server.value;
+    while (url.ends_with('/')) url.pop_back();
+    for (const Json& job : jobs)
+      session.console.Out(url + JobReference{session.project.value, TextAt(job, "jobId")}.Path() + "\n");
+  } else if (session.format.kind == OutputFormat::Kind::kDefault) {
+    session.console.Out(PrintJobsTable(jobs, Count(session.arguments.Value("--page-size"))));
+  } else {
+    session.console.Out(PrintResources(jobs, session.format));
+  }
+  bool silent = session.format.kind == OutputFormat::Kind::kJson;
+  if (jobs.empty() && !silent) session.console.Status("Listed 0 items.\n");
+  return 0;
+}
+
+}  // namespace trainyard::cli

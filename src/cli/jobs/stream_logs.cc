@@ -1,0 +1,69 @@
+#include "cli/jobs/stream_logs.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <utility>
+
+#include "cli/interrupt.h"
+#include "cli/jobs/last_lines.h"
+#include "cli/jobs/stream_logs_steps.h"
+#include "cli/jobs/stream_logs_tail.h"
+
+namespace trainyard::cli {
+namespace {
+
+/// gcloud's way, for servers without entries:tail: looks again and again.
+Result<StreamEnd> PollLog(const Session& session, const StreamOptions& options,
+                          const InterruptWatch& interrupt, LogPosition& position) {
+  for (;;) {
+    SysTime now = std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now());
+    TY_TRY(Batch batch, ReadOnce(session, options, position, now));
+    if (interrupt.Interrupted()) return StreamEnd::kInterrupted;
+    if (batch == Batch::kFull) continue;
+    if (batch == Batch::kNothing) {
+      TY_TRY(bool ended, HasEnded(session, options, true));
+      if (ended) {
+        TY_RETURN_IF_ERROR(ReadRest(session, options, position));
+        return StreamEnd::kJobEnded;
+      }
+    }
+    if (interrupt.WaitFor(options.polling_interval)) return StreamEnd::kInterrupted;
+  }
+}
+
+}  // namespace
+
+Result<StreamEnd> StreamLog(const Session& session, const StreamOptions& options) {
+  InterruptWatch interrupt;
+  LogPosition position;
+  TY_TRY(std::optional<StreamEnd> end, TailLog(session, options, interrupt, position));
+  if (end) return *end;
+  return PollLog(session, options, interrupt, position);
+}
+
+std::chrono::milliseconds PollingInterval(const Session& session) {
+  std::optional<std::string> text = session.arguments.Value("--polling-interval");
+  if (!text) text = session.Property("ml_engine", "polling_interval");
+  long seconds = text ? std::strtol(text->c_str(), nullptr, 10) : 0;
+  return seconds > 0 ? std::chrono::seconds(seconds) : kPollingIntervalDefault;
+}
+
+ExitStatus StreamJobLogs(const Session& session) {
+  StreamOptions options;
+  options.query = {session.project.value, session.arguments.positionals.front(),
+                   session.arguments.Value("--task-name")};
+  const bool multiline = session.arguments.IsOn("--allow-multiline-logs");
+  if (const std::optional<std::string> last = session.arguments.Value("--last"))
+    return PrintLastLines(session, options.query, std::atoi(last->c_str()), multiline);
+  options.polling_interval = PollingInterval(session);
+  options.multiline = multiline;
+  options.print = [&session](const std::string& lines) { session.console.Out(lines); };
+  TY_TRY(StreamEnd end, StreamLog(session, options));
+  if (end == StreamEnd::kInterrupted) {
+    session.console.Status("\n\nCommand killed by keyboard interrupt\n\n");
+    DieOfInterrupt();
+  }
+  return 0;
+}
+
+}  // namespace trainyard::cli

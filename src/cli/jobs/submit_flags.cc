@@ -1,0 +1,135 @@
+#include "cli/jobs/submit_flags.h"
+
+#include "cli/gcloud/common_flags.h"
+#include "cli/gcloud/flag_values.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr std::array kOwnFlags{
+    FlagSpec{.name = "--async",
+             .kind = FlagKind::kSwitch,
+             .help = "(DEPRECATED) Do not wait for the job. The default; --stream-logs waits."},
+    FlagSpec{.name = "--config",
+             .metavar = "CONFIG",
+             .help = "YAML or JSON file with a Job resource; flags override what it says."},
+    FlagSpec{.name = "--enable-web-access",
+             .kind = FlagKind::kSwitch,
+             .help = "Ask for interactive shells in the replicas."},
+    FlagSpec{.name = "--job-dir",
+             .metavar = "JOB_DIR",
+             .help = "gs:// path for the job's output, passed to the program as --job-dir; packages are "
+                     "uploaded below it when "
+                     "--staging-bucket is not given.",
+             .check = CheckJobDir},
+    FlagSpec{
+        .name = "--kms-key", .metavar = "KMS_KEY", .help = "Key that protects the job, or its full name."},
+    FlagSpec{.name = "--kms-keyring", .metavar = "KMS_KEYRING", .help = "Key ring of the key."},
+    FlagSpec{.name = "--kms-location", .metavar = "KMS_LOCATION", .help = "Location of the key."},
+    FlagSpec{.name = "--kms-project", .metavar = "KMS_PROJECT", .help = "Project of the key."},
+    FlagSpec{.name = "--labels",
+             .kind = FlagKind::kAppend,
+             .metavar = "KEY=VALUE,...",
+             .help = "Labels of the job.",
+             .check = CheckLabels},
+    FlagSpec{.name = "--master-accelerator",
+             .metavar = "type=TYPE,count=COUNT",
+             .help = "Accelerators of the master.",
+             .check = CheckAccelerator},
+    FlagSpec{.name = "--master-image-uri",
+             .metavar = "IMAGE",
+             .help = "Container image of the master; not together with --runtime-version."},
+    FlagSpec{.name = "--master-machine-type",
+             .metavar = "TYPE",
+             .help = "Machine type of the master; needed with --scale-tier=custom."},
+    FlagSpec{.name = "--module-name", .metavar = "MODULE", .help = "Python module to run."},
+    FlagSpec{.name = "--network",
+             .metavar = "NETWORK",
+             .help = "projects/P/global/networks/N to which the job is peered.",
+             .beta = true},
+    FlagSpec{
+        .name = "--package-path",
+        .metavar = "PATH",
+        .help = "Folder of a Python package; it is built with the setup.py beside it, or with a simple one."},
+    FlagSpec{.name = "--packages",
+             .metavar = "PACKAGE,...",
+             .help = "Archives to install: files, which are uploaded, or gs:// paths.",
+             .check = CheckList},
+    FlagSpec{.name = "--parameter-server-accelerator",
+             .metavar = "type=TYPE,count=COUNT",
+             .help = "Accelerators of each parameter server.",
+             .check = CheckAccelerator},
+    FlagSpec{.name = "--parameter-server-count",
+             .metavar = "COUNT",
+             .help = "Number of parameter servers.",
+             .check = CheckPositiveInteger},
+    FlagSpec{.name = "--parameter-server-image-uri",
+             .metavar = "IMAGE",
+             .help = "Container image of the parameter servers; the master's if not given."},
+    FlagSpec{.name = "--parameter-server-machine-type",
+             .metavar = "TYPE",
+             .help = "Machine type of the parameter servers."},
+    FlagSpec{.name = "--python-version",
+             .metavar = "VERSION",
+             .help = "Python version that the runtime version must have."},
+    FlagSpec{.name = "--region",
+             .metavar = "REGION",
+             .help = "Region of the job; else CLOUDSDK_COMPUTE_REGION or gcloud's compute/region."},
+    FlagSpec{
+        .name = "--runtime-version", .metavar = "VERSION", .help = "Runtime version that the program needs."},
+    FlagSpec{
+        .name = "--scale-tier",
+        .metavar = "TIER",
+        .help = "basic, basic-gpu, basic-tpu, custom, premium-1 or standard-1: which replicas there are.",
+        .check = CheckScaleTier},
+    FlagSpec{.name = "--service-account",
+             .metavar = "ACCOUNT",
+             .help = "Service account that the program runs as.",
+             .check = CheckServiceAccount},
+    FlagSpec{.name = "--staging-bucket",
+             .metavar = "BUCKET",
+             .help = "gs:// bucket that packages are uploaded to.",
+             .check = CheckStagingBucket},
+    FlagSpec{.name = "--stream-logs",
+             .kind = FlagKind::kSwitch,
+             .help = "Show the job's log until it ends. Ctrl-C ends only this command."},
+    FlagSpec{.name = "--tpu-tf-version",
+             .metavar = "VERSION",
+             .help = "TensorFlow version of the TPU workers.",
+             .beta = true},
+    FlagSpec{.name = "--use-chief-in-tf-config",
+             .metavar = "BOOL",
+             .help = "Call the master \"chief\" in TF_CONFIG.",
+             .check = CheckBoolean},
+    FlagSpec{.name = "--worker-accelerator",
+             .metavar = "type=TYPE,count=COUNT",
+             .help = "Accelerators of each worker.",
+             .check = CheckAccelerator},
+    FlagSpec{.name = "--worker-count",
+             .metavar = "COUNT",
+             .help = "Number of workers.",
+             .check = CheckPositiveInteger},
+    FlagSpec{.name = "--worker-image-uri",
+             .metavar = "IMAGE",
+             .help = "Container image of the workers; the master's if not given."},
+    FlagSpec{.name = "--worker-machine-type", .metavar = "TYPE", .help = "Machine type of the workers."},
+};
+constexpr auto kFlags = WithCommonFlags(kOwnFlags);
+
+constexpr std::string_view kSync[] = {"--async", "--stream-logs"};
+constexpr std::string_view kKms[] = {"--kms-key", "--kms-keyring", "--kms-location", "--kms-project"};
+constexpr std::string_view kParameterServers[] = {"--parameter-server-count",
+                                                  "--parameter-server-machine-type"};
+constexpr std::string_view kWorkers[] = {"--worker-count", "--worker-machine-type"};
+constexpr FlagGroup kGroups[] = {{FlagGroup::Rule::kExclusive, kSync},
+                                 {FlagGroup::Rule::kFirstNeeded, kKms},
+                                 {FlagGroup::Rule::kAllOrNone, kParameterServers},
+                                 {FlagGroup::Rule::kAllOrNone, kWorkers}};
+
+}  // namespace
+
+std::span<const FlagSpec> SubmitTrainingFlags() { return kFlags; }
+
+std::span<const FlagGroup> SubmitTrainingGroups() { return kGroups; }
+
+}  // namespace trainyard::cli

@@ -1,0 +1,162 @@
+#include "cli/jobs/submit_training.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "async/file.h"
+#include "cli/gcloud/flag_values.h"
+#include "cli/gcloud/local_time.h"
+#include "cli/gcloud/yaml_printer.h"
+#include "cli/gcloud/yaml_reader.h"
+#include "cli/jobs/job_request.h"
+#include "cli/jobs/package_builder.h"
+#include "cli/jobs/staging.h"
+#include "cli/jobs/stream_logs.h"
+#include "cli/jobs/submit_arguments.h"
+#include "cli/storage/upload.h"
+#include "cli/temporary_folder.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr std::size_t kConfigBytesMax = std::size_t{4} << 20;
+
+Result<Json> ReadConfig(const std::optional<std::string>& path) {
+  if (!path) return Json{};
+  Result<std::string> text = ReadFile(*path, kConfigBytesMax);
+  if (!text) {
+    std::string reason = text.error().code == Code::kNotFound
+                             ? "[Errno 2] No such file or directory: '" + *path + "'"
+                             : text.error().message;
+    return std::unexpected(InvalidArgument(
+        "", "Failed to load YAML from [" + *path + "]: Unable to read file [" + *path + "]: " + reason));
+  }
+  Result<Json> config = ParseYaml(*text);
+  if (!config)
+    return std::unexpected(
+        InvalidArgument("", "Failed to parse YAML from [" + *path + "]: " + config.error().message));
+  return config;
+}
+
+Result<std::string> FindRegion(const Session& session) {
+  if (auto flag = session.arguments.Value("--region")) return *flag;
+  if (auto property = session.Property("compute", "region")) return *property;
+  return std::unexpected(InvalidArgument("",
+                                         "The required property [region] is not currently set.\nIt can be "
+                                         "set on a per-command basis by re-running your command "
+                                         "with the [--region] flag.\n\nYou may set it for your current "
+                                         "workspace by running:\n\n  $ gcloud config set "
+                                         "compute/region VALUE\n\nor it can be set temporarily by the "
+                                         "environment variable [CLOUDSDK_COMPUTE_REGION]"));
+}
+
+/// Builds and uploads what --package-path and --packages name; the job's packageUris.
+Result<std::vector<std::string>> StagePackages(const Session& session) {
+  const Arguments& arguments = session.arguments;
+  PackageList packages;
+  if (auto list = arguments.Value("--packages")) {
+    TY_TRY(std::vector<std::string> names, SplitList(*list));
+    packages = SortPackages(names);
+  }
+  std::optional<std::string> package_path = arguments.Value("--package-path");
+  if (package_path) TY_RETURN_IF_ERROR(CheckPackagePath(*package_path));
+  if (!package_path && packages.local.empty()) return packages.remote;
+  std::optional<StagingLocation> staging = FindStaging(
+      arguments.Value("--staging-bucket"), arguments.Value("--job-dir"), arguments.positionals.front());
+  if (!staging)
+    return std::unexpected(InvalidArgument(
+        "", "If local packages are provided, the `--staging-bucket` or `--job-dir` flag must be given."));
+  TY_TRY(TemporaryFolder folder, TemporaryFolder::Make());
+  if (package_path) {
+    std::filesystem::path output = folder.path() / "output";
+    std::error_code error;
+    std::filesystem::create_directory(output, error);
+    if (error) return std::unexpected(ErrnoError(error.value(), "make folder " + output.string()));
+    TY_TRY(std::vector<std::string> built, BuildPackage(*package_path, folder.path(), output));
+    packages.local.insert(packages.local.end(), built.begin(), built.end());
+  }
+  TY_TRY(std::vector<std::string> uploaded,
+         UploadPackages(session.client, session.console, packages.local, *staging));
+  packages.remote.insert(packages.remote.end(), uploaded.begin(), uploaded.end());
+  return packages.remote;
+}
+
+Result<Json> CreateJob(const Session& session, const Json& job) {
+  ApiRequest request{.method = ApiRequest::Method::kPost,
+                     .path = JobsPath(session.project.value),
+                     .body = PrintCompact(job)};
+  Result<Json> created = CallJson(session.client, std::move(request));
+  constexpr std::string_view kExists = "ALREADY_EXISTS: ";
+  if (!created && created.error().code == Code::kAlreadyExists &&
+      created.error().message.starts_with(kExists))
+    created.error().message =
+        "Resource in projects [" + session.project.value +
+        "] is the subject of a conflict: " + created.error().message.substr(kExists.size());
+  return created;
+}
+
+std::string FollowUp(const Session& session, const std::string& job_id) {
+  return "Your job is still active. You may view the status of your job with the command\n\n  $ " +
+         session.program + " jobs describe " + job_id +
+         "\n\nor continue streaming the logs with the command\n\n  $ " + session.program +
+         " jobs stream-logs " + job_id + "\n";
+}
+
+/// The four fields that a submit ends with, or what --format asks for.
+void PrintJob(const Session& session, const Json& job) {
+  if (session.format.kind != OutputFormat::Kind::kDefault)
+    return session.console.Out(PrintResource(job, session.format));
+  Json shown = JsonObject();
+  for (const char* field : {"jobId", "state"})
+    if (std::string text = TextAt(job, field); !text.empty()) Set(shown, field, JsonString(text));
+  for (const char* field : {"startTime", "endTime"})
+    if (std::string text = TextAt(job, field); !text.empty())
+      Set(shown, field, JsonString(LocalTime(text, kDateFormat)));
+  session.console.Out(PrintYaml(shown));
+}
+
+ExitStatus FollowJob(const Session& session, const std::string& job_id) {
+  StreamOptions options;
+  options.query = {session.project.value, job_id, std::nullopt};
+  options.polling_interval = PollingInterval(session);
+  options.print = [&session](const std::string& lines) { session.console.Status(lines); };
+  Result<StreamEnd> end = StreamLog(session, options);
+  if (!end)
+    session.console.Status("Polling logs failed:\n" + end.error().message + "\n\n" +
+                           FollowUp(session, job_id));
+  else if (*end == StreamEnd::kInterrupted)
+    session.console.Status("Received keyboard interrupt.\n\n" + FollowUp(session, job_id));
+  JobReference job{session.project.value, job_id};
+  ApiRequest request{.method = ApiRequest::Method::kGet, .path = job.Path()};
+  TY_TRY(Json answer, CallJson(session.client, std::move(request)));
+  PrintJob(session, answer);
+  return TextAt(answer, "state") == "SUCCEEDED" ? 0 : 1;
+}
+
+}  // namespace
+
+ExitStatus SubmitTraining(const Session& session) {
+  const Arguments& arguments = session.arguments;
+  if (arguments.IsOn("--async"))
+    session.console.Warn(
+        "The --async flag is deprecated, as the default behavior is to submit the job asynchronously; it can "
+        "be omitted. For "
+        "synchronous behavior, please pass --stream-logs.\n");
+  TY_TRY(Json config, ReadConfig(arguments.Value("--config")));
+  TY_TRY(JobFlags flags, ReadJobFlags(arguments, session.project.value));
+  TY_RETURN_IF_ERROR(CheckCustomServer(flags, config));
+  TY_TRY(flags.region, FindRegion(session));
+  TY_TRY(flags.package_uris, StagePackages(session));
+  TY_TRY(Json job, BuildJob(config, flags));
+  TY_TRY(Json created, CreateJob(session, job));
+  std::string job_id = TextAt(created, "jobId");
+  if (job_id.empty()) job_id = flags.job_id;
+  session.console.Status("Job [" + job_id + "] submitted successfully.\n");
+  if (arguments.IsOn("--stream-logs")) return FollowJob(session, job_id);
+  session.console.Status(FollowUp(session, job_id));
+  PrintJob(session, created);
+  return 0;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,168 @@
+#include "cli/jobs/trial_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include "cli/gcloud/table.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr std::size_t kSparklineWidth = 20;
+constexpr std::size_t kReasonMax = 100;
+
+std::vector<const Json*> TrialsOf(const Json& status) {
+  std::vector<const Json*> trials;
+  const Json* list = Find(status, "trials");
+  if (list == nullptr) return trials;
+  for (const Json& trial : list->children) trials.push_back(&trial);
+  return trials;
+}
+
+std::vector<std::string> ParameterNames(const std::vector<const Json*>& trials) {
+  std::vector<std::string> names;
+  if (trials.empty()) return names;
+  const Json* parameters = Find(*trials.front(), "output.hyperparameters");
+  if (parameters == nullptr) return names;
+  for (const Json& parameter : parameters->children) names.push_back(parameter.name);
+  std::ranges::sort(names);
+  return names;
+}
+
+/// Names may have dots: no path.
+std::string ParameterOf(const Json& trial, const std::string& name) {
+  const Json* parameters = Find(trial, "output.hyperparameters");
+  if (parameters == nullptr) return "";
+  for (const Json& parameter : parameters->children) {
+    if (parameter.name == name) return parameter.text;
+  }
+  return "";
+}
+
+std::string CurveOf(const Json& trial) {
+  const Json* measurements = Find(trial, "report.measurements");
+  if (measurements == nullptr) return "";
+  std::vector<double> values;
+  for (const Json& measurement : measurements->children) {
+    const std::string text = TextAt(measurement, "value");
+    values.push_back(text.empty() ? 0.0 : std::strtod(text.c_str(), nullptr));  // zero is left out
+  }
+  return Sparkline(values, kSparklineWidth);
+}
+
+std::string StateOf(const Json& trial) {
+  const std::string state = TextAt(trial, "output.state");
+  return TextAt(trial, "output.isTrialStoppedEarly") == "true" ? state + " (early)" : state;
+}
+
+/// Nothing without a metric; the printer leaves out zeros.
+std::string MetricOf(const Json& trial, const char* field) {
+  if (Find(trial, "output.finalMetric") == nullptr) return "";
+  std::string text = TextAt(trial, std::string("output.finalMetric.") + field);
+  return text.empty() ? "0" : text;
+}
+
+std::string FirstLine(std::string text) {
+  text = text.substr(0, text.find('\n'));
+  if (text.size() > kReasonMax) {
+    std::size_t end = kReasonMax;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
+      --end;  // not within a character
+    text = text.substr(0, end) + "...";
+  }
+  return text;
+}
+
+std::string CsvCell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+void AddCsvRow(const std::vector<std::string>& cells, std::string& out) {
+  for (std::size_t i = 0; i < cells.size(); ++i) out += (i == 0 ? "" : ",") + CsvCell(cells[i]);
+  out += "\n";
+}
+
+}  // namespace
+
+bool HasTrials(const Json& status) { return !TrialsOf(status).empty(); }
+
+std::string Sparkline(const std::vector<double>& values, std::size_t width) {
+  constexpr std::array kBlocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  if (values.size() < 2) return "";
+  double low = HUGE_VAL;
+  double high = -HUGE_VAL;
+  for (const double value : values) {
+    if (!std::isfinite(value)) continue;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  std::string line;
+  const std::size_t count = std::min(width, values.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = values[count == 1 ? 0 : i * (values.size() - 1) / (count - 1)];
+    if (!std::isfinite(value)) {
+      line += '?';
+      continue;
+    }
+    const double share = high > low ? (value - low) / (high - low) : 0.5;
+    line += kBlocks.at(std::min(kBlocks.size() - 1, static_cast<std::size_t>(share * kBlocks.size())));
+  }
+  return line;
+}
+
+std::string PrintTrialTable(const Json& status) {
+  const std::vector<const Json*> trials = TrialsOf(status);
+  const std::vector<std::string> names = ParameterNames(trials);
+  Rows rows{{"TRIAL", "STATE"}};
+  for (const std::string& name : names) rows[0].push_back(name);
+  for (const char* heading : {"METRIC", "STEP", "COURSE", "REASON"}) rows[0].emplace_back(heading);
+  for (const Json* trial : trials) {
+    std::vector<std::string> row{TextAt(*trial, "output.trialId"), StateOf(*trial)};
+    for (const std::string& name : names) row.push_back(ParameterOf(*trial, name));
+    row.push_back(MetricOf(*trial, "objectiveValue"));
+    row.push_back(MetricOf(*trial, "trainingStep"));
+    row.push_back(CurveOf(*trial));
+    row.push_back(FirstLine(TextAt(*trial, "reason")));
+    rows.push_back(std::move(row));
+  }
+  return PrintTable(rows);
+}
+
+std::string PrintTrialCsv(const Json& status) {
+  const std::vector<const Json*> trials = TrialsOf(status);
+  const std::vector<std::string> names = ParameterNames(trials);
+  std::vector<std::string> heading{"trial_id", "state"};
+  heading.insert(heading.end(), names.begin(), names.end());
+  for (const char* name :
+       {"objective_value", "training_step", "stopped_early", "start_time", "end_time", "reason"})
+    heading.emplace_back(name);
+  std::string out;
+  AddCsvRow(heading, out);
+  for (const Json* trial : trials) {
+    std::vector<std::string> row{TextAt(*trial, "output.trialId"), TextAt(*trial, "output.state")};
+    for (const std::string& name : names) row.push_back(ParameterOf(*trial, name));
+    row.push_back(MetricOf(*trial, "objectiveValue"));
+    row.push_back(MetricOf(*trial, "trainingStep"));
+    row.emplace_back(TextAt(*trial, "output.isTrialStoppedEarly") == "true" ? "true" : "false");
+    row.push_back(TextAt(*trial, "output.startTime"));
+    row.push_back(TextAt(*trial, "output.endTime"));
+    row.push_back(TextAt(*trial, "reason"));
+    AddCsvRow(row, out);
+  }
+  return out;
+}
+
+std::vector<Json> TrialOutputs(const Json& status) {
+  std::vector<Json> outputs;
+  for (const Json* trial : TrialsOf(status)) {
+    if (const Json* output = Find(*trial, "output")) outputs.push_back(*output);
+  }
+  return outputs;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,69 @@
+#include "cli/jobs/trial_table.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "wire/json_tree.h"
+
+namespace trainyard::cli {
+namespace {
+
+Json Status() {
+  const Result<Json> status = wire::ParseJsonTree(R"({"trials": [
+    {"output": {"trialId": "1", "state": "SUCCEEDED", "isTrialStoppedEarly": true, "startTime": "2026-01-01T00:00:00Z",
+                "hyperparameters": {"units": "32", "lr.min": "0.1"},
+                "finalMetric": {"trainingStep": "30", "objectiveValue": 0.75}},
+     "report": {"measurements": [{"step": "10"}, {"step": "20", "value": 0.5}, {"step": "30", "value": 0.75}]},
+     "reason": "The trial was below the median,\nand so on."},
+    {"output": {"trialId": "2", "state": "FAILED", "hyperparameters": {"units": "64", "lr.min": "0.2"}},
+     "reason": "It said \"no\"."},
+    {"output": {"trialId": "3", "state": "SUCCEEDED", "hyperparameters": {"units": "8", "lr.min": "0.3"},
+                "finalMetric": {}}}]})");
+  EXPECT_TRUE(status);
+  return status.value_or(JsonObject());
+}
+
+TEST(TrialTable, ShowsParametersMetricAndCourse) {
+  EXPECT_EQ(PrintTrialTable(Status()),
+            "TRIAL  STATE              lr.min  units  METRIC  STEP  COURSE  REASON\n"
+            "1      SUCCEEDED (early)  0.1     32     0.75    30    ▁▆█     The trial was below the median,\n"
+            "2      FAILED             0.2     64                           It said \"no\".\n"
+            "3      SUCCEEDED          0.3     8      0       0\n");
+  EXPECT_TRUE(HasTrials(Status()));
+  EXPECT_FALSE(HasTrials(JsonObject()));
+}
+
+TEST(TrialTable, CsvQuotesWhatNeedsIt) {
+  EXPECT_EQ(
+      PrintTrialCsv(Status()),
+      "trial_id,state,lr.min,units,objective_value,training_step,stopped_early,start_time,end_time,reason\n"
+      "1,SUCCEEDED,0.1,32,0.75,30,true,2026-01-01T00:00:00Z,,\"The trial was below the median,\nand so "
+      "on.\"\n"
+      "2,FAILED,0.2,64,,,false,,,\"It said \"\"no\"\".\"\n"
+      "3,SUCCEEDED,0.3,8,0,0,false,,,\n");
+}
+
+TEST(TrialTable, OutputsAreTheApis) {
+  const std::vector<Json> outputs = TrialOutputs(Status());
+  ASSERT_EQ(outputs.size(), 3U);
+  EXPECT_EQ(TextAt(outputs[1], "trialId"), "2");
+}
+
+struct Row {
+  const char* name;
+  std::vector<double> values;
+  const char* line;
+};
+class SparklineOf : public testing::TestWithParam<Row> {};
+TEST_P(SparklineOf, Values) { EXPECT_EQ(Sparkline(GetParam().values, 4), GetParam().line); }
+INSTANTIATE_TEST_SUITE_P(Rows, SparklineOf,
+                         testing::Values(Row{"none", {}, ""}, Row{"one", {1}, ""}, Row{"two", {1, 2}, "▁█"},
+                                         Row{"flat", {3, 3, 3}, "▅▅▅"},
+                                         Row{"nan", {1, std::nan(""), 2}, "▁?█"},
+                                         Row{"nothing_finite", {std::nan(""), HUGE_VAL}, "??"},
+                                         Row{"many", {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, "▁▃▆█"}),
+                         [](const auto& row) { return row.param.name; });
+
+}  // namespace
+}  // namespace trainyard::cli

@@ -1,0 +1,226 @@
+#include "cli/local/runtimes_commands.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "async/private_folder.h"
+#include "cli/gcloud/json_value.h"
+#include "cli/gcloud/local_time.h"
+#include "cli/gcloud/output_format.h"
+#include "cli/gcloud/table.h"
+#include "environment/build_folder.h"
+#include "environment/built_runtime.h"
+#include "environment/catalogue.h"
+#include "environment/layout.h"
+#include "environment/python_probe.h"
+#include "environment/runtime_builder.h"
+#include "environment/site_hook.h"
+#include "sandbox/build_fence.h"
+
+namespace trainyard::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using environment::AvailablePythons;
+using environment::BuiltRuntime;
+using environment::RuntimeVersion;
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+
+fs::path DataDir(const Arguments& arguments, const Surroundings& surroundings) {
+  return fs::absolute(arguments.Value("--data").value_or(DefaultDataDir(surroundings))).lexically_normal();
+}
+
+fs::path EnvironmentsDir(const Arguments& arguments, const Surroundings& surroundings) {
+  // Absolute and without links, as the server has it: scripts of an environment name their interpreter by
+  // this path.
+  const fs::path folder = DataDir(arguments, surroundings) / "environments";
+  std::error_code error;
+  const fs::path resolved = fs::canonical(folder, error);
+  return error ? folder : resolved;
+}
+
+/// A runtime version or a tool.
+Result<RuntimeVersion> Load(const fs::path& environments, const std::string& name) {
+  auto runtime = environment::LoadRuntimeVersion(environments, name);
+  if (runtime || runtime.error().code != Code::kNotFound) return runtime;
+  if (auto tool = environment::LoadTool(environments, name)) return tool;
+  return std::unexpected(
+      NotFound("There is no runtime version [" + name + "]. These are there: trainyard runtimes list"));
+}
+
+/// What one line or one page says of a version.
+struct Shown {
+  RuntimeVersion runtime;
+  std::optional<BuiltRuntime> built;
+  std::string state;
+};
+
+Shown Look(const fs::path& environments, RuntimeVersion runtime, const AvailablePythons& available) {
+  Shown shown{.runtime = std::move(runtime), .built = {}, .state = {}};
+  shown.built = environment::FindBuilt(environments, shown.runtime);
+  const std::string missing = environment::MissingFor(shown.runtime, available);
+  if (shown.built) {
+    shown.state = "built";
+  } else if (environment::IsBeingBuilt(environments, shown.runtime)) {
+    shown.state = "being built";
+  } else if (missing.empty()) {
+    shown.state = "can be built";
+  } else {
+    shown.state = "needs " + missing;
+  }
+  return shown;
+}
+
+std::string PrintSize(std::uint64_t bytes) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f MiB", static_cast<double>(bytes) / static_cast<double>(kMiB));
+  return text.data();
+}
+
+std::string PrintUtc(std::chrono::system_clock::time_point time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm parts{};
+  gmtime_r(&seconds, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+std::string Joined(const std::vector<std::string>& words) {
+  std::string joined;
+  for (const std::string& word : words) joined += (joined.empty() ? "" : ",") + word;
+  return joined;
+}
+
+Json ToJson(const Shown& shown, bool full) {
+  const RuntimeVersion& runtime = shown.runtime;
+  Json json = JsonObject();
+  Set(json, "version", JsonString(runtime.version));
+  Set(json, "pythons", JsonArray(runtime.pythons));
+  Set(json, "state", JsonString(shown.state));
+  if (!runtime.released.empty()) Set(json, "released", JsonString(runtime.released));
+  if (!runtime.notes.empty()) Set(json, "notes", JsonString(runtime.notes));
+  if (!runtime.gpu_variant.empty()) Set(json, "gpuVariant", JsonString(runtime.gpu_variant));
+  if (full) {
+    Set(json, "locked", JsonBool(runtime.locked));
+    Set(json, "packages", JsonArray(runtime.packages));
+    if (!runtime.tools.empty()) Set(json, "tools", JsonArray(runtime.tools));
+  }
+  if (!shown.built) return json;
+  Set(json, "python", JsonString(shown.built->python));
+  Set(json, "folder", JsonString(shown.built->folder.string()));
+  Set(json, "sizeBytes", JsonNumber(std::to_string(shown.built->bytes)));
+  Set(json, "packageLayers", JsonNumber(std::to_string(shown.built->layers.size())));
+  if (shown.built->last_use) Set(json, "lastUse", JsonString(PrintUtc(*shown.built->last_use)));
+  return json;
+}
+
+/// The versions for jobs, then the tools that these name.
+Result<std::vector<RuntimeVersion>> All(const fs::path& environments) {
+  TY_TRY(const environment::Catalogue catalogue, environment::Catalogue::Load(environments));
+  std::vector<RuntimeVersion> all = catalogue.versions();
+  std::vector<std::string> tools;
+  for (const RuntimeVersion& runtime : all)
+    for (const std::string& tool : runtime.tools)
+      if (std::ranges::find(tools, tool) == tools.end()) tools.push_back(tool);
+  for (const std::string& name : tools)
+    if (auto tool = environment::LoadTool(environments, name)) all.push_back(*std::move(tool));
+  return all;
+}
+
+/// uv brings interpreters that this machine lacks; not the packages of its system.
+Status EnsurePython(const fs::path& environments, const RuntimeVersion& runtime,
+                    const environment::PreparationHooks& hooks) {
+  const std::string missing = environment::MissingFor(runtime, environment::ProbePythons(environments));
+  if (missing.empty()) return {};
+  const std::string needs = runtime.version + " needs " + missing;
+  std::vector<std::string> wanted;
+  for (const std::string& python : runtime.pythons)
+    if (environment::ParseMajorMinor(python) >= environment::kPythonMin) wanted.push_back(python);
+  if (wanted.empty() || !runtime.system_modules.empty())
+    return std::unexpected(FailedPrecondition(needs + "."));
+  const Status had = environment::DownloadPython(environments, wanted.back(), hooks);
+  if (had) return {};
+  return std::unexpected(
+      Error{had.error().code, needs + ", and it cannot be downloaded: " + had.error().message, {}});
+}
+
+}  // namespace
+
+ExitStatus ListRuntimes(const Arguments& arguments, const Surroundings& surroundings,
+                        const Console& console) {
+  TY_TRY(const OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
+  const fs::path environments = EnvironmentsDir(arguments, surroundings);
+  TY_TRY(std::vector<RuntimeVersion> all, All(environments));
+  const AvailablePythons available = environment::ProbePythons(environments);
+  Rows rows{{"VERSION", "PYTHON", "SIZE", "LAST_USE", "STATE"}};
+  std::vector<Json> resources;
+  for (RuntimeVersion& runtime : all) {
+    const Shown shown = Look(environments, std::move(runtime), available);
+    resources.push_back(ToJson(shown, false));
+    const bool built = shown.built.has_value();
+    rows.push_back(
+        {shown.runtime.version, built ? shown.built->python : Joined(shown.runtime.pythons),
+         built ? PrintSize(shown.built->bytes) : "",
+         built && shown.built->last_use ? LocalTime(PrintUtc(*shown.built->last_use), kDateFormat) : "",
+         shown.state});
+  }
+  const bool table = format.kind == OutputFormat::Kind::kDefault;
+  console.Out(table ? PrintTable(rows) : PrintResources(resources, format));
+  return 0;
+}
+
+ExitStatus DescribeRuntime(const Arguments& arguments, const Surroundings& surroundings,
+                           const Console& console) {
+  TY_TRY(const OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
+  const fs::path environments = EnvironmentsDir(arguments, surroundings);
+  TY_TRY(RuntimeVersion runtime, Load(environments, arguments.positionals.front()));
+  const Shown shown = Look(environments, std::move(runtime), environment::ProbePythons(environments));
+  console.Out(PrintResource(Sorted(ToJson(shown, true)), format));
+  return 0;
+}
+
+ExitStatus InstallRuntime(const Arguments& arguments, const Surroundings& surroundings,
+                          const Console& console) {
+  const fs::path environments = EnvironmentsDir(arguments, surroundings);
+  TY_TRY(const RuntimeVersion runtime, Load(environments, arguments.positionals.front()));
+  const environment::Layout layout{environments};
+  const auto say = [&](std::string_view line) { console.Status(std::string(line) + "\n"); };
+  if (environment::IsComplete(layout.Runtime(runtime))) {
+    say(runtime.version + " is installed already.");
+    return 0;
+  }
+  TY_RETURN_IF_ERROR(MakePrivateFolder(environments.parent_path()));  // the data directory
+  std::error_code error;
+  fs::create_directories(environments, error);
+  if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + environments.string()));
+  const auto fence = replica::BuildFence::Find({DataDir(arguments, surroundings).string()});
+  if (const std::string lacks = fence.Lacks(); !lacks.empty()) say(lacks);
+  const environment::PreparationHooks hooks{.info = say, .error = say, .download = {}, .fence = &fence};
+  TY_RETURN_IF_ERROR(EnsurePython(environments, runtime, hooks));
+  TY_RETURN_IF_ERROR(environment::InstallSiteHook(environments));
+  TY_RETURN_IF_ERROR(environment::BuildRuntime(layout, runtime, hooks));
+  return 0;
+}
+
+ExitStatus RemoveRuntime(const Arguments& arguments, const Surroundings& surroundings,
+                         const Console& console) {
+  const fs::path environments = EnvironmentsDir(arguments, surroundings);
+  TY_TRY(const RuntimeVersion runtime, Load(environments, arguments.positionals.front()));
+  TY_TRY(const std::uint64_t bytes, environment::RemoveBuilt(environments, runtime));
+  console.Status("Removed " + runtime.version + " (" + PrintSize(bytes) + ").\n");
+  return 0;
+}
+
+}  // namespace trainyard::cli

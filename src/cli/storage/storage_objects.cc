@@ -1,0 +1,141 @@
+#include "cli/storage/storage_objects.h"
+
+#include <fnmatch.h>
+
+#include <utility>
+
+#include "http/uri.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr std::string_view kWildcards = "*?[";
+
+std::string ObjectPath(const wire::ObjectUri& object) {
+  return "/storage/v1/b/" + http::PercentEncode(object.bucket) + "/o/" + http::PercentEncode(object.object);
+}
+
+Error NothingFound(const std::string& url) {
+  return NotFound("The following URLs matched no objects or files:\n" + url);
+}
+
+/// All objects below a prefix that match the pattern; an empty pattern matches all.
+Result<std::vector<wire::ObjectUri>> Matching(const Session& session, const std::string& bucket,
+                                              const std::string& prefix, const std::string& pattern) {
+  TY_TRY(Listing listing, ListObjects(session, bucket, prefix, false));
+  int flags = pattern.find("**") == std::string::npos ? FNM_PATHNAME : 0;
+  std::vector<wire::ObjectUri> found;
+  for (const Json& object : listing.objects) {
+    std::string name = TextAt(object, "name");
+    if (pattern.empty() || fnmatch(pattern.c_str(), name.c_str(), flags) == 0)
+      found.push_back({bucket, name});
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<wire::ObjectUri> ParseStorageUrl(const std::string& url) {
+  Result<wire::ObjectUri> uri = wire::ObjectUri::Parse(url);
+  if (!uri)
+    return std::unexpected(InvalidArgument("", "[" + url + "] is no storage URL: " + uri.error().message));
+  return uri;
+}
+
+Result<Listing> ListObjects(const Session& session, const std::string& bucket, const std::string& prefix,
+                            bool one_level) {
+  Listing listing;
+  std::string page_token;
+  do {
+    ApiRequest request{.method = ApiRequest::Method::kGet,
+                       .path = "/storage/v1/b/" + http::PercentEncode(bucket) + "/o",
+                       .query = {{"prefix", prefix}, {"maxResults", "1000"}}};
+    if (one_level) request.query.emplace_back("delimiter", "/");
+    if (!page_token.empty()) request.query.emplace_back("pageToken", page_token);
+    TY_TRY(Json page, CallJson(session.client, std::move(request)));
+    if (const Json* items = Find(page, "items"))
+      listing.objects.insert(listing.objects.end(), items->children.begin(), items->children.end());
+    if (const Json* prefixes = Find(page, "prefixes"))
+      for (const Json& folder : prefixes->children) listing.folders.push_back(folder.text);
+    page_token = TextAt(page, "nextPageToken");
+  } while (!page_token.empty());
+  return listing;
+}
+
+Result<std::vector<std::string>> ListBuckets(const Session& session) {
+  std::vector<std::string> names;
+  std::string page_token;
+  do {
+    ApiRequest request{.method = ApiRequest::Method::kGet,
+                       .path = "/storage/v1/b",
+                       .query = {{"project", session.project.value}}};
+    if (!page_token.empty()) request.query.emplace_back("pageToken", page_token);
+    TY_TRY(Json page, CallJson(session.client, std::move(request)));
+    if (const Json* items = Find(page, "items"))
+      for (const Json& bucket : items->children) names.push_back(TextAt(bucket, "name"));
+    page_token = TextAt(page, "nextPageToken");
+  } while (!page_token.empty());
+  return names;
+}
+
+Result<std::vector<wire::ObjectUri>> MatchObjects(const Session& session, const std::string& url,
+                                                  bool recursive) {
+  TY_TRY(wire::ObjectUri uri, ParseStorageUrl(url));
+  std::size_t wildcard = uri.object.find_first_of(kWildcards);
+  if (wildcard != std::string::npos) {
+    std::string pattern = uri.object;
+    if (recursive && !pattern.ends_with("**")) pattern += "**";
+    TY_TRY(auto found, Matching(session, uri.bucket, uri.object.substr(0, wildcard), pattern));
+    if (found.empty()) return std::unexpected(NothingFound(url));
+    return found;
+  }
+  if (!recursive) {
+    if (uri.object.empty() || uri.object.ends_with('/'))
+      return std::unexpected(InvalidArgument(
+          "", "Omitting prefix \"" + url + "\" because it is a container, and recursion is not enabled."));
+    return std::vector{uri};
+  }
+  std::string folder = uri.object.empty() || uri.object.ends_with('/') ? uri.object : uri.object + "/";
+  TY_TRY(auto found, Matching(session, uri.bucket, folder, ""));
+  if (found.empty() && !uri.object.empty() && !uri.object.ends_with('/')) return std::vector{uri};
+  if (found.empty()) return std::unexpected(NothingFound(url));
+  return found;
+}
+
+Status DownloadObject(const Session& session, const wire::ObjectUri& source, int descriptor) {
+  ApiRequest request{.method = ApiRequest::Method::kGet,
+                     .path = ObjectPath(source),
+                     .query = {{"alt", "media"}},
+                     .download_descriptor = descriptor};
+  TY_TRY(ApiResponse response, session.client.Send(request));
+  if (response.status == 404) return std::unexpected(NothingFound(source.ToString()));
+  if (response.status >= 400)
+    return std::unexpected(Error{.code = Code::kUnknown, .message = ErrorText(response)});
+  return {};
+}
+
+Status CopyObject(const Session& session, const wire::ObjectUri& source, const wire::ObjectUri& target) {
+  std::string rewrite_token;
+  for (bool done = false; !done;) {
+    ApiRequest request{.method = ApiRequest::Method::kPost,
+                       .path = ObjectPath(source) + "/rewriteTo/b/" + http::PercentEncode(target.bucket) +
+                               "/o/" + http::PercentEncode(target.object),
+                       .body = "{}"};
+    if (!rewrite_token.empty()) request.query.emplace_back("rewriteToken", rewrite_token);
+    TY_TRY(Json answer, CallJson(session.client, std::move(request)));
+    rewrite_token = TextAt(answer, "rewriteToken");
+    done = TextAt(answer, "done") == "true" || rewrite_token.empty();
+  }
+  return {};
+}
+
+Status DeleteObject(const Session& session, const wire::ObjectUri& object) {
+  ApiRequest request{.method = ApiRequest::Method::kDelete, .path = ObjectPath(object)};
+  TY_TRY(ApiResponse response, session.client.Send(request));
+  if (response.status == 404) return std::unexpected(NothingFound(object.ToString()));
+  if (response.status >= 400)
+    return std::unexpected(Error{.code = Code::kUnknown, .message = ErrorText(response)});
+  return {};
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,161 @@
+#include "control/tuning/trial_metrics.h"
+
+#include <unistd.h>
+
+#include <map>
+#include <utility>
+
+#include "async/on_pool.h"
+#include "measurement/report.h"
+#include "measurement/summaries.h"
+#include "wire/resource_name.h"
+#include "wire/time.h"
+
+namespace trainyard::control {
+
+namespace {
+
+using measurement::Summaries;
+using replica::v1::MetricReport;
+
+/// Objects of a page: only event files are in it.
+constexpr std::size_t kPageObjects = 1000;
+
+/// The whole new part of one file. Blocks.
+void ReadObject(Summaries& summaries, const std::string& root, const std::string& path,
+                const storage::ReadableObject& object) {
+  const measurement::FileVersion now{.id = static_cast<std::uint64_t>(object.resource.generation()),
+                                     .size = object.resource.size()};
+  const auto read_at = [&object](std::uint64_t offset, std::span<char> buffer) {
+    const ssize_t got = pread(object.file.get(), buffer.data(), buffer.size(), static_cast<off_t>(offset));
+    return got > 0 ? static_cast<std::size_t>(got) : 0;
+  };
+  summaries.Read(root, path, now, now.size, read_at);
+}
+
+std::string CountedFiles(std::size_t count, std::size_t older) {
+  std::string text =
+      count == 0 ? "no event files" : std::to_string(count) + (count == 1 ? " event file" : " event files");
+  if (older > 0) text += ", " + std::to_string(older) + " from before the trial";
+  return " (" + text + ")";
+}
+
+}  // namespace
+
+struct TrialMetrics::State {
+  std::string tag;
+  SysTime oldest;  ///< objects that were written before are not the trial's
+  storage::Buckets& buckets;
+  std::string job_dir;     ///< without a slash at its end; empty: none
+  wire::ObjectUri folder;  ///< the same, with a slash
+  MetricReport reported;   ///< by the supervisor
+  MetricReport former;     ///< what a former server knew from the bucket
+  /// Shared with the task that reads, which has it for itself meanwhile: the loop looks at `seen`.
+  std::shared_ptr<Summaries> summaries;
+  MetricReport seen;                                ///< of `summaries`
+  std::string spelling;                             ///< the same
+  std::map<std::string, std::int64_t> generations;  ///< of files that are read
+  std::size_t older = 0;                            ///< event files that are not the trial's
+  MetricReport merged;
+  std::string warned;  ///< the spelling that the user was told of
+
+  void Look();
+  bool Merge();
+  boost::asio::awaitable<void> ReadNew(std::string object, std::int64_t generation);
+};
+
+TrialMetrics::TrialMetrics(std::string tag, std::string job_dir, SysTime created, storage::Buckets& buckets)
+    : state_(new State{.tag = tag,
+                       .oldest = created - kFileTimeSlack,
+                       .buckets = buckets,
+                       .summaries = std::make_shared<Summaries>(tag)}) {
+  while (job_dir.ends_with('/')) job_dir.pop_back();
+  auto folder = wire::ObjectUri::Parse(job_dir + "/");
+  if (!folder) return;  // there is none
+  state_->job_dir = std::move(job_dir);
+  state_->folder = *std::move(folder);
+  state_->Look();
+}
+
+TrialMetrics::~TrialMetrics() = default;
+
+/// While no task reads.
+void TrialMetrics::State::Look() {
+  seen = summaries->Report();
+  seen.add_places(job_dir + CountedFiles(summaries->files(), older));
+  spelling = summaries->Spelling();
+}
+
+bool TrialMetrics::State::Merge() {
+  const bool from_metric_file = reported.place().ends_with(measurement::kMetricFile);
+  MetricReport now = from_metric_file || reported.measurements().empty() ? measurement::Merge(reported, seen)
+                                                                         : measurement::Merge(seen, reported);
+  if (now.measurements().empty()) now = measurement::Merge(std::move(now), former);
+  const bool changed = now.SerializeAsString() != merged.SerializeAsString();
+  merged = std::move(now);
+  return changed;
+}
+
+bool TrialMetrics::Take(MetricReport reported) {
+  if (reported.place().starts_with("gs://")) {
+    state_->former = std::move(reported);
+    state_->former.clear_places();
+  } else if (!reported.measurements().empty() || state_->reported.measurements().empty()) {
+    state_->reported = std::move(reported);
+  }
+  return state_->Merge();
+}
+
+boost::asio::awaitable<void> TrialMetrics::State::ReadNew(std::string object, std::int64_t generation) {
+  const auto known = generations.find(object);
+  if (known != generations.end() && known->second == generation) co_return;
+  auto opened = co_await buckets.OpenRead(folder.bucket, object);
+  if (!opened) co_return;  // gone again, or the next time
+  const std::int64_t read_generation = opened->resource.generation();
+  auto file = std::make_shared<storage::ReadableObject>(*std::move(opened));
+  auto read = [summaries = summaries, file, root = job_dir, path = object.substr(folder.object.size())] {
+    ReadObject(*summaries, root, path, *file);
+  };
+  co_await OnPool(buckets.files(), std::move(read));
+  generations[object] = read_generation;
+}
+
+boost::asio::awaitable<bool> TrialMetrics::ReadSummaries() {
+  if (state_->job_dir.empty()) co_return false;
+  storage::NameQuery query;
+  query.prefix = state_->folder.object;
+  query.match_glob = "**.tfevents.*";
+  query.results_max = kPageObjects;
+  state_->older = 0;
+  do {
+    const auto page = co_await state_->buckets.List(state_->folder.bucket, query);
+    if (!page) break;  // no such bucket yet, or the next time
+    for (const auto& object : page->items()) {
+      if (!measurement::IsEventFile(object.name())) continue;
+      if (wire::FromProto(object.updated()) < state_->oldest) {
+        ++state_->older;
+        continue;
+      }
+      co_await state_->ReadNew(object.name(), object.generation());
+    }
+    query.page_token = page->next_page_token();
+  } while (!query.page_token.empty());
+  state_->Look();
+  co_return state_->Merge();
+}
+
+const MetricReport& TrialMetrics::report() const noexcept { return state_->merged; }
+
+std::string TrialMetrics::WhyNone() const {
+  return measurement::ExplainNoMetric(state_->tag, state_->merged);
+}
+
+std::string TrialMetrics::TakeWarning() {
+  const std::string& spelling = state_->spelling;
+  const std::string& place = state_->seen.place();
+  if (spelling.empty() || spelling == state_->warned || state_->merged.place() != place) return {};
+  state_->warned = spelling;
+  return measurement::SpellingWarning(state_->tag, spelling, place);
+}
+
+}  // namespace trainyard::control

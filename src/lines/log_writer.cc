@@ -1,0 +1,119 @@
+#include "lines/log_writer.h"
+
+#include <utility>
+
+#include "attempt/frame.h"
+#include "lines/cpp_log_line.h"
+#include "lines/structured_line.h"
+#include "lines/task_lines.h"
+#include "wire/utf8.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+using google::protobuf::Struct;
+using logging::v2::LogEntry;
+
+constexpr char kLineTag = (v1::LogLines::kLineFieldNumber << 3) | 2;
+
+void SetText(Struct& fields, const char* name, std::string_view text) {
+  (*fields.mutable_fields())[name].set_string_value(std::string(text));
+}
+void SetNumber(Struct& fields, const char* name, double number) {
+  (*fields.mutable_fields())[name].set_number_value(number);
+}
+
+void SetCppLine(const CppLogLine& parsed, v1::LogLine& line) {
+  line.set_severity(parsed.severity);
+  line.set_text(std::string(parsed.text));
+  Struct& fields = *line.mutable_json();
+  SetText(fields, "levelname", LogEntry::Severity_Name(parsed.severity));
+  SetText(fields, "pathname", parsed.file);
+  SetNumber(fields, "lineno", parsed.line);
+  if (!parsed.time.empty()) SetText(fields, "asctime", parsed.time);
+  if (!parsed.thread.empty()) SetText(fields, "thread", parsed.thread);
+}
+
+}  // namespace
+
+void LogWriter::Feed(Stream stream, std::string_view bytes) {
+  splitters_[std::to_underlying(stream)].Feed(bytes,
+                                              [this, stream](std::string_view text) { Line(stream, text); });
+}
+
+void LogWriter::Finish(Stream stream) {
+  splitters_[std::to_underlying(stream)].Finish(
+      [this, stream](std::string_view text) { Line(stream, text); });
+}
+
+void LogWriter::Line(Stream stream, std::string_view text) {
+  if (stream == Stream::kStderr) tracebacks_.StderrLine(text);
+  if (text.empty()) return;
+  line_.Clear();
+  std::string clean = wire::ReplaceMalformed(text);
+  const LogEntry::Severity fallback = stream == Stream::kStderr ? LogEntry::ERROR : LogEntry::INFO;
+  if (ParseStructuredLine(clean, fallback, line_)) {
+    if (stream == Stream::kStructured) tracebacks_.Entry(line_.text());
+    tail_.Add(line_.text(), line_.severity() >= LogEntry::ERROR);
+  } else if (const auto parsed = stream == Stream::kStderr ? ParseCppLogLine(clean) : std::nullopt; parsed) {
+    SetCppLine(*parsed, line_);
+    tail_.Add(clean, true);
+  } else {
+    tail_.Add(clean, stream == Stream::kStderr);
+    line_.set_severity(fallback);
+    line_.set_text(std::move(clean));
+  }
+  if (allowance_.Keep(text.size())) Add();
+}
+
+void LogWriter::Relay(LogEntry::Severity severity, std::string_view text) {
+  if (allowance_.Keep(text.size())) Say(severity, text);
+}
+
+void LogWriter::SayDropped(bool at_end) {
+  if (const auto note = allowance_.Note(now_ns_(), at_end)) Say(LogEntry::WARNING, *note);
+}
+
+void LogWriter::Say(LogEntry::Severity severity, std::string_view text) {
+  line_.Clear();
+  line_.set_severity(severity);
+  line_.set_text(wire::ReplaceMalformed(text.substr(0, wire::Utf8Prefix(text, kLineBytesMax))));
+  Struct& fields = *line_.mutable_json();
+  SetNumber(fields, "created", static_cast<double>(now_ns_()) / 1e9);
+  SetText(fields, "levelname", LogEntry::Severity_Name(severity));
+  SetNumber(fields, "lineno", 0);  // the runner that these lines are worded after has no lines here
+  SetText(fields, "pathname", kRunnerPath);
+  Add();
+}
+
+void LogWriter::Add() {
+  last_stamp_ = stamper_.Next(now_ns_());
+  if (count_ == 0) first_stamp_ = last_stamp_;
+  line_.set_stamp(last_stamp_);
+  lines_ += kLineTag;
+  AppendFrame(line_, lines_);  // size and message: what a field of a message is
+  ++count_;
+}
+
+Status LogWriter::Flush() {
+  if (count_ == 0) return {};
+  v1::LogChunk chunk;
+  chunk.set_first_line(first_line_);
+  chunk.set_line_count(count_);
+  chunk.set_first_stamp(first_stamp_);
+  chunk.set_last_stamp(last_stamp_);
+  chunk.set_dropped_lines(allowance_.unreported().lines);
+  chunk.set_dropped_bytes(allowance_.unreported().bytes);
+  chunk.set_lines(std::move(lines_));
+  const Status appended = spool_.Append(chunk);
+  lines_ = std::move(*chunk.mutable_lines());
+  if (!appended) return appended;
+  allowance_.Forget();
+  first_line_ += count_;
+  count_ = 0;
+  lines_.clear();
+  return {};
+}
+
+}  // namespace trainyard::replica

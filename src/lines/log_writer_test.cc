@@ -1,0 +1,117 @@
+#include "lines/log_writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "async/testing/temporary_folder.h"
+
+namespace trainyard::replica {
+namespace {
+
+using testing::ElementsAre;
+
+class LogWriterTest : public testing::Test {
+ protected:
+  std::vector<std::string> Written() {
+    EXPECT_TRUE(writer_.Flush().has_value());
+    std::vector<std::string> shown;
+    std::int64_t next_line = 0;
+    const auto chunks = ReadSpool(folder_.path() + "/spool", 0);
+    EXPECT_TRUE(chunks.has_value());
+    for (const v1::LogChunk& chunk : *chunks) {
+      EXPECT_EQ(chunk.first_line(), next_line);
+      v1::LogLines lines;
+      EXPECT_TRUE(lines.ParseFromString(chunk.lines()));
+      EXPECT_EQ(chunk.line_count(), lines.line_size());
+      EXPECT_EQ(chunk.first_stamp(), lines.line(0).stamp());
+      EXPECT_EQ(chunk.last_stamp(), lines.line(lines.line_size() - 1).stamp());
+      next_line += chunk.line_count();
+      for (const v1::LogLine& line : lines.line()) {
+        shown.push_back(std::to_string(line.stamp()) + " " +
+                        logging::v2::LogEntry::Severity_Name(line.severity()) + " " + line.text());
+      }
+    }
+    return shown;
+  }
+
+  TemporaryFolder folder_;
+  Spool spool_ = *Spool::Create(folder_.path() + "/spool");
+  LogWriter writer_{spool_, [] { return std::uint64_t{100}; }};
+};
+
+TEST_F(LogWriterTest, SeveritiesFollowTheStream) {
+  writer_.Feed(Stream::kStdout, "out\n\n{\"severity\":\"WARNING\",\"message\":\"json\"}\n");
+  writer_.Feed(Stream::kStderr, "err\nW tensorflow/a.cc:1] tf\n");
+  writer_.Feed(Stream::kStructured, "{\"severity\":\"DEBUG\",\"message\":\"hook\"}\nnot json\n");
+  writer_.Feed(Stream::kStdout, "W tensorflow/a.cc:1] stdout is not parsed\nend");
+  writer_.Finish(Stream::kStdout);
+  EXPECT_THAT(Written(), ElementsAre("101 INFO out", "103 WARNING json", "105 ERROR err", "107 WARNING tf",
+                                     "109 DEBUG hook", "111 INFO not json",
+                                     "113 INFO W tensorflow/a.cc:1] stdout is not parsed", "115 INFO end"));
+}
+
+TEST_F(LogWriterTest, KeepsWhatIsAllowedAndSaysWhatIsNot) {
+  LogWriter writer(spool_, [] { return std::uint64_t{100}; }, LogAllowance({.attempt_bytes = 100}));
+  writer.Feed(Stream::kStdout, "one\ntwo\n" + std::string(80, 'x') + "\nthree\n");
+  writer.Relay(logging::v2::LogEntry::INFO, "a tool");
+  writer.SayDropped(false);
+  writer.Feed(Stream::kStderr, "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 1\n");
+  ASSERT_TRUE(writer.Flush().has_value());
+  writer.SayDropped(true);
+  writer.Say(logging::v2::LogEntry::INFO, "Module completed");
+  ASSERT_TRUE(writer.Flush().has_value());
+  const auto chunks = ReadSpool(folder_.path() + "/spool", 0);
+  ASSERT_EQ(chunks->size(), 2U);
+  EXPECT_EQ(chunks->at(0).dropped_lines(), 6);
+  EXPECT_EQ(chunks->at(0).dropped_bytes(), 80 + 5 + 6 + 34 + 13 + 11);
+  EXPECT_EQ(chunks->at(1).dropped_bytes(), 0);
+  std::vector<std::string> texts;
+  for (const v1::LogChunk& chunk : *chunks) {
+    v1::LogLines lines;
+    ASSERT_TRUE(lines.ParseFromString(chunk.lines()));
+    for (const v1::LogLine& line : lines.line()) texts.push_back(line.text());
+  }
+  EXPECT_THAT(texts,
+              ElementsAre("one", "two", testing::StartsWith("From here on this replica's output is not kept"),
+                          testing::StartsWith("6 lines of this replica's output, 149 bytes, are not"),
+                          "Module completed"));
+  EXPECT_THAT(writer.Traceback(), testing::HasSubstr("KeyError: 1")) << "the reason of a failure is kept";
+  EXPECT_EQ(writer.tail().Lines().back().text, "KeyError: 1");
+}
+
+TEST_F(LogWriterTest, StreamsDoNotMixInsideALine) {
+  writer_.Feed(Stream::kStdout, "ou");
+  writer_.Feed(Stream::kStderr, "er");
+  writer_.Feed(Stream::kStdout, "t\n");
+  writer_.Feed(Stream::kStderr, "r\n");
+  EXPECT_THAT(Written(), ElementsAre("101 INFO out", "103 ERROR err"));
+}
+
+TEST_F(LogWriterTest, InvalidUtf8IsReplaced) {
+  writer_.Feed(Stream::kStdout, "a\xFFz\n");
+  EXPECT_THAT(Written(), ElementsAre("101 INFO a\uFFFDz"));
+}
+
+TEST_F(LogWriterTest, FindsTracebacksOnStderrAndInEntries) {
+  writer_.Feed(Stream::kStderr, "Traceback (most recent call last):\n  File \"a\", line 1\nE: 1\n");
+  EXPECT_EQ(writer_.Traceback(), "Traceback (most recent call last):\n  File \"a\", line 1\nE: 1");
+  writer_.Feed(Stream::kStructured,
+               R"({"severity":"ERROR","message":"Traceback (most recent call last):\nE: 2"})"
+               "\n");
+  EXPECT_EQ(writer_.Traceback(), "Traceback (most recent call last):\nE: 2");
+}
+
+TEST_F(LogWriterTest, OwnLinesCarryTheRunnersFields) {
+  writer_.Say(logging::v2::LogEntry::INFO, "Running module t.");
+  ASSERT_TRUE(writer_.Flush().has_value());
+  const auto chunks = ReadSpool(folder_.path() + "/spool", 0);
+  v1::LogLines lines;
+  ASSERT_TRUE(lines.ParseFromString(chunks->front().lines()));
+  const auto& fields = lines.line(0).json().fields();
+  EXPECT_EQ(fields.at("pathname").string_value(), "/runcloudml.py");
+  EXPECT_EQ(fields.at("levelname").string_value(), "INFO");
+  EXPECT_EQ(fields.at("created").number_value(), 1e-7);
+}
+
+}  // namespace
+}  // namespace trainyard::replica

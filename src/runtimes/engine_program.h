@@ -1,0 +1,30 @@
+#pragma once
+
+#include "runtimes/engine_api_request.h"
+#include "runtimes/program.h"
+
+namespace trainyard::replica {
+
+/// A container that an engine (Docker, podman) runs, over its API. In the sandbox is a process that follows
+/// it (RunContainer); the fence is the engine's own.
+class EngineProgram final : public Program {
+ public:
+  /// The manifest outlives it. kFailedPrecondition: the image and the job name nothing to run.
+  [[nodiscard]] static Result<std::unique_ptr<Program>> Make(const v1::Manifest& manifest, EngineImage image);
+
+  [[nodiscard]] std::vector<std::string> Shown() const override { return argv_; }
+  [[nodiscard]] std::vector<std::string> Announcement() const override;
+  [[nodiscard]] Result<SandboxPlan> Plan(const ProgramStart& start, Fence fence) override;
+  [[nodiscard]] std::vector<std::string> Lacks(const ProgramStart& start, Fence fence) const override;
+  void OnEnded(const ProgramStart& start, ObservedEnd& end) const override;
+
+ private:
+  EngineProgram(const v1::Manifest& manifest, EngineImage image, std::vector<std::string> argv)
+      : manifest_(manifest), image_(std::move(image)), argv_(std::move(argv)) {}
+
+  const v1::Manifest& manifest_;
+  EngineImage image_;
+  std::vector<std::string> argv_;
+};
+
+}  // namespace trainyard::replica

@@ -1,0 +1,84 @@
+#include "runtimes/exit_rules.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+namespace trainyard::replica {
+namespace {
+
+constexpr int Exited(int code) { return code << 8; }
+
+struct Row {
+  const char* name;
+  ObservedEnd end;
+  const char* expected;  ///< "CAUSE|code|signal|message"
+};
+class Decides : public testing::TestWithParam<Row> {};
+TEST_P(Decides, Exit) {
+  const v1::ExitRecord exit = DecideExit(GetParam().end);
+  EXPECT_EQ(v1::ExitRecord::Cause_Name(exit.cause()) + "|" + std::to_string(exit.exit_code()) + "|" +
+                std::to_string(exit.signal()) + "|" + exit.message(),
+            GetParam().expected);
+}
+INSTANTIATE_TEST_SUITE_P(
+    Rules, Decides,
+    testing::Values(
+        Row{"success", {.reported = true}, "EXITED|0|0|"},
+        Row{"failure", {.reported = true, .wait_status = Exited(3)}, "EXITED|3|0|"},
+        Row{"signal",
+            {.reported = true, .wait_status = SIGSEGV},
+            "SIGNALED|0|11|the replica's process was killed by SIGSEGV"},
+        Row{"core",
+            {.reported = true, .wait_status = SIGABRT | 0x80},
+            "SIGNALED|0|6|the replica's process was killed by SIGABRT"},
+        Row{"all_killed", {}, "SIGNALED|0|9|the replica's process was killed by SIGKILL"},
+        Row{"stopped",
+            {.reported = true, .wait_status = SIGTERM, .stop_requested = true, .stop_reason = "cancelled"},
+            "STOPPED|0|15|cancelled"},
+        Row{"stopped_wins_over_memory",
+            {.reported = true, .wait_status = SIGKILL, .stop_requested = true, .oom_kills = 1},
+            "STOPPED|0|9|"},
+        Row{"memory",
+            {.reported = true, .wait_status = SIGKILL, .oom_kills = 1, .memory_bytes = 64 << 20},
+            "OUT_OF_MEMORY|0|9|the replica's processes used more than the 64 MiB that they may use"},
+        Row{"memory_of_a_child",
+            {.reported = true, .wait_status = Exited(1), .oom_kills = 1},
+            "OUT_OF_MEMORY|1|0|the machine ran out of memory and the kernel killed the replica's process"},
+        Row{"machine",
+            {.reported = true, .wait_status = SIGKILL, .machine_oom = true},
+            "OUT_OF_MEMORY|0|9|the machine ran out of memory and the kernel killed the replica's process"},
+        Row{"machine_kills_in_a_container",
+            {.reported = true, .wait_status = Exited(137), .machine_oom = true},
+            "OUT_OF_MEMORY|137|0|the machine ran out of memory and the kernel killed the replica's process"},
+        Row{"killed_in_a_container_by_somebody_else",
+            {.reported = true, .wait_status = Exited(137)},
+            "EXITED|137|0|"},
+        Row{"another_end_in_a_container_while_the_machine_had_no_memory",
+            {.reported = true, .wait_status = Exited(139), .machine_oom = true},
+            "EXITED|139|0|"},
+        Row{"another_end_while_the_machine_had_no_memory",
+            {.reported = true, .wait_status = SIGSEGV, .machine_oom = true},
+            "SIGNALED|0|11|the replica's process was killed by SIGSEGV"},
+        Row{"not_run",
+            {.reported = true, .wait_status = Exited(125), .failure = "there is no /x in the image"},
+            "PREPARATION_FAILED|1|0|there is no /x in the image"},
+        Row{"engine_gone",
+            {.reported = true, .wait_status = Exited(125), .failure = "its engine went away", .lost = true},
+            "LOST|1|0|its engine went away"},
+        Row{"stopped_before_it_ran",
+            {.reported = true, .wait_status = Exited(125), .stop_requested = true, .failure = "gone"},
+            "STOPPED|125|0|"},
+        Row{"survived_the_killer", {.reported = true, .oom_kills = 1}, "EXITED|0|0|"}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(MayFollow, OnlyForward) {
+  for (int now = v1::Phase_MIN; now <= v1::Phase_MAX; ++now) {
+    for (int next = v1::Phase_MIN; next <= v1::Phase_MAX; ++next) {
+      EXPECT_EQ(MayFollow(static_cast<v1::Phase>(now), static_cast<v1::Phase>(next)), next > now);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trainyard::replica

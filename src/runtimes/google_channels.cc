@@ -1,0 +1,141 @@
+#include "runtimes/google_channels.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <cstdlib>
+#include <iterator>
+
+#include "wire/metadata_host.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+/// Variables that name such a file: Python's requests and ssl, httplib2, Node, gcloud.
+constexpr std::array<const char*, 5> kCaVariables = {"REQUESTS_CA_BUNDLE", "SSL_CERT_FILE",
+                                                     "HTTPLIB2_CA_CERTS", "NODE_EXTRA_CA_CERTS",
+                                                     "CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE"};
+
+std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+bool IsFolder(const char* path) {
+  struct stat found{};
+  return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+/// Without links; empty if there is nothing.
+std::string Real(const std::string& path) {
+  std::array<char, PATH_MAX> real{};
+  return realpath(path.c_str(), real.data()) != nullptr ? real.data() : "";
+}
+
+/// The name under which the metadata server knows this replica; empty: it does not.
+std::string MetadataName(const v1::GoogleFront& front) {
+  for (const std::string& name : front.host_names()) {
+    if (name.ends_with(wire::kMetadataSuffix)) return name;
+  }
+  return {};
+}
+
+std::string ServerUrl(const v1::Manifest& manifest) {
+  const auto found = manifest.environment().find("STORAGE_EMULATOR_HOST");
+  return found == manifest.environment().end() ? std::string() : found->second;
+}
+
+}  // namespace
+
+const std::vector<std::string>& SystemCaBundles() {
+  static const std::vector<std::string> kPlaces = {
+      "/etc/ssl/certs/ca-certificates.crt",                 // Debian, Ubuntu, Arch, Alpine
+      "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",  // Fedora, RHEL
+      "/etc/pki/tls/certs/ca-bundle.crt",                   // the same, older
+      "/etc/ssl/ca-bundle.pem",                             // SUSE
+      "/etc/ssl/cert.pem"};                                 // Alpine
+  return kPlaces;
+}
+
+Channels FindChannels(const v1::Manifest& manifest, bool fenced) {
+  if (!manifest.has_google_front() || !fenced) return {};
+  const v1::GoogleFront& front = manifest.google_front();
+  return {.names = !front.address().empty() && !Real(front.ca_bundle()).empty(),
+          .files = !front.buckets_dir().empty() && IsFolder(kGcsFolder)};
+}
+
+std::string MissingChannels(const v1::Manifest& manifest, bool fenced, const Channels& found) {
+  if (!manifest.has_google_front() || (found.names && found.files)) return {};
+  const std::string files = std::string(kGcsFolder) + "/BUCKET";
+  if (found.names)
+    return "The buckets are not there as files (" + files + "): the server could not make the folder.";
+  std::string line = "gs:// works here for google-cloud-storage, gcsfs, pandas and gcloud storage";
+  line += found.files ? ", and the buckets are the files below " + files : "";
+  line += "; not for TensorFlow, gsutil and others";
+  line += found.files ? "" : ", nor as files (" + files + ")";
+  line += fenced ? ": the server could not listen on port 443 of an address of its own."
+                 : ": they need a mount namespace, which this machine does not allow.";
+  return line;
+}
+
+Variables ChannelVariables(const v1::Manifest& manifest, const Channels& found) {
+  if (!manifest.has_google_front()) return {};
+  const v1::GoogleFront& front = manifest.google_front();
+  Variables variables = {{"GOOGLE_CLOUD_PROJECT", manifest.project()},
+                         {"CLOUDSDK_CORE_PROJECT", manifest.project()},
+                         {"CLOUDSDK_CORE_DISABLE_PROMPTS", "true"},
+                         {"CLOUDSDK_COMPONENT_MANAGER_DISABLE_UPDATE_CHECK", "true"}};
+  if (!found.names) {
+    if (const std::string url = ServerUrl(manifest); !url.empty()) {
+      variables["CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE"] = url + "/storage/v1/";
+      variables["CLOUDSDK_AUTH_DISABLE_CREDENTIALS"] = "true";
+    }
+    return variables;
+  }
+  for (const char* name : kCaVariables) variables[name] = front.ca_bundle();
+  const std::string folder = FolderOf(front.ca_bundle()) + "/";
+  variables["CURL_CA_BUNDLE"] = folder + std::string(kOwnAuthority);
+  variables["CURL_HOME"] = FolderOf(front.ca_bundle());
+  variables["BOTO_CONFIG"] = folder + std::string(kBotoFile);
+  if (const std::string name = MetadataName(front); !name.empty()) {
+    variables["GCE_METADATA_HOST"] = name;
+    variables["GCE_METADATA_ROOT"] = name;
+    variables["GCE_METADATA_IP"] = front.address();
+  }
+  return variables;
+}
+
+std::vector<FileView::Bind> BucketBinds(const v1::GoogleFront& front) {
+  std::vector<FileView::Bind> binds = {
+      {.from = Real(front.buckets_dir()), .to = kGcsFolder, .data_only = true}};
+  for (const auto& [name, folder] : front.bucket_dirs()) {
+    struct stat place{};
+    const std::string real = Real(folder);
+    if (real.empty() || lstat((front.buckets_dir() + "/" + name).c_str(), &place) != 0 ||
+        !S_ISDIR(place.st_mode))
+      continue;
+    binds.push_back({.from = real, .to = std::string(kGcsFolder) + "/" + name, .data_only = true});
+  }
+  return binds;
+}
+
+std::vector<FileView::Bind> ChannelBinds(const v1::Manifest& manifest, const Channels& found) {
+  const v1::GoogleFront& front = manifest.google_front();
+  std::vector<FileView::Bind> binds;
+  if (found.names) {
+    const std::string bundle = Real(front.ca_bundle());
+    std::vector<std::string> places;
+    for (const std::string& place : SystemCaBundles()) {
+      const std::string real = Real(place);
+      if (!real.empty() && std::ranges::find(places, real) == places.end()) places.push_back(real);
+    }
+    for (const std::string& place : places) binds.push_back({.from = bundle, .to = place, .read_only = true});
+    // Also where the data directory is below /tmp.
+    const std::string folder = FolderOf(front.ca_bundle());
+    binds.push_back({.from = FolderOf(bundle), .to = folder, .read_only = true});
+  }
+  if (found.files) std::ranges::move(BucketBinds(front), std::back_inserter(binds));
+  return binds;
+}
+
+}  // namespace trainyard::replica

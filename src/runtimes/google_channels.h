@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtimes/user_environment.h"
+#include "sandbox/file_view.h"
+#include "trainyard/replica/v1/replica.pb.h"
+
+/// What makes `gs://` work in a replica for programs that know nothing of us: Google's host names mean the
+/// server's front there. Source: spec environment.md section 11; docs/storage.md for users.
+namespace trainyard::replica {
+
+/// Where the buckets are as files.
+inline constexpr const char* kGcsFolder = "/gcs";
+/// Beside the CA bundle: gsutil's settings, those of the command `curl`, and the installation's authority
+/// alone. TensorFlow reads its file of authorities anew for each request, which takes 10 ms with all that a
+/// system trusts: it gets the short one (CURL_CA_BUNDLE), and the command curl, which reads the same
+/// variable, is given the bundle by its settings.
+inline constexpr std::string_view kBotoFile = "boto.cfg";
+inline constexpr std::string_view kCurlFile = ".curlrc";
+inline constexpr std::string_view kOwnAuthority = "ca.pem";
+
+/// Files in which programs look for the machine's certificate authorities, by distribution.
+[[nodiscard]] const std::vector<std::string>& SystemCaBundles();
+
+/// Which of the channels one replica has.
+struct Channels {
+  bool names = false;  ///< Google's names lead to the front: TensorFlow, gsutil, gcloud, curl
+  bool files = false;  ///< /gcs/BUCKET
+  friend bool operator==(const Channels&, const Channels&) = default;
+};
+
+/// What can be had in a replica that has (or has not) a mount namespace of its own. Looks for /gcs.
+[[nodiscard]] Channels FindChannels(const v1::Manifest& manifest, bool fenced);
+
+/// One sentence for the job's log about what is missing; empty if nothing is, or nothing was wanted. Pure.
+[[nodiscard]] std::string MissingChannels(const v1::Manifest& manifest, bool fenced, const Channels& found);
+
+/// Variables that go with the channels; they replace the server's fallbacks of the same names. Pure.
+[[nodiscard]] Variables ChannelVariables(const v1::Manifest& manifest, const Channels& found);
+
+/// The buckets' folder at kGcsFolder, then those of the buckets that are elsewhere on the machine below it:
+/// only data, whatever a program makes there. One whose place below kGcsFolder is no folder (a program of an
+/// earlier server's life replaced it) is left out. Looks at the folders.
+[[nodiscard]] std::vector<FileView::Bind> BucketBinds(const v1::GoogleFront& front);
+
+/// What is mounted for the channels. Looks for the places of the system's CA bundles.
+[[nodiscard]] std::vector<FileView::Bind> ChannelBinds(const v1::Manifest& manifest, const Channels& found);
+
+}  // namespace trainyard::replica

@@ -1,0 +1,108 @@
+#include "runtimes/module_program.h"
+
+#include <unistd.h>
+
+#include <string_view>
+#include <utility>
+
+#include "async/file.h"
+#include "cluster/device_variables.h"
+#include "cluster/tf_config.h"
+#include "lines/task_lines.h"
+#include "runtimes/google_channels.h"
+#include "runtimes/user_environment.h"
+#include "sandbox/hosts_file.h"
+#include "sandbox/machine_view.h"
+#include "sandbox/user_namespace.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+/// Devices, and the cgroups of other replicas.
+constexpr const char* kKernelSettings = "/sys";
+
+std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+/// Of the data directory (secrets, records, attempts of others) a replica sees its own folders, the
+/// environments and the binds.
+FileView MakeView(const ProgramStart& start, const Channels& channels) {
+  const AttemptDir real{RealPath(start.dir.path)};
+  FileView view{.tmp = real.Tmp(),
+                .hosts = real.Hosts(),
+                .hidden = FolderOf(FolderOf(real.path)),
+                .kept = {real.Work(), real.Home()},
+                .binds = ChannelBinds(start.manifest, channels),
+                .forbidden = ForbiddenDevices(start.manifest.devices()),
+                .shared_memory = true};
+  const std::string environments = RealPath(start.manifest.places().environments_dir());
+  if (!environments.empty() && access(environments.c_str(), F_OK) == 0) {
+    if (start.manifest.has_users())
+      view.binds.push_back({.from = environments, .to = environments, .read_only = true});
+    else
+      view.read_only.push_back(environments);
+  }
+  if (access(kKernelSettings, F_OK) == 0) view.read_only.emplace_back(kKernelSettings);
+  // A user of its own does not get through a folder that is its owner's alone (/root), nor to what is in it.
+  if (start.manifest.has_users()) view.hidden = OutermostClosedFolder(view.hidden);
+  if (view.hidden.empty() || view.hidden == "/tmp") view.hidden.clear();
+  return view;
+}
+
+std::vector<std::string> MakeVariables(const ProgramStart& start, const Variables& environment,
+                                       const Channels& channels, bool fenced) {
+  const v1::Cluster cluster = fenced ? start.cluster : WithoutHostNames(start.cluster);
+  Variables of_cluster = cluster::ReplicaVariables(start.manifest, cluster, CpuCount());
+  const auto metric_file = of_cluster.find("CLOUD_ML_HP_METRIC_FILE");
+  if (metric_file != of_cluster.end() && !fenced)  // its /tmp is everybody's
+    metric_file->second.replace(0, std::string_view("/tmp").size(), RealPath(start.dir.Tmp()));
+  return UserEnvironment(
+      {.base = {{"HOME", RealPath(start.dir.Home())},
+                {"TMPDIR", fenced ? "/tmp" : RealPath(start.dir.Tmp())},
+                {"HOSTNAME", start.manifest.host_name()},
+                {"TRAINYARD_LOG_FD", std::to_string(kStructuredLogFd)}},
+       .devices = cluster::DeviceVariables(start.manifest),
+       .cluster = std::move(of_cluster),
+       .environment = environment,
+       .manifest = {start.manifest.environment().begin(), start.manifest.environment().end()},
+       .channels = ChannelVariables(start.manifest, channels)});
+}
+
+}  // namespace
+
+std::vector<std::string> ModuleProgram::Shown() const {
+  const v1::Manifest::Program& program = manifest_.program();
+  std::vector<std::string> command = {"python3", "-m", program.python_module()};
+  command.insert(command.end(), program.args().begin(), program.args().end());
+  return command;
+}
+
+std::vector<std::string> ModuleProgram::Announcement() const {
+  return {RunningModuleLine(manifest_.program().python_module())};
+}
+
+Result<SandboxPlan> ModuleProgram::Plan(const ProgramStart& start, Fence fence) {
+  const bool fenced = fence != Fence::kNone;
+  const Channels channels = FindChannels(start.manifest, fenced);
+  std::vector<std::string> command = Shown();
+  command.front() = environment_.python;
+  return SandboxPlan{.argv = std::move(command),
+                     .environment = MakeVariables(start, environment_.variables, channels, fenced),
+                     .directory = RealPath(start.dir.Work()),
+                     .view = fenced ? MakeView(start, channels) : FileView()};
+}
+
+std::vector<std::string> ModuleProgram::Lacks(const ProgramStart& start, Fence fence) const {
+  std::vector<std::string> lines;
+  const bool fenced = fence != Fence::kNone;
+  if (!fenced && !ForbiddenDevices(start.manifest.devices()).empty()) {
+    lines.emplace_back(
+        "The replica can open accelerators that are not its own: only CUDA_VISIBLE_DEVICES "
+        "keeps it from them.");
+  }
+  std::string channels = MissingChannels(start.manifest, fenced, FindChannels(start.manifest, fenced));
+  if (!channels.empty()) lines.push_back(std::move(channels));
+  return lines;
+}
+
+}  // namespace trainyard::replica

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attempt/attempt_dir.h"
+#include "base/result.h"
+#include "runtimes/exit_rules.h"
+#include "runtimes/program_source.h"
+#include "sandbox/sandbox.h"
+
+namespace trainyard::replica {
+
+/// One attempt whose program is to be run. All of it outlives the program.
+struct ProgramStart {
+  const AttemptDir& dir;
+  const v1::Manifest& manifest;
+  const v1::Cluster& cluster;
+  int lock_fd;
+  Fence best_fence;
+};
+
+/// What runs, and how: a Python module in the machine's own files (module_program.h), a container by an OCI
+/// runtime (container_program.h) or by an engine's API (engine_program.h). It says what its sandbox has to
+/// be; the pipes, the cgroup and the network around it are the same for all (UserProcess). One thread.
+class Program {
+ public:
+  Program() = default;
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  virtual ~Program() = default;
+
+  /// argv, as the log shows it.
+  [[nodiscard]] virtual std::vector<std::string> Shown() const = 0;
+  /// The lines of the log that say what is about to run.
+  [[nodiscard]] virtual std::vector<std::string> Announcement() const = 0;
+  /// The weakest fence behind which it can run at all.
+  [[nodiscard]] virtual Fence WeakestFence() const { return Fence::kNone; }
+  /// The sandbox of the program behind that fence: what is run, its variables, its folder, its view of the
+  /// files. Descriptors, cgroup, host name and fence are the caller's to set. May write into the attempt's
+  /// folder. kFailedPrecondition: the program cannot be run (the message says why).
+  [[nodiscard]] virtual Result<SandboxPlan> Plan(const ProgramStart& start, Fence fence) = 0;
+  /// What it does not get behind that fence, one line for each thing.
+  [[nodiscard]] virtual std::vector<std::string> Lacks(const ProgramStart& start, Fence fence) const = 0;
+  /// Adds what it knows of the end of its sandbox to what was seen.
+  virtual void OnEnded(const ProgramStart& start, ObservedEnd& end) const {
+    static_cast<void>(start);
+    static_cast<void>(end);
+  }
+  /// Removes what whoever removes the attempt's folder may not: all has ended, and its output is read.
+  virtual void CleanUp(const ProgramStart& start) const { static_cast<void>(start); }
+};
+
+/// The program of the manifest in what was prepared for it. kFailedPrecondition: there is nothing to run.
+[[nodiscard]] Result<std::unique_ptr<Program>> MakeProgram(const v1::Manifest& manifest, Prepared prepared);
+
+}  // namespace trainyard::replica

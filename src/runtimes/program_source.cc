@@ -1,0 +1,93 @@
+#include "runtimes/program_source.h"
+
+#include "runtimes/engine_image.h"
+#include "runtimes/image_packages.h"
+#include "runtimes/oci_packages.h"
+#include "sandbox/build_fence.h"
+#include "sandbox/sandbox.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+bool IsByEngine(const v1::Manifest& manifest) {
+  return manifest.program().container().engine() == v1::Manifest::ENGINE_API;
+}
+
+std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+environment::EnvironmentRequest EnvironmentOf(const v1::Manifest& manifest) {
+  environment::EnvironmentRequest request{.environments_dir = manifest.places().environments_dir(),
+                                          .runtime_version = manifest.program().runtime_version()};
+  for (const auto& package : manifest.program().packages())
+    request.packages.push_back({package.uri(), package.checksum()});
+  return request;
+}
+
+Status Pull(const v1::Manifest& manifest, const PreparationHooks& hooks) {
+  const v1::Manifest::Container& container = manifest.program().container();
+  const image::Sources sources{.images_dir = manifest.places().images_dir()};
+  const image::ResolvedImage wanted{.reference = container.reference(), .digest = container.digest()};
+  const image::PullHooks pull{.info = hooks.info, .lock_fd = kLockFd, .stop = hooks.stop};
+  // Find would not take what it cannot keep; here it can be said why. Nobody removes it on the way, either.
+  const auto use = image::ImageUse::Begin(sources.images_dir, container.digest());
+  const auto pulled =
+      use ? image::PullImage(sources, wanted, pull) : Result<image::Image>(std::unexpected(use.error()));
+  if (!pulled) {
+    Error error = pulled.error();
+    error.message = "cannot pull the image " + container.image() + ": " + error.message;
+    return std::unexpected(std::move(error));
+  }
+  if (!HasImagePackages(manifest)) return {};
+  TY_RETURN_IF_ERROR(NotePackageImage(manifest));
+  return BuildPackageLayer(manifest, *pulled, hooks);
+}
+
+}  // namespace
+
+std::optional<Prepared> InstalledPrograms::FindImage(const v1::Manifest& manifest) {
+  const std::string& images_dir = manifest.places().images_dir();
+  const std::string& digest = manifest.program().container().digest();
+  if (!image_use_) {
+    auto use = image::ImageUse::Begin(images_dir, digest);
+    if (!use) return std::nullopt;  // it may be on its way out; preparing says what is wrong
+    image_use_.emplace(*std::move(use));
+  }
+  auto image = image::FindImage(images_dir, digest);
+  if (!image || !HasImagePackages(manifest)) return image;
+  if (!AddPackageLayer(manifest, *image)) return std::nullopt;
+  // Of a former version's layer nobody knows the image yet; without the note it only stays for longer.
+  static_cast<void>(NotePackageImage(manifest));
+  return image;
+}
+
+std::optional<Prepared> InstalledPrograms::Find(const v1::Manifest& manifest) {
+  if (IsByEngine(manifest)) {
+    auto image = FindEngineImage(manifest);
+    return image ? std::optional<Prepared>(*std::move(image)) : std::nullopt;
+  }
+  if (manifest.program().has_container()) return FindImage(manifest);
+  const environment::EnvironmentRequest request = EnvironmentOf(manifest);
+  // First, so that nobody removes what is found. Without it things go on: preparing says what is wrong.
+  if (!runtime_use_) {
+    if (auto use = environment::RuntimeUse::Begin(request.environments_dir, request.runtime_version))
+      runtime_use_.emplace(*std::move(use));
+  }
+  auto environment = environment::FindEnvironment(request);
+  return environment ? std::optional<Prepared>(*std::move(environment)) : std::nullopt;
+}
+
+Status InstalledPrograms::Prepare(const v1::Manifest& manifest, const PreparationHooks& hooks) {
+  if (IsByEngine(manifest)) return PrepareEngineImage(manifest, hooks);
+  if (manifest.program().has_container()) return Pull(manifest, hooks);
+  const std::string attempts = FolderOf(manifest.places().attempt_dir());
+  const BuildFence fence = BuildFence::Find({FolderOf(attempts)});
+  if (const std::string lacks = fence.Lacks(); !lacks.empty()) hooks.info(lacks);
+  PreparationHooks fenced = hooks;
+  fenced.fence = &fence;
+  auto made = environment::PrepareEnvironment(EnvironmentOf(manifest), fenced);
+  if (!made) return std::unexpected(std::move(made).error());
+  return {};
+}
+
+}  // namespace trainyard::replica

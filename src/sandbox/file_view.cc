@@ -1,0 +1,175 @@
+#include "sandbox/file_view.h"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <utility>
+
+#include "async/unique_fd.h"
+#include "sandbox/user_namespace.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+using Failure = std::optional<ViewFailure>;
+
+/// A folder (or file) with what is mounted below it, held apart from the tree until it gets its place.
+struct Detached {
+  std::string path;
+  UniqueFd tree;
+};
+
+bool IsBelow(const std::string& path, const std::string& folder) {
+  return path == folder || path.starts_with(folder + "/");
+}
+
+Failure Detach(const std::string& path, std::vector<Detached>& detached) {
+  UniqueFd tree(open_tree(AT_FDCWD, path.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
+  if (!tree) return ViewFailure{"open_tree", errno};
+  detached.push_back({path, std::move(tree)});
+  return {};
+}
+
+/// The last one first: most of its parents are there, and asking for each costs time.
+void MakeFolders(const std::string& path) {
+  if (mkdir(path.c_str(), 0755) == 0 || errno != ENOENT || path.rfind('/') == 0) return;
+  MakeFolders(path.substr(0, path.rfind('/')));
+  mkdir(path.c_str(), 0755);
+}
+
+Failure Attach(const Detached& detached, const std::string& path) {
+  if (move_mount(detached.tree.get(), "", AT_FDCWD, path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) != 0) {
+    return ViewFailure{"move_mount", errno};
+  }
+  return {};
+}
+
+Failure AttachAll(const std::vector<Detached>& detached) {
+  for (const Detached& one : detached) {
+    MakeFolders(one.path);
+    if (Failure failure = Attach(one, one.path)) return failure;
+  }
+  return {};
+}
+
+Failure Hide(const FileView& view) {
+  std::vector<Detached> kept;
+  for (const std::string& path : view.kept) {
+    if (Failure failure = Detach(path, kept)) return failure;
+  }
+  for (const std::string& path : view.read_only) {
+    if (!IsBelow(path, view.hidden)) continue;
+    if (Failure failure = Detach(path, kept)) return failure;
+  }
+  if (mount("tmpfs", view.hidden.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=0755") != 0) {
+    return ViewFailure{"mount tmpfs over the other replicas", errno};
+  }
+  return AttachAll(kept);
+}
+
+Failure ReplaceTmp(const FileView& view, const std::vector<Detached>& tmp) {
+  std::vector<Detached> kept;
+  std::vector<std::string> wanted = view.read_only;
+  if (view.hidden.empty()) {
+    wanted.insert(wanted.end(), view.kept.begin(), view.kept.end());
+  } else {
+    wanted.push_back(view.hidden);
+  }
+  for (const std::string& path : wanted) {
+    if (!IsBelow(path, "/tmp")) continue;
+    if (Failure failure = Detach(path, kept)) return failure;
+  }
+  if (Failure failure = Attach(tmp.front(), "/tmp")) return failure;
+  return AttachAll(kept);
+}
+
+Failure Restrict(const Detached& detached, std::uint64_t attributes_set) {
+  mount_attr attributes{};
+  attributes.attr_set = attributes_set;
+  if (mount_setattr(detached.tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes, sizeof(attributes)) !=
+      0) {
+    return ViewFailure{"mount_setattr", errno};
+  }
+  return {};
+}
+
+/// Mounts what is at the path over itself with the attributes.
+Failure Restrict(const std::string& path, std::uint64_t attributes_set) {
+  std::vector<Detached> folder;
+  if (Failure failure = Detach(path, folder)) return failure;
+  if (Failure failure = Restrict(folder[0], attributes_set)) return failure;
+  return Attach(folder[0], path);
+}
+
+/// What would change the whole machine, as in a container.
+Failure ProtectProc() {
+  for (const char* path : {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"}) {
+    if (access(path, F_OK) != 0) continue;
+    if (Failure failure = Restrict(path, MOUNT_ATTR_RDONLY)) return failure;
+  }
+  return {};
+}
+
+/// Taken from the tree as it was, named as they will be seen.
+Failure DetachBinds(const FileView& view, std::vector<Detached>& binds) {
+  for (const FileView::Bind& bind : view.binds) {
+    if (Failure failure = Detach(bind.from, binds)) return failure;
+    binds.back().path = bind.to;
+    const std::uint64_t attributes =
+        (bind.read_only ? std::uint64_t{MOUNT_ATTR_RDONLY} : 0) |
+        (bind.data_only ? std::uint64_t{MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV} : 0);
+    if (view.users >= 0) {
+      if (const int error = MapMount(binds.back().tree.get(), view.users, attributes); error != 0)
+        return ViewFailure{"mount_setattr with the job's ids", error};
+    } else if (attributes != 0) {
+      if (Failure failure = Restrict(binds.back(), attributes)) return failure;
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::optional<ViewFailure> SetUpFileView(const FileView& view) {
+  if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+    return ViewFailure{"make mounts private", errno};
+  std::vector<Detached> tmp;  // taken before its own folder is hidden
+  if (!view.tmp.empty()) {
+    if (Failure failure = Detach(view.tmp, tmp)) return failure;
+  }
+  std::vector<Detached> binds;
+  if (Failure failure = DetachBinds(view, binds)) return failure;
+  if (!view.hosts.empty() && mount(view.hosts.c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr) != 0) {
+    return ViewFailure{"bind /etc/hosts", errno};
+  }
+  if (!view.hidden.empty()) {
+    if (Failure failure = Hide(view)) return failure;
+  }
+  if (!tmp.empty()) {
+    if (Failure failure = ReplaceTmp(view, tmp)) return failure;
+  }
+  for (const std::string& path : view.read_only) {
+    if (Failure failure = Restrict(path, MOUNT_ATTR_RDONLY)) return failure;
+  }
+  if (Failure failure = AttachAll(binds)) return failure;
+  for (const std::string& path : view.forbidden) {
+    if (access(path.c_str(), F_OK) != 0) continue;
+    if (Failure failure = Restrict(path, MOUNT_ATTR_NODEV)) return failure;
+  }
+  if (view.shared_memory && mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0 &&
+      errno != ENOENT) {
+    return ViewFailure{"mount /dev/shm", errno};
+  }
+  if (!view.proc) return {};
+  if (mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) {
+    return ViewFailure{"mount /proc", errno};
+  }
+  return ProtectProc();
+}
+
+}  // namespace trainyard::replica

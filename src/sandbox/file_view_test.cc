@@ -1,0 +1,69 @@
+#include "sandbox/file_view.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+
+#include "sandbox/sandbox.h"
+
+namespace trainyard::replica {
+namespace {
+
+/// What the function returns in a sandbox with the view; -1 where the machine lets us have none.
+int RunInside(FileView view, std::function<int()> function) {
+  SandboxPlan plan{.function = std::move(function),
+                   .fence = geteuid() == 0 ? Fence::kNamespaces : Fence::kUserNamespaces,
+                   .view = std::move(view)};
+  auto sandbox = Sandbox::Start(plan);
+  if (!sandbox) return -1;
+  pollfd ended{.fd = sandbox->pidfd(), .events = POLLIN, .revents = 0};
+  poll(&ended, 1, -1);
+  const Sandbox::Ended how = sandbox->Reap();
+  return how.wait_status && WIFEXITED(*how.wait_status) ? WEXITSTATUS(*how.wait_status) : -2;
+}
+
+/// 0, or the errno of opening it.
+int Open(const char* path) {
+  const int file = open(path, O_RDWR | O_CLOEXEC);
+  if (file < 0) return errno;
+  close(file);
+  return 0;
+}
+
+TEST(FileView, ForbiddenDevicesCannotBeOpened) {
+  const int without = RunInside({}, [] { return Open("/dev/full"); });
+  if (without == -1) GTEST_SKIP() << "no namespaces here";
+  EXPECT_EQ(without, 0);
+  const FileView view{.forbidden = {"/dev/full", "/dev/trainyard-is-not-there"}};
+  EXPECT_EQ(RunInside(view, [] { return Open("/dev/full"); }), EACCES);
+  EXPECT_EQ(RunInside(view, [] { return Open("/dev/zero"); }), 0) << "only those that were named";
+  EXPECT_EQ(Open("/dev/full"), 0) << "only inside";
+}
+
+TEST(FileView, BindsOfDataHaveNoDevicesAndNoSetuid) {
+  std::string from = "/tmp/file-view-XXXXXX";
+  ASSERT_NE(mkdtemp(from.data()), nullptr);
+  const std::string to = from + "/seen";
+  ASSERT_EQ(mkdir(to.c_str(), 0755), 0);
+  const FileView view{.binds = {{.from = from, .to = to, .data_only = true}}};
+  const int flags = RunInside(view, [&to] {
+    struct statvfs found{};
+    if (statvfs(to.c_str(), &found) != 0) return 100;
+    return static_cast<int>(found.f_flag & (ST_NOSUID | ST_NODEV));
+  });
+  EXPECT_EQ(rmdir(to.c_str()), 0);
+  EXPECT_EQ(rmdir(from.c_str()), 0);
+  if (flags == -1) GTEST_SKIP() << "no namespaces here";
+  EXPECT_EQ(flags, ST_NOSUID | ST_NODEV);
+}
+
+}  // namespace
+}  // namespace trainyard::replica

@@ -1,0 +1,259 @@
+#include "sandbox/replica_network.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <filesystem>
+#include <utility>
+
+#include "async/file.h"
+#include "sandbox/network_links.h"
+#include "sandbox/relay.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+constexpr const char* kOwnNetwork = "/proc/self/ns/net";
+constexpr const char* kBridge = "switch";
+constexpr const char* kLink = "eth0";
+constexpr int kPrefix = 16;  ///< 10.77.0.0/16
+
+/// Brings the thread back into the network where it was made.
+class NetworkReturn {
+ public:
+  [[nodiscard]] static Result<NetworkReturn> Here() {
+    TY_TRY(UniqueFd home, OpenFile(kOwnNetwork, O_RDONLY));
+    return NetworkReturn(std::move(home));
+  }
+  NetworkReturn(NetworkReturn&&) noexcept = default;
+  NetworkReturn& operator=(NetworkReturn&&) = delete;
+  ~NetworkReturn() {
+    if (home_) setns(home_.get(), CLONE_NEWNET);
+  }
+
+ private:
+  explicit NetworkReturn(UniqueFd home) : home_(std::move(home)) {}
+  UniqueFd home_;
+};
+
+Status Enter(int network) {
+  if (setns(network, CLONE_NEWNET) != 0)
+    return std::unexpected(ErrnoError(errno, "enter the network namespace"));
+  return {};
+}
+
+/// The thread is in it afterwards.
+Result<UniqueFd> MakeNetwork() {
+  if (unshare(CLONE_NEWNET) != 0) return std::unexpected(ErrnoError(errno, "make a network namespace"));
+  TY_RETURN_IF_ERROR(SetUp("lo"));
+  return OpenFile(kOwnNetwork, O_RDONLY);
+}
+
+/// The network of a process that works in the attempt's folder: its relay. Nothing if it is gone.
+UniqueFd NetworkOfRelay(const AttemptDir& dir) {
+  const auto text = ReadFile(dir.Relay());
+  if (!text) return {};
+  const std::string process = "/proc/" + text->substr(0, text->find('\n'));
+  auto network = OpenFile(process + "/ns/net", O_RDONLY);
+  std::error_code error;  // after the open: then the process was this one
+  const auto folder = std::filesystem::read_symlink(process + "/cwd", error);
+  if (!network || error || !std::filesystem::equivalent(folder, dir.path, error) || error) return {};
+  return std::move(*network);
+}
+
+/// The job's switch if one of its replicas has it, else a new one. Under the lock of the attempts' folder.
+Result<UniqueFd> FindOrMakeSwitch(const std::filesystem::path& attempts, std::int64_t job_uid) {
+  const std::string prefix = std::to_string(job_uid) + "-";
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(attempts, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (!entry->path().filename().string().starts_with(prefix)) continue;
+    if (UniqueFd found = NetworkOfRelay({entry->path().string()})) return found;
+  }
+  TY_TRY(UniqueFd made, MakeNetwork());
+  TY_RETURN_IF_ERROR(MakeBridge(kBridge));
+  return made;
+}
+
+Result<UniqueFd> ListenOnLoopback(int port) {
+  UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  if (!listener || bind(listener.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      listen(listener.get(), SOMAXCONN) != 0) {
+    return std::unexpected(ErrnoError(errno, "listen for the server"));
+  }
+  return listener;
+}
+
+/// On the loopback of the network that the thread is in.
+Result<std::vector<RelayDoor>> OpenDoors(const std::vector<ReplicaNetwork::Door>& doors) {
+  std::vector<RelayDoor> open;
+  for (const ReplicaNetwork::Door& door : doors) {
+    TY_TRY(UniqueFd listener, ListenOnLoopback(door.port));
+    open.push_back({std::move(listener), door.socket});
+  }
+  return open;
+}
+
+/// Pipes, locks and connections of the supervisor are not the relay's.
+void CloseAllBut(std::vector<int> kept) {
+  std::ranges::sort(kept);
+  unsigned next = 3;
+  for (const int descriptor : kept) {
+    const auto number = static_cast<unsigned>(descriptor);
+    if (number > next) close_range(next, number - 1, 0);
+    next = std::max(next, number + 1);
+  }
+  close_range(next, ~0U, 0);
+}
+
+/// The thread is in the switch's network, and so is the child. Returns once the child works in the attempt's
+/// folder: by that NetworkOfRelay knows it.
+Result<pid_t> StartRelay(const std::vector<RelayDoor>& doors, const ReplicaNetwork::Plan& plan) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
+  const UniqueFd there(ends[0]);
+  UniqueFd not_there_yet(ends[1]);
+  const pid_t supervisor = getpid();
+  const pid_t relay = fork();
+  if (relay < 0) return std::unexpected(ErrnoError(errno, "fork"));
+  if (relay == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_NAME, "trainyard-relay");
+    if (getppid() != supervisor || chdir(plan.dir.path.c_str()) != 0) _exit(1);
+    std::vector<int> kept;
+    for (const RelayDoor& door : doors) kept.push_back(door.listener.get());
+    if (plan.lock_fd >= 0) kept.push_back(plan.lock_fd);
+    CloseAllBut(std::move(kept));  // the pipe's end too
+    RunRelay(doors);
+    _exit(1);
+  }
+  not_there_yet.Reset();
+  char none = 0;
+  while (read(there.get(), &none, 1) < 0 && errno == EINTR) {
+  }
+  return relay;
+}
+
+/// The link to the switch, in the replica's network.
+Status SetUpLink(int network, std::uint32_t address) {
+  TY_TRY(const NetworkReturn back, NetworkReturn::Here());
+  TY_RETURN_IF_ERROR(Enter(network));
+  TY_RETURN_IF_ERROR(SetAddress(kLink, address, kPrefix));
+  TY_RETURN_IF_ERROR(SetUp(kLink));
+  NoticeCarrier(kLink);
+  return {};
+}
+
+/// Connects the namespace `network` with the switch that the thread is in. The attempt before may have its
+/// network still: closed connections keep it for a minute, until the other side has closed them as well.
+Status PlugIn(int network, std::uint32_t address) {
+  const std::string port = "port" + std::to_string(address & 0xFFFF);
+  TY_RETURN_IF_ERROR(RemoveLink(port));
+  TY_RETURN_IF_ERROR(MakePort(kBridge, port, {.network = network, .name = kLink, .address = address}));
+  TY_RETURN_IF_ERROR(SetUpLink(network, address));
+  NoticeCarrier(port);
+  return {};
+}
+
+Status TryIsolatedNetwork() {
+  TY_TRY(const UniqueFd network, MakeNetwork());
+  TY_TRY(const UniqueFd own_switch, MakeNetwork());
+  TY_RETURN_IF_ERROR(MakeBridge(kBridge));
+  return PlugIn(network.get(), 10U << 24 | 77U << 16 | 257U);
+}
+
+}  // namespace
+
+Result<ReplicaNetwork> ReplicaNetwork::Create(const Plan& plan) {
+  TY_TRY(const std::uint32_t address, ParseAddress(plan.address));
+  TY_TRY(const NetworkReturn back, NetworkReturn::Here());
+  TY_TRY(UniqueFd network, MakeNetwork());
+  TY_TRY(const std::vector<RelayDoor> doors, OpenDoors(plan.doors));
+  const std::filesystem::path attempts = std::filesystem::path(plan.dir.path).parent_path();
+  TY_TRY(const UniqueFd one_at_a_time, OpenFile(attempts, O_RDONLY | O_DIRECTORY));
+  if (flock(one_at_a_time.get(), LOCK_EX) != 0)
+    return std::unexpected(ErrnoError(errno, "lock the attempts"));
+  TY_TRY(const UniqueFd own_switch, FindOrMakeSwitch(attempts, plan.job_uid));
+  TY_RETURN_IF_ERROR(Enter(own_switch.get()));
+  TY_RETURN_IF_ERROR(PlugIn(network.get(), address));
+  TY_TRY(const pid_t relay, StartRelay(doors, plan));
+  ReplicaNetwork made(std::move(network), relay);
+  TY_TRY(const UniqueFd note, OpenFile(plan.dir.Relay(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
+  TY_RETURN_IF_ERROR(WriteAll(note.get(), std::to_string(relay) + "\n"));
+  return made;
+}
+
+ReplicaNetwork::ReplicaNetwork(ReplicaNetwork&& other) noexcept
+    : network_(std::move(other.network_)), relay_(std::exchange(other.relay_, -1)) {}
+
+ReplicaNetwork::~ReplicaNetwork() {
+  if (relay_ < 0) return;
+  kill(relay_, SIGKILL);
+  while (waitpid(relay_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+Status ReplicaNetwork::Inside(const std::function<void()>& function) const {
+  TY_TRY(const NetworkReturn back, NetworkReturn::Here());
+  TY_RETURN_IF_ERROR(Enter(network_.get()));
+  function();
+  return {};
+}
+
+Status CheckIsolatedNetworks() {
+  const std::string advice =
+      ". Run as root on a machine that allows network namespaces, or use --network host";
+  if (geteuid() != 0)
+    return std::unexpected(
+        FailedPrecondition("--network isolated needs root: each replica gets a network of its own" + advice));
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
+  const UniqueFd reading(ends[0]);
+  UniqueFd writing(ends[1]);
+  const pid_t trial = fork();
+  if (trial < 0) return std::unexpected(ErrnoError(errno, "fork"));
+  if (trial == 0) {
+    const Status tried = TryIsolatedNetwork();
+    if (!tried) static_cast<void>(WriteAll(writing.get(), tried.error().message));
+    _exit(tried ? 0 : 1);
+  }
+  writing.Reset();
+  std::string reason(1024, '\0');
+  const ssize_t size = read(reading.get(), reason.data(), reason.size());
+  reason.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  int status = 0;
+  while (waitpid(trial, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (status == 0) return {};
+  return std::unexpected(
+      FailedPrecondition("--network isolated is not possible here (" + reason + ")" + advice));
+}
+
+Result<int> PortOfUrl(const std::string& url) {
+  constexpr std::string_view kBefore = "http://127.0.0.1:";
+  int port = 0;
+  if (url.starts_with(kBefore)) {
+    const auto [end, error] = std::from_chars(url.data() + kBefore.size(), url.data() + url.size(), port);
+    if (error == std::errc() && end == url.data() + url.size() && port > 0 && port < 65536) return port;
+  }
+  return std::unexpected(
+      InvalidArgument("STORAGE_EMULATOR_HOST", "'" + url + "' is not http://127.0.0.1:PORT"));
+}
+
+}  // namespace trainyard::replica

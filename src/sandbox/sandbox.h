@@ -1,0 +1,102 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <csignal>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "async/unique_fd.h"
+#include "base/result.h"
+#include "sandbox/file_view.h"
+
+namespace trainyard::replica {
+
+/// What separates a replica's processes from the rest of the machine, best first.
+enum class Fence {
+  kNamespaces,      ///< mount, PID, UTS and IPC namespaces (needs root)
+  kUserNamespaces,  ///< the same inside a user namespace
+  kNoPidNamespace,  ///< user, mount, UTS and IPC namespaces; processes are tracked by parentage
+  kNone,            ///< processes are tracked by parentage
+};
+
+/// Numbers of the descriptors that a sandboxed program gets besides 0 (/dev/null), 1 and 2.
+inline constexpr int kStructuredLogFd = 100;
+inline constexpr int kLockFd = 101;
+inline constexpr int kResultFd = 102;
+/// Hierarchies that a program joins groups of: memory, cpu and pids.
+inline constexpr std::size_t kCgroupsMax = 3;
+
+/// What runs in a sandbox and how. Descriptors are borrowed; -1: /dev/null, or not there.
+struct SandboxPlan {
+  std::vector<std::string> argv;         ///< argv[0] is a path
+  std::vector<std::string> environment;  ///< NAME=value: all that there is
+  std::string directory;
+  std::function<int()>
+      function;  ///< runs in a process of its own instead of argv; its exit code is what it returns
+  Fence fence = Fence::kNone;
+  FileView view;  ///< unless the fence is kNone
+  /// Mounts more, on top of the view; in the new mount namespace.
+  std::function<std::optional<ViewFailure>()> mounts;
+  std::string host_name;  ///< unless the fence is kNone; empty: the machine's
+  /// In a user namespace the program is root, with the further ids that this machine grants us (id_map.h);
+  /// otherwise it is who we are.
+  bool root_inside = false;
+  /// User namespace whose root the program becomes (user_namespace.h), with the view made by who we are: only
+  /// behind kNamespaces, as root. -1: none. Borrowed.
+  int users = -1;
+  /// The program is a container runtime, which confines what it runs. Any other one is confined here
+  /// (confinement.h), behind every fence.
+  bool keeps_rights = false;
+  /// Processes and threads; 0: no limit here. In a PID namespace where the kernel can (process_limit.h), else
+  /// of the user.
+  std::int64_t processes_max = 0;
+  int stop_signal = SIGTERM;  ///< what Terminate sends
+  int stdout_fd = -1;
+  int stderr_fd = -1;
+  int structured_fd = -1;
+  int result_fd = -1;
+  std::vector<int> procs_fds;  ///< cgroup.procs of groups that the program joins; at most kCgroupsMax
+  int lock_fd = -1;            ///< stays open until all of the sandbox has ended
+};
+
+/// A tree of processes that ends as a whole: a small init process with the program below it. When the program
+/// ends, or the init process loses its supervisor, everything in it is killed. One thread. The destructor
+/// kills it.
+class Sandbox {
+ public:
+  /// How the program ended, as waitpid says.
+  struct Ended {
+    std::optional<int> wait_status;  ///< nothing if everything was killed before it could be told
+  };
+
+  /// Returns once the program runs (exec succeeded). kPermissionDenied: the kernel refuses this fence (the
+  /// message says which step); kFailedPrecondition: the program cannot be run (the message says why).
+  [[nodiscard]] static Result<Sandbox> Start(const SandboxPlan& plan);
+  Sandbox(Sandbox&&) noexcept = default;
+  Sandbox& operator=(Sandbox&&) = delete;
+  ~Sandbox();
+
+  /// The plan's stop signal (SIGTERM) to the program's process group.
+  void Terminate() noexcept;
+  /// SIGKILL to everything.
+  void Kill() noexcept;
+
+  /// Readable when everything has ended.
+  [[nodiscard]] int pidfd() const noexcept { return pidfd_.get(); }
+  /// Reaps. Call when pidfd() is readable.
+  [[nodiscard]] Ended Reap();
+
+ private:
+  Sandbox(Fence fence, UniqueFd pidfd, UniqueFd control)
+      : fence_(fence), pidfd_(std::move(pidfd)), control_(std::move(control)) {}
+
+  Fence fence_;
+  UniqueFd pidfd_;
+  UniqueFd control_;
+};
+
+}  // namespace trainyard::replica

@@ -1,0 +1,266 @@
+#include "sandbox/sandbox_init.h"
+
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "sandbox/confinement.h"
+#include "sandbox/descendants.h"
+#include "sandbox/process_limit.h"
+#include "sandbox/user_namespace.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+/// The init process's own descriptors, after 0, 1 and 2.
+enum InitFd {
+  kControl = 3,
+  kLock,
+  kStructured,
+  kResult,
+  kUsers,
+  kFirstProcs,
+  kFirstFree = kFirstProcs + kCgroupsMax
+};
+
+bool HasPidNamespace(Fence fence) { return fence == Fence::kNamespaces || fence == Fence::kUserNamespaces; }
+
+void Report(InitReport::Kind kind, int value, const char* step = "") {
+  InitReport report{.kind = kind, .value = value};
+  std::strncpy(report.step, step, sizeof(report.step) - 1);
+  while (send(kControl, &report, sizeof(report), MSG_NOSIGNAL) < 0 && errno == EINTR) {
+  }
+}
+
+/// Everything but the namespaces was in vain when this runs: the whole tree goes.
+[[noreturn]] void EndAll(Fence fence) {
+  if (HasPidNamespace(fence)) {
+    kill(-1, SIGKILL);  // in a PID namespace: all but us
+    while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
+    }
+  } else {
+    KillDescendants();
+  }
+  _exit(0);  // only now is the lock free
+}
+
+/// Puts the plan's descriptors in their places and closes all others, the supervisor's connections among
+/// them.
+void ArrangeDescriptors(const SandboxPlan& plan, int control) {
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  std::array<int, kFirstFree> wanted = {null,         plan.stdout_fd,     plan.stderr_fd, control,
+                                        plan.lock_fd, plan.structured_fd, plan.result_fd, plan.users};
+  std::fill(wanted.begin() + kFirstProcs, wanted.end(), -1);
+  std::copy_n(plan.procs_fds.begin(), std::min(plan.procs_fds.size(), kCgroupsMax),
+              wanted.begin() + kFirstProcs);
+  std::array<int, kFirstFree> moved{};
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const int source = wanted[i] >= 0 ? wanted[i] : null;
+    moved[i] = fcntl(source, F_DUPFD_CLOEXEC, kFirstFree + 1);
+  }
+  for (std::size_t i = 0; i < wanted.size(); ++i) dup3(moved[i], static_cast<int>(i), i > 2 ? O_CLOEXEC : 0);
+  close_range(kFirstFree, ~0U, 0);
+}
+
+bool WriteText(const char* path, const char* text) {
+  const int file = open(path, O_WRONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool written = write(file, text, std::strlen(text)) >= 0;
+  const int error = errno;
+  close(file);
+  errno = error;
+  return written;
+}
+
+bool MapUser(uid_t uid, gid_t gid) {
+  const auto map = [](unsigned id) { return std::to_string(id) + " " + std::to_string(id) + " 1"; };
+  return WriteText("/proc/self/setgroups", "deny") && WriteText("/proc/self/uid_map", map(uid).c_str()) &&
+         WriteText("/proc/self/gid_map", map(gid).c_str());
+}
+
+void FenceFailed(const char* step, int error) {
+  Report(InitReport::Kind::kFenceFailed, error, step);
+  _exit(0);
+}
+
+/// Waits until the supervisor has mapped the ids, and becomes root among them.
+void AwaitIds(Fence fence) {
+  char order = 0;
+  while (recv(kControl, &order, 1, 0) < 0 && errno == EINTR) {
+  }
+  if (order != kMappedOrder) EndAll(fence);
+  if (setresgid(0, 0, 0) != 0 || setresuid(0, 0, 0) != 0) FenceFailed("become root inside", errno);
+}
+
+bool LimitsNamespace(const SandboxPlan& plan) {
+  return HasPidNamespace(plan.fence) && CanLimitNamespace(plan.processes_max);
+}
+
+void SetUpFence(const SandboxPlan& plan, uid_t uid, gid_t gid) {
+  if (plan.fence == Fence::kNone) return;
+  if (HasUserNamespace(plan.fence)) {
+    if (plan.root_inside) AwaitIds(plan.fence);
+    if (!plan.root_inside && !MapUser(uid, gid)) FenceFailed("map the user", errno);
+  }
+  if (!plan.host_name.empty() && sethostname(plan.host_name.data(), plan.host_name.size()) != 0) {
+    FenceFailed("sethostname", errno);
+  }
+  if (LimitsNamespace(plan) && !LimitNamespace(plan.processes_max)) {
+    Report(InitReport::Kind::kProgramFailed, errno, "limit its processes");
+    _exit(0);
+  }
+  FileView view = plan.view;
+  view.proc = HasPidNamespace(plan.fence);
+  if (plan.users >= 0) view.users = kUsers;
+  if (const auto failure = SetUpFileView(view)) FenceFailed(failure->step, failure->error);
+  if (!plan.mounts) return;
+  if (const auto failure = plan.mounts()) FenceFailed(failure->step, failure->error);
+}
+
+void ResetSignals() {
+  for (int number = 1; number < NSIG; ++number) std::signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+/// The program's process, up to its exec. Failures go through the pipe.
+[[noreturn]] void RunProgram(const SandboxPlan& plan, char* const* argv, char* const* environment,
+                             int failed) {
+  const auto fail = [failed](const char* step) {
+    InitReport report{.kind = InitReport::Kind::kProgramFailed, .value = errno};
+    std::strncpy(report.step, step, sizeof(report.step) - 1);
+    [[maybe_unused]] const ssize_t told = write(failed, &report, sizeof(report));
+    _exit(127);
+  };
+  setsid();
+  ResetSignals();
+  umask(022);
+  for (std::size_t i = 0; i < std::min(plan.procs_fds.size(), kCgroupsMax); ++i) {
+    if (write(kFirstProcs + static_cast<int>(i), "0", 1) < 0) fail("join the cgroup");
+  }
+  if (plan.users >= 0) {
+    if (const char* step = BecomeRootIn(kUsers)) fail(step);
+  }
+  if (!plan.directory.empty() && chdir(plan.directory.c_str()) != 0) fail("enter the working directory");
+  // Not beside another limit: replicas whose programs become the same user would share it.
+  if (plan.processes_max > 0 && plan.procs_fds.empty() && !LimitsNamespace(plan))
+    LimitUser(plan.processes_max);
+  if (plan.structured_fd >= 0) dup2(kStructured, kStructuredLogFd);
+  if (plan.lock_fd >= 0) dup2(kLock, kLockFd);
+  if (plan.function) {
+    if (plan.result_fd >= 0) fcntl(kResult, F_DUPFD_CLOEXEC, kResultFd);
+    close(failed);
+    close_range(kControl, kFirstFree - 1, 0);
+    _exit(plan.function());
+  }
+  if (!plan.keeps_rights) {
+    if (const auto failure = Confine()) {
+      errno = failure->error;
+      fail(failure->step);
+    }
+  }
+  execve(argv[0], argv, environment);
+  fail("exec");
+  _exit(127);
+}
+
+/// Starts the program; returns its pid once it runs.
+pid_t StartProgram(const SandboxPlan& plan, char* const* argv, char* const* environment) {
+  std::array<int, 2> failed{};
+  if (pipe2(failed.data(), O_CLOEXEC) != 0) FenceFailed("pipe", errno);
+  const pid_t program = fork();
+  if (program < 0) FenceFailed("fork", errno);
+  if (program == 0) RunProgram(plan, argv, environment, failed[1]);
+  close(failed[1]);
+  InitReport failure;
+  const bool has_failed = read(failed[0], &failure, sizeof(failure)) == sizeof(failure);
+  close(failed[0]);
+  if (has_failed) {
+    Report(failure.kind, failure.value, failure.step);
+    EndAll(plan.fence);
+  }
+  return program;
+}
+
+/// Reaps what has ended; true when the program is among it.
+bool ReapAll(pid_t program, int& wait_status) {
+  bool ended = false;
+  int status = 0;
+  for (pid_t pid = 0; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (pid != program) continue;
+    wait_status = status;
+    ended = true;
+  }
+  return ended;
+}
+
+/// Takes one order; false when the supervisor is gone.
+bool TakeOrder(pid_t program, int stop_signal) {
+  char order = 0;
+  const ssize_t size = recv(kControl, &order, 1, MSG_DONTWAIT);
+  if (size == 0 || (size < 0 && errno != EAGAIN && errno != EINTR)) return false;
+  if (size == 1 && order == kTerminateOrder) kill(-program, stop_signal);
+  return true;
+}
+
+}  // namespace
+
+bool HasUserNamespace(Fence fence) noexcept {
+  return fence == Fence::kUserNamespaces || fence == Fence::kNoPidNamespace;
+}
+
+unsigned long FenceFlags(Fence fence) noexcept {
+  constexpr unsigned long kFiles = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC;
+  switch (fence) {
+    case Fence::kNamespaces: return kFiles | CLONE_NEWPID;
+    case Fence::kUserNamespaces: return kFiles | CLONE_NEWPID | CLONE_NEWUSER;
+    case Fence::kNoPidNamespace: return kFiles | CLONE_NEWUSER;
+    case Fence::kNone: return 0;
+  }
+  return 0;
+}
+
+void RunInit(const SandboxPlan& plan, const InitStart& start) {
+  prctl(PR_SET_NAME, "trainyard-init");
+  ArrangeDescriptors(plan, start.control);
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
+  sigset_t child_ended;
+  sigemptyset(&child_ended);
+  sigaddset(&child_ended, SIGCHLD);
+  const int signals = signalfd(-1, &child_ended, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (!HasPidNamespace(plan.fence)) prctl(PR_SET_CHILD_SUBREAPER, 1);
+  SetUpFence(plan, start.uid, start.gid);
+  const pid_t program = StartProgram(plan, start.argv, start.environment);
+  Report(InitReport::Kind::kRunning, 0);
+  int wait_status = 0;
+  for (;;) {
+    std::array<pollfd, 2> ready = {{{.fd = kControl, .events = POLLIN}, {.fd = signals, .events = POLLIN}}};
+    poll(ready.data(), ready.size(), -1);
+    signalfd_siginfo ignored;
+    while (read(signals, &ignored, sizeof(ignored)) > 0) {
+    }
+    if (ReapAll(program, wait_status)) {
+      Report(InitReport::Kind::kEnded, wait_status);
+      EndAll(plan.fence);
+    }
+    if (ready[0].revents != 0 && !TakeOrder(program, plan.stop_signal)) EndAll(plan.fence);
+  }
+}
+
+}  // namespace trainyard::replica

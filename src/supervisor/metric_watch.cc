@@ -1,0 +1,261 @@
+#include "supervisor/metric_watch.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <queue>
+#include <string_view>
+#include <utility>
+
+#include "measurement/report.h"
+#include "runtimes/oci_container.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr const char* kMetricName = "output.metrics";
+/// Read between two looks at the program's output.
+constexpr std::uint64_t kSliceBytes = std::uint64_t{8} << 20;
+/// A search is not worth more.
+constexpr int kRestMin = 20;
+
+/// A regular file below a folder that the program owns; pipes do not block and links are not followed.
+UniqueFd OpenBelow(int folder, const char* name) {
+  UniqueFd file(openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat status{};
+  if (file && (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))) file.Reset();
+  return file;
+}
+
+UniqueFd OpenFolder(const std::string& path) {
+  return UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+}
+
+/// Folder by folder: the program may put a link in place of any of them at any time.
+UniqueFd OpenFolderBelow(UniqueFd folder, std::string_view path) {
+  while (folder && !path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const std::string name(path.substr(0, end));
+    folder.Reset(openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return folder;
+}
+
+/// A folder that is to be searched. The order is by rank: a folder comes after those above it, and the
+/// thousand folders of a data set after deeper ones that have few beside them. By depth alone they would use
+/// up the entries that may be looked at, and logs/run/train would never be reached.
+struct Folder {
+  std::size_t rank = 0;  ///< the numbers of folders on each level of the way to it, summed
+  std::size_t root = 0;
+  std::string path;  ///< below the root; empty: the root
+  int depth = 0;
+  friend auto operator<=>(const Folder&, const Folder&) = default;
+};
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { closedir(directory); }
+};
+
+bool IsFolder(int folder, const dirent& entry) {
+  if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_DIR;
+  struct stat status{};  // some file systems do not say
+  return fstatat(folder, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
+}
+
+/// What one folder holds.
+struct Names {
+  std::size_t entries = 0;
+  bool all = true;  ///< nothing was left out
+  std::vector<std::string> folders;
+  std::vector<std::string> event_files;
+};
+
+Names NamesIn(UniqueFd folder, std::size_t entries_max) {
+  Names names;
+  const std::unique_ptr<DIR, CloseDirectory> directory(folder ? fdopendir(folder.get()) : nullptr);
+  if (!directory) return names;
+  const int opened = folder.Release();  // the directory's now
+  while (const dirent* entry = readdir(directory.get())) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    if (names.entries == entries_max) {
+      names.all = false;
+      break;
+    }
+    ++names.entries;
+    if (IsFolder(opened, *entry))
+      names.folders.emplace_back(name);
+    else if (measurement::IsEventFile(name))
+      names.event_files.emplace_back(name);
+  }
+  return names;
+}
+
+std::size_t ReadAt(int file, std::uint64_t offset, std::span<char> buffer) {
+  const ssize_t got = pread(file, buffer.data(), buffer.size(), static_cast<off_t>(offset));
+  return got > 0 ? static_cast<std::size_t>(got) : 0;
+}
+
+std::string CountedFiles(std::size_t count) {
+  if (count == 0) return "no event files";
+  return std::to_string(count) + (count == 1 ? " event file" : " event files");
+}
+
+}  // namespace
+
+MetricWatch::MetricWatch(std::string tag, AttemptDir dir, Time now, SearchLimits limits)
+    : tag_(std::move(tag)),
+      dir_(std::move(dir)),
+      limits_(limits),
+      roots_{{"working directory", dir_.Work()},
+             {"/tmp", dir_.Tmp()},
+             {"home directory", dir_.Home()},
+             {"", WritableLayer(dir_.Container())}},
+      next_(now + kSearchInterval),
+      file_(tag_),
+      summaries_(tag_) {
+  const std::string folder = dir_.Metrics();
+  if (mkdir(folder.c_str(), 0777) == 0) chmod(folder.c_str(), 0777);  // a container's user may be anybody
+  file_watch_.Reset(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  const auto events = IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW;
+  // Without it the search reads the file as well, only later.
+  if (file_watch_ && inotify_add_watch(file_watch_.get(), folder.c_str(), events) < 0) file_watch_.Reset();
+}
+
+void MetricWatch::OnReadable() {
+  std::array<char, 4096> events{};
+  while (read(file_watch_.get(), events.data(), events.size()) > 0) {
+  }
+  ReadMetricFile();
+}
+
+void MetricWatch::ReadMetricFile() {
+  const UniqueFd folder = OpenFolder(dir_.Metrics());
+  const UniqueFd file = folder ? OpenBelow(folder.get(), kMetricName) : UniqueFd();
+  if (!file) return;
+  file_seen_ = true;
+  struct stat status{};
+  if (fstat(file.get(), &status) != 0) return;
+  const std::size_t all = static_cast<std::size_t>(status.st_size);
+  std::string contents(std::min(all, kMetricFileBytesMax), '\0');
+  const std::size_t begin = all - contents.size();
+  std::size_t size = 0;
+  while (size < contents.size()) {
+    const std::size_t got = ReadAt(file.get(), begin + size, std::span(contents).subspan(size));
+    if (got == 0) break;
+    size += got;
+  }
+  contents.resize(size);
+  if (begin > 0) contents.erase(0, contents.find('\n'));  // the end of a line is not what the line said
+  changed_ = file_.Read(contents) || changed_;
+}
+
+void MetricWatch::Search() {
+  waiting_.clear();
+  searched_all_ = true;
+  std::priority_queue<Folder, std::vector<Folder>, std::greater<>> folders;
+  for (std::size_t root = 0; root < roots_.size(); ++root) folders.push({.root = root});
+  std::size_t left = limits_.entries;
+  while (!folders.empty() && left > 0) {
+    const Folder folder = folders.top();
+    folders.pop();
+    const Root& root = roots_[folder.root];
+    const std::string prefix = folder.path.empty() ? "" : folder.path + "/";
+    const Names names =
+        NamesIn(OpenFolderBelow(OpenFolder(root.path), folder.path), std::min(limits_.folder_entries, left));
+    left -= names.entries;
+    const bool too_deep = folder.depth >= limits_.depth && !names.folders.empty();
+    if (!names.all || too_deep) searched_all_ = false;
+    for (const std::string& name : names.event_files) waiting_.push_back({&root, prefix + name});
+    for (std::size_t i = 0; i < names.folders.size() && !too_deep; ++i) {
+      folders.push({.rank = folder.rank + names.folders.size(),
+                    .root = folder.root,
+                    .path = prefix + names.folders[i],
+                    .depth = folder.depth + 1});
+    }
+  }
+  searched_all_ = searched_all_ && folders.empty();
+  std::ranges::reverse(waiting_);  // the first found is the first read, should there be too many files
+}
+
+/// True: there is more.
+bool MetricWatch::ReadSome(const Found& found, std::uint64_t bytes_max) {
+  const std::size_t name = found.path.rfind('/') + 1;  // 0 without a folder
+  const UniqueFd folder =
+      OpenFolderBelow(OpenFolder(found.root->path), std::string_view(found.path).substr(0, name));
+  const UniqueFd file = folder ? OpenBelow(folder.get(), found.path.c_str() + name) : UniqueFd();
+  struct stat status{};
+  if (!file || fstat(file.get(), &status) != 0) return false;
+  const auto read_at = [this, &file](std::uint64_t offset, std::span<char> buffer) {
+    const std::size_t got = ReadAt(file.get(), offset, buffer);
+    changed_ = changed_ || got > 0;
+    return got;
+  };
+  const measurement::FileVersion now{.id = status.st_ino, .size = static_cast<std::uint64_t>(status.st_size)};
+  return summaries_.Read(found.root->shown, found.path, now, bytes_max, read_at);
+}
+
+void MetricWatch::Step(Time now) {
+  if (now < next_) return;
+  const Time began = std::chrono::steady_clock::now();
+  if (waiting_.empty()) {
+    ReadMetricFile();
+    Search();
+  }
+  for (std::uint64_t read = 0; read < kSliceBytes && !waiting_.empty(); read += kSliceBytes / 8) {
+    if (!ReadSome(waiting_.back(), kSliceBytes / 8)) waiting_.pop_back();
+  }
+  const auto took = std::chrono::ceil<milliseconds>(std::chrono::steady_clock::now() - began);
+  next_ = now + (waiting_.empty() ? std::max(kSearchInterval, took * kRestMin) : took);
+}
+
+void MetricWatch::ReadRest() {
+  ReadMetricFile();
+  Search();
+  while (!waiting_.empty()) {
+    if (!ReadSome(waiting_.back(), kSliceBytes)) waiting_.pop_back();
+  }
+}
+
+v1::MetricReport MetricWatch::Report() const {
+  v1::MetricReport own;
+  file_.curve().Print(own);
+  if (!own.measurements().empty()) own.set_place(std::string(measurement::kMetricFile));
+  own.add_places(std::string(measurement::kMetricFile) + (file_seen_ ? "" : " (not written)"));
+  own.mutable_seen_tags()->Add(file_.seen_tags().begin(), file_.seen_tags().end());
+  v1::MetricReport events = summaries_.Report();
+  events.add_places("its own folders (" + CountedFiles(summaries_.files()) +
+                    (searched_all_ ? ")" : ", but not everything was searched)"));
+  return measurement::Merge(std::move(own), events);
+}
+
+MetricWatch::Time MetricWatch::deadline() const noexcept { return changed_ ? std::min(next_, due_) : next_; }
+
+bool MetricWatch::TakeDue(Time now) {
+  if (!changed_ || now < due_) return false;
+  changed_ = false;
+  due_ = now + kReportInterval;
+  return true;
+}
+
+std::string MetricWatch::TakeWarning() {
+  const std::string spelling = summaries_.Spelling();
+  if (warned_ || spelling.empty() || !file_.curve().empty()) return {};
+  warned_ = true;
+  return measurement::SpellingWarning(tag_, spelling, summaries_.Report().place());
+}
+
+}  // namespace trainyard::replica

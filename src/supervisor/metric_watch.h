@@ -1,0 +1,94 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "async/unique_fd.h"
+#include "attempt/attempt_dir.h"
+#include "measurement/hypertune_file.h"
+#include "measurement/summaries.h"
+#include "trainyard/replica/v1/replica.pb.h"
+
+namespace trainyard::replica {
+
+/// How often a replica's own folders are searched for event files; seldom enough that searching takes at most
+/// a twentieth of the time. The metric file is read whenever it was written.
+inline constexpr std::chrono::milliseconds kSearchInterval{5'000};
+
+/// Reports are not sent more often.
+inline constexpr std::chrono::milliseconds kReportInterval{1'000};
+
+/// Of a metric file that is larger, the end is read: the newest reports are there.
+inline constexpr std::size_t kMetricFileBytesMax = std::size_t{4} << 20;
+
+/// How much is looked at in a search for event files, so that it ends whatever a program unpacks. What is
+/// beyond the limits is not found, and the report says that there is more.
+struct SearchLimits {
+  std::size_t folder_entries = 50'000;  ///< of one folder, so that a full one leaves some for the others
+  std::size_t entries = 300'000;        ///< of all folders together
+  int depth = 16;                       ///< folders inside each other, below one of the replica's own
+};
+
+/// What the program of a trial's master reports, by the files that it writes into the replica's own folders:
+/// the metric file of cloudml-hypertune, else TensorFlow's event files. Driven by its owner's poll loop;
+/// reads in slices. Links are not followed. One thread. Source: spec hyperparameter-tuning.md sections 5 and
+/// 6; docs/adr/0020-metrics.md.
+class MetricWatch {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// Before the program starts: makes the folder of the metric file.
+  MetricWatch(std::string tag, AttemptDir dir, Time now, SearchLimits limits = {});
+  MetricWatch(const MetricWatch&) = delete;
+  MetricWatch& operator=(const MetricWatch&) = delete;
+
+  /// inotify on the metric file; -1 where there is none. Poll it for input.
+  [[nodiscard]] int fd() const noexcept { return file_watch_.get(); }
+  void OnReadable();
+  /// When Step or TakeDue has something to do without any event.
+  [[nodiscard]] Time deadline() const noexcept;
+  void Step(Time now);
+  /// Everything that is there, now that nothing writes any more.
+  void ReadRest();
+
+  [[nodiscard]] v1::MetricReport Report() const;
+  /// Whether a report is to be sent now: something is new, and the last one is kReportInterval ago. To be
+  /// asked in every round, whether or not it can be sent.
+  [[nodiscard]] bool TakeDue(Time now);
+  /// A line for the log, once: the tag was found only with TensorFlow's suffix. Empty: nothing (new).
+  [[nodiscard]] std::string TakeWarning();
+
+ private:
+  /// A folder of the replica, as it is called in a report.
+  struct Root {
+    std::string shown;
+    std::string path;
+  };
+  struct Found {
+    const Root* root;
+    std::string path;  ///< below the root
+  };
+
+  void ReadMetricFile();
+  void Search();
+  bool ReadSome(const Found& file, std::uint64_t bytes_max);
+
+  std::string tag_;
+  AttemptDir dir_;
+  SearchLimits limits_;
+  std::vector<Root> roots_;
+  UniqueFd file_watch_;
+  Time next_;
+  measurement::HypertuneFile file_;
+  bool file_seen_ = false;
+  measurement::Summaries summaries_;
+  std::vector<Found> waiting_;  ///< found and not read yet; the last is next
+  bool searched_all_ = true;    ///< the last search met no limit
+  bool changed_ = false;
+  Time due_{};  ///< of the next report, if there is one
+  bool warned_ = false;
+};
+
+}  // namespace trainyard::replica

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "attempt/frame.h"
+#include "runtimes/program_source.h"
+#include "sandbox/cgroup.h"
+#include "sandbox/sandbox.h"
+
+namespace trainyard::replica {
+
+/// Bringing what a program runs in, in a sandbox of its own: it can be stopped at any point with all that it
+/// started. What it starts has the replica's limits: code of packages is among it. One thread.
+class Preparation {
+ public:
+  struct Observer {
+    virtual ~Observer() = default;
+    virtual void OnPreparationLine(bool is_error, std::string_view line) = 0;
+  };
+
+  /// Source, manifest and observer outlive the preparation.
+  [[nodiscard]] static Result<Preparation> Start(ProgramSource& source, const v1::Manifest& manifest,
+                                                 int lock_fd, Observer& observer);
+
+  /// Readable: OnReadable(). Both ends of the conversation: the lines, and the end.
+  [[nodiscard]] int fd() const noexcept { return pipe_.get(); }
+  /// Passes lines on to the observer. The outcome when the preparation has ended.
+  [[nodiscard]] std::optional<Status> OnReadable();
+
+ private:
+  Preparation(Cgroup cgroup, Sandbox sandbox, UniqueFd pipe, Observer& observer)
+      : cgroup_(std::move(cgroup)),
+        sandbox_(std::move(sandbox)),
+        pipe_(std::move(pipe)),
+        observer_(&observer) {}
+  void Take(std::string_view message);
+
+  Cgroup cgroup_;  // removed after the sandbox, which is in it
+  Sandbox sandbox_;
+  UniqueFd pipe_;
+  Observer* observer_;
+  FrameReader frames_;
+  std::optional<Status> outcome_;
+};
+
+}  // namespace trainyard::replica

@@ -1,0 +1,60 @@
+// The program of the tests: as `PROGRAM replica DIR` it is a supervisor whose environments come from the
+// test; otherwise it runs the tests. (Defining main here keeps gtest_main's out.)
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "runtimes/program_source.h"
+#include "supervisor/main.h"
+#include "supervisor/testing/test_image.h"
+
+namespace trainyard::replica {
+namespace {
+
+/// A runtime version is a folder of environments_dir with a "bin/python"; "slow" and the like have a
+/// "prepare" script that makes it: what it prints is logged, its exit status decides.
+class TestPrograms final : public ProgramSource {
+ public:
+  std::optional<Prepared> Find(const v1::Manifest& manifest) override {
+    if (manifest.program().has_container())
+      return ReadTestImage(manifest.places().images_dir(), manifest.program().container().digest());
+    const std::string python = RuntimeFolder(manifest) + "/bin/python";
+    if (!std::filesystem::exists(python)) return std::nullopt;
+    return environment::Environment{.python = python, .variables = {{"FROM_ENVIRONMENT", "yes"}}};
+  }
+
+  Status Prepare(const v1::Manifest& manifest, const PreparationHooks& hooks) override {
+    const std::string folder = RuntimeFolder(manifest);
+    for (const auto& package : manifest.program().packages()) {
+      hooks.info("Downloading the package: " + package.uri());
+      TY_RETURN_IF_ERROR(hooks.download(package.uri(), folder + "/package"));
+    }
+    const int status = std::system((folder + "/prepare").c_str());
+    if (status != 0)
+      return std::unexpected(FailedPrecondition("pip: No matching distribution found for nosuchpkg"));
+    hooks.error("WARNING: pip is old");
+    return {};
+  }
+
+ private:
+  static std::string RuntimeFolder(const v1::Manifest& manifest) {
+    return manifest.places().environments_dir() + "/" + manifest.program().runtime_version();
+  }
+};
+
+}  // namespace
+}  // namespace trainyard::replica
+
+int main(int argc, char** argv) {
+  using namespace trainyard::replica;
+  if (argc > 1 && std::string_view(argv[1]) == "replica") {
+    TestPrograms source;
+    return RunReplica(argc - 1, argv + 1, source);
+  }
+  testing::InitGoogleMock(&argc, argv);
+  return RUN_ALL_TESTS();
+}

@@ -1,0 +1,275 @@
+#include "supervisor/user_process.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "async/file.h"
+#include "runtimes/google_channels.h"
+#include "sandbox/descendants.h"
+#include "sandbox/hosts_file.h"
+#include "sandbox/process_limit.h"
+#include "sandbox/user_namespace.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+/// How much of its output a process can be ahead of us.
+constexpr int kPipeBytes = 256 << 10;
+constexpr std::size_t kReadBytes = 64 << 10;
+
+struct Pipes {
+  std::array<UniqueFd, kStreamCount> ours;
+  std::array<UniqueFd, kStreamCount> theirs;
+};
+
+Result<Pipes> OpenPipes() {
+  Pipes pipes;
+  for (std::size_t i = 0; i < kStreamCount; ++i) {
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
+    pipes.ours[i].Reset(ends[0]);
+    pipes.theirs[i].Reset(ends[1]);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    fcntl(ends[0], F_SETPIPE_SZ, kPipeBytes);  // best effort
+  }
+  return pipes;
+}
+
+Status WriteHosts(const ProgramStart& start) {
+  const auto machine = ReadFile("/etc/hosts");
+  TY_TRY(const UniqueFd file, OpenFile(start.dir.Hosts(), O_WRONLY | O_CREAT | O_TRUNC, 0644));
+  return WriteAll(file.get(), HostsFile(machine ? *machine : "127.0.0.1\tlocalhost\n", start.cluster,
+                                        start.manifest.google_front()));
+}
+
+Status MakeFolder(const std::string& path, mode_t mode) {
+  if (mkdir(path.c_str(), mode) != 0 && errno != EEXIST)
+    return std::unexpected(ErrnoError(errno, "mkdir " + path));
+  if (chmod(path.c_str(), mode) != 0) return std::unexpected(ErrnoError(errno, "chmod " + path));
+  return {};
+}
+
+std::string_view Missing(Fence fence) {
+  switch (fence) {
+    case Fence::kNamespaces: return "";
+    case Fence::kUserNamespaces: return "";
+    case Fence::kNoPidNamespace: return "the replica sees the processes of others";
+    case Fence::kNone:
+      return "the replica shares /tmp and processes with others, and hosts are named by address";
+  }
+  return "";
+}
+
+/// What a cgroup has to bound. The kernel's limit of a namespace has a least value, and root is held to none
+/// of users: then a cgroup is made for the processes alone.
+CgroupLimits CgroupLimitsOf(const v1::Manifest::Limits& limits) {
+  constexpr std::int64_t kFewPids = 301;
+  CgroupLimits wanted{limits.memory_bytes(), limits.cpus(), 0};
+  const bool needs_it = wanted.any() || geteuid() == 0 || limits.pids() < kFewPids;
+  if (needs_it && !CanLimitNamespace(limits.pids())) wanted.pids = limits.pids();
+  return wanted;
+}
+
+/// Root without a PID namespace is held to a limit by a cgroup only. (What cannot be had of a cgroup is said
+/// where it is made.)
+bool LimitsProcesses(const ProgramStart& start, const Cgroup& cgroup, Fence fence) {
+  const bool has_pid_namespace = fence == Fence::kNamespaces || fence == Fence::kUserNamespaces;
+  return start.manifest.limits().pids() == 0 || has_pid_namespace || geteuid() != 0 || !cgroup.path().empty();
+}
+
+/// None for a replica whose limits need none.
+Cgroup MakeLimits(const ProgramStart& start, std::vector<std::string>& degraded) {
+  const CgroupLimits wanted = CgroupLimitsOf(start.manifest.limits());
+  if (!wanted.any()) return {};
+  auto made = MakeReplicaCgroup(start.dir, start.manifest.attempt_id(), wanted, degraded);
+  if (made) return *std::move(made);
+  degraded.push_back("This machine gives the replica no memory cgroup (" + made.error().message + "): its " +
+                     (wanted.memory_bytes > 0 ? "memory limit is" : "limits are") + " not enforced.");
+  return {};
+}
+
+/// Nothing for a replica in the machine's own network.
+Result<std::optional<ReplicaNetwork>> MakeNetwork(const ProgramStart& start) {
+  const v1::Manifest& manifest = start.manifest;
+  if (manifest.network() != v1::Manifest::ISOLATED) return std::nullopt;
+  const auto url = manifest.environment().find("STORAGE_EMULATOR_HOST");
+  TY_TRY(const int port, PortOfUrl(url != manifest.environment().end() ? url->second : ""));
+  std::vector<ReplicaNetwork::Door> doors = {{.port = port, .socket = manifest.places().replica_socket()}};
+  if (manifest.has_google_front()) {
+    doors.push_back({.port = 443, .socket = manifest.google_front().tls_socket()});
+    doors.push_back({.port = 80, .socket = manifest.google_front().plain_socket()});
+  }
+  auto network = ReplicaNetwork::Create({.dir = start.dir,
+                                         .job_uid = manifest.job_uid(),
+                                         .address = manifest.address(),
+                                         .doors = std::move(doors),
+                                         .lock_fd = start.lock_fd});
+  if (network) return std::optional(std::move(*network));
+  return std::unexpected(FailedPrecondition("cannot make its network: " + network.error().message));
+}
+
+/// What is around every program, whatever it is.
+struct Surroundings {
+  Pipes pipes;
+  Cgroup cgroup;
+  std::optional<ReplicaNetwork> network;
+  UniqueFd users;  ///< a user namespace; none: the program runs as we do
+};
+
+/// Nothing for a program that runs as we do.
+Result<UniqueFd> MakeUsers(const ProgramStart& start) {
+  const v1::Manifest& manifest = start.manifest;
+  if (!manifest.has_users()) return UniqueFd();
+  if (manifest.program().has_container())
+    return std::unexpected(FailedPrecondition("containers cannot have users of their own (--job-users)"));
+  return MakeUserNamespace({manifest.users().first(), manifest.users().count()});
+}
+
+/// What is the program's alone belongs to its root: its folders, and its pipes as they have names in /proc.
+Status GiveAway(const ProgramStart& start, const Pipes& pipes) {
+  const v1::Manifest& manifest = start.manifest;
+  if (!manifest.has_users()) return {};
+  const uid_t root = manifest.users().first();
+  for (const std::string& folder : {start.dir.Work(), start.dir.Home(), start.dir.Tmp()}) {
+    if (lchown(folder.c_str(), root, root) != 0)
+      return std::unexpected(ErrnoError(errno, "give away " + folder));
+  }
+  for (const UniqueFd& pipe : pipes.theirs) {
+    if (fchown(pipe.get(), root, root) != 0) return std::unexpected(ErrnoError(errno, "give away a pipe"));
+  }
+  return {};
+}
+
+Result<SandboxPlan> PlanFor(Program& program, const ProgramStart& start, const Surroundings& around,
+                            Fence fence) {
+  TY_TRY(SandboxPlan plan, program.Plan(start, fence));
+  plan.fence = fence;
+  plan.host_name = start.manifest.host_name();
+  plan.processes_max = start.manifest.limits().pids();
+  plan.stdout_fd = around.pipes.theirs[std::to_underlying(Stream::kStdout)].get();
+  plan.stderr_fd = around.pipes.theirs[std::to_underlying(Stream::kStderr)].get();
+  plan.structured_fd = around.pipes.theirs[std::to_underlying(Stream::kStructured)].get();
+  plan.procs_fds = around.cgroup.ProcsFds();
+  plan.lock_fd = start.lock_fd;
+  plan.users = around.users.get();
+  return plan;
+}
+
+Result<Sandbox> StartNamed(const SandboxPlan& plan) {
+  Result<Sandbox> sandbox = Sandbox::Start(plan);
+  if (sandbox || sandbox.error().code == Code::kPermissionDenied || plan.argv.empty()) return sandbox;
+  Error error = std::move(sandbox).error();
+  error.message = plan.argv.front() + ": " + error.message;
+  return std::unexpected(std::move(error));
+}
+
+/// In a network of its own, or as a user of its own, a replica has all the other namespaces as well, or does
+/// not run.
+Result<Sandbox> StartInside(Program& program, const ProgramStart& start, const Surroundings& around) {
+  TY_TRY(const SandboxPlan plan, PlanFor(program, start, around, Fence::kNamespaces));
+  if (!around.network) return StartNamed(plan);
+  std::optional<Result<Sandbox>> started;
+  TY_RETURN_IF_ERROR(around.network->Inside([&] { started.emplace(StartNamed(plan)); }));
+  return *std::move(started);
+}
+
+/// Tries fence after fence; the program's weakest is the last. `fence`: the one that held.
+Result<Sandbox> StartFenced(Program& program, const ProgramStart& start, const Surroundings& around,
+                            Fence& fence, std::vector<std::string>& degraded) {
+  std::string reason = "it was asked for";
+  fence = start.best_fence;
+  if (fence == Fence::kNamespaces && geteuid() != 0) fence = Fence::kUserNamespaces;
+  for (;; fence = static_cast<Fence>(std::to_underlying(fence) + 1)) {
+    if (fence > program.WeakestFence()) {
+      return std::unexpected(FailedPrecondition(
+          "this machine does not allow the namespaces that a container needs (" + reason + ")"));
+    }
+    TY_TRY(const SandboxPlan plan, PlanFor(program, start, around, fence));
+    Result<Sandbox> sandbox = StartNamed(plan);
+    if (sandbox && !Missing(fence).empty()) {
+      degraded.push_back("This machine lacks some isolation (" + reason +
+                         "): " + std::string(Missing(fence)) + ".");
+    }
+    if (sandbox || sandbox.error().code != Code::kPermissionDenied || fence == Fence::kNone) return sandbox;
+    reason = sandbox.error().message;
+  }
+}
+
+}  // namespace
+
+Result<Cgroup> MakeReplicaCgroup(const AttemptDir& dir, const std::string& attempt_id,
+                                 const CgroupLimits& limits, std::vector<std::string>& unlimited) {
+  const std::string installation = InstallationName(dir.path.substr(0, dir.path.rfind('/')));
+  TY_TRY(Cgroup cgroup,
+         Cgroup::Create(installation + "-" + attempt_id + "-" + std::to_string(getpid()), limits, unlimited));
+  TY_TRY(const UniqueFd note, OpenFile(dir.Cgroup(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
+  TY_RETURN_IF_ERROR(WriteAll(note.get(), cgroup.Note()));
+  return cgroup;
+}
+
+Status UserProcess::MakeFolders(const AttemptDir& dir) {
+  TY_RETURN_IF_ERROR(MakeFolder(dir.Work(), 0755));
+  TY_RETURN_IF_ERROR(MakeFolder(dir.Home(), 0700));
+  return MakeFolder(dir.Tmp(), 01777);
+}
+
+Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& start,
+                                        std::vector<std::string>& degraded) {
+  TY_RETURN_IF_ERROR(MakeFolders(start.dir));
+  TY_RETURN_IF_ERROR(WriteHosts(start));
+  TY_TRY(Pipes pipes, OpenPipes());
+  Cgroup cgroup = MakeLimits(start, degraded);
+  TY_TRY(std::optional<ReplicaNetwork> network, MakeNetwork(start));
+  TY_TRY(UniqueFd users, MakeUsers(start));
+  TY_RETURN_IF_ERROR(GiveAway(start, pipes));
+  Surroundings around{std::move(pipes), std::move(cgroup), std::move(network), std::move(users)};
+  Fence fence = Fence::kNamespaces;
+  const bool needs_all = around.network || around.users;
+  TY_TRY(Sandbox sandbox, needs_all ? StartInside(program, start, around)
+                                    : StartFenced(program, start, around, fence, degraded));
+  if (!LimitsProcesses(start, around.cgroup, fence))
+    degraded.emplace_back("This machine does not limit the replica's number of processes.");
+  for (std::string& line : program.Lacks(start, fence)) degraded.push_back(std::move(line));
+  return UserProcess(std::move(around.cgroup), std::move(around.network), std::move(sandbox),
+                     std::move(around.pipes.ours));
+}
+
+Status UserProcess::CountMemory(const AttemptDir& dir, const std::string& attempt_id) {
+  std::vector<std::string> unlimited;
+  auto made = MakeReplicaCgroup(dir, attempt_id, {}, unlimited);
+  if (!made) return std::unexpected(std::move(made).error());
+  cgroup_ = std::move(*made);
+  // Twice: a process may be born between being looked for and its parent's joining.
+  for (int round = 0; round < 2; ++round) {
+    for (const pid_t pid : Descendants(getpid())) cgroup_.Join(pid);
+  }
+  return {};
+}
+
+int UserProcess::output_fd(Stream stream) const noexcept {
+  return outputs_[std::to_underlying(stream)].get();
+}
+
+bool UserProcess::ReadOutput(Stream stream, std::string& bytes) {
+  UniqueFd& output = outputs_[std::to_underlying(stream)];
+  bytes.resize(kReadBytes);
+  const ssize_t size = read(output.get(), bytes.data(), bytes.size());
+  bytes.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  if (size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR))) return true;
+  output.Reset();
+  return false;
+}
+
+bool UserProcess::output_ended() const noexcept {
+  return std::ranges::none_of(outputs_, [](const UniqueFd& output) { return static_cast<bool>(output); });
+}
+
+}  // namespace trainyard::replica

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "validation/validate.h"
+
+/// The rules that validate.cc puts in order, each with the signature of Rule::check. A rule may rely on those
+/// before it.
+namespace trainyard::jobs::rules {
+
+using ml::v1::Job;
+
+// rules_job.cc: the job itself
+Status JobIdForm(const Job& job, const ValidationContext& context);
+Status IsTrainingJob(const Job& job, const ValidationContext& context);
+Status Labels(const Job& job, const ValidationContext& context);
+
+// rules_machines.cc: tiers, machine types, accelerators, regions, disks
+Status TpuRoles(const Job& job, const ValidationContext& context);
+Status Replicas(const Job& job, const ValidationContext& context);
+Status MachineCategories(const Job& job, const ValidationContext& context);
+Status Accelerators(const Job& job, const ValidationContext& context);
+Status RegionKnown(const Job& job, const ValidationContext& context);
+Status RegionAccelerators(const Job& job, const ValidationContext& context);
+Status AcceleratorZone(const Job& job, const ValidationContext& context);
+Status Disks(const Job& job, const ValidationContext& context);
+
+// rules_tpu.cc
+Status TpuCluster(const Job& job, const ValidationContext& context);
+Status TpuAccelerator(const Job& job, const ValidationContext& context);
+Status TpuRuntime(const Job& job, const ValidationContext& context);
+Status TpuTfVersion(const Job& job, const ValidationContext& context);
+
+// rules_program.cc: what runs
+Status Image(const Job& job, const ValidationContext& context);
+Status RuntimeOrImage(const Job& job, const ValidationContext& context);
+Status ContainerFields(const Job& job, const ValidationContext& context);
+Status Arguments(const Job& job, const ValidationContext& context);
+Status Packages(const Job& job, const ValidationContext& context);
+Status Module(const Job& job, const ValidationContext& context);
+Status RuntimeVersion(const Job& job, const ValidationContext& context);
+Status JobDir(const Job& job, const ValidationContext& context);
+
+// rules_size.cc
+Status Size(const Job& job, const ValidationContext& context);
+
+// rules_settings.cc
+Status Scheduling(const Job& job, const ValidationContext& context);
+Status Network(const Job& job, const ValidationContext& context);
+Status ServiceAccount(const Job& job, const ValidationContext& context);
+Status EncryptionKey(const Job& job, const ValidationContext& context);
+
+// rules_tuning.cc
+Status TuningSpec(const Job& job, const ValidationContext& context);
+Status TuningParameters(const Job& job, const ValidationContext& context);
+
+// rules_installation.cc: valid, but can it be had here?
+Status Containers(const Job& job, const ValidationContext& context);
+Status Tuning(const Job& job, const ValidationContext& context);
+Status AcceleratorsHere(const Job& job, const ValidationContext& context);
+
+/// std::unexpected(InvalidArgument(...)).
+[[nodiscard]] std::unexpected<Error> Invalid(std::string_view field, std::string text);
+
+/// Whether the job has a cloud_tpu worker: BASIC_TPU, or CUSTOM with that worker type.
+[[nodiscard]] bool IsTpuJob(const ml::v1::TrainingInput& input);
+
+}  // namespace trainyard::jobs::rules

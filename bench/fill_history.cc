@@ -70,17 +70,20 @@ class Life {
 
   void Live() {
     Event admitted = Next();
-    replica::v1::Endpoint& endpoint = *admitted.mutable_admitted()->add_endpoints();
-    *endpoint.mutable_replica() = record_.replicas(0).id();
-    endpoint.set_host_name("cmle-training-master-0123456789-0");
-    endpoint.set_address("127.1.0.1");
-    endpoint.set_port(20000);
+    replica::v1::Grant& grant = *admitted.mutable_admitted()->mutable_grant();
+    grant.set_try_number(1);
+    grant.add_slots()->set_address("127.1.0.1");
+    grant.mutable_slots(0)->set_port(20000);
     Append(admitted);
     Event launched = Next();
     *launched.mutable_launched()->add_replicas() = record_.replicas(0).id();
     Append(launched);
     Event running = Next();
-    running.mutable_running();
+    replica::v1::Endpoint& endpoint = *running.mutable_running()->add_endpoints();
+    *endpoint.mutable_replica() = record_.replicas(0).id();
+    endpoint.set_host_name("cmle-training-master-0123456789-0");
+    endpoint.set_address("127.1.0.1");
+    endpoint.set_port(20000);
     Append(running);
     Event ended = Next();
     Event::ReplicaEnded& replica = *ended.mutable_replica_ended();

@@ -17,7 +17,8 @@
 #include "async/diagnostics.h"
 #include "async/system_clock.h"
 #include "control/job_service.h"
-#include "engine/fake/fake_engine.h"
+#include "engine/fake/fake_attempt_host.h"
+#include "engine/local/local_allocator.h
 #include "environment/catalogue.h"
 #include "logs/sqlite_log_store.h"
 #include "storage/buckets.h"
@@ -41,7 +42,7 @@ struct Options {
 /// are empty.
 class Stopwatch final : public engine::ReplicaLinkObserver {
  public:
-  Stopwatch(asio::io_context& loop, engine::FakeEngine& replicas, std::chrono::milliseconds second)
+  Stopwatch(asio::io_context& loop, engine::FakeAttemptHost& replicas, std::chrono::milliseconds second)
       : loop_(loop), replicas_(replicas), second_(second) {}
 
   control::JobService* server = nullptr;
@@ -49,7 +50,7 @@ class Stopwatch final : public engine::ReplicaLinkObserver {
 
   Status OnHello(std::shared_ptr<engine::ReplicaLink> link,
                  const engine::FromReplica::Hello& hello) override {
-    return server->OnHello(std::move(link), hello);
+    return server->gateway().OnHello(std::move(link), hello);
   }
   asio::awaitable<void> OnFrame(std::shared_ptr<engine::ReplicaLink> link, std::string attempt_id,
                                 engine::FromReplica frame) override {
@@ -62,10 +63,10 @@ class Stopwatch final : public engine::ReplicaLinkObserver {
       }
       asio::co_spawn(loop_, EndLater(attempt_id), asio::detached);
     }
-    return server->OnFrame(std::move(link), std::move(attempt_id), std::move(frame));
+    return server->gateway().OnFrame(std::move(link), std::move(attempt_id), std::move(frame));
   }
   void OnClosed(const engine::ReplicaLink* link, const std::string& attempt_id) override {
-    server->OnClosed(link, attempt_id);
+    server->gateway().OnClosed(link, attempt_id);
   }
 
  private:
@@ -82,7 +83,7 @@ class Stopwatch final : public engine::ReplicaLinkObserver {
   }
 
   asio::io_context& loop_;
-  engine::FakeEngine& replicas_;
+  engine::FakeAttemptHost& replicas_;
   std::chrono::milliseconds second_;
   std::deque<SteadyTime> ends_;
 };
@@ -150,15 +151,14 @@ int Run(const Options& options) {
   auto buckets = OrExit(storage::Buckets::Open(std::move(bucket_options), clock, files), "buckets");
   std::filesystem::create_directories(options.folder / "buckets/packages");
   std::ofstream(options.folder / "buckets/packages/trainer.tar.gz") << "a package";
-  engine::FakeEngine replicas(loop.get_executor());
+  engine::FakeAttemptHost replicas(loop.get_executor());
   replicas.SetScript([](const replica::v1::Manifest&) { return engine::FakeScript{.exit = std::nullopt}; });
   Stopwatch stopwatch(loop, replicas, options.second);
   replicas.Attach(stopwatch);
   const placement::Capacity capacity{
       .mode = placement::Capacity::Mode::kShare, .cpus = 1024, .memory_bytes = std::int64_t{1} << 45};
-  control::Admissions admissions(loop.get_executor(), capacity, control::IsPortFree);
-  const control::Settings settings{.attempts_dir = options.folder / "attempts",
-                                   .keys = control::Keys::Derive("secret")};
+  engine::LocalAllocator allocator(loop.get_executor(), {.capacity = capacity});
+  const control::Settings settings{.keys = control::Keys::Derive("secret")};
   const environment::Catalogue catalogue = OneRuntime();
   control::JobMaker maker(
       *buckets, catalogue, clock,
@@ -166,8 +166,8 @@ int Run(const Options& options) {
   control::JobService service({.loop = loop.get_executor(),
                                .journal = journal,
                                .logs = *logs,
-                               .engine = replicas,
-                               .admissions = admissions,
+                               .allocator = allocator,
+                               .host = replicas,
                                .clock = clock,
                                .settings = settings,
                                .buckets = buckets.get()},

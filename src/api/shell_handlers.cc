@@ -44,17 +44,16 @@ awaitable<Result<shell::TerminalSize>> SizeOf(const Request& request) {
   co_return size;
 }
 
-awaitable<Result<Response>> Open(control::JobService& jobs, const std::string& program, Request& request) {
+awaitable<Result<Response>> Open(control::JobService& jobs, Request& request) {
   wire::JobName name{request.Parameter("project"), request.Parameter("job")};
-  TY_CO_TRY(const std::string attempt_dir,
-            co_await jobs.ShellTarget(std::move(name), request.Parameter("task"),
-                                      std::string(request.Query("token"))));
+  TY_CO_TRY(engine::AttemptRef attempt, co_await jobs.ShellTarget(std::move(name), request.Parameter("task"),
+                                                                  std::string(request.Query("token"))));
   if (!WantsWebSocket(request)) co_return HowToOpen(request);
   const std::string key(request.headers.Get("Sec-WebSocket-Key"));
   if (request.headers.Get("Sec-WebSocket-Version") != kVersion || key.empty())
     co_return std::unexpected(InvalidArgument("", "The WebSocket handshake is not that of version 13."));
   TY_CO_TRY(const shell::TerminalSize size, co_await SizeOf(request));
-  TY_CO_TRY(shell::Terminal terminal, shell::OpenTerminal(program, attempt_dir, size));
+  TY_CO_TRY(shell::Terminal terminal, co_await jobs.OpenShell(std::move(attempt), size));
   auto opened = std::make_shared<shell::Terminal>(std::move(terminal));  // std::function copies its target
   Response response;
   response.headers.Set("Sec-WebSocket-Accept", shell::WebSocketAccept(key));
@@ -67,10 +66,9 @@ awaitable<Result<Response>> Open(control::JobService& jobs, const std::string& p
 
 }  // namespace
 
-void AddShellRoutes(http::Router& router, control::JobService& jobs, std::string program) {
-  auto path = std::make_shared<const std::string>(std::move(program));
+void AddShellRoutes(http::Router& router, control::JobService& jobs) {
   router.Add(http::Method::kGet, "/trainyard/v1/projects/{project}/jobs/{job}/replicas/{task}:shell",
-             [&jobs, path](Request& request) { return Open(jobs, *path, request); });
+             [&jobs](Request& request) { return Open(jobs, request); });
 }
 
 }  // namespace trainyard::api

@@ -1,7 +1,5 @@
 #include <gmock/gmock.h>
 
-#include <fstream>
-
 #include "control/manifest.h"
 #include "control/testing/world.h"
 
@@ -41,7 +39,7 @@ class AcceleratorsTest : public World {
   }
   v1::JobStatus Status(const std::string& job_id) { return Await(service_->Describe({"p", job_id})).value(); }
   std::vector<std::string> Gpus(const std::string& job_id) {
-    const auto gpus = Record(job_id).replicas(0).devices().gpus();
+    const auto gpus = Record(job_id).replicas(0).slot().devices().gpus();
     return {gpus.begin(), gpus.end()};
   }
   [[nodiscard]] bool WaitForReason(const std::string& job_id, const std::string& reason) {
@@ -66,12 +64,12 @@ TEST_F(AcceleratorsTest, GpusAreFreeWhenNothingOfTheJobIsLeft) {
   ASSERT_TRUE(WaitForReason("second", "Waiting for 4 NVIDIA_TESLA_T4: 4 of 4 are in use by first."));
   EXPECT_EQ(Status("second").waiting().job_position(), 1);
   EXPECT_EQ(Get("second").job_position(), 1);
-  engine_->remove_error = FailedPrecondition("it is alive");
+  host_->forget_error = FailedPrecondition("it is alive");
   ASSERT_TRUE(Cancel("first"));
   ASSERT_TRUE(RunUntil([this] { return Record("first").job().has_end_time(); }));
-  ASSERT_TRUE(RunUntil([this] { return engine_->removals_refused > 2; }));
+  ASSERT_TRUE(RunUntil([this] { return host_->forgets_refused > 2; }));
   EXPECT_EQ(Get("second").state(), Job::QUEUED) << "first has ended, and something of it still lives";
-  engine_->remove_error.reset();
+  host_->forget_error.reset();
   ASSERT_TRUE(WaitForState("second", Job::RUNNING));
   EXPECT_THAT(Gpus("second"), ElementsAre("0", "1", "2", "3"));
 }
@@ -88,21 +86,17 @@ TEST_F(AcceleratorsTest, ANewServerKnowsWhoHasWhat) {
   EXPECT_TRUE(WaitForReason("third", "in use by first, second"));
 }
 
-TEST_F(AcceleratorsTest, AnOrphanOfAFormerServerKeepsItsGpusUntilItIsGone) {
+TEST_F(AcceleratorsTest, AnOrphanOfAPreviousServerKeepsItsGpusUntilItIsGone) {
   KillServer();
-  Manifest manifest = BareManifest(settings_, "77-master-replica-0-1");
-  manifest.set_job_id("ghost");
-  manifest.mutable_devices()->add_gpus("0");
-  std::filesystem::create_directories(manifest.places().attempt_dir());
-  std::ofstream file(manifest.places().attempt_dir() + "/manifest.pb");
-  ASSERT_TRUE(manifest.SerializeToOstream(&file));
-  file.close();
-  engine_->strangers["77-master-replica-0-1"] = engine::Liveness::kAlive;
+  const engine::AttemptRef ghost{.id = "77-master-replica-0-1"};
+  engine::AttemptHost::Holding holding{.job_id = "ghost", .devices = {}};
+  holding.devices.add_gpus("0");
+  replicas_->Leave(ghost, engine::AttemptState::kAlive, holding);
   StartServer();
   ASSERT_TRUE(Create(Asking("j", 4)));
   ASSERT_TRUE(WaitForReason("j", "1 of 4 are in use by ghost."));
-  engine_->strangers["77-master-replica-0-1"] = engine::Liveness::kEnded;
-  engine_->SayGone("77-master-replica-0-1");
+  replicas_->Leave(ghost, engine::AttemptState::kEnded, holding);
+  host_->SayGone(ghost.id);
   EXPECT_TRUE(WaitForState("j", Job::RUNNING));
 }
 

@@ -14,14 +14,14 @@ namespace {
 /// What an ended attempt left may be unreadable for a moment (no descriptors, no memory).
 constexpr int kCollectTriesMax = 5;
 
-boost::asio::awaitable<Result<engine::Engine::Remains>> Collect(const Collaborators& outside,
-                                                                replica::v1::Manifest manifest,
-                                                                logs::LogSource log) {
+boost::asio::awaitable<Result<engine::AttemptHost::Remains>> Collect(const Collaborators& outside,
+                                                                     engine::AttemptRef attempt,
+                                                                     logs::LogSource log) {
   const std::string& source = log.source;
   for (int tries = 1;; ++tries) {
     Result<std::int64_t> next_line = co_await outside.logs.NextLine(log.job_uid, source);
-    Result<engine::Engine::Remains> remains = std::unexpected(Unavailable(""));
-    if (next_line) remains = co_await outside.engine.Collect(manifest, *next_line);
+    Result<engine::AttemptHost::Remains> remains = std::unexpected(Unavailable(""));
+    if (next_line) remains = co_await outside.host.Collect(attempt, *next_line);
     if (remains) co_return remains;
     bool again = !next_line || remains.error().code == Code::kFailedPrecondition || tries < kCollectTriesMax;
     Diagnose(DiagnosticLevel::kWarning,
@@ -33,36 +33,39 @@ boost::asio::awaitable<Result<engine::Engine::Remains>> Collect(const Collaborat
 
 }  // namespace
 
-boost::asio::awaitable<bool> MakeSureItIsDead(const Collaborators& outside, replica::v1::Manifest manifest) {
+boost::asio::awaitable<bool> MakeSureItIsDead(const Collaborators& outside, engine::AttemptRef attempt) {
   bool was_alive = false;
   for (;;) {
-    Result<engine::Liveness> liveness = co_await outside.engine.Inspect(manifest);
-    if (liveness && *liveness != engine::Liveness::kAlive) co_return was_alive;
+    const engine::Inspection found = co_await outside.host.Inspect(attempt);
+    const bool known = found.state != engine::AttemptState::kUnknown;
+    const bool alive =
+        found.state == engine::AttemptState::kAlive || found.state == engine::AttemptState::kPending;
+    if (known && !alive) co_return was_alive;
     Status killed;
-    if (liveness) killed = co_await outside.engine.Kill(manifest);
-    if (liveness && killed) co_return true;
-    was_alive = was_alive || liveness;
-    Diagnose(DiagnosticLevel::kError, manifest.attempt_id() + " may live and cannot be ended: " +
-                                          (liveness ? killed.error() : liveness.error()).message);
+    if (known) killed = co_await outside.host.Kill(attempt);
+    if (known && killed) co_return true;
+    was_alive = was_alive || known;
+    Diagnose(DiagnosticLevel::kError,
+             attempt.id + " may live and cannot be ended: " + (known ? killed.error().message : found.why));
     co_await Pause(outside.settings.retry_pause);
   }
 }
 
-boost::asio::awaitable<replica::v1::ExitRecord> CollectRemains(const Collaborators& outside,
-                                                               replica::v1::Manifest manifest,
-                                                               logs::LogSource source) {
-  Result<engine::Engine::Remains> remains = co_await Collect(outside, std::move(manifest), source);
-  replica::v1::ExitRecord exit;
-  if (remains) {
-    for (replica::v1::LogChunk& chunk : remains->chunks)
+boost::asio::awaitable<engine::AttemptHost::Remains> CollectRemains(const Collaborators& outside,
+                                                                    engine::AttemptRef attempt,
+                                                                    logs::LogSource source) {
+  Result<engine::AttemptHost::Remains> collected = co_await Collect(outside, std::move(attempt), source);
+  engine::AttemptHost::Remains remains;
+  if (collected) {
+    remains = *std::move(collected);
+    for (replica::v1::LogChunk& chunk : std::exchange(remains.chunks, {}))
       co_await StoreLinesAtLast(outside.logs, source, std::move(chunk), outside.settings.retry_pause);
-    exit = std::move(remains->exit);
   } else {
-    exit.set_cause(replica::v1::ExitRecord::LOST);
-    exit.set_message("What the supervisor left cannot be read: " + remains.error().message);
+    remains.exit.set_cause(replica::v1::ExitRecord::LOST);
+    remains.exit.set_message("What the supervisor left cannot be read: " + collected.error().message);
   }
-  if (!exit.has_end_time()) *exit.mutable_end_time() = wire::ToProto(outside.clock.Now());
-  co_return exit;
+  if (!remains.exit.has_end_time()) *remains.exit.mutable_end_time() = wire::ToProto(outside.clock.Now());
+  co_return remains;
 }
 
 }  // namespace trainyard::control

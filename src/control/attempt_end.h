@@ -12,13 +12,14 @@ namespace trainyard::control {
 
 /// After a start that failed: a supervisor that runs all the same must not meet the next attempt. Returns
 /// when nothing of it lives, however long that takes; true if it did live.
-boost::asio::awaitable<bool> MakeSureItIsDead(const Collaborators& outside, replica::v1::Manifest manifest);
+boost::asio::awaitable<bool> MakeSureItIsDead(const Collaborators& outside, engine::AttemptRef attempt);
 
 /// A supervisor that ended without being dismissed left its last lines and its exit record on disk, if it
-/// could: stores the lines from the first one on that is not stored, and returns the record. An attempt that
-/// lives after all is waited for. Cause LOST when there is no record or it cannot be read. end_time is set.
-boost::asio::awaitable<replica::v1::ExitRecord> CollectRemains(const Collaborators& outside,
-                                                               replica::v1::Manifest manifest,
-                                                               logs::LogSource source);
+/// could: stores the lines from the first one on that is not stored, and returns the rest. An attempt that
+/// lives after all is waited for. Cause LOST when there is no record or it cannot be read. end_time of the
+/// exit is set; the chunks are stored and gone.
+boost::asio::awaitable<engine::AttemptHost::Remains> CollectRemains(const Collaborators& outside,
+                                                                    engine::AttemptRef attempt,
+                                                                    logs::LogSource source);
 
 }  // namespace trainyard::control

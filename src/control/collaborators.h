@@ -3,9 +3,9 @@
 #include <boost/asio/any_io_executor.hpp>
 
 #include "base/clock.h"
-#include "control/admissions.h"
 #include "control/settings.h"
-#include "engine/engine.h"
+#include "engine/allocator.h"
+#include "engine/attempt_host.h"
 #include "logs/log_store.h"
 #include "store/journal.h"
 
@@ -24,8 +24,8 @@ struct Collaborators {
   boost::asio::any_io_executor loop;
   store::Journal& journal;
   logs::LogStore& logs;
-  engine::Engine& engine;
-  Admissions& admissions;
+  engine::Allocator& allocator;
+  engine::AttemptHost& host;
   const Clock& clock;
   const Settings& settings;
   storage::Buckets* buckets = nullptr;     ///< null: there are no trials

@@ -5,7 +5,7 @@
 #include "cluster/accelerator_field.h"
 #include "cluster/machine_type.h"
 #include "cluster/project_number.h"
-#include "control/admissions.h"
+#include "control/manifest.h"
 #include "jobs/prepare.h"
 #include "jobs/trial.h"
 #include "wire/resource_name.h"

@@ -2,11 +2,11 @@
 
 #include "async/diagnostics.h"
 #include "base/check.h"
-#include "base/overloaded.h"
+#include "cluster/attempt_id.h"
 #include "cluster/task_name.h"
 #include "control/attempt_end.h"
+#include "control/dismissal.h"
 #include "control/pause.h"
-#include "control/send_away.h"
 #include "control/service_log.h"
 #include "diagnosis/classify.h"
 #include "metrics/usage_history.h"
@@ -20,6 +20,14 @@ using ml::v1::Job;
 
 /// How long an end waits for lines about the job's waiting.
 constexpr std::chrono::milliseconds kFlushWaitMax{200};
+
+/// As the allocator gave it.
+engine::Grant GrantOf(const v1::JobRecord& job) {
+  engine::Grant grant;
+  grant.set_try_number(job.try_number());
+  for (const v1::ReplicaRecord& replica : job.replicas()) *grant.add_slots() = replica.slot();
+  return grant;
+}
 
 bool IsTerminal(const v1::JobRecord& job) { return job.job().has_end_time(); }
 
@@ -49,20 +57,23 @@ JobRunner::JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t ser
   });
 }
 
-JobRunner::~JobRunner() { outside_.admissions.Withdraw(job_.uid()); }
+JobRunner::~JobRunner() { outside_.allocator.Detach(Reservation(seen_.asked_try)); }
 
 void JobRunner::Start(std::function<void()> on_done) { Begin(std::move(on_done)); }
 
-void JobRunner::TakeOver(const std::vector<AttemptName>& folders, std::function<void()> on_done) {
+void JobRunner::TakeOver(const std::vector<engine::AttemptRef>& attempts, std::function<void()> on_done) {
   for (int replica = 0; replica < job_.replicas_size(); ++replica) {
     int attempt = job_.replicas(replica).attempt();
     if (attempt == 0 || !IsOpen(replica, attempt)) continue;
-    seen_.replicas[static_cast<std::size_t>(replica)].started = true;  // until it is known to be absent
-    leftovers_[{replica, attempt}];
+    Seen(replica).started = true;  // until it is known to be absent
+    leftovers_[{replica, attempt}].attempt = AttemptRefOf(job_, replica, attempt);
   }
-  for (const AttemptName& folder : folders) {
-    int replica = FindReplica(folder.task_name);
-    if (replica >= 0) leftovers_.try_emplace({replica, folder.attempt}, Leftover{.recorded = true});
+  for (const engine::AttemptRef& attempt : attempts) {
+    const std::optional<cluster::AttemptName> name = cluster::ParseAttemptId(attempt.id);
+    const int replica = name ? FindReplica(name->task_name) : -1;
+    if (replica < 0) continue;
+    auto [leftover, is_new] = leftovers_.try_emplace({replica, name->attempt}, Leftover{.recorded = true});
+    leftover->second.attempt = attempt;
   }
   std::vector<AttemptKey> keys;
   for (const auto& [key, leftover] : leftovers_) keys.push_back(key);
@@ -70,25 +81,39 @@ void JobRunner::TakeOver(const std::vector<AttemptName>& folders, std::function<
   Begin(std::move(on_done));
 }
 
+/// The room that the job has on record is asked for in the turn of the call: before anybody else gets it.
 void JobRunner::Begin(std::function<void()> on_done) {
-  if (job_.job().state() == Job::QUEUED) {
-    auto on_admitted = [this](v1::Event::Admitted admission) {
-      seen_.admission = std::move(admission);
-      wake_.Set();
-    };
-    outside_.admissions.Enqueue(job_, on_admitted, [this] { wake_.Set(); });
-  } else {
-    outside_.admissions.Occupy(job_);
-  }
+  if (job_.reserved()) Reserve(job_.try_number(), GrantOf(job_));
   tasks_.Spawn(history_.WriteLines());
   tasks_.Spawn(wait_log_.Run());
   if (trial_) tasks_.Spawn(trial_->Run());
   tasks_.Spawn(Run(std::move(on_done)));
 }
 
+engine::ReservationKey JobRunner::Reservation(int try_number) const {
+  return {.job_uid = job_.uid(), .try_number = try_number};
+}
+
+void JobRunner::Reserve(int try_number, std::optional<engine::Grant> granted) {
+  seen_.asked_try = try_number;
+  auto on_grant = [this](engine::Grant grant) {
+    seen_.grant = std::move(grant);
+    wake_.Set();
+  };
+  auto on_revoked = [this, try_number](std::string reason) {
+    seen_.revoked.emplace().set_try_number(try_number);
+    seen_.revoked->set_reason(std::move(reason));
+    wake_.Set();
+  };
+  auto answer = outside_.allocator.Reserve(
+      {.key = Reservation(try_number), .gang = GangOf(job_), .granted = std::move(granted)},
+      {.on_grant = on_grant, .on_wait = [this] { wake_.Set(); }, .on_revoked = on_revoked});
+  if (auto* grant = std::get_if<engine::Grant>(&answer)) on_grant(std::move(*grant));
+}
+
 boost::asio::awaitable<void> JobRunner::Run(std::function<void()> on_done) {
   co_await Live();
-  outside_.admissions.FreeDevices(Admissions::JobHolder(job_.uid()));  // the proof: no attempt is left over
+  outside_.allocator.ReleaseDevices(Reservation(seen_.asked_try));  // the proof: no attempt is left over
   on_done();
 }
 
@@ -97,26 +122,28 @@ boost::asio::awaitable<void> JobRunner::Finish() {
   co_await tasks_.Join();
 }
 
-/// Finds out what became of an attempt that a former server launched.
+/// Finds out what became of an attempt that a previous server launched.
 boost::asio::awaitable<void> JobRunner::Adopt(int replica, int attempt) {
-  replica::v1::Manifest manifest = ManifestOf(replica, attempt);
-  Result<engine::Liveness> liveness = co_await outside_.engine.Inspect(manifest);
-  while (!liveness) {  // not knowing is no reason to start it again
-    Diagnose(DiagnosticLevel::kError, manifest.attempt_id() + ": " + liveness.error().message);
+  const engine::AttemptRef ref = RefOf(replica, attempt);
+  engine::Inspection found = co_await outside_.host.Inspect(ref);
+  while (found.state == engine::AttemptState::kUnknown) {  // not knowing is no reason to start it again
+    Diagnose(DiagnosticLevel::kError, ref.id + ": " + found.why);
     co_await Pause(retry_pause());
-    liveness = co_await outside_.engine.Inspect(manifest);
+    found = co_await outside_.host.Inspect(ref);
   }
   auto leftover = leftovers_.find({replica, attempt});
   if (leftover == leftovers_.end() || leftover->second.gone) co_return;  // OnGone was faster
-  switch (*liveness) {
-    case engine::Liveness::kAlive: co_return;  // its supervisor says Hello, its end is OnGone
-    case engine::Liveness::kEnded:
-    case engine::Liveness::kLost: OnGone(replica, attempt); co_return;
-    case engine::Liveness::kAbsent:  // launched, never started: the rules start it
+  switch (found.state) {
+    case engine::AttemptState::kPending:
+    case engine::AttemptState::kAlive: co_return;  // its supervisor says Hello, its end is OnGone
+    case engine::AttemptState::kEnded:
+    case engine::AttemptState::kLost: OnGone(replica, attempt); co_return;
+    case engine::AttemptState::kAbsent:  // launched, never started: the rules start it
       leftovers_.erase(leftover);
-      if (IsOpen(replica, attempt)) seen_.replicas[static_cast<std::size_t>(replica)].started = false;
+      if (IsOpen(replica, attempt)) Seen(replica).started = false;
       wake_.Set();
       co_return;
+    case engine::AttemptState::kUnknown: co_return;
   }
 }
 
@@ -148,47 +175,42 @@ boost::asio::awaitable<void> JobRunner::Live() {
 boost::asio::awaitable<bool> JobRunner::PerformAll(std::vector<jobs::Action> actions) {
   bool performed = false;
   for (jobs::Action& action : actions) {
-    if (auto* start = std::get_if<jobs::StartReplica>(&action)) {
-      co_await Perform(*start);
-    } else if (auto* open = std::get_if<jobs::OpenBarrier>(&action)) {
-      Perform(*open);
-    } else if (auto* stop = std::get_if<jobs::StopReplica>(&action)) {
-      Perform(*stop);
-    } else if (std::holds_alternative<jobs::MeasureTrial>(action)) {
-      co_await MeasureTrial();
-    } else if (auto* append = std::get_if<jobs::AppendEvent>(&action)) {
-      if (append->event.has_ended()) co_await wait_log_.Flush(kFlushWaitMax);
-      Status recorded = co_await history_.Record(append->event);
-      if (!recorded) {
-        Diagnose(
-            DiagnosticLevel::kWarning,
-            "job " + job_.job().job_id() + " cannot be recorded, trying again: " + recorded.error().message);
-        co_await Pause(retry_pause());
-      }
-    } else {
-      continue;  // WakeAt
-    }
-    performed = true;
+    performed = performed || !std::holds_alternative<jobs::WakeAt>(action);
+    auto perform = [this](auto&& one) { return Perform(std::forward<decltype(one)>(one)); };
+    co_await std::visit(perform, std::move(action));
   }
   co_return performed;
+}
+
+boost::asio::awaitable<void> JobRunner::Perform(jobs::AppendEvent action) {
+  if (action.event.has_ended()) co_await wait_log_.Flush(kFlushWaitMax);
+  const Status recorded = co_await history_.Record(std::move(action.event));
+  if (recorded) co_return;
+  Diagnose(DiagnosticLevel::kWarning,
+           "job " + job_.job().job_id() + " cannot be recorded, trying again: " + recorded.error().message);
+  co_await Pause(retry_pause());
+}
+
+boost::asio::awaitable<void> JobRunner::Perform(jobs::ReserveRoom action) {
+  Reserve(action.try_number, std::nullopt);
+  co_return;
 }
 
 boost::asio::awaitable<void> JobRunner::Perform(jobs::StartReplica action) {
   int replica = action.replica;
   int attempt = job_.replicas(replica).attempt();
-  jobs::ReplicaObservation& seen = seen_.replicas[static_cast<std::size_t>(replica)];
-  seen.started = true;
-  leftovers_[{replica, attempt}];
-  replica::v1::Manifest manifest = ManifestOf(replica, attempt);
-  Status started = co_await outside_.engine.Start(manifest);
+  Seen(replica).started = true;
+  const engine::AttemptRef ref = AttemptRefOf(job_, replica, attempt);
+  leftovers_[{replica, attempt}].attempt = ref;
+  replica::v1::Manifest manifest = MakeManifest(outside_.settings, job_, replica, attempt);
+  Status started = co_await outside_.host.Start(std::move(manifest), job_.replicas(replica).slot());
   if (started) co_return;
-  Diagnose(DiagnosticLevel::kWarning,
-           manifest.attempt_id() + " cannot be started: " + started.error().message);
+  Diagnose(DiagnosticLevel::kWarning, ref.id + " cannot be started: " + started.error().message);
   leftovers_[{replica, attempt}].gone = true;
-  bool was_alive = co_await MakeSureItIsDead(outside_, manifest);
-  if (MayPass(started.error()) && !was_alive && co_await outside_.engine.Remove(manifest)) {
+  bool was_alive = co_await MakeSureItIsDead(outside_, ref);
+  if (MayPass(started.error()) && !was_alive && co_await outside_.host.Forget(ref)) {
     leftovers_.erase({replica, attempt});
-    seen.started = false;  // nothing of it is there: the same attempt is started again
+    Seen(replica).started = false;  // nothing of it is there: the same attempt is started again
     co_await Pause(retry_pause());
     co_return;
   }
@@ -199,33 +221,37 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::StartReplica action) {
   SetExit(replica, attempt, std::move(exit));
 }
 
-void JobRunner::Perform(const jobs::OpenBarrier& action) {
-  auto index = static_cast<std::size_t>(action.replica);
-  seen_.replicas[index].cluster_sent = true;  // one that is not connected now gets it when it says Hello
-  if (!links_[index]) return;
+boost::asio::awaitable<void> JobRunner::Perform(jobs::OpenBarrier action) {
+  Seen(action.replica).cluster_sent = true;  // one that is not connected now gets it when it says Hello
+  const auto& link = links_[static_cast<std::size_t>(action.replica)];
+  if (!link) co_return;
   engine::ToReplica frame;
-  *frame.mutable_cluster() = MakeCluster(job_);
-  links_[index]->Send(std::move(frame));
+  *frame.mutable_cluster() = MakeCluster(job_, seen_);
+  link->Send(std::move(frame));
 }
 
-void JobRunner::Perform(const jobs::StopReplica& action) {
-  auto index = static_cast<std::size_t>(action.replica);
-  jobs::ReplicaObservation& seen = seen_.replicas[index];
+boost::asio::awaitable<void> JobRunner::Perform(jobs::StopReplica action) {
+  jobs::ReplicaObservation& seen = Seen(action.replica);
   seen.stop_sent = true;  // a supervisor that is not connected now is told when it says Hello
   if (action.kill) seen.kill_sent = true;
   // The safety net of the rules is below the supervisor's own: it counts from the end of the grace period.
   if (!seen.stop_time) seen.stop_time = outside_.clock.Now() + outside_.settings.stop_grace;
   if (action.kill) tasks_.Spawn(KillAttempt(action.replica, job_.replicas(action.replica).attempt()));
-  if (!links_[index]) return;
+  const auto& link = links_[static_cast<std::size_t>(action.replica)];
+  if (!link) co_return;
   engine::ToReplica frame;
   frame.mutable_stop()->set_reason(action.reason);
   frame.mutable_stop()->set_kill(action.kill);
   frame.mutable_stop()->set_maintenance(action.maintenance);
-  frame.mutable_stop()->set_early(action.early);
-  links_[index]->Send(std::move(frame));
+  link->Send(std::move(frame));
 }
 
-boost::asio::awaitable<void> JobRunner::MeasureTrial() { seen_.measured = co_await trial_->Finish(); }
+boost::asio::awaitable<void> JobRunner::Perform(jobs::MeasureTrial) {
+  seen_.measured = co_await trial_->Finish();
+}
+
+/// Live sleeps until then.
+boost::asio::awaitable<void> JobRunner::Perform(jobs::WakeAt) { co_return; }
 
 /// The program of the master is the one that reports. Source: spec hyperparameter-tuning.md section 5.
 void JobRunner::TakeReport(int replica, replica::v1::MetricReport report) {
@@ -242,7 +268,7 @@ boost::asio::awaitable<void> JobRunner::KillAttempt(int replica, int attempt) {
   for (;;) {
     auto leftover = leftovers_.find({replica, attempt});
     if (leftover == leftovers_.end() || leftover->second.gone || !IsOpen(replica, attempt)) co_return;
-    Status killed = co_await outside_.engine.Kill(ManifestOf(replica, attempt));
+    Status killed = co_await outside_.host.Kill(RefOf(replica, attempt));
     if (killed) {
       OnGone(replica, attempt);
       co_return;
@@ -258,7 +284,7 @@ void JobRunner::AfterEvent(const v1::Event& event) {
     for (const replica::v1::ReplicaId& id : event.launched().replicas()) {
       int replica = FindReplica(cluster::TaskName(id));
       TY_CHECK(replica >= 0);
-      seen_.replicas[static_cast<std::size_t>(replica)] = {};
+      Seen(replica) = {};
       links_[static_cast<std::size_t>(replica)] = nullptr;
     }
   } else if (event.has_replica_ended()) {
@@ -268,7 +294,7 @@ void JobRunner::AfterEvent(const v1::Event& event) {
     if (const auto& link = links_[static_cast<std::size_t>(replica)]) Dismiss(*link);
     SweepLeftover(key);
   } else if (event.has_ended()) {
-    outside_.admissions.Leave(job_.uid());
+    outside_.allocator.Release(Reservation(seen_.asked_try));
     Diagnose(job_.has_trial() ? DiagnosticLevel::kDebug : DiagnosticLevel::kInfo,
              "job " + job_.job().job_id() + (job_.has_trial() ? "/" + job_.trial().trial_id() : "") + " is " +
                  Job::State_Name(job_.job().state()) +
@@ -279,7 +305,7 @@ void JobRunner::AfterEvent(const v1::Event& event) {
 
 void JobRunner::OnHello(std::shared_ptr<engine::ReplicaLink> link, int replica, int attempt,
                         replica::v1::Phase phase) {
-  if (!IsOpen(replica, attempt)) return SendAway(*link, phase);
+  if (!IsOpen(replica, attempt)) return DismissOrphan(*link, phase);
   auto index = static_cast<std::size_t>(replica);
   jobs::ReplicaObservation& seen = seen_.replicas[index];
   seen.started = true;
@@ -290,10 +316,11 @@ void JobRunner::OnHello(std::shared_ptr<engine::ReplicaLink> link, int replica, 
 }
 
 void JobRunner::OnFrame(engine::ReplicaLink& link, int replica, int attempt, engine::FromReplica frame) {
-  if (!IsOpen(replica, attempt)) return SeeOff(link, frame);
+  if (!IsOpen(replica, attempt)) return AnswerOrphan(link, frame);
   if (frame.has_phase_changed()) {
-    replica::v1::Phase& phase = seen_.replicas[static_cast<std::size_t>(replica)].phase;
+    replica::v1::Phase& phase = Seen(replica).phase;
     phase = std::max(phase, frame.phase_changed().phase());
+    if (frame.phase_changed().has_endpoint()) Seen(replica).endpoint = frame.phase_changed().endpoint();
     wake_.Set();
   } else if (frame.has_exit()) {
     SetExit(replica, attempt, std::move(*frame.mutable_exit()));
@@ -318,16 +345,17 @@ void JobRunner::OnGone(int replica, int attempt) {
   leftover->second.gone = true;
   if (leftover->second.recorded) {
     SweepLeftover(leftover->first);
-  } else if (!seen_.replicas[static_cast<std::size_t>(replica)].exit) {  // else it is about to be recorded
+  } else if (!Seen(replica).exit) {  // else it is about to be recorded
     tasks_.Spawn(RecordRemains(replica, attempt));
   }
 }
 
 boost::asio::awaitable<void> JobRunner::RecordRemains(int replica, int attempt) {
-  replica::v1::ExitRecord exit =
-      co_await CollectRemains(outside_, ManifestOf(replica, attempt), AttemptSource(job_, replica, attempt));
-  std::string lost = exit.cause() == replica::v1::ExitRecord::LOST ? exit.message() : "";
-  if (SetExit(replica, attempt, std::move(exit)) && !lost.empty())
+  engine::AttemptHost::Remains remains =
+      co_await CollectRemains(outside_, RefOf(replica, attempt), AttemptSource(job_, replica, attempt));
+  std::string lost = remains.exit.cause() == replica::v1::ExitRecord::LOST ? remains.exit.message() : "";
+  if (IsOpen(replica, attempt) && remains.endpoint.port() != 0) Seen(replica).endpoint = remains.endpoint;
+  if (SetExit(replica, attempt, std::move(remains.exit)) && !lost.empty())
     Diagnose(DiagnosticLevel::kWarning, AttemptId(job_, replica, attempt) + ": " + lost);
 }
 
@@ -339,12 +367,12 @@ void JobRunner::SweepLeftover(const AttemptKey& key) {
 }
 
 boost::asio::awaitable<void> JobRunner::RemoveAttempt(int replica, int attempt) {
-  Status removed = co_await outside_.engine.Remove(ManifestOf(replica, attempt));
+  Status removed = co_await outside_.host.Forget(RefOf(replica, attempt));
   while (!removed && removed.error().code == Code::kFailedPrecondition) {  // it lives, and has what it has
     Diagnose(DiagnosticLevel::kError,
              AttemptId(job_, replica, attempt) + " cannot be removed: " + removed.error().message);
     co_await Pause(retry_pause());
-    removed = co_await outside_.engine.Remove(ManifestOf(replica, attempt));
+    removed = co_await outside_.host.Forget(RefOf(replica, attempt));
   }
   if (!removed) {
     Diagnose(DiagnosticLevel::kWarning,
@@ -357,7 +385,7 @@ boost::asio::awaitable<void> JobRunner::RemoveAttempt(int replica, int attempt) 
 /// Whether this was news.
 bool JobRunner::SetExit(int replica, int attempt, replica::v1::ExitRecord exit) {
   if (!IsOpen(replica, attempt)) return false;
-  jobs::ReplicaObservation& seen = seen_.replicas[static_cast<std::size_t>(replica)];
+  jobs::ReplicaObservation& seen = Seen(replica);
   if (seen.exit) return false;
   if (exit.has_metrics()) TakeReport(replica, exit.metrics());
   if (exit.cause() == replica::v1::ExitRecord::LOST) {  // a supervisor that is gone has said nothing
@@ -372,9 +400,11 @@ bool JobRunner::SetExit(int replica, int attempt, replica::v1::ExitRecord exit) 
   return true;
 }
 
-std::optional<jobs::Waiting> JobRunner::WhyWaiting() const {
-  return WaitingOf(job_, seen_, outside_.admissions.WaitOf(job_.uid()));
+std::optional<placement::Wait> JobRunner::WaitForRoom() const {
+  return outside_.allocator.WaitOf(Reservation(seen_.asked_try));
 }
+
+std::optional<jobs::Waiting> JobRunner::WhyWaiting() const { return WaitingOf(job_, seen_, WaitForRoom()); }
 
 v1::JobStatus JobRunner::Describe() const {
   return MakeStatus(job_, {.seen = &seen_, .waiting = WhyWaiting(), .usage = outside_.usage});
@@ -394,8 +424,9 @@ bool JobRunner::IsOpen(int replica, int attempt) const {
   return record.attempt() == attempt && !record.has_exit();
 }
 
-replica::v1::Manifest JobRunner::ManifestOf(int replica, int attempt) const {
-  return MakeManifest(outside_.settings, job_, replica, attempt);
+engine::AttemptRef JobRunner::RefOf(int replica, int attempt) const {
+  const auto leftover = leftovers_.find({replica, attempt});
+  return leftover != leftovers_.end() ? leftover->second.attempt : AttemptRefOf(job_, replica, attempt);
 }
 
 int JobRunner::FindReplica(const std::string& task_name) const {

@@ -42,16 +42,17 @@ class JobRunner {
   /// What the trial's program has reported so far.
   [[nodiscard]] const replica::v1::MetricReport& report() const;
 
-  /// What a former server's job still has to say in its log; before Start.
+  /// What a previous server's job still has to say in its log; before Start.
   void SayAgain(std::vector<jobs::ServiceLine> lines) { history_.SayAgain(std::move(lines)); }
 
   /// Starts looking after a job whose first event was just recorded. `on_done` is called once the job has
   /// ended and nothing of it is left on this machine.
   void Start(std::function<void()> on_done);
 
-  /// The same for a job of a former server; `folders` are those of its attempts. What lives is adopted, what
-  /// has ended is collected, what was never started is started; nothing is while the engine can't tell.
-  void TakeOver(const std::vector<AttemptName>& folders, std::function<void()> on_done);
+  /// The same for a job of a previous server; `attempts` are those of it that an attempt host still has. What
+  /// lives is adopted, what has ended is collected, what was never started is started; nothing is while the
+  /// host can't tell.
+  void TakeOver(const std::vector<engine::AttemptRef>& attempts, std::function<void()> on_done);
 
   /// What it waits for ends soon, and nothing more is done: before the destructor of many.
   void Cancel() { tasks_.Cancel(); }
@@ -66,6 +67,8 @@ class JobRunner {
 
   [[nodiscard]] const v1::JobRecord& job() const noexcept { return job_; }
 
+  /// Why and where it waits for room; nothing if it doesn't.
+  [[nodiscard]] std::optional<placement::Wait> WaitForRoom() const;
   /// Why it does not run yet; nothing if it runs or has run.
   [[nodiscard]] std::optional<jobs::Waiting> WhyWaiting() const;
   [[nodiscard]] v1::JobStatus Describe() const;
@@ -73,7 +76,8 @@ class JobRunner {
   /// Attempts that live or may.
   [[nodiscard]] int CountLiving() const;
 
-  // What supervisors and the engine report about the attempt of replica `replica` with number `attempt`.
+  // What supervisors and the attempt host report about the attempt of replica `replica` with number
+  // `attempt`.
   void OnHello(std::shared_ptr<engine::ReplicaLink> link, int replica, int attempt, replica::v1::Phase phase);
   /// Any frame but log lines.
   void OnFrame(engine::ReplicaLink& link, int replica, int attempt, engine::FromReplica frame);
@@ -86,8 +90,9 @@ class JobRunner {
   [[nodiscard]] int FindReplica(const std::string& task_name) const;
 
  private:
-  /// An attempt whose supervisor may still be there or whose folder is.
+  /// An attempt whose supervisor may still be there, or what it left.
   struct Leftover {
+    engine::AttemptRef attempt{};
     bool gone = false;      ///< the supervisor has ended
     bool recorded = false;  ///< its exit is in the job's record
     bool removing = false;
@@ -95,14 +100,19 @@ class JobRunner {
   using AttemptKey = std::pair<int, int>;  ///< replica, attempt
 
   void Begin(std::function<void()> on_done);
+  [[nodiscard]] engine::ReservationKey Reservation(int try_number) const;
+  void Reserve(int try_number, std::optional<engine::Grant> granted);
   boost::asio::awaitable<void> Run(std::function<void()> on_done);
   boost::asio::awaitable<void> Adopt(int replica, int attempt);
   boost::asio::awaitable<void> Live();
   boost::asio::awaitable<bool> PerformAll(std::vector<jobs::Action> actions);
+  boost::asio::awaitable<void> Perform(jobs::AppendEvent action);
+  boost::asio::awaitable<void> Perform(jobs::ReserveRoom action);
   boost::asio::awaitable<void> Perform(jobs::StartReplica action);
-  void Perform(const jobs::OpenBarrier& action);
-  void Perform(const jobs::StopReplica& action);
-  boost::asio::awaitable<void> MeasureTrial();
+  boost::asio::awaitable<void> Perform(jobs::OpenBarrier action);
+  boost::asio::awaitable<void> Perform(jobs::StopReplica action);
+  boost::asio::awaitable<void> Perform(jobs::MeasureTrial action);
+  boost::asio::awaitable<void> Perform(jobs::WakeAt action);
   void TakeReport(int replica, replica::v1::MetricReport report);
   boost::asio::awaitable<void> KillAttempt(int replica, int attempt);
   void AfterEvent(const v1::Event& event);
@@ -110,7 +120,11 @@ class JobRunner {
   boost::asio::awaitable<void> RemoveAttempt(int replica, int attempt);
   void SweepLeftover(const AttemptKey& key);
   bool SetExit(int replica, int attempt, replica::v1::ExitRecord exit);
-  [[nodiscard]] replica::v1::Manifest ManifestOf(int replica, int attempt) const;
+  [[nodiscard]] jobs::ReplicaObservation& Seen(int replica) {
+    return seen_.replicas[static_cast<std::size_t>(replica)];
+  }
+  /// Where the attempt is: as it was found or started.
+  [[nodiscard]] engine::AttemptRef RefOf(int replica, int attempt) const;
   [[nodiscard]] std::chrono::milliseconds retry_pause() const { return outside_.settings.retry_pause; }
 
   Collaborators& outside_;

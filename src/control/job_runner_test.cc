@@ -120,7 +120,7 @@ TEST_F(JobRunnerTest, ALostSupervisorIsRestartedAndTheLogSaysWhy) {
   replicas_->End("1-master-replica-0-1", Exit(0));
   ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
   EXPECT_THAT(EventNames("j"), Contains("RestartDecided").Times(1));
-  EXPECT_THAT(engine_->removed, Contains("1-worker-replica-0-1"));
+  EXPECT_THAT(host_->forgotten, Contains("1-worker-replica-0-1"));
 }
 
 TEST_F(JobRunnerTest, WhatALostSupervisorLeftIsCollected) {
@@ -138,7 +138,7 @@ TEST_F(JobRunnerTest, WhatALostSupervisorLeftIsCollected) {
 
 TEST_F(JobRunnerTest, RemainsThatCannotBeReadAreALostAttempt) {
   CreateRunning();
-  engine_->collect_error = Error{Code::kInternal, "input/output error", ""};
+  host_->collect_error = Error{Code::kInternal, "input/output error", ""};
   replicas_->Lose("1-master-replica-0-1");
   replicas_->SetScript([](const Manifest&) { return FakeScript{}; });
   ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
@@ -147,7 +147,7 @@ TEST_F(JobRunnerTest, RemainsThatCannotBeReadAreALostAttempt) {
 
 TEST_F(JobRunnerTest, AnAttemptThatLivesAfterAllIsNotLost) {
   CreateRunning();
-  engine_->SayGone("1-master-replica-0-1");  // a wrong report: Collect says that it is alive
+  host_->SayGone("1-master-replica-0-1");  // a wrong report: Collect says that it is alive
   for (int i = 0; i < 50; ++i) Record("j");
   EXPECT_THAT(replicas_->started(), SizeIs(1));
   replicas_->End("1-master-replica-0-1", Exit(0));
@@ -157,7 +157,7 @@ TEST_F(JobRunnerTest, AnAttemptThatLivesAfterAllIsNotLost) {
 
 TEST_F(JobRunnerTest, AMissingMachineResourceIsWaitedOut) {
   const Error no_room{Code::kUnavailable, "Resource temporarily unavailable", ""};
-  engine_->start_errors = {no_room, {Code::kResourceExhausted, "No space left on device", ""}, no_room};
+  host_->start_errors = {no_room, {Code::kResourceExhausted, "No space left on device", ""}, no_room};
   ASSERT_TRUE(Create(MakeJob("j")));
   ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
   EXPECT_EQ(Record("j").replicas(0).attempt(), 1);
@@ -165,7 +165,7 @@ TEST_F(JobRunnerTest, AMissingMachineResourceIsWaitedOut) {
 }
 
 TEST_F(JobRunnerTest, AWaitForAMachineResourceCanBeCancelled) {
-  engine_->start_errors.assign(100'000, {Code::kResourceExhausted, "No space left on device", ""});
+  host_->start_errors.assign(100'000, {Code::kResourceExhausted, "No space left on device", ""});
   ASSERT_TRUE(Create(MakeJob("j")));
   ASSERT_TRUE(WaitForState("j", Job::PREPARING));
   ASSERT_TRUE(Cancel("j"));
@@ -174,7 +174,7 @@ TEST_F(JobRunnerTest, AWaitForAMachineResourceCanBeCancelled) {
 }
 
 TEST_F(JobRunnerTest, AStartThatFailsIsALostAttempt) {
-  engine_->start_errors = {{Code::kInternal, "exec format error", ""}};
+  host_->start_errors = {{Code::kInternal, "exec format error", ""}};
   ASSERT_TRUE(Create(MakeJob("j")));
   ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
   EXPECT_EQ(Record("j").replicas(0).attempt(), 2);
@@ -184,11 +184,11 @@ TEST_F(JobRunnerTest, AStartThatFailsIsALostAttempt) {
 TEST_F(JobRunnerTest, AStartThatFailedHalfwayIsEndedBeforeTheNext) {
   replicas_->SetScript(
       [](const Manifest& manifest) { return manifest.attempt() == 1 ? Runs() : FakeScript{}; });
-  engine_->start_errors = {{Code::kUnavailable, "pidfd_open: Too many open files", ""}};
-  engine_->starts_all_the_same = true;
+  host_->start_errors = {{Code::kUnavailable, "pidfd_open: Too many open files", ""}};
+  host_->starts_all_the_same = true;
   ASSERT_TRUE(Create(MakeJob("j")));
   ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
-  EXPECT_THAT(engine_->killed, ElementsAre("1-master-replica-0-1"));
+  EXPECT_THAT(host_->killed, ElementsAre("1-master-replica-0-1"));
   EXPECT_EQ(Record("j").replicas(0).attempt(), 2);
   ExpectNothingStartedTwice();
 }
@@ -238,12 +238,12 @@ TEST_F(JobRunnerTest, OneThatDoesNotStopIsKilled) {
   clock_.Advance(settings_.stop_grace + std::chrono::minutes(9));
   ASSERT_TRUE(Cancel("j"));
   for (int i = 0; i < 50; ++i) Record("j");
-  EXPECT_THAT(engine_->killed, IsEmpty());
+  EXPECT_THAT(host_->killed, IsEmpty());
   clock_.Advance(std::chrono::minutes(2));
   ml::v1::Job labels;
   ASSERT_TRUE(Await(service_->Patch({"p", "j"}, labels, "labels"))) << "wakes it";
   ASSERT_TRUE(WaitForEnd("j", Job::CANCELLED));
-  EXPECT_THAT(engine_->killed, ElementsAre("1-master-replica-0-1"));
+  EXPECT_THAT(host_->killed, ElementsAre("1-master-replica-0-1"));
 }
 
 TEST_F(JobRunnerTest, AFullDiskIsWaitedOutAndNothingIsSaidTwice) {

@@ -19,6 +19,8 @@ constexpr int kMatchedAtOnce = 4;  ///< then others have their turn: a long filt
 
 }  // namespace
 
+/// A filtered page may be short, even empty, and still have a next one: what is looked at in one call is
+/// bounded.
 boost::asio::awaitable<Result<ml::v1::ListJobsResponse>> JobService::List(ListQuery query) {
   if (query.page_size < 0)
     co_return std::unexpected(InvalidArgument("page_size", "The page size must not be negative"));

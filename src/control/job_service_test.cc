@@ -332,13 +332,13 @@ TEST_F(JobServiceTest, HelloNeedsTheAttemptsToken) {
   for (const std::string& token :
        {std::string(), std::string("wrong"), AttemptToken(settings_, "1-master-replica-0-2")}) {
     hello.set_token(token);
-    Status accepted = service_->OnHello(link, hello);
+    Status accepted = service_->gateway().OnHello(link, hello);
     ASSERT_FALSE(accepted);
     EXPECT_EQ(accepted.error().code, Code::kUnauthenticated);
   }
   EXPECT_THAT(link->sent, testing::IsEmpty());
   hello.set_token(AttemptToken(settings_, "1-master-replica-0-1"));
-  EXPECT_TRUE(service_->OnHello(link, hello));
+  EXPECT_TRUE(service_->gateway().OnHello(link, hello));
 }
 
 TEST_F(JobServiceTest, AnAttemptOfAnEndedJobIsSentAway) {
@@ -349,21 +349,21 @@ TEST_F(JobServiceTest, AnAttemptOfAnEndedJobIsSentAway) {
   hello.set_attempt_id("1-master-replica-0-1");
   hello.set_token(AttemptToken(settings_, hello.attempt_id()));
   hello.set_phase(replica::v1::ENDED);
-  ASSERT_TRUE(service_->OnHello(link, hello));
+  ASSERT_TRUE(service_->gateway().OnHello(link, hello));
   ASSERT_THAT(link->sent, testing::SizeIs(1));
   EXPECT_TRUE(link->sent[0].has_dismiss());
 
   link->sent.clear();
   hello.set_phase(replica::v1::RUNNING);  // it should not be there at all
-  ASSERT_TRUE(service_->OnHello(link, hello));
+  ASSERT_TRUE(service_->gateway().OnHello(link, hello));
   engine::FromReplica log;
   log.mutable_log()->set_first_line(5);
   log.mutable_log()->set_line_count(3);
   loop_.Run([](JobService& service, auto to, engine::FromReplica frame) -> boost::asio::awaitable<bool> {
-    co_await service.OnFrame(to, "1-master-replica-0-1", frame);
+    co_await service.gateway().OnFrame(to, "1-master-replica-0-1", frame);
     engine::FromReplica exit;
     exit.mutable_exit();
-    co_await service.OnFrame(to, "1-master-replica-0-1", exit);
+    co_await service.gateway().OnFrame(to, "1-master-replica-0-1", exit);
     co_return true;
   }(*service_, link, log));
   ASSERT_THAT(link->sent, testing::SizeIs(3));
@@ -380,7 +380,7 @@ TEST_F(JobServiceTest, LinesThatCannotBeStoredAreReplacedAndAcknowledged) {
   frame.mutable_log()->set_line_count(2);
   frame.mutable_log()->set_lines("garbage");
   loop_.Run([](JobService& service, auto to, engine::FromReplica log) -> boost::asio::awaitable<bool> {
-    co_await service.OnFrame(to, "1-master-replica-0-1", log);
+    co_await service.gateway().OnFrame(to, "1-master-replica-0-1", log);
     co_return true;
   }(*service_, link, frame));
   ASSERT_THAT(link->sent, testing::SizeIs(1));

@@ -20,7 +20,8 @@ replica::v1::Phase PhaseOf(const v1::ReplicaRecord& replica, const KnownOfJob& k
 std::optional<jobs::Waiting> WaitingOf(const v1::JobRecord& job, const jobs::Observation& seen,
                                        const std::optional<placement::Wait>& queue) {
   std::optional<jobs::Waiting> waiting = jobs::WaitWhilePreparing(job, seen);
-  if (job.job().state() == ml::v1::Job::QUEUED) {
+  const bool waits_again = job.retrying() && !job.reserved() && queue;
+  if (job.job().state() == ml::v1::Job::QUEUED || waits_again) {
     waiting.emplace();
     if (queue) {
       *waiting = {.cause = queue->is_turn ? jobs::kTurn : "shortage",
@@ -55,7 +56,7 @@ v1::JobStatus MakeStatus(const v1::JobRecord& job, const KnownOfJob& known) {
     replica.set_phase(PhaseOf(record, known, i));
     replica.set_attempt(record.attempt());
     replica.set_restarts(record.restarts());
-    *replica.mutable_gpus() = record.devices().gpus();
+    *replica.mutable_gpus() = record.slot().devices().gpus();
     replica.set_image(record.image());
     if (record.has_exit()) *replica.mutable_exit() = record.exit();
     if (known.usage == nullptr) continue;

@@ -1,16 +1,16 @@
 #include "control/manifest.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/check.h"
+#include "cluster/attempt_id.h"
 #include "cluster/role.h"
 #include "cluster/task_name.h"
 #include "cluster/tf_config.h"
 #include "control/access_token.h"
 #include "jobs/trial.h"
 #include "wire/json.h"
-#include "wire/metadata_host.h"
+#include "wire/time.h"
 
 namespace trainyard::control {
 
@@ -20,12 +20,6 @@ const ml::v1::ReplicaConfig& ConfigOf(const ml::v1::TrainingInput& input, replic
   for (const cluster::Role& role : cluster::Roles(input))
     if (role.type == type) return role.config;
   return ml::v1::ReplicaConfig::default_instance();
-}
-
-template <class Number>
-bool ParseNumber(std::string_view text, Number& number) {
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc{} && end == text.data() + text.size() && number > 0;
 }
 
 void SetPackage(const v1::JobRecord& job, replica::v1::Manifest::Program& program) {
@@ -38,7 +32,7 @@ void SetPackage(const v1::JobRecord& job, replica::v1::Manifest::Program& progra
 
 /// A job's package is run by the image's Python, unless the role says what to run instead of it: then it has
 /// no place in the replica.
-void SetContainer(const Settings& settings, const v1::JobRecord& job, const v1::ReplicaRecord& replica,
+void SetContainer(const v1::JobRecord& job, const v1::ReplicaRecord& replica,
                   replica::v1::Manifest::Program& program) {
   const ml::v1::TrainingInput& input = job.job().training_input();
   replica::v1::Manifest::Container& container = *program.mutable_container();
@@ -47,8 +41,6 @@ void SetContainer(const Settings& settings, const v1::JobRecord& job, const v1::
   container.set_image(known->image());
   container.set_reference(known->reference());
   container.set_digest(known->digest());
-  container.set_engine(settings.container_engine);
-  container.set_engine_address(settings.container_engine_address);
   const ml::v1::ReplicaConfig& config = ConfigOf(input, replica.id().type());
   const bool says_what = config.container_command_size() > 0 || config.container_args_size() > 0;
   if (!says_what && !input.python_module().empty()) {
@@ -60,14 +52,13 @@ void SetContainer(const Settings& settings, const v1::JobRecord& job, const v1::
   for (std::string& arg : ServiceArgs(job)) container.add_service_args(std::move(arg));
 }
 
-replica::v1::Manifest::Program MakeProgram(const Settings& settings, const v1::JobRecord& job,
-                                           const v1::ReplicaRecord& replica) {
+replica::v1::Manifest::Program MakeProgram(const v1::JobRecord& job, const v1::ReplicaRecord& replica) {
   replica::v1::Manifest::Program program;
   if (replica.image().empty()) {
     program.set_runtime_version(job.runtime_version());
     SetPackage(job, program);
   } else {
-    SetContainer(settings, job, replica, program);
+    SetContainer(job, replica, program);
   }
   return program;
 }
@@ -87,45 +78,40 @@ replica::v1::Manifest::Limits MakeLimits(const Settings& settings, const v1::Job
   if (replica.image().empty()) return limits;
   limits.set_shared_memory_bytes(limits.memory_bytes() / 2);
   const ml::v1::DiskConfig& disk = ConfigOf(job.job().training_input(), replica.id().type()).disk_config();
-  const std::int64_t disk_bytes = static_cast<std::int64_t>(disk.boot_disk_size_gb()) << 30;
-  if (settings.disk_bytes == 0 || disk_bytes < settings.disk_bytes) limits.set_disk_bytes(disk_bytes);
+  limits.set_disk_bytes(static_cast<std::int64_t>(disk.boot_disk_size_gb()) << 30);
   return limits;
-}
-
-/// In a network of its own a replica has the front on its own loopback, whatever the machine's ports are.
-void AddGoogleFront(const Settings& settings, replica::v1::Manifest& manifest) {
-  if (!settings.google_front) return;
-  const bool isolated = manifest.network() == replica::v1::Manifest::ISOLATED;
-  replica::v1::GoogleFront& front = *manifest.mutable_google_front();
-  front = *settings.google_front;
-  if (isolated) front.set_address("127.0.0.1");
-  if (front.address().empty() || (!isolated && !settings.front_metadata)) return;
-  front.add_host_names(std::string(wire::kGoogleMetadataHost));
-  front.add_host_names(MetadataHostName(settings.keys, manifest.attempt_id()));
 }
 
 }  // namespace
 
 std::string AttemptId(const v1::JobRecord& job, int replica, int attempt) {
-  return std::to_string(job.uid()) + "-" + cluster::TaskName(job.replicas(replica).id()) + "-" +
-         std::to_string(attempt);
+  return cluster::AttemptId(job.uid(), job.replicas(replica).id(), attempt);
 }
 
-std::optional<AttemptName> ParseAttemptId(std::string_view text) {
-  std::size_t first = text.find('-');
-  std::size_t last = text.rfind('-');
-  if (first == std::string_view::npos || last <= first + 1) return std::nullopt;
-  AttemptName name{.task_name = std::string(text.substr(first + 1, last - first - 1))};
-  if (!ParseNumber(text.substr(0, first), name.job_uid) || !ParseNumber(text.substr(last + 1), name.attempt))
-    return std::nullopt;
-  return name;
+engine::AttemptRef AttemptRefOf(const v1::JobRecord& job, int replica, int attempt) {
+  return {.id = AttemptId(job, replica, attempt), .node = job.replicas(replica).slot().node()};
 }
 
-replica::v1::Manifest BareManifest(const Settings& settings, const std::string& attempt_id) {
-  replica::v1::Manifest manifest;
-  manifest.set_attempt_id(attempt_id);
-  manifest.mutable_places()->set_attempt_dir(settings.attempts_dir + "/" + attempt_id);
-  return manifest;
+placement::Gang GangOf(const v1::JobRecord& job) {
+  placement::Gang gang;
+  gang.uid = job.uid();
+  gang.job_id = job.job().job_id();
+  gang.priority = job.job().training_input().scheduling().priority();
+  gang.create_time = wire::FromProto(job.job().create_time());
+  for (const v1::ReplicaRecord& replica : job.replicas()) {
+    gang.replicas.push_back({.machine_type = replica.machine_type(),
+                             .cpus = replica.cpus(),
+                             .memory_bytes = replica.memory_bytes(),
+                             .type = replica.id().type(),
+                             .accelerator = replica.accelerators().type(),
+                             .accelerator_count = replica.accelerators().count()});
+  }
+  return gang;
+}
+
+std::string HostNameOf(const v1::JobRecord& job, int replica) {
+  return cluster::HostName(job.replicas(replica).id(), job.cluster_hash(),
+                           cluster::UseChief(job.job().training_input(), job.runtime_version()));
 }
 
 std::vector<std::string> ServiceArgs(const v1::JobRecord& job) {
@@ -154,32 +140,30 @@ replica::v1::Manifest MakeManifest(const Settings& settings, const v1::JobRecord
     manifest.set_metric_tag(jobs::MetricTag(job));
   }
   manifest.set_region(input.region());
-  *manifest.mutable_program() = MakeProgram(settings, job, record);
-  manifest.mutable_places()->set_attempt_dir(settings.attempts_dir + "/" + manifest.attempt_id());
-  manifest.mutable_places()->set_environments_dir(settings.environments_dir);
-  manifest.mutable_places()->set_images_dir(settings.images_dir);
-  manifest.mutable_places()->set_attach_socket(settings.attach_socket);
-  manifest.mutable_places()->set_replica_socket(settings.replica_socket);
+  *manifest.mutable_program() = MakeProgram(job, record);
   *manifest.mutable_limits() = MakeLimits(settings, job, record);
-  manifest.set_network(record.endpoint().port() == kIsolatedPort ? replica::v1::Manifest::ISOLATED
-                                                                 : replica::v1::Manifest::HOST);
-  manifest.set_address(record.endpoint().address());
-  manifest.set_port(record.endpoint().port());
-  manifest.set_host_name(record.endpoint().host_name());
-  manifest.mutable_environment()->insert(settings.replica_environment.begin(),
-                                         settings.replica_environment.end());
+  manifest.set_host_name(HostNameOf(job, replica));
   manifest.set_job_json(wire::PrintJsonProtoNames(input));
-  if (record.has_devices() && !record.devices().accelerator_type().empty())
-    *manifest.mutable_devices() = record.devices();
   manifest.set_use_chief(cluster::UseChief(input, job.runtime_version()));
-  if (settings.job_users) *manifest.mutable_users() = BlockOf(*settings.job_users, job.uid());
-  AddGoogleFront(settings, manifest);
+  manifest.set_metadata_host_name(MetadataHostName(settings.keys, manifest.attempt_id()));
   return manifest;
 }
 
-replica::v1::Cluster MakeCluster(const v1::JobRecord& job) {
+replica::v1::Cluster MakeCluster(const v1::JobRecord& job, const jobs::Observation& seen) {
   replica::v1::Cluster cluster;
-  for (const v1::ReplicaRecord& record : job.replicas()) *cluster.add_endpoints() = record.endpoint();
+  for (int i = 0; i < job.replicas_size(); ++i) {
+    const v1::ReplicaRecord& record = job.replicas(i);
+    const auto& said = seen.replicas[static_cast<std::size_t>(i)].endpoint;
+    replica::v1::Endpoint& endpoint = *cluster.add_endpoints();
+    if (said || record.has_endpoint()) {
+      endpoint = said ? *said : record.endpoint();
+      continue;
+    }
+    *endpoint.mutable_replica() = record.id();
+    endpoint.set_host_name(HostNameOf(job, i));
+    endpoint.set_address(record.slot().address());
+    endpoint.set_port(record.slot().port());
+  }
   return cluster;
 }
 

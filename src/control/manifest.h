@@ -1,37 +1,29 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "control/settings.h"
+#include "engine/attempt_host.h"
+#include "jobs/decide.h"
+#include "placement/gang.h"
 #include "trainyard/control/v1/record.pb.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::control {
 
-/// Where every replica with a network of its own listens, as in the original. No leased port: an endpoint
-/// with it is in an isolated network, whatever network the server of today gives to new jobs.
-inline constexpr int kIsolatedPort = 2222;
-
-/// "JOBUID-TASKNAME-ATTEMPT": names the attempt's folder, its log source and its connection.
+/// The id of an attempt of the job's replica at that position: cluster/attempt_id.h.
 [[nodiscard]] std::string AttemptId(const v1::JobRecord& job, int replica, int attempt);
 
-/// An attempt's id, taken apart.
-struct AttemptName {
-  std::int64_t job_uid = 0;
-  std::string task_name;  ///< "worker-replica-0"
-  int attempt = 0;
-  friend bool operator==(const AttemptName&, const AttemptName&) = default;
-};
-/// Nothing for a text that AttemptId does not make.
-[[nodiscard]] std::optional<AttemptName> ParseAttemptId(std::string_view text);
+/// Which attempt that is, and where: on the node of the replica's slot.
+[[nodiscard]] engine::AttemptRef AttemptRefOf(const v1::JobRecord& job, int replica, int attempt);
 
-/// The manifest of an attempt whose job is not known any more: as much as the engine needs to inspect and
-/// remove it.
-[[nodiscard]] replica::v1::Manifest BareManifest(const Settings& settings, const std::string& attempt_id);
+/// The gang of a job, as an allocator sees it.
+[[nodiscard]] placement::Gang GangOf(const v1::JobRecord& job);
+
+/// "cmle-training-worker-0123456789-1".
+[[nodiscard]] std::string HostNameOf(const v1::JobRecord& job, int replica);
 
 /// Threads and processes of one replica: far above what trainers use, below what takes a machine down.
 inline constexpr int kReplicaPidsMax = 16'384;
@@ -40,13 +32,14 @@ inline constexpr int kReplicaPidsMax = 16'384;
 /// if it has one. Source: spec environment.md section 6, hyperparameter-tuning.md section 4.
 [[nodiscard]] std::vector<std::string> ServiceArgs(const v1::JobRecord& job);
 
-/// What the supervisor of a replica's attempt is told. A function of its arguments: made again after a
-/// restart it is the same.
+/// The job's part of what the supervisor of a replica's attempt is told; the attempt host adds the node's. A
+/// function of its arguments: made again after a restart it is the same.
 [[nodiscard]] replica::v1::Manifest MakeManifest(const Settings& settings, const v1::JobRecord& job,
                                                  int replica, int attempt);
 
-/// The whole gang, for the barrier. The endpoints are those leased at admission.
-[[nodiscard]] replica::v1::Cluster MakeCluster(const v1::JobRecord& job);
+/// The whole gang, for the barrier: where each replica said that it is; one that has ended and cannot say it
+/// any more, where its slot was.
+[[nodiscard]] replica::v1::Cluster MakeCluster(const v1::JobRecord& job, const jobs::Observation& seen);
 
 /// Proves that a supervisor's connection is the attempt's, and nothing else: a MAC with a key of its own.
 [[nodiscard]] std::string AttemptToken(const Settings& settings, const std::string& attempt_id);

@@ -21,16 +21,11 @@ v1::JobRecord MakeRecord() {
   v1::ReplicaRecord& worker = *record.add_replicas();
   worker.mutable_id()->set_type(replica::v1::WORKER);
   worker.mutable_id()->set_index(3);
-  worker.mutable_endpoint()->set_port(20001);
-  worker.mutable_endpoint()->set_host_name("cmle-training-worker-0123456789-3");
+  record.set_cluster_hash("0123456789");
   return record;
 }
 
-const Settings kSettings{.attempts_dir = "/d/attempts",
-                         .environments_dir = "/d/environments",
-                         .attach_socket = "/d/run/attach.sock",
-                         .replica_socket = "/d/run/replica.sock",
-                         .keys = Keys::Derive("s"),
+const Settings kSettings{.keys = Keys::Derive("s"),
                          .stop_grace = std::chrono::seconds(7),
                          .job_log_bytes_max = 10,
                          .replica_log_bytes_max = 5};
@@ -39,13 +34,12 @@ TEST(Manifest, SaysWhatAReplicaNeeds) {
   const replica::v1::Manifest manifest = MakeManifest(kSettings, MakeRecord(), 0, 2);
   EXPECT_EQ(manifest.attempt_id(), "12-worker-replica-3-2");
   EXPECT_EQ(manifest.task_name(), "worker-replica-3");
-  EXPECT_EQ(manifest.places().attempt_dir(), "/d/attempts/12-worker-replica-3-2");
-  EXPECT_EQ(manifest.places().attach_socket(), "/d/run/attach.sock");
-  EXPECT_EQ(manifest.places().replica_socket(), "/d/run/replica.sock");
+  EXPECT_FALSE(manifest.has_places()) << "the node's part is the attempt host's";
+  EXPECT_EQ(manifest.host_name(), "cmle-training-worker-0123456789-3");
+  EXPECT_EQ(AttemptOfHost(kSettings.keys, manifest.metadata_host_name()), "12-worker-replica-3-2");
   EXPECT_EQ(manifest.limits().stop_grace_ms(), 7000);
   EXPECT_EQ(manifest.limits().log_bytes(), 5);
   EXPECT_EQ(manifest.limits().job_log_bytes(), 10);
-  EXPECT_EQ(manifest.port(), 20001);
   EXPECT_EQ(manifest.program().args_size(), 3);
   EXPECT_EQ(manifest.program().args(1), "--job-dir");
   EXPECT_EQ(manifest.SerializeAsString(), MakeManifest(kSettings, MakeRecord(), 0, 2).SerializeAsString());
@@ -68,23 +62,12 @@ v1::JobRecord MakeContainerRecord() {
   return record;
 }
 
-Settings ContainerSettings() {
-  Settings settings = kSettings;
-  settings.images_dir = "/d/images";
-  settings.container_engine = replica::v1::Manifest::OCI_RUNTIME;
-  settings.container_engine_address = "/usr/bin/crun";
-  return settings;
-}
-
 TEST(ContainerManifest, HasTheImageThatTheRecordHas) {
-  const replica::v1::Manifest manifest = MakeManifest(ContainerSettings(), MakeContainerRecord(), 0, 1);
+  const replica::v1::Manifest manifest = MakeManifest(kSettings, MakeContainerRecord(), 0, 1);
   const replica::v1::Manifest::Container& container = manifest.program().container();
   EXPECT_EQ(container.image(), "i:1");
   EXPECT_EQ(container.reference(), "docker.io/library/i@sha256:0");
   EXPECT_EQ(container.digest(), "sha256:0");
-  EXPECT_EQ(container.engine(), replica::v1::Manifest::OCI_RUNTIME);
-  EXPECT_EQ(container.engine_address(), "/usr/bin/crun");
-  EXPECT_EQ(manifest.places().images_dir(), "/d/images");
   EXPECT_EQ(manifest.program().runtime_version(), "");
   EXPECT_EQ(manifest.program().python_module(), "");
   EXPECT_EQ(manifest.program().packages_size(), 0);
@@ -107,7 +90,7 @@ TEST(ContainerManifest, FourCasesOfWhatToRun) {
     if (!row.args) input.mutable_master_config()->add_container_args("masters");
     if (!row.args) input.clear_args();
     ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(row.config, input.mutable_worker_config()));
-    const replica::v1::Manifest manifest = MakeManifest(ContainerSettings(), record, 0, 1);
+    const replica::v1::Manifest manifest = MakeManifest(kSettings, record, 0, 1);
     const replica::v1::Manifest::Container& container = manifest.program().container();
     EXPECT_THAT(container.command(), testing::ElementsAreArray(row.command));
     EXPECT_THAT(container.args(), testing::ElementsAreArray(row.arguments));
@@ -121,7 +104,7 @@ TEST(ContainerManifest, APackageIsRunByTheImageUnlessTheRoleSaysWhatToRun) {
   ml::v1::TrainingInput& input = *record.mutable_job()->mutable_training_input();
   input.set_python_module("trainer.task");
   record.add_packages()->set_uri("gs://b/p.tar.gz");
-  replica::v1::Manifest manifest = MakeManifest(ContainerSettings(), record, 0, 1);
+  replica::v1::Manifest manifest = MakeManifest(kSettings, record, 0, 1);
   EXPECT_EQ(manifest.program().python_module(), "trainer.task");
   EXPECT_EQ(manifest.program().packages_size(), 1);
   EXPECT_THAT(manifest.program().args(), testing::ElementsAre("--a=1", "--job-dir", "gs://b/d"));
@@ -130,7 +113,7 @@ TEST(ContainerManifest, APackageIsRunByTheImageUnlessTheRoleSaysWhatToRun) {
   EXPECT_EQ(manifest.program().container().service_args_size(), 0);
   input.clear_args();
   input.mutable_worker_config()->add_container_command("/bin/serve");
-  manifest = MakeManifest(ContainerSettings(), record, 0, 1);
+  manifest = MakeManifest(kSettings, record, 0, 1);
   EXPECT_EQ(manifest.program().python_module(), "");
   EXPECT_EQ(manifest.program().packages_size(), 0);
   EXPECT_THAT(manifest.program().container().command(), testing::ElementsAre("/bin/serve"));
@@ -138,7 +121,7 @@ TEST(ContainerManifest, APackageIsRunByTheImageUnlessTheRoleSaysWhatToRun) {
 
 TEST(ContainerManifest, Limits) {
   v1::JobRecord record = MakeContainerRecord();
-  Settings settings = ContainerSettings();
+  Settings settings = kSettings;
   replica::v1::Manifest::Limits limits = MakeManifest(settings, record, 0, 1).limits();
   EXPECT_EQ(limits.memory_bytes(), 0) << "replicas share the machine";
   EXPECT_EQ(limits.cpus(), 0);
@@ -156,9 +139,6 @@ TEST(ContainerManifest, Limits) {
   EXPECT_EQ(limits.cpus(), 4);
   EXPECT_EQ(limits.shared_memory_bytes(), 1 << 29);
   EXPECT_EQ(limits.disk_bytes(), std::int64_t{200} << 30);
-  settings.disk_bytes = std::int64_t{200} << 30;
-  EXPECT_EQ(MakeManifest(settings, record, 0, 1).limits().disk_bytes(), 0)
-      << "the machine's own disk is the limit";
   record.mutable_replicas(0)->clear_image();
   limits = MakeManifest(settings, record, 0, 1).limits();
   EXPECT_EQ(limits.memory_bytes(), 1 << 30) << "packages as well";
@@ -166,51 +146,18 @@ TEST(ContainerManifest, Limits) {
   EXPECT_EQ(limits.disk_bytes(), 0);
 }
 
-TEST(Manifest, TheEndpointSaysWhichNetwork) {
+TEST(MakeCluster, SaysWhereTheReplicasSaidThatTheyAre) {
   v1::JobRecord record = MakeRecord();
-  EXPECT_EQ(MakeManifest(kSettings, record, 0, 1).network(), replica::v1::Manifest::HOST);
-  record.mutable_replicas(0)->mutable_endpoint()->set_port(kIsolatedPort);
-  EXPECT_EQ(MakeManifest(kSettings, record, 0, 1).network(), replica::v1::Manifest::ISOLATED);
+  record.mutable_replicas(0)->mutable_slot()->set_address("10.0.0.1");
+  jobs::Observation seen;
+  seen.replicas.resize(1);
+  EXPECT_EQ(MakeCluster(record, seen).endpoints(0).address(), "10.0.0.1") << "nothing better is known";
+  EXPECT_EQ(MakeCluster(record, seen).endpoints(0).host_name(), "cmle-training-worker-0123456789-3");
+  record.mutable_replicas(0)->mutable_endpoint()->set_port(1);
+  EXPECT_EQ(MakeCluster(record, seen).endpoints(0).port(), 1);
+  seen.replicas[0].endpoint.emplace().set_port(2);
+  EXPECT_EQ(MakeCluster(record, seen).endpoints(0).port(), 2);
 }
-
-TEST(Manifest, NamesTheFrontAsItsNetworkReachesIt) {
-  v1::JobRecord record = MakeRecord();
-  EXPECT_FALSE(MakeManifest(kSettings, record, 0, 1).has_google_front());
-  Settings settings = kSettings;
-  settings.google_front.emplace().add_host_names("storage.googleapis.com");
-  // Wanted, but not to be had: a replica in the machine's network is told of no address.
-  replica::v1::GoogleFront front = MakeManifest(settings, record, 0, 1).google_front();
-  EXPECT_EQ(front.address(), "");
-  EXPECT_EQ(front.host_names_size(), 1);
-  settings.google_front->set_address("127.64.1.2");
-  EXPECT_EQ(MakeManifest(settings, record, 0, 1).google_front().host_names_size(), 1);
-  settings.front_metadata = true;
-  front = MakeManifest(settings, record, 0, 1).google_front();
-  EXPECT_EQ(front.address(), "127.64.1.2");
-  EXPECT_EQ(front.host_names(1), "metadata.google.internal");
-  EXPECT_EQ(AttemptOfHost(settings.keys, front.host_names(2)), "12-worker-replica-3-1");
-  // A network of its own has the front on its own loopback, whatever the machine's ports are.
-  record.mutable_replicas(0)->mutable_endpoint()->set_port(kIsolatedPort);
-  settings.google_front->clear_address();
-  settings.front_metadata = false;
-  front = MakeManifest(settings, record, 0, 1).google_front();
-  EXPECT_EQ(front.address(), "127.0.0.1");
-  EXPECT_EQ(front.host_names_size(), 3);
-}
-
-TEST(AttemptId, IsReadBack) {
-  const AttemptName name{.job_uid = 12, .task_name = "worker-replica-3", .attempt = 2};
-  EXPECT_EQ(ParseAttemptId(AttemptId(MakeRecord(), 0, 2)), name);
-}
-
-class NoAttemptId : public testing::TestWithParam<const char*> {};
-TEST_P(NoAttemptId, IsRefused) { EXPECT_FALSE(ParseAttemptId(GetParam())); }
-INSTANTIATE_TEST_SUITE_P(Texts, NoAttemptId,
-                         testing::Values("", "-", "--", "1-2", "1--2", "x-master-replica-0-1",
-                                         "1-master-replica-0-", "1-master-replica-0-x",
-                                         "-1-master-replica-0-1", "0-master-replica-0-1",
-                                         "1-master-replica-0-0", "1-master-replica-0-99999999999",
-                                         "99999999999999999999-m-1", "lost+found", ".", ".."));
 
 TEST(AttemptToken, IsTheAttemptsOwn) {
   const std::string token = AttemptToken(kSettings, "1-a-1");
@@ -222,11 +169,6 @@ TEST(AttemptToken, IsTheAttemptsOwn) {
   Settings other = kSettings;
   other.keys = Keys::Derive("t");
   EXPECT_FALSE(IsAttemptToken(other, "1-a-1", token));
-}
-
-TEST(ListAttemptFolders, WithoutTheFolderThereAreNone) {
-  EXPECT_EQ(ListAttemptFolders({.attempts_dir = "/nonexistent"}), std::vector<std::string>());
-  EXPECT_FALSE(ListAttemptFolders({.attempts_dir = "/dev/null"}));
 }
 
 }  // namespace

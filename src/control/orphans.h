@@ -2,43 +2,43 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <string>
 #include <vector>
 
 #include "async/task_group.h"
-#include "control/admissions.h"
-#include "control/settings.h"
-#include "engine/engine.h"
+#include "engine/allocator.h"
+#include "engine/attempt_host.h"
 
 namespace trainyard::control {
 
-/// Names of all attempts that have a folder. Blocks: before the server serves. Folders whose names are no
-/// attempt ids are not ours and left out; without the attempts' folder there are none.
-[[nodiscard]] Result<std::vector<std::string>> ListAttemptFolders(const Settings& settings);
-
-/// Folders of attempts whose jobs nobody looks after any more: the server was killed between the job's end
-/// and their removal. Loop thread only. The destructor stops the work; the next server goes on with it.
+/// Orphaned attempts: nobody looks after their jobs any more, because the server was killed between the job's
+/// end and their removal. Loop thread only. The destructor stops the work; the next server goes on with it.
 class Orphans {
  public:
-  /// All outlive it.
-  Orphans(boost::asio::any_io_executor loop, engine::Engine& engine, Admissions& admissions,
-          const Settings& settings);
+  /// An orphan, and what it still holds.
+  struct Orphan {
+    engine::AttemptRef attempt;
+    engine::AttemptHost::Holding holding;
+  };
 
-  /// Removes those of the attempts that do not live, one after another; until then nobody else gets their
-  /// accelerators (in the turn of the call). The engine watches the living from
-  /// now on: their supervisors say Hello and are sent away, then OnGone comes.
-  void Sweep(std::vector<std::string> attempt_ids);
+  /// All outlive it.
+  Orphans(boost::asio::any_io_executor loop, engine::AttemptHost& host, engine::Allocator& allocator);
+
+  /// What the attempts hold, read from their host.
+  boost::asio::awaitable<std::vector<Orphan>> Find(std::vector<engine::AttemptRef> attempts);
+
+  /// Forgets those of the attempts that do not live, one after another; until then nobody else gets their
+  /// accelerators (from the turn of the call on). The host watches the living from now on: their supervisors
+  /// say Hello and are dismissed, then OnGone comes.
+  void Sweep(std::vector<Orphan> orphans);
   /// The attempt has ended and nobody looks after its job.
-  void OnGone(std::string attempt_id);
+  void OnGone(engine::AttemptRef attempt);
 
  private:
-  void OccupyDevices(const std::string& attempt_id);
-  boost::asio::awaitable<void> SweepAll(std::vector<std::string> attempt_ids);
-  boost::asio::awaitable<void> Remove(std::string attempt_id);
+  boost::asio::awaitable<void> SweepAll(std::vector<Orphan> orphans);
+  boost::asio::awaitable<void> Forget(engine::AttemptRef attempt);
 
-  engine::Engine& engine_;
-  Admissions& admissions_;
-  const Settings& settings_;
+  engine::AttemptHost& host_;
+  engine::Allocator& allocator_;
   TaskGroup tasks_;
 };
 

@@ -9,8 +9,8 @@
 namespace trainyard::control {
 namespace {
 
+using engine::AttemptState;
 using engine::FakeScript;
-using engine::Liveness;
 using ml::v1::Job;
 using replica::v1::Manifest;
 using testing::Contains;
@@ -38,12 +38,6 @@ class RecoveryTest : public World {
   void Turns(int count) {
     for (int i = 0; i < count; ++i) Record("j");
   }
-  std::string MakeFolder(const std::string& attempt_id) {
-    const std::string path = settings_.attempts_dir + "/" + attempt_id;
-    std::filesystem::create_directories(path);
-    std::ofstream(path + "/exit.pb") << "x";
-    return path;
-  }
 };
 
 /// The server dies after so many turns of the loop, counted from the create.
@@ -67,13 +61,13 @@ TEST_P(Killed, AtAnyPointNothingIsStartedTwiceAndNoLineIsMissingOrDoubled) {
       continue;
     }
     for (const auto& replica : Record(job_id).replicas()) {
-      if (replica.has_endpoint()) ports[replica.id().ShortDebugString()] = replica.endpoint().port();
+      if (replica.has_slot()) ports[replica.id().ShortDebugString()] = replica.slot().port();
     }
     StartServer();
     ASSERT_TRUE(WaitForEnd(job_id, Job::SUCCEEDED)) << turn;
     for (const auto& replica : Record(job_id).replicas()) {
       auto port = ports.find(replica.id().ShortDebugString());
-      if (port != ports.end()) EXPECT_EQ(replica.endpoint().port(), port->second) << turn;
+      if (port != ports.end()) EXPECT_EQ(replica.slot().port(), port->second) << turn;
     }
     const Names lines = Lines(job_id, "service");
     for (const char* once :
@@ -126,7 +120,7 @@ TEST_F(RecoveryTest, ALostOneIsStartedAgain) {
 TEST_F(RecoveryTest, NothingIsStartedWhileTheEngineCannotTell) {
   CreateRunning("j", 1);
   KillServer();
-  engine_->inspect_error = Error{Code::kPermissionDenied, "permission denied", ""};
+  host_->inspect_error = Error{Code::kPermissionDenied, "permission denied", ""};
   for (const char* attempt : {"1-master-replica-0-1", "1-worker-replica-0-1"}) replicas_->Lose(attempt);
   StartServer();
   Turns(100);
@@ -134,18 +128,17 @@ TEST_F(RecoveryTest, NothingIsStartedWhileTheEngineCannotTell) {
   EXPECT_EQ(Get("j").state(), Job::RUNNING);
   ml::v1::Job labels;
   EXPECT_TRUE(Await(service_->Patch({"p", "j"}, labels, "labels"))) << "the API answers meanwhile";
-  engine_->inspect_error.reset();
+  host_->inspect_error.reset();
   ASSERT_TRUE(RunUntil([this] { return replicas_->started().size() == 4; }));
   ExpectNothingStartedTwice();
 }
 
 TEST_F(RecoveryTest, WhatWasLaunchedAndNeverStartedIsStarted) {
-  engine_->start_errors.assign(1'000'000, Unavailable("no"));
+  host_->start_errors.assign(1'000'000, Unavailable("no"));
   ASSERT_TRUE(Create(MakeJob("j")));
   ASSERT_TRUE(RunUntil([this] { return Record("j").replicas(0).attempt() == 1; }));
   KillServer();
-  engine_->start_errors.clear();
-  std::filesystem::remove_all(settings_.attempts_dir);
+  host_->start_errors.clear();
   StartServer();
   ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
   EXPECT_EQ(Record("j").replicas(0).attempt(), 1);
@@ -183,8 +176,7 @@ TEST_F(RecoveryTest, PortsStayTheirOwnersAlsoForThoseWhoWereAdmittedByFormerServ
   ASSERT_TRUE(WaitForState("low", Job::RUNNING));
   std::set<int> ports;
   for (const char* job_id : {"high", "low"}) {
-    for (const v1::ReplicaRecord& replica : Record(job_id).replicas())
-      ports.insert(replica.endpoint().port());
+    for (const v1::ReplicaRecord& replica : Record(job_id).replicas()) ports.insert(replica.slot().port());
   }
   EXPECT_THAT(ports, SizeIs(8));
 }
@@ -207,48 +199,44 @@ TEST_F(RecoveryTest, NobodyChangesJobsBeforeAllAreTakenOver) {
   EXPECT_TRUE(Record("k").has_job());
 }
 
-TEST_F(RecoveryTest, FoldersOfJobsThatHaveEndedOrNeverWereAreRemoved) {
+TEST_F(RecoveryTest, AttemptsOfJobsThatHaveEndedOrNeverWereAreForgotten) {
   replicas_->SetScript([](const Manifest&) { return FakeScript{}; });
   ASSERT_TRUE(Create(MakeJob("j")));
   ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
   KillServer();
-  const std::string ended = MakeFolder("1-master-replica-0-1");
-  const std::string unknown = MakeFolder("77-worker-replica-3-2");
-  const std::string living = MakeFolder("78-master-replica-0-1");
-  const std::string no_attempt = MakeFolder("lost+found");
-  engine_->strangers["78-master-replica-0-1"] = Liveness::kAlive;
+  replicas_->Leave({.id = "1-master-replica-0-1"}, AttemptState::kEnded);
+  replicas_->Leave({.id = "77-worker-replica-3-2"}, AttemptState::kLost);
+  replicas_->Leave({.id = "78-master-replica-0-1"}, AttemptState::kAlive);
   StartServer();
-  ASSERT_TRUE(RunUntil([&] { return !std::filesystem::exists(unknown) && !std::filesystem::exists(ended); }));
+  ASSERT_TRUE(RunUntil([&] { return !IsKept("77-worker-replica-3-2") && !IsKept("1-master-replica-0-1"); }));
   Turns(20);
-  EXPECT_TRUE(std::filesystem::exists(living));
-  EXPECT_TRUE(std::filesystem::exists(no_attempt));
-  engine_->SayGone("78-master-replica-0-1");
-  EXPECT_TRUE(RunUntil([&] { return !std::filesystem::exists(living); }));
+  EXPECT_TRUE(IsKept("78-master-replica-0-1"));
+  replicas_->Leave({.id = "78-master-replica-0-1"}, AttemptState::kEnded);
+  host_->SayGone("78-master-replica-0-1");
+  EXPECT_TRUE(RunUntil([&] { return !IsKept("78-master-replica-0-1"); }));
 }
 
-TEST_F(RecoveryTest, FormerAttemptsOfARunningJobAreRemovedToo) {
+TEST_F(RecoveryTest, PreviousAttemptsOfARunningJobAreForgottenToo) {
   CreateRunning("j", 1);
   replicas_->Lose("1-worker-replica-0-1");
   ASSERT_TRUE(RunUntil([this] { return replicas_->started().size() == 3; }));
-  ASSERT_TRUE(RunUntil([this] { return !engine_->removed.empty(); }));
+  ASSERT_TRUE(RunUntil([this] { return !host_->forgotten.empty(); }));
   KillServer();
-  const std::string former = MakeFolder("1-worker-replica-0-1");
-  engine_->strangers["1-worker-replica-0-1"] = Liveness::kEnded;
+  replicas_->Leave({.id = "1-worker-replica-0-1"}, AttemptState::kEnded);
   StartServer();
-  ASSERT_TRUE(RunUntil([&] { return !std::filesystem::exists(former); }));
-  EXPECT_TRUE(std::filesystem::exists(settings_.attempts_dir + "/1-worker-replica-0-2"));
+  ASSERT_TRUE(RunUntil([&] { return !IsKept("1-worker-replica-0-1"); }));
+  EXPECT_TRUE(IsKept("1-worker-replica-0-2"));
   replicas_->End("1-master-replica-0-1", Exit(0));
   EXPECT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
 }
 
 /// The server died between ReplicaEnded and the supervisor's dismissal.
-TEST_F(RecoveryTest, AnEndedSupervisorThatWasNotDismissedIsDismissedAndItsFolderRemoved) {
+TEST_F(RecoveryTest, AnEndedSupervisorThatWasNotDismissedIsDismissedAndForgotten) {
   CreateRunning("j", 1);
   replicas_->End("1-worker-replica-0-1", Exit(0));
-  ASSERT_TRUE(RunUntil([this] { return !engine_->removed.empty(); }));
+  ASSERT_TRUE(RunUntil([this] { return !host_->forgotten.empty(); }));
   KillServer();
-  const std::string folder = MakeFolder("1-worker-replica-0-1");
-  engine_->strangers["1-worker-replica-0-1"] = Liveness::kAlive;
+  replicas_->Leave({.id = "1-worker-replica-0-1"}, AttemptState::kAlive);
   StartServer();
   replicas_->End("1-master-replica-0-1", Exit(0));
   auto link = std::make_shared<RecordingLink>();
@@ -256,13 +244,14 @@ TEST_F(RecoveryTest, AnEndedSupervisorThatWasNotDismissedIsDismissedAndItsFolder
   hello.set_attempt_id("1-worker-replica-0-1");
   hello.set_token(AttemptToken(settings_, hello.attempt_id()));
   hello.set_phase(replica::v1::ENDED);
-  ASSERT_TRUE(service_->OnHello(link, hello));
+  ASSERT_TRUE(service_->gateway().OnHello(link, hello));
   ASSERT_THAT(link->sent, SizeIs(1));
   EXPECT_TRUE(link->sent[0].has_dismiss());
   Turns(20);
-  EXPECT_TRUE(std::filesystem::exists(folder));
-  engine_->SayGone("1-worker-replica-0-1");
-  EXPECT_TRUE(RunUntil([&] { return !std::filesystem::exists(folder); }));
+  EXPECT_TRUE(IsKept("1-worker-replica-0-1"));
+  replicas_->Leave({.id = "1-worker-replica-0-1"}, AttemptState::kEnded);
+  host_->SayGone("1-worker-replica-0-1");
+  EXPECT_TRUE(RunUntil([&] { return !IsKept("1-worker-replica-0-1"); }));
   EXPECT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
 }
 

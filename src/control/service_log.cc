@@ -79,7 +79,7 @@ logs::LogSource AttemptSource(const v1::JobRecord& job, int replica, int attempt
           .source = AttemptId(job, replica, attempt),
           .task_name = cluster::TaskName(record.id()),
           .trial_id = job.trial().trial_id(),
-          .host_name = record.endpoint().host_name()};
+          .host_name = HostNameOf(job, replica)};
 }
 
 std::string UsageName(const v1::JobRecord& job, const std::string& task_name) {

@@ -41,8 +41,8 @@ std::map<std::string, std::string> WebAccessUris(const Settings& settings, const
   return uris;
 }
 
-Result<std::string> ShellTarget(const Settings& settings, const v1::JobRecord& job,
-                                const std::string& task_name, std::string_view token) {
+Result<engine::AttemptRef> ShellTarget(const Settings& settings, const v1::JobRecord& job,
+                                       const std::string& task_name, std::string_view token) {
   for (int i = 0; i < job.replicas_size(); ++i) {
     const v1::ReplicaRecord& replica = job.replicas(i);
     if (cluster::TaskName(replica.id()) != task_name) continue;
@@ -60,7 +60,7 @@ Result<std::string> ShellTarget(const Settings& settings, const v1::JobRecord& j
                                    "trainingOutput.webAccessUris has the one that does.",
                                    ""});
     }
-    return settings.attempts_dir + "/" + attempt_id;
+    return AttemptRefOf(job, i, replica.attempt());
   }
   return std::unexpected(NotFound("The job has no replica " + task_name + "."));
 }

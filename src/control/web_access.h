@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "control/settings.h"
+#include "engine/attempt_host.h"
 #include "trainyard/control/v1/record.pb.h"
 
 /// The interactive shells of a job that asked for enableWebAccess. Source: spec lifecycle.md section 10.
@@ -16,9 +17,9 @@ namespace trainyard::control {
 [[nodiscard]] std::map<std::string, std::string> WebAccessUris(const Settings& settings,
                                                                const v1::JobRecord& job);
 
-/// The folder of the attempt whose shell the URI of `task_name` with that token opens. kNotFound: no such
+/// The attempt whose shell the URI of `task_name` with that token opens. kNotFound: no such
 /// replica; kFailedPrecondition: it has no shell now, and why; kPermissionDenied: the token is another's.
-[[nodiscard]] Result<std::string> ShellTarget(const Settings& settings, const v1::JobRecord& job,
-                                              const std::string& task_name, std::string_view token);
+[[nodiscard]] Result<engine::AttemptRef> ShellTarget(const Settings& settings, const v1::JobRecord& job,
+                                                     const std::string& task_name, std::string_view token);
 
 }  // namespace trainyard::control

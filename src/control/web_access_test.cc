@@ -9,8 +9,7 @@ namespace {
 
 using ml::v1::Job;
 
-const Settings kSettings{
-    .attempts_dir = "/d/attempts", .keys = Keys::Derive("s"), .server_url = "http://127.0.0.1:8470"};
+const Settings kSettings{.keys = Keys::Derive("s"), .server_url = "http://127.0.0.1:8470"};
 
 v1::JobRecord MakeRecord() {
   v1::JobRecord record;
@@ -42,7 +41,7 @@ TEST(WebAccess, EachReplicaThatRunsHasAUri) {
   EXPECT_NE(TokenOf(record, "worker-replica-0"), TokenOf(record, "master-replica-0"));
   const auto target = ShellTarget(kSettings, record, "worker-replica-0", TokenOf(record, "worker-replica-0"));
   ASSERT_TRUE(target) << target.error().message;
-  EXPECT_EQ(*target, "/d/attempts/12-worker-replica-0-1");
+  EXPECT_EQ(*target, engine::AttemptRef{.id = "12-worker-replica-0-1"});
 }
 
 TEST(WebAccess, ATokenIsForOneAttempt) {

@@ -198,21 +198,30 @@ Server::Server(asio::io_context& loop, const Router& router, Options options)
 
 Server::~Server() { Stop(); }
 
+void Server::ListenTcp(ListeningSocket socket, FramingRules rules) {
+  state_->Listen(std::make_unique<Listener>(state_->loop.get_executor(), std::move(socket), rules));
+}
+
 Result<std::uint16_t> Server::ListenTcp(const std::string& host, std::uint16_t port, FramingRules rules) {
   TY_TRY(ListeningSocket socket, ListenOnTcp(host, port));
   const std::uint16_t bound = socket.port;
-  state_->Listen(std::make_unique<Listener>(state_->loop.get_executor(), std::move(socket), rules));
+  ListenTcp(std::move(socket), rules);
   return bound;
+}
+
+Status Server::ListenTls(ListeningSocket socket, const TlsIdentity& identity, FramingRules rules) {
+  TY_TRY(asio::ssl::context tls, MakeTlsContext(identity));
+  auto listener = std::make_unique<Listener>(state_->loop.get_executor(), std::move(socket), rules);
+  listener->tls = std::move(tls);
+  state_->Listen(std::move(listener));
+  return {};
 }
 
 Result<std::uint16_t> Server::ListenTls(const std::string& host, std::uint16_t port,
                                         const TlsIdentity& identity, FramingRules rules) {
-  TY_TRY(asio::ssl::context tls, MakeTlsContext(identity));
   TY_TRY(ListeningSocket socket, ListenOnTcp(host, port));
   const std::uint16_t bound = socket.port;
-  auto listener = std::make_unique<Listener>(state_->loop.get_executor(), std::move(socket), rules);
-  listener->tls = std::move(tls);
-  state_->Listen(std::move(listener));
+  TY_RETURN_IF_ERROR(ListenTls(std::move(socket), identity, rules));
   return bound;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "http/head.h"
+#include "http/listening_socket.h"
 #include "http/router.h"
 #include "http/server_options.h"
 #include "http/tls_identity.h"
@@ -39,6 +40,10 @@ class Server {
                                   FramingRules rules = FramingRules::kStrict);
   Result<std::uint16_t> ListenTls(const std::string& host, std::uint16_t port, const TlsIdentity& identity,
                                   FramingRules rules = FramingRules::kStrict);
+  /// The same on a socket that listens already (listening_socket.h).
+  void ListenTcp(ListeningSocket socket, FramingRules rules = FramingRules::kStrict);
+  Status ListenTls(ListeningSocket socket, const TlsIdentity& identity,
+                   FramingRules rules = FramingRules::kStrict);
   /// Mode 0600. A socket file that nobody listens on is replaced; kAlreadyExists when somebody does. Any path
   /// length.
   Status ListenUnix(const std::filesystem::path& path, FramingRules rules = FramingRules::kStrict);

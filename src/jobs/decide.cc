@@ -71,6 +71,7 @@ std::optional<Event> ExitNews(const std::vector<Replica>& replicas) {
     *ended.mutable_replica() = replica.record.id();
     ended.set_attempt(replica.record.attempt());
     *ended.mutable_exit() = *replica.seen.exit;
+    if (replica.seen.endpoint) *ended.mutable_endpoint() = *replica.seen.endpoint;
     return event;
   }
   return std::nullopt;
@@ -82,7 +83,9 @@ bool IsRunning(const std::vector<Replica>& replicas) {
   bool all = true;
   for (const Replica& replica : replicas) {
     if (replica.record.id().type() == replica::v1::MASTER && replica.has_run()) return true;
-    if (!replica.running() && !replica.has_run()) all = false;
+    const bool runs =
+        replica.running() && replica.seen.endpoint;  // its supervisor says both, one after the other
+    if (!runs && !replica.has_run()) all = false;
   }
   return all;
 }
@@ -113,6 +116,36 @@ void AddStarts(const std::vector<Replica>& replicas, std::vector<Action>& action
   }
 }
 
+/// Where the replicas are, for whoever needs it when they cannot be asked any more.
+Event RunningEvent(const std::vector<Replica>& replicas) {
+  Event event;
+  Event::Running& running = *event.mutable_running();
+  for (const Replica& replica : replicas) {
+    if (replica.seen.endpoint) *running.add_endpoints() = *replica.seen.endpoint;
+  }
+  return event;
+}
+
+/// Asks for room, or records what the allocator has answered; nothing while it has not.
+std::vector<Action> Reserve(const JobRecord& job, const Observation& seen) {
+  const int next_try = job.try_number() + 1;
+  if (seen.grant && seen.grant->try_number() == next_try) {
+    Event event;
+    *event.mutable_admitted()->mutable_grant() = *seen.grant;
+    return Append(std::move(event));
+  }
+  if (seen.asked_try >= next_try) return {};
+  return {ReserveRoom{next_try}};
+}
+
+/// The allocator has taken back what the job has.
+std::optional<Event> Revocation(const JobRecord& job, const Observation& seen) {
+  if (!job.reserved() || !seen.revoked || seen.revoked->try_number() != job.try_number()) return std::nullopt;
+  Event event;
+  *event.mutable_revoked() = *seen.revoked;
+  return event;
+}
+
 /// The barrier opens when the whole gang waits at it. Once user code runs somewhere it is open: a restarted
 /// replica goes right through.
 void AddBarrier(const std::vector<Replica>& replicas, std::vector<Action>& actions) {
@@ -120,7 +153,9 @@ void AddBarrier(const std::vector<Replica>& replicas, std::vector<Action>& actio
   bool open = false;
   for (const Replica& replica : replicas) {
     const bool ended = replica.launched() && replica.record.has_exit();
-    if (!ended && !(replica.alive() && replica.seen.phase >= replica::v1::READY)) all_ready = false;
+    const bool ready = replica.alive() && replica.seen.phase >= replica::v1::READY;
+    if (ready && !replica.seen.endpoint) return;  // its supervisor says it next
+    if (!ended && !ready) all_ready = false;
     if (replica.running() || replica.has_run()) open = true;
   }
   if (!all_ready && !open) return;
@@ -177,20 +212,13 @@ void AddPauses(const std::vector<Replica>& replicas, std::vector<Action>& action
 
 std::vector<Action> WhileQueued(const JobRecord& job, const Observation& seen, SysTime now) {
   if (std::optional<Event> cancel = LimitReached(job, now)) return Append(*std::move(cancel));
-  if (seen.admission) {
-    Event event;
-    *event.mutable_admitted() = *seen.admission;
-    return Append(std::move(event));
-  }
-  return WithLimit(job, {});
+  return WithLimit(job, Reserve(job, seen));
 }
 
 std::vector<Action> WhileLive(const JobRecord& job, const std::vector<Replica>& replicas, RestartTime time) {
   const SysTime now = time.now;
   if (job.job().state() == Job::PREPARING && IsRunning(replicas)) {
-    Event event;
-    event.mutable_running();
-    return Append(std::move(event));
+    return Append(RunningEvent(replicas));
   }
   if (std::optional<Event> ended = ExitNews(replicas)) return Append(*std::move(ended));
   if (std::optional<Event> decided = DecideOnExits(job, time)) return Append(*std::move(decided));
@@ -225,10 +253,18 @@ Event EndedEvent() {
   return event;
 }
 
-Event RetryStartedEvent() {
-  Event event;
-  event.mutable_retry_started();
-  return event;
+/// All that lives is stopped; then the whole gang starts again, in the room that it has or in new room.
+std::vector<Action> WhileRetrying(const JobRecord& job, const Observation& seen,
+                                  const std::vector<Replica>& replicas, SysTime now) {
+  if (std::optional<Event> cancel = LimitReached(job, now)) return Append(*std::move(cancel));
+  Event retry_started;
+  retry_started.mutable_retry_started();
+  std::vector<Action> actions =
+      WhileStopping(replicas, {.reason = "The whole job is started again."}, std::move(retry_started), now);
+  const auto* append = actions.empty() ? nullptr : std::get_if<AppendEvent>(&actions.back());
+  const bool all_ended = append != nullptr && append->event.has_retry_started();
+  if (all_ended && !job.reserved()) actions = Reserve(job, seen);
+  return WithLimit(job, std::move(actions));
 }
 
 StopReplica StopOf(const JobRecord& job) {
@@ -253,14 +289,12 @@ std::vector<Action> MeasureFirst(const JobRecord& job, const Observation& seen, 
 
 std::vector<Action> NextActions(const JobRecord& job, const Observation& seen, SysTime now) {
   const std::vector<Replica> replicas = Replicas(job, seen);
+  if (std::optional<Event> revoked = Revocation(job, seen)) return Append(*std::move(revoked));
   switch (StageOf(job)) {
     case Stage::kQueued: return WhileQueued(job, seen, now);
     case Stage::kPreparing:
     case Stage::kRunning: return WhileLive(job, replicas, {.now = now, .first_pause = seen.restart_pause});
-    case Stage::kRetrying:
-      if (std::optional<Event> cancel = LimitReached(job, now)) return Append(*std::move(cancel));
-      return WithLimit(job, WhileStopping(replicas, {.reason = "The whole job is started again."},
-                                          RetryStartedEvent(), now));
+    case Stage::kRetrying: return WhileRetrying(job, seen, replicas, now);
     case Stage::kFinishing:
       return MeasureFirst(job, seen, WhileStopping(replicas, StopOf(job), EndedEvent(), now));
     case Stage::kCancelling:

@@ -20,6 +20,7 @@ struct ReplicaObservation {
   bool started =
       false;  ///< StartReplica was performed for the current attempt, or its supervisor was found alive
   replica::v1::Phase phase = replica::v1::PHASE_UNSPECIFIED;  ///< as its supervisor reported it
+  std::optional<replica::v1::Endpoint> endpoint;              ///< as its supervisor reported it when READY
   bool cluster_sent = false;  ///< OpenBarrier was performed on this connection
   bool stop_sent = false;     ///< StopReplica was performed on this connection
   bool kill_sent = false;
@@ -30,8 +31,9 @@ struct ReplicaObservation {
 
 struct Observation {
   std::vector<ReplicaObservation> replicas;  ///< as many and in the same order as JobRecord.replicas
-  /// Set once placement has room: the endpoints leased to the replicas, and what is to be said about it.
-  std::optional<control::v1::Event::Admitted> admission;
+  int asked_try = 0;                         ///< ReserveRoom was performed for that try
+  std::optional<replica::v1::Grant> grant;   ///< the allocator has answered so
+  std::optional<control::v1::Event::Revoked> revoked;       ///< the allocator has taken the room back
   std::chrono::milliseconds restart_pause = kRestartPause;  ///< as the operator decided
   /// Of a trial, after MeasureTrial: what its program reported in all.
   std::optional<control::v1::Event::TrialMeasured> measured;
@@ -40,6 +42,10 @@ struct Observation {
 /// Record this event (the transition table accepts it), then ask again.
 struct AppendEvent {
   control::v1::Event event;  ///< without seq and time: the caller stamps them
+};
+/// Ask the allocator for room for the job's next try.
+struct ReserveRoom {
+  int try_number;
 };
 /// Start the supervisor of the replica's current attempt.
 struct StartReplica {
@@ -62,7 +68,8 @@ struct MeasureTrial {};
 struct WakeAt {
   SysTime time;
 };
-using Action = std::variant<AppendEvent, StartReplica, OpenBarrier, StopReplica, MeasureTrial, WakeAt>;
+using Action =
+    std::variant<AppendEvent, ReserveRoom, StartReplica, OpenBarrier, StopReplica, MeasureTrial, WakeAt>;
 
 /// What to do next. At most one AppendEvent, and it is the last action: the caller performs, records, and
 /// asks again. Idempotent: performing the result and asking again with nothing new observed yields at most

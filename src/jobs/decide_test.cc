@@ -52,6 +52,34 @@ TEST(NextActions, ASingleReplicaFromQueueToSuccess) {
                   "Finished tearing down training program.", "Job completed successfully."));
 }
 
+TEST(NextActions, RoomThatIsTakenBackIsAskedForAgainAndCountsAsNoRetry) {
+  SimulatedJob job(kGang);
+  job.BringUp();
+  job.Revoke("The node node-2 is lost.");
+  EXPECT_THAT(job.Settle(), ElementsAre("Revoked", "ReplicaEnded", "ReplicaEnded", "ReplicaEnded",
+                                        "ReplicaEnded", "ReplicaEnded"))
+      << "it waits for the allocator";
+  EXPECT_EQ(job.job().retries(), 0);
+  EXPECT_EQ(job.job().job().state(), Job::RUNNING);
+  job.Admit();
+  EXPECT_THAT(job.Settle(),
+              ElementsAre("Admitted", "RetryStarted", "Launched", "start master 0", "start worker 0",
+                          "start worker 1", "start ps 0", "start evaluator 0"));
+  EXPECT_EQ(job.job().try_number(), 2);
+  EXPECT_THAT(job.lines(),
+              testing::Contains("The node node-2 is lost. The whole job starts again when there is room."));
+}
+
+TEST(NextActions, AJobThatIsEndingAsksForNoNewRoom) {
+  SimulatedJob job(kSingle);
+  job.BringUp();
+  job.Cancel("Enough.");
+  job.Settle();
+  job.Revoke("The node node-2 is lost.");
+  EXPECT_THAT(job.Settle(), ElementsAre("Revoked", "ReplicaEnded", "Ended"));
+  EXPECT_EQ(job.job().job().state(), Job::CANCELLED);
+}
+
 TEST(NextActions, AProgramSoFastThatOnlyItsEndIsSeenWasRunning) {
   SimulatedJob job(kSingle);
   job.Admit();

@@ -29,8 +29,9 @@ Lines OnCreated(const JobRecord& after) {
 
 /// What the job was found to lack when it was created is a warning, how it shares the machine is not.
 Lines OnAdmitted(const JobRecord& after, const Event::Admitted& admitted) {
+  if (after.try_number() > 1) return {Info("There is room for the job again.")};
   Lines lines;
-  const int warnings = after.notes_size() - admitted.notes_size();
+  const int warnings = after.notes_size() - admitted.grant().notes_size();
   for (int i = 0; i < after.notes_size(); ++i) {
     lines.push_back(i < warnings ? Warning(after.notes(i)) : Info(after.notes(i)));
   }
@@ -72,6 +73,10 @@ Lines LinesFor(const JobRecord& after, const Event& event) {
   switch (event.kind_case()) {
     case Event::kCreated: return OnCreated(after);
     case Event::kAdmitted: return OnAdmitted(after, event.admitted());
+    case Event::kRevoked:
+      return {Warning(event.revoked().reason() + (after.retrying() ? " The whole job starts again when there "
+                                                                     "is room."
+                                                                   : ""))};
     case Event::kRunning: return {Info("Job is running.")};
     case Event::kRestartDecided: return {Warning(event.restart_decided().reason())};
     case Event::kRetryDecided: return {Warning(event.retry_decided().reason())};

@@ -46,7 +46,7 @@ INSTANTIATE_TEST_SUITE_P(
              {LogEntry::INFO, "Waiting for job to be provisioned."}}},
         Row{"admitted_with_notes",
             "notes: 'no Python 3.7 here' notes: 'shares 2 CPUs'",
-            "admitted { notes: 'shares 2 CPUs' }",
+            "admitted { grant { notes: 'shares 2 CPUs' } }",
             {{LogEntry::WARNING, "no Python 3.7 here"},
              {LogEntry::INFO, "shares 2 CPUs"},
              {LogEntry::INFO, "Waiting for training program to start."},

@@ -59,24 +59,32 @@ Status Change(JobRecord& record, const Event& event, const Event::Created& creat
 }
 
 Status Change(JobRecord& record, const Event& event, const Event::Admitted& admitted) {
-  if (admitted.endpoints_size() != record.replicas_size()) {
-    return std::unexpected(Refuse(record, event, "every replica needs one endpoint"));
+  const replica::v1::Grant& grant = admitted.grant();
+  if (record.has_tuning()) {  // its trials have the room
+    *record.mutable_job()->mutable_start_time() = event.time();
+    return {};
   }
-  for (const replica::v1::Endpoint& endpoint : admitted.endpoints()) {
-    ReplicaRecord* replica = Find(record, endpoint.replica());
-    if (replica == nullptr || replica->has_endpoint()) {
-      return std::unexpected(Refuse(record, event, "every replica needs one endpoint"));
-    }
-    *replica->mutable_endpoint() = endpoint;
-  }
-  if (!admitted.devices().empty() && admitted.devices_size() != record.replicas_size()) {
-    return std::unexpected(Refuse(record, event, "every replica needs its devices"));
-  }
-  for (int i = 0; i < admitted.devices_size(); ++i) {
-    *record.mutable_replicas(i)->mutable_devices() = admitted.devices(i);
-  }
-  for (const std::string& note : admitted.notes()) record.add_notes(note);
-  *record.mutable_job()->mutable_start_time() = event.time();
+  if (record.reserved()) return std::unexpected(Refuse(record, event, "it has room already"));
+  if (grant.try_number() != record.try_number() + 1)
+    return std::unexpected(Refuse(record, event, "the grant is not for its next try"));
+  if (grant.slots_size() != record.replicas_size())
+    return std::unexpected(Refuse(record, event, "every replica needs one slot"));
+  for (int i = 0; i < grant.slots_size(); ++i) *record.mutable_replicas(i)->mutable_slot() = grant.slots(i);
+  record.set_try_number(grant.try_number());
+  record.set_reserved(true);
+  for (const std::string& note : grant.notes()) record.add_notes(note);
+  if (!record.job().has_start_time()) *record.mutable_job()->mutable_start_time() = event.time();
+  return {};
+}
+
+/// Not counted as a retry: the job did nothing wrong.
+Status Change(JobRecord& record, const Event& event, const Event::Revoked& revoked) {
+  if (!record.reserved() || revoked.try_number() != record.try_number())
+    return std::unexpected(Refuse(record, event, "it has no such room"));
+  record.set_reserved(false);
+  // The slots stay until there are others: what is left of the attempts has to be found.
+  for (ReplicaRecord& replica : *record.mutable_replicas()) replica.clear_endpoint();
+  if (record.outcome() == Job::STATE_UNSPECIFIED) record.set_retrying(true);
   return {};
 }
 
@@ -97,8 +105,13 @@ Status Change(JobRecord& record, const Event& event, const Event::Launched& laun
   return {};
 }
 
-Status Change(JobRecord& record, const Event& event, const Event::Running&) {
+Status Change(JobRecord& record, const Event& event, const Event::Running& running) {
   *record.mutable_running_time() = event.time();
+  for (const replica::v1::Endpoint& endpoint : running.endpoints()) {
+    ReplicaRecord* replica = Find(record, endpoint.replica());
+    if (replica == nullptr) return std::unexpected(Refuse(record, event, "it has no such replica"));
+    *replica->mutable_endpoint() = endpoint;
+  }
   return {};
 }
 
@@ -109,6 +122,7 @@ Status Change(JobRecord& record, const Event& event, const Event::ReplicaEnded& 
     return std::unexpected(Refuse(record, event, "it is not the living attempt of a replica"));
   }
   *replica->mutable_exit() = ended.exit();
+  if (ended.has_endpoint() && record.reserved()) *replica->mutable_endpoint() = ended.endpoint();
   return {};
 }
 
@@ -147,6 +161,7 @@ Status Change(JobRecord& record, const Event& event, const Event::RetryDecided&)
 
 Status Change(JobRecord& record, const Event& event, const Event::RetryStarted&) {
   if (!record.retrying()) return std::unexpected(Refuse(record, event, "no retry was decided"));
+  if (!record.reserved()) return std::unexpected(Refuse(record, event, "it has no room"));
   record.set_retrying(false);
   for (ReplicaRecord& replica : *record.mutable_replicas()) {
     replica.set_restarts(0);
@@ -278,6 +293,7 @@ Status Change(JobRecord& record, const Event& event) {
   switch (event.kind_case()) {
     case Event::kCreated: return Change(record, event, event.created());
     case Event::kAdmitted: return Change(record, event, event.admitted());
+    case Event::kRevoked: return Change(record, event, event.revoked());
     case Event::kLaunched: return Change(record, event, event.launched());
     case Event::kRunning: return Change(record, event, event.running());
     case Event::kReplicaEnded: return Change(record, event, event.replica_ended());

@@ -25,6 +25,7 @@ constexpr Transition kTransitions[] = {
     {Stage::kPreparing, Event::kReplicaEnded, Stage::kPreparing},
     {Stage::kPreparing, Event::kRestartDecided, Stage::kPreparing},
     {Stage::kPreparing, Event::kRetryDecided, Stage::kRetrying},
+    {Stage::kPreparing, Event::kRevoked, Stage::kRetrying},
     {Stage::kPreparing, Event::kCancelRequested, Stage::kCancelling},
     {Stage::kPreparing, Event::kConcluded, Stage::kFinishing},
     {Stage::kPreparing, Event::kPatched, Stage::kPreparing},
@@ -38,6 +39,7 @@ constexpr Transition kTransitions[] = {
     {Stage::kRunning, Event::kRestartDecided, Stage::kRunning},
     {Stage::kRunning, Event::kMaintenanceRequested, Stage::kRunning},
     {Stage::kRunning, Event::kRetryDecided, Stage::kRetrying},
+    {Stage::kRunning, Event::kRevoked, Stage::kRetrying},
     {Stage::kRunning, Event::kCancelRequested, Stage::kCancelling},
     {Stage::kRunning, Event::kConcluded, Stage::kFinishing},
     {Stage::kRunning, Event::kPatched, Stage::kRunning},
@@ -47,12 +49,15 @@ constexpr Transition kTransitions[] = {
     {Stage::kRunning, Event::kSpaceExhausted, Stage::kRunning},
 
     {Stage::kRetrying, Event::kReplicaEnded, Stage::kRetrying},
+    {Stage::kRetrying, Event::kRevoked, Stage::kRetrying},
+    {Stage::kRetrying, Event::kAdmitted, Stage::kRetrying},
     {Stage::kRetrying, Event::kRetryStarted, Stage::kResumed},
     {Stage::kRetrying, Event::kCancelRequested, Stage::kCancelling},
     {Stage::kRetrying, Event::kPatched, Stage::kRetrying},
     {Stage::kRetrying, Event::kPolicySet, Stage::kRetrying},
 
     {Stage::kFinishing, Event::kReplicaEnded, Stage::kFinishing},
+    {Stage::kFinishing, Event::kRevoked, Stage::kFinishing},
     {Stage::kFinishing, Event::kCancelRequested, Stage::kFinishing, true},
     {Stage::kFinishing, Event::kEnded, Stage::kEnded},
     {Stage::kFinishing, Event::kPatched, Stage::kFinishing},
@@ -61,6 +66,7 @@ constexpr Transition kTransitions[] = {
     {Stage::kFinishing, Event::kTrialMeasured, Stage::kFinishing},
 
     {Stage::kCancelling, Event::kReplicaEnded, Stage::kCancelling},
+    {Stage::kCancelling, Event::kRevoked, Stage::kCancelling},
     {Stage::kCancelling, Event::kCancelRequested, Stage::kCancelling, true},
     {Stage::kCancelling, Event::kEnded, Stage::kEnded},
     {Stage::kCancelling, Event::kPatched, Stage::kCancelling},
@@ -111,6 +117,7 @@ std::string_view EventName(Event::KindCase event) {
   switch (event) {
     case Event::kCreated: return "Created";
     case Event::kAdmitted: return "Admitted";
+    case Event::kRevoked: return "Revoked";
     case Event::kLaunched: return "Launched";
     case Event::kRunning: return "Running";
     case Event::kReplicaEnded: return "ReplicaEnded";

@@ -51,8 +51,13 @@ Event Make(Event::KindCase kind, const JobRecord& record) {
       break;
     }
     case Event::kAdmitted:
-      *event.mutable_admitted()->add_endpoints()->mutable_replica() = Master();
-      event.mutable_admitted()->add_notes("shared");
+      event.mutable_admitted()->mutable_grant()->set_try_number(record.try_number() + 1);
+      event.mutable_admitted()->mutable_grant()->add_slots();
+      event.mutable_admitted()->mutable_grant()->add_notes("shared");
+      break;
+    case Event::kRevoked:
+      event.mutable_revoked()->set_try_number(record.try_number());
+      event.mutable_revoked()->set_reason("node-1 is lost.");
       break;
     case Event::kLaunched: *event.mutable_launched()->add_replicas() = Master(); break;
     case Event::kRunning: event.mutable_running(); break;
@@ -111,6 +116,7 @@ std::multimap<Stage, JobRecord> Samples() {
         After({E::kCreated, E::kAdmitted, E::kLaunched, E::kRunning, E::kConcluded}),
         After({E::kCreated, E::kCancelRequested}),
         After({E::kCreated, E::kAdmitted, E::kLaunched, E::kCancelRequested}),
+        After({E::kCreated, E::kAdmitted, E::kLaunched, E::kRevoked}),
         After({E::kCreated, E::kCancelRequested, E::kEnded})}) {
     samples.emplace(StageOf(record), record);
   }
@@ -237,8 +243,8 @@ TEST(Apply, ARetryKeepsTheStateAndCountsAttemptsOn) {
 TEST(Apply, RefusesWhatDoesNotFitTheRecord) {
   const JobRecord queued = After({Event::kCreated});
   Event admitted;
-  admitted.mutable_admitted();
-  EXPECT_FALSE(Apply(queued, admitted)) << "no endpoint";
+  admitted.mutable_admitted()->mutable_grant()->set_try_number(1);
+  EXPECT_FALSE(Apply(queued, admitted)) << "no slot";
   const JobRecord launched = After({Event::kCreated, Event::kAdmitted, Event::kLaunched});
   EXPECT_FALSE(Apply(launched, Make(Event::kLaunched, launched)))
       << "a living attempt is never launched over";

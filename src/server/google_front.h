@@ -1,14 +1,15 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
-#include "control/settings.h"
 #include "http/server_options.h"
 #include "http/tls_identity.h"
+#include "server/bound_sockets.h"
+#include "trainyard/replica/v1/replica.pb.h"
 
 namespace boost::asio {
 class io_context;
@@ -36,7 +37,11 @@ class Buckets;
 
 namespace trainyard::server {
 
-class DataDirectory;
+/// What replicas are told of the front, and the files that they read of it, which are written. A /gcs that is
+/// somebody else's is said to the operator, and no error. Errors: the data directory's.
+[[nodiscard]] Result<replica::v1::GoogleFront> PrepareGoogleFront(const ServeOptions& options,
+                                                                  const DataDirectory& data,
+                                                                  const BoundSockets& sockets);
 
 /// This server under Google's host names, for replicas: TLS on port 443 and the metadata server on port 80 of
 /// a loopback address of its own, and both as Unix sockets for replicas with a network of their own. Loop
@@ -53,14 +58,12 @@ class GoogleFront {
     std::string project;
     http::TlsIdentity identity;  ///< has front::kTlsHosts
     http::ServerOptions options;
-    front::RealBuckets* real_buckets = nullptr;           ///< nullptr: all buckets are ours
-    std::map<std::string, std::string> bucket_dirs = {};  ///< those whose folders are elsewhere
+    front::RealBuckets* real_buckets = nullptr;  ///< nullptr: all buckets are ours
   };
 
-  /// Opens what can be opened, and writes into `settings` what replicas are told of it. A port that cannot be
-  /// had is said to the operator, and no error. Errors: the data directory's.
+  /// Listens on the sockets, those of Google's ports and Unix sockets. Errors: the data directory's.
   [[nodiscard]] static Result<std::unique_ptr<GoogleFront>> Open(const Setup& setup,
-                                                                 control::Settings& settings);
+                                                                 std::optional<BoundSockets::Front> sockets);
   ~GoogleFront();
 
   void Stop();

@@ -14,6 +14,7 @@
 #include "image/image.h"
 #include "server/google_front.h"
 #include "server/job_users.h"
+#include "server/listen_address.h"
 #include "server/machine.h"
 #include "server/routes.h"
 
@@ -34,6 +35,18 @@ ContainerUpkeep::Options UpkeepOptions(const ContainerOptions& options, const Da
   if (options.images_age_max > std::chrono::hours(0)) upkeep.limits.age_max = options.images_age_max;
   if (engine.engine == replica::v1::Manifest::ENGINE_API) upkeep.engine_socket = engine.address;
   return upkeep;
+}
+
+/// Where replicas find the buckets and the metadata server without the front.
+std::map<std::string, std::string> ReplicaEnvironment(const ServeOptions& options, std::uint16_t port) {
+  // In an isolated network a relay is there, on the loopback of the replica.
+  const bool isolated = options.network == replica::v1::Manifest::ISOLATED;
+  const std::string host = isolated ? "127.0.0.1" : options.host;
+  const std::string authority = host + ":" + std::to_string(port);
+  return {{"STORAGE_EMULATOR_HOST", Url("http", host, port)},
+          {"GCE_METADATA_HOST", authority},
+          {"GCE_METADATA_IP", authority},
+          {"GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false"}};
 }
 
 std::int64_t DiskBytes(const std::string& folder) {
@@ -90,8 +103,8 @@ Installation::Foundation::Foundation(ContainerEngine engine, unsigned file_threa
       connections({.connections_max = connections_max, .known_peer_max = connections_max / 4 * 3}) {}
 
 Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context& loop,
-                                                         const ServeOptions& options) {
-  TY_TRY(DataDirectory data, DataDirectory::Open(options.data_dir));
+                                                         const ServeOptions& options, DataDirectory data,
+                                                         const BoundSockets& sockets) {
   TY_TRY(std::string secret, data.Secret());
   TY_RETURN_IF_ERROR(CheckJobUsers(options, data));
   TY_RETURN_IF_ERROR(environment::InstallSiteHook(data.environments_dir()));
@@ -102,9 +115,18 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
   auto foundation = std::make_unique<Foundation>(std::move(container_engine), kFileThreads, kLookupThreads,
                                                  options.loop_turn_max, ClientConnectionsMax());
   TY_TRY(Stores stores, OpenStores(loop, options, data, *foundation));
-  return std::unique_ptr<Installation>(new Installation(loop, options, std::move(data), secret,
-                                                        std::move(catalogue), std::move(foundation),
-                                                        std::move(stores)));
+  engine::NodeSettings node = MakeNodeSettings(options, data, foundation->container_engine, sockets);
+  if (options.google_front) {
+    TY_TRY(node.google_front, PrepareGoogleFront(options, data, sockets));
+  }
+  Parts parts{.data = std::move(data),
+              .catalogue = std::move(catalogue),
+              .foundation = std::move(foundation),
+              .stores = std::move(stores),
+              .settings = MakeSettings(options, secret, sockets),
+              .node = std::move(node),
+              .tls_port = sockets.administration_tls.port};
+  return std::unique_ptr<Installation>(new Installation(loop, options, std::move(parts)));
 }
 
 Result<Installation::Stores> Installation::OpenStores(boost::asio::io_context& loop,
@@ -144,53 +166,74 @@ control::JobMaker::Policy Installation::MakePolicy(const ServeOptions& options, 
           .image_lookups = &foundation.image_lookups};
 }
 
-control::Settings Installation::MakeSettings(const ServeOptions& options, const DataDirectory& data,
-                                             const ContainerEngine& container_engine,
-                                             std::string_view secret) {
+control::Settings Installation::MakeSettings(const ServeOptions& options, std::string_view secret,
+                                             const BoundSockets& sockets) {
+  return {.keys = control::Keys::Derive(secret),
+          .server_url = Url("http", options.host, sockets.administration.port),
+          .stop_grace = options.stop_grace,
+          .restart_pause = options.restart_pause,
+          .job_log_bytes_max = options.job_log_bytes_max,
+          .replica_log_bytes_max = options.replica_log_bytes_max,
+          .machine_limits = options.capacity == placement::Capacity::Mode::kStrict};
+}
+
+engine::NodeSettings Installation::MakeNodeSettings(const ServeOptions& options, const DataDirectory& data,
+                                                    const ContainerEngine& container_engine,
+                                                    const BoundSockets& sockets) {
   return {.attempts_dir = data.attempts_dir(),
           .environments_dir = data.environments_dir(),
           .images_dir = data.images_dir(),
           .attach_socket = data.attach_socket(),
           .replica_socket = data.replica_socket(),
-          .keys = control::Keys::Derive(secret),
-          .stop_grace = options.stop_grace,
-          .restart_pause = options.restart_pause,
           .container_engine = container_engine.engine,
           .container_engine_address = container_engine.address,
           .disk_bytes = DiskBytes(data.attempts_dir()),
-          .job_log_bytes_max = options.job_log_bytes_max,
-          .replica_log_bytes_max = options.replica_log_bytes_max,
-          .machine_limits = options.capacity == placement::Capacity::Mode::kStrict,
-          .replica_environment = {},
+          .replica_environment = sockets.replicas ? ReplicaEnvironment(options, sockets.replicas->port)
+                                                  : std::map<std::string, std::string>(),
+          .front_metadata = sockets.front && sockets.front->plain,
           .job_users = JobUsersOf(options)};
 }
 
-Installation::Installation(boost::asio::io_context& loop, const ServeOptions& options, DataDirectory data,
-                           std::string_view secret, environment::Catalogue catalogue,
-                           std::unique_ptr<Foundation> foundation, Stores stores)
+namespace {
+
+engine::LocalAllocator::Options AllocatorOptions(const ServeOptions& options, const control::Keys& keys,
+                                                 placement::Capacity capacity,
+                                                 placement::DevicePool devices) {
+  std::uint32_t spread = 0;
+  std::memcpy(&spread, keys.ports.data(), sizeof(spread));
+  return {.capacity = capacity,
+          .lease_spread = spread,
+          .network = options.network,
+          .devices = std::move(devices)};
+}
+
+}  // namespace
+
+Installation::Installation(boost::asio::io_context& loop, const ServeOptions& options, Parts parts)
     : options_(options),
-      data_(std::move(data)),
-      catalogue_(std::move(catalogue)),
-      foundation_(std::move(foundation)),
+      data_(std::move(parts.data)),
+      catalogue_(std::move(parts.catalogue)),
+      foundation_(std::move(parts.foundation)),
       gates_(options, loop.get_executor(), foundation_->image_lookups, data_.attempts_dir()),
-      stores_(std::move(stores)),
+      stores_(std::move(parts.stores)),
       container_upkeep_(WatchLoop(loop, &foundation_->watch, "upkeep of images"), foundation_->image_lookups,
                         UpkeepOptions(options.containers, data_, foundation_->container_engine)),
       journal_(loop, *stores_.writer, *stores_.reader),
-      engine_(WatchLoop(loop, &foundation_->watch, "engine"),
-              {.supervisor_program = "/proc/self/exe", .supervisor_arguments = SupervisorArguments()}),
+      settings_(std::move(parts.settings)),
+      node_(std::move(parts.node)),
       capacity_(MachineCapacity(options.capacity)),
       devices_(MachineDevices(options)),
-      admissions_(WatchLoop(loop, &foundation_->watch, "admissions"), capacity_, control::IsPortFree,
-                  options.network, devices_),
-      settings_(MakeSettings(options, data_, foundation_->container_engine, secret)),
+      host_(WatchLoop(loop, &foundation_->watch, "attempts"), node_,
+            {.supervisor_program = "/proc/self/exe", .supervisor_arguments = SupervisorArguments()}),
+      allocator_(WatchLoop(loop, &foundation_->watch, "admissions"),
+                 AllocatorOptions(options, settings_.keys, capacity_, devices_)),
       maker_(*stores_.buckets, catalogue_, foundation_->clock,
              MakePolicy(options, data_, *foundation_, capacity_, devices_)),
       jobs_({.loop = WatchLoop(loop, &foundation_->watch, "jobs"),
              .journal = journal_,
              .logs = *stores_.logs,
-             .engine = engine_,
-             .admissions = admissions_,
+             .allocator = allocator_,
+             .host = host_,
              .clock = foundation_->clock,
              .settings = settings_,
              .buckets = stores_.buckets.get(),
@@ -198,15 +241,12 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
             maker_, options.accelerator_quota),
       tokens_(settings_, foundation_->clock, jobs_),
       request_quota_(foundation_->clock, options.request_limits) {
-  std::uint32_t spread = 0;
-  std::memcpy(&spread, settings_.keys.ports.data(), sizeof(spread));
-  admissions_.SpreadLeases(spread);
-  AddRoutes();
+  AddRoutes(parts.tls_port);
 }
 
-void Installation::AddRoutes() {
+void Installation::AddRoutes(std::uint16_t tls_port) {
   // Whose tokens the metadata server of a purpose gives to who is no attempt.
-  const auto parts_for = [this](const char* others) {
+  const auto parts_for = [this, tls_port](const char* others) {
     return ApiParts{
         .jobs = jobs_,
         .studies = *stores_.studies,
@@ -220,7 +260,7 @@ void Installation::AddRoutes() {
         .loop = foundation_->watch,
         .metadata = {
             .project = options_.project,
-            .universe_domain = [this] { return "localhost:" + std::to_string(tls_port_); },
+            .universe_domain = [tls_port] { return "localhost:" + std::to_string(tls_port); },
             .access_token = [this, others](const std::string& host) { return tokens_.Issue(host, others); }}};
   };
   AddAdministrationRoutes(administration_routes_, parts_for(control::kAdministration));
@@ -228,11 +268,6 @@ void Installation::AddRoutes() {
   AddSupervisorRoutes(supervisor_routes_, jobs_);
   for (http::Router* checked : {&administration_routes_, &replica_routes_})
     api::CheckTokens(*checked, tokens_);
-}
-
-void Installation::SetAddress(const std::string& url, std::uint16_t tls_port) {
-  settings_.server_url = url;
-  tls_port_ = tls_port;
 }
 
 }  // namespace trainyard::server

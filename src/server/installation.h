@@ -12,13 +12,15 @@
 #include "control/job_service.h"
 #include "control/request_quota.h"
 #include "control/token_service.h"
-#include "engine/local/local_engine.h"
+#include "engine/local/local_allocator.h"
+#include "engine/local/local_attempt_host.h"
 #include "http/connection_budget.h"
 #include "http/request_counts.h"
 #include "http/router.h"
 #include "logs/log_tails.h"
 #include "logs/sqlite_log_store.h"
 #include "metrics/usage_history.h"
+#include "server/bound_sockets.h"
 #include "server/container_engine.h"
 #include "server/container_upkeep.h"
 #include "server/data_directory.h"
@@ -39,16 +41,14 @@ class Installation {
   /// Blocking. Errors: what is wrong with the data directory or its databases. `loop` and `options` outlive
   /// it.
   [[nodiscard]] static Result<std::unique_ptr<Installation>> Open(boost::asio::io_context& loop,
-                                                                  const ServeOptions& options);
+                                                                  const ServeOptions& options,
+                                                                  DataDirectory data,
+                                                                  const BoundSockets& sockets);
   Installation(const Installation&) = delete;
   Installation& operator=(const Installation&) = delete;
 
-  /// What is known only once it listens; before the loop runs.
-  void SetAddress(const std::string& url, std::uint16_t tls_port);
-
   [[nodiscard]] const Clock& clock() const noexcept { return foundation_->clock; }
   [[nodiscard]] const DataDirectory& data() const noexcept { return data_; }
-  [[nodiscard]] control::Settings& settings() noexcept { return settings_; }
   [[nodiscard]] control::JobService& jobs() noexcept { return jobs_; }
   [[nodiscard]] studies::StudyService& studies() noexcept { return *stores_.studies; }
   [[nodiscard]] storage::Buckets& buckets() noexcept { return *stores_.buckets; }
@@ -88,17 +88,28 @@ class Installation {
 
   [[nodiscard]] static Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& options,
                                                  const DataDirectory& data, Foundation& foundation);
-  [[nodiscard]] static control::Settings MakeSettings(const ServeOptions& options, const DataDirectory& data,
-                                                      const ContainerEngine& container_engine,
-                                                      std::string_view secret);
+  [[nodiscard]] static control::Settings MakeSettings(const ServeOptions& options, std::string_view secret,
+                                                      const BoundSockets& sockets);
+  [[nodiscard]] static engine::NodeSettings MakeNodeSettings(const ServeOptions& options,
+                                                             const DataDirectory& data,
+                                                             const ContainerEngine& container_engine,
+                                                             const BoundSockets& sockets);
   [[nodiscard]] static control::JobMaker::Policy MakePolicy(const ServeOptions& options,
                                                             const DataDirectory& data, Foundation& foundation,
                                                             placement::Capacity capacity,
                                                             placement::DevicePool devices);
-  Installation(boost::asio::io_context& loop, const ServeOptions& options, DataDirectory data,
-               std::string_view secret, environment::Catalogue catalogue,
-               std::unique_ptr<Foundation> foundation, Stores stores);
-  void AddRoutes();
+  /// What the constructor is made of.
+  struct Parts {
+    DataDirectory data;
+    environment::Catalogue catalogue;
+    std::unique_ptr<Foundation> foundation;
+    Stores stores;
+    control::Settings settings;
+    engine::NodeSettings node;
+    std::uint16_t tls_port;
+  };
+  Installation(boost::asio::io_context& loop, const ServeOptions& options, Parts parts);
+  void AddRoutes(std::uint16_t tls_port);
 
   const ServeOptions& options_;
   DataDirectory data_;
@@ -108,17 +119,17 @@ class Installation {
   Stores stores_;
   ContainerUpkeep container_upkeep_;
   store::Journal journal_;
-  engine::LocalEngine engine_;
+  const control::Settings settings_;
+  const engine::NodeSettings node_;
   placement::Capacity capacity_;
   placement::DevicePool devices_;
-  control::Admissions admissions_;
-  control::Settings settings_;
+  engine::LocalAttemptHost host_;
+  engine::LocalAllocator allocator_;
   control::JobMaker maker_;
   control::JobService jobs_;
   control::TokenService tokens_;
   control::RequestQuota request_quota_;
   http::RequestCounts request_counts_;
-  std::uint16_t tls_port_ = 0;
   http::Router administration_routes_;
   http::Router replica_routes_;
   http::Router supervisor_routes_;

@@ -9,9 +9,9 @@
 
 namespace trainyard::server {
 
-std::optional<control::JobUsers> JobUsersOf(const ServeOptions& options) {
+std::optional<engine::JobUsers> JobUsersOf(const ServeOptions& options) {
   if (!options.job_uids) return std::nullopt;
-  return control::JobUsers{.first = options.job_uids->first, .count = options.job_uids->count};
+  return engine::JobUsers{.first = options.job_uids->first, .count = options.job_uids->count};
 }
 
 Status CheckJobUsers(const ServeOptions& options, const DataDirectory& data) {
@@ -25,7 +25,7 @@ Status CheckJobUsers(const ServeOptions& options, const DataDirectory& data) {
   std::vector<std::string> folders = {data.Path(""), data.environments_dir()};
   for (const auto& [name, folder] : options.bucket_dirs) folders.push_back(folder);
   for (const std::string& folder : folders) {
-    const Status shown = replica::CheckMappedMounts({users->first, control::kJobBlockIds}, folder);
+    const Status shown = replica::CheckMappedMounts({users->first, engine::kJobBlockIds}, folder);
     if (!shown) return refused(shown.error().message + ". Leave it out, or use another place");
   }
   return {};

@@ -3,14 +3,14 @@
 #include <optional>
 
 #include "base/result.h"
-#include "control/job_users.h"
+#include "engine/local/job_users.h"
 #include "server/data_directory.h"
 #include "server/serve_options.h"
 
 namespace trainyard::server {
 
 /// The ids that the operator gives to jobs; nothing: they run as the server.
-[[nodiscard]] std::optional<control::JobUsers> JobUsersOf(const ServeOptions& options);
+[[nodiscard]] std::optional<engine::JobUsers> JobUsersOf(const ServeOptions& options);
 
 /// Whether jobs can have them here: as root, and every folder that jobs see can be shown with them. Tries it.
 /// kFailedPrecondition, with a sentence for the operator. Before there are threads.

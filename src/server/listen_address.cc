@@ -4,19 +4,6 @@
 
 namespace trainyard::server {
 
-namespace {
-
-template <class Listen>
-Result<std::uint16_t> FirstOf(const std::vector<std::uint16_t>& ports, Listen listen) {
-  for (std::size_t i = 0; i + 1 < ports.size(); ++i) {
-    if (ports[i] == 0) continue;
-    if (Result<std::uint16_t> port = listen(ports[i])) return port;
-  }
-  return listen(ports.back());
-}
-
-}  // namespace
-
 Status CheckLoopback(const std::string& host) {
   if (host == "localhost") return {};
   boost::system::error_code error;
@@ -35,15 +22,13 @@ std::string Url(const char* scheme, const std::string& host, std::uint16_t port)
   return std::string(scheme) + "://" + (is_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
-Result<std::uint16_t> ListenOnFirst(http::Server& server, const std::string& host,
-                                    const std::vector<std::uint16_t>& ports) {
-  return FirstOf(ports, [&](std::uint16_t port) { return server.ListenTcp(host, port); });
-}
-
-Result<std::uint16_t> ListenOnFirst(http::Server& server, const std::string& host,
-                                    const std::vector<std::uint16_t>& ports,
-                                    const http::TlsIdentity& identity) {
-  return FirstOf(ports, [&](std::uint16_t port) { return server.ListenTls(host, port, identity); });
+Result<http::ListeningSocket> ListenOnFirst(const std::string& host,
+                                            const std::vector<std::uint16_t>& ports) {
+  for (std::size_t i = 0; i + 1 < ports.size(); ++i) {
+    if (ports[i] == 0) continue;
+    if (Result<http::ListeningSocket> socket = http::ListenOnTcp(host, ports[i])) return socket;
+  }
+  return http::ListenOnTcp(host, ports.back());
 }
 
 std::uint16_t PortBehind(std::uint16_t port, std::uint16_t distance) {

@@ -1,14 +1,14 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "base/result.h"
 #include "front/real_buckets.h"
 #include "http/router.h"
 #include "http/server.h"
-#include "server/data_directory.h"
+#include "server/bound_sockets.h"
 #include "server/google_front.h"
 #include "server/serve_options.h"
 
@@ -35,19 +35,17 @@ enum class Purpose {
 /// decided by the socket. Loop thread only; the same lifecycle as http::Server. docs/adr/0022.
 class Listeners {
  public:
-  /// Opens the sockets of clients and replicas, and tells the installation where they are. `options` and
-  /// `installation` outlive it. Errors: a port or a file that cannot be had.
+  /// Serves clients and replicas on the sockets. `options` and `installation` outlive it. Errors: a file that
+  /// cannot be had.
   [[nodiscard]] static Result<std::unique_ptr<Listeners>> Open(boost::asio::io_context& loop,
                                                                const ServeOptions& options,
-                                                               Installation& installation);
+                                                               Installation& installation,
+                                                               BoundSockets sockets);
   Listeners(const Listeners&) = delete;
   Listeners& operator=(const Listeners&) = delete;
 
   /// Lets supervisors in, once the installation knows their attempts.
   [[nodiscard]] Status LetSupervisorsIn();
-
-  /// What clients of this machine are told.
-  [[nodiscard]] const DataDirectory::Presence& presence() const noexcept { return presence_; }
 
   void Stop();
   [[nodiscard]] std::size_t connection_count() const noexcept;
@@ -55,9 +53,8 @@ class Listeners {
  private:
   Listeners(boost::asio::io_context& loop, const ServeOptions& options, Installation& installation,
             std::unique_ptr<front::RealBuckets> real_buckets);
-  Result<http::TlsIdentity> ListenForClients();
-  Status ListenForReplicas();
-  Status OpenFront(boost::asio::io_context& loop, const http::TlsIdentity& identity);
+  Status OpenFront(boost::asio::io_context& loop, const http::TlsIdentity& identity,
+                   std::optional<BoundSockets::Front> sockets);
 
   const ServeOptions& options_;
   Installation& installation_;
@@ -68,9 +65,6 @@ class Listeners {
   http::Server replicas_;
   http::Server supervisors_;
   std::unique_ptr<GoogleFront> front_;
-  DataDirectory::FormerPorts former_;
-  std::uint16_t plain_port_ = 0;
-  DataDirectory::Presence presence_;
 };
 
 }  // namespace trainyard::server

@@ -57,7 +57,7 @@ void AddReplicaRoutes(http::Router& router, const ApiParts& parts) {
 }
 
 void AddSupervisorRoutes(http::Router& router, control::JobService& jobs) {
-  router.Add(http::Method::kGet, "/replica/v1/attach", engine::AttachHandler(jobs));
+  router.Add(http::Method::kGet, "/replica/v1/attach", engine::AttachHandler(jobs.gateway()));
 }
 
 }  // namespace trainyard::server

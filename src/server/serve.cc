@@ -78,12 +78,16 @@ Status Run(const ServeOptions& options) {
   TY_RETURN_IF_ERROR(CheckOptions(options));
   asio::io_context loop(1);
   asio::signal_set signals(loop, SIGTERM, SIGINT);
-  TY_TRY(const std::unique_ptr<Installation> installation, Installation::Open(loop, options));
-  TY_TRY(const std::unique_ptr<Listeners> listeners, Listeners::Open(loop, options, *installation));
+  TY_TRY(DataDirectory data, DataDirectory::Open(options.data_dir));
+  TY_TRY(BoundSockets sockets, BoundSockets::Bind(options, data));
+  const DataDirectory::Presence presence = sockets.PresenceOf(options);
+  TY_TRY(const std::unique_ptr<Installation> installation,
+         Installation::Open(loop, options, std::move(data), sockets));
+  TY_TRY(const std::unique_ptr<Listeners> listeners,
+         Listeners::Open(loop, options, *installation, std::move(sockets)));
 
   TY_RETURN_IF_ERROR(Recover(loop, *installation));
   TY_RETURN_IF_ERROR(listeners->LetSupervisorsIn());
-  const DataDirectory::Presence& presence = listeners->presence();
   TY_RETURN_IF_ERROR(installation->data().Announce(presence));
   std::printf("listening on %s\n", presence.url.c_str());
   std::fflush(stdout);

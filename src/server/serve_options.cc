@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <map>
 
-#include "control/job_users.h"
+#include "engine/local/job_users.h"
 #include "wire/host_name.h"
 #include "wire/resource_name.h"
 
@@ -72,7 +72,7 @@ Status ReadAccelerators(const std::string& accelerators, const std::string& map,
 /// An error's field is the flag.
 Status ReadJobUsers(const std::string& text, ServeOptions& options) {
   if (text.empty()) return {};
-  const auto users = control::ParseJobUsers(text);
+  const auto users = engine::ParseJobUsers(text);
   if (!users) return std::unexpected(InvalidArgument("--job-users", users.error().message));
   options.job_uids = access::UidRange{.first = users->first, .count = users->count};
   return {};

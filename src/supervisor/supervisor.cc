@@ -354,7 +354,6 @@ void Supervisor::OnAttached() {
   hello.set_attempt_id(setup_.manifest.attempt_id());
   hello.set_token(setup_.manifest.token());
   hello.set_phase(phase_);
-  hello.set_pid(getpid());
   link_.Send(frame);
   SendPhase();
   if (metrics_) SendMetrics();

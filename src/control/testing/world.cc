@@ -10,7 +10,6 @@
 namespace trainyard::control {
 
 using boost::asio::awaitable;
-using engine::Liveness;
 using ml::v1::Job;
 using replica::v1::Manifest;
 
@@ -22,44 +21,41 @@ awaitable<Result<logs::StoredLines>> FaultyLogs::Append(logs::LogSource source, 
   co_return co_await real_.Append(std::move(source), std::move(chunk));
 }
 
-awaitable<Status> FaultyEngine::Start(Manifest manifest) {
-  std::filesystem::create_directories(manifest.places().attempt_dir());
-  if (start_errors.empty()) co_return co_await fake_.Start(std::move(manifest));
+awaitable<Status> FaultyHost::Start(Manifest manifest, engine::Slot slot) {
+  if (start_errors.empty()) co_return co_await fake_.Start(std::move(manifest), std::move(slot));
   Error error = start_errors.front();
   start_errors.pop_front();
-  if (starts_all_the_same) co_await fake_.Start(std::move(manifest));
+  if (starts_all_the_same) co_await fake_.Start(std::move(manifest), std::move(slot));
   co_return std::unexpected(error);
 }
 
-awaitable<Result<Liveness>> FaultyEngine::Inspect(Manifest manifest) {
-  if (inspect_error) co_return std::unexpected(*inspect_error);
-  if (auto found = strangers.find(manifest.attempt_id()); found != strangers.end()) co_return found->second;
-  co_return co_await fake_.Inspect(std::move(manifest));
+awaitable<engine::Inspection> FaultyHost::Inspect(engine::AttemptRef attempt) {
+  if (inspect_error) co_return engine::Inspection{engine::AttemptState::kUnknown, inspect_error->message};
+  co_return co_await fake_.Inspect(std::move(attempt));
 }
 
-awaitable<Result<engine::Engine::Remains>> FaultyEngine::Collect(Manifest manifest, std::int64_t from) {
+awaitable<Result<engine::AttemptHost::Remains>> FaultyHost::Collect(engine::AttemptRef attempt,
+                                                                    std::int64_t from) {
   if (collect_error) co_return std::unexpected(*collect_error);
-  co_return co_await fake_.Collect(std::move(manifest), from);
+  co_return co_await fake_.Collect(std::move(attempt), from);
 }
 
-awaitable<Status> FaultyEngine::Kill(Manifest manifest) {
-  killed.push_back(manifest.attempt_id());
-  co_return co_await fake_.Kill(std::move(manifest));
+awaitable<Status> FaultyHost::Kill(engine::AttemptRef attempt) {
+  killed.push_back(attempt.id);
+  co_return co_await fake_.Kill(std::move(attempt));
 }
 
-awaitable<Status> FaultyEngine::Remove(Manifest manifest) {
-  if (remove_error) ++removals_refused;
-  if (remove_error) co_return std::unexpected(*remove_error);
-  Status done = co_await fake_.Remove(manifest);
-  if (!done) co_return done;
-  removed.push_back(manifest.attempt_id());
-  std::filesystem::remove_all(manifest.places().attempt_dir());
-  co_return Status{};
+awaitable<Status> FaultyHost::Forget(engine::AttemptRef attempt) {
+  if (forget_error) ++forgets_refused;
+  if (forget_error) co_return std::unexpected(*forget_error);
+  Status done = co_await fake_.Forget(attempt);
+  if (done) forgotten.push_back(attempt.id);
+  co_return done;
 }
 
 Status Wire::OnHello(std::shared_ptr<engine::ReplicaLink> link, const engine::FromReplica::Hello& hello) {
   if (server == nullptr) return std::unexpected(Unavailable("there is no server"));
-  return server->OnHello(std::move(link), hello);
+  return server->gateway().OnHello(std::move(link), hello);
 }
 
 static awaitable<void> Nothing() { co_return; }
@@ -67,11 +63,11 @@ static awaitable<void> Nothing() { co_return; }
 awaitable<void> Wire::OnFrame(std::shared_ptr<engine::ReplicaLink> link, std::string attempt_id,
                               engine::FromReplica frame) {
   if (server == nullptr) return Nothing();
-  return server->OnFrame(std::move(link), std::move(attempt_id), std::move(frame));
+  return server->gateway().OnFrame(std::move(link), std::move(attempt_id), std::move(frame));
 }
 
 void Wire::OnClosed(const engine::ReplicaLink* link, const std::string& attempt_id) {
-  if (server != nullptr) server->OnClosed(link, attempt_id);
+  if (server != nullptr) server->gateway().OnClosed(link, attempt_id);
 }
 
 namespace {
@@ -95,13 +91,13 @@ World::World(placement::Capacity capacity) : catalogue_(OneRuntime()), capacity_
   buckets_ = storage::Buckets::Open(std::move(options), clock_, files_).value();
   EXPECT_TRUE(Await(buckets_->EnsureBucket("packages")));
   std::ofstream(folder_ / "buckets" / "packages" / "trainer.tar.gz") << "a package";
-  replicas_ = std::make_unique<engine::FakeEngine>(loop_.context.get_executor());
+  replicas_ = std::make_unique<engine::FakeAttemptHost>(loop_.context.get_executor());
   replicas_->Attach(wire_);
-  engine_ = std::make_unique<FaultyEngine>(*replicas_);
-  settings_ = {.attempts_dir = folder_ / "attempts",
-               .environments_dir = folder_ / "environments",
-               .attach_socket = folder_ / "attach.sock",
-               .keys = Keys::Derive("secret"),
+  host_ = std::make_unique<FaultyHost>(*replicas_);
+  const char* allocator = std::getenv("TRAINYARD_TEST_ALLOCATOR");
+  if (allocator != nullptr && std::string_view(allocator) == "cluster")
+    UseCluster({"node-1", "node-2", "node-3"}, 100);
+  settings_ = {.keys = Keys::Derive("secret"),
                .restart_pause = std::chrono::milliseconds(0),
                .retry_pause = std::chrono::milliseconds(1)};
   maker_ = std::make_unique<JobMaker>(
@@ -113,7 +109,7 @@ World::World(placement::Capacity capacity) : catalogue_(OneRuntime()), capacity_
 
 World::~World() {
   KillServer();
-  engine_.reset();
+  host_.reset();
   replicas_.reset();
   buckets_.reset();
   files_.join();
@@ -125,13 +121,16 @@ World::~World() {
 }
 
 void World::MakeServer() {
-  admissions_ = std::make_unique<Admissions>(loop_.context.get_executor(), capacity_, probe_,
-                                             replica::v1::Manifest::HOST, devices_);
+  if (!cluster_) {
+    engine::LocalAllocator::Options options{.capacity = capacity_, .probe = probe_, .devices = devices_};
+    local_ = std::make_unique<engine::LocalAllocator>(loop_.context.get_executor(), std::move(options));
+  }
+  engine::Allocator& allocator = cluster_ ? static_cast<engine::Allocator&>(*cluster_) : *local_;
   Collaborators outside{.loop = loop_.context.get_executor(),
                         .journal = *journal_,
                         .logs = *logs_,
-                        .engine = *engine_,
-                        .admissions = *admissions_,
+                        .allocator = allocator,
+                        .host = *host_,
                         .clock = clock_,
                         .settings = settings_,
                         .buckets = buckets_.get()};
@@ -150,7 +149,19 @@ void World::KillServer() {
   wire_.server = nullptr;
   clients_.reset();
   service_.reset();
-  admissions_.reset();
+  local_.reset();
+  if (cluster_) cluster_->DropListeners();
+}
+
+void World::UseCluster(const std::vector<std::string>& nodes, int replicas) {
+  cluster_ = std::make_unique<engine::FakeAllocator>(loop_.context.get_executor());
+  for (const std::string& node : nodes) cluster_->AddNode(node, replicas);
+}
+
+bool World::IsKept(const std::string& attempt_id) {
+  const auto kept = Await(replicas_->List());
+  const auto is_it = [&attempt_id](const engine::AttemptRef& one) { return one.id == attempt_id; };
+  return kept && std::ranges::any_of(*kept, is_it);
 }
 
 Job World::MakeJob(const std::string& job_id, int workers) {
@@ -194,11 +205,7 @@ bool World::WaitForEnd(const std::string& job_id, Job::State state) {
 }
 
 bool World::WaitUntilQuiet() {
-  return RunUntil([this] {
-    bool left =
-        std::filesystem::exists(settings_.attempts_dir) && !std::filesystem::is_empty(settings_.attempts_dir);
-    return !left && replicas_->Alive().empty();
-  });
+  return RunUntil([this] { return replicas_->Alive().empty() && Await(replicas_->List())->empty(); });
 }
 
 std::vector<std::string> World::EventNames(const std::string& job_id) {

@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "control/job_service.h"
-#include "engine/fake/fake_engine.h"
+#include "engine/fake/fake_allocator.h"
+#include "engine/fake/fake_attempt_host.h"
+#include "engine/local/local_allocator.h"
 #include "engine/testing/loop.h"
 #include "environment/catalogue.h"
 #include "logs/sqlite_log_store.h"
@@ -22,7 +24,8 @@
 #include "store/memory/memory_job_store.h"
 
 /// A whole server around the control loop, for its tests: real logs, buckets and journal, jobs in memory,
-/// pretended replicas. KillServer() and StartServer() are a kill -9 and a new server on the same data.
+/// pretended replicas. Room is this machine's, or with TRAINYARD_TEST_ALLOCATOR=cluster that of a pretended
+/// cluster. KillServer() and StartServer() are a kill -9 and a new server on the same data.
 namespace trainyard::control {
 
 class FakeClock final : public Clock {
@@ -106,34 +109,41 @@ class FaultyLogs final : public logs::LogStore {
   logs::LogStore& real_;
 };
 
-/// The pretended replicas, with folders, and with an engine in front of them that can be made to fail.
-class FaultyEngine final : public engine::Engine {
+/// The pretended replicas, with a host in front of them that can be made to fail.
+class FaultyHost final : public engine::AttemptHost {
  public:
-  explicit FaultyEngine(engine::FakeEngine& fake) : fake_(fake) {}
+  explicit FaultyHost(engine::FakeAttemptHost& fake) : fake_(fake) {}
 
-  std::optional<Error> inspect_error;  ///< Inspect fails
+  std::optional<Error> inspect_error;  ///< Inspect cannot tell
   std::optional<Error> collect_error;  ///< Collect fails
-  std::optional<Error> remove_error;   ///< Remove fails
-  int removals_refused = 0;
+  std::optional<Error> forget_error;   ///< Forget fails
+  int forgets_refused = 0;
   std::deque<Error> start_errors;    ///< the next Starts fail
   bool starts_all_the_same = false;  ///< such a Start has started something
   std::vector<std::string> killed;
-  std::vector<std::string> removed;
-  std::map<std::string, engine::Liveness> strangers;  ///< attempts that the fake does not know
+  std::vector<std::string> forgotten;
 
   void SetOnGone(OnGone on_gone) override {
     on_gone_ = on_gone;
     fake_.SetOnGone(std::move(on_gone));
   }
   void SayGone(const std::string& attempt_id) { on_gone_(attempt_id); }
-  boost::asio::awaitable<Status> Start(replica::v1::Manifest manifest) override;
-  boost::asio::awaitable<Result<engine::Liveness>> Inspect(replica::v1::Manifest manifest) override;
-  boost::asio::awaitable<Result<Remains>> Collect(replica::v1::Manifest manifest, std::int64_t from) override;
-  boost::asio::awaitable<Status> Kill(replica::v1::Manifest manifest) override;
-  boost::asio::awaitable<Status> Remove(replica::v1::Manifest manifest) override;
+  boost::asio::awaitable<Status> Start(replica::v1::Manifest manifest, engine::Slot slot) override;
+  boost::asio::awaitable<engine::Inspection> Inspect(engine::AttemptRef attempt) override;
+  boost::asio::awaitable<Result<std::vector<engine::AttemptRef>>> List() override { return fake_.List(); }
+  boost::asio::awaitable<Result<Holding>> HoldingOf(engine::AttemptRef attempt) override {
+    return fake_.HoldingOf(std::move(attempt));
+  }
+  boost::asio::awaitable<Result<Remains>> Collect(engine::AttemptRef attempt, std::int64_t from) override;
+  boost::asio::awaitable<Status> Kill(engine::AttemptRef attempt) override;
+  boost::asio::awaitable<Status> Forget(engine::AttemptRef attempt) override;
+  boost::asio::awaitable<Result<shell::Terminal>> OpenShell(engine::AttemptRef attempt,
+                                                            shell::TerminalSize size) override {
+    return fake_.OpenShell(std::move(attempt), size);
+  }
 
  private:
-  engine::FakeEngine& fake_;
+  engine::FakeAttemptHost& fake_;
   OnGone on_gone_;
 };
 
@@ -166,6 +176,9 @@ class World : public testing::Test {
   void StartServer();
   /// One that has not taken over anything yet.
   void MakeServer();
+  /// From the next server on, room is given by a pretended cluster with these nodes, for so many replicas
+  /// each.
+  void UseCluster(const std::vector<std::string>& nodes, int replicas);
   void KillServer();
   /// A client's call that goes on beside the test; the server's end takes it along.
   template <class T>
@@ -192,6 +205,8 @@ class World : public testing::Test {
   [[nodiscard]] bool WaitForEnd(const std::string& job_id, ml::v1::Job::State state);
   /// Nobody looks after any job, nothing of any is left.
   [[nodiscard]] bool WaitUntilQuiet();
+  /// The attempt host has something of the attempt.
+  bool IsKept(const std::string& attempt_id);
 
   v1::JobRecord Record(const std::string& job_id);
   std::vector<std::string> EventNames(const std::string& job_id);
@@ -212,14 +227,15 @@ class World : public testing::Test {
   boost::asio::thread_pool files_{1};
   std::unique_ptr<storage::Buckets> buckets_;
   environment::Catalogue catalogue_;
-  std::unique_ptr<engine::FakeEngine> replicas_;
-  std::unique_ptr<FaultyEngine> engine_;
+  std::unique_ptr<engine::FakeAttemptHost> replicas_;
+  std::unique_ptr<FaultyHost> host_;
   Wire wire_;
   placement::Capacity capacity_;
   placement::DevicePool devices_;  ///< of the next server
-  Admissions::PortProbe probe_ = [](int) { return true; };
+  engine::PortLeases::Probe probe_ = [](int) { return true; };
   Settings settings_;
-  std::unique_ptr<Admissions> admissions_;
+  std::unique_ptr<engine::LocalAllocator> local_;   ///< this machine's room; null: the cluster's
+  std::unique_ptr<engine::FakeAllocator> cluster_;  ///< outlives servers, as a real one; null: this machine's
   std::unique_ptr<JobMaker> maker_;
   std::unique_ptr<JobService> service_;
   std::unique_ptr<TaskGroup> clients_;

@@ -110,7 +110,7 @@ boost::asio::awaitable<Status> TuningJobs::Complete(v1::JobRecord record, Job& j
   const TuningRunner* runner = Find(record.uid());
   if (runner != nullptr && job.state() == Job::QUEUED) {
     for (const JobRunner* trial : runner->Active()) {
-      const std::optional<placement::Wait> wait = outside_.admissions.WaitOf(trial->job().uid());
+      const std::optional<placement::Wait> wait = trial->WaitForRoom();
       if (wait && job.job_position() == 0) job.set_job_position(wait->position);
     }
   }
@@ -151,9 +151,9 @@ boost::asio::awaitable<Result<v1::JobStatus>> TuningJobs::Describe(v1::JobRecord
   co_return status;
 }
 
-Result<std::string> TuningJobs::ShellTarget(const TuningRunner& runner, const std::string& task_name,
-                                            std::string_view token) const {
-  Result<std::string> target = std::unexpected(FailedPrecondition("No trial of the job runs now."));
+Result<engine::AttemptRef> TuningJobs::ShellTarget(const TuningRunner& runner, const std::string& task_name,
+                                                   std::string_view token) const {
+  Result<engine::AttemptRef> target = std::unexpected(FailedPrecondition("No trial of the job runs now."));
   for (const JobRunner* trial : runner.Active()) {
     target = control::ShellTarget(outside_.settings, trial->job(), task_name, token);
     if (target) return target;

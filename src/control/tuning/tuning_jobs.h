@@ -47,8 +47,9 @@ class TuningJobs {
   boost::asio::awaitable<Status> Complete(v1::JobRecord record, ml::v1::Job& job, int trials_max);
   boost::asio::awaitable<Result<v1::JobStatus>> Describe(v1::JobRecord record);
   /// As control::ShellTarget, of whichever trial the token is for.
-  [[nodiscard]] Result<std::string> ShellTarget(const TuningRunner& runner, const std::string& task_name,
-                                                std::string_view token) const;
+  [[nodiscard]] Result<engine::AttemptRef> ShellTarget(const TuningRunner& runner,
+                                                       const std::string& task_name,
+                                                       std::string_view token) const;
 
  private:
   /// Trials with long curves are megabytes: so many are read at once, and the loop has turns in between.

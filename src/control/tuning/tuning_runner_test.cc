@@ -82,7 +82,7 @@ class TuningRunnerTest : public World {
   void ReportOf(const std::string& attempt_id, const std::vector<double>& values) {
     engine::FromReplica frame;
     *frame.mutable_metrics() = Report(values);
-    Spawn(service_->OnFrame(std::make_shared<RecordingLink>(), attempt_id, std::move(frame)));
+    Spawn(service_->gateway().OnFrame(std::make_shared<RecordingLink>(), attempt_id, std::move(frame)));
   }
   [[nodiscard]] bool WaitForLiving(std::size_t count) {
     return RunUntil([this, count] { return replicas_->Alive().size() == count; });

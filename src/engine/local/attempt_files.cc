@@ -15,6 +15,7 @@
 #include "async/file.h"
 #include "async/remove_tree.h"
 #include "attempt/spool.h"
+#include "cluster/attempt_id.h"
 #include "runtimes/engine_container.h"
 #include "sandbox/cgroup.h"
 #include "wire/time.h"
@@ -51,15 +52,28 @@ Result<UniqueFd> MakeAttempt(const AttemptDir& dir, const Manifest& manifest) {
   return lock;
 }
 
-Result<Liveness> InspectAttempt(const AttemptDir& dir) {
+Result<AttemptState> InspectAttempt(const AttemptDir& dir) {
   if (access(dir.path.c_str(), F_OK) != 0) {
-    if (errno == ENOENT) return Liveness::kAbsent;
+    if (errno == ENOENT) return AttemptState::kAbsent;
     return std::unexpected(ErrnoError(errno, dir.path));
   }
   TY_TRY(const bool locked, replica::IsLocked(dir));
-  if (locked) return Liveness::kAlive;
+  if (locked) return AttemptState::kAlive;
   TY_TRY(const auto exit, replica::ReadExit(dir));
-  return exit ? Liveness::kEnded : Liveness::kLost;
+  return exit ? AttemptState::kEnded : AttemptState::kLost;
+}
+
+Result<std::vector<AttemptRef>> ListAttempts(const std::string& attempts_dir) {
+  std::vector<AttemptRef> found;
+  std::error_code error;
+  for (fs::directory_iterator entry(attempts_dir, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::string name = entry->path().filename();
+    if (cluster::ParseAttemptId(name)) found.push_back({.id = std::move(name)});
+  }
+  if (error && error != std::errc::no_such_file_or_directory)
+    return std::unexpected(ErrnoError(error.value(), "read " + attempts_dir));
+  return found;
 }
 
 UniqueFd OpenSupervisor(const AttemptDir& dir) {
@@ -70,6 +84,15 @@ UniqueFd OpenSupervisor(const AttemptDir& dir) {
   return pidfd;
 }
 
+static replica::v1::Endpoint EndpointOf(const Manifest& manifest) {
+  replica::v1::Endpoint endpoint;
+  *endpoint.mutable_replica() = manifest.replica();
+  endpoint.set_host_name(manifest.host_name());
+  endpoint.set_address(manifest.address());
+  endpoint.set_port(manifest.port());
+  return endpoint;
+}
+
 /// What the supervisor wrote to its own log last: it says why when it could not do its work.
 static std::string LastWords(const AttemptDir& dir) {
   constexpr std::size_t kLastWordsMax = 1000;
@@ -78,9 +101,9 @@ static std::string LastWords(const AttemptDir& dir) {
   return ". Its last words: " + log->substr(log->size() - std::min(log->size(), kLastWordsMax));
 }
 
-Result<Engine::Remains> CollectRemains(const AttemptDir& dir, std::int64_t from_line) {
+Result<AttemptHost::Remains> CollectRemains(const AttemptDir& dir, std::int64_t from_line) {
   TY_RETURN_IF_ERROR(RefuseAlive(dir));
-  Engine::Remains remains;
+  AttemptHost::Remains remains;
   TY_TRY(auto exit, replica::ReadExit(dir));
   if (exit) {
     remains.exit = *std::move(exit);
@@ -89,6 +112,8 @@ Result<Engine::Remains> CollectRemains(const AttemptDir& dir, std::int64_t from_
     remains.exit.set_message(kLostMessage + LastWords(dir));
     *remains.exit.mutable_end_time() = wire::ToProto(SysTime(std::chrono::system_clock::now()));
   }
+  if (const Result<Manifest> manifest = replica::ReadManifest(dir); manifest && manifest->port() != 0)
+    remains.endpoint = EndpointOf(*manifest);
   TY_TRY(remains.chunks, replica::ReadSpool(dir.Spool(), from_line));
   return remains;
 }

@@ -2,23 +2,28 @@
 
 #include "async/unique_fd.h"
 #include "attempt/attempt_dir.h"
-#include "engine/engine.h"
+#include "engine/attempt_host.h"
 
-/// The local engine's work on attempt folders. Blocking: a pool's thread.
+/// The local attempt host's work on directories of attempts. Blocking: a pool's thread.
 namespace trainyard::engine {
 
-/// Makes the folder with the manifest in it and takes the lock. kAlreadyExists: the attempt was started
+/// Makes the directory with the manifest in it and takes the lock. kAlreadyExists: the attempt was started
 /// before.
 [[nodiscard]] Result<UniqueFd> MakeAttempt(const replica::AttemptDir& dir, const Manifest& manifest);
 
 /// By its files alone: one that has ended may have a container still (replica/engine_container.h).
-[[nodiscard]] Result<Liveness> InspectAttempt(const replica::AttemptDir& dir);
+[[nodiscard]] Result<AttemptState> InspectAttempt(const replica::AttemptDir& dir);
+
+/// Every attempt with a directory there. Directories whose names are no attempt ids are not ours and left
+/// out; without `attempts_dir` there are none.
+[[nodiscard]] Result<std::vector<AttemptRef>> ListAttempts(const std::string& attempts_dir);
 
 /// A pidfd of the supervisor that holds the lock; empty if it is gone.
 [[nodiscard]] UniqueFd OpenSupervisor(const replica::AttemptDir& dir);
 
 /// kFailedPrecondition: the attempt is alive.
-[[nodiscard]] Result<Engine::Remains> CollectRemains(const replica::AttemptDir& dir, std::int64_t from_line);
+[[nodiscard]] Result<AttemptHost::Remains> CollectRemains(const replica::AttemptDir& dir,
+                                                          std::int64_t from_line);
 
 /// SIGKILL to the supervisor; its replica's init process then ends everything else, and the lock is free when
 /// that is done.

@@ -72,6 +72,11 @@ void SimulatedJob::Perform(const AppendEvent& action, std::vector<std::string>& 
   Record(action.event);
 }
 
+void SimulatedJob::Perform(const ReserveRoom& action, std::vector<std::string>&) {
+  ASSERT_LT(seen_.asked_try, action.try_number) << "asked already";
+  seen_.asked_try = action.try_number;
+}
+
 void SimulatedJob::Perform(const StartReplica& action, std::vector<std::string>& done) {
   Attempt& truth = Truth(action.replica);
   ASSERT_FALSE(truth.alive) << Label(action.replica) << " would run twice";
@@ -116,14 +121,28 @@ void SimulatedJob::Perform(const WakeAt& action, std::vector<std::string>&) {
 }
 
 void SimulatedJob::Admit() {
-  Event::Admitted admission;
+  replica::v1::Grant grant;
+  grant.set_try_number(job_.try_number() + 1);
+  for (int i = 0; i < job_.replicas_size(); ++i) grant.add_slots()->set_port(20000 + i);
+  grant.add_notes("It shares this machine.");
+  seen_.grant = std::move(grant);
+}
+
+void SimulatedJob::Revoke(const std::string& reason) {
+  seen_.revoked.emplace();
+  seen_.revoked->set_try_number(job_.try_number());
+  seen_.revoked->set_reason(reason);
   for (int i = 0; i < job_.replicas_size(); ++i) {
-    replica::v1::Endpoint& endpoint = *admission.add_endpoints();
-    *endpoint.mutable_replica() = job_.replicas(i).id();
-    endpoint.set_port(20000 + i);
+    if (IsAlive(i)) End(i, replica::v1::ExitRecord::LOST);
   }
-  admission.add_notes("It shares this machine.");
-  seen_.admission = std::move(admission);
+}
+
+void SimulatedJob::SayEndpoint(int replica) {
+  const replica::v1::Phase phase = Seen(replica).phase;
+  if (phase != replica::v1::READY && phase != replica::v1::RUNNING) return;
+  replica::v1::Endpoint& endpoint = Seen(replica).endpoint.emplace();
+  *endpoint.mutable_replica() = job_.replicas(replica).id();
+  endpoint.set_port(job_.replicas(replica).slot().port());
 }
 
 void SimulatedJob::Reach(int replica, replica::v1::Phase phase) {
@@ -131,6 +150,7 @@ void SimulatedJob::Reach(int replica, replica::v1::Phase phase) {
   ASSERT_TRUE(truth.alive);
   truth.phase = std::max(truth.phase, phase);
   Seen(replica).phase = truth.phase;
+  SayEndpoint(replica);
 }
 
 void SimulatedJob::End(int replica, replica::v1::ExitRecord::Cause cause, int status) {
@@ -183,6 +203,7 @@ void SimulatedJob::RestartServer() {
 
 void SimulatedJob::Reconnect(int replica) {
   Seen(replica).phase = Truth(replica).phase;
+  SayEndpoint(replica);
   Seen(replica).cluster_sent = Seen(replica).stop_sent = Seen(replica).kill_sent = false;
 }
 

@@ -23,6 +23,8 @@ class SimulatedJob {
 
   // What happens in the world; `replica` is a position in the record.
   void Admit();
+  /// The allocator takes the room back: whatever lives in it is lost.
+  void Revoke(const std::string& reason);
   void Reach(int replica, replica::v1::Phase phase);
   void End(int replica, replica::v1::ExitRecord::Cause cause, int status = 0);
   void Cancel(const std::string& reason);
@@ -62,6 +64,7 @@ class SimulatedJob {
   };
 
   void Perform(const AppendEvent& action, std::vector<std::string>& done);
+  void Perform(const ReserveRoom& action, std::vector<std::string>& done);
   void Perform(const StartReplica& action, std::vector<std::string>& done);
   void Perform(const OpenBarrier& action, std::vector<std::string>& done);
   void Perform(const StopReplica& action, std::vector<std::string>& done);
@@ -69,6 +72,7 @@ class SimulatedJob {
   void Perform(const WakeAt& action, std::vector<std::string>& done);
   ReplicaObservation& Seen(int replica) { return seen_.replicas[static_cast<std::size_t>(replica)]; }
   Attempt& Truth(int replica) { return attempts_[static_cast<std::size_t>(replica)]; }
+  void SayEndpoint(int replica);
   [[nodiscard]] std::string Label(int replica) const;
 
   control::v1::JobRecord job_;

@@ -1,8 +1,8 @@
-#include "control/job_users.h"
+#include "engine/local/job_users.h"
 
 #include <gmock/gmock.h>
 
-namespace trainyard::control {
+namespace trainyard::engine {
 namespace {
 
 using testing::HasSubstr;
@@ -59,4 +59,4 @@ TEST(JobUsers, NoBlockReachesBeyondTheRange) {
 }
 
 }  // namespace
-}  // namespace trainyard::control
+}  // namespace trainyard::engine

@@ -1,9 +1,9 @@
-#include "control/job_users.h"
+#include "engine/local/job_users.h"
 
 #include <charconv>
 #include <string>
 
-namespace trainyard::control {
+namespace trainyard::engine {
 
 namespace {
 
@@ -46,4 +46,4 @@ replica::v1::IdBlock BlockOf(const JobUsers& users, std::int64_t job_uid) {
   return block;
 }
 
-}  // namespace trainyard::control
+}  // namespace trainyard::engine

@@ -7,7 +7,7 @@
 #include "trainyard/replica/v1/replica.pb.h"
 
 /// Ids of the machine for the jobs of a root server: docs/adr/0025-job-users.md. Pure: any thread.
-namespace trainyard::control {
+namespace trainyard::engine {
 
 /// Ids FIRST to FIRST + COUNT - 1, users and groups alike. Jobs get blocks of them.
 struct JobUsers {
@@ -29,4 +29,4 @@ inline constexpr std::uint32_t kJobBlocksMin = 256;
 /// begin again at the first: then two that live at once may share ids, and only namespaces keep them apart.
 [[nodiscard]] replica::v1::IdBlock BlockOf(const JobUsers& users, std::int64_t job_uid);
 
-}  // namespace trainyard::control
+}  // namespace trainyard::engine

@@ -1,7 +1,9 @@
-#include "engine/fake/fake_engine.h"
+#include "engine/fake/fake_attempt_host.h"
 
 #include <boost/asio/post.hpp>
 #include <utility>
+
+#include "base/check.h"
 
 namespace trainyard::engine {
 
@@ -9,8 +11,9 @@ namespace asio = boost::asio;
 using replica::v1::LogChunk;
 using replica::v1::Phase;
 
-struct FakeEngine::Attempt {
+struct FakeAttemptHost::Attempt {
   Manifest manifest;
+  std::string node{};
   FakeScript script;
   Phase phase = replica::v1::PREPARING;
   std::vector<LogChunk> chunks;
@@ -23,16 +26,16 @@ struct FakeEngine::Attempt {
 
 /// One connection of an attempt. Frames for the observer wait in it; frames from it are handled in a turn of
 /// their own.
-class FakeEngine::Link final : public ReplicaLink, public std::enable_shared_from_this<Link> {
+class FakeAttemptHost::Link final : public ReplicaLink, public std::enable_shared_from_this<Link> {
  public:
-  Link(FakeEngine& engine, std::weak_ptr<Attempt> attempt)
-      : wake(engine.loop_), engine_(engine), attempt_(std::move(attempt)) {}
+  Link(FakeAttemptHost& host, std::weak_ptr<Attempt> attempt)
+      : wake(host.loop_), host_(host), attempt_(std::move(attempt)) {}
 
   void Send(ToReplica frame) override {
     if (closed) return;
-    asio::post(engine_.loop_, [self = shared_from_this(), frame = std::move(frame)] {
+    asio::post(host_.loop_, [self = shared_from_this(), frame = std::move(frame)] {
       const auto attempt = self->attempt_.lock();
-      if (attempt && attempt->alive && !self->closed) self->engine_.Take(attempt, frame);
+      if (attempt && attempt->alive && !self->closed) self->host_.Take(attempt, frame);
     });
   }
   void Close() override {
@@ -49,19 +52,30 @@ class FakeEngine::Link final : public ReplicaLink, public std::enable_shared_fro
   bool closed = false;
 
  private:
-  FakeEngine& engine_;
+  FakeAttemptHost& host_;
   std::weak_ptr<Attempt> attempt_;
 };
 
-FakeEngine::FakeEngine(asio::any_io_executor loop) : loop_(loop), tasks_(std::move(loop)) {}
-FakeEngine::~FakeEngine() = default;
+FakeAttemptHost::FakeAttemptHost(asio::any_io_executor loop) : loop_(loop), tasks_(std::move(loop)) {}
+FakeAttemptHost::~FakeAttemptHost() = default;
 
-std::shared_ptr<FakeEngine::Attempt> FakeEngine::Find(const std::string& attempt_id) const {
+std::shared_ptr<FakeAttemptHost::Attempt> FakeAttemptHost::Find(const std::string& attempt_id) const {
   const auto found = attempts_.find(attempt_id);
   return found == attempts_.end() ? nullptr : found->second;
 }
 
-asio::awaitable<Status> FakeEngine::Start(Manifest manifest) {
+asio::awaitable<Status> FakeAttemptHost::Start(Manifest manifest, Slot slot) {
+  TY_CHECK(!manifest.has_places() && manifest.port() == 0);  // the node's part is the host's
+  manifest.set_network(slot.network());
+  manifest.set_address(slot.address());
+  manifest.set_port(slot.port());
+  if (slot.port() == 0) {  // the host finds one, which stays the replica's
+    constexpr int kFirstPort = 30'000;
+    const std::string replica = std::to_string(manifest.job_uid()) + "-" + manifest.task_name();
+    const int next = kFirstPort + static_cast<int>(found_ports_.size());
+    manifest.set_port(found_ports_.try_emplace(replica, next).first->second);
+  }
+  if (slot.has_devices()) *manifest.mutable_devices() = slot.devices();
   if (Find(manifest.attempt_id())) {
     const Error again{Code::kAlreadyExists, "the attempt was started before", {}};
     co_return std::unexpected(again);
@@ -69,6 +83,7 @@ asio::awaitable<Status> FakeEngine::Start(Manifest manifest) {
   const auto attempt = std::make_shared<Attempt>();
   attempt->script = script_ ? script_(manifest) : FakeScript();
   attempt->manifest = std::move(manifest);
+  attempt->node = slot.node();
   if (!attempt->script.start) co_return attempt->script.start;
   attempts_[attempt->manifest.attempt_id()] = attempt;
   started_.push_back(attempt->manifest);
@@ -81,13 +96,13 @@ asio::awaitable<Status> FakeEngine::Start(Manifest manifest) {
   co_return Status();
 }
 
-void FakeEngine::Connect(const std::shared_ptr<Attempt>& attempt) {
+void FakeAttemptHost::Connect(const std::shared_ptr<Attempt>& attempt) {
   attempt->link = std::make_shared<Link>(*this, attempt);
   tasks_.Spawn(Talk(attempt, attempt->link));
 }
 
 /// Hands one connection's frames to the observer, one after the other.
-asio::awaitable<void> FakeEngine::Talk(std::shared_ptr<Attempt> attempt, std::shared_ptr<Link> link) {
+asio::awaitable<void> FakeAttemptHost::Talk(std::shared_ptr<Attempt> attempt, std::shared_ptr<Link> link) {
   FromReplica::Hello hello;
   hello.set_attempt_id(attempt->manifest.attempt_id());
   hello.set_token(attempt->manifest.token());
@@ -107,7 +122,7 @@ asio::awaitable<void> FakeEngine::Talk(std::shared_ptr<Attempt> attempt, std::sh
   observer_->OnClosed(link.get(), attempt->manifest.attempt_id());
 }
 
-void FakeEngine::Say(Attempt& attempt, Phase phase) {
+void FakeAttemptHost::Say(Attempt& attempt, Phase phase) {
   attempt.phase = phase;
   FromReplica frame;
   frame.mutable_phase_changed()->set_phase(phase);
@@ -119,7 +134,7 @@ void FakeEngine::Say(Attempt& attempt, Phase phase) {
   attempt.link->Queue(std::move(frame));
 }
 
-void FakeEngine::Take(const std::shared_ptr<Attempt>& attempt, const ToReplica& frame) {
+void FakeAttemptHost::Take(const std::shared_ptr<Attempt>& attempt, const ToReplica& frame) {
   switch (frame.kind_case()) {
     case ToReplica::kLogAck: attempt->acknowledged = frame.log_ack().next_line(); return;
     case ToReplica::kCluster:
@@ -138,7 +153,7 @@ void FakeEngine::Take(const std::shared_ptr<Attempt>& attempt, const ToReplica& 
   }
 }
 
-void FakeEngine::Run(Attempt& attempt) {
+void FakeAttemptHost::Run(Attempt& attempt) {
   Say(attempt, replica::v1::RUNNING);
   for (const std::string& text : attempt.script.lines) {
     replica::v1::LogLines lines;
@@ -160,7 +175,7 @@ void FakeEngine::Run(Attempt& attempt) {
   if (attempt.script.exit) Finish(attempt, *attempt.script.exit);
 }
 
-void FakeEngine::Finish(Attempt& attempt, ExitRecord exit) {
+void FakeAttemptHost::Finish(Attempt& attempt, ExitRecord exit) {
   if (attempt.exit) return;
   if (exit.cause() == ExitRecord::CAUSE_UNSPECIFIED) exit.set_cause(ExitRecord::EXITED);
   attempt.phase = replica::v1::ENDED;
@@ -170,7 +185,7 @@ void FakeEngine::Finish(Attempt& attempt, ExitRecord exit) {
   attempt.link->Queue(std::move(frame));
 }
 
-void FakeEngine::Vanish(const std::shared_ptr<Attempt>& attempt) {
+void FakeAttemptHost::Vanish(const std::shared_ptr<Attempt>& attempt) {
   if (!std::exchange(attempt->alive, false)) return;
   if (attempt->link) attempt->link->Close();
   asio::post(loop_, [this, id = attempt->manifest.attempt_id()] {
@@ -178,15 +193,36 @@ void FakeEngine::Vanish(const std::shared_ptr<Attempt>& attempt) {
   });
 }
 
-asio::awaitable<Result<Liveness>> FakeEngine::Inspect(Manifest manifest) {
-  const auto attempt = Find(manifest.attempt_id());
-  if (!attempt) co_return Liveness::kAbsent;
-  if (attempt->alive) co_return Liveness::kAlive;
-  co_return attempt->exit ? Liveness::kEnded : Liveness::kLost;
+asio::awaitable<Inspection> FakeAttemptHost::Inspect(AttemptRef ref) {
+  if (const auto stranger = strangers_.find(ref.id); stranger != strangers_.end())
+    co_return Inspection{stranger->second.state};
+  const auto attempt = Find(ref.id);
+  if (!attempt) co_return Inspection{AttemptState::kAbsent};
+  if (attempt->alive) co_return Inspection{AttemptState::kAlive};
+  co_return Inspection{attempt->exit ? AttemptState::kEnded : AttemptState::kLost};
 }
 
-asio::awaitable<Result<Engine::Remains>> FakeEngine::Collect(Manifest manifest, std::int64_t from_line) {
-  const auto attempt = Find(manifest.attempt_id());
+asio::awaitable<Result<std::vector<AttemptRef>>> FakeAttemptHost::List() {
+  std::vector<AttemptRef> found;
+  for (const auto& [id, attempt] : attempts_) found.push_back({.id = id, .node = attempt->node});
+  for (const auto& [id, stranger] : strangers_) {
+    if (!attempts_.contains(id)) found.push_back(stranger.ref);
+  }
+  co_return found;
+}
+
+asio::awaitable<Result<AttemptHost::Holding>> FakeAttemptHost::HoldingOf(AttemptRef ref) {
+  if (const auto stranger = strangers_.find(ref.id); stranger != strangers_.end())
+    co_return stranger->second.holding;
+  const auto attempt = Find(ref.id);
+  const Error absent = NotFound("the attempt is not known");
+  if (!attempt) co_return std::unexpected(absent);
+  co_return Holding{.job_id = attempt->manifest.job_id(), .devices = attempt->manifest.devices()};
+}
+
+asio::awaitable<Result<AttemptHost::Remains>> FakeAttemptHost::Collect(AttemptRef ref,
+                                                                       std::int64_t from_line) {
+  const auto attempt = Find(ref.id);
   const Error alive = FailedPrecondition("the attempt is alive");
   if (attempt && attempt->alive) co_return std::unexpected(alive);
   Remains remains;
@@ -200,20 +236,37 @@ asio::awaitable<Result<Engine::Remains>> FakeEngine::Collect(Manifest manifest, 
   co_return remains;
 }
 
-asio::awaitable<Status> FakeEngine::Kill(Manifest manifest) {
-  if (const auto attempt = Find(manifest.attempt_id())) Vanish(attempt);
+asio::awaitable<Status> FakeAttemptHost::Kill(AttemptRef ref) {
+  if (const auto attempt = Find(ref.id)) Vanish(attempt);
   co_return Status();
 }
 
-asio::awaitable<Status> FakeEngine::Remove(Manifest manifest) {
-  const auto attempt = Find(manifest.attempt_id());
+asio::awaitable<Status> FakeAttemptHost::Forget(AttemptRef ref) {
+  const auto attempt = Find(ref.id);
+  const auto stranger = strangers_.find(ref.id);
+  const bool strange_life = stranger != strangers_.end() && stranger->second.state == AttemptState::kAlive;
   const Error alive = FailedPrecondition("the attempt is alive");
-  if (attempt && attempt->alive) co_return std::unexpected(alive);
-  attempts_.erase(manifest.attempt_id());
+  if ((attempt && attempt->alive) || strange_life) co_return std::unexpected(alive);
+  attempts_.erase(ref.id);
+  strangers_.erase(ref.id);
   co_return Status();
 }
 
-std::vector<std::string> FakeEngine::Alive() const {
+asio::awaitable<Result<shell::Terminal>> FakeAttemptHost::OpenShell(AttemptRef, shell::TerminalSize size) {
+  co_return shell::OpenTerminal("/bin/cat", "-", size);
+}
+
+void FakeAttemptHost::Leave(const AttemptRef& attempt, AttemptState state, Holding holding) {
+  strangers_[attempt.id] = {.ref = attempt, .state = state, .holding = std::move(holding)};
+}
+
+void FakeAttemptHost::LoseNode(const std::string& node) {
+  for (const auto& [id, attempt] : std::map(attempts_)) {
+    if (attempt->node == node) Vanish(attempt);
+  }
+}
+
+std::vector<std::string> FakeAttemptHost::Alive() const {
   std::vector<std::string> alive;
   for (const auto& [id, attempt] : attempts_) {
     if (attempt->alive) alive.push_back(id);
@@ -221,15 +274,15 @@ std::vector<std::string> FakeEngine::Alive() const {
   return alive;
 }
 
-void FakeEngine::End(const std::string& attempt_id, ExitRecord exit) {
+void FakeAttemptHost::End(const std::string& attempt_id, ExitRecord exit) {
   if (const auto attempt = Find(attempt_id); attempt && attempt->alive) Finish(*attempt, std::move(exit));
 }
 
-void FakeEngine::Lose(const std::string& attempt_id) {
+void FakeAttemptHost::Lose(const std::string& attempt_id) {
   if (const auto attempt = Find(attempt_id)) Vanish(attempt);
 }
 
-void FakeEngine::Reconnect(const std::string& attempt_id) {
+void FakeAttemptHost::Reconnect(const std::string& attempt_id) {
   const auto attempt = Find(attempt_id);
   if (!attempt || !attempt->alive) return;
   if (attempt->link) attempt->link->Close();

@@ -1,4 +1,4 @@
-#include "control/send_away.h"
+#include "control/dismissal.h"
 
 namespace trainyard::control {
 
@@ -8,7 +8,7 @@ void Dismiss(engine::ReplicaLink& link) {
   link.Send(std::move(frame));
 }
 
-void SendAway(engine::ReplicaLink& link, replica::v1::Phase phase) {
+void DismissOrphan(engine::ReplicaLink& link, replica::v1::Phase phase) {
   if (phase == replica::v1::ENDED) return Dismiss(link);
   engine::ToReplica frame;
   frame.mutable_stop()->set_reason("The job does not need this replica any more.");
@@ -16,7 +16,7 @@ void SendAway(engine::ReplicaLink& link, replica::v1::Phase phase) {
   link.Send(std::move(frame));
 }
 
-void SeeOff(engine::ReplicaLink& link, const engine::FromReplica& frame) {
+void AnswerOrphan(engine::ReplicaLink& link, const engine::FromReplica& frame) {
   if (frame.has_exit()) return Dismiss(link);
   if (!frame.has_log()) return;
   engine::ToReplica ack;  // else its spool never runs empty, and it never gets to its end

@@ -1,0 +1,126 @@
+#include <gmock/gmock.h>
+
+#include "control/testing/world.h"
+
+/// Room that a cluster gives late, refuses and takes back.
+namespace trainyard::control {
+namespace {
+
+using engine::FakeScript;
+using ml::v1::Job;
+using replica::v1::Manifest;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+class RevocationTest : public World {
+ protected:
+  RevocationTest() { UseNodes({"node-1", "node-2", "node-3"}); }
+
+  void UseNodes(const std::vector<std::string>& nodes) {
+    KillServer();
+    UseCluster(nodes, 1);
+    StartServer();
+    replicas_->SetScript([](const Manifest&) { return FakeScript{.exit = std::nullopt}; });
+  }
+  /// As a cluster does: the room is taken back, and what runs there dies.
+  void LoseNode(const std::string& node) {
+    replicas_->LoseNode(node);
+    cluster_->LoseNode(node);
+  }
+  std::string NodeOf(const std::string& job_id, int replica) {
+    return Record(job_id).replicas(replica).slot().node();
+  }
+  [[nodiscard]] bool WaitForTry(const std::string& job_id, int try_number) {
+    return RunUntil([&] {
+      const v1::JobRecord record = Record(job_id);
+      return record.reserved() && record.try_number() == try_number && !record.retrying() &&
+             replicas_->Alive().size() == static_cast<std::size_t>(record.replicas_size());
+    });
+  }
+};
+
+TEST_F(RevocationTest, AGangWhoseNodeIsLostStartsAgainElsewhere) {
+  ASSERT_TRUE(Create(MakeJob("j", 1)));
+  ASSERT_TRUE(WaitForState("j", Job::RUNNING));
+  const std::string lost = NodeOf("j", 1);
+  LoseNode(lost);
+  ASSERT_TRUE(WaitForTry("j", 2));
+  const v1::JobRecord record = Record("j");
+  for (const v1::ReplicaRecord& replica : record.replicas()) {
+    EXPECT_EQ(replica.attempt(), 2);
+    EXPECT_NE(replica.slot().node(), lost);
+  }
+  EXPECT_EQ(record.retries(), 0) << "the job did nothing wrong";
+  EXPECT_EQ(record.job().state(), Job::RUNNING);
+  const auto said = testing::Contains(HasSubstr("The node " + lost + " is lost."));
+  EXPECT_TRUE(RunUntil([&] { return testing::Matches(said)(Lines("j", "service")); }));
+  replicas_->End("1-master-replica-0-2", Exit(0));
+  EXPECT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
+  ExpectNothingStartedTwice();
+}
+
+TEST_F(RevocationTest, WithoutRoomElsewhereItWaitsAndSaysWhy) {
+  ASSERT_TRUE(Create(MakeJob("j", 2)));
+  ASSERT_TRUE(WaitForState("j", Job::RUNNING));
+  LoseNode("node-2");
+  const auto reason = [this] { return Await(service_->Describe({"p", "j"}))->waiting().reason(); };
+  ASSERT_TRUE(
+      RunUntil([&] { return reason() == "Waiting for the cluster: it has no room for 3 replicas."; }));
+  EXPECT_TRUE(RunUntil([this] { return replicas_->Alive().empty(); })) << "the rest of the gang was stopped";
+  cluster_->AddNode("node-4", 1);
+  EXPECT_TRUE(WaitForTry("j", 2));
+}
+
+TEST_F(RevocationTest, AJobThatIsRefusedStaysQueuedWithTheReason) {
+  cluster_->Refuse("The partition is down.");
+  ASSERT_TRUE(Create(MakeJob("j")));
+  const auto status = [this] { return *Await(service_->Describe({"p", "j"})); };
+  ASSERT_TRUE(RunUntil([&] { return status().waiting().reason() == "The partition is down."; }));
+  EXPECT_EQ(Get("j").state(), Job::QUEUED);
+  EXPECT_EQ(Get("j").job_position(), 1);
+  cluster_->Refuse("");
+  EXPECT_TRUE(WaitForState("j", Job::RUNNING));
+}
+
+TEST_F(RevocationTest, ANewServerLearnsWhatWasRevokedMeanwhile) {
+  ASSERT_TRUE(Create(MakeJob("j", 1)));
+  ASSERT_TRUE(WaitForState("j", Job::RUNNING));
+  KillServer();
+  LoseNode(NodeOf("j", 0));
+  StartServer();
+  ASSERT_TRUE(WaitForTry("j", 2));
+  EXPECT_EQ(Record("j").replicas(0).attempt(), 2);
+  ExpectNothingStartedTwice();
+}
+
+TEST_F(RevocationTest, APendingReservationOutlivesTheServer) {
+  cluster_->Refuse("Maintenance.");
+  ASSERT_TRUE(Create(MakeJob("j")));
+  ASSERT_TRUE(RunUntil([this] { return Await(service_->Describe({"p", "j"}))->has_waiting(); }));
+  KillServer();
+  cluster_->Refuse("");
+  StartServer();
+  EXPECT_TRUE(WaitForState("j", Job::RUNNING));
+  EXPECT_EQ(Record("j").try_number(), 1);
+}
+
+TEST_F(RevocationTest, ACancelledJobLosesItsRoomOnce) {
+  ASSERT_TRUE(Create(MakeJob("j", 1)));
+  ASSERT_TRUE(WaitForState("j", Job::RUNNING));
+  ASSERT_TRUE(Cancel("j"));
+  LoseNode(NodeOf("j", 0));
+  EXPECT_TRUE(WaitForEnd("j", Job::CANCELLED));
+  EXPECT_THAT(replicas_->started(), SizeIs(2));
+}
+
+TEST_F(RevocationTest, WhatIsPreemptedIsStoppedAndStartsAgain) {
+  UseNodes({"node-1"});
+  ASSERT_TRUE(Create(MakeJob("j")));
+  ASSERT_TRUE(WaitForState("j", Job::RUNNING));
+  cluster_->Revoke(Record("j").uid(), "A job of a higher priority needs the room.");
+  ASSERT_TRUE(WaitForTry("j", 2));
+  EXPECT_EQ(NodeOf("j", 0), "node-1");
+}
+
+}  // namespace
+}  // namespace trainyard::control

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/allocator.h"
+
+namespace trainyard::engine {
+
+/// A pretended cluster: nodes with room for so many replicas, a queue of its own in the order of arrival,
+/// nothing shared with the server. For tests of whoever asks for room. It queues, refuses, revokes and loses
+/// nodes when told to. Loop thread only.
+class FakeAllocator final : public Allocator {
+ public:
+  explicit FakeAllocator(boost::asio::any_io_executor loop) : loop_(std::move(loop)) {}
+
+  [[nodiscard]] Capabilities capabilities() const override { return {.own_queue = true}; }
+  std::variant<Grant, Pending> Reserve(ReservationRequest request, ReservationEvents events) override;
+  void Detach(ReservationKey key) override;
+  void Release(ReservationKey key) override;
+  void ReleaseDevices(ReservationKey) override {}
+  void HoldDevices(const std::string&, const std::string&, const replica::v1::Devices&) override {}
+  void ReleaseDevices(const std::string&) override {}
+  [[nodiscard]] std::optional<placement::Wait> WaitOf(ReservationKey key) const override;
+
+  void AddNode(const std::string& node, int replicas);
+  /// The node is gone, and every grant with a slot on it is revoked.
+  void LoseNode(const std::string& node);
+  /// Takes the job's room back, for that reason.
+  void Revoke(std::int64_t job_uid, const std::string& reason);
+  /// Grants nothing until it is called with an empty reason.
+  void Refuse(std::string reason);
+  /// The server is gone: nobody is told any more. What waits and what was granted stays.
+  void DropListeners();
+
+ private:
+  struct Reservation {
+    ReservationRequest request;
+    ReservationEvents events;
+    std::optional<Grant> grant{};
+    std::string said{};  ///< the reason that on_wait was last called for
+  };
+  using Reservations = std::list<Reservation>;  ///< in the order of arrival
+
+  Reservations::iterator Find(ReservationKey key);
+  [[nodiscard]] Reservations::const_iterator Find(ReservationKey key) const;
+  void Revoke(Reservations::iterator reservation, const std::string& reason);
+  void PlanSoon();
+  void Plan();
+  bool Place(Reservation& reservation);
+  [[nodiscard]] std::string ReasonOf(const Reservation& reservation) const;
+
+  boost::asio::any_io_executor loop_;
+  std::map<std::string, int> nodes_;  ///< room for so many more replicas
+  Reservations reservations_;
+  std::string refusal_;
+  int next_address_ = 1;
+  /// Shared with callbacks that are posted to the executor: they do nothing once the object is gone.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace trainyard::engine

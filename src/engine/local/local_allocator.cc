@@ -1,0 +1,239 @@
+#include "engine/local/local_allocator.h"
+
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <utility>
+
+namespace trainyard::engine {
+
+namespace {
+
+constexpr std::chrono::seconds kPortPause{2};  ///< before all leasable ports are tried again
+constexpr const char* kTurn = "turn";          ///< in place of a reason that changes with every admission
+/// Where every replica with a network of its own listens, as in the original.
+constexpr int kIsolatedPort = 2222;
+
+/// Lines of the queue (placement::Gang::line).
+enum Line { kNoAccelerators, kGpus, kTpus, kUnservable };
+
+/// 10.77.1.1 to 10.77.250.250. The same for every job: no job's switch leads anywhere else.
+std::string IsolatedAddress(int replica) {
+  constexpr int kPerNetwork = 250;
+  return "10.77." + std::to_string(1 + replica / kPerNetwork) + "." +
+         std::to_string(1 + replica % kPerNetwork);
+}
+
+/// The holder of a job's devices, as the pool knows it.
+std::string HolderOf(std::int64_t uid) { return std::to_string(uid); }
+
+std::vector<int> PortsOf(const Grant& grant) {
+  std::vector<int> ports;
+  for (const Slot& slot : grant.slots()) {
+    if (slot.network() != replica::v1::Manifest::ISOLATED) ports.push_back(slot.port());
+  }
+  return ports;
+}
+
+}  // namespace
+
+LocalAllocator::LocalAllocator(boost::asio::any_io_executor loop, Options options)
+    : loop_(std::move(loop)),
+      capacity_(options.capacity),
+      network_(options.network),
+      ports_(std::move(options.probe), options.lease_spread),
+      devices_(std::move(options.devices)) {}
+
+Allocator::Capabilities LocalAllocator::capabilities() const {
+  return {.shared_files = true,
+          .assigns_devices = true,
+          .own_queue = false,
+          .isolated_network = network_ == Manifest::ISOLATED};
+}
+
+std::variant<Grant, Pending> LocalAllocator::Reserve(ReservationRequest request, ReservationEvents events) {
+  const std::int64_t uid = request.key.job_uid;
+  if (request.granted && !running_.contains(uid)) Restore(request);
+  if (const auto running = running_.find(uid);
+      running != running_.end() && running->second.grant.try_number() == request.key.try_number)
+    return running->second.grant;
+  const Pending pending{"The service is looking for room for the job."};
+  if (const auto waiting = waiting_.find(uid); waiting != waiting_.end()) {
+    waiting->second.key = request.key;
+    waiting->second.events = std::move(events);
+    return pending;
+  }
+  waiting_.emplace(uid, Waiting{.key = request.key, .events = std::move(events)});
+  queue_.Add(LinedUp(std::move(request.gang)));
+  newcomers_.push_back(uid);
+  PlanSoon();
+  return pending;
+}
+
+void LocalAllocator::Restore(const ReservationRequest& request) {
+  const std::int64_t uid = request.key.job_uid;
+  for (const int port : PortsOf(*request.granted)) ports_.Restore(port);
+  for (const Slot& slot : request.granted->slots())
+    devices_.Take(HolderOf(uid), request.gang.job_id, {slot.devices()});
+  running_.emplace(uid, Running{request.gang, *request.granted});
+}
+
+/// Those that want the same kind of accelerator are told how many of them come first. A gang that can never
+/// be served here does not block the queue.
+placement::Gang LocalAllocator::LinedUp(placement::Gang gang) const {
+  const std::set<std::size_t> wanted = devices_.Wanted(gang);
+  if (devices_.LackOf(gang)) {
+    gang.line = kUnservable;
+  } else if (wanted.empty()) {
+    gang.line = kNoAccelerators;
+  } else {
+    gang.line = devices_.devices()[*wanted.begin()].kind == placement::Device::Kind::kGpu ? kGpus : kTpus;
+  }
+  return gang;
+}
+
+void LocalAllocator::Detach(ReservationKey key) {
+  waiting_.erase(key.job_uid);
+  queue_.Take(key.job_uid);
+}
+
+void LocalAllocator::Release(ReservationKey key) {
+  Detach(key);
+  if (auto running = running_.extract(key.job_uid)) ports_.Release(PortsOf(running.mapped().grant));
+  PlanSoon();
+}
+
+void LocalAllocator::ReleaseDevices(ReservationKey key) { ReleaseDevices(HolderOf(key.job_uid)); }
+
+void LocalAllocator::HoldDevices(const std::string& attempt_id, const std::string& job_id,
+                                 const replica::v1::Devices& devices) {
+  devices_.Take(attempt_id, job_id, {devices});
+}
+
+void LocalAllocator::ReleaseDevices(const std::string& attempt_id) {
+  devices_.Free(attempt_id);
+  PlanSoon();
+}
+
+std::optional<placement::Wait> LocalAllocator::WaitOf(ReservationKey key) const {
+  const placement::Gang* gang = queue_.Find(key.job_uid);
+  if (gang == nullptr || !waiting_.at(key.job_uid).planned) return std::nullopt;
+  placement::Wait wait{.position = queue_.PositionOf(*gang), .reason = {}, .unblock = {}};
+  if (auto blocked = blocked_.find(key.job_uid); blocked != blocked_.end()) {
+    wait.reason = blocked->second.reason;
+    wait.unblock = blocked->second.unblock;
+  } else if (auto lack = devices_.LackOf(*gang)) {
+    wait.reason = lack->reason;
+    wait.unblock = lack->unblock;
+  } else {
+    wait = queue_.TurnOf(*gang, blocker_);
+  }
+  return wait;
+}
+
+void LocalAllocator::PlanSoon() {
+  if (planning_ || waiting_.empty()) return;
+  planning_ = true;
+  boost::asio::post(loop_, [this, alive = std::weak_ptr<bool>(alive_)] {
+    if (!alive.expired()) PlanNow();
+  });
+}
+
+void LocalAllocator::PlanNow() {
+  planning_ = false;
+  std::vector<placement::Gang> running;
+  for (const auto& [uid, one] : running_) running.push_back(one.gang);
+  placement::Plan plan = placement::PlanAdmissions(capacity_, running, queue_.InOrder(), devices_);
+  std::set<std::int64_t> previously_blocked;
+  for (const auto& [uid, shortage] : std::exchange(blocked_, {})) previously_blocked.insert(uid);
+  blocker_.clear();
+  for (placement::Plan::Blocked& blocked : plan.blocked) {
+    if (blocked.blocks_all) blocker_ = queue_.Find(blocked.uid)->job_id;
+    blocked_.emplace(blocked.uid, std::move(blocked.shortage));
+  }
+  for (placement::Plan::Admission& admitted : plan.admitted) {
+    const std::int64_t uid = admitted.uid;
+    std::optional<Grant> grant = MakeGrant(*queue_.Find(uid), std::move(admitted));
+    if (!grant) {
+      WaitForPorts(uid);
+      break;
+    }
+    placement::Gang gang = *queue_.Take(uid);
+    for (const Slot& slot : grant->slots()) devices_.Take(HolderOf(uid), gang.job_id, {slot.devices()});
+    auto taken = waiting_.extract(uid);
+    grant->set_try_number(taken.mapped().key.try_number);
+    running_.emplace(uid, Running{std::move(gang), *grant});
+    if (taken.mapped().events.on_grant) taken.mapped().events.on_grant(*std::move(grant));
+  }
+  TellWaiting(previously_blocked);
+}
+
+/// Of a long queue only those are looked at for whom something may have changed.
+void LocalAllocator::TellWaiting(const std::set<std::int64_t>& previously_blocked) {
+  std::set<std::int64_t> concerned = previously_blocked;
+  for (const auto& [uid, shortage] : blocked_) concerned.insert(uid);
+  for (std::int64_t uid : std::exchange(newcomers_, {})) concerned.insert(uid);
+  for (std::int64_t uid : concerned) {
+    auto waiting = waiting_.find(uid);
+    if (waiting != waiting_.end()) Tell(waiting->second);
+  }
+}
+
+void LocalAllocator::Tell(Waiting& waiting) {
+  waiting.planned = true;
+  const std::optional<placement::Wait> wait = WaitOf(waiting.key);
+  if (!wait) return;
+  std::string reason = wait->is_turn ? kTurn : wait->reason;
+  if (std::exchange(waiting.said, reason) == reason || !waiting.events.on_wait) return;
+  waiting.events.on_wait();
+}
+
+/// There is room for the first, but no port. Other programs' ports come free without our knowledge.
+void LocalAllocator::WaitForPorts(std::int64_t uid) {
+  blocker_ = queue_.Find(uid)->job_id;
+  blocked_[uid] = {"Waiting for a free port: there is no free port between " +
+                       std::to_string(placement::kLeasePortFirst) + " and " +
+                       std::to_string(placement::kLeasePortLast) + ".",
+                   "It starts when another job or program gives one back."};
+  if (std::exchange(waiting_for_ports_, true)) return;
+  auto timer = std::make_shared<boost::asio::steady_timer>(loop_, kPortPause);
+  timer->async_wait([this, timer, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
+    if (error || alive.expired()) return;
+    waiting_for_ports_ = false;
+    PlanSoon();
+  });
+}
+
+/// Nothing: all ports are taken.
+std::optional<Grant> LocalAllocator::MakeGrant(const placement::Gang& gang,
+                                               placement::Plan::Admission admission) {
+  Grant grant;
+  for (std::size_t i = 0; i < gang.replicas.size(); ++i) {
+    Slot& slot = *grant.add_slots();
+    if (!GiveAddress(gang.uid, static_cast<int>(i), slot)) {
+      grant.mutable_slots()->RemoveLast();
+      ports_.Release(PortsOf(grant));
+      return std::nullopt;
+    }
+    if (!admission.devices.empty()) *slot.mutable_devices() = std::move(admission.devices[i]);
+  }
+  for (std::string& note : admission.notes) grant.add_notes(std::move(note));
+  return grant;
+}
+
+/// False: all ports are taken.
+bool LocalAllocator::GiveAddress(std::int64_t uid, int replica, Slot& slot) {
+  slot.set_network(network_);
+  if (network_ == Manifest::ISOLATED) {
+    slot.set_address(IsolatedAddress(replica));
+    slot.set_port(kIsolatedPort);
+    return true;
+  }
+  const std::optional<int> port = ports_.Lease();
+  if (!port) return false;
+  slot.set_address(placement::ReplicaAddress(uid, replica));
+  slot.set_port(*port);
+  return true;
+}
+
+}  // namespace trainyard::engine

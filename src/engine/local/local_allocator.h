@@ -1,0 +1,85 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/allocator.h"
+#include "engine/local/port_leases.h"
+#include "placement/plan.h"
+#include "placement/queue.h"
+
+namespace trainyard::engine {
+
+/// The room of this machine: who waits, who runs, which ports and devices are whose. Decisions are
+/// placement's; they are made once per turn of the loop, however many reservations came or went in it. Never
+/// revokes. Its queue is in memory: the jobs of a previous server ask again.
+class LocalAllocator final : public Allocator {
+ public:
+  using Manifest = replica::v1::Manifest;
+  struct Options {
+    placement::Capacity capacity;
+    PortLeases::Probe probe = IsPortFree;
+    std::uint32_t lease_spread = 0;  ///< PortLeases
+    /// Of the gangs that are admitted from now on. Only HOST needs ports of the machine.
+    Manifest::Network network = Manifest::HOST;
+    placement::DevicePool devices{};
+  };
+
+  LocalAllocator(boost::asio::any_io_executor loop, Options options);
+
+  [[nodiscard]] Capabilities capabilities() const override;
+  std::variant<Grant, Pending> Reserve(ReservationRequest request, ReservationEvents events) override;
+  void Detach(ReservationKey key) override;
+  void Release(ReservationKey key) override;
+  void ReleaseDevices(ReservationKey key) override;
+  void HoldDevices(const std::string& attempt_id, const std::string& job_id,
+                   const replica::v1::Devices& devices) override;
+  void ReleaseDevices(const std::string& attempt_id) override;
+  [[nodiscard]] std::optional<placement::Wait> WaitOf(ReservationKey key) const override;
+
+ private:
+  /// A job has one reservation at a time: its uid is the key of all maps.
+  struct Waiting {
+    ReservationKey key;
+    ReservationEvents events;
+    std::string said{};    ///< the reason that on_wait was last called for; of a turn: kTurn
+    bool planned = false;  ///< a plan has looked at it
+  };
+  struct Running {
+    placement::Gang gang;
+    Grant grant;
+  };
+
+  void Restore(const ReservationRequest& request);
+  void PlanSoon();
+  void PlanNow();
+  void WaitForPorts(std::int64_t uid);
+  void TellWaiting(const std::set<std::int64_t>& previously_blocked);
+  void Tell(Waiting& waiting);
+  [[nodiscard]] placement::Gang LinedUp(placement::Gang gang) const;
+  bool GiveAddress(std::int64_t uid, int replica, Slot& slot);
+  std::optional<Grant> MakeGrant(const placement::Gang& gang, placement::Plan::Admission admission);
+
+  boost::asio::any_io_executor loop_;
+  placement::Capacity capacity_;
+  Manifest::Network network_;
+  PortLeases ports_;
+  std::map<std::int64_t, Waiting> waiting_;
+  placement::Queue queue_;  ///< the gangs of waiting_
+  std::map<std::int64_t, Running> running_;
+  placement::DevicePool devices_;
+  std::map<std::int64_t, placement::Shortage> blocked_;  ///< those that hold back others, by uid
+  std::string blocker_;                                  ///< the job that holds back all behind it; or empty
+  std::vector<std::int64_t> newcomers_;                  ///< that no plan has looked at
+  bool planning_ = false;
+  bool waiting_for_ports_ = false;
+  /// Shared with callbacks that are posted to the executor: they do nothing once the object is gone.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace trainyard::engine

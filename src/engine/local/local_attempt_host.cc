@@ -1,0 +1,176 @@
+#include "engine/local/local_attempt_host.h"
+
+#include <sys/wait.h>
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <cerrno>
+#include <csignal>
+
+#include "async/diagnostics.h"
+#include "async/on_pool.h"
+#include "engine/local/attempt_files.h"
+#include "engine/local/spawn_supervisor.h"
+#include "runtimes/engine_container.h"
+
+namespace trainyard::engine {
+
+namespace {
+
+namespace asio = boost::asio;
+using replica::AttemptDir;
+using std::chrono::milliseconds;
+
+/// Between the supervisor's end and the kernel having ended the rest.
+constexpr milliseconds kLockPause{5};
+/// A supervisor that is killed takes its replica with it; after this all that is left is killed one by one.
+constexpr milliseconds kKillWait{5'000};
+constexpr milliseconds kKillWaitMax{15'000};
+/// Between two attempts to reach a container daemon that is not there.
+constexpr milliseconds kContainerPause{5'000};
+
+}  // namespace
+
+LocalAttemptHost::LocalAttemptHost(asio::any_io_executor loop, const NodeSettings& settings, Options options)
+    : loop_(loop), settings_(settings), options_(std::move(options)), tasks_(std::move(loop)) {}
+
+asio::awaitable<Status> LocalAttemptHost::Start(Manifest manifest, Slot slot) {
+  AddNodePart(settings_, slot, manifest);
+  std::vector<std::string> argv = options_.supervisor_arguments;
+  argv.insert(argv.begin(), "trainyard");
+  argv.push_back(manifest.places().attempt_dir());
+  auto start = [program = options_.supervisor_program, argv = std::move(argv),
+                manifest]() -> Result<UniqueFd> {
+    const AttemptDir dir{manifest.places().attempt_dir()};
+    TY_TRY(const UniqueFd lock, MakeAttempt(dir, manifest));
+    return SpawnSupervisor({.program = program, .argv = argv, .dir = dir, .lock = lock.get()});
+  };
+  TY_CO_TRY(UniqueFd pidfd, co_await OnPool(files_, std::move(start)));
+  StartWatching(manifest.attempt_id(), std::move(pidfd));
+  co_return Status();
+}
+
+/// True once nothing holds the lock; false after `wait_max`.
+asio::awaitable<Result<bool>> LocalAttemptHost::WaitUntilFree(AttemptDir dir, milliseconds wait_max) {
+  asio::steady_timer timer(loop_);
+  const auto deadline = std::chrono::steady_clock::now() + wait_max;
+  for (;;) {
+    auto look = [dir] { return replica::IsLocked(dir); };
+    TY_CO_TRY(const bool locked, co_await OnPool(files_, std::move(look)));
+    if (!locked) co_return true;
+    if (std::chrono::steady_clock::now() >= deadline) co_return false;
+    timer.expires_after(kLockPause);
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+}
+
+/// What a daemon was to run for an attempt that is not alive: most have nothing, and need not wait for it.
+asio::awaitable<Status> LocalAttemptHost::RemoveContainers(AttemptDir dir) {
+  auto look = [dir] { return replica::HasNotedContainers(dir); };
+  if (!co_await OnPool(files_, std::move(look))) co_return Status();
+  auto remove = [dir] { return replica::RemoveNotedContainers(dir); };
+  co_return co_await OnPool(containers_, std::move(remove));
+}
+
+/// Tries until no container of the attempt can run any more.
+asio::awaitable<void> LocalAttemptHost::RemoveContainersUntilDone(AttemptDir dir) {
+  asio::steady_timer timer(loop_);
+  std::string said;
+  for (;;) {
+    const Status removed = co_await RemoveContainers(dir);
+    if (removed) co_return;
+    if (removed.error().message != said)
+      Diagnose(DiagnosticLevel::kError, dir.path + " may still have a container: " + removed.error().message);
+    said = removed.error().message;
+    timer.expires_after(kContainerPause);
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+}
+
+asio::awaitable<Inspection> LocalAttemptHost::Inspect(AttemptRef attempt) {
+  const AttemptDir dir = DirOf(attempt.id);
+  auto inspect = [dir] { return InspectAttempt(dir); };
+  const Result<AttemptState> state = co_await OnPool(files_, std::move(inspect));
+  if (!state) co_return Inspection{AttemptState::kUnknown, state.error().message};
+  if (*state == AttemptState::kAlive && !watched_.contains(attempt.id)) {
+    auto open = [dir] { return OpenSupervisor(dir); };
+    UniqueFd pidfd = co_await OnPool(files_, std::move(open));
+    StartWatching(attempt.id, std::move(pidfd));
+  }
+  if (*state != AttemptState::kEnded && *state != AttemptState::kLost) co_return Inspection{*state};
+  // What a daemon runs for it is no process of ours: as long as it may run, the attempt is not over.
+  const Status removed = co_await RemoveContainers(dir);
+  if (!removed) co_return Inspection{AttemptState::kUnknown, removed.error().message};
+  co_return Inspection{*state};
+}
+
+asio::awaitable<Result<std::vector<AttemptRef>>> LocalAttemptHost::List() {
+  auto list = [attempts_dir = settings_.attempts_dir] { return ListAttempts(attempts_dir); };
+  co_return co_await OnPool(files_, std::move(list));
+}
+
+asio::awaitable<Result<AttemptHost::Holding>> LocalAttemptHost::HoldingOf(AttemptRef attempt) {
+  auto read = [dir = DirOf(attempt.id)] { return replica::ReadManifest(dir); };
+  TY_CO_TRY(const Manifest manifest, co_await OnPool(files_, std::move(read)));
+  co_return Holding{.job_id = manifest.job_id(), .devices = manifest.devices()};
+}
+
+asio::awaitable<Result<AttemptHost::Remains>> LocalAttemptHost::Collect(AttemptRef attempt,
+                                                                        std::int64_t from_line) {
+  auto collect = [dir = DirOf(attempt.id), from_line] { return CollectRemains(dir, from_line); };
+  co_return co_await OnPool(files_, std::move(collect));
+}
+
+asio::awaitable<Status> LocalAttemptHost::Kill(AttemptRef attempt) {
+  const AttemptDir dir = DirOf(attempt.id);
+  auto kill_supervisor = [dir] { KillSupervisor(dir); };
+  co_await OnPool(files_, std::move(kill_supervisor));
+  TY_CO_TRY(const bool killed, co_await WaitUntilFree(dir, kKillWait));
+  if (killed) co_return co_await RemoveContainers(dir);
+  auto kill_all = [dir] { KillLockHolders(dir); };
+  co_await OnPool(files_, std::move(kill_all));
+  TY_CO_TRY(const bool freed, co_await WaitUntilFree(dir, kKillWaitMax));
+  if (freed) co_return co_await RemoveContainers(dir);
+  const Error stuck{
+      Code::kDeadlineExceeded, "the replica's processes do not end although they were killed", {}};
+  co_return std::unexpected(stuck);
+}
+
+asio::awaitable<Status> LocalAttemptHost::Forget(AttemptRef attempt) {
+  const AttemptDir dir = DirOf(attempt.id);
+  auto look = [dir] { return replica::IsLocked(dir); };
+  TY_CO_TRY(const bool alive, co_await OnPool(files_, std::move(look)));
+  if (!alive) TY_CO_RETURN_IF_ERROR(co_await RemoveContainers(dir));
+  auto remove = [dir] { return RemoveAttempt(dir); };
+  co_return co_await OnPool(files_, std::move(remove));
+}
+
+asio::awaitable<Result<shell::Terminal>> LocalAttemptHost::OpenShell(AttemptRef attempt,
+                                                                     shell::TerminalSize size) {
+  co_return shell::OpenTerminal(options_.supervisor_program, DirOf(attempt.id).path, size);
+}
+
+void LocalAttemptHost::StartWatching(const std::string& attempt_id, UniqueFd pidfd) {
+  if (!watched_.insert(attempt_id).second) return;
+  tasks_.Spawn(Watch(attempt_id, std::move(pidfd)));
+}
+
+/// Until the supervisor has ended and all of its attempt. Without a pidfd the supervisor is gone already.
+asio::awaitable<void> LocalAttemptHost::Watch(std::string attempt_id, UniqueFd pidfd) {
+  const AttemptDir dir = DirOf(attempt_id);
+  if (pidfd) {
+    asio::posix::stream_descriptor descriptor(loop_, pidfd.Release());
+    co_await descriptor.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+    siginfo_t info{};
+    waitid(P_PIDFD, static_cast<id_t>(descriptor.native_handle()), &info,
+           WEXITED | WNOHANG);  // fails for an adopted one
+  }
+  while (!(co_await WaitUntilFree(dir, kKillWaitMax)).value_or(true)) {
+  }
+  co_await RemoveContainersUntilDone(dir);
+  watched_.erase(attempt_id);
+  if (on_gone_) on_gone_(attempt_id);
+}
+
+}  // namespace trainyard::engine

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <chrono>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "async/task_group.h"
+#include "async/unique_fd.h"
+#include "attempt/attempt_dir.h"
+#include "engine/attempt_host.h"
+#include "engine/local/node_settings.h"
+
+namespace trainyard::engine {
+
+/// Supervisors as processes of this machine, each in a session of its own: they live on when the server ends,
+/// however it ends. Loop thread only; file work happens on a pool of its own, and on another one what
+/// container daemons have to answer. Attempts of a previous server are adopted by Inspect. The destructor
+/// stops watching and leaves the supervisors alone.
+class LocalAttemptHost final : public AttemptHost {
+ public:
+  struct Options {
+    std::string supervisor_program = "/proc/self/exe";
+    std::vector<std::string> supervisor_arguments = {"replica"};  ///< before the attempt's directory
+  };
+
+  /// `loop`: of an io_context that outlives the host, as `settings` does.
+  LocalAttemptHost(boost::asio::any_io_executor loop, const NodeSettings& settings)
+      : LocalAttemptHost(std::move(loop), settings, Options()) {}
+  LocalAttemptHost(boost::asio::any_io_executor loop, const NodeSettings& settings, Options options);
+
+  void SetOnGone(OnGone on_gone) override { on_gone_ = std::move(on_gone); }
+  boost::asio::awaitable<Status> Start(Manifest manifest, Slot slot) override;
+  boost::asio::awaitable<Inspection> Inspect(AttemptRef attempt) override;
+  boost::asio::awaitable<Result<std::vector<AttemptRef>>> List() override;
+  boost::asio::awaitable<Result<Holding>> HoldingOf(AttemptRef attempt) override;
+  boost::asio::awaitable<Result<Remains>> Collect(AttemptRef attempt, std::int64_t from_line) override;
+  boost::asio::awaitable<Status> Kill(AttemptRef attempt) override;
+  boost::asio::awaitable<Status> Forget(AttemptRef attempt) override;
+  boost::asio::awaitable<Result<shell::Terminal>> OpenShell(AttemptRef attempt,
+                                                            shell::TerminalSize size) override;
+
+ private:
+  [[nodiscard]] replica::AttemptDir DirOf(const std::string& attempt_id) const {
+    return {settings_.attempts_dir + "/" + attempt_id};
+  }
+  boost::asio::awaitable<Result<bool>> WaitUntilFree(replica::AttemptDir dir,
+                                                     std::chrono::milliseconds wait_max);
+  boost::asio::awaitable<Status> RemoveContainers(replica::AttemptDir dir);
+  boost::asio::awaitable<void> RemoveContainersUntilDone(replica::AttemptDir dir);
+  void StartWatching(const std::string& attempt_id, UniqueFd pidfd);
+  boost::asio::awaitable<void> Watch(std::string attempt_id, UniqueFd pidfd);
+
+  boost::asio::any_io_executor loop_;
+  const NodeSettings& settings_;
+  Options options_;
+  OnGone on_gone_;
+  std::set<std::string> watched_;  ///< attempt ids
+  boost::asio::thread_pool files_{2};
+  /// Calls to container daemons: one that hangs holds up the attempts that have containers, nothing else.
+  boost::asio::thread_pool containers_{2};
+  TaskGroup tasks_;
+};
+
+}  // namespace trainyard::engine

@@ -1,0 +1,256 @@
+#include "engine/local/local_attempt_host.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "async/file.h"
+#include "attempt/spool.h"
+#include "engine/testing/attempt_host_conformance.h"
+#include "engine/testing/loop.h"
+#include "runtimes/engine_container.h"
+#include "sandbox/descendants.h"
+#include "supervisor/testing/attempt_fixture.h"
+
+namespace trainyard::engine {
+namespace {
+
+namespace fs = std::filesystem;
+using replica::AttemptFixture;
+using replica::ReadExit;
+
+/// Supervisors are this test's own program (supervisor/testing/supervisor_program.cc).
+class LocalHostWorld : public AttemptFixture {
+ protected:
+  LocalHostWorld() {
+    fs::remove(dir_.path);  // the host makes it
+    settings_ = {.attempts_dir = folder_.path() + "/attempts",
+                 .environments_dir = manifest_.places().environments_dir(),
+                 .images_dir = {},
+                 .attach_socket = manifest_.places().attach_socket(),
+                 .replica_socket = manifest_.places().replica_socket(),
+                 .container_engine_address = {}};
+    manifest_.set_attempt_id(kConformanceAttempt);
+    dir_.path = settings_.attempts_dir + "/" + kConformanceAttempt;
+    MakeHost({});
+    Program("until [ -e go ]; do sleep 0.005; done; exit 4");
+  }
+  ~LocalHostWorld() override {
+    host_->SetOnGone(nullptr);
+    if (fs::exists(dir_.path)) {
+      EXPECT_TRUE(loop_.Run(host_->Kill(ref())).has_value());
+      EXPECT_TRUE(loop_.Run(host_->Forget(ref())).has_value());
+    }
+  }
+  void MakeHost(LocalAttemptHost::Options options) {
+    host_.reset();
+    host_ = std::make_unique<LocalAttemptHost>(loop_.context.get_executor(), settings_, std::move(options));
+  }
+  [[nodiscard]] AttemptRef ref() const { return {.id = manifest_.attempt_id()}; }
+
+  // For the conformance suite.
+  Loop& loop() { return loop_; }
+  AttemptHost& host() { return *host_; }
+  Manifest Order() {
+    Manifest order = manifest_;
+    order.clear_places();
+    order.clear_network();
+    order.clear_address();
+    order.clear_port();
+    return order;
+  }
+  static Slot slot() {
+    Slot slot;
+    slot.set_network(Manifest::HOST);
+    slot.set_address("127.77.0.1");
+    slot.set_port(20'001);
+    slot.mutable_devices()->set_accelerator_type("NVIDIA_TESLA_T4");
+    slot.mutable_devices()->add_gpus("0");
+    return slot;
+  }
+  bool LetEnd() {
+    StartServer();
+    OpenBarrier();
+    std::ofstream(dir_.Work() + "/go") << "go";
+    WaitForExit();
+    Dismiss();
+    return true;
+  }
+  void Restart() { MakeHost({}); }
+
+  Loop loop_;
+  NodeSettings settings_;
+  std::unique_ptr<LocalAttemptHost> host_;
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Local, AttemptHostConformance, LocalHostWorld);
+
+class LocalAttemptHostTest : public LocalHostWorld {
+ protected:
+  LocalAttemptHostTest() { Listen(); }
+  void Listen() {
+    host_->SetOnGone([this](const std::string& attempt_id) { gone_.push_back(attempt_id); });
+  }
+  AttemptState Inspect() { return loop_.Run(host_->Inspect(ref())).state; }
+  Status Start() { return loop_.Run(host_->Start(Order(), slot())); }
+  bool WaitUntilReported() {
+    return loop_.RunUntil([this] { return !gone_.empty(); });
+  }
+
+  std::vector<std::string> gone_;
+};
+
+TEST_F(LocalAttemptHostTest, LifeOfAnAttempt) {
+  EXPECT_EQ(Inspect(), AttemptState::kAbsent);
+  StartServer();
+  Program("echo hello; exit 4");
+  ASSERT_TRUE(Start().has_value());
+  EXPECT_EQ(Inspect(), AttemptState::kAlive);
+  EXPECT_EQ(loop_.Run(host_->Forget(ref())).error().code, Code::kFailedPrecondition);
+  EXPECT_EQ(loop_.Run(host_->Collect(ref(), 0)).error().code, Code::kFailedPrecondition);
+  OpenBarrier();
+  EXPECT_EQ(WaitForExit().exit_code(), 4);
+  Dismiss();
+  ASSERT_TRUE(WaitUntilReported());
+  EXPECT_EQ(gone_, std::vector<std::string>{manifest_.attempt_id()});
+  EXPECT_EQ(Inspect(), AttemptState::kEnded);
+  EXPECT_EQ(Start().error().code, Code::kAlreadyExists);
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "the supervisor was not reaped";
+  EXPECT_TRUE(loop_.Run(host_->Forget(ref())).has_value());
+  EXPECT_EQ(Inspect(), AttemptState::kAbsent);
+}
+
+TEST_F(LocalAttemptHostTest, ManifestIsForItsOwnerOnly) {
+  ASSERT_TRUE(Start().has_value());
+  EXPECT_EQ(fs::status(dir_.Manifest()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(LocalAttemptHostTest, IsAliveBeforeTheSupervisorHasDoneAnything) {
+  MakeHost({.supervisor_program = "/bin/sh", .supervisor_arguments = {"-c", "exec sleep 1000"}});
+  ASSERT_TRUE(Start().has_value());
+  EXPECT_EQ(Inspect(), AttemptState::kAlive);
+}
+
+TEST_F(LocalAttemptHostTest, AProgramThatCannotBeStartedIsAnErrorAndTheAttemptIsLost) {
+  MakeHost({.supervisor_program = "/nonexistent"});
+  EXPECT_FALSE(Start().has_value());
+  EXPECT_EQ(Inspect(), AttemptState::kLost);
+}
+
+TEST_F(LocalAttemptHostTest, KillTakesEverythingAndLeavesTheLinesOnDisk) {
+  Program("(setsid sleep 1000 &); i=0; while [ $i -lt 50 ]; do echo $i; i=$((i+1)); done; sleep 1000");
+  StartServer();
+  memory_->acknowledges = false;
+  ASSERT_TRUE(Start().has_value());
+  OpenBarrier();
+  while (replica::ReadSpool(dir_.Spool(), 52)->empty())
+    sched_yield();  // 3 lines of the supervisor's, then 50
+  const std::vector<pid_t> processes = replica::Descendants(*replica::LockHolder(dir_));
+  EXPECT_GE(processes.size(), 3U);
+  EXPECT_TRUE(loop_.Run(host_->Kill(ref())).has_value());
+  for (const pid_t pid : processes) EXPECT_TRUE(replica::WaitUntilGone(pid));
+  ASSERT_TRUE(WaitUntilReported());
+  EXPECT_EQ(Inspect(), AttemptState::kLost);
+  const auto remains = loop_.Run(host_->Collect(ref(), 10));
+  ASSERT_TRUE(remains.has_value());
+  EXPECT_EQ(remains->exit.cause(), ExitRecord::LOST);
+  EXPECT_FALSE(remains->exit.message().empty());
+  ASSERT_FALSE(remains->chunks.empty());
+  EXPECT_GT(remains->chunks.front().first_line() + remains->chunks.front().line_count(), 10);
+  EXPECT_EQ(remains->chunks.back().first_line() + remains->chunks.back().line_count(), 53);
+}
+
+TEST_F(LocalAttemptHostTest, SupervisorsOutliveTheHostAndAreAdopted) {
+  Program("until [ -e go ]; do sleep 0.005; done");
+  StartServer();
+  ASSERT_TRUE(Start().has_value());
+  OpenBarrier();
+  MakeHost({});
+  Listen();
+  EXPECT_EQ(Inspect(), AttemptState::kAlive);
+  EXPECT_EQ(Inspect(), AttemptState::kAlive);
+  EXPECT_TRUE(gone_.empty());
+  std::ofstream(dir_.Work() + "/go") << "go";
+  EXPECT_EQ(WaitForExit().cause(), ExitRecord::EXITED);
+  Dismiss();
+  ASSERT_TRUE(WaitUntilReported());
+  EXPECT_EQ(gone_.size(), 1U);
+  EXPECT_EQ(Inspect(), AttemptState::kEnded);
+}
+
+TEST_F(LocalAttemptHostTest, RemoveTakesWriteProtectedFoldersToo) {
+  Program("mkdir -p a/b && touch a/b/c && chmod 500 a/b a");
+  StartServer();
+  ASSERT_TRUE(Start().has_value());
+  OpenBarrier();
+  WaitForExit();
+  Dismiss();
+  ASSERT_TRUE(WaitUntilReported());
+  EXPECT_TRUE(loop_.Run(host_->Forget(ref())).has_value());
+  EXPECT_FALSE(fs::exists(dir_.path));
+}
+
+/// A container engine that takes every connection and never answers, until Disconnect.
+class HungEngine {
+ public:
+  explicit HungEngine(std::string path)
+      : path_(std::move(path)), listener_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    path_.copy(address.sun_path, sizeof(address.sun_path) - 1);
+    EXPECT_EQ(bind(listener_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+    EXPECT_EQ(listen(listener_.get(), 64), 0);
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] bool IsCalled() const {
+    pollfd waiting{.fd = listener_.get(), .events = POLLIN, .revents = 0};
+    return poll(&waiting, 1, 0) > 0;
+  }
+  void Disconnect() { listener_.Reset(); }
+
+ private:
+  std::string path_;
+  UniqueFd listener_;
+};
+
+TEST_F(LocalAttemptHostTest, AContainerEngineThatHangsHoldsUpNobodyElse) {
+  HungEngine hung(folder_.path() + "/engine.sock");
+  std::vector<replica::AttemptDir> dead;
+  int ended = 0;
+  for (int number = 0; number < 4; ++number) {  // more than any pool has threads
+    const AttemptRef attempt{.id = std::to_string(100 + number) + "-master-replica-0-1"};
+    dead.push_back({settings_.attempts_dir + "/" + attempt.id});
+    fs::create_directories(dead.back().path);
+    ASSERT_TRUE(replica::NoteContainer(dead.back(), hung.path(), "container").has_value());
+    auto inspected = [&ended](std::exception_ptr, Inspection found) {
+      EXPECT_EQ(found.state, AttemptState::kUnknown) << "its container may still run";
+      ++ended;
+    };
+    boost::asio::co_spawn(loop_.context, host_->Inspect(attempt), std::move(inspected));
+  }
+  ASSERT_TRUE(loop_.RunUntil([&hung] { return hung.IsCalled(); }));
+  Program("exit 4");
+  StartServer();
+  ASSERT_TRUE(Start().has_value());
+  OpenBarrier();
+  EXPECT_EQ(WaitForExit().exit_code(), 4);
+  Dismiss();
+  ASSERT_TRUE(WaitUntilReported());
+  EXPECT_EQ(Inspect(), AttemptState::kEnded);
+  EXPECT_TRUE(loop_.Run(host_->Forget(ref())).has_value());
+  EXPECT_LT(ended, 3) << "it had to wait for the others";
+  hung.Disconnect();
+  ASSERT_TRUE(loop_.RunUntil([&ended] { return ended == 4; }));
+  for (const replica::AttemptDir& dir : dead) EXPECT_TRUE(replica::HasNotedContainers(dir));
+}
+
+}  // namespace
+}  // namespace trainyard::engine

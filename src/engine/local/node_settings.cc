@@ -1,0 +1,53 @@
+#include "engine/local/node_settings.h"
+
+#include "wire/metadata_host.h"
+
+namespace trainyard::engine {
+
+namespace {
+
+using replica::v1::Manifest;
+
+/// A disk limit that is no limit on this file system is none.
+void AddContainerPart(const NodeSettings& settings, Manifest& manifest) {
+  if (!manifest.program().has_container()) return;
+  Manifest::Container& container = *manifest.mutable_program()->mutable_container();
+  container.set_engine(settings.container_engine);
+  container.set_engine_address(settings.container_engine_address);
+  if (settings.disk_bytes > 0 && manifest.limits().disk_bytes() >= settings.disk_bytes)
+    manifest.mutable_limits()->clear_disk_bytes();
+}
+
+/// In a network of its own a replica has the front on its own loopback, whatever the machine's ports are.
+void AddGoogleFront(const NodeSettings& settings, Manifest& manifest) {
+  if (!settings.google_front) return;
+  const bool isolated = manifest.network() == Manifest::ISOLATED;
+  replica::v1::GoogleFront& front = *manifest.mutable_google_front();
+  front = *settings.google_front;
+  if (isolated) front.set_address("127.0.0.1");
+  if (front.address().empty() || (!isolated && !settings.front_metadata)) return;
+  front.add_host_names(std::string(wire::kGoogleMetadataHost));
+  front.add_host_names(manifest.metadata_host_name());
+}
+
+}  // namespace
+
+void AddNodePart(const NodeSettings& settings, const replica::v1::Slot& slot, Manifest& manifest) {
+  Manifest::Places& places = *manifest.mutable_places();
+  places.set_attempt_dir(settings.attempts_dir + "/" + manifest.attempt_id());
+  places.set_environments_dir(settings.environments_dir);
+  places.set_images_dir(settings.images_dir);
+  places.set_attach_socket(settings.attach_socket);
+  places.set_replica_socket(settings.replica_socket);
+  manifest.set_network(slot.network());
+  manifest.set_address(slot.address());
+  manifest.set_port(slot.port());
+  if (!slot.devices().accelerator_type().empty()) *manifest.mutable_devices() = slot.devices();
+  manifest.mutable_environment()->insert(settings.replica_environment.begin(),
+                                         settings.replica_environment.end());
+  if (settings.job_users) *manifest.mutable_users() = BlockOf(*settings.job_users, manifest.job_uid());
+  AddContainerPart(settings, manifest);
+  AddGoogleFront(settings, manifest);
+}
+
+}  // namespace trainyard::engine

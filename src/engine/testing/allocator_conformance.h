@@ -1,0 +1,177 @@
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "engine/allocator.h"
+
+/// What every allocator does: the contract of engine/allocator.h as tests. `World` is a default-constructible
+/// class with
+///   Allocator& allocator();
+///   void Settle();                       everything that is ready happens
+///   Gang Small(uid);                     a gang of two replicas; two such gangs have room at once
+///   Gang Large(uid);                     one that needs all the room
+///   void Restart();                      the server is killed, and a new one asks the same allocator
+namespace trainyard::engine {
+
+template <class World>
+class AllocatorConformance : public testing::Test {
+ protected:
+  struct Told {
+    std::vector<Grant> grants;
+    int waits = 0;
+    std::vector<std::string> revocations;
+  };
+
+  std::variant<Grant, Pending> Reserve(placement::Gang gang, Told& told, int try_number = 1,
+                                       std::optional<Grant> granted = std::nullopt) {
+    const ReservationKey key{.job_uid = gang.uid, .try_number = try_number};
+    return world_.allocator().Reserve(
+        {.key = key, .gang = std::move(gang), .granted = std::move(granted)},
+        {.on_grant = [&told](Grant grant) { told.grants.push_back(std::move(grant)); },
+         .on_wait = [&told] { ++told.waits; },
+         .on_revoked = [&told](std::string reason) { told.revocations.push_back(std::move(reason)); }});
+  }
+  void Release(std::int64_t uid, int try_number = 1) {
+    world_.allocator().Release({.job_uid = uid, .try_number = try_number});
+    world_.allocator().ReleaseDevices(ReservationKey{.job_uid = uid, .try_number = try_number});
+  }
+  std::optional<placement::Wait> WaitOf(std::int64_t uid, int try_number = 1) {
+    return world_.allocator().WaitOf({.job_uid = uid, .try_number = try_number});
+  }
+
+  World world_;
+};
+
+TYPED_TEST_SUITE_P(AllocatorConformance);
+
+TYPED_TEST_P(AllocatorConformance, GrantsAWholeGangInALaterTurn) {
+  typename TestFixture::Told told;
+  const auto answer = this->Reserve(this->world_.Small(1), told);
+  ASSERT_TRUE(std::holds_alternative<Pending>(answer));
+  EXPECT_NE(std::get<Pending>(answer).reason, "");
+  EXPECT_TRUE(told.grants.empty()) << "not in the turn of the call";
+  this->world_.Settle();
+  ASSERT_EQ(told.grants.size(), 1U);
+  EXPECT_EQ(told.grants[0].try_number(), 1);
+  EXPECT_EQ(told.grants[0].slots_size(), 2);
+  EXPECT_EQ(this->WaitOf(1), std::nullopt);
+}
+
+TYPED_TEST_P(AllocatorConformance, NoTwoSlotsAreTheSamePlace) {
+  typename TestFixture::Told told;
+  this->Reserve(this->world_.Small(1), told);
+  this->Reserve(this->world_.Small(2), told);
+  this->world_.Settle();
+  ASSERT_EQ(told.grants.size(), 2U);
+  if (this->world_.allocator().capabilities().isolated_network) return;  // each gang has a network of its own
+  std::set<std::tuple<std::string, std::string, int>> places;
+  for (const Grant& grant : told.grants) {
+    for (const Slot& slot : grant.slots()) places.insert({slot.node(), slot.address(), slot.port()});
+  }
+  EXPECT_EQ(places.size(), 4U);
+}
+
+TYPED_TEST_P(AllocatorConformance, IsIdempotentByJobAndTry) {
+  typename TestFixture::Told first;
+  typename TestFixture::Told second;
+  this->Reserve(this->world_.Small(1), first);
+  this->Reserve(this->world_.Small(1), second);
+  this->world_.Settle();
+  EXPECT_TRUE(first.grants.empty()) << "whoever asked last is told";
+  ASSERT_EQ(second.grants.size(), 1U);
+  const auto again = this->Reserve(this->world_.Small(1), first);
+  ASSERT_TRUE(std::holds_alternative<Grant>(again));
+  EXPECT_EQ(std::get<Grant>(again).SerializeAsString(), second.grants[0].SerializeAsString());
+  this->world_.Settle();
+  EXPECT_TRUE(first.grants.empty()) << "it was answered";
+  EXPECT_EQ(second.grants.size(), 1U);
+}
+
+TYPED_TEST_P(AllocatorConformance, WhoHasNoRoomIsToldWhyAndGetsItWhenItIsReleased) {
+  typename TestFixture::Told first;
+  typename TestFixture::Told second;
+  this->Reserve(this->world_.Large(1), first);
+  this->world_.Settle();
+  ASSERT_EQ(first.grants.size(), 1U);
+  this->Reserve(this->world_.Small(2), second);
+  this->world_.Settle();
+  EXPECT_TRUE(second.grants.empty());
+  EXPECT_GE(second.waits, 1);
+  const std::optional<placement::Wait> wait = this->WaitOf(2);
+  ASSERT_TRUE(wait);
+  EXPECT_EQ(wait->position, 1);
+  EXPECT_NE(wait->reason, "");
+  EXPECT_NE(wait->unblock, "");
+  this->Release(1);
+  this->world_.Settle();
+  EXPECT_EQ(second.grants.size(), 1U);
+}
+
+TYPED_TEST_P(AllocatorConformance, AGrantOnRecordIsKeptOverServers) {
+  typename TestFixture::Told first;
+  typename TestFixture::Told second;
+  this->Reserve(this->world_.Large(1), first);
+  this->world_.Settle();
+  ASSERT_EQ(first.grants.size(), 1U);
+  this->world_.Restart();
+  typename TestFixture::Told again;
+  const auto answer = this->Reserve(this->world_.Large(1), again, 1, first.grants[0]);
+  this->Reserve(this->world_.Small(2), second);
+  this->world_.Settle();
+  ASSERT_TRUE(std::holds_alternative<Grant>(answer));
+  EXPECT_EQ(std::get<Grant>(answer).SerializeAsString(), first.grants[0].SerializeAsString());
+  EXPECT_TRUE(again.revocations.empty());
+  EXPECT_TRUE(second.grants.empty()) << "the room is taken";
+  this->Release(1);
+  this->world_.Settle();
+  EXPECT_EQ(second.grants.size(), 1U);
+}
+
+TYPED_TEST_P(AllocatorConformance, NobodyIsToldAfterDetach) {
+  typename TestFixture::Told told;
+  this->Reserve(this->world_.Small(1), told);
+  this->world_.allocator().Detach({.job_uid = 1, .try_number = 1});
+  this->world_.Settle();
+  EXPECT_TRUE(told.grants.empty());
+  EXPECT_EQ(told.waits, 0);
+}
+
+TYPED_TEST_P(AllocatorConformance, APendingReservationCanBeReleased) {
+  typename TestFixture::Told first;
+  typename TestFixture::Told second;
+  this->Reserve(this->world_.Large(1), first);
+  this->Reserve(this->world_.Large(2), second);
+  this->world_.Settle();
+  this->Release(2);
+  this->Release(1);
+  this->world_.Settle();
+  EXPECT_TRUE(second.grants.empty());
+  EXPECT_EQ(this->WaitOf(2), std::nullopt);
+  this->Release(77);  // there is none
+}
+
+TYPED_TEST_P(AllocatorConformance, TheNextTryIsAnotherReservation) {
+  typename TestFixture::Told first;
+  typename TestFixture::Told second;
+  this->Reserve(this->world_.Large(1), first);
+  this->world_.Settle();
+  this->Release(1);
+  this->Reserve(this->world_.Large(1), second, 2);
+  this->world_.Settle();
+  ASSERT_EQ(second.grants.size(), 1U);
+  EXPECT_EQ(second.grants[0].try_number(), 2);
+  EXPECT_EQ(first.grants.size(), 1U);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(AllocatorConformance, GrantsAWholeGangInALaterTurn, NoTwoSlotsAreTheSamePlace,
+                            IsIdempotentByJobAndTry, WhoHasNoRoomIsToldWhyAndGetsItWhenItIsReleased,
+                            AGrantOnRecordIsKeptOverServers, NobodyIsToldAfterDetach,
+                            APendingReservationCanBeReleased, TheNextTryIsAnotherReservation);
+
+}  // namespace trainyard::engine

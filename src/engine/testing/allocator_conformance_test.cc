@@ -1,0 +1,73 @@
+#include "engine/testing/allocator_conformance.h"
+
+#include <optional>
+
+#include "engine/fake/fake_allocator.h"
+#include "engine/local/local_allocator.h"
+#include "engine/testing/loop.h"
+
+namespace trainyard::engine {
+namespace {
+
+constexpr int kRoom = 4;  ///< replicas of one CPU each
+
+placement::Gang MakeGang(std::int64_t uid, int replicas) {
+  placement::Gang gang;
+  gang.uid = uid;
+  gang.job_id = "j" + std::to_string(uid);
+  gang.replicas.assign(static_cast<std::size_t>(replicas),
+                       {.machine_type = "n1-standard-1", .cpus = 1, .memory_bytes = 1});
+  return gang;
+}
+
+/// What both worlds have.
+class Worlds {
+ public:
+  void Settle() {
+    loop_.context.restart();
+    loop_.context.poll();
+  }
+  static placement::Gang Small(std::int64_t uid) { return MakeGang(uid, kRoom / 2); }
+  static placement::Gang Large(std::int64_t uid) { return MakeGang(uid, kRoom); }
+
+ protected:
+  Loop loop_;
+};
+
+template <replica::v1::Manifest::Network network>
+class LocalWorld : public Worlds {
+ public:
+  LocalWorld() { Restart(); }
+  Allocator& allocator() { return *allocator_; }
+  void Restart() {
+    LocalAllocator::Options options{
+        .capacity = {.mode = placement::Capacity::Mode::kStrict, .cpus = kRoom, .memory_bytes = kRoom},
+        .probe = [](int) { return true; },
+        .network = network};
+    allocator_.emplace(loop_.context.get_executor(), std::move(options));
+  }
+
+ private:
+  std::optional<LocalAllocator> allocator_;
+};
+
+class FakeWorld : public Worlds {
+ public:
+  FakeWorld() {
+    allocator_.AddNode("node-1", kRoom / 2);
+    allocator_.AddNode("node-2", kRoom / 2);
+  }
+  Allocator& allocator() { return allocator_; }
+  void Restart() { allocator_.DropListeners(); }
+
+ private:
+  FakeAllocator allocator_{loop_.context.get_executor()};
+};
+
+using replica::v1::Manifest;
+INSTANTIATE_TYPED_TEST_SUITE_P(Local, AllocatorConformance, LocalWorld<Manifest::HOST>);
+INSTANTIATE_TYPED_TEST_SUITE_P(LocalIsolated, AllocatorConformance, LocalWorld<Manifest::ISOLATED>);
+INSTANTIATE_TYPED_TEST_SUITE_P(Fake, AllocatorConformance, FakeWorld);
+
+}  // namespace
+}  // namespace trainyard::engine

@@ -86,8 +86,8 @@ class Attempt {
       program.set_python_module("m");
       program.mutable_args()->Assign(kind.args.begin(), kind.args.end());
     } else {
-      program.mutable_container()->set_engine(v1::Manifest::OCI_RUNTIME);
-      program.mutable_container()->set_engine_address(kind.runtime);
+      program.mutable_container()->set_runtime_kind(v1::Manifest::OCI_RUNTIME);
+      program.mutable_container()->set_runtime_address(kind.runtime);
     }
     manifest.mutable_places()->set_images_dir(root + "/images");
     manifest.mutable_places()->set_attempt_dir(dir_.path);

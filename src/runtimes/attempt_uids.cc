@@ -16,7 +16,7 @@
 
 #include "async/unique_fd.h"
 #include "attempt/attempt_dir.h"
-#include "runtimes/engine_container.h"
+#include "runtimes/daemon_container.h"
 
 namespace trainyard::replica {
 
@@ -64,7 +64,7 @@ std::vector<Process> ReadProcesses() {
   return processes;
 }
 
-/// Supervisors, and the containers that an engine runs for them: those are no children of theirs.
+/// Supervisors, and the containers that a container daemon runs for them: those are no children of theirs.
 struct Roots {
   std::vector<pid_t> supervisors;
   std::vector<pid_t> containers;

@@ -65,7 +65,7 @@ std::vector<std::string> ContainerProgram::Announcement() const {
 Result<SandboxPlan> ContainerProgram::Plan(const ProgramStart& start, Fence fence) {
   TY_TRY(const int stop_signal, container::ParseStopSignal(image_.config.stop_signal));
   TY_TRY(container::Spec spec, MakeSpec(start, image_, argv_));
-  TY_TRY(SandboxPlan plan, PlanContainer({.runtime = manifest_.program().container().engine_address(),
+  TY_TRY(SandboxPlan plan, PlanContainer({.runtime = manifest_.program().container().runtime_address(),
                                           .folder = FolderOf(start),
                                           .image = image_,
                                           .spec = std::move(spec),

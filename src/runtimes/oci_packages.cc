@@ -123,7 +123,7 @@ Status Keep(const std::string& written, const std::string& folder, const Prepara
 Status Build(const v1::Manifest& manifest, const image::Image& image, const std::string& folder,
              const PreparationHooks& hooks) {
   TY_TRY(PackageInstallation installation, StagePackages(manifest, hooks));
-  const OciContainer container{.runtime = manifest.program().container().engine_address(),
+  const OciContainer container{.runtime = manifest.program().container().runtime_address(),
                                .folder = manifest.places().attempt_dir() + "/package_container",
                                .image = image,
                                .spec = MakeSpec(image, std::move(installation))};

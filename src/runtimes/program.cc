@@ -1,7 +1,7 @@
 #include "runtimes/program.h"
 
 #include "runtimes/container_program.h"
-#include "runtimes/engine_program.h"
+#include "runtimes/daemon_program.h"
 #include "runtimes/module_program.h"
 
 namespace trainyard::replica {
@@ -9,8 +9,8 @@ namespace trainyard::replica {
 Result<std::unique_ptr<Program>> MakeProgram(const v1::Manifest& manifest, Prepared prepared) {
   if (auto* environment = std::get_if<environment::Environment>(&prepared))
     return std::make_unique<ModuleProgram>(manifest, std::move(*environment));
-  if (auto* image = std::get_if<EngineImage>(&prepared))
-    return EngineProgram::Make(manifest, std::move(*image));
+  if (auto* image = std::get_if<DaemonImage>(&prepared))
+    return DaemonProgram::Make(manifest, std::move(*image));
   return ContainerProgram::Make(manifest, std::move(std::get<image::Image>(prepared)));
 }
 

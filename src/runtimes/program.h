@@ -22,8 +22,8 @@ struct ProgramStart {
 };
 
 /// What runs, and how: a Python module in the machine's own files (module_program.h), a container by an OCI
-/// runtime (container_program.h) or by an engine's API (engine_program.h). It says what its sandbox has to
-/// be; the pipes, the cgroup and the network around it are the same for all (UserProcess). One thread.
+/// runtime (container_program.h) or by a container daemon's API (daemon_program.h). It says what its sandbox
+/// has to be; the pipes, the cgroup and the network around it are the same for all (UserProcess). One thread.
 class Program {
  public:
   Program() = default;

@@ -1,6 +1,6 @@
 #include "runtimes/program_source.h"
 
-#include "runtimes/engine_image.h"
+#include "runtimes/daemon_image.h"
 #include "runtimes/image_packages.h"
 #include "runtimes/oci_packages.h"
 #include "sandbox/build_fence.h"
@@ -10,8 +10,8 @@ namespace trainyard::replica {
 
 namespace {
 
-bool IsByEngine(const v1::Manifest& manifest) {
-  return manifest.program().container().engine() == v1::Manifest::ENGINE_API;
+bool RunsByDaemon(const v1::Manifest& manifest) {
+  return manifest.program().container().runtime_kind() == v1::Manifest::CONTAINER_DAEMON;
 }
 
 std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
@@ -62,8 +62,8 @@ std::optional<Prepared> InstalledPrograms::FindImage(const v1::Manifest& manifes
 }
 
 std::optional<Prepared> InstalledPrograms::Find(const v1::Manifest& manifest) {
-  if (IsByEngine(manifest)) {
-    auto image = FindEngineImage(manifest);
+  if (RunsByDaemon(manifest)) {
+    auto image = FindDaemonImage(manifest);
     return image ? std::optional<Prepared>(*std::move(image)) : std::nullopt;
   }
   if (manifest.program().has_container()) return FindImage(manifest);
@@ -78,7 +78,7 @@ std::optional<Prepared> InstalledPrograms::Find(const v1::Manifest& manifest) {
 }
 
 Status InstalledPrograms::Prepare(const v1::Manifest& manifest, const PreparationHooks& hooks) {
-  if (IsByEngine(manifest)) return PrepareEngineImage(manifest, hooks);
+  if (RunsByDaemon(manifest)) return PrepareDaemonImage(manifest, hooks);
   if (manifest.program().has_container()) return Pull(manifest, hooks);
   const std::string attempts = FolderOf(manifest.places().attempt_dir());
   const BuildFence fence = BuildFence::Find({FolderOf(attempts)});

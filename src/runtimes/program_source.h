@@ -7,14 +7,14 @@
 #include "environment/runtime_use.h"
 #include "image/image.h"
 #include "image/image_use.h"
-#include "runtimes/engine_api_request.h"
+#include "runtimes/daemon_api_request.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::replica {
 
 /// What a program runs in: the Python of a runtime version with the job's packages, an image of ours, or one
-/// of an engine's.
-using Prepared = std::variant<environment::Environment, image::Image, EngineImage>;
+/// of a container daemon's.
+using Prepared = std::variant<environment::Environment, image::Image, DaemonImage>;
 
 /// What a preparation says, and how it reaches packages.
 using PreparationHooks = environment::PreparationHooks;

@@ -39,7 +39,7 @@ class InstalledProgramsTest : public testing::Test {
     manifest_.mutable_program()->mutable_container()->set_digest(digest_);
     manifest_.mutable_program()->mutable_container()->set_reference("r.io/a@" + digest_);
     manifest_.mutable_program()->mutable_container()->set_image("r.io/a:v1");
-    manifest_.mutable_program()->mutable_container()->set_engine(v1::Manifest::OCI_RUNTIME);
+    manifest_.mutable_program()->mutable_container()->set_runtime_kind(v1::Manifest::OCI_RUNTIME);
   }
 
   environment::TemporaryFolder folder_;

@@ -18,7 +18,7 @@ namespace trainyard::server {
 /// What the operator says of containers and their images: flags of `trainyard serve`.
 struct ContainerOptions {
   enum class Way {
-    kAuto,  ///< an OCI runtime, else an engine's socket, else none
+    kAuto,  ///< an OCI runtime, else a container daemon's socket, else none
     kOci,
     kApi,
     kOff,

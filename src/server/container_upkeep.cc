@@ -6,15 +6,15 @@
 
 #include "async/diagnostics.h"
 #include "async/on_pool.h"
-#include "runtimes/engine_container.h"
+#include "runtimes/daemon_container.h"
 
 namespace trainyard::server {
 
 namespace {
 
 void RemoveContainers(const ContainerUpkeep::Options& options) {
-  if (options.engine_socket.empty()) return;
-  const Status removed = replica::RemoveLeftContainers(options.engine_socket, options.attempts_dir);
+  if (options.daemon_socket.empty()) return;
+  const Status removed = replica::RemoveLeftContainers(options.daemon_socket, options.attempts_dir);
   if (!removed)
     Diagnose(DiagnosticLevel::kWarning, "left containers are not removed yet: " + removed.error().message);
 }

@@ -12,8 +12,8 @@
 namespace trainyard::server {
 
 /// Removes what containers leave behind, when the server starts and then after each pause: pulled images that
-/// are beyond the limits, what killed pulls left, and containers of an engine whose attempt is dead. Loop
-/// thread only; the work is done on the pool. The destructor waits for it.
+/// are beyond the limits, what killed pulls left, and containers of a container daemon whose attempt is dead.
+/// Loop thread only; the work is done on the pool. The destructor waits for it.
 class ContainerUpkeep {
  public:
   static constexpr std::chrono::minutes kPause{10};
@@ -21,7 +21,7 @@ class ContainerUpkeep {
   struct Options {
     std::string images_dir;
     image::CollectLimits limits;
-    std::string engine_socket;  ///< empty: no engine has containers of ours
+    std::string daemon_socket;  ///< empty: no daemon has containers of ours
     std::string attempts_dir;
   };
 

@@ -29,11 +29,11 @@ constexpr std::uint64_t kDescriptorsWanted = 32'768;
 constexpr unsigned kLookupThreads = 4;
 
 ContainerUpkeep::Options UpkeepOptions(const ContainerOptions& options, const DataDirectory& data,
-                                       const ContainerEngine& engine) {
+                                       const ContainerSupport& containers) {
   ContainerUpkeep::Options upkeep{.images_dir = data.images_dir(), .attempts_dir = data.attempts_dir()};
   if (options.images_bytes_max > 0) upkeep.limits.bytes_max = options.images_bytes_max;
   if (options.images_age_max > std::chrono::hours(0)) upkeep.limits.age_max = options.images_age_max;
-  if (engine.engine == replica::v1::Manifest::ENGINE_API) upkeep.engine_socket = engine.address;
+  if (containers.kind == replica::v1::Manifest::CONTAINER_DAEMON) upkeep.daemon_socket = containers.address;
   return upkeep;
 }
 
@@ -81,8 +81,8 @@ std::vector<std::string> SupervisorArguments() {
 
 /// null where nothing runs containers.
 control::ImageResolver MakeResolver(const ServeOptions& options, const DataDirectory& data,
-                                    const ContainerEngine& engine) {
-  if (engine.engine == replica::v1::Manifest::ENGINE_UNSPECIFIED) return nullptr;
+                                    const ContainerSupport& containers) {
+  if (containers.kind == replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED) return nullptr;
   image::Sources sources{.images_dir = data.images_dir(),
                          .mapped = options.containers.image_map,
                          .insecure = options.containers.insecure_registries,
@@ -94,9 +94,9 @@ control::ImageResolver MakeResolver(const ServeOptions& options, const DataDirec
 
 }  // namespace
 
-Installation::Foundation::Foundation(ContainerEngine engine, unsigned file_threads, unsigned lookup_threads,
+Installation::Foundation::Foundation(ContainerSupport found, unsigned file_threads, unsigned lookup_threads,
                                      LoopWatch::Duration turn_max, std::size_t connections_max)
-    : container_engine(std::move(engine)),
+    : containers(std::move(found)),
       files(file_threads),
       image_lookups(lookup_threads),
       watch(turn_max),
@@ -109,13 +109,13 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
   TY_RETURN_IF_ERROR(CheckJobUsers(options, data));
   TY_RETURN_IF_ERROR(environment::InstallSiteHook(data.environments_dir()));
   TY_TRY(environment::Catalogue catalogue, environment::Catalogue::Load(data.environments_dir()));
-  TY_TRY(ContainerEngine container_engine,
-         FindContainerEngine(options.containers, options.network, options.job_uids.has_value()));
-  SayContainerEngine(container_engine);
-  auto foundation = std::make_unique<Foundation>(std::move(container_engine), kFileThreads, kLookupThreads,
+  TY_TRY(ContainerSupport containers,
+         FindContainerSupport(options.containers, options.network, options.job_uids.has_value()));
+  SayContainerSupport(containers);
+  auto foundation = std::make_unique<Foundation>(std::move(containers), kFileThreads, kLookupThreads,
                                                  options.loop_turn_max, ClientConnectionsMax());
   TY_TRY(Stores stores, OpenStores(loop, options, data, *foundation));
-  engine::NodeSettings node = MakeNodeSettings(options, data, foundation->container_engine, sockets);
+  engine::NodeSettings node = MakeNodeSettings(options, data, foundation->containers, sockets);
   if (options.google_front) {
     TY_TRY(node.google_front, PrepareGoogleFront(options, data, sockets));
   }
@@ -161,8 +161,8 @@ control::JobMaker::Policy Installation::MakePolicy(const ServeOptions& options, 
           .pythons = environment::ProbePythons(data.environments_dir()),
           .capacity = capacity,
           .devices = std::move(devices),
-          .resolve_image = MakeResolver(options, data, foundation.container_engine),
-          .no_containers = foundation.container_engine.lacking,
+          .resolve_image = MakeResolver(options, data, foundation.containers),
+          .no_containers = foundation.containers.lacking,
           .image_lookups = &foundation.image_lookups};
 }
 
@@ -178,15 +178,15 @@ control::Settings Installation::MakeSettings(const ServeOptions& options, std::s
 }
 
 engine::NodeSettings Installation::MakeNodeSettings(const ServeOptions& options, const DataDirectory& data,
-                                                    const ContainerEngine& container_engine,
+                                                    const ContainerSupport& containers,
                                                     const BoundSockets& sockets) {
   return {.attempts_dir = data.attempts_dir(),
           .environments_dir = data.environments_dir(),
           .images_dir = data.images_dir(),
           .attach_socket = data.attach_socket(),
           .replica_socket = data.replica_socket(),
-          .container_engine = container_engine.engine,
-          .container_engine_address = container_engine.address,
+          .container_runtime = containers.kind,
+          .container_runtime_address = containers.address,
           .disk_bytes = DiskBytes(data.attempts_dir()),
           .replica_environment = sockets.replicas ? ReplicaEnvironment(options, sockets.replicas->port)
                                                   : std::map<std::string, std::string>(),
@@ -217,7 +217,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
       gates_(options, loop.get_executor(), foundation_->image_lookups, data_.attempts_dir()),
       stores_(std::move(parts.stores)),
       container_upkeep_(WatchLoop(loop, &foundation_->watch, "upkeep of images"), foundation_->image_lookups,
-                        UpkeepOptions(options.containers, data_, foundation_->container_engine)),
+                        UpkeepOptions(options.containers, data_, foundation_->containers)),
       journal_(loop, *stores_.writer, *stores_.reader),
       settings_(std::move(parts.settings)),
       node_(std::move(parts.node)),

@@ -21,7 +21,7 @@
 #include "logs/sqlite_log_store.h"
 #include "metrics/usage_history.h"
 #include "server/bound_sockets.h"
-#include "server/container_engine.h"
+#include "server/container_support.h"
 #include "server/container_upkeep.h"
 #include "server/data_directory.h"
 #include "server/gates.h"
@@ -77,12 +77,12 @@ class Installation {
   /// What the stores stand on.
   struct Foundation {
     SystemClock clock;
-    ContainerEngine container_engine;
+    ContainerSupport containers;
     boost::asio::thread_pool files;
     boost::asio::thread_pool image_lookups;
     LoopWatch watch;
     http::ConnectionBudget connections;
-    Foundation(ContainerEngine engine, unsigned file_threads, unsigned lookup_threads,
+    Foundation(ContainerSupport found, unsigned file_threads, unsigned lookup_threads,
                LoopWatch::Duration turn_max, std::size_t connections_max);
   };
 
@@ -92,7 +92,7 @@ class Installation {
                                                       const BoundSockets& sockets);
   [[nodiscard]] static engine::NodeSettings MakeNodeSettings(const ServeOptions& options,
                                                              const DataDirectory& data,
-                                                             const ContainerEngine& container_engine,
+                                                             const ContainerSupport& containers,
                                                              const BoundSockets& sockets);
   [[nodiscard]] static control::JobMaker::Policy MakePolicy(const ServeOptions& options,
                                                             const DataDirectory& data, Foundation& foundation,

@@ -41,8 +41,8 @@ class ContainerFixture : public AttemptFixture {
     program.clear_python_module();
     program.mutable_container()->set_image("gcr.io/p/trainer:v1");
     program.mutable_container()->set_digest("sha256:0123");
-    program.mutable_container()->set_engine(v1::Manifest::OCI_RUNTIME);
-    program.mutable_container()->set_engine_address(FindTool(way_.runtime));
+    program.mutable_container()->set_runtime_kind(v1::Manifest::OCI_RUNTIME);
+    program.mutable_container()->set_runtime_address(FindTool(way_.runtime));
   }
 
   void SetUp() override {

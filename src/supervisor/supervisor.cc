@@ -15,7 +15,7 @@
 #include "cluster/role.h"
 #include "cluster/tf_config.h"
 #include "lines/task_lines.h"
-#include "runtimes/engine_container.h"
+#include "runtimes/daemon_container.h"
 #include "wire/time.h"
 
 namespace trainyard::replica {
@@ -309,7 +309,7 @@ void Supervisor::End(v1::ExitRecord exit) {
 
 /// All lines are in the spool: now the record, on disk before anybody hears of it.
 void Supervisor::RecordExit() {
-  // A container whose engine is away may still run: then the attempt has not ended.
+  // A container whose daemon is away may still run: then the attempt has not ended.
   if (const Status removed = RemoveNotedContainers(setup_.dir); !removed) {
     if (!std::exchange(says_container_left_, true))
       log_.Say(LogEntry::WARNING, "The container may still run: " + removed.error().message +

@@ -16,7 +16,7 @@
 #include "async/remove_tree.h"
 #include "attempt/spool.h"
 #include "cluster/attempt_id.h"
-#include "runtimes/engine_container.h"
+#include "runtimes/daemon_container.h"
 #include "sandbox/cgroup.h"
 #include "wire/time.h"
 

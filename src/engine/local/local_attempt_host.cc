@@ -12,7 +12,7 @@
 #include "async/on_pool.h"
 #include "engine/local/attempt_files.h"
 #include "engine/local/spawn_supervisor.h"
-#include "runtimes/engine_container.h"
+#include "runtimes/daemon_container.h"
 
 namespace trainyard::engine {
 

@@ -17,7 +17,7 @@
 #include "attempt/spool.h"
 #include "engine/testing/attempt_host_conformance.h"
 #include "engine/testing/loop.h"
-#include "runtimes/engine_container.h"
+#include "runtimes/daemon_container.h"
 #include "sandbox/descendants.h"
 #include "supervisor/testing/attempt_fixture.h"
 
@@ -38,7 +38,7 @@ class LocalHostWorld : public AttemptFixture {
                  .images_dir = {},
                  .attach_socket = manifest_.places().attach_socket(),
                  .replica_socket = manifest_.places().replica_socket(),
-                 .container_engine_address = {}};
+                 .container_runtime_address = {}};
     manifest_.set_attempt_id(kConformanceAttempt);
     dir_.path = settings_.attempts_dir + "/" + kConformanceAttempt;
     MakeHost({});

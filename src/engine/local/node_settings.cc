@@ -12,8 +12,8 @@ using replica::v1::Manifest;
 void AddContainerPart(const NodeSettings& settings, Manifest& manifest) {
   if (!manifest.program().has_container()) return;
   Manifest::Container& container = *manifest.mutable_program()->mutable_container();
-  container.set_engine(settings.container_engine);
-  container.set_engine_address(settings.container_engine_address);
+  container.set_runtime_kind(settings.container_runtime);
+  container.set_runtime_address(settings.container_runtime_address);
   if (settings.disk_bytes > 0 && manifest.limits().disk_bytes() >= settings.disk_bytes)
     manifest.mutable_limits()->clear_disk_bytes();
 }

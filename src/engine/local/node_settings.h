@@ -17,9 +17,9 @@ struct NodeSettings {
   std::string images_dir;        ///< pulled images
   std::string attach_socket;     ///< where supervisors attach
   std::string replica_socket;    ///< where replicas and their packages' downloads ask
-  /// What runs containers; ENGINE_UNSPECIFIED: nothing does.
-  replica::v1::Manifest::Engine container_engine = replica::v1::Manifest::ENGINE_UNSPECIFIED;
-  std::string container_engine_address;  ///< path of the OCI runtime, or of the daemon's socket
+  /// What runs containers; CONTAINER_RUNTIME_UNSPECIFIED: nothing does.
+  replica::v1::Manifest::ContainerRuntime container_runtime = replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED;
+  std::string container_runtime_address;  ///< path of the OCI runtime, or of the daemon's socket
   std::int64_t disk_bytes = 0;           ///< of the file system with the attempts; 0: unknown
   std::map<std::string, std::string> replica_environment{};  ///< set in every replica's process
   /// How replicas reach the buckets under Google's host names; nothing: those mean Google. `host_names` are

@@ -22,7 +22,7 @@ NodeSettings Settings() {
           .images_dir = "/d/images",
           .attach_socket = "/d/attach.sock",
           .replica_socket = "/d/replica.sock",
-          .container_engine_address = ""};
+          .container_runtime_address = ""};
 }
 
 Slot MakeSlot(Manifest::Network network) {

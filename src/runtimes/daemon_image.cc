@@ -1,4 +1,4 @@
-#include "runtimes/engine_image.h"
+#include "runtimes/daemon_image.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -16,9 +16,9 @@
 #include "environment/build_lock.h"
 #include "http/client_stream.h"
 #include "image/cache.h"
-#include "runtimes/engine_api.h"
-#include "runtimes/engine_api_frames.h"
-#include "runtimes/engine_container.h"
+#include "runtimes/daemon_api.h"
+#include "runtimes/daemon_api_frames.h"
+#include "runtimes/daemon_container.h"
 #include "runtimes/image_packages.h"
 #include "runtimes/program_source.h"
 
@@ -34,7 +34,7 @@ constexpr std::string_view kPackages = "trainyard.invalid/packages";
 constexpr std::chrono::minutes kOutputSilenceMax{120};
 
 std::string PreparedFile(const v1::Manifest& manifest) {
-  return manifest.places().attempt_dir() + "/engine_image";
+  return manifest.places().attempt_dir() + "/daemon_image";
 }
 
 std::string LoadedName(const v1::Manifest& manifest) {
@@ -42,7 +42,7 @@ std::string LoadedName(const v1::Manifest& manifest) {
   return std::string(kLoaded) + ":" + digest.substr(digest.find(':') + 1);
 }
 
-std::optional<EngineImage> FindAny(EngineApi& api, const std::vector<std::string>& names, Status& reached) {
+std::optional<DaemonImage> FindAny(DaemonApi& api, const std::vector<std::string>& names, Status& reached) {
   for (const std::string& name : names) {
     auto image = api.InspectImage(name);
     if (image) return *std::move(image);
@@ -102,7 +102,7 @@ Status WriteLayout(const std::string& images_dir, const std::string& digest, con
   return WriteFileAtomically(folder + "/index.json", boost::json::serialize(index));
 }
 
-Status PullByEngine(EngineApi& api, const v1::Manifest& manifest, const PreparationHooks& hooks) {
+Status PullByDaemon(DaemonApi& api, const v1::Manifest& manifest, const PreparationHooks& hooks) {
   const std::string& reference = manifest.program().container().reference();
   TY_TRY(const image::Reference parsed, image::ParseReference(reference));
   if (!parsed.IsRegistry()) return std::unexpected(FailedPrecondition(reference + " is not in a registry"));
@@ -110,8 +110,8 @@ Status PullByEngine(EngineApi& api, const v1::Manifest& manifest, const Preparat
   return api.PullImage(reference, auth, hooks.info);
 }
 
-/// From our cache into the engine: by way of an archive in the attempt's folder.
-Status LoadFromCache(EngineApi& api, const v1::Manifest& manifest, const PreparationHooks& hooks) {
+/// From our cache into the daemon: by way of an archive in the attempt's folder.
+Status LoadFromCache(DaemonApi& api, const v1::Manifest& manifest, const PreparationHooks& hooks) {
   const v1::Manifest::Container& container = manifest.program().container();
   const std::string& images_dir = manifest.places().images_dir();
   TY_TRY(const image::Image cached,
@@ -133,14 +133,14 @@ Status LoadFromCache(EngineApi& api, const v1::Manifest& manifest, const Prepara
 }
 
 /// The image itself, without packages.
-Result<EngineImage> ObtainImage(EngineApi& api, const v1::Manifest& manifest, const PreparationHooks& hooks) {
+Result<DaemonImage> ObtainImage(DaemonApi& api, const v1::Manifest& manifest, const PreparationHooks& hooks) {
   const v1::Manifest::Container& container = manifest.program().container();
   const std::vector<std::string> names = {container.reference(), LoadedName(manifest)};
   Status reached;
   if (auto found = FindAny(api, names, reached)) return *std::move(found);
-  TY_RETURN_IF_ERROR(reached);  // an engine that cannot be asked cannot be given anything
+  TY_RETURN_IF_ERROR(reached);  // a container daemon that cannot be asked cannot be given anything
   hooks.info("The container engine pulls the image " + container.image() + ".");
-  const Status pulled = PullByEngine(api, manifest, hooks);
+  const Status pulled = PullByDaemon(api, manifest, hooks);
   if (pulled) {
     if (auto found = FindAny(api, names, reached)) return *std::move(found);
   } else {
@@ -153,13 +153,13 @@ Result<EngineImage> ObtainImage(EngineApi& api, const v1::Manifest& manifest, co
   return std::unexpected(Internal("the container engine does not have the image that it was given"));
 }
 
-Result<environment::ToolEnd> RunInstallation(EngineApi& api, const std::string& name,
-                                             const EngineContainer& container,
+Result<environment::ToolEnd> RunInstallation(DaemonApi& api, const std::string& name,
+                                             const DaemonContainer& container,
                                              const PreparationHooks& hooks) {
   TY_RETURN_IF_ERROR(api.Create(name, CreateContainerBody(container)));
   TY_TRY(http::ClientStream output, api.AttachAndStart(name));
   InstallationLines lines(hooks);
-  EngineFrames frames;
+  DaemonFrames frames;
   const auto take = [&lines](int stream, std::string_view bytes) {
     lines.Take(stream == 2, bytes);
     return Status();
@@ -174,7 +174,7 @@ Result<environment::ToolEnd> RunInstallation(EngineApi& api, const std::string& 
 }
 
 /// Installs the packages in a container of the image and keeps its files as an image: under a lock, once.
-Status BuildPackages(EngineApi& api, const EngineImage& image, const v1::Manifest& manifest,
+Status BuildPackages(DaemonApi& api, const DaemonImage& image, const v1::Manifest& manifest,
                      const std::string& built, const PreparationHooks& hooks) {
   const std::string folder = PackageLayerFolder(manifest);
   std::error_code error;
@@ -188,14 +188,14 @@ Status BuildPackages(EngineApi& api, const EngineImage& image, const v1::Manifes
   TY_TRY(PackageInstallation installation, StagePackages(manifest, hooks));
   const AttemptDir dir{manifest.places().attempt_dir()};
   const std::string name = ContainerName(dir) + std::string(kPackagesSuffix);
-  const EngineContainer container{
+  const DaemonContainer container{
       .image = image.id,
       .argv = std::move(installation.argv),
       .user = "0:0",  // so that the image's USER finds them where Python looks for all
       .labels = ContainerLabels(dir),
       .binds = std::move(installation.binds),
   };
-  TY_RETURN_IF_ERROR(NoteContainer(dir, manifest.program().container().engine_address(), name));
+  TY_RETURN_IF_ERROR(NoteContainer(dir, manifest.program().container().runtime_address(), name));
   auto end = RunInstallation(api, name, container, hooks);
   Status done;
   if (!end && end.error().code == Code::kFailedPrecondition) {
@@ -208,23 +208,24 @@ Status BuildPackages(EngineApi& api, const EngineImage& image, const v1::Manifes
     const std::size_t colon = built.rfind(':');
     done = api.Commit(name, built.substr(0, colon), built.substr(colon + 1));
   }
-  // It has ended; what an engine does not remove in time goes with the attempt, which does not end before.
+  // It has ended; what a container daemon does not remove in time goes with the attempt, which does not end
+  // before.
   static_cast<void>(RemoveNotedContainers(dir));
   return done;
 }
 
 }  // namespace
 
-std::optional<EngineImage> FindEngineImage(const v1::Manifest& manifest) {
+std::optional<DaemonImage> FindDaemonImage(const v1::Manifest& manifest) {
   const auto text = ReadFile(PreparedFile(manifest));
   if (!text) return std::nullopt;
-  auto image = ParseEngineImage(*text);
+  auto image = ParseDaemonImage(*text);
   return image ? std::optional(*std::move(image)) : std::nullopt;
 }
 
-Status PrepareEngineImage(const v1::Manifest& manifest, const PreparationHooks& hooks) {
-  EngineApi api(manifest.program().container().engine_address());
-  TY_TRY(EngineImage image, ObtainImage(api, manifest, hooks));
+Status PrepareDaemonImage(const v1::Manifest& manifest, const PreparationHooks& hooks) {
+  DaemonApi api(manifest.program().container().runtime_address());
+  TY_TRY(DaemonImage image, ObtainImage(api, manifest, hooks));
   if (HasImagePackages(manifest)) {
     const std::string built = std::string(kPackages) + ":" + PackageLayerName(manifest);
     auto found = api.InspectImage(built);
@@ -235,7 +236,7 @@ Status PrepareEngineImage(const v1::Manifest& manifest, const PreparationHooks& 
     }
     image.id = found->id;  // with the configuration of the image itself: that of the container is of no use
   }
-  return WriteFileAtomically(PreparedFile(manifest), PrintEngineImage(image), 0600);
+  return WriteFileAtomically(PreparedFile(manifest), PrintDaemonImage(image), 0600);
 }
 
 }  // namespace trainyard::replica

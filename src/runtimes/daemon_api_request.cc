@@ -1,4 +1,4 @@
-#include "runtimes/engine_api_request.h"
+#include "runtimes/daemon_api_request.h"
 
 #include <algorithm>
 #include <array>
@@ -36,7 +36,7 @@ Result<json::object> ParseObject(std::string_view text) {
   return std::move(value).as_object();
 }
 
-/// A member that is missing or of another kind counts as empty: engines leave out or null what they do not
+/// A member that is missing or of another kind counts as empty: daemons leave out or null what they do not
 /// know.
 std::string Text(const json::object& object, std::string_view name) {
   const json::value* value = object.if_contains(json::string_view(name.data(), name.size()));
@@ -82,7 +82,7 @@ json::array Mounts(const std::vector<FileView::Bind>& binds) {
   return mounts;
 }
 
-void AddDevices(const EngineContainer& container, json::object& host) {
+void AddDevices(const DaemonContainer& container, json::object& host) {
   const auto is_gpu = [](std::string_view file) { return file.starts_with("/dev/nvidia"); };
   const bool by_request = container.gpu_way != GpuWay::kDeviceFiles && !container.devices.gpus().empty() &&
                           std::ranges::any_of(container.devices.device_files(), is_gpu);
@@ -167,7 +167,7 @@ bool SaysProgramCannotRun(std::string_view words) {
 
 }  // namespace
 
-std::string CreateContainerBody(const EngineContainer& container) {
+std::string CreateContainerBody(const DaemonContainer& container) {
   const v1::Manifest::Limits& limits = container.limits;
   json::object host{{"NetworkMode", "host"},
                     {"LogConfig", json::object{{"Type", "none"}}},
@@ -193,10 +193,10 @@ std::string CreateContainerBody(const EngineContainer& container) {
   return json::serialize(body);
 }
 
-Result<EngineImage> ParseEngineImage(std::string_view text) {
+Result<DaemonImage> ParseDaemonImage(std::string_view text) {
   TY_TRY(const json::object image, ParseObject(text));
   const json::object& config = Object(image, "Config");
-  EngineImage parsed{.id = Text(image, "Id"),
+  DaemonImage parsed{.id = Text(image, "Id"),
                      .config = {.entrypoint = Texts(config, "Entrypoint"),
                                 .command = Texts(config, "Cmd"),
                                 .environment = Texts(config, "Env"),
@@ -210,7 +210,7 @@ Result<EngineImage> ParseEngineImage(std::string_view text) {
   return parsed;
 }
 
-std::string PrintEngineImage(const EngineImage& image) {
+std::string PrintDaemonImage(const DaemonImage& image) {
   json::object labels;
   for (const auto& [name, value] : image.config.labels) labels[name] = value;
   const json::object config{{"Entrypoint", Array(image.config.entrypoint)},
@@ -241,7 +241,7 @@ std::optional<int> ParseWaitStatus(std::string_view text) {
   return status;
 }
 
-EngineProgress ParseEngineProgress(std::string_view line) {
+DaemonProgress ParseDaemonProgress(std::string_view line) {
   const auto parsed = ParseObject(line);
   if (!parsed) return {};
   if (std::string error = Text(*parsed, "error"); !error.empty()) return {.error = std::move(error)};
@@ -317,7 +317,7 @@ SplitReference Split(std::string_view reference) {
   return {.name = std::string(reference.substr(0, colon)), .tag = std::string(reference.substr(colon + 1))};
 }
 
-Error EngineError(std::string_view what, int status, std::string_view body) {
+Error DaemonError(std::string_view what, int status, std::string_view body) {
   const auto parsed = ParseObject(body);
   std::string words = parsed ? Text(*parsed, "message") : std::string();
   if (words.empty()) words = TrimSpace(body.substr(0, kReasonBytesMax));

@@ -10,11 +10,11 @@
 
 #include "attempt/attempt_dir.h"
 #include "base/result.h"
-#include "runtimes/engine_api_request.h"
+#include "runtimes/daemon_api_request.h"
 
-/// A container that an engine runs for an attempt. It is no process of ours: nothing that the kernel does to
-/// the supervisor ends it. So its name is noted in the attempt's folder before it is made, and the attempt
-/// counts as alive until it is removed (docs/adr/0017-containers-by-an-engine.md).
+/// A container that a container daemon runs for an attempt. It is no process of ours: nothing that the kernel
+/// does to the supervisor ends it. So its name is noted in the attempt's folder before it is made, and the
+/// attempt counts as alive until it is removed (docs/adr/0017-containers-by-an-engine.md).
 namespace trainyard::replica {
 
 /// What containers are found by: the folder of all attempts, and the attempt.
@@ -25,16 +25,16 @@ inline constexpr const char* kAttemptLabel = "trainyard.attempt";
 /// Ends the name of the container that installs the attempt's packages.
 inline constexpr std::string_view kPackagesSuffix = "-packages";
 
-/// A container of this attempt, named so that installations which share an engine do not meet.
+/// A container of this attempt, named so that installations which share a container daemon do not meet.
 [[nodiscard]] std::string ContainerName(const AttemptDir& dir);
 
-/// Notes, durably, that the attempt may have a container of that name in the engine behind the socket.
+/// Notes, durably, that the attempt may have a container of that name in the daemon behind the socket.
 [[nodiscard]] Status NoteContainer(const AttemptDir& dir, const std::string& socket, const std::string& name);
 
 /// Whether some are noted: one system call.
 [[nodiscard]] bool HasNotedContainers(const AttemptDir& dir);
 
-/// The first processes of those that run, as this machine numbers them: the engine is asked for each. What it
+/// The first processes of those that run, as this machine numbers them: the daemon is asked for each. What it
 /// does not know is left out.
 [[nodiscard]] std::vector<pid_t> NotedContainerPids(const AttemptDir& dir);
 
@@ -42,15 +42,15 @@ inline constexpr std::string_view kPackagesSuffix = "-packages";
 /// says that a container may still run.
 [[nodiscard]] Status RemoveNotedContainers(const AttemptDir& dir);
 
-/// Removes the containers that attempts below this folder have in the engine although nothing of those
-/// attempts lives. Errors: those of EngineApi.
+/// Removes the containers that attempts below this folder have in the daemon although nothing of those
+/// attempts lives. Errors: those of DaemonApi.
 [[nodiscard]] Status RemoveLeftContainers(const std::string& socket, const std::string& attempts_dir);
 
 /// How it ended: what the process that ran it leaves in the attempt's folder.
 struct ContainerEnd {
   int wait_status = 0;  ///< as waitpid gives it
   bool out_of_memory = false;
-  bool lost = false;    ///< it ran, or may have, and its engine or its output went away
+  bool lost = false;    ///< it ran, or may have, and its daemon or its output went away
   std::string failure;  ///< why it could not be run or followed to its end; empty: it was
   friend bool operator==(const ContainerEnd&, const ContainerEnd&) = default;
 };
@@ -62,7 +62,7 @@ struct ContainerRun {
   AttemptDir dir;
   std::string socket;
   std::string name;
-  EngineContainer container;
+  DaemonContainer container;
   std::string stop_signal;  ///< what SIGTERM becomes
 };
 

@@ -12,7 +12,7 @@ namespace trainyard::replica {
 /// Takes the stream of an attached container apart: frames of a byte with the stream's number, three zeros,
 /// the length (four bytes, big-endian) and so many bytes of output. Bytes are handed on as they come, also of
 /// a frame that is not complete yet. Pure. Source: Docker Engine API, "Stream format".
-class EngineFrames {
+class DaemonFrames {
  public:
   /// Where output goes: the stream (1 or 2) and some of its bytes. An error ends the feeding.
   template <class Sink>

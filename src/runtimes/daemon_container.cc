@@ -1,4 +1,4 @@
-#include "runtimes/engine_container.h"
+#include "runtimes/daemon_container.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -18,8 +18,8 @@
 
 #include "async/file.h"
 #include "http/client_stream.h"
-#include "runtimes/engine_api.h"
-#include "runtimes/engine_api_frames.h"
+#include "runtimes/daemon_api.h"
+#include "runtimes/daemon_api_frames.h"
 #include "sandbox/machine_view.h"
 
 namespace trainyard::replica {
@@ -80,10 +80,10 @@ class StopRelay {
       if (started_) Pass();
     }
   }
-  /// Once. An engine that does not answer shows elsewhere, and the grace ends with SIGKILL.
+  /// Once. A container daemon that does not answer shows elsewhere, and the grace ends with SIGKILL.
   void Pass() {
     if (!passed_.exchange(true))
-      static_cast<void>(EngineApi(run_.socket).Signal(run_.name, run_.stop_signal));
+      static_cast<void>(DaemonApi(run_.socket).Signal(run_.name, run_.stop_signal));
   }
 
   const ContainerRun& run_;
@@ -97,7 +97,7 @@ class StopRelay {
 
 /// To the end of both streams.
 Status CopyOutput(http::ClientStream& output) {
-  EngineFrames frames;
+  DaemonFrames frames;
   const auto write_out = [](int stream, std::string_view bytes) { return WriteAll(stream, bytes); };
   for (;;) {
     const auto bytes = output.Read(kReadRound);
@@ -111,16 +111,16 @@ Status CopyOutput(http::ClientStream& output) {
 }
 
 /// How the container ended, if its output has been read up to there. That the output ends proves nothing: a
-/// program may close it and run on, and an engine that goes away closes it too.
-Result<ContainerState> CopyToEnd(EngineApi& api, const std::string& name, http::ClientStream& output,
+/// program may close it and run on, and a container daemon that goes away closes it too.
+Result<ContainerState> CopyToEnd(DaemonApi& api, const std::string& name, http::ClientStream& output,
                                  Result<http::ClientStream> wait) {
   if (!wait) return std::unexpected(wait.error());
   TY_RETURN_IF_ERROR(CopyOutput(output));
   return api.ReadEnd(*wait, name);
 }
 
-Result<ContainerState> Follow(EngineApi& api, const ContainerRun& run, StopRelay& relay) {
-  EngineContainer container = run.container;
+Result<ContainerState> Follow(DaemonApi& api, const ContainerRun& run, StopRelay& relay) {
+  DaemonContainer container = run.container;
   if (!container.devices.gpus().empty()) {
     TY_TRY(container.gpu_way, api.FindGpuWay());
   }
@@ -136,7 +136,7 @@ Result<ContainerState> Follow(EngineApi& api, const ContainerRun& run, StopRelay
               "The container engine went away while the container ran: " + found.error().message,
               {}});
   }
-  // An engine that was started again has the container, but the connection with its output is gone.
+  // A container daemon that was started again has the container, but the connection with its output is gone.
   return std::unexpected(Unavailable("The output of the container broke off: " + state.error().message));
 }
 
@@ -186,7 +186,7 @@ std::vector<pid_t> NotedContainerPids(const AttemptDir& dir) {
   const auto note = ReadFile(NoteFile(dir), kNoteBytesMax);
   if (!note) return pids;
   for (const NotedContainer& noted : ParseNote(*note)) {
-    const auto state = EngineApi(noted.socket).Inspect(noted.name);
+    const auto state = DaemonApi(noted.socket).Inspect(noted.name);
     if (state && state->running && state->pid > 0) pids.push_back(static_cast<pid_t>(state->pid));
   }
   return pids;
@@ -197,7 +197,7 @@ Status RemoveNotedContainers(const AttemptDir& dir) {
   if (!note && note.error().code == Code::kNotFound) return {};
   if (!note) return std::unexpected(note.error());
   for (const NotedContainer& noted : ParseNote(*note)) {
-    EngineApi api{noted.socket};
+    DaemonApi api{noted.socket};
     TY_RETURN_IF_ERROR(api.Remove(noted.name));
   }
   if (unlink(NoteFile(dir).c_str()) != 0 && errno != ENOENT)
@@ -206,7 +206,7 @@ Status RemoveNotedContainers(const AttemptDir& dir) {
 }
 
 Status RemoveLeftContainers(const std::string& socket, const std::string& attempts_dir) {
-  EngineApi api(socket);
+  DaemonApi api(socket);
   const std::string prefix = NamePrefix(attempts_dir);
   TY_TRY(const std::vector<std::string> names,
          api.List(std::string(kAttemptsLabel) + "=" + RealPath(attempts_dir)));
@@ -239,7 +239,7 @@ int RunContainer(const ContainerRun& run) {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigprocmask(SIG_BLOCK, &signals, nullptr);
-  EngineApi api(run.socket);
+  DaemonApi api(run.socket);
   Result<ContainerState> state = std::unexpected(Unavailable(""));
   ContainerEnd end;
   {

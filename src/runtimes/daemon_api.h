@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "runtimes/engine_api_request.h"
+#include "runtimes/daemon_api_request.h"
 
 namespace trainyard::http {
 class Client;
@@ -20,45 +20,45 @@ namespace trainyard::replica {
 
 using ProgressSink = std::function<void(std::string_view line)>;
 
-/// A container engine (Docker, podman) at the other end of its Unix socket. Synchronous: every call blocks
-/// until the engine has answered. One thread at a time; several objects for several threads.
+/// A container daemon (Docker, podman) at the other end of its Unix socket. Synchronous: every call blocks
+/// until the daemon has answered. One thread at a time; several objects for several threads.
 ///
 /// Errors of every call, all of them sentences for the job's log: kPermissionDenied (this user may not open
-/// the socket), kNotFound (there is no socket), kUnavailable (nothing answers there, or the engine went
-/// away), and those of EngineError.
-class EngineApi {
+/// the socket), kNotFound (there is no socket), kUnavailable (nothing answers there, or the daemon went
+/// away), and those of DaemonError.
+class DaemonApi {
  public:
-  explicit EngineApi(std::string socket);
-  ~EngineApi();
-  EngineApi(EngineApi&&) noexcept;
-  EngineApi& operator=(EngineApi&&) noexcept;
+  explicit DaemonApi(std::string socket);
+  ~DaemonApi();
+  DaemonApi(DaemonApi&&) noexcept;
+  DaemonApi& operator=(DaemonApi&&) noexcept;
 
-  /// kNotFound: the engine does not have it.
-  [[nodiscard]] Result<EngineImage> InspectImage(const std::string& name);
+  /// kNotFound: the daemon does not have it.
+  [[nodiscard]] Result<DaemonImage> InspectImage(const std::string& name);
   /// Pulls from the image's registry. `auth`: X-Registry-Auth, or empty.
   [[nodiscard]] Status PullImage(const std::string& reference, const std::string& auth,
                                  const ProgressSink& progress);
   /// Loads an archive (docker-archive) from a file.
   [[nodiscard]] Status LoadImage(int archive, const ProgressSink& progress);
-  /// How this engine gives a container NVIDIA GPUs.
+  /// How this daemon gives a container NVIDIA GPUs.
   [[nodiscard]] Result<GpuWay> FindGpuWay();
 
   /// `body`: CreateContainerBody. kAlreadyExists: there is one of that name.
   [[nodiscard]] Status Create(const std::string& name, const std::string& body);
-  /// Starts it; the output from the first byte on, in frames (EngineFrames), to its end. kFailedPrecondition:
-  /// its program cannot be run. kUnknown: it may run, but the engine's answer or the output is lost.
+  /// Starts it; the output from the first byte on, in frames (DaemonFrames), to its end. kFailedPrecondition:
+  /// its program cannot be run. kUnknown: it may run, but the daemon's answer or the output is lost.
   [[nodiscard]] Result<http::ClientStream> AttachAndStart(const std::string& name);
-  /// Asks for the end of a started container, on a connection of its own: as long as that holds, the engine
+  /// Asks for the end of a started container, on a connection of its own: as long as that holds, the daemon
   /// has been there all the time. For ReadEnd.
   [[nodiscard]] Result<http::ClientStream> OpenWait(const std::string& name);
-  /// Blocks until it has ended. kUnavailable: the engine went away before, perhaps for a moment only.
+  /// Blocks until it has ended. kUnavailable: the daemon went away before, perhaps for a moment only.
   [[nodiscard]] Result<ContainerState> ReadEnd(http::ClientStream& wait, const std::string& name);
-  /// Blocks until it has ended, also across an engine that is started again meanwhile.
+  /// Blocks until it has ended, also across a container daemon that is started again meanwhile.
   [[nodiscard]] Result<ContainerState> Wait(const std::string& name);
   [[nodiscard]] Result<ContainerState> Inspect(const std::string& name);
   /// `signal`: "SIGTERM", "15". One that has ended already is no error.
   [[nodiscard]] Status Signal(const std::string& name, const std::string& signal);
-  /// Kills it and removes it with its volumes. Not there (any more) is no error. An engine gets 10 s
+  /// Kills it and removes it with its volumes. Not there (any more) is no error. A container daemon gets 10 s
   /// for each of both: the caller tries again.
   [[nodiscard]] Status Remove(const std::string& name);
   /// Names of the containers, running or not, with the label NAME=VALUE.

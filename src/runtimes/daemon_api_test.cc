@@ -3,8 +3,8 @@
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 
-#include "runtimes/engine_api_frames.h"
-#include "runtimes/engine_api_request.h"
+#include "runtimes/daemon_api_frames.h"
+#include "runtimes/daemon_api_request.h"
 
 namespace trainyard::replica {
 namespace {
@@ -16,13 +16,13 @@ std::string Frame(int stream, std::string_view output) {
   return frame.append(output);
 }
 
-TEST(EngineFrames, AnyCutGivesTheSameOutput) {
+TEST(DaemonFrames, AnyCutGivesTheSameOutput) {
   const std::string long_line(70'000, 'x');
   const std::string bytes =
       Frame(1, "out\n") + Frame(2, "") + Frame(2, "err") + Frame(1, long_line) + Frame(2, "\0!");
   for (const std::size_t piece :
        {std::size_t{1}, std::size_t{7}, std::size_t{8}, std::size_t{13}, bytes.size()}) {
-    EngineFrames frames;
+    DaemonFrames frames;
     std::string out;
     std::string err;
     for (std::size_t at = 0; at < bytes.size(); at += piece) {
@@ -39,21 +39,21 @@ TEST(EngineFrames, AnyCutGivesTheSameOutput) {
   }
 }
 
-TEST(EngineFrames, RefusesWhatIsNoFrameAndSeesACut) {
+TEST(DaemonFrames, RefusesWhatIsNoFrameAndSeesACut) {
   const auto drop = [](int, std::string_view) { return Status(); };
-  EXPECT_EQ(EngineFrames().Feed("hello, I am a terminal", drop).error().code, Code::kDataLoss);
-  EXPECT_EQ(EngineFrames().Feed(std::string("\1\0\0\1\0\0\0\1x", 9), drop).error().code, Code::kDataLoss);
-  EngineFrames frames;
+  EXPECT_EQ(DaemonFrames().Feed("hello, I am a terminal", drop).error().code, Code::kDataLoss);
+  EXPECT_EQ(DaemonFrames().Feed(std::string("\1\0\0\1\0\0\0\1x", 9), drop).error().code, Code::kDataLoss);
+  DaemonFrames frames;
   EXPECT_TRUE(frames.Feed(Frame(1, "abc").substr(0, 10), drop).has_value());
   EXPECT_TRUE(frames.in_frame());
   const Error full{Code::kResourceExhausted, "full", {}};
-  EXPECT_EQ(EngineFrames().Feed(Frame(1, "abc"),
+  EXPECT_EQ(DaemonFrames().Feed(Frame(1, "abc"),
                                 [&](int, std::string_view) -> Status { return std::unexpected(full); }),
             Status(std::unexpected(full)));
 }
 
-TEST(EngineRequest, CreateHasAllThatTheContainerIs) {
-  EngineContainer container{.image = "sha256:1",
+TEST(DaemonRequest, CreateHasAllThatTheContainerIs) {
+  DaemonContainer container{.image = "sha256:1",
                             .argv = {"python3", "-m", "a b"},
                             .environment = {"A=1", "B=\"\n"},
                             .host_name = "cmle-training-master-1-0",
@@ -75,8 +75,8 @@ TEST(EngineRequest, CreateHasAllThatTheContainerIs) {
                  {"Type": "bind", "Source": "/h", "Target": "/etc/hosts", "ReadOnly": true}]}})"));
 }
 
-TEST(EngineRequest, DevicesGoTheWayThatTheEngineHas) {
-  EngineContainer container;
+TEST(DaemonRequest, DevicesGoTheWayThatTheDaemonHas) {
+  DaemonContainer container;
   container.devices.add_gpus("GPU-1");
   container.devices.add_device_files("/dev/nvidia0");
   container.devices.add_device_files("/dev/accel0");
@@ -104,8 +104,8 @@ TEST(EngineRequest, DevicesGoTheWayThatTheEngineHas) {
   EXPECT_EQ(ParseGpuWay("garbage", "", true), GpuWay::kDeviceFiles);
 }
 
-TEST(EngineAnswers, Image) {
-  const auto image = ParseEngineImage(R"({"Id": "sha256:6a", "Config": {"Entrypoint": ["/e"], "Cmd": null,
+TEST(DaemonAnswers, Image) {
+  const auto image = ParseDaemonImage(R"({"Id": "sha256:6a", "Config": {"Entrypoint": ["/e"], "Cmd": null,
       "Env": ["A=1"], "WorkingDir": "/w", "User": "app", "StopSignal": "SIGINT", "Labels": {"l": "v"}}})");
   ASSERT_TRUE(image.has_value());
   EXPECT_EQ(image->id, "sha256:6a");
@@ -114,13 +114,13 @@ TEST(EngineAnswers, Image) {
   EXPECT_EQ(image->config.environment, std::vector<std::string>{"A=1"});
   EXPECT_EQ(image->config.working_dir + image->config.user + image->config.stop_signal, "/wappSIGINT");
   EXPECT_EQ(image->config.labels, (std::map<std::string, std::string>{{"l", "v"}}));
-  EXPECT_EQ(PrintEngineImage(*ParseEngineImage(PrintEngineImage(*image))), PrintEngineImage(*image));
-  EXPECT_EQ(ParseEngineImage(PrintEngineImage(*image))->config.entrypoint, image->config.entrypoint);
+  EXPECT_EQ(PrintDaemonImage(*ParseDaemonImage(PrintDaemonImage(*image))), PrintDaemonImage(*image));
+  EXPECT_EQ(ParseDaemonImage(PrintDaemonImage(*image))->config.entrypoint, image->config.entrypoint);
   for (const char* garbage : {"", "[]", "{", "null", "\xff"})
-    EXPECT_EQ(ParseEngineImage(garbage).error().code, Code::kDataLoss);
+    EXPECT_EQ(ParseDaemonImage(garbage).error().code, Code::kDataLoss);
 }
 
-TEST(EngineAnswers, State) {
+TEST(DaemonAnswers, State) {
   EXPECT_EQ(
       ParseContainerState(
           R"({"State": {"Running": false, "OOMKilled": true, "ExitCode": 137, "Error": "e", "Pid": 0}})"),
@@ -134,16 +134,16 @@ TEST(EngineAnswers, State) {
   EXPECT_FALSE(ParseContainerNames("{}").has_value());
 }
 
-TEST(EngineAnswers, Progress) {
-  EXPECT_EQ(ParseEngineProgress(R"({"status":"Pulling from p/py","id":"v1"})"),
-            (EngineProgress{.line = "Pulling from p/py: v1"}));
+TEST(DaemonAnswers, Progress) {
+  EXPECT_EQ(ParseDaemonProgress(R"({"status":"Pulling from p/py","id":"v1"})"),
+            (DaemonProgress{.line = "Pulling from p/py: v1"}));
   EXPECT_EQ(
-      ParseEngineProgress(R"({"status":"Downloading","progressDetail":{"current":1,"total":2},"id":"a"})"),
-      EngineProgress{});
-  EXPECT_EQ(ParseEngineProgress(R"({"stream":"Loaded image: x\n"})"),
-            (EngineProgress{.line = "Loaded image: x"}));
-  EXPECT_EQ(ParseEngineProgress(R"({"error":"no"})"), (EngineProgress{.error = "no"}));
-  EXPECT_EQ(ParseEngineProgress("half a li"), EngineProgress{});
+      ParseDaemonProgress(R"({"status":"Downloading","progressDetail":{"current":1,"total":2},"id":"a"})"),
+      DaemonProgress{});
+  EXPECT_EQ(ParseDaemonProgress(R"({"stream":"Loaded image: x\n"})"),
+            (DaemonProgress{.line = "Loaded image: x"}));
+  EXPECT_EQ(ParseDaemonProgress(R"({"error":"no"})"), (DaemonProgress{.error = "no"}));
+  EXPECT_EQ(ParseDaemonProgress("half a li"), DaemonProgress{});
 }
 
 struct ErrorRow {
@@ -154,7 +154,7 @@ struct ErrorRow {
 };
 class Explains : public testing::TestWithParam<ErrorRow> {};
 TEST_P(Explains, Answer) {
-  const Error error = EngineError("cannot x", GetParam().status, GetParam().body);
+  const Error error = DaemonError("cannot x", GetParam().status, GetParam().body);
   EXPECT_EQ(error.code, GetParam().code);
   EXPECT_EQ(error.message, GetParam().message);
 }
@@ -172,14 +172,14 @@ INSTANTIATE_TEST_SUITE_P(
                  "cannot x: write /x: no space left on device"},
         ErrorRow{409, "{}", Code::kAlreadyExists, "cannot x: {}"}));
 
-TEST(EngineRequest, SplitsReferences) {
+TEST(DaemonRequest, SplitsReferences) {
   EXPECT_EQ(Split("docker.io/library/busybox"), (SplitReference{"docker.io/library/busybox", "latest"}));
   EXPECT_EQ(Split("localhost:5000/a/b:v1"), (SplitReference{"localhost:5000/a/b", "v1"}));
   EXPECT_EQ(Split("localhost:5000/a/b"), (SplitReference{"localhost:5000/a/b", "latest"}));
   EXPECT_EQ(Split("r/a:v1@sha256:ab"), (SplitReference{"r/a", "sha256:ab"}));
 }
 
-TEST(EngineRequest, FindsCredentials) {
+TEST(DaemonRequest, FindsCredentials) {
   const std::string file =
       R"({"auths": {"r.io:5000": {"auth": "dTpwOng="}, "https://index.docker.io/v1/": {"auth": "YTpi"},
                                 "t.io": {"identitytoken": "T"}}, "credHelpers": {"gcr.io": "gcloud"}})";

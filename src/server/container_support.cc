@@ -1,4 +1,4 @@
-#include "server/container_engine.h"
+#include "server/container_support.h"
 
 #include <sched.h>
 #include <sys/mount.h>
@@ -59,7 +59,7 @@ bool HasNamespaces() {
   return status == 0;
 }
 
-Result<ContainerEngine> ProbeRuntime(const std::string& program) {
+Result<ContainerSupport> ProbeOciRuntime(const std::string& program) {
   const std::string path = PathOf(program);
   if (path.empty()) return std::unexpected(NotFound(program + " is not installed"));
   SpawnOptions spawn{.argv = {path, "--version"}, .environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin"}};
@@ -69,16 +69,15 @@ Result<ContainerEngine> ProbeRuntime(const std::string& program) {
     return std::unexpected(Unavailable(path + " --version fails: " + ShownVersion(ran->output)));
   if (!HasNamespaces())
     return std::unexpected(Unavailable("this machine does not let " + path + " make namespaces"));
-  return ContainerEngine{
-      .engine = Manifest::OCI_RUNTIME, .address = path, .shown = ShownVersion(ran->output)};
+  return ContainerSupport{.kind = Manifest::OCI_RUNTIME, .address = path, .shown = ShownVersion(ran->output)};
 }
 
 /// The first that works, else why the last one does not.
-Result<ContainerEngine> FindRuntime(const ContainerOptions& options) {
-  if (!options.runtime.empty()) return ProbeRuntime(options.runtime);
-  Result<ContainerEngine> found = std::unexpected(NotFound("neither crun nor runc is installed"));
+Result<ContainerSupport> FindOciRuntime(const ContainerOptions& options) {
+  if (!options.runtime.empty()) return ProbeOciRuntime(options.runtime);
+  Result<ContainerSupport> found = std::unexpected(NotFound("neither crun nor runc is installed"));
   for (const std::string_view program : kRuntimes) {
-    Result<ContainerEngine> probed = ProbeRuntime(std::string(program));
+    Result<ContainerSupport> probed = ProbeOciRuntime(std::string(program));
     if (probed) return probed;
     if (probed.error().code != Code::kNotFound) found = std::move(probed);
   }
@@ -99,7 +98,7 @@ std::vector<std::string> Sockets(const ContainerOptions& options) {
   return sockets;
 }
 
-Result<ContainerEngine> ProbeSocket(const std::string& socket) {
+Result<ContainerSupport> ProbeDaemon(const std::string& socket) {
   if (::access(socket.c_str(), F_OK) != 0) return std::unexpected(NotFound("there is no socket " + socket));
   http::Client client(
       {.transport = http::Endpoint::Transport::kUnix, .host = "engine", .socket_path = socket});
@@ -109,15 +108,15 @@ Result<ContainerEngine> ProbeSocket(const std::string& socket) {
     return std::unexpected(Unavailable("no engine answers at " + socket + ": " + answer.error().message));
   if (answer->status != 200)
     return std::unexpected(Unavailable("what answers at " + socket + " is no Docker or podman service"));
-  return ContainerEngine{
-      .engine = Manifest::ENGINE_API, .address = socket, .shown = "the service at " + socket};
+  return ContainerSupport{
+      .kind = Manifest::CONTAINER_DAEMON, .address = socket, .shown = "the service at " + socket};
 }
 
-/// As FindRuntime.
-Result<ContainerEngine> FindSocket(const ContainerOptions& options) {
-  Result<ContainerEngine> found = std::unexpected(NotFound("no Docker or podman service is there"));
+/// As FindOciRuntime.
+Result<ContainerSupport> FindDaemon(const ContainerOptions& options) {
+  Result<ContainerSupport> found = std::unexpected(NotFound("no Docker or podman service is there"));
   for (const std::string& socket : Sockets(options)) {
-    Result<ContainerEngine> probed = ProbeSocket(socket);
+    Result<ContainerSupport> probed = ProbeDaemon(socket);
     if (probed || !options.engine_socket.empty()) return probed;
     if (probed.error().code != Code::kNotFound) found = std::move(probed);
   }
@@ -130,10 +129,10 @@ std::unexpected<Error> Unusable(const Error& why) {
 
 }  // namespace
 
-Result<ContainerEngine> FindContainerEngine(const ContainerOptions& options, Manifest::Network network,
-                                            bool job_users) {
+Result<ContainerSupport> FindContainerSupport(const ContainerOptions& options, Manifest::Network network,
+                                              bool job_users) {
   if (options.way == Way::kOff)
-    return ContainerEngine{.lacking = "Its operator has switched them off (--container-engine off)."};
+    return ContainerSupport{.lacking = "Its operator has switched them off (--container-engine off)."};
   const bool asked_for_socket = options.way == Way::kApi || !options.engine_socket.empty();
   const bool asked_for_runtime = options.way == Way::kOci || !options.runtime.empty();
   const bool isolated = network == Manifest::ISOLATED;
@@ -142,35 +141,35 @@ Result<ContainerEngine> FindContainerEngine(const ContainerOptions& options, Man
         FailedPrecondition("--job-users is for Python packages only: containers would run as root. Leave "
                            "it out, or the flags that ask for an engine of containers"));
   if (job_users)
-    return ContainerEngine{.lacking =
-                               "Its operator gave jobs users of their own (--job-users), which "
-                               "containers cannot have."};
+    return ContainerSupport{.lacking =
+                                "Its operator gave jobs users of their own (--job-users), which "
+                                "containers cannot have."};
   if (asked_for_socket && !asked_for_runtime) {
     if (isolated)
       return std::unexpected(
           FailedPrecondition("--network isolated needs --container-engine oci: an engine gives its "
                              "containers networks of its own"));
-    Result<ContainerEngine> found = FindSocket(options);
+    Result<ContainerSupport> found = FindDaemon(options);
     if (!found) return Unusable(found.error());
     return found;
   }
-  Result<ContainerEngine> runtime = FindRuntime(options);
+  Result<ContainerSupport> runtime = FindOciRuntime(options);
   if (runtime) return runtime;
   if (asked_for_runtime) return Unusable(runtime.error());
-  Result<ContainerEngine> socket =
+  Result<ContainerSupport> socket =
       isolated ? std::unexpected(FailedPrecondition("a service cannot run them in isolated networks"))
-               : FindSocket(options);
+               : FindDaemon(options);
   if (socket) return socket;
-  return ContainerEngine{.lacking = "On its machine " + runtime.error().message + ", and " +
-                                    socket.error().message + ". " + kInstall};
+  return ContainerSupport{.lacking = "On its machine " + runtime.error().message + ", and " +
+                                     socket.error().message + ". " + kInstall};
 }
 
-void SayContainerEngine(const ContainerEngine& engine) {
-  if (engine.engine == Manifest::ENGINE_UNSPECIFIED) {
-    Diagnose(DiagnosticLevel::kInfo, "containers: none. " + engine.lacking);
+void SayContainerSupport(const ContainerSupport& containers) {
+  if (containers.kind == Manifest::CONTAINER_RUNTIME_UNSPECIFIED) {
+    Diagnose(DiagnosticLevel::kInfo, "containers: none. " + containers.lacking);
     return;
   }
-  Diagnose(DiagnosticLevel::kInfo, "containers: run by " + engine.shown);
+  Diagnose(DiagnosticLevel::kInfo, "containers: run by " + containers.shown);
   if (FindProgram("skopeo").empty())
     Diagnose(
         DiagnosticLevel::kWarning,

@@ -1,4 +1,4 @@
-#include "runtimes/engine_program.h"
+#include "runtimes/daemon_program.h"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include "container/user.h"
 #include "lines/task_lines.h"
 #include "runtimes/container_view.h"
-#include "runtimes/engine_container.h"
+#include "runtimes/daemon_container.h"
 #include "runtimes/image_packages.h"
 #include "sandbox/machine_view.h"
 
@@ -16,7 +16,7 @@ namespace trainyard::replica {
 
 namespace {
 
-/// HOME is left to the engine: it reads the image's own files for it.
+/// HOME is left to the daemon: it reads the image's own files for it.
 std::vector<std::string> MakeVariables(const ProgramStart& start, const image::ImageConfig& config,
                                        const Channels& channels) {
   std::vector<std::string> variables = ContainerVariables(start, config, "", channels, {});
@@ -24,8 +24,8 @@ std::vector<std::string> MakeVariables(const ProgramStart& start, const image::I
   return variables;
 }
 
-/// The machine cannot be asked for more processors than it has, and an engine's own default for shared memory
-/// (64 MB) is too small for data loaders.
+/// The machine cannot be asked for more processors than it has, and a container daemon's own default for
+/// shared memory (64 MB) is too small for data loaders.
 v1::Manifest::Limits MakeLimits(const v1::Manifest& manifest) {
   v1::Manifest::Limits limits = manifest.limits();
   limits.set_cpus(std::min(limits.cpus(), static_cast<double>(CpuCount())));
@@ -36,12 +36,12 @@ v1::Manifest::Limits MakeLimits(const v1::Manifest& manifest) {
 
 }  // namespace
 
-Result<std::unique_ptr<Program>> EngineProgram::Make(const v1::Manifest& manifest, EngineImage image) {
+Result<std::unique_ptr<Program>> DaemonProgram::Make(const v1::Manifest& manifest, DaemonImage image) {
   TY_TRY(std::vector<std::string> argv, ContainerCommand(manifest, image.config));
-  return std::unique_ptr<Program>(new EngineProgram(manifest, std::move(image), std::move(argv)));
+  return std::unique_ptr<Program>(new DaemonProgram(manifest, std::move(image), std::move(argv)));
 }
 
-std::vector<std::string> EngineProgram::Announcement() const {
+std::vector<std::string> DaemonProgram::Announcement() const {
   const v1::Manifest::Program& program = manifest_.program();
   std::vector<std::string> lines = {"Running the image " + program.container().image() + " (" +
                                     program.container().digest() + ")."};
@@ -49,7 +49,7 @@ std::vector<std::string> EngineProgram::Announcement() const {
   return lines;
 }
 
-Result<SandboxPlan> EngineProgram::Plan(const ProgramStart& start, Fence /*fence*/) {
+Result<SandboxPlan> DaemonProgram::Plan(const ProgramStart& start, Fence /*fence*/) {
   const v1::Manifest::Container& wanted = manifest_.program().container();
   const Channels channels = ContainerChannels(manifest_);
   if (manifest_.network() == v1::Manifest::ISOLATED) {
@@ -58,8 +58,8 @@ Result<SandboxPlan> EngineProgram::Plan(const ProgramStart& start, Fence /*fence
                            "server with --network host, or with --container-engine oci"));
   }
   TY_TRY(const int stop_signal, container::ParseStopSignal(image_.config.stop_signal));
-  const auto image_has = [](const std::string&) { return false; };  // the engine does not say
-  EngineContainer container{.image = image_.id,
+  const auto image_has = [](const std::string&) { return false; };  // the daemon does not say
+  DaemonContainer container{.image = image_.id,
                             .argv = argv_,
                             .environment = MakeVariables(start, image_.config, channels),
                             .host_name = manifest_.host_name(),
@@ -69,7 +69,7 @@ Result<SandboxPlan> EngineProgram::Plan(const ProgramStart& start, Fence /*fence
                             .limits = MakeLimits(manifest_),
                             .devices = manifest_.devices()};
   ContainerRun run{.dir = {RealPath(start.dir.path)},
-                   .socket = wanted.engine_address(),
+                   .socket = wanted.runtime_address(),
                    .name = ContainerName(start.dir),
                    .container = std::move(container),
                    .stop_signal = std::to_string(stop_signal)};
@@ -77,14 +77,14 @@ Result<SandboxPlan> EngineProgram::Plan(const ProgramStart& start, Fence /*fence
   return SandboxPlan{.function = [run = std::move(run)] { return RunContainer(run); }};
 }
 
-std::vector<std::string> EngineProgram::Lacks(const ProgramStart& start, Fence /*fence*/) const {
+std::vector<std::string> DaemonProgram::Lacks(const ProgramStart& start, Fence /*fence*/) const {
   std::vector<std::string> lines;
   std::string channels = MissingChannels(start.manifest, true, ContainerChannels(start.manifest));
   if (!channels.empty()) lines.push_back(std::move(channels));
   return lines;
 }
 
-void EngineProgram::OnEnded(const ProgramStart& start, ObservedEnd& end) const {
+void DaemonProgram::OnEnded(const ProgramStart& start, ObservedEnd& end) const {
   // Also where the process that followed the container was killed.
   const Status removed = RemoveNotedContainers(start.dir);
   const std::optional<ContainerEnd> left = ReadContainerEnd(start.dir);

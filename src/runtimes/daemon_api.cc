@@ -1,4 +1,4 @@
-#include "runtimes/engine_api.h"
+#include "runtimes/daemon_api.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -55,14 +55,14 @@ bool FindCdi() {
 
 }  // namespace
 
-EngineApi::EngineApi(std::string socket)
+DaemonApi::DaemonApi(std::string socket)
     : socket_(std::move(socket)), client_(std::make_unique<http::Client>(EndpointOf(socket_))) {}
-EngineApi::~EngineApi() = default;
-EngineApi::EngineApi(EngineApi&&) noexcept = default;
-EngineApi& EngineApi::operator=(EngineApi&&) noexcept = default;
+DaemonApi::~DaemonApi() = default;
+DaemonApi::DaemonApi(DaemonApi&&) noexcept = default;
+DaemonApi& DaemonApi::operator=(DaemonApi&&) noexcept = default;
 
 /// Of a call that got no answer: what about the socket?
-Error EngineApi::Explain(Error error) const {
+Error DaemonApi::Explain(Error error) const {
   struct stat found{};
   if (stat(socket_.c_str(), &found) != 0 && errno == ENOENT)
     return NotFound("there is no container engine: " + socket_ + " does not exist");
@@ -80,7 +80,7 @@ Error EngineApi::Explain(Error error) const {
   return error;
 }
 
-Result<EngineApi::Answer> EngineApi::Call(Method method, const std::string& target, std::string body,
+Result<DaemonApi::Answer> DaemonApi::Call(Method method, const std::string& target, std::string body,
                                           milliseconds wait_max) {
   http::ClientRequest request;
   request.method = method;
@@ -93,15 +93,15 @@ Result<EngineApi::Answer> EngineApi::Call(Method method, const std::string& targ
   return Answer{.status = response->status, .body = std::move(response->body)};
 }
 
-Result<EngineImage> EngineApi::InspectImage(const std::string& name) {
+Result<DaemonImage> DaemonApi::InspectImage(const std::string& name) {
   TY_TRY(const Answer answer, Call(Method::kGet, "/images/" + EscapeUrl(name) + "/json"));
   if (answer.status != 200)
-    return std::unexpected(EngineError("cannot find the image " + name, answer.status, answer.body));
-  return ParseEngineImage(answer.body);
+    return std::unexpected(DaemonError("cannot find the image " + name, answer.status, answer.body));
+  return ParseDaemonImage(answer.body);
 }
 
 /// A POST that answers with a line of JSON for each thing that happens; the last one may be the error.
-Status EngineApi::Progress(const std::string& target, const std::string& auth, std::string_view what,
+Status DaemonApi::Progress(const std::string& target, const std::string& auth, std::string_view what,
                            const ProgressSink& progress) {
   http::ClientRequest request;
   request.method = Method::kPost;
@@ -119,25 +119,25 @@ Status EngineApi::Progress(const std::string& target, const std::string& auth, s
     text += *bytes;
     if (!IsSuccess(opened->status())) continue;
     for (std::size_t end = 0; (end = text.find('\n')) != std::string::npos; text.erase(0, end + 1)) {
-      EngineProgress step = ParseEngineProgress(std::string_view(text).substr(0, end));
+      DaemonProgress step = ParseDaemonProgress(std::string_view(text).substr(0, end));
       if (!step.line.empty()) progress(step.line);
       if (!step.error.empty()) failure = std::move(step.error);
     }
     if (text.size() > kProgressLineMax) text.clear();
   }
-  if (!IsSuccess(opened->status())) return std::unexpected(EngineError(what, opened->status(), text));
-  if (!failure.empty()) return std::unexpected(EngineError(what, 500, failure));
+  if (!IsSuccess(opened->status())) return std::unexpected(DaemonError(what, opened->status(), text));
+  if (!failure.empty()) return std::unexpected(DaemonError(what, 500, failure));
   return {};
 }
 
-Status EngineApi::PullImage(const std::string& reference, const std::string& auth,
+Status DaemonApi::PullImage(const std::string& reference, const std::string& auth,
                             const ProgressSink& progress) {
   const SplitReference split = Split(reference);
   return Progress("/images/create?fromImage=" + EscapeUrl(split.name) + "&tag=" + EscapeUrl(split.tag), auth,
                   "cannot pull " + reference, progress);
 }
 
-Status EngineApi::LoadImage(int archive, const ProgressSink& progress) {
+Status DaemonApi::LoadImage(int archive, const ProgressSink& progress) {
   struct stat found{};
   if (fstat(archive, &found) != 0) return std::unexpected(ErrnoError(errno, "stat the image's archive"));
   http::ClientRequest request;
@@ -149,35 +149,35 @@ Status EngineApi::LoadImage(int archive, const ProgressSink& progress) {
   auto response = client_->Send(std::move(request));
   if (!response) return std::unexpected(Explain(std::move(response).error()));
   if (!IsSuccess(response->status))
-    return std::unexpected(EngineError("cannot load the image", response->status, response->body));
-  const EngineProgress said = ParseEngineProgress(response->body);
-  if (!said.error.empty()) return std::unexpected(EngineError("cannot load the image", 500, said.error));
+    return std::unexpected(DaemonError("cannot load the image", response->status, response->body));
+  const DaemonProgress said = ParseDaemonProgress(response->body);
+  if (!said.error.empty()) return std::unexpected(DaemonError("cannot load the image", 500, said.error));
   if (!said.line.empty()) progress(said.line);
   return {};
 }
 
-Result<GpuWay> EngineApi::FindGpuWay() {
+Result<GpuWay> DaemonApi::FindGpuWay() {
   TY_TRY(const Answer info, Call(Method::kGet, "/info"));
   TY_TRY(const Answer version, Call(Method::kGet, "/version"));
   return ParseGpuWay(info.body, version.body, FindCdi());
 }
 
-Status EngineApi::Create(const std::string& name, const std::string& body) {
+Status DaemonApi::Create(const std::string& name, const std::string& body) {
   TY_TRY(const Answer answer, Call(Method::kPost, "/containers/create?name=" + EscapeUrl(name), body));
   if (IsSuccess(answer.status)) return {};
-  return std::unexpected(EngineError("cannot create the container", answer.status, answer.body));
+  return std::unexpected(DaemonError("cannot create the container", answer.status, answer.body));
 }
 
-Status EngineApi::Start(const std::string& name) {
+Status DaemonApi::Start(const std::string& name) {
   const auto answer = Call(Method::kPost, Container(name) + "/start");
   if (!answer) return std::unexpected(Error{Code::kUnknown, answer.error().message, {}});
   if (IsSuccess(answer->status) || answer->status == 304) return {};
-  const Error error = EngineError("cannot start the container", answer->status, answer->body);
+  const Error error = DaemonError("cannot start the container", answer->status, answer->body);
   if (error.code != Code::kFailedPrecondition) return std::unexpected(error);
-  return std::unexpected(EngineError("the container's program cannot be run", answer->status, answer->body));
+  return std::unexpected(DaemonError("the container's program cannot be run", answer->status, answer->body));
 }
 
-Result<http::ClientStream> EngineApi::Open(const std::string& target) {
+Result<http::ClientStream> DaemonApi::Open(const std::string& target) {
   http::ClientRequest request;
   request.method = Method::kPost;
   request.target = kVersion + target;
@@ -186,15 +186,15 @@ Result<http::ClientStream> EngineApi::Open(const std::string& target) {
   return opened;
 }
 
-Result<http::ClientStream> EngineApi::Attach(const std::string& name) {
+Result<http::ClientStream> DaemonApi::Attach(const std::string& name) {
   TY_TRY(http::ClientStream opened, Open(Container(name) + "/attach?stream=1&stdout=1&stderr=1"));
   if (IsSuccess(opened.status())) return opened;
   const auto body = opened.Read(std::chrono::seconds(10));
   return std::unexpected(
-      EngineError("cannot read the container's output", opened.status(), body ? *body : std::string()));
+      DaemonError("cannot read the container's output", opened.status(), body ? *body : std::string()));
 }
 
-Result<http::ClientStream> EngineApi::AttachAndStart(const std::string& name) {
+Result<http::ClientStream> DaemonApi::AttachAndStart(const std::string& name) {
   auto output = Attach(name);
   // podman makes the container's process when it is attached to; how that fails, starting says more shortly.
   TY_RETURN_IF_ERROR(Start(name));
@@ -202,12 +202,12 @@ Result<http::ClientStream> EngineApi::AttachAndStart(const std::string& name) {
   return output;
 }
 
-Result<http::ClientStream> EngineApi::OpenWait(const std::string& name) {
-  // Engines send the answer's head at once, and its body when the container has ended.
+Result<http::ClientStream> DaemonApi::OpenWait(const std::string& name) {
+  // Daemons send the answer's head at once, and its body when the container has ended.
   return Open(Container(name) + "/wait");
 }
 
-Result<ContainerState> EngineApi::ReadEnd(http::ClientStream& wait, const std::string& name) {
+Result<ContainerState> DaemonApi::ReadEnd(http::ClientStream& wait, const std::string& name) {
   std::string text;
   for (;;) {
     const auto bytes = wait.Read(kWaitRound);
@@ -219,7 +219,7 @@ Result<ContainerState> EngineApi::ReadEnd(http::ClientStream& wait, const std::s
     if (text.size() > kProgressLineMax) break;
   }
   if (!IsSuccess(wait.status()))
-    return std::unexpected(EngineError("cannot wait for the container", wait.status(), text));
+    return std::unexpected(DaemonError("cannot wait for the container", wait.status(), text));
   const auto status = ParseWaitStatus(text);
   if (!status) return std::unexpected(Unavailable("the container engine does not know how it ended"));
   TY_TRY(ContainerState state, Inspect(name));  // says more than the answer
@@ -228,11 +228,11 @@ Result<ContainerState> EngineApi::ReadEnd(http::ClientStream& wait, const std::s
   return state;
 }
 
-Result<ContainerState> EngineApi::Wait(const std::string& name) {
+Result<ContainerState> DaemonApi::Wait(const std::string& name) {
   for (;;) {
     auto answer = Call(Method::kPost, Container(name) + "/wait", {}, kWaitRound);
     if (answer && !IsSuccess(answer->status))
-      return std::unexpected(EngineError("cannot wait for the container", answer->status, answer->body));
+      return std::unexpected(DaemonError("cannot wait for the container", answer->status, answer->body));
     TY_TRY(ContainerState state, Inspect(name));  // says more than the answer, which may have been lost
     // podman's own state may be behind for a moment: of a container that has just ended it says 0 there.
     if (const auto status = answer ? ParseWaitStatus(answer->body) : std::nullopt; status && !state.running)
@@ -243,42 +243,42 @@ Result<ContainerState> EngineApi::Wait(const std::string& name) {
   }
 }
 
-Result<ContainerState> EngineApi::Inspect(const std::string& name) {
+Result<ContainerState> DaemonApi::Inspect(const std::string& name) {
   TY_TRY(const Answer answer, Call(Method::kGet, Container(name) + "/json"));
   if (IsSuccess(answer.status)) return ParseContainerState(answer.body);
-  return std::unexpected(EngineError("cannot look at the container", answer.status, answer.body));
+  return std::unexpected(DaemonError("cannot look at the container", answer.status, answer.body));
 }
 
-Status EngineApi::Signal(const std::string& name, const std::string& signal) {
+Status DaemonApi::Signal(const std::string& name, const std::string& signal) {
   TY_TRY(const Answer answer, Call(Method::kPost, Container(name) + "/kill?signal=" + EscapeUrl(signal)));
   if (IsSuccess(answer.status) || answer.status == 404 || answer.status == 409) return {};
-  return std::unexpected(EngineError("cannot signal the container", answer.status, answer.body));
+  return std::unexpected(DaemonError("cannot signal the container", answer.status, answer.body));
 }
 
-Status EngineApi::Remove(const std::string& name) {
+Status DaemonApi::Remove(const std::string& name) {
   // podman would first ask it to end, and wait. What is answered shows in the removal; without any answer
   // there is no use in asking for that too.
   const auto killed = Call(Method::kPost, Container(name) + "/kill?signal=SIGKILL", {}, kRemoveWaitMax);
   if (!killed) return std::unexpected(killed.error());
   TY_TRY(const Answer answer, Call(Method::kDelete, Container(name) + "?force=1&v=1", {}, kRemoveWaitMax));
   if (IsSuccess(answer.status) || answer.status == 404) return {};
-  return std::unexpected(EngineError("cannot remove the container", answer.status, answer.body));
+  return std::unexpected(DaemonError("cannot remove the container", answer.status, answer.body));
 }
 
-Result<std::vector<std::string>> EngineApi::List(const std::string& label) {
+Result<std::vector<std::string>> DaemonApi::List(const std::string& label) {
   TY_TRY(const Answer answer, Call(Method::kGet, "/containers/json?all=1&filters=" + LabelFilter(label)));
   if (IsSuccess(answer.status)) return ParseContainerNames(answer.body);
-  return std::unexpected(EngineError("cannot list containers", answer.status, answer.body));
+  return std::unexpected(DaemonError("cannot list containers", answer.status, answer.body));
 }
 
-Status EngineApi::Commit(const std::string& container, const std::string& repository,
+Status DaemonApi::Commit(const std::string& container, const std::string& repository,
                          const std::string& tag) {
   TY_TRY(const Answer answer, Call(Method::kPost,
                                    "/commit?container=" + EscapeUrl(container) + "&repo=" +
                                        EscapeUrl(repository) + "&tag=" + EscapeUrl(tag) + "&pause=0",
                                    "{}", std::chrono::minutes(30)));
   if (IsSuccess(answer.status)) return {};
-  return std::unexpected(EngineError("cannot keep the container's files", answer.status, answer.body));
+  return std::unexpected(DaemonError("cannot keep the container's files", answer.status, answer.body));
 }
 
 }  // namespace trainyard::replica

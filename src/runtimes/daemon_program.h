@@ -1,16 +1,16 @@
 #pragma once
 
-#include "runtimes/engine_api_request.h"
+#include "runtimes/daemon_api_request.h"
 #include "runtimes/program.h"
 
 namespace trainyard::replica {
 
-/// A container that an engine (Docker, podman) runs, over its API. In the sandbox is a process that follows
-/// it (RunContainer); the fence is the engine's own.
-class EngineProgram final : public Program {
+/// A container that a container daemon (Docker, podman) runs, over its API. In the sandbox is a process that
+/// follows it (RunContainer); the fence is the daemon's own.
+class DaemonProgram final : public Program {
  public:
   /// The manifest outlives it. kFailedPrecondition: the image and the job name nothing to run.
-  [[nodiscard]] static Result<std::unique_ptr<Program>> Make(const v1::Manifest& manifest, EngineImage image);
+  [[nodiscard]] static Result<std::unique_ptr<Program>> Make(const v1::Manifest& manifest, DaemonImage image);
 
   [[nodiscard]] std::vector<std::string> Shown() const override { return argv_; }
   [[nodiscard]] std::vector<std::string> Announcement() const override;
@@ -19,11 +19,11 @@ class EngineProgram final : public Program {
   void OnEnded(const ProgramStart& start, ObservedEnd& end) const override;
 
  private:
-  EngineProgram(const v1::Manifest& manifest, EngineImage image, std::vector<std::string> argv)
+  DaemonProgram(const v1::Manifest& manifest, DaemonImage image, std::vector<std::string> argv)
       : manifest_(manifest), image_(std::move(image)), argv_(std::move(argv)) {}
 
   const v1::Manifest& manifest_;
-  EngineImage image_;
+  DaemonImage image_;
   std::vector<std::string> argv_;
 };
 

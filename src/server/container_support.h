@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "server/container_options.h"
+#include "trainyard/replica/v1/replica.pb.h"
+
+/// What runs containers on this machine. Reads the machine; blocking.
+namespace trainyard::server {
+
+struct ContainerSupport {
+  replica::v1::Manifest::ContainerRuntime kind =
+      replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED;  ///< that: nothing does
+  std::string address;  ///< path of the OCI runtime, or of the daemon's socket
+  std::string shown;    ///< "crun 1.8.1", "the service at /var/run/docker.sock"
+  std::string lacking;  ///< without any: a sentence that says why, and what to do
+};
+
+/// As the options say: an OCI runtime that answers to --version, or a container daemon that answers a ping at
+/// its socket. In networks of their own only the former runs containers. kFailedPrecondition: the operator
+/// asks for one (by a way, a path or a socket) that does not work. With users of their own (`job_users`) jobs
+/// cannot be containers: then there is none.
+[[nodiscard]] Result<ContainerSupport> FindContainerSupport(const ContainerOptions& options,
+                                                            replica::v1::Manifest::Network network,
+                                                            bool job_users);
+
+/// One line for the operator: what runs containers, or why nothing does.
+void SayContainerSupport(const ContainerSupport& containers);
+
+}  // namespace trainyard::server

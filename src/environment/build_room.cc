@@ -23,7 +23,7 @@ Status MakeFolder(const fs::path& folder) {
 }
 
 /// All of a folder, unless it is the owner's already.
-Status HandOverFolder(const fs::path& folder, const ToolFence::Owner& owner) {
+Status HandOverFolder(const fs::path& folder, const ToolIsolation::Owner& owner) {
   struct stat status{};
   if (::lstat(folder.c_str(), &status) != 0)
     return std::unexpected(ErrnoError(errno, "stat " + folder.string()));
@@ -47,8 +47,8 @@ BuildRoom::~BuildRoom() { static_cast<void>(RemoveTree(Beside())); }
 fs::path BuildRoom::Incoming() const { return Beside() / "in"; }
 
 Status BuildRoom::HandOver() const {
-  const ToolFence* fence = options_.hooks.fence;
-  const auto owner = fence != nullptr ? fence->owner() : std::nullopt;
+  const ToolIsolation* isolation = options_.hooks.isolation;
+  const auto owner = isolation != nullptr ? isolation->owner() : std::nullopt;
   if (!owner) return {};
   TY_RETURN_IF_ERROR(HandOverFolder(options_.folder, *owner));
   TY_RETURN_IF_ERROR(GiveTo(Beside() / "tmp", owner->uid, owner->gid));
@@ -70,7 +70,7 @@ Result<ToolEnd> BuildRoom::Run(std::vector<std::string> argv, const LineSink& ou
                       .variables = ToolVariables(options_.layout, options_.cache),
                       .inherited = options_.lock,
                       .has_all_variables = true,
-                      .fence = options_.hooks.fence,
+                      .isolation = options_.hooks.isolation,
                       .view = {.read_only = options_.read_only,
                                .writable = {options_.folder.string()},
                                .hidden = {options_.layout.root.string()},
@@ -82,7 +82,7 @@ Result<ToolEnd> BuildRoom::Run(std::vector<std::string> argv, const LineSink& ou
   for (std::string& file : FilesNamedIn(command.variables)) command.view.read_only.push_back(std::move(file));
   if (options_.cache == ToolCache::kRuntimes)
     command.view.writable.push_back(options_.layout.Cache().string());
-  if (command.fence == nullptr) {
+  if (command.isolation == nullptr) {
     command.variables["HOME"] = (tmp / "home").string();
     command.variables["TMPDIR"] = tmp.string();
   }

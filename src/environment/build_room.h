@@ -14,7 +14,7 @@
 
 namespace trainyard::environment {
 
-/// Where the tools of one build run: behind the fence of the hooks (without one, as we do). They may write
+/// Where the tools of one build run: in the isolation of the hooks (without one, as we do). They may write
 /// into the folder that is built, into the cache if they share one, and into a /tmp of their own, which is
 /// gone when they end. The destructor removes what is beside the folder. One thread.
 class BuildRoom {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "environment/tool_fence.h"
+#include "environment/tool_isolation.h"
 
 namespace trainyard::environment {
 
@@ -39,7 +39,7 @@ struct PreparationHooks {
   std::function<Status(const std::string& uri, const std::string& path)> download;
   /// Between the code of packages and the machine; outlives the preparation. None: tools run as we do, which
   /// is for tests.
-  const ToolFence* fence = nullptr;
+  const ToolIsolation* isolation = nullptr;
   /// Ends preparation early with kCancelled: kills the tool that runs, gives up waiting. May be left empty.
   std::stop_token stop{};
 };

@@ -87,16 +87,16 @@ void BecomeOwnGroup() {
   ::_exit(128 + number);
 }
 
-/// In the child, after fork: waits for the tool behind its fence. The C library's fork leaves it a heap that
+/// In the child, after fork: waits for the tool in its isolation. The C library's fork leaves it a heap that
 /// can be used.
-[[noreturn]] void KeepFenced(const ToolCommand& command, pid_t parent, int out, int err, int failure) {
+[[noreturn]] void KeepIsolated(const ToolCommand& command, pid_t parent, int out, int err, int failure) {
   BecomeOwnGroup();
   if (::getppid() != parent || ::dup2(out, 1) != 1 || ::dup2(err, 2) != 2) ::_exit(127);
   ::close(failure);
-  EndAs(command.fence->Run({.argv = command.argv,
-                            .variables = Variables(command),
-                            .view = command.view,
-                            .lock = command.inherited}));
+  EndAs(command.isolation->Run({.argv = command.argv,
+                                .variables = Variables(command),
+                                .view = command.view,
+                                .lock = command.inherited}));
 }
 
 /// Cuts what comes in into lines without their end, carriage returns counting as ends too.
@@ -160,9 +160,9 @@ Result<Child> Start(const ToolCommand& command) {
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) return std::unexpected(ErrnoError(errno, "fork"));
-  if (child == 0 && command.fence != nullptr)
-    KeepFenced(command, parent, command.output < 0 ? out.write.get() : command.output, err.write.get(),
-               failure.write.get());
+  if (child == 0 && command.isolation != nullptr)
+    KeepIsolated(command, parent, command.output < 0 ? out.write.get() : command.output, err.write.get(),
+                 failure.write.get());
   if (child == 0)
     Exec(argv_pointers.data(), variable_pointers.data(), parent, command.input,
          command.output < 0 ? out.write.get() : command.output, err.write.get(), command.inherited,
@@ -190,10 +190,10 @@ Result<ToolEnd> RunTool(const ToolCommand& command, const LineSink& out, const L
   LineCutter out_lines(out, tail);
   LineCutter err_lines(err, tail);
   bool heard = false;
-  const pid_t target = command.fence != nullptr ? child.id : -child.id;
+  const pid_t target = command.isolation != nullptr ? child.id : -child.id;
   {
     // Not beyond this block: once the child is waited for, its number may name another process.
-    // Behind a fence all ends with the one that keeps it, and that one needs its init process to see to it.
+    // In isolation everything ends with the process that keeps it, which needs its init process for that.
     const std::stop_callback kill_group(stop, [target] { ::kill(target, SIGKILL); });
     heard = PassOn(child.out.get(), child.err.get(), out_lines, err_lines);
     siginfo_t ended{};

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "environment/tool_fence.h"
+#include "environment/tool_isolation.h"
 
 namespace trainyard::environment {
 
@@ -22,9 +22,9 @@ struct ToolCommand {
   int input = -1;                  ///< its stdin; -1: /dev/null
   int output = -1;                 ///< its stdout, byte for byte, instead of lines; -1: lines
   bool has_all_variables = false;  ///< `variables` are all that there are, on top of nothing
-  /// Runs it behind the fence, with this view. `inherited` then only is held for it, and its stdin is
+  /// Runs it in isolation, with this view. `inherited` then only is held for it, and its stdin is
   /// /dev/null.
-  const ToolFence* fence = nullptr;
+  const ToolIsolation* isolation = nullptr;
   ToolView view{};
 };
 

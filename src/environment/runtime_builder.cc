@@ -125,7 +125,7 @@ Status WriteProvides(const Build& build) {
 }
 
 /// The hook's bytecode for this Python: a replica may see the folder read-only. By the interpreter that the
-/// runtime was made with and without any site-packages: no code of a package runs, so no fence.
+/// runtime was made with and without any site-packages: no code of a package runs, so it needs no isolation.
 Status CompileSite(const Build& build) {
   constexpr const char* kProgram =
       "import sys\n"

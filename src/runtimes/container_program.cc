@@ -62,7 +62,7 @@ std::vector<std::string> ContainerProgram::Announcement() const {
   return lines;
 }
 
-Result<SandboxPlan> ContainerProgram::Plan(const ProgramStart& start, Fence fence) {
+Result<SandboxPlan> ContainerProgram::Plan(const ProgramStart& start, Isolation isolation) {
   TY_TRY(const int stop_signal, container::ParseStopSignal(image_.config.stop_signal));
   TY_TRY(container::Spec spec, MakeSpec(start, image_, argv_));
   TY_TRY(SandboxPlan plan, PlanContainer({.runtime = manifest_.program().container().runtime_address(),
@@ -70,14 +70,14 @@ Result<SandboxPlan> ContainerProgram::Plan(const ProgramStart& start, Fence fenc
                                           .image = image_,
                                           .spec = std::move(spec),
                                           .disk_bytes = manifest_.limits().disk_bytes()},
-                                         fence));
+                                         isolation));
   plan.stop_signal = stop_signal;
   return plan;
 }
 
-std::vector<std::string> ContainerProgram::Lacks(const ProgramStart& start, Fence fence) const {
+std::vector<std::string> ContainerProgram::Lacks(const ProgramStart& start, Isolation isolation) const {
   std::vector<std::string> lines;
-  if (manifest_.limits().disk_bytes() > 0 && (fence != Fence::kNamespaces || !CanMountDiskImages())) {
+  if (manifest_.limits().disk_bytes() > 0 && (isolation != Isolation::kNamespaces || !CanMountDiskImages())) {
     lines.emplace_back(
         "This machine cannot limit what the container writes (that needs root, a loop device and mkfs.ext4): "
         "diskConfig is not enforced.");

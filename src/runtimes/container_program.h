@@ -13,9 +13,9 @@ class ContainerProgram final : public Program {
 
   [[nodiscard]] std::vector<std::string> Shown() const override { return argv_; }
   [[nodiscard]] std::vector<std::string> Announcement() const override;
-  [[nodiscard]] Fence WeakestFence() const override { return Fence::kUserNamespaces; }
-  [[nodiscard]] Result<SandboxPlan> Plan(const ProgramStart& start, Fence fence) override;
-  [[nodiscard]] std::vector<std::string> Lacks(const ProgramStart& start, Fence fence) const override;
+  [[nodiscard]] Isolation WeakestIsolation() const override { return Isolation::kUserNamespaces; }
+  [[nodiscard]] Result<SandboxPlan> Plan(const ProgramStart& start, Isolation isolation) override;
+  [[nodiscard]] std::vector<std::string> Lacks(const ProgramStart& start, Isolation isolation) const override;
   void OnEnded(const ProgramStart& start, ObservedEnd& end) const override;
   void CleanUp(const ProgramStart& start) const override;
 

@@ -49,7 +49,7 @@ std::vector<std::string> DaemonProgram::Announcement() const {
   return lines;
 }
 
-Result<SandboxPlan> DaemonProgram::Plan(const ProgramStart& start, Fence /*fence*/) {
+Result<SandboxPlan> DaemonProgram::Plan(const ProgramStart& start, Isolation /*isolation*/) {
   const v1::Manifest::Container& wanted = manifest_.program().container();
   const Channels channels = ContainerChannels(manifest_);
   if (manifest_.network() == v1::Manifest::ISOLATED) {
@@ -77,7 +77,7 @@ Result<SandboxPlan> DaemonProgram::Plan(const ProgramStart& start, Fence /*fence
   return SandboxPlan{.function = [run = std::move(run)] { return RunContainer(run); }};
 }
 
-std::vector<std::string> DaemonProgram::Lacks(const ProgramStart& start, Fence /*fence*/) const {
+std::vector<std::string> DaemonProgram::Lacks(const ProgramStart& start, Isolation /*isolation*/) const {
   std::vector<std::string> lines;
   std::string channels = MissingChannels(start.manifest, true, ContainerChannels(start.manifest));
   if (!channels.empty()) lines.push_back(std::move(channels));

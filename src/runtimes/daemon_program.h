@@ -6,7 +6,7 @@
 namespace trainyard::replica {
 
 /// A container that a container daemon (Docker, podman) runs, over its API. In the sandbox is a process that
-/// follows it (RunContainer); the fence is the daemon's own.
+/// follows it (RunContainer); the isolation is the daemon's own.
 class DaemonProgram final : public Program {
  public:
   /// The manifest outlives it. kFailedPrecondition: the image and the job name nothing to run.
@@ -14,8 +14,8 @@ class DaemonProgram final : public Program {
 
   [[nodiscard]] std::vector<std::string> Shown() const override { return argv_; }
   [[nodiscard]] std::vector<std::string> Announcement() const override;
-  [[nodiscard]] Result<SandboxPlan> Plan(const ProgramStart& start, Fence fence) override;
-  [[nodiscard]] std::vector<std::string> Lacks(const ProgramStart& start, Fence fence) const override;
+  [[nodiscard]] Result<SandboxPlan> Plan(const ProgramStart& start, Isolation isolation) override;
+  [[nodiscard]] std::vector<std::string> Lacks(const ProgramStart& start, Isolation isolation) const override;
   void OnEnded(const ProgramStart& start, ObservedEnd& end) const override;
 
  private:

@@ -57,14 +57,14 @@ const std::vector<std::string>& SystemCaBundles() {
   return kPlaces;
 }
 
-Channels FindChannels(const v1::Manifest& manifest, bool fenced) {
-  if (!manifest.has_google_front() || !fenced) return {};
+Channels FindChannels(const v1::Manifest& manifest, bool has_view) {
+  if (!manifest.has_google_front() || !has_view) return {};
   const v1::GoogleFront& front = manifest.google_front();
   return {.names = !front.address().empty() && !Real(front.ca_bundle()).empty(),
           .files = !front.buckets_dir().empty() && IsFolder(kGcsFolder)};
 }
 
-std::string MissingChannels(const v1::Manifest& manifest, bool fenced, const Channels& found) {
+std::string MissingChannels(const v1::Manifest& manifest, bool has_view, const Channels& found) {
   if (!manifest.has_google_front() || (found.names && found.files)) return {};
   const std::string files = std::string(kGcsFolder) + "/BUCKET";
   if (found.names)
@@ -73,8 +73,8 @@ std::string MissingChannels(const v1::Manifest& manifest, bool fenced, const Cha
   line += found.files ? ", and the buckets are the files below " + files : "";
   line += "; not for TensorFlow, gsutil and others";
   line += found.files ? "" : ", nor as files (" + files + ")";
-  line += fenced ? ": the server could not listen on port 443 of an address of its own."
-                 : ": they need a mount namespace, which this machine does not allow.";
+  line += has_view ? ": the server could not listen on port 443 of an address of its own."
+                   : ": they need a mount namespace, which this machine does not allow.";
   return line;
 }
 

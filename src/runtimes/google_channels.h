@@ -33,10 +33,10 @@ struct Channels {
 };
 
 /// What can be had in a replica that has (or has not) a mount namespace of its own. Looks for /gcs.
-[[nodiscard]] Channels FindChannels(const v1::Manifest& manifest, bool fenced);
+[[nodiscard]] Channels FindChannels(const v1::Manifest& manifest, bool has_view);
 
 /// One sentence for the job's log about what is missing; empty if nothing is, or nothing was wanted. Pure.
-[[nodiscard]] std::string MissingChannels(const v1::Manifest& manifest, bool fenced, const Channels& found);
+[[nodiscard]] std::string MissingChannels(const v1::Manifest& manifest, bool has_view, const Channels& found);
 
 /// Variables that go with the channels; they replace the server's fallbacks of the same names. Pure.
 [[nodiscard]] Variables ChannelVariables(const v1::Manifest& manifest, const Channels& found);

@@ -50,15 +50,15 @@ FileView MakeView(const ProgramStart& start, const Channels& channels) {
 }
 
 std::vector<std::string> MakeVariables(const ProgramStart& start, const Variables& environment,
-                                       const Channels& channels, bool fenced) {
-  const v1::Cluster cluster = fenced ? start.cluster : WithoutHostNames(start.cluster);
+                                       const Channels& channels, bool has_view) {
+  const v1::Cluster cluster = has_view ? start.cluster : WithoutHostNames(start.cluster);
   Variables of_cluster = cluster::ReplicaVariables(start.manifest, cluster, CpuCount());
   const auto metric_file = of_cluster.find("CLOUD_ML_HP_METRIC_FILE");
-  if (metric_file != of_cluster.end() && !fenced)  // its /tmp is everybody's
+  if (metric_file != of_cluster.end() && !has_view)  // its /tmp is everybody's
     metric_file->second.replace(0, std::string_view("/tmp").size(), RealPath(start.dir.Tmp()));
   return UserEnvironment(
       {.base = {{"HOME", RealPath(start.dir.Home())},
-                {"TMPDIR", fenced ? "/tmp" : RealPath(start.dir.Tmp())},
+                {"TMPDIR", has_view ? "/tmp" : RealPath(start.dir.Tmp())},
                 {"HOSTNAME", start.manifest.host_name()},
                 {"TRAINYARD_LOG_FD", std::to_string(kStructuredLogFd)}},
        .devices = cluster::DeviceVariables(start.manifest),
@@ -81,26 +81,26 @@ std::vector<std::string> ModuleProgram::Announcement() const {
   return {RunningModuleLine(manifest_.program().python_module())};
 }
 
-Result<SandboxPlan> ModuleProgram::Plan(const ProgramStart& start, Fence fence) {
-  const bool fenced = fence != Fence::kNone;
-  const Channels channels = FindChannels(start.manifest, fenced);
+Result<SandboxPlan> ModuleProgram::Plan(const ProgramStart& start, Isolation isolation) {
+  const bool has_view = isolation != Isolation::kNone;
+  const Channels channels = FindChannels(start.manifest, has_view);
   std::vector<std::string> command = Shown();
   command.front() = environment_.python;
   return SandboxPlan{.argv = std::move(command),
-                     .environment = MakeVariables(start, environment_.variables, channels, fenced),
+                     .environment = MakeVariables(start, environment_.variables, channels, has_view),
                      .directory = RealPath(start.dir.Work()),
-                     .view = fenced ? MakeView(start, channels) : FileView()};
+                     .view = has_view ? MakeView(start, channels) : FileView()};
 }
 
-std::vector<std::string> ModuleProgram::Lacks(const ProgramStart& start, Fence fence) const {
+std::vector<std::string> ModuleProgram::Lacks(const ProgramStart& start, Isolation isolation) const {
   std::vector<std::string> lines;
-  const bool fenced = fence != Fence::kNone;
-  if (!fenced && !ForbiddenDevices(start.manifest.devices()).empty()) {
+  const bool has_view = isolation != Isolation::kNone;
+  if (!has_view && !ForbiddenDevices(start.manifest.devices()).empty()) {
     lines.emplace_back(
         "The replica can open accelerators that are not its own: only CUDA_VISIBLE_DEVICES "
         "keeps it from them.");
   }
-  std::string channels = MissingChannels(start.manifest, fenced, FindChannels(start.manifest, fenced));
+  std::string channels = MissingChannels(start.manifest, has_view, FindChannels(start.manifest, has_view));
   if (!channels.empty()) lines.push_back(std::move(channels));
   return lines;
 }

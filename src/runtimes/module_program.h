@@ -13,8 +13,8 @@ class ModuleProgram final : public Program {
 
   [[nodiscard]] std::vector<std::string> Shown() const override;
   [[nodiscard]] std::vector<std::string> Announcement() const override;
-  [[nodiscard]] Result<SandboxPlan> Plan(const ProgramStart& start, Fence fence) override;
-  [[nodiscard]] std::vector<std::string> Lacks(const ProgramStart& start, Fence fence) const override;
+  [[nodiscard]] Result<SandboxPlan> Plan(const ProgramStart& start, Isolation isolation) override;
+  [[nodiscard]] std::vector<std::string> Lacks(const ProgramStart& start, Isolation isolation) const override;
 
  private:
   const v1::Manifest& manifest_;

@@ -291,10 +291,10 @@ std::string FirstError(const std::string& log) {
 
 std::string WritableLayer(const std::string& folder) { return Folder{folder}.Disk() + "/upper"; }
 
-Result<SandboxPlan> PlanContainer(OciContainer container, Fence fence) {
+Result<SandboxPlan> PlanContainer(OciContainer container, Isolation isolation) {
   const Folder folder{std::move(container.folder)};
   if (container.image.layers.empty()) return std::unexpected(FailedPrecondition("the image has no layers"));
-  const bool in_user_namespace = fence != Fence::kNamespaces;
+  const bool in_user_namespace = isolation != Isolation::kNamespaces;
   if (in_user_namespace && container.spec.user.uid != 0 && !HasFurtherIds()) {
     return std::unexpected(FailedPrecondition(
         "the image runs as user " + std::to_string(container.spec.user.uid) +
@@ -358,7 +358,7 @@ void RemoveContainerFolder(const std::string& folder) {
   if (!fs::exists(folder, error)) return;
   const auto remove = [&folder]() -> int { return RemoveTree(folder) ? 0 : 1; };
   if (remove() == 0) return;
-  SandboxPlan plan{.function = remove, .fence = Fence::kUserNamespaces, .root_inside = true};
+  SandboxPlan plan{.function = remove, .isolation = Isolation::kUserNamespaces, .root_inside = true};
   auto sandbox = Sandbox::Start(plan);
   if (sandbox) static_cast<void>(sandbox->Reap());
 }

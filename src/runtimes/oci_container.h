@@ -24,10 +24,10 @@ struct OciContainer {
 /// Where a container of that folder keeps what it writes, if there is no limit.
 [[nodiscard]] std::string WritableLayer(const std::string& folder);
 
-/// What runs the container behind that fence, which has a PID namespace. Writes the folder anew, but for the
-/// writable layer. kFailedPrecondition: it cannot be run (the message says why and what to do);
+/// What runs the container with that isolation, which has a PID namespace. Writes the folder anew, but for
+/// the writable layer. kFailedPrecondition: it cannot be run (the message says why and what to do);
 /// kResourceExhausted: no space.
-[[nodiscard]] Result<SandboxPlan> PlanContainer(OciContainer container, Fence fence);
+[[nodiscard]] Result<SandboxPlan> PlanContainer(OciContainer container, Isolation isolation);
 
 /// Why the runtime or the kernel could not run the container of that folder, in one sentence; empty: they
 /// could. Read when it has ended. `exit_code`: the runtime's; after 1 it may not have run the program, and
@@ -40,7 +40,7 @@ struct OciContainer {
 [[nodiscard]] bool ImageHas(const image::Image& image, const std::string& path);
 
 /// Removes the folder, whoever owns what is in it: what a container of ours wrote may be owned by further
-/// ids of ours. Runs a process behind the fence for that where it is needed.
+/// ids of ours. Runs an isolated process for that where it is needed.
 void RemoveContainerFolder(const std::string& folder);
 
 }  // namespace trainyard::replica

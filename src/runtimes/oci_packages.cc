@@ -74,16 +74,16 @@ void PassOn(std::array<Pipe, 2>& pipes, InstallationLines& lines) {
 }
 
 Result<Sandbox> Start(const OciContainer& container, const std::array<Pipe, 2>& pipes) {
-  const Fence best = geteuid() == 0 ? Fence::kNamespaces : Fence::kUserNamespaces;
-  for (Fence fence = best;; fence = Fence::kUserNamespaces) {
-    TY_TRY(SandboxPlan plan, PlanContainer(container, fence));
-    plan.fence = fence;
+  const Isolation best = geteuid() == 0 ? Isolation::kNamespaces : Isolation::kUserNamespaces;
+  for (Isolation isolation = best;; isolation = Isolation::kUserNamespaces) {
+    TY_TRY(SandboxPlan plan, PlanContainer(container, isolation));
+    plan.isolation = isolation;
     plan.stdout_fd = pipes[0].theirs.get();
     plan.stderr_fd = pipes[1].theirs.get();
     plan.lock_fd = kLockFd;
     Result<Sandbox> sandbox = Sandbox::Start(plan);
     const bool refused = !sandbox && sandbox.error().code == Code::kPermissionDenied;
-    if (!refused || fence == Fence::kUserNamespaces) return sandbox;
+    if (!refused || isolation == Isolation::kUserNamespaces) return sandbox;
   }
 }
 

@@ -18,7 +18,7 @@ struct ProgramStart {
   const v1::Manifest& manifest;
   const v1::Cluster& cluster;
   int lock_fd;
-  Fence best_fence;
+  Isolation best_isolation;
 };
 
 /// What runs, and how: a Python module in the machine's own files (module_program.h), a container by an OCI
@@ -35,14 +35,15 @@ class Program {
   [[nodiscard]] virtual std::vector<std::string> Shown() const = 0;
   /// The lines of the log that say what is about to run.
   [[nodiscard]] virtual std::vector<std::string> Announcement() const = 0;
-  /// The weakest fence behind which it can run at all.
-  [[nodiscard]] virtual Fence WeakestFence() const { return Fence::kNone; }
-  /// The sandbox of the program behind that fence: what is run, its variables, its folder, its view of the
-  /// files. Descriptors, cgroup, host name and fence are the caller's to set. May write into the attempt's
-  /// folder. kFailedPrecondition: the program cannot be run (the message says why).
-  [[nodiscard]] virtual Result<SandboxPlan> Plan(const ProgramStart& start, Fence fence) = 0;
-  /// What it does not get behind that fence, one line for each thing.
-  [[nodiscard]] virtual std::vector<std::string> Lacks(const ProgramStart& start, Fence fence) const = 0;
+  /// The weakest isolation that it can run with.
+  [[nodiscard]] virtual Isolation WeakestIsolation() const { return Isolation::kNone; }
+  /// The sandbox of the program with that isolation: what is run, its variables, its folder, its view of the
+  /// files. Descriptors, cgroup, host name and isolation are the caller's to set. May write into the
+  /// attempt's folder. kFailedPrecondition: the program cannot be run (the message says why).
+  [[nodiscard]] virtual Result<SandboxPlan> Plan(const ProgramStart& start, Isolation isolation) = 0;
+  /// What it does not get with that isolation, one line for each thing.
+  [[nodiscard]] virtual std::vector<std::string> Lacks(const ProgramStart& start,
+                                                       Isolation isolation) const = 0;
   /// Adds what it knows of the end of its sandbox to what was seen.
   virtual void OnEnded(const ProgramStart& start, ObservedEnd& end) const {
     static_cast<void>(start);

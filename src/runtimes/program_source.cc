@@ -3,7 +3,7 @@
 #include "runtimes/daemon_image.h"
 #include "runtimes/image_packages.h"
 #include "runtimes/oci_packages.h"
-#include "sandbox/build_fence.h"
+#include "sandbox/build_isolation.h"
 #include "sandbox/sandbox.h"
 
 namespace trainyard::replica {
@@ -81,11 +81,11 @@ Status InstalledPrograms::Prepare(const v1::Manifest& manifest, const Preparatio
   if (RunsByDaemon(manifest)) return PrepareDaemonImage(manifest, hooks);
   if (manifest.program().has_container()) return Pull(manifest, hooks);
   const std::string attempts = FolderOf(manifest.places().attempt_dir());
-  const BuildFence fence = BuildFence::Find({FolderOf(attempts)});
-  if (const std::string lacks = fence.Lacks(); !lacks.empty()) hooks.info(lacks);
-  PreparationHooks fenced = hooks;
-  fenced.fence = &fence;
-  auto made = environment::PrepareEnvironment(EnvironmentOf(manifest), fenced);
+  const BuildIsolation isolation = BuildIsolation::Find({FolderOf(attempts)});
+  if (const std::string lacks = isolation.Lacks(); !lacks.empty()) hooks.info(lacks);
+  PreparationHooks isolated = hooks;
+  isolated.isolation = &isolation;
+  auto made = environment::PrepareEnvironment(EnvironmentOf(manifest), isolated);
   if (!made) return std::unexpected(std::move(made).error());
   return {};
 }

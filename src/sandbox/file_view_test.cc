@@ -20,7 +20,7 @@ namespace {
 /// What the function returns in a sandbox with the view; -1 where the machine lets us have none.
 int RunInside(FileView view, std::function<int()> function) {
   SandboxPlan plan{.function = std::move(function),
-                   .fence = geteuid() == 0 ? Fence::kNamespaces : Fence::kUserNamespaces,
+                   .isolation = geteuid() == 0 ? Isolation::kNamespaces : Isolation::kUserNamespaces,
                    .view = std::move(view)};
   auto sandbox = Sandbox::Start(plan);
   if (!sandbox) return -1;

@@ -38,7 +38,9 @@ std::optional<InitReport> Receive(int control, int flags) {
   return report;
 }
 
-bool TrackedByParentage(Fence fence) { return fence == Fence::kNone || fence == Fence::kNoPidNamespace; }
+bool TrackedByParentage(Isolation isolation) {
+  return isolation == Isolation::kNone || isolation == Isolation::kNoPidNamespace;
+}
 
 void WaitForEnd(int pidfd) {
   pollfd ended{.fd = pidfd, .events = POLLIN, .revents = 0};
@@ -64,14 +66,14 @@ Result<Sandbox> Sandbox::Start(const SandboxPlan& plan) {
   // The plain system call: glibc's fork() takes no flags, and clone3 is what container runtimes like to
   // refuse. We are single-threaded, so the child may go on using the heap.
   int pidfd = -1;
-  const long pid =
-      syscall(SYS_clone, FenceFlags(plan.fence) | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd, nullptr, nullptr);
+  const long pid = syscall(SYS_clone, IsolationFlags(plan.isolation) | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd,
+                           nullptr, nullptr);
   if (pid < 0)
     return std::unexpected(Error{Code::kPermissionDenied, std::string("clone: ") + std::strerror(errno), {}});
   if (pid == 0) RunInit(plan, start);
   theirs.Reset();
-  Sandbox sandbox(plan.fence, UniqueFd(pidfd), std::move(ours));
-  if (plan.root_inside && HasUserNamespace(plan.fence)) {
+  Sandbox sandbox(plan.isolation, UniqueFd(pidfd), std::move(ours));
+  if (plan.root_inside && HasUserNamespace(plan.isolation)) {
     if (const Status mapped = MapRoot(static_cast<pid_t>(pid)); !mapped)
       return std::unexpected(Error{Code::kPermissionDenied, mapped.error().message, {}});
     send(sandbox.control_.get(), &kMappedOrder, 1, MSG_NOSIGNAL);
@@ -80,9 +82,9 @@ Result<Sandbox> Sandbox::Start(const SandboxPlan& plan) {
   if (report && report->kind == InitReport::Kind::kRunning) return sandbox;
   if (!report) return std::unexpected(Internal("the init process was killed"));
   const std::string reason = std::string(report->step) + ": " + std::strerror(report->value);
-  const bool fence_failed = report->kind == InitReport::Kind::kFenceFailed;
+  const bool isolation_failed = report->kind == InitReport::Kind::kIsolationFailed;
   return std::unexpected(
-      Error{fence_failed ? Code::kPermissionDenied : Code::kFailedPrecondition, reason, {}});
+      Error{isolation_failed ? Code::kPermissionDenied : Code::kFailedPrecondition, reason, {}});
 }
 
 Sandbox::~Sandbox() {
@@ -94,7 +96,7 @@ Sandbox::~Sandbox() {
 void Sandbox::Terminate() noexcept { send(control_.get(), &kTerminateOrder, 1, MSG_NOSIGNAL | MSG_DONTWAIT); }
 
 void Sandbox::Kill() noexcept {
-  if (TrackedByParentage(fence_)) {
+  if (TrackedByParentage(isolation_)) {
     shutdown(control_.get(), SHUT_WR);  // the init process takes everything with it, and may still report
   } else {
     syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
@@ -111,7 +113,7 @@ Sandbox::Ended Sandbox::Reap() {
   pidfd_.Reset();
   control_.Reset();
   // Where the init process was killed without a PID namespace, its children have come to us.
-  if (TrackedByParentage(fence_)) KillDescendants();
+  if (TrackedByParentage(isolation_)) KillDescendants();
   return ended;
 }
 

@@ -16,7 +16,7 @@
 namespace trainyard::replica {
 
 /// What separates a replica's processes from the rest of the machine, best first.
-enum class Fence {
+enum class Isolation {
   kNamespaces,      ///< mount, PID, UTS and IPC namespaces (needs root)
   kUserNamespaces,  ///< the same inside a user namespace
   kNoPidNamespace,  ///< user, mount, UTS and IPC namespaces; processes are tracked by parentage
@@ -37,11 +37,11 @@ struct SandboxPlan {
   std::string directory;
   std::function<int()>
       function;  ///< runs in a process of its own instead of argv; its exit code is what it returns
-  Fence fence = Fence::kNone;
-  FileView view;  ///< unless the fence is kNone
+  Isolation isolation = Isolation::kNone;
+  FileView view;  ///< unless the isolation is kNone
   /// Mounts more, on top of the view; in the new mount namespace.
   std::function<std::optional<ViewFailure>()> mounts;
-  std::string host_name;  ///< unless the fence is kNone; empty: the machine's
+  std::string host_name;  ///< unless the isolation is kNone; empty: the machine's
   /// In a user namespace the program is root, with the further ids that this machine grants us (id_map.h);
   /// otherwise it is who we are.
   bool root_inside = false;
@@ -49,7 +49,7 @@ struct SandboxPlan {
   /// behind kNamespaces, as root. -1: none. Borrowed.
   int users = -1;
   /// The program is a container runtime, which confines what it runs. Any other one is confined here
-  /// (confinement.h), behind every fence.
+  /// (confinement.h), whatever the isolation.
   bool keeps_rights = false;
   /// Processes and threads; 0: no limit here. In a PID namespace where the kernel can (process_limit.h), else
   /// of the user.
@@ -73,8 +73,8 @@ class Sandbox {
     std::optional<int> wait_status;  ///< nothing if everything was killed before it could be told
   };
 
-  /// Returns once the program runs (exec succeeded). kPermissionDenied: the kernel refuses this fence (the
-  /// message says which step); kFailedPrecondition: the program cannot be run (the message says why).
+  /// Returns once the program runs (exec succeeded). kPermissionDenied: the kernel refuses this isolation
+  /// (the message says which step); kFailedPrecondition: the program cannot be run (the message says why).
   [[nodiscard]] static Result<Sandbox> Start(const SandboxPlan& plan);
   Sandbox(Sandbox&&) noexcept = default;
   Sandbox& operator=(Sandbox&&) = delete;
@@ -91,10 +91,10 @@ class Sandbox {
   [[nodiscard]] Ended Reap();
 
  private:
-  Sandbox(Fence fence, UniqueFd pidfd, UniqueFd control)
-      : fence_(fence), pidfd_(std::move(pidfd)), control_(std::move(control)) {}
+  Sandbox(Isolation isolation, UniqueFd pidfd, UniqueFd control)
+      : isolation_(isolation), pidfd_(std::move(pidfd)), control_(std::move(control)) {}
 
-  Fence fence_;
+  Isolation isolation_;
   UniqueFd pidfd_;
   UniqueFd control_;
 };

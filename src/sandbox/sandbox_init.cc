@@ -36,7 +36,9 @@ enum InitFd {
   kFirstFree = kFirstProcs + kCgroupsMax
 };
 
-bool HasPidNamespace(Fence fence) { return fence == Fence::kNamespaces || fence == Fence::kUserNamespaces; }
+bool HasPidNamespace(Isolation isolation) {
+  return isolation == Isolation::kNamespaces || isolation == Isolation::kUserNamespaces;
+}
 
 void Report(InitReport::Kind kind, int value, const char* step = "") {
   InitReport report{.kind = kind, .value = value};
@@ -46,8 +48,8 @@ void Report(InitReport::Kind kind, int value, const char* step = "") {
 }
 
 /// Everything but the namespaces was in vain when this runs: the whole tree goes.
-[[noreturn]] void EndAll(Fence fence) {
-  if (HasPidNamespace(fence)) {
+[[noreturn]] void EndAll(Isolation isolation) {
+  if (HasPidNamespace(isolation)) {
     kill(-1, SIGKILL);  // in a PID namespace: all but us
     while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
     }
@@ -91,43 +93,43 @@ bool MapUser(uid_t uid, gid_t gid) {
          WriteText("/proc/self/gid_map", map(gid).c_str());
 }
 
-void FenceFailed(const char* step, int error) {
-  Report(InitReport::Kind::kFenceFailed, error, step);
+void IsolationFailed(const char* step, int error) {
+  Report(InitReport::Kind::kIsolationFailed, error, step);
   _exit(0);
 }
 
 /// Waits until the supervisor has mapped the ids, and becomes root among them.
-void AwaitIds(Fence fence) {
+void AwaitIds(Isolation isolation) {
   char order = 0;
   while (recv(kControl, &order, 1, 0) < 0 && errno == EINTR) {
   }
-  if (order != kMappedOrder) EndAll(fence);
-  if (setresgid(0, 0, 0) != 0 || setresuid(0, 0, 0) != 0) FenceFailed("become root inside", errno);
+  if (order != kMappedOrder) EndAll(isolation);
+  if (setresgid(0, 0, 0) != 0 || setresuid(0, 0, 0) != 0) IsolationFailed("become root inside", errno);
 }
 
 bool LimitsNamespace(const SandboxPlan& plan) {
-  return HasPidNamespace(plan.fence) && CanLimitNamespace(plan.processes_max);
+  return HasPidNamespace(plan.isolation) && CanLimitNamespace(plan.processes_max);
 }
 
-void SetUpFence(const SandboxPlan& plan, uid_t uid, gid_t gid) {
-  if (plan.fence == Fence::kNone) return;
-  if (HasUserNamespace(plan.fence)) {
-    if (plan.root_inside) AwaitIds(plan.fence);
-    if (!plan.root_inside && !MapUser(uid, gid)) FenceFailed("map the user", errno);
+void SetUpIsolation(const SandboxPlan& plan, uid_t uid, gid_t gid) {
+  if (plan.isolation == Isolation::kNone) return;
+  if (HasUserNamespace(plan.isolation)) {
+    if (plan.root_inside) AwaitIds(plan.isolation);
+    if (!plan.root_inside && !MapUser(uid, gid)) IsolationFailed("map the user", errno);
   }
   if (!plan.host_name.empty() && sethostname(plan.host_name.data(), plan.host_name.size()) != 0) {
-    FenceFailed("sethostname", errno);
+    IsolationFailed("sethostname", errno);
   }
   if (LimitsNamespace(plan) && !LimitNamespace(plan.processes_max)) {
     Report(InitReport::Kind::kProgramFailed, errno, "limit its processes");
     _exit(0);
   }
   FileView view = plan.view;
-  view.proc = HasPidNamespace(plan.fence);
+  view.proc = HasPidNamespace(plan.isolation);
   if (plan.users >= 0) view.users = kUsers;
-  if (const auto failure = SetUpFileView(view)) FenceFailed(failure->step, failure->error);
+  if (const auto failure = SetUpFileView(view)) IsolationFailed(failure->step, failure->error);
   if (!plan.mounts) return;
-  if (const auto failure = plan.mounts()) FenceFailed(failure->step, failure->error);
+  if (const auto failure = plan.mounts()) IsolationFailed(failure->step, failure->error);
 }
 
 void ResetSignals() {
@@ -181,9 +183,9 @@ void ResetSignals() {
 /// Starts the program; returns its pid once it runs.
 pid_t StartProgram(const SandboxPlan& plan, char* const* argv, char* const* environment) {
   std::array<int, 2> failed{};
-  if (pipe2(failed.data(), O_CLOEXEC) != 0) FenceFailed("pipe", errno);
+  if (pipe2(failed.data(), O_CLOEXEC) != 0) IsolationFailed("pipe", errno);
   const pid_t program = fork();
-  if (program < 0) FenceFailed("fork", errno);
+  if (program < 0) IsolationFailed("fork", errno);
   if (program == 0) RunProgram(plan, argv, environment, failed[1]);
   close(failed[1]);
   InitReport failure;
@@ -191,7 +193,7 @@ pid_t StartProgram(const SandboxPlan& plan, char* const* argv, char* const* envi
   close(failed[0]);
   if (has_failed) {
     Report(failure.kind, failure.value, failure.step);
-    EndAll(plan.fence);
+    EndAll(plan.isolation);
   }
   return program;
 }
@@ -219,17 +221,17 @@ bool TakeOrder(pid_t program, int stop_signal) {
 
 }  // namespace
 
-bool HasUserNamespace(Fence fence) noexcept {
-  return fence == Fence::kUserNamespaces || fence == Fence::kNoPidNamespace;
+bool HasUserNamespace(Isolation isolation) noexcept {
+  return isolation == Isolation::kUserNamespaces || isolation == Isolation::kNoPidNamespace;
 }
 
-unsigned long FenceFlags(Fence fence) noexcept {
+unsigned long IsolationFlags(Isolation isolation) noexcept {
   constexpr unsigned long kFiles = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC;
-  switch (fence) {
-    case Fence::kNamespaces: return kFiles | CLONE_NEWPID;
-    case Fence::kUserNamespaces: return kFiles | CLONE_NEWPID | CLONE_NEWUSER;
-    case Fence::kNoPidNamespace: return kFiles | CLONE_NEWUSER;
-    case Fence::kNone: return 0;
+  switch (isolation) {
+    case Isolation::kNamespaces: return kFiles | CLONE_NEWPID;
+    case Isolation::kUserNamespaces: return kFiles | CLONE_NEWPID | CLONE_NEWUSER;
+    case Isolation::kNoPidNamespace: return kFiles | CLONE_NEWUSER;
+    case Isolation::kNone: return 0;
   }
   return 0;
 }
@@ -244,8 +246,8 @@ void RunInit(const SandboxPlan& plan, const InitStart& start) {
   sigemptyset(&child_ended);
   sigaddset(&child_ended, SIGCHLD);
   const int signals = signalfd(-1, &child_ended, SFD_CLOEXEC | SFD_NONBLOCK);
-  if (!HasPidNamespace(plan.fence)) prctl(PR_SET_CHILD_SUBREAPER, 1);
-  SetUpFence(plan, start.uid, start.gid);
+  if (!HasPidNamespace(plan.isolation)) prctl(PR_SET_CHILD_SUBREAPER, 1);
+  SetUpIsolation(plan, start.uid, start.gid);
   const pid_t program = StartProgram(plan, start.argv, start.environment);
   Report(InitReport::Kind::kRunning, 0);
   int wait_status = 0;
@@ -257,9 +259,9 @@ void RunInit(const SandboxPlan& plan, const InitStart& start) {
     }
     if (ReapAll(program, wait_status)) {
       Report(InitReport::Kind::kEnded, wait_status);
-      EndAll(plan.fence);
+      EndAll(plan.isolation);
     }
-    if (ready[0].revents != 0 && !TakeOrder(program, plan.stop_signal)) EndAll(plan.fence);
+    if (ready[0].revents != 0 && !TakeOrder(program, plan.stop_signal)) EndAll(plan.isolation);
   }
 }
 

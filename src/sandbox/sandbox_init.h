@@ -7,8 +7,8 @@ namespace trainyard::replica {
 /// What the init process tells its supervisor.
 struct InitReport {
   enum class Kind : int {
-    kFenceFailed,    ///< value: errno
-    kProgramFailed,  ///< value: errno; the program cannot be run
+    kIsolationFailed,  ///< value: errno
+    kProgramFailed,    ///< value: errno; the program cannot be run
     kRunning,
     kEnded,  ///< value: the program's wait status
   };
@@ -21,20 +21,20 @@ struct InitReport {
 inline constexpr char kTerminateOrder = 'T';
 inline constexpr char kMappedOrder = 'M';  ///< the ids of its user namespace are there
 
-/// The init process: sets the fence up, starts the program, reaps, and ends everything when the program has
-/// ended or the supervisor is gone. Runs in the process that was cloned with the fence's flags. Never
+/// The init process: sets the isolation up, starts the program, reaps, and ends everything when the program
+/// has ended or the supervisor is gone. Runs in the process that was cloned with the isolation's flags. Never
 /// returns.
 struct InitStart {
   int control;  ///< socket to the supervisor
   char* const* argv;
   char* const* environment;
-  uid_t uid;  ///< ours outside of the fence
+  uid_t uid;  ///< ours outside of the user namespace
   gid_t gid;
 };
 [[noreturn]] void RunInit(const SandboxPlan& plan, const InitStart& start);
 
-[[nodiscard]] bool HasUserNamespace(Fence fence) noexcept;
-/// clone(2) flags of a fence's namespaces.
-[[nodiscard]] unsigned long FenceFlags(Fence fence) noexcept;
+[[nodiscard]] bool HasUserNamespace(Isolation isolation) noexcept;
+/// clone(2) flags of an isolation's namespaces.
+[[nodiscard]] unsigned long IsolationFlags(Isolation isolation) noexcept;
 
 }  // namespace trainyard::replica

@@ -27,14 +27,14 @@ using testing::Not;
 
 struct Way {
   const char* runtime;
-  int fence;  ///< 0: the machine's root; 1: a user namespace
+  int isolation;  ///< 0: the machine's root; 1: a user namespace
 };
 
 /// Real containers below a real supervisor, with crun and runc, as root and in a user namespace.
 class ContainerFixture : public AttemptFixture {
  protected:
   explicit ContainerFixture(Way way) : way_(way), image_(folder_.path() + "/images", "sha256:0123") {
-    options_ = {"--fence=" + std::to_string(way_.fence)};
+    options_ = {"--isolation=" + std::to_string(way_.isolation)};
     manifest_.mutable_places()->set_images_dir(folder_.path() + "/images");
     v1::Manifest::Program& program = *manifest_.mutable_program();
     program.clear_runtime_version();
@@ -366,7 +366,7 @@ TEST_P(ContainerTest, WhatItWritesIsLimited) {
   manifest_.mutable_limits()->set_disk_bytes(std::int64_t{16} << 20);
   const std::vector<std::string> lines =
       RunScript("dd if=/dev/zero of=/tmp/x bs=1M count=50 2>/dev/null && echo all || echo full");
-  if (GetParam().fence == 0 && CanMountDiskImages()) {
+  if (GetParam().isolation == 0 && CanMountDiskImages()) {
     EXPECT_THAT(lines, Contains("INFO full"));
   } else {
     EXPECT_THAT(Lines(), Contains(HasSubstr("diskConfig is not enforced")));
@@ -414,13 +414,14 @@ constexpr Unrunnable kUnrunnable[] = {
 INSTANTIATE_TEST_SUITE_P(Ways, ContainerTest,
                          testing::Values(Way{"crun", 0}, Way{"crun", 1}, Way{"runc", 0}, Way{"runc", 1}),
                          [](const auto& row) {
-                           return std::string(row.param.runtime) + (row.param.fence == 0 ? "" : "_rootless");
+                           return std::string(row.param.runtime) +
+                                  (row.param.isolation == 0 ? "" : "_rootless");
                          });
 
 class UnrunnableTest : public ContainerFixture,
                        public testing::WithParamInterface<std::tuple<const char*, Unrunnable>> {
  protected:
-  UnrunnableTest() : ContainerFixture({.runtime = std::get<0>(GetParam()), .fence = 0}) {}
+  UnrunnableTest() : ContainerFixture({.runtime = std::get<0>(GetParam()), .isolation = 0}) {}
 };
 
 TEST_P(UnrunnableTest, SaysWhy) {

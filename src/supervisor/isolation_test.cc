@@ -22,7 +22,7 @@ using testing::HasSubstr;
 /// What a replica sees and does not see. Row 0: namespaces as root has them; row 1: inside a user namespace.
 class IsolationTest : public AttemptFixture, public testing::WithParamInterface<int> {
  protected:
-  IsolationTest() { options_ = {"--fence=" + std::to_string(GetParam())}; }
+  IsolationTest() { options_ = {"--isolation=" + std::to_string(GetParam())}; }
   std::vector<std::string> RunScript(const std::string& script) {
     Program(script);
     Run();
@@ -118,7 +118,7 @@ TEST_P(IsolationTest, FindsTheFrontUnderGooglesNames) {
   EXPECT_FALSE(fs::exists("/gcs/models"));
 }
 
-INSTANTIATE_TEST_SUITE_P(Fences, IsolationTest, testing::Values(0, 1),
+INSTANTIATE_TEST_SUITE_P(Isolations, IsolationTest, testing::Values(0, 1),
                          [](const auto& row) { return row.param == 0 ? "namespaces" : "user_namespaces"; });
 
 class IsolatedNetworkTest : public AttemptFixture {
@@ -175,7 +175,7 @@ TEST_F(IsolatedNetworkTest, DoesNotRunWithLess) {
 class DegradedTest : public AttemptFixture {};
 
 TEST_F(DegradedTest, WithoutNamespacesSaysHowTheBucketsAreReached) {
-  options_ = {"--fence=3"};
+  options_ = {"--isolation=3"};
   manifest_.mutable_google_front()->set_address("127.64.1.2");
   Program("echo \"[$CURL_CA_BUNDLE]\"");
   Run();
@@ -186,7 +186,7 @@ TEST_F(DegradedTest, WithoutNamespacesSaysHowTheBucketsAreReached) {
 }
 
 TEST_F(DegradedTest, WithoutNamespacesSaysSoAndNamesHostsByAddress) {
-  options_ = {"--fence=3"};
+  options_ = {"--isolation=3"};
   v1::Endpoint& worker = *cluster_.add_endpoints();
   worker.mutable_replica()->set_type(v1::WORKER);
   worker.set_host_name("cmle-training-worker-0123456789-0");

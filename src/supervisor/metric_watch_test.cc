@@ -341,7 +341,7 @@ TEST_F(TrialAttempt, AProgramThatReportsNothingLeavesWhereItWasLookedFor) {
 }
 
 TEST_F(TrialAttempt, WithoutATmpOfItsOwnTheFileIsElsewhere) {
-  options_ = {"--fence=" + std::to_string(static_cast<int>(Fence::kNone))};
+  options_ = {"--isolation=" + std::to_string(static_cast<int>(Isolation::kNone))};
   PythonProgram(std::string(kReporter) + "report(0.5, 1)\nassert not path.startswith('/tmp/hypertune')\n");
   Run();
   EXPECT_THAT(Values(Finish().metrics()), ElementsAre(0.5));

@@ -113,14 +113,14 @@ Result<Preparation> Preparation::Start(ProgramSource& source, const v1::Manifest
                    .result_fd = theirs.get(),
                    .procs_fds = cgroup.ProcsFds(),
                    .lock_fd = lock_fd};
-  const auto start = [&plan](Fence fence) {
-    plan.fence = fence;
+  const auto start = [&plan](Isolation isolation) {
+    plan.isolation = isolation;
     return Sandbox::Start(plan);
   };
-  // A PID namespace ends it as a whole. What is ours runs here; code of packages is behind a fence of its
+  // A PID namespace ends it as a whole. What is ours runs here; code of packages is in isolation of its
   // own.
-  Result<Sandbox> fenced = start(Fence::kNamespaces);
-  Result<Sandbox> sandbox = fenced ? std::move(fenced) : start(Fence::kNone);
+  Result<Sandbox> isolated = start(Isolation::kNamespaces);
+  Result<Sandbox> sandbox = isolated ? std::move(isolated) : start(Isolation::kNone);
   if (!sandbox) return std::unexpected(std::move(sandbox).error());
   return Preparation(std::move(cgroup), std::move(*sandbox), std::move(ours), observer);
 }

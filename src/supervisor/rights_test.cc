@@ -14,10 +14,10 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// What a program may do, behind each fence (sandbox.h) by its number.
+/// What a program may do, with each Isolation (sandbox.h) by its number.
 class RightsTest : public AttemptFixture, public testing::WithParamInterface<int> {
  protected:
-  RightsTest() { options_ = {"--fence=" + std::to_string(GetParam())}; }
+  RightsTest() { options_ = {"--isolation=" + std::to_string(GetParam())}; }
 };
 
 TEST_P(RightsTest, AreAContainersForRootAndNoneForOthers) {
@@ -71,7 +71,7 @@ TEST_P(RightsTest, ProcessesAreBounded) {
   EXPECT_LT(started, kProcesses);
 }
 
-INSTANTIATE_TEST_SUITE_P(Fences, RightsTest, testing::Values(0, 1, 2, 3));
+INSTANTIATE_TEST_SUITE_P(Isolations, RightsTest, testing::Values(0, 1, 2, 3));
 
 }  // namespace
 }  // namespace trainyard::replica

@@ -48,9 +48,9 @@ std::optional<Arguments> ParseArguments(int argc, char** argv) {
       arguments.options.output_wait_max = std::chrono::milliseconds(*wait);
     } else if (const auto descriptors = Value(argument, "--descriptors="); descriptors && *descriptors > 0) {
       arguments.descriptors = static_cast<std::uint64_t>(*descriptors);
-    } else if (const auto fence = Value(argument, "--fence=");
-               fence && *fence <= static_cast<int>(Fence::kNone)) {
-      arguments.options.best_fence = static_cast<Fence>(*fence);
+    } else if (const auto isolation = Value(argument, "--isolation=");
+               isolation && *isolation <= static_cast<int>(Isolation::kNone)) {
+      arguments.options.best_isolation = static_cast<Isolation>(*isolation);
     } else if (argument.starts_with("--") || !arguments.attempt_dir.empty()) {
       return std::nullopt;
     } else {
@@ -84,7 +84,7 @@ int RunReplica(int argc, char** argv, ProgramSource& source) {
   auto arguments = ParseArguments(argc, argv);
   if (!arguments) {
     std::fputs(
-        "usage: trainyard replica [--descriptors=N] [--fence=N] [--spool-bytes-max=N] "
+        "usage: trainyard replica [--descriptors=N] [--isolation=N] [--spool-bytes-max=N] "
         "[--output-wait-max-ms=N] "
         "ATTEMPT_DIR\n",
         stderr);

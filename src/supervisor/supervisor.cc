@@ -133,7 +133,7 @@ ProgramStart Supervisor::StartOf() const {
           .manifest = setup_.manifest,
           .cluster = *cluster_,
           .lock_fd = setup_.lock.get(),
-          .best_fence = setup_.options.best_fence};
+          .best_isolation = setup_.options.best_isolation};
 }
 
 void Supervisor::LaunchIfReady() {

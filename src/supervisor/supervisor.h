@@ -40,7 +40,7 @@ inline constexpr std::chrono::milliseconds kUsageInterval{10'000};
 struct SupervisorOptions {
   std::int64_t spool_bytes_max = kSpoolBytesMax;
   std::chrono::milliseconds output_wait_max = kOutputWaitMax;
-  Fence best_fence = Fence::kNamespaces;
+  Isolation best_isolation = Isolation::kNamespaces;
 };
 
 /// Owns one attempt of one replica from what its program runs in to the exit record. One thread, one poll

@@ -28,10 +28,10 @@ print('daemon started', flush=True)
 time.sleep(1000)
 )";
 
-/// In each test the parameter is the best fence that may be used: 0 all namespaces, 3 none.
+/// In each test the parameter is the best isolation that may be used: 0 all namespaces, 3 none.
 class StopTest : public AttemptFixture, public testing::WithParamInterface<int> {
  protected:
-  StopTest() { options_ = {"--fence=" + std::to_string(GetParam())}; }
+  StopTest() { options_ = {"--isolation=" + std::to_string(GetParam())}; }
   std::vector<pid_t> Processes() { return Descendants(supervisor_); }
   static void ExpectGone(const std::vector<pid_t>& processes) {
     for (const pid_t pid : processes) EXPECT_TRUE(WaitUntilGone(pid)) << pid;
@@ -129,7 +129,7 @@ TEST_P(StopTest, SystemShutdownStopsAndRecords) {
   ExpectNothingLeft();
 }
 
-INSTANTIATE_TEST_SUITE_P(Fences, StopTest, testing::Values(0, 1, 2, 3), [](const auto& row) {
+INSTANTIATE_TEST_SUITE_P(Isolations, StopTest, testing::Values(0, 1, 2, 3), [](const auto& row) {
   return std::string(std::array{"namespaces", "user_namespaces", "no_pid_namespace",
                                 "none"}[static_cast<std::size_t>(row.param)]);
 });

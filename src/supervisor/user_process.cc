@@ -57,12 +57,12 @@ Status MakeFolder(const std::string& path, mode_t mode) {
   return {};
 }
 
-std::string_view Missing(Fence fence) {
-  switch (fence) {
-    case Fence::kNamespaces: return "";
-    case Fence::kUserNamespaces: return "";
-    case Fence::kNoPidNamespace: return "the replica sees the processes of others";
-    case Fence::kNone:
+std::string_view Missing(Isolation isolation) {
+  switch (isolation) {
+    case Isolation::kNamespaces: return "";
+    case Isolation::kUserNamespaces: return "";
+    case Isolation::kNoPidNamespace: return "the replica sees the processes of others";
+    case Isolation::kNone:
       return "the replica shares /tmp and processes with others, and hosts are named by address";
   }
   return "";
@@ -80,8 +80,9 @@ CgroupLimits CgroupLimitsOf(const v1::Manifest::Limits& limits) {
 
 /// Root without a PID namespace is held to a limit by a cgroup only. (What cannot be had of a cgroup is said
 /// where it is made.)
-bool LimitsProcesses(const ProgramStart& start, const Cgroup& cgroup, Fence fence) {
-  const bool has_pid_namespace = fence == Fence::kNamespaces || fence == Fence::kUserNamespaces;
+bool LimitsProcesses(const ProgramStart& start, const Cgroup& cgroup, Isolation isolation) {
+  const bool has_pid_namespace =
+      isolation == Isolation::kNamespaces || isolation == Isolation::kUserNamespaces;
   return start.manifest.limits().pids() == 0 || has_pid_namespace || geteuid() != 0 || !cgroup.path().empty();
 }
 
@@ -149,9 +150,9 @@ Status GiveAway(const ProgramStart& start, const Pipes& pipes) {
 }
 
 Result<SandboxPlan> PlanFor(Program& program, const ProgramStart& start, const Surroundings& around,
-                            Fence fence) {
-  TY_TRY(SandboxPlan plan, program.Plan(start, fence));
-  plan.fence = fence;
+                            Isolation isolation) {
+  TY_TRY(SandboxPlan plan, program.Plan(start, isolation));
+  plan.isolation = isolation;
   plan.host_name = start.manifest.host_name();
   plan.processes_max = start.manifest.limits().pids();
   plan.stdout_fd = around.pipes.theirs[std::to_underlying(Stream::kStdout)].get();
@@ -174,31 +175,33 @@ Result<Sandbox> StartNamed(const SandboxPlan& plan) {
 /// In a network of its own, or as a user of its own, a replica has all the other namespaces as well, or does
 /// not run.
 Result<Sandbox> StartInside(Program& program, const ProgramStart& start, const Surroundings& around) {
-  TY_TRY(const SandboxPlan plan, PlanFor(program, start, around, Fence::kNamespaces));
+  TY_TRY(const SandboxPlan plan, PlanFor(program, start, around, Isolation::kNamespaces));
   if (!around.network) return StartNamed(plan);
   std::optional<Result<Sandbox>> started;
   TY_RETURN_IF_ERROR(around.network->Inside([&] { started.emplace(StartNamed(plan)); }));
   return *std::move(started);
 }
 
-/// Tries fence after fence; the program's weakest is the last. `fence`: the one that held.
-Result<Sandbox> StartFenced(Program& program, const ProgramStart& start, const Surroundings& around,
-                            Fence& fence, std::vector<std::string>& degraded) {
+/// Tries one isolation after the other, down to the weakest that the program accepts. `isolation`: the one
+/// that the kernel allowed.
+Result<Sandbox> StartIsolated(Program& program, const ProgramStart& start, const Surroundings& around,
+                              Isolation& isolation, std::vector<std::string>& degraded) {
   std::string reason = "it was asked for";
-  fence = start.best_fence;
-  if (fence == Fence::kNamespaces && geteuid() != 0) fence = Fence::kUserNamespaces;
-  for (;; fence = static_cast<Fence>(std::to_underlying(fence) + 1)) {
-    if (fence > program.WeakestFence()) {
+  isolation = start.best_isolation;
+  if (isolation == Isolation::kNamespaces && geteuid() != 0) isolation = Isolation::kUserNamespaces;
+  for (;; isolation = static_cast<Isolation>(std::to_underlying(isolation) + 1)) {
+    if (isolation > program.WeakestIsolation()) {
       return std::unexpected(FailedPrecondition(
           "this machine does not allow the namespaces that a container needs (" + reason + ")"));
     }
-    TY_TRY(const SandboxPlan plan, PlanFor(program, start, around, fence));
+    TY_TRY(const SandboxPlan plan, PlanFor(program, start, around, isolation));
     Result<Sandbox> sandbox = StartNamed(plan);
-    if (sandbox && !Missing(fence).empty()) {
+    if (sandbox && !Missing(isolation).empty()) {
       degraded.push_back("This machine lacks some isolation (" + reason +
-                         "): " + std::string(Missing(fence)) + ".");
+                         "): " + std::string(Missing(isolation)) + ".");
     }
-    if (sandbox || sandbox.error().code != Code::kPermissionDenied || fence == Fence::kNone) return sandbox;
+    if (sandbox || sandbox.error().code != Code::kPermissionDenied || isolation == Isolation::kNone)
+      return sandbox;
     reason = sandbox.error().message;
   }
 }
@@ -231,13 +234,13 @@ Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& st
   TY_TRY(UniqueFd users, MakeUsers(start));
   TY_RETURN_IF_ERROR(GiveAway(start, pipes));
   Surroundings around{std::move(pipes), std::move(cgroup), std::move(network), std::move(users)};
-  Fence fence = Fence::kNamespaces;
+  Isolation isolation = Isolation::kNamespaces;
   const bool needs_all = around.network || around.users;
   TY_TRY(Sandbox sandbox, needs_all ? StartInside(program, start, around)
-                                    : StartFenced(program, start, around, fence, degraded));
-  if (!LimitsProcesses(start, around.cgroup, fence))
+                                    : StartIsolated(program, start, around, isolation, degraded));
+  if (!LimitsProcesses(start, around.cgroup, isolation))
     degraded.emplace_back("This machine does not limit the replica's number of processes.");
-  for (std::string& line : program.Lacks(start, fence)) degraded.push_back(std::move(line));
+  for (std::string& line : program.Lacks(start, isolation)) degraded.push_back(std::move(line));
   return UserProcess(std::move(around.cgroup), std::move(around.network), std::move(sandbox),
                      std::move(around.pipes.ours));
 }

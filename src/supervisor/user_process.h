@@ -21,7 +21,7 @@ namespace trainyard::replica {
                                                const CgroupLimits& limits,
                                                std::vector<std::string>& unlimited);
 
-/// The user's program: fenced in as well as this machine allows, its output in pipes. One thread. The
+/// The user's program: isolated as well as this machine allows, its output in pipes. One thread. The
 /// destructor kills it.
 class UserProcess {
  public:

@@ -25,7 +25,7 @@
 #include "environment/python_probe.h"
 #include "environment/runtime_builder.h"
 #include "environment/site_hook.h"
-#include "sandbox/build_fence.h"
+#include "sandbox/build_isolation.h"
 
 namespace trainyard::cli {
 namespace {
@@ -205,9 +205,10 @@ ExitStatus InstallRuntime(const Arguments& arguments, const Surroundings& surrou
   std::error_code error;
   fs::create_directories(environments, error);
   if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + environments.string()));
-  const auto fence = replica::BuildFence::Find({DataDir(arguments, surroundings).string()});
-  if (const std::string lacks = fence.Lacks(); !lacks.empty()) say(lacks);
-  const environment::PreparationHooks hooks{.info = say, .error = say, .download = {}, .fence = &fence};
+  const auto isolation = replica::BuildIsolation::Find({DataDir(arguments, surroundings).string()});
+  if (const std::string lacks = isolation.Lacks(); !lacks.empty()) say(lacks);
+  const environment::PreparationHooks hooks{
+      .info = say, .error = say, .download = {}, .isolation = &isolation};
   TY_RETURN_IF_ERROR(EnsurePython(environments, runtime, hooks));
   TY_RETURN_IF_ERROR(environment::InstallSiteHook(environments));
   TY_RETURN_IF_ERROR(environment::BuildRuntime(layout, runtime, hooks));

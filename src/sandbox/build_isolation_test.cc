@@ -1,4 +1,4 @@
-#include "sandbox/build_fence.h"
+#include "sandbox/build_isolation.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -27,15 +27,15 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// Tools of a build, behind the best fence that this machine has.
-class BuildFenceTest : public testing::Test {
+/// Tools of a build, in the best isolation that this machine has.
+class BuildIsolationTest : public testing::Test {
  protected:
-  BuildFenceTest() {
+  BuildIsolationTest() {
     fs::create_directories(layer_);
     std::ofstream(data_ / "secret") << "secret";
     ::setenv("LEAKED_FROM_SERVER", "yes", 1);
     ::unsetenv("PIP_CONFIG_FILE");
-    if (!fence_.Lacks().empty()) std::fprintf(stderr, "%s\n", fence_.Lacks().c_str());
+    if (!isolation_.Lacks().empty()) std::fprintf(stderr, "%s\n", isolation_.Lacks().c_str());
   }
 
   /// The lines that a shell prints.
@@ -55,14 +55,16 @@ class BuildFenceTest : public testing::Test {
   fs::path data_ = fs::canonical(folder_.path());
   Layout layout_{data_ / "environments"};
   fs::path layer_ = layout_.root / "layers" / "1";
-  BuildFence fence_ = BuildFence::Find({data_.string()});
-  PreparationHooks hooks_{
-      .info = [](std::string_view) {}, .error = [](std::string_view) {}, .download = {}, .fence = &fence_};
+  BuildIsolation isolation_ = BuildIsolation::Find({data_.string()});
+  PreparationHooks hooks_{.info = [](std::string_view) {},
+                          .error = [](std::string_view) {},
+                          .download = {},
+                          .isolation = &isolation_};
   UniqueFd lock_;
   environment::ToolEnd end_;
 };
 
-TEST_F(BuildFenceTest, KeepsWhatIsWrittenIntoTheLayer) {
+TEST_F(BuildIsolationTest, KeepsWhatIsWrittenIntoTheLayer) {
   EXPECT_THAT(Shell("umask 0; echo 1 > " + layer_.string() + "/a; chmod 4777 " + layer_.string() + "/a"),
               IsEmpty());
   EXPECT_EQ(ReadFile(layer_ / "a"), "1\n");
@@ -73,7 +75,7 @@ TEST_F(BuildFenceTest, KeepsWhatIsWrittenIntoTheLayer) {
   EXPECT_FALSE(fs::exists(layer_.string() + ".build"));
 }
 
-TEST_F(BuildFenceTest, SeesNothingElseOfTheDataDirectory) {
+TEST_F(BuildIsolationTest, SeesNothingElseOfTheDataDirectory) {
   EXPECT_THAT(Shell("ls " + data_.string() + " " + layout_.root.string() + "; echo x > " + data_.string() +
                     "/x || true"),
               testing::Contains("environments"));
@@ -81,21 +83,21 @@ TEST_F(BuildFenceTest, SeesNothingElseOfTheDataDirectory) {
   EXPECT_FALSE(fs::exists(data_ / "x"));
 }
 
-TEST_F(BuildFenceTest, HasNoRightsAndNoVariablesOfOurs) {
+TEST_F(BuildIsolationTest, HasNoRightsAndNoVariablesOfOurs) {
   EXPECT_THAT(Shell("grep -E '^(Cap(Eff|Prm|Bnd)|NoNewPrivs)' /proc/self/status | tr '\\t' ' '; "
                     "env | grep LEAKED || true; id -u | grep -x 0 || echo nobody; cd; pwd"),
               ElementsAre("CapPrm: 0000000000000000", "CapEff: 0000000000000000",
                           testing::StartsWith("CapBnd: "), "NoNewPrivs: 1", "nobody", "/tmp/home"));
 }
 
-TEST_F(BuildFenceTest, CannotChangeTheMachine) {
+TEST_F(BuildIsolationTest, CannotChangeTheMachine) {
   EXPECT_THAT(Shell("for folder in / /etc /usr/bin /usr/lib /var /root /home; do "
                     "touch $folder/trainyard-poison 2>/dev/null && echo $folder; done; "
                     "test -e /etc/shadow && echo shadow; ls /run 2>/dev/null; true"),
               IsEmpty());
 }
 
-TEST_F(BuildFenceTest, EndsWhatItLeavesBehind) {
+TEST_F(BuildIsolationTest, EndsWhatItLeavesBehind) {
   lock_ = *OpenFile(data_ / "lock", O_RDWR | O_CREAT);
   ASSERT_EQ(::flock(lock_.get(), LOCK_EX), 0);
   EXPECT_THAT(Shell("setsid sleep 600 >/dev/null 2>&1 & ls -l /proc/self/fd | grep -c lock || true"),
@@ -105,14 +107,14 @@ TEST_F(BuildFenceTest, EndsWhatItLeavesBehind) {
   EXPECT_EQ(::flock(again->get(), LOCK_EX | LOCK_NB), 0) << "somebody still holds it";
 }
 
-TEST_F(BuildFenceTest, SaysHowAToolEnded) {
+TEST_F(BuildIsolationTest, SaysHowAToolEnded) {
   static_cast<void>(Shell("exit 3"));
   EXPECT_EQ(end_.exit_code, 3);
   static_cast<void>(Shell("kill -TERM $$"));
   EXPECT_EQ(end_.signal, SIGTERM);
 }
 
-TEST_F(BuildFenceTest, SaysWhatCannotBeRun) {
+TEST_F(BuildIsolationTest, SaysWhatCannotBeRun) {
   const auto room = BuildRoom::Open({.layout = layout_, .hooks = hooks_, .folder = layer_, .lock = -1});
   ASSERT_TRUE(room);
   const auto end = (*room)->Run({"/nonexistent/tool"}, {}, {});
@@ -121,7 +123,7 @@ TEST_F(BuildFenceTest, SaysWhatCannotBeRun) {
   EXPECT_THAT(end->tail, ElementsAre(HasSubstr("cannot run /nonexistent/tool: No such file")));
 }
 
-TEST_F(BuildFenceTest, StopsWhenAsked) {
+TEST_F(BuildIsolationTest, StopsWhenAsked) {
   std::stop_source stop;
   hooks_.stop = stop.get_token();
   const auto room = BuildRoom::Open({.layout = layout_, .hooks = hooks_, .folder = layer_, .lock = -1});

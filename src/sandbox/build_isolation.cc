@@ -1,4 +1,4 @@
-#include "sandbox/build_fence.h"
+#include "sandbox/build_isolation.h"
 
 #include <fcntl.h>
 #include <grp.h>
@@ -27,19 +27,20 @@ namespace trainyard::replica {
 
 namespace {
 
-using environment::FencedTool;
-using environment::ToolFence;
+using environment::IsolatedTool;
+using environment::ToolIsolation;
 
 /// Nobody's: Debian reserves 65000 to 65533, and systemd gives out nothing above 65519.
-constexpr ToolFence::Owner kBuildAccount{65'530, 65'530};
+constexpr ToolIsolation::Owner kBuildAccount{65'530, 65'530};
 /// As many processes as a container has, and more than any build needs.
 constexpr rlim_t kProcessesMax = 16'384;
 constexpr int kCannotRun = 127;
-constexpr std::array kRootFences = {Fence::kNamespaces, Fence::kUserNamespaces, Fence::kNoPidNamespace};
-constexpr std::array kUserFences = {Fence::kUserNamespaces, Fence::kNoPidNamespace};
+constexpr std::array kRootIsolations = {Isolation::kNamespaces, Isolation::kUserNamespaces,
+                                        Isolation::kNoPidNamespace};
+constexpr std::array kUserIsolations = {Isolation::kUserNamespaces, Isolation::kNoPidNamespace};
 
 /// A root server maps all accounts into a user namespace, so that it can become the builds' one there.
-bool RootInside(Fence fence) { return geteuid() == 0 && HasUserNamespace(fence); }
+bool RootInside(Isolation isolation) { return geteuid() == 0 && HasUserNamespace(isolation); }
 
 void Say(const std::string& text) {
   for (std::string_view rest = text; !rest.empty();) {
@@ -54,7 +55,7 @@ void EmptyBoundingSet() {
   for (int right = 0; prctl(PR_CAPBSET_READ, right) >= 0; ++right) prctl(PR_CAPBSET_DROP, right);
 }
 
-bool Become(const ToolFence::Owner& account) {
+bool Become(const ToolIsolation::Owner& account) {
   return setgroups(0, nullptr) == 0 && setresgid(account.gid, account.gid, account.gid) == 0 &&
          setresuid(account.uid, account.uid, account.uid) == 0;
 }
@@ -77,9 +78,9 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
   return pointers;
 }
 
-/// The tool's process, behind the fence: returns only if it cannot be run.
-int Exec(const FencedTool& tool, const std::string& home, const std::string& tmp,
-         const std::optional<ToolFence::Owner>& account) {
+/// The tool's process, in isolation: returns only if it cannot be run.
+int Exec(const IsolatedTool& tool, const std::string& home, const std::string& tmp,
+         const std::optional<ToolIsolation::Owner>& account) {
   close(kLockFd);  // whoever holds it could free the lock
   std::vector<std::string> variables = tool.variables;
   variables.insert(variables.end(), {"HOME=" + home, "TMPDIR=" + tmp, "USER=build", "LOGNAME=build"});
@@ -107,8 +108,9 @@ void WaitFor(int pidfd) {
 }
 
 /// Whether the kernel makes these namespaces for us, with what is mounted in them. In a child.
-Status TryFence(Fence fence) {
-  SandboxPlan plan{.function = [] { return 0; }, .fence = fence, .root_inside = RootInside(fence)};
+Status TryIsolation(Isolation isolation) {
+  SandboxPlan plan{
+      .function = [] { return 0; }, .isolation = isolation, .root_inside = RootInside(isolation)};
   auto sandbox = Sandbox::Start(plan);
   if (!sandbox) return std::unexpected(std::move(sandbox).error());
   WaitFor(sandbox->pidfd());
@@ -118,25 +120,25 @@ Status TryFence(Fence fence) {
 
 }  // namespace
 
-BuildFence BuildFence::Find(std::vector<std::string> hidden) {
+BuildIsolation BuildIsolation::Find(std::vector<std::string> hidden) {
   // In a process of its own: sandboxes are started where there is one thread.
   std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return {Fence::kNone, "pipe", std::move(hidden)};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) return {Isolation::kNone, "pipe", std::move(hidden)};
   const UniqueFd ours(ends[0]);
   UniqueFd theirs(ends[1]);
   const pid_t child = fork();
   if (child == 0) {
-    const auto attempt = [](std::span<const Fence> fences) {
+    const auto attempt = [](std::span<const Isolation> isolations) {
       std::string reason;
-      for (const Fence fence : fences) {
-        const Status done = TryFence(fence);
+      for (const Isolation isolation : isolations) {
+        const Status done = TryIsolation(isolation);
         if (!done) reason = done.error().message;
         if (!done) continue;
-        return std::string(1, static_cast<char>('0' + static_cast<int>(fence))) + reason;
+        return std::string(1, static_cast<char>('0' + static_cast<int>(isolation))) + reason;
       }
-      return std::string(1, static_cast<char>('0' + static_cast<int>(Fence::kNone))) + reason;
+      return std::string(1, static_cast<char>('0' + static_cast<int>(Isolation::kNone))) + reason;
     };
-    const std::string found = geteuid() == 0 ? attempt(kRootFences) : attempt(kUserFences);
+    const std::string found = geteuid() == 0 ? attempt(kRootIsolations) : attempt(kUserIsolations);
     _exit(write(theirs.get(), found.data(), found.size()) > 0 ? 0 : 1);
   }
   theirs.Reset();
@@ -147,29 +149,29 @@ BuildFence BuildFence::Find(std::vector<std::string> hidden) {
   } while (size < 0 && errno == EINTR);
   while (child > 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
-  if (child < 0 || size <= 0) return {Fence::kNone, "fork", std::move(hidden)};
-  return {static_cast<Fence>(found[0] - '0'), std::string(&found[1], static_cast<std::size_t>(size) - 1),
+  if (child < 0 || size <= 0) return {Isolation::kNone, "fork", std::move(hidden)};
+  return {static_cast<Isolation>(found[0] - '0'), std::string(&found[1], static_cast<std::size_t>(size) - 1),
           std::move(hidden)};
 }
 
-std::string BuildFence::Lacks() const {
+std::string BuildIsolation::Lacks() const {
   const std::string begin = "This machine lacks some isolation (" + reason_ + "): what builds the packages ";
-  switch (fence_) {
-    case Fence::kNamespaces: return "";
-    case Fence::kUserNamespaces: return "";
-    case Fence::kNoPidNamespace: return begin + "can send signals to the server's other processes.";
-    case Fence::kNone: return begin + "can read and change whatever the server's account can.";
+  switch (isolation_) {
+    case Isolation::kNamespaces: return "";
+    case Isolation::kUserNamespaces: return "";
+    case Isolation::kNoPidNamespace: return begin + "can send signals to the server's other processes.";
+    case Isolation::kNone: return begin + "can read and change whatever the server's account can.";
   }
   return "";
 }
 
-std::optional<ToolFence::Owner> BuildFence::owner() const {
-  if (geteuid() != 0 || fence_ == Fence::kNone) return std::nullopt;
+std::optional<ToolIsolation::Owner> BuildIsolation::owner() const {
+  if (geteuid() != 0 || isolation_ == Isolation::kNone) return std::nullopt;
   return kBuildAccount;
 }
 
-int BuildFence::Run(const FencedTool& tool) const {
-  const bool has_view = fence_ != Fence::kNone;
+int BuildIsolation::Run(const IsolatedTool& tool) const {
+  const bool has_view = isolation_ != Isolation::kNone;
   const auto account = owner();
   const std::string tmp = has_view ? "/tmp" : tool.view.tmp;
   BuildRoot root{.mount_point = tool.view.root,
@@ -179,13 +181,13 @@ int BuildFence::Run(const FencedTool& tool) const {
                  .hidden = tool.view.hidden,
                  .uid = account ? account->uid : geteuid(),
                  .gid = account ? account->gid : getegid(),
-                 .proc = fence_ == Fence::kNamespaces || fence_ == Fence::kUserNamespaces};
+                 .proc = isolation_ == Isolation::kNamespaces || isolation_ == Isolation::kUserNamespaces};
   root.hidden.insert(root.hidden.end(), hidden_.begin(), hidden_.end());
   SandboxPlan plan{.directory = tmp,
                    .function = [&] { return Exec(tool, tmp + "/home", tmp, account); },
-                   .fence = fence_,
+                   .isolation = isolation_,
                    .host_name = "trainyard-build",
-                   .root_inside = RootInside(fence_),
+                   .root_inside = RootInside(isolation_),
                    .stdout_fd = STDOUT_FILENO,
                    .stderr_fd = STDERR_FILENO,
                    .lock_fd = tool.lock};

@@ -21,7 +21,7 @@ struct ToolView {
 };
 
 /// A program that runs code of packages.
-struct FencedTool {
+struct IsolatedTool {
   std::vector<std::string> argv;       ///< argv[0] is an absolute path
   std::vector<std::string> variables;  ///< NAME=value: all but those of its home
   ToolView view;
@@ -30,24 +30,24 @@ struct FencedTool {
 
 /// Keeps the code of packages (setup.py, build backends, .pth files) from everything but its view. Made
 /// above this folder, which knows only that there is one. Any thread.
-class ToolFence {
+class ToolIsolation {
  public:
   struct Owner {
     uid_t uid;
     gid_t gid;
   };
 
-  ToolFence() = default;
-  ToolFence(const ToolFence&) = delete;
-  ToolFence& operator=(const ToolFence&) = delete;
-  virtual ~ToolFence() = default;
+  ToolIsolation() = default;
+  ToolIsolation(const ToolIsolation&) = delete;
+  ToolIsolation& operator=(const ToolIsolation&) = delete;
+  virtual ~ToolIsolation() = default;
 
   /// As whom tools run, if not as us: what they are to write must be this owner's.
   [[nodiscard]] virtual std::optional<Owner> owner() const = 0;
   /// Runs the tool to its end, with all that it started, and returns its wait status. Called in a process of
   /// its own that was forked for it, whose stdout and stderr become the tool's. What cannot be run is said on
   /// stderr; the status is then that of an exit.
-  [[nodiscard]] virtual int Run(const FencedTool& tool) const = 0;
+  [[nodiscard]] virtual int Run(const IsolatedTool& tool) const = 0;
 };
 
 }  // namespace trainyard::environment

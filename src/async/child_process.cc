@@ -201,11 +201,4 @@ Status ChildProcess::Kill(int signal) {
   return {};
 }
 
-Status ChildProcess::KillGroup(int signal) {
-  if (!leads_group_) return std::unexpected(FailedPrecondition("the process leads no group"));
-  if (pid_ < 0 || ended_) return std::unexpected(FailedPrecondition("the process has ended"));
-  if (::kill(-pid_, signal) != 0) return std::unexpected(ErrnoError(errno, "kill"));
-  return {};
-}
-
 }  // namespace trainyard

@@ -69,9 +69,6 @@ class ChildProcess {
 
   /// kFailedPrecondition when it has been reaped.
   [[nodiscard]] Status Kill(int signal);
-  /// To every process of the group or session that it leads. kFailedPrecondition when it leads none or has
-  /// been reaped.
-  [[nodiscard]] Status KillGroup(int signal);
 
  private:
   ChildProcess(pid_t pid, UniqueFd pidfd, bool leads_group, bool outlives_owner);

@@ -242,7 +242,6 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::StopReplica action) {
   engine::ToReplica frame;
   frame.mutable_stop()->set_reason(action.reason);
   frame.mutable_stop()->set_kill(action.kill);
-  frame.mutable_stop()->set_maintenance(action.maintenance);
   link->Send(std::move(frame));
 }
 

@@ -200,7 +200,7 @@ void AddStop(const Replica& replica, StopReplica stop, SysTime now, std::vector<
 void AddMoves(const std::vector<Replica>& replicas, SysTime now, std::vector<Action>& actions) {
   for (const Replica& replica : replicas) {
     if (!replica.alive() || !replica.record.maintenance()) continue;
-    AddStop(replica, {.reason = "Host maintenance.", .maintenance = true}, now, actions);
+    AddStop(replica, {.reason = "Host maintenance."}, now, actions);
   }
 }
 
@@ -268,9 +268,8 @@ std::vector<Action> WhileRetrying(const JobRecord& job, const Observation& seen,
 }
 
 StopReplica StopOf(const JobRecord& job) {
-  if (job.trial().stopped_early()) {
-    return {.reason = "The trial is stopped early. " + job.job().error_message(), .early = true};
-  }
+  if (job.trial().stopped_early())
+    return {.reason = "The trial is stopped early. " + job.job().error_message()};
   return {.reason = job.outcome() == Job::SUCCEEDED ? "The job has succeeded." : "The job has failed."};
 }
 

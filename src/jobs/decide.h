@@ -57,10 +57,8 @@ struct OpenBarrier {
 };
 struct StopReplica {
   int replica = 0;
-  std::string reason;        ///< for the replica's log
-  bool kill = false;         ///< at once
-  bool maintenance = false;  ///< it starts again
-  bool early = false;        ///< a trial: others do better
+  std::string reason;  ///< for the replica's log
+  bool kill = false;   ///< at once
 };
 /// Nothing of the trial runs any more: find out what its program has reported.
 struct MeasureTrial {};

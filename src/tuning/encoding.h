@@ -27,8 +27,6 @@ class Encoding {
   [[nodiscard]] Place PlaceOf(const Point& point) const;
   /// Only values that the space has; kInactive where a condition does not hold.
   [[nodiscard]] Point PointOf(const Place& place) const;
-  /// The place of PointOf(place), with inactive parameters in the middle.
-  [[nodiscard]] Place Snapped(const Place& place) const { return PlaceOf(PointOf(place)); }
   [[nodiscard]] Eigen::VectorXd FeaturesOf(const Place& place) const;
 
   /// Uniform on the scale; among values where the parameter has few.

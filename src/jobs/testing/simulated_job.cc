@@ -103,7 +103,8 @@ void SimulatedJob::Perform(const StopReplica& action, std::vector<std::string>& 
   ReplicaObservation& seen = Seen(action.replica);
   ASSERT_FALSE(action.kill ? seen.kill_sent : seen.stop_sent) << "done already";
   ASSERT_TRUE(seen.started);
-  done.push_back((action.kill ? "kill " : action.maintenance ? "move " : "stop ") + Label(action.replica));
+  const bool moves = action.reason == "Host maintenance.";
+  done.push_back((action.kill ? "kill " : moves ? "move " : "stop ") + Label(action.replica));
   seen.stop_sent = true;
   if (action.kill) seen.kill_sent = true;
   if (!seen.stop_time) seen.stop_time = now_;

@@ -19,8 +19,8 @@
 #include "environment/pip_settings.h"
 #include "environment/tool_failure.h"
 #include "image/cache.h"
-#include "replica/image_packages_files.h"
 #include "runtimes/google_channels.h"
+#include "runtimes/image_packages_files.h"
 #include "sandbox/machine_view.h"
 
 extern char** environ;

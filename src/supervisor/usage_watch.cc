@@ -1,0 +1,91 @@
+#include "supervisor/usage_watch.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "wire/time.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// When what the program uses is measured for the first time, and how often then.
+constexpr milliseconds kFirstUsageAfter{1'000};
+constexpr milliseconds kUsageInterval{10'000};
+/// Shorter runs are not worth a cgroup.
+constexpr milliseconds kCountMemoryAfter{100};
+
+}  // namespace
+
+UsageWatch::UsageWatch(Around around, Time now) : around_(around), measure_at_(now + kFirstUsageAfter) {
+  if (!around_.process.cgroup().path().empty()) return;
+  const bool refused = around_.manifest.limits().memory_bytes() > 0;  // when its limits were made
+  if (refused)
+    machine_oom_kills_ = MachineOomKills();
+  else
+    count_at_ = now + kCountMemoryAfter;
+}
+
+UsageWatch::Time UsageWatch::deadline() const noexcept { return std::min(count_at_, measure_at_); }
+
+void UsageWatch::Step(Time now) {
+  if (now >= count_at_) {
+    count_at_ = Time::max();
+    CountMemory();
+  }
+  if (now >= measure_at_) {
+    measure_at_ = now + kUsageInterval;
+    Measure();
+  }
+}
+
+void UsageWatch::CountMemory() {
+  const Status counted = around_.process.CountMemory(around_.dir, around_.manifest.attempt_id());
+  if (counted) return;
+  machine_oom_kills_ = MachineOomKills();
+  around_.log.Say(logging::v2::LogEntry::WARNING,
+                  "This machine gives the replica no memory cgroup (" + counted.error().message +
+                      "): running out of memory cannot be told from being killed.");
+}
+
+void UsageWatch::Measure() {
+  const UserProcess& process = around_.process;
+  v1::Usage& usage = *frame_.mutable_usage();
+  usage = meter_.Measure({.cgroup = process.cgroup(),
+                          .init = PidOf(process.pidfd()),
+                          .own_network = process.has_network(),
+                          .memory_limit_bytes = around_.manifest.limits().memory_bytes()});
+  *usage.mutable_time() = wire::ToProto(SysTime(std::chrono::system_clock::now()));
+  gpus_.reset();  // one that has not answered by now hangs
+  const auto& gpus = around_.manifest.devices().gpus();
+  if (gpus.empty()) return Send();
+  auto probe = GpuProbe::Start({gpus.begin(), gpus.end()});
+  if (!probe) return Send();
+  gpus_.emplace(std::move(*probe));
+}
+
+void UsageWatch::OnReadable() {
+  std::optional<v1::Usage> seen = gpus_->Read();
+  if (!seen) return;
+  gpus_.reset();
+  *frame_.mutable_usage()->mutable_gpus() = std::move(*seen->mutable_gpus());
+  Send();
+}
+
+/// A figure that the server is not there to take is not worth keeping.
+void UsageWatch::Send() {
+  if (around_.link.attached()) around_.link.Send(frame_);
+}
+
+void UsageWatch::Tell(ObservedEnd& end) const {
+  const Cgroup& cgroup = around_.process.cgroup();
+  end.oom_kills = cgroup.OomKills();
+  end.machine_oom = machine_oom_kills_ >= 0 && MachineOomKills() > machine_oom_kills_;
+  end.memory_bytes = around_.manifest.limits().memory_bytes();
+  end.memory_peak_bytes = meter_.PeakMemory(cgroup);
+}
+
+}  // namespace trainyard::replica

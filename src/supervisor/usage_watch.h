@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "attempt/attempt_dir.h"
+#include "lines/log_writer.h"
+#include "runtimes/exit_rules.h"
+#include "supervisor/gpu_probe.h"
+#include "supervisor/server_link.h"
+#include "supervisor/usage.h"
+#include "supervisor/user_process.h"
+
+namespace trainyard::replica {
+
+/// What the program's process uses while it runs: measured after a second and then every ten, and sent to the
+/// server if it is there. Also has the kernel count what it kills for memory. Driven by its owner's poll
+/// loop; one thread. The destructor ends a look at GPUs.
+class UsageWatch {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// They outlive it.
+  struct Around {
+    UserProcess& process;
+    const AttemptDir& dir;
+    const v1::Manifest& manifest;
+    LogWriter& log;
+    ServerLink& link;
+  };
+
+  UsageWatch(Around around, Time now);
+
+  /// Measures what is due. Call in every round.
+  void Step(Time now);
+  /// When Step has something to do without any event.
+  [[nodiscard]] Time deadline() const noexcept;
+  /// Of a look at the GPUs; -1: there is none. Readable: OnReadable().
+  [[nodiscard]] int fd() const noexcept { return gpus_ ? gpus_->fd() : -1; }
+  void OnReadable();
+
+  /// What it knows of the memory of a process that has ended.
+  void Tell(ObservedEnd& end) const;
+
+ private:
+  void CountMemory();
+  void Measure();
+  void Send();
+
+  Around around_;
+  UsageMeter meter_;
+  v1::FromReplica frame_;  ///< measured, but for the GPUs
+  std::optional<GpuProbe> gpus_;
+  std::int64_t machine_oom_kills_ =
+      -1;                        ///< when counting the replica's own was refused; -1: they are counted
+  Time count_at_ = Time::max();  ///< max: they are counted, or cannot be
+  Time measure_at_;
+};
+
+}  // namespace trainyard::replica

@@ -18,7 +18,8 @@ namespace trainyard::replica {
 
 /// Where a replica's process writes.
 enum class Stream : std::size_t { kStdout, kStderr, kStructured };
-inline constexpr std::size_t kStreamCount = 3;
+inline constexpr std::array kStreams = {Stream::kStdout, Stream::kStderr, Stream::kStructured};
+inline constexpr std::size_t kStreamCount = kStreams.size();
 
 /// A chunk is closed before it grows beyond this (one line may be larger).
 inline constexpr std::size_t kChunkBytesMax = std::size_t{128} << 10;

@@ -55,8 +55,8 @@ constexpr std::array kRules = {
     Rule(kStopping, kProcessEnded, kDraining, {kReap}, Timer::kDrain),
 
     Rule(kDraining, kOutputSeen, kDraining, {}, Timer::kDrain),
-    Rule(kDraining, kOutputOver, kRecording, {kDecideExit}),
-    Rule(kDraining, kDeadlinePassed, kRecording, {kDecideExit}),
+    Rule(kDraining, kOutputOver, kRecording, {kFinish}),
+    Rule(kDraining, kDeadlinePassed, kRecording, {kFinish}),
 
     Rule(kRecording, kLinesStored, kRecording, {kRecord}),
     Rule(kRecording, kContainerLeft, kRecording, {}, Timer::kContainer),

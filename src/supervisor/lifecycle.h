@@ -87,8 +87,8 @@ enum class Action {
   kTerminate,
   kKill,
   kReap,
-  kDecideExit,  ///< of a program that ran
-  kRecord,      ///< answers kRecorded, kContainerLeft or kDiskRefused
+  kFinish,  ///< decides the exit of a program that ran
+  kRecord,  ///< answers kRecorded, kContainerLeft or kDiskRefused
 };
 
 struct Transition {

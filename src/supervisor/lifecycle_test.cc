@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(
              {kClusterKnown, kReady, {kLaunch}},
              {kLaunched, kRunning, {kSendPhase}},
              {kProcessEnded, kDraining, {kReap}, kDrainMax},
-             {kOutputOver, kRecording, {kDecideExit}},
+             {kOutputOver, kRecording, {kFinish}},
              {kLinesStored, kRecording, {kRecord}},
              {kRecorded, kEnded},
              {kDismissed, kDone}}},
@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(
              {kProcessEnded, kDraining, {kReap}, kDrainMax},
              {kStopAsked, kDraining, {}, kDrainMax},  // too late
              {kOutputSeen, kDraining, {}, kDrainMax, 4s},
-             {kDeadlinePassed, kRecording, {kDecideExit}, {}, 9s}}},
+             {kDeadlinePassed, kRecording, {kFinish}, {}, 9s}}},
         Row{"the_record_waits_for_the_container_and_the_disk",
             {{kFailed, kRecording},
              {kDismissed, kRecording},  // too early
@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(
              {kLaunched, kRunning, {kSendPhase}},
              {kShutdownAsked, kStopping, {kSayStop, kTerminate}, kGrace},
              {kProcessEnded, kDraining, {kReap}, kDrainMax},
-             {kOutputOver, kRecording, {kDecideExit}},
+             {kOutputOver, kRecording, {kFinish}},
              {kRecorded, kEnded, {}, kShutdownWaitMax},
              {kDeadlinePassed, kDone}}},
         Row{"shuts_down_when_it_has_ended",

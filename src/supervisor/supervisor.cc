@@ -12,8 +12,6 @@
 #include <utility>
 
 #include "async/diagnostics.h"
-#include "cluster/role.h"
-#include "cluster/tf_config.h"
 #include "lines/task_lines.h"
 #include "runtimes/daemon_container.h"
 #include "wire/time.h"
@@ -24,8 +22,6 @@ namespace {
 
 using logging::v2::LogEntry;
 using std::chrono::milliseconds;
-
-constexpr std::array kStreams = {Stream::kStdout, Stream::kStderr, Stream::kStructured};
 
 std::uint64_t NowNs() {
   timespec now{};
@@ -146,10 +142,13 @@ std::optional<Event> Supervisor::Perform(Action action, std::string_view stop_re
     case Action::kLaunch: return Launch();
     case Action::kSayStop: SayStop(stop_reason); break;
     case Action::kEndUnstarted: EndUnstarted(); break;
-    case Action::kTerminate: process_->Terminate(); break;
-    case Action::kKill: process_->Kill(); break;
-    case Action::kReap: Reap(); break;
-    case Action::kDecideExit: DecideEnd(); break;
+    case Action::kTerminate: run_->Terminate(); break;
+    case Action::kKill: run_->Kill(); break;
+    case Action::kReap:
+      run_->Reap(end_);
+      output_.OnProcessEnded();
+      break;
+    case Action::kFinish: Finish(); break;
     case Action::kRecord: return Record();
   }
   return std::nullopt;
@@ -170,35 +169,21 @@ void Supervisor::SendPhase() {
   link_.Send(frame);
 }
 
-ProgramStart Supervisor::StartOf() const {
-  return {.dir = setup_.dir,
-          .manifest = setup_.manifest,
-          .cluster = *cluster_,
-          .lock_fd = setup_.lock.get(),
-          .best_isolation = setup_.options.best_isolation};
-}
-
 Event Supervisor::Launch() {
-  log_.Say(LogEntry::INFO, RunningTaskLine(cluster::RunnerArguments(setup_.manifest, *cluster_)));
-  for (const std::string& line : program_->Announcement()) log_.Say(LogEntry::INFO, line);
-  if (cluster::ReportsMetric(setup_.manifest))
-    metrics_.emplace(setup_.manifest.metric_tag(), setup_.dir, now_);
-  std::vector<std::string> degraded;
-  auto launched = UserProcess::Launch(*program_, StartOf(), degraded);
-  for (const std::string& line : degraded) log_.Say(LogEntry::WARNING, line);
-  if (!launched) {
-    Error error = std::move(launched).error();
-    error.message = "cannot run the program: " + error.message;
-    ExplainFailure(error);
+  run_.emplace(ProgramRun::Around{.program = *program_,
+                                  .start = {.dir = setup_.dir,
+                                            .manifest = setup_.manifest,
+                                            .cluster = *cluster_,
+                                            .lock_fd = setup_.lock.get(),
+                                            .best_isolation = setup_.options.best_isolation},
+                                  .log = log_,
+                                  .link = link_});
+  if (const Status launched = run_->Launch(now_); !launched) {
+    run_.reset();
+    ExplainFailure(launched.error());
     return Event::kFailed;
   }
-  log_.Say(LogEntry::INFO, RunningCommandLine(program_->Shown()));
   *exit_.mutable_start_time() = NowProto();
-  process_.emplace(std::move(*launched));
-  usage_.emplace(
-      UsageWatch::Around{
-          .process = *process_, .dir = setup_.dir, .manifest = setup_.manifest, .log = log_, .link = link_},
-      now_);
   return Event::kLaunched;
 }
 
@@ -218,41 +203,10 @@ void Supervisor::EndUnstarted() {
   SetExit(std::move(exit));
 }
 
-void Supervisor::Reap() {
-  const Sandbox::Ended ended = process_->Reap();
-  output_.OnProcessEnded();
-  end_.reported = ended.wait_status.has_value();
-  end_.wait_status = ended.wait_status.value_or(0);
-  usage_->Tell(end_);
-  usage_.reset();
-  program_->OnEnded(StartOf(), end_);
-}
-
-/// The process has ended and its output is read.
-void Supervisor::DecideEnd() {
-  for (const Stream stream : kStreams) log_.Finish(stream);
-  log_.SayDropped(true);
-  v1::ExitRecord exit = DecideExit(end_);
+void Supervisor::Finish() {
+  v1::ExitRecord exit = run_->Finish(end_);
+  run_.reset();
   *exit.mutable_start_time() = exit_.start_time();
-  const bool succeeded = exit.cause() == v1::ExitRecord::EXITED && exit.exit_code() == 0;
-  const bool failed = !succeeded && exit.cause() != v1::ExitRecord::STOPPED;
-  if (failed) {
-    exit.set_traceback(log_.Traceback());
-    log_.Say(LogEntry::ERROR,
-             end_.failure.empty() ? CommandFailedLine(program_->Shown(), LoggedStatus(exit)) : end_.failure);
-  }
-  Explain(setup_.manifest, log_.tail().Lines(), exit);
-  if (metrics_) {
-    metrics_->ReadRest();
-    SendMetrics();
-    *exit.mutable_metrics() = metrics_->Report();
-    metrics_.reset();
-  }
-  log_.Say(LogEntry::INFO, kModuleCompleted);
-  process_.reset();
-  program_->CleanUp(StartOf());
-  log_.Say(LogEntry::INFO, kCleanUpFinished);
-  if (succeeded) log_.Say(LogEntry::INFO, kTaskCompleted);
   SetExit(std::move(exit));
 }
 
@@ -282,7 +236,7 @@ void Supervisor::OnAttached() {
   hello.set_phase(lifecycle_.phase);
   link_.Send(frame);
   SendPhase();
-  if (metrics_) SendMetrics();
+  if (run_) run_->OnAttached();
   sender_.Rewind();
 }
 
@@ -304,19 +258,6 @@ void Supervisor::OnFrame(const v1::ToReplica& frame) {
   }
 }
 
-void Supervisor::StepMetrics() {
-  metrics_->Step(now_);
-  if (metrics_->TakeDue(now_) && link_.attached()) SendMetrics();  // else when it is attached again
-}
-
-void Supervisor::SendMetrics() {
-  if (const std::string warning = metrics_->TakeWarning(); !warning.empty())
-    log_.Say(LogEntry::WARNING, warning);
-  v1::FromReplica frame;
-  *frame.mutable_metrics() = metrics_->Report();
-  link_.Send(frame);
-}
-
 // --- The loop
 
 /// Whoever removed the attempt's directory does not want what the attempt has to say, and nobody else can.
@@ -333,22 +274,14 @@ void Supervisor::OnSignals() {
   }
 }
 
-void Supervisor::OnOutput(Stream stream) {
-  const bool open = process_->ReadOutput(stream, buffer_);
-  log_.Feed(stream, buffer_);
-  if (!open) log_.Finish(stream);
-  if (!buffer_.empty()) Take(Event::kOutputSeen);
-}
-
 bool Supervisor::is_due() const noexcept { return now_ >= lifecycle_.deadline; }
 
 void Supervisor::StepTimers() {
   if (lifecycle_.is_ending() && IsAbandoned()) return Take(Event::kAbandoned);
   link_.Step(now_);
   if (is_due() && lifecycle_.state != State::kRecording) Take(Event::kDeadlinePassed);
-  if (usage_) usage_->Step(now_);
-  if (metrics_) StepMetrics();
-  if (lifecycle_.state == State::kDraining && process_->output_ended()) Take(Event::kOutputOver);
+  if (run_) run_->Step(now_);
+  if (lifecycle_.state == State::kDraining && run_->output_ended()) Take(Event::kOutputOver);
   output_.Step(now_, lifecycle_.is_ending());
   if (MayRecord() && (is_due() || lifecycle_.deadline == SteadyTime::max())) Take(Event::kLinesStored);
   sender_.Step(now_, lifecycle_.phase == v1::ENDED ? &exit_ : nullptr);
@@ -361,8 +294,7 @@ bool Supervisor::MayRecord() const noexcept {
 int Supervisor::PollWait() const {
   SteadyTime next = std::min({link_.deadline(), sender_.deadline(), output_.deadline()});
   if (lifecycle_.state != State::kRecording || MayRecord()) next = std::min(next, lifecycle_.deadline);
-  if (usage_) next = std::min(next, usage_->deadline());
-  if (metrics_) next = std::min(next, metrics_->deadline());
+  if (run_) next = std::min(next, run_->deadline());
   if (next == SteadyTime::max()) return -1;
   const auto wait = std::chrono::ceil<milliseconds>(next - now_);
   return static_cast<int>(std::clamp<milliseconds::rep>(wait.count(), 0, 3'600'000));
@@ -388,22 +320,24 @@ void Supervisor::Round() {
   ready[kLink] = {.fd = link_.fd(), .events = link_.events(), .revents = 0};
   ready[kFolder].fd = link_.folder_fd();
   if (preparation_) ready[kPreparing].fd = preparation_->fd();
-  if (process_ && lifecycle_.state != State::kDraining) ready[kProcess].fd = process_->pidfd();
-  if (usage_) ready[kGpus].fd = usage_->fd();
-  if (metrics_) ready[kMetrics].fd = metrics_->fd();
-  for (std::size_t i = 0; process_ && output_.may_read() && i < kStreamCount; ++i) {
-    ready[kFirstStream + i].fd = process_->output_fd(kStreams[i]);
+  if (run_) {
+    ready[kProcess].fd = run_->pidfd();
+    ready[kGpus].fd = run_->gpus_fd();
+    ready[kMetrics].fd = run_->metrics_fd();
+    for (std::size_t i = 0; output_.may_read() && i < kStreamCount; ++i)
+      ready[kFirstStream + i].fd = run_->output_fd(kStreams[i]);
   }
   if (poll(ready.data(), ready.size(), PollWait()) < 0) return;
   now_ = std::chrono::steady_clock::now();
   // Output first: what a process wrote before it ended is read before its end is noticed.
   for (std::size_t i = 0; i < kStreamCount; ++i) {
-    if (ready[kFirstStream + i].revents != 0 && output_.may_read()) OnOutput(kStreams[i]);
+    if (ready[kFirstStream + i].revents == 0 || !output_.may_read()) continue;
+    if (run_->ReadOutput(kStreams[i])) Take(Event::kOutputSeen);
   }
   if (ready[kSignals].revents != 0) OnSignals();
   if (ready[kPreparing].revents != 0 && preparation_) OnPreparation();
-  if (ready[kGpus].revents != 0 && usage_) usage_->OnReadable();
-  if (ready[kMetrics].revents != 0 && metrics_) metrics_->OnReadable();
+  if (ready[kGpus].revents != 0) run_->OnGpusReadable();
+  if (ready[kMetrics].revents != 0) run_->OnMetricsReadable();
   if (ready[kProcess].revents != 0) Take(Event::kProcessEnded);
   if (ready[kFolder].revents != 0 && link_.folder_fd() >= 0) link_.OnFolderChanged(now_);
   if (ready[kLink].revents != 0) link_.OnReady(ready[kLink].revents, now_);

@@ -13,12 +13,10 @@
 #include "runtimes/exit_rules.h"
 #include "supervisor/lifecycle.h"
 #include "supervisor/log_sender.h"
-#include "supervisor/metric_watch.h"
 #include "supervisor/output_keeper.h"
 #include "supervisor/preparation.h"
+#include "supervisor/program_run.h"
 #include "supervisor/server_link.h"
-#include "supervisor/usage_watch.h"
-#include "supervisor/user_process.h"
 
 namespace trainyard::replica {
 
@@ -69,8 +67,7 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   Event Launch();
   void SayStop(std::string_view reason);
   void EndUnstarted();
-  void Reap();
-  void DecideEnd();
+  void Finish();
   Event Record();
 
   void Prepare();
@@ -78,16 +75,12 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   /// Says why, and decides the exit.
   void ExplainFailure(const Error& error);
   void FailPreparation(const Error& error);
-  [[nodiscard]] ProgramStart StartOf() const;
   void SetExit(v1::ExitRecord exit);
-  void StepMetrics();
-  void SendMetrics();
 
   void Round();
   void StepTimers();
   void OnSignals();
   void OnPreparation();
-  void OnOutput(Stream stream);
   [[nodiscard]] bool IsAbandoned() const;
   [[nodiscard]] bool is_due() const noexcept;
   [[nodiscard]] bool MayRecord() const noexcept;
@@ -106,13 +99,10 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   std::optional<Preparation> preparation_;  ///< in kPreparing
   std::unique_ptr<Program> program_;        ///< from kReady on
   std::optional<v1::Cluster> cluster_;
-  std::optional<UserProcess> process_;  ///< from kRunning to kDraining
-  std::optional<UsageWatch> usage_;     ///< in kRunning and kStopping
-  std::optional<MetricWatch> metrics_;  ///< of a trial's master, while its program may write
+  std::optional<ProgramRun> run_;  ///< from its launch to kDraining
   ObservedEnd end_;
   v1::ExitRecord exit_;  ///< complete from kRecording on
   bool says_container_left_ = false;
-  std::string buffer_;
 };
 
 }  // namespace trainyard::replica

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <filesystem>
 #include <utility>
@@ -243,17 +242,6 @@ Status CheckIsolatedNetworks() {
   if (status == 0) return {};
   return std::unexpected(
       FailedPrecondition("--network isolated is not possible here (" + reason + ")" + advice));
-}
-
-Result<int> PortOfUrl(const std::string& url) {
-  constexpr std::string_view kBefore = "http://127.0.0.1:";
-  int port = 0;
-  if (url.starts_with(kBefore)) {
-    const auto [end, error] = std::from_chars(url.data() + kBefore.size(), url.data() + url.size(), port);
-    if (error == std::errc() && end == url.data() + url.size() && port > 0 && port < 65536) return port;
-  }
-  return std::unexpected(
-      InvalidArgument("STORAGE_EMULATOR_HOST", "'" + url + "' is not http://127.0.0.1:PORT"));
 }
 
 }  // namespace trainyard::replica

@@ -60,7 +60,4 @@ class ReplicaNetwork {
 /// kFailedPrecondition, with a sentence for the operator. Any thread, before there are others.
 [[nodiscard]] Status CheckIsolatedNetworks();
 
-/// The port in "http://127.0.0.1:PORT"; kInvalidArgument for another text. Pure.
-[[nodiscard]] Result<int> PortOfUrl(const std::string& url);
-
 }  // namespace trainyard::replica

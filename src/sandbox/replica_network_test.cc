@@ -22,15 +22,6 @@ namespace {
 constexpr int kServerPort = 8470;
 constexpr int kPort = 2222;
 
-TEST(PortOfUrl, TakesNoOtherUrl) {
-  EXPECT_EQ(PortOfUrl("http://127.0.0.1:8470"), 8470);
-  for (const char* text :
-       {"", "http://127.0.0.1", "http://127.0.0.1:", "http://127.0.0.1:0", "http://127.0.0.1:65536",
-        "http://127.0.0.1:1/", "http://localhost:1", "https://127.0.0.1:1"}) {
-    EXPECT_FALSE(PortOfUrl(text)) << text;
-  }
-}
-
 UniqueFd Listen(const std::string& address, int port) {
   UniqueFd listener(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in to{};

@@ -188,6 +188,7 @@ engine::NodeSettings Installation::MakeNodeSettings(const ServeOptions& options,
           .container_runtime = containers.kind,
           .container_runtime_address = containers.address,
           .disk_bytes = DiskBytes(data.attempts_dir()),
+          .relay_port = sockets.replicas ? sockets.replicas->port : 0,
           .replica_environment = sockets.replicas ? ReplicaEnvironment(options, sockets.replicas->port)
                                                   : std::map<std::string, std::string>(),
           .front_metadata = sockets.front && sockets.front->plain,

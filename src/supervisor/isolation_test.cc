@@ -128,7 +128,7 @@ class IsolatedNetworkTest : public AttemptFixture {
     manifest_.set_network(v1::Manifest::ISOLATED);
     manifest_.set_address("10.77.1.1");
     manifest_.set_port(2222);
-    (*manifest_.mutable_environment())["STORAGE_EMULATOR_HOST"] = "http://127.0.0.1:8470";
+    manifest_.mutable_places()->set_relay_port(8470);
   }
 };
 

@@ -101,9 +101,9 @@ Cgroup MakeLimits(const ProgramStart& start, std::vector<std::string>& degraded)
 Result<std::optional<ReplicaNetwork>> MakeNetwork(const ProgramStart& start) {
   const v1::Manifest& manifest = start.manifest;
   if (manifest.network() != v1::Manifest::ISOLATED) return std::nullopt;
-  const auto url = manifest.environment().find("STORAGE_EMULATOR_HOST");
-  TY_TRY(const int port, PortOfUrl(url != manifest.environment().end() ? url->second : ""));
-  std::vector<ReplicaNetwork::Door> doors = {{.port = port, .socket = manifest.places().replica_socket()}};
+  std::vector<ReplicaNetwork::Door> doors;
+  if (const int port = manifest.places().relay_port(); port != 0)
+    doors.push_back({.port = port, .socket = manifest.places().replica_socket()});
   if (manifest.has_google_front()) {
     doors.push_back({.port = 443, .socket = manifest.google_front().tls_socket()});
     doors.push_back({.port = 80, .socket = manifest.google_front().plain_socket()});

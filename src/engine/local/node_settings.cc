@@ -40,6 +40,7 @@ void AddNodePart(const NodeSettings& settings, const replica::v1::Slot& slot, Ma
   places.set_attach_socket(settings.attach_socket);
   places.set_replica_socket(settings.replica_socket);
   manifest.set_network(slot.network());
+  if (slot.network() == Manifest::ISOLATED) places.set_relay_port(settings.relay_port);
   manifest.set_address(slot.address());
   manifest.set_port(slot.port());
   if (!slot.devices().accelerator_type().empty()) *manifest.mutable_devices() = slot.devices();

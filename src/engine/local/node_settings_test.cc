@@ -52,6 +52,13 @@ TEST(AddNodePart, PlacesAndNetworkComeFromTheNodeAndTheSlot) {
   EXPECT_FALSE(manifest.has_users());
 }
 
+TEST(AddNodePart, OnlyAnIsolatedReplicaHasARelay) {
+  NodeSettings settings = Settings();
+  settings.relay_port = 8472;
+  EXPECT_EQ(With(settings, MakeSlot(Manifest::HOST)).places().relay_port(), 0);
+  EXPECT_EQ(With(settings, MakeSlot(Manifest::ISOLATED)).places().relay_port(), 8472);
+}
+
 TEST(AddNodePart, OnlyRealDevicesAreDevices) {
   Slot slot = MakeSlot(Manifest::HOST);
   slot.mutable_devices();

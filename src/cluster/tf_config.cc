@@ -5,7 +5,7 @@
 #include "base/check.h"
 #include "cluster/json_text.h"
 #include "cluster/task_name.h"
-#include "measurement/metric_file.h"
+#include "measurement/hypertune_file.h"
 
 namespace trainyard::cluster {
 namespace {

@@ -8,6 +8,10 @@
 
 namespace trainyard::measurement {
 
+/// The metric file as programs see it: the path that cloudml-hypertune takes without being told another one.
+/// Source: spec hyperparameter-tuning.md section 5.
+inline constexpr std::string_view kMetricFile = "/tmp/hypertune/output.metrics";
+
 /// The file that cloudml-hypertune writes: a JSON object per line, the newest 100 reports, all of it anew
 /// with each report. Keeps what it has read, so that nothing is lost where there are more. Pure; one thread
 /// at a time. Source: spec hyperparameter-tuning.md section 5.

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "measurement/metric_file.h"
+#include "measurement/hypertune_file.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 /// What trials' programs report, made of bytes that they wrote. Pure: any thread.

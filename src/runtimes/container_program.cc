@@ -11,7 +11,6 @@
 #include "runtimes/oci_container.h"
 #include "sandbox/device_files.h"
 #include "sandbox/disk_image.h"
-#include "sandbox/machine_view.h"
 
 namespace trainyard::replica {
 

@@ -9,7 +9,7 @@
 #include "cluster/device_variables.h"
 #include "cluster/role.h"
 #include "cluster/tf_config.h"
-#include "sandbox/machine_view.h"
+#include "sandbox/device_files.h"
 
 namespace trainyard::replica {
 

@@ -20,7 +20,7 @@
 #include "http/client_stream.h"
 #include "runtimes/daemon_api.h"
 #include "runtimes/daemon_api_frames.h"
-#include "sandbox/machine_view.h"
+#include "sandbox/device_files.h"
 
 namespace trainyard::replica {
 

@@ -10,7 +10,7 @@
 #include "runtimes/container_view.h"
 #include "runtimes/daemon_container.h"
 #include "runtimes/image_packages.h"
-#include "sandbox/machine_view.h"
+#include "sandbox/device_files.h"
 
 namespace trainyard::replica {
 

@@ -21,7 +21,7 @@
 #include "image/cache.h"
 #include "runtimes/google_channels.h"
 #include "runtimes/image_packages_files.h"
-#include "sandbox/machine_view.h"
+#include "sandbox/device_files.h"
 
 extern char** environ;
 

@@ -11,8 +11,8 @@
 #include "lines/task_lines.h"
 #include "runtimes/google_channels.h"
 #include "runtimes/user_environment.h"
+#include "sandbox/device_files.h"
 #include "sandbox/hosts_file.h"
-#include "sandbox/machine_view.h"
 #include "sandbox/user_namespace.h"
 
 namespace trainyard::replica {

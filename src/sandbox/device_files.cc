@@ -1,17 +1,18 @@
 #include "sandbox/device_files.h"
 
+#include <sched.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "async/file.h"
 #include "container/cdi.h"
 #include "node/inventory.h"
-#include "sandbox/machine_view.h"
 
 namespace trainyard::replica {
 
@@ -148,6 +149,25 @@ DeviceFiles FindDeviceFiles(const v1::Devices& devices, const DevicePlaces& plac
   for (const std::string& node : places.shared_nodes) AddNode(node, node, files);
   if (!files.nodes.empty()) AddDriver(places, files);
   return files;
+}
+
+std::vector<std::string> ForbiddenDevices(const v1::Devices& own) {
+  const bool has_gpu_files = std::ranges::any_of(own.device_files(), IsGpuFile);
+  const bool has_tpu_files = std::ranges::any_of(own.device_files(), std::not_fn(IsGpuFile));
+  std::vector<std::string> forbidden;
+  for (const std::string& file : node::AcceleratorFiles()) {
+    const bool is_gpu = IsGpuFile(file);
+    const bool declared =
+        is_gpu ? !own.gpus().empty() && !has_gpu_files : !own.tpu_node_name().empty() && !has_tpu_files;
+    if (!declared && std::ranges::find(own.device_files(), file) == own.device_files().end())
+      forbidden.push_back(file);
+  }
+  return forbidden;
+}
+
+int CpuCount() {
+  cpu_set_t cpus;
+  return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? std::max(1, CPU_COUNT(&cpus)) : 1;
 }
 
 }  // namespace trainyard::replica

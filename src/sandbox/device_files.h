@@ -7,7 +7,7 @@
 #include "container/oci_spec.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
-/// What a container needs of this machine to use the replica's accelerators.
+/// What a program needs of this machine, and what a container needs of it to use the replica's accelerators.
 namespace trainyard::replica {
 
 /// Where to look; the defaults are the machine's own.
@@ -33,5 +33,12 @@ struct DeviceFiles {
 /// their own that LD_LIBRARY_PATH names, and nvidia-smi. TPUs: their device files. A declared accelerator may
 /// be any of the machine's.
 [[nodiscard]] DeviceFiles FindDeviceFiles(const v1::Devices& devices, const DevicePlaces& places = {});
+
+/// Files of accelerators that are not this replica's. A declared one may be any of the machine's of its kind.
+/// Any thread.
+[[nodiscard]] std::vector<std::string> ForbiddenDevices(const v1::Devices& own);
+
+/// CPUs that we may run on, at least 1. Any thread.
+[[nodiscard]] int CpuCount();
 
 }  // namespace trainyard::replica

@@ -3,7 +3,7 @@
 #include "cli/main.h"
 #include "server/serve.h"
 #include "shell/replica_shell.h"
-#include "supervisor/main.h"
+#include "supervisor/run_replica.h"
 
 int main(int argc, char** argv) {
   std::string_view command = argc > 1 ? argv[1] : "";

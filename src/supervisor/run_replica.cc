@@ -1,3 +1,5 @@
+#include "supervisor/run_replica.h"
+
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +14,7 @@
 #include "async/diagnostics.h"
 #include "attempt/attempt_dir.h"
 #include "runtimes/oci_container.h"
-#include "supervisor/main.h"
+#include "runtimes/program_source.h"
 #include "supervisor/supervisor.h"
 
 namespace trainyard::replica {
@@ -75,6 +77,11 @@ Result<Supervisor::Setup> SetUp(Arguments arguments) {
 }
 
 }  // namespace
+
+int RunReplica(int argc, char** argv) {
+  InstalledPrograms source;
+  return RunReplica(argc, argv, source);
+}
 
 int RunReplica(int argc, char** argv, ProgramSource& source) {
   if (argc == 3 && std::string_view(argv[1]) == kRemoveContainer) {

@@ -1,6 +1,5 @@
 #include "supervisor/usage.h"
 
-#include <sched.h>
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 
 #include "async/file.h"
 #include "sandbox/descendants.h"
+#include "sandbox/device_files.h"
 #include "sandbox/proc_figures.h"
 
 namespace trainyard::replica {
@@ -31,6 +31,8 @@ std::int64_t MachineMemory() {
 }
 
 }  // namespace
+
+UsageMeter::UsageMeter() : cpus_(CpuCount()) {}
 
 v1::Usage UsageMeter::Measure(const UsageSource& source) {
   ProcessFigures sum;
@@ -64,11 +66,6 @@ v1::Usage UsageMeter::Measure(const UsageSource& source) {
 
 std::int64_t UsageMeter::PeakMemory(const Cgroup& cgroup) const {
   return std::max(peak_bytes_, cgroup.PeakMemoryBytes());
-}
-
-int UsableCpus() {
-  cpu_set_t cpus;
-  return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? std::max(1, CPU_COUNT(&cpus)) : 1;
 }
 
 std::int64_t MachineOomKills() {

@@ -17,14 +17,11 @@ struct UsageSource {
   std::int64_t memory_limit_bytes = 0;
 };
 
-/// Processors that this process may run on.
-[[nodiscard]] int UsableCpus();
-
 /// Measures what an attempt uses, a few small files of /proc at a time. CPU time and memory's peak never go
 /// back, although processes end. GPUs are not its business. One thread.
 class UsageMeter {
  public:
-  UsageMeter() : cpus_(UsableCpus()) {}
+  UsageMeter();
 
   /// A sample without time.
   [[nodiscard]] v1::Usage Measure(const UsageSource& source);

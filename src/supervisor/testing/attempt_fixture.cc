@@ -18,7 +18,7 @@
 #include "async/file.h"
 #include "runtimes/oci_container.h"
 #include "sandbox/cgroup.h"
-#include "supervisor/main.h"
+#include "supervisor/run_replica.h"
 
 namespace trainyard::replica {
 

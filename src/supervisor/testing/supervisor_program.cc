@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "runtimes/program_source.h"
-#include "supervisor/main.h"
+#include "supervisor/run_replica.h"
 #include "supervisor/testing/test_image.h"
 
 namespace trainyard::replica {

@@ -82,6 +82,4 @@ int LoggedStatus(const v1::ExitRecord& exit) noexcept {
   return exit.signal() != 0 ? -exit.signal() : exit.exit_code();
 }
 
-bool MayFollow(v1::Phase now, v1::Phase next) noexcept { return next > now; }
-
 }  // namespace trainyard::replica

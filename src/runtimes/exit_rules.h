@@ -40,7 +40,4 @@ void Explain(const v1::Manifest& manifest, std::vector<diagnosis::OutputLine> la
 /// section 6, "err".
 [[nodiscard]] int LoggedStatus(const v1::ExitRecord& exit) noexcept;
 
-/// Whether an attempt may go on from one phase to another: only ever forward. Pure: any thread.
-[[nodiscard]] bool MayFollow(v1::Phase now, v1::Phase next) noexcept;
-
 }  // namespace trainyard::replica

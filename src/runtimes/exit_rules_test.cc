@@ -72,13 +72,5 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"survived_the_killer", {.reported = true, .oom_kills = 1}, "EXITED|0|0|"}),
     [](const auto& row) { return row.param.name; });
 
-TEST(MayFollow, OnlyForward) {
-  for (int now = v1::Phase_MIN; now <= v1::Phase_MAX; ++now) {
-    for (int next = v1::Phase_MIN; next <= v1::Phase_MAX; ++next) {
-      EXPECT_EQ(MayFollow(static_cast<v1::Phase>(now), static_cast<v1::Phase>(next)), next > now);
-    }
-  }
-}
-
 }  // namespace
 }  // namespace trainyard::replica

@@ -198,7 +198,7 @@ TEST_P(ContainerTest, TakesFortyLayers) {
               ElementsAre("INFO 38", "INFO 39", "INFO gone"));
 }
 
-/// Hides a folder's lower layers, in both of overlayfs' ways; false: this file system cannot say that.
+/// Hides a directory's lower layers, in both of overlayfs' ways; false: this file system cannot say that.
 bool MakeOpaque(const std::string& folder) {
   const bool for_users = setxattr(folder.c_str(), "user.overlay.opaque", "y", 1, 0) == 0;
   return for_users && (geteuid() != 0 || setxattr(folder.c_str(), "trusted.overlay.opaque", "y", 1, 0) == 0);

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kHeadBytesMax = 32 << 10;
 constexpr std::size_t kErrorBodyMax = 64 << 10;
-/// A server that neither sends nor closes for so long is taken for gone.
+/// A server that neither sends nor closes for so long counts as gone.
 constexpr int kSilenceSecondsMax = 60;
 
 std::string Escape(std::string_view text) {

@@ -12,8 +12,8 @@ struct DownloadSource {
 };
 
 /// Fetches gs://BUCKET/OBJECT from the server's storage API into a file. Blocks. Errors: kNotFound: no such
-/// object; kInvalidArgument: no such URI; kUnavailable: the server is not there or broke off (worth another
-/// try); others as the server says.
+/// object; kInvalidArgument: no such URI; kUnavailable: the server does not answer or closed the connection
+/// (worth another try); others as the server says.
 [[nodiscard]] Status Download(const DownloadSource& source, const std::string& uri, const std::string& path);
 
 }  // namespace trainyard::replica

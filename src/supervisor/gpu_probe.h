@@ -13,7 +13,7 @@
 namespace trainyard::replica {
 
 /// One look at a replica's GPUs, by a short-lived process of its own: NVIDIA's library takes memory, and
-/// seconds where the driver sleeps, which a supervisor has neither of. One thread. The destructor kills the
+/// seconds where the driver sleeps; a supervisor can afford neither. One thread. The destructor kills the
 /// process.
 class GpuProbe {
  public:

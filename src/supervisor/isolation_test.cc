@@ -224,7 +224,7 @@ TEST_F(DegradedTest, OutOfMemoryIsToldFromAKill) {
 
 TEST_F(DegradedTest, AnOrdinaryUserRunsInAUserNamespace) {
   if (geteuid() != 0) GTEST_SKIP() << "the other tests are this test for an ordinary user";
-  // The folder is root's own: everything in it is handed over, and the way to it opened.
+  // The directory is root's own: everything in it is handed over, and the way to it opened.
   Program("id -u; uname -n; echo $TMPDIR");
   ASSERT_TRUE(WriteManifest(dir_, manifest_).has_value());
   constexpr uid_t kNobody = 65534;

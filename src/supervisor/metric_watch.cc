@@ -31,7 +31,7 @@ constexpr std::uint64_t kSliceBytes = std::uint64_t{8} << 20;
 /// A search is not worth more.
 constexpr int kRestMin = 20;
 
-/// A regular file below a folder that the program owns; pipes do not block and links are not followed.
+/// A regular file below a directory that the program owns; pipes do not block and links are not followed.
 UniqueFd OpenBelow(int folder, const char* name) {
   UniqueFd file(openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   struct stat status{};
@@ -43,7 +43,7 @@ UniqueFd OpenFolder(const std::string& path) {
   return UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
 }
 
-/// Folder by folder: the program may put a link in place of any of them at any time.
+/// Directory by directory: the program may put a link in place of any of them at any time.
 UniqueFd OpenFolderBelow(UniqueFd folder, std::string_view path) {
   while (folder && !path.empty()) {
     const std::size_t end = std::min(path.find('/'), path.size());
@@ -54,11 +54,11 @@ UniqueFd OpenFolderBelow(UniqueFd folder, std::string_view path) {
   return folder;
 }
 
-/// A folder that is to be searched. The order is by rank: a folder comes after those above it, and the
-/// thousand folders of a data set after deeper ones that have few beside them. By depth alone they would use
-/// up the entries that may be looked at, and logs/run/train would never be reached.
+/// A directory that is to be searched. The order is by rank: a directory comes after those above it, and the
+/// thousand directories of a data set after deeper ones that have few beside them. By depth alone they would
+/// use up the entries that may be looked at, and logs/run/train would never be reached.
 struct Folder {
-  std::size_t rank = 0;  ///< the numbers of folders on each level of the way to it, summed
+  std::size_t rank = 0;  ///< the numbers of directories on each level of the way to it, summed
   std::size_t root = 0;
   std::string path;  ///< below the root; empty: the root
   int depth = 0;
@@ -75,7 +75,7 @@ bool IsFolder(int folder, const dirent& entry) {
   return fstatat(folder, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
 }
 
-/// What one folder holds.
+/// What one directory holds.
 struct Names {
   std::size_t entries = 0;
   bool all = true;  ///< nothing was left out
@@ -193,7 +193,7 @@ void MetricWatch::Search() {
 
 /// True: there is more.
 bool MetricWatch::ReadSome(const Found& found, std::uint64_t bytes_max) {
-  const std::size_t name = found.path.rfind('/') + 1;  // 0 without a folder
+  const std::size_t name = found.path.rfind('/') + 1;  // 0 without a directory
   const UniqueFd folder =
       OpenFolderBelow(OpenFolder(found.root->path), std::string_view(found.path).substr(0, name));
   const UniqueFd file = folder ? OpenBelow(folder.get(), found.path.c_str() + name) : UniqueFd();

@@ -13,8 +13,8 @@
 
 namespace trainyard::replica {
 
-/// How often a replica's own folders are searched for event files; seldom enough that searching takes at most
-/// a twentieth of the time. The metric file is read whenever it was written.
+/// How often a replica's own directories are searched for event files; rarely enough that searching takes at
+/// most a twentieth of the time. The metric file is read whenever it was written.
 inline constexpr std::chrono::milliseconds kSearchInterval{5'000};
 
 /// Reports are not sent more often.
@@ -26,20 +26,20 @@ inline constexpr std::size_t kMetricFileBytesMax = std::size_t{4} << 20;
 /// How much is looked at in a search for event files, so that it ends whatever a program unpacks. What is
 /// beyond the limits is not found, and the report says that there is more.
 struct SearchLimits {
-  std::size_t folder_entries = 50'000;  ///< of one folder, so that a full one leaves some for the others
+  std::size_t folder_entries = 50'000;  ///< of one directory, so that a full one leaves some for the others
   std::size_t entries = 300'000;        ///< of all folders together
   int depth = 16;                       ///< folders inside each other, below one of the replica's own
 };
 
-/// What the program of a trial's master reports, by the files that it writes into the replica's own folders:
-/// the metric file of cloudml-hypertune, else TensorFlow's event files. Driven by its owner's poll loop;
-/// reads in slices. Links are not followed. One thread. Source: spec hyperparameter-tuning.md sections 5 and
-/// 6; docs/adr/0020-metrics.md.
+/// What the program of a trial's master reports, by the files that it writes into the replica's own
+/// directories: the metric file of cloudml-hypertune, else TensorFlow's event files. Driven by its owner's
+/// poll loop; reads in slices. Links are not followed. One thread. Source: spec hyperparameter-tuning.md
+/// sections 5 and 6; docs/adr/0020-metrics.md.
 class MetricWatch {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// Before the program starts: makes the folder of the metric file.
+  /// Before the program starts: makes the directory of the metric file.
   MetricWatch(std::string tag, AttemptDir dir, Time now, SearchLimits limits = {});
   MetricWatch(const MetricWatch&) = delete;
   MetricWatch& operator=(const MetricWatch&) = delete;
@@ -61,7 +61,7 @@ class MetricWatch {
   [[nodiscard]] std::string TakeWarning();
 
  private:
-  /// A folder of the replica, as it is called in a report.
+  /// A directory of the replica, as it is called in a report.
   struct Root {
     std::string shown;
     std::string path;

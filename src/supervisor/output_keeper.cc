@@ -13,7 +13,7 @@ namespace {
 using logging::v2::LogEntry;
 using std::chrono::milliseconds;
 
-/// Lines wait this long for company, unless there was a pause before.
+/// Lines wait this long for more, so that a chunk has several; not after a pause.
 constexpr milliseconds kBatchWait{5};
 
 }  // namespace

@@ -10,8 +10,8 @@
 
 namespace trainyard::replica {
 
-/// Bringing what a program runs in, in a sandbox of its own: it can be stopped at any point with all that it
-/// started. What it starts has the replica's limits: code of packages is among it. One thread.
+/// Prepares what a program runs in, in a sandbox of its own: it can be stopped at any point with all that it
+/// started. What it starts, code of packages included, has the replica's limits. One thread.
 class Preparation {
  public:
   struct Observer {
@@ -23,7 +23,7 @@ class Preparation {
   [[nodiscard]] static Result<Preparation> Start(ProgramSource& source, const v1::Manifest& manifest,
                                                  int lock_fd, Observer& observer);
 
-  /// Readable: OnReadable(). Both ends of the conversation: the lines, and the end.
+  /// Readable: OnReadable(). Carries the lines, and the outcome.
   [[nodiscard]] int fd() const noexcept { return pipe_.get(); }
   /// Passes lines on to the observer. The outcome when the preparation has ended.
   [[nodiscard]] std::optional<Status> OnReadable();

@@ -22,7 +22,7 @@ namespace trainyard::replica {
 namespace {
 
 /// What an attempt makes is for its program, whatever user that is: a container's root, hosts file, packages.
-/// Others are kept out by the attempt's folder and the data directory (mode 0700 each).
+/// Others are kept out by the attempt's directory and the data directory (mode 0700 each).
 constexpr mode_t kUmask = 022;
 
 struct Arguments {
@@ -97,7 +97,8 @@ int RunReplica(int argc, char** argv, ProgramSource& source) {
         stderr);
     return 1;
   }
-  // Nothing of whoever started us but the lock: a server's listening sockets, a terminal's descriptors.
+  // Of the parent's descriptors keep only the lock; close a server's listening sockets, a terminal's
+  // descriptors.
   close_range(kInheritedLockFd + 1, ~0U, 0);
   setsid();  // fails where we lead a session already
   prctl(PR_SET_NAME, "trainyard-repl");

@@ -146,7 +146,7 @@ bool ServerLink::TakeFrames() {
     if (!next) return false;
     if (!*next) break;
     if (!frame.ParseFromArray(content.data(), static_cast<int>(content.size()))) return false;
-    pause_ = kReconnectPauseMin;  // a server that accepts and closes at once is not hammered
+    pause_ = kReconnectPauseMin;  // not before: a server that accepts and closes at once is retried slowly
     observer_.OnFrame(frame);
   }
   return true;

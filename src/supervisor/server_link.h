@@ -15,14 +15,14 @@ namespace trainyard::replica {
 using SteadyTime = std::chrono::steady_clock::time_point;
 
 /// Reconnecting begins with the short pause, which doubles up to the long one; a change in the socket's
-/// folder starts over.
+/// directory starts over.
 inline constexpr std::chrono::milliseconds kReconnectPauseMin{5};
 inline constexpr std::chrono::milliseconds kReconnectPauseMax{5'000};
-/// A server that accepts but does not answer the upgrade is given up.
+/// How long a server that has accepted may take to answer the upgrade.
 inline constexpr std::chrono::milliseconds kUpgradeWaitMax{10'000};
 
-/// The supervisor's connection to the server: connects, upgrades, exchanges frames, and connects again for
-/// ever. Never blocks; driven by its owner's poll loop. One thread.
+/// The supervisor's connection to the server: connects, upgrades, exchanges frames, and reconnects
+/// for as long as it lives. Never blocks; driven by its owner's poll loop. One thread.
 ///
 ///     idle --Step--> upgrading --101--> attached --any error--> idle
 class ServerLink {
@@ -38,16 +38,16 @@ class ServerLink {
   /// The observer outlives the link.
   ServerLink(std::string socket_path, std::string token, Observer& observer);
 
-  /// Looks at the clock: connects, or gives a silent server up. Call in every round.
+  /// Looks at the clock: connects, or disconnects from a server that does not answer. Call in every round.
   void Step(SteadyTime now);
   /// Reads and writes what is possible. Call when fd() is ready.
   void OnReady(short events, SteadyTime now);
-  /// Something changed in the socket's folder.
+  /// Something changed in the socket's directory.
   void OnFolderChanged(SteadyTime now);
 
   [[nodiscard]] int fd() const noexcept { return socket_.get(); }
   [[nodiscard]] short events() const noexcept;
-  /// inotify on the socket's folder; -1 where there is none. Poll it for input while idle.
+  /// inotify on the socket's directory; -1 where there is none. Poll it for input while idle.
   [[nodiscard]] int folder_fd() const noexcept { return folder_watch_.get(); }
   /// When Step has something to do without any event.
   [[nodiscard]] SteadyTime deadline() const noexcept;

@@ -82,7 +82,7 @@ void Supervisor::Prepare() {
 
 void Supervisor::OnPreparationLine(bool is_error, std::string_view line) {
   log_.Relay(is_error ? LogEntry::ERROR : LogEntry::INFO, line);
-  // An error's message has the gist of what a tool said, but not which package it was about.
+  // An error's message has the main point of what a tool said, but not which package it was about.
   if (line.find(" the package: ") != std::string_view::npos) log_.tail().Add(line, is_error);
 }
 
@@ -100,7 +100,7 @@ void Supervisor::BecomeReady(Prepared prepared) {
   auto program = MakeProgram(setup_.manifest, std::move(prepared));
   if (!program) return FailPreparation(program.error());
   program_ = *std::move(program);
-  log_.tail().Clear();  // what tools said is no news any more
+  log_.tail().Clear();  // what tools said is outdated
   Take(Event::kPrepared);
   if (cluster_) Take(Event::kClusterKnown);
 }
@@ -269,7 +269,7 @@ bool Supervisor::IsAbandoned() const {
 void Supervisor::OnSignals() {
   signalfd_siginfo received{};
   while (read(signals_.get(), &received, sizeof(received)) > 0) {
-    if (received.ssi_signo == SIGHUP) continue;  // a terminal's end is nothing to us
+    if (received.ssi_signo == SIGHUP) continue;  // the end of a terminal does not concern us
     Take(Event::kShutdownAsked, "the system asked the supervisor to end");
   }
 }

@@ -18,7 +18,7 @@ struct UsageSource {
 };
 
 /// Measures what an attempt uses, a few small files of /proc at a time. CPU time and memory's peak never go
-/// back, although processes end. GPUs are not its business. One thread.
+/// back, although processes end. Does not measure GPUs. One thread.
 class UsageMeter {
  public:
   UsageMeter();
@@ -34,7 +34,7 @@ class UsageMeter {
   std::int64_t peak_bytes_ = 0;
 };
 
-/// Processes that the machine's kernel has killed for want of memory since it was started; 0: unknown.
+/// Processes that the machine's kernel has killed for lack of memory since it was started; 0: unknown.
 [[nodiscard]] std::int64_t MachineOomKills();
 
 /// The process behind a pidfd; -1 once it is gone.

@@ -59,7 +59,7 @@ void UsageWatch::Measure() {
                           .own_network = process.has_network(),
                           .memory_limit_bytes = around_.manifest.limits().memory_bytes()});
   *usage.mutable_time() = wire::ToProto(SysTime(std::chrono::system_clock::now()));
-  gpus_.reset();  // one that has not answered by now hangs
+  gpus_.reset();  // one that has not answered by now is stuck
   const auto& gpus = around_.manifest.devices().gpus();
   if (gpus.empty()) return Send();
   auto probe = GpuProbe::Start({gpus.begin(), gpus.end()});
@@ -75,7 +75,7 @@ void UsageWatch::OnReadable() {
   Send();
 }
 
-/// A figure that the server is not there to take is not worth keeping.
+/// Figures are not kept for a server that is away.
 void UsageWatch::Send() {
   if (around_.link.attached()) around_.link.Send(frame_);
 }

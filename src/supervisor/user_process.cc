@@ -134,7 +134,8 @@ Result<UniqueFd> MakeUsers(const ProgramStart& start) {
   return MakeUserNamespace({manifest.users().first(), manifest.users().count()});
 }
 
-/// What is the program's alone belongs to its root: its folders, and its pipes as they have names in /proc.
+/// What is the program's alone belongs to its root: its directories, and its pipes as they have names in
+/// /proc.
 Status GiveAway(const ProgramStart& start, const Pipes& pipes) {
   const v1::Manifest& manifest = start.manifest;
   if (!manifest.has_users()) return {};

@@ -15,7 +15,7 @@
 
 namespace trainyard::replica {
 
-/// A cgroup for the attempt's processes, with a note of it in the attempt's folder for whoever has to clean
+/// A cgroup for the attempt's processes, with a note of it in the attempt's directory to clean
 /// up after a killed supervisor: one at a time. As Cgroup::Create otherwise.
 [[nodiscard]] Result<Cgroup> MakeReplicaCgroup(const AttemptDir& dir, const std::string& attempt_id,
                                                const CgroupLimits& limits,
@@ -25,7 +25,8 @@ namespace trainyard::replica {
 /// destructor kills it.
 class UserProcess {
  public:
-  /// The replica's own folders; those that are there stay. Worth doing while waiting for something else.
+  /// The replica's own directories; existing ones stay. May be called early, while something else is waited
+  /// for.
   [[nodiscard]] static Status MakeFolders(const AttemptDir& dir);
   /// Returns once the program runs. Says in `degraded` what this machine does not allow, one line for each
   /// thing. kFailedPrecondition: the program cannot be run.

@@ -37,7 +37,7 @@ class AttemptFixture : public testing::Test {
   void PreparedBy(const std::string& script);
   void StartServer();
   void StopServer() { server_.reset(); }
-  /// Starts `replica DIR`; options go before the folder.
+  /// Starts `replica DIR`; options go before the directory.
   void StartSupervisor(const std::vector<std::string>& options = {});
   /// Waits for READY, opens the barrier, and waits for RUNNING.
   void OpenBarrier();
@@ -66,7 +66,7 @@ class AttemptFixture : public testing::Test {
   v1::Manifest manifest_;
   v1::Cluster cluster_;
   std::vector<std::string> options_;
-  UniqueFd engine_lock_;  ///< handed to the supervisor, if there is one, as an engine does
+  UniqueFd engine_lock_;  ///< handed to the supervisor, if there is one, as an attempt host does
   std::shared_ptr<FakeServer::Memory> memory_ = std::make_shared<FakeServer::Memory>();
   std::unique_ptr<FakeServer> server_;
   pid_t supervisor_ = -1;

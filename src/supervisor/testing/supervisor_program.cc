@@ -15,7 +15,7 @@
 namespace trainyard::replica {
 namespace {
 
-/// A runtime version is a folder of environments_dir with a "bin/python"; "slow" and the like have a
+/// A runtime version is a directory of environments_dir with a "bin/python"; "slow" and the like have a
 /// "prepare" script that makes it: what it prints is logged, its exit status decides.
 class TestPrograms final : public ProgramSource {
  public:

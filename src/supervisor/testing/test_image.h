@@ -8,7 +8,7 @@
 
 namespace trainyard::replica {
 
-/// An image made by hand, as if it had been pulled: busybox with its commands, in a folder of layers.
+/// An image made by hand, as if it had been pulled: busybox with its commands, in a directory of layers.
 class TestImage {
  public:
   /// Makes the lowest layer: /bin with busybox, /etc/passwd with root and "bob" (1000).

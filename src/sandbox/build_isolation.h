@@ -9,12 +9,12 @@
 namespace trainyard::replica {
 
 /// Runs what builds and installs packages in a sandbox: with a root of its own (build_root.h), without
-/// capabilities, as an account that nobody else has where the server is root, and with everything that it
+/// capabilities, as an account of its own where the server is root, and with everything that it
 /// started ended when it ends. The machine's network stays, for the package index.
 class BuildIsolation final : public environment::ToolIsolation {
  public:
-  /// Tries once what this machine allows; a few ms. @param hidden  folders that tools must not see even where
-  /// they are below a system folder: the data directory.
+  /// Tries once what this machine allows; a few ms. @param hidden  directories that tools must not see even
+  /// where they are below a system directory: the data directory.
   [[nodiscard]] static BuildIsolation Find(std::vector<std::string> hidden);
 
   /// What is missing on this machine, for the log; empty: nothing.

@@ -189,7 +189,7 @@ Failure MakeDevices() {
   return {};
 }
 
-/// A folder that a system folder would show.
+/// A directory that a system directory would show.
 Failure HideFolders(const std::vector<std::string>& hidden) {
   for (const std::string& path : hidden) {
     if (path.empty() || path == "/" || !IsThere(path)) continue;

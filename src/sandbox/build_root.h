@@ -16,7 +16,7 @@ namespace trainyard::replica {
 struct BuildRoot {
   std::string mount_point;             ///< an empty folder
   std::string tmp;                     ///< becomes /tmp
-  std::vector<std::string> read_only;  ///< files and folders, seen at their paths; links stay links
+  std::vector<std::string> read_only;  ///< files and directories, seen at their paths; links stay links
   std::vector<std::string> writable;   ///< folders
   std::vector<std::string> hidden;     ///< folders of which nothing is seen but what is named here
   uid_t uid = 0;                       ///< who the program is

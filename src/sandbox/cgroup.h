@@ -34,15 +34,15 @@ class Cgroup {
   Cgroup& operator=(Cgroup&& other) noexcept;
   ~Cgroup() { Remove(); }
 
-  /// Folder of the group that counts memory; empty where there is no cgroup.
+  /// Directory of the group that counts memory; empty where there is no cgroup.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// All its folders, one to a line: for whoever has to clean up.
+  /// All its directories, one to a line: to clean up.
   [[nodiscard]] std::string Note() const;
   /// A process joins by writing "0" to each of them.
   [[nodiscard]] std::vector<int> ProcsFds() const;
   /// Moves a process into it; one that has ended is no error.
   void Join(pid_t pid) const noexcept;
-  /// Processes in it that the kernel killed for want of memory.
+  /// Processes in it that the kernel killed for lack of memory.
   [[nodiscard]] std::int64_t OomKills() const;
   /// Processes in it; those of namespaces below by the pid that they have here.
   [[nodiscard]] std::vector<pid_t> Processes() const;

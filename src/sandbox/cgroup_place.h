@@ -7,7 +7,7 @@ namespace trainyard::replica {
 
 /// Where a process's cgroup of a controller is in the file system.
 struct CgroupPlace {
-  std::string path;  ///< folder of the cgroup; empty: there is none
+  std::string path;  ///< directory of the cgroup; empty: there is none
   int version = 0;   ///< 1: the controller's own hierarchy; 2: the unified one
   bool operator==(const CgroupPlace&) const = default;
 };

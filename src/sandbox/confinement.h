@@ -18,11 +18,11 @@ struct ConfinementFailure {
   int error;  ///< errno
 };
 
-/// Confines the calling process and all that it will start, for ever: rights beyond those are gone from all
+/// Confines the calling process and all that it will start, for good: rights beyond those are gone from all
 /// five sets, setuid and file capabilities give nothing (no_new_privs), and system calls go through the
 /// filter (container/seccomp_filter.h). Call it last, with an exec behind it: mounting, joining namespaces
-/// and the like work no more. In a process with one thread. A failure is a kernel that cannot do it: the
-/// program must not run. Who lacks CAP_SETPCAP keeps his bounding set, which gives nobody anything then.
+/// and the like no longer work. In a process with one thread. A failure is a kernel that cannot do it: the
+/// program must not run. Without CAP_SETPCAP the bounding set stays, and grants nothing.
 [[nodiscard]] std::optional<ConfinementFailure> Confine(Rights rights = Rights::kContainer);
 
 }  // namespace trainyard::replica

@@ -29,9 +29,9 @@ struct DeviceFiles {
 };
 
 /// Nothing for a replica without accelerators. GPUs as a CDI file of kind nvidia.com/gpu describes them;
-/// where there is none, their device files with those that all share, the driver's libraries in a folder of
-/// their own that LD_LIBRARY_PATH names, and nvidia-smi. TPUs: their device files. A declared accelerator may
-/// be any of the machine's.
+/// where there is none, their device files with those that all share, the driver's libraries in a directory
+/// of their own that LD_LIBRARY_PATH names, and nvidia-smi. TPUs: their device files. A declared accelerator
+/// may be any of the machine's.
 [[nodiscard]] DeviceFiles FindDeviceFiles(const v1::Devices& devices, const DevicePlaces& places = {});
 
 /// Files of accelerators that are not this replica's. A declared one may be any of the machine's of its kind.

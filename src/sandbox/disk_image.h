@@ -19,7 +19,7 @@ inline constexpr std::int64_t kDiskImageBytesMin = std::int64_t{4} << 20;
 /// Makes the file, which takes no more space than what is written into it. Blocks for about 20 ms.
 [[nodiscard]] Status MakeDiskImage(const std::string& path, std::int64_t bytes);
 
-/// Mounts it on the folder; for a process in a mount namespace of its own, with which the mount and its
+/// Mounts it on the directory; for a process in a mount namespace of its own, with which the mount and its
 /// device end.
 [[nodiscard]] std::optional<ViewFailure> MountDiskImage(const std::string& path, const std::string& folder);
 

@@ -18,7 +18,7 @@ namespace {
 
 using Failure = std::optional<ViewFailure>;
 
-/// A folder (or file) with what is mounted below it, held apart from the tree until it gets its place.
+/// A directory (or file) with what is mounted below it, held apart from the tree until it gets its place.
 struct Detached {
   std::string path;
   UniqueFd tree;
@@ -138,7 +138,7 @@ Failure DetachBinds(const FileView& view, std::vector<Detached>& binds) {
 std::optional<ViewFailure> SetUpFileView(const FileView& view) {
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
     return ViewFailure{"make mounts private", errno};
-  std::vector<Detached> tmp;  // taken before its own folder is hidden
+  std::vector<Detached> tmp;  // taken before its own directory is hidden
   if (!view.tmp.empty()) {
     if (Failure failure = Detach(view.tmp, tmp)) return failure;
   }

@@ -9,7 +9,7 @@ namespace trainyard::replica {
 /// How the file system looks to a process in a mount namespace of its own. Paths are absolute and free of
 /// links; an empty one leaves things as they are.
 struct FileView {
-  /// A folder or file that is seen at another place as well, which must be there unless it is below /tmp.
+  /// A directory or file that is seen at another place as well, which must be there unless it is below /tmp.
   struct Bind {
     std::string from;
     std::string to;
@@ -21,7 +21,7 @@ struct FileView {
   std::string hosts;                   ///< becomes /etc/hosts
   std::string hidden;                  ///< folder of which only `kept` is seen
   std::vector<std::string> kept;       ///< folders below `hidden`
-  std::vector<std::string> read_only;  ///< folders that cannot be written
+  std::vector<std::string> read_only;  ///< directories that cannot be written
   std::vector<Bind> binds;
   std::vector<std::string> forbidden;  ///< device files that cannot be opened; those not there are left out
   bool proc = false;           ///< /proc of the PID namespace that we are in, without the machine's settings
@@ -35,7 +35,7 @@ struct ViewFailure {
 };
 
 /// Makes the view for the calling process, which must have just entered a mount namespace of its own: nothing
-/// of it is seen outside. Stops at the first step that the kernel refuses. The folders in `kept` and
+/// of it is seen outside. Stops at the first step that the kernel refuses. The directories in `kept` and
 /// `read_only` stay visible also where they are below /tmp.
 [[nodiscard]] std::optional<ViewFailure> SetUpFileView(const FileView& view);
 

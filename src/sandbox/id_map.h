@@ -8,17 +8,17 @@
 
 #include "base/result.h"
 
-/// Who is who in a user namespace whose root we are.
+/// The ids of a user namespace whose root we are.
 namespace trainyard::replica {
 
-/// Ids that a user may use beside his own.
+/// Ids that a user may use beside the own one.
 struct IdRange {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
   bool operator==(const IdRange&) const = default;
 };
 
-/// The user's range in the text of /etc/subuid or /etc/subgid, which names him by name or number. Pure: any
+/// The user's range in the text of /etc/subuid or /etc/subgid, which has the user's name or number. Pure: any
 /// thread. Source: subuid(5).
 [[nodiscard]] std::optional<IdRange> FindSubordinateIds(std::string_view text, std::string_view user_name,
                                                         uid_t uid);

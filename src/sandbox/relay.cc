@@ -66,7 +66,7 @@ bool Step(Connection& connection, const std::array<short, 2>& events) {
     if ((events[1 - side] & POLLOUT) != 0 && way.Writes() && !Write(way, to)) return false;
     if ((events[side] & (POLLIN | POLLHUP | POLLERR)) != 0 && way.Reads() && !Read(way, from, to))
       return false;
-    // Nobody is there to read what is to be written.
+    // Nobody will read what is to be written.
     if ((events[1 - side] & (POLLHUP | POLLERR)) != 0 && way.Writes() && !Write(way, to)) return false;
     if ((events[side] & POLLERR) != 0) return false;
   }

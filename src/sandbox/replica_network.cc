@@ -60,7 +60,7 @@ Result<UniqueFd> MakeNetwork() {
   return OpenFile(kOwnNetwork, O_RDONLY);
 }
 
-/// The network of a process that works in the attempt's folder: its relay. Nothing if it is gone.
+/// The network of a process that works in the attempt's directory: its relay. Nothing if it is gone.
 UniqueFd NetworkOfRelay(const AttemptDir& dir) {
   const auto text = ReadFile(dir.Relay());
   if (!text) return {};
@@ -72,7 +72,7 @@ UniqueFd NetworkOfRelay(const AttemptDir& dir) {
   return std::move(*network);
 }
 
-/// The job's switch if one of its replicas has it, else a new one. Under the lock of the attempts' folder.
+/// The job's switch if one of its replicas has it, else a new one. Under the lock of the attempts' directory.
 Result<UniqueFd> FindOrMakeSwitch(const std::filesystem::path& attempts, std::int64_t job_uid) {
   const std::string prefix = std::to_string(job_uid) + "-";
   std::error_code error;
@@ -122,7 +122,7 @@ void CloseAllBut(std::vector<int> kept) {
 }
 
 /// The thread is in the switch's network, and so is the child. Returns once the child works in the attempt's
-/// folder: by that NetworkOfRelay knows it.
+/// directory: by that NetworkOfRelay knows it.
 Result<pid_t> StartRelay(const std::vector<RelayDoor>& doors, const ReplicaNetwork::Plan& plan) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));

@@ -56,7 +56,7 @@ class ReplicaNetwork {
   pid_t relay_ = -1;
 };
 
-/// Whether this machine lets us make isolated networks: tries it, in a process of its own.
+/// Whether this machine allows us to make isolated networks: tries it, in a process of its own.
 /// kFailedPrecondition, with a sentence for the operator. Any thread, before there are others.
 [[nodiscard]] Status CheckIsolatedNetworks();
 

@@ -63,7 +63,7 @@ Result<Sandbox> Sandbox::Start(const SandboxPlan& plan) {
   const std::vector<char*> argv = Pointers(plan.argv);
   const std::vector<char*> environment = Pointers(plan.environment);
   const InitStart start{theirs.get(), argv.data(), environment.data(), getuid(), getgid()};
-  // The plain system call: glibc's fork() takes no flags, and clone3 is what container runtimes like to
+  // The plain system call: glibc's fork() takes no flags, and clone3 is what container runtimes often
   // refuse. We are single-threaded, so the child may go on using the heap.
   int pidfd = -1;
   const long pid = syscall(SYS_clone, IsolationFlags(plan.isolation) | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd,

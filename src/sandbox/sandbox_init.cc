@@ -47,7 +47,7 @@ void Report(InitReport::Kind kind, int value, const char* step = "") {
   }
 }
 
-/// Everything but the namespaces was in vain when this runs: the whole tree goes.
+/// Ends the whole tree.
 [[noreturn]] void EndAll(Isolation isolation) {
   if (HasPidNamespace(isolation)) {
     kill(-1, SIGKILL);  // in a PID namespace: all but us

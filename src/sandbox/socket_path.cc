@@ -14,7 +14,7 @@ Result<UniqueFd> ConnectUnix(const std::string& path, int flags) {
   address.sun_family = AF_UNIX;
   std::string reachable = path;
   UniqueFd folder;
-  if (path.size() >= sizeof(address.sun_path)) {  // through a descriptor of its folder
+  if (path.size() >= sizeof(address.sun_path)) {  // through a descriptor of its directory
     const std::size_t slash = path.rfind('/');
     folder.Reset(open(path.substr(0, slash).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (!folder) return std::unexpected(Unavailable("cannot reach " + path + ": " + std::strerror(errno)));

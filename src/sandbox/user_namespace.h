@@ -6,8 +6,8 @@
 #include "base/result.h"
 #include "sandbox/id_map.h"
 
-/// A package's program as nobody of the machine: root in a user namespace, where a root server gives its jobs
-/// ids of their own (docs/adr/0025-job-users.md). All of it needs root.
+/// A package's program without an account of the machine: root in a user namespace, where a root server gives
+/// its jobs ids of their own (docs/adr/0025-job-users.md). All of it needs root.
 namespace trainyard::replica {
 
 /// A user namespace whose ids 0 to count - 1 are the machine's from `first` on; nobody is in it. Takes a
@@ -23,11 +23,11 @@ namespace trainyard::replica {
 /// on the disk belongs to root in there, and the other way round. 0 or errno; EINVAL: the file system cannot.
 [[nodiscard]] int MapMount(int tree, int user_namespace, unsigned long long attributes_set);
 
-/// Whether files of the folder can be shown with such ids: tries it, and changes nothing.
-/// kFailedPrecondition, with the step and the folder.
+/// Whether files of the directory can be shown with such ids: tries it, and changes nothing.
+/// kFailedPrecondition, with the step and the directory.
 [[nodiscard]] Status CheckMappedMounts(const IdRange& ids, const std::string& folder);
 
-/// The outermost folder at or above the path that others than its owner cannot enter; the path itself if
+/// The outermost directory at or above the path that others than its owner cannot enter; the path itself if
 /// there is none.
 [[nodiscard]] std::string OutermostClosedFolder(const std::string& path);
 

@@ -26,7 +26,7 @@ void Set(Variables& variables, const std::string& text) {
   variables[text.substr(0, equals)] = text.substr(equals + 1);
 }
 
-/// A folder that a driver adds goes in front of those of the image.
+/// A directory that a driver adds goes in front of those of the image.
 void SetDevice(Variables& variables, const std::string& text) {
   constexpr std::string_view kLibraries = "LD_LIBRARY_PATH=";
   const auto own = variables.find("LD_LIBRARY_PATH");
@@ -69,7 +69,7 @@ std::vector<FileView::Bind> ContainerBinds(const ProgramStart& start, const Chan
   std::vector<FileView::Bind> binds = {{.from = RealPath(start.dir.Hosts()), .to = "/etc/hosts"}};
   if (access(kResolverSettings, R_OK) == 0)
     binds.push_back({.from = RealPath(kResolverSettings), .to = kResolverSettings, .read_only = true});
-  // A container's own /tmp is part of its writable layer, which need not be a folder of the machine's.
+  // A container's own /tmp is part of its writable layer, which need not be a directory of the machine's.
   if (cluster::ReportsMetric(start.manifest))
     binds.push_back({.from = RealPath(start.dir.Metrics()), .to = "/tmp/hypertune"});
   const v1::GoogleFront& front = start.manifest.google_front();
@@ -81,7 +81,7 @@ std::vector<FileView::Bind> ContainerBinds(const ProgramStart& start, const Chan
     }
     if (binds.size() == before)
       binds.push_back({.from = bundle, .to = SystemCaBundles().front(), .read_only = true});
-    // The variables name files of this folder.
+    // The variables name files of this directory.
     binds.push_back({.from = FolderOf(bundle), .to = FolderOf(front.ca_bundle()), .read_only = true});
   }
   if (channels.files) std::ranges::move(BucketBinds(front), std::back_inserter(binds));

@@ -21,7 +21,7 @@ namespace trainyard::replica {
                                                           const std::string& home, const Channels& channels,
                                                           const std::vector<std::string>& devices);
 
-/// The channels that a container has: /gcs needs no folder of the machine's.
+/// The channels that a container has: /gcs needs no directory of the machine's.
 [[nodiscard]] Channels ContainerChannels(const v1::Manifest& manifest);
 
 /// The host names, the resolver's settings, and what the channels need. `image_has`: whether the image has a

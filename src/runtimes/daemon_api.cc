@@ -18,7 +18,7 @@ using http::Method;
 using std::chrono::milliseconds;
 
 const std::string kVersion = "/v1.41";
-/// A pull or load that says nothing for so long is taken for stuck.
+/// A pull or load that says nothing for so long counts as stuck.
 constexpr milliseconds kPullSilenceMax = std::chrono::minutes(10);
 /// Waiting for a container is asked for again and again: a connection may be lost without a word.
 constexpr milliseconds kWaitRound = std::chrono::minutes(10);

@@ -155,7 +155,7 @@ std::string_view RegistryOf(std::string_view reference) {
   return is_host ? first : kDockerHub;
 }
 
-/// Words by which runc, crun and containerd say that the program itself is at fault, whatever the HTTP status
+/// Words of runc, crun and containerd for a program that is itself at fault, whatever the HTTP status
 /// is.
 bool SaysProgramCannotRun(std::string_view words) {
   constexpr std::array<std::string_view, 6> kSigns = {

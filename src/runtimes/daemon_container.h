@@ -13,11 +13,11 @@
 #include "runtimes/daemon_api_request.h"
 
 /// A container that a container daemon runs for an attempt. It is no process of ours: nothing that the kernel
-/// does to the supervisor ends it. So its name is noted in the attempt's folder before it is made, and the
+/// does to the supervisor ends it. So its name is noted in the attempt's directory before it is made, and the
 /// attempt counts as alive until it is removed (docs/adr/0017-containers-by-an-engine.md).
 namespace trainyard::replica {
 
-/// What containers are found by: the folder of all attempts, and the attempt.
+/// What containers are found by: the directory of all attempts, and the attempt.
 inline constexpr const char* kAttemptsLabel = "trainyard.attempts";
 inline constexpr const char* kAttemptLabel = "trainyard.attempt";
 [[nodiscard]] std::map<std::string, std::string> ContainerLabels(const AttemptDir& dir);
@@ -42,11 +42,11 @@ inline constexpr std::string_view kPackagesSuffix = "-packages";
 /// says that a container may still run.
 [[nodiscard]] Status RemoveNotedContainers(const AttemptDir& dir);
 
-/// Removes the containers that attempts below this folder have in the daemon although nothing of those
+/// Removes the containers that attempts below this directory have in the daemon although nothing of those
 /// attempts lives. Errors: those of DaemonApi.
 [[nodiscard]] Status RemoveLeftContainers(const std::string& socket, const std::string& attempts_dir);
 
-/// How it ended: what the process that ran it leaves in the attempt's folder.
+/// How it ended: what the process that ran it leaves in the attempt's directory.
 struct ContainerEnd {
   int wait_status = 0;  ///< as waitpid gives it
   bool out_of_memory = false;

@@ -61,7 +61,7 @@ Result<std::string> AuthFor(const v1::Manifest& manifest) {
   return RegistryAuth(file, container.reference());
 }
 
-/// A folder of the attempt's for one purpose; removed at the end.
+/// A directory of the attempt's for one purpose; removed at the end.
 class AttemptFolder {
  public:
   explicit AttemptFolder(std::string path) : path_(std::move(path)) {}
@@ -110,7 +110,7 @@ Status PullByDaemon(DaemonApi& api, const v1::Manifest& manifest, const Preparat
   return api.PullImage(reference, auth, hooks.info);
 }
 
-/// From our cache into the daemon: by way of an archive in the attempt's folder.
+/// From our cache into the daemon: by way of an archive in the attempt's directory.
 Status LoadFromCache(DaemonApi& api, const v1::Manifest& manifest, const PreparationHooks& hooks) {
   const v1::Manifest::Container& container = manifest.program().container();
   const std::string& images_dir = manifest.places().images_dir();

@@ -9,7 +9,7 @@
 /// Images for containers that a container daemon runs: in the daemon's own store. Blocking; one thread.
 namespace trainyard::replica {
 
-/// What PrepareDaemonImage left in the attempt's folder; nothing: it has not been there, or failed.
+/// What PrepareDaemonImage left in the attempt's directory; nothing: it has not been there, or failed.
 [[nodiscard]] std::optional<DaemonImage> FindDaemonImage(const v1::Manifest& manifest);
 
 /// Makes the daemon have the manifest's image, with the job's packages in it. An image that the daemon does

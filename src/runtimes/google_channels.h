@@ -8,14 +8,14 @@
 #include "sandbox/file_view.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
-/// What makes `gs://` work in a replica for programs that know nothing of us: Google's host names mean the
-/// server's front there. Source: spec environment.md section 11; docs/storage.md for users.
+/// What makes `gs://` work in a replica for programs that do not know this service: Google's host names mean
+/// the server's front there. Source: spec environment.md section 11; docs/storage.md for users.
 namespace trainyard::replica {
 
 /// Where the buckets are as files.
 inline constexpr const char* kGcsFolder = "/gcs";
 /// Beside the CA bundle: gsutil's settings, those of the command `curl`, and the installation's authority
-/// alone. TensorFlow reads its file of authorities anew for each request, which takes 10 ms with all that a
+/// alone. TensorFlow reads its file of authorities again for each request, which takes 10 ms with all that a
 /// system trusts: it gets the short one (CURL_CA_BUNDLE), and the command curl, which reads the same
 /// variable, is given the bundle by its settings.
 inline constexpr std::string_view kBotoFile = "boto.cfg";
@@ -32,7 +32,7 @@ struct Channels {
   friend bool operator==(const Channels&, const Channels&) = default;
 };
 
-/// What can be had in a replica that has (or has not) a mount namespace of its own. Looks for /gcs.
+/// What a replica has with (or without) a mount namespace of its own. Looks for /gcs.
 [[nodiscard]] Channels FindChannels(const v1::Manifest& manifest, bool has_view);
 
 /// One sentence for the job's log about what is missing; empty if nothing is, or nothing was wanted. Pure.
@@ -41,9 +41,9 @@ struct Channels {
 /// Variables that go with the channels; they replace the server's fallbacks of the same names. Pure.
 [[nodiscard]] Variables ChannelVariables(const v1::Manifest& manifest, const Channels& found);
 
-/// The buckets' folder at kGcsFolder, then those of the buckets that are elsewhere on the machine below it:
-/// only data, whatever a program makes there. One whose place below kGcsFolder is no folder (a program of an
-/// earlier server's life replaced it) is left out. Looks at the folders.
+/// The buckets' directory at kGcsFolder, then those of the buckets that are elsewhere on the machine below
+/// it: only data, whatever a program makes there. One whose place below kGcsFolder is no directory (a program
+/// of an earlier server's life replaced it) is left out. Looks at the directories.
 [[nodiscard]] std::vector<FileView::Bind> BucketBinds(const v1::GoogleFront& front);
 
 /// What is mounted for the channels. Looks for the places of the system's CA bundles.

@@ -69,7 +69,7 @@ std::vector<std::string> PipConfigurations(const std::map<std::string, std::stri
   return texts;
 }
 
-/// Folders with packages that pip is told to look into.
+/// Directories with packages that pip is told to look into.
 std::vector<FileView::Bind> LinkFolders(const std::vector<std::string>& configurations,
                                         const std::map<std::string, std::string>& variables) {
   std::string all;

@@ -27,7 +27,7 @@ struct PackageInstallation {
   std::vector<FileView::Bind> binds;
 };
 
-/// Downloads the packages into a folder of the attempt's and writes beside them what pip is told on this
+/// Downloads the packages into a directory of the attempt's and writes beside them what pip is told on this
 /// machine: its index, proxies and authorities. Nothing of that gets into the layer. Errors: those of the
 /// downloads.
 [[nodiscard]] Result<PackageInstallation> StagePackages(const v1::Manifest& manifest,
@@ -43,8 +43,8 @@ struct PackageInstallation {
 /// it is built, whatever the way.
 [[nodiscard]] std::string PackageLayerFolder(const v1::Manifest& manifest);
 
-/// Says beside that folder which image the layer is on: both are removed together (image/collect.h). Before
-/// the layer is there, and while an ImageUse of the image is held.
+/// Says beside that directory which image the layer is on: both are removed together (image/collect.h).
+/// Before the layer is there, and while an ImageUse of the image is held.
 [[nodiscard]] Status NotePackageImage(const v1::Manifest& manifest);
 
 /// What the container's output becomes: lines for the log, and the last of them for a failure's reason. One

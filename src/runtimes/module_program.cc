@@ -24,7 +24,7 @@ constexpr const char* kKernelSettings = "/sys";
 
 std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
-/// Of the data directory (secrets, records, attempts of others) a replica sees its own folders, the
+/// Of the data directory (secrets, records, attempts of others) a replica sees its own directories, the
 /// environments and the binds.
 FileView MakeView(const ProgramStart& start, const Channels& channels) {
   const AttemptDir real{RealPath(start.dir.path)};
@@ -43,7 +43,8 @@ FileView MakeView(const ProgramStart& start, const Channels& channels) {
       view.read_only.push_back(environments);
   }
   if (access(kKernelSettings, F_OK) == 0) view.read_only.emplace_back(kKernelSettings);
-  // A user of its own does not get through a folder that is its owner's alone (/root), nor to what is in it.
+  // A user of its own does not get through a directory that is its owner's alone (/root), nor to what is in
+  // it.
   if (start.manifest.has_users()) view.hidden = OutermostClosedFolder(view.hidden);
   if (view.hidden.empty() || view.hidden == "/tmp") view.hidden.clear();
   return view;

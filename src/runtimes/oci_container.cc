@@ -39,7 +39,7 @@ constexpr const char* kContainerId = "replica";
 constexpr const char* kRuntimePath = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 constexpr const char* kUnifiedCgroup = "/sys/fs/cgroup/unified";
 
-/// Names in the container's folder.
+/// Names in the container's directory.
 struct Folder {
   std::string path;
   [[nodiscard]] std::string Layers() const { return path + "/layers"; }
@@ -50,7 +50,7 @@ struct Folder {
   [[nodiscard]] std::string Refusal() const { return path + "/refusal"; }
   [[nodiscard]] std::string Spec() const { return path + "/config.json"; }
   [[nodiscard]] std::string DiskImage() const { return path + "/disk.img"; }
-  /// What holds the writable layer: the folder itself, or the disk that is mounted in it.
+  /// What holds the writable layer: the directory itself, or the disk that is mounted in it.
   [[nodiscard]] std::string Disk() const { return path + "/disk"; }
 };
 
@@ -72,7 +72,7 @@ Status LinkLayers(const Folder& folder, const image::Image& image) {
   return {};
 }
 
-/// The options of the overlay, for a process in the folder of the links. The highest layer comes first.
+/// The options of the overlay, for a process in the directory of the links. The highest layer comes first.
 std::string OverlayOptions(std::size_t layers, bool in_user_namespace) {
   std::string options = "lowerdir=";
   for (std::size_t i = layers; i > 0; --i)
@@ -90,7 +90,7 @@ std::optional<ViewFailure> HideUnifiedCgroup() {
   return std::nullopt;
 }
 
-/// A file below a folder as if the folder were the root; -1: none.
+/// A file below a directory as if the directory were the root; -1: none.
 UniqueFd OpenInRoot(const std::string& root, const std::string& path, int flags) {
   const UniqueFd folder(open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!folder) return {};
@@ -181,14 +181,14 @@ std::vector<std::string> RuntimeCommand(const std::string& runtime, const Folder
           folder.path,    kContainerId};
 }
 
-/// Something of the merged image: where the layers have it, the highest first. Only a folder can be of more
-/// than one layer. Nothing above these files is a link, whatever the image says.
+/// Something of the merged image: where the layers have it, the highest first. Only a directory can be of
+/// more than one layer. Nothing above these files is a link, whatever the image says.
 struct MergedFile {
   std::vector<std::string> places;
   mode_t mode = S_IFDIR;
 };
 
-/// Whether the folder hides those of the same name in lower layers.
+/// Whether the directory hides those of the same name in lower layers.
 bool IsOpaque(const std::string& folder) {
   char value = 0;
   for (const char* name : {"trusted.overlay.opaque", "user.overlay.opaque"}) {

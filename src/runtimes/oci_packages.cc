@@ -110,7 +110,7 @@ Status Clean(const std::string& written, const PreparationHooks& hooks) {
   return {};
 }
 
-/// From the container's folder to where it is kept: there as a whole or not at all.
+/// From the container's directory to where it is kept: there as a whole or not at all.
 Status Keep(const std::string& written, const std::string& folder, const PreparationHooks& hooks) {
   TY_RETURN_IF_ERROR(Clean(written, hooks));
   TY_TRY(const UniqueFd directory, OpenFile(written, O_RDONLY | O_DIRECTORY));

@@ -7,8 +7,8 @@
 namespace trainyard::replica {
 
 /// Installs the manifest's packages in a container of the image, by an OCI runtime, and keeps what it wrote
-/// as the folder PackageLayerFolder: one more layer of the image. Once, under a lock; a kill at any point
-/// leaves nothing but the attempt's own folder. Blocks. Errors: those of StagePackages, and pip's.
+/// as the directory PackageLayerFolder: one more layer of the image. Once, under a lock; a kill at any point
+/// leaves nothing but the attempt's own directory. Blocks. Errors: those of StagePackages, and pip's.
 [[nodiscard]] Status BuildPackageLayer(const v1::Manifest& manifest, const image::Image& image,
                                        const PreparationHooks& hooks);
 

@@ -37,9 +37,9 @@ class Program {
   [[nodiscard]] virtual std::vector<std::string> Announcement() const = 0;
   /// The weakest isolation that it can run with.
   [[nodiscard]] virtual Isolation WeakestIsolation() const { return Isolation::kNone; }
-  /// The sandbox of the program with that isolation: what is run, its variables, its folder, its view of the
-  /// files. Descriptors, cgroup, host name and isolation are the caller's to set. May write into the
-  /// attempt's folder. kFailedPrecondition: the program cannot be run (the message says why).
+  /// The sandbox of the program with that isolation: what is run, its variables, its directory, its view of
+  /// the files. Descriptors, cgroup, host name and isolation are the caller's to set. May write into the
+  /// attempt's directory. kFailedPrecondition: the program cannot be run (the message says why).
   [[nodiscard]] virtual Result<SandboxPlan> Plan(const ProgramStart& start, Isolation isolation) = 0;
   /// What it does not get with that isolation, one line for each thing.
   [[nodiscard]] virtual std::vector<std::string> Lacks(const ProgramStart& start,
@@ -49,7 +49,7 @@ class Program {
     static_cast<void>(start);
     static_cast<void>(end);
   }
-  /// Removes what whoever removes the attempt's folder may not: all has ended, and its output is read.
+  /// Removes what whoever removes the attempt's directory may not: all has ended, and its output is read.
   virtual void CleanUp(const ProgramStart& start) const { static_cast<void>(start); }
 };
 

@@ -16,7 +16,8 @@ class LineSplitter {
  public:
   explicit LineSplitter(std::size_t line_bytes_max = kLineBytesMax) : line_bytes_max_(line_bytes_max) {}
 
-  /// Calls `sink(std::string_view line)` for each line that is complete now. The view lives for the call.
+  /// Calls `sink(std::string_view line)` for each line that is complete now. The view is valid during the
+  /// call.
   template <class Sink>
   void Feed(std::string_view bytes, Sink&& sink) {
     std::string_view line;

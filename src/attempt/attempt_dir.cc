@@ -75,7 +75,7 @@ Result<UniqueFd> TakeLock(const AttemptDir& dir, int inherited) {
 
 Status SignLock(int lock, pid_t supervisor) {
   const std::string pid = std::to_string(supervisor) + "\n";
-  // At a fixed place: engine and supervisor share the file's position.
+  // At a fixed place: attempt host and supervisor share the file's position.
   if (pwrite(lock, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
     return std::unexpected(ErrnoError(errno, "sign the lock"));
   }

@@ -12,9 +12,9 @@
 
 namespace trainyard::replica {
 
-/// Names in the folder of one attempt. Supervisor and engine meet here. The lock is held from before anything
-/// of the attempt runs until the kernel has ended all of it; a supervisor that was dismissed leaves a file of
-/// that name behind.
+/// Names in the directory of one attempt. Shared by the supervisor and the attempt host. The lock is held
+/// from before anything of the attempt runs until the kernel has ended all of it; a supervisor that was
+/// dismissed leaves a file of that name behind.
 struct AttemptDir {
   std::string path;
 
@@ -36,15 +36,15 @@ struct AttemptDir {
   [[nodiscard]] std::string SupervisorLog() const { return path + "/supervisor.log"; }
 };
 
-/// Where an engine may leave the attempt's lock that it has taken for the supervisor.
+/// Where an attempt host may leave the attempt's lock that it has taken for the supervisor.
 inline constexpr int kInheritedLockFd = 3;
 /// `trainyard replica --remove-container ATTEMPT_DIR` removes what a container of a killed supervisor left in
-/// the folder and only users of its own namespace may remove.
+/// the directory and only users of its own namespace may remove.
 inline constexpr const char* kRemoveContainer = "--remove-container";
 
 /// "trainyard-0123456789": what cgroups and containers of an installation's attempts are called begins so,
 /// since two installations on one machine have attempts of the same ids. Made from the real path of their
-/// folder.
+/// directory.
 [[nodiscard]] std::string InstallationName(const std::string& attempts_dir);
 
 /// kDataLoss: not a manifest.
@@ -54,12 +54,12 @@ inline constexpr const char* kRemoveContainer = "--remove-container";
 
 /// Takes the attempt's lock. kAlreadyExists: the attempt is alive.
 [[nodiscard]] Result<UniqueFd> TakeLock(const AttemptDir& dir);
-/// The lock as an engine hands it to the supervisor that it starts (so that the attempt is alive from that
-/// moment on): `inherited` if it is the lock file, otherwise TakeLock.
+/// The lock as an attempt host hands it to the supervisor that it starts (so that the attempt is alive from
+/// that moment on): `inherited` if it is the lock file, otherwise TakeLock.
 [[nodiscard]] Result<UniqueFd> TakeLock(const AttemptDir& dir, int inherited);
-/// Writes the supervisor's pid into the lock: the engine as soon as it knows it, the supervisor itself.
+/// Writes the supervisor's pid into the lock: the attempt host as soon as it knows it, the supervisor itself.
 [[nodiscard]] Status SignLock(int lock, pid_t supervisor);
-/// Whether something holds the lock. A folder without a lock file is not locked.
+/// Whether something holds the lock. A directory without a lock file is not locked.
 [[nodiscard]] Result<bool> IsLocked(const AttemptDir& dir);
 /// The supervisor that holds the lock: the pid in it, if that process has the lock open; nothing otherwise.
 [[nodiscard]] std::optional<pid_t> LockHolder(const AttemptDir& dir);

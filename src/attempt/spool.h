@@ -20,13 +20,13 @@ inline constexpr std::int64_t kSpoolSegmentKeptBytes = std::int64_t{256} << 10;
 inline constexpr std::int64_t kInFlightBytesMax = std::int64_t{1} << 20;
 inline constexpr std::size_t kInFlightChunksMax = 256;
 
-/// The log chunks of one attempt on disk, from being written to being acknowledged by the server: a folder of
-/// segments "FIRSTLINE.log" with records (spool_record.h). Memory use does not depend on how much is spooled.
-/// One thread. Not synced: a crash of the machine ends the attempt anyway; a crash of the supervisor loses
-/// nothing of it.
+/// The log chunks of one attempt on disk, from being written to being acknowledged by the server: a directory
+/// of segments "FIRSTLINE.log" with records (spool_record.h). Memory use does not depend on how much is
+/// spooled. One thread. Not synced: a crash of the machine ends the attempt anyway; a crash of the supervisor
+/// loses nothing of it.
 class Spool {
  public:
-  /// Makes the folder. kAlreadyExists: the attempt has been started before.
+  /// Makes the directory. kAlreadyExists: the attempt has been started before.
   [[nodiscard]] static Result<Spool> Create(std::string folder);
 
   /// kResourceExhausted: the disk is full, the spool is as before; try again.

@@ -11,7 +11,7 @@
 /// Source: OCI runtime specification 1.0, config.md and config-linux.md.
 namespace trainyard::container {
 
-/// A file or folder of the machine seen in the container.
+/// A file or directory of the machine seen in the container.
 struct Bind {
   std::string source;       ///< absolute
   std::string destination;  ///< absolute; made if the image does not have it

@@ -13,7 +13,7 @@ struct SystemCall {
   int number = -1;  ///< -1: this architecture has no such call
 };
 
-/// The calls of one architecture. The spans live for ever.
+/// The calls of one architecture. The spans are valid for the whole program.
 struct CallTable {
   std::uint32_t architecture = 0;       ///< AUDIT_ARCH_*; 0: there is none
   std::span<const SystemCall> allowed;  ///< whatever their arguments; by name

@@ -21,7 +21,7 @@ struct User {
 
 /// The image's USER: "", "name", "uid", "name:group", "uid:gid", looked up in the image's own files (their
 /// whole text; empty: it has none). As Docker does it: a number need not be in the files; without a group the
-/// user's own group and every group that lists him; with one, that group alone.
+/// user's own group and every group that lists the user; with one, that group alone.
 /// @return kFailedPrecondition: the files have no such name.
 [[nodiscard]] Result<User> ResolveUser(std::string_view user, std::string_view passwd,
                                        std::string_view group);

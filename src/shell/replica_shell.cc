@@ -39,7 +39,7 @@ namespace {
 using replica::AttemptDir;
 
 constexpr int kNoShell = 125;
-/// What the init process of a replica's sandbox calls itself (replica/sandbox_init.cc).
+/// What the init process of a replica's sandbox calls itself (sandbox/sandbox_init.cc).
 constexpr std::string_view kInitName = "trainyard-init\n";
 
 std::string ProcPath(pid_t pid, std::string_view rest) {

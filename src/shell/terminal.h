@@ -12,7 +12,7 @@ struct TerminalSize {
   int rows = 24;
   int columns = 80;
 };
-/// More is taken for a mistake.
+/// Larger sizes are mistakes.
 inline constexpr int kTerminalSideMax = 10'000;
 
 /// A shell in a replica, seen from the server: the master side of its terminal, and its process.

@@ -6,7 +6,7 @@
 
 #include "diagnosis/observation.h"
 
-/// What brought a replica down. Pure: any thread.
+/// Why a replica failed. Pure: any thread.
 namespace trainyard::diagnosis {
 
 /// The diagnosis of an attempt that ended; nothing for one that succeeded or was stopped because its job is

@@ -36,7 +36,7 @@ bool IsSystemStop(const Observation& seen) {
   return seen.cause == ExitRecord::STOPPED && Says(seen, "the system asked the supervisor to end");
 }
 
-/// A shell or a launcher hands a child's signal on as 128 and its number.
+/// A shell or a launcher reports a child's signal as 128 and its number.
 template <int kSignal>
 bool IsSignal(const Observation& seen) {
   constexpr int kShell = 128;

@@ -12,14 +12,14 @@ namespace trainyard::measurement {
 /// Source: spec hyperparameter-tuning.md section 5.
 inline constexpr std::string_view kMetricFile = "/tmp/hypertune/output.metrics";
 
-/// The file that cloudml-hypertune writes: a JSON object per line, the newest 100 reports, all of it anew
+/// The file that cloudml-hypertune writes: a JSON object per line, the newest 100 reports, all of it again
 /// with each report. Keeps what it has read, so that nothing is lost where there are more. Pure; one thread
 /// at a time. Source: spec hyperparameter-tuning.md section 5.
 class HypertuneFile {
  public:
   explicit HypertuneFile(std::string tag) : tag_(std::move(tag)) {}
 
-  /// All that the file holds now. Lines that are no reports are passed over: the file may be read while it
+  /// All that the file holds now. Lines that are no reports are skipped: the file may be read while it
   /// is being written. Values may be numbers, texts of numbers, NaN and infinite ones.
   /// True: something in it was new.
   bool Read(std::string_view contents);

@@ -8,7 +8,7 @@
 
 namespace trainyard::measurement {
 
-/// Longer records (graphs, images) are checked and passed over.
+/// Longer records (graphs, images) are checked and skipped.
 inline constexpr std::uint64_t kRecordBytesMax = std::uint64_t{16} << 20;
 
 /// TensorFlow's record framing: length, masked CRC32C of the length, contents, masked CRC32C of the contents;
@@ -19,7 +19,7 @@ class RecordReader {
   /// Told of each whole record whose CRCs are right.
   using Take = std::function<void(std::string_view record)>;
 
-  /// The bytes that follow. After a wrong length nothing more can be found: the rest is passed over.
+  /// The bytes that follow. After a wrong length nothing more can be found: the rest is skipped.
   void Feed(std::string_view bytes, const Take& take);
 
   /// Bytes so far.

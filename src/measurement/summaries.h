@@ -14,11 +14,12 @@
 
 namespace trainyard::measurement {
 
-/// Event files of one trial that are looked at, and the folders and spellings of the tag that are kept apart.
+/// Event files of one trial that are looked at, and the directories and spellings of the tag that are kept
+/// apart.
 inline constexpr std::size_t kEventFilesMax = 1000;
 inline constexpr std::size_t kCurvesMax = 64;
 
-/// Whether a file of that name (without folders) holds events.
+/// Whether a file of that name (without directories) holds events.
 [[nodiscard]] bool IsEventFile(std::string_view name) noexcept;
 
 /// What tells one state of a file from another.
@@ -42,8 +43,8 @@ class Summaries {
   bool Read(std::string_view root, std::string_view path, FileVersion now, std::uint64_t bytes_max,
             const ReadAt& read_at);
 
-  /// The tag's measurements from the folder that counts, other tags, and each root as a place. The tag in
-  /// its exact spelling, else in the only one that has a suffix of TensorFlow ("_1"). Folders: those of
+  /// The tag's measurements from the directory that counts, other tags, and each root as a place. The tag in
+  /// its exact spelling, else in the only one that has a suffix of TensorFlow ("_1"). Directories: those of
   /// validation or evaluation, then the root itself, then others, then those of training; among equals the
   /// one that was written to last.
   [[nodiscard]] replica::v1::MetricReport Report() const;

@@ -40,6 +40,38 @@ UniqueFd OpenSignals() {
   return UniqueFd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
+v1::FromReplica HelloFrame(const v1::Manifest& manifest, v1::Phase phase) {
+  v1::FromReplica frame;
+  v1::FromReplica::Hello& hello = *frame.mutable_hello();
+  hello.set_attempt_id(manifest.attempt_id());
+  hello.set_token(manifest.token());
+  hello.set_phase(phase);
+  return frame;
+}
+
+v1::FromReplica PhaseFrame(const v1::Manifest& manifest, v1::Phase phase) {
+  v1::FromReplica frame;
+  v1::FromReplica::PhaseChanged& changed = *frame.mutable_phase_changed();
+  changed.set_phase(phase);
+  if (phase == v1::READY || phase == v1::RUNNING) {
+    v1::Endpoint& endpoint = *changed.mutable_endpoint();
+    *endpoint.mutable_replica() = manifest.replica();
+    endpoint.set_host_name(manifest.host_name());
+    endpoint.set_address(manifest.address());
+    endpoint.set_port(manifest.port());
+  }
+  return frame;
+}
+
+/// The exit of a program that could not be prepared or started.
+v1::ExitRecord FailedExit(const Error& error) {
+  v1::ExitRecord exit;
+  exit.set_cause(v1::ExitRecord::PREPARATION_FAILED);
+  exit.set_exit_code(1);
+  exit.set_message(error.message);
+  return exit;
+}
+
 }  // namespace
 
 Supervisor::Supervisor(Setup setup, ProgramSource& source)
@@ -112,10 +144,7 @@ void Supervisor::FailPreparation(const Error& error) {
 
 void Supervisor::ExplainFailure(const Error& error) {
   log_.Say(LogEntry::ERROR, error.message);
-  v1::ExitRecord exit;
-  exit.set_cause(v1::ExitRecord::PREPARATION_FAILED);
-  exit.set_exit_code(1);
-  exit.set_message(error.message);
+  v1::ExitRecord exit = FailedExit(error);
   Explain(setup_.manifest, log_.tail().Lines(), exit);
   SetExit(std::move(exit));
 }
@@ -155,18 +184,8 @@ std::optional<Event> Supervisor::Perform(Action action, std::string_view stop_re
 }
 
 void Supervisor::SendPhase() {
-  if (lifecycle_.phase == v1::ENDED) return;  // the exit record says that, after the last line
-  v1::FromReplica frame;
-  v1::FromReplica::PhaseChanged& changed = *frame.mutable_phase_changed();
-  changed.set_phase(lifecycle_.phase);
-  if (lifecycle_.phase == v1::READY || lifecycle_.phase == v1::RUNNING) {
-    v1::Endpoint& endpoint = *changed.mutable_endpoint();
-    *endpoint.mutable_replica() = setup_.manifest.replica();
-    endpoint.set_host_name(setup_.manifest.host_name());
-    endpoint.set_address(setup_.manifest.address());
-    endpoint.set_port(setup_.manifest.port());
-  }
-  link_.Send(frame);
+  // The exit record says that it has ended, after the last line.
+  if (lifecycle_.phase != v1::ENDED) link_.Send(PhaseFrame(setup_.manifest, lifecycle_.phase));
 }
 
 Event Supervisor::Launch() {
@@ -229,12 +248,7 @@ Event Supervisor::Record() {
 // --- The server
 
 void Supervisor::OnAttached() {
-  v1::FromReplica frame;
-  v1::FromReplica::Hello& hello = *frame.mutable_hello();
-  hello.set_attempt_id(setup_.manifest.attempt_id());
-  hello.set_token(setup_.manifest.token());
-  hello.set_phase(lifecycle_.phase);
-  link_.Send(frame);
+  link_.Send(HelloFrame(setup_.manifest, lifecycle_.phase));
   SendPhase();
   if (run_) run_->OnAttached();
   sender_.Rewind();

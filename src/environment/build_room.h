@@ -9,8 +9,8 @@
 #include "base/result.h"
 #include "environment/environment.h"
 #include "environment/layout.h"
-#include "environment/run_tool.h"
 #include "environment/uv.h"
+#include "process/run_tool.h"
 
 namespace trainyard::environment {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "environment/tool_isolation.h"
+#include "process/tool_isolation.h"
 
 namespace trainyard::environment {
 

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <string>
 
-#include "environment/run_tool.h"
+#include "process/run_tool.h"
 
 namespace trainyard::environment {
 

@@ -11,8 +11,8 @@
 #include "environment/build_room.h"
 #include "environment/embedded.h"
 #include "environment/layer_skeleton.h"
-#include "environment/run_tool.h"
 #include "environment/tool_failure.h"
+#include "process/run_tool.h"
 
 namespace trainyard::environment {
 

@@ -16,9 +16,9 @@
 #include "async/file.h"
 #include "environment/catalogue.h"
 #include "environment/layout.h"
-#include "environment/run_tool.h"
 #include "environment/tool_failure.h"
 #include "environment/uv.h"
+#include "process/run_tool.h"
 
 namespace trainyard::environment {
 

@@ -16,11 +16,11 @@
 #include "environment/catalogue.h"
 #include "environment/pip_settings.h"
 #include "environment/python_probe.h"
-#include "environment/run_tool.h"
 #include "environment/runtime_tools.h"
 #include "environment/site_hook.h"
 #include "environment/tool_failure.h"
 #include "environment/uv.h"
+#include "process/run_tool.h"
 
 namespace trainyard::environment {
 

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "environment/run_tool.h"
+#include "process/run_tool.h"
 
 namespace trainyard::environment {
 

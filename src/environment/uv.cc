@@ -11,12 +11,12 @@
 
 #include "async/file.h"
 #include "async/remove_tree.h"
-#include "async/run_program.h"
 #include "environment/build_lock.h"
 #include "environment/build_room.h"
 #include "environment/pip_settings.h"
-#include "environment/run_tool.h"
 #include "environment/tool_failure.h"
+#include "process/run_program.h"
+#include "process/run_tool.h"
 
 extern char** environ;
 

@@ -5,9 +5,9 @@
 #include <boost/asio/io_context.hpp>
 #include <string>
 
-#include "async/run_program.h"
 #include "http/client.h"
 #include "http/testing/test_server.h"
+#include "process/run_program.h"
 
 namespace trainyard::http {
 namespace {

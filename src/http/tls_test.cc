@@ -5,12 +5,12 @@
 #include <string>
 
 #include "async/file.h"
-#include "async/run_program.h"
 #include "async/system_clock.h"
 #include "http/certificate.h"
 #include "http/client.h"
 #include "http/testing/test_server.h"
 #include "http/tls_identity.h"
+#include "process/run_program.h"
 
 namespace trainyard::http {
 namespace {

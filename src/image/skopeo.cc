@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "async/file.h"
-#include "async/run_program.h"
 #include "async/unique_fd.h"
-#include "environment/run_tool.h"
 #include "image/credentials.h"
 #include "image/skopeo_failure.h"
+#include "process/run_program.h"
+#include "process/run_tool.h"
 
 namespace trainyard::image {
 
@@ -88,12 +88,12 @@ Status Skopeo::Run(std::vector<std::string> words, const std::string& registry, 
   std::vector<std::string> argv{program_, "--tmpdir", options_.temporary.string()};
   if (knows_policy) argv.emplace_back("--insecure-policy");  // signatures are not asked for
   argv.insert(argv.end(), words.begin(), words.end());
-  environment::ToolCommand command{.argv = std::move(argv),
-                                   .variables = {{"TMPDIR", options_.temporary.string()}},
-                                   .inherited = options_.lock_fd,
-                                   .input = input,
-                                   .output = output};
-  TY_TRY(const environment::ToolEnd end, environment::RunTool(command, {}, {}, options_.stop));
+  ToolCommand command{.argv = std::move(argv),
+                      .variables = {{"TMPDIR", options_.temporary.string()}},
+                      .inherited = options_.lock_fd,
+                      .input = input,
+                      .output = output};
+  TY_TRY(const ToolEnd end, RunTool(command, {}, {}, options_.stop));
   if (end.ok()) return {};
   if (end.signal != 0)
     return std::unexpected(Unavailable("skopeo was ended by signal " + std::to_string(end.signal)));

@@ -153,9 +153,8 @@ Result<DaemonImage> ObtainImage(DaemonApi& api, const v1::Manifest& manifest, co
   return std::unexpected(Internal("the container engine does not have the image that it was given"));
 }
 
-Result<environment::ToolEnd> RunInstallation(DaemonApi& api, const std::string& name,
-                                             const DaemonContainer& container,
-                                             const PreparationHooks& hooks) {
+Result<ToolEnd> RunInstallation(DaemonApi& api, const std::string& name, const DaemonContainer& container,
+                                const PreparationHooks& hooks) {
   TY_RETURN_IF_ERROR(api.Create(name, CreateContainerBody(container)));
   TY_TRY(http::ClientStream output, api.AttachAndStart(name));
   InstallationLines lines(hooks);
@@ -170,7 +169,7 @@ Result<environment::ToolEnd> RunInstallation(DaemonApi& api, const std::string& 
     TY_RETURN_IF_ERROR(frames.Feed(bytes, take));
   }
   TY_TRY(const ContainerState state, api.Wait(name));
-  return environment::ToolEnd{.exit_code = state.exit_code, .signal = 0, .tail = lines.End()};
+  return ToolEnd{.exit_code = state.exit_code, .signal = 0, .tail = lines.End()};
 }
 
 /// Installs the packages in a container of the image and keeps its files as an image: under a lock, once.

@@ -198,7 +198,7 @@ void InstallationLines::Finish(bool is_error) {
   std::string& line = is_error ? error_ : output_;
   if (line.empty()) return;
   (is_error ? hooks_.error : hooks_.info)(line);
-  if (tail_.size() == environment::kToolTailMax) tail_.erase(tail_.begin());
+  if (tail_.size() == kToolTailMax) tail_.erase(tail_.begin());
   tail_.push_back(std::exchange(line, {}));
 }
 
@@ -217,7 +217,7 @@ Result<std::vector<std::string>> ContainerCommand(const v1::Manifest& manifest,
   return command;
 }
 
-Error PackageFailure(const v1::Manifest& manifest, const environment::ToolEnd& end) {
+Error PackageFailure(const v1::Manifest& manifest, const ToolEnd& end) {
   if (end.exit_code == kNoPipStatus) {
     return FailedPrecondition(
         "the packages cannot be installed: the image " + ImageName(manifest) +

@@ -6,7 +6,7 @@
 
 #include "attempt/attempt_dir.h"
 #include "base/result.h"
-#include "environment/run_tool.h"
+#include "process/run_tool.h"
 #include "runtimes/program_source.h"
 #include "sandbox/file_view.h"
 
@@ -34,7 +34,7 @@ struct PackageInstallation {
                                                         const PreparationHooks& hooks);
 
 /// Why the installation failed, in one sentence: pip's own words, or that the image has no Python or no pip.
-[[nodiscard]] Error PackageFailure(const v1::Manifest& manifest, const environment::ToolEnd& end);
+[[nodiscard]] Error PackageFailure(const v1::Manifest& manifest, const ToolEnd& end);
 
 /// The container's Python could not be started.
 [[nodiscard]] Error NoPythonFailure(const v1::Manifest& manifest, std::string_view reason);
@@ -54,7 +54,7 @@ class InstallationLines {
   /// The hooks outlive it.
   explicit InstallationLines(const PreparationHooks& hooks) : hooks_(hooks) {}
   void Take(bool is_error, std::string_view bytes);
-  /// The last lines of both, at most environment::kToolTailMax.
+  /// The last lines of both, at most kToolTailMax.
   [[nodiscard]] std::vector<std::string> End();
 
  private:

@@ -87,7 +87,7 @@ Result<Sandbox> Start(const OciContainer& container, const std::array<Pipe, 2>& 
   }
 }
 
-Result<environment::ToolEnd> RunInstallation(const OciContainer& container, const PreparationHooks& hooks) {
+Result<ToolEnd> RunInstallation(const OciContainer& container, const PreparationHooks& hooks) {
   TY_TRY(Pipe out, OpenPipe());
   TY_TRY(Pipe err, OpenPipe());
   std::array<Pipe, 2> pipes = {std::move(out), std::move(err)};
@@ -96,9 +96,9 @@ Result<environment::ToolEnd> RunInstallation(const OciContainer& container, cons
   InstallationLines lines(hooks);
   PassOn(pipes, lines);
   const int status = sandbox.Reap().wait_status.value_or(SIGKILL);
-  return environment::ToolEnd{.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
-                              .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-                              .tail = lines.End()};
+  return ToolEnd{.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
+                 .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+                 .tail = lines.End()};
 }
 
 /// Nothing of the container runs any more. Without root its files are accounts' of its own, and setuid gives

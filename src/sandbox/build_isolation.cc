@@ -27,10 +27,7 @@ namespace trainyard::replica {
 
 namespace {
 
-using environment::IsolatedTool;
-using environment::ToolIsolation;
-
-/// Used by nobody else: Debian reserves 65000 to 65533, and systemd gives out nothing above 65519.
+/// Nobody's: Debian reserves 65000 to 65533, and systemd gives out nothing above 65519.
 constexpr ToolIsolation::Owner kBuildAccount{65'530, 65'530};
 /// As many processes as a container has, and more than any build needs.
 constexpr rlim_t kProcessesMax = 16'384;

@@ -61,7 +61,7 @@ class BuildIsolationTest : public testing::Test {
                           .download = {},
                           .isolation = &isolation_};
   UniqueFd lock_;
-  environment::ToolEnd end_;
+  ToolEnd end_;
 };
 
 TEST_F(BuildIsolationTest, KeepsWhatIsWrittenIntoTheLayer) {

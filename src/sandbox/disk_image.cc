@@ -2,19 +2,21 @@
 
 #include <fcntl.h>
 #include <linux/loop.h>
-#include <spawn.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "async/file.h"
+#include "process/run_program.h"
+#include "process/variables.h"
 
 namespace trainyard::replica {
 
@@ -24,23 +26,15 @@ constexpr const char* kMakeFileSystem = "/sbin/mkfs.ext4";
 constexpr const char* kLoopControl = "/dev/loop-control";
 /// Others take the device that was free a moment ago.
 constexpr int kLoopAttemptsMax = 50;
+constexpr std::size_t kOutputBytesMax = 4096;
+constexpr std::chrono::minutes kRunWaitMax{30};
 
 Status Run(std::vector<std::string> words) {
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  posix_spawn_file_actions_t quiet;
-  posix_spawn_file_actions_init(&quiet);
-  for (const int fd : {0, 1, 2}) posix_spawn_file_actions_addopen(&quiet, fd, "/dev/null", O_RDWR, 0);
-  pid_t pid = -1;
-  const int error = posix_spawn(&pid, argv[0], &quiet, nullptr, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&quiet);
-  if (error != 0) return std::unexpected(ErrnoError(error, words[0]));
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  return std::unexpected(FailedPrecondition(words[0] + " failed"));
+  const std::string name = words.front();
+  TY_TRY(const RunResult run,
+         RunProgram({.argv = std::move(words), .environment = OwnVariables()}, kOutputBytesMax, kRunWaitMax));
+  if (run.status == ExitStatus{}) return {};
+  return std::unexpected(FailedPrecondition(name + " failed"));
 }
 
 /// A loop device over the file that ends with its last mount. errno tells what failed.

@@ -2,17 +2,18 @@
 
 #include <fcntl.h>
 #include <pwd.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "async/file.h"
+#include "process/child_process.h"
+#include "process/variables.h"
 
 namespace trainyard::replica {
 
@@ -21,6 +22,7 @@ namespace {
 constexpr std::array kMappers = {"/usr/bin/newuidmap", "/usr/bin/newgidmap"};
 /// What root of the machine maps: as many as /etc/subuid usually grants.
 constexpr std::uint32_t kRootIds = 65'536;
+constexpr std::chrono::minutes kMapperWaitMax{1};
 
 struct FurtherIds {
   IdRange users;
@@ -57,15 +59,11 @@ bool RunMapper(const char* program, pid_t child, unsigned own, const IdRange& ra
   std::vector<std::string> words = {program, std::to_string(child)};
   for (const unsigned number : {0U, own, 1U, 1U, range.first, range.count})
     words.push_back(std::to_string(number));
-  std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  pid_t pid = -1;
-  if (posix_spawn(&pid, program, nullptr, nullptr, argv.data(), environ) != 0) return false;
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  SpawnOptions options{.argv = std::move(words),
+                       .environment = OwnVariables(),
+                       .descriptors = {{STDERR_FILENO, STDERR_FILENO}}};
+  auto mapper = ChildProcess::Spawn(std::move(options));
+  return mapper && mapper->WaitFor(kMapperWaitMax) == ExitStatus{};
 }
 
 }  // namespace

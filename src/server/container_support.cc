@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "async/diagnostics.h"
-#include "async/run_program.h"
 #include "http/client.h"
+#include "process/run_program.h"
 
 namespace trainyard::server {
 

@@ -5,13 +5,13 @@
 #include <filesystem>
 
 #include "api/token_handlers.h"
-#include "async/descriptor_limit.h"
 #include "async/diagnostics.h"
 #include "async/watched_executor.h"
 #include "control/access_token.h"
 #include "environment/python_probe.h"
 #include "environment/site_hook.h"
 #include "image/image.h"
+#include "process/descriptor_limit.h"
 #include "server/google_front.h"
 #include "server/job_users.h"
 #include "server/listen_address.h"

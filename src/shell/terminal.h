@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "async/child_process.h"
 #include "async/unique_fd.h"
 #include "base/result.h"
+#include "process/child_process.h"
 
 namespace trainyard::shell {
 

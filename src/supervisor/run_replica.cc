@@ -10,9 +10,9 @@
 #include <string_view>
 #include <tuple>
 
-#include "async/descriptor_limit.h"
 #include "async/diagnostics.h"
 #include "attempt/attempt_dir.h"
+#include "process/descriptor_limit.h"
 #include "runtimes/oci_container.h"
 #include "runtimes/program_source.h"
 #include "supervisor/supervisor.h"

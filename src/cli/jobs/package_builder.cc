@@ -11,8 +11,9 @@
 #include <utility>
 
 #include "async/file.h"
-#include "async/run_program.h"
 #include "cli/jobs/staging.h"
+#include "process/run_program.h"
+#include "process/variables.h"
 
 namespace trainyard::cli {
 namespace {
@@ -73,14 +74,6 @@ Status LinkRoot(const fs::path& root, const std::string& package_name, const fs:
   return {};
 }
 
-std::vector<std::string> ChildEnvironment() {
-  std::vector<std::string> environment;
-  for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);
-  environment.emplace_back(
-      "PYTHONDONTWRITEBYTECODE=1");  // else importing the user's package leaves files beside it
-  return environment;
-}
-
 struct Outcome {
   bool found = false;
   bool built = false;
@@ -100,7 +93,8 @@ Result<Outcome> RunSetup(const std::string& python, const fs::path& root, const 
     if (leave_out < 1) options.argv.insert(options.argv.end(), egg_info.begin(), egg_info.end());
     if (leave_out < 2) options.argv.insert(options.argv.end(), build.begin(), build.end());
     options.argv.insert(options.argv.end(), sdist.begin(), sdist.end());
-    options.environment = ChildEnvironment();
+    // Else importing the user's package leaves files beside it.
+    options.environment = OwnVariables({{"PYTHONDONTWRITEBYTECODE", "1"}});
     options.directory = root;
     Result<RunResult> run = RunProgram(std::move(options), kOutputMax, kBuildMax);
     if (!run && run.error().code == Code::kNotFound) return Outcome{};

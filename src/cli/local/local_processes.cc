@@ -14,10 +14,8 @@
 #include <set>
 #include <utility>
 
-#include "async/file.h"
-#include "async/unique_fd.h"
-
-extern char** environ;
+#include "process/child_process.h"
+#include "process/variables.h"
 
 namespace trainyard::cli {
 namespace {
@@ -39,59 +37,20 @@ sigset_t WatchedSignals() {
   return set;
 }
 
-std::vector<char*> Pointers(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-std::vector<std::string> Variables(const LocalProcess& process) {
-  std::vector<std::string> lines;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view line = *entry;
-    if (!process.variables.contains(std::string(line.substr(0, line.find('='))))) lines.emplace_back(line);
-  }
-  for (const auto& [name, value] : process.variables) lines.push_back(name + "=" + value);
-  return lines;
-}
-
-/// In the child: only async-signal-safe calls.
-[[noreturn]] void Exec(const LocalProcess& process, char* const* argv, char* const* envp, pid_t parent,
-                       const sigset_t& mask, int failure) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
-  ::signal(SIGPIPE, SIG_DFL);
-  if (::getppid() == parent && ::chdir(process.directory.c_str()) == 0) ::execve(argv[0], argv, envp);
-  const int error = errno;
-  [[maybe_unused]] const ssize_t written = ::write(failure, &error, sizeof error);
-  ::_exit(127);
-}
-
+/// Shares this process's terminal and its group, so that Ctrl-C reaches it.
 Result<pid_t> Start(const LocalProcess& process, const sigset_t& mask) {
-  std::vector<std::string> argv = process.argv;
-  std::vector<std::string> variables = Variables(process);
-  const std::vector<char*> argv_pointers = Pointers(argv);
-  const std::vector<char*> variable_pointers = Pointers(variables);
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
-  const UniqueFd read_end(ends[0]);
-  UniqueFd write_end(ends[1]);
-  const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
-  if (child < 0) return std::unexpected(ErrnoError(errno, "fork"));
-  if (child == 0)
-    Exec(process, argv_pointers.data(), variable_pointers.data(), parent, mask, write_end.get());
-  write_end.Reset();
-  int error = 0;
-  ssize_t count = 0;
-  do {
-    count = ::read(read_end.get(), &error, sizeof error);
-  } while (count < 0 && errno == EINTR);
-  if (count != sizeof error) return child;
-  ::waitpid(child, nullptr, 0);
-  return std::unexpected(
-      ErrnoError(error, "cannot run " + process.argv.front() + " in " + process.directory));
+  SpawnOptions options{.argv = process.argv,
+                       .environment = OwnVariables({process.variables.begin(), process.variables.end()}),
+                       .directory = process.directory,
+                       .dies_with_parent = true,
+                       .signal_mask = mask,
+                       .action = "cannot run"};
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(number, F_GETFD) >= 0) options.descriptors.emplace_back(number, number);
+  TY_TRY(ChildProcess child, ChildProcess::Spawn(std::move(options)));
+  const pid_t pid = child.pid();
+  static_cast<void>(std::move(child).Detach());  // the group reaps all children alike
+  return pid;
 }
 
 /// What has lost its parent is among them: this process is a subreaper.

@@ -15,7 +15,7 @@
 #include "async/unique_fd.h"
 #include "cli/local/local_cluster.h"
 #include "cli/local/local_processes.h"
-#include "environment/run_tool.h"
+#include "process/run_tool.h"
 
 namespace trainyard::cli {
 namespace {
@@ -65,8 +65,8 @@ Result<std::string> FindPython(const Arguments& arguments, const Surroundings& s
 std::string PrimaryName(const std::string& python, const Console& console) {
   std::string version;
   const auto line = [&](std::string_view text) { version = text; };
-  const auto end = environment::RunTool(
-      {{python, "-c", "import tensorflow as tf; print(tf.version.VERSION)"}, {}}, line, {}, {});
+  const auto end =
+      RunTool({{python, "-c", "import tensorflow as tf; print(tf.version.VERSION)"}, {}}, line, {}, {});
   if (!end || !end->ok()) {
     console.Warn("Cannot import tensorflow with " + python +
                  ". Using \"chief\" for the cluster. If another Python has it, name that: export "

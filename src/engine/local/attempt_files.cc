@@ -1,12 +1,9 @@
 #include "engine/local/attempt_files.h"
 
-#include <spawn.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -16,6 +13,9 @@
 #include "async/remove_tree.h"
 #include "attempt/spool.h"
 #include "cluster/attempt_id.h"
+#include "runtimes/daemon_container.h"
+#include "process/child_process.h"
+#include "process/variables.h"
 #include "runtimes/daemon_container.h"
 #include "sandbox/cgroup.h"
 #include "wire/time.h"
@@ -29,6 +29,9 @@ using replica::AttemptDir;
 
 const std::string kLostMessage =
     "the replica's supervisor ended without a record: it was killed, or the machine was started again";
+
+/// Of a container: as many files as an image may have.
+constexpr std::chrono::minutes kRemoveWaitMax{30};
 
 Status RefuseAlive(const AttemptDir& dir) {
   TY_TRY(const bool locked, replica::IsLocked(dir));
@@ -131,12 +134,12 @@ void KillLockHolders(const AttemptDir& dir) {
 /// removes it.
 static void RemoveContainer(const AttemptDir& dir) {
   if (geteuid() == 0 || access(dir.Container().c_str(), F_OK) != 0) return;
-  std::array<std::string, 4> words = {"trainyard", "replica", replica::kRemoveContainer, dir.path};
-  std::array<char*, 5> argv = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), nullptr};
-  pid_t pid = -1;
-  if (posix_spawn(&pid, "/proc/self/exe", nullptr, nullptr, argv.data(), environ) != 0) return;
-  while (waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  SpawnOptions options{.argv = {"trainyard", "replica", replica::kRemoveContainer, dir.path},
+                       .program = "/proc/self/exe",
+                       .environment = OwnVariables(),
+                       .descriptors = {{STDERR_FILENO, STDERR_FILENO}}};
+  // What it leaves is an error of the removal that follows.
+  if (auto child = ChildProcess::Spawn(std::move(options))) static_cast<void>(child->WaitFor(kRemoveWaitMax));
 }
 
 Status RemoveAttempt(const AttemptDir& dir) {

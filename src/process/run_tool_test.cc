@@ -1,4 +1,4 @@
-#include "environment/run_tool.h"
+#include "process/run_tool.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 #include "async/unique_fd.h"
 
-namespace trainyard::environment {
+namespace trainyard {
 namespace {
 
 ToolCommand Shell(std::string script) { return {{"/bin/sh", "-c", std::move(script)}, {}}; }
@@ -125,4 +125,4 @@ TEST(RunTool, DiesWithItsParent) {
 }
 
 }  // namespace
-}  // namespace trainyard::environment
+}  // namespace trainyard

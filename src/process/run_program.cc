@@ -1,4 +1,4 @@
-#include "async/run_program.h"
+#include "process/run_program.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -71,7 +71,6 @@ Result<RunResult> RunProgram(SpawnOptions options, std::size_t output_bytes_max,
   if (::fcntl(read_end.get(), F_SETFL, O_NONBLOCK) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
   options.descriptors = {{write_end.get(), 1}, {write_end.get(), 2}};
   options.group = ProcessGroup::kNew;
-  options.outlives_owner = false;
   TY_TRY(ChildProcess child, ChildProcess::Spawn(std::move(options)));
   write_end.Reset();
   RunResult result;

@@ -1,4 +1,4 @@
-#include "async/descriptor_limit.h"
+#include "process/descriptor_limit.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <array>
 #include <string>
 
-#include "async/child_process.h"
 #include "async/unique_fd.h"
+#include "process/child_process.h"
 
 namespace trainyard {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace trainyard::environment {
+namespace trainyard {
 
 /// What a tool sees of the machine besides the system's programs. Absolute paths; what is not there is left
 /// out.
@@ -50,4 +50,4 @@ class ToolIsolation {
   [[nodiscard]] virtual int Run(const IsolatedTool& tool) const = 0;
 };
 
-}  // namespace trainyard::environment
+}  // namespace trainyard

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "async/child_process.h"
 #include "base/result.h"
+#include "process/child_process.h"
 
 namespace trainyard {
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <boost/asio/awaitable.hpp>
@@ -32,13 +33,20 @@ enum class ProcessGroup {
 
 struct SpawnOptions {
   std::vector<std::string> argv;  ///< argv[0] with a '/' is a path; without, it is looked up in our PATH
+  std::string program;            ///< the file to run, if argv[0] does not name it
   std::vector<std::string> environment;  ///< "NAME=value"; nothing else is passed on
   std::filesystem::path directory;       ///< working directory; empty: ours
   /// (our descriptor, its number in the child). All others are closed in the child; 0, 1 and 2 that are not
   /// named are /dev/null.
   std::vector<std::pair<int, int>> descriptors;
   ProcessGroup group = ProcessGroup::kInherit;
-  bool outlives_owner = false;  ///< the destructor leaves it alone
+  /// It is killed (SIGKILL) when the thread that started it ends. Costs a fork instead of a vfork: not for
+  /// replicas.
+  bool dies_with_parent = false;
+  /// With dies_with_parent only: the child's signal mask; signals that we ignore, but SIGPIPE, stay ignored.
+  /// For a program that shares our terminal.
+  std::optional<sigset_t> signal_mask;
+  std::string action = "start";  ///< an error begins with it: "start /bin/program: No such file or directory"
 };
 
 /// A process that we started, followed by its pidfd: no SIGCHLD handler, no race with a reused pid. Signals
@@ -46,12 +54,14 @@ struct SpawnOptions {
 /// RaiseDescriptorLimit(). One thread at a time.
 ///
 /// Lifecycle: Spawn, then Wait or WaitFor until an ExitStatus came. The destructor of a process that was not
-/// waited for kills it (SIGKILL) and reaps it, unless it outlives its owner.
+/// waited for kills it (SIGKILL, with its group if it leads one) and reaps it, unless Detach() gave it up.
 class ChildProcess {
  public:
   /// Returns once the program runs (exec succeeded). kNotFound, kPermissionDenied: exec's own reason, with
   /// the program.
   [[nodiscard]] static Result<ChildProcess> Spawn(SpawnOptions options);
+  /// Owns a child that the caller forked, for code of ours that runs without exec.
+  [[nodiscard]] static Result<ChildProcess> Adopt(pid_t pid);
 
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&& other) noexcept;
@@ -69,9 +79,12 @@ class ChildProcess {
 
   /// kFailedPrecondition when it has been reaped.
   [[nodiscard]] Status Kill(int signal);
+  /// Gives it up: the caller owns its pidfd and reaps it, and the destructor leaves it alone.
+  [[nodiscard]] UniqueFd Detach() &&;
 
  private:
-  ChildProcess(pid_t pid, UniqueFd pidfd, bool leads_group, bool outlives_owner);
+  ChildProcess(pid_t pid, bool leads_group);
+  Status OpenPidfd();
   void End() noexcept;
   /// Nothing when it still runs.
   Result<std::optional<ExitStatus>> Reap();
@@ -79,7 +92,6 @@ class ChildProcess {
   pid_t pid_ = -1;
   UniqueFd pidfd_;
   bool leads_group_ = false;
-  bool outlives_owner_ = false;
   std::optional<ExitStatus> ended_;
 };
 

@@ -1,4 +1,4 @@
-#include "async/descriptor_limit.h"
+#include "process/descriptor_limit.h"
 
 #include <sys/resource.h>
 

@@ -1,4 +1,4 @@
-#include "environment/run_tool.h"
+#include "process/run_tool.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -10,16 +10,14 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <utility>
 
-#include "async/unique_fd.h"
+#include "process/child_process.h"
+#include "process/variables.h"
 
-extern char** environ;
-
-namespace trainyard::environment {
+namespace trainyard {
 
 namespace {
 
@@ -37,44 +35,7 @@ Result<Pipe> MakePipe() {
 }
 
 std::vector<std::string> Variables(const ToolCommand& command) {
-  std::vector<std::string> lines;
-  for (char** entry = environ; *entry != nullptr && !command.has_all_variables; ++entry) {
-    const std::string_view line = *entry;
-    if (!command.variables.contains(std::string(line.substr(0, line.find('='))))) lines.emplace_back(line);
-  }
-  for (const auto& [name, value] : command.variables)
-    if (value) lines.push_back(name + "=" + *value);
-  return lines;
-}
-
-std::vector<char*> Pointers(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-/// In the child, after fork.
-void BecomeOwnGroup() {
-  ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  sigset_t none;
-  sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::signal(SIGPIPE, SIG_DFL);
-}
-
-/// In the child, after fork: only async-signal-safe calls. Writes errno to `failure` if it cannot exec.
-[[noreturn]] void Exec(char* const* argv, char* const* envp, pid_t parent, int in, int out, int err,
-                       int inherited, int failure) {
-  BecomeOwnGroup();
-  if (in < 0) in = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  const bool ready = in >= 0 && ::getppid() == parent && ::dup2(in, 0) == 0 && ::dup2(out, 1) == 1 &&
-                     ::dup2(err, 2) == 2 && (inherited < 0 || ::fcntl(inherited, F_SETFD, 0) == 0);
-  if (ready) ::execve(argv[0], argv, envp);
-  const int error = errno;
-  [[maybe_unused]] const ssize_t written = ::write(failure, &error, sizeof error);
-  ::_exit(127);
+  return command.has_all_variables ? PrintVariables(command.variables) : OwnVariables(command.variables);
 }
 
 /// Ends as the tool did.
@@ -89,14 +50,18 @@ void BecomeOwnGroup() {
 
 /// In the child, after fork: waits for the tool in its isolation. The C library's fork leaves it a heap that
 /// can be used.
-[[noreturn]] void KeepIsolated(const ToolCommand& command, pid_t parent, int out, int err, int failure) {
-  BecomeOwnGroup();
+[[noreturn]] void KeepIsolated(const ToolCommand& command, pid_t parent, int out, int err) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::signal(SIGPIPE, SIG_DFL);
   if (::getppid() != parent || ::dup2(out, 1) != 1 || ::dup2(err, 2) != 2) ::_exit(127);
-  ::close(failure);
   EndAs(command.isolation->Run({.argv = command.argv,
-                                .variables = Variables(command),
-                                .view = command.view,
-                                .lock = command.inherited}));
+                            .variables = Variables(command),
+                            .view = command.view,
+                            .lock = command.inherited}));
 }
 
 /// Cuts what comes in into lines without their end, carriage returns counting as ends too.
@@ -144,40 +109,33 @@ bool PassOn(int out, int err, LineCutter& out_lines, LineCutter& err_lines) {
   return true;
 }
 
-struct Child {
-  pid_t id = -1;
-  UniqueFd out, err;
-};
-
-Result<Child> Start(const ToolCommand& command) {
-  TY_TRY(Pipe out, MakePipe());
-  TY_TRY(Pipe err, MakePipe());
-  TY_TRY(Pipe failure, MakePipe());
-  std::vector<std::string> argv = command.argv;
-  std::vector<std::string> variables = Variables(command);
-  const std::vector<char*> argv_pointers = Pointers(argv);
-  const std::vector<char*> variable_pointers = Pointers(variables);
+/// A process of ours, without exec, that makes the fence and waits: what ChildProcess::Spawn cannot do.
+Result<ChildProcess> StartIsolated(const ToolCommand& command, int out, int err) {
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) return std::unexpected(ErrnoError(errno, "fork"));
-  if (child == 0 && command.isolation != nullptr)
-    KeepIsolated(command, parent, command.output < 0 ? out.write.get() : command.output, err.write.get(),
-                 failure.write.get());
-  if (child == 0)
-    Exec(argv_pointers.data(), variable_pointers.data(), parent, command.input,
-         command.output < 0 ? out.write.get() : command.output, err.write.get(), command.inherited,
-         failure.write.get());
-  failure.write.Reset();
-  int error = 0;
-  ssize_t count = 0;
-  do {
-    count = ::read(failure.read.get(), &error, sizeof error);
-  } while (count < 0 && errno == EINTR);
-  if (count == sizeof error) {
-    ::waitpid(child, nullptr, 0);
-    return std::unexpected(ErrnoError(error, "cannot run " + command.argv.front()));
+  if (child == 0) KeepIsolated(command, parent, out, err);
+  return ChildProcess::Adopt(child);
+}
+
+Result<ChildProcess> Start(const ToolCommand& command, int out, int err) {
+  if (command.isolation != nullptr) return StartIsolated(command, out, err);
+  SpawnOptions options{.argv = command.argv,
+                       .environment = Variables(command),
+                       .descriptors = {{out, 1}, {err, 2}},
+                       .group = ProcessGroup::kNew,
+                       .dies_with_parent = true,
+                       .action = "cannot run"};
+  if (command.input >= 0) options.descriptors.emplace_back(command.input, 0);
+  if (command.inherited >= 0) options.descriptors.emplace_back(command.inherited, command.inherited);
+  return ChildProcess::Spawn(std::move(options));
+}
+
+/// Leaves it to be reaped: its number stays its own until then.
+void WaitUntilEnded(const ChildProcess& child) {
+  pollfd ended{.fd = child.pidfd(), .events = POLLIN, .revents = 0};
+  while (::poll(&ended, 1, -1) < 0 && errno == EINTR) {
   }
-  return Child{child, std::move(out.read), std::move(err.read)};
 }
 
 }  // namespace
@@ -185,34 +143,35 @@ Result<Child> Start(const ToolCommand& command) {
 Result<ToolEnd> RunTool(const ToolCommand& command, const LineSink& out, const LineSink& err,
                         const std::stop_token& stop) {
   if (stop.stop_requested()) return std::unexpected(Error{Code::kCancelled, "stopped", {}});
-  TY_TRY(const Child child, Start(command));
+  TY_TRY(Pipe out_pipe, MakePipe());
+  TY_TRY(Pipe err_pipe, MakePipe());
+  TY_TRY(ChildProcess child,
+         Start(command, command.output < 0 ? out_pipe.write.get() : command.output, err_pipe.write.get()));
+  out_pipe.write.Reset();
+  err_pipe.write.Reset();
   std::deque<std::string> tail;
   LineCutter out_lines(out, tail);
   LineCutter err_lines(err, tail);
   bool heard = false;
-  const pid_t target = command.isolation != nullptr ? child.id : -child.id;
+  const pid_t target = command.isolation != nullptr ? child.pid() : -child.pid();
   {
     // Not beyond this block: once the child is waited for, its number may name another process.
     // In isolation everything ends with the process that keeps it, which needs its init process for that.
     const std::stop_callback kill_group(stop, [target] { ::kill(target, SIGKILL); });
-    heard = PassOn(child.out.get(), child.err.get(), out_lines, err_lines);
-    siginfo_t ended{};
+    heard = PassOn(out_pipe.read.get(), err_pipe.read.get(), out_lines, err_lines);
     if (!heard) ::kill(target, SIGKILL);
-    while (::waitid(P_PID, static_cast<id_t>(child.id), &ended, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
-    }
+    WaitUntilEnded(child);
   }
-  int status = 0;
-  while (::waitpid(child.id, &status, 0) < 0 && errno == EINTR) {
-  }
+  TY_TRY(const ExitStatus status, child.WaitFor({}));
   if (stop.stop_requested()) return std::unexpected(Error{Code::kCancelled, "stopped", {}});
   const std::string name = std::filesystem::path(command.argv.front()).filename();
   if (!heard)
     return std::unexpected(Error{Code::kDeadlineExceeded, name + " printed nothing for two hours", {}});
   ToolEnd end;
-  end.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-  end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  end.exit_code = status.code;
+  end.signal = status.signal;
   end.tail.assign(tail.begin(), tail.end());
   return end;
 }
 
-}  // namespace trainyard::environment
+}  // namespace trainyard

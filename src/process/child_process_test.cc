@@ -1,4 +1,4 @@
-#include "async/child_process.h"
+#include "process/child_process.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 #include <chrono>
 #include <string>
 
-#include "async/run_program.h"
 #include "async/task_group.h"
+#include "process/run_program.h"
 
 namespace trainyard {
 namespace {
@@ -128,13 +128,12 @@ TEST(ChildProcess, DestructorEndsIt) {
 }
 
 TEST(ChildProcess, MayOutliveItsOwner) {
-  SpawnOptions options = Shell("sleep 1000");
-  options.outlives_owner = true;
   pid_t pid = -1;
   {
-    const Result<ChildProcess> child = ChildProcess::Spawn(std::move(options));
+    Result<ChildProcess> child = ChildProcess::Spawn(Shell("sleep 1000"));
     ASSERT_TRUE(child);
     pid = child->pid();
+    EXPECT_TRUE(std::move(*child).Detach());
   }
   EXPECT_EQ(::kill(pid, 0), 0);
   EXPECT_EQ(::kill(pid, SIGKILL), 0);

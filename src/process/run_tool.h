@@ -9,15 +9,16 @@
 #include <vector>
 
 #include "base/result.h"
-#include "environment/tool_isolation.h"
+#include "process/tool_isolation.h"
+#include "process/variables.h"
 
-namespace trainyard::environment {
+namespace trainyard {
 
 /// A program to run to its end.
 struct ToolCommand {
   std::vector<std::string> argv;  ///< argv[0] is an absolute path
   /// On top of this process's variables; nullopt removes one.
-  std::map<std::string, std::optional<std::string>> variables;
+  VariableChanges variables;
   int inherited = -1;              ///< a descriptor that the program gets too, under the same number
   int input = -1;                  ///< its stdin; -1: /dev/null
   int output = -1;                 ///< its stdout, byte for byte, instead of lines; -1: lines
@@ -47,4 +48,4 @@ using LineSink = std::function<void(std::string_view line)>;
 [[nodiscard]] Result<ToolEnd> RunTool(const ToolCommand& command, const LineSink& out, const LineSink& err,
                                       const std::stop_token& stop);
 
-}  // namespace trainyard::environment
+}  // namespace trainyard

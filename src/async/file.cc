@@ -91,6 +91,31 @@ Status WriteFileAtomically(const std::filesystem::path& path, std::string_view c
   return SyncDirectory(path.has_parent_path() ? path.parent_path() : ".");
 }
 
+Status MakeFolders(const std::filesystem::path& path, mode_t mode) {
+  if (::mkdir(path.c_str(), mode) == 0) return {};
+  int reason = errno;
+  const std::filesystem::path above = path.parent_path();
+  if (reason == ENOENT && !above.empty() && above != path) {
+    TY_RETURN_IF_ERROR(MakeFolders(above, mode));
+    if (::mkdir(path.c_str(), mode) == 0) return {};
+    reason = errno;
+  }
+  // One above that is read-only may say so before it says that the name is there.
+  struct stat there{};
+  if (::stat(path.c_str(), &there) == 0 && S_ISDIR(there.st_mode)) return {};
+  return std::unexpected(FileError(reason, "mkdir", path));
+}
+
+Status MakePrivateFolder(const std::filesystem::path& path) {
+  constexpr mode_t kOwnersAlone = 0700;
+  constexpr mode_t kPermissions = 07777;
+  TY_RETURN_IF_ERROR(MakeFolders(path, kOwnersAlone));
+  struct stat there{};
+  if (::stat(path.c_str(), &there) != 0) return std::unexpected(FileError(errno, "stat", path));
+  if ((there.st_mode & kPermissions) == kOwnersAlone || ::chmod(path.c_str(), kOwnersAlone) == 0) return {};
+  return std::unexpected(FileError(errno, "chmod", path));
+}
+
 std::string RealPath(const std::string& path) {
   std::array<char, PATH_MAX> real{};
   return realpath(path.c_str(), real.data()) != nullptr ? real.data() : path;

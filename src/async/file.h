@@ -35,6 +35,13 @@ inline constexpr std::size_t kReadFileMax = std::size_t{64} << 20;
 /// Without links, as mounts need it; the path itself if there is nothing.
 [[nodiscard]] std::string RealPath(const std::string& path);
 
+/// mkdir -p: makes a directory and what is missing above it, with `mode` less the umask. Directories that are
+/// there stay as they are.
+[[nodiscard]] Status MakeFolders(const std::filesystem::path& path, mode_t mode = 0777);
+
+/// The same with mode 0700; a directory that is there becomes its owner's alone.
+[[nodiscard]] Status MakePrivateFolder(const std::filesystem::path& path);
+
 /// fsync of a folder: makes the names in it durable.
 [[nodiscard]] Status SyncDirectory(const std::filesystem::path& path);
 

@@ -79,5 +79,46 @@ TEST_F(FileTest, FullDeviceIsResourceExhausted) {
   EXPECT_EQ(written.error().code, Code::kResourceExhausted);
 }
 
+unsigned Mode(const fs::path& path) {
+  struct stat there{};
+  EXPECT_EQ(::stat(path.c_str(), &there), 0);
+  return there.st_mode & 07777;
+}
+
+TEST_F(FileTest, FoldersAreMadeWithWhatIsMissingAbove) {
+  fs::permissions(folder_, fs::perms(0755));
+  const mode_t before = ::umask(022);
+  EXPECT_TRUE(MakeFolders(folder_ / "a/b/"));
+  EXPECT_TRUE(MakeFolders(folder_ / "p/q", 0700));
+  ::umask(before);
+  EXPECT_EQ(Mode(folder_ / "a/b"), 0755U);
+  EXPECT_EQ(Mode(folder_ / "p"), 0700U);
+  EXPECT_EQ(Mode(folder_ / "p/q"), 0700U);
+  EXPECT_TRUE(MakeFolders(folder_ / "a/b"));
+  EXPECT_TRUE(MakeFolders("/proc/self"));
+  EXPECT_EQ(MakeFolders("/proc/self/none").error().code, Code::kNotFound);
+}
+
+TEST_F(FileTest, PrivateFoldersAreTheOwners) {
+  fs::permissions(folder_, fs::perms(0755));
+  const mode_t before = ::umask(0);
+  EXPECT_TRUE(MakePrivateFolder(folder_ / "a/b/"));
+  ::umask(before);
+  EXPECT_EQ(Mode(folder_), 0755U);
+  EXPECT_EQ(Mode(folder_ / "a"), 0700U);
+  EXPECT_EQ(Mode(folder_ / "a/b"), 0700U);
+  fs::permissions(folder_ / "a/b", fs::perms(0755));
+  EXPECT_TRUE(MakePrivateFolder(folder_ / "a/b"));
+  EXPECT_EQ(Mode(folder_ / "a/b"), 0700U);
+}
+
+TEST_F(FileTest, FoldersWhereAFileIsFail) {
+  ASSERT_TRUE(WriteFileAtomically(folder_ / "file", "x"));
+  for (const fs::path& path : {folder_ / "file", folder_ / "file/below"}) {
+    EXPECT_FALSE(MakeFolders(path));
+    EXPECT_FALSE(MakePrivateFolder(path));
+  }
+}
+
 }  // namespace
 }  // namespace trainyard

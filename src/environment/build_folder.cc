@@ -18,10 +18,7 @@ namespace fs = std::filesystem;
 
 Status Prepare(const fs::path& folder) {
   TY_RETURN_IF_ERROR(RemoveTree(folder));
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return std::unexpected(ErrnoError(error.value(), folder.string()));
-  return {};
+  return MakeFolders(folder);
 }
 
 /// The marker must not survive a power cut that its folder's files do not.
@@ -42,9 +39,7 @@ Status BuildOnce(const fs::path& folder, const std::function<void()>& waiting,
                  const std::function<Result<std::string>(const BuildLock& lock)>& build,
                  const std::stop_token& stop) {
   if (IsComplete(folder)) return {};
-  std::error_code error;
-  fs::create_directories(folder.parent_path(), error);
-  if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + folder.parent_path().string()));
+  TY_RETURN_IF_ERROR(MakeFolders(folder.parent_path()));
   TY_TRY(const BuildLock lock, BuildLock::Acquire(Layout::Lock(folder), waiting, stop));
   if (IsComplete(folder)) return {};
   Status done = Prepare(folder);

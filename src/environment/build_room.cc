@@ -15,13 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Status MakeFolder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + folder.string()));
-  return {};
-}
-
 /// All of a folder, unless it is the owner's already.
 Status HandOverFolder(const fs::path& folder, const ToolIsolation::Owner& owner) {
   struct stat status{};
@@ -36,9 +29,9 @@ Status HandOverFolder(const fs::path& folder, const ToolIsolation::Owner& owner)
 Result<std::unique_ptr<BuildRoom>> BuildRoom::Open(Options options) {
   std::unique_ptr<BuildRoom> room(new BuildRoom(std::move(options)));
   TY_RETURN_IF_ERROR(RemoveTree(room->Beside()));  // of a build that was killed
-  TY_RETURN_IF_ERROR(MakeFolder(room->Incoming()));
+  TY_RETURN_IF_ERROR(MakeFolders(room->Incoming()));
   if (room->options_.cache == ToolCache::kRuntimes)
-    TY_RETURN_IF_ERROR(MakeFolder(room->options_.layout.Cache()));
+    TY_RETURN_IF_ERROR(MakeFolders(room->options_.layout.Cache()));
   return room;
 }
 
@@ -61,10 +54,10 @@ Result<ToolEnd> BuildRoom::Run(std::vector<std::string> argv, const LineSink& ou
   // Made anew for each tool: what the one before has left there might lead elsewhere.
   for (const char* name : {"tmp", "root"}) {
     TY_RETURN_IF_ERROR(RemoveTree(Beside() / name));
-    TY_RETURN_IF_ERROR(MakeFolder(Beside() / name));
+    TY_RETURN_IF_ERROR(MakeFolders(Beside() / name));
   }
   const fs::path tmp = Beside() / "tmp";
-  TY_RETURN_IF_ERROR(MakeFolder(tmp / "home"));
+  TY_RETURN_IF_ERROR(MakeFolders(tmp / "home"));
   TY_RETURN_IF_ERROR(HandOver());
   ToolCommand command{.argv = std::move(argv),
                       .variables = ToolVariables(options_.layout, options_.cache),

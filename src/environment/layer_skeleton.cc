@@ -29,11 +29,11 @@ std::size_t HeadLength(std::string_view text) {
 
 Status WriteLayerSkeleton(const fs::path& runtime, const fs::path& layer, const std::string& python_version) {
   const fs::path site_packages = Layout::SitePackages(layer, python_version);
+  TY_RETURN_IF_ERROR(MakeFolders(site_packages));
+  TY_RETURN_IF_ERROR(MakeFolders(layer / "bin"));
   std::error_code error;
-  fs::create_directories(site_packages, error);
-  if (!error) fs::create_directories(layer / "bin", error);
   // Links to the real program, which finds its standard library from there and the layer from the link.
-  const fs::path program = error ? fs::path() : fs::canonical(Layout::Interpreter(runtime), error);
+  const fs::path program = fs::canonical(Layout::Interpreter(runtime), error);
   for (const std::string& name : {std::string("python"), std::string("python3"), "python" + python_version})
     if (!error) fs::create_symlink(program, layer / "bin" / name, error);
   if (!error) fs::copy_file(runtime / "pyvenv.cfg", layer / "pyvenv.cfg", error);

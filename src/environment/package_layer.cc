@@ -84,9 +84,7 @@ Status Install(const Build& build, const Package& package, const fs::path& file)
 Status DownloadAndInstall(const Build& build, const Package& package, std::size_t index) {
   // Not into the layer: code of the package before may have put a link there.
   const fs::path folder = build.room.Incoming() / std::to_string(index);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + folder.string()));
+  TY_RETURN_IF_ERROR(MakeFolders(folder));
   const fs::path file = folder / fs::path(package.uri).filename();
   build.hooks.info("Downloading the package: " + package.uri);
   TY_RETURN_IF_ERROR(build.hooks.download(package.uri, file.string()));

@@ -114,9 +114,7 @@ Status WriteProvides(const Build& build) {
     std::string stem = name;
     std::ranges::replace(stem, '-', '_');
     const fs::path info = site_packages / (stem + "-" + version + ".dist-info");
-    std::error_code error;
-    fs::create_directories(info, error);
-    if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + info.string()));
+    TY_RETURN_IF_ERROR(MakeFolders(info));
     TY_RETURN_IF_ERROR(WriteFileAtomically(
         info / "METADATA", "Metadata-Version: 2.1\nName: " + name + "\nVersion: " + version + "\n"));
     TY_RETURN_IF_ERROR(WriteFileAtomically(info / "INSTALLER", "trainyard\n"));

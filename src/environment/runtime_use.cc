@@ -19,8 +19,7 @@ Result<RuntimeUse> RuntimeUse::Begin(const std::filesystem::path& environments_d
                                      std::string_view runtime_version) {
   TY_TRY(const RuntimeVersion runtime, LoadRuntimeVersion(environments_dir, runtime_version));
   const std::filesystem::path folder = Layout{environments_dir}.Runtime(runtime);
-  std::error_code error;
-  std::filesystem::create_directories(folder.parent_path(), error);
+  TY_RETURN_IF_ERROR(MakeFolders(folder.parent_path()));
   TY_TRY(UniqueFd file, OpenFile(Layout::UseLock(folder), O_RDWR | O_CREAT));
   if (::flock(file.get(), LOCK_SH | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return std::unexpected(ErrnoError(errno, "flock " + folder.string() + ".use"));

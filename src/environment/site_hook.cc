@@ -12,9 +12,8 @@ Status InstallSiteHook(const std::filesystem::path& environments_dir) {
   const std::filesystem::path site = Layout{environments_dir}.Site();
   const std::filesystem::path file = site / "sitecustomize.py";
   if (const auto there = ReadFile(file); there && *there == EmbeddedSiteCustomize()) return {};
+  TY_RETURN_IF_ERROR(MakeFolders(site));
   std::error_code error;
-  std::filesystem::create_directories(site, error);
-  if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + site.string()));
   // Whatever user a replica's program is.
   std::filesystem::permissions(site, std::filesystem::perms(0755), error);
   if (error) return std::unexpected(ErrnoError(error.value(), "chmod " + site.string()));

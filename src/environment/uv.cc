@@ -82,12 +82,11 @@ fs::path FindUv(const Layout& layout) {
 Result<fs::path> ObtainUv(const Layout& layout, const Python& python, const PreparationHooks& hooks) {
   if (fs::path found = FindUv(layout); !found.empty()) return found;
   const fs::path folder = layout.Tools() / "uv";
-  std::error_code error;
-  fs::create_directories(layout.Tools(), error);
+  TY_RETURN_IF_ERROR(MakeFolders(layout.Tools()));
   TY_TRY(const BuildLock lock, BuildLock::Acquire(Layout::Lock(folder), [] {}, hooks.stop));
   if (fs::path found = FindUv(layout); !found.empty()) return found;
   TY_RETURN_IF_ERROR(RemoveTree(folder));
-  fs::create_directories(folder, error);
+  TY_RETURN_IF_ERROR(MakeFolders(folder));
   TY_TRY(const auto room, BuildRoom::Open({.layout = layout,
                                            .hooks = hooks,
                                            .folder = folder,

@@ -15,7 +15,6 @@
 #include <utility>
 
 #include "async/file.h"
-#include "async/private_folder.h"
 #include "image/digest.h"
 #include "image/manifest.h"
 
@@ -31,8 +30,6 @@ constexpr std::string_view kPrefix = "sha256:";
 /// flock has no wake-up that a stop could use as well; pulls take seconds to minutes.
 constexpr std::chrono::milliseconds kLockRetryInterval{50};
 constexpr std::size_t kSmallBlobMax = std::size_t{8} << 20;
-constexpr mode_t kOwnersAlone = 0700;
-constexpr mode_t kPermissions = 07777;
 /// Digits of a reference's digest in the name of its note.
 constexpr std::size_t kNoteDigits = 16;
 
@@ -77,16 +74,6 @@ std::vector<std::string> Texts(const json::object& object, std::string_view name
 }
 
 json::array ToArray(const std::vector<std::string>& texts) { return json::array(texts.begin(), texts.end()); }
-
-/// Also one that was made with other permissions, by hand or by a former version.
-Status MakeOwnersFolder(const fs::path& folder) {
-  TY_RETURN_IF_ERROR(MakePrivateFolder(folder));
-  struct stat there{};
-  if (::stat(folder.c_str(), &there) != 0)
-    return std::unexpected(ErrnoError(errno, "stat " + folder.string()));
-  if ((there.st_mode & kPermissions) == kOwnersAlone || ::chmod(folder.c_str(), kOwnersAlone) == 0) return {};
-  return std::unexpected(ErrnoError(errno, "chmod " + folder.string()));
-}
 
 Result<Note> LoadNote(const fs::path& path) {
   TY_TRY(const json::object object, LoadObject(path));
@@ -146,12 +133,9 @@ fs::path CacheLayout::Note(std::string_view digest, std::string_view reference) 
 fs::path CacheLayout::Pull(std::string_view digest) const { return Pulls() / Hex(digest); }
 
 Status CacheLayout::MakeFolders() const {
-  TY_RETURN_IF_ERROR(MakeOwnersFolder(dir_));
-  for (const fs::path& folder : {Blobs() / "sha256", Layers(), Images(), Resolved(), Pulls()}) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + folder.string()));
-  }
+  TY_RETURN_IF_ERROR(MakePrivateFolder(dir_));
+  for (const fs::path& folder : {Blobs() / "sha256", Layers(), Images(), Resolved(), Pulls()})
+    TY_RETURN_IF_ERROR(trainyard::MakeFolders(folder));
   return {};
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "async/file.h"
 #include "async/remove_tree.h"
 #include "async/unique_fd.h"
 #include "image/cache.h"
@@ -157,9 +158,7 @@ Result<Image> PullLocked(const Sources& sources, const CacheLayout& layout, cons
   const Access access = note ? note->access : AccessTo(sources, reference);
   const fs::path folder = layout.Pull(image.digest);
   static_cast<void>(RemoveTree(folder));
-  std::error_code error;
-  fs::create_directories(folder / "tmp", error);
-  if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + folder.string()));
+  TY_RETURN_IF_ERROR(MakeFolders(folder / "tmp"));
   TY_TRY(const Skopeo skopeo,
          Skopeo::Find({.temporary = folder / "tmp", .lock_fd = hooks.lock_fd, .stop = hooks.stop}));
   Result<CachedImage> pulled = Pulling(layout, skopeo, reference, access, image, hooks).Run();

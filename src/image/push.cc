@@ -40,8 +40,7 @@ Status WriteLayout(const CacheLayout& layout, const std::string& digest, const f
            {"digest", digest},
            {"size", manifest->size()},
            {"annotations", {{"org.opencontainers.image.ref.name", "image"}}}}}}};
-  std::error_code ignored;
-  fs::create_directories(folder, ignored);
+  TY_RETURN_IF_ERROR(MakeFolders(folder));
   TY_RETURN_IF_ERROR(WriteFileAtomically(folder / "oci-layout", R"({"imageLayoutVersion":"1.0.0"})"));
   return WriteFileAtomically(folder / "index.json", json::serialize(index));
 }

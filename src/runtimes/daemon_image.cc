@@ -68,12 +68,7 @@ class AttemptFolder {
   AttemptFolder(const AttemptFolder&) = delete;
   AttemptFolder& operator=(const AttemptFolder&) = delete;
   ~AttemptFolder() { static_cast<void>(RemoveTree(path_)); }  // else it goes with the attempt
-  [[nodiscard]] Status Make() const {
-    std::error_code error;
-    fs::create_directories(path_, error);
-    if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + path_));
-    return {};
-  }
+  [[nodiscard]] Status Make() const { return MakeFolders(path_); }
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
@@ -176,9 +171,7 @@ Result<ToolEnd> RunInstallation(DaemonApi& api, const std::string& name, const D
 Status BuildPackages(DaemonApi& api, const DaemonImage& image, const v1::Manifest& manifest,
                      const std::string& built, const PreparationHooks& hooks) {
   const std::string folder = PackageLayerFolder(manifest);
-  std::error_code error;
-  fs::create_directories(fs::path(folder).parent_path(), error);
-  if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + folder));
+  TY_RETURN_IF_ERROR(MakeFolders(fs::path(folder).parent_path()));
   const auto waiting = [&hooks] {
     hooks.info("Waiting for another replica, which is installing the same packages.");
   };

@@ -115,13 +115,6 @@ Status WriteSettings(const std::string& folder, const std::vector<std::string>& 
   return WriteFileAtomically(folder + "/settings.json", boost::json::serialize(settings), 0600);
 }
 
-Status MakeFolder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + folder.string()));
-  return {};
-}
-
 std::string ImageName(const v1::Manifest& manifest) {
   const v1::Manifest::Container& container = manifest.program().container();
   return container.image().empty() ? container.reference() : container.image();
@@ -148,13 +141,13 @@ std::string PackageLayerFolder(const v1::Manifest& manifest) {
 Status NotePackageImage(const v1::Manifest& manifest) {
   const fs::path note = PackageLayerFolder(manifest) + ".image";
   if (access(note.c_str(), F_OK) == 0) return {};
-  TY_RETURN_IF_ERROR(MakeFolder(note.parent_path()));
+  TY_RETURN_IF_ERROR(MakeFolders(note.parent_path()));
   return WriteFileAtomically(note, manifest.program().container().digest());
 }
 
 Result<PackageInstallation> StagePackages(const v1::Manifest& manifest, const PreparationHooks& hooks) {
   const std::string folder = manifest.places().attempt_dir() + "/packages";
-  TY_RETURN_IF_ERROR(MakeFolder(folder));
+  TY_RETURN_IF_ERROR(MakeFolders(folder));
   std::map<std::string, std::string> variables;
   const std::map<std::string, std::string> own = OwnVariables();
   for (const auto& [name, value] : own) {
@@ -175,7 +168,7 @@ Result<PackageInstallation> StagePackages(const v1::Manifest& manifest, const Pr
   for (int i = 0; i < manifest.program().packages_size(); ++i) {
     const std::string& uri = manifest.program().packages(i).uri();
     const fs::path own_folder = fs::path(folder) / std::to_string(i);
-    TY_RETURN_IF_ERROR(MakeFolder(own_folder));
+    TY_RETURN_IF_ERROR(MakeFolders(own_folder));
     hooks.info("Downloading the package: " + uri);
     TY_RETURN_IF_ERROR(hooks.download(uri, own_folder / fs::path(uri).filename()));
   }

@@ -54,16 +54,10 @@ struct Folder {
   [[nodiscard]] std::string Disk() const { return path + "/disk"; }
 };
 
-Status MakeFolder(const std::string& path) {
-  if (mkdir(path.c_str(), 0755) == 0) return {};
-  if (errno != EEXIST) return std::unexpected(ErrnoError(errno, "mkdir " + path));
-  return {};
-}
-
 /// Numbers for the layers: overlayfs takes one page of options, however many layers there are.
 Status LinkLayers(const Folder& folder, const image::Image& image) {
   TY_RETURN_IF_ERROR(RemoveTree(folder.Layers()));
-  TY_RETURN_IF_ERROR(MakeFolder(folder.Layers()));
+  TY_RETURN_IF_ERROR(MakeFolders(folder.Layers()));
   for (std::size_t i = 0; i < image.layers.size(); ++i) {
     const std::string link = folder.Layers() + "/" + std::to_string(i);
     if (symlink(image.layers[i].c_str(), link.c_str()) != 0)
@@ -302,7 +296,7 @@ Result<SandboxPlan> PlanContainer(OciContainer container, Isolation isolation) {
         "and install newuidmap"));
   }
   for (const std::string& path : {folder.path, folder.Root(), folder.Disk(), folder.State()})
-    TY_RETURN_IF_ERROR(MakeFolder(path));
+    TY_RETURN_IF_ERROR(MakeFolders(path));
   TY_RETURN_IF_ERROR(LinkLayers(folder, container.image));
   const bool has_disk = container.disk_bytes > 0 && !in_user_namespace && CanMountDiskImages();
   if (has_disk) TY_RETURN_IF_ERROR(MakeDiskImage(folder.DiskImage(), container.disk_bytes));

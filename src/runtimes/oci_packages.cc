@@ -157,8 +157,7 @@ Status BuildPackageLayer(const v1::Manifest& manifest, const image::Image& image
   const std::string folder = PackageLayerFolder(manifest);
   std::error_code error;
   if (fs::exists(folder, error)) return {};
-  fs::create_directories(fs::path(folder).parent_path(), error);
-  if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + folder));
+  TY_RETURN_IF_ERROR(MakeFolders(fs::path(folder).parent_path()));
   const auto waiting = [&hooks] {
     hooks.info("Waiting for another replica, which is installing the same packages.");
   };

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "async/file.h"
 #include "async/unique_fd.h"
 
 namespace trainyard::replica {
@@ -57,12 +58,8 @@ std::string Real(const std::string& path) {
   return realpath(path.c_str(), real.data()) != nullptr ? real.data() : std::string();
 }
 
-void MakeFolders(const std::string& path) {
-  for (std::size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
-    mkdir(path.substr(0, at).c_str(), 0755);  // what is missing shows at the mount
-    if (at == std::string::npos) return;
-  }
-}
+/// What is missing shows at the mount.
+void MakeMountPoint(const std::string& path) { static_cast<void>(MakeFolders(path, 0755)); }
 
 std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
@@ -84,9 +81,9 @@ Failure Place(const Piece& piece) {
   struct stat status{};
   if (fstat(piece.tree.get(), &status) != 0) return ViewFailure{"stat a mount", errno};
   if (S_ISDIR(status.st_mode)) {
-    MakeFolders(piece.path);
+    MakeMountPoint(piece.path);
   } else {
-    MakeFolders(FolderOf(piece.path));
+    MakeMountPoint(FolderOf(piece.path));
     close(open(piece.path.c_str(), O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0444));
   }
   if (move_mount(piece.tree.get(), "", AT_FDCWD, piece.path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) != 0)
@@ -216,7 +213,7 @@ std::optional<ViewFailure> EnterBuildRoot(const BuildRoot& root) {
   if (Failure failure = PlaceAll(pieces.named)) return failure;
   for (const auto& [target, path] : pieces.links) {
     if (IsThere(path)) continue;
-    MakeFolders(FolderOf(path));
+    MakeMountPoint(FolderOf(path));
     if (symlink(target.c_str(), path.c_str()) != 0) return ViewFailure{"link a folder", errno};
   }
   mount_attr read_only{};

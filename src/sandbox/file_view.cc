@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "async/file.h"
 #include "async/unique_fd.h"
 #include "sandbox/user_namespace.h"
 
@@ -35,13 +36,6 @@ Failure Detach(const std::string& path, std::vector<Detached>& detached) {
   return {};
 }
 
-/// The last one first: most of its parents are there, and asking for each costs time.
-void MakeFolders(const std::string& path) {
-  if (mkdir(path.c_str(), 0755) == 0 || errno != ENOENT || path.rfind('/') == 0) return;
-  MakeFolders(path.substr(0, path.rfind('/')));
-  mkdir(path.c_str(), 0755);
-}
-
 Failure Attach(const Detached& detached, const std::string& path) {
   if (move_mount(detached.tree.get(), "", AT_FDCWD, path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) != 0) {
     return ViewFailure{"move_mount", errno};
@@ -51,7 +45,7 @@ Failure Attach(const Detached& detached, const std::string& path) {
 
 Failure AttachAll(const std::vector<Detached>& detached) {
   for (const Detached& one : detached) {
-    MakeFolders(one.path);
+    static_cast<void>(MakeFolders(one.path, 0755));  // what is missing shows at the mount
     if (Failure failure = Attach(one, one.path)) return failure;
   }
   return {};

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "async/unique_fd.h"
-#include "sandbox/socket_path.h"
+#include "async/unix_socket.h"
 
 namespace trainyard::replica {
 

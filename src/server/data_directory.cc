@@ -75,10 +75,8 @@ std::string Octal(mode_t mode) {
 }
 
 /// The folder itself first: from then on nobody else gets at what is below.
-Status MakeFolders(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) return std::unexpected(ErrnoError(error.value(), "create " + path));
+Status MakeAllFolders(const std::string& path) {
+  TY_RETURN_IF_ERROR(MakeFolders(path));
   TY_TRY(const mode_t before, SetMode(path, kOwnersFolder, true));
   if ((before & kOthers) != 0) {
     Diagnose(DiagnosticLevel::kWarning, "the data directory " + path + " was open to other accounts (mode " +
@@ -86,8 +84,8 @@ Status MakeFolders(const std::string& path) {
   }
   for (const Folder& folder : kFolders) {
     const std::string name = path + "/" + folder.name;
-    std::filesystem::create_directories(name, error);
-    if (error) return std::unexpected(ErrnoError(error.value(), "create " + name));
+    TY_RETURN_IF_ERROR(MakeFolders(name));
+    std::error_code error;
     const bool behind_link = std::filesystem::is_symlink(path + "/environments", error);
     if (behind_link && std::string_view(folder.name).starts_with("environments")) continue;
     TY_RETURN_IF_ERROR(SetMode(name, folder.mode));
@@ -98,7 +96,7 @@ Status MakeFolders(const std::string& path) {
 }  // namespace
 
 Result<DataDirectory> DataDirectory::Open(const std::string& path) {
-  TY_RETURN_IF_ERROR(MakeFolders(path));
+  TY_RETURN_IF_ERROR(MakeAllFolders(path));
   std::string lock_path = path + "/run/lock";
   UniqueFd lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock) return std::unexpected(ErrnoError(errno, "open " + lock_path));

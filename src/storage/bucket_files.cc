@@ -35,10 +35,8 @@ std::unexpected<Error> NoSuchObject(const std::string& bucket, const std::string
   return std::unexpected(NotFound("No such object: " + bucket + "/" + object));
 }
 
-Result<UniqueFd> MakeFolder(const std::filesystem::path& folder) {
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (failure) return std::unexpected(ErrnoError(failure.value(), "make " + folder.string()));
+Result<UniqueFd> OpenFolder(const std::filesystem::path& folder) {
+  TY_RETURN_IF_ERROR(MakeFolders(folder));
   return OpenFile(folder, O_RDONLY | O_DIRECTORY);
 }
 
@@ -105,8 +103,8 @@ BucketFiles::BucketFiles(const BucketOptions& options, const Clock& clock, Uniqu
       records_(std::move(records)) {}
 
 Result<BucketFiles> BucketFiles::Open(const BucketOptions& options, const Clock& clock) {
-  TY_TRY(UniqueFd buckets, MakeFolder(options.data / "buckets"));
-  TY_TRY(UniqueFd uploads, MakeFolder(options.data / "uploads"));
+  TY_TRY(UniqueFd buckets, OpenFolder(options.data / "buckets"));
+  TY_TRY(UniqueFd uploads, OpenFolder(options.data / "uploads"));
   TY_TRY(Records records, Records::Open(options.data / "objects.db"));
   BucketFiles files(options, clock, std::move(buckets), std::move(uploads), std::move(records));
   TY_RETURN_IF_ERROR(files.OpenElsewhere());

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <memory>
 
-#include "sandbox/socket_path.h"
+#include "async/unix_socket.h"
 
 namespace trainyard::replica {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "async/private_folder.h"
+#include "async/file.h"
 #include "cli/gcloud/json_value.h"
 #include "cli/gcloud/output_format.h"
 #include "cli/gcloud/table.h"
@@ -90,14 +90,6 @@ std::string RegistryOf(std::string text) {
   return text == "index.docker.io" ? "docker.io" : text;
 }
 
-/// For this user's eyes only.
-Status MakeFolder(const std::string& folder) {
-  TY_RETURN_IF_ERROR(MakePrivateFolder(folder));
-  std::error_code error;
-  fs::permissions(folder, fs::perms::owner_all, error);
-  return {};
-}
-
 }  // namespace
 
 ExitStatus ListRegistries(const Arguments& arguments, const Surroundings& surroundings,
@@ -125,7 +117,7 @@ ExitStatus LogInToRegistry(const Arguments& arguments, const Surroundings& surro
   const std::string registry = RegistryOf(arguments.positionals.front());
   TY_TRY(const std::string user, AskUser(arguments, console));
   TY_TRY(const std::string password, AskPassword(console));
-  TY_RETURN_IF_ERROR(MakeFolder(folder.registries));
+  TY_RETURN_IF_ERROR(MakePrivateFolder(folder.registries));
   const image::CacheLayout layout(folder.images);
   TY_RETURN_IF_ERROR(layout.MakeFolders());
   TY_TRY(const image::OwnFolder temporary, image::OwnFolder::Make(layout));

@@ -147,11 +147,10 @@ Result<std::vector<std::string>> BuildPackage(const fs::path& package_path, cons
   fs::path package = Absolute(package_path);
   fs::path root = scratch / "root";
   fs::path work = scratch / "work";
-  std::error_code error;
-  fs::create_directories(root, error);
-  fs::create_directories(work, error);
-  if (error) return std::unexpected(ErrnoError(error.value(), "make folder " + work.string()));
+  TY_RETURN_IF_ERROR(MakeFolders(root));
+  TY_RETURN_IF_ERROR(MakeFolders(work));
   TY_RETURN_IF_ERROR(LinkRoot(package.parent_path(), package.filename(), root));
+  std::error_code error;
   bool generated = !fs::is_regular_file(root / "setup.py", error);
   if (generated)
     TY_RETURN_IF_ERROR(WriteFileAtomically(root / "setup.py", GeneratedSetupPy(package.filename().string())));

@@ -70,9 +70,7 @@ Result<std::vector<std::string>> StagePackages(const Session& session) {
   TY_TRY(TemporaryFolder folder, TemporaryFolder::Make());
   if (package_path) {
     std::filesystem::path output = folder.path() / "output";
-    std::error_code error;
-    std::filesystem::create_directory(output, error);
-    if (error) return std::unexpected(ErrnoError(error.value(), "make folder " + output.string()));
+    TY_RETURN_IF_ERROR(MakeFolders(output));
     TY_TRY(std::vector<std::string> built, BuildPackage(*package_path, folder.path(), output));
     packages.local.insert(packages.local.end(), built.begin(), built.end());
   }

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "async/private_folder.h"
+#include "async/file.h"
 #include "cli/gcloud/json_value.h"
 #include "cli/gcloud/local_time.h"
 #include "cli/gcloud/output_format.h"
@@ -201,14 +201,11 @@ ExitStatus InstallRuntime(const Arguments& arguments, const Surroundings& surrou
     say(runtime.version + " is installed already.");
     return 0;
   }
-  TY_RETURN_IF_ERROR(MakePrivateFolder(environments.parent_path()));  // the data directory
-  std::error_code error;
-  fs::create_directories(environments, error);
-  if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + environments.string()));
-  const auto isolation = replica::BuildIsolation::Find({DataDir(arguments, surroundings).string()});
-  if (const std::string lacks = isolation.Lacks(); !lacks.empty()) say(lacks);
-  const environment::PreparationHooks hooks{
-      .info = say, .error = say, .download = {}, .isolation = &isolation};
+  TY_RETURN_IF_ERROR(MakeFolders(environments.parent_path(), 0700));  // the data directory
+  TY_RETURN_IF_ERROR(MakeFolders(environments));
+  const auto fence = replica::BuildIsolation::Find({DataDir(arguments, surroundings).string()});
+  if (const std::string lacks = fence.Lacks(); !lacks.empty()) say(lacks);
+  const environment::PreparationHooks hooks{.info = say, .error = say, .download = {}, .fence = &fence};
   TY_RETURN_IF_ERROR(EnsurePython(environments, runtime, hooks));
   TY_RETURN_IF_ERROR(environment::InstallSiteHook(environments));
   TY_RETURN_IF_ERROR(environment::BuildRuntime(layout, runtime, hooks));

@@ -70,9 +70,8 @@ Status Download(const Session& session, const Item& item, const std::string& tar
     return std::unexpected(
         InvalidArgument("", "The object's name leaves the folder: " + item.object.ToString()));
   fs::path path(target);
+  if (path.has_parent_path()) TY_RETURN_IF_ERROR(MakeFolders(path.parent_path()));
   std::error_code error;
-  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
-  if (error) return std::unexpected(ErrnoError(error.value(), "make folder " + path.parent_path().string()));
   // Complete or not at all: readers never see half a file.
   std::string partial = target + "_.gstmp";
   {

@@ -13,7 +13,6 @@
 #include "async/remove_tree.h"
 #include "attempt/spool.h"
 #include "cluster/attempt_id.h"
-#include "runtimes/daemon_container.h"
 #include "process/child_process.h"
 #include "process/variables.h"
 #include "runtimes/daemon_container.h"
@@ -42,9 +41,7 @@ Status RefuseAlive(const AttemptDir& dir) {
 }  // namespace
 
 Result<UniqueFd> MakeAttempt(const AttemptDir& dir, const Manifest& manifest) {
-  std::error_code error;
-  fs::create_directories(fs::path(dir.path).parent_path(), error);
-  if (error) return std::unexpected(ErrnoError(error.value(), "mkdir " + dir.path));
+  TY_RETURN_IF_ERROR(MakeFolders(fs::path(dir.path).parent_path()));
   if (mkdir(dir.path.c_str(), 0700) != 0) {
     if (errno == EEXIST)
       return std::unexpected(Error{Code::kAlreadyExists, "the attempt was started before", {}});

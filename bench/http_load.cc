@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +19,8 @@
 #include <string_view>
 #include <thread>
 #include <vector>
+
+#include "http/response_reader.h"
 
 namespace {
 
@@ -56,34 +57,25 @@ std::string Numbered(std::string text, int number) {
   return text;
 }
 
-/// Reads one answer whose length is announced; its status.
-int ReadAnswer(int socket, std::string& buffer) {
-  std::size_t head_end = std::string::npos;
-  char chunk[16384];
-  while ((head_end = buffer.find("\r\n\r\n")) == std::string::npos) {
-    ssize_t size = ::recv(socket, chunk, sizeof chunk, 0);
-    if (size <= 0) return 0;
-    buffer.append(chunk, static_cast<std::size_t>(size));
+/// Reads one answer; its status, 0 if there is none.
+int ReadAnswer(int socket) {
+  trainyard::http::ResponseReader reader;
+  std::string body;
+  const auto keep = [&body](std::string_view bytes) -> trainyard::Status {
+    body.append(bytes);
+    return {};
+  };
+  char block[16384];
+  while (!reader.done()) {
+    const ssize_t size = ::recv(socket, block, sizeof block, 0);
+    if (size <= 0 || !reader.Feed({block, static_cast<std::size_t>(size)}, keep)) return 0;
   }
-  std::size_t length_at = buffer.find("ontent-Length: ");
-  if (length_at == std::string::npos) length_at = buffer.find("ontent-length: ");
-  std::size_t length = 0;
-  if (length_at < head_end) std::from_chars(buffer.data() + length_at + 15, buffer.data() + head_end, length);
-  std::size_t total = head_end + 4 + length;
-  while (buffer.size() < total) {
-    ssize_t size = ::recv(socket, chunk, sizeof chunk, 0);
-    if (size <= 0) return 0;
-    buffer.append(chunk, static_cast<std::size_t>(size));
-  }
-  int status = std::atoi(buffer.c_str() + 9);
-  if (status != 200) std::fprintf(stderr, "%s\n", buffer.substr(0, total).c_str());
-  buffer.erase(0, total);
-  return status;
+  if (reader.head().status != 200) std::fprintf(stderr, "%d %s\n", reader.head().status, body.c_str());
+  return reader.head().status;
 }
 
 void Run(const Load& load, std::atomic<int>& next, std::vector<double>& millis, std::atomic<int>& failed) {
   int socket = Connect(load.port);
-  std::string buffer;
   for (int number = next++; number < load.count; number = next++) {
     std::string body = Numbered(load.body, number);
     std::string request =
@@ -93,7 +85,7 @@ void Run(const Load& load, std::atomic<int>& next, std::vector<double>& millis, 
     auto start = SteadyClock::now();
     if (::send(socket, request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size()))
       ++failed;
-    if (ReadAnswer(socket, buffer) != 200) ++failed;
+    if (ReadAnswer(socket) != 200) ++failed;
     millis[static_cast<std::size_t>(number)] =
         std::chrono::duration<double, std::milli>(SteadyClock::now() - start).count();
   }

@@ -8,7 +8,7 @@
 #include "api/storage_handlers_range.h"
 #include "api/storage_handlers_routes.h"
 #include "async/on_pool.h"
-#include "http/confined_content.h"
+#include "http/headers.h"
 #include "http/text.h"
 #include "storage/resource.h"
 

@@ -7,7 +7,7 @@
 
 #include "api/storage_handlers_error.h"
 #include "api/storage_handlers_routes.h"
-#include "http/confined_content.h"
+#include "http/headers.h"
 #include "http/text.h"
 #include "storage/conditions.h"
 #include "wire/error_body.h"

@@ -13,7 +13,7 @@
 #include "async/on_pool.h"
 #include "base/ascii.h"
 #include "front/real_bucket_rules.h"
-#include "http/confined_content.h"
+#include "http/headers.h"
 
 namespace trainyard::front {
 

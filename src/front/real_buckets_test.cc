@@ -38,7 +38,7 @@ class RealBucketsTest : public testing::Test {
     std::string name = fs::temp_directory_path() / "trainyard-front-XXXXXX";
     folder_ = mkdtemp(name.data());
     EXPECT_TRUE(WriteFileAtomically(folder_ / "token", "ya29.operators\n"));
-    const auto identity = http::EnsureTlsIdentity(folder_ / "tls", {}, SystemClock().Now());
+    const auto identity = tls::EnsureTlsIdentity(folder_ / "tls", {}, SystemClock().Now());
     EXPECT_TRUE(identity);
     for (const Method method : {Method::kGet, Method::kPost, Method::kPut}) {
       upstream_router_.Add(method, "/{rest=**}", Echo);

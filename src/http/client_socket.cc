@@ -17,7 +17,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "http/listening_socket.h"
+#include "async/unix_socket.h"
 
 namespace trainyard::http {
 
@@ -118,7 +118,7 @@ Result<UniqueFd> ConnectTcp(const Endpoint& endpoint, milliseconds wait_max) {
 }
 
 Result<UniqueFd> ConnectUnixSocket(const Endpoint& endpoint) {
-  TY_TRY(UniqueFd socket, ConnectToUnix(endpoint.socket_path));
+  TY_TRY(UniqueFd socket, ConnectUnix(endpoint.socket_path));
   if (::fcntl(socket.get(), F_SETFL, O_NONBLOCK) != 0) return std::unexpected(ErrnoError(errno, "fcntl"));
   return socket;
 }
@@ -144,7 +144,8 @@ struct ClientSocket::State {
   Tls tls;
 
   ~State() {
-    if (tls != nullptr) ::SSL_shutdown(tls.get());
+    if (tls == nullptr) return;
+    ::SSL_shutdown(tls.get());
     ::ERR_clear_error();
   }
 

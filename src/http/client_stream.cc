@@ -1,95 +1,42 @@
 #include "http/client_stream.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "http/chunk_decoder.h"
-#include "http/client_head.h"
 #include "http/client_socket.h"
-#include "http/head.h"
+#include "http/response_reader.h"
 
 namespace trainyard::http {
 
 namespace {
 
 constexpr std::size_t kBlockBytes = std::size_t{64} << 10;
-constexpr std::size_t kHeadBytesMax = std::size_t{256} << 10;
-
-Error Cut() { return {Code::kDataLoss, "the server's answer is cut", ""}; }
 
 }  // namespace
 
 struct ClientStream::State {
   explicit State(ClientSocket connected) : socket(std::move(connected)) {}
 
-  Result<std::size_t> Fill(std::chrono::milliseconds wait_max) {
+  /// Waits for some more of the answer.
+  Status Receive(std::chrono::milliseconds wait_max) {
     TY_TRY(const std::size_t got, socket.ReadSome(block, wait_max));
-    early.append(block.data(), got);
-    return got;
-  }
-  Status ReadHead(std::chrono::milliseconds wait_max);
-  Result<std::string> Decode();
-  [[nodiscard]] bool done() const {
-    return framing.chunked ? chunks.done() : framing.content_length && left == 0;
+    if (got == 0) return reader.End();
+    const auto keep = [this](std::string_view bytes) -> Status {
+      body.append(bytes);
+      return {};
+    };
+    TY_TRY(std::ignore, reader.Feed({block.data(), got}, keep));
+    return {};
   }
 
   ClientSocket socket;
-  ResponseHead head;
-  Framing framing;
-  ChunkDecoder chunks;
-  std::uint64_t left = 0;  ///< of a counted body
-  std::string early;       ///< read, but not decoded yet
+  ResponseReader reader;
+  std::string body;  ///< what has come of it and was not read
   std::vector<char> block = std::vector<char>(kBlockBytes);
 };
-
-Status ClientStream::State::ReadHead(std::chrono::milliseconds wait_max) {
-  HeadScanner scanner;
-  while (true) {
-    const auto end = scanner.Scan(early);
-    if (!end || (early.size() > kHeadBytesMax && !*end))
-      return std::unexpected(Error{Code::kDataLoss, "the server's answer is not HTTP", ""});
-    if (*end) {
-      auto parsed = ParseResponseHead(std::string_view(early).substr(0, **end));
-      early.erase(0, **end);
-      if (!parsed)
-        return std::unexpected(Error{Code::kDataLoss, "the server's answer: " + parsed.error().reason, ""});
-      head = *std::move(parsed);
-      if (head.status >= 200) return {};
-      scanner.Reset();  // 100 Continue and its like: the answer comes after it
-      continue;
-    }
-    TY_TRY(const std::size_t got, Fill(wait_max));
-    if (got == 0) return std::unexpected(Unavailable("the server closed the connection without an answer"));
-  }
-}
-
-/// Takes what has come of the body out of `early`.
-Result<std::string> ClientStream::State::Decode() {
-  if (!framing.chunked) {
-    const auto count = framing.content_length
-                           ? static_cast<std::size_t>(std::min<std::uint64_t>(early.size(), left))
-                           : early.size();
-    std::string text = early.substr(0, count);
-    early.erase(0, count);
-    left -= framing.content_length ? count : 0;
-    return text;
-  }
-  std::string text(early.size(), '\0');
-  std::size_t size = 0;
-  while (!early.empty() && !chunks.done()) {
-    const auto space = std::as_writable_bytes(std::span(text).subspan(size));
-    TY_TRY(const ChunkDecoder::Step step, chunks.Decode(early, space));
-    early.erase(0, step.consumed);
-    size += step.produced;
-    if (step.consumed == 0) break;
-  }
-  text.resize(size);
-  return text;
-}
 
 ClientStream::ClientStream(std::unique_ptr<State> state) : state_(std::move(state)) {}
 ClientStream::~ClientStream() = default;
@@ -102,28 +49,17 @@ Result<ClientStream> ClientStream::Open(const Endpoint& endpoint, const ClientRe
   auto state = std::make_unique<State>(std::move(socket));
   const std::string bytes = PrintHead(endpoint, request) + std::get<std::string>(request.body);
   TY_RETURN_IF_ERROR(state->socket.Write(bytes, request.wait_max));
-  TY_RETURN_IF_ERROR(state->ReadHead(request.wait_max));
-  const auto framing = ResponseFraming(state->head, false);
-  if (!framing)
-    return std::unexpected(Error{Code::kDataLoss, "the server's answer: " + framing.error().reason, ""});
-  state->framing = *framing;
-  state->left = framing->content_length.value_or(0);
+  while (!state->reader.has_head()) TY_RETURN_IF_ERROR(state->Receive(request.wait_max));
   return ClientStream(std::move(state));
 }
 
-int ClientStream::status() const noexcept { return state_->head.status; }
+int ClientStream::status() const noexcept { return state_->reader.head().status; }
 
-const Headers& ClientStream::headers() const noexcept { return state_->head.headers; }
+const Headers& ClientStream::headers() const noexcept { return state_->reader.head().headers; }
 
 Result<std::string> ClientStream::Read(std::chrono::milliseconds wait_max) {
-  while (true) {
-    TY_TRY(std::string text, state_->Decode());
-    if (!text.empty() || state_->done()) return text;
-    TY_TRY(const std::size_t got, state_->Fill(wait_max));
-    if (got > 0) continue;
-    if (state_->framing.until_close) return std::string();
-    return std::unexpected(Cut());
-  }
+  while (state_->body.empty() && !state_->reader.done()) TY_RETURN_IF_ERROR(state_->Receive(wait_max));
+  return std::exchange(state_->body, {});
 }
 
 int ClientStream::descriptor() const noexcept { return state_->socket.descriptor(); }

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "http/message.h"
+#include "http/headers.h"
 
 /// The head of an HTTP/1 message: start line and header fields, from bytes and nothing else. Pure; any
 /// thread.

@@ -1,48 +1,22 @@
 #include "http/listening_socket.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
-#include "async/file.h"
+#include "async/unix_socket.h"
 
 namespace trainyard::http {
 
 namespace {
 
 constexpr int kBacklog = 4096;
-
-/// A socket address of a path: one that is too long for sun_path (108 bytes) is reached through its open
-/// folder.
-struct UnixAddress {
-  UniqueFd folder;
-  sockaddr_un address{};
-
-  [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&address); }
-};
-
-Result<UnixAddress> MakeUnixAddress(const std::filesystem::path& path) {
-  UnixAddress made;
-  made.address.sun_family = AF_UNIX;
-  std::string name = path.string();
-  if (name.size() >= sizeof(made.address.sun_path)) {
-    TY_TRY(made.folder, OpenFile(path.has_parent_path() ? path.parent_path() : ".", O_PATH | O_DIRECTORY));
-    name = "/proc/self/fd/" + std::to_string(made.folder.get()) + "/" + path.filename().string();
-  }
-  if (name.size() >= sizeof(made.address.sun_path)) {
-    return std::unexpected(InvalidArgument("", "the socket's file name is too long: " + path.string()));
-  }
-  std::memcpy(made.address.sun_path, name.c_str(), name.size() + 1);
-  return made;
-}
 
 Error BindError(int error_number, const std::string& what) {
   if (error_number == EADDRINUSE) return {Code::kAlreadyExists, what + " is in use", ""};
@@ -93,11 +67,11 @@ Result<ListeningSocket> ListenOnTcp(const std::string& host, std::uint16_t port)
 }
 
 Result<ListeningSocket> ListenOnUnix(const std::filesystem::path& path) {
-  if (ConnectToUnix(path))
+  if (ConnectUnix(path))
     return std::unexpected(Error{Code::kAlreadyExists, path.string() + " is in use", ""});
   std::error_code ignored;
   if (std::filesystem::is_socket(path, ignored)) std::filesystem::remove(path, ignored);
-  TY_TRY(const UnixAddress address, MakeUnixAddress(path));
+  TY_TRY(const UnixAddress address, UnixAddress::Make(path));
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket) return std::unexpected(ErrnoError(errno, "socket"));
   // The mode of the new file is that of the socket's own inode: nobody can connect in between.
@@ -107,20 +81,6 @@ Result<ListeningSocket> ListenOnUnix(const std::filesystem::path& path) {
   }
   if (::listen(socket.get(), kBacklog) != 0) return std::unexpected(BindError(errno, path.string()));
   return ListeningSocket{std::move(socket), 0};
-}
-
-Result<UniqueFd> ConnectToUnix(const std::filesystem::path& path) {
-  TY_TRY(const UnixAddress address, MakeUnixAddress(path));
-  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!socket) return std::unexpected(ErrnoError(errno, "socket"));
-  int connected = -1;
-  do {
-    connected = ::connect(socket.get(), address.get(), sizeof(address.address));
-  } while (connected != 0 && errno == EINTR);
-  if (connected == 0) return socket;
-  if (errno == ECONNREFUSED)
-    return std::unexpected(Unavailable("connect to " + path.string() + ": nobody listens"));
-  return std::unexpected(ErrnoError(errno, "connect to " + path.string()));
 }
 
 }  // namespace trainyard::http

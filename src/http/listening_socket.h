@@ -20,7 +20,4 @@ struct ListeningSocket {
 /// See Server::ListenUnix.
 [[nodiscard]] Result<ListeningSocket> ListenOnUnix(const std::filesystem::path& path);
 
-/// Connects to a Unix socket, blocking. Any path length.
-[[nodiscard]] Result<UniqueFd> ConnectToUnix(const std::filesystem::path& path);
-
 }  // namespace trainyard::http

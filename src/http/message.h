@@ -14,31 +14,13 @@
 #include <vector>
 
 #include "base/result.h"
+#include "http/headers.h"
 #include "http/peer.h"
 
 /// HTTP as handlers see it: values and two body interfaces, nothing of the transport below.
 namespace trainyard::http {
 
 namespace asio = boost::asio;
-
-enum class Method { kGet, kHead, kPost, kPut, kPatch, kDelete, kOptions };
-
-/// Header fields in order; names compare without case.
-class Headers {
- public:
-  void Add(std::string name, std::string value);
-  /// Replaces all fields of that name.
-  void Set(std::string name, std::string value);
-  /// The first field of that name; empty if there is none.
-  [[nodiscard]] std::string_view Get(std::string_view name) const noexcept;
-  [[nodiscard]] bool Has(std::string_view name) const noexcept;
-  [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& fields() const noexcept {
-    return fields_;
-  }
-
- private:
-  std::vector<std::pair<std::string, std::string>> fields_;
-};
 
 /// The request's body, read while it arrives. Loop thread only. Already dechunked and, with
 /// `Content-Encoding: gzip`, decompressed (bounded: a bomb ends in kOutOfRange). The first read sends `100

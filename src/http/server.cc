@@ -55,7 +55,7 @@ class HttpDate {
   std::size_t size_ = 0;
 };
 
-Result<asio::ssl::context> MakeTlsContext(const TlsIdentity& identity) {
+Result<asio::ssl::context> MakeTlsContext(const tls::TlsIdentity& identity) {
   asio::ssl::context tls(asio::ssl::context::tls_server);
   boost::system::error_code error;
   ::SSL_CTX_set_min_proto_version(tls.native_handle(), TLS1_2_VERSION);
@@ -209,7 +209,7 @@ Result<std::uint16_t> Server::ListenTcp(const std::string& host, std::uint16_t p
   return bound;
 }
 
-Status Server::ListenTls(ListeningSocket socket, const TlsIdentity& identity, FramingRules rules) {
+Status Server::ListenTls(ListeningSocket socket, const tls::TlsIdentity& identity, FramingRules rules) {
   TY_TRY(asio::ssl::context tls, MakeTlsContext(identity));
   auto listener = std::make_unique<Listener>(state_->loop.get_executor(), std::move(socket), rules);
   listener->tls = std::move(tls);
@@ -218,7 +218,7 @@ Status Server::ListenTls(ListeningSocket socket, const TlsIdentity& identity, Fr
 }
 
 Result<std::uint16_t> Server::ListenTls(const std::string& host, std::uint16_t port,
-                                        const TlsIdentity& identity, FramingRules rules) {
+                                        const tls::TlsIdentity& identity, FramingRules rules) {
   TY_TRY(ListeningSocket socket, ListenOnTcp(host, port));
   const std::uint16_t bound = socket.port;
   TY_RETURN_IF_ERROR(ListenTls(std::move(socket), identity, rules));
@@ -233,7 +233,7 @@ Status Server::ListenUnix(const std::filesystem::path& path, FramingRules rules)
   return {};
 }
 
-Status Server::ListenUnixTls(const std::filesystem::path& path, const TlsIdentity& identity,
+Status Server::ListenUnixTls(const std::filesystem::path& path, const tls::TlsIdentity& identity,
                              FramingRules rules) {
   TY_TRY(asio::ssl::context tls, MakeTlsContext(identity));
   TY_TRY(ListeningSocket socket, ListenOnUnix(path));

@@ -11,7 +11,7 @@
 #include "http/listening_socket.h"
 #include "http/router.h"
 #include "http/server_options.h"
-#include "http/tls_identity.h"
+#include "tls/tls_identity.h"
 
 namespace boost::asio {
 class io_context;
@@ -38,17 +38,18 @@ class Server {
   /// address; kAlreadyExists: the port is in use.
   Result<std::uint16_t> ListenTcp(const std::string& host, std::uint16_t port,
                                   FramingRules rules = FramingRules::kStrict);
-  Result<std::uint16_t> ListenTls(const std::string& host, std::uint16_t port, const TlsIdentity& identity,
+  Result<std::uint16_t> ListenTls(const std::string& host, std::uint16_t port,
+                                  const tls::TlsIdentity& identity,
                                   FramingRules rules = FramingRules::kStrict);
   /// The same on a socket that listens already (listening_socket.h).
   void ListenTcp(ListeningSocket socket, FramingRules rules = FramingRules::kStrict);
-  Status ListenTls(ListeningSocket socket, const TlsIdentity& identity,
+  Status ListenTls(ListeningSocket socket, const tls::TlsIdentity& identity,
                    FramingRules rules = FramingRules::kStrict);
   /// Mode 0600. A socket file that nobody listens on is replaced; kAlreadyExists when somebody does. Any path
   /// length.
   Status ListenUnix(const std::filesystem::path& path, FramingRules rules = FramingRules::kStrict);
   /// The same with TLS inside: for relays that join a TCP connection to the socket.
-  Status ListenUnixTls(const std::filesystem::path& path, const TlsIdentity& identity,
+  Status ListenUnixTls(const std::filesystem::path& path, const tls::TlsIdentity& identity,
                        FramingRules rules = FramingRules::kStrict);
 
   /// Stops listening and closes idle and upgraded connections at once. Requests in flight are answered, with

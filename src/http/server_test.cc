@@ -29,7 +29,7 @@ TEST(Server, RefusesAddressesThatItCannotHave) {
   EXPECT_EQ(server.ListenTcp("127.0.0.1", *port).error().code, Code::kAlreadyExists);
   EXPECT_EQ(server.ListenTcp("not-an-address", 0).error().code, Code::kInvalidArgument);
   EXPECT_EQ(server.ListenUnix("/nonexistent/folder/socket").error().code, Code::kNotFound);
-  EXPECT_EQ(server.ListenTls("127.0.0.1", 0, TlsIdentity{}).error().code, Code::kInvalidArgument);
+  EXPECT_EQ(server.ListenTls("127.0.0.1", 0, tls::TlsIdentity{}).error().code, Code::kInvalidArgument);
   EXPECT_TRUE(server.ListenTcp("::1", 0));
 }
 

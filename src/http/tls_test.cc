@@ -6,17 +6,15 @@
 
 #include "async/file.h"
 #include "async/system_clock.h"
-#include "http/certificate.h"
 #include "http/client.h"
 #include "http/testing/test_server.h"
-#include "http/tls_identity.h"
 #include "process/run_program.h"
+#include "tls/tls_identity.h"
 
 namespace trainyard::http {
 namespace {
 
 namespace fs = std::filesystem;
-using std::chrono::days;
 
 SysTime Now() { return SystemClock().Now(); }
 
@@ -33,7 +31,7 @@ Result<RunResult> RunTool(std::vector<std::string> argv) {
                     std::chrono::seconds(60));
 }
 
-Endpoint At(std::uint16_t port, const TlsIdentity& identity, std::string host = "127.0.0.1") {
+Endpoint At(std::uint16_t port, const tls::TlsIdentity& identity, std::string host = "127.0.0.1") {
   Endpoint endpoint;
   endpoint.transport = Endpoint::Transport::kTls;
   endpoint.host = std::move(host);
@@ -42,75 +40,10 @@ Endpoint At(std::uint16_t port, const TlsIdentity& identity, std::string host = 
   return endpoint;
 }
 
-TEST(TlsIdentity, IsMadeOnceAndKept) {
-  const TemporaryFolder folder;
-  const auto first = EnsureTlsIdentity(folder.path() / "tls", kNames, Now());
-  ASSERT_TRUE(first) << first.error().message;
-  const auto second = EnsureTlsIdentity(folder.path() / "tls", kNames, Now());
-  ASSERT_TRUE(second);
-  EXPECT_EQ(first->certificate_chain_pem, second->certificate_chain_pem);
-  EXPECT_EQ(first->private_key_pem, second->private_key_pem);
-  const auto owner = fs::perms::owner_read | fs::perms::owner_write;
-  EXPECT_EQ(fs::status(folder.path() / "tls" / "ca-key.pem").permissions(), owner);
-  EXPECT_EQ(fs::status(folder.path() / "tls" / "server-key.pem").permissions(), owner);
-  EXPECT_EQ(fs::status(folder.path() / "tls").permissions(), fs::perms::owner_all);
-}
-
-TEST(TlsIdentity, IsRenewedWhenItMust) {
-  const TemporaryFolder folder;
-  const auto first = EnsureTlsIdentity(folder.path(), kNames, Now());
-  ASSERT_TRUE(first);
-  const std::string ca = *ReadFile(first->ca_file);
-  const auto near_end = EnsureTlsIdentity(folder.path(), kNames, Now() + days(340));
-  ASSERT_TRUE(near_end);
-  EXPECT_NE(near_end->certificate_chain_pem, first->certificate_chain_pem);
-  EXPECT_EQ(ReadFile(first->ca_file), ca);
-  const auto more_names = EnsureTlsIdentity(folder.path(), {"www.googleapis.com"}, Now() + days(340));
-  ASSERT_TRUE(more_names);
-  EXPECT_NE(more_names->certificate_chain_pem, near_end->certificate_chain_pem);
-  EXPECT_EQ(ReadFile(first->ca_file), ca);
-  const auto old = EnsureTlsIdentity(folder.path(), {}, Now() + days(3300));
-  ASSERT_TRUE(old);
-  EXPECT_NE(ReadFile(first->ca_file), ca);
-}
-
-TEST(TlsIdentity, DamagedFilesAreMadeAnew) {
-  const TemporaryFolder folder;
-  const auto first = EnsureTlsIdentity(folder.path(), {}, Now());
-  ASSERT_TRUE(first);
-  ASSERT_TRUE(WriteFileAtomically(folder.path() / "server-key.pem", "garbage"));
-  const auto second = EnsureTlsIdentity(folder.path(), {}, Now());
-  ASSERT_TRUE(second);
-  EXPECT_NE(second->private_key_pem, first->private_key_pem);
-  EXPECT_NE(second->private_key_pem, "garbage");
-  EXPECT_EQ(EnsureTlsIdentity(folder.path(), {"a,DNS:b"}, Now()).error().code, Code::kInvalidArgument);
-  EXPECT_FALSE(EnsureTlsIdentity("/proc/none", {}, Now()));
-}
-
-TEST(TlsIdentity, OpensslFindsNothingWrong) {
-  const TemporaryFolder folder;
-  const auto identity = EnsureTlsIdentity(folder.path(), kNames, Now());
-  ASSERT_TRUE(identity);
-  const std::string ca = identity->ca_file.string();
-  const std::string server = (folder.path() / "server.pem").string();
-  for (const char* name : {"localhost", "ml.localhost", "storage.googleapis.com"}) {
-    const auto result = RunTool({"openssl", "verify", "-x509_strict", "-purpose", "sslserver",
-                                 "-verify_hostname", name, "-CAfile", ca, server});
-    ASSERT_TRUE(result);
-    EXPECT_EQ(result->status, ExitStatus{}) << name << ": " << result->output;
-  }
-  for (const char* address : {"127.0.0.1", "::1", "10.1.2.3"}) {
-    const auto result =
-        RunTool({"openssl", "verify", "-x509_strict", "-verify_ip", address, "-CAfile", ca, server});
-    ASSERT_TRUE(result);
-    EXPECT_EQ(result->status, ExitStatus{}) << address << ": " << result->output;
-  }
-}
-
 class TlsServer : public testing::Test {
  protected:
   void SetUp() override {
-    auto identity = EnsureTlsIdentity(server_.folder() / "tls", kNames, Now());
+    auto identity = tls::EnsureTlsIdentity(server_.folder() / "tls", kNames, Now());
     ASSERT_TRUE(identity);
     identity_ = *identity;
     port_ = server_.ListenTls(identity_);
@@ -118,7 +51,7 @@ class TlsServer : public testing::Test {
   [[nodiscard]] std::string Url() const { return "https://localhost:" + std::to_string(port_); }
 
   TestServer server_;
-  TlsIdentity identity_;
+  tls::TlsIdentity identity_;
   std::uint16_t port_ = 0;
 };
 
@@ -157,7 +90,7 @@ TEST_F(TlsServer, OnAUnixSocket) {
 
 TEST_F(TlsServer, OurClientTrustsNobodyElse) {
   const TemporaryFolder folder;
-  const auto other = EnsureTlsIdentity(folder.path(), {}, Now());
+  const auto other = tls::EnsureTlsIdentity(folder.path(), {}, Now());
   ASSERT_TRUE(other);
   EXPECT_EQ(Client(At(port_, *other)).Send(Get("/hello")).error().code, Code::kUnauthenticated);
   Endpoint system_bundle = At(port_, identity_);

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "http/listening_socket.h"
-#include "http/tls_identity.h"
+#include "tls/tls_identity.h"
 #include "server/data_directory.h"
 #include "server/serve_options.h"
 
@@ -22,7 +22,7 @@ struct BoundSockets {
     std::optional<http::ListeningSocket> plain;  ///< nothing: port 80 is another's
   };
 
-  http::TlsIdentity identity;
+  tls::TlsIdentity identity;
   http::ListeningSocket administration;
   http::ListeningSocket administration_tls;
   std::optional<http::ListeningSocket> replicas;  ///< nothing: Google's names mean Google

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "http/server_options.h"
-#include "http/tls_identity.h"
+#include "tls/tls_identity.h"
 #include "server/bound_sockets.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
@@ -56,7 +56,7 @@ class GoogleFront {
     const Clock& clock;
     const DataDirectory& data;
     std::string project;
-    http::TlsIdentity identity;  ///< has front::kTlsHosts
+    tls::TlsIdentity identity;  ///< has front::kTlsHosts
     http::ServerOptions options;
     front::RealBuckets* real_buckets = nullptr;  ///< nullptr: all buckets are ours
   };

@@ -89,7 +89,7 @@ Result<std::unique_ptr<Listeners>> Listeners::Open(boost::asio::io_context& loop
   return listeners;
 }
 
-Status Listeners::OpenFront(boost::asio::io_context& loop, const http::TlsIdentity& identity,
+Status Listeners::OpenFront(boost::asio::io_context& loop, const tls::TlsIdentity& identity,
                             std::optional<BoundSockets::Front> sockets) {
   http::ServerOptions server = OptionsOf(Purpose::kReplicas, options_, installation_);
   server.counts = nullptr;

@@ -53,7 +53,7 @@ class Listeners {
  private:
   Listeners(boost::asio::io_context& loop, const ServeOptions& options, Installation& installation,
             std::unique_ptr<front::RealBuckets> real_buckets);
-  Status OpenFront(boost::asio::io_context& loop, const http::TlsIdentity& identity,
+  Status OpenFront(boost::asio::io_context& loop, const tls::TlsIdentity& identity,
                    std::optional<BoundSockets::Front> sockets);
 
   const ServeOptions& options_;

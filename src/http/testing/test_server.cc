@@ -220,7 +220,7 @@ void TestServer::OnLoop(const std::function<void(Server&)>& function) {
   done.get_future().wait();
 }
 
-std::uint16_t TestServer::ListenTls(const TlsIdentity& identity) {
+std::uint16_t TestServer::ListenTls(const tls::TlsIdentity& identity) {
   Result<std::uint16_t> port = 0;
   OnLoop([&](Server& server) { port = server.ListenTls("127.0.0.1", 0, identity); });
   EXPECT_TRUE(port) << port.error().message;

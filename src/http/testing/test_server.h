@@ -50,7 +50,7 @@ class TestServer {
   /// Runs it on the loop and waits for its end.
   void OnLoop(const std::function<void(Server&)>& function);
   /// Starts a TLS listener; returns its port.
-  std::uint16_t ListenTls(const TlsIdentity& identity);
+  std::uint16_t ListenTls(const tls::TlsIdentity& identity);
   boost::asio::io_context& loop() { return loop_; }
   /// Stop, and the loop has run out.
   void StopAndJoin();

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 
-namespace trainyard::http {
+namespace trainyard::tls {
 
 /// What a TLS listener shows, and whom its clients must trust.
 struct TlsIdentity {
@@ -26,4 +26,4 @@ struct TlsIdentity {
 [[nodiscard]] Result<TlsIdentity> EnsureTlsIdentity(const std::filesystem::path& directory,
                                                     const std::vector<std::string>& names, SysTime now);
 
-}  // namespace trainyard::http
+}  // namespace trainyard::tls

@@ -1,14 +1,13 @@
-#include "http/tls_identity.h"
+#include "tls/tls_identity.h"
 
 #include <algorithm>
 #include <iterator>
-#include <system_error>
 #include <utility>
 
 #include "async/file.h"
-#include "http/certificate.h"
+#include "tls/certificate.h"
 
-namespace trainyard::http {
+namespace trainyard::tls {
 
 namespace {
 
@@ -65,19 +64,11 @@ Result<KeyPair> EnsureServer(const fs::path& directory, const KeyPair& authority
   return made;
 }
 
-Status MakePrivateDirectory(const fs::path& directory) {
-  std::error_code error;
-  fs::create_directories(directory, error);
-  if (!error) fs::permissions(directory, fs::perms::owner_all, error);
-  if (error) return std::unexpected(ErrnoError(error.value(), "create " + directory.string()));
-  return {};
-}
-
 }  // namespace
 
 Result<TlsIdentity> EnsureTlsIdentity(const fs::path& directory, const std::vector<std::string>& names,
                                       SysTime now) {
-  TY_RETURN_IF_ERROR(MakePrivateDirectory(directory));
+  TY_RETURN_IF_ERROR(MakePrivateFolder(directory));
   std::vector<std::string> all(std::begin(kOwnNames), std::end(kOwnNames));
   for (const std::string& name : names) {
     if (std::ranges::find(all, name) == all.end()) all.push_back(name);
@@ -93,4 +84,4 @@ Result<TlsIdentity> EnsureTlsIdentity(const fs::path& directory, const std::vect
   return identity;
 }
 
-}  // namespace trainyard::http
+}  // namespace trainyard::tls

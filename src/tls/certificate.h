@@ -11,7 +11,7 @@
 #include "base/result.h"
 
 /// X.509 as values, over OpenSSL's C API. Any thread.
-namespace trainyard::http {
+namespace trainyard::tls {
 
 struct CertificateDeleter {
   void operator()(X509* certificate) const noexcept;
@@ -46,4 +46,4 @@ struct KeyPair {
 /// Whether the certificate lists the DNS name (also a wildcard, as it is written) or IP address.
 [[nodiscard]] bool HasName(const Certificate& certificate, const std::string& name);
 
-}  // namespace trainyard::http
+}  // namespace trainyard::tls

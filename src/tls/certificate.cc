@@ -1,4 +1,4 @@
-#include "http/certificate.h"
+#include "tls/certificate.h"
 
 #include <arpa/inet.h>
 #include <openssl/bio.h>
@@ -14,7 +14,7 @@
 #include <array>
 #include <ctime>
 
-namespace trainyard::http {
+namespace trainyard::tls {
 
 namespace {
 
@@ -221,4 +221,4 @@ bool HasName(const Certificate& certificate, const std::string& name) {
   return found;
 }
 
-}  // namespace trainyard::http
+}  // namespace trainyard::tls

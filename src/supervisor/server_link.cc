@@ -15,7 +15,7 @@ namespace trainyard::replica {
 
 namespace {
 
-constexpr std::size_t kResponseHeadMax = 16 << 10;
+constexpr int kSwitchingProtocols = 101;
 
 }  // namespace
 
@@ -61,7 +61,7 @@ void ServerLink::Connect(SteadyTime now) {
   socket_ = std::move(*socket);
   state_ = State::kUpgrading;
   upgrade_deadline_ = now + kUpgradeWaitMax;
-  head_.clear();
+  upgrade_ = http::ResponseReader();
   frames_ = {};
   out_ =
       "GET /replica/v1/attach HTTP/1.1\r\nHost: trainyard\r\nConnection: Upgrade\r\nUpgrade: "
@@ -123,16 +123,15 @@ bool ServerLink::Read() {
     frames_.Feed(bytes);
     return TakeFrames();
   }
-  head_.append(bytes);
-  return TakeResponse();
+  return TakeUpgrade(bytes);
 }
 
-bool ServerLink::TakeResponse() {
-  const std::size_t end = head_.find("\r\n\r\n");
-  if (end == std::string::npos) return head_.size() < kResponseHeadMax;
-  if (!head_.starts_with("HTTP/1.1 101 ")) return false;
-  frames_.Feed(std::string_view(head_).substr(end + 4));
-  head_.clear();
+bool ServerLink::TakeUpgrade(std::string_view bytes) {
+  const auto used = upgrade_.Feed(bytes, [](std::string_view) { return Status(); });
+  if (!used) return false;
+  if (!upgrade_.has_head()) return true;
+  if (upgrade_.head().status != kSwitchingProtocols) return false;
+  frames_.Feed(bytes.substr(*used));
   state_ = State::kAttached;
   observer_.OnAttached();
   return TakeFrames();

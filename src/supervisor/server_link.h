@@ -8,6 +8,7 @@
 #include "async/unique_fd.h"
 #include "attempt/frame.h"
 #include "base/result.h"
+#include "http/response_reader.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::replica {
@@ -65,7 +66,7 @@ class ServerLink {
   void Lose(SteadyTime now);
   bool Read();
   bool Write();
-  bool TakeResponse();
+  bool TakeUpgrade(std::string_view bytes);
   bool TakeFrames();
   void WatchFolder();
 
@@ -75,7 +76,7 @@ class ServerLink {
   State state_ = State::kIdle;
   UniqueFd socket_;
   UniqueFd folder_watch_;
-  std::string head_;  ///< of the response
+  http::ResponseReader upgrade_;
   std::string out_;
   FrameReader frames_;
   std::chrono::milliseconds pause_ = kReconnectPauseMin;

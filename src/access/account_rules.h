@@ -9,7 +9,7 @@
 /// Which accounts of this machine are answered. Pure: any thread.
 namespace trainyard::access {
 
-/// Uids FIRST to FIRST + COUNT - 1.
+/// The uids from `first` to `first + count - 1`.
 struct UidRange {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
@@ -18,16 +18,17 @@ struct UidRange {
 };
 
 struct Accounts {
-  std::uint32_t own_uid = 0;         ///< that runs the server
-  std::string own_name;              ///< as people know it; empty: the number says enough
-  bool local_users = false;          ///< --allow-local-users: whoever is on this machine
-  std::optional<UidRange> job_uids;  ///< those that jobs run as; only where replicas ask
+  std::uint32_t own_uid = 0;         ///< of the account that runs the server
+  std::string own_name;              ///< its name, for messages; empty: the number is shown
+  bool local_users = false;          ///< --allow-local-users: every account of this machine is answered
+  std::optional<UidRange> job_uids;  ///< the uids that jobs run as; set only where replicas ask
 };
 
-/// Whether the account always may: the server's own, root, or one of the jobs'.
+/// Whether the account is always answered: the server's own, root, or one of the jobs'.
 [[nodiscard]] bool IsAnswered(std::uint32_t uid, const Accounts& accounts) noexcept;
 
-/// Says who is answered, who asked, and the ways out. `uid`: nothing where the kernel did not say.
+/// The refusal: names who is answered, who asked, and the flags that change it. `uid`: nothing if the kernel
+/// did not tell.
 [[nodiscard]] Error AccountRefusal(std::optional<std::uint32_t> uid, const Accounts& accounts);
 
 }  // namespace trainyard::access

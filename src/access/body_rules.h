@@ -4,10 +4,11 @@
 
 #include "base/result.h"
 
-/// What a request must say of itself that a web page cannot say without the server's leave. Pure: any thread.
+/// Header fields that a request must have and that a web page cannot send without the server's consent. Pure:
+/// any thread.
 namespace trainyard::access {
 
-/// What a request says of its body.
+/// What a request's header says about its body.
 struct BodyFacts {
   std::string_view path;          ///< raw
   std::string_view content_type;  ///< the Content-Type field; empty: none
@@ -19,12 +20,12 @@ struct BodyFacts {
 /// Whether the body may be of any type: uploads, batches (multipart/mixed), grants of tokens (a form).
 [[nodiscard]] bool TakesAnyBody(const BodyFacts& facts) noexcept;
 
-/// A body of any other method is JSON and says so: text/plain is what a form of another site can send.
+/// A body of any other method must be declared as JSON: a form of another site can send text/plain.
 /// kInvalidArgument, naming Content-Type.
 [[nodiscard]] Status CheckBodyType(const BodyFacts& facts);
 
-/// Paths of the metadata server want `Metadata-Flavor: Google`, as Google's own does: no redirect and no page
-/// adds it. kPermissionDenied.
+/// Paths of the metadata server need `Metadata-Flavor: Google`, as with Google's own: neither a redirect nor
+/// a page can add it. kPermissionDenied.
 [[nodiscard]] Status CheckMetadataFlavor(std::string_view path, std::string_view flavor);
 
 }  // namespace trainyard::access

@@ -11,11 +11,11 @@
 
 namespace trainyard::access {
 
-/// Whether an attempt that lives runs as this account: a container's own USER, say. Called only for accounts
-/// that no other rule answers.
+/// Whether a running attempt uses this account, for example as its container's USER. Called only for accounts
+/// that no other rule accepts.
 using IsAttemptUid = std::function<boost::asio::awaitable<bool>(std::uint32_t uid)>;
 
-/// What one gate lets through.
+/// What one gate accepts.
 struct GateOptions {
   AllowedHosts hosts;
   Accounts accounts;
@@ -24,8 +24,8 @@ struct GateOptions {
 };
 
 /// Decides for one purpose (administration; replicas and the front) whether a request may be asked: by
-/// account, host, page and body, in this order. A Unix socket takes any Host. Loop thread only. Outlives the
-/// servers that have its Admit().
+/// account, host, page and body, in this order. On a Unix socket any Host is accepted. Loop thread only.
+/// Outlives the servers that use its Admit().
 class Gate {
  public:
   /// `uids` outlives the gate.

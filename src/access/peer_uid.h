@@ -8,14 +8,15 @@
 
 namespace trainyard::access {
 
-/// The account at the other end of a connection, by the quickest way that this kernel has. Loop thread.
+/// The account at the other end of a connection, found in the fastest way that this kernel offers. Loop
+/// thread.
 class PeerUids {
  public:
-  /// Looks what the kernel can do, and says so once where it is the slow way.
+  /// Finds out what the kernel offers, and logs it once if only the slow way is left.
   PeerUids();
 
-  /// Of a Unix socket what is known already; of TCP a question to the kernel. Nothing: the kernel does not
-  /// know, because the peer is gone, or on another machine; whoever asks refuses then.
+  /// For a Unix socket it is known already; for TCP the kernel is asked. Nothing: the kernel does not know,
+  /// because the peer is gone or on another machine; the caller then refuses the request.
   [[nodiscard]] std::optional<std::uint32_t> Find(const http::Peer& peer) const;
 
  private:

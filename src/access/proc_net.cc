@@ -45,7 +45,7 @@ std::string_view TakeWord(std::string_view& line) {
   return word;
 }
 
-/// An IPv4 address as a socket of IPv6 has it: a client may speak IPv4 through one.
+/// An IPv4 address as an IPv6 socket shows it: a client may use IPv4 through such a socket.
 PeerAddress Mapped(const PeerAddress& address) {
   PeerAddress mapped{.bytes = {}, .port = address.port};
   mapped.bytes[10] = mapped.bytes[11] = 0xff;
@@ -53,7 +53,7 @@ PeerAddress Mapped(const PeerAddress& address) {
   return mapped;
 }
 
-/// The line's owner, if the line is of the connection and a process has the socket.
+/// The socket's owner, if the line describes the connection and a process holds the socket.
 std::optional<std::uint32_t> OwnerInLine(std::string_view line, std::string_view local,
                                          std::string_view remote) {
   constexpr std::string_view kListening = "0A";

@@ -7,8 +7,8 @@
 #include "base/result.h"
 #include "http/peer.h"
 
-/// The same as SocketDiag from /proc/net/tcp and tcp6, where there is no sock_diag (gVisor, old kernels):
-/// reads all sockets of the machine for each question.
+/// What SocketDiag finds, read from /proc/net/tcp and tcp6 where there is no sock_diag (gVisor, old kernels).
+/// Each call reads all sockets of the machine.
 namespace trainyard::access {
 
 /// Finds the peer's socket in the text of such a file. Nothing: it is not in it, or no process has it. Pure:

@@ -23,7 +23,7 @@ struct Question {
   inet_diag_req_v2 request{};
 };
 
-/// What of the answer is read; attributes may follow.
+/// The part of the answer that is read; attributes may follow.
 struct Answer {
   nlmsghdr header{};
   union {

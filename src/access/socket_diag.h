@@ -14,12 +14,13 @@ namespace trainyard::access {
 /// One thread at a time.
 class SocketDiag {
  public:
-  /// kUnavailable: this kernel has none of it for TCP (tried with a connection to itself).
+  /// kUnavailable: this kernel does not support it for TCP (tried with a connection to itself).
   [[nodiscard]] static Result<SocketDiag> Open();
 
-  /// The outer uid of who made the peer's socket, also if it is in another user namespace. Nothing: there is
-  /// no such socket any more, or no process has it. Of a socket whose process closed it while bytes are still
-  /// on their way the kernel says root, so who asks and runs away is nobody. Errors: the kernel's.
+  /// The uid, as this namespace sees it, of the account that made the peer's socket, even in another user
+  /// namespace. Nothing: there is no such socket any more, or no process holds it. For a socket that was
+  /// closed while bytes are still on their way the kernel reports root; that counts as nothing too. Errors:
+  /// the kernel's.
   [[nodiscard]] Result<std::optional<std::uint32_t>> OwnerOf(const http::Peer& peer) const;
 
  private:

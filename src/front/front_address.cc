@@ -8,7 +8,7 @@ namespace trainyard::front {
 
 namespace {
 
-constexpr int kTriesMax = 4;  // all taken: somebody has the port on every address
+constexpr int kTriesMax = 4;  // if all are taken, another program has the port on every address
 constexpr std::size_t kAddressBytesMax = 64;
 
 }  // namespace

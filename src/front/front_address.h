@@ -7,15 +7,16 @@
 
 #include "base/result.h"
 
-/// The loopback address of the front. Several servers of one machine have one each; nothing but the hosts
-/// files of their replicas names it.
+/// The loopback address of the front. Each server of a machine has its own; only the hosts files of its
+/// replicas name it.
 namespace trainyard::front {
 
-/// A numeric address in 127.64.0.0/10, by chance.
+/// A random numeric address in 127.64.0.0/10.
 [[nodiscard]] std::string RandomFrontAddress();
 
-/// Finds an address for which `listen` succeeds and keeps it in `file`, so that replicas which live on find
-/// the next server there: first the one that is kept, then others while they are in use (kAlreadyExists).
+/// Finds an address for which `listen` succeeds and keeps it in `file`, so that replicas that
+/// outlive the server find the next one there. Tries the kept address first, then random ones while they are
+/// in use (kAlreadyExists).
 /// @return the address; the last error of `listen`, or of the file system. Blocking.
 [[nodiscard]] Result<std::string> TakeFrontAddress(
     const std::filesystem::path& file, const std::function<Status(const std::string& address)>& listen);

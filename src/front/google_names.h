@@ -10,7 +10,7 @@ namespace trainyard::front {
 /// What answers under a host name.
 enum class Service {
   kStorage,   ///< Cloud Storage: the JSON API and the XML API's object paths
-  kApi,       ///< the JSON APIs, as far as replicas have them
+  kApi,       ///< those of the JSON APIs that replicas may use
   kMetadata,  ///< the metadata server and the token endpoint
 };
 
@@ -24,8 +24,8 @@ inline constexpr std::array<std::string_view, 6> kTlsHosts = {
     kStorageHost,        "www.googleapis.com",     "oauth2.googleapis.com",
     "ml.googleapis.com", "logging.googleapis.com", kStudiesHost};
 
-/// @param host  a Host field: a port is ignored, case too. Any other name is the metadata server's: each
-/// replica has one of its own.
+/// @param host  a Host field; port and case are ignored. Any other name is the metadata server's: each
+/// replica has a name of its own for it.
 [[nodiscard]] Service ServiceOf(std::string_view host) noexcept;
 
 }  // namespace trainyard::front

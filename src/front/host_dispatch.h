@@ -7,7 +7,7 @@ namespace trainyard::front {
 
 class RealBuckets;
 
-/// Who answers for each service. All outlive the router that is made of them.
+/// Who answers for each service. All outlive the router that is made from them.
 struct Services {
   const http::Router& storage;
   const http::Router& api;

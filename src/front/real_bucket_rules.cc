@@ -13,12 +13,12 @@ namespace trainyard::front {
 
 namespace {
 
-/// What may stand before "/b/BUCKET" in the JSON API.
+/// What may precede "/b/BUCKET" in the JSON API.
 constexpr std::array<std::string_view, 4> kJsonPrefixes = {
     "/storage/v1/b/", "/upload/storage/v1/b/", "/resumable/upload/storage/v1/b/", "/download/storage/v1/b/"};
-/// First segments that are no bucket's: the JSON API and batches, whose parts may name any bucket.
+/// First segments that are not a bucket: the JSON API and batches, whose parts may name any bucket.
 constexpr std::array<std::string_view, 5> kServices = {"storage", "upload", "resumable", "download", "batch"};
-/// More layers of percent-encoding than anybody undoes.
+/// More layers of percent-encoding than any server decodes.
 constexpr int kDecodeMax = 4;
 
 std::unexpected<Error> Elsewhere(const std::string& bucket) {
@@ -41,7 +41,8 @@ std::vector<std::string_view> SplitAt(std::string_view text, std::string_view se
   }
 }
 
-/// Whether the text leads up or nowhere, as it is or decoded: "..", "%2e%2E", "a%2F..%2Fb", "%252e%252e".
+/// Whether the text has a segment "." or "..", as it is or decoded: "..", "%2e%2E", "a%2F..%2Fb",
+/// "%252e%252e".
 Status CheckSteps(std::string_view text) {
   std::string decoded(text);
   for (int round = 0; round < kDecodeMax; ++round) {
@@ -53,7 +54,7 @@ Status CheckSteps(std::string_view text) {
             "another bucket there"));
     }
     auto once = http::PercentDecode(decoded);
-    // A '%' that a name has: it was decoded as often as it was encoded.
+    // A '%' of the name itself: the name has been decoded as often as it was encoded.
     if (!once && round > 0) return {};
     if (!once) return std::unexpected(std::move(once).error());
     if (*once == decoded) return {};

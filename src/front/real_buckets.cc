@@ -28,7 +28,7 @@ constexpr std::size_t kThreads = 8;  // requests at a time; others wait
 constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
 constexpr std::size_t kTokenBytesMax = 16 << 10;
 
-/// What belongs to one connection or is said anew, not passed on.
+/// Fields that belong to one connection or are set again: not passed on.
 constexpr std::array<std::string_view, 10> kOwnFields = {
     "Host",   "Connection",    "Keep-Alive",       "Transfer-Encoding", "Content-Length",
     "Expect", "Authorization", "Content-Encoding", "Accept-Encoding",   "Upgrade"};
@@ -50,7 +50,7 @@ Result<UniqueFd> OpenSpool(const std::filesystem::path& folder) {
   return OpenFile(folder, O_RDWR | O_TMPFILE, 0600);
 }
 
-/// What one request brings and what came of it; used by one thread at a time.
+/// One request and its answer; used by one thread at a time.
 struct Exchange {
   http::Endpoint upstream;
   ClientRequest request;
@@ -66,7 +66,7 @@ Response MakeResponse(Exchange& exchange, ClientResponse answer) {
   Response response;
   response.status = answer.status;
   response.headers = Without(answer.headers, kOwnAnswerFields);
-  http::ConfineContent(response.headers);  // a browser sees it at our address
+  http::ConfineContent(response.headers);  // a browser takes it as ours
   if (answer.downloaded == 0) {
     response.body = std::move(answer.body);
     return response;
@@ -82,7 +82,7 @@ Response MakeResponse(Exchange& exchange, ClientResponse answer) {
   return response;
 }
 
-/// The body into a file, so that a slow client holds no thread and a large one no memory.
+/// Saves the body in a file, so that a slow client occupies no thread and a large body no memory.
 http::asio::awaitable<Result<std::uint64_t>> Spool(http::asio::thread_pool& threads, http::BodyReader& body,
                                                    int file) {
   std::uint64_t size = 0;

@@ -10,9 +10,9 @@
 
 namespace trainyard::front {
 
-/// Buckets of the operator's that live in the real Cloud Storage: requests for them are passed on, whole
-/// body by whole body, with the operator's token in place of the replica's. Loop thread; the waiting is done
-/// by threads of its own. The destructor waits for requests under way; calls must have ended.
+/// The operator's buckets in the real Cloud Storage: requests for them are passed on, each once its body is
+/// complete, with the operator's token in place of the replica's. Loop thread; threads of its own do the
+/// waiting. The destructor waits for requests under way; calls must have ended.
 class RealBuckets {
  public:
   struct Options {
@@ -25,7 +25,7 @@ class RealBuckets {
 
   [[nodiscard]] bool Has(const http::Request& request, bool with_xml) const;
   /// The upstream's answer. kPermissionDenied and kInvalidArgument of CheckReach, before anything is sent;
-  /// kUnavailable and others of http::Client when it cannot be had; kNotFound: the
+  /// kUnavailable and others of http::Client if there is none; kNotFound: there is no
   /// token file.
   [[nodiscard]] http::asio::awaitable<Result<http::Response>> Forward(http::Request& request);
 

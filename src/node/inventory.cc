@@ -73,8 +73,8 @@ placement::Device Gpu(std::string type, std::string id, int minor) {
           .files = {"/dev/nvidia" + std::to_string(minor)}};
 }
 
-/// A driver that has not met the GPU yet prints question marks for its UUID; then its index in the order of
-/// the bus has to do.
+/// A driver that has not initialised the GPU yet prints question marks for its UUID; then its index in the
+/// order of the bus is used.
 std::vector<placement::Device> GpusOfDriver(const Places& places) {
   std::vector<placement::Device> gpus;
   const std::string folder = places.root + "/proc/driver/nvidia/gpus";
@@ -116,8 +116,8 @@ void AddGpus(const Places& places, Inventory& inventory) {
   }
 }
 
-/// /dev/accelN: TPU drivers made them before the kernel had a class for them, so a chip that sysfs says
-/// nothing of counts. /dev/vfio/N may be anything.
+/// /dev/accelN: TPU drivers made them before the kernel had a class for them, so one that sysfs does not
+/// describe counts as a chip. /dev/vfio/N may be any device.
 std::vector<std::string> TpuFiles(const Places& places) {
   std::vector<std::string> files;
   for (const int number : Numbered(places.root + "/dev", "accel")) {

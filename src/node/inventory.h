@@ -15,14 +15,14 @@ struct Places {
 
 struct Inventory {
   std::vector<placement::Device> devices;  ///< GPUs in the order of the PCI bus, then TPUs
-  std::vector<std::string> notes;          ///< for the operator: what could not be asked, and why
+  std::vector<std::string> notes;          ///< for the operator: what could not be read, and why
   std::vector<std::string> details;        ///< a line for each device
 };
 
 /// The accelerators of this machine. GPUs as NVML lists them; where it does not answer, as the driver does
 /// below /proc/driver/nvidia/gpus; where that is not there, by their device files. All of Google's TPU chips
 /// (PCI vendor 1ae0) are one board: their library takes all chips of a machine or none. Blocks for as long as
-/// the driver needs to wake up (seconds at worst).
+/// the driver needs to wake up (up to seconds).
 [[nodiscard]] Inventory FindDevices(const Places& places = {});
 
 /// Device files of single accelerators: /dev/nvidiaN, /dev/accelN, and /dev/vfio/N where that is a TPU. Not

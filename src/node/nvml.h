@@ -8,7 +8,7 @@
 
 namespace trainyard::node {
 
-/// What NVIDIA's management library says of a GPU.
+/// What NVIDIA's management library reports about a GPU.
 struct NvmlGpu {
   std::string name;    ///< "Tesla T4"
   std::string uuid;    ///< "GPU-...": CUDA_VISIBLE_DEVICES takes it
@@ -17,8 +17,8 @@ struct NvmlGpu {
 };
 
 /// All GPUs in NVML's order, which is that of the PCI bus. Loads the library (a path or a name for dlopen),
-/// asks, and unloads it: nothing of it stays in the process. Blocks. Errors: kNotFound: there is no such
-/// library; kUnavailable: it has no driver to talk to, or a GPU does not answer. Source: NVML API reference.
+/// asks, and unloads it: nothing of it stays in memory. Blocks. Errors: kNotFound: there is no such
+/// library; kUnavailable: there is no driver, or a GPU does not answer. Source: NVML API reference.
 [[nodiscard]] Result<std::vector<NvmlGpu>> AskNvml(const std::string& library);
 
 }  // namespace trainyard::node

@@ -71,7 +71,8 @@ std::optional<GpuUsage> AskGpu(const Calls& calls, const std::string& id) {
   if (!device || calls.memory(*device, &memory) != kSuccess) return std::nullopt;
   NvmlUtilization utilization{};
   constexpr double kPercent = 100;
-  if (calls.utilization(*device, &utilization) != kSuccess) utilization.gpu = 0;  // parts of a GPU have none
+  if (calls.utilization(*device, &utilization) != kSuccess)
+    utilization.gpu = 0;  // parts of a GPU (MIG) report none
   return GpuUsage{.id = id,
                   .utilization = utilization.gpu / kPercent,
                   .memory_bytes = static_cast<std::int64_t>(memory.used),

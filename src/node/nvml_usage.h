@@ -8,7 +8,7 @@
 
 namespace trainyard::node {
 
-/// What a GPU does at the moment.
+/// How busy a GPU is.
 struct GpuUsage {
   std::string id;  ///< as it was asked for
   double utilization =
@@ -19,7 +19,7 @@ struct GpuUsage {
 };
 
 /// Asks about these GPUs, named as CUDA_VISIBLE_DEVICES names them: by UUID or by index. One that does not
-/// answer is left out. Loads the library and unloads it. Blocks, for seconds where the driver has to wake up.
+/// answer is left out. Loads the library and unloads it. Blocks, for seconds if the driver has to wake up.
 /// Errors as AskNvml.
 [[nodiscard]] Result<std::vector<GpuUsage>> AskNvmlUsage(const std::string& library,
                                                          const std::vector<std::string>& ids);

@@ -25,16 +25,16 @@ Result<UnixAddress> UnixAddress::Make(const std::filesystem::path& path) {
 }
 
 Result<UniqueFd> ConnectUnix(const std::filesystem::path& path, int flags) {
-  const auto address = UnixAddress::Make(path);
-  if (!address && address.error().code == Code::kInvalidArgument) return std::unexpected(address.error());
-  if (!address) return std::unexpected(Unavailable("cannot reach " + address.error().message));
+  TY_TRY(const UnixAddress address, UnixAddress::Make(path));
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
   if (!socket) return std::unexpected(ErrnoError(errno, "socket"));
   int connected = -1;
   do {
-    connected = ::connect(socket.get(), address->get(), sizeof(address->address));
+    connected = ::connect(socket.get(), address.get(), sizeof(address.address));
   } while (connected != 0 && errno == EINTR);
   if (connected == 0) return socket;
+  if (errno == ENOENT || errno == EACCES)
+    return std::unexpected(ErrnoError(errno, "cannot connect to " + path.string()));
   return std::unexpected(Unavailable("cannot connect to " + path.string() + ": " + std::strerror(errno)));
 }
 

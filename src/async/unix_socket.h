@@ -23,7 +23,8 @@ struct UnixAddress {
 };
 
 /// Connects to a Unix socket, whatever the length of its path. Blocks for as long as its listener's queue is
-/// full, unless `flags` has SOCK_NONBLOCK; any thread. kUnavailable: nobody listens there (now).
+/// full, unless `flags` has SOCK_NONBLOCK; any thread. kNotFound: there is no such file; kPermissionDenied;
+/// kUnavailable: nobody listens there (now).
 [[nodiscard]] Result<UniqueFd> ConnectUnix(const std::filesystem::path& path, int flags = 0);
 
 }  // namespace trainyard

@@ -16,7 +16,7 @@ TEST(UnixSocket, AnyLengthOfPath) {
   const auto deep = folder / std::string(100, 'a') / std::string(100, 'b');
   std::filesystem::create_directories(deep);
   for (const auto& path : {folder / "short", deep / "long"}) {
-    EXPECT_EQ(ConnectUnix(path).error().code, Code::kUnavailable);
+    EXPECT_EQ(ConnectUnix(path).error().code, Code::kNotFound);
     const UniqueFd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     {
       const auto address = UnixAddress::Make(path);
@@ -29,7 +29,7 @@ TEST(UnixSocket, AnyLengthOfPath) {
     EXPECT_TRUE(ConnectUnix(path, SOCK_NONBLOCK));
   }
   EXPECT_EQ(ConnectUnix(folder / std::string(120, 'c')).error().code, Code::kInvalidArgument);
-  EXPECT_EQ(ConnectUnix(folder / "none" / std::string(100, 'c')).error().code, Code::kUnavailable);
+  EXPECT_EQ(ConnectUnix(folder / "none" / std::string(100, 'c')).error().code, Code::kNotFound);
 }
 
 }  // namespace

@@ -16,11 +16,15 @@ namespace {
 
 constexpr int kOk = 200;
 
-/// An answer that is late or cut is worth another try, as is none.
+/// No server, and an answer that is late or cut, are worth another try.
 Error Explain(Error error) {
-  if (error.code == Code::kDeadlineExceeded || error.code == Code::kDataLoss)
-    return Unavailable("the server broke off: " + error.message);
-  return error;
+  switch (error.code) {
+    case Code::kNotFound:          // the socket's file
+    case Code::kPermissionDenied:  // to connect
+    case Code::kDeadlineExceeded:
+    case Code::kDataLoss: return Unavailable(std::move(error).message);
+    default: return error;
+  }
 }
 
 }  // namespace

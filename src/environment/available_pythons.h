@@ -8,9 +8,10 @@ namespace trainyard::environment {
 
 /// An interpreter of this machine.
 struct Python {
-  std::string version;                 ///< "3.11"
-  std::string path;                    ///< absolute
-  std::vector<std::string> modules{};  ///< of those that runtime versions take from the system
+  std::string version;  ///< "3.11"
+  std::string path;     ///< absolute
+  std::vector<std::string>
+      modules{};  ///< installed modules, of those that runtime versions take from the system
   friend bool operator==(const Python&, const Python&) = default;
 };
 

@@ -29,12 +29,12 @@ struct CloseFolder {
 };
 using Folder = std::unique_ptr<DIR, CloseFolder>;
 
-/// Opens a folder that is no link; one that its maker has locked away is opened up first.
+/// Opens a folder that is no link; one that its maker has closed to its owner is made readable first.
 Result<Folder> OpenFolder(int parent, const char* name) {
   constexpr int kFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   int file = ::openat(parent, name, kFlags);
   if (file < 0 && errno == EACCES) {
-    // Not through a link: only a folder can be opened so, and what is named may be nothing else by now.
+    // Not through a link: the name may lead to something else by now.
     const UniqueFd locked(::openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (locked) ::chmod(("/proc/self/fd/" + std::to_string(locked.get())).c_str(), S_IRWXU);
     file = ::openat(parent, name, kFlags);
@@ -60,14 +60,14 @@ std::vector<std::string> Names(DIR* folder) {
 }
 
 struct Entry {
-  int folder;  ///< that it is in
+  int folder;  ///< that the entry is in
   const std::string& name;
   fs::path path;  ///< relative to where the walk began
   struct stat status;
 };
 
-/// What is in the folder, then in those in it; a folder comes before its contents. `visit` says whether to go
-/// into a folder.
+/// Visits what is in the folder, then what is in its folders; a folder comes before its contents. `visit`
+/// tells whether to enter a folder.
 Status Walk(int parent, const std::string& name, const fs::path& path, int depth,
             const std::function<Result<bool>(const Entry& entry)>& visit) {
   if (depth > kContentDepthMax) {
@@ -118,7 +118,7 @@ class Cleaning {
     return S_ISDIR(entry.status.st_mode);
   }
 
-  /// Why the entry cannot stay; empty: it can.
+  /// Why the entry cannot be kept; empty: it can.
   std::string WhyNot(const Entry& entry) {
     const struct stat& status = entry.status;
     if (S_ISDIR(status.st_mode)) return {};
@@ -156,7 +156,7 @@ class Cleaning {
     const bool is_folder = S_ISDIR(entry.status.st_mode);
     const mode_t mode = entry.status.st_mode & 07777;
     mode_t wanted = mode & ~static_cast<mode_t>(S_ISUID | S_ISGID);
-    // For everybody to read: whose programs run with the packages is decided elsewhere.
+    // Readable by everybody: which accounts run programs with the packages is decided elsewhere.
     if (!rules_.is_image_layer) wanted = is_folder || (mode & S_IXUSR) != 0 ? 0755 : 0644;
     const bool is_others = rules_.is_image_layer && entry.status.st_uid != ::geteuid() && ::geteuid() != 0;
     if (wanted != mode && !is_others && ::fchmodat(entry.folder, entry.name.c_str(), wanted, 0) != 0)
@@ -168,7 +168,7 @@ class Cleaning {
 
   fs::path folder_;
   const ContentRules& rules_;
-  std::map<ino_t, nlink_t> names_;  ///< of files with several: those that are in the folder
+  std::map<ino_t, nlink_t> names_;  ///< for files with several links: how many are in the folder
   std::vector<std::string> lines_;
   std::size_t dropped_ = 0;
 };

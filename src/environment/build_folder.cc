@@ -21,7 +21,7 @@ Status Prepare(const fs::path& folder) {
   return MakeFolders(folder);
 }
 
-/// The marker must not survive a power cut that its folder's files do not.
+/// After a power cut the marker must not be there without the folder's files.
 Status Seal(const fs::path& folder, const std::string& python_version) {
   TY_TRY(const UniqueFd directory, OpenFile(folder, O_RDONLY | O_DIRECTORY));
   if (::syncfs(directory.get()) != 0) return std::unexpected(ErrnoError(errno, "syncfs " + folder.string()));
@@ -47,7 +47,7 @@ Status BuildOnce(const fs::path& folder, const std::function<void()>& waiting,
     const Result<std::string> python_version = build(lock);
     done = python_version ? Seal(folder, *python_version) : std::unexpected(python_version.error());
   }
-  if (!done) static_cast<void>(RemoveTree(folder));  // why it is not done counts
+  if (!done) static_cast<void>(RemoveTree(folder));  // the build's error is what the caller needs
   return done;
 }
 

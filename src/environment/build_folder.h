@@ -15,9 +15,9 @@ namespace trainyard::environment {
 /// with may have been removed from the machine). Two stat calls.
 [[nodiscard]] bool IsComplete(const std::filesystem::path& folder);
 
-/// Builds a runtime or layer exactly once, whoever else wants it: takes the lock, looks again, removes what a
-/// killed builder left, builds, makes it durable and only then writes the marker. A build that fails leaves
-/// nothing behind.
+/// Builds a runtime or layer exactly once, even if several processes want it: takes the lock, checks again,
+/// removes what a killed builder left, builds, makes it durable and only then writes the marker. A build that
+/// fails leaves nothing behind.
 ///
 /// @param waiting  called once if another process is building it
 /// @param build    fills the folder, which exists and is empty; returns the Python version for the marker

@@ -13,7 +13,7 @@
 namespace trainyard::environment {
 
 namespace {
-/// flock has no wake-up that a stop could use as well; builds take seconds to minutes.
+/// flock cannot be interrupted by a stop, so it is polled; builds take seconds to minutes.
 constexpr std::chrono::milliseconds kLockRetryInterval{50};
 }  // namespace
 

@@ -9,8 +9,8 @@
 
 namespace trainyard::environment {
 
-/// The right to build one folder: flock(2) on a file beside it, so it ends with the process, whatever ends
-/// it. Tools that write into the folder get the descriptor too: as long as one of them lives on, nobody else
+/// The right to build one folder: flock(2) on a file beside it, so it ends when the process
+/// does. Tools that write into the folder get the descriptor too: while one of them runs, no other build
 /// begins.
 class BuildLock {
  public:

@@ -45,13 +45,14 @@ Status BuildRoom::HandOver() const {
   if (!owner) return {};
   TY_RETURN_IF_ERROR(HandOverFolder(options_.folder, *owner));
   TY_RETURN_IF_ERROR(GiveTo(Beside() / "tmp", owner->uid, owner->gid));
-  TY_RETURN_IF_ERROR(GiveTo(Incoming(), owner->uid, owner->gid));  // that it can be read whatever our umask
+  TY_RETURN_IF_ERROR(
+      GiveTo(Incoming(), owner->uid, owner->gid));  // so that it can be read, whatever our umask is
   if (options_.cache == ToolCache::kRuntimes) return HandOverFolder(options_.layout.Cache(), *owner);
   return {};
 }
 
 Result<ToolEnd> BuildRoom::Run(std::vector<std::string> argv, const LineSink& out, const LineSink& err) {
-  // Made anew for each tool: what the one before has left there might lead elsewhere.
+  // Made again for each tool: links that the previous one left there could lead elsewhere.
   for (const char* name : {"tmp", "root"}) {
     TY_RETURN_IF_ERROR(RemoveTree(Beside() / name));
     TY_RETURN_IF_ERROR(MakeFolders(Beside() / name));

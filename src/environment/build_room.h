@@ -23,9 +23,9 @@ class BuildRoom {
     const Layout& layout;  ///< outlives the room, as do the hooks
     const PreparationHooks& hooks;
     std::filesystem::path folder;  ///< is there
-    int lock;                      ///< held for as long as anything of a tool lives
+    int lock;                      ///< held for as long as any process of a tool runs
     ToolCache cache = ToolCache::kNone;
-    std::vector<std::string> read_only;  ///< what tools see besides: interpreters, a runtime
+    std::vector<std::string> read_only;  ///< what else tools see: interpreters, a runtime
   };
 
   [[nodiscard]] static Result<std::unique_ptr<BuildRoom>> Open(Options options);
@@ -33,12 +33,12 @@ class BuildRoom {
   BuildRoom& operator=(const BuildRoom&) = delete;
   ~BuildRoom();
 
-  /// Here the builder puts what tools may read, but not change.
+  /// The folder for what tools may read but not change.
   [[nodiscard]] std::filesystem::path Incoming() const;
-  /// As RunTool. What is in the folder by then becomes the tool's.
+  /// As RunTool. What is in the folder at that time becomes the tool's.
   [[nodiscard]] Result<ToolEnd> Run(std::vector<std::string> argv, const LineSink& out, const LineSink& err);
-  /// The end: nothing of a tool runs any more, and the folder becomes ours again, without what must not be
-  /// kept (build_content.h); the log has a line for each. Before it, what tools wrote is not to be touched.
+  /// Ends the build: no process of a tool runs any more, and the folder becomes ours again, without what must
+  /// not be kept (build_content.h); the log has a line for each. Until then nothing may use what tools wrote.
   [[nodiscard]] Status TakeBack();
 
  private:

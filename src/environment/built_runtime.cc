@@ -60,7 +60,7 @@ bool IsHash(std::string_view text) {
   return text.size() == kHashDigits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// VERSION-HASH for any hash: what this and former definitions built.
+/// VERSION-HASH for any hash: what this and previous definitions built.
 std::vector<fs::path> AllFolders(const Layout& layout, const RuntimeVersion& runtime) {
   std::vector<fs::path> folders;
   std::error_code error;
@@ -73,7 +73,7 @@ std::vector<fs::path> AllFolders(const Layout& layout, const RuntimeVersion& run
   return folders;
 }
 
-/// The lock of those who build, without waiting.
+/// Tries to take the builders' lock; does not wait.
 Result<BuildLock> TryBuildLock(const fs::path& folder) {
   std::stop_source stopped;
   stopped.request_stop();

@@ -21,7 +21,7 @@ enum class FallbackPolicy {
   kNone,     ///< --runtime-fallback none
 };
 
-/// The runtime version that a job really gets.
+/// The runtime version that a job gets.
 struct Resolution {
   std::string version;
   std::string python;  ///< "3.11"
@@ -35,7 +35,7 @@ class Catalogue {
   explicit Catalogue(std::vector<RuntimeVersion> versions);
 
   /// The built-in versions and those of ENVIRONMENTS_DIR/runtimes.d/VERSION.json, which add or replace.
-  /// kInvalidArgument with the file's path if one of those cannot be read as what it should be.
+  /// kInvalidArgument with the file's path if one of those is not a valid definition.
   [[nodiscard]] static Result<Catalogue> Load(const std::filesystem::path& environments_dir);
 
   /// Null if there is no such version. Valid as long as the catalogue.
@@ -44,9 +44,9 @@ class Catalogue {
   /// By number, 1.9 before 1.10; those that are not numbers last.
   [[nodiscard]] const std::vector<RuntimeVersion>& versions() const noexcept { return versions_; }
 
-  /// Decides which runtime version a job runs with: the one it asks for if the Python of that can be had,
-  /// else the next higher one that can be built, else the next lower one. A version that is no number has
-  /// its GPU variant for a neighbour. Either argument may be empty.
+  /// Decides which runtime version a job runs with: the one it asks for if its Python is installed,
+  /// else the next higher one that can be built, else the next lower one. The only neighbour of a version
+  /// that is no number is its GPU variant. Either argument may be empty.
   /// Errors, field "runtime_version": kInvalidArgument in the original's words for a version that does not
   /// exist or does not come with that Python (spec/api.md section 8); kFailedPrecondition naming what is
   /// missing (policy none, or nothing can be built). Pure.
@@ -68,7 +68,7 @@ class Catalogue {
 [[nodiscard]] Result<RuntimeVersion> LoadRuntimeVersion(const std::filesystem::path& environments_dir,
                                                         std::string_view version);
 
-/// The same of a tool (RuntimeVersion::tools): of runtimes.d, else a built-in one.
+/// The same for a tool (RuntimeVersion::tools): from runtimes.d, else a built-in one.
 [[nodiscard]] Result<RuntimeVersion> LoadTool(const std::filesystem::path& environments_dir,
                                               std::string_view name);
 

@@ -30,11 +30,10 @@ struct Environment {
   std::map<std::string, std::string> variables;  ///< PATH's front part is "PATH": prepend it
 };
 
-/// How preparation reaches the outside: the lines it prints go to the replica's log, packages come from the
-/// server.
+/// What preparation needs from its caller: lines for the replica's log, packages from the server.
 struct PreparationHooks {
   std::function<void(std::string_view line)> info;
-  std::function<void(std::string_view line)> error;  ///< the tool's own words (pip's stderr)
+  std::function<void(std::string_view line)> error;  ///< the tool's own messages (pip's stderr)
   /// Downloads a package to a file.
   std::function<Status(const std::string& uri, const std::string& path)> download;
   /// Between the code of packages and the machine; outlives the preparation. None: tools run as we do, which
@@ -48,8 +47,8 @@ struct PreparationHooks {
 [[nodiscard]] std::optional<Environment> FindEnvironment(const EnvironmentRequest& request);
 
 /// Builds what is missing (runtime, then package layer) and returns the environment. Blocks for as long as
-/// downloads take; safe to be killed at any point and run again; two processes that need the same one build
-/// it once (a file lock, held while building, that the other waits for and says so). Errors:
+/// downloads take; it may be killed at any point and run again; two processes that need the same one build
+/// it once (a file lock is held while building; the other waits for it and logs that it does). Errors:
 /// kFailedPrecondition with the failing tool's own reason ("pip: No matching distribution found for
 /// nosuchpkg"), kResourceExhausted for a full disk, kUnavailable if the package index cannot be reached,
 /// kNotFound for an unknown runtime version or a package that is not in its bucket, kCancelled after

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kScriptBytesMax = std::size_t{64} << 10;
 
-/// Where the interpreter may stand: "#!PATH", or "#!/bin/sh" and an exec line if the path is long.
+/// Where the interpreter may be named: "#!PATH", or "#!/bin/sh" and an exec line if the path is long.
 constexpr int kHeadLines = 2;
 
 std::size_t HeadLength(std::string_view text) {

@@ -6,9 +6,9 @@
 
 namespace trainyard::environment {
 
-/// Names a folder by what went into it: SHA-1 over parts, each with its length, so that no two lists of parts
-/// run together. For names only, nothing is trusted because of it. Boost's header, because OpenSSL's first
-/// digest costs a millisecond of a replica's start. Pure.
+/// Names a folder by what went into it: SHA-1 over parts, each with its length, so that different lists
+/// of parts give different names. For names only: nothing is trusted because of it. Boost's header, because
+/// OpenSSL's first digest costs a millisecond of a replica's start. Pure.
 class NameHash {
  public:
   NameHash& Add(std::string_view part) {

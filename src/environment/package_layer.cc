@@ -82,7 +82,7 @@ Status Install(const Build& build, const Package& package, const fs::path& file)
 }
 
 Status DownloadAndInstall(const Build& build, const Package& package, std::size_t index) {
-  // Not into the layer: code of the package before may have put a link there.
+  // Not into the layer: code of the previous package may have put a link there.
   const fs::path folder = build.room.Incoming() / std::to_string(index);
   TY_RETURN_IF_ERROR(MakeFolders(folder));
   const fs::path file = folder / fs::path(package.uri).filename();

@@ -8,9 +8,9 @@
 namespace trainyard::environment {
 
 /// Installs a job's packages, in their order, into a layer over a complete runtime, unless the layer is
-/// there. The layer is a virtual environment of its own whose sys.path goes on with the runtime's, so it
-/// holds only what the runtime lacks or has in another version, and its contents win
-/// (docs/adr/0007-package-layers.md). Says in the original's words what it does (spec/lifecycle.md section 6,
+/// there. The layer is a virtual environment of its own whose sys.path continues with the runtime's, so
+/// it holds only what the runtime lacks or has in another version, and its contents take precedence
+/// (docs/adr/0007-package-layers.md). Logs what it does in the original's words (spec/lifecycle.md section 6,
 /// rows 9 and 10). Errors: those of download, else as BuildRuntime's. Blocks.
 [[nodiscard]] Status BuildLayer(const Layout& layout, const RuntimeVersion& runtime,
                                 const std::vector<EnvironmentRequest::Package>& packages,

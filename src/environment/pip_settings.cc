@@ -25,8 +25,8 @@ constexpr std::array<Setting, 5> kSettings{{
     {"cert", "PIP_CERT", "SSL_CERT_FILE"},
 }};
 
-/// The options of the sections that `pip install` reads; a line that begins with a blank goes on with the one
-/// before.
+/// The options of the sections that `pip install` reads; a line that begins with a blank continues the
+/// previous one.
 std::map<std::string, std::string> ReadOptions(std::string_view text) {
   std::map<std::string, std::string> options;
   std::string* last = nullptr;

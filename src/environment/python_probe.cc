@@ -64,7 +64,7 @@ std::string_view VersionInName(std::string_view name) {
   return name.substr(kPrefix.size());
 }
 
-/// pyenv's and others' wrapper scripts take 50 ms to say that they are none.
+/// Wrapper scripts (pyenv's and others) are not interpreters, and take 50 ms to answer.
 bool IsProgram(const fs::path& file) {
   std::array<char, 4> magic{};
   const auto opened = OpenFile(file, O_RDONLY);
@@ -82,7 +82,7 @@ std::vector<std::string> SystemModules(const fs::path& environments_dir) {
   return {names.begin(), names.end()};
 }
 
-/// The interpreter with those of `modules` that it has; nothing if it is not of that version or lacks what
+/// The interpreter with those of `modules` that it has; nothing if it has another version or lacks what
 /// every environment needs.
 std::optional<Python> Ask(const fs::path& file, std::string_view version,
                           const std::vector<std::string>& modules) {

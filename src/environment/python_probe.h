@@ -10,8 +10,8 @@
 namespace trainyard::environment {
 
 /// Looks for interpreters: python3.N in /usr/bin, /usr/local/bin and on PATH, those that uv or pyenv
-/// installed, and those in ENVIRONMENTS_DIR/pythons. Runs each once to learn what it is; the first of a
-/// version wins, in that order. Costs about 10 ms for each. Blocks; any thread.
+/// installed, and those in ENVIRONMENTS_DIR/pythons. Runs each once to find its version; in that order, the
+/// first of a version is taken. About 10 ms for each. Blocks; any thread.
 [[nodiscard]] AvailablePythons ProbePythons(const std::filesystem::path& environments_dir);
 
 /// Has uv download an interpreter into ENVIRONMENTS_DIR/pythons. kUnavailable or kFailedPrecondition with

@@ -31,7 +31,7 @@ const SystemModule* LackingModule(const RuntimeVersion& runtime, const Python& p
   return nullptr;
 }
 
-/// The highest Python of the runtime that can be had, if any; only `wanted` if that is not empty.
+/// The runtime's highest Python that is installed, if any; only `wanted` if that is not empty.
 std::optional<std::string> ChoosePython(const RuntimeVersion& runtime, std::string_view wanted,
                                         const AvailablePythons& available) {
   std::vector<std::string> pythons = runtime.pythons;
@@ -94,7 +94,7 @@ Result<Resolution> Catalogue::Resolve(std::string_view version, std::string_view
   const std::string_view asked = version.empty() ? kDefaultRuntimeVersion : version;
   const RuntimeVersion* runtime = Find(asked);
   if (version.empty() && !python.empty()) {
-    // Only a Python: the newest version that comes with it, if that can be built.
+    // Only a Python is named: the newest version that comes with it, if that can be built.
     const auto has_python = [&](const RuntimeVersion& one) {
       return ParseMajorMinor(one.version) && std::ranges::find(one.pythons, python) != one.pythons.end();
     };

@@ -38,7 +38,7 @@ struct Build {
   BuildRoom& room;
 
   [[nodiscard]] Status Run(std::string_view tool, std::vector<std::string> argv) const {
-    // uv says everything on stderr; only what follows its own "error:" is one.
+    // uv prints everything on stderr; only what follows its own "error:" is an error.
     bool failed = tool != "uv";
     const LineSink err = [&](std::string_view line) {
       failed = failed || line.starts_with("error") || line.find("×") != std::string_view::npos;
@@ -86,7 +86,7 @@ Status InstallWithUv(const Build& build, const fs::path& uv) {
 }
 
 Status InstallWithPip(const Build& build) {
-  // In two steps, as venv keeps ensurepip's own words to itself.
+  // In two steps, because venv hides ensurepip's messages.
   std::vector<std::string> venv{build.python.path, "-m", "venv", "--without-pip", build.folder.string()};
   if (!build.runtime.system_modules.empty()) venv.emplace_back("--system-site-packages");
   TY_RETURN_IF_ERROR(build.Run("venv", std::move(venv)));
@@ -106,8 +106,8 @@ Status InstallWithPip(const Build& build) {
   return build.Run("pip", std::move(argv));
 }
 
-/// A distribution of that name, so that pip finds the requirement met. It has no files: another one brings
-/// them.
+/// A distribution of that name, so that pip finds the requirement met. It has no files: those come with
+/// another distribution.
 Status WriteProvides(const Build& build) {
   const fs::path site_packages = Layout::SitePackages(build.folder, build.python.version);
   for (const auto& [name, version] : build.runtime.provides) {
@@ -141,7 +141,7 @@ Status CompileSite(const Build& build) {
 
 Status Fill(const Build& build) {
   std::optional<fs::path> uv;
-  // Without packages venv alone will do, and brings a pip of its own: no network.
+  // Without packages venv is enough, and it has a pip of its own: no network is needed.
   if (!build.runtime.packages.empty()) {
     Result<fs::path> obtained = ObtainUv(build.layout, build.python, build.hooks);
     if (obtained) {

@@ -21,7 +21,7 @@ std::string Quoted(const std::string& text) {
   return quoted + "'";
 }
 
-/// What points programs at our Python must not reach the tool's.
+/// Variables that point programs to our Python must not reach the tool's.
 std::string Launcher(const std::string& tool, const fs::path& program) {
   const std::string path = Quoted(program.string());
   return "#!/bin/sh\nunset PYTHONPATH PYTHONHOME VIRTUAL_ENV\n[ -x " + path + " ] || {\n  echo '" + tool +

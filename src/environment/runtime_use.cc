@@ -25,7 +25,7 @@ Result<RuntimeUse> RuntimeUse::Begin(const std::filesystem::path& environments_d
     if (errno != EWOULDBLOCK) return std::unexpected(ErrnoError(errno, "flock " + folder.string() + ".use"));
     return std::unexpected(Unavailable("runtime version " + runtime.version + " is being removed"));
   }
-  ::futimens(file.get(), nullptr);  // the time is a remark only
+  ::futimens(file.get(), nullptr);  // best effort: the time is only shown
   return RuntimeUse(std::move(file));
 }
 

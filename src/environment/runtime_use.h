@@ -8,11 +8,11 @@
 
 namespace trainyard::environment {
 
-/// Says, for as long as it lives, that programs run in a runtime version: nobody removes it then. A shared
-/// flock(2), so it ends with the process, whatever ends it. Any thread.
+/// Marks a runtime version, for as long as this object lives, as used by programs: it is not removed then. A
+/// shared flock(2), so it ends when the process does. Any thread.
 class RuntimeUse {
  public:
-  /// Notes the time, too. To be taken before the environment is looked for. Errors: kNotFound for an unknown
+  /// Notes the time, too. Take it before looking for the environment. Errors: kNotFound for an unknown
   /// version, kUnavailable while it is being removed, and those of open(2).
   [[nodiscard]] static Result<RuntimeUse> Begin(const std::filesystem::path& environments_dir,
                                                 std::string_view runtime_version);

@@ -11,24 +11,24 @@
 
 namespace trainyard::environment {
 
-/// A runtime version: which Python and which packages. One JSON file each, in data/runtimes or, of the
+/// A runtime version: which Python and which packages. One JSON file each, in data/runtimes or, for the
 /// operator's own, in DATA/environments/runtimes.d.
 struct RuntimeVersion {
   enum class Kind {
     kOriginal,   ///< a number that the original service had
-    kTrainyard,  ///< one of this project's, for Pythons of today
+    kTrainyard,  ///< one of this project, for current Pythons
     kOperator,   ///< from runtimes.d
-    kTool,       ///< what runtimes bring along, apart from their packages: not for jobs
+    kTool,       ///< a tool that comes with runtimes: not for jobs
   };
   std::string version;  ///< "2.15"
   Kind kind = Kind::kOperator;
-  std::vector<std::string> pythons;  ///< that it runs with, as "3.11"; the highest that is there is taken
+  std::vector<std::string> pythons;  ///< that it runs with, as "3.11"; the highest installed one is taken
   std::string released;              ///< a date, or empty
   std::string notes;
-  std::vector<std::string> packages;  ///< requirements in pip's words, usually NAME==VERSION
-  bool locked = false;                ///< packages is complete: nothing else gets resolved or installed
+  std::vector<std::string> packages;  ///< requirements as pip takes them, usually NAME==VERSION
+  bool locked = false;                ///< `packages` is complete: nothing else is resolved or installed
   /// Distribution names that an installed package of another name stands for, with their version: a package
-  /// that requires "xgboost" is content with xgboost-cpu.
+  /// that requires "xgboost" accepts xgboost-cpu.
   std::map<std::string, std::string> provides;
   /// The version for replicas with GPUs; empty: this one.
   std::string gpu_variant;
@@ -47,7 +47,7 @@ struct RuntimeVersion {
 /// type, a version that cannot be a folder's name. `kind` defaults to operator. Pure: any thread.
 [[nodiscard]] Result<RuntimeVersion> ParseRuntimeVersion(std::string_view json);
 
-/// VERSION-HASH, the name of the folder it is built in: it changes when anything that gets installed changes.
+/// VERSION-HASH, the name of the folder it is built in: it changes when anything that is installed changes.
 /// Pure.
 [[nodiscard]] std::string RuntimeFolder(const RuntimeVersion& runtime);
 

@@ -34,7 +34,7 @@ std::string Shorten(std::string_view text) {
   return reason;
 }
 
-/// What the system says of a network that is not there, in the words of Python, OpenSSL and Rust.
+/// What Python, OpenSSL and Rust report when there is no network.
 std::optional<std::string> NetworkReason(const Lines& lines) {
   constexpr std::array<std::string_view, 16> kSigns{"Temporary failure in name resolution",
                                                     "Name or service not known",
@@ -64,7 +64,7 @@ std::optional<std::string> NetworkReason(const Lines& lines) {
   return std::nullopt;
 }
 
-/// What was being downloaded, in pip's or uv's words; empty if they do not say.
+/// What was being downloaded, as pip or uv names it; empty if they do not say.
 std::string Downloaded(const Lines& lines) {
   constexpr std::string_view kUv = "Failed to download `";
   constexpr std::string_view kPip = "Downloading ";
@@ -102,7 +102,7 @@ std::optional<std::string> BrokenDownload(const Lines& lines) {
   return std::nullopt;
 }
 
-/// The line that says it best: a missing distribution, then the last line of a build's traceback or error,
+/// The most useful line: a missing distribution, then the last line of a build's traceback or error,
 /// then whatever the tool itself calls an error.
 std::optional<std::string> OwnReason(const Lines& lines) {
   for (const std::string& line : lines) {

@@ -38,8 +38,8 @@ std::map<std::string, std::string> ProcessVariables() {
   return variables;
 }
 
-/// The machine's and the user's configuration, the latter last so that it wins. PIP_CONFIG_FILE=/dev/null
-/// says that none counts.
+/// The machine's and the user's configuration, the latter last so that it takes precedence.
+/// PIP_CONFIG_FILE=/dev/null says that none counts.
 std::string PipConf(const std::map<std::string, std::string>& variables) {
   std::string text;
   if (const auto file = variables.find("PIP_CONFIG_FILE");
@@ -57,7 +57,8 @@ std::string PipConf(const std::map<std::string, std::string>& variables) {
   return text;
 }
 
-/// uv's own configuration, which it would look for in its home. Empty: none that tools could read.
+/// uv's own configuration file, which it would look for in its home. Empty: there is none that tools can
+/// read.
 std::string UvConfiguration(const std::map<std::string, std::string>& variables) {
   const auto own = variables.find("UV_CONFIG_FILE");
   const auto home = variables.find("HOME");
@@ -120,7 +121,7 @@ std::map<std::string, std::optional<std::string>> ToolVariables(const Layout& la
   const std::string conf = PipConf(process);
   for (auto& [name, value] : PipVariables(conf, process)) variables[name] = value;
   for (auto& [name, value] : UvSettingsFromPip(conf, process)) {
-    // pip passes over a folder of links that is not there, uv does not.
+    // pip ignores a folder of links that is not there, uv does not.
     std::error_code error;
     if (name == "UV_FIND_LINKS" && value.starts_with('/') && !fs::exists(value, error)) continue;
     variables[name] = value;
@@ -141,7 +142,7 @@ std::map<std::string, std::optional<std::string>> ToolVariables(const Layout& la
                                                 {"NO_COLOR", "1"},
                                                 {"UV_PYTHON_INSTALL_DIR", layout.Pythons().string()},
                                                 {"UV_NO_PROGRESS", "1"},
-                                                {"UV_LINK_MODE", "copy"},  // the cache is another mount
+                                                {"UV_LINK_MODE", "copy"},  // the cache is on another mount
                                                 {"UV_SYSTEM_CERTS", "1"}};
   for (const auto& [name, value] : ours) variables[name] = value;
   variables.try_emplace("LANG", "C.UTF-8");

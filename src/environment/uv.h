@@ -21,19 +21,19 @@ inline constexpr std::string_view kUvVersion = "0.13.8";
 [[nodiscard]] std::filesystem::path FindUv(const Layout& layout);
 
 /// FindUv, else installs it with pip into ENVIRONMENTS_DIR/tools, using that interpreter. Serialised by a
-/// lock there. The reason is pip's; a caller without uv goes on with venv and pip. Blocks; any thread.
+/// lock there. The reason is pip's; a caller without uv uses venv and pip instead. Blocks; any thread.
 [[nodiscard]] Result<std::filesystem::path> ObtainUv(const Layout& layout, const Python& python,
                                                      const PreparationHooks& hooks);
 
 /// Where the code that tools run may write between builds.
 enum class ToolCache {
-  kNone,      ///< for packages of jobs: what one job's packages leave there would be the next job's
+  kNone,      ///< for packages of jobs: what one job's packages leave there would reach the next job
   kRuntimes,  ///< shared by the builds of runtimes, whose packages the operator names
 };
 
 /// All variables for uv and pip: of this process's only those that IsToolSetting names, the system's
 /// certificates, the index that pip is configured to use (also for uv, which reads its own settings only),
-/// the cache. What configuration files say is in them: pip is told to read none.
+/// the cache. Settings of configuration files are among them: pip is told to read none.
 [[nodiscard]] std::map<std::string, std::optional<std::string>> ToolVariables(const Layout& layout,
                                                                               ToolCache cache);
 

@@ -49,14 +49,14 @@ void Diagnose(DiagnosticLevel level, std::string_view text) {
   for (char c : wire::VisibleText(text)) {
     if (c == '\n') {
       line += "\\n";
-    } else if (c == '\r') {  // before a newline, which is none here
+    } else if (c == '\r') {  // a newline follows, which is escaped itself
       line += "\\r";
     } else {
       line += c;
     }
   }
   line += '\n';
-  // One write: lines of several threads do not mix. A stderr that is gone is nothing to act on.
+  // One write, so that lines of several threads do not mix. If stderr is gone there is nothing to do.
   [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

@@ -8,8 +8,8 @@ namespace trainyard {
 /// text". Nothing that belongs to one job's user goes here alone: that is in the job's log.
 enum class DiagnosticLevel { kDebug, kInfo, kWarning, kError };
 
-/// Writes one line, whole, even when several threads write. Line ends in `text` are escaped, and what
-/// a terminal would obey is printed as wire::VisibleText has it. Any thread.
+/// Writes one line, whole, even when several threads write. Line ends in `text` are escaped, and control
+/// characters are printed as wire::VisibleText does. Any thread.
 void Diagnose(DiagnosticLevel level, std::string_view text);
 
 /// Lines below this level are not written; kInfo unless set. Any thread.

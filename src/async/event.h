@@ -18,11 +18,11 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  /// Wakes every present waiter, also when Reset() follows at once.
+  /// Wakes everyone who waits now, even if Reset() follows at once.
   void Set();
   void Reset() noexcept;
   [[nodiscard]] bool IsSet() const noexcept;
-  /// Returns at once when the flag is set.
+  /// Returns at once if the flag is set.
   asio::awaitable<void> Wait();
   /// False when the time passed without the flag being set.
   asio::awaitable<bool> WaitFor(std::chrono::steady_clock::duration duration_max);

@@ -19,11 +19,11 @@ inline constexpr std::size_t kReadFileMax = std::size_t{64} << 20;
 /// open(2) with O_CLOEXEC added.
 [[nodiscard]] Result<UniqueFd> OpenFile(const std::filesystem::path& path, int flags, mode_t mode = 0644);
 
-/// The whole file; kOutOfRange when it is larger than `bytes_max`.
+/// The contents of the whole file; kOutOfRange if it is larger than `bytes_max`.
 [[nodiscard]] Result<std::string> ReadFile(const std::filesystem::path& path,
                                            std::size_t bytes_max = kReadFileMax);
 
-/// All of it, however many calls that takes.
+/// Writes all of it, in as many calls as it takes.
 [[nodiscard]] Status WriteAll(int descriptor, std::string_view bytes);
 
 /// Replaces the file so that after a crash at any point it holds either the old or the new contents, and
@@ -32,7 +32,7 @@ inline constexpr std::size_t kReadFileMax = std::size_t{64} << 20;
 [[nodiscard]] Status WriteFileAtomically(const std::filesystem::path& path, std::string_view contents,
                                          mode_t mode = 0644);
 
-/// Without links, as mounts need it; the path itself if there is nothing.
+/// The path without links, as mounts need it; the path itself if there is no such file.
 [[nodiscard]] std::string RealPath(const std::string& path);
 
 /// mkdir -p: makes a directory and what is missing above it, with `mode` less the umask. Directories that are

@@ -10,10 +10,10 @@
 
 namespace trainyard {
 
-/// Names what holds the loop: counts the turns (one handler, or one piece of a coroutine between two waits)
-/// that took longer than they may, by what they were doing, and says so in the operator's log. It judges a
-/// turn when the turn has ended. Only what runs by an executor of WatchLoop() is seen. Loop thread only;
-/// outlives what it watches.
+/// Names what blocks the loop: counts the turns (one handler, or one piece of a coroutine between two waits)
+/// that took longer than allowed, by what they were doing, and tells the operator's log. A turn is judged
+/// when it has ended. Only what runs on an executor of WatchLoop() is seen. Loop thread only; outlives what
+/// it watches.
 class LoopWatch {
  public:
   using Duration = std::chrono::steady_clock::duration;
@@ -24,9 +24,9 @@ class LoopWatch {
     friend bool operator==(const Stalls&, const Stalls&) = default;
   };
 
-  /// A turn that other clients do not notice.
+  /// How long a turn may take: other clients do not notice it.
   static constexpr std::chrono::milliseconds kTurnMax{50};
-  /// Different causes that are told apart; the rest is "other".
+  /// How many causes are counted by name; the rest is "other".
   static constexpr std::size_t kCausesMax = 200;
   /// Between two lines about the same cause.
   static constexpr std::chrono::seconds kSayPause{10};
@@ -44,7 +44,7 @@ class LoopWatch {
  private:
   struct Said {
     std::chrono::steady_clock::time_point at;
-    std::int64_t count = 0;  ///< stalls that were told by then
+    std::int64_t count = 0;  ///< stalls that had been logged by then
   };
   void Say(const std::string& cause, const Stalls& stalls, Duration took,
            std::chrono::steady_clock::time_point now);

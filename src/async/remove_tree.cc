@@ -15,7 +15,8 @@ namespace trainyard {
 namespace {
 
 constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-/// Names read before their entries are removed: a folder of a million takes no more memory than a small one.
+/// How many names are read before their entries are removed: a folder of a million entries takes no more
+/// memory than a small one.
 constexpr std::size_t kScanMax = 1000;
 constexpr std::size_t kStepEntries = 1U << 20;
 
@@ -38,8 +39,8 @@ bool IsFolder(int folder, const dirent& entry) {
   return ::fstatat(folder, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
 }
 
-/// A program may have taken the rights from its own folders. The folder is held by a descriptor meanwhile, so
-/// no link in its place gets them.
+/// A program may have removed the permissions of its own folders. They are set through a descriptor, so that
+/// a link in the folder's place does not get them.
 UniqueFd OpenClosedFolder(int parent, const char* name) {
   const UniqueFd held(::openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!held) return {};
@@ -69,7 +70,7 @@ Status TreeRemover::Enter(UniqueFd folder, std::string name) {
   if (::fstat(folder.get(), &status) != 0) return Failed("stat", name);
   if (!levels_.empty() && status.st_dev != levels_.front().device)
     return std::unexpected(FailedPrecondition("another file system is mounted at \"" + name + "\""));
-  // Where this is refused, removing what is inside says so.
+  // If this fails, removing what is inside reports it.
   if (what_ == What::kEverything && (status.st_mode & S_IRWXU) != S_IRWXU)
     ::fchmod(folder.get(), (status.st_mode & 07777) | S_IRWXU);
   levels_.push_back({.device = status.st_dev, .inode = status.st_ino, .name = std::move(name)});
@@ -109,7 +110,7 @@ Status TreeRemover::RemoveFolder(const std::string& name) {
     case ENOTEMPTY:
     case EEXIST: return Descend(name);
     case ENOENT:
-    case ENOTDIR: return {};  // it went away, or is a file by now: the next scan sees
+    case ENOTDIR: return {};  // it is gone, or a file by now: the next scan finds out
     default: return Failed("remove", name);
   }
 }
@@ -121,7 +122,7 @@ Status TreeRemover::Descend(const std::string& name) {
   return Enter(std::move(folder), name);
 }
 
-/// Back to the folder that we came from, and to no other: ".." of a folder that somebody moved is elsewhere.
+/// Back to the folder that we came from, and to no other: if a folder was moved, its ".." is elsewhere.
 Status TreeRemover::GoUp() {
   const std::string name = std::move(levels_.back().name);
   levels_.pop_back();

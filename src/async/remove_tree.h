@@ -14,8 +14,8 @@
 /// recursion. Links are removed, never followed; another file system that is mounted inside is not entered.
 namespace trainyard {
 
-/// Empties one folder in steps, so that whoever asks for it can let others have a turn. What is added
-/// meanwhile by others is removed, too, or refused. Blocking; one thread at a time. The destructor leaves
+/// Empties one folder in steps, so that other work can run in between. What others add meanwhile is
+/// removed too, or refused. Blocking; one thread at a time. The destructor leaves
 /// what is not removed yet.
 class TreeRemover {
  public:
@@ -27,7 +27,7 @@ class TreeRemover {
   [[nodiscard]] static Result<TreeRemover> Below(int folder, What what);
 
   /// Looks at about `entries_max` entries more. @return true: the folder is empty. kAborted: something else
-  /// than a folder is there, a folder was moved away meanwhile, or there is no end of entries (more than
+  /// than a folder is there, a folder was moved away meanwhile, or entries keep coming (more than
   /// kEntriesMax); errors of the file system.
   [[nodiscard]] Result<bool> Step(std::size_t entries_max);
   static constexpr std::size_t kEntriesMax = std::size_t{1} << 30;

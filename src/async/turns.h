@@ -13,9 +13,9 @@ namespace trainyard {
 
 namespace asio = boost::asio;
 
-/// Lets a crowd have its turns on the loop a few at a time, in the order in which they were wanted, so that
-/// whoever else uses the loop waits for those few and not for the crowd. A turn that ends lets the next one
-/// begin only after everything else that is ready has run. Loop thread only; outlives its waiters.
+/// Lets many waiters take turns on the loop a few at a time, in the order in which they asked, so that other
+/// users of the loop wait for those few and not for all. When a turn ends, the next one begins only after
+/// everything else that is ready has run. Loop thread only; outlives its waiters.
 class Turns {
  public:
   class Waiter;
@@ -31,7 +31,7 @@ class Turns {
   std::shared_ptr<State> state_;  // shared: the end of a turn is posted
 };
 
-/// One of the crowd. The destructor ends its turn.
+/// One waiter. The destructor ends its turn.
 class Turns::Waiter {
  public:
   explicit Waiter(Turns& turns);
@@ -39,9 +39,9 @@ class Turns::Waiter {
   Waiter(const Waiter&) = delete;
   Waiter& operator=(const Waiter&) = delete;
 
-  /// Asks for a turn: the next one, if it has one now. Any number of times is once.
+  /// Asks for a turn: for the next one, if it has one now. Asking again changes nothing.
   void Want();
-  /// Until it has the turn that it wanted, or wants meanwhile; false after `wait_max`: it is wanted still.
+  /// Waits for the turn that it asked for, or asks for meanwhile; false after `wait_max`: the request stands.
   /// One call at a time; not with a turn.
   asio::awaitable<bool> WaitFor(std::chrono::steady_clock::duration wait_max);
   /// Ends the turn.

@@ -16,7 +16,7 @@ namespace trainyard {
 
 namespace asio = boost::asio;
 
-/// What runs by one watched executor, for instance a connection. Loop thread only.
+/// What runs on one watched executor, for instance a connection. Loop thread only.
 struct LoopTask {
   LoopWatch& watch;
   std::string_view name;  ///< what it is doing now; outlives the task

@@ -53,8 +53,9 @@ struct SpawnOptions {
 /// are unblocked and at their defaults in the child, and its limit of descriptors is what ours was before
 /// RaiseDescriptorLimit(). One thread at a time.
 ///
-/// Lifecycle: Spawn, then Wait or WaitFor until an ExitStatus came. The destructor of a process that was not
-/// waited for kills it (SIGKILL, with its group if it leads one) and reaps it, unless Detach() gave it up.
+/// Lifecycle: Spawn, then Wait or WaitFor until there is an ExitStatus. The destructor of a process that was
+/// not waited for kills it (SIGKILL, with its group if it leads one) and reaps it, unless it was given up
+/// with Detach().
 class ChildProcess {
  public:
   /// Returns once the program runs (exec succeeded). kNotFound, kPermissionDenied: exec's own reason, with
@@ -71,13 +72,13 @@ class ChildProcess {
   [[nodiscard]] int pidfd() const noexcept { return pidfd_.get(); }
   [[nodiscard]] const std::optional<ExitStatus>& ended() const noexcept { return ended_; }
 
-  /// Waits on the caller's executor until it ended, and reaps it. Cancelling the caller leaves the process
-  /// alone. The object must stay where it is meanwhile.
+  /// Waits on the caller's executor until it has ended, and reaps it. Cancelling the caller leaves the
+  /// process alone. The object must stay where it is meanwhile.
   asio::awaitable<Result<ExitStatus>> Wait();
-  /// The same, blocking the thread; kDeadlineExceeded when it still runs after `wait_max`.
+  /// The same, blocking the thread; kDeadlineExceeded if it still runs after `wait_max`.
   [[nodiscard]] Result<ExitStatus> WaitFor(std::chrono::milliseconds wait_max);
 
-  /// kFailedPrecondition when it has been reaped.
+  /// kFailedPrecondition once it has been reaped.
   [[nodiscard]] Status Kill(int signal);
   /// Gives it up: the caller owns its pidfd and reaps it, and the destructor leaves it alone.
   [[nodiscard]] UniqueFd Detach() &&;
@@ -86,7 +87,7 @@ class ChildProcess {
   ChildProcess(pid_t pid, bool leads_group);
   Status OpenPidfd();
   void End() noexcept;
-  /// Nothing when it still runs.
+  /// Nothing while it still runs.
   Result<std::optional<ExitStatus>> Reap();
 
   pid_t pid_ = -1;

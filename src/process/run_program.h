@@ -10,7 +10,7 @@
 
 namespace trainyard {
 
-/// What a program that was run to its end had to say.
+/// How a program that was run to its end ended, and what it printed.
 struct RunResult {
   ExitStatus status;
   std::string output;      ///< stdout and stderr, interleaved as written
@@ -18,7 +18,7 @@ struct RunResult {
 };
 
 /// Where PATH has an executable file of that name: an absolute path, empty if nowhere. Relative folders of
-/// PATH do not count: what is found must not depend on where somebody stands.
+/// PATH do not count: what is found must not depend on the working directory.
 [[nodiscard]] std::string FindProgram(std::string_view name);
 
 /// Runs a program to its end with stdin from /dev/null and collects its output. Blocks: a pool's or a

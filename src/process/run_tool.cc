@@ -48,8 +48,8 @@ std::vector<std::string> Variables(const ToolCommand& command) {
   ::_exit(128 + number);
 }
 
-/// In the child, after fork: waits for the tool in its isolation. The C library's fork leaves it a heap that
-/// can be used.
+/// In the child, after fork: runs the tool isolated and waits for it. After the C library's fork the heap can
+/// be used.
 [[noreturn]] void KeepIsolated(const ToolCommand& command, pid_t parent, int out, int err) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -64,7 +64,7 @@ std::vector<std::string> Variables(const ToolCommand& command) {
                             .lock = command.inherited}));
 }
 
-/// Cuts what comes in into lines without their end, carriage returns counting as ends too.
+/// Cuts bytes into lines without their ends; a carriage return is an end too.
 class LineCutter {
  public:
   LineCutter(const LineSink& sink, std::deque<std::string>& tail) : sink_(sink), tail_(tail) {}
@@ -109,7 +109,7 @@ bool PassOn(int out, int err, LineCutter& out_lines, LineCutter& err_lines) {
   return true;
 }
 
-/// A process of ours, without exec, that makes the fence and waits: what ChildProcess::Spawn cannot do.
+/// Forks a process of ours that isolates the tool and waits for it, without exec: ChildProcess::Spawn cannot.
 Result<ChildProcess> StartIsolated(const ToolCommand& command, int out, int err) {
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
@@ -131,7 +131,7 @@ Result<ChildProcess> Start(const ToolCommand& command, int out, int err) {
   return ChildProcess::Spawn(std::move(options));
 }
 
-/// Leaves it to be reaped: its number stays its own until then.
+/// Does not reap it: until then no other process gets its number.
 void WaitUntilEnded(const ChildProcess& child) {
   pollfd ended{.fd = child.pidfd(), .events = POLLIN, .revents = 0};
   while (::poll(&ended, 1, -1) < 0 && errno == EINTR) {
@@ -156,7 +156,7 @@ Result<ToolEnd> RunTool(const ToolCommand& command, const LineSink& out, const L
   const pid_t target = command.isolation != nullptr ? child.pid() : -child.pid();
   {
     // Not beyond this block: once the child is waited for, its number may name another process.
-    // In isolation everything ends with the process that keeps it, which needs its init process for that.
+    // An isolated tool ends with the process that waits for it: its init process then kills all the others.
     const std::stop_callback kill_group(stop, [target] { ::kill(target, SIGKILL); });
     heard = PassOn(out_pipe.read.get(), err_pipe.read.get(), out_lines, err_lines);
     if (!heard) ::kill(target, SIGKILL);

@@ -22,9 +22,8 @@ struct ToolCommand {
   int inherited = -1;              ///< a descriptor that the program gets too, under the same number
   int input = -1;                  ///< its stdin; -1: /dev/null
   int output = -1;                 ///< its stdout, byte for byte, instead of lines; -1: lines
-  bool has_all_variables = false;  ///< `variables` are all that there are, on top of nothing
-  /// Runs it in isolation, with this view. `inherited` then only is held for it, and its stdin is
-  /// /dev/null.
+  bool has_all_variables = false;  ///< `variables` are all that it gets: nothing of this process's
+  /// Not null: isolates it, with this view. `inherited` is then only held for it, and its stdin is /dev/null.
   const ToolIsolation* isolation = nullptr;
   ToolView view{};
 };

@@ -8,14 +8,14 @@
 
 namespace trainyard {
 
-/// What a tool sees of the machine besides the system's programs. Absolute paths; what is not there is left
-/// out.
+/// What a tool sees of the machine besides the system's programs. Absolute paths; those that do not exist are
+/// left out.
 struct ToolView {
   std::vector<std::string> read_only;  ///< files and folders
   std::vector<std::string> writable;   ///< folders
-  std::vector<std::string> hidden;     ///< folders of which nothing is seen but what else is named here
-  /// Two folders of this tool alone: the first becomes its /tmp, with its home in it, the second is needed to
-  /// make the view.
+  std::vector<std::string> hidden;     ///< folders of which only what else is named here can be seen
+  /// Two folders for this tool alone: the first becomes its /tmp, with its home in it; the view is made in
+  /// the second.
   std::string tmp;
   std::string root;
 };
@@ -28,8 +28,8 @@ struct IsolatedTool {
   int lock = -1;  ///< held until everything that the tool started has ended; the tool does not get it
 };
 
-/// Keeps the code of packages (setup.py, build backends, .pth files) from everything but its view. Made
-/// above this folder, which knows only that there is one. Any thread.
+/// Isolates the code of packages (setup.py, build backends, .pth files) from everything but its view. The
+/// implementation is in a folder above (sandbox). Any thread.
 class ToolIsolation {
  public:
   struct Owner {
@@ -42,11 +42,11 @@ class ToolIsolation {
   ToolIsolation& operator=(const ToolIsolation&) = delete;
   virtual ~ToolIsolation() = default;
 
-  /// As whom tools run, if not as us: what they are to write must be this owner's.
+  /// The account that tools run as, if it is not ours: what they are to write must belong to it.
   [[nodiscard]] virtual std::optional<Owner> owner() const = 0;
   /// Runs the tool to its end, with all that it started, and returns its wait status. Called in a process of
-  /// its own that was forked for it, whose stdout and stderr become the tool's. What cannot be run is said on
-  /// stderr; the status is then that of an exit.
+  /// its own that was forked for it, whose stdout and stderr become the tool's. What cannot be run is
+  /// reported on stderr; the status is then that of an exit.
   [[nodiscard]] virtual int Run(const IsolatedTool& tool) const = 0;
 };
 

@@ -18,7 +18,7 @@ namespace trainyard::tls {
 
 namespace {
 
-constexpr std::chrono::hours kClockSkew{24};  // clients whose clock is behind
+constexpr std::chrono::hours kClockSkew{24};  // for clients whose clock is behind
 
 std::unexpected<Error> OpensslError(std::string_view what) {
   std::array<char, 256> text{};
@@ -87,7 +87,7 @@ bool SetSubject(X509* certificate, const std::string& common_name) {
   return add("O", "Trainyard") && add("CN", common_name);
 }
 
-/// Everything that both kinds have in common, but for issuer, extensions and signature.
+/// What both kinds have in common: all but issuer, extensions and signature.
 Result<KeyPair> Begin(const std::string& common_name, SysTime now, std::chrono::days valid_for) {
   KeyPair pair{Certificate(::X509_new()), PrivateKey(::EVP_EC_gen("P-256"))};
   X509* certificate = pair.certificate.get();

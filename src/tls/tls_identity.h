@@ -9,18 +9,18 @@
 
 namespace trainyard::tls {
 
-/// What a TLS listener shows, and whom its clients must trust.
+/// What a TLS listener presents, and the authority that its clients must trust.
 struct TlsIdentity {
-  std::filesystem::path ca_file;      ///< PEM; what clients are pointed at
+  std::filesystem::path ca_file;      ///< PEM; clients are told to trust it
   std::string certificate_chain_pem;  ///< server certificate, then the CA's
   std::string private_key_pem;
 };
 
 /// The identity in `directory` (created with mode 0700), made on first use: a CA of our own (ca.pem,
 /// ca-key.pem) and a server certificate (server.pem, server-key.pem) for localhost, *.localhost, 127.0.0.1,
-/// ::1 and `names` (DNS names or IP addresses). Key files have mode 0600. The server certificate is made anew
-/// when it is near its end, when `names` asks for more than it has, or when it is not of this CA; the CA only
-/// when it is near its own end or unreadable, so that clients go on trusting it. Blocks for a few
+/// ::1 and `names` (DNS names or IP addresses). Key files have mode 0600. The server certificate is
+/// replaced when it is near its end, when `names` asks for more than it has, or when it is not of this CA;
+/// the CA only when it is near its own end or unreadable, so that clients keep trusting it. Blocks for a few
 /// milliseconds. Errors: the file system's; kInternal for what OpenSSL refuses. Valid for OpenSSL 3, Python's
 /// requests and Node.
 [[nodiscard]] Result<TlsIdentity> EnsureTlsIdentity(const std::filesystem::path& directory,

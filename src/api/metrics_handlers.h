@@ -3,8 +3,8 @@
 #include "async/loop_watch.h"
 #include "control/job_service.h"
 #include "http/connection_budget.h"
-#include "http/request_counts.h"
 #include "http/router.h"
+#include "http/server_options.h"
 #include "metrics/usage_history.h"
 
 namespace trainyard::api {

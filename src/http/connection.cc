@@ -11,7 +11,7 @@
 #include "async/watched_executor.h"
 #include "http/byte_stream.h"
 #include "http/incoming.h"
-#include "http/request_counts.h"
+#include "http/server_options.h"
 #include "http/text.h"
 #include "http/uri.h"
 #include "wire/error_body.h"

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +17,12 @@ class LoopWatch;
 
 namespace trainyard::http {
 
-struct RequestCounts;
+/// Requests that were answered, by the first digit of the status (index 0 and 6 to 9 stay 0). Loop thread
+/// only.
+struct RequestCounts {
+  std::array<std::int64_t, 10> by_class{};
+  void Add(int status) { ++by_class.at(static_cast<std::size_t>(status / 100 % 10)); }
+};
 
 /// Whether a request may be asked at all. Called once for each, an upgrade too, when its head is parsed and
 /// before anything else looks at it; of the body nothing has been read. An error is the answer. May write

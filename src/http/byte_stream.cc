@@ -25,7 +25,7 @@ class ChannelStream final : public ByteStream {
   void Close() override { channel_->Close(); }
 
  private:
-  // The channel by value: an operation that is under way keeps it when the stream is dropped.
+  // The channel by value: an operation in progress keeps it alive when the stream is dropped.
   static asio::awaitable<Result<std::size_t>> ReadFrom(std::shared_ptr<Channel> channel,
                                                        std::span<std::byte> buffer) {
     co_return co_await channel->Read(buffer, kNoDeadline);

@@ -19,9 +19,9 @@ namespace trainyard::http {
 
 using Duration = std::chrono::steady_clock::duration;
 
-/// A transport with a read buffer and a deadline on every wait: bytes that were read too early stay for the
-/// next one who asks. Loop thread only; one read and one write at a time. Errors: kDeadlineExceeded (the peer
-/// was too slow; the wait starts again with every byte of progress), kUnavailable (the connection is lost).
+/// A transport with a read buffer and a deadline on every wait: bytes that were read too early stay
+/// for the next caller. Loop thread only; one read and one write at a time. Errors: kDeadlineExceeded (the
+/// peer was too slow; any progress starts the wait again), kUnavailable (the connection is lost).
 class Channel {
  public:
   Channel(const asio::any_io_executor& executor, std::unique_ptr<Transport> transport);
@@ -32,7 +32,7 @@ class Channel {
     return {buffer_.data() + begin_, end_ - begin_};
   }
   void Consume(std::size_t count) noexcept { begin_ += count; }
-  /// Reads more behind what is buffered; 0 at the end of the stream. The buffer grows: the caller bounds it.
+  /// Reads more after what is buffered; 0 at the end of the stream. The buffer grows: the caller bounds it.
   asio::awaitable<Result<std::size_t>> Fill(Duration wait_max);
   /// What is buffered, else straight from the transport; 0 at the end of the stream.
   asio::awaitable<Result<std::size_t>> Read(std::span<std::byte> buffer, Duration wait_max);
@@ -43,8 +43,8 @@ class Channel {
   asio::awaitable<Status> SendFile(int descriptor, std::uint64_t offset, std::uint64_t length,
                                    Duration wait_max);
 
-  /// Ends the connection so that the last response reaches a peer that is still sending: says goodbye, then
-  /// reads and drops for a bounded time.
+  /// Ends the connection so that the last response reaches a peer that is still sending: closes our side,
+  /// then reads and drops for a bounded time.
   asio::awaitable<void> CloseGently(Duration wait_max);
   /// Ends pending operations and all later ones with an error.
   void Close() { transport_->Close(); }

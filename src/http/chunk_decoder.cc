@@ -7,7 +7,7 @@ namespace trainyard::http {
 
 namespace {
 
-constexpr int kSizeDigitsMax = 15;  // 2^60 - 1: no overflow to think about
+constexpr int kSizeDigitsMax = 15;  // 2^60 - 1: cannot overflow
 
 std::unexpected<Error> Malformed() {
   return std::unexpected(InvalidArgument("", "malformed chunk in the body"));

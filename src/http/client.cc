@@ -66,7 +66,7 @@ struct Client::State {
 
   Endpoint endpoint;
   std::optional<ClientSocket> socket;
-  std::string early;           ///< what came behind the present answer
+  std::string early;           ///< bytes after the present answer
   bool answered = false;       ///< a byte of the present answer has arrived
   bool refused_early = false;  ///< the server answered before the whole body was sent
   std::vector<char> block = std::vector<char>(kBlockBytes);
@@ -116,8 +116,8 @@ Result<ClientResponse> Client::State::Exchange(const ClientRequest& request) {
   answered = false;
   refused_early = false;
   const Status sent = SendRequest(request);
-  // A server that refuses an upload answers before it has read it all, and may close: its answer says more
-  // than EPIPE.
+  // A server that refuses an upload answers before it has read it all, and may close: its answer is a better
+  // reason than EPIPE.
   if (!sent && sent.error().code != Code::kUnavailable) return std::unexpected(sent.error());
   ResponseReader reader(request.method == Method::kHead);
   ClientResponse response;

@@ -31,8 +31,8 @@ class Client {
   Client(Client&&) noexcept;
   Client& operator=(Client&&) noexcept;
 
-  /// GET, HEAD, PUT and DELETE are tried a second time when the kept connection turns out to be dead; POST
-  /// and PATCH never.
+  /// GET, HEAD, PUT and DELETE are sent a second time if the kept connection turns out to be dead; POST and
+  /// PATCH never.
   [[nodiscard]] Result<ClientResponse> Send(ClientRequest request);
 
   /// An upgraded connection; TCP and Unix only. The caller owns the descriptor (blocking) and reads `early`

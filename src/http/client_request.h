@@ -18,12 +18,12 @@ namespace trainyard::http {
 struct Endpoint {
   enum class Transport { kTcp, kTls, kUnix };
   Transport transport = Transport::kTcp;
-  std::string host;  ///< name or IP address; for a Unix socket what the Host field says
+  std::string host;  ///< name or IP address; for a Unix socket the value of the Host field
   std::uint16_t port = 0;
   std::filesystem::path socket_path;  ///< kUnix
-  std::filesystem::path ca_file;      ///< kTls: whom to trust; empty: the system's bundle
+  std::filesystem::path ca_file;      ///< kTls: the authorities to trust; empty: the system's
 
-  /// "http://host[:port]", "https://host[:port]" or "unix:/path". A path behind the host is refused.
+  /// "http://host[:port]", "https://host[:port]" or "unix:/path". A path after the host is refused.
   [[nodiscard]] static Result<Endpoint> Parse(std::string_view url);
   /// "host:port", without the scheme's own port.
   [[nodiscard]] std::string Authority() const;
@@ -40,7 +40,7 @@ struct UploadBody {
 struct ClientRequest {
   Method method = Method::kGet;
   std::string target;  ///< path and query, encoded
-  Headers headers;     ///< Host, Content-Length and Connection are the client's own
+  Headers headers;     ///< the client adds Host, Content-Length and Connection itself
   std::variant<std::string, UploadBody> body;
   int download_descriptor = -1;  ///< a 2xx body goes here instead of into ClientResponse::body
   std::function<void(std::uint64_t received)> progress;
@@ -49,7 +49,7 @@ struct ClientRequest {
       60'000};  ///< for each wait: for the answer, the next bytes, room to write
 };
 
-/// Whether the request can be sent as it is: kInvalidArgument names what cannot.
+/// Whether the request can be sent as it is: kInvalidArgument names what cannot be sent.
 [[nodiscard]] Status CheckRequest(const ClientRequest& request);
 
 /// The request's head as bytes, with Host and Content-Length.

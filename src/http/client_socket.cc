@@ -172,7 +172,7 @@ struct ClientSocket::State {
     }
   }
 
-  /// After a TLS call that did not succeed: waits for what it needs, or says why it failed.
+  /// After a TLS call that did not succeed: waits for what it needs, or returns why it failed.
   Status WaitForTls(int result, milliseconds wait_max) {
     const int error_number = errno;
     switch (::SSL_get_error(tls.get(), result)) {
@@ -247,7 +247,7 @@ bool ClientSocket::HasInput() {
   pollfd watched{.fd = state_->socket.get(), .events = POLLIN, .revents = 0};
   if (::poll(&watched, 1, 0) == 0) return false;
   if (state_->tls == nullptr) return true;
-  // Session tickets arrive after the handshake: only data, or the end, counts.
+  // Session tickets arrive after the handshake: only data or the end of the stream counts.
   char peeked = 0;
   std::size_t got = 0;
   const int done = ::SSL_peek_ex(state_->tls.get(), &peeked, 1, &got);

@@ -12,7 +12,7 @@
 
 namespace trainyard::http {
 
-/// A connected socket with a deadline on every wait, in the clear or under TLS. Blocks; one thread at a time.
+/// A connected socket with a deadline on every wait, plain or with TLS. Blocks; one thread at a time.
 class ClientSocket {
  public:
   /// Connects and, with TLS, checks the server's name and certificate.
@@ -25,10 +25,10 @@ class ClientSocket {
   /// 0 at the end of the stream.
   [[nodiscard]] Result<std::size_t> ReadSome(std::span<char> buffer, std::chrono::milliseconds wait_max);
   [[nodiscard]] Status Write(std::string_view bytes, std::chrono::milliseconds wait_max);
-  /// Bytes or the end of the stream have arrived. Between two requests: the kept connection is dead. During
-  /// an upload: the server answers early.
+  /// Whether bytes or the end of the stream have arrived. Between two requests this means that the kept
+  /// connection is dead, during an upload that the server answers early.
   [[nodiscard]] bool HasInput();
-  /// To wait for with poll; still owned.
+  /// For poll; this object still owns it.
   [[nodiscard]] int descriptor() const noexcept;
   /// The plain socket itself, blocking again.
   [[nodiscard]] UniqueFd Release();

@@ -34,7 +34,7 @@ struct ClientStream::State {
 
   ClientSocket socket;
   ResponseReader reader;
-  std::string body;  ///< what has come of it and was not read
+  std::string body;  ///< the part that has arrived and was not read
   std::vector<char> block = std::vector<char>(kBlockBytes);
 };
 

@@ -22,8 +22,8 @@ class ClientStream {
   [[nodiscard]] int status() const noexcept;
   [[nodiscard]] const Headers& headers() const noexcept;
 
-  /// What has come of the body, empty at its end. kDeadlineExceeded: nothing came in time, the stream is as
-  /// it was; kDataLoss: cut; kUnavailable: the connection is lost.
+  /// The part of the body that has arrived, empty at its end. kDeadlineExceeded: nothing came in time, the
+  /// stream can still be read; kDataLoss: cut; kUnavailable: the connection is lost.
   [[nodiscard]] Result<std::string> Read(std::chrono::milliseconds wait_max);
 
   /// Readable when more may have come, after a Read() that waited for nothing and found nothing.

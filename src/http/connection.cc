@@ -32,7 +32,7 @@ Response ErrorResponse(HeadError error) {
   return ErrorResponse(Error{code, std::move(error.reason), ""}, error.status);
 }
 
-/// Without the values of the query: some open shells or log in (token, access_token, upload_id).
+/// The target without the values of its query: some open shells or log in (token, access_token, upload_id).
 std::string LoggedTarget(const Request& request) {
   std::string target = request.path;
   char separator = '?';
@@ -74,8 +74,8 @@ asio::awaitable<std::optional<Connection::HeadResult>> Connection::ReadHead() {
   scanner_.Reset();
   std::optional<std::chrono::steady_clock::time_point> give_up_at;
   while (true) {
-    // Empty lines before a request are left over from clients that end a body with one (RFC 9112
-    // section 2.2).
+    // Some clients end a body with an empty line, which then precedes the next request (RFC 9112 section
+    // 2.2).
     while (channel_->Buffered().starts_with("\r\n")) channel_->Consume(2);
     const std::string_view bytes = channel_->Buffered();
     const auto end = scanner_.Scan(bytes);
@@ -132,7 +132,7 @@ asio::awaitable<Connection::After> Connection::Answer(RequestHead head, Framing 
                           .window = context_.options.body_window};
   RequestBody body(*channel_, framing, limits);
   auto request = MakeRequest(std::move(head), channel_->scheme());
-  // From here on it is known where the request ends: a refusal leaves the connection usable.
+  // From here on the request's end is known: after a refusal the connection is still usable.
   if (!request) co_return co_await Reply(ErrorResponse(std::move(request).error()), body, context);
   request->content_length = framing.content_length;
   request->peer = &channel_->peer();
@@ -164,13 +164,13 @@ asio::awaitable<Result<Response>> Connection::Call(Request& request) {
   std::string reason;
   try {
     co_return co_await (*handler)(request);
-  } catch (const std::exception& exception) {  // a library's: nothing of ours throws
+  } catch (const std::exception& exception) {  // a library's: our code does not throw
     reason = exception.what();
   }
   const asio::cancellation_state cancellation = co_await asio::this_coro::cancellation_state;
   if (cancellation.cancelled() != asio::cancellation_type::none) {
     throw boost::system::system_error(
-        asio::error::operation_aborted);  // the server's end, not the handler's failure
+        asio::error::operation_aborted);  // the server stops: not the handler's failure
   }
   Diagnose(DiagnosticLevel::kError, "http: " + request.path + ": exception in the handler: " + reason);
   co_return std::unexpected(Internal("Internal error encountered."));
@@ -184,7 +184,7 @@ asio::awaitable<Connection::After> Connection::Reply(Response response, RequestB
   context.date = context_.date();
   if (std::holds_alternative<StreamBody>(response.body)) {
     phase_ = ConnectionPhase::kStream;
-    // A client takes events up again where they broke off; a download would be lost.
+    // A client resumes events where they broke off; a download would be lost.
     if (response.headers.Get("Content-Type") == kEventStream) seat_.SetPhase(phase_);
   }
   const Result<bool> framed = co_await WriteResponse(*channel_, response, context);

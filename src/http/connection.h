@@ -34,12 +34,12 @@ class Connection {
   Connection(const ConnectionContext& context, std::shared_ptr<Channel> channel, FramingRules rules,
              ConnectionSeat& seat);
 
-  /// Until the client, an error, a deadline or Stop ends it. The object lives until this returns.
+  /// Runs until the client, an error, a deadline or Stop ends it. The object lives until this returns.
   asio::awaitable<void> Run();
   /// The server stops: closes at once while waiting for a request, streaming or upgraded, else after the
   /// present answer.
   void Stop();
-  /// Closes whatever happens.
+  /// Closes it in any state.
   void Close() { channel_->Close(); }
 
  private:

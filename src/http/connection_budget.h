@@ -12,7 +12,8 @@
 
 namespace trainyard::http {
 
-/// Whose a connection is. Addresses say nothing on loopback: where no account is known, all are one peer.
+/// Who a connection belongs to. Addresses mean nothing on loopback: connections whose account is not known
+/// are all one peer.
 struct PeerKey {
   std::optional<std::uint32_t> uid;
   friend auto operator<=>(const PeerKey&, const PeerKey&) = default;
@@ -20,11 +21,11 @@ struct PeerKey {
 
 class ConnectionBudget;
 
-/// What a connection is doing, in the order in which connections are closed when room is short.
+/// What a connection is doing, in the order in which connections are closed when there are too many.
 enum class ConnectionPhase : std::uint8_t {
   kUnproven,  ///< has not sent a whole request: a handshake, a slow head, nothing at all
   kIdle,      ///< waits for its next request
-  kStream,    ///< follows a stream, which its client can take up again
+  kStream,    ///< follows a stream, which its client can resume
   kBusy,      ///< a request is in flight: never closed
   kKept,      ///< upgraded: never closed
 };
@@ -36,7 +37,7 @@ class ConnectionSeat {
   ConnectionSeat(const ConnectionSeat&) = delete;
   ConnectionSeat& operator=(const ConnectionSeat&) = delete;
 
-  /// A seat that lost its connection stays without one.
+  /// A seat whose connection was closed stays without one.
   void SetPhase(ConnectionPhase phase);
 
  private:
@@ -57,9 +58,9 @@ class ConnectionSeat {
   List::iterator in_peer_;
 };
 
-/// How many connections there may be, for all servers of a process that share it. A new one is let in as long
-/// as there is one that can be closed for it: see ConnectionPhase; of a kind the oldest first. A peer that
-/// has all it may have loses one of its own. Each call takes O(log peers). Loop thread only.
+/// How many connections there may be, for all servers of a process that share it. A new one is accepted as
+/// long as another can be closed for it: see ConnectionPhase; within a phase the oldest first. A peer at its
+/// limit loses one of its own. Each call takes O(log peers). Loop thread only.
 class ConnectionBudget {
  public:
   struct Limits {
@@ -72,16 +73,16 @@ class ConnectionBudget {
   ConnectionBudget(const ConnectionBudget&) = delete;
   ConnectionBudget& operator=(const ConnectionBudget&) = delete;
 
-  /// Closes a connection if that is needed for one more; false: all there are have a request in flight.
+  /// Closes a connection if one more needs that; false: all connections have a request in flight.
   [[nodiscard]] bool MakeRoom(const PeerKey& peer);
-  /// Closes one in any case (no descriptors are left); false: there is none to close.
+  /// Closes one in any case (there are no descriptors left); false: none can be closed.
   bool CloseOne();
   /// A place for a connection for which there is room. `close` ends the connection at once; it is called at
   /// most once, within a call of this class, and must not call it.
   [[nodiscard]] std::unique_ptr<ConnectionSeat> Take(const PeerKey& peer, std::function<void()> close);
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// Connections that were closed for others, and those that were turned away.
+  /// How many connections were closed for others, and how many were refused.
   [[nodiscard]] std::int64_t closed() const noexcept { return closed_; }
   [[nodiscard]] std::int64_t refused() const noexcept { return refused_; }
 

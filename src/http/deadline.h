@@ -9,8 +9,8 @@ namespace trainyard::http {
 
 namespace asio = boost::asio;
 
-/// A connection's one deadline, set anew for every wait. Moving it later costs nothing: the timer below finds
-/// out when it fires. Loop thread only. After the destructor nothing is called.
+/// A connection's one deadline, set again for every wait. Moving it later costs nothing: the timer checks
+/// when it fires. Loop thread only. After the destructor nothing is called.
 class Deadline {
  public:
   Deadline(const asio::any_io_executor& executor, std::function<void()> on_expiry);
@@ -21,7 +21,7 @@ class Deadline {
   /// From now on; clears expired().
   void Set(std::chrono::steady_clock::duration wait_max);
   void Clear() noexcept;
-  /// The deadline that was set last has passed before Clear().
+  /// Whether the deadline that was set last passed before Clear().
   [[nodiscard]] bool expired() const noexcept;
 
  private:

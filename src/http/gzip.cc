@@ -15,7 +15,7 @@ namespace trainyard::http {
 namespace {
 
 constexpr std::size_t kGzipOverhead =
-    1024;  // header, trailer and what an incompressible block costs, rounded up
+    1024;  // header, trailer and the overhead of an incompressible block, rounded up
 
 std::uint32_t Clamp(std::size_t size) {
   return static_cast<std::uint32_t>(std::min<std::size_t>(size, std::numeric_limits<std::uint32_t>::max()));

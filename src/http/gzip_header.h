@@ -8,8 +8,8 @@
 
 namespace trainyard::http {
 
-/// Takes the header of a gzip member apart, however the bytes are cut, and drops what it says. (isa-l's own
-/// reader loses its place when an extra field is cut.) Pure: one object per member. Source: RFC 1952, 2.3.
+/// Takes the header of a gzip member apart, however the bytes are cut, and drops its contents. (isa-l's own
+/// reader fails when an extra field is cut.) Pure: one object per member. Source: RFC 1952, 2.3.
 class GzipHeader {
  public:
   /// How many bytes belong to the header; all of them while it is not done. kInvalidArgument: not gzip, or a

@@ -12,19 +12,19 @@
 /// The head of an HTTP/1 message: start line and header fields, from bytes and nothing else. Pure; any
 /// thread.
 ///
-/// Stricter than RFC 9112 asks where leniency is how requests are smuggled: lines end in CRLF, no folded
+/// Stricter than RFC 9112 where lenient parsing allows request smuggling: lines end in CRLF, no folded
 /// fields, no space before a colon, no second Host or differing Content-Length, no transfer coding but
 /// chunked.
 namespace trainyard::http {
 
-/// Why a message was refused, with the status that says so: 400, 417, 431, 501, 505.
+/// Why a message was refused, with the status to answer: 400, 417, 431, 501, 505.
 struct HeadError {
   int status = 400;
   std::string reason;
   friend bool operator==(const HeadError&, const HeadError&) = default;
 };
 
-/// Where the head ends, asked again as bytes arrive.
+/// Finds the end of the head; asked again as bytes arrive.
 class HeadScanner {
  public:
   /// The head's size including the empty line; nothing while it is incomplete; 400 for a line that does not
@@ -56,13 +56,13 @@ struct ResponseHead {
 
 /// What to do with a request that has Transfer-Encoding and Content-Length.
 enum class FramingRules {
-  kStrict,       ///< refuse it: it is how smuggling is done
+  kStrict,       ///< refuse it: requests are smuggled in this way
   kChunkedWins,  ///< RFC 9112 section 6.1: for the front that TensorFlow's gs:// talks to, which always sends
                  ///< both (docs/spec environment, section 11). It also sends "Transfer-Encoding: identity",
                  ///< which is ignored.
 };
 
-/// How the body is delimited and what becomes of the connection.
+/// How the body is delimited, and whether the connection is kept.
 struct Framing {
   bool chunked = false;
   std::optional<std::uint64_t> content_length;

@@ -9,7 +9,7 @@
 #include "http/message.h"
 #include "http/request_body.h"
 
-/// From a parsed head to the Request that handlers see.
+/// Makes the Request that handlers see from a parsed head.
 namespace trainyard::http {
 
 /// 400: the query is malformed; 501: the method is unknown. `scheme` is the transport's.
@@ -20,8 +20,8 @@ namespace trainyard::http {
 [[nodiscard]] std::expected<std::unique_ptr<BodyReader>, HeadError> DecodeBody(const Request& request,
                                                                                BodyReader& raw);
 
-/// `X-HTTP-Method-Override` in a POST: what Google's clients send for a GET whose URL would be too long. The
-/// query is the body then (application/x-www-form-urlencoded).
+/// `X-HTTP-Method-Override` in a POST: Google's clients send it for a GET whose URL would be too long. The
+/// body is then the query (application/x-www-form-urlencoded).
 asio::awaitable<Status> ApplyMethodOverride(Request& request);
 
 }  // namespace trainyard::http

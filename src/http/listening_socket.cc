@@ -74,7 +74,7 @@ Result<ListeningSocket> ListenOnUnix(const std::filesystem::path& path) {
   TY_TRY(const UnixAddress address, UnixAddress::Make(path));
   UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket) return std::unexpected(ErrnoError(errno, "socket"));
-  // The mode of the new file is that of the socket's own inode: nobody can connect in between.
+  // The new file gets the mode of the socket's own inode: nobody can connect in between.
   if (::fchmod(socket.get(), 0600) != 0) return std::unexpected(ErrnoError(errno, "chmod"));
   if (::bind(socket.get(), address.get(), sizeof(address.address)) != 0) {
     return std::unexpected(BindError(errno, path.string()));

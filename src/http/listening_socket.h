@@ -7,7 +7,7 @@
 #include "async/unique_fd.h"
 #include "base/result.h"
 
-/// Sockets before asio sees them. Blocking only for as long as the kernel takes; any thread.
+/// Listening sockets, before asio owns them. Blocks only for the system calls; any thread.
 namespace trainyard::http {
 
 struct ListeningSocket {

@@ -17,14 +17,14 @@
 #include "http/headers.h"
 #include "http/peer.h"
 
-/// HTTP as handlers see it: values and two body interfaces, nothing of the transport below.
+/// HTTP as handlers see it: values and two interfaces of bodies, without the transport.
 namespace trainyard::http {
 
 namespace asio = boost::asio;
 
 /// The request's body, read while it arrives. Loop thread only. Already dechunked and, with
 /// `Content-Encoding: gzip`, decompressed (bounded: a bomb ends in kOutOfRange). The first read sends `100
-/// Continue` when the client waits for it.
+/// Continue` if the client waits for it.
 class BodyReader {
  public:
   virtual ~BodyReader() = default;
@@ -66,7 +66,8 @@ struct FileBody {
   std::uint64_t length = 0;
 };
 
-/// A piece of a stream: three texts, sent one behind the other. What many streams send is shared, not copied.
+/// A piece of a stream: three texts, sent one after the other. Text that many streams send is shared, not
+/// copied.
 struct StreamPart {
   std::string text;
   std::shared_ptr<const std::string> shared;  ///< null: nothing
@@ -98,8 +99,8 @@ class ByteStream {
   virtual void Close() = 0;
 };
 
-/// Answers 101 with `Upgrade: PROTOCOL` and hands the connection over; `run` ends when the connection is done
-/// with.
+/// Answers 101 with `Upgrade: PROTOCOL` and hands the connection over; `run` ends when the connection is no
+/// longer needed.
 struct UpgradeBody {
   std::string protocol;
   std::function<asio::awaitable<void>(std::shared_ptr<ByteStream> stream)>

@@ -9,7 +9,7 @@ namespace trainyard::http {
 
 namespace {
 
-/// Of an address of either family of TCP.
+/// Converts an IPv4 or IPv6 address.
 PeerAddress AddressOf(const sockaddr_storage& storage) noexcept {
   PeerAddress address;
   if (storage.ss_family == AF_INET) {

@@ -25,7 +25,7 @@ struct Peer {
   std::optional<std::uint32_t> uid;
 };
 
-/// Of a connected socket. What the kernel does not say stays kUnknown.
+/// The peer of a connected socket. What the kernel does not tell stays kUnknown.
 [[nodiscard]] Peer PeerOf(int socket) noexcept;
 
 }  // namespace trainyard::http

@@ -15,7 +15,7 @@ namespace trainyard::http {
 
 namespace {
 
-constexpr std::size_t kSendFileStep = std::size_t{1} << 20;  // a turn on the loop for each
+constexpr std::size_t kSendFileStep = std::size_t{1} << 20;  // one turn of the loop for each
 
 std::unexpected<Error> Lost(const boost::system::error_code& error) {
   return std::unexpected(Unavailable("the connection was lost: " + error.message()));
@@ -36,7 +36,7 @@ class PlainTransport final : public Transport {
   }
 
   asio::awaitable<Result<std::size_t>> WriteSome(std::string_view first, std::string_view second) override {
-    // Nearly always the kernel takes it at once: no trip through the loop then.
+    // Nearly always the kernel takes it at once: the loop is not needed then.
     std::array<iovec, 2> parts = {iovec{const_cast<char*>(first.data()), first.size()},
                                   iovec{const_cast<char*>(second.data()), second.size()}};
     msghdr message{};

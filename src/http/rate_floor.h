@@ -5,21 +5,21 @@
 
 namespace trainyard::http {
 
-/// The rate that a sender must keep, on average over windows of the time that it was waited for. The time
-/// that the reader needs does not count. Pure; one thread.
+/// The rate that a sender must keep, on average over windows of time spent waiting for it. The time that the
+/// reader needs does not count. Pure; one thread.
 class RateFloor {
  public:
   using Duration = std::chrono::steady_clock::duration;
 
-  /// `bytes_min`: in a window. 0: any rate will do.
+  /// `bytes_min`: in a window. 0: any rate is accepted.
   RateFloor(std::uint64_t bytes_min, Duration window) : bytes_min_(bytes_min), window_(window) {}
 
-  /// So many bytes came, after waiting so long for them; false: that was too slow.
+  /// Records bytes that came and how long they were waited for; false: too slow.
   [[nodiscard]] bool Came(std::uint64_t bytes, Duration waited) noexcept {
     bytes_ += bytes;
     waited_ += waited;
     if (waited_ < window_) return true;
-    // Whoever was waited for longer owes more.
+    // After a longer wait more bytes are due.
     const bool enough = bytes_ >= bytes_min_ * static_cast<std::uint64_t>(waited_ / window_);
     bytes_ = 0;
     waited_ = {};

@@ -11,7 +11,7 @@
 
 namespace trainyard::http {
 
-/// What a body may have, and how fast it must come: see ServerOptions.
+/// How large a body may be, and how fast it must come: see ServerOptions.
 struct BodyLimits {
   std::uint64_t bytes_max;
   Duration wait_max;
@@ -32,8 +32,8 @@ class RequestBody final : public BodyReader {
 
   [[nodiscard]] bool finished() const noexcept { return finished_; }
   [[nodiscard]] bool timed_out() const noexcept { return timed_out_; }
-  /// Whether reading the rest for the sake of the next request is worth it: the client is sending already,
-  /// and not much.
+  /// Whether to read the rest so that the connection can be kept: the client is sending it already, and it is
+  /// small.
   [[nodiscard]] bool IsWorthDraining(std::uint64_t bytes_max) const noexcept;
 
  private:
@@ -56,8 +56,9 @@ class RequestBody final : public BodyReader {
   bool timed_out_ = false;
 };
 
-/// Decompresses a gzip body, bounded: kOutOfRange when it grows beyond kInflateRatioMax times what came, once
-/// more than kInflateFreeBytes came out. (Deflate's own maximum is 1032; real logs and JSON stay below 100.)
+/// Decompresses a gzip body, bounded: kOutOfRange when it exceeds kInflateRatioMax times its compressed size,
+/// once there are more than kInflateFreeBytes. (Deflate's own maximum is 1032; real logs and JSON stay below
+/// 100.)
 [[nodiscard]] std::unique_ptr<BodyReader> InflateBody(BodyReader& compressed);
 
 inline constexpr std::uint64_t kInflateRatioMax = 250;

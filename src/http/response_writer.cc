@@ -14,8 +14,7 @@ namespace trainyard::http {
 
 namespace {
 
-constexpr std::size_t kOneWriteBytesMax =
-    16384;  // up to here copying the body behind the head is the cheapest
+constexpr std::size_t kOneWriteBytesMax = 16384;  // up to here appending the body to the head is the cheapest
 constexpr std::size_t kGzipBytesMax = std::size_t{64} << 20;
 constexpr std::string_view kNoSniff = "X-Content-Type-Options";
 
@@ -149,7 +148,7 @@ std::string PrintResponseHead(const Response& response, const ResponseContext& c
     AppendValue(head, value);
     head.append("\r\n");
   }
-  // No browser may take a text for a page, whoever wrote it.
+  // A browser must not take a text for a page, whoever wrote it.
   if (!response.headers.Has(kNoSniff)) head.append(kNoSniff).append(": nosniff\r\n");
   head.append(framing_fields);
   if (!context.keep_alive) head.append("Connection: close\r\n");

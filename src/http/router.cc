@@ -85,7 +85,7 @@ void Router::Node::Wrap(const std::function<Handler(Handler)>& around) {
   if (parameter != nullptr) parameter->Wrap(around);
 }
 
-/// Literal, then parameter, then rest; a branch that leads nowhere is left again.
+/// Tries the literal, then the parameter, then the rest; goes back from a branch without a match.
 bool Router::Node::Find(std::span<const std::string_view> segments, Match& match) const {
   if (segments.empty()) {
     match.routes = &here;
@@ -107,7 +107,7 @@ bool Router::Node::Find(std::span<const std::string_view> segments, Match& match
 bool Router::Node::FindLast(const std::string_view segment, Match& match) const {
   const std::size_t colon = segment.rfind(':');
   const auto matches = [&](const Node& node, std::string_view& name) {
-    // Where a path has verbs, a colon always separates one; elsewhere it belongs to the name.
+    // If a path has verbs, a colon always separates one; otherwise it belongs to the name.
     const bool has_verb = colon != std::string_view::npos && !node.verbs.empty();
     name = has_verb ? segment.substr(0, colon) : segment;
     const auto verb = has_verb ? node.verbs.find(segment.substr(colon + 1)) : node.verbs.end();

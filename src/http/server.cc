@@ -31,8 +31,9 @@ namespace trainyard::http {
 
 namespace {
 
-constexpr std::chrono::milliseconds kAcceptRetry{100};  // out of descriptors: until some connection has ended
-constexpr int kAcceptsAtOnce = 32;                      // then others have their turn
+constexpr std::chrono::milliseconds kAcceptRetry{
+    100};                           // without descriptors: until some connection has ended
+constexpr int kAcceptsAtOnce = 32;  // then other work of the loop runs
 constexpr std::string_view kNewConnection = "http, a new connection";
 
 /// "Sun, 06 Nov 1994 08:49:37 GMT", printed once a second.

@@ -48,7 +48,7 @@ class Server {
   /// Mode 0600. A socket file that nobody listens on is replaced; kAlreadyExists when somebody does. Any path
   /// length.
   Status ListenUnix(const std::filesystem::path& path, FramingRules rules = FramingRules::kStrict);
-  /// The same with TLS inside: for relays that join a TCP connection to the socket.
+  /// The same with TLS: for relays that connect TCP clients to the socket.
   Status ListenUnixTls(const std::filesystem::path& path, const tls::TlsIdentity& identity,
                        FramingRules rules = FramingRules::kStrict);
 

@@ -24,14 +24,14 @@ struct RequestCounts {
   void Add(int status) { ++by_class.at(static_cast<std::size_t>(status / 100 % 10)); }
 };
 
-/// Whether a request may be asked at all. Called once for each, an upgrade too, when its head is parsed and
-/// before anything else looks at it; of the body nothing has been read. An error is the answer. May write
+/// Whether a request is allowed at all. Called once for each, an upgrade too, when its head is parsed and
+/// before anything else sees it; nothing of the body has been read. An error is sent as the answer. May write
 /// request.peer->uid. Loop thread.
 using Admit = std::function<asio::awaitable<Status>(const Request& request)>;
 
-/// The server's limits. Beyond them a client is told so and let go.
+/// The server's limits. A client that exceeds one gets an error, and its connection is closed.
 struct ServerOptions {
-  /// Where `budget` is null. Then connections without a request in flight are closed, and 503 if all have
+  /// Used if `budget` is null. Beyond it connections without a request in flight are closed; 503 if all have
   /// one.
   std::size_t connections_max = 10'000;
   std::size_t head_bytes_max = std::size_t{64} << 10;  ///< request line and header fields; then 431
@@ -50,7 +50,7 @@ struct ServerOptions {
   std::chrono::milliseconds stop_wait_max{10'000};  ///< for requests in flight when the server stops
   bool log_requests = false;                        ///< a diagnostic line each, at the debug level
   RequestCounts* counts = nullptr;                  ///< counted there, if there is one; outlives the server
-  Admit admit = nullptr;                            ///< null: all requests are
+  Admit admit = nullptr;                            ///< null: all requests are allowed
   ConnectionBudget* budget = nullptr;  ///< shared with other servers; outlives them; null: one of its own
   LoopWatch* watch = nullptr;          ///< judges the turns of its connections; outlives the server
   /// The account of a TCP connection, which the budget counts it for; null: nobody's.

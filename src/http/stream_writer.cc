@@ -15,10 +15,10 @@ namespace trainyard::http {
 namespace {
 
 constexpr std::size_t kReadAheadMax = std::size_t{64} << 10;
-constexpr std::size_t kOneWriteBytesMax = 16384;  // up to here copying is the cheapest
+constexpr std::size_t kOneWriteBytesMax = 16384;  // up to here copying is cheapest
 constexpr std::chrono::hours kWatchWaitMax{24};
 
-/// One stream being written. Its tasks are joined before it goes.
+/// One stream being written. Its tasks are joined before it is destroyed.
 struct Stream {
   Stream(const asio::any_io_executor& executor, Channel& used, StreamBody written)
       : channel(used), body(std::move(written)), changed(executor), tasks(executor) {}
@@ -71,14 +71,14 @@ asio::awaitable<Result<bool>> WriteAllParts(Stream& stream, bool chunked, Durati
     stream.part.reset();
     stream.changed.Reset();
     stream.tasks.Spawn(MakePart(stream));
-    // A part that is ready is written even when the client says that it will send nothing more.
+    // A part that is ready is written even if the client has closed its sending side.
     while (!stream.part && !stream.gone) {
       co_await stream.changed.Wait();
       if (!stream.part && !stream.gone) stream.changed.Reset();
     }
     if (!stream.part) co_return std::unexpected(Unavailable("the client went away"));
     Result<StreamPart> part = *std::exchange(stream.part, std::nullopt);
-    if (!part) co_return false;  // the missing last chunk tells the client
+    if (!part) co_return false;  // the client notices that the last chunk is missing
     if (part->size() == 0) break;
     TY_CO_RETURN_IF_ERROR(co_await WritePart(stream.channel, *std::move(part), chunked, write_wait_max));
   }

@@ -19,12 +19,12 @@ namespace trainyard::http {
 namespace asio = boost::asio;
 using StreamSocket = asio::generic::stream_protocol::socket;
 
-/// One connection's bytes, in the clear or under TLS. Loop thread only; one read and one write at a time. All
-/// errors are kUnavailable: the connection is of no more use.
+/// One connection's bytes, plain or with TLS. Loop thread only; one read and one write at a time. All
+/// errors are kUnavailable: the connection cannot be used any more.
 class Transport {
  public:
   virtual ~Transport() = default;
-  /// Before anything else.
+  /// Called before anything else.
   virtual asio::awaitable<Status> Handshake() = 0;
   /// 0 at the end of the stream.
   virtual asio::awaitable<Result<std::size_t>> ReadSome(std::span<std::byte> buffer) = 0;
@@ -33,11 +33,11 @@ class Transport {
   /// Sends some bytes of a file, at most `count`; 0: the file is shorter than that.
   virtual asio::awaitable<Result<std::size_t>> SendFileSome(int descriptor, std::uint64_t offset,
                                                             std::size_t count) = 0;
-  /// Says that nothing more will be written. Reading goes on.
+  /// Announces that nothing more will be written. Reading is still possible.
   virtual asio::awaitable<void> ShutdownWrite() = 0;
   /// Ends pending operations with an error.
   virtual void Cancel() = 0;
-  /// The same, and all later ones.
+  /// The same, also for all later ones.
   virtual void Close() = 0;
   /// "http" or "https".
   [[nodiscard]] virtual std::string_view scheme() const noexcept = 0;

@@ -11,7 +11,7 @@
 /// write it.
 namespace trainyard::http {
 
-/// kInvalidArgument: a '%' without two hex digits, or an encoded NUL, which no name of ours has.
+/// kInvalidArgument: a '%' without two hex digits, or an encoded NUL, which no name contains.
 [[nodiscard]] Result<std::string> PercentDecode(std::string_view text);
 
 /// Everything but unreserved characters becomes %XX: right for one path segment or one query value.

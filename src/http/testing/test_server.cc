@@ -242,7 +242,7 @@ RawClient::RawClient(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM
 void RawClient::Send(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t sent = ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent <= 0) return;  // a server that has refused us may have closed: what it said is the test's matter
+    if (sent <= 0) return;  // a server that has refused us may have closed: the test looks at its answer
     bytes.remove_prefix(static_cast<std::size_t>(sent));
   }
 }

@@ -14,7 +14,7 @@
 /// For this folder's tests: a server on a thread of its own, and a client that sends bytes as they are.
 namespace trainyard::http {
 
-/// A folder that goes away with the object.
+/// A folder that is removed with the object.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -70,8 +70,8 @@ class RawClient {
   explicit RawClient(std::uint16_t port);
   void Send(std::string_view bytes);
   /// Everything until the server closes, with the fields taken out that every response has (Date,
-  /// X-Content-Type-Options). "(reset)" is appended when it ends in a
-  /// reset, "(timeout)" by time.
+  /// X-Content-Type-Options). "(reset)" is appended if it ends in a
+  /// reset, "(timeout)" if it does not end.
   std::string ReadToEnd();
   /// Until `text` has arrived; what came.
   std::string ReadUntil(std::string_view text);

@@ -1,4 +1,4 @@
-"""The cases, by the name that ./dev bench takes. Each adds rows: what, budget, seen, what stands beside it."""
+"""The cases, by the name that ./dev bench takes. Each adds rows: what, budget, measured, compared with."""
 
 import json
 import os
@@ -131,8 +131,8 @@ def logs(bench, count=1_000_000):
 
 
 def tail(bench, count=200, idle=1000):
-    """A line's way from the program's print to a client of entries:tail: alone, with a thousand tails that wait for other jobs,
-    and with a thousand that want the same lines; beside it a client that asks entries:list every 5 ms."""
+    """The time of a line from the program's print to a client of entries:tail: alone, with a thousand tails that wait for other jobs,
+    and with a thousand that want the same lines; compared with a client that calls entries:list every 5 ms."""
     server = bench.server("tail")
     uri = bench.warm(server)
     alone = ticks(bench, server, uri, "alone", count, tail_of)
@@ -154,7 +154,7 @@ def tail(bench, count=200, idle=1000):
 
 
 def ticks(bench, server, uri, job_id, count, follow):
-    """Starts a job that prints the time; the seconds that each print took to get here."""
+    """Starts a job that prints the time; the seconds until each print arrived here."""
     bench.create(server, job_id, uri, pythonModule="probe.ticks", args=[str(count)])
     seen = {}
     for now, message in follow(server, job_id):
@@ -230,7 +230,7 @@ def history(bench, rounds=2000):
     bench.create(server, "runs", uri, pythonModule="probe.task", args=["forever"])
     server.wait("runs", lambda job: job["state"] == "RUNNING")
     server.kill()
-    # Only prepares: at the priority of everybody else, whatever ours is.
+    # Only prepares: at the normal priority, whatever ours is.
     subprocess.run(["chrt", "-o", "0", "nice", "-n", "10", bench.build / "bench/fill_history", server.data, str(HISTORY)], check=True)
     size = (server.data / "trainyard.db").stat().st_size / 2**20
     starts = []
@@ -261,7 +261,7 @@ def starts_of(server):
 
 
 def container_start(bench, attempts=100):
-    """An image that is here: the supervisor's start to the first instruction in the container, beside the bare runtime."""
+    """A cached image: the supervisor's start to the first instruction in the container, compared with the bare runtime."""
     if bench.beside:
         return pairs.container_start(bench)
     for name in ("crun", "runc"):
@@ -277,7 +277,7 @@ def container_start(bench, attempts=100):
 
 
 def parts(bench):
-    """Single parts, without the rest of the service: what they print is kept as it is."""
+    """Single parts, without the rest of the service; their output is kept as it is."""
     for command in (["store_bench", bench.folder], ["logs_bench", bench.folder], ["replica_bench", bench.native]):
         done = subprocess.run([bench.build / "bench" / command[0], *command[1:]], cwd=bench.folder, check=True,
                               capture_output=True, text=True)

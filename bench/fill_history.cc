@@ -1,10 +1,10 @@
-// Writes finished jobs into the job store of a data directory whose server is stopped, as if they had run
-// there.
+// Writes finished jobs into the job store of a data directory, as if they had run there. Its server must be
+// stopped.
 //
-//   fill_history DATA COUNT      projects/bench/jobs/history_0 to history_(COUNT-1); one in a hundred has
+//   fill_history DATA COUNT      projects/bench/jobs/history_0 to history_(COUNT-1); one in a hundred is
 //   FAILED
 //
-// Each has the events of a short life, so that the file is as large as it would be.
+// Each has the events of a short job, so that the file has a realistic size.
 
 #include <cstdio>
 #include <cstdlib>
@@ -23,7 +23,7 @@ using control::v1::JobRecord;
 
 constexpr int kGroup = 2000;
 constexpr int kFailedOneIn = 100;
-constexpr std::int64_t kHistorySeconds = 30 * 86'400;  // long past, but young enough to be listed
+constexpr std::int64_t kHistorySeconds = 30 * 86'400;  // ended long ago, but recently enough to be listed
 
 [[noreturn]] void Die(const std::string& what) {
   std::fprintf(stderr, "fill_history: %s\n", what.c_str());
@@ -56,7 +56,7 @@ JobRecord NewJob(int number) {
   return record;
 }
 
-/// The events of a life that took a minute.
+/// The events of a job that took a minute.
 class Life {
  public:
   Life(store::JobStore& store, int number) : store_(store), failed_(number % kFailedOneIn == 0) {

@@ -34,7 +34,7 @@ GLOB = "{a,a}{a,a}{a,a}{a,a}{a,a}{a,a}" + "**/a" * 200 + "**/no"
 
 
 class Tally:
-    """What became of the flood. Shared by threads: a lost count does no harm."""
+    """The result of the flood. Shared by threads: a lost count does no harm."""
 
     def __init__(self):
         self.opened = self.closed = 0
@@ -48,7 +48,7 @@ class Tally:
 
 
 class Connections:
-    """So many connections, each with its opening bytes, then `drip` every second; a closed one is opened again.
+    """A number of connections, each with its opening bytes, then `drip` every second; a closed one is opened again.
     What the server sends is read and dropped."""
 
     def __init__(self, tally, port, count, opening, drip=b""):

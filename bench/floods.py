@@ -1,4 +1,4 @@
-"""What floods do to a client that is within all limits: honest_client.py beside flood_attacks.py."""
+"""How floods affect a client that is within all limits: honest_client.py with flood_attacks.py."""
 
 import contextlib
 import json
@@ -66,7 +66,7 @@ def floods(bench):
 
 
 class Ground:
-    """Data directories with a job that takes all places, and what the floods want to find there."""
+    """Data directories with a job that takes all slots, and what the floods need there."""
 
     def __init__(self, bench, name, program):
         self.bench, self.name, self.program = bench, name, program
@@ -151,7 +151,7 @@ def timing(times):
 
 
 def fate(flood):
-    """What became of it."""
+    """The flood's result."""
     if not flood:
         return ""
     answers = " ".join(f"{status}: {count:,}" for status, count in sorted(flood["answers"].items()))

@@ -1,4 +1,4 @@
-"""A real server of the built program with a warm environment, and programs that say when they began."""
+"""A real server of the built program with a warm environment, and programs that print when they began."""
 
 import json
 import os
@@ -43,7 +43,7 @@ def fdatasync_ms(bench, rounds=300):
 
 class Bench:
     def __init__(self, build, beside=None):
-        """`beside`: another trainyard, for the cases that can run both in turn."""
+        """`beside`: another trainyard to compare with, for the cases that can run both in turn."""
         self.build = pathlib.Path(build).resolve()
         self.beside = beside and pathlib.Path(beside).resolve()
         os.environ["TRAINYARD_PROGRAM"] = str(self.build / "trainyard")
@@ -71,7 +71,7 @@ class Bench:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def programs(self):
-        """What to run by name: this one, and the other one if there is one."""
+        """The programs by name: this one, and the other one if there is one."""
         return {"this": self.build / "trainyard", **({"other": self.beside} if self.beside else {})}
 
     def server(self, name, *flags, program=None):
@@ -81,7 +81,7 @@ class Bench:
         return server
 
     def stop(self, server):
-        """And whatever its jobs still run."""
+        """Also ends whatever its jobs still run."""
         self.servers.remove(server)
         server.stop()
         for pid, _ in self.e2e.processes_with(f"{server.data}/attempts/"):
@@ -96,7 +96,7 @@ class Bench:
         return server.upload("packages", "probe.tar.gz", next(dist.glob("*.tar.gz")).read_bytes())
 
     def warm(self, server, native=False):
-        """Uploads the trainer and runs it once, so that its environment is there. A package job runs Python; with `native`
+        """Uploads the trainer and runs it once, so that its environment is built. A package job runs Python; with `native`
         the environment's interpreter is then replaced by a small static program, which prints `started NANOSECONDS` as soon
         as it is in main. All else is the path of every job."""
         uri = self.upload(server)
@@ -122,7 +122,7 @@ class Bench:
         return {"jobId": job_id, "trainingInput": {"region": "us-central1", **package, **training_input}}
 
     def occupy(self, server, uri, **training_input):
-        """A gang that takes all places of the machine and waits: jobs behind it stay in the queue."""
+        """A gang that takes all slots of the machine and waits: later jobs stay in the queue."""
         workers = 4 * os.cpu_count()
         program = {"pythonModule": "probe.first", "args": ["wait"], **training_input}
         server.submit("blocker", packageUris=[uri], scaleTier="CUSTOM", masterType="n1-standard-4", workerType="n1-standard-4",
@@ -140,7 +140,7 @@ class Bench:
         return json.dumps(self.job(prefix + "_{n}", uri, **training_input))
 
     def wait_all(self, server, prefix, count):
-        """Until the jobs PREFIX_0... have ended; the last end, as the server recorded it."""
+        """Waits until the jobs PREFIX_0... have ended; the last end, as the server recorded it."""
         ends = []
         for number in reversed(range(count)):
             job = server.wait(f"{prefix}_{number}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A client within all limits: asks at a steady pace and notes how long each answer takes, in a process of its
+"""A client within all limits: sends requests at a steady pace and notes how long each answer takes, in a process of its
 own.
 
 usage: honest_client.py KIND PORT SECONDS [BODY]      kinds: get, create, upload

@@ -1,5 +1,5 @@
 // Requests per second of one server loop against a trivial handler, over keep-alive connections without
-// pipelining. The clients are threads of this program, so on a small machine they take their share of the
+// pipelining. The clients are threads of this program, so on a small machine they compete for its
 // cores.
 //
 //   http_bench [--benchmark_filter=...]      UserCounters: requests/s, and per second of the loop's own CPU

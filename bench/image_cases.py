@@ -1,4 +1,4 @@
-"""Pulling images: ours beside the tool that it is built on."""
+"""Pulling images: ours compared with the tool that it is built on."""
 
 import os
 import random
@@ -13,7 +13,7 @@ LAYERS, LAYER_MB = 6, 48
 
 
 def image_pull(bench, rounds=5):
-    """An image of six layers from a registry on loopback into an empty cache, unpacked and durable; beside it skopeo alone, which
+    """An image of six layers from a registry on loopback into an empty cache, unpacked and durable; compared with skopeo alone, which
     unpacks and syncs nothing, and skopeo with umoci, one after the other."""
     for program in ("skopeo", "docker-registry", "busybox"):
         if not shutil.which(program):

@@ -1,5 +1,5 @@
-// Log lines per second, stamped, indexed and durable, and pages read back, beside write + fdatasync of the
-// same bytes. usage: logs_bench [FOLDER]
+// Log lines per second, stamped, indexed and durable, and pages read back, compared with write + fdatasync of
+// the same bytes. usage: logs_bench [FOLDER]
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -44,7 +44,7 @@ LogChunk Chunk(int lines) {
   return chunk;
 }
 
-/// One replica: the next chunk when the one before is acknowledged.
+/// One replica: sends a chunk when the previous one is acknowledged.
 asio::awaitable<void> AppendUntil(logs::LogStore& store, int replica, const LogChunk& sample,
                                   SteadyClock::time_point end, std::int64_t& lines,
                                   std::vector<double>& latencies) {
@@ -144,7 +144,7 @@ constexpr int kLinesPerChunk = 100;
 constexpr std::uint64_t kStart = 1'700'000'000'000'000'001;
 constexpr std::uint64_t kChunkSpan = 100'000'000;  // a job writes a chunk every 100 ms: 1,000 lines/s
 
-/// Ten jobs of eight replicas side by side.
+/// Ten jobs of eight replicas at the same time.
 void FillForSearches(const std::string& path) {
   const SystemClock clock;
   auto writer = logs::LogWriter::Open(path, clock).value();
@@ -199,7 +199,7 @@ void MeasureSearch(logs::LogReader& reader, const char* what, const std::string&
               times.back());
 }
 
-/// A page of 50 out of a million lines, and what an append costs each tail that it wakes.
+/// A page of 50 from a million lines, and the cost of an append for each tail that it wakes.
 void MeasureSearches(const std::filesystem::path& folder) {
   const std::string path = folder / "search.db";
   FillForSearches(path);

@@ -1,5 +1,5 @@
-"""This program and another one (--beside) in one run: jobs in turn to a server of each, so that whatever else
-the machine does slows both."""
+"""This program and another one (--beside) in one run: jobs in turn to a server of each, so that other load
+of the machine slows both."""
 
 import contextlib
 import io
@@ -56,7 +56,7 @@ def containers(bench, name, path, rounds=100):
     images.derive("busybox", "native", layers=[program], entrypoint=["/program"], cmd=None)
     registry = container_images.Registry(bench.folder / f"{name}/registry")
     try:
-        # By digest: nobody asks the registry whether the tag has moved.
+        # By digest: the registry is not asked whether the tag has moved.
         image = registry.push(images["native"]).rpartition(":")[0] + "@" + images["native"].digest
         job = {"masterConfig": {"imageUri": image}}
         with servers(
@@ -139,7 +139,7 @@ def row(bench, what, mine, other):
 
 def intervals(mine, other, seed=13):
     """The ratio of the medians, and the median of what a round of ours took more (ms): each with its 95 %
-    interval, found by drawing rounds anew."""
+    interval, found by resampling rounds."""
 
     def ratio(rounds):
         return median([mine[number] for number in rounds]) / median([other[number] for number in rounds])

@@ -1,4 +1,4 @@
-"""What the figures stand beside: the same programs started without a service, and by Slurm."""
+"""What the figures are compared with: the same programs started without a service, and by Slurm."""
 
 import contextlib
 import os
@@ -52,7 +52,7 @@ def interpreter_times(python, rounds):
 
 @contextlib.contextmanager
 def slurm(folder):
-    """A throwaway Slurm of one node; yields how to run its commands, or None where it is not installed."""
+    """A throwaway Slurm of one node; yields how to run its commands, or None if it is not installed."""
     if not shutil.which("slurmctld", path="/usr/sbin:/usr/bin:" + os.environ["PATH"]):
         yield None
         return

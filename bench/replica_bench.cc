@@ -1,10 +1,10 @@
-// The supervisor's costs: from its start to the user's first instruction (beside a bare posix_spawn of the
-// same program), its resident memory, and how many lines per second it takes from a pipe to being
-// acknowledged.
+// The supervisor's costs: from its start to the user's first instruction (compared with a bare
+// posix_spawn of the same program), its resident memory, and how many lines per second it takes from a pipe
+// to being acknowledged.
 //
 //     replica_bench PROGRAM [ATTEMPTS]              PROGRAM: replica_bench_program, as "python"
-//     replica_bench PROGRAM ATTEMPTS OCI_RUNTIME    the same in a container, beside the bare runtime (as
-//     root)
+//     replica_bench PROGRAM ATTEMPTS OCI_RUNTIME    the same in a container, compared with the bare runtime
+//     (as root)
 #include <fcntl.h>
 #include <sched.h>
 #include <spawn.h>
@@ -71,7 +71,7 @@ pid_t Spawn(const std::vector<std::string>& words, int output) {
   return pid;
 }
 
-/// One attempt of its own folder, driven to its end.
+/// One attempt in a folder of its own, run to its end.
 class Attempt {
  public:
   Attempt(const std::string& root, int number, const Kind& kind)
@@ -252,7 +252,7 @@ int Run(const std::string& program, int attempts) {
   return 0;
 }
 
-/// Containers of an image that is here, beside the bare runtime.
+/// Containers of an image that is in the cache, compared with the bare runtime.
 int RunContainers(const std::string& program, int attempts, const std::string& runtime) {
   const TemporaryFolder folder;
   WriteBundle(folder.path() + "/bundle", program);

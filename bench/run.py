@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the benchmarks, each beside its floor or peer in the same run, and prints them; --write puts them into
+"""Runs the benchmarks, each with its floor or peer in the same run, and prints them; --write puts them into
 docs/benchmarks.md.
 
 usage: bench/run.py --build DIR [--beside PROGRAM] [--write] [NAME...]

@@ -1,4 +1,4 @@
-// Durable creates per second through the journal, beside what the disk and SQLite give.
+// Durable creates per second through the journal, compared with the disk and SQLite alone.
 // usage: store_bench [FOLDER [HISTORY]]    HISTORY: so many finished jobs first, then opening and reading are
 // timed
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string>
 
-/// What the disk itself gives: the floor under every durable figure.
+/// What the disk itself can do: the limit of every durable figure.
 namespace trainyard::bench {
 
 using SteadyClock = std::chrono::steady_clock;
@@ -37,7 +37,7 @@ inline double SyncedBlocksPerSecond(const std::filesystem::path& folder, std::si
   return count / spent;
 }
 
-/// A fresh folder below the one named on the command line, or below the current one.
+/// A new folder below the one named on the command line, or below the current one.
 inline std::filesystem::path FreshFolder(int argc, char** argv, const char* name) {
   const std::filesystem::path folder = std::filesystem::path(argc > 1 ? argv[1] : ".") / name;
   std::filesystem::remove_all(folder);

@@ -15,7 +15,7 @@ RIVALS = {"optuna-tpe": "Optuna's TPE", "random": "random search"}
 
 
 def tuning(bench):
-    """The 24 functions, one instance each, by ours and by rivals that need no minutes; and the time of a suggestion."""
+    """The 24 functions, one instance each, by ours and by other tuners that are fast enough; and the time of a suggestion."""
     program, runs = bench.build / "bench/tuning_bench", {}
     work = [FUNCTIONS, DIMENSIONS, "1", "100", "1"]
     commands = {"ours": [program, "run", *work]}
@@ -43,7 +43,7 @@ def tuning(bench):
 
 
 def tuning_trials(bench, trials=10_000, parallel=16, second_ms=100):
-    """One-second trials on a simulated clock, all else real: how long a place stays empty between two trials."""
+    """One-second trials on a simulated clock, all else real: how long a slot stays empty between two trials."""
     folder = bench.folder / "tuning"
     command = [bench.build / "bench/tuning_trials_bench", folder, str(trials), str(parallel), str(second_ms)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)

@@ -1,5 +1,5 @@
-// A tuning job of many one-second trials on the real control loop, store and log, with pretended replicas:
-// how long a place stays empty between the end of one trial and the program of the next. usage:
+// A tuning job of many one-second trials on the real control loop, store and log, with simulated replicas:
+// how long a slot stays empty between the end of one trial and the program of the next. usage:
 // tuning_trials_bench FOLDER [TRIALS [PARALLEL [SECOND_MS]]]    SECOND_MS: how long a simulated second is
 
 #include <algorithm>
@@ -38,7 +38,7 @@ struct Options {
   std::chrono::milliseconds second{1000};
 };
 
-/// Stands between the replicas and the server: lets each program run for a second, and sees how long places
+/// Sits between the replicas and the server: lets each program run for a second, and measures how long slots
 /// are empty.
 class Stopwatch final : public engine::ReplicaLinkObserver {
  public:

@@ -1,4 +1,5 @@
-// The envelope of batches: every call's head and body was in the request. The first line is the content type.
+// The envelope of batches: every call's head and body is part of the request. The first line is the content
+// type.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Bodies in chunks and gzip: however they are cut the same comes out, and never more than the limits let. The
-// first byte says how to cut.
+// Bodies in chunks and gzip: the result is the same however they are cut, and within the limits. The first
+// byte says how to cut.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -49,7 +49,7 @@ template <class Decoder>
 Outcome Check(std::string_view in, std::size_t step) {
   const Outcome whole = Decode<Decoder>(in, in.size(), 4096);
   const Outcome cut = Decode<Decoder>(in, step, 1 + step * 7 % 100);
-  // A body that does not end is refused in the end; how early is seen that it cannot be right may differ.
+  // A body without an end is refused sooner or later; when that is noticed may differ.
   TY_CHECK((cut.accepted && cut.done) == (whole.accepted && whole.done));
   if (whole.accepted && whole.done) TY_CHECK(cut == whole);
   return whole;

@@ -1,4 +1,4 @@
-// What servers say: read without failing; what was printed reads again as the same.
+// Error bodies of servers: any text can be read, and what was printed reads back as the same.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

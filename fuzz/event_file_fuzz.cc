@@ -1,5 +1,5 @@
-// TensorFlow's event files: however the bytes come, the same scalars come out, and damage ends nothing but
-// itself. The first byte says how the file is cut.
+// TensorFlow's event files: the scalars are the same however the bytes arrive, and damage affects nothing
+// else. The first byte says how the file is cut.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -60,6 +60,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const std::string& record : whole.records) in_records += record.size() + 16;
   TY_CHECK(in_records <= bytes.size());
   TY_CHECK(ReadFile(bytes, data[0]).SerializeAsString() == ReadFile(bytes, bytes.size()).SerializeAsString());
-  static_cast<void>(ScalarsOf(bytes));  // events whose CRCs nobody looked at
+  static_cast<void>(ScalarsOf(bytes));  // events whose CRCs were not checked
   return 0;
 }

@@ -1,5 +1,5 @@
-// `fields` selectors, on an answer and on a type: what is selected was there, and selecting it again changes
-// nothing.
+// `fields` selectors, on an answer and on a type: what is selected was in the input, and selecting it again
+// changes nothing.
 #include <cstddef>
 #include <cstdint>
 #include <string>

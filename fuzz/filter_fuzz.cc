@@ -1,4 +1,4 @@
-// Filters of log entries and of jobs: parsing ends, matching never fails, NOT inverts, and what matches lies
+// Filters of log entries and of jobs: parsing ends, matching never fails, NOT inverts, and what matches is
 // within the bounds that an index would use.
 #include <cstddef>
 #include <cstdint>

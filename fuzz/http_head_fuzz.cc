@@ -1,5 +1,5 @@
-// Heads of requests and answers, and whole answers: the same comes out however the bytes are cut, what is
-// read has nothing in it that could end a line, and no rule accepts two framings at once.
+// Heads of requests and answers, and whole answers: the result is the same however the bytes are cut, what
+// is read contains nothing that could end a line, and no rule accepts two framings at once.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -30,7 +30,7 @@ void CheckScanner(std::string_view bytes) {
   for (std::size_t size = 1; size <= bytes.size(); ++size) {
     const auto step = growing.Scan(bytes.substr(0, size));
     if (!step || *step) {
-      // A whole head may come before what the whole text is refused for.
+      // A complete head may precede what the whole text is refused for.
       if (step && end) TY_CHECK(*step == *end);
       return;
     }
@@ -79,7 +79,7 @@ void CheckAnswer(std::string_view text) {
   const Answer whole = ReadAnswer(text, text.size());
   TY_CHECK(whole.body.size() <= text.size());
   const Answer cut = ReadAnswer(text, 1);
-  // A malformed answer may be refused later when it comes in one piece: its end was not reached.
+  // How much of a malformed answer is used before it is refused may differ.
   TY_CHECK((cut.accepted && cut.done) == (whole.accepted && whole.done));
   if (whole.accepted) TY_CHECK(cut == whole);
 }

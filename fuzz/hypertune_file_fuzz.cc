@@ -1,5 +1,5 @@
-// The metric file that trials' programs write: reading it again changes nothing, and a cut one is made good
-// by the whole.
+// The metric file that trials' programs write: reading it again changes nothing, and after a cut one the
+// whole one is read completely.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-// JSON bodies of jobs, objects and log entries: what is read prints and reads again as the same message; what
-// is refused says why.
+// JSON bodies of jobs, objects and log entries: what is read prints and reads back as the same message; a
+// refusal has a reason.
 #include <google/protobuf/util/message_differencer.h>
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Multipart uploads: however the body is cut, the same comes out, and nothing that was not in it. The first
+// Multipart uploads: the result is the same however the body is cut, and contains nothing else. The first
 // byte says how to cut, the first line is the content type.
 #include <algorithm>
 #include <cstddef>

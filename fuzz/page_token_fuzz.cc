@@ -1,5 +1,4 @@
-// Page tokens: what Seal made opens again as the same numbers, under the same context only; nothing else
-// opens.
+// Page tokens: what Seal made opens as the same numbers, in the same context only; nothing else opens.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -27,7 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   TY_CHECK(store::OpenPageToken(key, text, token, again).has_value());
   TY_CHECK(again == numbers);
   TY_CHECK(!store::OpenPageToken(key, std::string(text) + ".", token, again));
-  // No single bit may be changed.
+  // Changing any single bit must be noticed.
   if (size > 0) {
     std::string forged = token;
     char& c = forged[data[0] % forged.size()];

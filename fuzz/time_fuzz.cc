@@ -1,4 +1,4 @@
-// Timestamps and durations, and what filters take for them: what is read prints and reads again as the same.
+// Timestamps and durations, and what filters take for them: what is read prints and reads back as the same.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-// YAML of configurations: what is loaded is a tree within the limits, whatever its aliases say, and can be
-// walked; what is refused says why.
+// YAML of configurations: what is loaded is a tree within the limits, whatever its aliases are, and can be
+// walked; a refusal has a reason.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -17,8 +17,7 @@
 #include "environment/tool_failure.h"
 #include "process/run_program.h"
 #include "process/run_tool.h"
-
-extern char** environ;
+#include "process/variables.h"
 
 namespace trainyard::environment {
 
@@ -27,16 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kPipConfBytesMax = std::size_t{1} << 20;
-
-std::map<std::string, std::string> ProcessVariables() {
-  std::map<std::string, std::string> variables;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view line = *entry;
-    const std::size_t equals = line.find('=');
-    if (equals != std::string_view::npos) variables.emplace(line.substr(0, equals), line.substr(equals + 1));
-  }
-  return variables;
-}
 
 /// The machine's and the user's configuration, the latter last so that it takes precedence.
 /// PIP_CONFIG_FILE=/dev/null says that none counts.
@@ -114,7 +103,7 @@ Result<fs::path> ObtainUv(const Layout& layout, const Python& python, const Prep
 }
 
 std::map<std::string, std::optional<std::string>> ToolVariables(const Layout& layout, ToolCache cache) {
-  const std::map<std::string, std::string> process = ProcessVariables();
+  const std::map<std::string, std::string> process = ReadVariables();
   std::map<std::string, std::optional<std::string>> variables;
   for (const auto& [name, value] : process)
     if (IsToolSetting(name)) variables[name] = value;

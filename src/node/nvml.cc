@@ -1,28 +1,13 @@
 #include "node/nvml.h"
 
-#include <dlfcn.h>
-
 #include <array>
-#include <memory>
+
+#include "node/nvml_library.h"
 
 namespace trainyard::node {
 namespace {
 
-// NVML's binary interface, as far as it is used here; stable since driver 450.
-using NvmlReturn = int;
-constexpr NvmlReturn kSuccess = 0;
-using NvmlDevice = struct nvmlDevice_st*;
-struct NvmlMemory {
-  unsigned long long total;
-  unsigned long long free;
-  unsigned long long used;
-};
 constexpr std::size_t kTextBytes = 128;  ///< NVML_DEVICE_NAME_V2_BUFFER_SIZE and above that of UUIDs (96)
-
-struct Close {
-  void operator()(void* library) const { dlclose(library); }
-};
-using Library = std::unique_ptr<void, Close>;
 
 struct Calls {
   NvmlReturn (*init)();
@@ -36,29 +21,22 @@ struct Calls {
   NvmlReturn (*memory)(NvmlDevice, NvmlMemory*);
 };
 
-template <class Function>
-Status Find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  if (function != nullptr) return {};
-  return std::unexpected(Unavailable(std::string("the library has no ") + name));
-}
-
-Result<Calls> FindAll(void* library) {
+Result<Calls> FindAll(const NvmlLibrary& library) {
   Calls calls{};
-  TY_RETURN_IF_ERROR(Find(library, "nvmlInit_v2", calls.init));
-  TY_RETURN_IF_ERROR(Find(library, "nvmlShutdown", calls.shutdown));
-  TY_RETURN_IF_ERROR(Find(library, "nvmlErrorString", calls.error_text));
-  TY_RETURN_IF_ERROR(Find(library, "nvmlDeviceGetCount_v2", calls.count));
-  TY_RETURN_IF_ERROR(Find(library, "nvmlDeviceGetHandleByIndex_v2", calls.handle));
-  TY_RETURN_IF_ERROR(Find(library, "nvmlDeviceGetName", calls.name));
-  TY_RETURN_IF_ERROR(Find(library, "nvmlDeviceGetUUID", calls.uuid));
-  TY_RETURN_IF_ERROR(Find(library, "nvmlDeviceGetMinorNumber", calls.minor));
-  TY_RETURN_IF_ERROR(Find(library, "nvmlDeviceGetMemoryInfo", calls.memory));
+  TY_RETURN_IF_ERROR(library.Find("nvmlInit_v2", calls.init));
+  TY_RETURN_IF_ERROR(library.Find("nvmlShutdown", calls.shutdown));
+  TY_RETURN_IF_ERROR(library.Find("nvmlErrorString", calls.error_text));
+  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetCount_v2", calls.count));
+  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetHandleByIndex_v2", calls.handle));
+  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetName", calls.name));
+  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetUUID", calls.uuid));
+  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetMinorNumber", calls.minor));
+  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetMemoryInfo", calls.memory));
   return calls;
 }
 
 Status Check(const Calls& calls, NvmlReturn code, const char* step) {
-  if (code == kSuccess) return {};
+  if (code == kNvmlSuccess) return {};
   const char* text = calls.error_text(code);
   return std::unexpected(
       Unavailable(std::string(step) + ": " + (text != nullptr ? text : std::to_string(code).c_str())));
@@ -94,9 +72,8 @@ Result<std::vector<NvmlGpu>> AskGpus(const Calls& calls) {
 }  // namespace
 
 Result<std::vector<NvmlGpu>> AskNvml(const std::string& library) {
-  Library loaded(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL));
-  if (!loaded) return std::unexpected(NotFound(dlerror()));
-  TY_TRY(Calls calls, FindAll(loaded.get()));
+  TY_TRY(const NvmlLibrary loaded, NvmlLibrary::Open(library));
+  TY_TRY(const Calls calls, FindAll(loaded));
   TY_RETURN_IF_ERROR(Check(calls, calls.init(), "nvmlInit"));
   Result<std::vector<NvmlGpu>> gpus = AskGpus(calls);
   calls.shutdown();

@@ -1,32 +1,17 @@
 #include "node/nvml_usage.h"
 
-#include <dlfcn.h>
-
 #include <charconv>
-#include <memory>
 #include <optional>
+
+#include "node/nvml_library.h"
 
 namespace trainyard::node {
 namespace {
 
-// NVML's binary interface, as far as it is used here; stable since driver 450.
-using NvmlReturn = int;
-constexpr NvmlReturn kSuccess = 0;
-using NvmlDevice = struct nvmlDevice_st*;
-struct NvmlMemory {
-  unsigned long long total;
-  unsigned long long free;
-  unsigned long long used;
-};
 struct NvmlUtilization {
   unsigned gpu;  ///< percent
   unsigned memory;
 };
-
-struct Close {
-  void operator()(void* library) const { dlclose(library); }
-};
-using Library = std::unique_ptr<void, Close>;
 
 struct Calls {
   NvmlReturn (*init)() = nullptr;
@@ -37,21 +22,14 @@ struct Calls {
   NvmlReturn (*memory)(NvmlDevice, NvmlMemory*) = nullptr;
 };
 
-template <class Function>
-bool Find(void* library, const char* name, Function& function) {
-  function = reinterpret_cast<Function>(dlsym(library, name));
-  return function != nullptr;
-}
-
-std::optional<Calls> FindAll(void* library) {
+Result<Calls> FindAll(const NvmlLibrary& library) {
   Calls calls;
-  const bool found = Find(library, "nvmlInit_v2", calls.init) &&
-                     Find(library, "nvmlShutdown", calls.shutdown) &&
-                     Find(library, "nvmlDeviceGetHandleByIndex_v2", calls.by_index) &&
-                     Find(library, "nvmlDeviceGetHandleByUUID", calls.by_uuid) &&
-                     Find(library, "nvmlDeviceGetUtilizationRates", calls.utilization) &&
-                     Find(library, "nvmlDeviceGetMemoryInfo", calls.memory);
-  if (!found) return std::nullopt;
+  TY_RETURN_IF_ERROR(library.Find("nvmlInit_v2", calls.init));
+  TY_RETURN_IF_ERROR(library.Find("nvmlShutdown", calls.shutdown));
+  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetHandleByIndex_v2", calls.by_index));
+  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetHandleByUUID", calls.by_uuid));
+  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetUtilizationRates", calls.utilization));
+  TY_RETURN_IF_ERROR(library.Find("nvmlDeviceGetMemoryInfo", calls.memory));
   return calls;
 }
 
@@ -61,17 +39,17 @@ std::optional<NvmlDevice> FindDevice(const Calls& calls, const std::string& id) 
   const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), index);
   const bool is_index = error == std::errc() && end == id.data() + id.size();
   const NvmlReturn code = is_index ? calls.by_index(index, &device) : calls.by_uuid(id.c_str(), &device);
-  if (code != kSuccess) return std::nullopt;
+  if (code != kNvmlSuccess) return std::nullopt;
   return device;
 }
 
 std::optional<GpuUsage> AskGpu(const Calls& calls, const std::string& id) {
   const auto device = FindDevice(calls, id);
   NvmlMemory memory{};
-  if (!device || calls.memory(*device, &memory) != kSuccess) return std::nullopt;
+  if (!device || calls.memory(*device, &memory) != kNvmlSuccess) return std::nullopt;
   NvmlUtilization utilization{};
   constexpr double kPercent = 100;
-  if (calls.utilization(*device, &utilization) != kSuccess)
+  if (calls.utilization(*device, &utilization) != kNvmlSuccess)
     utilization.gpu = 0;  // parts of a GPU (MIG) report none
   return GpuUsage{.id = id,
                   .utilization = utilization.gpu / kPercent,
@@ -82,17 +60,15 @@ std::optional<GpuUsage> AskGpu(const Calls& calls, const std::string& id) {
 }  // namespace
 
 Result<std::vector<GpuUsage>> AskNvmlUsage(const std::string& library, const std::vector<std::string>& ids) {
-  const Library loaded(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL));
-  if (!loaded) return std::unexpected(NotFound(dlerror()));
-  const std::optional<Calls> calls = FindAll(loaded.get());
-  if (!calls) return std::unexpected(Unavailable("the library lacks a function"));
-  if (const NvmlReturn code = calls->init(); code != kSuccess)
+  TY_TRY(const NvmlLibrary loaded, NvmlLibrary::Open(library));
+  TY_TRY(const Calls calls, FindAll(loaded));
+  if (const NvmlReturn code = calls.init(); code != kNvmlSuccess)
     return std::unexpected(Unavailable("nvmlInit: error " + std::to_string(code)));
   std::vector<GpuUsage> gpus;
   for (const std::string& id : ids) {
-    if (auto gpu = AskGpu(*calls, id)) gpus.push_back(*std::move(gpu));
+    if (auto gpu = AskGpu(calls, id)) gpus.push_back(*std::move(gpu));
   }
-  calls->shutdown();
+  calls.shutdown();
   return gpus;
 }
 

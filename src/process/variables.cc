@@ -15,6 +15,16 @@ std::vector<std::string> OwnVariables(const VariableChanges& changes) {
   return lines;
 }
 
+std::map<std::string, std::string> ReadVariables() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view line = *entry;
+    if (const std::size_t equals = line.find('='); equals != std::string_view::npos)
+      variables.emplace(line.substr(0, equals), line.substr(equals + 1));
+  }
+  return variables;
+}
+
 std::vector<std::string> PrintVariables(const VariableChanges& changes) {
   std::vector<std::string> lines;
   for (const auto& [name, value] : changes)

@@ -14,6 +14,9 @@ using VariableChanges = std::map<std::string, std::optional<std::string>>;
 /// thread, as long as none calls setenv.
 [[nodiscard]] std::vector<std::string> OwnVariables(const VariableChanges& changes = {});
 
+/// This process's environment by name; of a name that is there twice the first counts. As above.
+[[nodiscard]] std::map<std::string, std::string> ReadVariables();
+
 /// The changes alone, for a program that gets nothing of ours. Pure.
 [[nodiscard]] std::vector<std::string> PrintVariables(const VariableChanges& changes);
 

@@ -21,6 +21,7 @@ TEST(Variables, AreOursWithChanges) {
   EXPECT_THAT(lines, Contains("TY_SET=new"));
   EXPECT_THAT(lines, Not(Contains("TY_SET=old")));
   EXPECT_THAT(lines, Not(Contains("TY_GONE=2")));
+  EXPECT_EQ(ReadVariables().at("TY_SET"), "old");
 }
 
 TEST(Variables, ChangesAlone) {

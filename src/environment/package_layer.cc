@@ -9,8 +9,8 @@
 #include "async/file.h"
 #include "environment/build_folder.h"
 #include "environment/build_room.h"
-#include "environment/embedded.h"
 #include "environment/layer_skeleton.h"
+#include "environment/python_files.h"
 #include "environment/tool_failure.h"
 #include "process/run_tool.h"
 
@@ -92,6 +92,8 @@ Status DownloadAndInstall(const Build& build, const Package& package, std::size_
 }
 
 }  // namespace
+
+std::string_view EmbeddedLayerProbe() noexcept { return python::Files()[1].bytes; }
 
 Status BuildLayer(const Layout& layout, const RuntimeVersion& runtime, const std::vector<Package>& packages,
                   const PreparationHooks& hooks) {

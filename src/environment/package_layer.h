@@ -1,11 +1,18 @@
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include "base/result.h"
 #include "environment/environment.h"
 #include "environment/layout.h"
 #include "environment/runtime_version.h"
 
 namespace trainyard::environment {
+
+/// layer_probe.py, which is compiled in: asks a package, or a layer, what it still needs. Lives as long as
+/// the program.
+[[nodiscard]] std::string_view EmbeddedLayerProbe() noexcept;
 
 /// Installs a job's packages, in their order, into a layer over a complete runtime, unless the layer is
 /// there. The layer is a virtual environment of its own whose sys.path continues with the runtime's, so

@@ -3,10 +3,12 @@
 #include <system_error>
 
 #include "async/file.h"
-#include "environment/embedded.h"
 #include "environment/layout.h"
+#include "environment/python_files.h"
 
 namespace trainyard::environment {
+
+std::string_view EmbeddedSiteCustomize() noexcept { return python::Files()[0].bytes; }
 
 Status InstallSiteHook(const std::filesystem::path& environments_dir) {
   const std::filesystem::path site = Layout{environments_dir}.Site();

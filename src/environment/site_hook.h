@@ -1,10 +1,14 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 #include "base/result.h"
 
 namespace trainyard::environment {
+
+/// site/sitecustomize.py, which is compiled in. Lives as long as the program.
+[[nodiscard]] std::string_view EmbeddedSiteCustomize() noexcept;
 
 /// Writes site/sitecustomize.py below the environments directory, if it is not there with these contents
 /// already. The server does so at its start, preparation if it is missing. Errors of the file system.

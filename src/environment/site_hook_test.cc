@@ -8,7 +8,6 @@
 #include <boost/json.hpp>
 
 #include "async/unique_fd.h"
-#include "environment/embedded.h"
 #include "environment/package_files_for_test.h"
 #include "environment/temporary_folder_for_test.h"
 

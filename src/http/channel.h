@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "http/deadline.h"
+#include "http/message.h"
 #include "http/peer.h"
 #include "http/transport.h"
 
@@ -65,5 +66,10 @@ class Channel {
   Deadline read_deadline_;
   Deadline write_deadline_;
 };
+
+/// The channel as an upgraded connection: bytes that followed the request's head are read first. Reads
+/// have no deadline (the protocol above has its own heartbeat), writes do.
+[[nodiscard]] std::shared_ptr<ByteStream> MakeByteStream(std::shared_ptr<Channel> channel,
+                                                         Duration write_wait_max);
 
 }  // namespace trainyard::http

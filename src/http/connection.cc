@@ -9,7 +9,6 @@
 
 #include "async/diagnostics.h"
 #include "async/watched_executor.h"
-#include "http/byte_stream.h"
 #include "http/incoming.h"
 #include "http/server_options.h"
 #include "http/text.h"

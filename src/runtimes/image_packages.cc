@@ -14,8 +14,8 @@
 
 #include "async/file.h"
 #include "container/program.h"
-#include "environment/embedded.h"
 #include "environment/name_hash.h"
+#include "environment/package_layer.h"
 #include "environment/pip_settings.h"
 #include "environment/tool_failure.h"
 #include "image/cache.h"

@@ -13,8 +13,8 @@
 #include "api/storage_handlers.h"
 #include "async/system_clock.h"
 #include "http/server.h"
-#include "http/tls_identity.h"
 #include "storage/buckets.h"
+#include "tls/tls_identity.h"
 
 namespace asio = boost::asio;
 using namespace trainyard;  // NOLINT: a program of one page
@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   {
     http::Server server(loop, router);
     const auto port = server.ListenTcp("127.0.0.1", 0);
-    const auto identity = http::EnsureTlsIdentity(std::string(argv[1]) + "/tls", {"127.0.0.1"}, clock.Now());
+    const auto identity = tls::EnsureTlsIdentity(std::string(argv[1]) + "/tls", {"127.0.0.1"}, clock.Now());
     if (!port || !identity) return 1;
     const auto tls_port = server.ListenTls("127.0.0.1", 0, *identity);
     if (!tls_port) return 1;

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "jobs/transition.h"
-#include "store/sqlite/sqlite_job_store.h"
+#include "store/sqlite_job_store.h"
 
 namespace trainyard::bench {
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "store/journal.h"
-#include "store/sqlite/database.h"
-#include "store/sqlite/sqlite_job_store.h"
+#include "sqlite/database.h"
+#include "store/sqlite_job_store.h"
 #include "sync_floor.h"
 
 namespace trainyard::bench {

@@ -23,7 +23,7 @@
 #include "logs/sqlite_log_store.h"
 #include "storage/buckets.h"
 #include "store/journal.h"
-#include "store/sqlite/sqlite_job_store.h"
+#include "store/sqlite_job_store.h"
 
 namespace trainyard::bench {
 namespace {

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "logs/log_query.h"
-#include "store/sqlite/database.h"
+#include "sqlite/database.h"
 
 /// A row of the chunks table with what its job and source add to it.
 namespace trainyard::logs {

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "logs/log_query.h"
-#include "store/sqlite/database.h"
+#include "sqlite/database.h"
 
 namespace trainyard::logs {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "store/sqlite/database.h"
+#include "sqlite/database.h"
 
 /// The tables of logs.db, shared by its writer and its readers.
 namespace trainyard::logs {

@@ -10,7 +10,7 @@
 #include "logs/log_query.h"
 #include "logs/log_store.h"
 #include "store/page_token.h"
-#include "store/sqlite/database.h"
+#include "sqlite/database.h"
 
 namespace trainyard::logs {
 

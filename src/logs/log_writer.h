@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "logs/log_store.h"
-#include "store/sqlite/database.h"
+#include "sqlite/database.h"
 
 namespace trainyard::logs {
 

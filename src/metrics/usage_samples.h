@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "metrics/sample.h"
-#include "store/sqlite/database.h"
+#include "sqlite/database.h"
 
 namespace trainyard::metrics {
 

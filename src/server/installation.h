@@ -28,7 +28,7 @@
 #include "server/serve_options.h"
 #include "storage/buckets.h"
 #include "store/journal.h"
-#include "store/sqlite/sqlite_job_store.h"
+#include "store/sqlite_job_store.h"
 #include "studies/study_service.h"
 
 namespace trainyard::server {

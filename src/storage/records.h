@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "storage/conditions.h"
 #include "storage/folder.h"
-#include "store/sqlite/database.h"
+#include "sqlite/database.h"
 #include "trainyard/storage/v1/storage.pb.h"
 
 namespace trainyard::storage {

@@ -15,8 +15,8 @@
 #include <set>
 
 #include "store/job_store_conformance.h"
-#include "store/memory/memory_job_store.h"
-#include "store/sqlite/sqlite_job_store.h"
+#include "store/memory_job_store.h"
+#include "store/sqlite_job_store.h"
 
 namespace trainyard::store {
 namespace {

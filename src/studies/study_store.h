@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "store/sqlite/database.h"
+#include "sqlite/database.h"
 #include "studies/study_name.h"
 #include "trainyard/longrunning/operations.pb.h"
 #include "trainyard/ml/v1/study.pb.h"

@@ -21,7 +21,7 @@
 #include "logs/sqlite_log_store.h"
 #include "storage/buckets.h"
 #include "store/journal.h"
-#include "store/memory/memory_job_store.h"
+#include "store/memory_job_store.h"
 
 /// A whole server around the control loop, for its tests: real logs, buckets and journal, jobs in memory,
 /// pretended replicas. Room is this machine's, or with TRAINYARD_TEST_ALLOCATOR=cluster that of a pretended

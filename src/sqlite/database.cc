@@ -1,4 +1,4 @@
-#include "store/sqlite/database.h"
+#include "sqlite/database.h"
 
 #include <sqlite3.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "store/sqlite/schema.h"
+#include "sqlite/schema.h"
 
 namespace trainyard::sqlite {
 

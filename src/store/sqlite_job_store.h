@@ -8,7 +8,7 @@
 
 #include "store/job_store.h"
 #include "store/page_token.h"
-#include "store/sqlite/database.h"
+#include "sqlite/database.h"
 
 namespace trainyard::store {
 

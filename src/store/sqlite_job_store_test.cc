@@ -1,4 +1,4 @@
-#include "store/sqlite/sqlite_job_store.h"
+#include "store/sqlite_job_store.h"
 
 #include <sqlite3.h>
 #include <sys/mount.h>

@@ -1,4 +1,4 @@
-#include "store/memory/memory_job_store.h"
+#include "store/memory_job_store.h"
 
 #include "store/job_store_conformance.h"
 

@@ -1,8 +1,8 @@
-#include "store/sqlite/schema.h"
+#include "sqlite/schema.h"
 
 #include <string>
 
-#include "store/sqlite/database.h"
+#include "sqlite/database.h"
 
 namespace trainyard::sqlite {
 

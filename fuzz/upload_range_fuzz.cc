@@ -8,6 +8,7 @@
 #include "api/storage_handlers_range.h"
 #include "base/check.h"
 #include "http/uri.h"
+#include "text/percent.h"
 
 namespace {
 
@@ -32,7 +33,7 @@ void CheckRanges(std::string_view text) {
 
 void CheckTargets(std::string_view text) {
   using namespace trainyard::http;
-  const std::string encoded = PercentEncode(text);
+  const std::string encoded = trainyard::text::PercentEncode(text);
   const auto decoded = PercentDecode(encoded);
   TY_CHECK(decoded.has_value() ? *decoded == text : text.contains('\0'));
   const auto query = ParseQuery("a=" + encoded);

@@ -9,6 +9,8 @@
 #include <string>
 
 #include "async/file.h"
+#include "base/ascii.h"
+#include "text/hex.h"
 
 namespace trainyard::access {
 
@@ -19,21 +21,16 @@ using http::PeerAddress;
 
 constexpr std::size_t kWordBytes = 4;
 
-/// "0100007F:2116": each word of the address as a number in the machine's own order, then the port.
+/// "0100007f:2116": each word of the address as a number in the machine's own order, then the port. The
+/// kernel prints it in upper case.
 std::string Printed(const PeerAddress& address, std::size_t bytes) {
-  static constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string text;
-  const auto add = [&text](std::uint32_t value, int digits) {
-    for (int i = digits - 1; i >= 0; --i) text += kDigits[(value >> (4 * i)) & 0xf];
-  };
   for (std::size_t at = 0; at < bytes; at += kWordBytes) {
     std::uint32_t word = 0;
     std::memcpy(&word, address.bytes.data() + at, kWordBytes);
-    add(word, 8);
+    text += text::HexNumber(word, 8);
   }
-  text += ':';
-  add(address.port, 4);
-  return text;
+  return text + ":" + text::HexNumber(address.port, 4);
 }
 
 /// Takes the next word off the front of a line.
@@ -58,8 +55,9 @@ std::optional<std::uint32_t> OwnerInLine(std::string_view line, std::string_view
                                          std::string_view remote) {
   constexpr std::string_view kListening = "0A";
   TakeWord(line);  // number
-  if (TakeWord(line) != local || TakeWord(line) != remote || TakeWord(line) == kListening)
+  if (!EqualsIgnoringCase(TakeWord(line), local) || !EqualsIgnoringCase(TakeWord(line), remote))
     return std::nullopt;
+  if (TakeWord(line) == kListening) return std::nullopt;
   for (int skipped = 0; skipped < 3; ++skipped) TakeWord(line);  // queues, timer, retransmits
   const std::string_view owner = TakeWord(line);
   TakeWord(line);  // timeout

@@ -1,6 +1,5 @@
 #include "api/oauth_grant.h"
 
-#include <algorithm>
 #include <array>
 #include <boost/json.hpp>
 #include <chrono>
@@ -9,7 +8,7 @@
 #include <vector>
 
 #include "http/uri.h"
-#include "storage/checksum.h"
+#include "text/base64.h"
 
 namespace trainyard::api {
 
@@ -38,12 +37,7 @@ std::unexpected<GrantError> BadAssertion(const std::string& why) {
 
 /// The JSON object in one part of a JWT (base64url without padding).
 std::optional<boost::json::object> PartObject(std::string_view part) {
-  std::string text(part);
-  if (text.find_first_of("+/=") != std::string::npos) return std::nullopt;
-  std::ranges::replace(text, '-', '+');
-  std::ranges::replace(text, '_', '/');
-  text.append((4 - text.size() % 4) % 4, '=');
-  const auto decoded = storage::FromBase64(text);
+  const auto decoded = text::FromBase64(part, text::Base64Form::kUrlBare);
   if (!decoded) return std::nullopt;
   boost::system::error_code error;
   boost::json::value json = boost::json::parse(*decoded, error);

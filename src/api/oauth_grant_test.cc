@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "http/uri.h"
-#include "storage/checksum.h"
+#include "text/base64.h"
+#include "text/percent.h"
 
 namespace trainyard::api {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 const SysTime kNow = std::chrono::sys_seconds(std::chrono::seconds(1'000'000));
 
 std::string Part(std::string_view json) {
-  std::string text = storage::Base64(json);
+  std::string text = text::Base64(json);
   std::ranges::replace(text, '+', '-');
   std::ranges::replace(text, '/', '_');
   text.erase(std::ranges::find(text, '='), text.end());
@@ -26,7 +26,7 @@ std::string Jwt(std::string_view claims, std::string_view header = R"({"alg":"RS
 
 std::string WithAssertion(const std::string& assertion) {
   return "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=" +
-         http::PercentEncode(assertion);
+         text::PercentEncode(assertion);
 }
 
 constexpr std::string_view kGood =

@@ -4,7 +4,7 @@
 #include <utility>
 #include <variant>
 
-#include "wire/json_compact.h"
+#include "wire/json_indent.h"
 
 namespace trainyard::api::storage_api {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "http/text.h"
-#include "http/uri.h"
+#include "text/percent.h"
 #include "wire/error_body.h"
 #include "wire/json.h"
 
@@ -112,7 +112,7 @@ awaitable<Result<std::string>> ReadPiece(http::BodyReader& body, std::size_t byt
 }
 
 void AddLinks(const Request& request, v1::Object& object) {
-  const std::string path = "/storage/v1/b/" + object.bucket() + "/o/" + http::PercentEncode(object.name());
+  const std::string path = "/storage/v1/b/" + object.bucket() + "/o/" + text::PercentEncode(object.name());
   object.set_self_link(request.Origin() + path);
   object.set_media_link(request.Origin() + "/download" + path +
                         "?generation=" + std::to_string(object.generation()) + "&alt=media");

@@ -9,7 +9,7 @@
 #include "base/ascii.h"
 #include "wire/error_body.h"
 #include "wire/field_selector.h"
-#include "wire/json_compact.h"
+#include "wire/json_indent.h"
 #include "wire/utf8.h"
 
 namespace trainyard::api {

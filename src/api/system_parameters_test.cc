@@ -8,7 +8,7 @@
 
 #include "trainyard/ml/v1/ml.pb.h"
 #include "wire/error_body.h"
-#include "wire/json_compact.h"
+#include "wire/json_indent.h"
 
 namespace trainyard::api {
 namespace {

@@ -7,7 +7,7 @@
 #include "cli/api_client.h"
 #include "http/client.h"
 #include "http/client_stream.h"
-#include "http/uri.h"
+#include "text/percent.h"
 
 namespace trainyard::cli {
 namespace {
@@ -140,7 +140,7 @@ std::string Target(const ApiRequest& request) {
   std::string target = request.path;
   char separator = target.find('?') == std::string::npos ? '?' : '&';
   for (const auto& [name, value] : request.query) {
-    target += separator + http::PercentEncode(name) + "=" + http::PercentEncode(value);
+    target += separator + text::PercentEncode(name) + "=" + text::PercentEncode(value);
     separator = '&';
   }
   return target;

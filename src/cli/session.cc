@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "cli/gcloud/yaml_printer.h"
-#include "http/uri.h"
+#include "text/percent.h"
 #include "wire/resource_name.h"
 
 namespace trainyard::cli {
@@ -48,7 +48,7 @@ Result<Json> CallJson(ApiClient& client, ApiRequest request) {
   return body;
 }
 
-std::string JobReference::Path() const { return JobsPath(project) + "/" + http::PercentEncode(job_id); }
+std::string JobReference::Path() const { return JobsPath(project) + "/" + text::PercentEncode(job_id); }
 
 JobReference ParseJobReference(const Session& session, const std::string& text) {
   if (Result<wire::JobName> name = wire::JobName::Parse(text)) return {name->project, name->job_id};
@@ -56,7 +56,7 @@ JobReference ParseJobReference(const Session& session, const std::string& text) 
 }
 
 std::string JobsPath(const std::string& project) {
-  return "/v1/projects/" + http::PercentEncode(project) + "/jobs";
+  return "/v1/projects/" + text::PercentEncode(project) + "/jobs";
 }
 
 }  // namespace trainyard::cli

@@ -1,6 +1,6 @@
 #include "cluster/device_variables.h"
 
-#include "cluster/json_text.h"
+#include "text/json_string.h"
 
 namespace trainyard::cluster {
 namespace {
@@ -20,9 +20,9 @@ std::map<std::string, std::string> DeviceVariables(const replica::v1::Manifest& 
   };
   if (!gpus.empty()) variables["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
   if (const std::string& node = devices.tpu_node_name(); !node.empty()) {
-    variables["TPU_CONFIG"] = "{\"project\": " + QuoteJson(manifest.project()) +
-                              ", \"zone\": " + QuoteJson(Zone(manifest.region())) +
-                              ", \"tpu_node_name\": " + QuoteJson(node) + "}";
+    variables["TPU_CONFIG"] = "{\"project\": " + text::QuoteJson(manifest.project()) +
+                              ", \"zone\": " + text::QuoteJson(Zone(manifest.region())) +
+                              ", \"tpu_node_name\": " + text::QuoteJson(node) + "}";
     if (!manifest.program().python_module().empty()) variables["KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS"] = node;
   }
   return variables;

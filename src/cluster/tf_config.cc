@@ -3,9 +3,9 @@
 #include <charconv>
 
 #include "base/check.h"
-#include "cluster/json_text.h"
 #include "cluster/task_name.h"
 #include "measurement/hypertune_file.h"
+#include "text/json_string.h"
 
 namespace trainyard::cluster {
 namespace {
@@ -13,6 +13,9 @@ namespace {
 using replica::v1::Cluster;
 using replica::v1::Endpoint;
 using replica::v1::Manifest;
+
+/// Control characters by their codes, as TF_CONFIG has them.
+std::string Quote(std::string_view text) { return text::QuoteJson(text, text::JsonControls::kCode); }
 
 bool IsPackageJob(const Manifest& manifest) { return !manifest.program().python_module().empty(); }
 
@@ -37,10 +40,10 @@ std::string ClusterJson(const Cluster& cluster, bool use_chief) {
     for (const Endpoint& endpoint : cluster.endpoints()) {
       if (endpoint.replica().type() != type) continue;
       const std::string host = std::string(HostOf(cluster, endpoint)) + ":" + std::to_string(endpoint.port());
-      hosts += (hosts.empty() ? "" : ", ") + QuoteJson(host);
+      hosts += (hosts.empty() ? "" : ", ") + Quote(host);
     }
     if (hosts.empty()) continue;
-    json += (json.size() > 1 ? ", " : "") + QuoteJson(TaskType(type, use_chief)) + ": [" + hosts + "]";
+    json += (json.size() > 1 ? ", " : "") + Quote(TaskType(type, use_chief)) + ": [" + hosts + "]";
   }
   return json + "}";
 }
@@ -48,17 +51,17 @@ std::string ClusterJson(const Cluster& cluster, bool use_chief) {
 /// `{"type": "worker", "index": 0}`, with "trial" in a tuning job and "cloud" where the service's runner put
 /// it.
 std::string TaskJson(const Manifest& manifest, bool use_chief, bool with_cloud) {
-  std::string json = "{\"type\": " + QuoteJson(TaskType(manifest.replica().type(), use_chief)) +
+  std::string json = "{\"type\": " + Quote(TaskType(manifest.replica().type(), use_chief)) +
                      ", \"index\": " + std::to_string(manifest.replica().index());
-  if (!manifest.trial_id().empty()) json += ", \"trial\": " + QuoteJson(manifest.trial_id());
-  if (with_cloud) json += ", \"cloud\": " + QuoteJson(manifest.project());
+  if (!manifest.trial_id().empty()) json += ", \"trial\": " + Quote(manifest.trial_id());
+  if (with_cloud) json += ", \"cloud\": " + Quote(manifest.project());
   return json + "}";
 }
 
 /// An object for packages, for containers a string that has the object's JSON.
 std::string JobJson(const Manifest& manifest) {
   const std::string json = manifest.job_json().empty() ? "{}" : manifest.job_json();
-  return IsPackageJob(manifest) ? json : QuoteJson(json);
+  return IsPackageJob(manifest) ? json : Quote(json);
 }
 
 std::string ConfigJson(const Manifest& manifest, const Cluster& cluster, bool use_chief) {

@@ -5,15 +5,15 @@
 #include <ranges>
 #include <string_view>
 
-#include "cluster/json_text.h"
 #include "container/rights.h"
 #include "container/seccomp_spec.h"
+#include "text/json_string.h"
 
 namespace trainyard::container {
 
 namespace {
 
-using cluster::QuoteJson;
+using text::QuoteJson;
 
 /// What tells of the machine or changes it: as Docker has it.
 constexpr std::array<std::string_view, 10> kMasked = {

@@ -2,12 +2,12 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <span>
 #include <string_view>
 #include <vector>
 
 #include "container/seccomp_filter.h"
 #include "container/system_calls.h"
+#include "text/base64.h"
 
 namespace trainyard::container {
 
@@ -93,18 +93,8 @@ std::string PrintSeccomp() {
 }
 
 std::string EncodeSeccompFilter() {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const std::vector<sock_filter> filter = MakeSeccompFilter();
-  const std::span<const std::byte> bytes = std::as_bytes(std::span(filter));
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t j = i; j < i + 3; ++j)
-      group = group << 8 | (j < bytes.size() ? std::to_integer<std::uint32_t>(bytes[j]) : 0);
-    for (std::size_t j = 0; j < 4; ++j)
-      text += i + j > bytes.size() ? '=' : kDigits[group >> (18 - 6 * j) & 63];
-  }
-  return text;
+  return text::Base64({reinterpret_cast<const char*>(filter.data()), filter.size() * sizeof(sock_filter)});
 }
 
 }  // namespace trainyard::container

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/check.h"
+#include "text/hex.h"
 
 namespace trainyard::control {
 
@@ -34,15 +35,7 @@ Keys Keys::Derive(std::string_view secret) {
           .ports = Hmac(secret, "trainyard/1 ports")};
 }
 
-std::string Mac(std::string_view key, std::string_view text) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string hex;
-  for (const char byte : Hmac(key, text)) {
-    hex += kDigits[static_cast<unsigned char>(byte) >> 4];
-    hex += kDigits[static_cast<unsigned char>(byte) & 15];
-  }
-  return hex;
-}
+std::string Mac(std::string_view key, std::string_view text) { return text::Hex(Hmac(key, text)); }
 
 bool IsSame(std::string_view presented, std::string_view expected) {
   return presented.size() == expected.size() &&

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "control/access_token.h"
 #include "control/job_service.h"
+#include "text/hex.h"
 
 namespace trainyard::control {
 
@@ -17,15 +18,9 @@ namespace {
 constexpr std::size_t kNonceBytes = 12;
 
 std::string MakeNonce() {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::array<unsigned char, kNonceBytes> bytes{};
   TY_CHECK(RAND_bytes(bytes.data(), static_cast<int>(bytes.size())) == 1);
-  std::string text;
-  for (const unsigned char byte : bytes) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
+  return text::Hex(bytes.data(), bytes.size());
 }
 
 bool IsAttempt(const std::string& owner) { return owner != kAnyReplica && owner != kAdministration; }

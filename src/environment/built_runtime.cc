@@ -14,6 +14,7 @@
 #include "async/file.h"
 #include "environment/build_folder.h"
 #include "environment/layout.h"
+#include "text/hex.h"
 
 namespace trainyard::environment {
 
@@ -56,9 +57,7 @@ std::vector<fs::path> LayersOn(const Layout& layout, const fs::path& runtime) {
   return layers;
 }
 
-bool IsHash(std::string_view text) {
-  return text.size() == kHashDigits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
+bool IsHash(std::string_view text) { return text.size() == kHashDigits && text::IsLowerHex(text); }
 
 /// VERSION-HASH for any hash: what this and previous definitions built.
 std::vector<fs::path> AllFolders(const Layout& layout, const RuntimeVersion& runtime) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "text/hex.h"
+
 namespace trainyard::environment {
 
 /// Names a folder by what went into it: SHA-1 over parts, each with its length, so that different lists
@@ -24,8 +26,7 @@ class NameHash {
     boost::uuids::detail::sha1::digest_type words{};
     copy.get_digest(words);
     std::string hex;
-    for (const unsigned int word : words)
-      for (int shift = 28; shift >= 0; shift -= 4) hex += "0123456789abcdef"[(word >> shift) & 0xFU];
+    for (const unsigned int word : words) hex += text::HexNumber(word, 8);
     return hex;
   }
 

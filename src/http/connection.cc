@@ -13,6 +13,7 @@
 #include "http/server_options.h"
 #include "http/text.h"
 #include "http/uri.h"
+#include "text/percent.h"
 #include "wire/error_body.h"
 
 namespace trainyard::http {
@@ -36,7 +37,7 @@ std::string LoggedTarget(const Request& request) {
   std::string target = request.path;
   char separator = '?';
   for (const auto& [name, value] : request.query) {
-    target.append(1, std::exchange(separator, '&')).append(PercentEncode(name));
+    target.append(1, std::exchange(separator, '&')).append(text::PercentEncode(name));
     if (!value.empty()) target.append("=*");
   }
   return target;

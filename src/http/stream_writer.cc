@@ -9,6 +9,7 @@
 
 #include "async/event.h"
 #include "async/task_group.h"
+#include "text/hex.h"
 
 namespace trainyard::http {
 
@@ -48,10 +49,9 @@ asio::awaitable<void> WatchClient(Stream& stream) {
 }
 
 std::string ChunkHead(std::size_t size) {
-  static constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (std::size_t left = size; left > 0; left /= 16) text.insert(text.begin(), kDigits[left % 16]);
-  return text + "\r\n";
+  int digits = 0;
+  for (std::size_t left = size; left > 0; left /= 16) ++digits;
+  return text::HexNumber(size, digits) + "\r\n";
 }
 
 asio::awaitable<Status> WritePart(Channel& channel, StreamPart part, bool chunked, Duration write_wait_max) {

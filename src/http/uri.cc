@@ -2,63 +2,27 @@
 
 #include <algorithm>
 
+#include "text/percent.h"
+
 namespace trainyard::http {
+
+Result<std::string> PercentDecode(std::string_view text) {
+  std::optional<std::string> decoded = text::PercentDecode(text);
+  if (!decoded)
+    return std::unexpected(InvalidArgument("", "malformed percent-encoding in the request's URL"));
+  return *std::move(decoded);
+}
 
 namespace {
 
-int HexValue(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-bool IsUnreserved(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-         c == '_' || c == '~';
-}
-
-Result<std::string> Decode(std::string_view text, bool plus_is_space) {
-  std::string decoded;
-  decoded.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '+' && plus_is_space) {
-      decoded.push_back(' ');
-    } else if (text[i] != '%') {
-      decoded.push_back(text[i]);
-    } else {
-      const int high = i + 2 < text.size() ? HexValue(text[i + 1]) : -1;
-      const int low = i + 2 < text.size() ? HexValue(text[i + 2]) : -1;
-      if (high < 0 || low < 0 || (high == 0 && low == 0)) {
-        return std::unexpected(InvalidArgument("", "malformed percent-encoding in the request's URL"));
-      }
-      decoded.push_back(static_cast<char>(high * 16 + low));
-      i += 2;
-    }
-  }
-  return decoded;
+/// As HTML forms write it: '+' is a space.
+Result<std::string> FormDecode(std::string_view text) {
+  std::string spaced(text);
+  std::ranges::replace(spaced, '+', ' ');
+  return PercentDecode(spaced);
 }
 
 }  // namespace
-
-Result<std::string> PercentDecode(std::string_view text) { return Decode(text, false); }
-
-std::string PercentEncode(std::string_view text) {
-  static constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string encoded;
-  encoded.reserve(text.size());
-  for (const char c : text) {
-    if (IsUnreserved(c)) {
-      encoded.push_back(c);
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      encoded.push_back('%');
-      encoded.push_back(kDigits[byte >> 4]);
-      encoded.push_back(kDigits[byte & 15]);
-    }
-  }
-  return encoded;
-}
 
 Result<std::vector<std::pair<std::string, std::string>>> ParseQuery(std::string_view query) {
   std::vector<std::pair<std::string, std::string>> pairs;
@@ -67,10 +31,10 @@ Result<std::vector<std::pair<std::string, std::string>>> ParseQuery(std::string_
     query.remove_prefix(std::min(item.size() + 1, query.size()));
     if (item.empty()) continue;
     const std::size_t equals = item.find('=');
-    TY_TRY(std::string name, Decode(item.substr(0, equals), true));
+    TY_TRY(std::string name, FormDecode(item.substr(0, equals)));
     std::string value;
     if (equals != std::string_view::npos) {
-      TY_TRY(value, Decode(item.substr(equals + 1), true));
+      TY_TRY(value, FormDecode(item.substr(equals + 1)));
     }
     pairs.emplace_back(std::move(name), std::move(value));
   }

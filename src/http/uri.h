@@ -11,11 +11,8 @@
 /// write it.
 namespace trainyard::http {
 
-/// kInvalidArgument: a '%' without two hex digits, or an encoded NUL, which no name contains.
+/// As text::PercentDecode. kInvalidArgument for what that refuses.
 [[nodiscard]] Result<std::string> PercentDecode(std::string_view text);
-
-/// Everything but unreserved characters becomes %XX: right for one path segment or one query value.
-[[nodiscard]] std::string PercentEncode(std::string_view text);
 
 /// "a=1&b=%20&c" in order; '+' is a space, a name without '=' has an empty value.
 [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> ParseQuery(std::string_view query);

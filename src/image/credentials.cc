@@ -1,14 +1,13 @@
 #include "image/credentials.h"
 
-#include <openssl/evp.h>
 
-#include <algorithm>
 #include <boost/json.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
 
 #include "async/file.h"
+#include "text/base64.h"
 
 namespace trainyard::image {
 
@@ -84,12 +83,7 @@ std::string UserOf(const json::value& entry) {
   const json::object* object = entry.if_object();
   const json::value* auth = object != nullptr ? object->if_contains("auth") : nullptr;
   if (auth == nullptr || !auth->is_string()) return {};
-  const std::string_view coded = auth->get_string();
-  std::string decoded(coded.size(), '\0');
-  const int size =
-      ::EVP_DecodeBlock(reinterpret_cast<unsigned char*>(decoded.data()),
-                        reinterpret_cast<const unsigned char*>(coded.data()), static_cast<int>(coded.size()));
-  decoded.resize(static_cast<std::size_t>(std::max(size, 0)));
+  const std::string decoded = text::FromBase64(std::string_view(auth->get_string())).value_or("");
   return decoded.substr(0, decoded.find(':'));
 }
 

@@ -10,6 +10,7 @@
 
 #include "async/file.h"
 #include "base/check.h"
+#include "text/hex.h"
 
 namespace trainyard::image {
 
@@ -24,16 +25,10 @@ void Digester::Add(std::string_view bytes) {
 }
 
 std::string Digester::Finish() {
-  constexpr std::string_view kHex = "0123456789abcdef";
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
   TY_CHECK(::EVP_DigestFinal_ex(context_.get(), digest.data(), &size) == 1);
-  std::string text = "sha256:";
-  for (unsigned int i = 0; i < size; ++i) {
-    text += kHex[digest[i] >> 4U];
-    text += kHex[digest[i] & 15U];
-  }
-  return text;
+  return "sha256:" + text::Hex(digest.data(), size);
 }
 
 std::string Sha256(std::string_view bytes) {

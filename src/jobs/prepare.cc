@@ -8,6 +8,7 @@
 #include "cluster/scale_tier.h"
 #include "jobs/notes.h"
 #include "jobs/with_defaults.h"
+#include "text/hex.h"
 #include "wire/time.h"
 
 namespace trainyard::jobs {
@@ -85,9 +86,7 @@ std::string ClusterHash(std::string_view project, std::string_view job_id) {
   add('/');
   for (char byte : job_id) add(byte);
   constexpr int kDigits = 10;
-  std::string text;
-  for (int i = 0; i < kDigits; ++i) text += "0123456789abcdef"[(hash >> (60 - 4 * i)) & 15];
-  return text;
+  return text::HexNumber(hash >> (64 - 4 * kDigits), kDigits);
 }
 
 }  // namespace trainyard::jobs

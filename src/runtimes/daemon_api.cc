@@ -9,6 +9,7 @@
 
 #include "http/client.h"
 #include "http/client_stream.h"
+#include "text/percent.h"
 
 namespace trainyard::replica {
 
@@ -36,10 +37,13 @@ http::Endpoint EndpointOf(const std::string& socket) {
 
 bool IsSuccess(int status) { return status >= 200 && status < 300; }
 
-std::string Container(const std::string& name) { return "/containers/" + EscapeUrl(name); }
+/// A part of a URL's path or query. A '/' stays: names of images have some.
+std::string Escape(std::string_view text) { return text::PercentEncode(text, "/"); }
+
+std::string Container(const std::string& name) { return "/containers/" + Escape(name); }
 
 /// "a=b" as the value of GET containers/json's filters.
-std::string LabelFilter(const std::string& label) { return EscapeUrl("{\"label\":[\"" + label + "\"]}"); }
+std::string LabelFilter(const std::string& label) { return Escape("{\"label\":[\"" + label + "\"]}"); }
 
 /// Whether a CDI description of NVIDIA's GPUs is on this machine.
 bool FindCdi() {
@@ -94,7 +98,7 @@ Result<DaemonApi::Answer> DaemonApi::Call(Method method, const std::string& targ
 }
 
 Result<DaemonImage> DaemonApi::InspectImage(const std::string& name) {
-  TY_TRY(const Answer answer, Call(Method::kGet, "/images/" + EscapeUrl(name) + "/json"));
+  TY_TRY(const Answer answer, Call(Method::kGet, "/images/" + Escape(name) + "/json"));
   if (answer.status != 200)
     return std::unexpected(DaemonError("cannot find the image " + name, answer.status, answer.body));
   return ParseDaemonImage(answer.body);
@@ -133,7 +137,7 @@ Status DaemonApi::Progress(const std::string& target, const std::string& auth, s
 Status DaemonApi::PullImage(const std::string& reference, const std::string& auth,
                             const ProgressSink& progress) {
   const SplitReference split = Split(reference);
-  return Progress("/images/create?fromImage=" + EscapeUrl(split.name) + "&tag=" + EscapeUrl(split.tag), auth,
+  return Progress("/images/create?fromImage=" + Escape(split.name) + "&tag=" + Escape(split.tag), auth,
                   "cannot pull " + reference, progress);
 }
 
@@ -163,7 +167,7 @@ Result<GpuWay> DaemonApi::FindGpuWay() {
 }
 
 Status DaemonApi::Create(const std::string& name, const std::string& body) {
-  TY_TRY(const Answer answer, Call(Method::kPost, "/containers/create?name=" + EscapeUrl(name), body));
+  TY_TRY(const Answer answer, Call(Method::kPost, "/containers/create?name=" + Escape(name), body));
   if (IsSuccess(answer.status)) return {};
   return std::unexpected(DaemonError("cannot create the container", answer.status, answer.body));
 }
@@ -250,7 +254,7 @@ Result<ContainerState> DaemonApi::Inspect(const std::string& name) {
 }
 
 Status DaemonApi::Signal(const std::string& name, const std::string& signal) {
-  TY_TRY(const Answer answer, Call(Method::kPost, Container(name) + "/kill?signal=" + EscapeUrl(signal)));
+  TY_TRY(const Answer answer, Call(Method::kPost, Container(name) + "/kill?signal=" + Escape(signal)));
   if (IsSuccess(answer.status) || answer.status == 404 || answer.status == 409) return {};
   return std::unexpected(DaemonError("cannot signal the container", answer.status, answer.body));
 }
@@ -274,8 +278,8 @@ Result<std::vector<std::string>> DaemonApi::List(const std::string& label) {
 Status DaemonApi::Commit(const std::string& container, const std::string& repository,
                          const std::string& tag) {
   TY_TRY(const Answer answer, Call(Method::kPost,
-                                   "/commit?container=" + EscapeUrl(container) + "&repo=" +
-                                       EscapeUrl(repository) + "&tag=" + EscapeUrl(tag) + "&pause=0",
+                                   "/commit?container=" + Escape(container) + "&repo=" + Escape(repository) +
+                                       "&tag=" + Escape(tag) + "&pause=0",
                                    "{}", std::chrono::minutes(30)));
   if (IsSuccess(answer.status)) return {};
   return std::unexpected(DaemonError("cannot keep the container's files", answer.status, answer.body));

@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/ascii.h"
+#include "text/base64.h"
 
 namespace trainyard::replica {
 
@@ -105,47 +106,6 @@ void AddDevices(const DaemonContainer& container, json::object& host) {
         json::object{{"PathOnHost", file}, {"PathInContainer", file}, {"CgroupPermissions", "rwm"}});
   }
   if (!devices.empty()) host["Devices"] = std::move(devices);
-}
-
-std::string FromBase64(std::string_view text) {
-  std::string bytes;
-  unsigned bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    unsigned digit = 0;
-    if (c >= 'A' && c <= 'Z')
-      digit = static_cast<unsigned>(c - 'A');
-    else if (c >= 'a' && c <= 'z')
-      digit = static_cast<unsigned>(c - 'a') + 26;
-    else if (c >= '0' && c <= '9')
-      digit = static_cast<unsigned>(c - '0') + 52;
-    else if (c == '+')
-      digit = 62;
-    else if (c == '/')
-      digit = 63;
-    else
-      break;
-    bits = bits << 6 | digit;
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    bytes += static_cast<char>(bits >> count & 0xFF);
-  }
-  return bytes;
-}
-
-/// With '-' and '_', padded, as X-Registry-Auth wants it.
-std::string UrlBase64(std::string_view bytes) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    unsigned bits = 0;
-    const std::size_t have = std::min<std::size_t>(3, bytes.size() - i);
-    for (std::size_t k = 0; k < 3; ++k)
-      bits = bits << 8 | (k < have ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    for (std::size_t k = 0; k < 4; ++k) text += k <= have ? kDigits[bits >> (18 - 6 * k) & 63] : '=';
-  }
-  return text;
 }
 
 std::string_view RegistryOf(std::string_view reference) {
@@ -289,7 +249,7 @@ Result<std::string> RegistryAuth(std::string_view auth_file, std::string_view re
   if (!auths.contains(server) && auths.contains("https://" + registry)) server = "https://" + registry;
   const json::object& entry = Object(auths, server);
   const bool helped = Object(file, "credHelpers").contains(registry) || !Text(file, "credsStore").empty();
-  const std::string pair = FromBase64(Text(entry, "auth"));
+  const std::string pair = text::FromBase64(Text(entry, "auth")).value_or("");
   const std::string token = Text(entry, "identitytoken");
   if (pair.empty() && token.empty() && helped) {
     return std::unexpected(
@@ -303,7 +263,7 @@ Result<std::string> RegistryAuth(std::string_view auth_file, std::string_view re
     auth["username"] = pair.substr(0, colon);
     auth["password"] = pair.substr(colon + 1);
   }
-  return UrlBase64(json::serialize(auth));
+  return text::Base64(json::serialize(auth), text::Base64Form::kUrl);
 }
 
 SplitReference Split(std::string_view reference) {
@@ -336,22 +296,6 @@ Error DaemonError(std::string_view what, int status, std::string_view body) {
   if (status == 400 || SaysProgramCannotRun(lower)) return FailedPrecondition(message);
   if (status == 409) return {Code::kAlreadyExists, message, {}};
   return Unavailable(message);
-}
-
-std::string EscapeUrl(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::string escaped;
-  for (const char c : text) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       c == '-' || c == '_' || c == '.' || c == '~' || c == '/';
-    if (plain) {
-      escaped += c;
-    } else {
-      const auto byte = static_cast<unsigned char>(c);
-      escaped.append("%").append(1, kHex[byte >> 4]).append(1, kHex[byte & 15]);
-    }
-  }
-  return escaped;
 }
 
 }  // namespace trainyard::replica

@@ -95,7 +95,4 @@ struct SplitReference {
 /// kUnavailable, unless the words say that the program cannot be run (kFailedPrecondition, as for 400).
 [[nodiscard]] Error DaemonError(std::string_view what, int status, std::string_view body);
 
-/// `text` as part of a URL's path or query.
-[[nodiscard]] std::string EscapeUrl(std::string_view text);
-
 }  // namespace trainyard::replica

@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "text/base64.h"
+
 namespace trainyard::shell {
 
 namespace {
@@ -109,9 +111,7 @@ std::string WebSocketAccept(std::string_view key) {
   const std::string text = std::string(key) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
   std::array<unsigned char, 20> digest{};
   EVP_Digest(text.data(), text.size(), digest.data(), nullptr, EVP_sha1(), nullptr);
-  std::array<unsigned char, 32> base64{};
-  const int size = EVP_EncodeBlock(base64.data(), digest.data(), digest.size());
-  return {reinterpret_cast<const char*>(base64.data()), static_cast<std::size_t>(size)};
+  return text::Base64({reinterpret_cast<const char*>(digest.data()), digest.size()});
 }
 
 }  // namespace trainyard::shell

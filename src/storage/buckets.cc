@@ -11,6 +11,7 @@
 #include "storage/random_id.h"
 #include "storage/resource.h"
 #include "storage/staged_file.h"
+#include "text/base64.h"
 
 namespace trainyard::storage {
 namespace {
@@ -120,15 +121,16 @@ asio::awaitable<Result<v1::Bucket>> Buckets::EditBucket(std::string name, Bucket
 
 asio::awaitable<Result<v1::Buckets>> Buckets::ListBuckets(std::string prefix, std::string page_token,
                                                           std::size_t results_max) {
-  TY_CO_TRY(const std::string from, FromBase64(page_token));
+  const std::optional<std::string> from = text::FromBase64(page_token);
+  if (!from) co_return std::unexpected(InvalidArgument({}, "malformed base64"));
   auto list = [this, prefix = std::move(prefix)] { return state_->names.BucketNames(prefix); };
   TY_CO_TRY(std::vector<std::string> names, co_await OnPool(state_->lists_pool, std::move(list)));
-  names.erase(names.begin(), std::ranges::lower_bound(names, from));
+  names.erase(names.begin(), std::ranges::lower_bound(names, *from));
   v1::Buckets page;
   page.set_kind("storage#buckets");
   for (std::size_t at = 0; at < names.size();) {
     if (static_cast<std::size_t>(page.items_size()) == results_max) {
-      page.set_next_page_token(Base64(names[at]));
+      page.set_next_page_token(text::Base64(names[at]));
       break;
     }
     std::vector<std::string> some = TakeTurn(names, at);

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "storage/copy_file.h"
+#include "text/base64.h"
 
 namespace trainyard::storage {
 namespace {
@@ -46,8 +47,8 @@ Digests Checksum::Get() const {
   const std::uint32_t crc = ~crc32c_;
   const char big_endian[] = {static_cast<char>(crc >> 24U), static_cast<char>(crc >> 16U),
                              static_cast<char>(crc >> 8U), static_cast<char>(crc)};
-  return {.md5_hash = Base64({reinterpret_cast<const char*>(md5), md5_length}),
-          .crc32c = Base64({big_endian, sizeof big_endian})};
+  return {.md5_hash = text::Base64({reinterpret_cast<const char*>(md5), md5_length}),
+          .crc32c = text::Base64({big_endian, sizeof big_endian})};
 }
 
 Status AddFile(Checksum& checksum, int descriptor, std::uint64_t offset, std::uint64_t length) {
@@ -56,32 +57,6 @@ Status AddFile(Checksum& checksum, int descriptor, std::uint64_t offset, std::ui
     return {};
   };
   return ReadPieces(descriptor, offset, length, add);
-}
-
-std::string Base64(std::string_view bytes) {
-  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');
-  const int length =
-      EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                      reinterpret_cast<const unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
-  text.resize(static_cast<std::size_t>(length));
-  return text;
-}
-
-Result<std::string> FromBase64(std::string_view text) {
-  const auto refused = [] { return std::unexpected(InvalidArgument({}, "malformed base64")); };
-  if (text.empty()) return std::string();
-  const std::size_t symbols = text.find_last_not_of('=') + 1;
-  // OpenSSL lets white space around the text and any number of '=' pass.
-  if (text.size() % 4 != 0 || text.size() - symbols > 2 || text.find_first_of("= \t\r\n") < symbols) {
-    return refused();
-  }
-  std::string bytes(text.size() / 4 * 3, '\0');
-  const int length =
-      EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
-                      reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
-  if (length < 0) return refused();
-  bytes.resize(static_cast<std::size_t>(length) - (text.size() - symbols));
-  return bytes;
 }
 
 }  // namespace trainyard::storage

@@ -42,8 +42,4 @@ class Checksum {
 /// Adds `length` bytes of an open file from `offset` on. Blocks. kAborted: the file is shorter.
 [[nodiscard]] Status AddFile(Checksum& checksum, int descriptor, std::uint64_t offset, std::uint64_t length);
 
-[[nodiscard]] std::string Base64(std::string_view bytes);
-/// Standard alphabet, padding required. kInvalidArgument without a field.
-[[nodiscard]] Result<std::string> FromBase64(std::string_view text);
-
 }  // namespace trainyard::storage

@@ -28,14 +28,5 @@ TEST(Checksum, GrowsByPieces) {
   EXPECT_EQ(checksum.Get(), DigestsOf("123456789"));
 }
 
-TEST(Base64, RoundTripAndRefusals) {
-  for (const std::string_view text : {"", "a", "ab", "abc", "abcd", "\xff\x80\x01"}) {
-    EXPECT_EQ(FromBase64(Base64(text)), text);
-  }
-  for (const char* text : {"a", "ab=", "a===", "!!!!", "YQ==\n", "YWJj YWJj"}) {
-    EXPECT_EQ(FromBase64(text), std::unexpected(InvalidArgument({}, "malformed base64"))) << text;
-  }
-}
-
 }  // namespace
 }  // namespace trainyard::storage

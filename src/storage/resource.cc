@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "text/base64.h"
 #include "wire/resource_name.h"
 #include "wire/time.h"
 
@@ -57,7 +58,7 @@ google::protobuf::Timestamp TimeOf(SysTime time) {
 }
 
 std::string Etag(std::int64_t generation, std::int64_t metageneration) {
-  return Base64(std::to_string(generation) + "/" + std::to_string(metageneration));
+  return text::Base64(std::to_string(generation) + "/" + std::to_string(metageneration));
 }
 
 }  // namespace

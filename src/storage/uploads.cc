@@ -12,6 +12,7 @@
 #include "storage/resource.h"
 #include "storage/slices.h"
 #include "storage/staged_file.h"
+#include "text/hex.h"
 
 namespace trainyard::storage {
 namespace {
@@ -23,9 +24,7 @@ constexpr std::chrono::hours kUploadLifetime{24 * 7};
 constexpr std::size_t kLiveUploadsMax = 64;
 constexpr std::size_t kIdLength = 32;
 
-bool IsId(std::string_view id) {
-  return id.size() == kIdLength && id.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
+bool IsId(std::string_view id) { return id.size() == kIdLength && text::IsLowerHex(id); }
 
 std::unexpected<Error> NoSuchUpload() {
   return std::unexpected(

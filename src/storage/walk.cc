@@ -15,6 +15,7 @@
 #include "storage/checksum.h"
 #include "storage/glob.h"
 #include "storage/path_escape.h"
+#include "text/base64.h"
 
 namespace trainyard::storage {
 namespace {
@@ -198,7 +199,7 @@ class Page {
   }
 
   /// The next page begins with this name.
-  void EndAt(const std::string& name) { page_.next_page_token = Base64(name); }
+  void EndAt(const std::string& name) { page_.next_page_token = text::Base64(name); }
   NamePage Take() && { return std::move(page_); }
 
  private:
@@ -227,7 +228,7 @@ Result<std::optional<std::string>> WalkObjects(int bucket, std::string prefix, s
 }
 
 Result<NamePage> ListNames(int bucket, const NameQuery& query) {
-  const Result<std::string> token = FromBase64(query.page_token);
+  const std::optional<std::string> token = text::FromBase64(query.page_token);
   if (!token || token->find('\0') != std::string::npos) {
     return std::unexpected(InvalidArgument("pageToken", "Invalid page token: " + query.page_token));
   }

@@ -6,7 +6,7 @@
 
 #include "async/file.h"
 #include "http/client.h"
-#include "http/uri.h"
+#include "text/percent.h"
 #include "wire/error_body.h"
 #include "wire/resource_name.h"
 
@@ -35,8 +35,8 @@ Status Download(const DownloadSource& source, const std::string& uri, const std:
   http::Client client({.transport = http::Endpoint::Transport::kUnix,
                        .host = "localhost",
                        .socket_path = source.replica_socket});
-  http::ClientRequest request{.target = "/storage/v1/b/" + http::PercentEncode(object.bucket) + "/o/" +
-                                        http::PercentEncode(object.object) + "?alt=media",
+  http::ClientRequest request{.target = "/storage/v1/b/" + text::PercentEncode(object.bucket) + "/o/" +
+                                        text::PercentEncode(object.object) + "?alt=media",
                               .download_descriptor = file.get()};
   request.headers.Add("Connection", "close");
   const auto response = client.Send(std::move(request));

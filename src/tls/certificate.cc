@@ -14,6 +14,8 @@
 #include <array>
 #include <ctime>
 
+#include "text/hex.h"
+
 namespace trainyard::tls {
 
 namespace {
@@ -113,9 +115,7 @@ std::string AlternativeNames(const std::vector<std::string>& names) {
 std::string RandomHex() {
   std::array<unsigned char, 4> bytes{};
   ::RAND_bytes(bytes.data(), bytes.size());
-  std::array<char, 9> text{};
-  std::snprintf(text.data(), text.size(), "%02x%02x%02x%02x", bytes[0], bytes[1], bytes[2], bytes[3]);
-  return text.data();
+  return text::Hex(bytes.data(), bytes.size());
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "wire/field_name.h"
-#include "wire/json_compact.h"
 #include "wire/json_indent.h"
 #include "wire/json_tree.h"
 #include "wire/utf8.h"

@@ -4,7 +4,7 @@
 
 #include "trainyard/logging/v2/logging.pb.h"
 #include "trainyard/ml/v1/ml.pb.h"
-#include "wire/json_compact.h"
+#include "wire/json_indent.h"
 
 namespace trainyard::wire {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "text/percent.h"
 #include "wire/filter_lexer.h"
 #include "wire/utf8.h"
 
@@ -13,23 +14,6 @@ namespace {
 constexpr int kPatternBytesMax = 256 << 10;  // of RE2's compiled program and caches
 
 Error Refused(std::string message) { return InvalidArgument("filter", std::move(message)); }
-
-/// As log names carry it: "ml.googleapis.com/j" is ml.googleapis.com%2Fj there.
-std::string EncodeLogId(std::string_view id) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  std::string text;
-  for (const char c : id) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                       std::string_view("-_.").contains(c);
-    if (plain) {
-      text += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    text += {'%', kDigits[byte / 16], kDigits[byte % 16]};
-  }
-  return text;
-}
 
 /// Recursive descent: expression = sequence of factors (AND), factor = terms joined by OR, term = [NOT]
 /// primary.
@@ -127,7 +111,7 @@ class FilterParser {
       return std::unexpected(lexer_.Mistake());
     return Filter{Comparison{.path = {"logName"},
                              .comparator = Comparator::kEqual,
-                             .value = "*/logs/" + EncodeLogId(id.text),
+                             .value = "*/logs/" + text::PercentEncode(id.text),
                              .quoted = false,
                              .any_case = false,
                              .pattern = nullptr}};

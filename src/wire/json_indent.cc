@@ -58,4 +58,21 @@ std::string IndentJson(std::string_view compact) {
   return out;
 }
 
+std::string CompactJson(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r\n";
+  std::string out;
+  out.reserve(text.size());
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string && c == '\\' && i + 1 < text.size()) {
+      out.append(text.substr(i++, 2));
+      continue;
+    }
+    if (c == '"') in_string = !in_string;
+    if (in_string || !kBlanks.contains(c)) out.push_back(c);
+  }
+  return out;
+}
+
 }  // namespace trainyard::wire

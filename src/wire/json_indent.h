@@ -9,4 +9,8 @@ namespace trainyard::wire {
 /// end. Pure: any thread.
 [[nodiscard]] std::string IndentJson(std::string_view compact);
 
+/// The inverse of IndentJson: well-formed JSON without the blanks and line ends between its tokens.
+/// Pure: any thread.
+[[nodiscard]] std::string CompactJson(std::string_view text);
+
 }  // namespace trainyard::wire

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "text/json_string.h"
+
 namespace trainyard::wire {
 namespace {
 
@@ -115,6 +117,27 @@ class TreeBuilder {
   std::string text_;
 };
 
+void Append(std::string& out, const JsonValue& value) {
+  using Kind = JsonValue::Kind;
+  const bool is_object = value.kind == Kind::kObject;
+  switch (value.kind) {
+    case Kind::kNull: out += "null"; return;
+    case Kind::kBool:
+    case Kind::kNumber: out += value.text; return;
+    case Kind::kString: out += text::QuoteJson(value.text); return;
+    case Kind::kArray:
+    case Kind::kObject: break;
+  }
+  out += is_object ? '{' : '[';
+  const std::size_t start = out.size();
+  for (const JsonValue& child : value.children) {
+    if (out.size() > start) out += ',';
+    if (is_object) out.append(text::QuoteJson(child.name)).push_back(':');
+    Append(out, child);
+  }
+  out += is_object ? '}' : ']';
+}
+
 }  // namespace
 
 Result<JsonValue> ParseJsonTree(std::string_view text, std::size_t values_max) {
@@ -136,6 +159,12 @@ Result<JsonValue> ParseJsonTree(std::string_view text, std::size_t values_max) {
   }
   if (error) return std::unexpected(InvalidArgument({}, "Unexpected token (" + error.message() + ")"));
   return parser.handler().Take();
+}
+
+std::string PrintJsonTree(const JsonValue& value) {
+  std::string out;
+  Append(out, value);
+  return out;
 }
 
 }  // namespace trainyard::wire

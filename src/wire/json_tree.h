@@ -34,4 +34,7 @@ struct JsonValue {
 /// that holds the first value beyond `values_max`; nothing behind it is read. Pure: any thread.
 [[nodiscard]] Result<JsonValue> ParseJsonTree(std::string_view text, std::size_t values_max = SIZE_MAX);
 
+/// The document as one line; numbers as they were written. Pure: any thread.
+[[nodiscard]] std::string PrintJsonTree(const JsonValue& value);
+
 }  // namespace trainyard::wire

@@ -1,8 +1,9 @@
 #include "cli/gcloud/json_value.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
+
+#include "wire/json_indent.h"
 
 namespace trainyard::cli {
 namespace {
@@ -12,59 +13,6 @@ const Json* Member(const Json& object, std::string_view name) {
   for (auto member = object.children.rbegin(); member != object.children.rend(); ++member)
     if (member->name == name) return &*member;
   return nullptr;
-}
-
-std::string Quote(std::string_view text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (c == '\r') {
-      out += "\\r";
-    } else if (c == '\b') {
-      out += "\\b";
-    } else if (c == '\f') {
-      out += "\\f";
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned>(c));
-      out += escaped;
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
-/// `indent` below 0: everything on one line.
-void Print(const Json& value, int indent, std::string& out) {
-  bool is_object = value.kind == Json::Kind::kObject;
-  if (value.kind == Json::Kind::kString) {
-    out += Quote(value.text);
-  } else if (value.kind == Json::Kind::kNull) {
-    out += "null";
-  } else if (!is_object && value.kind != Json::Kind::kArray) {
-    out += value.text;
-  } else {
-    out += is_object ? '{' : '[';
-    const char* separator = "";
-    int inner = indent < 0 ? indent : indent + 2;
-    for (const Json& child : value.children) {
-      out += separator;
-      if (indent >= 0) out += "\n" + std::string(static_cast<std::size_t>(inner), ' ');
-      if (is_object) out += Quote(child.name) + (indent < 0 ? ":" : ": ");
-      Print(child, inner, out);
-      separator = ",";
-    }
-    if (indent >= 0 && !value.children.empty())
-      out += "\n" + std::string(static_cast<std::size_t>(indent), ' ');
-    out += is_object ? '}' : ']';
-  }
 }
 
 }  // namespace
@@ -125,16 +73,12 @@ Json Sorted(const Json& value) {
   return sorted;
 }
 
-std::string PrintCompact(const Json& value) {
-  std::string out;
-  Print(Sorted(value), -1, out);
-  return out;
-}
+std::string PrintCompact(const Json& value) { return wire::PrintJsonTree(Sorted(value)); }
 
 std::string PrintIndented(const Json& value) {
-  std::string out;
-  Print(Sorted(value), 0, out);
-  return out;
+  std::string text = wire::IndentJson(PrintCompact(value));
+  text.pop_back();  // the line end
+  return text;
 }
 
 }  // namespace trainyard::cli

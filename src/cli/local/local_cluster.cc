@@ -4,19 +4,14 @@
 #include <cstddef>
 #include <string_view>
 
+#include "text/json_string.h"
+
 namespace trainyard::cli {
 namespace {
 
 constexpr char32_t kBmpEnd = 0x10000;
 /// Python's "surrogateescape": a byte that is no UTF-8 becomes this plus the byte.
 constexpr char32_t kEscapedByte = 0xDC00;
-
-std::string Hex4(char32_t unit) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text = "\\u";
-  for (int shift = 12; shift >= 0; shift -= 4) text += kDigits[(unit >> shift) & 0xFU];
-  return text;
-}
 
 /// How many bytes behind the first belong to it, or -1 if it begins nothing.
 int Followers(unsigned char first) {
@@ -51,21 +46,11 @@ char32_t Take(std::string_view& bytes) {
 }
 
 std::string Escaped(char32_t code) {
-  switch (code) {
-    case '"': return "\\\"";
-    case '\\': return "\\\\";
-    case '\n': return "\\n";
-    case '\r': return "\\r";
-    case '\t': return "\\t";
-    case '\b': return "\\b";
-    case '\f': return "\\f";
-    default: break;
-  }
-  if (code >= 0x20 && code < 0x7F) return {static_cast<char>(code)};
-  if (code == 0x7F) return "\x7f";
-  if (code < kBmpEnd) return Hex4(code);
+  if (code < 0x80) return text::EscapeJson(std::string(1, static_cast<char>(code)));
+  if (code < kBmpEnd) return text::JsonCode(static_cast<char16_t>(code));
   const char32_t rest = code - kBmpEnd;
-  return Hex4(0xD800 + (rest >> 10U)) + Hex4(0xDC00 + (rest & 0x3FFU));
+  return text::JsonCode(static_cast<char16_t>(0xD800 + (rest >> 10U))) +
+         text::JsonCode(static_cast<char16_t>(0xDC00 + (rest & 0x3FFU)));
 }
 
 std::string Addresses(int first_port, int count) {

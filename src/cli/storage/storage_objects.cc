@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "http/uri.h"
+#include "text/percent.h"
 
 namespace trainyard::cli {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kWildcards = "*?[";
 
 std::string ObjectPath(const wire::ObjectUri& object) {
-  return "/storage/v1/b/" + http::PercentEncode(object.bucket) + "/o/" + http::PercentEncode(object.object);
+  return "/storage/v1/b/" + text::PercentEncode(object.bucket) + "/o/" + text::PercentEncode(object.object);
 }
 
 Error NothingFound(const std::string& url) {
@@ -48,7 +48,7 @@ Result<Listing> ListObjects(const Session& session, const std::string& bucket, c
   std::string page_token;
   do {
     ApiRequest request{.method = ApiRequest::Method::kGet,
-                       .path = "/storage/v1/b/" + http::PercentEncode(bucket) + "/o",
+                       .path = "/storage/v1/b/" + text::PercentEncode(bucket) + "/o",
                        .query = {{"prefix", prefix}, {"maxResults", "1000"}}};
     if (one_level) request.query.emplace_back("delimiter", "/");
     if (!page_token.empty()) request.query.emplace_back("pageToken", page_token);
@@ -118,8 +118,8 @@ Status CopyObject(const Session& session, const wire::ObjectUri& source, const w
   std::string rewrite_token;
   for (bool done = false; !done;) {
     ApiRequest request{.method = ApiRequest::Method::kPost,
-                       .path = ObjectPath(source) + "/rewriteTo/b/" + http::PercentEncode(target.bucket) +
-                               "/o/" + http::PercentEncode(target.object),
+                       .path = ObjectPath(source) + "/rewriteTo/b/" + text::PercentEncode(target.bucket) +
+                               "/o/" + text::PercentEncode(target.object),
                        .body = "{}"};
     if (!rewrite_token.empty()) request.query.emplace_back("rewriteToken", rewrite_token);
     TY_TRY(Json answer, CallJson(session.client, std::move(request)));

@@ -16,7 +16,8 @@
 #include "async/unique_fd.h"
 #include "cli/session.h"
 #include "cli/storage/progress_bar.h"
-#include "http/uri.h"
+#include "text/hex.h"
+#include "text/percent.h"
 
 namespace trainyard::cli {
 namespace {
@@ -69,12 +70,7 @@ Result<std::string> Checksum(const std::vector<std::string>& paths) {
   }
   std::array<unsigned char, 32> bytes{};
   EVP_DigestFinal_ex(digest.get(), bytes.data(), nullptr);
-  std::string text;
-  for (unsigned char byte : bytes) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  return text;
+  return text::Hex(bytes.data(), bytes.size());
 }
 
 std::string Metadata(std::uint64_t size) { return "{\"size\": \"" + std::to_string(size) + "\"}"; }
@@ -87,7 +83,7 @@ Result<ApiResponse> SendMultipart(ApiClient& client, const std::string& path, co
   for (int number = 0; content.find(boundary) != std::string::npos; ++number)
     boundary = "trainyard-part-" + std::to_string(number);
   ApiRequest request{.method = ApiRequest::Method::kPost,
-                     .path = "/upload/storage/v1/b/" + http::PercentEncode(bucket) + "/o",
+                     .path = "/upload/storage/v1/b/" + text::PercentEncode(bucket) + "/o",
                      .query = {{"alt", "json"}, {"name", object}, {"uploadType", "multipart"}},
                      .headers = {{"Content-Type", "multipart/related; boundary=\"" + boundary + "\""}}};
   request.body = "--" + boundary + "\r\nContent-Type: application/json\r\n\r\n" + Metadata(content.size()) +
@@ -116,7 +112,7 @@ std::uint64_t HeldBytes(const std::string& range) {
 Result<ApiResponse> SendResumable(ApiClient& client, const std::string& path, const OpenedFile& file,
                                   const std::string& bucket, const std::string& object, ProgressBar& bar) {
   ApiRequest start{.method = ApiRequest::Method::kPost,
-                   .path = "/resumable/upload/storage/v1/b/" + http::PercentEncode(bucket) + "/o",
+                   .path = "/resumable/upload/storage/v1/b/" + text::PercentEncode(bucket) + "/o",
                    .query = {{"alt", "json"}, {"name", object}, {"uploadType", "resumable"}},
                    .headers = {{"Content-Type", "application/json"},
                                {"X-Upload-Content-Type", std::string(MediaType(path))},

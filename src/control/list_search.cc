@@ -1,24 +1,16 @@
 #include "control/list_search.h"
 
-#include <charconv>
-
-#include "store/sip_hash.h"
+#include "control/keys.h"
 #include "wire/time.h"
 
 namespace trainyard::control {
 namespace {
 
 constexpr char kBinding = '.';  // in no token of the store
+constexpr std::size_t kMarkDigits = 16;
 
 /// No secret: a client that lies here only deceives itself. The store's own token is sealed.
-std::string FilterMark(std::string_view filter) {
-  constexpr store::SipHashKey kKey{};
-  std::string digits(16, '0');
-  const auto [end, error] =
-      std::to_chars(digits.data(), digits.data() + digits.size(), store::SipHash(kKey, filter), 16);
-  digits.resize(static_cast<std::size_t>(end - digits.data()));
-  return digits;
-}
+std::string FilterMark(std::string_view filter) { return Mac("filter", filter).substr(0, kMarkDigits); }
 
 }  // namespace
 

@@ -1,54 +1,42 @@
 #include "store/page_token.h"
 
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
 #include <algorithm>
-#include <cstring>
+
+#include "base/check.h"
+#include "text/base64.h"
 
 namespace trainyard::store {
 
 namespace {
 
-constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 constexpr std::size_t kNumberBytes = 8;
+constexpr std::size_t kSealBytes = 16;  // of HMAC-SHA256's 32
 
-void AppendWord(std::string& bytes, std::uint64_t word) {
-  for (std::size_t i = 0; i < kNumberBytes; ++i) bytes += static_cast<char>(word >> (8 * i));
+void AppendNumber(std::string& bytes, std::uint64_t number) {
+  for (std::size_t i = 0; i < kNumberBytes; ++i) bytes += static_cast<char>(number >> (8 * i));
 }
 
-std::uint64_t Mac(const PageTokenKey& key, std::string_view context, std::string_view position) {
+std::uint64_t ReadNumber(std::string_view bytes) {
+  std::uint64_t number = 0;
+  for (std::size_t i = kNumberBytes; i > 0; --i)
+    number = number << 8 | static_cast<unsigned char>(bytes[i - 1]);
+  return number;
+}
+
+/// The context's length is in it too, so that no context and position run together.
+std::string Seal(const PageTokenKey& key, std::string_view context, std::string_view position) {
   std::string sealed;
-  AppendWord(sealed, context.size());
-  sealed += context;
-  sealed += position;
-  return SipHash(key, sealed);
-}
-
-/// Six bits a letter, the first bit of a byte first; bits that fill the last letter are zero.
-std::string EncodeBase64(std::string_view bytes) {
-  std::string text;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char byte : bytes) {
-    bits = bits << 8 | static_cast<std::uint8_t>(byte);
-    for (count += 8; count >= 6; count -= 6) text += kAlphabet[bits >> (count - 6) & 63];
-  }
-  if (count > 0) text += kAlphabet[bits << (6 - count) & 63];
-  return text;
-}
-
-std::string DecodeBase64(std::string_view text) {
-  std::string bytes;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char letter : text) {
-    const std::size_t value = kAlphabet.find(letter);
-    if (value == std::string_view::npos) return {};
-    bits = bits << 6 | static_cast<std::uint32_t>(value);
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    bytes += static_cast<char>(bits >> count);
-  }
-  return bytes;
+  AppendNumber(sealed, context.size());
+  sealed.append(context).append(position);
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  TY_CHECK(HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
+                reinterpret_cast<const unsigned char*>(sealed.data()), sealed.size(), digest.data(),
+                nullptr) != nullptr);
+  return {reinterpret_cast<const char*>(digest.data()), kSealBytes};
 }
 
 }  // namespace
@@ -57,30 +45,31 @@ Result<PageTokenKey> ParsePageTokenKey(std::string_view bytes) {
   PageTokenKey key;
   if (bytes.size() != key.size())
     return std::unexpected(Error{Code::kDataLoss, "malformed page token key", {}});
-  std::memcpy(key.data(), bytes.data(), key.size());
+  std::ranges::copy(bytes, key.begin());
   return key;
 }
 
 std::string SealPageToken(const PageTokenKey& key, std::string_view context,
                           std::span<const std::int64_t> position) {
   std::string bytes;
-  for (const std::int64_t number : position) AppendWord(bytes, static_cast<std::uint64_t>(number));
-  AppendWord(bytes, Mac(key, context, bytes));
-  return EncodeBase64(bytes);
+  for (const std::int64_t number : position) AppendNumber(bytes, static_cast<std::uint64_t>(number));
+  bytes += Seal(key, context, bytes);
+  return text::Base64(bytes, text::Base64Form::kUrlBare);
 }
 
 Status OpenPageToken(const PageTokenKey& key, std::string_view context, std::string_view token,
                      std::span<std::int64_t> position) {
   const std::size_t body = position.size() * kNumberBytes;
   const Error refused = InvalidArgument("page_token", "The page token is not valid for this request");
-  if (token.size() != ((body + kNumberBytes) * 8 + 5) / 6) return std::unexpected(refused);
-  const std::string bytes = DecodeBase64(token);
-  if (bytes.size() != body + kNumberBytes || EncodeBase64(bytes) != token) return std::unexpected(refused);
-  const std::string_view numbers = std::string_view(bytes).substr(0, body);
-  if (LittleEndianWord(std::string_view(bytes).substr(body)) != Mac(key, context, numbers))
+  const auto bytes = text::FromBase64(token, text::Base64Form::kUrlBare);
+  if (!bytes || bytes->size() != body + kSealBytes) return std::unexpected(refused);
+  // One token, one spelling: left-over bits of the last letter count too.
+  if (text::Base64(*bytes, text::Base64Form::kUrlBare) != token) return std::unexpected(refused);
+  const std::string_view numbers = std::string_view(*bytes).substr(0, body);
+  if (CRYPTO_memcmp(bytes->data() + body, Seal(key, context, numbers).data(), kSealBytes) != 0)
     return std::unexpected(refused);
   for (std::size_t i = 0; i < position.size(); ++i) {
-    position[i] = static_cast<std::int64_t>(LittleEndianWord(numbers.substr(i * kNumberBytes)));
+    position[i] = static_cast<std::int64_t>(ReadNumber(numbers.substr(i * kNumberBytes)));
   }
   return {};
 }

@@ -1,19 +1,19 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
-#include "store/sip_hash.h"
 
-/// Page tokens: a position in a list, sealed so that only a token which a list returned is accepted. Pure:
-/// any thread.
+/// Page tokens: a position in a list, sealed by HMAC-SHA256 so that only a token which a list returned is
+/// accepted. Pure: any thread.
 namespace trainyard::store {
 
 /// Secret of one installation; kept in its database, so tokens survive a restart.
-using PageTokenKey = SipHashKey;
+using PageTokenKey = std::array<std::uint8_t, 16>;
 
 /// From the 16 bytes that a database keeps; kDataLoss for another length.
 [[nodiscard]] Result<PageTokenKey> ParsePageTokenKey(std::string_view bytes);

@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/fnv1a.h"
+
 namespace trainyard::cluster {
 namespace {
 
 constexpr std::size_t kDigitsMax = 18;  // fits 64 bits
-
-/// FNV-1a, 64 bits.
-std::uint64_t Hash(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  return hash;
-}
 
 std::string Account(std::string_view project, std::string_view domain) {
   std::string account = "service-" + std::to_string(ProjectNumber(project)) + "@";
@@ -31,7 +26,7 @@ std::int64_t ProjectNumber(std::string_view project) {
     return number;
   }
   constexpr std::uint64_t kFirst = 100'000'000'000;
-  return static_cast<std::int64_t>(kFirst + Hash(project) % (9 * kFirst));
+  return static_cast<std::int64_t>(kFirst + Fnv1a(project) % (9 * kFirst));
 }
 
 std::string ServiceAccount(std::string_view project) { return Account(project, "cloud-ml.google.com"); }

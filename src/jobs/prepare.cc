@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/fnv1a.h"
 #include "cluster/role.h"
 #include "cluster/scale_tier.h"
 #include "jobs/notes.h"
@@ -80,11 +81,7 @@ JobRecord MakeRecord(std::string project, const ml::v1::Job& validated, std::str
 }
 
 std::string ClusterHash(std::string_view project, std::string_view job_id) {
-  std::uint64_t hash = 14695981039346656037U;  // FNV-1a
-  const auto add = [&hash](char byte) { hash = (hash ^ static_cast<unsigned char>(byte)) * 1099511628211U; };
-  for (char byte : project) add(byte);
-  add('/');
-  for (char byte : job_id) add(byte);
+  const std::uint64_t hash = Fnv1a(std::string(project) + "/" + std::string(job_id));
   constexpr int kDigits = 10;
   return text::HexNumber(hash >> (64 - 4 * kDigits), kDigits);
 }

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/fnv1a.h"
 #include "studies/study_config.h"
 #include "studies/study_lookup.h"
 #include "studies/trial_rules.h"
@@ -9,13 +10,6 @@
 
 namespace trainyard::studies {
 namespace {
-
-/// FNV-1a of the name: the same study gets the same suggestions, here and on another machine.
-std::uint64_t SeedOf(const std::string& name) {
-  std::uint64_t hash = 14695981039346656037U;
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  return hash;
-}
 
 /// One rule applied to one trial, with what it may need to know.
 template <class Rule>
@@ -39,7 +33,7 @@ Result<ml::v1::Study> CreateStudy(StudyStore& store, const StudyName& name, cons
     return std::unexpected(InvalidArgument("study_config", "This field is required."));
   TY_RETURN_IF_ERROR(ValidateConfig(asked.study_config()));
   StoredStudy made;
-  made.seed = SeedOf(name.ToString());
+  made.seed = Fnv1a(name.ToString());  // the same suggestions on every machine
   made.study.set_name(name.ToString());
   made.study.set_state(ml::v1::Study::ACTIVE);
   *made.study.mutable_create_time() = wire::ToProto(now);

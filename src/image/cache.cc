@@ -91,8 +91,6 @@ Result<CachedImage> ParseRecord(std::string_view digest, const fs::path& path, c
                     .pulled = SystemTime(std::chrono::seconds(Number(object, "pulled"))),
                     .config_digest = Text(object, "config"),
                     .layers = {}};
-  // A former version kept no names apart.
-  if (image.loaded && !object.contains("loadedNames")) image.loaded_names = image.names;
   for (const json::value& value : List(object, "layers")) {
     if (!value.is_object()) return std::unexpected(Damaged(path));
     const json::object& layer = value.get_object();

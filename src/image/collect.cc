@@ -140,7 +140,7 @@ Status SweepPulls(const CacheLayout& layout) {
   return {};
 }
 
-/// Layers of packages whose image is gone. Those of a former version say no image, until they run.
+/// Layers of packages whose image is gone.
 Status SweepPackageLayers(const CacheLayout& layout, const std::set<std::string>& digests) {
   TY_TRY(const std::vector<fs::path> paths, EntriesOf(layout.PackageLayers()));
   for (const fs::path& note : paths) {

@@ -262,7 +262,7 @@ TEST_F(Collect, UseWaitsForThoseWhoLook) {
 }
 
 TEST_F(Collect, TheFolderIsItsOwnersAlone) {
-  fs::permissions(dir(), fs::perms(0755));  // as a former version made it
+  fs::permissions(dir(), fs::perms(0755));  // as somebody made it by hand
   ASSERT_TRUE(layout_.MakeFolders());
   EXPECT_EQ(fs::status(dir()).permissions(), fs::perms::owner_all);
   const CacheLayout fresh(folder_.path() / "data" / "images");

@@ -140,13 +140,6 @@ TEST_F(Pull, NamesOfRegistriesStayTheRegistries) {
     EXPECT_EQ(ReadRecord(layout, digest)->names,
               (std::vector<std::string>{tag, "docker.io/me/trainer:latest"}));
   }
-  // Before there were names apart, all of them counted.
-  const Result<std::string> text = ReadFile(layout.Record(digest));
-  ASSERT_TRUE(text);
-  std::string former = *text;
-  former.replace(former.find("loadedNames"), 6, "former");
-  ASSERT_TRUE(WriteFileAtomically(layout.Record(digest), former));
-  EXPECT_TRUE(ResolveImage(sources_, tag, minutes(1)));
 }
 
 TEST_F(Pull, NotesWhatIsFoundInTheCache) {

@@ -56,7 +56,7 @@ std::optional<Prepared> InstalledPrograms::FindImage(const v1::Manifest& manifes
   auto image = image::FindImage(images_dir, digest);
   if (!image || !HasImagePackages(manifest)) return image;
   if (!AddPackageLayer(manifest, *image)) return std::nullopt;
-  // A layer of a previous version has no such note yet; without it the layer is only kept for longer.
+  // The note may be missing; without it the layer is only kept for longer.
   static_cast<void>(NotePackageImage(manifest));
   return image;
 }

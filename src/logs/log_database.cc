@@ -14,13 +14,14 @@ constexpr std::int64_t kCacheBytes = 32 << 20;
 constexpr std::int64_t kCheckpointBytes = 16 << 20;  // a longer one stalls the appends behind it
 
 // A rowid table that only grows at its end; `lines` comes last, so that skipping a chunk does not read it.
-constexpr std::array<std::string_view, 2> kMigrations = {R"sql(
+constexpr std::array<std::string_view, 1> kMigrations = {R"sql(
 CREATE TABLE jobs(
   job_uid INTEGER PRIMARY KEY,
   project TEXT NOT NULL,
   job_id TEXT NOT NULL,
   next_line INTEGER NOT NULL,   -- over all sources: the next insert id
-  last_time INTEGER NOT NULL) STRICT;  -- as shown; -1 before the first line
+  last_time INTEGER NOT NULL,   -- as shown; -1 before the first line
+  bytes INTEGER NOT NULL) STRICT;  -- of the lines of all its chunks
 CREATE INDEX jobs_by_name ON jobs(project, job_id);
 CREATE TABLE sources(
   source_id INTEGER PRIMARY KEY,
@@ -48,11 +49,6 @@ CREATE INDEX chunks_by_first_time ON chunks(first_time);
 CREATE INDEX chunks_by_last_time ON chunks(last_time);
 CREATE TABLE page_token_key(value BLOB NOT NULL) STRICT;
 INSERT INTO page_token_key VALUES(randomblob(16));
-)sql",
-                                                         R"sql(
-ALTER TABLE jobs ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;  -- of the lines of all its chunks
-UPDATE jobs SET bytes =
-  (SELECT coalesce(sum(length(lines)), 0) FROM chunks WHERE chunks.job_uid = jobs.job_uid);
 )sql"};
 
 }  // namespace

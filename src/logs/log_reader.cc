@@ -68,17 +68,14 @@ struct LogReader::Statements {
 
   static Result<std::unique_ptr<Statements>> Prepare(Database& database) {
     auto statements = std::make_unique<Statements>();
-    const std::array<std::pair<Statement*, std::string>, 6> all = {{
+    TY_RETURN_IF_ERROR(database.PrepareAll({
         {&statements->next_line, "SELECT next_line FROM sources WHERE job_uid = ?1 AND source = ?2"},
         {&statements->find_job, "SELECT job_uid FROM jobs WHERE project = ?1 AND job_id = ?2 LIMIT 2"},
         {&statements->job_oldest, Select(kOfJob)},
         {&statements->job_newest, Select(kOfJob, " DESC")},
         {&statements->oldest, Select(kOldest)},
         {&statements->newest, Select(kNewest)},
-    }};
-    for (const auto& [statement, sql] : all) {
-      TY_TRY(*statement, database.Prepare(sql));
-    }
+    }));
     return statements;
   }
 };
@@ -90,13 +87,7 @@ LogReader::~LogReader() = default;
 
 Result<std::unique_ptr<LogReader>> LogReader::Open(const std::string& path) {
   TY_TRY(Database database, OpenLogDatabase(path, true));
-  store::PageTokenKey key;
-  {
-    TY_TRY(Statement select, database.Prepare("SELECT value FROM page_token_key"));
-    Cursor cursor = select.Query();
-    TY_RETURN_IF_ERROR(cursor.Next());
-    TY_TRY(key, store::ParsePageTokenKey(cursor.Bytes(0)));
-  }
+  TY_TRY(const store::PageTokenKey key, store::ReadPageTokenKey(database));
   TY_TRY(std::unique_ptr<Statements> statements, Statements::Prepare(database));
   return std::unique_ptr<LogReader>(new LogReader(std::move(database), key, std::move(statements)));
 }

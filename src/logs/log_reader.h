@@ -9,8 +9,8 @@
 #include "base/result.h"
 #include "logs/log_query.h"
 #include "logs/log_store.h"
-#include "store/page_token.h"
 #include "sqlite/database.h"
+#include "store/page_token.h"
 
 namespace trainyard::logs {
 

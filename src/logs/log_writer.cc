@@ -1,6 +1,5 @@
 #include "logs/log_writer.h"
 
-#include <array>
 #include <utility>
 
 #include "logs/chunk_lines.h"
@@ -44,7 +43,7 @@ struct LogWriter::Statements {
 
   static Result<std::unique_ptr<Statements>> Prepare(Database& database) {
     auto statements = std::make_unique<Statements>();
-    const std::array<std::pair<Statement*, std::string_view>, 7> all = {{
+    TY_RETURN_IF_ERROR(database.PrepareAll({
         {&statements->find_job, "SELECT next_line, last_time, bytes FROM jobs WHERE job_uid = ?1"},
         {&statements->add_job, "INSERT INTO jobs VALUES(?1, ?2, ?3, 0, -1, 0)"},
         {&statements->update_job,
@@ -54,10 +53,7 @@ struct LogWriter::Statements {
         {&statements->add_source, "INSERT INTO sources VALUES(NULL, ?1, ?2, ?3, ?4, ?5, 0)"},
         {&statements->update_source, "UPDATE sources SET next_line = ?2 WHERE source_id = ?1"},
         {&statements->add_chunk, "INSERT INTO chunks VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"},
-    }};
-    for (const auto& [statement, sql] : all) {
-      TY_TRY(*statement, database.Prepare(sql));
-    }
+    }));
     return statements;
   }
 };

@@ -114,17 +114,14 @@ struct TailReader::Statements {
 
   static Result<std::unique_ptr<Statements>> Prepare(Database& database) {
     auto statements = std::make_unique<Statements>();
-    const std::array<std::pair<Statement*, std::string>, 6> all = {{
+    TY_RETURN_IF_ERROR(database.PrepareAll({
         {&statements->find_job, "SELECT job_uid FROM jobs WHERE project = ?1 AND job_id = ?2 LIMIT 2"},
         {&statements->of_job, Select(kOfJob)},
         {&statements->of_all, Select(kOfAll)},
-        {&statements->end_of_job, std::string(kEndOfJob)},
-        {&statements->end_of_all, std::string(kEndOfAll)},
-        {&statements->since, std::string(kSince)},
-    }};
-    for (const auto& [statement, sql] : all) {
-      TY_TRY(*statement, database.Prepare(sql));
-    }
+        {&statements->end_of_job, kEndOfJob},
+        {&statements->end_of_all, kEndOfAll},
+        {&statements->since, kSince},
+    }));
     return statements;
   }
 };
@@ -136,13 +133,7 @@ TailReader::~TailReader() = default;
 
 Result<std::unique_ptr<TailReader>> TailReader::Open(const std::string& path) {
   TY_TRY(Database database, OpenLogDatabase(path, true));
-  store::PageTokenKey key;
-  {
-    TY_TRY(Statement select, database.Prepare("SELECT value FROM page_token_key"));
-    Cursor cursor = select.Query();
-    TY_RETURN_IF_ERROR(cursor.Next());
-    TY_TRY(key, store::ParsePageTokenKey(cursor.Bytes(0)));
-  }
+  TY_TRY(const store::PageTokenKey key, store::ReadPageTokenKey(database));
   TY_TRY(std::unique_ptr<Statements> statements, Statements::Prepare(database));
   return std::unique_ptr<TailReader>(new TailReader(std::move(database), key, std::move(statements)));
 }

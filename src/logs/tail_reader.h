@@ -8,8 +8,8 @@
 
 #include "base/result.h"
 #include "logs/log_query.h"
-#include "store/page_token.h"
 #include "sqlite/database.h"
+#include "store/page_token.h"
 
 namespace trainyard::logs {
 

@@ -176,6 +176,21 @@ Result<Statement> Database::Prepare(std::string_view sql) {
   return statement;
 }
 
+Status Database::PrepareAll(std::initializer_list<std::pair<Statement*, std::string_view>> statements) {
+  for (const auto& [statement, sql] : statements) {
+    TY_TRY(*statement, Prepare(sql));
+  }
+  return {};
+}
+
+Result<std::vector<Statement>> Database::PrepareAll(std::span<const std::string_view> statements) {
+  std::vector<Statement> prepared(statements.size());
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    TY_TRY(prepared[i], Prepare(statements[i]));
+  }
+  return prepared;
+}
+
 Result<std::vector<std::string>> Database::QueryPlans(std::span<const std::string_view> statements) {
   std::vector<std::string> plans;
   for (const std::string_view sql : statements) {

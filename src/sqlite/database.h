@@ -3,11 +3,13 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -129,6 +131,10 @@ class Database {
 
   /// kInternal for malformed SQL.
   [[nodiscard]] Result<Statement> Prepare(std::string_view sql);
+  /// Each into its place; the first error ends it.
+  [[nodiscard]] Status PrepareAll(std::initializer_list<std::pair<Statement*, std::string_view>> statements);
+  /// In the order of the texts.
+  [[nodiscard]] Result<std::vector<Statement>> PrepareAll(std::span<const std::string_view> statements);
   /// Runs SQL statements without values and ignores rows.
   [[nodiscard]] Status Execute(const std::string& sql);
 

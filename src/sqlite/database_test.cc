@@ -105,6 +105,19 @@ TEST_F(DatabaseTest, RollsBackWhatWasNotCommitted) {
   EXPECT_EQ(cursor.Text(0), "2");
 }
 
+TEST_F(DatabaseTest, PreparesAllOrSaysWhatFails) {
+  Database database = Database::Open(Options(kFirst)).value();
+  Statement one;
+  Statement two;
+  ASSERT_TRUE(database.PrepareAll({{&one, "SELECT 1"}, {&two, "SELECT 2"}}));
+  Cursor row = two.Query();
+  EXPECT_EQ(row.Next(), true);
+  EXPECT_EQ(row.Int(0), 2);
+  constexpr std::array<std::string_view, 2> kTexts = {"SELECT 1", "SELECT 2"};
+  EXPECT_EQ(database.PrepareAll(kTexts)->size(), 2U);
+  EXPECT_EQ(database.PrepareAll({{&one, "SELECT 1"}, {&two, "SELECT x"}}).error().code, Code::kInternal);
+}
+
 TEST_F(DatabaseTest, MigratesAndRefusesTheNewer) {
   ASSERT_TRUE(Database::Open(Options(kFirst))->Execute("INSERT INTO t(a) VALUES(7)"));
   {

@@ -90,11 +90,7 @@ Result<Records> Records::Open(const std::filesystem::path& file) {
   const sqlite::DatabaseOptions options{
       .path = file.string(), .application_id = kApplicationId, .migrations = kMigrations};
   TY_TRY(sqlite::Database database, sqlite::Database::Open(options));
-  std::vector<sqlite::Statement> statements;
-  for (const std::string_view sql : kSql) {
-    TY_TRY(sqlite::Statement statement, database.Prepare(sql));
-    statements.push_back(std::move(statement));
-  }
+  TY_TRY(std::vector<sqlite::Statement> statements, database.PrepareAll(kSql));
   return Records(std::move(database), std::move(statements));
 }
 

@@ -49,6 +49,13 @@ Result<PageTokenKey> ParsePageTokenKey(std::string_view bytes) {
   return key;
 }
 
+Result<PageTokenKey> ReadPageTokenKey(sqlite::Database& database) {
+  TY_TRY(sqlite::Statement select, database.Prepare("SELECT value FROM page_token_key"));
+  sqlite::Cursor row = select.Query();
+  TY_TRY(const bool found, row.Next());
+  return ParsePageTokenKey(found ? row.Bytes(0) : std::string_view());
+}
+
 std::string SealPageToken(const PageTokenKey& key, std::string_view context,
                           std::span<const std::int64_t> position) {
   std::string bytes;

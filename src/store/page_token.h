@@ -7,9 +7,10 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "sqlite/database.h"
 
 /// Page tokens: a position in a list, sealed by HMAC-SHA256 so that only a token which a list returned is
-/// accepted. Pure: any thread.
+/// accepted. Any thread.
 namespace trainyard::store {
 
 /// Secret of one installation; kept in its database, so tokens survive a restart.
@@ -17,6 +18,9 @@ using PageTokenKey = std::array<std::uint8_t, 16>;
 
 /// From the 16 bytes that a database keeps; kDataLoss for another length.
 [[nodiscard]] Result<PageTokenKey> ParsePageTokenKey(std::string_view bytes);
+
+/// That of a database with the table page_token_key, which has one row.
+[[nodiscard]] Result<PageTokenKey> ReadPageTokenKey(sqlite::Database& database);
 
 /// Text of letters, digits, '-' and '_' for these numbers. `context` names the list they are positions in
 /// (method, parent, filter, order): the token is good for no other.

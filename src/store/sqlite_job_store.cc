@@ -22,8 +22,7 @@ constexpr std::int64_t kCacheBytes = 64 << 20;
 // Rowid tables: new rows go to the end whatever the job, so a group touches few pages. The record comes last
 // in its row, so that reading the other columns never follows its overflow pages. AUTOINCREMENT: a uid is
 // never reused.
-constexpr std::array<std::string_view, 2> kMigrations = {
-    R"sql(
+constexpr std::array<std::string_view, 1> kMigrations = {R"sql(
 CREATE TABLE jobs(
   uid INTEGER PRIMARY KEY AUTOINCREMENT,
   project TEXT NOT NULL,
@@ -32,9 +31,11 @@ CREATE TABLE jobs(
   end_time INTEGER,              -- NULL while somebody has to look after the job
   state INTEGER NOT NULL,
   revision INTEGER NOT NULL,
+  tuning_uid INTEGER REFERENCES jobs(uid),  -- of a trial, whose job_id is JOB/TRIAL: lists pass it over
   record BLOB NOT NULL,
   UNIQUE(project, job_id)) STRICT;
-CREATE INDEX jobs_newest ON jobs(project, uid);
+CREATE INDEX jobs_newest ON jobs(project, uid) WHERE tuning_uid IS NULL;
+CREATE INDEX jobs_trials ON jobs(tuning_uid, uid) WHERE tuning_uid IS NOT NULL;
 CREATE INDEX jobs_unfinished ON jobs(uid) WHERE end_time IS NULL;
 CREATE TABLE events(
   uid INTEGER NOT NULL REFERENCES jobs(uid),
@@ -43,13 +44,6 @@ CREATE TABLE events(
   PRIMARY KEY(uid, seq)) STRICT;
 CREATE TABLE page_token_key(value BLOB NOT NULL) STRICT;
 INSERT INTO page_token_key VALUES(randomblob(16));
-)sql",
-    // Trials: their job_id is JOB/TRIAL, lists pass them over.
-    R"sql(
-ALTER TABLE jobs ADD COLUMN tuning_uid INTEGER REFERENCES jobs(uid);  -- of a trial
-DROP INDEX jobs_newest;
-CREATE INDEX jobs_newest ON jobs(project, uid) WHERE tuning_uid IS NULL;
-CREATE INDEX jobs_trials ON jobs(tuning_uid, uid) WHERE tuning_uid IS NOT NULL;
 )sql"};
 
 constexpr std::string_view kInsertJob =
@@ -108,25 +102,15 @@ Result<std::vector<JobRecord>> RecordsOf(Cursor cursor) {
   }
 }
 
-Result<PageTokenKey> ReadKey(Database& database) {
-  TY_TRY(Statement select, database.Prepare("SELECT value FROM page_token_key"));
-  Cursor cursor = select.Query();
-  TY_RETURN_IF_ERROR(cursor.Next());
-  return ParsePageTokenKey(cursor.Bytes(0));
-}
-
 }  // namespace
 
 struct SqliteJobStore::Statements {
-  Statement begin, commit, rollback, save, release, restore;
+  Statement save, release, restore;
   Statement insert_job, update_job, insert_event, get, list, trials, unfinished, events;
 
   static Result<std::unique_ptr<Statements>> Prepare(Database& database) {
     auto statements = std::make_unique<Statements>();
-    const std::array<std::pair<Statement*, std::string_view>, 14> all = {{
-        {&statements->begin, "BEGIN IMMEDIATE"},
-        {&statements->commit, "COMMIT"},
-        {&statements->rollback, "ROLLBACK"},
+    TY_RETURN_IF_ERROR(database.PrepareAll({
         {&statements->save, "SAVEPOINT one_write"},
         {&statements->release, "RELEASE one_write"},
         {&statements->restore, "ROLLBACK TO one_write"},
@@ -138,10 +122,7 @@ struct SqliteJobStore::Statements {
         {&statements->trials, kTrials},
         {&statements->unfinished, kUnfinished},
         {&statements->events, kEvents},
-    }};
-    for (const auto& [statement, sql] : all) {
-      TY_TRY(*statement, database.Prepare(sql));
-    }
+    }));
     return statements;
   }
 };
@@ -153,11 +134,11 @@ class SqliteJobStore::Write {
   explicit Write(SqliteJobStore& store) : store_(store) {}
   ~Write() {
     if (!open_ || !store_.database_.InTransaction()) return;
-    if (store_.in_group_) {
+    if (store_.group_) {
       static_cast<void>(store_.statements_->restore.Run());
       static_cast<void>(store_.statements_->release.Run());
     } else {
-      store_.Rollback();
+      static_cast<void>(store_.database_.Execute("ROLLBACK"));
     }
   }
 
@@ -174,7 +155,7 @@ class SqliteJobStore::Write {
   }
   /// The error to return; if SQLite gave the whole group up (full disk), Commit must fail too.
   std::unexpected<Error> Fail(Error error) {
-    if (store_.in_group_ && !store_.database_.InTransaction()) store_.lost_ = error;
+    if (store_.group_ && !store_.database_.InTransaction()) store_.lost_ = error;
     return std::unexpected(std::move(error));
   }
 
@@ -202,7 +183,7 @@ Result<std::unique_ptr<SqliteJobStore>> SqliteJobStore::Open(const std::string& 
                                             .migrations = kMigrations,
                                             .read_only = read_only,
                                             .cache_bytes = kCacheBytes}));
-  TY_TRY(const PageTokenKey key, ReadKey(database));
+  TY_TRY(const PageTokenKey key, ReadPageTokenKey(database));
   TY_TRY(std::unique_ptr<Statements> statements, Statements::Prepare(database));
   return std::unique_ptr<SqliteJobStore>(new SqliteJobStore(std::move(database), key, std::move(statements)));
 }
@@ -285,25 +266,22 @@ Result<std::vector<Event>> SqliteJobStore::Events(std::int64_t uid, std::int64_t
 }
 
 Status SqliteJobStore::Begin() {
-  TY_CHECK(!in_group_);
+  TY_CHECK(!group_);
   lost_.reset();
-  TY_RETURN_IF_ERROR(statements_->begin.Run());
-  in_group_ = true;
+  TY_TRY(sqlite::Transaction group, sqlite::Transaction::Begin(database_));
+  group_.emplace(std::move(group));
   return {};
 }
 
 Status SqliteJobStore::Commit() {
-  TY_CHECK(in_group_);
-  Status committed = lost_ ? Status(std::unexpected(*lost_)) : statements_->commit.Run();
-  if (!committed) Rollback();
-  in_group_ = false;
-  lost_.reset();
+  TY_CHECK(group_.has_value());
+  Status committed = lost_ ? Status(std::unexpected(*lost_)) : group_->Commit();
+  Rollback();
   return committed;
 }
 
 void SqliteJobStore::Rollback() {
-  if (database_.InTransaction()) static_cast<void>(statements_->rollback.Run());
-  in_group_ = false;
+  group_.reset();
   lost_.reset();
 }
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "sqlite/database.h"
 #include "store/job_store.h"
 #include "store/page_token.h"
-#include "sqlite/database.h"
 
 namespace trainyard::store {
 
@@ -48,9 +48,9 @@ class SqliteJobStore final : public JobStore {
   sqlite::Database database_;
   PageTokenKey page_token_key_;
   std::unique_ptr<Statements> statements_;
-  bool in_group_ = false;
-  std::optional<Error>
-      lost_;  ///< SQLite rolled the open group back by itself: nothing of it can be committed
+  std::optional<sqlite::Transaction> group_;
+  /// SQLite rolled the open group back by itself: nothing of it can be committed.
+  std::optional<Error> lost_;
 };
 
 }  // namespace trainyard::store

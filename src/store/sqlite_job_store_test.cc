@@ -64,31 +64,6 @@ TEST(SqliteJobStore, KeepsAllWhenOpenedAgain) {
   EXPECT_EQ(store->List("p", 5, token).value().jobs.size(), 1U) << "page tokens outlive a restart";
 }
 
-/// A file of the first version: jobs without trials.
-TEST(SqliteJobStore, TakesOverAFileFromBeforeThereWereTrials) {
-  TempFolder folder;
-  const std::string path = folder / "trainyard.db";
-  {
-    auto store = SqliteJobStore::Open(path).value();
-    CreateJob(*store, "a");
-  }
-  {
-    sqlite3* raw = nullptr;
-    ASSERT_EQ(sqlite3_open(path.c_str(), &raw), SQLITE_OK);
-    const char* back =
-        "DROP INDEX jobs_trials; DROP INDEX jobs_newest; CREATE INDEX jobs_newest ON jobs(project, uid);"
-        "ALTER TABLE jobs DROP COLUMN tuning_uid; PRAGMA user_version = 1;";
-    EXPECT_EQ(sqlite3_exec(raw, back, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(raw);
-    sqlite3_close(raw);
-  }
-  auto store = SqliteJobStore::Open(path).value();
-  const JobRecord a = store->Get("p", "a").value();
-  const JobRecord trial = NewTrial(a, "1");
-  ASSERT_TRUE(store->Create(trial, CreatedEvent(trial)));
-  EXPECT_EQ(store->Trials(a.uid(), 0, 10).value().size(), 1U);
-  EXPECT_EQ(store->List("p", 10, "").value().jobs.size(), 1U);
-}
-
 TEST(SqliteJobStore, AReaderSeesCommittedGroupsOnly) {
   TempFolder folder;
   auto writer = SqliteJobStore::Open(folder / "trainyard.db").value();

@@ -163,11 +163,7 @@ Result<std::vector<Record>> All(sqlite::Cursor row, Result<Record> (*read)(const
 
 Result<StudyStore> StudyStore::Open(const sqlite::DatabaseOptions& options) {
   TY_TRY(sqlite::Database database, sqlite::Database::Open(options));
-  std::vector<sqlite::Statement> statements;
-  for (const std::string_view sql : kSql) {
-    TY_TRY(sqlite::Statement statement, database.Prepare(sql));
-    statements.push_back(std::move(statement));
-  }
+  TY_TRY(std::vector<sqlite::Statement> statements, database.PrepareAll(kSql));
   return StudyStore(std::move(database), std::move(statements));
 }
 

@@ -48,12 +48,13 @@ Result<studies::OperationName> OperationOf(const Request& request) {
                                 .id = studies::ParseId(request.Parameter("operation"))};
 }
 
-/// Reads a body of a type that has nothing in it that counts.
+/// @param field  what a mistake in the body is called, if the body is a resource
 template <class Message>
-awaitable<Status> ReadNothing(Request& request) {
-  TY_CO_TRY(std::string text, co_await request.body->ReadAll(kSmallBodyBytesMax));
+awaitable<Result<Message>> ReadBody(Request& request, std::size_t bytes_max, std::string_view field) {
+  TY_CO_TRY(std::string text, co_await request.body->ReadAll(bytes_max));
   Message body;
-  co_return wire::ParseJson(text, body);
+  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body, field));
+  co_return body;
 }
 
 template <class Message>
@@ -62,117 +63,59 @@ Result<Response> Answer(const Result<Message>& message) {
   return Response::Json(wire::PrintJson(*message));
 }
 
-Result<Response> AnswerEmpty(const Status& done) {
+Result<Response> Answer(const Status& done) {
   if (!done) return std::unexpected(done.error());
   return Response::Json("{}\n");
 }
 
-Result<Response> AnswerList(Result<std::string> json) {
+/// A list is JSON already.
+Result<Response> Answer(Result<std::string> json) {
   if (!json) return std::unexpected(std::move(json).error());
   return Response::Json(*std::move(json));
 }
 
+// The methods differ in whose name is in the path, and in what they read: no body, one in which nothing
+// counts (it must still be well-formed), or one that they take.
+
+template <auto kNameOf, auto kMethod>
+awaitable<Result<Response>> ByName(StudyService& studies, Request& request) {
+  TY_CO_TRY(auto name, kNameOf(request));
+  co_return Answer(co_await (studies.*kMethod)(std::move(name)));
+}
+
+template <auto kNameOf, auto kMethod, class Message>
+awaitable<Result<Response>> ByNameAlone(StudyService& studies, Request& request) {
+  TY_CO_TRY(auto name, kNameOf(request));
+  TY_CO_TRY([[maybe_unused]] const Message nothing,
+            co_await ReadBody<Message>(request, kSmallBodyBytesMax, {}));
+  co_return Answer(co_await (studies.*kMethod)(std::move(name)));
+}
+
+template <auto kNameOf, auto kMethod, class Message>
+awaitable<Result<Response>> WithBody(StudyService& studies, Request& request) {
+  TY_CO_TRY(auto name, kNameOf(request));
+  TY_CO_TRY(Message asked, co_await ReadBody<Message>(request, kSmallBodyBytesMax, {}));
+  co_return Answer(co_await (studies.*kMethod)(std::move(name), std::move(asked)));
+}
+
 awaitable<Result<Response>> CreateStudy(StudyService& studies, Request& request) {
   TY_CO_RETURN_IF_ERROR(CheckLocation(request));
-  TY_CO_TRY(std::string text, co_await request.body->ReadAll(kBodyBytesMax));
-  ml::v1::Study asked;
-  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, asked, "study"));
+  TY_CO_TRY(ml::v1::Study asked, co_await ReadBody<ml::v1::Study>(request, kBodyBytesMax, "study"));
   studies::StudyName name{.project = request.Parameter("project"),
                           .location = request.Parameter("location"),
                           .study_id = std::string(request.Query("studyId"))};
   co_return Answer(co_await studies.CreateStudy(std::move(name), std::move(asked)));
 }
 
-awaitable<Result<Response>> GetStudy(StudyService& studies, Request& request) {
-  TY_CO_TRY(studies::StudyName name, StudyOf(request));
-  co_return Answer(co_await studies.GetStudy(std::move(name)));
-}
-
 awaitable<Result<Response>> ListStudies(StudyService& studies, Request& request) {
   TY_CO_RETURN_IF_ERROR(CheckLocation(request));
-  co_return AnswerList(
-      co_await studies.ListStudies(request.Parameter("project"), request.Parameter("location")));
-}
-
-awaitable<Result<Response>> DeleteStudy(StudyService& studies, Request& request) {
-  TY_CO_TRY(studies::StudyName name, StudyOf(request));
-  co_return AnswerEmpty(co_await studies.DeleteStudy(std::move(name)));
+  co_return Answer(co_await studies.ListStudies(request.Parameter("project"), request.Parameter("location")));
 }
 
 awaitable<Result<Response>> CreateTrial(StudyService& studies, Request& request) {
   TY_CO_TRY(studies::StudyName study, StudyOf(request));
-  TY_CO_TRY(std::string text, co_await request.body->ReadAll(kBodyBytesMax));
-  ml::v1::Trial asked;
-  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, asked, "trial"));
+  TY_CO_TRY(ml::v1::Trial asked, co_await ReadBody<ml::v1::Trial>(request, kBodyBytesMax, "trial"));
   co_return Answer(co_await studies.CreateTrial(std::move(study), std::move(asked)));
-}
-
-awaitable<Result<Response>> GetTrial(StudyService& studies, Request& request) {
-  TY_CO_TRY(studies::TrialName name, TrialOf(request));
-  co_return Answer(co_await studies.GetTrial(std::move(name)));
-}
-
-awaitable<Result<Response>> ListTrials(StudyService& studies, Request& request) {
-  TY_CO_TRY(studies::StudyName study, StudyOf(request));
-  co_return AnswerList(co_await studies.ListTrials(std::move(study)));
-}
-
-awaitable<Result<Response>> ListOptimalTrials(StudyService& studies, Request& request) {
-  TY_CO_TRY(studies::StudyName study, StudyOf(request));
-  TY_CO_RETURN_IF_ERROR(co_await ReadNothing<ml::v1::ListOptimalTrialsRequest>(request));
-  co_return AnswerList(co_await studies.ListOptimalTrials(std::move(study)));
-}
-
-awaitable<Result<Response>> DeleteTrial(StudyService& studies, Request& request) {
-  TY_CO_TRY(studies::TrialName name, TrialOf(request));
-  co_return AnswerEmpty(co_await studies.DeleteTrial(std::move(name)));
-}
-
-awaitable<Result<Response>> AddMeasurement(StudyService& studies, Request& request) {
-  TY_CO_TRY(studies::TrialName name, TrialOf(request));
-  TY_CO_TRY(std::string text, co_await request.body->ReadAll(kSmallBodyBytesMax));
-  ml::v1::AddTrialMeasurementRequest asked;
-  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, asked));
-  co_return Answer(co_await studies.AddMeasurement(std::move(name), std::move(asked)));
-}
-
-awaitable<Result<Response>> CompleteTrial(StudyService& studies, Request& request) {
-  TY_CO_TRY(studies::TrialName name, TrialOf(request));
-  TY_CO_TRY(std::string text, co_await request.body->ReadAll(kSmallBodyBytesMax));
-  ml::v1::CompleteTrialRequest asked;
-  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, asked));
-  co_return Answer(co_await studies.CompleteTrial(std::move(name), std::move(asked)));
-}
-
-awaitable<Result<Response>> StopTrial(StudyService& studies, Request& request) {
-  TY_CO_TRY(studies::TrialName name, TrialOf(request));
-  TY_CO_RETURN_IF_ERROR(co_await ReadNothing<ml::v1::StopTrialRequest>(request));
-  co_return Answer(co_await studies.StopTrial(std::move(name)));
-}
-
-awaitable<Result<Response>> Suggest(StudyService& studies, Request& request) {
-  TY_CO_TRY(studies::StudyName study, StudyOf(request));
-  TY_CO_TRY(std::string text, co_await request.body->ReadAll(kSmallBodyBytesMax));
-  ml::v1::SuggestTrialsRequest asked;
-  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, asked));
-  co_return Answer(co_await studies.Suggest(std::move(study), std::move(asked)));
-}
-
-awaitable<Result<Response>> CheckEarlyStopping(StudyService& studies, Request& request) {
-  TY_CO_TRY(studies::TrialName name, TrialOf(request));
-  TY_CO_RETURN_IF_ERROR(co_await ReadNothing<ml::v1::CheckTrialEarlyStoppingStateRequest>(request));
-  co_return Answer(co_await studies.CheckEarlyStopping(std::move(name)));
-}
-
-awaitable<Result<Response>> GetOperation(StudyService& studies, Request& request) {
-  TY_CO_TRY(studies::OperationName name, OperationOf(request));
-  co_return Answer(co_await studies.GetOperation(std::move(name)));
-}
-
-awaitable<Result<Response>> CancelOperation(StudyService& studies, Request& request) {
-  TY_CO_TRY(studies::OperationName name, OperationOf(request));
-  TY_CO_RETURN_IF_ERROR(co_await ReadNothing<google::protobuf::Empty>(request));
-  co_return AnswerEmpty(co_await studies.CancelOperation(std::move(name)));
 }
 
 using UseCase = awaitable<Result<Response>> (*)(StudyService&, Request&);
@@ -205,20 +148,27 @@ void AddStudyRoutes(MlMethods& methods, StudyService& studies) {
   const Route routes[] = {
       {Method::kPost, all_studies, new_study, CreateStudy},
       {Method::kGet, all_studies, list, ListStudies},
-      {Method::kGet, study, a_study, GetStudy},
-      {Method::kDelete, study, empty, DeleteStudy},
+      {Method::kGet, study, a_study, ByName<StudyOf, &StudyService::GetStudy>},
+      {Method::kDelete, study, empty, ByName<StudyOf, &StudyService::DeleteStudy>},
       {Method::kPost, all_trials, a_trial, CreateTrial},
-      {Method::kGet, all_trials, trials, ListTrials},
-      {Method::kPost, all_trials + ":suggest", an_operation, Suggest},
-      {Method::kPost, all_trials + ":listOptimalTrials", optimal, ListOptimalTrials},
-      {Method::kGet, trial, a_trial, GetTrial},
-      {Method::kDelete, trial, empty, DeleteTrial},
-      {Method::kPost, trial + ":addMeasurement", a_trial, AddMeasurement},
-      {Method::kPost, trial + ":complete", a_trial, CompleteTrial},
-      {Method::kPost, trial + ":stop", a_trial, StopTrial},
-      {Method::kPost, trial + ":checkEarlyStoppingState", an_operation, CheckEarlyStopping},
-      {Method::kGet, one_operation, an_operation, GetOperation},
-      {Method::kPost, one_operation + ":cancel", empty, CancelOperation},
+      {Method::kGet, all_trials, trials, ByName<StudyOf, &StudyService::ListTrials>},
+      {Method::kPost, all_trials + ":suggest", an_operation,
+       WithBody<StudyOf, &StudyService::Suggest, ml::v1::SuggestTrialsRequest>},
+      {Method::kPost, all_trials + ":listOptimalTrials", optimal,
+       ByNameAlone<StudyOf, &StudyService::ListOptimalTrials, ml::v1::ListOptimalTrialsRequest>},
+      {Method::kGet, trial, a_trial, ByName<TrialOf, &StudyService::GetTrial>},
+      {Method::kDelete, trial, empty, ByName<TrialOf, &StudyService::DeleteTrial>},
+      {Method::kPost, trial + ":addMeasurement", a_trial,
+       WithBody<TrialOf, &StudyService::AddMeasurement, ml::v1::AddTrialMeasurementRequest>},
+      {Method::kPost, trial + ":complete", a_trial,
+       WithBody<TrialOf, &StudyService::CompleteTrial, ml::v1::CompleteTrialRequest>},
+      {Method::kPost, trial + ":stop", a_trial,
+       ByNameAlone<TrialOf, &StudyService::StopTrial, ml::v1::StopTrialRequest>},
+      {Method::kPost, trial + ":checkEarlyStoppingState", an_operation,
+       ByNameAlone<TrialOf, &StudyService::CheckEarlyStopping, ml::v1::CheckTrialEarlyStoppingStateRequest>},
+      {Method::kGet, one_operation, an_operation, ByName<OperationOf, &StudyService::GetOperation>},
+      {Method::kPost, one_operation + ":cancel", empty,
+       ByNameAlone<OperationOf, &StudyService::CancelOperation, google::protobuf::Empty>},
   };
   for (const Route& route : routes) {
     methods.Add(

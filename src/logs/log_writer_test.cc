@@ -1,6 +1,5 @@
 #include "logs/log_writer.h"
 
-#include <sqlite3.h>
 #include <sys/mount.h>
 
 #include "logs/log_file_fixture.h"
@@ -106,21 +105,6 @@ TEST_F(LogWriterTest, CountsTheBytesOfAJob) {
   EXPECT_EQ(Append(SampleSource(2, "service"), {.texts = {"abc"}})->job_bytes, line);
   Reopen();
   EXPECT_EQ(Append(master, {.first_line = 1, .texts = {"ghi"}, .first_stamp = 2001})->job_bytes, 4 * line);
-}
-
-TEST_F(LogWriterTest, CountsTheBytesOfAnOlderFile) {
-  const LogSource source = SampleSource(1, "master-replica-0");
-  const std::int64_t bytes = Append(source, {.texts = {"abc", "defg"}})->job_bytes;
-  writer_.reset();
-  reader_.reset();
-  sqlite3* file = nullptr;
-  ASSERT_EQ(sqlite3_open((folder_ + "/logs.db").c_str(), &file), SQLITE_OK);
-  EXPECT_EQ(sqlite3_exec(file, "ALTER TABLE jobs DROP COLUMN bytes; PRAGMA user_version = 1", nullptr,
-                         nullptr, nullptr),
-            SQLITE_OK);
-  sqlite3_close(file);
-  Reopen();
-  EXPECT_EQ(Append(source, {.texts = {"abc"}})->job_bytes, bytes);
 }
 
 TEST_F(LogWriterTest, AFullDiskRefusesTheGroupAndKeepsTheRest) {

@@ -1,6 +1,5 @@
 #include "store/sqlite_job_store.h"
 
-#include <sqlite3.h>
 #include <sys/mount.h>
 
 #include <cerrno>

@@ -13,7 +13,6 @@
 #include "logs/log_reader.h"
 #include "logs/log_writer.h"
 #include "logs/sqlite_log_store.h"
-#include "logs/tail_query.h"
 #include "logs/tail_reader.h"
 #include "sync_floor.h"
 #include "wire/json.h"

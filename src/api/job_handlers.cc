@@ -1,8 +1,8 @@
-#include "api/job_handlers.h"
+#include "api/ml_handlers.h"
 
 #include <google/protobuf/empty.pb.h>
 
-#include "api/query_number.h"
+#include "api/system_parameters.h"
 #include "wire/json.h"
 
 namespace trainyard::api {

@@ -3,7 +3,6 @@
 #include <memory>
 #include <utility>
 
-#include "api/logging_handlers_tail.h"
 #include "api/system_parameters.h"
 #include "async/on_pool.h"
 #include "wire/json.h"

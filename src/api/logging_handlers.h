@@ -28,4 +28,7 @@ struct TailTimes {
 void AddLoggingRoutes(http::Router& router, logs::LogStore& logs, logs::LogTails& tails,
                       TailTimes times = {});
 
+/// The routes of entries:tail; see AddLoggingRoutes.
+void AddTailRoutes(http::Router& router, logs::LogTails& tails, TailTimes times);
+
 }  // namespace trainyard::api

@@ -1,4 +1,4 @@
-#include "api/logging_handlers_tail.h"
+#include "api/logging_handlers.h"
 
 #include <memory>
 #include <optional>

@@ -11,7 +11,6 @@
 #include "control/service_log.h"
 #include "metrics/prometheus_text.h"
 #include "metrics/series.h"
-#include "metrics/series_json.h"
 #include "wire/json.h"
 #include "wire/time.h"
 

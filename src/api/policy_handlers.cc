@@ -1,6 +1,6 @@
-#include "api/policy_handlers.h"
+#include "api/ml_handlers.h"
 
-#include "api/query_number.h"
+#include "api/system_parameters.h"
 #include "jobs/iam_policy.h"
 #include "wire/json.h"
 

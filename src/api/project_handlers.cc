@@ -1,10 +1,10 @@
-#include "api/project_handlers.h"
+#include "api/ml_handlers.h"
 
 #include <google/protobuf/empty.pb.h>
 
 #include <algorithm>
 
-#include "api/query_number.h"
+#include "api/system_parameters.h"
 #include "cluster/project_number.h"
 #include "cluster/region.h"
 #include "trainyard/longrunning/operations.pb.h"

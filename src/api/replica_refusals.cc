@@ -1,4 +1,4 @@
-#include "api/replica_refusals.h"
+#include "api/extension_handlers.h"
 
 #include <array>
 #include <string_view>

@@ -1,9 +1,9 @@
-#include "api/shell_handlers.h"
+#include "api/extension_handlers.h"
 
 #include <memory>
 #include <utility>
 
-#include "api/query_number.h"
+#include "api/system_parameters.h"
 #include "base/ascii.h"
 #include "shell/session.h"
 #include "shell/websocket.h"

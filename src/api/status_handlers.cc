@@ -1,4 +1,4 @@
-#include "api/status_handlers.h"
+#include "api/extension_handlers.h"
 
 #include "trainyard/control/v1/status.pb.h"
 #include "wire/json.h"

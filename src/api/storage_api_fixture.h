@@ -19,7 +19,6 @@
 
 #include "api/batch_handlers.h"
 #include "api/storage_handlers.h"
-#include "api/storage_xml_handlers.h"
 #include "async/system_clock.h"
 #include "http/client.h"
 #include "http/server.h"

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "storage/object_edit.h"
+#include "storage/resource.h"
 
 namespace trainyard::api::storage_api {
 

@@ -1,4 +1,4 @@
-#include "api/storage_xml_handlers.h"
+#include "api/storage_handlers.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "api/study_handlers.h"
+#include "api/ml_handlers.h"
 
 #include <google/protobuf/empty.pb.h>
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -206,6 +207,17 @@ http::Handler WithSystemParameters(MethodForm form, http::Handler method) {
   // Shared: std::function copies its target.
   auto shared = std::make_shared<const Method>(Method{.form = std::move(form), .handler = std::move(method)});
   return [shared](Request& request) { return Run(shared, request); };
+}
+
+Result<int> QueryNumber(const http::Request& request, std::string_view name, std::string_view field) {
+  const std::string_view text = request.Query(name);
+  if (text.empty()) return 0;
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc{} && end == text.data() + text.size()) return number;
+  return std::unexpected(InvalidArgument(field, "Invalid value at '" + std::string(field) +
+                                                    "' (TYPE_INT32), \"" + wire::ReplaceMalformed(text) +
+                                                    "\""));
 }
 
 }  // namespace trainyard::api

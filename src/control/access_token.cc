@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "wire/metadata_host.h"
+#include "wire/host_name.h"
 
 namespace trainyard::control {
 

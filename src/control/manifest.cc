@@ -9,6 +9,7 @@
 #include "cluster/tf_config.h"
 #include "control/access_token.h"
 #include "jobs/trial.h"
+#include "wire/host_name.h"
 #include "wire/json.h"
 #include "wire/time.h"
 

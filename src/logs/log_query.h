@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "trainyard/logging/v2/logging.pb.h"
+#include "trainyard/logging/v2/tail.pb.h"
 #include "wire/log_filter.h"
 
 /// What entries:list asks for. Pure: any thread.
@@ -31,5 +32,12 @@ struct LogQuery {
 /// Errors: kInvalidArgument with field "resource_names", "filter", "order_by" or "page_size". A page size
 /// beyond kPageSizeMax is kPageSizeMax. Source: discovery document logging:v2, ListLogEntriesRequest.
 [[nodiscard]] Result<LogQuery> ParseLogQuery(const logging::v2::ListLogEntriesRequest& request);
+
+/// What entries:tail asks for; page size and token are not used. Pure: any thread.
+///
+/// Errors: kInvalidArgument with field "resource_names", "filter" or "buffer_window" (0 to 60 s; entries are
+/// in order as they are stored, so nothing waits for it). Source: discovery document logging:v2,
+/// TailLogEntriesRequest.
+[[nodiscard]] Result<LogQuery> ParseTailQuery(const logging::v2::TailLogEntriesRequest& request);
 
 }  // namespace trainyard::logs

@@ -11,7 +11,7 @@
 #include "async/event.h"
 #include "async/on_pool.h"
 #include "async/turns.h"
-#include "logs/tail_query.h"
+#include "logs/log_query.h"
 #include "logs/tail_reader.h"
 #include "wire/json.h"
 

@@ -1,7 +1,7 @@
 #include "logs/tail_reader.h"
 
 #include "logs/log_file_fixture.h"
-#include "logs/tail_query.h"
+#include "logs/log_query.h"
 
 namespace trainyard::logs {
 namespace {

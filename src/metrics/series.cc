@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/json.hpp>
 #include <map>
 
 #include "wire/time.h"
@@ -47,6 +48,20 @@ constexpr std::array<Read, kMetrics.size()> kReads{
       return Grown(before != nullptr ? before->sent_bytes() : 0, now.sent_bytes());
     },
 };
+
+namespace json = boost::json;
+
+json::object PointObject(const Series& series, const Point& point) {
+  json::object value;
+  if (series.metric->kind == Metric::Kind::kDelta) {
+    value["int64Value"] = std::to_string(static_cast<std::int64_t>(point.value));
+  } else {
+    value["doubleValue"] = point.value;
+  }
+  return {{"interval", json::object{{"startTime", wire::PrintTime(point.start)},
+                                    {"endTime", wire::PrintTime(point.end)}}},
+          {"value", std::move(value)}};
+}
 
 }  // namespace
 
@@ -114,6 +129,28 @@ std::vector<Series> SeriesOf(const Metric& metric, std::span<const Sample> sampl
     all.push_back(std::move(series));
   }
   return all;
+}
+
+std::string PrintSeries(const std::string& project, const std::string& job_id,
+                        std::span<const Series> series) {
+  json::array list;
+  for (const Series& one : series) {
+    const bool counts = one.metric->kind == Metric::Kind::kDelta;
+    json::array points;
+    for (auto point = one.points.rbegin(); point != one.points.rend(); ++point)
+      points.push_back(PointObject(one, *point));
+    json::object labels{{"project_id", project}, {"job_id", job_id}, {"task_name", one.task_name}};
+    list.push_back(
+        json::object{{"metric", json::object{{"type", one.metric->type}}},
+                     {"resource", json::object{{"type", "cloudml_job"}, {"labels", std::move(labels)}}},
+                     {"metricKind", counts ? "DELTA" : "GAUGE"},
+                     {"valueType", counts ? "INT64" : "DOUBLE"},
+                     {"unit", one.metric->unit},
+                     {"points", std::move(points)}});
+  }
+  json::object answer;
+  if (!list.empty()) answer["timeSeries"] = std::move(list);
+  return json::serialize(answer) + "\n";
 }
 
 }  // namespace trainyard::metrics

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -7,10 +8,18 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "metrics/sample.h"
+#include "trainyard/replica/v1/replica.pb.h"
 
 /// The original's metrics, from samples. Pure: any thread. Source: spec lifecycle.md section 11.
 namespace trainyard::metrics {
+
+/// What one attempt of one replica used up to a moment.
+struct Sample {
+  std::int64_t job_uid = 0;
+  std::string task_name;  ///< "worker-replica-0"
+  int attempt = 0;
+  replica::v1::Usage usage;
+};
 
 struct Metric {
   enum class Kind {
@@ -52,5 +61,11 @@ inline constexpr std::chrono::seconds kFirstSampleAfter{1};
 [[nodiscard]] std::optional<double> MemoryUtilization(const replica::v1::Usage& usage);
 [[nodiscard]] std::optional<double> AcceleratorUtilization(const replica::v1::Usage& usage);
 [[nodiscard]] std::optional<double> AcceleratorMemoryUtilization(const replica::v1::Usage& usage);
+
+/// The answer of Cloud Monitoring's projects.timeSeries.list: points newest first, resource `cloudml_job`.
+/// Pure: any thread. Source: the Monitoring API v3, ListTimeSeriesResponse; the labels are the original's and
+/// task_name.
+[[nodiscard]] std::string PrintSeries(const std::string& project, const std::string& job_id,
+                                      std::span<const Series> series);
 
 }  // namespace trainyard::metrics

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "metrics/series_json.h"
 #include "wire/time.h"
 
 namespace trainyard::metrics {

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "metrics/sample.h"
+#include "metrics/series.h"
 #include "sqlite/database.h"
 
 namespace trainyard::metrics {

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <iterator>
 
-#include "wire/metadata_host.h"
+#include "wire/host_name.h"
 
 namespace trainyard::replica {
 

@@ -9,7 +9,7 @@
 
 #include "async/diagnostics.h"
 #include "front/google_names.h"
-#include "wire/metadata_host.h"
+#include "wire/host_name.h"
 
 namespace trainyard::server {
 

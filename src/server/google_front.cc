@@ -12,7 +12,6 @@
 #include "api/batch_handlers.h"
 #include "api/metadata_handlers.h"
 #include "api/storage_handlers.h"
-#include "api/storage_xml_handlers.h"
 #include "api/token_handlers.h"
 #include "async/diagnostics.h"
 #include "async/file.h"

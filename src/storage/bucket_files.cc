@@ -17,7 +17,6 @@
 #include "async/file.h"
 #include "storage/beneath.h"
 #include "storage/folder.h"
-#include "storage/modes.h"
 #include "storage/path_escape.h"
 #include "storage/resource.h"
 #include "wire/resource_name.h"

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "storage/conditions.h"
-#include "storage/object_edit.h"
+#include "storage/resource.h"
 #include "storage/walk.h"
 #include "trainyard/storage/v1/storage.pb.h"
 

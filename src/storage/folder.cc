@@ -14,7 +14,6 @@
 
 #include "storage/beneath.h"
 #include "storage/copy_file.h"
-#include "storage/modes.h"
 
 namespace trainyard::storage {
 namespace {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/types.h>
 #include <cstdint>
 #include <string>
 
@@ -37,5 +38,11 @@ struct FileStamp {
 /// Removes the object's file and then the folders that became empty, never the bucket. A displaced file whose
 /// folder is gone gets its ordinary name back. kNotFound: there is none.
 [[nodiscard]] Status RemoveFile(int bucket, const ObjectPath& path);
+
+/// What the server puts into buckets is for every replica, whatever user its program is: an image's USER
+/// reads it through /gcs. The mode is set, because the server's umask is for its other files. Other accounts
+/// of the machine are kept out by the data directory's own mode.
+inline constexpr mode_t kObjectMode = 0644;
+inline constexpr mode_t kFolderMode = 0755;
 
 }  // namespace trainyard::storage

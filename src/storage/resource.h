@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/clock.h"
@@ -53,5 +54,12 @@ void AdvanceMetageneration(v1::Bucket& bucket, SysTime now);
 [[nodiscard]] Version VersionOf(const v1::Object& object);
 /// Buckets have no generation: 0.
 [[nodiscard]] Version VersionOf(const v1::Bucket& bucket);
+
+/// Changes what a client may change of an object: a pure function, called on another thread. Its error is
+/// returned and nothing is changed.
+using ObjectEdit = std::function<Status(v1::Object& object)>;
+
+/// The same of a bucket. What a client may not change is put back afterwards.
+using BucketEdit = std::function<Status(v1::Bucket& bucket)>;
 
 }  // namespace trainyard::storage

@@ -10,7 +10,7 @@
 #include "async/file.h"
 #include "base/check.h"
 #include "storage/copy_file.h"
-#include "storage/modes.h"
+#include "storage/folder.h"
 
 namespace trainyard::storage {
 namespace {}  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -40,6 +41,11 @@ struct OperationName {
 };
 
 /// A positive number without signs or zeros in front, as the service prints ids; else 0.
-[[nodiscard]] std::int64_t ParseId(std::string_view text) noexcept;
+[[nodiscard]] inline std::int64_t ParseId(std::string_view text) noexcept {
+  std::int64_t id = 0;
+  if (text.empty() || text.front() < '1' || text.front() > '9') return 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  return error == std::errc() && end == text.data() + text.size() ? id : 0;
+}
 
 }  // namespace trainyard::studies

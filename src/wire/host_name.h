@@ -15,4 +15,10 @@ namespace trainyard::wire {
 /// 6.3), an address of 127.0.0.0/8 as four decimal numbers, "::1". "127.evil.example" does not.
 [[nodiscard]] bool IsLoopbackName(std::string_view name) noexcept;
 
+/// The metadata server's name inside a replica: Google's own, for programs that do not look at
+/// GCE_METADATA_HOST.
+inline constexpr std::string_view kGoogleMetadataHost = "metadata.google.internal";
+/// The end of the name that one replica has for the metadata server: "ATTEMPT.MAC.metadata.trainyard".
+inline constexpr std::string_view kMetadataSuffix = ".metadata.trainyard";
+
 }  // namespace trainyard::wire

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "api/ml_methods.h"
+#include "control/job_service.h"
+#include "studies/study_service.h"
+
+/// The methods of ml v1, one source file for each resource. Loop thread only.
+namespace trainyard::api {
+
+/// projects.jobs of ml v1: create, get, list, patch, cancel. `jobs` outlives the router.
+void AddJobRoutes(MlMethods& methods, control::JobService& jobs);
+
+/// projects.jobs as a program in a replica has it: get and list, without trainingOutput.webAccessUris (who
+/// knows one has a shell). The rest is refused: AddReplicaRefusals.
+void AddJobRoutesOfReplicas(MlMethods& methods, control::JobService& jobs);
+
+/// getIamPolicy, setIamPolicy and testIamPermissions of projects.jobs: policies are kept and shown, not
+/// enforced. `jobs` outlives the router.
+void AddPolicyRoutes(MlMethods& methods, control::JobService& jobs);
+
+/// projects.getConfig, projects.locations (list, get) and the operations of both (none: no training method
+/// makes one).
+void AddProjectRoutes(MlMethods& methods);
+
+/// projects.locations.studies, .trials and projects.locations.operations. A location is a region that
+/// training runs in; any other is kNotFound. `studies` outlives the router.
+void AddStudyRoutes(MlMethods& methods, studies::StudyService& studies);
+
+}  // namespace trainyard::api

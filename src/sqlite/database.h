@@ -109,7 +109,7 @@ class Statement {
 /// How to open a database and what it must look like.
 struct DatabaseOptions {
   std::string path;
-  /// Marks the file as ours and as this kind: opening another kind is refused (kFailedPrecondition).
+  /// Stored in the file's header. A file with another id is refused (kFailedPrecondition).
   std::int32_t application_id = 0;
   /// Statement i takes schema version i to i+1 (each may hold several SQL statements). Never edit one that
   /// was released: append. A file with a higher version is refused (kFailedPrecondition) and left as it is.
@@ -131,14 +131,14 @@ class Database {
 
   /// kInternal for malformed SQL.
   [[nodiscard]] Result<Statement> Prepare(std::string_view sql);
-  /// Each into its place; the first error ends it.
+  /// Prepares each into the given statement; stops at the first error.
   [[nodiscard]] Status PrepareAll(std::initializer_list<std::pair<Statement*, std::string_view>> statements);
-  /// In the order of the texts.
+  /// The statements in the order of their texts; stops at the first error.
   [[nodiscard]] Result<std::vector<Statement>> PrepareAll(std::span<const std::string_view> statements);
   /// Runs SQL statements without values and ignores rows.
   [[nodiscard]] Status Execute(const std::string& sql);
 
-  /// How SQLite would execute these statements, step after step: for tests that no index is missed.
+  /// For tests: how SQLite would execute these statements, step by step, so that a missing index shows.
   [[nodiscard]] Result<std::vector<std::string>> QueryPlans(std::span<const std::string_view> statements);
 
   /// Rows that the last INSERT, UPDATE or DELETE touched.

@@ -48,7 +48,7 @@ Status CheckKind(Database& database, const DatabaseOptions& options, std::int64_
 
 Status PrepareSchema(Database& database, const DatabaseOptions& options) {
   const std::int64_t wanted = static_cast<std::int64_t>(options.migrations.size());
-  // Before anything is written: a file that is not ours stays as it is.
+  // Checked before anything is written: a file of another program is left unchanged.
   TY_TRY(std::int64_t version, Pragma(database, "user_version"));
   TY_RETURN_IF_ERROR(CheckKind(database, options, version));
   if (version > wanted) {

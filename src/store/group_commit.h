@@ -22,7 +22,7 @@ namespace trainyard::store {
 /// Lets many coroutines share one fsync: what they submit while a group is being committed forms the next
 /// group. One thread commits; ONE completion per group is posted to the loop, where every caller of the group
 /// resumes. Groups are committed in the order of submission. Loop thread only. Bounded by its callers: each
-/// waits for its own request. A caller that is cancelled still waits, and unwinds at its next co_await.
+/// waits for its own request. A cancelled caller still waits, and unwinds at its next co_await.
 ///
 /// The destructor commits everything that was submitted, then joins the thread; callers resume if the loop
 /// runs on.
@@ -76,7 +76,7 @@ class GroupCommit {
       StartSoon();
     }
 
-    /// Not at once: whoever else is ready to run on the loop may have something for the same group.
+    /// Posted, not started at once: other work that is ready on the loop may add to the same group.
     void StartSoon() {
       if (busy) return;
       busy = true;
@@ -123,7 +123,7 @@ class GroupCommit {
     const std::size_t group_max;
     CommitFunction commit;
     Group waiting;
-    bool busy = false;  ///< a group is with the thread, or about to be
+    bool busy = false;  ///< the writer thread has a group, or is about to get one
     boost::asio::thread_pool thread{1};
   };
 

@@ -8,7 +8,7 @@
 #include "store/job_store.h"
 #include "store/page_token.h"
 
-/// What every implementation of JobStore says and checks the same way. Pure: any thread.
+/// Errors and checks that all implementations of JobStore share. Pure: any thread.
 namespace trainyard::store {
 
 /// kAlreadyExists with field "job.job_id".
@@ -21,10 +21,10 @@ namespace trainyard::store {
 /// What is unique in a project: the job's id, or "JOB/TRIAL", which is no job's id.
 [[nodiscard]] std::string UniqueName(const JobRecord& record);
 
-/// A bug if the event is not the one that made this revision.
+/// Aborts if the event is not the one that made this revision: that is a bug.
 void CheckEventMatches(const JobRecord& after, const Event& event);
 
-/// Fills in what only the store knows of a first event: seq, and the uid within Created's record.
+/// Fills in what only the store knows: the event's seq and, in a Created event, the uid of its record.
 void CompleteEvent(Event& event, std::int64_t uid, std::int64_t seq);
 
 /// Tokens of a project's job list: the page begins below this uid. An empty token is the first page.

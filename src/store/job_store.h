@@ -19,10 +19,10 @@ inline constexpr int kPageSizeMax = 1000;
 struct JobPage {
   std::vector<JobRecord> jobs;
   std::string next_page_token;  ///< empty on the last page; a keyset, independent of the page size
-  int looked_at = 0;            ///< by Journal's selecting List: jobs it took these from
+  int looked_at = 0;            ///< set by Journal's selecting List: how many jobs it looked at
 };
 
-/// Records and event logs of jobs. Synchronous; the caller brings the thread (Journal does). Implementations:
+/// Records and event logs of jobs. Synchronous: runs on the caller's thread (see Journal). Implementations:
 /// memory, sqlite; job_store_conformance.h is the contract as a test suite. Returned values are copies.
 class JobStore {
  public:
@@ -51,7 +51,7 @@ class JobStore {
   virtual Result<std::vector<JobRecord>> Trials(std::int64_t tuning_uid, std::int64_t after_uid,
                                                 int count) = 0;
 
-  /// Every job and trial without an end time, by uid: what a restarted server has to look after.
+  /// Every job and trial without an end time, by uid: the jobs that a restarted server must take over.
   virtual Result<std::vector<JobRecord>> Unfinished() = 0;
 
   /// Events of a job with seq > after_seq, in order.

@@ -37,7 +37,7 @@ Writes::Results CommitGroup(JobStore& store, std::span<Write> group) {
     for (const Write& write : group) results.push_back(Apply(store, write));
     status = store.Commit();
   }
-  // Nothing of the group is stored, so "exists already" or "stale" may be wrong too.
+  // Nothing of the group is stored, so an "already exists" or "stale" of one of its writes may be wrong too.
   if (!status) results.assign(group.size(), std::unexpected(status.error()));
   return results;
 }
@@ -72,7 +72,7 @@ class Journal::Impl {
 
   asio::awaitable<Result<std::int64_t>> Submit(Write write) { return writes_.Submit(std::move(write)); }
 
-  /// One store for both serves one thread at a time.
+  /// If one store is both reader and writer, it may be used by one thread at a time only.
   asio::thread_pool& reads() noexcept { return shared_ ? writes_.thread() : reads_; }
   JobStore& reader() noexcept { return reader_; }
 

@@ -35,7 +35,8 @@ class Journal {
     std::function<bool(JobRecord&)> wanted;  ///< runs on the reader's thread; may complete the record
     int looked_at_max = 0;                   ///< in one call
   };
-  /// As List, of the wanted jobs; where they are few the page is short, even empty, and has a next one.
+  /// As List, but only the wanted jobs. If few are wanted, a page may be short or empty and still have a next
+  /// one.
   boost::asio::awaitable<Result<JobPage>> List(std::string project, int page_size, std::string page_token,
                                                Selection selection);
   /// All trials of a tuning job, in the order of their creation.

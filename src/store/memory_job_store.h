@@ -12,7 +12,7 @@
 
 namespace trainyard::store {
 
-/// Jobs in memory: the fake that ships with the interface, for tests of what stands above. One thread at a
+/// Jobs in memory: the fake that ships with the interface, for tests of the layers above. One thread at a
 /// time.
 class MemoryJobStore final : public JobStore {
  public:

@@ -27,7 +27,7 @@ std::uint64_t ReadNumber(std::string_view bytes) {
   return number;
 }
 
-/// The context's length is in it too, so that no context and position run together.
+/// The length of the context is part of the text, so that context and position cannot run together.
 std::string Seal(const PageTokenKey& key, std::string_view context, std::string_view position) {
   std::string sealed;
   AppendNumber(sealed, context.size());
@@ -70,7 +70,7 @@ Status OpenPageToken(const PageTokenKey& key, std::string_view context, std::str
   const Error refused = InvalidArgument("page_token", "The page token is not valid for this request");
   const auto bytes = text::FromBase64(token, text::Base64Form::kUrlBare);
   if (!bytes || bytes->size() != body + kSealBytes) return std::unexpected(refused);
-  // One token, one spelling: left-over bits of the last letter count too.
+  // A token has one spelling: the unused bits of its last letter must be zero.
   if (text::Base64(*bytes, text::Base64Form::kUrlBare) != token) return std::unexpected(refused);
   const std::string_view numbers = std::string_view(*bytes).substr(0, body);
   if (CRYPTO_memcmp(bytes->data() + body, Seal(key, context, numbers).data(), kSealBytes) != 0)

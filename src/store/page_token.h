@@ -23,7 +23,7 @@ using PageTokenKey = std::array<std::uint8_t, 16>;
 [[nodiscard]] Result<PageTokenKey> ReadPageTokenKey(sqlite::Database& database);
 
 /// Text of letters, digits, '-' and '_' for these numbers. `context` names the list they are positions in
-/// (method, parent, filter, order): the token is good for no other.
+/// (method, parent, filter, order): the token is valid for no other list.
 [[nodiscard]] std::string SealPageToken(const PageTokenKey& key, std::string_view context,
                                         std::span<const std::int64_t> position);
 

@@ -82,8 +82,8 @@ Status Parse(std::string_view bytes, Message& message) {
   return std::unexpected(Error{Code::kDataLoss, "the store holds a damaged " + message.GetTypeName(), {}});
 }
 
-/// A row of uid, revision, record. The columns count, not what the record's bytes say: Create did not know
-/// the uid yet.
+/// A row of uid, revision, record. The columns are authoritative, not the record's bytes: Create stored those
+/// before the uid was known.
 Result<JobRecord> RecordOf(const Cursor& row) {
   JobRecord record;
   TY_RETURN_IF_ERROR(Parse(row.Bytes(2), record));
@@ -153,7 +153,7 @@ class SqliteJobStore::Write {
     open_ = false;
     return {};
   }
-  /// The error to return; if SQLite gave the whole group up (full disk), Commit must fail too.
+  /// The error to return. If SQLite rolled the whole group back (full disk), Commit must fail too.
   std::unexpected<Error> Fail(Error error) {
     if (store_.group_ && !store_.database_.InTransaction()) store_.lost_ = error;
     return std::unexpected(std::move(error));

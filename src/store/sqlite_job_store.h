@@ -34,7 +34,7 @@ class SqliteJobStore final : public JobStore {
   Status Commit() override;
   void Rollback() override;
 
-  /// For tests: how SQLite would run the statements that must not scan, one "QUERY PLAN" line each.
+  /// For tests: how SQLite runs the statements that must not scan, one "QUERY PLAN" line each.
   [[nodiscard]] Result<std::vector<std::string>> QueryPlans();
 
  private:

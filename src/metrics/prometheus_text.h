@@ -15,7 +15,7 @@ class PrometheusText {
 
   /// Begins a family; `type` is "gauge" or "counter".
   void Family(std::string_view name, std::string_view type, std::string_view help);
-  /// A value of the family that was begun last.
+  /// Adds a value to the family begun last.
   void Add(const Labels& labels, double value);
   void Add(double value) { Add({}, value); }
 

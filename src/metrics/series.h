@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
-/// The original's metrics, from samples. Pure: any thread. Source: spec lifecycle.md section 11.
+/// Google's metrics, from samples. Pure: any thread. Source: spec lifecycle.md section 11.
 namespace trainyard::metrics {
 
 /// What one attempt of one replica used up to a moment.
@@ -32,11 +32,11 @@ struct Metric {
 };
 
 [[nodiscard]] std::span<const Metric> Metrics();
-/// Nothing for a name that is none.
+/// Null for an unknown name.
 [[nodiscard]] const Metric* FindMetric(std::string_view type);
 
 struct Point {
-  SysTime start;  ///< of what the value counts; for a gauge the same as `end`
+  SysTime start;  ///< when counting began; for a gauge the same as `end`
   SysTime end;
   double value = 0;
   friend bool operator==(const Point&, const Point&) = default;
@@ -48,8 +48,9 @@ struct Series {
   std::vector<Point> points;  ///< oldest first
 };
 
-/// One series for each replica of which the samples have such figures: accelerators' where it has some, the
-/// network's where it has its own. @param samples of one job, in order of time for each replica.
+/// One series for each replica whose samples have this figure. Accelerator figures exist only for replicas
+/// with accelerators, network figures only for those with a network of their own. @param samples of one job,
+/// in order of time for each replica.
 [[nodiscard]] std::vector<Series> SeriesOf(const Metric& metric, std::span<const Sample> samples);
 
 /// How much of its processors an attempt used between two of its samples, 0 to 1. Without a sample before,
@@ -57,13 +58,13 @@ struct Series {
 inline constexpr std::chrono::seconds kFirstSampleAfter{1};
 [[nodiscard]] double CpuUtilization(const replica::v1::Usage* before, const replica::v1::Usage& now);
 
-/// Figures of a sample alone; nothing where it has none.
+/// Figures of a single sample; absent if it has none.
 [[nodiscard]] std::optional<double> MemoryUtilization(const replica::v1::Usage& usage);
 [[nodiscard]] std::optional<double> AcceleratorUtilization(const replica::v1::Usage& usage);
 [[nodiscard]] std::optional<double> AcceleratorMemoryUtilization(const replica::v1::Usage& usage);
 
 /// The answer of Cloud Monitoring's projects.timeSeries.list: points newest first, resource `cloudml_job`.
-/// Pure: any thread. Source: the Monitoring API v3, ListTimeSeriesResponse; the labels are the original's and
+/// Pure: any thread. Source: the Monitoring API v3, ListTimeSeriesResponse; the labels are Google's and
 /// task_name.
 [[nodiscard]] std::string PrintSeries(const std::string& project, const std::string& job_id,
                                       std::span<const Series> series);

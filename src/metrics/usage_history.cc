@@ -32,7 +32,7 @@ UsageHistory::UsageHistory(boost::asio::any_io_executor loop, const Clock& clock
 
 UsageHistory::~UsageHistory() {
   tasks_.Cancel();
-  pool_.join();  // from here on this thread has the database for itself
+  pool_.join();  // from here on only this thread uses the database
   if (!waiting_.empty()) static_cast<void>(samples_.Add(waiting_));
 }
 
@@ -73,7 +73,7 @@ boost::asio::awaitable<void> UsageHistory::WriteForEver() {
 
 boost::asio::awaitable<void> UsageHistory::Write() {
   if (waiting_.empty()) co_return;
-  auto batch = std::make_shared<std::vector<Sample>>(std::exchange(waiting_, {}));  // the pool's and ours
+  auto batch = std::make_shared<std::vector<Sample>>(std::exchange(waiting_, {}));  // shared with the pool
   SysTime now = clock_.Now();
   bool prune = !pruned_ || now - *pruned_ >= kPruneEvery;
   auto write = [this, batch, now, prune]() -> Status {

@@ -16,14 +16,14 @@
 
 namespace trainyard::metrics {
 
-/// Samples wait this long for company before they are written: what a crash may lose.
+/// Samples are collected this long before they are written together; a crash may lose as much.
 inline constexpr std::chrono::seconds kWriteEvery{5};
-/// What may wait; beyond it (a disk that refuses) the oldest are dropped.
+/// Samples that may wait. If there are more (the disk is full), the oldest are dropped.
 inline constexpr std::size_t kWaitingMax = 20'000;
 
 /// What replicas use: the last sample of each in memory, all in metrics.db, written and read on a thread of
-/// its own. Figures are no records: a few seconds of them may be lost. Loop thread only. The destructor
-/// writes what waits.
+/// its own. A crash may lose a few seconds of samples. Loop thread only. The destructor writes the samples
+/// that wait.
 class UsageHistory {
  public:
   /// Errors as UsageSamples::Open.
@@ -35,7 +35,7 @@ class UsageHistory {
   UsageHistory& operator=(const UsageHistory&) = delete;
 
   void Add(Sample sample);
-  /// The attempt has ended: it uses nothing any more. Its samples stay.
+  /// The attempt has ended and no longer counts as living. Its stored samples stay.
   void Forget(std::int64_t job_uid, const std::string& task_name);
 
   /// One replica's last sample and the one before it, of the same attempt.
@@ -43,7 +43,7 @@ class UsageHistory {
     Sample now;
     std::optional<replica::v1::Usage> before;
   };
-  /// Nothing while there is none of the present attempt.
+  /// Absent while the current attempt has none.
   [[nodiscard]] const Latest* Find(std::int64_t job_uid, const std::string& task_name) const;
 
   /// Oldest first, the newest kSamplesListedMax. Errors: of the database.
@@ -59,7 +59,7 @@ class UsageHistory {
   std::vector<Sample> waiting_;
   std::map<std::pair<std::int64_t, std::string>, Latest> latest_;
   std::optional<SysTime> pruned_;
-  bool failing_ = false;  ///< said once
+  bool failing_ = false;  ///< reported once
   Event added_;
   boost::asio::thread_pool pool_{1};
   TaskGroup tasks_;

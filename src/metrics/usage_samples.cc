@@ -73,7 +73,7 @@ Status UsageSamples::Prune(SysTime now) {
          database_.Prepare("DELETE FROM samples WHERE sample_id <= (SELECT max(sample_id) "
                            "FROM samples) - ?1"));
   TY_RETURN_IF_ERROR(too_many.Run(samples_max_));
-  // From the oldest on, up to the first that stays: no index on the time is needed.
+  // Starts at the oldest and stops at the first that stays, so no index on the time is needed.
   TY_TRY(sqlite::Statement too_old,
          database_.Prepare(
              "DELETE FROM samples WHERE sample_id < coalesce((SELECT sample_id FROM samples WHERE time >= "

@@ -11,11 +11,11 @@
 
 namespace trainyard::metrics {
 
-/// Samples are forgotten after this long, as the original's monitoring did.
+/// Samples are deleted after this long, as in Google's monitoring.
 inline constexpr std::chrono::days kSamplesKept{42};
-/// Older ones go when there are more: about 100 MB.
+/// If there are more, the oldest are deleted. About 100 MB.
 inline constexpr std::int64_t kSamplesMax = 1'000'000;
-/// In one answer: the newest of what was asked for.
+/// Samples in one answer: the newest of those asked for.
 inline constexpr int kSamplesListedMax = 10'000;
 
 struct SampleQuery {
@@ -25,7 +25,7 @@ struct SampleQuery {
   SysTime end = SysTime::max();
 };
 
-/// metrics.db: samples, the oldest first to go. One thread at a time; blocking.
+/// metrics.db: usage samples; the oldest are deleted first. One thread at a time; blocking.
 class UsageSamples {
  public:
   /// Opens or creates the file. Errors as sqlite::Database::Open.
@@ -36,7 +36,7 @@ class UsageSamples {
   [[nodiscard]] Status Add(const std::vector<Sample>& samples);
   /// In order of time.
   [[nodiscard]] Result<std::vector<Sample>> List(const SampleQuery& query);
-  /// Removes what is too old or too much.
+  /// Deletes samples older than kSamplesKept, and the oldest beyond the limit.
   [[nodiscard]] Status Prune(SysTime now);
 
  private:

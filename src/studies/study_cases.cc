@@ -11,7 +11,7 @@
 namespace trainyard::studies {
 namespace {
 
-/// One rule applied to one trial, with what it may need to know.
+/// Applies one rule to one trial, in a transaction.
 template <class Rule>
 Result<ml::v1::Trial> Change(StudyStore& store, const TrialName& name, const Rule& rule) {
   TY_TRY(sqlite::Transaction transaction, store.Begin());

@@ -98,7 +98,7 @@ Status CheckValues(const Spec& spec, const std::string& field) {
   }
 }
 
-/// The parent's values that make the child count, as coordinates. Empty: the child names none of its
+/// The parent's values that activate the child, as coordinates. Empty: the child names no value of its
 /// parent's type.
 std::vector<double> MatchingValues(const Spec& parent, const Spec& child) {
   std::vector<double> matching;
@@ -170,7 +170,7 @@ class ParameterRules {
     return {};
   }
 
-  /// Unique, but for siblings that no value of their parent makes count at once.
+  /// Names are unique, except for siblings that no value of their parent activates together.
   Status CheckName(const Spec& spec, const Spec* parent, const std::string& field) {
     std::vector<double> matching;
     if (parent != nullptr) matching = MatchingValues(*parent, spec);

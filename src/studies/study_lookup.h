@@ -7,7 +7,7 @@
 
 namespace trainyard::studies {
 
-/// kNotFound with this field.
+/// kNotFound with the given field.
 [[nodiscard]] Result<StoredStudy> RequireStudy(StudyStore& store, const StudyName& name,
                                                std::string_view field);
 
@@ -15,7 +15,7 @@ struct FoundTrial {
   StoredStudy study;
   StoredTrial trial;
 };
-/// kNotFound with field "name", saying which of the two there is not.
+/// kNotFound with field "name", saying which of the two is missing.
 [[nodiscard]] Result<FoundTrial> RequireTrial(StudyStore& store, const TrialName& name);
 
 }  // namespace trainyard::studies

@@ -24,7 +24,7 @@ struct StudyName {
 /// STUDY/trials/ID.
 struct TrialName {
   StudyName study;
-  std::int64_t id = 0;  ///< from 1; what is no number in the request's path names no trial: 0
+  std::int64_t id = 0;  ///< from 1; 0 if the request's path has no number there: no such trial
 
   [[nodiscard]] std::string ToString() const { return study.ToString() + "/trials/" + std::to_string(id); }
 };

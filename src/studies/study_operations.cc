@@ -31,10 +31,10 @@ std::vector<StoredTrial> OfClient(std::vector<StoredTrial> trials, const std::st
   return trials;
 }
 
-/// Trials that the client gets before any new one is made, at most so many.
+/// Existing trials that the client gets before any new one is made, at most `count`.
 struct Handout {
   std::vector<StoredTrial> active;     ///< its own
-  std::vector<StoredTrial> requested;  ///< nobody's yet
+  std::vector<StoredTrial> requested;  ///< not assigned to a client
   [[nodiscard]] int size() const { return static_cast<int>(active.size() + requested.size()); }
 };
 
@@ -65,7 +65,7 @@ Status CheckSuggest(StudyStore& store, const StoredStudy& study, const ml::v1::S
   return {};
 }
 
-/// The operation, still to be done; nothing if there is nothing to do.
+/// The pending operation; absent if there is nothing to do.
 Result<std::optional<StoredOperation>> FindPending(StudyStore& store, std::int64_t id) {
   TY_TRY(std::optional<StoredOperation> operation, store.FindOperation(id));
   if (operation && operation->operation.done()) operation.reset();
@@ -92,7 +92,7 @@ StudyName NameOf(const StoredStudy& study, const StoredOperation& operation) {
           .study_id = name.substr(name.rfind('/') + 1)};
 }
 
-/// Takes the client's trials from the store, and makes new ones of the points.
+/// Takes the client's trials from the store, and makes new trials from the points.
 Result<std::vector<StoredTrial>> HandOut(StudyStore& store, StoredStudy& study, Handout handout,
                                          std::span<const tuning::Point> points,
                                          const StoredOperation& operation, SysTime now) {
@@ -206,7 +206,7 @@ Result<bool> FinishSuggest(StudyStore& store, std::int64_t id, const std::vector
   if (needed > points.size() && !last) return false;
   const std::span<const tuning::Point> taken(points.data(), std::min(needed, points.size()));
   TY_TRY(std::vector<StoredTrial> given, HandOut(store, *study, std::move(handout), taken, *operation, now));
-  // Points that were not needed after all are left.
+  // Points beyond the number needed are dropped.
   if (last && taken.size() == points.size()) study->study.set_state(ml::v1::Study::COMPLETED);
   TY_RETURN_IF_ERROR(store.PutStudy(*study));
   if (given.empty()) {  // another client was given the last point after this operation began

@@ -19,8 +19,8 @@ using boost::asio::awaitable;
 using Kind = StoredOperation::Kind;
 
 constexpr std::size_t kWorksMax = 16;  ///< tuners kept; one of a long study takes up to 256 MB
-constexpr std::chrono::milliseconds kOperationWait{500};  ///< of one who asks for an operation
-constexpr std::chrono::seconds kRetryPause{1};            ///< after an error of the store, a full disk say
+constexpr std::chrono::milliseconds kOperationWait{500};  ///< of a request for an operation
+constexpr std::chrono::seconds kRetryPause{1};  ///< after an error of the store, for example a full disk
 
 awaitable<void> Sleep(std::chrono::steady_clock::duration time) {
   boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor);
@@ -36,7 +36,7 @@ Result<std::string> Printed(const Result<Message>& message) {
 
 struct Computed {
   StudyWork::Suggestions suggestions;
-  bool should_stop = true;  ///< of a trial that is STOPPING already
+  bool should_stop = true;  ///< what a trial that is STOPPING already gets
 };
 
 /// kInternal: nothing can be computed, whatever the reason.
@@ -190,7 +190,7 @@ awaitable<Status> StudyService::CancelOperation(OperationName name) {
 }
 
 void StudyService::Enqueue(const StoredOperation& operation) {
-  // A request of the first moments may be found by Recover before its own answer gets here.
+  // Right after the start, Recover may find a new request before its own call gets here.
   if (!ends_.emplace(operation.id, std::make_shared<Event>(loop_)).second) return;
   auto [queue, is_new] = queues_.try_emplace(operation.study_uid);
   queue->second.push_back(operation.id);
@@ -242,7 +242,7 @@ awaitable<Result<bool>> StudyService::TryOperation(std::int64_t study_uid, std::
   auto read = [this, id, study_uid, known] { return ReadOperation(store_, id, study_uid, known); };
   TY_CO_TRY(std::optional<OperationTask> read_task, co_await OnPool(writer_, std::move(read)));
   if (!read_task) co_return true;
-  // Other studies may have taken its place meanwhile; what was read is only what changed since then.
+  // Other studies may have taken its place in the meantime; what was read is only what changed since then.
   if (!read_task->anew && known.revision > 0 && !works_.contains(study_uid)) co_return false;
   // Shared with the pool: OnPool copies nothing, but its work must be movable and this may be large.
   auto task = std::make_shared<const OperationTask>(*std::move(read_task));

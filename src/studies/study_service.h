@@ -24,9 +24,10 @@ namespace trainyard::studies {
 class StudyWork;
 
 /// Studies as the API has them: see study_cases.h and study_operations.h for what each method does and its
-/// errors. What is answered is durable. A suggestion is computed beside the loop, one of a study at a time in
-/// the order in which they were asked for, several studies at once; its operation is answered at once. Loop
-/// thread only. The destructor leaves operations that are not done to the next service on the same file.
+/// errors. Answers are durable. Suggestions are computed off the loop: one at a time for each study, in the
+/// order of the requests, several studies in parallel; the operation itself is answered at once. Loop thread
+/// only. Operations that are not done when it is destroyed are continued by the next service on the same
+/// file.
 class StudyService {
  public:
   /// `clock` outlives it. Errors as StudyStore::Open.
@@ -37,7 +38,7 @@ class StudyService {
   StudyService(const StudyService&) = delete;
   StudyService& operator=(const StudyService&) = delete;
 
-  /// Goes on with the operations that a former service left. Before the first request.
+  /// Continues the operations that the previous service did not finish. Call before the first request.
   boost::asio::awaitable<Status> Recover();
 
   boost::asio::awaitable<Result<ml::v1::Study>> CreateStudy(StudyName name, ml::v1::Study asked);
@@ -47,7 +48,7 @@ class StudyService {
 
   boost::asio::awaitable<Result<ml::v1::Trial>> CreateTrial(StudyName study, ml::v1::Trial asked);
   boost::asio::awaitable<Result<ml::v1::Trial>> GetTrial(TrialName name);
-  /// Lists come as JSON: to print thousands of trials takes longer than the loop has.
+  /// Lists are returned as JSON: printing thousands of trials would block the loop for too long.
   boost::asio::awaitable<Result<std::string>> ListTrials(StudyName study);
   boost::asio::awaitable<Result<std::string>> ListOptimalTrials(StudyName study);
   boost::asio::awaitable<Status> DeleteTrial(TrialName name);
@@ -60,7 +61,8 @@ class StudyService {
   boost::asio::awaitable<Result<longrunning::Operation>> Suggest(StudyName study,
                                                                  ml::v1::SuggestTrialsRequest asked);
   boost::asio::awaitable<Result<longrunning::Operation>> CheckEarlyStopping(TrialName name);
-  /// Waits a little for one that is not done: clients ask at once, and then not for a second or more.
+  /// Waits up to kOperationWait for one that is not done: clients poll at once, and then only after a second
+  /// or more.
   boost::asio::awaitable<Result<longrunning::Operation>> GetOperation(OperationName name);
   boost::asio::awaitable<Status> CancelOperation(OperationName name);
 
@@ -69,7 +71,7 @@ class StudyService {
   void Enqueue(const StoredOperation& operation);
   boost::asio::awaitable<void> RunStudy(std::int64_t study_uid);
   boost::asio::awaitable<Status> RunOperation(std::int64_t study_uid, std::int64_t id);
-  /// False: to be done again. An error: of the store.
+  /// False: run it again. Errors: those of the store.
   boost::asio::awaitable<Result<bool>> TryOperation(std::int64_t study_uid, std::int64_t id);
   std::shared_ptr<StudyWork> WorkFor(const OperationTask& task);
 
@@ -78,13 +80,13 @@ class StudyService {
   StudyStore store_;                                         ///< on the thread of writer_
   StudyStore reader_;                                        ///< on the thread of readers_
   std::map<std::int64_t, std::deque<std::int64_t>> queues_;  ///< operations by study; the first one runs
-  /// Of the operations in queues_; set when it leaves. Shared with those who wait.
+  /// One event for each operation in queues_, set when it leaves the queue. Shared with the waiting calls.
   std::map<std::int64_t, std::shared_ptr<Event>> ends_;
   struct Kept {
     std::shared_ptr<StudyWork> work;  ///< shared with the pool while it computes
     std::int64_t used = 0;
   };
-  std::map<std::int64_t, Kept> works_;  ///< of the studies that were worked on last
+  std::map<std::int64_t, Kept> works_;  ///< the most recently used studies
   std::int64_t uses_ = 0;
   boost::asio::thread_pool writer_{1};
   boost::asio::thread_pool readers_{1};

@@ -15,10 +15,10 @@
 namespace trainyard::studies {
 
 struct StoredStudy {
-  std::int64_t uid = 0;  ///< never used twice: a study of the same name that comes later has another one
+  std::int64_t uid = 0;  ///< never reused: a later study of the same name has another one
   std::uint64_t seed = 0;
   std::int64_t deletions = 0;  ///< of trials, so far
-  int next_trial = 1;          ///< ids of trials are never used twice
+  int next_trial = 1;          ///< ids of trials are never reused
   ml::v1::Study study;
 };
 
@@ -44,13 +44,13 @@ struct StoredOperation {
   [[nodiscard]] OperationName Name() const { return {.project = project, .location = location, .id = id}; }
 };
 
-/// Studies, trials and operations in one SQLite file. Plain reads and writes: the rules are elsewhere. What
-/// belongs together is between Begin() and Commit(). One thread at a time; a second one has its own store,
-/// opened to read. Errors: as sqlite::SqliteError; kDataLoss for a row that cannot be read.
+/// Studies, trials and operations in one SQLite file. Plain reads and writes, no rules. Writes that belong
+/// together go between Begin() and Commit(). One thread at a time; a second thread uses a store of its own,
+/// from OpenReader. Errors: as sqlite::SqliteError; kDataLoss for a row that cannot be read.
 class StudyStore {
  public:
   [[nodiscard]] static Result<StudyStore> Open(const std::string& path);
-  /// Sees what the other one has committed.
+  /// A read-only store. Sees what the writing store has committed.
   [[nodiscard]] static Result<StudyStore> OpenReader(const std::string& path);
 
   [[nodiscard]] Result<sqlite::Transaction> Begin() { return sqlite::Transaction::Begin(database_); }
@@ -63,7 +63,7 @@ class StudyStore {
   /// In the order in which they were made.
   [[nodiscard]] Result<std::vector<StoredStudy>> ListStudies(const std::string& project,
                                                              const std::string& location);
-  /// With its trials. Its operations stay.
+  /// Deletes the study and its trials. Its operations stay.
   [[nodiscard]] Status DropStudy(std::int64_t uid);
 
   [[nodiscard]] Status PutTrial(std::int64_t study_uid, const StoredTrial& trial);
@@ -74,8 +74,8 @@ class StudyStore {
                                                             ml::v1::Trial::State state);
   [[nodiscard]] Status DropTrial(std::int64_t study_uid, int id);
 
-  /// Every put of a trial has a number, higher than those before it among the trials that there are: how one
-  /// who knows the trials learns what is new.
+  /// Each write of a trial gets a revision higher than all others of the study, so that a reader can ask for
+  /// what changed since.
   struct Changes {
     std::int64_t revision = 0;  ///< of the newest; `after` if there is none
     std::vector<StoredTrial> trials;
@@ -88,7 +88,7 @@ class StudyStore {
   [[nodiscard]] Result<std::optional<StoredOperation>> FindOperation(std::int64_t id);
   /// Those that are not done, in the order in which they were made.
   [[nodiscard]] Result<std::vector<StoredOperation>> PendingOperations();
-  /// Forgets those that are done and older.
+  /// Deletes finished operations that are older.
   [[nodiscard]] Status DropOperations(SysTime created_before);
 
  private:

@@ -32,7 +32,7 @@ Status StudyWork::Update(const StudyStore::Changes& changes) {
   return {};
 }
 
-/// How many points neither the trials nor `more` have; `enough` if there are at least so many.
+/// How many points of the space are in neither the trials nor `more`; stops counting at `enough`.
 int StudyWork::PointsLeft(const std::vector<tuning::Point>& more, int enough) const {
   const std::optional<double> count = tuning::CountPoints(spec().space);
   if (!count || *count - static_cast<double>(trials_.size() + more.size()) >= enough) return enough;

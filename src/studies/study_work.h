@@ -9,18 +9,17 @@
 
 namespace trainyard::studies {
 
-/// What is worked with when a study's trials are suggested or judged: its tuner, and all its trials as the
-/// tuner sees them. Only saves time: one that is made anew from the store suggests the same. One thread at a
-/// time.
+/// The tuner of one study with all its trials, kept between suggestions. Only saves time: one that is rebuilt
+/// from the store suggests the same. One thread at a time.
 class StudyWork {
  public:
   explicit StudyWork(const StoredStudy& study);
 
-  /// What of the store is known: see StudyStore::TrialsChanged. After a deletion begin anew.
+  /// What of the store is known: see StudyStore::TrialsChanged. After a deletion, start with a new one.
   [[nodiscard]] std::int64_t revision() const noexcept { return revision_; }
   [[nodiscard]] std::int64_t deletions() const noexcept { return deletions_; }
 
-  /// kInternal: a trial is none of this study.
+  /// kInternal: a trial does not belong to this study.
   [[nodiscard]] Status Update(const StudyStore::Changes& changes);
 
   struct Suggestions {
@@ -30,7 +29,8 @@ class StudyWork {
   /// @param made_before  as Tuner::Suggest
   [[nodiscard]] Suggestions Suggest(int count, int made_before);
 
-  /// By the study's rule; never where it has none or several metrics. The trial is one that Update() brought.
+  /// Whether the study's stopping rule says so; never without a rule or with several metrics. The trial is
+  /// one that Update() added.
   [[nodiscard]] bool ShouldStop(int trial) const;
 
   [[nodiscard]] const tuning::StudySpec& spec() const noexcept { return tuner_.spec(); }

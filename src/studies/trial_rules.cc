@@ -46,7 +46,7 @@ auto PlaceOf(const Measurement& measurement) {
                     measurement.elapsed_time().nanos());
 }
 
-/// The newest report of one place stands: a program that begins anew reports its steps again.
+/// The newest report of a place wins: a restarted program reports its steps again.
 void Insert(Trial& trial, Measurement measurement) {
   auto& list = *trial.mutable_measurements();
   const auto at = std::ranges::lower_bound(list, PlaceOf(measurement), {}, PlaceOf);
@@ -70,7 +70,7 @@ void SetElapsed(const Trial& trial, Measurement& measurement, SysTime now) {
   *measurement.mutable_elapsed_time() = wire::ToProto(std::max(elapsed, std::chrono::nanoseconds{}));
 }
 
-/// The first of the study's metrics that the measurement lacks; null: it has all.
+/// The first of the study's metrics that is not in the measurement; null if it has all.
 const std::string* LackedMetric(const tuning::StudySpec& spec, const Measurement& measurement) {
   for (const tuning::Metric& metric : spec.metrics) {
     const bool has = std::ranges::any_of(measurement.metrics(), [&metric](const Measurement::Metric& given) {
@@ -88,7 +88,7 @@ Status CheckFinal(const tuning::StudySpec& spec, const Measurement& measurement,
   return {};
 }
 
-/// The last one that has each of the study's metrics; null: there is none.
+/// The last measurement that has all of the study's metrics; null if there is none.
 const Measurement* LastComplete(const tuning::StudySpec& spec, const Trial& trial) {
   for (auto at = trial.measurements().rbegin(); at != trial.measurements().rend(); ++at)
     if (LackedMetric(spec, *at) == nullptr) return &*at;

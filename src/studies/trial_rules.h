@@ -14,7 +14,7 @@
 ///     REQUESTED --suggest--> ACTIVE --stop, early stopping--> STOPPING
 ///         \-----------------complete: each of them-----------> COMPLETED
 ///
-/// Each rule takes the trial as it is and what was asked for, and changes it or says why not. Pure: any
+/// Each rule takes a trial and a request, and changes the trial or returns why not. Pure: any
 /// thread. Source: discovery, GoogleCloudMlV1__Trial and the methods of projects.locations.studies.trials.
 namespace trainyard::studies {
 
@@ -26,28 +26,28 @@ inline constexpr int kMeasurementsMax = 10'000;  ///< of one trial
 [[nodiscard]] Result<ml::v1::Trial> MakeTrial(const tuning::StudySpec& spec, const ml::v1::Trial& asked,
                                               SysTime now);
 
-/// A client takes a trial that was REQUESTED.
+/// Assigns a REQUESTED trial to a client.
 void Assign(ml::v1::Trial& trial, const std::string& client_id, SysTime now);
 
 /// Adds a measurement where its (steps, elapsed time) belongs, in place of one that has the same. Without an
 /// elapsed time it is the time since the trial's start. A REQUESTED trial becomes ACTIVE: somebody evaluates
 /// it. kFailedPrecondition: the trial is COMPLETED, or has kMeasurementsMax; kInvalidArgument with the field:
-/// no metrics, one without a name or a value or there twice, a negative step count or time.
+/// no metrics, a metric without name or value or given twice, a negative step count or time.
 [[nodiscard]] Status AddMeasurement(ml::v1::Trial& trial, const ml::v1::AddTrialMeasurementRequest& asked,
                                     SysTime now);
 
 /// Ends the trial: infeasible, with the measurement that is given, or with the last one that has each of the
 /// study's metrics. kFailedPrecondition: it is COMPLETED, or there is no such measurement; kInvalidArgument
-/// with the field: a final measurement without one of the study's metrics, a reason for what is not
-/// infeasible.
+/// with the field: a final measurement that lacks one of the study's metrics, a reason for a trial that is
+/// not infeasible.
 [[nodiscard]] Status Complete(const tuning::StudySpec& spec, ml::v1::Trial& trial,
                               const ml::v1::CompleteTrialRequest& asked, SysTime now);
 
 /// kFailedPrecondition: it is COMPLETED. A trial that is STOPPING stays so.
 [[nodiscard]] Status Stop(ml::v1::Trial& trial);
 
-/// Indices, in order, of the trials that no other one is better than: not worse in any metric and better in
-/// one. With one metric the first of the best. Only COMPLETED and feasible ones with finite values count.
+/// Indices, in order, of the trials that no other trial dominates (not worse in any metric and better in
+/// one). With one metric: the first of the best. Only COMPLETED and feasible ones with finite values count.
 [[nodiscard]] std::vector<std::size_t> OptimalTrials(const tuning::StudySpec& spec,
                                                      std::span<const ml::v1::Trial> trials);
 

@@ -35,7 +35,7 @@ Kind KindOf(Parameter::Type type) {
   return {Value::kStringValue, "string_value"};
 }
 
-/// -1 for a category that there is not, which no parameter has as a value.
+/// -1 for an unknown category: no parameter has that value.
 double Coordinate(const Parameter& parameter, const Value& given) {
   if (given.has_float_value()) return given.float_value();
   if (given.has_int_value()) return static_cast<double>(given.int_value());
@@ -54,7 +54,7 @@ Result<double> Read(const Parameter& parameter, const Value& given, const std::s
   return coordinate;
 }
 
-/// The parameters of the request by name; their places in it.
+/// The request's parameters: their indices by name.
 using Places = std::map<std::string_view, int>;
 
 Result<Places> PlacesOf(const ml::v1::Trial& trial) {

@@ -25,7 +25,7 @@ struct RawLine {
 class LineReader {
  public:
   explicit LineReader(std::string_view lines) : rest_(lines) {}
-  /// Nothing at the end, and at the first byte that is not as it should be: then Damaged() is true.
+  /// Absent at the end and at the first malformed byte; Damaged() is true in the second case.
   [[nodiscard]] std::optional<RawLine> Next();
   [[nodiscard]] bool Damaged() const noexcept { return damaged_; }
 
@@ -34,8 +34,8 @@ class LineReader {
   bool damaged_ = false;
 };
 
-/// Whether the chunk is what the protocol promises: as many lines as it says, stamps odd and strictly
-/// increasing, the first and last as announced, within the limits above. kInvalidArgument with field "log".
+/// Checks that the chunk is what the protocol promises: as many lines as announced, stamps odd and strictly
+/// increasing, first and last stamp as announced, within the limits above. kInvalidArgument with field "log".
 /// Source: replica.proto, LogChunk.
 [[nodiscard]] Status CheckChunk(const replica::v1::LogChunk& chunk);
 
@@ -46,7 +46,8 @@ class LineReader {
 
 /// The timestamp that line `index` of a chunk is shown with: its own stamp, or more, so that timestamps
 /// strictly increase within the job. `floor` is the job's last timestamp before the chunk (odd; -1 before the
-/// first line). Source: log_store.h; clients drop what does not increase (docs/spec "Logs").
+/// first line). Source: log_store.h; clients drop entries whose timestamps do not increase (docs/spec
+/// "Logs").
 [[nodiscard]] constexpr std::int64_t ShownTime(std::uint64_t stamp, std::int64_t floor, std::int64_t index) {
   const std::int64_t own = static_cast<std::int64_t>(stamp);
   const std::int64_t least = floor + 2 * (index + 1);

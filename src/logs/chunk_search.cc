@@ -58,7 +58,7 @@ Status ChunkSearch::Advance() {
   return {};
 }
 
-/// Opens the cursor's chunk or passes it over, and moves on.
+/// Opens or skips the cursor's chunk, and advances the cursor.
 Status ChunkSearch::TakeRow() {
   const bool forward = range_.order == Order::kOldestFirst;
   if (Wanted()) {
@@ -67,7 +67,7 @@ Status ChunkSearch::TakeRow() {
     ++passed_over_;
   }
   TY_RETURN_IF_ERROR(Advance());
-  // Going on from the edge must be progress, else the client would ask for the same for ever.
+  // Continuing from the edge must be progress, else the client would ask for the same page forever.
   if (passed_over_ < kChunksPassedMax || !open_.empty() || !at_row_) return {};
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   if (forward && Edge() > range_.earliest) cut_short_ = Position{Edge(), -1, -1};

@@ -37,11 +37,11 @@ struct FoundLine {
 };
 
 /// Merges the lines of chunks into one sequence ordered by Position. Holds only the chunks that overlap at
-/// the present point. Synchronous, one thread.
+/// the current time. Synchronous, one thread.
 class ChunkSearch {
  public:
-  /// `chunks` runs kSelectChunks, ordered by first_time, or by last_time descending for newest first. Chunks
-  /// of other projects or another task than the query's are passed over. The query outlives the search.
+  /// `chunks` runs kSelectChunks, ordered by first_time, or by last_time descending for newest first. Skips
+  /// chunks of other projects or tasks than the query's. The query outlives the search.
   ChunkSearch(sqlite::Cursor chunks, const SearchRange& range, const LogQuery& query);
   ~ChunkSearch();
   ChunkSearch(const ChunkSearch&) = delete;
@@ -50,7 +50,7 @@ class ChunkSearch {
   /// The next line in range; nothing at the end or when the search was cut short. kDataLoss: a damaged chunk.
   [[nodiscard]] Result<std::optional<FoundLine>> Next();
 
-  /// Set when Next() ended because too many chunks were passed over: go on after this.
+  /// Set when Next() ended because it had skipped too many chunks: continue after this position.
   [[nodiscard]] const std::optional<Position>& cut_short() const noexcept { return cut_short_; }
 
  private:

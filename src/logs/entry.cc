@@ -13,7 +13,7 @@ using logging::v2::LogEntry;
 
 constexpr std::string_view kServiceTask = "service";
 
-/// The service's own lines have a log of their own.
+/// The service's own lines have their own log name.
 std::string LogName(const LogSource& source) {
   const std::string prefix = "projects/" + source.project + "/logs/";
   if (source.task_name == kServiceTask) return prefix + "ml.googleapis.com%2F" + source.job_id;
@@ -34,7 +34,7 @@ LogEntry EntryTemplate(const LogSource& source) {
   labels["ml.googleapis.com/job_id"] = source.job_id;
   labels["ml.googleapis.com/job_id/log_area"] = "root";
   labels["ml.googleapis.com/task_name"] = source.task_name;
-  labels["ml.googleapis.com/trial_id"] = source.trial_id;  // there even without tuning, and empty then
+  labels["ml.googleapis.com/trial_id"] = source.trial_id;  // present, but empty, without tuning
   if (!source.host_name.empty()) labels["compute.googleapis.com/resource_name"] = source.host_name;
   return entry;
 }

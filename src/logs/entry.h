@@ -14,17 +14,17 @@ namespace trainyard::logs {
 /// What all lines of a source have in common: log name, resource, labels. Source: docs/spec "Log entries".
 [[nodiscard]] logging::v2::LogEntry EntryTemplate(const LogSource& source);
 
-/// Text order of insert ids is the order of the numbers. `job_line` counts from 0 over all sources of the
+/// Insert ids sort as text in the order of the numbers. `job_line` counts from 0 over all sources of the
 /// job.
 [[nodiscard]] std::string InsertId(std::int64_t job_line);
 
-/// Fills a copy of the template in with one line: jsonPayload (message, levelname, created, further fields),
+/// A copy of the template, filled with one line: jsonPayload (message, levelname, created, further fields),
 /// severity, timestamp and insertId. Never textPayload.
 /// @param shown_time  Unix time in ns
 void FillEntry(const replica::v1::LogLine& line, std::int64_t shown_time, std::int64_t job_line,
                logging::v2::LogEntry& entry);
 
-/// A serialized LogLine as an entry, `common` being the template of its source. One that cannot be read
+/// A serialized LogLine as an entry, `common` being the template of its source. A line that cannot be read
 /// becomes an entry that says so.
 [[nodiscard]] logging::v2::LogEntry MakeEntry(const logging::v2::LogEntry& common, std::string_view bytes,
                                               std::int64_t shown_time, std::int64_t job_line);

@@ -16,7 +16,7 @@
 #include "logs/log_writer.h"
 #include "logs/sample_chunk.h"
 
-/// A writer and a reader of one logs.db in a temporary folder, for tests.
+/// A writer and a reader of one logs.db in a temporary directory, for tests.
 namespace trainyard::logs {
 
 class FixedClock final : public Clock {

@@ -25,12 +25,12 @@ struct LogQuery {
   wire::LogBounds bounds;
   Order order = Order::kOldestFirst;
   int page_size = kPageSizeDefault;
-  std::string page_token;          ///< as it came
-  std::string page_token_context;  ///< all that a token depends on, the page size not being of it
+  std::string page_token;          ///< as received
+  std::string page_token_context;  ///< what a token is valid for: everything but the page size
 };
 
 /// Errors: kInvalidArgument with field "resource_names", "filter", "order_by" or "page_size". A page size
-/// beyond kPageSizeMax is kPageSizeMax. Source: discovery document logging:v2, ListLogEntriesRequest.
+/// above kPageSizeMax is reduced to it. Source: discovery document logging:v2, ListLogEntriesRequest.
 [[nodiscard]] Result<LogQuery> ParseLogQuery(const logging::v2::ListLogEntriesRequest& request);
 
 /// What entries:tail asks for; page size and token are not used. Pure: any thread.

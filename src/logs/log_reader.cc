@@ -22,7 +22,7 @@ using sqlite::Statement;
 
 constexpr int kLinesSearchedMax = 20'000;
 constexpr std::size_t kPageBytesMax = std::size_t{8} << 20;
-constexpr std::size_t kEntryBytes = 600;  // of what all entries carry, as JSON
+constexpr std::size_t kEntryBytes = 600;  // bytes that each entry has besides its line, as JSON
 constexpr std::int64_t kSpan = kChunkSpanMax.count();
 
 // Chunks of one job do not overlap, so the last one that begins at or before `earliest` is the first of
@@ -39,7 +39,8 @@ std::string Select(std::string_view what, std::string_view direction = "") {
 }
 
 SearchRange RangeOf(const LogQuery& query) {
-  // Shown times are between 1 and half of what fits, so limits can be moved a little without an overflow.
+  // Shown times are between 1 and half of the largest number, so limits can be moved a little without an
+  // overflow.
   constexpr std::int64_t kTimeMax = std::numeric_limits<std::int64_t>::max() - 2 * kSpan;
   SearchRange range{.order = query.order};
   range.earliest = std::clamp<std::int64_t>(query.bounds.earliest.time_since_epoch().count(), 0, kTimeMax);
@@ -98,7 +99,7 @@ Result<std::int64_t> LogReader::NextLine(std::int64_t job_uid, std::string_view 
   return found ? cursor.Int(0) : 0;
 }
 
-/// At most two are enough to know whether it is one.
+/// Stops at two for each project: enough to know whether there is exactly one.
 Result<std::vector<std::int64_t>> LogReader::FindJobs(const LogQuery& query) {
   std::vector<std::int64_t> uids;
   for (const std::string& project : query.projects) {
@@ -146,7 +147,7 @@ Result<LogPage> LogReader::Collect(Cursor chunks, const SearchRange& range, cons
       last = search.cut_short();
       break;
     }
-    // Full, and there is more.
+    // The page is full, and there is more.
     if (searched == kLinesSearchedMax || bytes >= kPageBytesMax ||
         page.entries.size() == static_cast<std::size_t>(query.page_size)) {
       break;

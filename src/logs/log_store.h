@@ -12,7 +12,8 @@
 
 namespace trainyard::logs {
 
-/// Who writes: one attempt of one replica, or the service itself (source "service", task name "service").
+/// The writer of lines: one attempt of one replica, or the service itself (source "service", task name
+/// "service").
 struct LogSource {
   std::int64_t job_uid = 0;
   std::string project;
@@ -35,10 +36,10 @@ struct StoredLines {
 struct LogPage {
   std::vector<logging::v2::LogEntry> entries;
   std::string
-      next_page_token;  ///< independent of the page size: gcloud asks the next page with a smaller one
+      next_page_token;  ///< independent of the page size: gcloud asks for the next page with a smaller one
 };
 
-/// Log lines of all jobs: appended in chunks, kept as they came, indexed by job and time. Loop thread only;
+/// Log lines of all jobs: appended in chunks, stored unchanged, indexed by job and time. Loop thread only;
 /// the work happens on its own threads.
 ///
 /// Timestamps handed out strictly increase within a job in order of arrival: line i of a chunk gets
@@ -49,9 +50,9 @@ class LogStore {
  public:
   virtual ~LogStore() = default;
 
-  /// Makes the chunk durable. A chunk whose lines are there
-  /// already is not stored again (a supervisor repeats what was not acknowledged). kInvalidArgument with
-  /// field "log": a gap before first_line, or a chunk that is not as replica.proto says.
+  /// Makes the chunk durable. Lines that are stored already are not stored again: a supervisor repeats chunks
+  /// that were not acknowledged. kInvalidArgument with field "log": a gap before first_line, or a chunk that
+  /// violates replica.proto.
   virtual boost::asio::awaitable<Result<StoredLines>> Append(LogSource source,
                                                              replica::v1::LogChunk chunk) = 0;
 
@@ -60,11 +61,11 @@ class LogStore {
 
   /// entries:list. Errors: kInvalidArgument with field "filter", "page_token", "page_size", "order_by" or
   /// "resource_names".
-  /// A page may be short, even empty, and still have a token: the search was bounded, go on with it.
+  /// A page may be short, even empty, and still have a token: the search is bounded; continue with the token.
   virtual boost::asio::awaitable<Result<LogPage>> List(logging::v2::ListLogEntriesRequest request) = 0;
 
   /// Calls the observer on the loop whenever lines of a job became durable, before Append returns: for live
-  /// tails. One observer; it must not block, and replaces the one before.
+  /// tails. There is one observer: it replaces the previous one, and must not block.
   virtual void OnAppended(std::function<void(std::int64_t job_uid)> observer) = 0;
 };
 

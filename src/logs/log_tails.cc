@@ -19,15 +19,15 @@ namespace trainyard::logs {
 
 namespace {
 
-// Keys of tails that wait for no one job; no job has them.
+// Keys of tails that do not wait for a single job. No job has these uids.
 constexpr std::int64_t kAnyJob = 0;
 constexpr std::int64_t kNewJob = -1;
 
 constexpr std::size_t kReadingsShared = 16;
 constexpr std::size_t kJobsSeenMax = 10'000;
-// Tails that read and hand over a batch at the same time; the others wait for their turn, in order.
+// Tails that may read and deliver a batch at the same time; the others wait for their turn, in order.
 constexpr std::size_t kTurnsAtOnce = 4;
-// Of all tails that wait for the same job, so that a crowd does not hold up the lines that it waits for. Few
+// Of all tails that wait for the same job, so that many tails do not delay the lines that they wait for. Few
 // of them are served as lines come, a thousand five times a second each.
 constexpr std::size_t kCrowd = 50;
 constexpr std::chrono::microseconds kBatchShare{200};
@@ -41,7 +41,7 @@ std::int64_t KeyOf(const TailJob& job) {
   return kAnyJob;
 }
 
-/// A page as it is sent.
+/// A page in the form in which it is sent.
 struct PrintedPage {
   std::shared_ptr<const std::string> response;  ///< null without entries
   std::string cursor;                           ///< empty without entries
@@ -66,7 +66,7 @@ Result<PrintedPage> ReadAndPrint(TailReader& reader, const LogQuery& query, Tail
   return printed;
 }
 
-/// A look into the store that is under way or done, for all tails that ask the same from the same place.
+/// A read of the store, running or done, for all tails with the same query and position.
 struct Reading {
   Reading(const asio::any_io_executor& executor, std::shared_ptr<const LogQuery> the_query,
           TailPosition the_place, std::uint64_t appends)
@@ -74,12 +74,12 @@ struct Reading {
 
   const std::shared_ptr<const LogQuery> query;
   const TailPosition from;
-  const std::uint64_t appends_before;  ///< what was appended later it need not have seen
+  const std::uint64_t appends_before;  ///< lines appended later may be missing in it
   std::optional<Result<PrintedPage>> page;
   Event done;
 };
 
-/// Lets those go on who wait for the reading, however it ends.
+/// Wakes the tails that wait for the read, however it ends.
 struct Finish {
   std::shared_ptr<Reading> reading;
   ~Finish() {
@@ -108,7 +108,8 @@ struct LogTails::Impl {
   LogStore& store;
   std::unique_ptr<TailReader> reader;                                ///< used on `reads` only
   std::unordered_map<std::int64_t, std::unordered_set<Live*>> live;  ///< by the job that the tail waits for
-  std::unordered_set<std::int64_t> seen;  ///< jobs that had lines lately: not new to those who wait for one
+  std::unordered_set<std::int64_t>
+      seen;  ///< jobs with recent lines: not new to tails that wait for a new job
   std::array<std::shared_ptr<Reading>, kReadingsShared> readings;
   std::size_t next_reading = 0;
   std::uint64_t appends = 0;
@@ -162,7 +163,7 @@ class LogTails::Live final : public Tail {
 
   void ListUnder(std::int64_t key) {
     if (key_ == key) return;
-    // Listed under a job alone it may have missed what is stored of others since.
+    // While it was listed under a single job, it may have missed lines of other jobs.
     if (key_ != kAnyJob) caught_up_ = false;
     Unlist();
     key_ = key;
@@ -180,7 +181,7 @@ class LogTails::Live final : public Tail {
   TailPosition position_;
   bool caught_up_ = false;
   Turns::Waiter turn_;
-  std::int64_t key_ = kAnyJob;  ///< under which it is listed
+  std::int64_t key_ = kAnyJob;  ///< the key under which it is listed
   std::chrono::steady_clock::time_point last_batch_at_;
 };
 
@@ -198,7 +199,7 @@ void LogTails::Impl::Wake(std::int64_t job_uid) {
   if (seen.insert(job_uid).second) WakeListed(kNewJob);
 }
 
-/// One whose result is as good as that of a new one would be, or that has entries.
+/// A read whose result is as good as that of a new one, or that has entries.
 std::shared_ptr<Reading> LogTails::Impl::FindReading(const LogQuery& query, TailPosition from) const {
   for (const std::shared_ptr<Reading>& reading : readings) {
     if (!reading || reading->from != from || reading->query->page_token_context != query.page_token_context)

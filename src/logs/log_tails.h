@@ -12,14 +12,14 @@
 
 namespace trainyard::logs {
 
-/// What a tail got.
+/// One batch of a tail.
 struct TailBatch {
-  std::shared_ptr<const std::string> response;  ///< TailLogEntriesResponse, compact JSON; null: nothing came
-  std::string cursor;                           ///< a tail that begins with it goes on after this batch
+  std::shared_ptr<const std::string> response;  ///< TailLogEntriesResponse, compact JSON; null: no entries
+  std::string cursor;                           ///< a tail that begins with it continues after this batch
   bool behind = false;                          ///< more is stored than the batch holds
 };
 
-/// One client's live view of the log. Holds no lines: whoever is slow is served from the store. Loop thread
+/// One client's live view of the log. Holds no lines: a slow client is served from the store. Loop thread
 /// only.
 class Tail {
  public:
@@ -29,10 +29,10 @@ class Tail {
   virtual boost::asio::awaitable<Result<TailBatch>> Next(std::chrono::steady_clock::duration wait_max) = 0;
 };
 
-/// All live tails of a store: wakes those that may have something when lines became durable, and reads for
-/// them on a thread of its own. Tails that ask the same from the same place share one read and its
-/// bytes. A tail that waits costs nothing; of those that have something a few at a time have their turn on
-/// the loop (Turns), so that a crowd of tails delays itself and nobody else. Loop thread only.
+/// All live tails of a store: when lines become durable, it wakes the tails that may want them, and reads for
+/// them on a thread of its own. Tails with the same query and position share one read and its bytes. A
+/// waiting tail costs nothing. Only a few tails run on the loop at a time (Turns), so that many tails delay
+/// each other, but nothing else. Loop thread only.
 ///
 /// Lifecycle: takes the store's OnAppended; the store and the executor outlive it, it outlives its tails. The
 /// destructor joins the thread.
@@ -45,7 +45,7 @@ class LogTails {
   LogTails(const LogTails&) = delete;
   LogTails& operator=(const LogTails&) = delete;
 
-  /// A tail from `cursor` on, or from where the filter says (TailReader::Start). Errors: those of
+  /// A tail that starts after `cursor`, or where the filter says (TailReader::Start). Errors: those of
   /// ParseTailQuery, and kInvalidArgument with field "cursor".
   boost::asio::awaitable<Result<std::shared_ptr<Tail>>> Start(logging::v2::TailLogEntriesRequest request,
                                                               std::string cursor);

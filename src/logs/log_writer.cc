@@ -16,7 +16,7 @@ using sqlite::Database;
 using sqlite::Statement;
 
 constexpr std::uint64_t kStampSpanMax = static_cast<std::uint64_t>(kChunkSpanMax.count());
-constexpr std::int64_t kNoTime = -1;  // odd, as every timestamp: the first line may have 1
+constexpr std::int64_t kNoTime = -1;  // odd, as all timestamps: so the first line may have 1
 
 Error MissingLines(const LogSource& source, std::int64_t from, std::int64_t to) {
   return InvalidArgument("log", "lines " + std::to_string(from) + " to " + std::to_string(to - 1) + " of " +
@@ -80,7 +80,7 @@ std::vector<Result<Appended>> LogWriter::Append(std::span<const AppendRequest> r
   if (!transaction) return fail_all(transaction.error());
   for (const AppendRequest& request : requests) {
     results.push_back(AppendOne(request, receive_time));
-    // Chunks are refused before anything of them is written; every other error is one of the database.
+    // A refused chunk has written nothing; every other error is one of the database.
     if (!results.back() && results.back().error().code != Code::kInvalidArgument)
       return fail_all(results.back().error());
   }

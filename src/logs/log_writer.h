@@ -19,10 +19,10 @@ struct AppendRequest {
   replica::v1::LogChunk chunk;
 };
 
-/// What became of it.
+/// The result of appending one chunk.
 struct Appended {
   std::int64_t next_line = 0;  ///< of the source
-  bool stored = false;         ///< false: all of it was there before
+  bool stored = false;         ///< false: all of its lines were stored before
   std::int64_t job_bytes = 0;  ///< of the job's lines now
 };
 
@@ -33,9 +33,9 @@ class LogWriter {
   [[nodiscard]] static Result<std::unique_ptr<LogWriter>> Open(const std::string& path, const Clock& clock);
   ~LogWriter();
 
-  /// Stores the chunks in order, all durable together when it returns. A chunk that is refused
-  /// (kInvalidArgument: malformed, or lines before it are missing) does not harm the others; when writing
-  /// fails (kResourceExhausted: full disk), every request gets that error and nothing is stored.
+  /// Stores the chunks in order, all durable together when it returns. A refused chunk (kInvalidArgument:
+  /// malformed, or lines before it are missing) does not affect the others. If writing fails
+  /// (kResourceExhausted: full disk), every request gets that error and nothing is stored.
   [[nodiscard]] std::vector<Result<Appended>> Append(std::span<const AppendRequest> requests);
 
  private:

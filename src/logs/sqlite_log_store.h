@@ -10,9 +10,9 @@
 namespace trainyard::logs {
 
 /// Logs in one SQLite file, a row per chunk. A thread of its own commits appended chunks in groups (one fsync
-/// for all that came meanwhile); a second one reads. Loop thread only.
+/// for all that came in the meantime); a second one reads. Loop thread only.
 ///
-/// Lifecycle: the destructor finishes what was appended, then joins both threads. The loop and the clock
+/// Lifecycle: the destructor commits what was appended, then joins both threads. The loop and the clock
 /// outlive it.
 class SqliteLogStore final : public LogStore {
  public:

@@ -87,7 +87,7 @@ TEST_F(SqliteLogStoreTest, KeepsTheOrderOfChunksSentWithoutWaiting) {
   EXPECT_EQ(Texts(ReadAll(Request(JobFilter(1)))), NumberedTexts("t", 600));
 }
 
-/// Appends for ever and tells each acknowledged line count through the pipe.
+/// Appends forever and tells each acknowledged line count through the pipe.
 asio::awaitable<void> AppendForEver(LogStore& store, LogSource source, int lane, int pipe) {
   for (std::int64_t line = 0;;) {
     std::vector<std::string> texts;

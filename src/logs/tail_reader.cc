@@ -22,7 +22,8 @@ using sqlite::Statement;
 
 constexpr int kLinesSearchedMax = 20'000;
 constexpr int kChunksPassedMax = 10'000;
-constexpr std::size_t kPageBytesMax = std::size_t{256} << 10;  // what a tail holds while its client is slow
+constexpr std::size_t kPageBytesMax = std::size_t{256}
+                                      << 10;  // memory that a tail holds while its client is slow
 
 // Chunks of one job do not overlap, so the last one that begins at or before a time is the first of interest.
 constexpr std::string_view kOfJob =
@@ -138,7 +139,7 @@ Result<std::unique_ptr<TailReader>> TailReader::Open(const std::string& path) {
   return std::unique_ptr<TailReader>(new TailReader(std::move(database), key, std::move(statements)));
 }
 
-/// One job of one project is the common question; all others walk through what arrives.
+/// Most tails follow one job of one project; all others read every chunk that arrives.
 Result<TailJob> TailReader::FindJob(const LogQuery& query) {
   if (!query.bounds.job_id || query.projects.size() != 1) return TailJob{};
   Cursor cursor = statements_->find_job.Query(query.projects[0], *query.bounds.job_id);
@@ -168,7 +169,7 @@ Result<TailPosition> TailReader::Start(const LogQuery& query, std::string_view c
   TY_TRY(const TailJob job, FindJob(query));
   const std::int64_t earliest = EarliestOf(query);
   if (query.bounds.earliest == SysTime::min()) return End(job);
-  if (job.kind != TailJob::Kind::kAny || earliest == 0) return TailPosition{};  // Read() looks the time up
+  if (job.kind != TailJob::Kind::kAny || earliest == 0) return TailPosition{};  // Read() finds the time
   Cursor since = statements_->since.Query(earliest);
   TY_TRY(const bool found, since.Next());
   if (found && !since.IsNull(0)) return TailPosition{since.Int(0), 0, 0};

@@ -13,8 +13,8 @@
 
 namespace trainyard::logs {
 
-/// How far a tail has come: behind this many lines of a chunk. Chunks are numbered as they arrive and never
-/// change, so nothing that arrives later is before it. {} is before everything.
+/// How far a tail has come: after this many lines of a chunk. Chunks are numbered as they arrive and never
+/// change, so nothing that arrives later comes before it. {} is before everything.
 struct TailPosition {
   std::int64_t chunk = 0;
   std::int64_t first_time = 0;  ///< of the chunk, as shown, Unix time in ns
@@ -24,15 +24,15 @@ struct TailPosition {
 
 /// Whose lines a query can match.
 struct TailJob {
-  enum class Kind { kAny, kOne, kNotYet } kind = Kind::kAny;  ///< kNotYet: one that has no line
+  enum class Kind { kAny, kOne, kNotYet } kind = Kind::kAny;  ///< kNotYet: a job that has no lines yet
   std::int64_t uid = 0;                                       ///< kOne
   friend bool operator==(const TailJob&, const TailJob&) = default;
 };
 
 struct TailPage {
   std::vector<logging::v2::LogEntry> entries;  ///< by timestamp
-  TailPosition position;                       ///< go on from here
-  bool caught_up = false;                      ///< nothing more was stored
+  TailPosition position;                       ///< continue from here
+  bool caught_up = false;                      ///< nothing more is stored
   TailJob job;
 };
 
@@ -46,8 +46,8 @@ class TailReader {
   [[nodiscard]] static Result<std::unique_ptr<TailReader>> Open(const std::string& path);
   ~TailReader();
 
-  /// Where a tail begins. With a cursor: where that one stood. Else before the first stored line that the
-  /// filter's lower bound of the timestamp lets pass; without such a bound behind all that is stored.
+  /// Where a tail begins. With a cursor: at the cursor's position. Else before the first stored line within
+  /// the filter's lower bound of the timestamp; without such a bound, after everything stored.
   /// kInvalidArgument with field "cursor": not one that Seal() returned for this query.
   [[nodiscard]] Result<TailPosition> Start(const LogQuery& query, std::string_view cursor);
   [[nodiscard]] std::string Seal(const LogQuery& query, const TailPosition& position) const;

@@ -16,7 +16,7 @@ namespace trainyard::storage {
 namespace {
 
 constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-/// The kernel asks to try again when something was moved meanwhile.
+/// openat2 fails with EAGAIN when something was moved in the meantime.
 constexpr int kTriesMax = 8;
 
 std::unexpected<Error> Failed(const std::string& name) {
@@ -104,7 +104,7 @@ Result<UniqueFd> OpenFolderBeneath(int folder, std::span<const std::string> name
 
 Result<UniqueFd> OpenFileBeneath(int folder, const std::string& name) {
   if (!IsComponent(name)) return Missing();
-  // Held first and looked at, then opened: what is opened is what was looked at.
+  // Held by O_PATH first, checked, then opened: what is opened is what was checked.
   const UniqueFd held(::openat(folder, name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   if (!held && IsMissing(errno)) return Missing();
   if (!held) return Failed(name);
@@ -112,7 +112,7 @@ Result<UniqueFd> OpenFileBeneath(int folder, const std::string& name) {
   if (::fstat(held.get(), &status) != 0) return Failed(name);
   if (!S_ISREG(status.st_mode)) return Missing();
   const std::string same = "/proc/self/fd/" + std::to_string(held.get());
-  // O_NONBLOCK: a lease that somebody took on the file must not hold us.
+  // O_NONBLOCK: a lease that another program holds on the file must not block us.
   UniqueFd file(::open(same.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!file && errno == EWOULDBLOCK)
     return std::unexpected(Unavailable("another program holds a lease on the object's file; ask again"));

@@ -96,7 +96,7 @@ TEST_P(Beneath, GoesDeeperThanAPathIsLong) {
   EXPECT_FALSE(Opens(names));
 }
 
-/// Somebody swaps a folder for a link all the time: whoever opens gets the folder or nothing.
+/// Somebody swaps a directory for a link all the time: whoever opens gets the directory or nothing.
 TEST_P(Beneath, HoldsWhileAFolderIsSwappedForALink) {
   std::atomic<bool> done = false;
   std::thread swapper([&] {

@@ -52,7 +52,7 @@ bool IsInside(const std::filesystem::path& path, const std::filesystem::path& fo
   return std::ranges::mismatch(folder, path).in1 == folder.end();
 }
 
-/// The operator's words are followed wherever they lead, but not into or around our own data.
+/// The operator may name any directory, but none inside or above our own data.
 Result<UniqueFd> OpenBucketElsewhere(const std::filesystem::path& data, const std::filesystem::path& path) {
   if (!path.is_absolute()) return std::unexpected(FailedPrecondition(path.string() + " is not absolute"));
   TY_TRY(UniqueFd folder, OpenFile(path, O_RDONLY | O_DIRECTORY));
@@ -73,7 +73,7 @@ struct CloseDirectory {
   void operator()(DIR* directory) const noexcept { ::closedir(directory); }
 };
 
-/// Names in a folder, without "." and "..".
+/// Names in a directory, without "." and "..".
 Result<std::vector<std::string>> NamesIn(int folder) {
   UniqueFd own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const std::unique_ptr<DIR, CloseDirectory> directory(own ? ::fdopendir(own.get()) : nullptr);
@@ -114,7 +114,7 @@ Result<BucketFiles> BucketFiles::Open(const BucketOptions& options, const Clock&
 Status BucketFiles::OpenElsewhere() {
   for (const auto& [name, path] : options_.elsewhere) {
     TY_TRY(UniqueFd folder, OpenBucketElsewhere(options_.data, path));
-    // The empty folder of that name is where replicas see it, below /gcs.
+    // The empty directory of that name is where replicas see it, below /gcs.
     if (::mkdirat(buckets_.get(), name.c_str(), kFolderMode) != 0 && errno != EEXIST)
       return Failed("make the folder " + name);
     const auto own = OpenFolderBeneath(buckets_.get(), std::span(&name, 1));
@@ -183,7 +183,7 @@ Result<v1::Bucket> BucketFiles::InsertBucket(v1::Bucket bucket) {
                                  {}});
   }
   CompleteBucket(bucket, clock_->Now());
-  // The record first: one without a folder is no bucket, and the next insert replaces it.
+  // The record first: a record without a directory is not a bucket, and the next insert replaces it.
   TY_RETURN_IF_ERROR(records_.PutBucket(bucket));
   if (::mkdirat(buckets_.get(), bucket.name().c_str(), kFolderMode) != 0)
     return Failed("make the bucket's folder");
@@ -351,7 +351,7 @@ Result<std::vector<v1::Object>> BucketFiles::Describe(const std::string& bucket,
   std::vector<v1::Object> found;
   for (const std::string& name : objects) {
     TY_TRY(auto one, Find(folder.get(), bucket, name));
-    if (one) found.push_back(std::move(one->resource));  // else it went away meanwhile
+    if (one) found.push_back(std::move(one->resource));  // else it went away in the meantime
   }
   return found;
 }
@@ -394,7 +394,7 @@ Result<v1::Object> BucketFiles::Place(StagedFile& staged, v1::Object resource, c
   staged.Keep();
   TY_TRY(const UniqueFd file, storage::OpenObject(folder.get(), path));
   TY_TRY(const FileStamp placed, StampOf(file.get()));
-  if (placed != record.stamp) {  // it went to another file system
+  if (placed != record.stamp) {  // it was moved to another file system
     record.stamp = placed;
     TY_RETURN_IF_ERROR(records_.PutObject(record, std::nullopt));
   }
@@ -414,7 +414,7 @@ Status BucketFiles::Remove(const std::string& bucket, const std::string& object,
   TY_TRY(const OpenedObject opened, OpenObject(bucket, object, when));
   TY_TRY(const UniqueFd folder, OpenBucket(bucket));
   TY_RETURN_IF_ERROR(RemoveFile(folder.get(), EscapeObject(object)));
-  // A record without a file is never looked at: not being able to drop it is no reason to fail.
+  // A record without a file is never used, so failing to drop it is no error.
   if (const Status dropped = records_.DropObject(bucket, object); !dropped) {
     Diagnose(DiagnosticLevel::kWarning, "an object's record stays behind: " + dropped.error().message);
   }

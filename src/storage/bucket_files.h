@@ -22,7 +22,7 @@
 
 namespace trainyard::storage {
 
-/// An object opened for reading. What was read from `file` stays this version, whatever happens to the name.
+/// An object opened for reading. `file` keeps the contents of this version, whatever happens to the name.
 struct OpenedObject {
   v1::Object resource;  ///< without checksums when the file is new to us: see HasChecksums
   UniqueFd file;
@@ -30,33 +30,33 @@ struct OpenedObject {
 };
 [[nodiscard]] bool HasChecksums(const v1::Object& resource);
 
-/// Buckets and objects as names: the folder DATA/buckets and the records in DATA/objects.db, kept in step.
-/// The file is the truth: a record holds only while its stamp is the file's.
+/// Buckets and objects as names: the directory DATA/buckets and the records in DATA/objects.db, kept in step.
+/// The file is authoritative: a record is valid only while its stamp equals the file's.
 ///
-/// Blocking; one thread (that of Buckets) but where it says "any", so that conditions are checked and carried
-/// out in one step. Bytes are not read or written here. Every success is durable. Errors: kNotFound (no such
-/// bucket or object), kInvalidArgument (malformed names), kFailedPrecondition (a condition), kAborted (a
-/// conflict, 409), kResourceExhausted (disk full).
+/// Blocking; one thread (that of Buckets), except where "any thread" is said, so that a condition is checked
+/// in the same step as the change. Bytes are not read or written here. Every success is durable. Errors:
+/// kNotFound (no such bucket or object), kInvalidArgument (malformed names), kFailedPrecondition (a
+/// condition), kAborted (a conflict, 409), kResourceExhausted (disk full).
 class BucketFiles {
  public:
-  /// Also removes what uploads of an earlier life left behind, resumable ones that live excepted.
-  /// kFailedPrecondition: a bucket that is to be elsewhere cannot be there, and why.
+  /// Also removes what uploads of a previous server left, except resumable ones that are still valid.
+  /// kFailedPrecondition: the directory configured for a bucket cannot be used, with the reason.
   [[nodiscard]] static Result<BucketFiles> Open(const BucketOptions& options, const Clock& clock);
 
   [[nodiscard]] Result<v1::Bucket> InsertBucket(v1::Bucket bucket);
-  /// Makes it if the options say so; else kNotFound with a text that says what to do. One of the real Cloud
-  /// Storage is taken to be there.
+  /// Creates the bucket if the options say so; else kNotFound with a text that says what to do. A bucket of
+  /// the real Cloud Storage is assumed to exist.
   [[nodiscard]] Result<v1::Bucket> EnsureBucket(const std::string& name);
   [[nodiscard]] Result<v1::Bucket> GetBucket(const std::string& name, const Conditions& when = {});
   /// In order. May take long: any thread.
   [[nodiscard]] Result<std::vector<std::string>> BucketNames(std::string_view prefix) const;
-  /// Without those that are no buckets.
+  /// Leaves out names that are not buckets.
   [[nodiscard]] Result<std::vector<v1::Bucket>> DescribeBuckets(std::span<const std::string> names);
   [[nodiscard]] Result<v1::Bucket> EditBucket(const std::string& name, const BucketEdit& edit,
                                               const Conditions& when);
 
-  /// Deleting takes four steps, of which CheckEmpty and the clearing may take long. Whoever writes meanwhile
-  /// ends it: kAborted, as NotEmpty says it. First: is it there, and may it go?
+  /// Deleting takes four steps, of which CheckEmpty and the clearing may take long. A write in the meantime
+  /// aborts it: kAborted, with the text of NotEmpty. Step one: does it exist, and may it be deleted?
   [[nodiscard]] Status CheckDeletable(const std::string& name, const Conditions& when);
   /// Any thread.
   [[nodiscard]] Status CheckEmpty(const std::string& name) const;
@@ -66,15 +66,15 @@ class BucketFiles {
 
   [[nodiscard]] Result<OpenedObject> OpenObject(const std::string& bucket, const std::string& object,
                                                 const Conditions& when);
-  /// Keeps checksums of files that were new to us; passes over those that changed since.
+  /// Stores checksums of files that the server did not write; skips files that changed since.
   [[nodiscard]] Status KeepChecksums(std::span<const OpenedObject> hashed);
   /// May take long: any thread.
   [[nodiscard]] Result<NamePage> ListNames(const std::string& bucket, const NameQuery& query) const;
-  /// Without those that went away meanwhile.
+  /// Leaves out objects that disappeared in the meantime.
   [[nodiscard]] Result<std::vector<v1::Object>> Describe(const std::string& bucket,
                                                          std::span<const std::string> objects);
 
-  /// What can be refused before the bytes come: ensures the bucket, checks the name, fields and conditions.
+  /// What can be refused before the bytes arrive: ensures the bucket, checks the name, fields and conditions.
   [[nodiscard]] Status CheckWritable(const v1::Object& resource, const Conditions& when);
   /// Makes a synced file the object `resource.bucket()/resource.name()`; other fields that clients set are
   /// taken over.
@@ -102,7 +102,7 @@ class BucketFiles {
   BucketOptions options_;
   const Clock* clock_;
   UniqueFd buckets_;
-  std::map<std::string, UniqueFd> elsewhere_;  ///< folders of buckets that are not below buckets_
+  std::map<std::string, UniqueFd> elsewhere_;  ///< directories of buckets that are not below buckets_
   UniqueFd uploads_;
   Records records_;
   std::int64_t last_generation_ = 0;

@@ -16,13 +16,12 @@
 namespace trainyard::storage {
 namespace {
 
-/// Reading what is new to us for its checksums takes 1.2 s per GB; a page of a list spends at most this much
-/// on it.
+/// Computing checksums takes 1.2 s per GB; one page of a list computes them for at most this many bytes.
 constexpr std::uint64_t kListHashBytesMax = std::uint64_t{64} << 20;
-/// As many are open at a time.
+/// How many of these files are open at a time.
 constexpr std::size_t kListHashFilesMax = 64;
 
-/// Records looked up, and folders removed, in one turn of the thread for names: about 2 ms.
+/// Records read, or directories removed, in one turn of the thread for names: about 2 ms.
 constexpr std::size_t kTurnNames = 64;
 constexpr std::size_t kTurnFolders = 512;
 
@@ -60,7 +59,7 @@ asio::awaitable<void> Buckets::State::HashSome(std::vector<v1::Object*> objects)
       Conditions same;
       same.generation = object->generation();
       auto one = names.OpenObject(object->bucket(), object->name(), same);
-      if (one) opened.push_back(*std::move(one));  // else it went away meanwhile
+      if (one) opened.push_back(*std::move(one));  // else it went away in the meantime
     }
     return opened;
   };
@@ -148,7 +147,7 @@ asio::awaitable<Status> Buckets::DeleteBucket(std::string name, Conditions when)
   TY_CO_RETURN_IF_ERROR(co_await OnPool(state_->names_pool, std::move(check)));
   auto look = [this, name] { return state_->names.CheckEmpty(name); };
   TY_CO_RETURN_IF_ERROR(co_await OnPool(state_->lists_pool, std::move(look)));
-  // A program may have left folders in folders by the million: a few at a time, and a file ends it.
+  // There may be millions of nested directories: a few at a time, and a file aborts it.
   auto begin = [this, name] { return state_->names.BeginClearing(name); };
   TY_CO_TRY(TreeRemover begun, co_await OnPool(state_->names_pool, std::move(begin)));
   const auto remover = std::make_shared<TreeRemover>(std::move(begun));  // shared with the pool

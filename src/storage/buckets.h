@@ -29,13 +29,14 @@ namespace asio = boost::asio;
 class StagedFile;
 class Uploads;
 
-/// An object's contents: `file` stays this version, whatever happens to the name.
+/// An object's contents: `file` keeps the contents of this version, whatever happens to the name.
 struct ReadableObject {
   v1::Object resource;  ///< without checksums where they are not known yet
   UniqueFd file;        ///< offset 0; resource.size() bytes
 };
 
-/// An object on its way in. Destroyed without Buckets::Finish it leaves nothing behind. Loop thread only.
+/// An object being uploaded. Leaves nothing behind if it is destroyed without Buckets::Finish. Loop thread
+/// only.
 class ObjectWriter {
  public:
   ObjectWriter(ObjectWriter&&) noexcept;
@@ -58,7 +59,7 @@ class ObjectWriter {
   std::shared_ptr<std::optional<StagedFile>> staged_;  // shared with the task that writes it
 };
 
-/// From where to where copyTo, rewriteTo and moveTo go.
+/// Source and destination of copyTo, rewriteTo and moveTo.
 struct Transfer {
   std::string from_bucket;
   std::string from_object;
@@ -76,18 +77,18 @@ struct ComposeSource {
 
 /// Where the buckets are.
 struct BucketOptions {
-  std::filesystem::path data;  ///< holds buckets/, uploads/ and objects.db; made if need be
+  std::filesystem::path data;  ///< holds buckets/, uploads/ and objects.db; made if needed
   bool create_on_use = true;   ///< EnsureBucket makes buckets
-  /// Buckets whose folders are elsewhere on the machine, by name: the operator's choice (`--bucket-dir`).
+  /// Buckets whose directories are elsewhere on the machine, by name: the operator's choice (`--bucket-dir`).
   std::map<std::string, std::filesystem::path> elsewhere = {};
-  /// Buckets of the real Cloud Storage (`--real-bucket`): nothing here is done to one of that name.
+  /// Buckets of the real Cloud Storage (`--real-bucket`): this server does not serve buckets of these names.
   std::set<std::string> real = {};
 };
 
-/// Buckets and objects: folders and files under DATA/buckets (docs/adr/0003-buckets-are-folders.md). Loop
+/// Buckets and objects: directories and files under DATA/buckets (docs/adr/0003-buckets-are-folders.md). Loop
 /// thread only; blocking work goes to the pool `files` (bytes) and to threads of its own (names and records,
-/// lists, checksums), so changes of names happen one after another and conditions are checked in the same
-/// step as the change.
+/// lists, checksums), so that names change one after another, and conditions are checked in the same step as
+/// the change.
 ///
 /// Every success is durable. An object appears whole or not at all. Errors: kInvalidArgument (malformed name,
 /// checksum that does not match), kNotFound, kFailedPrecondition (a condition does not hold: 412),
@@ -101,8 +102,8 @@ class Buckets {
                                                              asio::thread_pool& files);
   ~Buckets();
 
-  /// Makes the bucket if there is none and the options say so; else kNotFound with a text that says what to
-  /// do.
+  /// Creates the bucket if it does not exist and the options say so; else kNotFound with a text that says
+  /// what to do.
   asio::awaitable<Result<v1::Bucket>> EnsureBucket(std::string name);
   asio::awaitable<Result<v1::Bucket>> InsertBucket(v1::Bucket bucket);
   asio::awaitable<Result<v1::Bucket>> GetBucket(std::string name, Conditions when = {});
@@ -113,11 +114,12 @@ class Buckets {
   /// kAborted: not empty.
   asio::awaitable<Status> DeleteBucket(std::string name, Conditions when);
 
-  /// With checksums: a file that changed behind our back is read for them.
+  /// With checksums: a file that changed without the server is read to compute them.
   asio::awaitable<Result<v1::Object>> Stat(std::string bucket, std::string object, Conditions when = {});
   asio::awaitable<Result<ReadableObject>> OpenRead(std::string bucket, std::string object,
                                                    Conditions when = {});
-  /// One page in the order of the names' bytes. Checksums of files new to us may be missing.
+  /// One page in the order of the names' bytes. Checksums of files that the server did not write may be
+  /// missing.
   asio::awaitable<Result<v1::Objects>> List(std::string bucket, NameQuery query);
   asio::awaitable<Status> Delete(std::string bucket, std::string object, Conditions when = {});
   /// Changes metadata.
@@ -132,9 +134,9 @@ class Buckets {
   asio::awaitable<Result<v1::Object>> Finish(ObjectWriter writer);
 
   asio::awaitable<Result<v1::Object>> Copy(Transfer transfer);
-  /// A copy that takes the source's file with it.
+  /// A copy that removes the source.
   asio::awaitable<Result<v1::Object>> Move(Transfer transfer);
-  /// @param destination  its checksums are not looked at.
+  /// @param destination  its checksums are ignored.
   /// @param sources  1 to kComposeSourcesMax.
   asio::awaitable<Result<v1::Object>> Compose(v1::Object destination, std::vector<ComposeSource> sources,
                                               Conditions when, bool deletes_sources);

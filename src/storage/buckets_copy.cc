@@ -12,7 +12,8 @@
 namespace trainyard::storage {
 namespace {
 
-/// For tasks that write it in turns. Removing a large file takes a while: on the pool, too.
+/// A file that several tasks write in turns. Removing a large file takes a while, so that happens on the
+/// pool, too.
 std::shared_ptr<StagedFile> Shared(StagedFile staged, asio::thread_pool& files) {
   const auto remove = [&files](StagedFile* file) {
     asio::post(files, [owned = std::unique_ptr<StagedFile>(file)]() mutable { owned.reset(); });
@@ -73,7 +74,7 @@ asio::awaitable<Result<v1::Object>> Buckets::Move(Transfer transfer) {
   Conditions same;
   same.generation = source.resource.generation();
   TY_CO_TRY(v1::Object moved, co_await state_->Transferred(std::move(transfer), std::move(source), true));
-  // Somebody may have written or removed the source meanwhile: that version is not ours to remove.
+  // If the source was replaced in the meantime, the new version must not be removed.
   const Status removed = co_await Delete(bucket, object, same);
   if (!removed && removed.error().code != Code::kNotFound) co_return std::unexpected(removed.error());
   co_return moved;

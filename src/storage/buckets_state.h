@@ -12,8 +12,8 @@
 
 namespace trainyard::storage {
 
-/// Inside of Buckets. Four kinds of threads, so that none waits for the slowness of another: `names_pool`
-/// (one: changes of names and records, short steps), `lists_pool` (folders that are read from end to end),
+/// The internals of Buckets. Four kinds of threads, so that slow work does not delay the others: `names_pool`
+/// (one: changes of names and records, short steps), `lists_pool` (reading whole directories),
 /// `files` (bytes of uploads), and those of the hasher (checksums and copies of large files, in slices).
 struct Buckets::State {
   State(BucketFiles opened, const Clock& clock, asio::thread_pool& pool);
@@ -27,7 +27,7 @@ struct Buckets::State {
   Uploads uploads;
 
   asio::awaitable<Result<OpenedObject>> Open(std::string bucket, std::string object, Conditions when);
-  /// Fills in checksums where that works. At most kListHashFilesMax objects, all of one bucket.
+  /// Fills in checksums where possible. At most kListHashFilesMax objects, all of one bucket.
   asio::awaitable<void> HashSome(std::vector<v1::Object*> objects);
   asio::awaitable<Result<v1::Object>> Place(StagedFile staged, v1::Object resource, Conditions when);
   asio::awaitable<Result<StagedFile>> Staged(OpenedObject source, bool moves);

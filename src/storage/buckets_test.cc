@@ -81,7 +81,7 @@ TEST_F(BucketsTest, FileAndFolderOfOneName) {
   EXPECT_EQ(storage_.Get("a/b"), "below");
   EXPECT_EQ(storage_.Get("a/"), "marker");
   EXPECT_EQ(Names(), (std::vector<std::string>{"a", "a/", "a/b"}));
-  const auto rewritten = storage_.Put("a", "file 2");  // while the folder is there
+  const auto rewritten = storage_.Put("a", "file 2");  // while the directory is there
   EXPECT_EQ(Stat("a")->generation(), rewritten->generation());
   ASSERT_TRUE(storage_.Await(buckets().Delete("bucket", "a/b")));
   ASSERT_TRUE(storage_.Await(buckets().Delete("bucket", "a/")));

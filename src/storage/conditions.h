@@ -8,7 +8,7 @@
 
 namespace trainyard::storage {
 
-/// What must hold of an object (or of its absence) for a call to be carried out. Checked in the same step as
+/// Preconditions of a call about an object (or its absence). Checked in the same step as
 /// the change.
 struct Conditions {
   std::optional<std::int64_t>
@@ -29,11 +29,11 @@ struct Version {
   std::string etag;
 };
 
-/// @param present  nothing if there is no such object.
+/// @param present  absent if there is no such object.
 /// @return kNotFound: `generation` names another version; kFailedPrecondition: a condition does not hold; its
-/// name is the error's field, as IsNotModified reads it. ifGenerationNotMatch does not hold either where
-/// there is no object. Pure: any thread. Source: discovery, the parameters of storage.objects.*; Cloud
-/// Storage's page "Request preconditions"; RFC 9110 section 13.1.
+/// name is the error's field, as IsNotModified reads it. ifGenerationNotMatch fails, too, if there is no
+/// object. Pure: any thread. Source: discovery, the parameters of storage.objects.*; Cloud Storage's page
+/// "Request preconditions"; RFC 9110 section 13.1.
 [[nodiscard]] Status CheckConditions(const Conditions& conditions, const std::optional<Version>& present);
 
 /// Whether a "...NotMatch" did not hold: 304 in the API, where the other conditions make a 412.

@@ -30,7 +30,7 @@ Status CopyBytes(int source, std::uint64_t offset, std::uint64_t length, int tar
     }
     if (copied < 0 && errno == EINTR) continue;
     if (copied == 0 && (copied_some || !in_place)) return {};
-    // Some file systems answer 0 where they mean "not me": an empty file is confirmed by sendfile.
+    // Some file systems return 0 for "not supported": an empty file is confirmed by sendfile.
     const bool refused =
         copied == 0 || errno == EXDEV || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
     if (!in_place || !refused) return std::unexpected(ErrnoError(errno, "copy"));

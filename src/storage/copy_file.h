@@ -13,7 +13,7 @@ namespace trainyard::storage {
 [[nodiscard]] Status CopyBytes(int source, std::uint64_t offset, std::uint64_t length, int target);
 
 /// Hands `length` bytes of an open file from `offset` on to `take`, piece by piece. Blocks. kAborted: the
-/// file is shorter. Or what `take` said.
+/// file is shorter. Else the error of `take`.
 [[nodiscard]] Status ReadPieces(int source, std::uint64_t offset, std::uint64_t length,
                                 const std::function<Status(std::string_view)>& take);
 

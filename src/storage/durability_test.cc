@@ -43,7 +43,7 @@ TEST_F(FullDisk, RefusesWithTheReasonAndLosesNothing) {
   EXPECT_NE(refused.error().message.find("No space left on device"), std::string::npos)
       << refused.error().message;
   EXPECT_EQ(storage.Get("kept"), small);
-  // The file of the refused upload goes on the pool: the next write of that size waits for nothing but it.
+  // The file of the refused upload continues the pool: the next write of that size waits for nothing but it.
   std::optional<Result<v1::Object>> again;
   for (int attempt = 0; attempt < 100 && (!again || !*again); ++attempt)
     again = storage.Put("fits", std::string(kDiskBytes / 2, 'f'));

@@ -45,16 +45,17 @@ Status Sync(int folder, const std::string& name) {
   return {};
 }
 
-/// Folders whose names changed and are not on disk yet.
+/// Directories with changes of names that are not synced yet.
 class Unsynced {
  public:
   void Add(UniqueFd folder) {
     if (folders_.size() < kEachMax) folders_.push_back(std::move(folder));
     ++count_;
   }
-  /// @param last  the innermost folder, which changed too.
+  /// @param last  the innermost directory, which changed too.
   Status Sync(int last) {
-    // A sync of one folder costs a disk's write: for a deep path the whole file system's is cheaper.
+    // A sync of one directory costs a write to the disk: for a deep path, syncing the whole file system is
+    // cheaper.
     if (count_ > kEachMax)
       return ::syncfs(last) == 0 ? Status() : Status(Failed("syncfs", "the bucket's folder"));
     for (const UniqueFd& folder : folders_) {
@@ -69,7 +70,7 @@ class Unsynced {
   std::size_t count_ = 0;
 };
 
-/// Opens the folder `name`, making it if need be: then `parent` is left to `unsynced`.
+/// Opens the directory `name`, making it if needed: then `parent` is left to `unsynced`.
 Result<UniqueFd> MakeFolder(UniqueFd parent, const std::string& name, Unsynced& unsynced) {
   const std::span<const std::string> only(&name, 1);
   Result<UniqueFd> folder = OpenFolderBeneath(parent.get(), only);
@@ -92,7 +93,7 @@ Result<UniqueFd> MakeFolder(UniqueFd parent, const std::string& name, Unsynced& 
   return folder;
 }
 
-/// After a folder went: the object of the folder's own name may have its ordinary name again.
+/// After a directory was removed: the object with the directory's name may get its ordinary name again.
 void RestoreDisplaced(int parent, const std::string& name) {
   ::renameat2(parent, DisplacedName(name).c_str(), parent, name.c_str(), RENAME_NOREPLACE);
 }
@@ -108,8 +109,8 @@ void PruneFolders(int bucket, std::span<const std::string> folders) {
   if (outermost) ::fsync(outermost.get());
 }
 
-/// A bucket's folder may be on another file system: then the bytes go over first, under a name that is no
-/// object's.
+/// A bucket's directory may be on another file system: then the bytes are copied first, under a name that no
+/// object has.
 Status MoveAcross(int source_folder, const std::string& source_name, int target, const std::string& name) {
   const std::string temporary = ".%tmp." + source_name;
   TY_TRY(const UniqueFd source, OpenFileBeneath(source_folder, source_name));

@@ -24,7 +24,7 @@ char32_t TakeCodePoint(std::string_view& text) {
   return point;
 }
 
-/// A code point, or the one that a backslash protects.
+/// A code point, or one escaped by a backslash.
 Result<char32_t> TakeLiteral(std::string_view& text) {
   if (text.front() == '\\') text.remove_prefix(1);
   if (text.empty()) return Malformed("it ends in a backslash");
@@ -42,7 +42,7 @@ std::size_t ClosingBrace(std::string_view text, std::size_t open) {
   return std::string_view::npos;
 }
 
-/// The first brace that is not protected and not in brackets.
+/// The first brace that is not escaped and not in brackets.
 std::size_t OpeningBrace(std::string_view text) {
   bool in_brackets = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -134,7 +134,7 @@ Result<Glob::Tokens> Glob::ParseOne(std::string_view text) {
     if (text.starts_with("**")) {
       text.remove_prefix(std::min(text.find_first_not_of('*'), text.size()));
       if (was_beginning && text.starts_with('/')) {
-        // Two in a row say no more than one.
+        // Two in a row mean the same as one.
         if (tokens.size() >= 3 && tokens[tokens.size() - 3].kind == Token::Kind::kSkipTwo) {
           text.remove_prefix(1);
           segment_begins = true;

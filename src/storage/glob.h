@@ -14,8 +14,8 @@ namespace trainyard::storage {
 /// `[a-z]`, `[!a]`,
 /// `{one,two}`, and `\` before a character that stands for itself. Characters are code points.
 ///
-/// Matching never goes back: a name takes one pass, each character as many machine words as the pattern has
-/// states by 64, whatever stars it has. Pure: any thread. Source: Cloud Storage's page "List objects and
+/// Matching never backtracks: a name takes one pass, and each character one machine word for every 64 states,
+/// however many stars the pattern has. Pure: any thread. Source: Cloud Storage's page "List objects and
 /// prefixes using glob".
 class Glob {
  public:
@@ -27,7 +27,7 @@ class Glob {
   static constexpr std::size_t kStatesMax = 2048;
 
   [[nodiscard]] bool Matches(std::string_view name) const;
-  /// How much work Matches is for the name: characters times words.
+  /// The work of Matches for the name: characters times words.
   [[nodiscard]] std::size_t WorkOf(std::string_view name) const { return name.size() * initial_.size(); }
   /// What all names that match begin with.
   [[nodiscard]] const std::string& literal_head() const noexcept { return literal_head_; }

@@ -18,7 +18,7 @@ void SetDigests(OpenedObject& object, const Digests& digests) {
 
 }  // namespace
 
-/// Who reads a large file. Its end, whatever ends it, wakes those who wait.
+/// A read of a large file. Its end, for whatever reason, wakes the calls that wait for it.
 class Hasher::Turn {
  public:
   Turn(std::shared_ptr<Running> running, Key key, asio::any_io_executor executor)
@@ -63,7 +63,7 @@ asio::awaitable<Result<OpenedObject>> Hasher::WithChecksums(OpenedObject opened)
     if (found == running_->end()) co_return co_await HashLarge(std::move(opened));
     const std::shared_ptr<Event> over = found->second;
     co_await over->Wait();
-    // Kept by now, unless whoever read it went away: then it is our turn.
+    // Stored by now, unless the read was cancelled: then this call reads.
     auto look = [this, bucket = opened.resource.bucket(), object = opened.resource.name()] {
       return names_.OpenObject(bucket, object, {});
     };
@@ -105,7 +105,7 @@ asio::awaitable<Result<std::vector<OpenedObject>>> Hasher::HashSmall(std::vector
 
 asio::awaitable<Result<std::vector<OpenedObject>>> Hasher::Keep(std::vector<OpenedObject> hashed) {
   auto keep = [this, hashed = std::move(hashed)]() mutable {
-    // What cannot be kept (a full disk) is made again next time.
+    // If it cannot be stored (full disk), it is computed again next time.
     [[maybe_unused]] const Status kept = names_.KeepChecksums(hashed);
     return std::move(hashed);
   };

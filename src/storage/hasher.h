@@ -18,10 +18,10 @@ namespace trainyard::storage {
 
 namespace asio = boost::asio;
 
-/// Makes the checksums of files that nobody uploaded, and keeps them in the records. It has two threads of
-/// its own, one for files up to a slice and one for larger ones, slice by slice: neither an upload nor a
-/// small file ever waits for a large one. Who asks for a large file that is being read waits for the one
-/// reading. Loop thread; the destructor waits for the slices under way.
+/// Computes the checksums of files that were not uploaded, and stores them in the records. It has two threads
+/// of its own, one for files up to a slice and one for larger ones, slice by slice: uploads and small files
+/// never wait for a large one. A call for a large file that is being read waits for that read. Loop thread;
+/// the destructor waits for the slices under way.
 class Hasher {
  public:
   /// Both outlive it. @param names_pool  the thread of `names`.
@@ -33,7 +33,7 @@ class Hasher {
   /// Of many small files. All or nothing.
   asio::awaitable<Result<std::vector<OpenedObject>>> HashSmall(std::vector<OpenedObject> opened);
 
-  /// The thread for large files, for whoever copies or joins them in slices.
+  /// The thread for large files, also for copying and joining them in slices.
   [[nodiscard]] asio::thread_pool& large() noexcept { return large_; }
 
  private:

@@ -1,4 +1,4 @@
-// What programs that write to the buckets' folder put there: links, pipes, devices, nests, large files.
+// What programs that write to the buckets' directory put there: links, pipes, devices, nests, large files.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>

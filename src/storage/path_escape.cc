@@ -34,7 +34,7 @@ std::string Joined(std::string_view mark, std::string_view text) {
   return name;
 }
 
-/// Appends the components of one segment; the last one is its folder or file.
+/// Appends the components of one segment; the last one is its directory or file.
 void AppendSegment(std::string_view segment, std::vector<std::string>& components) {
   if (segment.empty()) {
     components.emplace_back(kEmpty);

@@ -7,8 +7,8 @@
 
 namespace trainyard::storage {
 
-/// Where an object lies under its bucket's folder: folders from the outside in, then the file. No component
-/// is empty,
+/// Where an object lies under its bucket's directory: directories from the outside in, then the file. No
+/// component is empty,
 /// ".", "..", longer than kComponentBytesMax or holds a '/'.
 struct ObjectPath {
   std::vector<std::string> folders;
@@ -16,7 +16,7 @@ struct ObjectPath {
   friend bool operator==(const ObjectPath&, const ObjectPath&) = default;
 };
 
-/// All names of ours under a bucket begin like this; everything else is an ordinary name.
+/// All escaped names under a bucket begin with this; all others are ordinary names.
 inline constexpr std::string_view kEscapeMark = ".%";
 /// Longest component that EscapeObject makes; what is left of the file system's 255 is room for
 /// DisplacedName.
@@ -26,25 +26,25 @@ inline constexpr std::size_t kComponentBytesMax = 248;
 /// - the empty segment                 ".%empty"     (the object "a/" is the file a/.%empty)
 /// - "." and ".."                      ".%dot", ".%dotdot"
 /// - a segment that begins with ".%"   ".%name." and the segment
-/// - a segment over 248 bytes          pieces of 240: folders ".%part.PIECE", at the end ".%last.PIECE"
+/// - a segment over 248 bytes          pieces of 240: directories ".%part.PIECE", at the end ".%last.PIECE"
 ///
 /// @param object  valid by wire::ValidateObjectName. Pure: any thread. Source:
 /// docs/adr/0003-buckets-are-folders.md.
 [[nodiscard]] ObjectPath EscapeObject(std::string_view object);
 
-/// The name beside a folder under which the object of the folder's own name lies: ".%file.NAME".
+/// The name beside a directory under which the object of the directory's own name lies: ".%file.NAME".
 [[nodiscard]] std::string DisplacedName(std::string_view component);
 
 /// What one directory entry contributes to object names.
 struct EntryName {
   std::string text;         ///< bytes of the object name
-  bool piece = false;       ///< ".%part.": the rest of the segment is inside this folder
+  bool piece = false;       ///< ".%part.": the rest of the segment is inside this directory
   bool last_piece = false;  ///< ".%last.": only after a piece
   bool displaced = false;   ///< ".%file."
   friend bool operator==(const EntryName&, const EntryName&) = default;
 };
 
-/// Inverse of the escape for one entry. Nothing when EscapeObject never makes that entry (an unknown ".%"
+/// Inverse of the escape for one entry. Absent when EscapeObject never makes that entry (an unknown ".%"
 /// name, or one that needed no escape), or it is not UTF-8: such a file is not an object.
 [[nodiscard]] std::optional<EntryName> DecodeEntry(std::string_view entry);
 

@@ -8,20 +8,20 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sqlite/database.h"
 #include "storage/conditions.h"
 #include "storage/folder.h"
-#include "sqlite/database.h"
 #include "trainyard/storage/v1/storage.pb.h"
 
 namespace trainyard::storage {
 
-/// What is kept of an object: its resource, and the stamp of the file whose contents it describes.
+/// The record of an object: its resource, and the stamp of the file that it describes.
 struct ObjectRecord {
   FileStamp stamp;
   v1::Object resource;  ///< without checksums while they are not known
 };
 
-/// A resumable upload that survives the server. Its bytes are the file of this id in the uploads folder.
+/// A resumable upload that survives the server. Its bytes are the file of this id in the uploads directory.
 struct UploadRecord {
   std::string id;
   std::int64_t expires_ns = 0;  ///< since the epoch
@@ -38,8 +38,8 @@ class Records {
  public:
   [[nodiscard]] static Result<Records> Open(const std::filesystem::path& file);
 
-  /// Up to two: the object's, and while it is being replaced the next one's. The file's stamp tells which one
-  /// holds.
+  /// Up to two: the object's and, while it is being replaced, the next version's. The file's stamp tells
+  /// which one is valid.
   [[nodiscard]] Result<std::vector<ObjectRecord>> FindObjects(const std::string& bucket,
                                                               const std::string& object);
   /// Adds a record and drops the object's others, but the one whose stamp is `present`. The upload that it

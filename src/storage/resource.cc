@@ -21,8 +21,9 @@ namespace {
 
 constexpr std::int64_t kNanosecondsPerMicrosecond = 1000;
 
-// Kept and shown. IAM, ACLs and location have no effect on a server of one machine without users, and promise
-// nothing that could be missed; versioning, retention, lifecycle, encryption keys would, so they are refused.
+// Kept and shown. IAM, ACLs and location have no effect on a server of one machine without users, and nobody
+// relies on them here. Versioning, retention, lifecycle and encryption keys would be relied on, so they are
+// refused.
 constexpr std::array<std::string_view, 8> kBucketFields{
     "name", "location", "storage_class", "labels", "location_type", "rpo", "iam_configuration", "kind"};
 constexpr std::array<std::string_view, 4> kBucketEditable{"storage_class", "labels", "rpo",
@@ -52,7 +53,7 @@ std::unexpected<Error> Unsupported(const google::protobuf::FieldDescriptor& fiel
                                                  " is not supported by this server; leave it out"));
 }
 
-/// Cloud Storage's times have three digits, and gcloud warns of more than six.
+/// Cloud Storage's times have three fraction digits, and gcloud warns about more than six.
 google::protobuf::Timestamp TimeOf(SysTime time) {
   return wire::ToProto(std::chrono::floor<std::chrono::milliseconds>(time));
 }

@@ -10,8 +10,8 @@
 #include "storage/folder.h"
 #include "trainyard/storage/v1/storage.pb.h"
 
-/// The resources' own fields: what clients may set, what we fill in. Pure: any thread. Source: discovery
-/// storage v1.
+/// The fields of the resources: which ones clients may set, and which ones the server fills in. Pure: any
+/// thread. Source: discovery storage v1.
 namespace trainyard::storage {
 
 /// What a client asks of a new bucket. kInvalidArgument: the name, or a field that this server would have to
@@ -21,8 +21,8 @@ namespace trainyard::storage {
 /// not looked at.
 [[nodiscard]] Status ValidateNewObject(const v1::Object& object);
 
-/// Removes settings that say "off" (versioning not enabled, no retention, an empty list of rules): the server
-/// is like that, so clients may say so.
+/// Removes settings that say "off" (versioning not enabled, no retention, an empty list of rules): that is
+/// how the server behaves anyway, so clients may send them.
 void DropNeutral(v1::Bucket& bucket);
 
 /// Puts back what no edit changes: name, place and the output fields.
@@ -48,7 +48,7 @@ struct NewVersion {
 void AdvanceMetageneration(v1::Object& object, SysTime now);
 void AdvanceMetageneration(v1::Bucket& bucket, SysTime now);
 
-/// Compares what the client said of the content with what came. kInvalidArgument.
+/// Compares the checksums that the client sent with those of the content. kInvalidArgument if they differ.
 [[nodiscard]] Status CheckDigests(const v1::Object& sent, const Digests& digests);
 
 [[nodiscard]] Version VersionOf(const v1::Object& object);

@@ -11,11 +11,12 @@
 
 namespace trainyard::storage {
 
-/// What a pool for bytes does in one turn: some tens of milliseconds.
+/// How many bytes a pool handles in one turn: some tens of milliseconds.
 inline constexpr std::uint64_t kSliceBytes = std::uint64_t{32} << 20;
 
-/// Runs `work(offset, length)`, which returns a Status, over `total` bytes: slice after slice, each behind
-/// what others brought to the pool meanwhile. Ends at the first error, or when the caller is cancelled.
+/// Runs `work(offset, length)`, which returns a Status, over `total` bytes: slice by slice; work that others
+/// submit to the pool in the meantime runs in between. Ends at the first error, or when the caller is
+/// cancelled.
 ///
 /// @param work  copied for each slice: it shares what it needs.
 template <class Work>

@@ -13,20 +13,20 @@
 
 namespace trainyard::storage {
 
-/// An object's bytes on their way in: a file in the uploads folder that nobody sees until it is placed in a
+/// The bytes of an object being uploaded: a file in the uploads directory, invisible until it is placed in a
 /// bucket. Blocking, one thread at a time: the `files` pool. The destructor removes the file unless Keep()
 /// was called.
 class StagedFile {
  public:
-  /// @param uploads  the uploads folder; must stay open. kAlreadyExists never: `id` is new.
+  /// @param uploads  the uploads directory; must stay open. kAlreadyExists never: `id` is new.
   [[nodiscard]] static Result<StagedFile> Create(int uploads, std::string id);
-  /// The file of an earlier life of the server. kNotFound: there is none. It is kept. Its checksums are made
-  /// by Reread, which must have gone over all of it before anything else is done.
+  /// Opens the file of an upload that a previous server began. kNotFound: there is none. The destructor keeps
+  /// it. Its checksums are computed by Reread, which must have read all of it before any other call.
   [[nodiscard]] static Result<StagedFile> Reopen(int uploads, std::string id);
   [[nodiscard]] Status Reread(std::uint64_t offset, std::uint64_t length);
 
-  /// Another name for an object's file, which moves to a new name without being read. Nothing: the file
-  /// system has no second names, or they are not ours to give.
+  /// Another name for an object's file, which moves to a new name without being read. Absent: the file system
+  /// has no hard links, or does not allow this one.
   [[nodiscard]] static Result<std::optional<StagedFile>> Link(int uploads, std::string id, int descriptor,
                                                               std::uint64_t length, Digests digests);
 
@@ -38,9 +38,9 @@ class StagedFile {
   [[nodiscard]] Status Append(std::string_view bytes);
   /// Appends another file's bytes.
   [[nodiscard]] Status AppendFile(int descriptor, std::uint64_t offset, std::uint64_t length);
-  /// As AppendFile into a file that gets nothing else, but the kernel copies and nothing is read.
+  /// As AppendFile, into a file that gets nothing else; the kernel copies, so nothing is read or hashed.
   [[nodiscard]] Status CopySlice(int descriptor, std::uint64_t offset, std::uint64_t length);
-  /// After the last CopySlice: the source's known checksums. kAborted: not `length` bytes came.
+  /// After the last CopySlice: sets the source's known checksums. kAborted: not `length` bytes were copied.
   [[nodiscard]] Status FinishCopy(std::uint64_t length, Digests digests);
   /// What was appended survives a power cut.
   [[nodiscard]] Status Sync();

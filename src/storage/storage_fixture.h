@@ -26,7 +26,7 @@
 
 namespace trainyard::storage {
 
-/// A folder of its own that goes with it.
+/// A directory of its own that goes with it.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -55,7 +55,7 @@ class ShiftedClock final : public Clock {
   std::atomic<std::int64_t> shift_ns_ = 0;
 };
 
-/// Buckets over a real folder, and a loop to run their coroutines on.
+/// Buckets over a real directory, and a loop to run their coroutines on.
 class Storage {
  public:
   explicit Storage(std::filesystem::path data, bool create_on_use = true)

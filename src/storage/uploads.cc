@@ -19,8 +19,8 @@ namespace {
 
 // Source: Cloud Storage's documentation of resumable uploads: a session URI expires after one week.
 constexpr std::chrono::hours kUploadLifetime{24 * 7};
-/// Open files of uploads kept between requests; of others the checksums are made again from the file when
-/// they go on.
+/// Uploads whose open files are kept between requests; the checksums of others are computed again from the
+/// file when they continue.
 constexpr std::size_t kLiveUploadsMax = 64;
 constexpr std::size_t kIdLength = 32;
 
@@ -60,7 +60,7 @@ asio::awaitable<Result<std::string>> Uploads::Start(v1::Object resource, Conditi
       ::unlinkat(names_.uploads(), old.c_str(), 0);
       TY_RETURN_IF_ERROR(names_.records().DropUpload(old));
     }
-    // The record first: the sweep at start removes files without one.
+    // The record first: the cleanup at the start removes files without one.
     TY_RETURN_IF_ERROR(names_.records().PutUpload(record));
     TY_TRY(StagedFile staged, StagedFile::Create(names_.uploads(), record.id));
     staged.Keep();

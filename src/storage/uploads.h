@@ -24,14 +24,14 @@ namespace asio = boost::asio;
 class BucketFiles;
 class StagedFile;
 
-/// Resumable uploads. Each is a record and a file under DATA/uploads, so it goes on after a restart; it ends
-/// by Finish, Cancel or after kUploadLifetime. Loop thread only.
+/// Resumable uploads. Each is a record and a file under DATA/uploads, so it survives a restart. It ends with
+/// Finish, Cancel or after kUploadLifetime. Loop thread only.
 ///
 ///            Start          Take, Append ...          Finish
 ///    (none) -------> open <----------------> open ------------> done (answers its object until it expires)
 class Uploads {
  public:
-  /// All outlive it.
+  /// All outlive the Uploads.
   struct Pools {
     asio::thread_pool& names;  ///< the thread of BucketFiles
     asio::thread_pool& files;  ///< bytes that come in
@@ -41,25 +41,25 @@ class Uploads {
   ~Uploads();
 
   /// @param resource, when  as Buckets::BeginWrite.
-  /// @param total  bytes that will come, if the client knows.
+  /// @param total  total bytes, if the client knows.
   /// @return the upload's id: 32 hexadecimal digits.
   asio::awaitable<Result<std::string>> Start(v1::Object resource, Conditions when,
                                              std::optional<std::uint64_t> total);
 
-  /// The right to append, until somebody takes it again (a client that lost its connection comes back on
-  /// another one).
+  /// The right to append, until another request takes it (a client that lost its connection comes back on a
+  /// new one).
   struct Turn {
     std::string id;
     std::uint64_t number = 0;
     std::uint64_t received = 0;          ///< bytes that are durable
     std::optional<std::uint64_t> total;  ///< as announced
-    bool complete = false;               ///< nothing is missing: Finish
+    bool complete = false;               ///< all bytes are there: call Finish
     std::optional<v1::Object> done;      ///< finished: the object
   };
-  /// kNotFound: no such upload, or it is over. kUnavailable: bytes of the turn before are being written; ask
-  /// again.
+  /// kNotFound: no such upload, or it has ended. kUnavailable: bytes of the previous turn are still being
+  /// written; try again.
   asio::awaitable<Result<Turn>> Take(std::string id);
-  /// kAborted: another turn was taken. kResourceExhausted: the disk is full; what came before is kept.
+  /// kAborted: another turn was taken. kResourceExhausted: the disk is full; bytes received before are kept.
   asio::awaitable<Status> Append(Turn turn, std::string bytes);
   /// The bytes that came so far, durable.
   asio::awaitable<Result<std::uint64_t>> Sync(Turn turn);

@@ -20,13 +20,13 @@
 namespace trainyard::storage {
 namespace {
 
-/// One file or folder on the way. Folders sort as their name with the '/' that all names inside continue
-/// with: "a-b", "a/", "a0" is the order of "a-b", "a/x", "a0".
+/// One file or directory on the way. Directories sort as their name with the '/' that all names inside
+/// continue with: "a-b", "a/", "a0" is the order of "a-b", "a/x", "a0".
 struct Entry {
   std::string key;
   std::string file_name;
   std::shared_ptr<const std::vector<std::string>>
-      parent;  ///< components from the bucket's folder; many share it
+      parent;  ///< components from the bucket's directory; many share it
   bool folder = false;
   bool displaced = false;
 
@@ -72,7 +72,7 @@ class Walker {
   Result<bool> WalkFolder(const std::string& base, const std::vector<std::string>& components) {
     std::vector<Entry> entries;
     TY_RETURN_IF_ERROR(ReadFolder(base, components, entries));
-    // A page ends long before a large folder does: a heap sorts only as far as it is asked.
+    // A page usually ends long before a large directory does: a heap sorts only as much as is needed.
     for (std::ranges::make_heap(entries, IsLater); !entries.empty(); entries.pop_back()) {
       std::ranges::pop_heap(entries, IsLater);
       const Entry& entry = entries.back();
@@ -87,11 +87,11 @@ class Walker {
     return true;
   }
 
-  /// Where it ended because it had read enough.
+  /// Where it ended because of the limit on entries.
   std::optional<std::string> TakeEnd() { return std::move(ended_at_); }
 
  private:
-  /// Whether names that begin with (or are) `key` can be asked for.
+  /// Whether names that begin with (or equal) `key` may be wanted.
   bool IsWanted(const Entry& entry) const {
     const bool matches = entry.key.starts_with(prefix_) || (entry.folder && prefix_.starts_with(entry.key));
     return matches && entry.key.size() <= kObjectBytesMax &&
@@ -102,7 +102,7 @@ class Walker {
                     std::vector<Entry>& entries) {
     std::vector<Entry> pieces;
     TY_RETURN_IF_ERROR(ReadOneFolder(base, components, entries, pieces));
-    // Names that continue inside a piece sort among those of this folder.
+    // Names that continue inside a piece sort among those of this directory.
     for (const Entry& piece : pieces) TY_RETURN_IF_ERROR(ReadFolder(piece.key, piece.Components(), entries));
     return {};
   }
@@ -110,7 +110,7 @@ class Walker {
   Status ReadOneFolder(const std::string& base, const std::vector<std::string>& components,
                        std::vector<Entry>& entries, std::vector<Entry>& pieces) {
     auto folder = OpenFolderBeneath(bucket_, components);
-    if (!folder && folder.error().code == Code::kNotFound) return {};  // went away meanwhile
+    if (!folder && folder.error().code == Code::kNotFound) return {};  // went away in the meantime
     if (!folder) return std::unexpected(std::move(folder).error());
     const std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(folder->get()));
     if (!directory) return std::unexpected(ErrnoError(errno, "read a folder of the bucket"));
@@ -143,7 +143,7 @@ class Walker {
     return true;
   }
 
-  /// Whether the escape makes this path of this name; "a/.%name.b" is nobody's.
+  /// Whether the escape maps this name to this path; "a/.%name.b" is the path of no name.
   static bool IsItsPath(const Entry& entry) {
     ObjectPath path = EscapeObject(entry.key);
     const bool same_file = entry.file_name == (entry.displaced ? DisplacedName(path.file) : path.file);

@@ -11,16 +11,16 @@
 
 namespace trainyard::storage {
 
-/// Told of one object. Returns the name from which to go on (what sorts below it is skipped without reading
-/// its folders), or nothing to stop.
+/// Called for each object. Returns the name from which to continue (what sorts below it is skipped without
+/// reading its directories), or nothing to stop.
 using Visit = std::function<std::optional<std::string>(const std::string& object)>;
 
 /// Visits the objects of a bucket in the order of their names' bytes, from `from` on, as long as names begin
-/// with `prefix`. Reads only folders that can hold such names. Files that are no objects (symbolic links,
-/// names that the escape never makes) are passed over. Blocks.
+/// with `prefix`. Reads only directories that can hold such names. Files that are no objects (symbolic links,
+/// names that the escape never makes) are skipped. Blocks.
 ///
-/// @param entries_max  after reading so many files and folders it ends before the next folder.
-/// @return where it ended for that reason: a name to go on from, after `from`.
+/// @param entries_max  after reading so many files and directories it ends before the next directory.
+/// @return where it ended for that reason: a name to continue from, after `from`.
 [[nodiscard]] Result<std::optional<std::string>> WalkObjects(
     int bucket, std::string prefix, std::string from, const Visit& visit,
     std::size_t entries_max = std::numeric_limits<std::size_t>::max());
@@ -44,9 +44,9 @@ struct NamePage {
   friend bool operator==(const NamePage&, const NamePage&) = default;
 };
 
-/// One page. It is not full where making it takes long: after kPageWorkMax there is a token and whoever asks
-/// goes on with it, as the original's clients do. kInvalidArgument: the page token is not one of ours, or the
-/// glob is malformed. Source: discovery, objects.list.
+/// One page. A page may be short if it takes long: after kPageWorkMax it ends with a token, and clients
+/// continue with that. kInvalidArgument: the page token is not one of ours, or the glob is malformed. Source:
+/// discovery, objects.list.
 [[nodiscard]] Result<NamePage> ListNames(int bucket, const NameQuery& query);
 /// In units of Glob::WorkOf, about 0.1 s. A name that is looked at counts kNameWork besides.
 inline constexpr std::size_t kPageWorkMax = 20'000'000;

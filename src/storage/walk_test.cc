@@ -15,7 +15,7 @@
 namespace trainyard::storage {
 namespace {
 
-/// A bucket's folder with empty objects of these names.
+/// A bucket's directory with empty objects of these names.
 class Bucket {
  public:
   explicit Bucket(const std::vector<std::string>& objects)

@@ -27,7 +27,7 @@ namespace json = boost::json;
 using SystemTime = std::chrono::system_clock::time_point;
 
 constexpr std::string_view kPrefix = "sha256:";
-/// flock has no wake-up that a stop could use as well; pulls take seconds to minutes.
+/// Polled, because a blocking flock(2) cannot be ended by a stop; pulls take seconds to minutes.
 constexpr std::chrono::milliseconds kLockRetryInterval{50};
 constexpr std::size_t kSmallBlobMax = std::size_t{8} << 20;
 /// Digits of a reference's digest in the name of its note.
@@ -105,7 +105,7 @@ Result<CachedImage> ParseRecord(std::string_view digest, const fs::path& path, c
   return image;
 }
 
-/// The digest that a record's name has; empty: it is none.
+/// The digest in a record's file name; empty if it is not a record.
 std::string RecordedDigest(const fs::path& path) {
   std::string digest = std::string(kPrefix) + path.stem().string();
   return path.extension() == ".json" && IsSha256(digest) ? digest : std::string();
@@ -215,7 +215,7 @@ std::optional<Image> ImageOf(const CacheLayout& layout, const CachedImage& recor
     const fs::path folder = layout.Layer(layer.diff_id);
     std::error_code error;
     if (!fs::is_directory(folder, error)) return std::nullopt;
-    // The kernel stacks no folder twice; of equal layers the upper one has the last word anyway.
+    // The kernel refuses to stack a directory twice; of equal layers only the upper one counts anyway.
     std::erase(image.layers, folder.string());
     image.layers.push_back(folder.string());
   }

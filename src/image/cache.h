@@ -16,7 +16,7 @@
 #include "image/image.h"
 #include "image/skopeo.h"
 
-/// The folder of pulled images:
+/// The directory of pulled images:
 ///
 ///     blobs/sha256/HEX          manifests, configs and layers as they came, by their digest
 ///     layers/sha256/HEX/        a layer unpacked, by its diff_id
@@ -24,13 +24,13 @@
 ///     images/sha256/HEX.lock    who pulls it
 ///     images/sha256/HEX.use     who runs it
 ///     resolved/HEX-NAME.json    how a digest was found, for each reference under which it was
-///     pulls/                    HEX: of a pull that goes on or was killed; gone-*: of a removal that was
+///     pulls/                    HEX: a pull that is running or was killed; gone-*: a removal that was killed
 ///     package_layers/NAME/      packages installed into an image; NAME.image: the digest of that image
 ///     collect.lock              shared by pulls, exclusive for what removes layers and blobs
 ///
-/// Everything appears and disappears by a rename: what is there is whole. The folder is its owner's alone:
-/// images have setuid programs and device files, which are nobody's to run outside of a container. Blocking;
-/// any thread, any process.
+/// Everything appears and disappears by a rename, so what is there is complete. Only its owner can enter the
+/// directory: images contain setuid programs and device files, which must not be used outside of a container.
+/// Blocking; any thread, any process.
 namespace trainyard::image {
 
 /// The paths. `digest` is one that IsSha256.
@@ -51,7 +51,7 @@ class CacheLayout {
   [[nodiscard]] std::filesystem::path Pull(std::string_view digest) const;
   [[nodiscard]] std::filesystem::path PackageLayers() const { return dir_ / "package_layers"; }
   [[nodiscard]] std::filesystem::path CollectLock() const { return dir_ / "collect.lock"; }
-  /// Makes the folders that are not there, and the cache its owner's alone.
+  /// Creates missing directories, and makes the cache accessible to its owner only.
   [[nodiscard]] Status MakeFolders() const;
 
  private:
@@ -68,34 +68,35 @@ struct LayerRecord {
 /// What is known of a complete image.
 struct CachedImage {
   std::string digest;
-  std::string reference;                  ///< where it came from, with the digest
-  std::vector<std::string> names;         ///< normalised, with tags: what it was asked for as
-  std::vector<std::string> loaded_names;  ///< those that archives gave: looked up here, no registry is asked
-  bool loaded = false;                    ///< by `images load`: it may be that it cannot be pulled again
+  std::string reference;           ///< where it came from, with the digest
+  std::vector<std::string> names;  ///< normalised, with tags: what it was asked for as
+  std::vector<std::string>
+      loaded_names;     ///< names given by archives: looked up here, without asking a registry
+  bool loaded = false;  ///< came by `images load`, so perhaps it cannot be pulled again
   std::chrono::system_clock::time_point pulled{};
   std::string config_digest;
   std::vector<LayerRecord> layers;  ///< as the manifest has them, the lowest first
   [[nodiscard]] std::int64_t SizeBytes() const;
 };
 
-/// Nothing: not there. Errors: kDataLoss for a record that is damaged, and those of the file system: whoever
-/// removes things must not take what cannot be read for what is not there.
+/// Absent if there is no record. Errors: kDataLoss for a damaged record, and those of the file system: a
+/// caller that removes things must not treat an unreadable record as missing.
 [[nodiscard]] Result<std::optional<CachedImage>> LoadRecord(const CacheLayout& layout,
                                                             std::string_view digest);
-/// The same for those who would pull the image again in any case: a record that cannot be read is not there.
+/// The same for callers that would pull the image again anyway: an unreadable record counts as missing.
 [[nodiscard]] std::optional<CachedImage> ReadRecord(const CacheLayout& layout, std::string_view digest);
 [[nodiscard]] Status WriteRecord(const CacheLayout& layout, const CachedImage& image);
 
 struct Records {
   std::vector<CachedImage> images;   ///< by digest
-  std::vector<std::string> damaged;  ///< digests of images whose record is no record
+  std::vector<std::string> damaged;  ///< digests of images with a damaged record
 };
-/// All of them, or an error: those of the file system.
+/// All records. Errors: those of the file system.
 [[nodiscard]] Result<Records> LoadRecords(const CacheLayout& layout);
-/// Those that can be read, by digest.
+/// All records that can be read, by digest.
 [[nodiscard]] std::vector<CachedImage> AllRecords(const CacheLayout& layout);
 
-/// The image of a record; nothing if a layer or the config is missing.
+/// The image of a record; absent if a layer or the config is missing.
 [[nodiscard]] std::optional<Image> ImageOf(const CacheLayout& layout, const CachedImage& record);
 
 /// How a digest was found.
@@ -107,25 +108,25 @@ struct Note {
 /// A digest may have been found under several references, each with credentials of its own.
 [[nodiscard]] std::optional<Note> ReadNote(const CacheLayout& layout, std::string_view digest,
                                            std::string_view reference);
-/// In the place of a former one of the same digest and `note.reference`.
+/// Replaces a previous note of the same digest and `note.reference`.
 [[nodiscard]] Status WriteNote(const CacheLayout& layout, std::string_view digest, const Note& note);
 
-/// A small blob, its digest checked: nothing if it is not there or damaged.
+/// A small blob, with its digest checked. Absent if it is missing or damaged.
 [[nodiscard]] std::optional<std::string> ReadBlob(const CacheLayout& layout, std::string_view digest);
 [[nodiscard]] Status WriteBlob(const CacheLayout& layout, std::string_view digest, std::string_view bytes);
 
-/// What is in a folder; nothing if it is not there. Errors: those of the file system.
+/// What is in a directory; absent if it is not there. Errors: those of the file system.
 [[nodiscard]] Result<std::vector<std::filesystem::path>> EntriesOf(const std::filesystem::path& folder);
 
-/// When a file was written last; nothing if that cannot be said.
+/// When a file was last written; absent if that is unknown.
 [[nodiscard]] std::optional<std::chrono::system_clock::time_point> ChangedAt(
     const std::filesystem::path& path);
 
-/// flock(2) of a file that is made if need be. Nothing: someone else has it.
+/// flock(2) of a file that is created if needed. Absent: another process or thread holds the lock.
 [[nodiscard]] Result<std::optional<UniqueFd>> TryLock(const std::filesystem::path& path, int operation);
 
-/// The same, waiting for as long as someone else has it; calls `on_wait` once if it has to. kCancelled after
-/// a stop.
+/// The same, but waits while another one holds it; calls `on_wait` once if it must wait. kCancelled after a
+/// stop.
 [[nodiscard]] Result<UniqueFd> WaitForLock(const std::filesystem::path& path, int operation,
                                            const std::function<void()>& on_wait, const std::stop_token& stop);
 

@@ -30,12 +30,13 @@ namespace fs = std::filesystem;
 using std::chrono::system_clock;
 
 constexpr std::size_t kShortDigestMin = 6;
-/// Manifests of images that were looked up and not pulled yet: jobs may wait for a long time.
+/// Manifests of images that were resolved but not pulled yet are kept this long: jobs may queue for a long
+/// time.
 constexpr std::chrono::hours kUnpulledAgeMax{7 * 24};
-/// Notes of how an image was found. A queued job needs its image's whatever else is removed: without it the
-/// pull knows no credentials.
+/// Notes of how an image was found are kept this long. A queued job needs the note of its image even if the
+/// image was removed: without it the pull has no credentials.
 constexpr std::chrono::hours kNoteAgeMax{90 * 24};
-/// Folders of single calls of skopeo, which take minutes at most.
+/// Directories of single calls of skopeo, which take minutes at most.
 constexpr std::chrono::hours kCallAgeMax{1};
 constexpr std::string_view kGone = "gone-";
 constexpr std::string_view kPackageImage = ".image";
@@ -45,7 +46,7 @@ system_clock::time_point LastUse(const CacheLayout& layout, const CachedImage& i
   return std::max(image.pulled, ChangedAt(layout.Use(image.digest)).value_or(image.pulled));
 }
 
-/// What the disk has of some images: what they share counts once.
+/// The disk space of some images; what they share counts once.
 class DiskUse {
  public:
   void Add(const CachedImage& image) { Count(image, 1); }
@@ -81,8 +82,8 @@ Result<bool> RemoveRecord(const CacheLayout& layout, const std::string& digest) 
   return true;
 }
 
-/// A folder's name goes at once, its files afterwards: whoever is killed in between leaves nothing under a
-/// name that says that it is whole.
+/// Renames the directory first and removes its files afterwards, so that a process killed in between leaves
+/// nothing incomplete under a name that promises completeness.
 Status RemoveFolder(const CacheLayout& layout, const fs::path& path) {
   TY_TRY(const OwnFolder folder, OwnFolder::Make(layout, kGone));
   const fs::path gone = folder.path() / path.filename();
@@ -91,7 +92,7 @@ Status RemoveFolder(const CacheLayout& layout, const fs::path& path) {
   return {};
 }
 
-/// What records name, and so stays.
+/// What the records refer to, and what is therefore kept.
 struct Named {
   std::set<std::string> digests;
   std::set<std::string> hexes;  ///< their digits: names begin with them
@@ -115,7 +116,7 @@ Named NamedBy(const CacheLayout& layout, const std::vector<CachedImage>& images)
   return named;
 }
 
-/// Files whose names, or the digits that they begin with, are in `kept` stay, and young ones.
+/// Removes files older than `old`, except those whose names begin with digits in `kept`.
 Status SweepFiles(const fs::path& folder, const std::set<std::string>& kept, system_clock::time_point old) {
   TY_TRY(const std::vector<fs::path> paths, EntriesOf(folder));
   for (const fs::path& path : paths) {
@@ -127,7 +128,7 @@ Status SweepFiles(const fs::path& folder, const std::set<std::string>& kept, sys
   return {};
 }
 
-/// Of killed pulls, killed skopeos and killed removals.
+/// Removes what killed pulls, skopeo processes and removals left.
 Status SweepPulls(const CacheLayout& layout) {
   TY_TRY(const std::vector<fs::path> paths, EntriesOf(layout.Pulls()));
   for (const fs::path& path : paths) {
@@ -140,7 +141,7 @@ Status SweepPulls(const CacheLayout& layout) {
   return {};
 }
 
-/// Layers of packages whose image is gone.
+/// Removes layers of packages whose image was removed.
 Status SweepPackageLayers(const CacheLayout& layout, const std::set<std::string>& digests) {
   TY_TRY(const std::vector<fs::path> paths, EntriesOf(layout.PackageLayers()));
   for (const fs::path& note : paths) {
@@ -156,8 +157,9 @@ Status SweepPackageLayers(const CacheLayout& layout, const std::set<std::string>
   return {};
 }
 
-/// Removes what no record names. Nobody pulls meanwhile.
-/// @param age_max  of manifests and layers of images that were looked up or begun, and are not here
+/// Removes what no record refers to. The caller holds the lock that excludes pulls.
+/// @param age_max  how long to keep manifests and layers of images that were resolved or begun, but are not
+/// complete
 Status Sweep(const CacheLayout& layout, const Named& named, std::chrono::seconds age_max) {
   TY_TRY(const std::vector<fs::path> layers, EntriesOf(layout.Layers()));
   for (const fs::path& layer : layers)
@@ -169,7 +171,7 @@ Status Sweep(const CacheLayout& layout, const Named& named, std::chrono::seconds
   return SweepPulls(layout);
 }
 
-/// Large blobs of removed images go at once, however young.
+/// Removes large blobs of removed images at once, whatever their age.
 void RemoveBlobs(const CacheLayout& layout, const Named& named, const std::vector<CachedImage>& removed) {
   for (const CachedImage& image : removed)
     for (const LayerRecord& layer : image.layers)
@@ -179,8 +181,8 @@ void RemoveBlobs(const CacheLayout& layout, const Named& named, const std::vecto
       }
 }
 
-/// What records of removed images named. Everything stays as long as not all records can be read: one of them
-/// may name it.
+/// Removes what only the removed images referred to. Removes nothing as long as a record cannot be read: it
+/// may refer to anything.
 Status RemoveRest(const CacheLayout& layout, const std::vector<CachedImage>& removed,
                   std::chrono::seconds unpulled_age_max) {
   TY_TRY(const Records records, LoadRecords(layout));
@@ -209,7 +211,7 @@ Result<Collected> RemoveAll(const CacheLayout& layout, const std::vector<CachedI
     removed.push_back(image);
   }
   collected.bytes = before - disk.bytes();
-  // Nobody finds an image by such a record.
+  // A damaged record identifies no image.
   for (const std::string& digest : records.damaged) {
     TY_TRY([[maybe_unused]] const bool gone, RemoveRecord(layout, digest));
   }
@@ -221,7 +223,7 @@ Result<Collected> RemoveAll(const CacheLayout& layout, const std::vector<CachedI
   return collected;
 }
 
-/// Whether someone runs it. Leaves no trace: the file's time says when it ran last.
+/// Whether it is in use. Does not touch the file: its time says when the image was last used.
 bool IsInUse(const CacheLayout& layout, const std::string& digest) {
   const Result<UniqueFd> file = OpenFile(layout.Use(digest), O_RDWR);
   return file && ::flock(file->get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
@@ -303,7 +305,7 @@ Result<ListedImage> FindListed(const std::string& images_dir, const std::string&
   if (found.empty())
     return std::unexpected(
         NotFound("There is no image [" + text + "]. These are there: trainyard images list"));
-  // A tag that moved: the last one that was pulled under it.
+  // If the tag has moved: the image that was last pulled under it.
   if (std::ranges::find(found.front().names, name) != found.front().names.end())
     return std::ranges::max(found, {}, &ListedImage::pulled);
   if (found.size() == 1) return found.front();

@@ -8,26 +8,26 @@
 
 #include "base/result.h"
 
-/// Removing images. An image that someone uses (ImageUse) stays, and so does what other images share with it.
+/// Removing images. An image in use (ImageUse) is kept, and so is what other images share with a removed one.
 /// Blocking; any thread, any process.
 namespace trainyard::image {
 
 struct CollectLimits {
   std::optional<std::int64_t> bytes_max;        ///< of all images together, on the disk; absent: any size
   std::optional<std::chrono::seconds> age_max;  ///< since they were used last; absent: any age
-  bool with_loaded = false;  ///< those, too, that came from archives and cannot be pulled again
+  bool with_loaded = false;  ///< also remove images that came from archives and cannot be pulled again
 };
 
 struct Collected {
   std::vector<std::string> images;  ///< digests
-  std::int64_t bytes = 0;           ///< that the disk has back
+  std::int64_t bytes = 0;           ///< disk space freed
 };
 
-/// Removes images that are not used: those not used for `age_max`, then the ones used longest ago until what
-/// is left fits `bytes_max`; then layers and blobs that no image has any more, and what killed pulls left.
-/// While a pull goes on, or a record cannot be read, only records go, and the rest the next time: the latter
-/// with a diagnostic. How images were found stays for 90 days, for queued jobs. Errors: those of the file
-/// system.
+/// Removes images that are not in use: those not used for `age_max`, then the least recently used until the
+/// rest fits `bytes_max`; then layers and blobs that no image has any more, and what killed pulls left. While
+/// a pull is running or a record cannot be read, only records are removed, and the rest the next time; an
+/// unreadable record is reported as a diagnostic. Notes of how images were found are kept for 90 days, for
+/// queued jobs. Errors: those of the file system.
 [[nodiscard]] Result<Collected> CollectImages(const std::string& images_dir, const CollectLimits& limits);
 
 /// Removes one image. kNotFound; kFailedPrecondition while it is used or being pulled.
@@ -46,11 +46,11 @@ struct ListedImage {
   std::chrono::system_clock::time_point pulled{};
   std::chrono::system_clock::time_point used{};
 };
-/// Those whose records can be read.
+/// All images whose records can be read.
 [[nodiscard]] std::vector<ListedImage> ListImages(const std::string& images_dir);
 
-/// The image that is meant by a digest, the beginning of one (6 digits or more), or a name. kNotFound;
-/// kInvalidArgument if several begin so; those of the file system.
+/// Finds an image by its digest, by the beginning of one (6 digits or more), or by a name. Errors: kNotFound;
+/// kInvalidArgument if several digests begin like this; those of the file system.
 [[nodiscard]] Result<ListedImage> FindListed(const std::string& images_dir, const std::string& text);
 
 }  // namespace trainyard::image

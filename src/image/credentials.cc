@@ -1,6 +1,5 @@
 #include "image/credentials.h"
 
-
 #include <boost/json.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -38,7 +37,7 @@ std::vector<std::string> AuthFiles(const std::string& registries_dir) {
   return files;
 }
 
-/// Empty if it is not there or not of that form.
+/// Empty if it is missing or malformed.
 json::object Load(const std::string& file) {
   const Result<std::string> text = ReadFile(file, kAuthFileBytesMax);
   if (!text) return {};
@@ -63,7 +62,7 @@ std::string_view RegistryOf(std::string_view key) {
   return key == "index.docker.io" || key == "registry-1.docker.io" ? "docker.io" : key;
 }
 
-/// Whether an entry for `key` is for the image: its registry, or a folder in it.
+/// Whether an entry for `key` is for the image: its registry, or a directory in it.
 bool Covers(std::string_view key, std::string_view name) {
   const std::string_view prefix = RegistryOf(key);
   return name.starts_with(prefix) && (name.size() == prefix.size() || name[prefix.size()] == '/');

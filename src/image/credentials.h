@@ -6,8 +6,8 @@
 
 #include "base/result.h"
 
-/// Who knows which registry's password. Files of Docker's form only, config.json(5) and
-/// containers-auth.json(5); the passwords themselves are read by skopeo alone.
+/// Which file has credentials for which registry. Only files of Docker's form, config.json(5) and
+/// containers-auth.json(5); only skopeo reads the passwords.
 namespace trainyard::image {
 
 /// REGISTRIES/auth.json: what `trainyard registries login` writes.
@@ -19,7 +19,7 @@ namespace trainyard::image {
 /// variables.
 [[nodiscard]] std::string FindAuthFile(const std::string& registries_dir, std::string_view name);
 
-/// A registry that some file has credentials for. No secrets.
+/// A registry for which a file has credentials. Contains no secrets.
 struct KnownRegistry {
   std::string registry;  ///< as the file names it
   std::string user;      ///< empty: a credential helper has it

@@ -11,7 +11,7 @@ struct evp_md_ctx_st;
 
 namespace trainyard::image {
 
-/// SHA-256 of what is added, printed as digests are: "sha256:...". One thread.
+/// SHA-256 of the added bytes, in the form of a digest: "sha256:...". One thread.
 class Digester {
  public:
   Digester();
@@ -20,7 +20,7 @@ class Digester {
   ~Digester() = default;
 
   void Add(std::string_view bytes);
-  /// Once.
+  /// Call once.
   [[nodiscard]] std::string Finish();
 
  private:

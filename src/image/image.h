@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 
-/// Container images: where they come from, and what is kept of them. One folder per installation.
+/// Container images: where they come from, and what is kept of them. One directory per installation.
 namespace trainyard::image {
 
 /// What the image says about the program in it. Source: OCI image spec, config.md.
@@ -26,12 +26,13 @@ struct ImageConfig {
   std::map<std::string, std::string> labels;
 };
 
-/// An image that is here, unpacked, and stays as it is while an ImageUse of it is held.
+/// An image in the cache, unpacked. It does not change while an ImageUse of it is held.
 struct Image {
   std::string digest;  ///< of its manifest: "sha256:..."
   ImageConfig config;
-  std::vector<std::string> layers;  ///< absolute folders, the lowest first; overlayfs' own form of whiteouts
-  std::int64_t size_bytes = 0;      ///< of the layers as they were pulled
+  std::vector<std::string>
+      layers;                   ///< absolute directories, the lowest first; overlayfs' own form of whiteouts
+  std::int64_t size_bytes = 0;  ///< of the layers as they were pulled
 };
 
 /// A reference made definite.
@@ -58,21 +59,21 @@ struct PullHooks {
   std::stop_token stop = {};                        ///< ends the pull: kCancelled
 };
 
-/// Looks a reference up where it is said to be: the cache (by digest), then `mapped`, then the registry, an
+/// Resolves a reference: in the cache (by digest), then by `mapped`, then at the registry, an
 /// OCI layout or archive (oci:PATH[:TAG], oci-archive:PATH, docker-archive:PATH), or the local engine's store
 /// (docker-daemon:NAME, containers-storage:NAME). Blocks, at most `timeout`. Errors say what to do: kNotFound
 /// (no such image or tag), kPermissionDenied (credentials), kFailedPrecondition (another architecture),
-/// kUnavailable (the registry does not answer), kInvalidArgument. What was loaded (`images load`) is found by
-/// its name, too. How it was found (TLS, the file with credentials) is noted in the cache: whoever pulls the
-/// result needs to know no more of `sources` than the cache's folder.
+/// kUnavailable (the registry does not answer), kInvalidArgument. Loaded images (`images load`) are found by
+/// name, too. How the image was found (TLS, the file with credentials) is noted in the cache, so pulling the
+/// result needs nothing of `sources` but the cache's directory.
 [[nodiscard]] Result<ResolvedImage> ResolveImage(const Sources& sources, const std::string& reference,
                                                  std::chrono::milliseconds timeout);
 
-/// The image of that digest, if it is here complete. Does not block.
+/// The image of that digest, if it is complete in the cache. Does not block.
 [[nodiscard]] std::optional<Image> FindImage(const std::string& images_dir, const std::string& digest);
 
-/// Brings an image here: layers in parallel, each verified by its digest, going on where a former pull ended.
-/// Several processes that want the same one wait for the one that pulls. Blocks. Errors as ResolveImage;
+/// Pulls an image: layers in parallel, each verified by its digest, continuing where a previous pull ended.
+/// Other processes that want the same image wait for this pull. Blocks. Errors as ResolveImage;
 /// kResourceExhausted (no space), kDataLoss (a digest that does not match).
 [[nodiscard]] Result<Image> PullImage(const Sources& sources, const ResolvedImage& image,
                                       const PullHooks& hooks);

@@ -14,8 +14,8 @@ namespace trainyard::image {
 
 namespace {
 
-/// Whoever lists images or looks for some to remove has the lock for an instant; one who removes the image,
-/// for the removal of its record.
+/// Listing or collecting images holds the lock for an instant; removing the image, until its record is
+/// removed.
 constexpr std::chrono::milliseconds kPatience{1000};
 constexpr std::chrono::milliseconds kPause{10};
 
@@ -33,7 +33,7 @@ Result<ImageUse> ImageUse::Begin(const std::string& images_dir, const std::strin
     TY_TRY(file, TryLock(layout.Use(digest), LOCK_SH));
   }
   if (!file) return std::unexpected(Unavailable("image " + digest + " is being removed"));
-  ::futimens(file->get(), nullptr);  // the time is a remark only
+  ::futimens(file->get(), nullptr);  // the time is informational
   return ImageUse(*std::move(file));
 }
 

@@ -7,16 +7,16 @@
 
 namespace trainyard::image {
 
-/// Says, for as long as it lives, that an image is used: nobody removes it then. A shared flock(2), so it
-/// ends with the process, whatever ends it. Any thread.
+/// Marks an image as used for as long as it lives, so that it is not removed. A shared flock(2), so it ends
+/// with the process, however that ends. Any thread.
 class ImageUse {
  public:
-  /// Notes the time, too. To be taken before the image is looked for (FindImage), which is not to be used
-  /// without. Waits for at most a second, for one who just looks whether it is used. Errors: kUnavailable
-  /// while it is being removed, kInvalidArgument for what is no digest, and those of open(2).
+  /// Also records the time. Take it before FindImage, and use the image only while it is held. Waits at most
+  /// a second, because a check for use holds the lock for an instant. Errors: kUnavailable while it is being
+  /// removed, kInvalidArgument for what is no digest, and those of open(2).
   [[nodiscard]] static Result<ImageUse> Begin(const std::string& images_dir, const std::string& digest);
 
-  /// Stays open in those who inherit it: an image is used as long as one of them lives.
+  /// May be inherited by child processes: the image is used as long as one of them lives.
   [[nodiscard]] int descriptor() const noexcept { return file_.get(); }
 
  private:

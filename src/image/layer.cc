@@ -27,11 +27,11 @@ namespace {
 
 constexpr std::size_t kReadBlock = std::size_t{1} << 20;
 constexpr std::size_t kZeroBlock = 4096;
-/// Files of all kinds in one layer.
+/// Limit on the number of files of all kinds in one layer.
 constexpr std::int64_t kEntriesMax = 8'000'000;
 constexpr std::int64_t kUnpackedBytesMax = std::int64_t{1} << 40;
 
-/// libarchive refuses names that the thread's locale has no characters for.
+/// libarchive refuses names that the thread's locale cannot represent.
 class Utf8Locale {
  public:
   Utf8Locale() : utf8_(::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)), former_(::uselocale(utf8_)) {}
@@ -52,8 +52,7 @@ struct FreeArchive {
 };
 using ArchivePtr = std::unique_ptr<archive, FreeArchive>;
 
-/// Whether libarchive gave what was asked for. ARCHIVE_RETRY is no warning: it is how a damaged header of a
-/// tar is said.
+/// Whether libarchive succeeded. ARCHIVE_RETRY is not a warning: it reports a damaged tar header.
 bool IsGood(int result) { return result == ARCHIVE_OK || result == ARCHIVE_WARN; }
 
 std::string Reason(archive* reader) {
@@ -65,7 +64,7 @@ Error Damaged(std::string_view why) {
   return {Code::kDataLoss, "a layer is damaged: " + std::string(why), {}};
 }
 
-/// The bytes of the tar inside the blob, hashed as they go by.
+/// The bytes of the tar inside the blob, hashed as they are read.
 class Unpressed {
  public:
   [[nodiscard]] Status Open(const std::filesystem::path& blob) {
@@ -100,7 +99,7 @@ class Unpressed {
       failed_ = !ended_ && result != ARCHIVE_OK;
     }
     if (ended_ || failed_) return {};
-    // All of it, whatever the tar says: behind its end may come as much as one likes.
+    // Count every byte, whatever the tar says: any amount of data may follow its end.
     if (Status spent = budget_.Spend(static_cast<std::int64_t>(size)); !spent) {
       refused_ = std::move(spent).error();
       failed_ = true;
@@ -256,7 +255,7 @@ class Unpacking {
 
   archive* reader_;
   LayerFolder& folder_;
-  UnpackBudget budget_;  ///< of what the files say that they are
+  UnpackBudget budget_;  ///< by the sizes that the file headers announce
   DiskGuard disk_;
   const std::stop_token& stop_;
   std::int64_t bytes_ = 0;

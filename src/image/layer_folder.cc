@@ -70,7 +70,7 @@ int OpenIn(int root, const std::string& path, std::uint64_t flags) {
   return static_cast<int>(::syscall(SYS_openat2, root, path.empty() ? "." : path.c_str(), &how, sizeof how));
 }
 
-/// Folders that an archive leaves out have the permissions that they have everywhere.
+/// Directories that an archive leaves out get their usual permissions.
 mode_t UsualMode(std::string_view path) {
   return path == "tmp" || path == "var/tmp" ? kSharedFolderMode : kFolderMode;
 }
@@ -150,7 +150,7 @@ Status LayerFolder::AddDirectory(std::string_view path, const EntryAttributes& a
     if (exists && !S_ISDIR(there.st_mode)) TY_RETURN_IF_ERROR(ClearWay(place));
     if ((!exists || !S_ISDIR(there.st_mode)) && ::mkdirat(place.parent, place.name.c_str(), 0700) != 0)
       return std::unexpected(Failed("mkdir", path));
-    // A folder in the place of a deleted one has nothing of that one.
+    // A directory that replaces a deleted one must not show the contents of that one.
     if (exists && S_ISCHR(there.st_mode) && there.st_rdev == 0) TY_RETURN_IF_ERROR(MarkOpaque(normal));
   }
   folders_.push_back({.path = normal, .attributes = attributes});
@@ -259,7 +259,7 @@ Status LayerFolder::AddWhiteout(std::string_view path) {
     return std::unexpected(Hostile(path, "which deletes no file"));
   TY_TRY(const Place place, PlaceOf(path));
   struct stat there{};
-  // What the same layer has is not hidden by it, in whatever order they come.
+  // A whiteout does not hide entries of its own layer, in whatever order they come.
   if (::fstatat(place.parent, hidden.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0) {
     const std::string parent = ParentOf(normal);
     return S_ISDIR(there.st_mode) ? MarkOpaque((parent.empty() ? "" : parent + "/") + hidden) : Status();

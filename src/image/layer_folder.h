@@ -24,19 +24,19 @@ struct EntryAttributes {
   std::vector<std::pair<std::string, std::string>> xattrs;
 };
 
-/// A folder that a layer is unpacked into. Whatever the archive says, nothing outside the folder is touched:
-/// paths are resolved by the kernel as if the folder were the root (openat2, RESOLVE_IN_ROOT), and ".." is
+/// The directory into which a layer is unpacked. Whatever the archive says, nothing outside of it is touched:
+/// paths are resolved by the kernel as if the directory were the root (openat2, RESOLVE_IN_ROOT), and ".." is
 /// refused.
 ///
 /// Deletions take overlayfs' form: a character device 0/0 for a whiteout, the xattr overlay.opaque for an
-/// opaque folder (as user.overlay.opaque and, as root, trusted.overlay.opaque). As root everything keeps its
-/// owner; as an ordinary user everything is that user's, and a user namespace maps root to it. Of the xattrs,
-/// user.* but overlayfs' own, and security.capability as root, are kept.
+/// opaque directory (as user.overlay.opaque and, as root, trusted.overlay.opaque). As root, everything keeps
+/// its owner; as an ordinary user, everything belongs to that user, and a user namespace maps root to it. Of
+/// the xattrs, user.* (except overlayfs' own) and, as root, security.capability are kept.
 ///
-/// Errors: kInvalidArgument for what no honest archive has; those of the file system. One thread.
+/// Errors: kInvalidArgument for hostile contents; those of the file system. One thread.
 class LayerFolder {
  public:
-  /// The folder is there and empty.
+  /// The directory must exist and be empty.
   [[nodiscard]] static Result<LayerFolder> Open(const std::filesystem::path& path);
 
   [[nodiscard]] Status AddDirectory(std::string_view path, const EntryAttributes& attributes);
@@ -47,18 +47,19 @@ class LayerFolder {
   [[nodiscard]] Status AddSymlink(std::string_view path, const std::string& target,
                                   const EntryAttributes& attributes);
   [[nodiscard]] Status AddHardLink(std::string_view path, std::string_view target);
-  /// A FIFO, or as root a device.
+  /// Adds a FIFO or, as root, a device.
   [[nodiscard]] Status AddNode(std::string_view path, mode_t type, dev_t device,
                                const EntryAttributes& attributes);
   /// ".wh.NAME" and ".wh..wh..opq".
   [[nodiscard]] static bool IsWhiteout(std::string_view path);
   [[nodiscard]] Status AddWhiteout(std::string_view path);
-  /// Gives folders their times and permissions, which later entries would have changed or needed.
+  /// Sets the times and permissions of directories: done last, because later entries would change or need
+  /// them.
   [[nodiscard]] Status Finish();
 
  private:
   struct Place {
-    int parent = -1;  ///< owned by the folder, until the next call
+    int parent = -1;  ///< owned by the directory, until the next call
     std::string name;
   };
   struct FolderAttributes {
@@ -67,7 +68,7 @@ class LayerFolder {
   };
 
   LayerFolder(UniqueFd root, bool privileged) : root_(std::move(root)), privileged_(privileged) {}
-  /// Makes parents that the archive does not have.
+  /// Creates parents that the archive does not have.
   [[nodiscard]] Result<Place> PlaceOf(std::string_view path);
   [[nodiscard]] Result<int> OpenParent(const std::string& folder);
   [[nodiscard]] Result<UniqueFd> OpenFolder(const std::string& folder) const;
@@ -84,8 +85,8 @@ class LayerFolder {
   std::vector<FolderAttributes> folders_;
 };
 
-/// Gives a folder another name, whatever its permissions: an ordinary user may move one only while it may
-/// write into it, and an image's root may be read-only. Errors: the system's number; 0: none.
+/// Renames a directory, whatever its permissions: an ordinary user may move a directory only if it is
+/// writable, and an image's root may be read-only. Returns errno, or 0.
 [[nodiscard]] int MoveFolder(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace trainyard::image

@@ -139,7 +139,7 @@ TEST_F(Layer, LaterEntriesReplaceEarlierOnes) {
 
 TEST_F(Layer, KeepsLinksInside) {
   // What leads out of the layer on paper leads to its own root: nothing here may write to the machine's
-  // folders.
+  // directories.
   const fs::path outside = folder_.path() / "outside";
   fs::create_directories(outside);
   fs::create_directories(root_ / "unrelated");
@@ -220,7 +220,7 @@ TEST_F(Layer, RefusesWhatIsDamaged) {
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().code, Code::kDataLoss) << wrong.error().message;
   static_cast<void>(RemoveTree(root_));
-  // A folder has no content: what follows it should be a header.
+  // A directory has no content: what follows it should be a header.
   EXPECT_EQ(Unpack(Tar({{"./", '0', "x"}})).error().code, Code::kDataLoss);
   static_cast<void>(RemoveTree(root_));
   const std::string text(5000, 't');

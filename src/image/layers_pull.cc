@@ -60,8 +60,8 @@ std::int64_t TreeSize(const fs::path& folder) {
 
 }  // namespace
 
-/// Looks, on a thread of its own, at what skopeo brings: starts unpacking what is complete, says how far it
-/// is, and stops it when nothing comes any more.
+/// Watches, on a thread of its own, what skopeo fetches: starts unpacking complete layers, reports progress,
+/// and stops skopeo when nothing arrives any more.
 class LayersPull::Watch {
  public:
   using Arrived = std::function<void(const Layer& layer)>;
@@ -154,7 +154,7 @@ class LayersPull::Watch {
 };
 
 fs::path LayersPull::BlobOf(const Layer& layer) const {
-  // Engines' stores give a layer unpressed, whatever the manifest says.
+  // Container daemons' stores deliver layers uncompressed, whatever the manifest says.
   std::error_code error;
   fs::path blob = place_.layout.Blob(layer.blob.digest);
   return fs::exists(blob, error) ? blob : place_.layout.Blob(layer.diff_id);
@@ -164,7 +164,7 @@ fs::path LayersPull::FolderOf(const std::string& diff_id) const {
   return place_.folder / "layers" / diff_id.substr(diff_id.find(':') + 1);
 }
 
-/// Each layer once, without those that are unpacked.
+/// Each layer once, except those that are unpacked already.
 std::vector<LayersPull::Layer> LayersPull::Missing(const Manifest& manifest, const Config& config) {
   std::vector<Layer> missing;
   std::set<std::string> seen;
@@ -192,7 +192,7 @@ void LayersPull::Unpack(const Layer& layer, std::stop_source& stop) {
     return;
   }
   static_cast<void>(RemoveTree(folder));
-  // Damage may look like anything: no tar, a path that leads out, a file of an exabyte.
+  // Damage may look like anything: not a tar, a path that leads out of the layer, a file of an exabyte.
   bool damaged = false;
   if (!SaysNothingOfTheBlob(bytes.error().code)) {
     const Result<std::string> digest = Sha256OfFile(blob);
@@ -234,7 +234,7 @@ Status LayersPull::Fetch(const std::vector<Layer>& missing) {
   return fetched;
 }
 
-/// Power may fail at any time: what has its name is on the disk.
+/// Power may fail at any time: sync before the rename, so that what has its final name is on the disk.
 Status LayersPull::Publish() {
   const auto unpacked = done_.With([](const Done& done) { return done.unpacked; });
   if (unpacked.empty()) return {};
@@ -244,7 +244,7 @@ Status LayersPull::Publish() {
   for (const auto& [diff_id, bytes] : unpacked) {
     const fs::path from = FolderOf(diff_id);
     const fs::path to = place_.layout.Layer(diff_id);
-    // Another image's pull may have been faster with the same layer.
+    // Another image's pull may have unpacked the same layer first.
     const int failed = MoveFolder(from, to);
     if (failed != 0 && failed != ENOTEMPTY && failed != EEXIST)
       return std::unexpected(ErrnoError(failed, "rename " + from.string()));

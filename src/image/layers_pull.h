@@ -16,9 +16,9 @@
 
 namespace trainyard::image {
 
-/// Brings the layers of one image into the cache: skopeo fetches several at a time, and each is unpacked as
-/// soon as it is here, on threads of its own. To be run again after a failure: it goes on with what is there.
-/// The unpacked folders appear under their names when all are there and durable. One thread.
+/// Pulls the layers of one image into the cache: skopeo fetches several at a time, and each is unpacked as
+/// soon as it is complete, on other threads. May be run again after a failure: it continues with what is
+/// there. The unpacked directories appear under their names when all are there and durable. One thread.
 class LayersPull {
  public:
   struct Place {
@@ -32,8 +32,7 @@ class LayersPull {
 
   [[nodiscard]] Result<std::vector<LayerRecord>> Run(const Manifest& manifest, const Config& config);
 
-  /// Whether what went wrong may go right the next time: the registry, or a blob that was damaged here and is
-  /// removed now.
+  /// Whether trying again may help: the registry failed, or a blob was damaged here and has been removed.
   [[nodiscard]] bool CanTryAgain(const Error& error) const;
 
  private:

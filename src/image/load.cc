@@ -145,13 +145,13 @@ Result<Image> LoadImage(const Sources& sources, const ArchivedImage& archived, c
   std::vector<std::string> names;
   for (const std::string& name : archived.names)
     if (const Result<Reference> reference = ParseReference(name)) names.push_back(reference->Print());
-  // A name means the image that was loaded under it last.
+  // A name refers to the image last loaded under it.
   for (CachedImage& other : AllRecords(layout)) {
     const std::size_t before = other.loaded_names.size();
     for (const std::string& name : names)
       if (std::erase(other.loaded_names, name) > 0) std::erase(other.names, name);
     if (other.digest == image.digest) {
-      // Those that it was pulled under stay the registries': a tag may mean another image tomorrow.
+      // Names under which it was pulled are still resolved by the registries: a tag may move.
       for (const std::string& name : names) {
         other.loaded_names.push_back(name);
         if (std::ranges::find(other.names, name) == other.names.end()) other.names.push_back(name);

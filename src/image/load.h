@@ -9,23 +9,23 @@
 /// Images that come from files and go to registries. Blocking; any thread.
 namespace trainyard::image {
 
-/// An image inside a file or folder.
+/// An image inside a file or directory.
 struct ArchivedImage {
   std::string reference;           ///< "oci-archive:/a/b.tar:NAME": for ResolveImage
   std::vector<std::string> names;  ///< "localhost/tiny:v1"; empty: it has none
 };
 
-/// What `docker save`, podman, buildah and skopeo write: an OCI layout (a folder, or a tar of one) or a
-/// docker archive. kNotFound; kInvalidArgument: it is none of them.
+/// What `docker save`, podman, buildah and skopeo write: an OCI layout (a directory, or a tar of one) or a
+/// docker archive. Errors: kNotFound; kInvalidArgument if it is none of them.
 [[nodiscard]] Result<std::vector<ArchivedImage>> LookIntoArchive(const std::string& path);
 
-/// Brings an archive's image into the cache, where jobs find it by its names (as by its digest), and where it
-/// stays until it is removed by name. Errors as PullImage.
+/// Loads an archive's image into the cache, where jobs find it by its names or digest, and where it stays
+/// until it is removed explicitly. Errors as PullImage.
 [[nodiscard]] Result<Image> LoadImage(const Sources& sources, const ArchivedImage& archived,
                                       const PullHooks& hooks);
 
-/// Copies an image to a registry: `source` is one of the cache (FindListed) or a reference that is no
-/// registry's. Returns what it is there: "registry/name@sha256:...". Errors as ResolveImage.
+/// Copies an image to a registry: `source` is in the cache (FindListed), or a reference to something that is
+/// not a registry. Returns its reference there: "registry/name@sha256:...". Errors as ResolveImage.
 [[nodiscard]] Result<std::string> PushImage(const Sources& sources, const std::string& source,
                                             const std::string& destination, const PullHooks& hooks);
 

@@ -40,12 +40,12 @@ struct Config {
 /// Whether the text is a list of manifests for several architectures.
 [[nodiscard]] bool IsIndex(std::string_view text);
 
-/// The manifest for Linux on `architecture` in an index; of several the first.
-/// kFailedPrecondition names what there is instead.
+/// The manifest for Linux on `architecture` in an index; if several fit, the first. kFailedPrecondition names
+/// the architectures that exist.
 [[nodiscard]] Result<Descriptor> ChooseManifest(std::string_view index, std::string_view architecture);
 
-/// kFailedPrecondition: Docker's schema 1, something that is no image, encrypted layers, more than 127
-/// layers. kDataLoss: it cannot be read.
+/// kFailedPrecondition: Docker's schema 1, not an image, encrypted layers, more than 127 layers. kDataLoss:
+/// malformed.
 [[nodiscard]] Result<Manifest> ParseManifest(std::string_view text);
 
 /// kDataLoss: it cannot be read.

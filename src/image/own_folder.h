@@ -8,8 +8,8 @@
 
 namespace trainyard::image {
 
-/// A folder for one call's temporary files, among those of the pulls; removed at the end, and by the
-/// collection if the process was killed. One thread.
+/// A directory for the temporary files of one call, below the pulls. The destructor removes it, and
+/// CollectImages if the process was killed. One thread.
 class OwnFolder {
  public:
   /// Its name begins with `prefix`.

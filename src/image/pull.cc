@@ -28,16 +28,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A registry that breaks off is asked again at once, and once more after a while; layers that came stay.
+/// A failed pull is repeated at once, and once more after a while; complete layers are kept.
 constexpr int kPullTriesMax = 3;
 constexpr std::chrono::milliseconds kPullRetryWait{1500};
 constexpr std::chrono::seconds kInspectTimeout{60};
 
-/// Of pulls that were killed: nobody holds their lock.
+/// Removes what killed pulls left: their lock is free.
 void RemoveLeftovers(const CacheLayout& layout) {
   for (const fs::path& path : EntriesOf(layout.Pulls()).value_or(std::vector<fs::path>())) {
     const std::string digest = "sha256:" + path.filename().string();
-    if (!IsSha256(digest)) continue;  // skopeo's own, of someone who resolves a name
+    if (!IsSha256(digest)) continue;  // a temporary directory of a call of skopeo
     const auto lock = TryLock(layout.Lock(digest), LOCK_EX);
     if (lock && *lock) static_cast<void>(RemoveTree(path));
   }
@@ -85,7 +85,7 @@ class Pulling {
     if (!bytes) {
       TY_TRY(bytes, skopeo_.Inspect(reference_, access_, false, kInspectTimeout));
       if (IsIndex(*bytes)) {
-        // Of an archive: only the whole image can be had, and its manifest with it.
+        // From an archive, only the whole image can be copied, and its manifest comes with it.
         TY_RETURN_IF_ERROR(
             skopeo_.Pull(reference_, access_, layout_.Pull(image_.digest) / "layout", layout_.Blobs()));
         bytes = ReadBlob(layout_, image_.digest);
@@ -110,7 +110,7 @@ class Pulling {
     return ParseConfig(*bytes);
   }
 
-  /// What is still to come must fit; the unpacked layers need more, which nobody knows before.
+  /// What is left to fetch must fit; the unpacked layers need more space, but how much is unknown before.
   Status CheckSpace(const Manifest& manifest) const {
     std::int64_t missing = 0;
     std::error_code error;

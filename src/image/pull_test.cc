@@ -77,7 +77,7 @@ TEST_F(Pull, ResolvesThenPullsByTheCacheAlone) {
                                 {.info = [&](std::string_view line) { lines.emplace_back(line); }});
   ASSERT_TRUE(pulled) << pulled.error().message;
   EXPECT_EQ(pulled->config.command, std::vector<std::string>{"/run"});
-  // The same layer twice is one folder, where it is uppermost: the kernel stacks none twice.
+  // The same layer twice is one directory, where it is uppermost: the kernel stacks none twice.
   ASSERT_EQ(pulled->layers.size(), 2U);
   EXPECT_EQ(ReadFile(fs::path(pulled->layers[0]) / "b"), "b");
   EXPECT_EQ(ReadFile(fs::path(pulled->layers[1]) / "a"), "a");

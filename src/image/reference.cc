@@ -42,7 +42,7 @@ Reference ReadName(std::string transport, std::string_view text) {
   if (reference.tag.empty() && reference.digest.empty()) reference.tag = "latest";
   reference.name = text;
   if (!reference.IsRegistry()) return reference;
-  if (!reference.digest.empty()) reference.tag.clear();  // the digest has the last word
+  if (!reference.digest.empty()) reference.tag.clear();  // the digest wins
   const std::string_view first = text.substr(0, text.find('/'));
   const bool has_registry = first.size() != text.size() &&
                             (first == "localhost" || first.find_first_of(".:") != std::string_view::npos ||
@@ -58,7 +58,7 @@ Reference ReadName(std::string transport, std::string_view text) {
 
 Reference ReadPath(std::string transport, std::string_view text) {
   Reference reference{.transport = std::move(transport), .name = {}, .tag = {}, .digest = TakeDigest(text)};
-  // What is inside may be a whole reference with slashes and colons: the first colon ends the path.
+  // The name inside may be a whole reference with slashes and colons: the first colon ends the path.
   const std::size_t colon = text.find(':');
   reference.name = text.substr(0, colon);
   if (colon != std::string_view::npos) reference.tag = text.substr(colon + 1);

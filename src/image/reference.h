@@ -21,8 +21,8 @@ struct Reference {
   /// As people write it: "docker.io/library/busybox:latest", "oci:/a/b:v1"; the digest instead of a
   /// registry's tag, behind all else elsewhere.
   [[nodiscard]] std::string Print() const;
-  /// As skopeo takes it. The digest of what is not a registry cannot be said there: whoever reads it
-  /// compares.
+  /// In the form that skopeo takes. It has no place for the digest of what is not in a registry: the reader
+  /// must compare it.
   [[nodiscard]] std::string ForSkopeo() const;
   friend bool operator==(const Reference&, const Reference&) = default;
 };
@@ -31,7 +31,8 @@ struct Reference {
 /// begins with its transport. kInvalidArgument. Pure: any thread. Source: jobs::CheckImageReference.
 [[nodiscard]] Result<Reference> ParseReference(std::string_view text);
 
-/// Whether the registry, "HOST[:PORT]", is on this machine (wire::IsLoopbackName): such speak without TLS.
+/// Whether the registry, "HOST[:PORT]", is on this machine (wire::IsLoopbackName): such registries are used
+/// without TLS.
 [[nodiscard]] bool IsLoopbackRegistry(std::string_view registry);
 
 /// "sha256:" and 64 lower-case hexadecimal digits: what may be part of a path. Pure: any thread.

@@ -25,7 +25,7 @@ Error About(const Reference& reference, const Error& error) {
   return {error.code, "image " + reference.Print() + ": " + error.message, {}};
 }
 
-/// The configured name for an image, if a pattern means it.
+/// The configured name for an image, if a pattern matches it.
 std::string Mapped(const Sources& sources, const std::string& reference) {
   for (const auto& [pattern, target] : sources.mapped)
     if (jobs::MatchesImage(pattern, reference)) return target;
@@ -37,8 +37,8 @@ std::string PinnedText(Reference reference, const std::string& digest) {
   return reference.Print();
 }
 
-/// What was loaded goes by the names that its archive gave it; everything else only by its digest, since a
-/// tag may mean another image today.
+/// Loaded images are found by the names that their archive gave them; all others only by digest, since a tag
+/// may have moved.
 std::optional<ResolvedImage> FindInCache(const CacheLayout& layout, const Reference& reference) {
   if (!reference.IsRegistry()) return std::nullopt;
   const std::string name = reference.Print();
@@ -53,7 +53,8 @@ std::optional<ResolvedImage> FindInCache(const CacheLayout& layout, const Refere
   return std::nullopt;
 }
 
-/// The image may be gone when the job begins, and the pull wants to know then what it would after a question.
+/// The image may have been removed when the job starts; the pull then needs the same note as after a
+/// resolution.
 void NoteAccess(const Sources& sources, const CacheLayout& layout, const Reference& reference,
                 const ResolvedImage& found) {
   const std::optional<Note> former = ReadNote(layout, found.digest, found.reference);
@@ -76,7 +77,7 @@ class Resolving {
   Result<ResolvedImage> Run() {
     TY_TRY(std::string manifest, skopeo_.Inspect(reference_, access_, false, timeout_));
     std::string digest = Sha256(manifest);
-    // The digest that was asked for may be the index's: what runs is one of its members.
+    // The requested digest may be that of an index: one of its members is what runs.
     if (!reference_.digest.empty() && reference_.digest != digest)
       return std::unexpected(Error{Code::kDataLoss, "what is there has the digest " + digest, {}});
     if (IsIndex(manifest)) {
@@ -101,8 +102,8 @@ class Resolving {
     return std::unexpected(Error{Code::kDataLoss, "its manifest does not match the digest " + digest, {}});
   }
 
-  /// Manifest and config stay in the cache: the pull begins with them. The members of an index in an archive
-  /// cannot be asked for: `manifest` is empty, and the pull brings it.
+  /// Manifest and config stay in the cache: the pull begins with them. Members of an index inside an archive
+  /// cannot be inspected: `manifest` is empty, and the pull fetches it.
   Status LookInside(const std::string& digest, const std::string& manifest, ResolvedImage& resolved) {
     std::string config_digest;
     if (!manifest.empty()) {

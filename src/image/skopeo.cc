@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kManifestBytesMax = std::size_t{4} << 20;  // what registries take
+constexpr std::size_t kManifestBytesMax = std::size_t{4} << 20;  // the limit of registries
 
 Result<UniqueFd> MemoryFile() {
   UniqueFd file(::memfd_create("trainyard-skopeo", MFD_CLOEXEC));
@@ -86,7 +86,7 @@ Skopeo Skopeo::WithStop(std::stop_token stop) const {
 Status Skopeo::Run(std::vector<std::string> words, const std::string& registry, int input, int output) const {
   const bool knows_policy = words.front() != "login" && words.front() != "logout";
   std::vector<std::string> argv{program_, "--tmpdir", options_.temporary.string()};
-  if (knows_policy) argv.emplace_back("--insecure-policy");  // signatures are not asked for
+  if (knows_policy) argv.emplace_back("--insecure-policy");  // signatures are not required
   argv.insert(argv.end(), words.begin(), words.end());
   ToolCommand command{.argv = std::move(argv),
                       .variables = {{"TMPDIR", options_.temporary.string()}},

@@ -18,7 +18,7 @@
 /// Blocking; any thread.
 namespace trainyard::image {
 
-/// How one place is spoken to.
+/// How to access one place.
 struct Access {
   bool tls = true;
   std::string auth_file;  ///< empty: without credentials
@@ -32,7 +32,7 @@ class Skopeo {
  public:
   struct Options {
     std::filesystem::path temporary;  ///< its own temporary files; must exist
-    int lock_fd = -1;                 ///< it keeps that open
+    int lock_fd = -1;                 ///< inherited and kept open by it
     std::stop_token stop = {};
   };
   /// Looks for it on PATH.
@@ -56,7 +56,8 @@ class Skopeo {
                             const std::filesystem::path& source_blobs, const Reference& destination,
                             const Access& access) const;
 
-  /// Asks the registry, and writes `auth_file` if it takes them. The password goes by a pipe.
+  /// Logs in at the registry, and writes `auth_file` if the registry accepts. The password is passed through
+  /// a pipe.
   [[nodiscard]] Status Login(const std::string& registry, const Access& access, const std::string& user,
                              const std::string& password) const;
   [[nodiscard]] Status Logout(const std::string& registry, const std::string& auth_file) const;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kReasonLengthMax = 600;
 
-/// What it says, what that means, and what helps. {registry} stands for the registry's name.
+/// What skopeo prints, what it means, and what to do. {registry} stands for the registry's name.
 struct Row {
   std::string_view sign;
   Code code;
@@ -24,7 +24,7 @@ constexpr std::string_view kNoCredentials =
 constexpr std::string_view kTlsOrNot =
     "{registry} speaks without TLS; say --insecure-registry {registry} if that is as it should be";
 
-/// The first row that fits counts.
+/// The first matching row wins.
 constexpr std::array kRows{
     Row{"no space left on device", Code::kResourceExhausted,
         "the disk is full; remove images that are not used (run: trainyard images remove --unused)"},

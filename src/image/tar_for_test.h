@@ -15,7 +15,7 @@ namespace trainyard::image {
 struct TarEntry {
   std::string name;
   char type =
-      '0';  ///< '0' file, '1' hard link, '2' symbolic link, '3' character device, '5' folder, '6' FIFO
+      '0';  ///< '0' file, '1' hard link, '2' symbolic link, '3' character device, '5' directory, '6' FIFO
   std::string content{};
   std::string link{};
   unsigned mode = 0644;

@@ -6,27 +6,28 @@
 
 namespace trainyard::image {
 
-/// What a layer may unpack to without any question.
+/// A layer may always unpack to this much.
 inline constexpr std::int64_t kUnpackedFreeBytes = std::int64_t{1} << 30;
-/// How many times its compressed size a layer may unpack to beyond that. Programs and data compress to a half
-/// or a tenth; what compresses to a hundredth is nothing, repeated.
+/// Above that, a layer may unpack to this many times its compressed size. Programs and data compress to a
+/// half or a tenth; only repetitions compress to a hundredth.
 inline constexpr std::int64_t kUnpackRatioMax = 100;
-/// What an entry counts for besides its content: a block of the disk. Millions of empty files are a bomb too.
+/// Bytes counted for an entry besides its content: a block of the disk. Millions of empty files are an
+/// attack, too.
 inline constexpr std::int64_t kEntryBytes = 4096;
 /// What unpacking leaves free on the disk: this, or a twentieth of a small disk.
 inline constexpr std::int64_t kDiskReserveBytes = std::int64_t{1} << 30;
 inline constexpr std::int64_t kDiskReserveShare = 20;
 /// Files that unpacking leaves room for on a file system that can count them: a hundredth.
 inline constexpr std::int64_t kFilesReserveShare = 100;
-/// The disk is looked at when so much was written, or counted for entries, since it was last.
+/// The free space is checked each time this much was written or counted for entries.
 inline constexpr std::int64_t kDiskLookBytes = std::int64_t{16} << 20;
 
-/// What one layer may unpack to, seen from the size of its blob. Pure; one thread.
+/// What one layer may unpack to, given the size of its blob. Pure; one thread.
 class UnpackBudget {
  public:
   explicit UnpackBudget(std::int64_t blob_bytes) : blob_bytes_(blob_bytes) {}
 
-  /// Counts bytes of the unpacked layer: holes as what they stand for. kInvalidArgument with both figures
+  /// Counts bytes of the unpacked layer; holes count with their length. kInvalidArgument with both figures
   /// once they are over kUnpackedFreeBytes and over kUnpackRatioMax times the blob.
   [[nodiscard]] Status Spend(std::int64_t bytes);
 
@@ -35,10 +36,10 @@ class UnpackBudget {
   std::int64_t bytes_ = 0;
 };
 
-/// Keeps a layer from filling the disk that it is unpacked to. One thread.
+/// Keeps a layer from filling the disk to which it is unpacked. One thread.
 class DiskGuard {
  public:
-  /// `folder` is a descriptor of a folder on that disk and outlives the guard.
+  /// `folder` is a descriptor of a directory on that disk and outlives the guard.
   explicit DiskGuard(int folder) : folder_(folder) {}
 
   /// To be called with what was written since the last call. kResourceExhausted when less than the reserve is

@@ -5,12 +5,12 @@
 namespace trainyard::api {
 
 /// `POST /batch`, `/batch/ml/v1` and `/batch/storage/v1`: many calls in one request, each answered by the
-/// handler that it would have on its own, one after another. A part that fails is an answer among the others;
-/// a malformed or cut envelope is a 400 and nothing is carried out. Uploads, downloads and batches inside a
-/// batch are refused, as by the original. Header fields of the envelope that are not about its content hold
-/// for each part.
+/// handler that it would have on its own, one after another. The error of a part is an answer like the
+/// others; a malformed or truncated envelope is a 400, and no call of it runs. Uploads, downloads and batches
+/// inside a batch are refused, as Google's service does. Header fields of the envelope that do not describe
+/// its content apply to each part.
 ///
-/// `router` outlives its own handlers' calls and stays where it is. Source: discovery's batchPath; Cloud
+/// `router` must not move, and outlives the calls of its handlers. Source: discovery's batchPath; Cloud
 /// Storage's page "Batch requests".
 void AddBatchRoutes(http::Router& router);
 

@@ -30,7 +30,7 @@ std::string_view BoundaryOf(std::string_view content_type) {
   return {};
 }
 
-/// The next line without its end; `text` goes on after it.
+/// The next line without its end; `text` continues after it.
 std::string_view TakeLine(std::string_view& text) {
   const std::size_t end = text.find('\n');
   std::string_view line = text.substr(0, end);

@@ -13,22 +13,22 @@ namespace trainyard::api {
 
 /// One call of a batch.
 struct BatchCall {
-  std::string content_id;  ///< as it came, "<item1>"; empty if the part has none
+  std::string content_id;  ///< as received, "<item1>"; empty if the part has none
   http::RequestHead head;
-  std::string body;  ///< up to the boundary: what clients say of its length counts characters, not bytes
+  std::string body;  ///< up to the boundary: some clients send its length in characters, not bytes
 };
 
-inline constexpr std::size_t kBatchCallsMax = 1000;  ///< what client libraries put into one batch at most
+inline constexpr std::size_t kBatchCallsMax = 1000;  ///< the most that client libraries put into one batch
 
 /// The calls of a body, in order. Lines end in CRLF or LF, header fields may be folded, text before the first
-/// and after the last boundary is passed over.
+/// and after the last boundary is skipped.
 /// @param content_type  the request's.
 /// @return kInvalidArgument: not multipart/mixed with a boundary; a part that is no HTTP request; no closing
 /// boundary (the
 ///         body was cut); no call at all or more than kBatchCallsMax.
 [[nodiscard]] Result<std::vector<BatchCall>> ParseBatch(std::string_view content_type, std::string_view body);
 
-/// The header of the answer to a call: "<response-item1>" of "<item1>"; empty of nothing.
+/// The header of the answer to a call: "<response-item1>" of "<item1>"; empty if the call has none.
 [[nodiscard]] std::string ResponseContentId(std::string_view content_id);
 
 }  // namespace trainyard::api

@@ -8,11 +8,12 @@
 namespace trainyard::api {
 
 /// The discovery documents that generic clients build themselves from:
-///   GET /$discovery/rest?version=v1            ml v1; for a host such as storage.localhost the API of that
-///   name GET /discovery/v1/apis/{api}/{version}/rest GET /discovery/v1/apis[?name=ml]           the
-///   directory
-/// Each says that the API lives where the request came to, so clients that follow it come back. Errors:
-/// kNotFound. Source: docs/spec "Pointing the clients".
+/// - GET /$discovery/rest?version=v1: ml v1; for a host such as storage.localhost, the API of that name
+/// - GET /discovery/v1/apis/{api}/{version}/rest
+/// - GET /discovery/v1/apis[?name=ml]: the directory
+///
+/// Each document names the address of the request as the API's own, so that clients that follow it come back.
+/// Errors: kNotFound. Source: docs/spec "Pointing the clients".
 void AddDiscoveryRoutes(http::Router& router);
 
 /// The document with `https://SERVICE.googleapis.com` at the start of any string replaced by `origin`; scopes

@@ -5,8 +5,8 @@
 #include "control/job_service.h"
 #include "http/router.h"
 
-/// What the administration's port has beside Google's APIs, and how a replica's is refused what it lacks. Loop
-/// thread only.
+/// What the administration's port has in addition to Google's APIs, and the refusals of it at the replicas'
+/// port. Loop thread only.
 namespace trainyard::api {
 
 /// GET /trainyard/v1/projects/P/jobs/J: the extension resource JobStatus (control/v1/status.proto). `jobs`
@@ -14,13 +14,13 @@ namespace trainyard::api {
 void AddStatusRoutes(http::Router& router, control::JobService& jobs);
 
 /// The replicas' shells: what trainingOutput.webAccessUris points at. A WebSocket (src/shell/session.h); a
-/// plain GET is told how to open it. Query parameters: token, rows, columns. `program` is this program's
-/// path.
+/// plain GET is answered with how to open it. Query parameters: token, rows, columns. `program` is this
+/// program's path.
 void AddShellRoutes(http::Router& router, control::JobService& jobs, std::string program = "/proc/self/exe");
 
-/// Answers what the administration's API has and a replica's has not: creating, changing and cancelling jobs,
-/// their policies, shells, maintenance, status and figures. kPermissionDenied, with what a replica may do and
-/// where the rest is done. Paths that no API has stay kNotFound. Source: docs/adr/0022.
+/// Refuses what only the administration's API has: creating, changing and cancelling jobs,
+/// their policies, shells, maintenance, status and figures. kPermissionDenied, with a text that says what a
+/// replica may do and where to do the rest. Unknown paths stay kNotFound. Source: docs/adr/0022.
 void AddReplicaRefusals(http::Router& router);
 
 }  // namespace trainyard::api

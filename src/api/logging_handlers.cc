@@ -39,7 +39,7 @@ awaitable<Result<Response>> List(logs::LogStore& logs, asio::thread_pool& printe
 }  // namespace
 
 void AddLoggingRoutes(http::Router& router, logs::LogStore& logs, logs::LogTails& tails, TailTimes times) {
-  // Shared: std::function copies its target; the last copy goes with the router.
+  // Shared: std::function copies its target; the last copy is destroyed with the router.
   auto printers = std::make_shared<asio::thread_pool>(1);
   const MethodForm list{.answer = logging::v2::ListLogEntriesResponse::descriptor(), .parameters = {}};
   router.Add(http::Method::kPost, "/v2/entries:list",

@@ -9,19 +9,19 @@
 namespace trainyard::api {
 
 struct TailTimes {
-  /// A comment is sent after so much silence, so that nothing between us and the client hangs up.
+  /// A comment is sent after this much silence, so that no proxy closes the connection.
   std::chrono::milliseconds heartbeat = std::chrono::seconds(15);
 };
 
 /// entries of logging v2: `POST /v2/entries:list`, and `/v2/entries:tail` as server-sent events (docs/guide,
-/// "Following a log"). The original has tail over gRPC; the messages are its own.
+/// "Following a log"). Google's service has tail over gRPC; the messages are its own.
 ///
 /// tail: POST with a TailLogEntriesRequest, or GET with its fields in the query (resourceNames repeated).
 /// Each event's data is a TailLogEntriesResponse, its id a cursor; the field Last-Event-ID, or `cursor` in
-/// the query, goes on after it. Without one the tail begins where the filter's lower bound of the timestamp
-/// says, without such a bound with what comes. It ends when the client goes or the server stops; an event
-/// "error" with a google.rpc.Status comes before a failure ends it. What a slow client has not taken yet is
-/// read from the store when it does; a comment says when that begins.
+/// the query, continues after it. Without a cursor the tail begins at the filter's lower bound of the
+/// timestamp; without such a bound, with new lines. It ends when the client disconnects or the server stops;
+/// before a failure ends it, an event "error" with a google.rpc.Status is sent. Lines that a slow client has
+/// not taken yet are read from the store later; a comment says when that begins.
 ///
 /// `logs` and `tails` outlive the router. Source: docs/spec "Logs"; discovery document logging:v2; HTML
 /// standard, "Server-sent events".

@@ -20,7 +20,7 @@ using http::Response;
 using logging::v2::TailLogEntriesRequest;
 
 constexpr std::size_t kBodyBytesMax = 256 << 10;  // a filter has at most 20,000 characters
-// For clients that come back by themselves (EventSource), in milliseconds.
+// How long clients that reconnect by themselves (EventSource) wait, in milliseconds.
 constexpr std::string_view kGreeting = "retry: 1000\n\n";
 constexpr std::string_view kHeartbeat = ":\n\n";
 constexpr std::string_view kFallenBehind = ": fallen behind; going on from the store\n";

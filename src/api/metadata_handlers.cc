@@ -17,7 +17,7 @@ using http::Response;
 constexpr std::string_view kAccount = "trainyard@localhost";
 constexpr std::string_view kScope = "https://www.googleapis.com/auth/cloud-platform";
 
-/// Clients believe an answer only with this header.
+/// Clients accept an answer only with this header.
 Response Flavored(Response response) {
   response.headers.Set("Metadata-Flavor", "Google");
   response.headers.Set("Server", "Metadata Server for VM");
@@ -30,7 +30,7 @@ std::string AccountJson() {
   return json;
 }
 
-/// Tokens are of characters that JSON needs not escape.
+/// Tokens have no characters that JSON must escape.
 Response TokenAnswer(const std::string& token) {
   std::string json = R"({"access_token":")";
   json.append(token).append(R"(","expires_in":)").append(std::to_string(control::kAccessTokenLife.count()));

@@ -9,7 +9,7 @@
 
 namespace trainyard::api {
 
-/// What the figures are read from. All outlive the router.
+/// The sources of the figures. All outlive the router.
 struct MetricsSources {
   control::JobService& jobs;
   metrics::UsageHistory& usage;

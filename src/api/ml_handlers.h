@@ -10,8 +10,8 @@ namespace trainyard::api {
 /// projects.jobs of ml v1: create, get, list, patch, cancel. `jobs` outlives the router.
 void AddJobRoutes(MlMethods& methods, control::JobService& jobs);
 
-/// projects.jobs as a program in a replica has it: get and list, without trainingOutput.webAccessUris (who
-/// knows one has a shell). The rest is refused: AddReplicaRefusals.
+/// projects.jobs for programs in replicas: get and list, without trainingOutput.webAccessUris, because the
+/// address alone opens a shell. The rest is refused: AddReplicaRefusals.
 void AddJobRoutesOfReplicas(MlMethods& methods, control::JobService& jobs);
 
 /// getIamPolicy, setIamPolicy and testIamPermissions of projects.jobs: policies are kept and shown, not

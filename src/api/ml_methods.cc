@@ -14,7 +14,7 @@ using control::RequestQuota;
 using http::Request;
 using http::Response;
 
-/// Clients that know Retry-After come back when it is worth it, gcloud among them.
+/// Clients that know Retry-After, such as gcloud, retry at the right time.
 awaitable<Result<Response>> Limited(RequestQuota& quota, RequestQuota::Kind kind,
                                     std::shared_ptr<const http::Handler> handler, Request& request) {
   std::optional<RequestQuota::Refusal> refusal = quota.Take(request.Parameter("project"), kind);

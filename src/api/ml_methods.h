@@ -8,8 +8,8 @@
 
 namespace trainyard::api {
 
-/// Registers methods of the ml API: each takes the parameters that all take and counts against its project's
-/// quota. Only for the time of registration; what it is given outlives the router. Loop thread.
+/// Registers methods of the ml API: each takes the parameters common to all methods and counts against its
+/// project's quota. Needed only during registration; its arguments outlive the router. Loop thread.
 class MlMethods {
  public:
   MlMethods(http::Router& router, control::RequestQuota& quota) : router_(router), quota_(quota) {}

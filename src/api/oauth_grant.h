@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 
-/// What a token endpoint is asked. Pure: any thread. Source: RFC 6749 sections 4.5, 5.2 and 6, RFC 7523,
+/// Requests to a token endpoint. Pure: any thread. Source: RFC 6749 sections 4.5, 5.2 and 6, RFC 7523,
 /// RFC 8693; which clients send what: spec access.md sections 2 and 3.
 namespace trainyard::api {
 
@@ -19,8 +19,8 @@ struct GrantError {
 };
 
 /// Reads the form of `POST /token`. An assertion is a JWT of three parts that RS256 signs, with iss, aud, iat
-/// and exp, valid at `now` and for an hour at most, for a scope (which may be empty). Whether its signature
-/// is right is not looked at: there are no accounts yet whose keys it could be compared with.
+/// and exp, valid at `now` and for an hour at most, for a scope (which may be empty). Its signature is not
+/// verified: there are no accounts with keys yet.
 [[nodiscard]] std::expected<GrantType, GrantError> ReadGrant(std::string_view form, SysTime now);
 
 }  // namespace trainyard::api

@@ -13,7 +13,7 @@ using control::JobService;
 using http::Request;
 using http::Response;
 
-constexpr std::size_t kPolicyBytesMax = 256 << 10;  // "a few 10s of KB" in the original
+constexpr std::size_t kPolicyBytesMax = 256 << 10;  // "a few 10s of KB" in Google's service
 
 wire::JobName NameOf(const Request& request) {
   return {request.Parameter("project"), request.Parameter("job")};
@@ -36,7 +36,7 @@ awaitable<Result<Response>> SetPolicy(JobService& jobs, Request& request) {
   co_return Response::Json(wire::PrintJson(policy));
 }
 
-/// An unknown job has no permissions: no error, so that who may not see it learns nothing.
+/// An unknown job has no permissions. Not an error, so that the answer does not reveal which jobs exist.
 awaitable<Result<Response>> TestPermissions(JobService& jobs, Request& request) {
   TY_CO_TRY(std::string text, co_await request.body->ReadAll(kPolicyBytesMax));
   iam::v1::TestIamPermissionsRequest body;

@@ -34,7 +34,7 @@ awaitable<Result<Response>> GetConfig(Request& request) {
   co_return Response::Json(wire::PrintJson(config));
 }
 
-/// Training is what there is here; of the accelerators those that a job of the region may ask for.
+/// The only capability is training; the accelerators are those that a job in the region may request.
 ml::v1::Location LocationOf(std::string_view project, const cluster::Region& region) {
   ml::v1::Location location;
   location.set_name("projects/" + std::string(project) + "/locations/" + std::string(region.name));
@@ -67,7 +67,7 @@ Result<int> PageSize(const Request& request) {
 
 Error WrongToken() { return InvalidArgument("page_token", "The page token is not valid for this request"); }
 
-/// By name. A page token is the name of the last location that was given.
+/// By name. A page token is the name of the last location of the previous page.
 awaitable<Result<Response>> ListLocations(Request& request) {
   TY_CO_TRY(int page_size, PageSize(request));
   std::vector<const cluster::Region*> regions;

@@ -34,7 +34,7 @@ Response HowToOpen(const Request& request) {
   return response;
 }
 
-/// 0: not said.
+/// 0 if absent.
 awaitable<Result<shell::TerminalSize>> SizeOf(const Request& request) {
   shell::TerminalSize size;
   TY_CO_TRY(const int rows, QueryNumber(request, "rows", "rows"));

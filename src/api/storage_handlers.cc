@@ -17,7 +17,8 @@ using http::Method;
 
 using Function = awaitable<Result<Response>> (*)(Buckets& buckets, Request& request);
 
-/// A part of the API that this server does not have. Refused by name, so that nobody believes it took effect.
+/// A part of the API that this server does not have. Rejected with an error that names it, so that clients do
+/// not assume that it took effect.
 struct Unsupported {
   const char* pattern;  ///< below /storage/v1
   const char* what;
@@ -86,7 +87,7 @@ awaitable<Result<Response>> Answer(Function function, Buckets& buckets, Request&
 
 awaitable<Result<Response>> Refuse(Error error) { co_return ErrorAnswer(error); }
 
-/// Adds routes, and to the methods that nobody added an answer in storage's shape.
+/// Adds routes and, for all other methods of their paths, an error in storage's shape.
 class Routes {
  public:
   Routes(http::Router& router, Buckets& buckets) : router_(router), buckets_(buckets) {}

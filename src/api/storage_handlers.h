@@ -10,18 +10,18 @@ namespace trainyard::api {
 /// delete, copyTo, rewriteTo, moveTo, compose), under /storage/v1, /upload/storage/v1,
 /// /resumable/upload/storage/v1 and /download/storage/v1.
 ///
-/// `buckets` outlives the router. Errors have storage's own shape; a full disk is 507; paths and
-/// methods that storage v1 does not have are answered too. `projection`, `userProject`, `predefinedAcl` and
-/// other parameters that change no result are accepted and not looked at. Source: discovery storage v1,
-/// docs/spec "Storage JSON v1".
+/// `buckets` outlives the router. Errors have storage's own shape; a full disk is 507; so have the errors of
+/// unknown paths and methods. `projection`, `userProject`, `predefinedAcl` and other parameters that change
+/// no result are accepted and ignored. Source: discovery storage v1, docs/spec "Storage JSON v1".
 void AddStorageRoutes(http::Router& router, storage::Buckets& buckets);
 
-/// What TensorFlow reads `gs://` by: `GET` and `HEAD /BUCKET/OBJECT` of Cloud Storage's XML API, the object's
+/// How TensorFlow reads `gs://`: `GET` and `HEAD /BUCKET/OBJECT` of Cloud Storage's XML API, the object's
 /// name percent-encoded or not, with Range (206; 416 past the end), generation, x-goog-if-generation-match,
 /// x-goog-if-metageneration-match, If-Match and If-None-Match. Errors are the XML API's documents.
 ///
-/// The pattern takes every path that no other route has: only for the front under Google's own storage host
-/// name, never for the public router. `buckets` outlives the router. Source: docs/spec "the recipe, tried".
+/// The pattern matches every path that no other route has: use it only for the front under Google's storage
+/// host name, never for the public router. `buckets` outlives the router. Source: docs/spec "the recipe,
+/// tried".
 void AddXmlStorageRoutes(http::Router& router, storage::Buckets& buckets);
 
 }  // namespace trainyard::api

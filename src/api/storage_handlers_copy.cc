@@ -61,7 +61,7 @@ awaitable<Result<Response>> CopyObject(Buckets& buckets, Request& request) {
 }
 
 /// Every rewrite is done in one call, so nobody holds a token of ours: one that comes back (a client that
-/// went on after an error) starts anew, which the original allows at any time.
+/// went on after an error) starts again, which Google's service allows at any time.
 awaitable<Result<Response>> RewriteObject(Buckets& buckets, Request& request) {
   TY_CO_RETURN_IF_ERROR(CheckRewriteBytesMax(request));
   TY_CO_TRY(v1::Object object, co_await Copied(buckets, request));

@@ -15,8 +15,8 @@ namespace trainyard::api::storage_api {
 /// objects.update: all that a client may set is replaced by what the body says.
 [[nodiscard]] Result<storage::ObjectEdit> ReadUpdate(std::string_view json);
 
-/// buckets.patch: an RFC 7396 merge patch, so null removes. Which fields it may set is the storage folder's
-/// rule. kInvalidArgument: malformed or unknown names; the edit's own error: what comes of it is no bucket.
+/// buckets.patch: an RFC 7396 merge patch, so null removes. storage/resource.h says which fields it may set.
+/// kInvalidArgument: malformed or unknown names; or, from the edit itself, the result is not a valid bucket.
 /// Pure: any thread.
 [[nodiscard]] Result<storage::BucketEdit> ReadBucketPatch(std::string_view json);
 

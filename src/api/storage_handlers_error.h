@@ -5,7 +5,7 @@
 
 #include "http/message.h"
 
-/// Errors that one HTTP status alone can say, and the XML API's form of all of them. Pure: any thread.
+/// Errors that have an HTTP status but no Code, and the XML API's form of all errors. Pure: any thread.
 namespace trainyard::api::storage_api {
 
 /// An answer in storage v1's shape with a status and a reason that no Code has: 410, 416.

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t kInBytes = std::size_t{64} << 10;
 constexpr std::size_t kOutBytes = std::size_t{256} << 10;
 
-/// One file on its way out. Blocking; one thread at a time.
+/// One file while it is sent. Blocking; one thread at a time.
 class Gunzip {
  public:
   explicit Gunzip(UniqueFd file) : file_(std::move(file)), in_(kInBytes, '\0') {}
@@ -37,7 +37,7 @@ class Gunzip {
       if (decoder_->done()) decoder_ = std::make_unique<http::GzipDecoder>();
       const std::span<std::byte> space(reinterpret_cast<std::byte*>(out.data()) + filled,
                                        out.size() - filled);
-      // Without input too: the decoder may hold output that had no room.
+      // Also without input: the decoder may hold output that did not fit before.
       TY_TRY(const http::GzipDecoder::Step step, decoder_->Decode(pending_, space));
       pending_.remove_prefix(step.consumed);
       filled += step.produced;

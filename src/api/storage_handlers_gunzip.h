@@ -11,8 +11,8 @@ namespace trainyard::api::storage_api {
 [[nodiscard]] bool BeginsAsGzip(int file);
 
 /// A gzip file's contents, decompressed while they are sent. Several members one after another (what compose
-/// makes of gzip objects) are one text. A file that is cut or malformed ends the answer before its last
-/// chunk.
+/// makes of gzip objects) are one text. If the file is truncated or malformed, the answer ends before its
+/// last chunk.
 /// @param files  reads and decompresses; must outlive the answer.
 [[nodiscard]] http::StreamBody GunzippedBody(UniqueFd file, boost::asio::thread_pool& files);
 

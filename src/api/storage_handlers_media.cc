@@ -62,7 +62,7 @@ awaitable<Result<bool>> Gunzips(Buckets& buckets, const Request& request,
   co_return co_await OnPool(buckets.files(), std::move(begins));
 }
 
-/// All of it: a range of the text cannot be had, and how long it is is not known.
+/// The whole text: its length is unknown and ranges of it cannot be sent.
 Response Gunzipped(Response response, storage::ReadableObject opened, boost::asio::thread_pool& files) {
   response.headers.Add("Warning", "214 UploadServer gunzipped");
   response.headers.Add("Vary", "Accept-Encoding");
@@ -70,7 +70,7 @@ Response Gunzipped(Response response, storage::ReadableObject opened, boost::asi
   return response;
 }
 
-/// The range to send; nothing: all of it. A client that holds another version gets all (If-Range).
+/// The range to send; nothing: all of it. A client with another version gets everything (If-Range).
 Result<std::optional<ByteRange>> WantedRange(const Request& request, const v1::Object& object) {
   const std::string_view if_range = request.headers.Get("If-Range");
   if (!request.headers.Has("Range") || (!if_range.empty() && if_range != Quoted(object.etag())))

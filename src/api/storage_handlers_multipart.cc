@@ -48,7 +48,7 @@ Result<MultipartUpload> MultipartUpload::Create(std::string_view content_type) {
 }
 
 Status MultipartUpload::Feed(std::string_view bytes) {
-  if (state_ == State::kEnd) return {};  // an epilogue is nobody's
+  if (state_ == State::kEnd) return {};  // the epilogue is ignored
   buffer_.append(bytes);
   while (true) {
     TY_TRY(const bool again, Step());
@@ -74,7 +74,7 @@ Result<bool> MultipartUpload::Step() {
   return false;
 }
 
-/// The next line without its end; nothing if it is not here yet.
+/// The next line without its end; absent if it is not here yet.
 std::optional<std::string_view> MultipartUpload::TakeLine() {
   const std::size_t end = buffer_.find('\n', taken_);
   if (end == std::string::npos) return std::nullopt;
@@ -110,7 +110,7 @@ Result<bool> MultipartUpload::ReadHead() {
   return true;
 }
 
-/// Moves the front of the buffer to the content.
+/// Moves bytes from the front of the buffer to the content.
 void MultipartUpload::TakeContent(std::size_t length) {
   content_.append(buffer_, taken_, length);
   taken_ += length;

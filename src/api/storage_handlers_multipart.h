@@ -9,8 +9,8 @@
 
 namespace trainyard::api::storage_api {
 
-/// Takes a multipart/related upload apart as it arrives: first part the object's resource as JSON, second
-/// part its bytes. Accepts CRLF and bare LF (apitools) line ends; the one line end before a boundary is not
+/// Splits a multipart/related upload as it arrives: the first part is the object's resource as JSON, the
+/// second its bytes. Accepts CRLF and bare LF (apitools) line ends; the one line end before a boundary is not
 /// content. Pure: one owner. Source: RFC 2387, docs/spec "Multipart trap".
 class MultipartUpload {
  public:
@@ -25,7 +25,7 @@ class MultipartUpload {
   [[nodiscard]] const std::string& media_type() const noexcept { return media_type_; }
   /// Whether the second part's headers were read.
   [[nodiscard]] bool media_began() const noexcept { return state_ == State::kMedia || state_ == State::kEnd; }
-  /// Content that came since the last call.
+  /// Content received since the last call.
   [[nodiscard]] std::string TakeMedia();
   /// Whether the closing boundary was seen.
   [[nodiscard]] bool complete() const noexcept { return state_ == State::kEnd; }

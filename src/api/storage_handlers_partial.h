@@ -9,8 +9,8 @@
 namespace trainyard::api::storage_api {
 
 /// How a request wants its JSON answer: the part that `fields` selects, on one line with `prettyPrint=false`.
-/// Names that `fields` selects and storage v1's resources do not have are passed over: clients ask for fields
-/// newer than the discovery document. Pure: any thread. Source: discovery, the parameters of all methods.
+/// Names in `fields` that storage v1's resources do not have are ignored: clients ask for fields newer than
+/// the discovery document. Pure: any thread. Source: discovery, the parameters of all methods.
 class AnswerForm {
  public:
   /// kInvalidArgument: `fields` is malformed. Read before the method runs, so that nothing is changed then.

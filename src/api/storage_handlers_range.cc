@@ -54,7 +54,7 @@ Result<std::optional<ByteRange>> ReadRange(std::string_view header, std::uint64_
   const auto none = std::unexpected(Error{Code::kOutOfRange, "Request range not satisfiable", {}});
   if ((!first_text.empty() && !first) || (!last_text.empty() && !last) || (!first && !last))
     return std::nullopt;
-  if (!first) {  // the last bytes
+  if (!first) {  // a suffix
     const std::uint64_t length = std::min(*last, size);
     if (length == 0) return none;
     return ByteRange{.offset = size - length, .length = length};

@@ -36,7 +36,7 @@ using storage::Conditions;
 awaitable<Status> ReadJsonBody(Request& request, google::protobuf::Message& message);
 awaitable<Result<std::string>> ReadTextBody(Request& request);
 
-/// What path and query of an upload say of the object, which wins over its resource.
+/// Applies what the path and query of an upload say about the object; they win over its resource.
 void TakeQuery(const Request& request, v1::Object& resource);
 
 /// md5Hash and crc32c from `x-goog-hash: crc32c=...,md5=...` and Content-MD5, where the resource has none

@@ -17,7 +17,7 @@ using storage::Uploads;
 constexpr std::size_t kPieceBytes = storage::ObjectWriter::kPieceBytes;
 constexpr std::uint64_t kChunkMultiple = std::uint64_t{256} << 10;
 constexpr int kResumeIncomplete = 308;
-constexpr int kClientClosedRequest = 499;  // what the original answers to a cancel
+constexpr int kClientClosedRequest = 499;  // Google's answer to a cancellation
 
 Response Incomplete(std::uint64_t received) {
   Response response = Response::Empty(kResumeIncomplete);
@@ -41,7 +41,7 @@ Status CheckRange(const UploadRange& range, const Uploads::Turn& turn) {
                    std::to_string(*range.total));
   }
   if (range.first && *range.first > turn.received) {
-    // Clients ask where to go on after a 503.
+    // After a 503, clients ask where to continue.
     return std::unexpected(Unavailable("There are " + std::to_string(turn.received) +
                                        " bytes of the upload here; it goes on there"));
   }
@@ -59,7 +59,7 @@ awaitable<Result<Response>> Finished(Buckets& buckets, Request& request, Uploads
   co_return ObjectAnswer(request, std::move(object));
 }
 
-/// Appends the request's body, without what is here already. Returns the bytes that are here then.
+/// Appends the request's body, except for bytes received before. Returns the number of bytes received in all.
 awaitable<Result<std::uint64_t>> Receive(Buckets& buckets, Request& request, Uploads::Turn turn,
                                          UploadRange range) {
   const std::optional<std::uint64_t> total = range.total ? range.total : turn.total;

@@ -11,20 +11,20 @@ awaitable<Result<Response>> ListBuckets(Buckets& buckets, Request& request);
 awaitable<Result<Response>> DeleteBucket(Buckets& buckets, Request& request);
 awaitable<Result<Response>> PatchBucket(Buckets& buckets, Request& request);
 awaitable<Result<Response>> UpdateBucket(Buckets& buckets, Request& request);
-/// Of a bucket or an object. There are no users yet: the policy binds nobody, and whoever asks may do
-/// everything.
+/// Of a bucket or an object. There are no users yet: the policy binds nobody, and every caller has all
+/// permissions.
 awaitable<Result<Response>> GetIamPolicy(Buckets& buckets, Request& request);
 awaitable<Result<Response>> TestIamPermissions(Buckets& buckets, Request& request);
-/// An empty list of what this server never has: folders and managed folders (resources of hierarchical
-/// buckets; `gcloud storage rm -r` asks before it deletes a bucket), notification configurations, caches,
-/// operations.
+/// An empty list, for resources that this server never has: folders and managed folders (resources of
+/// hierarchical buckets; `gcloud storage rm -r` asks before it deletes a bucket), notification
+/// configurations, caches, operations.
 awaitable<Result<Response>> ListNothing(Buckets& buckets, Request& request);
 awaitable<Result<Response>> GetStorageLayout(Buckets& buckets, Request& request);
 /// Metadata, or with alt=media the contents.
 awaitable<Result<Response>> GetObject(Buckets& buckets, Request& request);
 /// The contents, or the part that a Range header asks for.
 awaitable<Result<Response>> GetMedia(Buckets& buckets, Request& request);
-/// The same for whoever names the object in another way. 304 and 416 are answers, not errors.
+/// The same for callers that name the object in another way. 304 and 416 are answers, not errors.
 awaitable<Result<Response>> ReadMedia(Buckets& buckets, const Request& request, std::string bucket,
                                       std::string name, Conditions when);
 awaitable<Result<Response>> ListObjects(Buckets& buckets, Request& request);
@@ -40,7 +40,7 @@ awaitable<Result<Response>> ComposeObject(Buckets& buckets, Request& request);
 /// POST under /upload: by `uploadType`.
 awaitable<Result<Response>> InsertObject(Buckets& buckets, Request& request);
 awaitable<Result<Response>> StartUpload(Buckets& buckets, Request& request);
-/// PUT: bytes of a resumable upload, or the question how many are here.
+/// PUT: bytes of a resumable upload, or a query of how many were received.
 awaitable<Result<Response>> ContinueUpload(Buckets& buckets, Request& request);
 awaitable<Result<Response>> CancelUpload(Buckets& buckets, Request& request);
 

@@ -48,7 +48,7 @@ Result<studies::OperationName> OperationOf(const Request& request) {
                                 .id = studies::ParseId(request.Parameter("operation"))};
 }
 
-/// @param field  what a mistake in the body is called, if the body is a resource
+/// @param field  the root of the fields in errors, if the body is a resource
 template <class Message>
 awaitable<Result<Message>> ReadBody(Request& request, std::size_t bytes_max, std::string_view field) {
   TY_CO_TRY(std::string text, co_await request.body->ReadAll(bytes_max));
@@ -74,8 +74,8 @@ Result<Response> Answer(Result<std::string> json) {
   return Response::Json(*std::move(json));
 }
 
-// The methods differ in whose name is in the path, and in what they read: no body, one in which nothing
-// counts (it must still be well-formed), or one that they take.
+// The methods differ in the name in their path and in their body: none, one without meaning (but it must be
+// well-formed), or one that is passed on.
 
 template <auto kNameOf, auto kMethod>
 awaitable<Result<Response>> ByName(StudyService& studies, Request& request) {

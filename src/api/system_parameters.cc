@@ -22,7 +22,7 @@ using http::Response;
 
 constexpr std::size_t kQuotaUserMax = 40;
 
-// Accepted and of no consequence here: who asks, and how it is traced.
+// Accepted and ignored: they say who calls, and how the call is traced.
 constexpr std::array<std::string_view, 11> kIgnored{
     "key",        "access_token", "oauth_token", "uploadType", "userProject", "upload_protocol",
     "projection", "trace",        "pp",          "userip",     "strict"};
@@ -32,7 +32,7 @@ struct Method {
   http::Handler handler;
 };
 
-/// How the client wants to be answered.
+/// The form of the answer that the client wants.
 struct AnswerForm {
   bool pretty = true;
   bool first_error_form = false;  ///< $.xgafv=1: with a list of errors beside the message
@@ -102,7 +102,7 @@ Status CheckQuotaUser(const std::string& value) {
 /// One parameter; a method's own is given its name in camelCase.
 Status ReadParameter(std::string& name, const std::string& value, const MethodForm& method,
                      AnswerForm& form) {
-  // "$alt" is "alt": the front ends take both.
+  // "$alt" is the same as "alt": Google's front ends take both.
   const std::string_view system =
       name.starts_with('$') && name != "$.xgafv" ? std::string_view(name).substr(1) : std::string_view(name);
   if (system == "fields") return ReadFields(value, method, form);
@@ -128,8 +128,8 @@ bool IsLetterOrDigit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/// Ids, numbers and the names of old ("example.com:id"); Cloud's own rule for the length of an id is not held
-/// to. Names with '/' would be others' resources, names with line ends forge lines.
+/// Ids, numbers and the names of old ("example.com:id"); The length rule of Google Cloud is not enforced.
+/// Names with '/' would be others' resources, names with line ends forge lines.
 bool IsProject(std::string_view name) {
   constexpr std::size_t kLengthMax = 128;
   return !name.empty() && name.size() <= kLengthMax && IsLetterOrDigit(name.front()) &&
@@ -148,7 +148,8 @@ Status CheckPathParameter(const std::string& name, const std::string& value) {
 /// The only list in a query (entries:tail).
 constexpr std::string_view kRepeated = "resourceNames";
 
-/// Which of two values counts is nothing to guess. Names are in camelCase by now.
+/// A repeated parameter is an error: there is no way to know which value is meant. Names are in camelCase by
+/// now.
 Status CheckDoubled(const Request& request) {
   for (auto one = request.query.begin(); one != request.query.end(); ++one) {
     const auto again = std::find_if(std::next(one), request.query.end(), [&](const auto& other) {
@@ -161,7 +162,7 @@ Status CheckDoubled(const Request& request) {
   return {};
 }
 
-/// What is read of the form stays read after an error: the error is answered in it.
+/// The form is kept even if a later parameter is an error: the error is answered in that form.
 Status ReadParameters(Request& request, const MethodForm& method, AnswerForm& form) {
   Status first;
   for (auto& [name, value] : request.query) {
@@ -175,7 +176,7 @@ Status ReadParameters(Request& request, const MethodForm& method, AnswerForm& fo
   return first;
 }
 
-/// In the usual form it is for the connection to print.
+/// In the default form the connection prints it.
 Result<Response> Refusal(Error error, const AnswerForm& form) {
   if (form.pretty && !form.first_error_form) return std::unexpected(std::move(error));
   std::string body = form.first_error_form ? wire::PrintFirstErrorBody(error) : wire::PrintErrorBody(error);

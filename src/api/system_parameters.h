@@ -12,9 +12,9 @@ class Descriptor;
 
 namespace trainyard::api {
 
-/// What a method has of its own, beside the parameters that all methods of Google's APIs take.
+/// The form of one method, in addition to the parameters that all methods of Google's APIs take.
 struct MethodForm {
-  /// What `fields` selects from; null for a stream of events, of which there are no parts.
+  /// What `fields` selects from; null for a stream of events, from which no parts can be selected.
   const google::protobuf::Descriptor* answer = nullptr;
   std::vector<std::string_view> parameters;  ///< of its query, in camelCase
 };
@@ -23,15 +23,14 @@ struct MethodForm {
 /// `fields` (a part of the answer), `prettyPrint`, `alt` (json, or sse of a stream; proto and media are
 /// refused), `$.xgafv` (1 or 2: which form errors have), `key`, `access_token`, `oauth_token`, `uploadType`,
 /// `upload_protocol`, `quotaUser` (at most 40 characters) and those that only tracing tools use. `callback`
-/// is refused: any web page could read answers with it. A parameter that neither all methods nor this one
-/// have is kInvalidArgument in the words of the original's transcoder. The method's own may come in
-/// snake_case; it sees them in camelCase. A project whose name is none is kInvalidArgument too. Errors in
-/// another form than the usual one become responses here. Loop thread. Source: spec api.md section 1;
-/// discovery documents, "parameters".
+/// is refused: with it any web page could read answers. An unknown parameter is kInvalidArgument, in the
+/// words of Google's transcoder. The method's own may come in snake_case; it sees them in camelCase. A
+/// malformed project name is kInvalidArgument, too. Errors in another than the default form become responses
+/// here. Loop thread. Source: spec api.md section 1; discovery documents, "parameters".
 [[nodiscard]] http::Handler WithSystemParameters(MethodForm form, http::Handler method);
 
 /// A whole number in the query; 0 if it is not there or empty. kInvalidArgument with its name in snake_case
-/// as field, worded as the original's transcoder words it: not a number of 32 bits. Loop thread.
+/// as field, worded as Google's transcoder words it: not a number of 32 bits. Loop thread.
 [[nodiscard]] Result<int> QueryNumber(const http::Request& request, std::string_view name,
                                       std::string_view field);
 

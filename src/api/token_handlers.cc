@@ -24,7 +24,7 @@ constexpr std::size_t kFormBytesMax = 64 << 10;
 constexpr int kBadRequest = 400;
 constexpr std::string_view kForm = "application/x-www-form-urlencoded";
 
-/// Not for any cache (RFC 6749 section 5.1).
+/// Must not be cached (RFC 6749 section 5.1).
 Response Answered(const boost::json::object& json, int status = 200) {
   Response response = Response::Json(boost::json::serialize(json), status);
   response.headers.Set("Cache-Control", "no-store");

@@ -36,11 +36,11 @@ struct FieldViolation {
   friend bool operator==(const FieldViolation&, const FieldViolation&) = default;
 };
 
-/// Why something did not work. Values, compared with == in tests.
+/// Why an operation failed. Values, compared with == in tests.
 struct Error {
   Code code = Code::kUnknown;
   std::string message;  ///< the reason only; whoever adds context owns that context
-  std::string field;    ///< path in the request as the API words it ("runtime_version"); empty if none
+  std::string field;    ///< path in the request as the API prints it ("runtime_version"); empty if none
   /// Only from the JSON mapping, which reports all at once: `message` is then complete and `field` empty.
   std::vector<FieldViolation> violations = {};
   friend bool operator==(const Error&, const Error&) = default;

@@ -5,8 +5,8 @@
 
 namespace trainyard {
 
-/// FNV-1a, 64 bits: the same number for a text on every machine and in every version. No protection against
-/// anybody. Pure: any thread. Source: Fowler, Noll, Vo; draft-eastlake-fnv section 2.
+/// FNV-1a, 64 bits: the same number for a text on every machine and in every version. Not cryptographic.
+/// Pure: any thread. Source: Fowler, Noll, Vo; draft-eastlake-fnv section 2.
 [[nodiscard]] constexpr std::uint64_t Fnv1a(std::string_view text) noexcept {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;

@@ -95,7 +95,7 @@ json::object StatusObject(const Error& error, std::optional<int> http_status) {
   return status;
 }
 
-/// Of the first form of errors; the rest is as storage has it.
+/// Reasons of the first form of errors; the others are the same as storage's.
 std::string_view ReasonOf(Code code) noexcept {
   switch (code) {
     case Code::kInvalidArgument: return "badRequest";

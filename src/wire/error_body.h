@@ -10,9 +10,9 @@
 /// storage v1's own shape.
 namespace trainyard::wire {
 
-/// The one table from Code to HTTP status. Google's, but for two codes that only the HTTP layer makes:
-/// kOutOfRange is a body beyond its limit (413) and kUnimplemented a method that the path does not have (405;
-/// 501 would be retried by clients).
+/// The one table from Code to HTTP status. Google's mapping, except for two codes that only the HTTP layer
+/// produces: kOutOfRange is a body beyond its limit (413) and kUnimplemented a method that the path does not
+/// have (405; 501 would be retried by clients).
 [[nodiscard]] int HttpStatus(Code code) noexcept;
 
 /// The same for storage v1, where an unmet precondition is 412 and a full disk 507 (clients repeat a 429 for
@@ -23,8 +23,9 @@ namespace trainyard::wire {
 [[nodiscard]] std::string FullMessage(const Error& error);
 
 /// google.rpc.Status as JSON: {"error": {"code", "message", "status", "details": [BadRequest]}}, indented,
-/// newline at the end. Details are there when a field or violations are; those of kResourceExhausted are a
-/// QuotaFailure whose subjects are the violations' fields. `http_status`: where it is not the code's own.
+/// newline at the end. Details are present if there is a field or a violation; those of kResourceExhausted
+/// are a QuotaFailure whose subjects are the violations' fields. `http_status`: if it differs from the
+/// code's.
 [[nodiscard]] std::string PrintErrorBody(const Error& error, std::optional<int> http_status = std::nullopt);
 
 /// The same in the first form of errors ($.xgafv=1), with "errors": [{"message", "domain", "reason"}] beside
@@ -35,9 +36,9 @@ namespace trainyard::wire {
 /// "notFound", "message": "..."}]}}.
 [[nodiscard]] std::string PrintStorageErrorBody(const Error& error);
 
-/// What a server said, as a client reads it: either shape above, or any other text (a proxy's page), which
-/// becomes the message, cut to a named limit. The code comes from `error.status` or else from the HTTP
-/// status. Inverse of PrintErrorBody.
+/// Reads a server's error: either shape above, or any other text (such as a proxy's page), which becomes the
+/// message, cut to a limit. The code comes from `error.status` or else from the HTTP status. Inverse of
+/// PrintErrorBody.
 [[nodiscard]] Error ParseErrorBody(int http_status, std::string_view body);
 
 }  // namespace trainyard::wire

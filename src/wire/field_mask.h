@@ -10,7 +10,7 @@
 namespace trainyard::wire {
 
 /// A FieldMask's text, "labels,etag": names of top-level fields in either case, separated by commas and
-/// blanks; doubled ones count once, none at all is an empty mask. Pure: any thread.
+/// blanks; repeated names count once; an empty text is an empty mask. Pure: any thread.
 ///
 /// @param allowed  the names that the method can update, in snake_case.
 /// @return the names, in snake_case and in order. kInvalidArgument with field "update_mask" for any other

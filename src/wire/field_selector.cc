@@ -88,20 +88,20 @@ class FieldSelectorParser {
 
 namespace {
 
-/// Whether JSON of the type may have any names.
+/// Whether the JSON of the type may have arbitrary names.
 bool HasAnyName(const Descriptor& type) {
   return type.file() == google::protobuf::Struct::descriptor()->file() ||
          type.full_name() == "google.protobuf.Any";
 }
 
-/// The type below a field in JSON; null where names may be anything or there are none.
+/// The type below a field in JSON; null if names may be arbitrary or there are none.
 const Descriptor* TypeBelow(const FieldDescriptor& field) {
   if (field.is_map()) return field.message_type()->map_value()->message_type();
   const Descriptor* type = field.message_type();
   return type != nullptr && HasAnyName(*type) ? nullptr : type;
 }
 
-/// A scalar, or a message whose JSON is one.
+/// A scalar, or a message that is a scalar in JSON.
 bool IsLeaf(const FieldDescriptor& field) {
   const Descriptor* type = field.message_type();
   if (type == nullptr) return true;
@@ -130,7 +130,7 @@ Status FieldSelector::ResolveNode(Node& node, const Descriptor& type, const std:
     const std::string at = path.empty() ? name : path + "." + name;
     const FieldDescriptor* field = FindField(type, name);
     if (name == "*") {
-      // Below any name there may be anything; what does not fit selects nothing.
+      // Below an arbitrary name there may be anything; a name that does not exist selects nothing.
       resolved[name] = std::move(child);
       continue;
     }

@@ -19,20 +19,20 @@ inline constexpr std::size_t kFieldsBytesMax = std::size_t{8} << 10;
 inline constexpr std::size_t kFieldsDepthMax = 30;
 
 /// The `fields` parameter of Google's APIs: which parts of an answer a client wants. `a,b/c,d(e,f/*)`: names
-/// joined by '/' or '.', a group in parentheses, '*' for any name. What is selected twice is selected by
-/// either. Names below a list are those of its elements. Values; any thread.
-/// Source: the public page "Partial responses" of Google's APIs.
+/// joined by '/' or '.', a group in parentheses, '*' for any name. Overlapping selections are combined. Names
+/// below a list apply to its elements. Values; any thread. Source: the public page "Partial responses" of
+/// Google's APIs.
 class FieldSelector {
  public:
   /// kInvalidArgument with field "fields": malformed, or beyond the limits above.
   [[nodiscard]] static Result<FieldSelector> Parse(std::string_view text);
 
-  /// Whether every name is a field of this type: kInvalidArgument otherwise, worded as the original words it.
-  /// Names in snake_case become those that JSON has. Keys of maps and of Structs may be anything.
+  /// Whether every name is a field of this type: kInvalidArgument otherwise, worded as Google's service words
+  /// it. Names in snake_case become those that JSON has. Keys of maps and of Structs may be anything.
   [[nodiscard]] Status Resolve(const google::protobuf::Descriptor& type);
 
-  /// The selected part of a JSON document; what is selected and not there stays away. Text that is not JSON
-  /// comes back as it is. The result is indented like all answers.
+  /// The selected part of a JSON document; selected names that do not exist are ignored. Text that is not
+  /// JSON is returned unchanged. The result is indented like all answers.
   [[nodiscard]] std::string Apply(std::string_view json) const;
 
  private:

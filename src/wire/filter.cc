@@ -29,7 +29,7 @@ class FilterParser {
   }
 
  private:
-  /// Within `path=(...)`: what stands left of the group.
+  /// Within `path=(...)`: what is left of the group.
   struct Left {
     const std::vector<std::string>& path;
     Comparator comparator;
@@ -59,7 +59,7 @@ class FilterParser {
 
   Result<Filter> Term(const Left* left) {
     bool negated = false;
-    // A minus before a value of a group is a number's.
+    // Within a group, a minus before a value belongs to a number.
     while (lexer_.TakeKeyword("NOT") || (left == nullptr && lexer_.TakeMinus())) negated = !negated;
     TY_TRY(Filter filter, Primary(left));
     if (!negated) return filter;

@@ -30,8 +30,8 @@ bool IsAnyJson(const Descriptor& type) {
   return type.file() == google::protobuf::Struct::descriptor()->file();
 }
 
-/// The field that the path leads to; null: into a Struct, where anything may be. A map's field stands for the
-/// map.
+/// The field to which the path leads; null if it leads into a Struct, where anything may be. For a map: the
+/// map's field.
 Result<const FieldDescriptor*> Resolve(const std::vector<std::string>& path, const Descriptor& root) {
   const Descriptor* type = &root;
   for (std::size_t i = 0; i < path.size(); ++i) {
@@ -52,7 +52,7 @@ bool IsOrder(Comparator comparator) {
          comparator == Comparator::kGreater || comparator == Comparator::kGreaterOrEqual;
 }
 
-/// Whether the value reads as the field's type. Texts may have any.
+/// Whether the value can be read as the field's type. Text fields take any value.
 bool Fits(const Comparison& comparison, const FieldDescriptor& field) {
   const bool pattern = comparison.pattern != nullptr;
   if (field.message_type() != nullptr) {

@@ -105,7 +105,7 @@ bool FilterLexer::TakePath(std::vector<Text>& parts) {
       at_ = end;
     }
     parts.push_back(std::move(part));
-    // "end." at the end of a searched word is text, not a path that goes on.
+    // A dot at the end of a searched word is text, not a path that continues.
     const bool goes_on = at_ + 1 < text_.size() && text_[at_] == '.' &&
                          (text_[at_ + 1] == '"' || !kEndsPart.contains(text_[at_ + 1]));
     if (!goes_on) break;
@@ -148,7 +148,7 @@ bool FilterLexer::TakeQuoted(std::string& text) {
   return true;
 }
 
-/// An escape that means nothing stays as it is, so that patterns can say \d.
+/// An unknown escape is kept, so that patterns can contain \d.
 void FilterLexer::TakeEscape(std::string& text) {
   const char c = text_[at_ + 1];
   at_ += 2;

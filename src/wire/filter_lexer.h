@@ -10,13 +10,13 @@
 
 namespace trainyard::wire {
 
-/// Reads a filter's text piece by piece; what a piece may be depends on where it stands, so the parser asks
-/// for it. Views into the text stay valid as long as the text.
+/// Reads a filter's text piece by piece; what a piece may be depends on its position, so the parser asks for
+/// it. Views into the text stay valid as long as the text.
 class FilterLexer {
  public:
   explicit FilterLexer(std::string_view text) : text_(text) {}
 
-  /// Skips blanks and comments; whether nothing is left.
+  /// Skips blanks and comments. Returns whether the end is reached.
   bool AtEnd();
   /// Consumes `c` if it comes next.
   bool Take(char c);
@@ -33,16 +33,16 @@ class FilterLexer {
     std::string text;
     bool quoted = false;
   };
-  /// Reads `labels."a.b"` as its parts, or a word or quoted text alone as one. False: the lexer stands at the
-  /// mistake.
+  /// Reads `labels."a.b"` as its parts, or a single word or quoted text as one part. False: the lexer is at
+  /// the mistake.
   bool TakePath(std::vector<Text>& parts);
-  /// Reads what may stand right of a comparator. False: the lexer stands at the mistake.
+  /// Reads what may follow a comparator. False: the lexer is at the mistake.
   bool TakeValue(Text& value);
 
-  /// A syntax error at where the lexer stands.
+  /// A syntax error at the current position.
   [[nodiscard]] Error Mistake() const;
 
-  /// Where the lexer stands, in bytes, and how errors word such a place: "line 1, column 5".
+  /// The current position in bytes, and a position as errors print it: "line 1, column 5".
   [[nodiscard]] std::size_t at() const noexcept { return at_; }
   [[nodiscard]] std::string Place(std::size_t at) const;
 

@@ -17,7 +17,7 @@
 namespace trainyard::wire {
 namespace {
 
-/// `value OP operand` for what has an order; has is equality.
+/// `value OP operand` for ordered values; `:` is equality.
 template <class T>
 bool Compare(Comparator comparator, const T& value, const T& operand) {
   switch (comparator) {
@@ -64,7 +64,7 @@ bool CompareEnum(const Comparison& comparison, const google::protobuf::EnumValue
   return operand != nullptr && Compare(comparison.comparator, value.number(), operand->number());
 }
 
-/// Whether one value satisfies the comparison, with != and !~ still the wrong way round.
+/// Whether one value satisfies the comparison; != and !~ are treated as = and =~, and inverted by the caller.
 bool Holds(const Comparison& comparison, const FieldValue& found) {
   const Comparator comparator = comparison.comparator;
   const auto number = [&](auto value) {

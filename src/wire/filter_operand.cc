@@ -20,7 +20,7 @@ std::optional<long double> ReadNumber(std::string_view text) {
   const bool negative = text.starts_with('-');
   const std::string_view unsigned_text = text.substr(negative ? 1 : 0);
   if (unsigned_text.empty()) return std::nullopt;
-  // from_chars of libstdc++ 12 reads behind a text that begins as these do.
+  // from_chars of libstdc++ 12 reads beyond the end of a text that begins like these.
   if (ToLower(unsigned_text[0]) == 'n' || ToLower(unsigned_text[0]) == 'i') {
     using Limits = std::numeric_limits<long double>;
     if (EqualsIgnoringCase(unsigned_text, "nan")) return Limits::quiet_NaN();
@@ -62,7 +62,7 @@ std::optional<std::chrono::nanoseconds> ReadLength(std::string_view text) {
   if (!count) return std::nullopt;
   const long double length = std::round(*count * static_cast<long double>(unit->second));
   constexpr auto kMax = static_cast<long double>(std::numeric_limits<std::int64_t>::max());
-  if (!(std::abs(length) < kMax)) return std::nullopt;  // a NaN neither
+  if (!(std::abs(length) < kMax)) return std::nullopt;  // also false for a NaN
   return std::chrono::nanoseconds(static_cast<std::int64_t>(length));
 }
 
@@ -77,7 +77,7 @@ const google::protobuf::EnumValueDescriptor* FindEnumValue(const google::protobu
 }
 
 bool MatchesGlob(std::string_view text, std::string_view pattern) {
-  // On a mismatch the last star takes one character more; no recursion, at most text * pattern steps.
+  // On a mismatch the last star takes one more character. No recursion, at most text * pattern steps.
   std::size_t t = 0;
   std::size_t p = 0;
   std::size_t star = std::string_view::npos;

@@ -11,10 +11,11 @@
 
 namespace trainyard::wire {
 
-/// A comparison's right side as the type of its left side; nullopt or null if it is none. Pure: any thread.
+/// The right side of a comparison, read as the type of its left side; nullopt or null if that is impossible.
+/// Pure: any thread.
 [[nodiscard]] std::optional<long double> ReadNumber(std::string_view text);
 [[nodiscard]] std::optional<bool> ReadBool(std::string_view text);
-/// RFC 3339, or a date alone, which is its midnight in UTC.
+/// RFC 3339, or a date, which means its midnight in UTC.
 [[nodiscard]] std::optional<SysTime> ReadTime(std::string_view text);
 /// A number and its unit: ns, us, ms, s, m or h.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> ReadLength(std::string_view text);
@@ -22,7 +23,7 @@ namespace trainyard::wire {
 [[nodiscard]] const google::protobuf::EnumValueDescriptor* FindEnumValue(
     const google::protobuf::EnumDescriptor& type, std::string_view text);
 
-/// Whether `text` is `pattern`, in which `*` stands for any text, without case.
+/// Whether `text` matches `pattern`, in which `*` matches any text. Ignores case.
 [[nodiscard]] bool MatchesGlob(std::string_view text, std::string_view pattern);
 
 /// `field:*`

@@ -23,7 +23,7 @@ using Path = std::vector<std::string>;
 
 FieldValue Plain(std::string text) { return {.value = std::move(text)}; }
 
-/// Walks down one path; parts before `at` are behind it.
+/// Walks down one path; the parts before `at` are done.
 class PathWalk {
  public:
   explicit PathWalk(const Path& path) : path_(path) {}
@@ -82,7 +82,7 @@ class PathWalk {
         }
       }
     } else if (field->message_type() != nullptr) {
-      // Below a message that is not set, scalar fields have their defaults.
+      // Scalar fields below an unset message have their defaults.
       if (at + 1 < path_.size() || reflection.HasField(message, field))
         Enter(reflection.GetMessage(message, field), at + 1);
     } else if (at + 1 == path_.size()) {
@@ -90,7 +90,7 @@ class PathWalk {
     }
   }
 
-  /// A key may itself have dots: what is left of the path names it too.
+  /// A key may contain dots: the rest of the path is tried as one key, too.
   void EnterMap(const Message& message, const FieldDescriptor& field, std::size_t at) {
     const Reflection& reflection = *message.GetReflection();
     std::string rest;

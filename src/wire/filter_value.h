@@ -18,7 +18,8 @@ namespace trainyard::wire {
 
 /// A message or map that a path leads to; text below it can be searched.
 struct NestedValue {
-  const google::protobuf::Message* message = nullptr;  ///< not owned: lives as long as the message asked
+  const google::protobuf::Message* message =
+      nullptr;  ///< not owned: lives as long as the message of the query
 };
 
 /// What a filter's path leads to in a message.
@@ -29,7 +30,7 @@ struct FieldValue {
   bool is_set = true;  ///< false for a scalar field at its default
 };
 
-/// All values at the path: none if something on the way is not there, several through lists. Pure: any
+/// All values at the path: none if a part of the path does not exist, several through lists. Pure: any
 /// thread.
 [[nodiscard]] std::vector<FieldValue> ValuesAt(const google::protobuf::Message& message,
                                                const std::vector<std::string>& path);

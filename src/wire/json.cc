@@ -21,7 +21,7 @@
 namespace trainyard::wire {
 namespace {
 
-// Protobuf's parser is slow, and reads on where ours has given up.
+// Protobuf's parser is slow, and reads on after an error that ends ours.
 constexpr std::size_t kSyntaxWordedBytesMax = std::size_t{32} << 10;
 
 using google::protobuf::Message;
@@ -52,7 +52,7 @@ Error TooManyValues(const Error& reason, std::string_view root) {
   return Refused({{.field = std::move(field), .description = std::move(text)}});
 }
 
-/// Maps by key: they have no order of their own, and the same message must always be the same text.
+/// Sorts maps by key: they have no order, and the same message must always give the same text.
 std::string SortedBytes(const Message& message) {
   std::string bytes;
   {
@@ -64,7 +64,7 @@ std::string SortedBytes(const Message& message) {
   return bytes;
 }
 
-/// What util::MessageToJsonString does, but for the order of maps.
+/// As util::MessageToJsonString, except for the order of maps.
 bool PrintTo(const Message& message, const util::JsonPrintOptions& options, std::string& text) {
   constexpr char kPrefix[] = "type.googleapis.com";
   static util::TypeResolver* const kResolver =  // never deleted: other statics may print
@@ -97,8 +97,8 @@ Status ParseJson(std::string_view text, Message& out, std::string_view root) {
   if (!tree && tree.error().code == Code::kResourceExhausted)
     return std::unexpected(TooManyValues(tree.error(), root));
   if (!tree && text.size() > kSyntaxWordedBytesMax) return std::unexpected(Malformed(tree.error().message));
-  // Protobuf's parser words a syntax error as the original does, but lets quotes be left out: then our reason
-  // stands.
+  // Protobuf's parser words a syntax error as Google's service does, but lets quotes be left out: then our
+  // reason stands.
   const auto status = util::JsonStringToMessage({text.data(), text.size()}, &out);
   if (!status.ok()) return std::unexpected(Malformed({status.message().data(), status.message().size()}));
   if (!tree) return std::unexpected(Malformed(tree.error().message));

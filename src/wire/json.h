@@ -15,15 +15,15 @@ namespace trainyard::wire {
 /// Reads a request's body into `out` (cleared first; unspecified after an error).
 ///
 /// Accepts camelCase and snake_case names, 64-bit integers as text or number, null as absent, enums by name
-/// or known number. Empty text is an empty message, as for the original. Refuses, all violations at once in
+/// or known number. Empty text is an empty message, as in Google's service. Refuses, with all violations in
 /// document order (at most kViolationsMax): unknown names, values of the wrong kind or out of range, unknown
 /// enum values, a field given twice, nesting beyond kJsonDepthMax, more than kJsonValuesMax values, malformed
 /// UTF-8. Linear time.
 ///
-/// @param root  where the message sits in the request, as the original words paths: "job" for jobs.create;
-/// empty for the whole
+/// @param root  where the message sits in the request, as Google's service words paths: "job" for
+/// jobs.create; empty for the whole
 ///              request.
-/// @return kInvalidArgument with `violations`, worded as the original's JSON transcoder does: `Invalid JSON
+/// @return kInvalidArgument with `violations`, worded as Google's JSON transcoder does: `Invalid JSON
 /// payload received.
 ///         Unknown name "x" at 'job': Cannot find field.` Source: docs/spec "Errors", protobuf's own
 ///         converter texts.
@@ -31,8 +31,8 @@ namespace trainyard::wire {
                                std::string_view root = {});
 
 /// camelCase, unset and zero fields left out, maps by key, two spaces a level, newline at the end. Never
-/// fails: what the mapping has no text for is printed as json_printable.h says, bytes of a string that are
-/// not UTF-8 are left out.
+/// fails: values that the mapping cannot express are printed as json_printable.h says; bytes of a string that
+/// are not UTF-8 are left out.
 [[nodiscard]] std::string PrintJson(const google::protobuf::Message& message);
 
 /// The same as one line without spaces and without a newline.

@@ -24,7 +24,8 @@ constexpr std::int64_t kTimeSecondsMin = -62'135'596'800;
 constexpr std::int64_t kTimeSecondsMax = 253'402'300'799;
 constexpr std::int64_t kDurationSecondsMax = 315'576'000'000;
 constexpr std::int32_t kNanosMax = 999'999'999;
-// So that a page of entries can be read again: the page, its list, the entry and its payload are around it.
+// Less than the limit, so that a page of entries can be read again: the page, its list, the entry and its
+// payload add levels.
 constexpr std::size_t kStructDepthMax = kJsonDepthMax - 4;
 
 void Clamp(google::protobuf::Timestamp& time) {

@@ -28,8 +28,8 @@ constexpr double kTimestampSecondsMin = -62'135'596'800;       // year 1
 constexpr double kTimestampSecondsMax = 253'402'300'799;       // year 9999
 constexpr std::size_t kFractionDigitsMax = 9;
 
-/// Walks a document along a message type and notes what does not fit. Texts and their odd punctuation are
-/// those of protobuf's converter as the original's front end wraps them.
+/// Compares a document with a message type and records what does not fit. Texts and their odd punctuation are
+/// those of protobuf's converter, wrapped by Google's front end.
 class ShapeWalk {
  public:
   explicit ShapeWalk(std::string_view root) : path_(root) {}
@@ -148,8 +148,8 @@ class ShapeWalk {
     }
   }
 
-  /// {"seconds": 1, "nanos": 0}: none of the documented forms, but the original's converter takes it, as
-  /// protobuf's does, and clients of the studies API send it.
+  /// {"seconds": 1, "nanos": 0}: not a documented form, but Google's converter and protobuf's accept it, and
+  /// clients of the studies API send it.
   void TimeParts(const JsonValue& value, const Descriptor& type) {
     const std::size_t before = violations_.size();
     Message(value, type);

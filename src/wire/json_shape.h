@@ -14,10 +14,10 @@ namespace trainyard::wire {
 
 struct JsonValue;
 
-/// Violations reported for one body; the rest of it is not looked at.
+/// Violations reported for one body; the rest of the body is not checked.
 inline constexpr std::size_t kViolationsMax = 50;
 
-/// What keeps `value` from being a message of this type, in document order; empty if nothing does. See
+/// Why `value` is not a message of this type, in document order; empty if it is one. See
 /// ParseJson. Pure: any thread.
 [[nodiscard]] std::vector<FieldViolation> ShapeViolations(const JsonValue& value,
                                                           const google::protobuf::Descriptor& type,

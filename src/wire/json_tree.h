@@ -14,11 +14,11 @@ namespace trainyard::wire {
 /// of a Struct and reads 100.
 inline constexpr std::size_t kJsonDepthMax = 32;
 
-/// Values (elements, members and what holds them) that a request's body may have. The largest honest one
-/// known, a study of 1,000 parameters, has 7,000; this many are read in some 10 ms.
+/// Values (elements, members and what holds them) that a request's body may have. The largest legitimate body
+/// known, a study of 1,000 parameters, has 7,000; this many are read in about 10 ms.
 inline constexpr std::size_t kJsonValuesMax = 20'000;
 
-/// A JSON document as it was written: members in order, doubled ones kept, numbers as text.
+/// A JSON document as it was written: members in order, duplicates kept, numbers as text.
 struct JsonValue {
   enum class Kind { kNull, kBool, kNumber, kString, kArray, kObject };
   Kind kind = Kind::kNull;
@@ -29,9 +29,9 @@ struct JsonValue {
 
 /// RFC 8259, and a comma after the last element as protobuf accepts it. Linear time.
 ///
-/// @param values_max  of what others send: kJsonValuesMax. Our own texts have no limit.
+/// @param values_max  kJsonValuesMax for texts from outside; our own texts need no limit.
 /// @return kInvalidArgument with the parser's own short reason; kResourceExhausted with the field ("a.b")
-/// that holds the first value beyond `values_max`; nothing behind it is read. Pure: any thread.
+/// that holds the first value beyond `values_max`; nothing after it is read. Pure: any thread.
 [[nodiscard]] Result<JsonValue> ParseJsonTree(std::string_view text, std::size_t values_max = SIZE_MAX);
 
 /// The document as one line; numbers as they were written. Pure: any thread.

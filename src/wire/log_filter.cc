@@ -22,7 +22,7 @@ const std::array<std::vector<std::string>, 3> kTaskNamePaths{{
     {"labels", "ml.googleapis.com/task_name"},
 }};
 
-/// Text that must be equal, none on either side meaning any; two different ones leave nothing.
+/// Intersects two required texts, absent meaning any; two different texts match nothing.
 void IntersectText(std::optional<std::string>& into, const std::optional<std::string>& other, bool& nothing) {
   if (!other) return;
   if (into && *into != *other) nothing = true;
@@ -32,9 +32,9 @@ void IntersectText(std::optional<std::string>& into, const std::optional<std::st
 LogBounds Intersect(LogBounds a, const LogBounds& b) {
   a.nothing = a.nothing || b.nothing;
   IntersectText(a.job_id, b.job_id, a.nothing);
-  // Different task labels of one entry may differ, so two names contradict nothing; either one will do.
+  // The task labels of one entry may differ, so two names do not exclude each other; either may be used.
   if (!a.task_name) a.task_name = b.task_name;
-  // Each side's insert id speaks of its own earliest time only.
+  // Each side's insert id applies to its own earliest time only.
   const auto id_at = [](const LogBounds& bounds, SysTime time) {
     return bounds.earliest == time ? bounds.insert_id_above : std::nullopt;
   };
@@ -55,7 +55,7 @@ LogBounds Unite(const LogBounds& a, const LogBounds& b) {
   both.earliest = std::min(a.earliest, b.earliest);
   both.latest = std::max(a.latest, b.latest);
   if (a.earliest == b.earliest) {
-    both.insert_id_above = std::min(a.insert_id_above, b.insert_id_above);  // nullopt is the least
+    both.insert_id_above = std::min(a.insert_id_above, b.insert_id_above);  // nullopt is less than any text
   } else {
     both.insert_id_above = a.earliest < b.earliest ? a.insert_id_above : b.insert_id_above;
   }
@@ -141,7 +141,7 @@ Status NameSeverity(Comparison& comparison) {
       InvalidArgument("filter", "Invalid value for field 'severity': '" + comparison.value + "'"));
 }
 
-/// What the language means for log entries, and not for other resources.
+/// The parts of the language that are specific to log entries.
 Status Adapt(Filter& filter) {
   const auto all = [](std::vector<Filter>& terms) -> Status {
     for (Filter& term : terms) TY_RETURN_IF_ERROR(Adapt(term));

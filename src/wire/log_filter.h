@@ -14,11 +14,12 @@ namespace trainyard::wire {
 /// ParseFilter and CheckFilter against logging.v2.LogEntry. Match entries with Matches(filter, entry).
 ///
 /// Severities may be numbers, as the API's enum has them: 0, 100 (DEBUG) to 800 (EMERGENCY). `=` and `!=` of
-/// text ignore case, as the original's; but not below `labels` and `resource.labels`, nor of insertId,
-/// logName, trace and spanId: what these name differs by case (a stream of job "J" does not show job "j").
+/// text ignore case, as in Google's service, but not below `labels` and `resource.labels`, nor of insertId,
+/// logName, trace and spanId: these are case-sensitive (a stream of job "J" does not show job "j").
 [[nodiscard]] Result<Filter> ParseLogFilter(std::string_view text);
 
-/// What an index may use of a filter: each entry that matches lies within; what lies within need not match.
+/// The bounds of a filter, for use with an index: each entry that matches lies within them; not each entry
+/// within them matches.
 struct LogBounds {
   bool nothing = false;               ///< no entry can match
   std::optional<std::string> job_id;  ///< resource.labels.job_id is this

@@ -12,8 +12,7 @@ namespace trainyard::wire {
 /// `projects/[^/]+`.
 [[nodiscard]] Result<std::string> ParseProjectName(std::string_view name);
 
-/// "projects/PROJECT/jobs/JOB". Says only that both parts are there, not that the id is one that a job may
-/// have.
+/// "projects/PROJECT/jobs/JOB". Checks only that both parts exist, not that the id is valid for a job.
 struct JobName {
   std::string project;
   std::string job_id;

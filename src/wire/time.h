@@ -12,8 +12,8 @@ class Timestamp;
 class Duration;
 }  // namespace google::protobuf
 
-/// Times between protobuf, RFC 3339 and chrono. SysTime reaches from 1677 to 2262: what lies outside
-/// saturates, so comparing with "0001-01-01T00:00:00Z" does what it says. Pure: any thread.
+/// Times between protobuf, RFC 3339 and chrono. SysTime reaches from 1677 to 2262: times outside of that
+/// saturate, so comparisons with "0001-01-01T00:00:00Z" work as expected. Pure: any thread.
 namespace trainyard::wire {
 
 [[nodiscard]] google::protobuf::Timestamp ToProto(SysTime time);
@@ -23,7 +23,7 @@ namespace trainyard::wire {
 /// Saturates at about 292 years.
 [[nodiscard]] std::chrono::nanoseconds FromProto(const google::protobuf::Duration& duration);
 
-/// "2026-11-20T18:02:37Z", with 0, 3, 6 or 9 fraction digits: the fewest that lose nothing (protobuf's JSON
+/// "2026-11-20T18:02:37Z", with 0, 3, 6 or 9 fraction digits: the fewest that are exact (protobuf's JSON
 /// mapping).
 [[nodiscard]] std::string PrintTime(SysTime time);
 

@@ -6,7 +6,7 @@
 namespace trainyard::wire {
 namespace {
 
-/// Where the ASCII that begins at `at` ends. Most log lines are nothing else: eight bytes at a time.
+/// Where the ASCII that begins at `at` ends. Most log lines are pure ASCII: eight bytes at a time.
 std::size_t SkipAscii(std::string_view text, std::size_t at) noexcept {
   for (std::uint64_t word = 0; at + sizeof word <= text.size(); at += sizeof word) {
     std::memcpy(&word, text.data() + at, sizeof word);

@@ -40,13 +40,13 @@ void AppendEscaped(std::string_view bytes, std::string& shown) {
   }
 }
 
-/// How much of the end of `text` may be the beginning of something that comes yet.
+/// How many bytes at the end of `text` may be the beginning of a character or line end that is not complete.
 std::size_t Unfinished(std::string_view text) {
   if (text.ends_with('\r')) return 1;
   for (std::size_t size = 1; size < kCharacterBytesMax && size <= text.size(); ++size) {
     const unsigned char byte = ByteAt(text, text.size() - size);
     if (byte < 0x80) return 0;
-    if (byte < 0xC0) continue;  // goes on with a character
+    if (byte < 0xC0) continue;  // continues with a character
     const std::size_t whole = byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
     return size < whole ? size : 0;
   }

@@ -25,7 +25,7 @@ Error At(const Mark& mark, const std::string& reason) {
   return InvalidArgument("", where + reason);
 }
 
-/// Measures what the document's nodes will be, before there are any. Only the first mistake counts.
+/// Measures the document's nodes before they are built. Only the first mistake is reported.
 class Measure final : public YAML::EventHandler {
  public:
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
@@ -55,7 +55,7 @@ class Measure final : public YAML::EventHandler {
   }
 
  private:
-  /// A node with everything below it.
+  /// The size of a node with everything below it.
   struct Tree {
     std::size_t nodes = 0;
     std::size_t height = 0;  ///< 0: a leaf
@@ -87,7 +87,7 @@ class Measure final : public YAML::EventHandler {
     if (ended.anchor != 0) anchors_[ended.anchor] = ended.tree;
     if (open_.empty()) return;
     Tree& parent = open_.back().tree;
-    parent.nodes += ended.tree.nodes - 1;  // it counts for itself since it began
+    parent.nodes += ended.tree.nodes - 1;  // the node itself was counted when it began
     parent.height = std::max(parent.height, ended.tree.height + 1);
   }
 
@@ -127,7 +127,7 @@ Result<YAML::Node> LoadYaml(std::string_view text) {
     if (measure.error()) return std::unexpected(*measure.error());
     return YAML::Load(document);
   } catch (const YAML::Exception& error) {
-    // Its own limits come after ours.
+    // yaml-cpp's own limits are larger than ours.
     return std::unexpected(measure.error() ? *measure.error() : At(error.mark, error.msg));
   }
 }

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "store/journal.h"
 #include "sqlite/database.h"
+#include "store/journal.h"
 #include "store/sqlite_job_store.h"
 #include "sync_floor.h"
 

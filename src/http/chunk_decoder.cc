@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "text/hex.h"
+
 namespace trainyard::http {
 
 namespace {
@@ -61,11 +63,7 @@ Status ChunkDecoder::Take(char c) {
 }
 
 Status ChunkDecoder::TakeSize(char c) {
-  int digit = -1;
-  if (c >= '0' && c <= '9') digit = c - '0';
-  if (c >= 'a' && c <= 'f') digit = c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') digit = c - 'A' + 10;
-  if (digit >= 0) {
+  if (const int digit = text::HexValue(c); digit >= 0) {
     if (++digits_ > kSizeDigitsMax) return Malformed();
     left_ = (digits_ == 1 ? 0 : left_ * 16) + static_cast<std::uint64_t>(digit);
     return {};

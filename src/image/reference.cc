@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "jobs/image_reference.h"
+#include "text/hex.h"
 #include "wire/host_name.h"
 
 namespace trainyard::image {
@@ -107,8 +108,7 @@ bool IsLoopbackRegistry(std::string_view registry) {
 bool IsSha256(std::string_view digest) {
   constexpr std::string_view kPrefix = "sha256:";
   if (!digest.starts_with(kPrefix) || digest.size() != kPrefix.size() + kHexDigits) return false;
-  return std::ranges::all_of(digest.substr(kPrefix.size()),
-                             [](char c) { return ('0' <= c && c <= '9') || ('a' <= c && c <= 'f'); });
+  return text::IsLowerHex(digest.substr(kPrefix.size()));
 }
 
 }  // namespace trainyard::image

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <string>
 
+#include "text/hex.h"
+
 namespace trainyard::jobs {
 namespace {
 
@@ -14,7 +16,6 @@ constexpr std::size_t kDigestHexMin = 32;
 bool IsDigit(char c) { return '0' <= c && c <= '9'; }
 bool IsLower(char c) { return 'a' <= c && c <= 'z'; }
 bool IsAlphanumeric(char c) { return IsDigit(c) || IsLower(c) || ('A' <= c && c <= 'Z'); }
-bool IsHex(char c) { return IsDigit(c) || ('a' <= c && c <= 'f') || ('A' <= c && c <= 'F'); }
 
 std::unexpected<Error> Refused(std::string_view text, std::string_view why) {
   return std::unexpected(InvalidArgument(
@@ -74,7 +75,8 @@ bool IsTag(std::string_view text) {
 bool IsDigest(std::string_view text) {
   const std::string_view algorithm = TakeUpTo(text, ':');
   return !algorithm.empty() && std::ranges::all_of(algorithm, IsAlphanumeric) &&
-         text.size() >= kDigestHexMin && std::ranges::all_of(text, IsHex);
+         text.size() >= kDigestHexMin &&
+         std::ranges::all_of(text, [](char c) { return text::HexValue(c) >= 0; });
 }
 
 /// Whether the first component of a path is a registry's domain, by Docker's rule.

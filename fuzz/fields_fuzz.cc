@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "trainyard/ml/v1/ml.pb.h"
 #include "wire/field_selector.h"
-#include "wire/json_compact.h"
+#include "wire/json_indent.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   namespace wire = trainyard::wire;

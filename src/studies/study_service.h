@@ -61,7 +61,7 @@ class StudyService {
   boost::asio::awaitable<Result<longrunning::Operation>> Suggest(StudyName study,
                                                                  ml::v1::SuggestTrialsRequest asked);
   boost::asio::awaitable<Result<longrunning::Operation>> CheckEarlyStopping(TrialName name);
-  /// Waits up to kOperationWait for one that is not done: clients poll at once, and then only after a second
+  /// Waits up to half a second for one that is not done: clients poll at once, and then only after a second
   /// or more.
   boost::asio::awaitable<Result<longrunning::Operation>> GetOperation(OperationName name);
   boost::asio::awaitable<Status> CancelOperation(OperationName name);

@@ -127,7 +127,7 @@ Result<YAML::Node> LoadYaml(std::string_view text) {
     if (measure.error()) return std::unexpected(*measure.error());
     return YAML::Load(document);
   } catch (const YAML::Exception& error) {
-    // yaml-cpp's own limits are larger than ours.
+    // An error of ours comes before one of yaml-cpp's own limits.
     return std::unexpected(measure.error() ? *measure.error() : At(error.mark, error.msg));
   }
 }

@@ -16,7 +16,7 @@ void AddStatusRoutes(http::Router& router, control::JobService& jobs);
 /// The replicas' shells: what trainingOutput.webAccessUris points at. A WebSocket (src/shell/session.h); a
 /// plain GET is answered with how to open it. Query parameters: token, rows, columns. `program` is this
 /// program's path.
-void AddShellRoutes(http::Router& router, control::JobService& jobs, std::string program = "/proc/self/exe");
+void AddShellRoutes(http::Router& router, control::JobService& jobs);
 
 /// Refuses what only the administration's API has: creating, changing and cancelling jobs,
 /// their policies, shells, maintenance, status and figures. kPermissionDenied, with a text that says what a

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/overloaded.h"
 #include "jobs/prepare.h"
 #include "jobs/study.h"
 #include "jobs/transition.h"
@@ -126,24 +127,31 @@ class SimulatedTuning {
   }
 
   void Perform(const TuningAction& action, std::vector<std::string>& done) {
-    if (const auto* append = std::get_if<AppendTuningEvent>(&action)) {
-      done.emplace_back(EventName(append->event.kind_case()));
-      Record(append->event);
-    } else if (const auto* suggest = std::get_if<SuggestTrials>(&action)) {
-      done.push_back("suggest " + std::to_string(suggest->count));
-      Answer(suggest->count);
-    } else if (const auto* start = std::get_if<StartTrial>(&action)) {
-      if (std::exchange(lose_start_, false)) return;
-      done.push_back("start " + start->trial_id);
-      EXPECT_TRUE(records_.insert(start->trial_id).second) << start->trial_id << " has a record";
-      At(TrialNumber(start->trial_id)).has_record = true;
-    } else if (const auto* stop = std::get_if<StopTrial>(&action)) {
-      done.push_back("stop " + stop->trial_id);
-      EXPECT_FALSE(std::exchange(At(TrialNumber(stop->trial_id)).stop_sent, true));
-    } else if (const auto* cancel = std::get_if<CancelTrial>(&action)) {
-      done.push_back("cancel " + cancel->trial_id);
-      EXPECT_FALSE(std::exchange(At(TrialNumber(cancel->trial_id)).cancel_sent, true));
-    }
+    std::visit(Overloaded{[&](const AppendTuningEvent& append) {
+                            done.emplace_back(EventName(append.event.kind_case()));
+                            Record(append.event);
+                          },
+                          [&](const SuggestTrials& suggest) {
+                            done.push_back("suggest " + std::to_string(suggest.count));
+                            Answer(suggest.count);
+                          },
+                          [&](const StartTrial& start) {
+                            if (std::exchange(lose_start_, false)) return;
+                            done.push_back("start " + start.trial_id);
+                            EXPECT_TRUE(records_.insert(start.trial_id).second)
+                                << start.trial_id << " has a record";
+                            At(TrialNumber(start.trial_id)).has_record = true;
+                          },
+                          [&](const StopTrial& stop) {
+                            done.push_back("stop " + stop.trial_id);
+                            EXPECT_FALSE(std::exchange(At(TrialNumber(stop.trial_id)).stop_sent, true));
+                          },
+                          [&](const CancelTrial& cancel) {
+                            done.push_back("cancel " + cancel.trial_id);
+                            EXPECT_FALSE(std::exchange(At(TrialNumber(cancel.trial_id)).cancel_sent, true));
+                          },
+                          [](const WakeTuningAt&) {}},
+               action);
   }
   void Answer(int count) {
     seen_.tuner_failure = tuner_failure_;

@@ -74,20 +74,30 @@ std::optional<Lines> OfTrial(const JobRecord& after, const Event& event) {
     case Event::kConcluded: return OnTrialConcluded(after, event.concluded());
     case Event::kTrialMeasured: return OnTrialMeasured(after);
     case Event::kEnded: return OnEndOfTrial(after);
-    default: return std::nullopt;
+    case Event::kLaunched:
+    case Event::kReplicaEnded:
+    case Event::kRestartDecided:
+    case Event::kRetryDecided:
+    case Event::kRetryStarted:
+    case Event::kPatched:
+    case Event::kMaintenanceRequested:
+    case Event::kPolicySet:
+    case Event::kTrialCreated:
+    case Event::kTrialEnded:
+    case Event::kSpaceExhausted:
+    case Event::KIND_NOT_SET: return std::nullopt;
   }
+  return std::nullopt;
 }
 
 }  // namespace
 
 std::optional<Lines> TuningLinesFor(const JobRecord& after, const Event& event) {
   if (after.has_trial()) return OfTrial(after, event);
-  switch (event.kind_case()) {
-    case Event::kTrialEnded: return OnTrialEnded(after, event.trial_ended());
-    case Event::kSpaceExhausted:
-      return Lines{Info("Every point of the search space was tried: there will be no further trial.")};
-    default: return std::nullopt;
-  }
+  if (event.has_trial_ended()) return OnTrialEnded(after, event.trial_ended());
+  if (event.has_space_exhausted())
+    return Lines{Info("Every point of the search space was tried: there will be no further trial.")};
+  return std::nullopt;
 }
 
 }  // namespace trainyard::jobs

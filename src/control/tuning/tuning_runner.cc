@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "async/diagnostics.h"
-#include "base/check.h"
+#include "base/overloaded.h"
 #include "control/pause.h"
 #include "jobs/study.h"
 #include "jobs/trial.h"
@@ -83,13 +84,10 @@ boost::asio::awaitable<void> TuningRunner::Live() {
     }
     const SysTime now = outside_.clock.Now();
     std::vector<jobs::TuningAction> actions = jobs::NextTuningActions(job_, seen_, now);
-    std::optional<SysTime> wake_time;
-    for (const jobs::TuningAction& action : actions) {
-      if (const auto* wake = std::get_if<jobs::WakeTuningAt>(&action)) wake_time = wake->time;
-    }
+    wake_time_.reset();
     if (co_await PerformAll(std::move(actions))) continue;
-    if (wake_time) {
-      co_await wake_.WaitFor(std::max(*wake_time - now, std::chrono::nanoseconds{0}));
+    if (wake_time_) {
+      co_await wake_.WaitFor(std::max(*wake_time_ - now, std::chrono::nanoseconds{0}));
     } else {
       co_await wake_.Wait();
     }
@@ -100,21 +98,16 @@ boost::asio::awaitable<void> TuningRunner::Live() {
 boost::asio::awaitable<bool> TuningRunner::PerformAll(std::vector<jobs::TuningAction> actions) {
   bool performed = false;
   for (jobs::TuningAction& action : actions) {
-    if (auto* append = std::get_if<jobs::AppendTuningEvent>(&action)) {
-      co_await Record(std::move(append->event));
-    } else if (auto* suggest = std::get_if<jobs::SuggestTrials>(&action)) {
-      seen_.suggesting = true;
-      tasks_.Spawn(Suggest(suggest->count));
-    } else if (auto* start = std::get_if<jobs::StartTrial>(&action)) {
-      co_await StartTrial(std::move(start->trial_id));
-    } else if (auto* stop = std::get_if<jobs::StopTrial>(&action)) {
-      Perform(*stop);
-    } else if (auto* cancel = std::get_if<jobs::CancelTrial>(&action)) {
-      Perform(*cancel);
-    } else {
-      continue;  // WakeTuningAt
-    }
-    performed = true;
+    performed = performed || !std::holds_alternative<jobs::WakeTuningAt>(action);
+    boost::asio::awaitable<void> step = std::visit(
+        Overloaded{[this](jobs::AppendTuningEvent& append) { return Record(std::move(append.event)); },
+                   [this](const jobs::SuggestTrials& suggest) { return Perform(suggest); },
+                   [this](jobs::StartTrial& start) { return StartTrial(std::move(start.trial_id)); },
+                   [this](jobs::StopTrial& stop) { return Perform(std::move(stop)); },
+                   [this](jobs::CancelTrial& cancel) { return Perform(std::move(cancel)); },
+                   [this](const jobs::WakeTuningAt& wake) { return Perform(wake); }},
+        action);
+    co_await std::move(step);
   }
   co_return performed;
 }
@@ -125,6 +118,29 @@ boost::asio::awaitable<void> TuningRunner::Record(v1::Event event) {
   Diagnose(DiagnosticLevel::kWarning,
            "job " + job_.job().job_id() + " cannot be recorded, trying again: " + recorded.error().message);
   co_await Pause(outside_.settings.retry_pause);
+}
+
+boost::asio::awaitable<void> TuningRunner::Perform(jobs::SuggestTrials action) {
+  seen_.suggesting = true;
+  tasks_.Spawn(Suggest(action.count));
+  co_return;
+}
+
+boost::asio::awaitable<void> TuningRunner::Perform(jobs::StopTrial action) {
+  Seen(action.trial_id)->stop_sent = true;
+  tasks_.Spawn(StopTrial(std::move(action.trial_id), std::move(action.reason)));
+  co_return;
+}
+
+boost::asio::awaitable<void> TuningRunner::Perform(jobs::CancelTrial action) {
+  Seen(action.trial_id)->cancel_sent = true;
+  tasks_.Spawn(CancelTrial(std::move(action.trial_id), std::move(action.reason)));
+  co_return;
+}
+
+boost::asio::awaitable<void> TuningRunner::Perform(jobs::WakeTuningAt action) {
+  wake_time_ = action.time;
+  co_return;
 }
 
 /// Until it is done: a trial that is half there would be forgotten.
@@ -141,16 +157,6 @@ boost::asio::awaitable<void> TuningRunner::StartTrial(std::string trial_id) {
   record.set_uid(*uid);
   if (jobs::SeenTrial* seen = Seen(trial_id); seen != nullptr && !seen->has_record)
     Observe(record, record.trial().report());
-}
-
-void TuningRunner::Perform(const jobs::StopTrial& action) {
-  Seen(action.trial_id)->stop_sent = true;
-  tasks_.Spawn(StopTrial(action.trial_id, action.reason));
-}
-
-void TuningRunner::Perform(const jobs::CancelTrial& action) {
-  Seen(action.trial_id)->cancel_sent = true;
-  tasks_.Spawn(CancelTrial(action.trial_id, action.reason));
 }
 
 boost::asio::awaitable<void> TuningRunner::Suggest(int count) {

@@ -4,6 +4,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -72,8 +73,10 @@ class TuningRunner {
   boost::asio::awaitable<bool> PerformAll(std::vector<jobs::TuningAction> actions);
   boost::asio::awaitable<void> Record(v1::Event event);
   boost::asio::awaitable<void> StartTrial(std::string trial_id);
-  void Perform(const jobs::StopTrial& action);
-  void Perform(const jobs::CancelTrial& action);
+  boost::asio::awaitable<void> Perform(jobs::SuggestTrials action);
+  boost::asio::awaitable<void> Perform(jobs::StopTrial action);
+  boost::asio::awaitable<void> Perform(jobs::CancelTrial action);
+  boost::asio::awaitable<void> Perform(jobs::WakeTuningAt action);
   boost::asio::awaitable<void> Suggest(int count);
   boost::asio::awaitable<void> Judge(std::string trial_id);
   boost::asio::awaitable<void> StopTrial(std::string trial_id, std::string reason);
@@ -97,6 +100,7 @@ class TuningRunner {
   std::map<std::string, v1::Event> created_;  ///< TrialCreated of those that have not ended
   std::map<std::string, bool> judging_;       ///< true: the trial has reported something new meanwhile
   bool judging_fails_ = false;                ///< and that was said
+  std::optional<SysTime> wake_time_;          ///< when the rules want to be asked again
   Event wake_;
   PostedEvents posted_;
   TaskGroup tasks_;

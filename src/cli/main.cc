@@ -1,4 +1,4 @@
-#include "cli/main.h"
+#include "cli/commands.h"
 
 #include <algorithm>
 #include <array>
@@ -10,17 +10,12 @@
 
 #include "async/file.h"
 #include "cli/client_environment.h"
-#include "cli/commands.h"
 #include "cli/gcloud/common_flags.h"
 #include "cli/gcloud/suggestion.h"
 #include "cli/images/images_commands.h"
 #include "cli/jobs/job_commands.h"
-#include "cli/jobs/job_shell.h"
-#include "cli/jobs/maintain_job.h"
 #include "cli/jobs/stream_logs.h"
-#include "cli/jobs/submit_training.h"
-#include "cli/local/local_train.h"
-#include "cli/local/runtimes_commands.h"
+#include "cli/local/local_commands.h"
 #include "cli/session.h"
 #include "cli/storage/storage_commands.h"
 #include "cli/usage.h"

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "cli/gcloud/yaml_printer.h"
+#include "cli/gcloud/yaml.h"
 #include "text/percent.h"
 #include "wire/resource_name.h"
 

@@ -1,6 +1,6 @@
 #include <string_view>
 
-#include "cli/main.h"
+#include "cli/commands.h"
 #include "server/serve.h"
 #include "shell/replica_shell.h"
 #include "supervisor/run_replica.h"

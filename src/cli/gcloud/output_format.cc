@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <ctime>
 #include <utility>
 
-#include "cli/gcloud/yaml_printer.h"
+#include "cli/gcloud/yaml.h"
+#include "wire/time.h"
 
 namespace trainyard::cli {
 namespace {
@@ -114,6 +117,16 @@ std::string PrintResources(const std::vector<Json>& resources, const OutputForma
     out += PrintResource(resource, format);
   }
   return out;
+}
+
+std::string LocalTime(std::string_view rfc3339, const char* format) {
+  Result<SysTime> time = wire::ParseTime(rfc3339);
+  if (!time) return std::string(rfc3339);
+  std::time_t seconds = std::chrono::floor<std::chrono::seconds>(*time).time_since_epoch().count();
+  std::tm local{};
+  localtime_r(&seconds, &local);
+  char text[64];
+  return {text, std::strftime(text, sizeof text, format, &local)};
 }
 
 }  // namespace trainyard::cli

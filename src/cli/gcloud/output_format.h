@@ -29,4 +29,10 @@ struct OutputFormat {
 /// A list in a format that is not the default (which is the command's own table).
 [[nodiscard]] std::string PrintResources(const std::vector<Json>& resources, const OutputFormat& format);
 
+/// An RFC 3339 time in this machine's zone by a strftime format; what is no time is returned as it is.
+[[nodiscard]] std::string LocalTime(std::string_view rfc3339, const char* format);
+
+inline constexpr const char* kDateFormat = "%Y-%m-%dT%H:%M:%S";        ///< of tables and of submit's answer
+inline constexpr const char* kLogTimeFormat = "%Y-%m-%d %H:%M:%S %z";  ///< of log lines
+
 }  // namespace trainyard::cli

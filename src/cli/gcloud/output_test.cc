@@ -3,8 +3,8 @@
 #include "cli/gcloud/list_filter.h"
 #include "cli/gcloud/output_format.h"
 #include "cli/gcloud/table.h"
+#include "cli/jobs/job_request.h"
 #include "cli/jobs/job_summary.h"
-#include "cli/jobs/labels_update.h"
 #include "cli/storage/progress_bar.h"
 
 namespace trainyard::cli {

@@ -1,10 +1,8 @@
-#include "cli/gcloud/yaml_printer.h"
+#include "cli/gcloud/yaml.h"
 
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-
-#include "cli/gcloud/yaml_scalar.h"
 
 namespace trainyard::cli {
 namespace {

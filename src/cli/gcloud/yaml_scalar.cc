@@ -1,4 +1,4 @@
-#include "cli/gcloud/yaml_scalar.h"
+#include "cli/gcloud/yaml.h"
 
 #include <re2/re2.h>
 

@@ -1,8 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "cli/gcloud/yaml_printer.h"
-#include "cli/gcloud/yaml_reader.h"
-#include "cli/gcloud/yaml_scalar.h"
+#include "cli/gcloud/yaml.h"
 
 namespace trainyard::cli {
 namespace {

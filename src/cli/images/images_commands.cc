@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cli/gcloud/json_value.h"
-#include "cli/gcloud/local_time.h"
 #include "cli/gcloud/output_format.h"
 #include "cli/gcloud/table.h"
 #include "cli/images/images_folder.h"

@@ -3,11 +3,10 @@
 #include <utility>
 
 #include "cli/gcloud/flag_values.h"
+#include "cli/jobs/job_request.h"
 #include "cli/jobs/job_status.h"
 #include "cli/jobs/job_summary.h"
-#include "cli/jobs/labels_update.h"
 #include "cli/jobs/trial_table.h"
-#include "cli/jobs/usage_summary.h"
 
 namespace trainyard::cli {
 namespace {
@@ -147,6 +146,21 @@ ExitStatus UpdateJob(const Session& session) {
   session.console.Status(updated);
   if (session.format.kind != OutputFormat::Kind::kDefault)
     session.console.Out(PrintResource(answer, session.format));
+  return 0;
+}
+
+ExitStatus MaintainJob(const Session& session) {
+  const std::vector<std::string>& words = session.arguments.positionals;
+  const JobReference job = ParseJobReference(session, words.front());
+  const std::string& replica = words.back();
+  Json body = JsonObject();
+  Set(body, "replica", JsonString(replica));
+  ApiRequest request{.method = ApiRequest::Method::kPost,
+                     .path = "/trainyard" + job.Path() + ":maintain",
+                     .body = PrintCompact(body)};
+  TY_TRY([[maybe_unused]] Json answer, CallJson(session.client, std::move(request)));
+  session.console.Status("The replica [" + replica + "] of job [" + job.job_id +
+                         "] is being stopped and starts again.\n");
   return 0;
 }
 

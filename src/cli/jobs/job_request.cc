@@ -82,4 +82,12 @@ Result<Json> BuildJob(const Json& config, const JobFlags& flags) {
   return Sorted(job);
 }
 
+std::optional<Labels> ApplyLabels(const Labels& labels, const LabelsUpdate& update) {
+  Labels updated = update.clear ? Labels{} : labels;
+  for (const auto& [key, value] : update.set) updated[key] = value;
+  for (const std::string& key : update.remove) updated.erase(key);
+  if (updated == labels) return std::nullopt;
+  return updated;
+}
+
 }  // namespace trainyard::cli

@@ -58,4 +58,17 @@ struct JobFlags {
 /// FitJobFields' reasons. Pure: any thread. Source: gcloud's BuildTrainingJob, docs/spec "precedence".
 [[nodiscard]] Result<Json> BuildJob(const Json& config, const JobFlags& flags);
 
+using Labels = std::map<std::string, std::string>;
+
+/// What `jobs update` asks for.
+struct LabelsUpdate {
+  bool clear = false;
+  Labels set;
+  std::vector<std::string> remove;
+};
+
+/// The labels afterwards: cleared, then set, then removed; nothing if they stay as they are. Pure: any
+/// thread.
+[[nodiscard]] std::optional<Labels> ApplyLabels(const Labels& labels, const LabelsUpdate& update);
+
 }  // namespace trainyard::cli

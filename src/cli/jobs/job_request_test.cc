@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "cli/gcloud/yaml_reader.h"
+#include "cli/gcloud/yaml.h"
 #include "cli/jobs/field_types.h"
 
 namespace trainyard::cli {

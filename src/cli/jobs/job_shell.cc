@@ -1,4 +1,4 @@
-#include "cli/jobs/job_shell.h"
+#include "cli/jobs/job_commands.h"
 
 #include <poll.h>
 #include <sys/ioctl.h>

@@ -4,7 +4,7 @@
 
 #include "cli/gcloud/flag_values.h"
 #include "cli/gcloud/list_filter.h"
-#include "cli/gcloud/local_time.h"
+#include "cli/gcloud/output_format.h"
 #include "cli/gcloud/table.h"
 #include "cli/jobs/job_commands.h"
 

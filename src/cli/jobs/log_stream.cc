@@ -4,7 +4,7 @@
 #include <ctime>
 #include <utility>
 
-#include "cli/gcloud/local_time.h"
+#include "cli/gcloud/output_format.h"
 
 namespace trainyard::cli {
 namespace {

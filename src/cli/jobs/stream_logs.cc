@@ -1,11 +1,13 @@
 #include "cli/jobs/stream_logs.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/interrupt.h"
-#include "cli/jobs/last_lines.h"
 #include "cli/jobs/stream_logs_steps.h"
 #include "cli/jobs/stream_logs_tail.h"
 
@@ -29,6 +31,34 @@ Result<StreamEnd> PollLog(const Session& session, const StreamOptions& options,
     }
     if (interrupt.WaitFor(options.polling_interval)) return StreamEnd::kInterrupted;
   }
+}
+
+/// Prints the last `count` entries of the log, oldest first, and does not wait for more.
+ExitStatus PrintLastLines(const Session& session, const LogQuery& query, int count, bool multiline) {
+  std::vector<Json> entries;  // newest first
+  std::string page_token;
+  do {
+    const int wanted = std::min(kLogPageSize, count - static_cast<int>(entries.size()));
+    Json body = LogRequest(query, {}, std::nullopt, wanted, page_token);
+    Set(body, "orderBy", JsonString("timestamp desc"));
+    ApiRequest request{
+        .method = ApiRequest::Method::kPost, .path = "/v2/entries:list", .body = PrintCompact(body)};
+    TY_TRY(Json page, CallJson(session.client, std::move(request)));
+    page_token = TextAt(page, "nextPageToken");
+    if (const Json* list = Find(page, "entries"))
+      entries.insert(entries.end(), list->children.begin(), list->children.end());
+  } while (!page_token.empty() && static_cast<int>(entries.size()) < count);
+  if (entries.empty()) {  // of a job that is not there as well
+    ApiRequest request{.method = ApiRequest::Method::kGet,
+                       .path = JobReference{query.project, query.job_id}.Path()};
+    TY_TRY([[maybe_unused]] Json job, CallJson(session.client, std::move(request)));
+  }
+  std::string text;
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    for (const std::string& line : LogLines(*entry, multiline)) text += line + "\n";
+  }
+  session.console.Out(text);
+  return 0;
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
 #pragma once
 
-#include <array>
+#include <span>
+#include <string>
 
+#include "base/result.h"
+#include "cli/gcloud/arguments.h"
 #include "cli/gcloud/command_spec.h"
+#include "cli/jobs/job_request.h"
 
 namespace trainyard::cli {
 
@@ -10,5 +14,9 @@ namespace trainyard::cli {
 /// them.
 [[nodiscard]] std::span<const FlagSpec> SubmitTrainingFlags();
 [[nodiscard]] std::span<const FlagGroup> SubmitTrainingGroups();
+
+/// The job's part of the command line. `project` completes a key's name; region and package URIs are left to
+/// the caller. kInvalidArgument: a key that is not fully specified. Pure: any thread.
+[[nodiscard]] Result<JobFlags> ReadJobFlags(const Arguments& arguments, const std::string& project);
 
 }  // namespace trainyard::cli

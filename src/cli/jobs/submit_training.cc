@@ -1,4 +1,4 @@
-#include "cli/jobs/submit_training.h"
+#include "cli/jobs/job_commands.h"
 
 #include <filesystem>
 #include <system_error>
@@ -6,14 +6,13 @@
 
 #include "async/file.h"
 #include "cli/gcloud/flag_values.h"
-#include "cli/gcloud/local_time.h"
-#include "cli/gcloud/yaml_printer.h"
-#include "cli/gcloud/yaml_reader.h"
+#include "cli/gcloud/output_format.h"
+#include "cli/gcloud/yaml.h"
 #include "cli/jobs/job_request.h"
 #include "cli/jobs/package_builder.h"
 #include "cli/jobs/staging.h"
 #include "cli/jobs/stream_logs.h"
-#include "cli/jobs/submit_arguments.h"
+#include "cli/jobs/submit_flags.h"
 #include "cli/storage/upload.h"
 #include "cli/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "cli/jobs/usage_summary.h"
+#include "cli/jobs/job_summary.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cli/local/local_train.h"
+#include "cli/local/local_commands.h"
 
 #include <arpa/inet.h>
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-#include "cli/local/runtimes_commands.h"
+#include "cli/local/local_commands.h"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,6 @@
 
 #include "async/file.h"
 #include "cli/gcloud/json_value.h"
-#include "cli/gcloud/local_time.h"
 #include "cli/gcloud/output_format.h"
 #include "cli/gcloud/table.h"
 #include "environment/build_folder.h"

@@ -5,10 +5,15 @@
 #include "cli/session.h"
 #include "cli/settings.h"
 
-/// `runtimes ...`: the runtime versions of a data folder. They work on its files, by the locks of those who
-/// build and use environments, so no server needs to run, and one that runs is not disturbed.
+/// The commands that work without a server.
 namespace trainyard::cli {
 
+/// `local train`: runs the package on this machine, alone or as a cluster. The exit status is the primary's.
+[[nodiscard]] ExitStatus TrainLocally(const Arguments& arguments, const Surroundings& surroundings,
+                                      const Console& console);
+
+/// `runtimes ...`: the runtime versions of a data directory. They work on its files and take the locks of
+/// those who build and use environments, so a server may run or not.
 [[nodiscard]] ExitStatus ListRuntimes(const Arguments& arguments, const Surroundings& surroundings,
                                       const Console& console);
 [[nodiscard]] ExitStatus DescribeRuntime(const Arguments& arguments, const Surroundings& surroundings,

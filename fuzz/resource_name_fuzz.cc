@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "jobs/image_pattern.h"
 #include "jobs/image_reference.h"
 #include "jobs/job_id.h"
 #include "wire/field_mask.h"

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-#include "cluster/accelerator_field.h"
+#include "cluster/role.h"
 
 namespace trainyard::cluster {
 namespace {

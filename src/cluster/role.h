@@ -10,7 +10,7 @@
 
 namespace trainyard::cluster {
 
-/// What a TrainingInput says of one of the four roles. References into that TrainingInput.
+/// What a TrainingInput says of one of the four roles. It refers to that TrainingInput.
 struct Role {
   replica::v1::TaskType type;
   std::string_view field;  ///< front part of the role's field names: "parameter_server"
@@ -21,23 +21,14 @@ struct Role {
 };
 
 /// Master, workers, parameter servers, evaluators: the order of replicas everywhere. Pure: any thread.
-[[nodiscard]] inline std::array<Role, 4> Roles(const ml::v1::TrainingInput& input) {
-  return {
-      Role{replica::v1::MASTER, "master", input.master_type(), 1, input.master_config(),
-           input.has_master_config()},
-      Role{replica::v1::WORKER, "worker", input.worker_type(), input.worker_count(), input.worker_config(),
-           input.has_worker_config()},
-      Role{replica::v1::PARAMETER_SERVER, "parameter_server", input.parameter_server_type(),
-           input.parameter_server_count(), input.parameter_server_config(),
-           input.has_parameter_server_config()},
-      Role{replica::v1::EVALUATOR, "evaluator", input.evaluator_type(), input.evaluator_count(),
-           input.evaluator_config(), input.has_evaluator_config()},
-  };
-}
+[[nodiscard]] std::array<Role, 4> Roles(const ml::v1::TrainingInput& input);
 
 /// Whether what this replica's program reports counts: that of a trial's master does. Pure: any thread.
-[[nodiscard]] inline bool ReportsMetric(const replica::v1::Manifest& manifest) {
-  return !manifest.metric_tag().empty() && manifest.replica().type() == replica::v1::MASTER;
-}
+[[nodiscard]] bool ReportsMetric(const replica::v1::Manifest& manifest);
+
+/// Which field asks for the accelerators of replicas of that type: "master_config.accelerator_config",
+/// "worker_type" where they come with the machine type, "scale_tier" where they come with the tier. For
+/// errors. Pure: any thread.
+[[nodiscard]] std::string AcceleratorField(const ml::v1::TrainingInput& input, replica::v1::TaskType type);
 
 }  // namespace trainyard::cluster

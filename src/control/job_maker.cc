@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "cluster/accelerator_field.h"
 #include "cluster/machine_type.h"
 #include "cluster/project_number.h"
+#include "cluster/role.h"
 #include "control/manifest.h"
 #include "jobs/prepare.h"
 #include "jobs/trial.h"

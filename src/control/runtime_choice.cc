@@ -5,7 +5,7 @@
 #include "cluster/machine_type.h"
 #include "cluster/role.h"
 #include "cluster/scale_tier.h"
-#include "jobs/image_pattern.h"
+#include "jobs/image_reference.h"
 
 namespace trainyard::control {
 

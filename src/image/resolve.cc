@@ -12,7 +12,7 @@
 #include "image/own_folder.h"
 #include "image/reference.h"
 #include "image/skopeo.h"
-#include "jobs/image_pattern.h"
+#include "jobs/image_reference.h"
 
 namespace trainyard::image {
 

@@ -1,6 +1,7 @@
 #include "jobs/image_reference.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <string>
 
@@ -133,6 +134,38 @@ Status CheckRegistryReference(std::string_view text, std::string_view reference)
   }
 }
 
+/// The classic walk with one place to go back to: linear in practice, at worst the product of the lengths.
+bool Matches(std::string_view pattern, std::string_view text) {
+  std::size_t p = 0;
+  std::size_t t = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t taken = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      taken = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++taken;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+/// Without ":TAG" and "@DIGEST"; a port stays: its colon has a slash behind it.
+std::string_view WithoutTag(std::string_view image) {
+  image = image.substr(0, image.find('@'));
+  const std::size_t colon = image.rfind(':');
+  const bool is_tag = colon != std::string_view::npos && image.find('/', colon) == std::string_view::npos;
+  return is_tag ? image.substr(0, colon) : image;
+}
+
 }  // namespace
 
 Status CheckImageReference(std::string_view text) {
@@ -145,6 +178,10 @@ Status CheckImageReference(std::string_view text) {
 
 bool IsBuiltInAlgorithm(std::string_view image_uri) {
   return image_uri.starts_with("gcr.io/cloud-ml-algos/");
+}
+
+bool MatchesImage(std::string_view pattern, std::string_view image) {
+  return Matches(pattern, WithoutTag(pattern) == pattern ? WithoutTag(image) : image);
 }
 
 }  // namespace trainyard::jobs

@@ -8,7 +8,6 @@
 #include "cluster/role.h"
 #include "cluster/scale_tier.h"
 #include "jobs/notes.h"
-#include "jobs/with_defaults.h"
 #include "text/hex.h"
 #include "wire/time.h"
 
@@ -84,6 +83,25 @@ std::string ClusterHash(std::string_view project, std::string_view job_id) {
   const std::uint64_t hash = Fnv1a(std::string(project) + "/" + std::string(job_id));
   constexpr int kDigits = 10;
   return text::HexNumber(hash >> (64 - 4 * kDigits), kDigits);
+}
+
+ml::v1::Job WithDefaults(ml::v1::Job job) {
+  job.clear_create_time();
+  job.clear_start_time();
+  job.clear_end_time();
+  job.clear_error_message();
+  job.clear_etag();
+  job.clear_job_position();
+  job.clear_prediction_output();
+  job.clear_training_output();
+  job.set_state(ml::v1::Job::QUEUED);
+  ml::v1::TrainingOutput& output = *job.mutable_training_output();
+  if (job.training_input().has_hyperparameters()) {
+    const std::string& tag = job.training_input().hyperparameters().hyperparameter_metric_tag();
+    output.set_is_hyperparameter_tuning_job(true);
+    output.set_hyperparameter_metric_tag(tag.empty() ? "training/hptuning/metric" : tag);
+  }
+  return job;
 }
 
 }  // namespace trainyard::jobs

@@ -31,4 +31,10 @@ using RoleImages = std::map<replica::v1::TaskType, std::string>;
 /// Ten hex digits from project and job id, the same on every machine: in every host name of the job.
 [[nodiscard]] std::string ClusterHash(std::string_view project, std::string_view job_id);
 
+/// The job as it is stored: what only the server may set is cleared (state, times, errorMessage, jobPosition,
+/// etag, outputs), state is QUEUED, trainingOutput is there (`trainingOutput: {}`) and says what kind of job
+/// it is. The training input stays as the user wrote it: values that are absent keep their documented meaning
+/// (scale tier BASIC, maxRunningTime 7 days) without being shown. Pure: any thread.
+[[nodiscard]] ml::v1::Job WithDefaults(ml::v1::Job job);
+
 }  // namespace trainyard::jobs

@@ -4,7 +4,6 @@
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
-#include "jobs/with_defaults.h"
 #include "wire/json.h"
 
 namespace trainyard::jobs {

@@ -1,7 +1,6 @@
 #include "jobs/service_lines.h"
 
 #include "cluster/task_name.h"
-#include "jobs/tuning_lines.h"
 
 namespace trainyard::jobs {
 namespace {

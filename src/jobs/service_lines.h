@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,5 +21,10 @@ struct ServiceLine {
 /// Pure: any thread.
 [[nodiscard]] std::vector<ServiceLine> LinesFor(const control::v1::JobRecord& after,
                                                 const control::v1::Event& event);
+
+/// What the service says about an event of a tuning job, or of a trial (there with the trial's number);
+/// nothing where it is what it says of any job. Pure: any thread.
+[[nodiscard]] std::optional<std::vector<ServiceLine>> TuningLinesFor(const control::v1::JobRecord& after,
+                                                                     const control::v1::Event& event);
 
 }  // namespace trainyard::jobs

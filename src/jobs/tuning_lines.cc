@@ -1,4 +1,4 @@
-#include "jobs/tuning_lines.h"
+#include "jobs/service_lines.h"
 
 #include <algorithm>
 

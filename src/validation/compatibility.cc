@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "validation/compatibility_rows.h"
 #include "validation/validate.h"
 
 namespace trainyard::jobs {

@@ -33,4 +33,9 @@ struct FieldRow {
 /// docs/compatibility.md: the table, then what is refused and why. A test compares it with the file.
 [[nodiscard]] std::string CompatibilityPage();
 
+/// The parts of the table, each in a file of its own.
+[[nodiscard]] std::span<const FieldRow> InputRows();    ///< Job and TrainingInput
+[[nodiscard]] std::span<const FieldRow> ReplicaRows();  ///< what the roles, scheduling and tuning are made of
+[[nodiscard]] std::span<const FieldRow> OutputRows();   ///< TrainingOutput and below
+
 }  // namespace trainyard::jobs

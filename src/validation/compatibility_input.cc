@@ -1,4 +1,4 @@
-#include "validation/compatibility_rows.h"
+#include "validation/compatibility.h"
 
 namespace trainyard::jobs {
 namespace {

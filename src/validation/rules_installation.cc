@@ -1,10 +1,9 @@
 #include <algorithm>
 
-#include "cluster/accelerator_field.h"
 #include "cluster/machine_type.h"
 #include "cluster/role.h"
 #include "cluster/scale_tier.h"
-#include "jobs/image_pattern.h"
+#include "jobs/image_reference.h"
 #include "validation/rules.h"
 
 namespace trainyard::jobs::rules {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "async/file.h"
-#include "cli/session.h"
+#include "cli/command_session.h"
 
 namespace trainyard::cli {
 namespace {
@@ -31,26 +31,27 @@ std::string AskMetadata(ApiClient& client, const std::string& path) {
 
 /// Certificates that the user's programs trust already, and ours: the variables below replace a program's own
 /// list.
-std::string WriteBundle(const Surroundings& surroundings, const std::string& ca_file) {
+std::string WriteBundle(const SettingSources& sources, const std::string& ca_file) {
   std::string bundle = ca_file.substr(0, ca_file.rfind('/') + 1) + "bundle.pem";
-  std::optional<std::string> ours = surroundings.read_file(ca_file);
+  std::optional<std::string> ours = sources.read_file(ca_file);
   if (!ours) return ca_file;
   std::optional<std::string> trusted;
-  std::optional<std::string> named = surroundings.variable("REQUESTS_CA_BUNDLE");
-  if (named && *named != bundle && *named != ca_file) trusted = surroundings.read_file(*named);
+  std::optional<std::string> named = sources.variable("REQUESTS_CA_BUNDLE");
+  if (named && *named != bundle && *named != ca_file) trusted = sources.read_file(*named);
   for (const char* path : {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"})
-    if (!trusted) trusted = surroundings.read_file(path);
+    if (!trusted) trusted = sources.read_file(path);
   std::string text = trusted.value_or("") + *ours;
-  if (surroundings.read_file(bundle) == text) return bundle;
+  if (sources.read_file(bundle) == text) return bundle;
   return WriteFileAtomically(bundle, text) ? bundle : ca_file;
 }
 
 /// Whether some source that needs no network gives *.localhost an address.
-bool ResolvesLocalhostNames(const Surroundings& surroundings) {
-  std::string hosts = surroundings.read_file("/etc/hosts").value_or("");
-  std::string sources = surroundings.read_file("/etc/nsswitch.conf").value_or("");
-  return hosts.find("ml.localhost") != std::string::npos || sources.find("myhostname") != std::string::npos ||
-         sources.find("resolve [") != std::string::npos;
+bool ResolvesLocalhostNames(const SettingSources& sources) {
+  std::string hosts = sources.read_file("/etc/hosts").value_or("");
+  std::string name_services = sources.read_file("/etc/nsswitch.conf").value_or("");
+  return hosts.find("ml.localhost") != std::string::npos ||
+         name_services.find("myhostname") != std::string::npos ||
+         name_services.find("resolve [") != std::string::npos;
 }
 
 struct FoundServer {
@@ -58,10 +59,10 @@ struct FoundServer {
   std::string where;
 };
 
-Result<FoundServer> FindRunningServer(const Arguments& arguments, const Surroundings& surroundings) {
-  std::string data_dir = arguments.Value("--data").value_or(DefaultDataDir(surroundings));
-  std::optional<ServerNote> note = ReadServerNote(surroundings, data_dir);
-  Setting server = FindServer(surroundings, arguments.Value("--server"));
+Result<FoundServer> FindRunningServer(const Arguments& arguments, const SettingSources& sources) {
+  std::string data_dir = arguments.Value("--data").value_or(DefaultDataDir(sources));
+  std::optional<ServerNote> note = ReadServerNote(sources, data_dir);
+  ClientSetting server = FindServer(sources, arguments.Value("--server"));
   if (arguments.Has("--data") && !arguments.Has("--server")) {
     if (!note)
       return std::unexpected(NotFound("No server has run with the data folder " + data_dir +
@@ -132,19 +133,19 @@ std::string PrintExports(const std::vector<std::pair<std::string, std::string>>&
   return out;
 }
 
-ExitStatus PrintClientEnvironment(const Arguments& arguments, const Surroundings& surroundings,
+ExitStatus PrintClientEnvironment(const Arguments& arguments, const SettingSources& sources,
                                   const Console& console) {
   if (std::string shell = arguments.Value("--shell").value_or("sh"); shell != "sh")
     return std::unexpected(InvalidArgument(
         "", "--shell must be sh (bash, zsh and dash read it, too); received [" + shell + "]."));
-  TY_TRY(FoundServer found, FindRunningServer(arguments, surroundings));
-  Setting project =
-      FindProject(surroundings, arguments.Value("--project"), arguments.Value("--configuration"));
+  TY_TRY(FoundServer found, FindRunningServer(arguments, sources));
+  ClientSetting project =
+      FindProject(sources, arguments.Value("--project"), arguments.Value("--configuration"));
   if (project.source == "default" && !found.environment.project.empty())
     project = {found.environment.project, "the server"};
   found.environment.project = project.value;
   if (!found.environment.ca_file.empty())
-    found.environment.ca_file = WriteBundle(surroundings, found.environment.ca_file);
+    found.environment.ca_file = WriteBundle(sources, found.environment.ca_file);
   console.Out("# Server " + found.environment.url + " (from: " + found.where + "), project " + project.value +
               " (from: " + project.source + ").\n" + PrintExports(ClientVariables(found.environment)));
   if (found.environment.ca_file.empty())
@@ -152,7 +153,7 @@ ExitStatus PrintClientEnvironment(const Arguments& arguments, const Surroundings
         "the server's certificate is not in this machine's data folder: discovery.build('ml', 'v1') without "
         "arguments "
         "will not work, everything else does");
-  else if (!ResolvesLocalhostNames(surroundings))
+  else if (!ResolvesLocalhostNames(sources))
     console.Warn(
         "ml.localhost may not resolve on this machine; discovery.build('ml', 'v1') without arguments needs a "
         "line in "

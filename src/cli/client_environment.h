@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/session.h"
+#include "cli/command_session.h"
 
 namespace trainyard::cli {
 
@@ -28,7 +28,7 @@ struct ClientEnvironment {
 [[nodiscard]] std::string PrintExports(const std::vector<std::pair<std::string, std::string>>& variables);
 
 /// The command `env`. Runs without a session's client: it asks the server itself.
-[[nodiscard]] ExitStatus PrintClientEnvironment(const Arguments& arguments, const Surroundings& surroundings,
+[[nodiscard]] ExitStatus PrintClientEnvironment(const Arguments& arguments, const SettingSources& sources,
                                                 const Console& console);
 
 }  // namespace trainyard::cli

@@ -10,13 +10,13 @@
 
 #include "async/file.h"
 #include "cli/client_environment.h"
+#include "cli/command_session.h"
 #include "cli/gcloud/common_flags.h"
 #include "cli/gcloud/suggestion.h"
 #include "cli/images/images_commands.h"
 #include "cli/jobs/job_commands.h"
 #include "cli/jobs/stream_logs.h"
 #include "cli/local/local_commands.h"
-#include "cli/session.h"
 #include "cli/storage/storage_commands.h"
 #include "cli/usage.h"
 #include "cli/version.h"
@@ -115,16 +115,16 @@ int RefuseWords(const Invocation& invocation, std::size_t depth) {
   return kUsageStatus;
 }
 
-Result<std::string> ReadToken(const Arguments& arguments, const Surroundings& surroundings) {
+Result<std::string> ReadToken(const Arguments& arguments, const SettingSources& sources) {
   std::optional<std::string> path = arguments.Value("--access-token-file");
-  if (!path) path = surroundings.variable("CLOUDSDK_AUTH_ACCESS_TOKEN_FILE");
+  if (!path) path = sources.variable("CLOUDSDK_AUTH_ACCESS_TOKEN_FILE");
   if (!path) return std::string();
   TY_TRY(std::string token, ReadFile(*path, kTokenBytesMax));
   token.erase(token.find_last_not_of(" \r\n\t") + 1);
   return token;
 }
 
-using CommandFunction = ExitStatus (*)(const Session&);
+using CommandFunction = ExitStatus (*)(const CommandSession&);
 
 CommandFunction FunctionOf(std::string_view path) {
   static constexpr std::array<std::pair<std::string_view, CommandFunction>, 13> kFunctions{{
@@ -147,7 +147,7 @@ CommandFunction FunctionOf(std::string_view path) {
   return nullptr;
 }
 
-using LocalFunction = ExitStatus (*)(const Arguments&, const Surroundings&, const Console&);
+using LocalFunction = ExitStatus (*)(const Arguments&, const SettingSources&, const Console&);
 
 /// Commands that need no server, or look for it in their own way.
 LocalFunction LocalFunctionOf(std::string_view path) {
@@ -175,14 +175,14 @@ LocalFunction LocalFunctionOf(std::string_view path) {
 
 /// A command that talks to the server.
 ExitStatus RunWithServer(const CommandSpec& command, const Invocation& invocation, const Arguments& arguments,
-                         const Surroundings& surroundings, const Console& console) {
+                         const SettingSources& sources, const Console& console) {
   std::optional<std::string> asked = arguments.Value("--format");
   const bool own = command.path == "jobs trials" && (asked == "csv" || asked == "table");
   if (own) asked.reset();  // the command's own
   TY_TRY(OutputFormat format, ParseOutputFormat(asked));
-  Setting server = FindServer(surroundings, arguments.Value("--server"));
-  TY_TRY(std::string token, ReadToken(arguments, surroundings));
-  std::optional<ServerNote> note = ReadServerNote(surroundings, DefaultDataDir(surroundings));
+  ClientSetting server = FindServer(sources, arguments.Value("--server"));
+  TY_TRY(std::string token, ReadToken(arguments, sources));
+  std::optional<ServerNote> note = ReadServerNote(sources, DefaultDataDir(sources));
   bool noted_tls = note && server.value.starts_with("https://") && server.value == note->tls_url;
   ApiEndpoint endpoint{
       .url = server.value, .ca_file = noted_tls ? note->ca_file : "", .token = std::move(token)};
@@ -190,16 +190,16 @@ ExitStatus RunWithServer(const CommandSpec& command, const Invocation& invocatio
   if (!client)
     return std::unexpected(InvalidArgument("", "The server's address [" + server.value + "] (from: " +
                                                    server.source + ") is wrong: " + client.error().message));
-  Setting project =
-      FindProject(surroundings, arguments.Value("--project"), arguments.Value("--configuration"));
-  Session session{.arguments = arguments,
-                  .surroundings = surroundings,
-                  .console = console,
-                  .client = **client,
-                  .program = invocation.untracked,
-                  .server = server,
-                  .project = project,
-                  .format = format};
+  ClientSetting project =
+      FindProject(sources, arguments.Value("--project"), arguments.Value("--configuration"));
+  CommandSession session{.arguments = arguments,
+                         .sources = sources,
+                         .console = console,
+                         .client = **client,
+                         .program = invocation.untracked,
+                         .server = server,
+                         .project = project,
+                         .format = format};
   return FunctionOf(command.path)(session);
 }
 
@@ -215,14 +215,13 @@ ExitStatus RunCommand(const CommandSpec& command, const Invocation& invocation, 
        {"--account", "--billing-project", "--impersonate-service-account", "--trace-token"})
     if (arguments.Has(flag))
       console.Warn(std::string(flag) + " says nothing to a Trainyard server and is not sent");
-  Surroundings surroundings = ProcessSurroundings();
+  SettingSources sources = ProcessSettingSources();
   if (command.path == "version") {
     console.Out("trainyard " + std::string(kVersion) + "\n");
     return 0;
   }
-  if (LocalFunction function = LocalFunctionOf(command.path))
-    return function(arguments, surroundings, console);
-  return RunWithServer(command, invocation, arguments, surroundings, console);
+  if (LocalFunction function = LocalFunctionOf(command.path)) return function(arguments, sources, console);
+  return RunWithServer(command, invocation, arguments, sources, console);
 }
 
 /// `help`, `help jobs`, `help jobs list`.

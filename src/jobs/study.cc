@@ -55,8 +55,8 @@ tuning::Algorithm AlgorithmOf(const HyperparameterSpec& spec) {
   }
 }
 
-std::vector<tuning::Observation> CurveOf(const JobRecord& trial, const replica::v1::MetricReport& report) {
-  std::vector<tuning::Observation> curve;
+std::vector<tuning::StepReport> CurveOf(const JobRecord& trial, const replica::v1::MetricReport& report) {
+  std::vector<tuning::StepReport> curve;
   const google::protobuf::Timestamp& start =
       trial.has_running_time() ? trial.running_time() : trial.job().create_time();
   for (const replica::v1::Measurement& measurement : report.measurements()) {

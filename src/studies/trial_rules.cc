@@ -72,7 +72,7 @@ void SetElapsed(const Trial& trial, Measurement& measurement, SysTime now) {
 
 /// The first of the study's metrics that is not in the measurement; null if it has all.
 const std::string* LackedMetric(const tuning::StudySpec& spec, const Measurement& measurement) {
-  for (const tuning::Metric& metric : spec.metrics) {
+  for (const tuning::Objective& metric : spec.metrics) {
     const bool has = std::ranges::any_of(measurement.metrics(), [&metric](const Measurement::Metric& given) {
       return given.metric() == metric.name;
     });

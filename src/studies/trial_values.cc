@@ -117,7 +117,7 @@ Result<tuning::Point> PointOf(const tuning::Space& space, const ml::v1::Trial& t
 std::vector<double> ValuesOf(const tuning::StudySpec& spec, const ml::v1::Measurement& measurement) {
   std::vector<double> values(spec.metrics.size(), std::numeric_limits<double>::quiet_NaN());
   for (const ml::v1::Measurement::Metric& metric : measurement.metrics()) {
-    const auto found = std::ranges::find(spec.metrics, metric.metric(), &tuning::Metric::name);
+    const auto found = std::ranges::find(spec.metrics, metric.metric(), &tuning::Objective::name);
     if (found != spec.metrics.end())
       values[static_cast<std::size_t>(found - spec.metrics.begin())] = metric.value();
   }

@@ -108,10 +108,10 @@ namespace {
 
 class Searcher {
  public:
-  Searcher(const Encoding& encoding, const Acquisition& acquisition, const Region& region)
+  Searcher(const Encoding& encoding, const Acquisition& acquisition, const SearchRegion& region)
       : encoding_(encoding), acquisition_(acquisition), region_(region) {}
 
-  void Draw(const std::vector<Place>& seeds, const SearchLimits& limits, Random& random) {
+  void Draw(const std::vector<Place>& seeds, const SearchEffort& limits, Random& random) {
     for (const Place& seed : seeds) drawn_.push_back(Inside(seed));
     for (int i = 0; i < limits.random; ++i) {
       Place place = encoding_.RandomPlace(random);
@@ -126,7 +126,7 @@ class Searcher {
     }
   }
 
-  std::vector<Scored> Best(const SearchLimits& limits) {
+  std::vector<Scored> Best(const SearchEffort& limits) {
     MatrixXd features(static_cast<Index>(drawn_.size()),
                       static_cast<Index>(encoding_.features().group.size()));
     for (std::size_t i = 0; i < drawn_.size(); ++i) {
@@ -230,14 +230,15 @@ class Searcher {
 
   const Encoding& encoding_;
   const Acquisition& acquisition_;
-  const Region& region_;
+  const SearchRegion& region_;
   std::vector<Place> drawn_;
 };
 
 }  // namespace
 
-std::vector<Scored> Search(const Encoding& encoding, const Acquisition& acquisition, const Region& region,
-                           const std::vector<Place>& seeds, const SearchLimits& limits, Random& random) {
+std::vector<Scored> Search(const Encoding& encoding, const Acquisition& acquisition,
+                           const SearchRegion& region, const std::vector<Place>& seeds,
+                           const SearchEffort& limits, Random& random) {
   Searcher searcher(encoding, acquisition, region);
   searcher.Draw(seeds, limits, random);
   return searcher.Best(limits);

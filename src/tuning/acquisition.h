@@ -49,7 +49,7 @@ struct Acquisition {
 };
 
 /// Where to look: bounds of the places' numbers; categories are free.
-struct Region {
+struct SearchRegion {
   Encoding::Place low;
   Encoding::Place high;
 };
@@ -59,7 +59,7 @@ struct Scored {
   double value = 0;
 };
 
-struct SearchLimits {
+struct SearchEffort {
   int random = 300;  ///< places drawn anywhere in the region
   int near = 300;    ///< places drawn round the seeds
   int polished = 4;  ///< of the best are improved by their gradient
@@ -68,7 +68,8 @@ struct SearchLimits {
 
 /// Places of high worth, best first; at least one. `seeds`: good places so far, best first.
 [[nodiscard]] std::vector<Scored> Search(const Encoding& encoding, const Acquisition& acquisition,
-                                         const Region& region, const std::vector<Encoding::Place>& seeds,
-                                         const SearchLimits& limits, Random& random);
+                                         const SearchRegion& region,
+                                         const std::vector<Encoding::Place>& seeds,
+                                         const SearchEffort& limits, Random& random);
 
 }  // namespace trainyard::tuning

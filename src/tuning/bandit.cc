@@ -73,7 +73,7 @@ GaussianProcessOptions Options(const StudySpec& spec, double dimension, double l
 struct View {
   std::vector<Index> rows;
   Lens lens;
-  Region region;
+  SearchRegion region;
   double length = 0;
   double radius = 1;
 };

@@ -28,7 +28,7 @@ constexpr std::size_t kTrialsLookedAtMax = 500;
 /// The trial's finite reports, larger is better, one for each x: the last.
 LearningCurve CurveOf(const Trial& trial, bool maximize, bool by_elapsed_time) {
   LearningCurve curve;
-  for (const Observation& one : trial.curve) {
+  for (const StepReport& one : trial.curve) {
     if (one.values.empty() || !std::isfinite(one.values.front())) continue;
     const double x = by_elapsed_time ? one.elapsed_s : static_cast<double>(one.step);
     if (std::isfinite(x)) curve.push_back({x, maximize ? one.values.front() : -one.values.front()});

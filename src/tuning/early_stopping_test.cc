@@ -78,7 +78,7 @@ TEST(MedianRule, MinimizesBySignFlip) {
 TEST(MedianRule, LooksAtElapsedTimeWhereItIsTold) {
   std::vector<Trial> trials = FiveTrials();
   Trial slow = Pending({2.9, 1});
-  for (Observation& one : slow.curve) one.elapsed_s *= 1.5;  // 30 s: all three reports of the others count
+  for (StepReport& one : slow.curve) one.elapsed_s *= 1.5;  // 30 s: all three reports of the others count
   EXPECT_THAT(
       JudgeTrial(Spec(), trials, slow, StoppingRule::kMedian, true).reason,
       HasSubstr("up to 30.0 s, 2.9, is worse than the median of the running averages of 5 trials, 102."));
@@ -92,7 +92,7 @@ TEST(MedianRule, NeedsEnoughToGoBy) {
   trials.pop_back();
   EXPECT_FALSE(Stops(trials, Pending({-1, -1}))) << "four trials";
   Trial late = MakeTrial({5, 5});
-  for (Observation& one : late.curve) one.step += 10;
+  for (StepReport& one : late.curve) one.step += 10;
   trials.push_back(late);
   EXPECT_FALSE(Stops(trials, Pending({-1, -1}))) << "the fifth has no report by then";
 }

@@ -10,7 +10,7 @@
 /// What a study is: its space, its goals and its trials. Pure: any thread.
 namespace trainyard::tuning {
 
-struct Metric {
+struct Objective {
   std::string name;
   bool maximize = true;
 };
@@ -22,7 +22,7 @@ enum class Noise { kUnknown, kLow, kHigh };
 
 struct StudySpec {
   Space space;
-  std::vector<Metric> metrics;  ///< one for a tuning job
+  std::vector<Objective> metrics;  ///< one for a tuning job
   Algorithm algorithm = Algorithm::kDefault;
   Noise noise = Noise::kUnknown;
   std::uint64_t seed = 0;
@@ -30,7 +30,7 @@ struct StudySpec {
 };
 
 /// What a trial reported at one step.
-struct Observation {
+struct StepReport {
   std::int64_t step = 0;
   double elapsed_s = 0;        ///< since the trial's start
   std::vector<double> values;  ///< by metric; NaN: not reported
@@ -46,8 +46,8 @@ struct Trial {
   int id = 0;  ///< from 1, in the order of suggestion; 0: of a resumed study
   Point point;
   State state = State::kActive;
-  std::vector<double> values;      ///< by metric
-  std::vector<Observation> curve;  ///< by step
+  std::vector<double> values;     ///< by metric
+  std::vector<StepReport> curve;  ///< by step
 };
 
 }  // namespace trainyard::tuning

@@ -100,7 +100,7 @@ std::string CompatibilityPage() {
     AppendRow(row, page);
   }
   page += kRefusals;
-  for (const Rule& rule : Rules()) {
+  for (const ValidationRule& rule : ValidationRules()) {
     page.append("| `").append(rule.name).append("` | ").append(rule.refuses).append(" | ");
     page.append(rule.source).append(" |\n");
   }

@@ -22,12 +22,12 @@ struct FieldRow {
   std::string_view field;  ///< message and field as the API names them: "TrainingInput.masterType"
   Treatment treatment = Treatment::kHonoured;
   std::string_view meaning;  ///< what it means here
-  std::string_view rules;    ///< names of Rules(), separated by spaces, that concern it
+  std::string_view rules;    ///< names of ValidationRules(), separated by spaces, that concern it
   std::string_view source;   ///< where its meaning is written
 };
 
 /// Every field of Job and of all messages below it, in the order of the documentation. A test compares it
-/// with the protobuf descriptors and with Rules(). Pure: any thread.
+/// with the protobuf descriptors and with ValidationRules(). Pure: any thread.
 [[nodiscard]] std::span<const FieldRow> CompatibilityTable();
 
 /// docs/compatibility.md: the table, then what is refused and why. A test compares it with the file.

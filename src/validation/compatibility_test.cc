@@ -49,7 +49,7 @@ TEST(CompatibilityTable, HasARowForEveryFieldAndNoOther) {
 
 TEST(CompatibilityTable, NamesRulesThatExistAndLeavesNoneOut) {
   std::map<std::string, int, std::less<>> uses;
-  for (const Rule& rule : Rules()) {
+  for (const ValidationRule& rule : ValidationRules()) {
     uses[std::string(rule.name)] = 0;
     EXPECT_FALSE(rule.refuses.empty()) << rule.name;
   }

@@ -5,8 +5,8 @@
 
 #include "validation/validate.h"
 
-/// The rules that validate.cc puts in order, each with the signature of Rule::check. A rule may rely on those
-/// before it.
+/// The rules that validate.cc puts in order, each with the signature of ValidationRule::check. A rule may
+/// rely on those before it.
 namespace trainyard::jobs::rules {
 
 using ml::v1::Job;

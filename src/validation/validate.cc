@@ -13,7 +13,7 @@ constexpr std::string_view kLabels = "Google Cloud's rules for labels";
 constexpr std::string_view kTuning = "API description, HyperparameterSpec and ParameterSpec";
 constexpr std::string_view kHere = "this installation";
 
-constexpr Rule kRules[] = {
+constexpr ValidationRule kRules[] = {
     {"job_id",
      "an id that does not begin with a letter, has anything but letters, digits and `_`, or more "
      "than 128 of them",
@@ -103,10 +103,10 @@ constexpr Rule kRules[] = {
 
 }  // namespace
 
-std::span<const Rule> Rules() { return kRules; }
+std::span<const ValidationRule> ValidationRules() { return kRules; }
 
 Status Validate(const ml::v1::Job& job, const ValidationContext& context) {
-  for (const Rule& rule : kRules) TY_RETURN_IF_ERROR(rule.check(job, context));
+  for (const ValidationRule& rule : kRules) TY_RETURN_IF_ERROR(rule.check(job, context));
   return {};
 }
 

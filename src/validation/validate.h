@@ -34,7 +34,7 @@ struct ValidationContext {
 };
 
 /// One rule. `check` says nothing of what the other rules check; it runs only if all rules before it passed.
-struct Rule {
+struct ValidationRule {
   std::string_view name;     ///< "job_id"
   std::string_view refuses;  ///< what it refuses, for docs/compatibility.md
   std::string_view source;   ///< where it is written
@@ -42,10 +42,10 @@ struct Rule {
 };
 
 /// All rules in the order in which they are tried.
-[[nodiscard]] std::span<const Rule> Rules();
+[[nodiscard]] std::span<const ValidationRule> ValidationRules();
 
-/// The first rule that is broken, in the order of Rules(): kInvalidArgument, or kFailedPrecondition for what
-/// the context lacks. Error.field is the path as the original words it, in snake_case without
+/// The first rule that is broken, in the order of ValidationRules(): kInvalidArgument, or kFailedPrecondition
+/// for what the context lacks. Error.field is the path as the original words it, in snake_case without
 /// "training_input": "scheduling.max_wait_time"; "job.job_id", "job.labels" for the job's own. What only the
 /// server may set (state, times, ...) is not looked at: WithDefaults clears it.
 ///

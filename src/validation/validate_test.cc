@@ -443,7 +443,7 @@ TEST(Validate, SaysWhatThisInstallationLacks) {
 
 TEST(Rules, HaveNamesAndSources) {
   std::set<std::string_view> names;
-  for (const Rule& rule : Rules()) {
+  for (const ValidationRule& rule : ValidationRules()) {
     EXPECT_TRUE(names.insert(rule.name).second) << rule.name;
     EXPECT_FALSE(rule.source.empty()) << rule.name;
   }

@@ -86,9 +86,9 @@ Status CheckGroup(const FlagGroup& group, const Arguments& arguments) {
   return {};
 }
 
-class Parser {
+class ArgumentParser {
  public:
-  Parser(const CommandSpec& command, const std::vector<std::string>& words)
+  ArgumentParser(const CommandSpec& command, const std::vector<std::string>& words)
       : command_(command), words_(words) {}
 
   /// All words; unknown ones are collected, a bad value ends it at once.
@@ -183,7 +183,7 @@ std::optional<std::string> Arguments::Value(std::string_view flag) const {
 
 Result<Arguments> ParseArguments(const CommandSpec& command, std::string_view program,
                                  const std::vector<std::string>& words) {
-  Parser parser(command, words);
+  ArgumentParser parser(command, words);
   TY_RETURN_IF_ERROR(parser.Run());
   if (parser.arguments.Has("--help")) return std::move(parser.arguments);
   if (!parser.unknown.empty()) return std::unexpected(Unrecognized(command, program, parser.unknown));

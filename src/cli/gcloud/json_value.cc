@@ -31,7 +31,7 @@ Json JsonArray(const std::vector<std::string>& strings) {
   return array;
 }
 
-const Json* Find(const Json& object, std::string_view path) {
+const Json* FindMember(const Json& object, std::string_view path) {
   const Json* at = &object;
   while (at != nullptr) {
     std::size_t dot = path.find('.');
@@ -43,11 +43,11 @@ const Json* Find(const Json& object, std::string_view path) {
 }
 
 std::string TextAt(const Json& object, std::string_view path) {
-  const Json* found = Find(object, path);
+  const Json* found = FindMember(object, path);
   return found == nullptr ? std::string() : found->text;
 }
 
-void Set(Json& object, std::string_view path, Json value) {
+void SetMember(Json& object, std::string_view path, Json value) {
   if (object.kind != Json::Kind::kObject) object = {.kind = Json::Kind::kObject, .name = object.name};
   std::size_t dot = path.find('.');
   std::string_view name = path.substr(0, dot);
@@ -56,7 +56,7 @@ void Set(Json& object, std::string_view path, Json value) {
     object.children.push_back({.kind = Json::Kind::kObject, .name = std::string(name)});
     member = &object.children.back();
   }
-  if (dot != std::string_view::npos) return Set(*member, path.substr(dot + 1), std::move(value));
+  if (dot != std::string_view::npos) return SetMember(*member, path.substr(dot + 1), std::move(value));
   value.name = name;
   *member = std::move(value);
 }

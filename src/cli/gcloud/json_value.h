@@ -21,11 +21,11 @@ using Json = wire::JsonValue;
 
 /// The member at a dotted path ("trainingInput.region"); of doubled members the last one. Null if there is
 /// none.
-[[nodiscard]] const Json* Find(const Json& object, std::string_view path);
+[[nodiscard]] const Json* FindMember(const Json& object, std::string_view path);
 /// The text of the string, number or bool at a path; empty if there is none.
 [[nodiscard]] std::string TextAt(const Json& object, std::string_view path);
 /// Puts a member at a dotted path, making objects on the way; what was in the way is replaced.
-void Set(Json& object, std::string_view path, Json value);
+void SetMember(Json& object, std::string_view path, Json value);
 
 /// Members by name, at every depth; of doubled ones the last stays. gcloud's order in everything that it
 /// prints or sends.

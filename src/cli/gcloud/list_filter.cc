@@ -50,9 +50,9 @@ std::strong_ordering Compare(const std::string& a, const std::string& b) {
   return ToLower(a) <=> ToLower(b);
 }
 
-class Parser {
+class FilterParser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  explicit FilterParser(std::string_view text) : text_(text) {}
 
   Result<Node> Run() {
     TY_TRY(Node root, Or(0));
@@ -226,7 +226,7 @@ bool Evaluate(const Node& node, const Json& resource) {
 }  // namespace
 
 Result<ListFilter> ListFilter::Parse(std::string_view text) {
-  TY_TRY(Node root, Parser(text).Run());
+  TY_TRY(Node root, FilterParser(text).Run());
   return ListFilter(std::make_shared<const Node>(std::move(root)));
 }
 

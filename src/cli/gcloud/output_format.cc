@@ -41,7 +41,7 @@ const Json* FindIndexed(const Json& value, std::string_view path) {
   const Json* at = &value;
   while (at != nullptr && !path.empty()) {
     std::size_t end = path.find_first_of(".[");
-    if (end != 0) at = Find(*at, path.substr(0, end));
+    if (end != 0) at = FindMember(*at, path.substr(0, end));
     if (end == std::string_view::npos) break;
     bool index = path[end] == '[';
     path.remove_prefix(end + 1);

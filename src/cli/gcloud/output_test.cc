@@ -117,8 +117,8 @@ TEST(PrintProgress, FitsTheTerminal) {
 TEST(Json, SetsAndSorts) {
   Json object = Parse(R"({"b":1,"a":{"x":1},"b":2})");
   EXPECT_EQ(PrintCompact(object), R"({"a":{"x":1},"b":2})");
-  Set(object, "a.y.z", JsonString("q\"\n\x01"));
-  Set(object, "b.c", JsonBool(true));
+  SetMember(object, "a.y.z", JsonString("q\"\n\x01"));
+  SetMember(object, "b.c", JsonBool(true));
   EXPECT_EQ(PrintCompact(object), R"({"a":{"x":1,"y":{"z":"q\"\n\u0001"}},"b":{"c":true}})");
   EXPECT_EQ(PrintIndented(Parse(R"({"a":[],"b":{},"c":[1,{"d":null}]})")),
             "{\n  \"a\": [],\n  \"b\": {},\n  \"c\": [\n    1,\n    {\n      \"d\": null\n    }\n  ]\n}");

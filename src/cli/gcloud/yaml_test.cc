@@ -138,7 +138,7 @@ TEST(PrintYaml, ReadsBack) {
         "a\tb\nc",
         "very long text that goes on and on and on until it must be folded somewhere, doesn't it? yes"}) {
     Json object = JsonObject();
-    Set(object, "key", JsonString(text));
+    SetMember(object, "key", JsonString(text));
     std::string printed = PrintYaml(object);
     Result<Json> read = ParseYaml(printed);
     ASSERT_TRUE(read.has_value()) << printed;

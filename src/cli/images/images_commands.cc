@@ -42,32 +42,32 @@ std::string NameOf(const ListedImage& image) {
 
 Json ToJson(const ListedImage& image) {
   Json json = JsonObject();
-  Set(json, "digest", JsonString(image.digest));
-  Set(json, "names", JsonArray(image.names));
-  Set(json, "reference", JsonString(image.reference));
-  Set(json, "layers", JsonNumber(std::to_string(image.layers)));
-  Set(json, "sizeBytes", JsonNumber(std::to_string(image.size_bytes)));
-  Set(json, "unpackedBytes", JsonNumber(std::to_string(image.unpacked_bytes)));
-  Set(json, "pullTime", JsonString(PrintUtc(image.pulled)));
-  Set(json, "lastUse", JsonString(PrintUtc(image.used)));
-  Set(json, "loaded", JsonBool(image.loaded));
-  Set(json, "inUse", JsonBool(image.in_use));
+  SetMember(json, "digest", JsonString(image.digest));
+  SetMember(json, "names", JsonArray(image.names));
+  SetMember(json, "reference", JsonString(image.reference));
+  SetMember(json, "layers", JsonNumber(std::to_string(image.layers)));
+  SetMember(json, "sizeBytes", JsonNumber(std::to_string(image.size_bytes)));
+  SetMember(json, "unpackedBytes", JsonNumber(std::to_string(image.unpacked_bytes)));
+  SetMember(json, "pullTime", JsonString(PrintUtc(image.pulled)));
+  SetMember(json, "lastUse", JsonString(PrintUtc(image.used)));
+  SetMember(json, "loaded", JsonBool(image.loaded));
+  SetMember(json, "inUse", JsonBool(image.in_use));
   return json;
 }
 
 /// What jobs get of it.
 void AddProgram(Json& json, const image::Image& image) {
   const image::ImageConfig& config = image.config;
-  Set(json, "entrypoint", JsonArray(config.entrypoint));
-  Set(json, "command", JsonArray(config.command));
-  Set(json, "environment", JsonArray(config.environment));
-  Set(json, "workingDir", JsonString(config.working_dir.empty() ? "/" : config.working_dir));
-  Set(json, "user", JsonString(config.user.empty() ? "root" : config.user));
-  Set(json, "stopSignal", JsonString(config.stop_signal.empty() ? "SIGTERM" : config.stop_signal));
+  SetMember(json, "entrypoint", JsonArray(config.entrypoint));
+  SetMember(json, "command", JsonArray(config.command));
+  SetMember(json, "environment", JsonArray(config.environment));
+  SetMember(json, "workingDir", JsonString(config.working_dir.empty() ? "/" : config.working_dir));
+  SetMember(json, "user", JsonString(config.user.empty() ? "root" : config.user));
+  SetMember(json, "stopSignal", JsonString(config.stop_signal.empty() ? "SIGTERM" : config.stop_signal));
   std::vector<std::string> lines;
   for (const auto& [name, value] : config.labels) lines.push_back(name + "=" + value);
-  Set(json, "labels", JsonArray(lines));
-  Set(json, "layerFolders", JsonArray(image.layers));
+  SetMember(json, "labels", JsonArray(lines));
+  SetMember(json, "layerFolders", JsonArray(image.layers));
 }
 
 image::PullHooks Progress(const Console& console) {
@@ -81,9 +81,9 @@ void SayRemoved(const Console& console, const Collected& collected) {
 
 }  // namespace
 
-ExitStatus ListImages(const Arguments& arguments, const Surroundings& surroundings, const Console& console) {
+ExitStatus ListImages(const Arguments& arguments, const SettingSources& sources, const Console& console) {
   TY_TRY(const OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
-  const ImagesFolder folder = FindImagesFolder(arguments, surroundings);
+  const ImagesFolder folder = FindImagesFolder(arguments, sources);
   Rows rows{{"NAME", "DIGEST", "SIZE", "UNPACKED", "LAST_USE", "STATE"}};
   std::vector<Json> resources;
   for (const ListedImage& image : image::ListImages(folder.images)) {
@@ -97,10 +97,9 @@ ExitStatus ListImages(const Arguments& arguments, const Surroundings& surroundin
   return 0;
 }
 
-ExitStatus InspectImage(const Arguments& arguments, const Surroundings& surroundings,
-                        const Console& console) {
+ExitStatus InspectImage(const Arguments& arguments, const SettingSources& sources, const Console& console) {
   TY_TRY(const OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
-  const ImagesFolder folder = FindImagesFolder(arguments, surroundings);
+  const ImagesFolder folder = FindImagesFolder(arguments, sources);
   TY_TRY(const ListedImage listed, image::FindListed(folder.images, arguments.positionals.front()));
   Json json = ToJson(listed);
   if (const auto image = image::FindImage(folder.images, listed.digest)) AddProgram(json, *image);
@@ -108,30 +107,30 @@ ExitStatus InspectImage(const Arguments& arguments, const Surroundings& surround
   return 0;
 }
 
-ExitStatus PullImage(const Arguments& arguments, const Surroundings& surroundings, const Console& console) {
-  const ImagesFolder folder = FindImagesFolder(arguments, surroundings);
-  const image::Sources sources = SourcesOf(folder, arguments);
+ExitStatus PullImage(const Arguments& arguments, const SettingSources& sources, const Console& console) {
+  const ImagesFolder folder = FindImagesFolder(arguments, sources);
+  const image::Sources image_sources = SourcesOf(folder, arguments);
   TY_TRY(const image::ResolvedImage resolved,
-         image::ResolveImage(sources, arguments.positionals.front(), kResolveTimeout));
-  TY_TRY(const image::Image pulled, image::PullImage(sources, resolved, Progress(console)));
+         image::ResolveImage(image_sources, arguments.positionals.front(), kResolveTimeout));
+  TY_TRY(const image::Image pulled, image::PullImage(image_sources, resolved, Progress(console)));
   console.Out(resolved.reference + "\n");
   return 0;
 }
 
-ExitStatus LoadImages(const Arguments& arguments, const Surroundings& surroundings, const Console& console) {
-  const ImagesFolder folder = FindImagesFolder(arguments, surroundings);
-  const image::Sources sources = SourcesOf(folder, arguments);
+ExitStatus LoadImages(const Arguments& arguments, const SettingSources& sources, const Console& console) {
+  const ImagesFolder folder = FindImagesFolder(arguments, sources);
+  const image::Sources image_sources = SourcesOf(folder, arguments);
   TY_TRY(const std::vector<image::ArchivedImage> images,
          image::LookIntoArchive(arguments.positionals.front()));
   for (const image::ArchivedImage& archived : images) {
-    TY_TRY(const image::Image loaded, image::LoadImage(sources, archived, Progress(console)));
+    TY_TRY(const image::Image loaded, image::LoadImage(image_sources, archived, Progress(console)));
     console.Out((archived.names.empty() ? loaded.digest : archived.names.front()) + "\n");
   }
   return 0;
 }
 
-ExitStatus PushImage(const Arguments& arguments, const Surroundings& surroundings, const Console& console) {
-  const ImagesFolder folder = FindImagesFolder(arguments, surroundings);
+ExitStatus PushImage(const Arguments& arguments, const SettingSources& sources, const Console& console) {
+  const ImagesFolder folder = FindImagesFolder(arguments, sources);
   std::string source = arguments.positionals.front();
   // A file or folder as it is, if there is one of that name.
   if (const auto archived = image::LookIntoArchive(source); archived && archived->size() == 1)
@@ -142,9 +141,8 @@ ExitStatus PushImage(const Arguments& arguments, const Surroundings& surrounding
   return 0;
 }
 
-ExitStatus RemoveImages(const Arguments& arguments, const Surroundings& surroundings,
-                        const Console& console) {
-  const ImagesFolder folder = FindImagesFolder(arguments, surroundings);
+ExitStatus RemoveImages(const Arguments& arguments, const SettingSources& sources, const Console& console) {
+  const ImagesFolder folder = FindImagesFolder(arguments, sources);
   if (arguments.IsOn("--unused") == !arguments.positionals.empty())
     return std::unexpected(InvalidArgument({}, "Say either which images, or --unused."));
   if (arguments.IsOn("--unused")) {

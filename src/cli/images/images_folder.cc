@@ -7,8 +7,8 @@ namespace trainyard::cli {
 
 namespace fs = std::filesystem;
 
-ImagesFolder FindImagesFolder(const Arguments& arguments, const Surroundings& surroundings) {
-  const fs::path data = fs::absolute(arguments.Value("--data").value_or(DefaultDataDir(surroundings)));
+ImagesFolder FindImagesFolder(const Arguments& arguments, const SettingSources& sources) {
+  const fs::path data = fs::absolute(arguments.Value("--data").value_or(DefaultDataDir(sources)));
   std::error_code error;
   const fs::path resolved = fs::weakly_canonical(data, error);
   const fs::path& folder = error ? data : resolved;

@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "cli/client_settings.h"
 #include "cli/gcloud/arguments.h"
-#include "cli/settings.h"
 #include "image/image.h"
 
 namespace trainyard::cli {
@@ -13,7 +13,7 @@ struct ImagesFolder {
   std::string images;
   std::string registries;
 };
-[[nodiscard]] ImagesFolder FindImagesFolder(const Arguments& arguments, const Surroundings& surroundings);
+[[nodiscard]] ImagesFolder FindImagesFolder(const Arguments& arguments, const SettingSources& sources);
 
 /// Where images are looked for: this folder, and --insecure-registry.
 [[nodiscard]] image::Sources SourcesOf(const ImagesFolder& folder, const Arguments& arguments);

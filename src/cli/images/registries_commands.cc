@@ -92,17 +92,16 @@ std::string RegistryOf(std::string text) {
 
 }  // namespace
 
-ExitStatus ListRegistries(const Arguments& arguments, const Surroundings& surroundings,
-                          const Console& console) {
+ExitStatus ListRegistries(const Arguments& arguments, const SettingSources& sources, const Console& console) {
   TY_TRY(const OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
-  const ImagesFolder folder = FindImagesFolder(arguments, surroundings);
+  const ImagesFolder folder = FindImagesFolder(arguments, sources);
   Rows rows{{"REGISTRY", "USERNAME", "FILE"}};
   std::vector<Json> resources;
   for (const image::KnownRegistry& known : image::KnownRegistries(folder.registries)) {
     Json json = JsonObject();
-    Set(json, "registry", JsonString(known.registry));
-    Set(json, "username", JsonString(known.user));
-    Set(json, "file", JsonString(known.file));
+    SetMember(json, "registry", JsonString(known.registry));
+    SetMember(json, "username", JsonString(known.user));
+    SetMember(json, "file", JsonString(known.file));
     resources.push_back(std::move(json));
     rows.push_back({known.registry, known.user, known.file});
   }
@@ -111,9 +110,9 @@ ExitStatus ListRegistries(const Arguments& arguments, const Surroundings& surrou
   return 0;
 }
 
-ExitStatus LogInToRegistry(const Arguments& arguments, const Surroundings& surroundings,
+ExitStatus LogInToRegistry(const Arguments& arguments, const SettingSources& sources,
                            const Console& console) {
-  const ImagesFolder folder = FindImagesFolder(arguments, surroundings);
+  const ImagesFolder folder = FindImagesFolder(arguments, sources);
   const std::string registry = RegistryOf(arguments.positionals.front());
   TY_TRY(const std::string user, AskUser(arguments, console));
   TY_TRY(const std::string password, AskPassword(console));
@@ -123,19 +122,19 @@ ExitStatus LogInToRegistry(const Arguments& arguments, const Surroundings& surro
   TY_TRY(const image::OwnFolder temporary, image::OwnFolder::Make(layout));
   TY_TRY(const image::Skopeo skopeo, image::Skopeo::Find({.temporary = temporary.path()}));
   const image::Reference any{.transport = "docker", .name = registry + "/any", .tag = "latest", .digest = {}};
-  image::Sources sources = SourcesOf(folder, arguments);
-  sources.auth_file = image::OwnAuthFile(folder.registries);
-  const Status logged_in = skopeo.Login(registry, image::AccessTo(sources, any), user, password);
+  image::Sources image_sources = SourcesOf(folder, arguments);
+  image_sources.auth_file = image::OwnAuthFile(folder.registries);
+  const Status logged_in = skopeo.Login(registry, image::AccessTo(image_sources, any), user, password);
   if (!logged_in) return std::unexpected(logged_in.error());
-  ::chmod(sources.auth_file.c_str(), 0600);
+  ::chmod(image_sources.auth_file.c_str(), 0600);
   console.Status("Logged in to " + registry + " as " + user +
                  ". Jobs of this data folder can pull from it.\n");
   return 0;
 }
 
-ExitStatus LogOutOfRegistry(const Arguments& arguments, const Surroundings& surroundings,
+ExitStatus LogOutOfRegistry(const Arguments& arguments, const SettingSources& sources,
                             const Console& console) {
-  const ImagesFolder folder = FindImagesFolder(arguments, surroundings);
+  const ImagesFolder folder = FindImagesFolder(arguments, sources);
   const std::string registry = RegistryOf(arguments.positionals.front());
   const std::string own = image::OwnAuthFile(folder.registries);
   bool known = false;

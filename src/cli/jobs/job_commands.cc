@@ -11,19 +11,19 @@
 namespace trainyard::cli {
 namespace {
 
-Result<Json> GetJob(const Session& session, const JobReference& job) {
+Result<Json> GetJob(const CommandSession& session, const JobReference& job) {
   ApiRequest request{.method = ApiRequest::Method::kGet, .path = job.Path()};
   return CallJson(session.client, std::move(request));
 }
 
 /// Nothing from a server that has no figures.
-std::string UsageSummary(const Session& session, const JobReference& job) {
+std::string UsageSummary(const CommandSession& session, const JobReference& job) {
   ApiRequest request{.method = ApiRequest::Method::kGet, .path = "/trainyard" + job.Path() + "/metrics"};
   const Result<Json> answer = CallJson(session.client, std::move(request));
   return answer ? PrintUsageSummary(*answer) : "";
 }
 
-Result<Json> GetStatus(const Session& session, const JobReference& job) {
+Result<Json> GetStatus(const CommandSession& session, const JobReference& job) {
   ApiRequest request{.method = ApiRequest::Method::kGet, .path = "/trainyard" + job.Path()};
   return CallJson(session.client, std::move(request));
 }
@@ -36,10 +36,10 @@ bool HasImage(const Json& answer) {
 }
 
 /// Why it waits, what its images are, and how its trials are. Nothing from a server that does not know.
-std::string StatusText(const Session& session, const JobReference& job, const Json& answer) {
+std::string StatusText(const CommandSession& session, const JobReference& job, const Json& answer) {
   const std::string state = TextAt(answer, "state");
   const bool waits = state == "QUEUED" || state == "PREPARING";
-  const bool tunes = Find(answer, "trainingInput.hyperparameters") != nullptr;
+  const bool tunes = FindMember(answer, "trainingInput.hyperparameters") != nullptr;
   if (!waits && !tunes && !HasImage(answer)) return "";
   const Result<Json> status = GetStatus(session, job);
   if (!status) return "";
@@ -69,7 +69,7 @@ Result<LabelsUpdate> ReadLabelsUpdate(const Arguments& arguments) {
 
 }  // namespace
 
-ExitStatus DescribeJob(const Session& session) {
+ExitStatus DescribeJob(const CommandSession& session) {
   JobReference job = ParseJobReference(session, session.arguments.positionals.front());
   TY_TRY(Json answer, GetJob(session, job));
   if (session.arguments.IsOn("--summarize")) {
@@ -89,10 +89,10 @@ ExitStatus DescribeJob(const Session& session) {
   return 0;
 }
 
-ExitStatus ListTrials(const Session& session) {
+ExitStatus ListTrials(const CommandSession& session) {
   JobReference job = ParseJobReference(session, session.arguments.positionals.front());
   TY_TRY(Json answer, GetJob(session, job));
-  if (Find(answer, "trainingInput.hyperparameters") == nullptr) {
+  if (FindMember(answer, "trainingInput.hyperparameters") == nullptr) {
     return std::unexpected(
         FailedPrecondition("The job " + job.job_id + " is no hyperparameter tuning job: it has no trials."));
   }
@@ -108,14 +108,14 @@ ExitStatus ListTrials(const Session& session) {
   return 0;
 }
 
-ExitStatus CancelJob(const Session& session) {
+ExitStatus CancelJob(const CommandSession& session) {
   JobReference job = ParseJobReference(session, session.arguments.positionals.front());
   ApiRequest request{.method = ApiRequest::Method::kPost, .path = job.Path() + ":cancel", .body = "{}"};
   TY_TRY([[maybe_unused]] Json answer, CallJson(session.client, std::move(request)));
   return 0;
 }
 
-ExitStatus UpdateJob(const Session& session) {
+ExitStatus UpdateJob(const CommandSession& session) {
   const Arguments& arguments = session.arguments;
   std::string updated = "Updated ml engine job [" + arguments.positionals.front() + "].\n";
   JobReference job = ParseJobReference(session, arguments.positionals.front());
@@ -124,7 +124,7 @@ ExitStatus UpdateJob(const Session& session) {
     return std::unexpected(InvalidArgument("", "No updates requested."));
   TY_TRY(Json current, GetJob(session, job));
   Labels labels;
-  if (const Json* members = Find(current, "labels"))
+  if (const Json* members = FindMember(current, "labels"))
     for (const Json& member : members->children) labels[member.name] = member.text;
   std::optional<Labels> wanted = ApplyLabels(labels, update);
   if (!wanted) {
@@ -132,7 +132,7 @@ ExitStatus UpdateJob(const Session& session) {
     return 0;
   }
   Json body = JsonObject();
-  Set(body, "labels", JsonObject());
+  SetMember(body, "labels", JsonObject());
   Json& list = body.children.front();
   for (const auto& [key, value] : *wanted) {
     list.children.push_back(JsonString(value));
@@ -149,12 +149,12 @@ ExitStatus UpdateJob(const Session& session) {
   return 0;
 }
 
-ExitStatus MaintainJob(const Session& session) {
+ExitStatus MaintainJob(const CommandSession& session) {
   const std::vector<std::string>& words = session.arguments.positionals;
   const JobReference job = ParseJobReference(session, words.front());
   const std::string& replica = words.back();
   Json body = JsonObject();
-  Set(body, "replica", JsonString(replica));
+  SetMember(body, "replica", JsonString(replica));
   ApiRequest request{.method = ApiRequest::Method::kPost,
                      .path = "/trainyard" + job.Path() + ":maintain",
                      .body = PrintCompact(body)};

@@ -9,7 +9,7 @@ namespace trainyard::cli {
 namespace {
 
 void SetIf(Json& job, const char* path, const std::optional<std::string>& value) {
-  if (value) Set(job, path, JsonString(*value));
+  if (value) SetMember(job, path, JsonString(*value));
 }
 
 void Remove(Json& object, const char* name) {
@@ -23,8 +23,8 @@ void SetReplica(Json& job, const std::string& kind, const ReplicaFlags& flags) {
   SetIf(job, path("Config.imageUri").c_str(), flags.image_uri);
   SetIf(job, path("Config.tpuTfVersion").c_str(), flags.tpu_tf_version);
   if (!flags.accelerator) return;
-  Set(job, path("Config.acceleratorConfig.type"), JsonString(flags.accelerator->type));
-  Set(job, path("Config.acceleratorConfig.count"), JsonString(flags.accelerator->count));
+  SetMember(job, path("Config.acceleratorConfig.type"), JsonString(flags.accelerator->type));
+  SetMember(job, path("Config.acceleratorConfig.count"), JsonString(flags.accelerator->count));
 }
 
 }  // namespace
@@ -47,7 +47,7 @@ Result<Json> BuildJob(const Json& config, const JobFlags& flags) {
     return std::unexpected(
         InvalidArgument("", "the configuration file must hold a Job: a mapping of field names to values"));
   TY_TRY(Json job, FitJobFields(config));
-  Set(job, "jobId", JsonString(flags.job_id));
+  SetMember(job, "jobId", JsonString(flags.job_id));
   if (flags.labels) {
     Json labels = JsonObject();
     for (const auto& [key, value] : *flags.labels) {
@@ -55,29 +55,29 @@ Result<Json> BuildJob(const Json& config, const JobFlags& flags) {
       label.name = key;
       labels.children.push_back(std::move(label));
     }
-    Set(job, "labels", std::move(labels));
+    SetMember(job, "labels", std::move(labels));
   }
   SetIf(job, "trainingInput.pythonModule", flags.module_name);
-  if (flags.user_args) Set(job, "trainingInput.args", JsonArray(*flags.user_args));
-  Set(job, "trainingInput.packageUris", JsonArray(flags.package_uris));
-  Set(job, "trainingInput.region", JsonString(flags.region));
+  if (flags.user_args) SetMember(job, "trainingInput.args", JsonArray(*flags.user_args));
+  SetMember(job, "trainingInput.packageUris", JsonArray(flags.package_uris));
+  SetMember(job, "trainingInput.region", JsonString(flags.region));
   SetIf(job, "trainingInput.jobDir", flags.job_dir);
   SetIf(job, "trainingInput.scaleTier", flags.scale_tier);
   SetIf(job, "trainingInput.runtimeVersion", flags.runtime_version);
   SetIf(job, "trainingInput.pythonVersion", flags.python_version);
   SetIf(job, "trainingInput.network", flags.network);
   SetIf(job, "trainingInput.serviceAccount", flags.service_account);
-  Set(job, "trainingInput.enableWebAccess", JsonBool(flags.enable_web_access));
+  SetMember(job, "trainingInput.enableWebAccess", JsonBool(flags.enable_web_access));
   SetIf(job, "trainingInput.encryptionConfig.kmsKeyName", flags.kms_key_name);
   SetReplica(job, "master", flags.master);
   SetReplica(job, "worker", flags.worker);
   SetReplica(job, "parameterServer", flags.parameter_server);
   if (flags.use_chief_in_tf_config)
-    Set(job, "trainingInput.useChiefInTfConfig", JsonBool(*flags.use_chief_in_tf_config));
+    SetMember(job, "trainingInput.useChiefInTfConfig", JsonBool(*flags.use_chief_in_tf_config));
   if (flags.package_uris.empty()) {
     if (TextAt(job, "trainingInput.masterConfig.imageUri").empty())
       return std::unexpected(InvalidArgument("", "Non-custom jobs must have packages."));
-    Remove(*const_cast<Json*>(Find(job, "trainingInput")), "packageUris");
+    Remove(*const_cast<Json*>(FindMember(job, "trainingInput")), "packageUris");
   }
   return Sorted(job);
 }

@@ -166,30 +166,31 @@ struct Shell {
 std::vector<Shell> ShellsOf(const Json& job) {
   std::vector<Shell> shells;
   const auto add = [&shells](const Json& output, const std::string& prefix) {
-    const Json* uris = Find(output, "webAccessUris");
+    const Json* uris = FindMember(output, "webAccessUris");
     if (uris == nullptr) return;
     for (const Json& uri : uris->children) shells.push_back({prefix + uri.name, uri.text});
   };
-  const Json* output = Find(job, "trainingOutput");
+  const Json* output = FindMember(job, "trainingOutput");
   if (output == nullptr) return shells;
   add(*output, "");
-  if (const Json* trials = Find(*output, "trials")) {
+  if (const Json* trials = FindMember(*output, "trials")) {
     for (const Json& trial : trials->children) add(trial, TextAt(trial, "trialId") + "/");
   }
   return shells;
 }
 
 /// Where the shell is; an error that says what to do where there is none.
-Result<std::string> UriOf(const Session& session, const JobReference& job, const std::string& task_name) {
+Result<std::string> UriOf(const CommandSession& session, const JobReference& job,
+                          const std::string& task_name) {
   ApiRequest request{.method = ApiRequest::Method::kGet, .path = job.Path()};
   TY_TRY(const Json answer, CallJson(session.client, std::move(request)));
   const std::vector<Shell> shells = ShellsOf(answer);
   for (const Shell& shell : shells) {
     if (shell.name == task_name || shell.name.ends_with("/" + task_name)) return shell.uri;
   }
-  const Json* input = Find(answer, "trainingInput");
-  const Json* enabled = input != nullptr ? Find(*input, "enableWebAccess") : nullptr;
-  const Json* state = Find(answer, "state");
+  const Json* input = FindMember(answer, "trainingInput");
+  const Json* enabled = input != nullptr ? FindMember(*input, "enableWebAccess") : nullptr;
+  const Json* state = FindMember(answer, "state");
   const std::string is = "Job [" + job.job_id + "] is " + (state != nullptr ? state->text : "") + ". ";
   if (enabled == nullptr || enabled->text != "true") {
     return std::unexpected(FailedPrecondition(
@@ -204,7 +205,7 @@ Result<std::string> UriOf(const Session& session, const JobReference& job, const
 
 }  // namespace
 
-ExitStatus OpenJobShell(const Session& session) {
+ExitStatus OpenJobShell(const CommandSession& session) {
   const auto& words = session.arguments.positionals;
   const JobReference job = ParseJobReference(session, words.front());
   TY_TRY(const std::string uri, UriOf(session, job, words.size() == 2 ? words[1] : "master-replica-0"));

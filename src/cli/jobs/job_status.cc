@@ -15,7 +15,7 @@ std::string PrintWaiting(const Json& status) {
 }
 
 std::string PrintImages(const Json& status) {
-  const Json* images = Find(status, "images");
+  const Json* images = FindMember(status, "images");
   if (images == nullptr || images->children.empty()) return "";
   std::string text = "Images:\n";
   for (const Json& image : images->children)

@@ -9,9 +9,9 @@ namespace {
 
 Json Waiting(const std::string& position, const std::string& reason, const std::string& unblock) {
   Json status = JsonObject();
-  if (!position.empty()) Set(status, "waiting.jobPosition", JsonString(position));
-  if (!reason.empty()) Set(status, "waiting.reason", JsonString(reason));
-  if (!unblock.empty()) Set(status, "waiting.unblock", JsonString(unblock));
+  if (!position.empty()) SetMember(status, "waiting.jobPosition", JsonString(position));
+  if (!reason.empty()) SetMember(status, "waiting.reason", JsonString(reason));
+  if (!unblock.empty()) SetMember(status, "waiting.unblock", JsonString(unblock));
   return status;
 }
 

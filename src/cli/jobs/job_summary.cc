@@ -11,16 +11,16 @@ namespace {
 
 constexpr std::size_t kInnerIndent = 4;
 
-struct Column {
+struct SummaryColumn {
   const char* path;
   const char* label;
   bool optional = false;  ///< left out when empty
 };
 
-std::string OneRow(const char* title, const Json& value, const std::vector<Column>& columns,
+std::string OneRow(const char* title, const Json& value, const std::vector<SummaryColumn>& columns,
                    std::size_t indent) {
   Rows rows(2);
-  for (const Column& column : columns) {
+  for (const SummaryColumn& column : columns) {
     std::string cell = FieldText(value, column.path);
     if (column.optional && cell.empty()) continue;
     rows[0].emplace_back(column.label);
@@ -47,30 +47,30 @@ bool HasMembers(const Json* value) { return value != nullptr && !value->children
 }  // namespace
 
 std::string PrintJobSummary(const Json& job) {
-  static const std::vector<Column> overview{{"jobId", "JOB_ID"},
-                                            {"createTime", "CREATE_TIME"},
-                                            {"startTime", "START_TIME"},
-                                            {"endTime", "END_TIME"},
-                                            {"state", "STATE"}};
-  static const std::vector<Column> inputs{{"runtimeVersion", "RUNTIME_VERSION", true},
-                                          {"region", "REGION"},
-                                          {"scaleTier", "SCALE_TIER", true},
-                                          {"pythonModule", "PYTHON_MODULE"},
-                                          {"parameterServerType", "PARAMETER_SERVER_TYPE", true},
-                                          {"parameterServerCount", "PARAMETER_SERVER_COUNT", true},
-                                          {"masterType", "MASTER_TYPE", true},
-                                          {"workerType", "WORKER_TYPE", true},
-                                          {"workerCount", "WORKER_COUNT", true},
-                                          {"jobDir", "JOB_DIR", true}};
-  static const std::vector<Column> outputs{{"completedTrialCount", "TRIALS", true},
-                                           {"consumedMLUnits", "ML_UNITS"}};
+  static const std::vector<SummaryColumn> overview{{"jobId", "JOB_ID"},
+                                                   {"createTime", "CREATE_TIME"},
+                                                   {"startTime", "START_TIME"},
+                                                   {"endTime", "END_TIME"},
+                                                   {"state", "STATE"}};
+  static const std::vector<SummaryColumn> inputs{{"runtimeVersion", "RUNTIME_VERSION", true},
+                                                 {"region", "REGION"},
+                                                 {"scaleTier", "SCALE_TIER", true},
+                                                 {"pythonModule", "PYTHON_MODULE"},
+                                                 {"parameterServerType", "PARAMETER_SERVER_TYPE", true},
+                                                 {"parameterServerCount", "PARAMETER_SERVER_COUNT", true},
+                                                 {"masterType", "MASTER_TYPE", true},
+                                                 {"workerType", "WORKER_TYPE", true},
+                                                 {"workerCount", "WORKER_COUNT", true},
+                                                 {"jobDir", "JOB_DIR", true}};
+  static const std::vector<SummaryColumn> outputs{{"completedTrialCount", "TRIALS", true},
+                                                  {"consumedMLUnits", "ML_UNITS"}};
   std::string out = OneRow("Job Overview", job, overview, 0);
-  const Json* input = Find(job, "trainingInput");
-  const Json* output = Find(job, "trainingOutput");
-  bool is_tuning = input != nullptr && HasMembers(Find(*input, "hyperparameters"));
+  const Json* input = FindMember(job, "trainingInput");
+  const Json* output = FindMember(job, "trainingOutput");
+  bool is_tuning = input != nullptr && HasMembers(FindMember(*input, "hyperparameters"));
   if (HasMembers(input) && !is_tuning) out += OneRow("Training Input Summary", *input, inputs, kInnerIndent);
   if (HasMembers(output)) out += OneRow("Training Output Summary", *output, outputs, kInnerIndent);
-  const Json* trials = output == nullptr ? nullptr : Find(*output, "trials");
+  const Json* trials = output == nullptr ? nullptr : FindMember(*output, "trials");
   if (is_tuning && HasMembers(trials)) out += PrintTrials(*trials);
   return out;
 }

@@ -34,7 +34,7 @@ Result<Wanted> ReadWanted(const Arguments& arguments) {
 }
 
 /// Pages until there are enough jobs; an order needs all of them.
-Result<std::vector<Json>> FetchJobs(const Session& session, const Wanted& wanted) {
+Result<std::vector<Json>> FetchJobs(const CommandSession& session, const Wanted& wanted) {
   std::vector<Json> jobs;
   std::string page_token;
   do {
@@ -43,7 +43,7 @@ Result<std::vector<Json>> FetchJobs(const Session& session, const Wanted& wanted
                        .query = {{"pageSize", "100"}}};
     if (!page_token.empty()) request.query.emplace_back("pageToken", page_token);
     TY_TRY(Json page, CallJson(session.client, std::move(request)));
-    if (const Json* list = Find(page, "jobs"))
+    if (const Json* list = FindMember(page, "jobs"))
       for (const Json& job : list->children)
         if (!wanted.filter || wanted.filter->Matches(job)) jobs.push_back(job);
     page_token = TextAt(page, "nextPageToken");
@@ -68,7 +68,7 @@ std::string PrintJobsTable(const std::vector<Json>& jobs, std::size_t page_size)
 
 }  // namespace
 
-ExitStatus ListJobs(const Session& session) {
+ExitStatus ListJobs(const CommandSession& session) {
   TY_TRY(Wanted wanted, ReadWanted(session.arguments));
   TY_TRY(std::vector<Json> jobs, FetchJobs(session, wanted));
   if (session.arguments.IsOn("--uri")) {

@@ -36,8 +36,8 @@ const Json* FirstOf(std::initializer_list<const Json*> candidates) {
 }
 
 std::string Message(const Json& entry) {
-  if (const Json* payload = Find(entry, "jsonPayload"); payload != nullptr) {
-    const Json* message = Find(*payload, "message");
+  if (const Json* payload = FindMember(entry, "jsonPayload"); payload != nullptr) {
+    const Json* message = FindMember(*payload, "message");
     bool is_leaf =
         message != nullptr && message->kind != Json::Kind::kObject && message->kind != Json::Kind::kArray;
     return message == nullptr ? std::string() : is_leaf ? message->text : PrintCompact(*message);
@@ -62,7 +62,7 @@ std::string LogPosition::LowerBound() const {
          timestamp_ + "\")";
 }
 
-Json LogRequest(const LogQuery& query, const LogPosition& position, std::optional<SysTime> until,
+Json LogRequest(const JobLogQuery& query, const LogPosition& position, std::optional<SysTime> until,
                 int page_size, const std::string& page_token) {
   std::string filter =
       "(resource.type=\"ml_job\" OR resource.type=\"cloudml_job\") AND resource.labels.job_id=\"" +
@@ -73,11 +73,11 @@ Json LogRequest(const LogQuery& query, const LogPosition& position, std::optiona
   filter += " AND " + position.LowerBound();
   if (until) filter += " AND timestamp<\"" + Microseconds(*until) + "\"";
   Json request = JsonObject();
-  Set(request, "filter", JsonString(std::move(filter)));
-  Set(request, "orderBy", JsonString("timestamp asc"));
-  Set(request, "pageSize", JsonNumber(std::to_string(page_size)));
-  if (!page_token.empty()) Set(request, "pageToken", JsonString(page_token));
-  Set(request, "resourceNames", JsonArray({"projects/" + query.project}));
+  SetMember(request, "filter", JsonString(std::move(filter)));
+  SetMember(request, "orderBy", JsonString("timestamp asc"));
+  SetMember(request, "pageSize", JsonNumber(std::to_string(page_size)));
+  if (!page_token.empty()) SetMember(request, "pageToken", JsonString(page_token));
+  SetMember(request, "resourceNames", JsonArray({"projects/" + query.project}));
   return request;
 }
 
@@ -106,8 +106,8 @@ std::vector<std::string_view> SplitLines(std::string_view text) {
 }
 
 std::vector<std::string> LogLines(const Json& entry, bool multiline) {
-  const Json* labels = Find(entry, "labels");
-  const Json* task = FirstOf({Member(Find(entry, "resource.labels"), "task_name"),
+  const Json* labels = FindMember(entry, "labels");
+  const Json* task = FirstOf({Member(FindMember(entry, "resource.labels"), "task_name"),
                               Member(labels, "task_name"), Member(labels, "ml.googleapis.com/task_name")});
   const Json* trial = FirstOf({Member(labels, "trial_id"), Member(labels, "ml.googleapis.com/trial_id")});
   std::string severity = TextAt(entry, "severity");

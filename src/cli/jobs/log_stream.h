@@ -29,7 +29,7 @@ class LogPosition {
   bool shared_timestamp_ = false;
 };
 
-struct LogQuery {
+struct JobLogQuery {
   std::string project;
   std::string job_id;
   std::optional<std::string> task_name;
@@ -37,7 +37,7 @@ struct LogQuery {
 
 /// The body of entries:list. `until`: only entries before it; absent for all. `page_token` empty: the first
 /// page, else `page_size` is what is still wanted.
-[[nodiscard]] Json LogRequest(const LogQuery& query, const LogPosition& position,
+[[nodiscard]] Json LogRequest(const JobLogQuery& query, const LogPosition& position,
                               std::optional<SysTime> until, int page_size, const std::string& page_token);
 
 /// The printed lines of an entry, without line ends: severity, local time, task, trial, message, separated by

@@ -74,19 +74,19 @@ Status LinkRoot(const fs::path& root, const std::string& package_name, const fs:
   return {};
 }
 
-struct Outcome {
+struct SetupRun {
   bool found = false;
   bool built = false;
   std::string output;
 };
 
 /// setup.py in one Python: the arguments that leave the fewest files first, simple ones for old setuptools.
-Result<Outcome> RunSetup(const std::string& python, const fs::path& root, const fs::path& scratch,
-                         const fs::path& output) {
+Result<SetupRun> RunSetup(const std::string& python, const fs::path& root, const fs::path& scratch,
+                          const fs::path& output) {
   std::vector<std::string> egg_info{"egg_info", "--egg-base", scratch};
   std::vector<std::string> build{"build", "--build-base", scratch, "--build-temp", scratch};
   std::vector<std::string> sdist{"sdist", "--dist-dir", output};
-  Outcome outcome;
+  SetupRun outcome;
   for (int leave_out = 0; leave_out < 3 && !outcome.built; ++leave_out) {
     SpawnOptions options;
     options.argv = {python, root / "setup.py"};
@@ -97,7 +97,7 @@ Result<Outcome> RunSetup(const std::string& python, const fs::path& root, const 
     options.environment = OwnVariables({{"PYTHONDONTWRITEBYTECODE", "1"}});
     options.directory = root;
     Result<RunResult> run = RunProgram(std::move(options), kOutputMax, kBuildMax);
-    if (!run && run.error().code == Code::kNotFound) return Outcome{};
+    if (!run && run.error().code == Code::kNotFound) return SetupRun{};
     if (!run) return std::unexpected(std::move(run).error());
     outcome = {true, run->status.code == 0 && run->status.signal == 0, std::move(run->output)};
     if (outcome.output.find("No module named 'setuptools'") != std::string::npos) break;
@@ -155,9 +155,9 @@ Result<std::vector<std::string>> BuildPackage(const fs::path& package_path, cons
   if (generated)
     TY_RETURN_IF_ERROR(WriteFileAtomically(root / "setup.py", GeneratedSetupPy(package.filename().string())));
 
-  std::optional<Outcome> last;
+  std::optional<SetupRun> last;
   for (const char* python : {"python3", "/usr/bin/python3", "python"}) {
-    TY_TRY(Outcome outcome, RunSetup(python, root, work, output));
+    TY_TRY(SetupRun outcome, RunSetup(python, root, work, output));
     if (outcome.built) return FilesIn(output);
     if (!outcome.found) continue;
     last = std::move(outcome);

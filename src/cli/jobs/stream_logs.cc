@@ -15,7 +15,7 @@ namespace trainyard::cli {
 namespace {
 
 /// gcloud's way, for servers without entries:tail: looks again and again.
-Result<StreamEnd> PollLog(const Session& session, const StreamOptions& options,
+Result<StreamEnd> PollLog(const CommandSession& session, const StreamOptions& options,
                           const InterruptWatch& interrupt, LogPosition& position) {
   for (;;) {
     SysTime now = std::chrono::time_point_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now());
@@ -34,18 +34,19 @@ Result<StreamEnd> PollLog(const Session& session, const StreamOptions& options,
 }
 
 /// Prints the last `count` entries of the log, oldest first, and does not wait for more.
-ExitStatus PrintLastLines(const Session& session, const LogQuery& query, int count, bool multiline) {
+ExitStatus PrintLastLines(const CommandSession& session, const JobLogQuery& query, int count,
+                          bool multiline) {
   std::vector<Json> entries;  // newest first
   std::string page_token;
   do {
     const int wanted = std::min(kLogPageSize, count - static_cast<int>(entries.size()));
     Json body = LogRequest(query, {}, std::nullopt, wanted, page_token);
-    Set(body, "orderBy", JsonString("timestamp desc"));
+    SetMember(body, "orderBy", JsonString("timestamp desc"));
     ApiRequest request{
         .method = ApiRequest::Method::kPost, .path = "/v2/entries:list", .body = PrintCompact(body)};
     TY_TRY(Json page, CallJson(session.client, std::move(request)));
     page_token = TextAt(page, "nextPageToken");
-    if (const Json* list = Find(page, "entries"))
+    if (const Json* list = FindMember(page, "entries"))
       entries.insert(entries.end(), list->children.begin(), list->children.end());
   } while (!page_token.empty() && static_cast<int>(entries.size()) < count);
   if (entries.empty()) {  // of a job that is not there as well
@@ -63,7 +64,7 @@ ExitStatus PrintLastLines(const Session& session, const LogQuery& query, int cou
 
 }  // namespace
 
-Result<StreamEnd> StreamLog(const Session& session, const StreamOptions& options) {
+Result<StreamEnd> StreamLog(const CommandSession& session, const StreamOptions& options) {
   InterruptWatch interrupt;
   LogPosition position;
   TY_TRY(std::optional<StreamEnd> end, TailLog(session, options, interrupt, position));
@@ -71,14 +72,14 @@ Result<StreamEnd> StreamLog(const Session& session, const StreamOptions& options
   return PollLog(session, options, interrupt, position);
 }
 
-std::chrono::milliseconds PollingInterval(const Session& session) {
+std::chrono::milliseconds PollingInterval(const CommandSession& session) {
   std::optional<std::string> text = session.arguments.Value("--polling-interval");
   if (!text) text = session.Property("ml_engine", "polling_interval");
   long seconds = text ? std::strtol(text->c_str(), nullptr, 10) : 0;
   return seconds > 0 ? std::chrono::seconds(seconds) : kPollingIntervalDefault;
 }
 
-ExitStatus StreamJobLogs(const Session& session) {
+ExitStatus StreamJobLogs(const CommandSession& session) {
   StreamOptions options;
   options.query = {session.project.value, session.arguments.positionals.front(),
                    session.arguments.Value("--task-name")};

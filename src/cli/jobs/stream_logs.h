@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
+#include "cli/command_session.h"
 #include "cli/jobs/log_stream.h"
-#include "cli/session.h"
 
 namespace trainyard::cli {
 
@@ -13,7 +13,7 @@ namespace trainyard::cli {
 enum class StreamEnd { kJobEnded, kInterrupted };
 
 struct StreamOptions {
-  LogQuery query;
+  JobLogQuery query;
   std::chrono::milliseconds polling_interval{500};
   bool multiline = false;
   std::function<void(const std::string& lines)> print;  ///< complete lines
@@ -25,14 +25,14 @@ struct StreamOptions {
 /// server hands out growing timestamps (gcloud keeps 5 s away from now, and waits for two empty looks,
 /// because the original did not): nothing is held back. Errors: the server's refusals; the job does not
 /// exist.
-[[nodiscard]] Result<StreamEnd> StreamLog(const Session& session, const StreamOptions& options);
+[[nodiscard]] Result<StreamEnd> StreamLog(const CommandSession& session, const StreamOptions& options);
 
 inline constexpr std::chrono::milliseconds kPollingIntervalDefault{500};
 
 /// --polling-interval, gcloud's ml_engine/polling_interval, kPollingIntervalDefault.
-[[nodiscard]] std::chrono::milliseconds PollingInterval(const Session& session);
+[[nodiscard]] std::chrono::milliseconds PollingInterval(const CommandSession& session);
 
 /// The command `jobs stream-logs`. Ctrl-C ends it as the signal does.
-[[nodiscard]] ExitStatus StreamJobLogs(const Session& session);
+[[nodiscard]] ExitStatus StreamJobLogs(const CommandSession& session);
 
 }  // namespace trainyard::cli

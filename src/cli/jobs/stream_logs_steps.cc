@@ -17,7 +17,7 @@ bool PrintEntries(const Json& entries, const StreamOptions& options, LogPosition
   return any;
 }
 
-Result<Batch> ReadOnce(const Session& session, const StreamOptions& options, LogPosition& position,
+Result<Batch> ReadOnce(const CommandSession& session, const StreamOptions& options, LogPosition& position,
                        std::optional<SysTime> until) {
   LogPosition from = position;  // all pages ask the same question
   std::string page_token;
@@ -30,7 +30,7 @@ Result<Batch> ReadOnce(const Session& session, const StreamOptions& options, Log
                        .patient = true};
     TY_TRY(Json page, CallJson(session.client, std::move(request)));
     page_token = TextAt(page, "nextPageToken");
-    const Json* entries = Find(page, "entries");
+    const Json* entries = FindMember(page, "entries");
     if (entries == nullptr) continue;
     wanted -= static_cast<int>(entries->children.size());
     any = PrintEntries(*entries, options, position) || any;
@@ -39,14 +39,14 @@ Result<Batch> ReadOnce(const Session& session, const StreamOptions& options, Log
   return wanted > 0 ? Batch::kSome : Batch::kFull;
 }
 
-Result<bool> HasEnded(const Session& session, const StreamOptions& options, bool patient) {
+Result<bool> HasEnded(const CommandSession& session, const StreamOptions& options, bool patient) {
   JobReference job{options.query.project, options.query.job_id};
   ApiRequest request{.method = ApiRequest::Method::kGet, .path = job.Path(), .patient = patient};
   TY_TRY(Json answer, CallJson(session.client, std::move(request)));
   return !TextAt(answer, "endTime").empty();
 }
 
-Status ReadRest(const Session& session, const StreamOptions& options, LogPosition& position) {
+Status ReadRest(const CommandSession& session, const StreamOptions& options, LogPosition& position) {
   for (;;) {
     TY_TRY(Batch batch, ReadOnce(session, options, position, std::nullopt));
     if (batch == Batch::kNothing) return {};

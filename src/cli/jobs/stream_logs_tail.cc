@@ -23,7 +23,7 @@ constexpr milliseconds kReconnectMax{30'000};
 
 class Follower {
  public:
-  Follower(const Session& session, const StreamOptions& options, const InterruptWatch& interrupt,
+  Follower(const CommandSession& session, const StreamOptions& options, const InterruptWatch& interrupt,
            LogPosition& position)
       : session_(session), options_(options), interrupt_(interrupt), position_(position) {}
 
@@ -111,7 +111,7 @@ class Follower {
       if (!data) return std::unexpected(Error{Code::kDataLoss, "The stream of the log is damaged", ""});
       if (event.type == "error")
         return std::unexpected(Error{Code::kDataLoss, ErrorText({.status = 500, .body = event.data}), ""});
-      if (const Json* entries = Find(*data, "entries"))
+      if (const Json* entries = FindMember(*data, "entries"))
         any = PrintEntries(*entries, options_, position_) || any;
     }
     return any;
@@ -131,7 +131,7 @@ class Follower {
     return LostOr(std::move(error));
   }
 
-  const Session& session_;
+  const CommandSession& session_;
   const StreamOptions& options_;
   const InterruptWatch& interrupt_;
   LogPosition& position_;
@@ -143,7 +143,7 @@ class Follower {
 
 }  // namespace
 
-Result<std::optional<StreamEnd>> TailLog(const Session& session, const StreamOptions& options,
+Result<std::optional<StreamEnd>> TailLog(const CommandSession& session, const StreamOptions& options,
                                          const InterruptWatch& interrupt, LogPosition& position) {
   return Follower(session, options, interrupt, position).Run();
 }

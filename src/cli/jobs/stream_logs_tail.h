@@ -2,10 +2,10 @@
 
 #include <optional>
 
+#include "cli/command_session.h"
 #include "cli/interrupt.h"
 #include "cli/jobs/log_stream.h"
 #include "cli/jobs/stream_logs.h"
-#include "cli/session.h"
 
 namespace trainyard::cli {
 
@@ -15,7 +15,8 @@ namespace trainyard::cli {
 /// again, for half a minute, and goes on at the position.
 /// @return nothing: the server does not offer it; the position is where to go on otherwise. Errors: the
 /// server's refusals, that it cannot be reached, and that the job does not exist.
-[[nodiscard]] Result<std::optional<StreamEnd>> TailLog(const Session& session, const StreamOptions& options,
+[[nodiscard]] Result<std::optional<StreamEnd>> TailLog(const CommandSession& session,
+                                                       const StreamOptions& options,
                                                        const InterruptWatch& interrupt,
                                                        LogPosition& position);
 

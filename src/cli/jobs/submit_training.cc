@@ -13,8 +13,8 @@
 #include "cli/jobs/staging.h"
 #include "cli/jobs/stream_logs.h"
 #include "cli/jobs/submit_flags.h"
+#include "cli/scratch_directory.h"
 #include "cli/storage/upload.h"
-#include "cli/temporary_folder.h"
 
 namespace trainyard::cli {
 namespace {
@@ -38,7 +38,7 @@ Result<Json> ReadConfig(const std::optional<std::string>& path) {
   return config;
 }
 
-Result<std::string> FindRegion(const Session& session) {
+Result<std::string> FindRegion(const CommandSession& session) {
   if (auto flag = session.arguments.Value("--region")) return *flag;
   if (auto property = session.Property("compute", "region")) return *property;
   return std::unexpected(InvalidArgument("",
@@ -51,7 +51,7 @@ Result<std::string> FindRegion(const Session& session) {
 }
 
 /// Builds and uploads what --package-path and --packages name; the job's packageUris.
-Result<std::vector<std::string>> StagePackages(const Session& session) {
+Result<std::vector<std::string>> StagePackages(const CommandSession& session) {
   const Arguments& arguments = session.arguments;
   PackageList packages;
   if (auto list = arguments.Value("--packages")) {
@@ -66,7 +66,7 @@ Result<std::vector<std::string>> StagePackages(const Session& session) {
   if (!staging)
     return std::unexpected(InvalidArgument(
         "", "If local packages are provided, the `--staging-bucket` or `--job-dir` flag must be given."));
-  TY_TRY(TemporaryFolder folder, TemporaryFolder::Make());
+  TY_TRY(ScratchDirectory folder, ScratchDirectory::Make());
   if (package_path) {
     std::filesystem::path output = folder.path() / "output";
     TY_RETURN_IF_ERROR(MakeFolders(output));
@@ -79,7 +79,7 @@ Result<std::vector<std::string>> StagePackages(const Session& session) {
   return packages.remote;
 }
 
-Result<Json> CreateJob(const Session& session, const Json& job) {
+Result<Json> CreateJob(const CommandSession& session, const Json& job) {
   ApiRequest request{.method = ApiRequest::Method::kPost,
                      .path = JobsPath(session.project.value),
                      .body = PrintCompact(job)};
@@ -93,7 +93,7 @@ Result<Json> CreateJob(const Session& session, const Json& job) {
   return created;
 }
 
-std::string FollowUp(const Session& session, const std::string& job_id) {
+std::string FollowUp(const CommandSession& session, const std::string& job_id) {
   return "Your job is still active. You may view the status of your job with the command\n\n  $ " +
          session.program + " jobs describe " + job_id +
          "\n\nor continue streaming the logs with the command\n\n  $ " + session.program +
@@ -101,19 +101,19 @@ std::string FollowUp(const Session& session, const std::string& job_id) {
 }
 
 /// The four fields that a submit ends with, or what --format asks for.
-void PrintJob(const Session& session, const Json& job) {
+void PrintJob(const CommandSession& session, const Json& job) {
   if (session.format.kind != OutputFormat::Kind::kDefault)
     return session.console.Out(PrintResource(job, session.format));
   Json shown = JsonObject();
   for (const char* field : {"jobId", "state"})
-    if (std::string text = TextAt(job, field); !text.empty()) Set(shown, field, JsonString(text));
+    if (std::string text = TextAt(job, field); !text.empty()) SetMember(shown, field, JsonString(text));
   for (const char* field : {"startTime", "endTime"})
     if (std::string text = TextAt(job, field); !text.empty())
-      Set(shown, field, JsonString(LocalTime(text, kDateFormat)));
+      SetMember(shown, field, JsonString(LocalTime(text, kDateFormat)));
   session.console.Out(PrintYaml(shown));
 }
 
-ExitStatus FollowJob(const Session& session, const std::string& job_id) {
+ExitStatus FollowJob(const CommandSession& session, const std::string& job_id) {
   StreamOptions options;
   options.query = {session.project.value, job_id, std::nullopt};
   options.polling_interval = PollingInterval(session);
@@ -133,7 +133,7 @@ ExitStatus FollowJob(const Session& session, const std::string& job_id) {
 
 }  // namespace
 
-ExitStatus SubmitTraining(const Session& session) {
+ExitStatus SubmitTraining(const CommandSession& session) {
   const Arguments& arguments = session.arguments;
   if (arguments.IsOn("--async"))
     session.console.Warn(

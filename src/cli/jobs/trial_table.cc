@@ -15,7 +15,7 @@ constexpr std::size_t kReasonMax = 100;
 
 std::vector<const Json*> TrialsOf(const Json& status) {
   std::vector<const Json*> trials;
-  const Json* list = Find(status, "trials");
+  const Json* list = FindMember(status, "trials");
   if (list == nullptr) return trials;
   for (const Json& trial : list->children) trials.push_back(&trial);
   return trials;
@@ -24,7 +24,7 @@ std::vector<const Json*> TrialsOf(const Json& status) {
 std::vector<std::string> ParameterNames(const std::vector<const Json*>& trials) {
   std::vector<std::string> names;
   if (trials.empty()) return names;
-  const Json* parameters = Find(*trials.front(), "output.hyperparameters");
+  const Json* parameters = FindMember(*trials.front(), "output.hyperparameters");
   if (parameters == nullptr) return names;
   for (const Json& parameter : parameters->children) names.push_back(parameter.name);
   std::ranges::sort(names);
@@ -33,7 +33,7 @@ std::vector<std::string> ParameterNames(const std::vector<const Json*>& trials) 
 
 /// Names may have dots: no path.
 std::string ParameterOf(const Json& trial, const std::string& name) {
-  const Json* parameters = Find(trial, "output.hyperparameters");
+  const Json* parameters = FindMember(trial, "output.hyperparameters");
   if (parameters == nullptr) return "";
   for (const Json& parameter : parameters->children) {
     if (parameter.name == name) return parameter.text;
@@ -42,7 +42,7 @@ std::string ParameterOf(const Json& trial, const std::string& name) {
 }
 
 std::string CurveOf(const Json& trial) {
-  const Json* measurements = Find(trial, "report.measurements");
+  const Json* measurements = FindMember(trial, "report.measurements");
   if (measurements == nullptr) return "";
   std::vector<double> values;
   for (const Json& measurement : measurements->children) {
@@ -59,7 +59,7 @@ std::string StateOf(const Json& trial) {
 
 /// Nothing without a metric; the printer leaves out zeros.
 std::string MetricOf(const Json& trial, const char* field) {
-  if (Find(trial, "output.finalMetric") == nullptr) return "";
+  if (FindMember(trial, "output.finalMetric") == nullptr) return "";
   std::string text = TextAt(trial, std::string("output.finalMetric.") + field);
   return text.empty() ? "0" : text;
 }
@@ -160,7 +160,7 @@ std::string PrintTrialCsv(const Json& status) {
 std::vector<Json> TrialOutputs(const Json& status) {
   std::vector<Json> outputs;
   for (const Json* trial : TrialsOf(status)) {
-    if (const Json* output = Find(*trial, "output")) outputs.push_back(*output);
+    if (const Json* output = FindMember(*trial, "output")) outputs.push_back(*output);
   }
   return outputs;
 }

@@ -22,7 +22,7 @@ using Replica = std::map<std::string, Values, std::less<>>;
 
 Values ValuesOf(const Json& series) {
   Values values;
-  const Json* points = Find(series, "points");
+  const Json* points = FindMember(series, "points");
   if (points == nullptr) return values;
   for (const Json& point : points->children) {
     std::string text = TextAt(point, "value.doubleValue");
@@ -59,7 +59,7 @@ double Sum(const Values& values) { return Mean(values) * static_cast<double>(val
 double Most(const Values& values) { return *std::ranges::max_element(values); }
 double Last(const Values& values) { return values.front(); }
 
-struct Column {
+struct UsageColumn {
   const char* label;
   std::string_view metric;
   double (*value)(const Values&);
@@ -67,19 +67,19 @@ struct Column {
 };
 
 constexpr std::array kColumns{
-    Column{"CPU_MEAN", "cpu/utilization", Mean, Percent},
-    Column{"CPU_LAST", "cpu/utilization", Last, Percent},
-    Column{"MEMORY_PEAK", "memory/utilization", Most, Percent},
-    Column{"MEMORY_LAST", "memory/utilization", Last, Percent},
-    Column{"ACCELERATOR_MEAN", "accelerator/utilization", Mean, Percent},
-    Column{"ACCELERATOR_MEMORY_PEAK", "accelerator/memory/utilization", Most, Percent},
-    Column{"RECEIVED", "network/received_bytes_count", Sum, Bytes},
-    Column{"SENT", "network/sent_bytes_count", Sum, Bytes},
+    UsageColumn{"CPU_MEAN", "cpu/utilization", Mean, Percent},
+    UsageColumn{"CPU_LAST", "cpu/utilization", Last, Percent},
+    UsageColumn{"MEMORY_PEAK", "memory/utilization", Most, Percent},
+    UsageColumn{"MEMORY_LAST", "memory/utilization", Last, Percent},
+    UsageColumn{"ACCELERATOR_MEAN", "accelerator/utilization", Mean, Percent},
+    UsageColumn{"ACCELERATOR_MEMORY_PEAK", "accelerator/memory/utilization", Most, Percent},
+    UsageColumn{"RECEIVED", "network/received_bytes_count", Sum, Bytes},
+    UsageColumn{"SENT", "network/sent_bytes_count", Sum, Bytes},
 };
 
 std::map<std::string, Replica> ReplicasOf(const Json& answer) {
   std::map<std::string, Replica> replicas;
-  const Json* list = Find(answer, "timeSeries");
+  const Json* list = FindMember(answer, "timeSeries");
   if (list == nullptr) return replicas;
   for (const Json& series : list->children) {
     std::string type = TextAt(series, "metric.type");
@@ -95,16 +95,16 @@ std::map<std::string, Replica> ReplicasOf(const Json& answer) {
 std::string PrintUsageSummary(const Json& answer) {
   const std::map<std::string, Replica> replicas = ReplicasOf(answer);
   if (replicas.empty()) return {};
-  std::vector<Column> columns;
-  for (const Column& column : kColumns) {
+  std::vector<UsageColumn> columns;
+  for (const UsageColumn& column : kColumns) {
     const auto has = [&column](const auto& replica) { return replica.second.contains(column.metric); };
     if (std::ranges::any_of(replicas, has)) columns.push_back(column);
   }
   Rows rows{{"REPLICA"}};
-  for (const Column& column : columns) rows.front().emplace_back(column.label);
+  for (const UsageColumn& column : columns) rows.front().emplace_back(column.label);
   for (const auto& [task, figures] : replicas) {
     std::vector<std::string> row{task};
-    for (const Column& column : columns) {
+    for (const UsageColumn& column : columns) {
       const auto values = figures.find(column.metric);
       row.push_back(values == figures.end() ? "" : column.print(column.value(values->second)));
     }

@@ -1,26 +1,26 @@
 #pragma once
 
+#include "cli/client_settings.h"
+#include "cli/command_session.h"
 #include "cli/console.h"
 #include "cli/gcloud/arguments.h"
-#include "cli/session.h"
-#include "cli/settings.h"
 
 /// The commands that work without a server.
 namespace trainyard::cli {
 
 /// `local train`: runs the package on this machine, alone or as a cluster. The exit status is the primary's.
-[[nodiscard]] ExitStatus TrainLocally(const Arguments& arguments, const Surroundings& surroundings,
+[[nodiscard]] ExitStatus TrainLocally(const Arguments& arguments, const SettingSources& sources,
                                       const Console& console);
 
 /// `runtimes ...`: the runtime versions of a data directory. They work on its files and take the locks of
 /// those who build and use environments, so a server may run or not.
-[[nodiscard]] ExitStatus ListRuntimes(const Arguments& arguments, const Surroundings& surroundings,
+[[nodiscard]] ExitStatus ListRuntimes(const Arguments& arguments, const SettingSources& sources,
                                       const Console& console);
-[[nodiscard]] ExitStatus DescribeRuntime(const Arguments& arguments, const Surroundings& surroundings,
+[[nodiscard]] ExitStatus DescribeRuntime(const Arguments& arguments, const SettingSources& sources,
                                          const Console& console);
-[[nodiscard]] ExitStatus InstallRuntime(const Arguments& arguments, const Surroundings& surroundings,
+[[nodiscard]] ExitStatus InstallRuntime(const Arguments& arguments, const SettingSources& sources,
                                         const Console& console);
-[[nodiscard]] ExitStatus RemoveRuntime(const Arguments& arguments, const Surroundings& surroundings,
+[[nodiscard]] ExitStatus RemoveRuntime(const Arguments& arguments, const SettingSources& sources,
                                        const Console& console);
 
 }  // namespace trainyard::cli

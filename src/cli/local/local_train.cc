@@ -31,8 +31,8 @@ int Number(const Arguments& arguments, std::string_view flag, int otherwise) {
   return text ? static_cast<int>(std::strtol(text->c_str(), nullptr, 10)) : otherwise;
 }
 
-std::optional<std::string> OnPath(const Surroundings& surroundings, const std::string& program) {
-  const std::string path = surroundings.variable("PATH").value_or(std::string());
+std::optional<std::string> OnPath(const SettingSources& sources, const std::string& program) {
+  const std::string path = sources.variable("PATH").value_or(std::string());
   std::string_view rest = path;
   while (!rest.empty()) {
     const std::string_view folder = rest.substr(0, rest.find(':'));
@@ -46,17 +46,17 @@ std::optional<std::string> OnPath(const Surroundings& surroundings, const std::s
 }
 
 /// gcloud's property, else `python` on the PATH, else python3.
-Result<std::string> FindPython(const Arguments& arguments, const Surroundings& surroundings) {
+Result<std::string> FindPython(const Arguments& arguments, const SettingSources& sources) {
   const auto property =
-      FindProperty(surroundings, "ml_engine", "local_python", arguments.Value("--configuration"));
+      FindProperty(sources, "ml_engine", "local_python", arguments.Value("--configuration"));
   if (property) {
     if (property->value.find('/') != std::string::npos) return fs::absolute(property->value).string();
-    if (auto found = OnPath(surroundings, property->value)) return *found;
+    if (auto found = OnPath(sources, property->value)) return *found;
     return std::unexpected(
         NotFound("There is no " + property->value + " on the PATH (from: " + property->source + ")."));
   }
   for (const char* name : {"python", "python3"})
-    if (auto found = OnPath(surroundings, name)) return *found;
+    if (auto found = OnPath(sources, name)) return *found;
   return std::unexpected(NotFound(
       "There is no python on the PATH. Name one: export CLOUDSDK_ML_ENGINE_LOCAL_PYTHON=/usr/bin/python3"));
 }
@@ -117,10 +117,9 @@ fs::path PackageRoot(const Arguments& arguments) {
 
 }  // namespace
 
-ExitStatus TrainLocally(const Arguments& arguments, const Surroundings& surroundings,
-                        const Console& console) {
+ExitStatus TrainLocally(const Arguments& arguments, const SettingSources& sources, const Console& console) {
   const std::string module = *arguments.Value("--module-name");
-  TY_TRY(const std::string python, FindPython(arguments, surroundings));
+  TY_TRY(const std::string python, FindPython(arguments, sources));
   std::vector<std::string> args = arguments.passthrough.value_or(std::vector<std::string>());
   if (const auto job_dir = arguments.Value("--job-dir"); job_dir && !job_dir->empty())
     args.insert(args.end(), {"--job-dir", *job_dir});

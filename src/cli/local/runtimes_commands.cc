@@ -36,14 +36,14 @@ using environment::RuntimeVersion;
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
 
-fs::path DataDir(const Arguments& arguments, const Surroundings& surroundings) {
-  return fs::absolute(arguments.Value("--data").value_or(DefaultDataDir(surroundings))).lexically_normal();
+fs::path DataDir(const Arguments& arguments, const SettingSources& sources) {
+  return fs::absolute(arguments.Value("--data").value_or(DefaultDataDir(sources))).lexically_normal();
 }
 
-fs::path EnvironmentsDir(const Arguments& arguments, const Surroundings& surroundings) {
+fs::path EnvironmentsDir(const Arguments& arguments, const SettingSources& sources) {
   // Absolute and without links, as the server has it: scripts of an environment name their interpreter by
   // this path.
-  const fs::path folder = DataDir(arguments, surroundings) / "environments";
+  const fs::path folder = DataDir(arguments, sources) / "environments";
   std::error_code error;
   const fs::path resolved = fs::canonical(folder, error);
   return error ? folder : resolved;
@@ -105,23 +105,23 @@ std::string Joined(const std::vector<std::string>& words) {
 Json ToJson(const Shown& shown, bool full) {
   const RuntimeVersion& runtime = shown.runtime;
   Json json = JsonObject();
-  Set(json, "version", JsonString(runtime.version));
-  Set(json, "pythons", JsonArray(runtime.pythons));
-  Set(json, "state", JsonString(shown.state));
-  if (!runtime.released.empty()) Set(json, "released", JsonString(runtime.released));
-  if (!runtime.notes.empty()) Set(json, "notes", JsonString(runtime.notes));
-  if (!runtime.gpu_variant.empty()) Set(json, "gpuVariant", JsonString(runtime.gpu_variant));
+  SetMember(json, "version", JsonString(runtime.version));
+  SetMember(json, "pythons", JsonArray(runtime.pythons));
+  SetMember(json, "state", JsonString(shown.state));
+  if (!runtime.released.empty()) SetMember(json, "released", JsonString(runtime.released));
+  if (!runtime.notes.empty()) SetMember(json, "notes", JsonString(runtime.notes));
+  if (!runtime.gpu_variant.empty()) SetMember(json, "gpuVariant", JsonString(runtime.gpu_variant));
   if (full) {
-    Set(json, "locked", JsonBool(runtime.locked));
-    Set(json, "packages", JsonArray(runtime.packages));
-    if (!runtime.tools.empty()) Set(json, "tools", JsonArray(runtime.tools));
+    SetMember(json, "locked", JsonBool(runtime.locked));
+    SetMember(json, "packages", JsonArray(runtime.packages));
+    if (!runtime.tools.empty()) SetMember(json, "tools", JsonArray(runtime.tools));
   }
   if (!shown.built) return json;
-  Set(json, "python", JsonString(shown.built->python));
-  Set(json, "folder", JsonString(shown.built->folder.string()));
-  Set(json, "sizeBytes", JsonNumber(std::to_string(shown.built->bytes)));
-  Set(json, "packageLayers", JsonNumber(std::to_string(shown.built->layers.size())));
-  if (shown.built->last_use) Set(json, "lastUse", JsonString(PrintUtc(*shown.built->last_use)));
+  SetMember(json, "python", JsonString(shown.built->python));
+  SetMember(json, "folder", JsonString(shown.built->folder.string()));
+  SetMember(json, "sizeBytes", JsonNumber(std::to_string(shown.built->bytes)));
+  SetMember(json, "packageLayers", JsonNumber(std::to_string(shown.built->layers.size())));
+  if (shown.built->last_use) SetMember(json, "lastUse", JsonString(PrintUtc(*shown.built->last_use)));
   return json;
 }
 
@@ -157,10 +157,9 @@ Status EnsurePython(const fs::path& environments, const RuntimeVersion& runtime,
 
 }  // namespace
 
-ExitStatus ListRuntimes(const Arguments& arguments, const Surroundings& surroundings,
-                        const Console& console) {
+ExitStatus ListRuntimes(const Arguments& arguments, const SettingSources& sources, const Console& console) {
   TY_TRY(const OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
-  const fs::path environments = EnvironmentsDir(arguments, surroundings);
+  const fs::path environments = EnvironmentsDir(arguments, sources);
   TY_TRY(std::vector<RuntimeVersion> all, All(environments));
   const AvailablePythons available = environment::ProbePythons(environments);
   Rows rows{{"VERSION", "PYTHON", "SIZE", "LAST_USE", "STATE"}};
@@ -180,19 +179,18 @@ ExitStatus ListRuntimes(const Arguments& arguments, const Surroundings& surround
   return 0;
 }
 
-ExitStatus DescribeRuntime(const Arguments& arguments, const Surroundings& surroundings,
+ExitStatus DescribeRuntime(const Arguments& arguments, const SettingSources& sources,
                            const Console& console) {
   TY_TRY(const OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
-  const fs::path environments = EnvironmentsDir(arguments, surroundings);
+  const fs::path environments = EnvironmentsDir(arguments, sources);
   TY_TRY(RuntimeVersion runtime, Load(environments, arguments.positionals.front()));
   const Shown shown = Look(environments, std::move(runtime), environment::ProbePythons(environments));
   console.Out(PrintResource(Sorted(ToJson(shown, true)), format));
   return 0;
 }
 
-ExitStatus InstallRuntime(const Arguments& arguments, const Surroundings& surroundings,
-                          const Console& console) {
-  const fs::path environments = EnvironmentsDir(arguments, surroundings);
+ExitStatus InstallRuntime(const Arguments& arguments, const SettingSources& sources, const Console& console) {
+  const fs::path environments = EnvironmentsDir(arguments, sources);
   TY_TRY(const RuntimeVersion runtime, Load(environments, arguments.positionals.front()));
   const environment::Layout layout{environments};
   const auto say = [&](std::string_view line) { console.Status(std::string(line) + "\n"); };
@@ -202,18 +200,17 @@ ExitStatus InstallRuntime(const Arguments& arguments, const Surroundings& surrou
   }
   TY_RETURN_IF_ERROR(MakeFolders(environments.parent_path(), 0700));  // the data directory
   TY_RETURN_IF_ERROR(MakeFolders(environments));
-  const auto fence = replica::BuildIsolation::Find({DataDir(arguments, surroundings).string()});
-  if (const std::string lacks = fence.Lacks(); !lacks.empty()) say(lacks);
-  const environment::PreparationHooks hooks{.info = say, .error = say, .download = {}, .fence = &fence};
+  const auto isolation = replica::BuildIsolation::Find({DataDir(arguments, sources).string()});
+  if (const std::string lacks = isolation.Lacks(); !lacks.empty()) say(lacks);
+  const environment::PreparationHooks hooks{.info = say, .error = say, .download = {}, .isolation = &isolation};
   TY_RETURN_IF_ERROR(EnsurePython(environments, runtime, hooks));
   TY_RETURN_IF_ERROR(environment::InstallSiteHook(environments));
   TY_RETURN_IF_ERROR(environment::BuildRuntime(layout, runtime, hooks));
   return 0;
 }
 
-ExitStatus RemoveRuntime(const Arguments& arguments, const Surroundings& surroundings,
-                         const Console& console) {
-  const fs::path environments = EnvironmentsDir(arguments, surroundings);
+ExitStatus RemoveRuntime(const Arguments& arguments, const SettingSources& sources, const Console& console) {
+  const fs::path environments = EnvironmentsDir(arguments, sources);
   TY_TRY(const RuntimeVersion runtime, Load(environments, arguments.positionals.front()));
   TY_TRY(const std::uint64_t bytes, environment::RemoveBuilt(environments, runtime));
   console.Status("Removed " + runtime.version + " (" + PrintSize(bytes) + ").\n");

@@ -45,7 +45,7 @@ Result<std::vector<Item>> LocalItems(const std::string& path, bool recursive) {
   return items;
 }
 
-Result<std::vector<Item>> RemoteItems(const Session& session, const std::string& url, bool recursive) {
+Result<std::vector<Item>> RemoteItems(const CommandSession& session, const std::string& url, bool recursive) {
   TY_TRY(auto objects, MatchObjects(session, url, recursive));
   TY_TRY(wire::ObjectUri named, ParseStorageUrl(url));
   std::string folder = named.object;
@@ -64,7 +64,7 @@ Result<std::vector<Item>> RemoteItems(const Session& session, const std::string&
   return items;
 }
 
-Status Download(const Session& session, const Item& item, const std::string& target) {
+Status Download(const CommandSession& session, const Item& item, const std::string& target) {
   if (target == "-") return DownloadObject(session, item.object, STDOUT_FILENO);
   if (!StaysBelow(item.source.relative))
     return std::unexpected(
@@ -86,7 +86,7 @@ Status Download(const Session& session, const Item& item, const std::string& tar
   return {};
 }
 
-Status CopyOne(const Session& session, const Item& item, const std::string& target) {
+Status CopyOne(const CommandSession& session, const Item& item, const std::string& target) {
   bool to_remote = IsRemote(target);
   std::string source = item.remote ? item.object.ToString() : "file://" + item.source.name;
   if (target != "-")
@@ -103,7 +103,7 @@ Status CopyOne(const Session& session, const Item& item, const std::string& targ
 }
 
 /// Whether things go below the target.
-Result<bool> IsContainer(const Session& session, const std::string& target) {
+Result<bool> IsContainer(const CommandSession& session, const std::string& target) {
   if (target == "-") return false;
   if (target.ends_with('/')) return true;
   if (!IsRemote(target)) {
@@ -118,7 +118,7 @@ Result<bool> IsContainer(const Session& session, const std::string& target) {
 
 }  // namespace
 
-ExitStatus CopyFiles(const Session& session) {
+ExitStatus CopyFiles(const CommandSession& session) {
   std::vector<std::string> names = session.arguments.positionals;
   if (names.size() < 2)
     return std::unexpected(InvalidArgument("", "Source and target are needed: storage cp SOURCE ... TARGET"));

@@ -24,7 +24,7 @@ std::string LongLine(const Json& object, const std::string& url, std::uint64_t& 
          "  " + url + "\n";
 }
 
-Status PrintListing(const Session& session, const std::string& url) {
+Status PrintListing(const CommandSession& session, const std::string& url) {
   TY_TRY(wire::ObjectUri uri, ParseStorageUrl(url));
   bool is_long = session.arguments.IsOn("--long");
   bool recursive = session.arguments.IsOn("--recursive") || uri.object.find("**") != std::string::npos;
@@ -65,7 +65,7 @@ Status PrintListing(const Session& session, const std::string& url) {
 }
 
 /// A terminal is shown what it would obey; everything else gets the bytes.
-Status PrintObject(const Session& session, const wire::ObjectUri& object) {
+Status PrintObject(const CommandSession& session, const wire::ObjectUri& object) {
   if (!Console::OutIsTerminal()) return DownloadObject(session, object, STDOUT_FILENO);
   TY_TRY(const std::unique_ptr<VisiblePipe> pipe, VisiblePipe::Open(STDOUT_FILENO));
   return DownloadObject(session, object, pipe->descriptor());
@@ -73,7 +73,7 @@ Status PrintObject(const Session& session, const wire::ObjectUri& object) {
 
 }  // namespace
 
-ExitStatus ListStorage(const Session& session) {
+ExitStatus ListStorage(const CommandSession& session) {
   if (session.arguments.positionals.empty()) {
     TY_TRY(std::vector<std::string> buckets, ListBuckets(session));
     for (const std::string& bucket : buckets) session.console.Out("gs://" + bucket + "/\n");
@@ -83,7 +83,7 @@ ExitStatus ListStorage(const Session& session) {
   return 0;
 }
 
-ExitStatus PrintObjects(const Session& session) {
+ExitStatus PrintObjects(const CommandSession& session) {
   for (const std::string& url : session.arguments.positionals) {
     TY_TRY(auto objects, MatchObjects(session, url, false));
     for (const wire::ObjectUri& object : objects) TY_RETURN_IF_ERROR(PrintObject(session, object));
@@ -91,7 +91,7 @@ ExitStatus PrintObjects(const Session& session) {
   return 0;
 }
 
-ExitStatus RemoveObjects(const Session& session) {
+ExitStatus RemoveObjects(const CommandSession& session) {
   for (const std::string& url : session.arguments.positionals) {
     TY_TRY(auto objects, MatchObjects(session, url, session.arguments.IsOn("--recursive")));
     for (const wire::ObjectUri& object : objects) {

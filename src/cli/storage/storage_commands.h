@@ -1,13 +1,13 @@
 #pragma once
 
-#include "cli/session.h"
+#include "cli/command_session.h"
 
 /// `storage cp|ls|cat|rm`: files and gs:// objects, as gsutil and gcloud storage name them.
 namespace trainyard::cli {
 
-[[nodiscard]] ExitStatus CopyFiles(const Session& session);
-[[nodiscard]] ExitStatus ListStorage(const Session& session);
-[[nodiscard]] ExitStatus PrintObjects(const Session& session);
-[[nodiscard]] ExitStatus RemoveObjects(const Session& session);
+[[nodiscard]] ExitStatus CopyFiles(const CommandSession& session);
+[[nodiscard]] ExitStatus ListStorage(const CommandSession& session);
+[[nodiscard]] ExitStatus PrintObjects(const CommandSession& session);
+[[nodiscard]] ExitStatus RemoveObjects(const CommandSession& session);
 
 }  // namespace trainyard::cli

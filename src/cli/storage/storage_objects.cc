@@ -20,7 +20,7 @@ Error NothingFound(const std::string& url) {
 }
 
 /// All objects below a prefix that match the pattern; an empty pattern matches all.
-Result<std::vector<wire::ObjectUri>> Matching(const Session& session, const std::string& bucket,
+Result<std::vector<wire::ObjectUri>> Matching(const CommandSession& session, const std::string& bucket,
                                               const std::string& prefix, const std::string& pattern) {
   TY_TRY(Listing listing, ListObjects(session, bucket, prefix, false));
   int flags = pattern.find("**") == std::string::npos ? FNM_PATHNAME : 0;
@@ -42,8 +42,8 @@ Result<wire::ObjectUri> ParseStorageUrl(const std::string& url) {
   return uri;
 }
 
-Result<Listing> ListObjects(const Session& session, const std::string& bucket, const std::string& prefix,
-                            bool one_level) {
+Result<Listing> ListObjects(const CommandSession& session, const std::string& bucket,
+                            const std::string& prefix, bool one_level) {
   Listing listing;
   std::string page_token;
   do {
@@ -53,16 +53,16 @@ Result<Listing> ListObjects(const Session& session, const std::string& bucket, c
     if (one_level) request.query.emplace_back("delimiter", "/");
     if (!page_token.empty()) request.query.emplace_back("pageToken", page_token);
     TY_TRY(Json page, CallJson(session.client, std::move(request)));
-    if (const Json* items = Find(page, "items"))
+    if (const Json* items = FindMember(page, "items"))
       listing.objects.insert(listing.objects.end(), items->children.begin(), items->children.end());
-    if (const Json* prefixes = Find(page, "prefixes"))
+    if (const Json* prefixes = FindMember(page, "prefixes"))
       for (const Json& folder : prefixes->children) listing.folders.push_back(folder.text);
     page_token = TextAt(page, "nextPageToken");
   } while (!page_token.empty());
   return listing;
 }
 
-Result<std::vector<std::string>> ListBuckets(const Session& session) {
+Result<std::vector<std::string>> ListBuckets(const CommandSession& session) {
   std::vector<std::string> names;
   std::string page_token;
   do {
@@ -71,14 +71,14 @@ Result<std::vector<std::string>> ListBuckets(const Session& session) {
                        .query = {{"project", session.project.value}}};
     if (!page_token.empty()) request.query.emplace_back("pageToken", page_token);
     TY_TRY(Json page, CallJson(session.client, std::move(request)));
-    if (const Json* items = Find(page, "items"))
+    if (const Json* items = FindMember(page, "items"))
       for (const Json& bucket : items->children) names.push_back(TextAt(bucket, "name"));
     page_token = TextAt(page, "nextPageToken");
   } while (!page_token.empty());
   return names;
 }
 
-Result<std::vector<wire::ObjectUri>> MatchObjects(const Session& session, const std::string& url,
+Result<std::vector<wire::ObjectUri>> MatchObjects(const CommandSession& session, const std::string& url,
                                                   bool recursive) {
   TY_TRY(wire::ObjectUri uri, ParseStorageUrl(url));
   std::size_t wildcard = uri.object.find_first_of(kWildcards);
@@ -102,7 +102,7 @@ Result<std::vector<wire::ObjectUri>> MatchObjects(const Session& session, const 
   return found;
 }
 
-Status DownloadObject(const Session& session, const wire::ObjectUri& source, int descriptor) {
+Status DownloadObject(const CommandSession& session, const wire::ObjectUri& source, int descriptor) {
   ApiRequest request{.method = ApiRequest::Method::kGet,
                      .path = ObjectPath(source),
                      .query = {{"alt", "media"}},
@@ -114,7 +114,8 @@ Status DownloadObject(const Session& session, const wire::ObjectUri& source, int
   return {};
 }
 
-Status CopyObject(const Session& session, const wire::ObjectUri& source, const wire::ObjectUri& target) {
+Status CopyObject(const CommandSession& session, const wire::ObjectUri& source,
+                  const wire::ObjectUri& target) {
   std::string rewrite_token;
   for (bool done = false; !done;) {
     ApiRequest request{.method = ApiRequest::Method::kPost,
@@ -129,7 +130,7 @@ Status CopyObject(const Session& session, const wire::ObjectUri& source, const w
   return {};
 }
 
-Status DeleteObject(const Session& session, const wire::ObjectUri& object) {
+Status DeleteObject(const CommandSession& session, const wire::ObjectUri& object) {
   ApiRequest request{.method = ApiRequest::Method::kDelete, .path = ObjectPath(object)};
   TY_TRY(ApiResponse response, session.client.Send(request));
   if (response.status == 404) return std::unexpected(NothingFound(object.ToString()));

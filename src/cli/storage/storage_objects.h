@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/session.h"
+#include "cli/command_session.h"
 #include "wire/resource_name.h"
 
 /// Buckets and objects over storage v1, for the `storage` commands.
@@ -17,20 +17,21 @@ struct Listing {
 };
 
 /// All pages. `one_level`: stop at the next '/'.
-[[nodiscard]] Result<Listing> ListObjects(const Session& session, const std::string& bucket,
+[[nodiscard]] Result<Listing> ListObjects(const CommandSession& session, const std::string& bucket,
                                           const std::string& prefix, bool one_level);
-[[nodiscard]] Result<std::vector<std::string>> ListBuckets(const Session& session);
+[[nodiscard]] Result<std::vector<std::string>> ListBuckets(const CommandSession& session);
 
 /// Names that a URL stands for: itself, what matches its wildcards (*, ?, [..]; ** crosses folders), or with
 /// `recursive` all below it. kNotFound: "The following URLs matched no objects or files: URL".
-[[nodiscard]] Result<std::vector<wire::ObjectUri>> MatchObjects(const Session& session,
+[[nodiscard]] Result<std::vector<wire::ObjectUri>> MatchObjects(const CommandSession& session,
                                                                 const std::string& url, bool recursive);
 
 /// Writes the object's bytes to an open file.
-[[nodiscard]] Status DownloadObject(const Session& session, const wire::ObjectUri& source, int descriptor);
-[[nodiscard]] Status CopyObject(const Session& session, const wire::ObjectUri& source,
+[[nodiscard]] Status DownloadObject(const CommandSession& session, const wire::ObjectUri& source,
+                                    int descriptor);
+[[nodiscard]] Status CopyObject(const CommandSession& session, const wire::ObjectUri& source,
                                 const wire::ObjectUri& target);
-[[nodiscard]] Status DeleteObject(const Session& session, const wire::ObjectUri& object);
+[[nodiscard]] Status DeleteObject(const CommandSession& session, const wire::ObjectUri& object);
 
 /// "gs://..." as a bucket and an object. kInvalidArgument names the URL.
 [[nodiscard]] Result<wire::ObjectUri> ParseStorageUrl(const std::string& url);

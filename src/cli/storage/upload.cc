@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "async/unique_fd.h"
-#include "cli/session.h"
+#include "cli/command_session.h"
 #include "cli/storage/progress_bar.h"
 #include "text/hex.h"
 #include "text/percent.h"

@@ -8,9 +8,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "cli/command_session.h"
 #include "cli/jobs/package_builder.h"
-#include "cli/session.h"
-#include "cli/temporary_folder.h"
+#include "cli/scratch_directory.h"
 
 namespace trainyard::cli {
 namespace {
@@ -57,7 +57,7 @@ class Upload : public testing::Test {
     return UploadFile(server_, console_, path, "bucket", "a/o");
   }
 
-  Result<TemporaryFolder> folder_ = TemporaryFolder::Make();
+  Result<ScratchDirectory> folder_ = ScratchDirectory::Make();
   FakeServer server_;
   Console console_{{}};
 };
@@ -144,7 +144,7 @@ class Package : public testing::Test {
     return names;
   }
 
-  Result<TemporaryFolder> folder_ = TemporaryFolder::Make();
+  Result<ScratchDirectory> folder_ = ScratchDirectory::Make();
   fs::path root_ = folder_->path() / "user";
 };
 

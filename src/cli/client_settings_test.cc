@@ -1,4 +1,4 @@
-#include "cli/settings.h"
+#include "cli/client_settings.h"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using Map = std::map<std::string, std::string>;
 
-Surroundings Make(Map variables, Map files) {
+SettingSources Make(Map variables, Map files) {
   auto find = [](const Map& map, const std::string& key) -> std::optional<std::string> {
     auto found = map.find(key);
     if (found == map.end()) return std::nullopt;
@@ -29,7 +29,7 @@ const char* const kNote =
     R"({"url":"http://127.0.0.1:1","tls_url":"https://localhost:2","ca_file":"/ca","project":"noted","pid":7})";
 
 TEST(FindServer, TakesTheNearest) {
-  Surroundings noted = Make(kHome, {{kNotePath, kNote}});
+  SettingSources noted = Make(kHome, {{kNotePath, kNote}});
   EXPECT_EQ(FindServer(noted, "http://f").value, "http://f");
   EXPECT_EQ(
       FindServer(Make({{"HOME", "/h"}, {"TRAINYARD_SERVER", "http://e"}}, {{kNotePath, kNote}}), {}).source,
@@ -37,7 +37,7 @@ TEST(FindServer, TakesTheNearest) {
   EXPECT_EQ(FindServer(noted, {}).value, "http://127.0.0.1:1");
   EXPECT_EQ(FindServer(Make(kHome, {}), {}).value, "http://127.0.0.1:8470");
   for (const char* broken : {"", "{", "[]", "{}", R"({"url":7})"}) {
-    Setting server = FindServer(Make(kHome, {{kNotePath, broken}}), {});
+    ClientSetting server = FindServer(Make(kHome, {{kNotePath, broken}}), {});
     EXPECT_TRUE(server.value == "http://127.0.0.1:8470" || server.value == "7") << broken;
   }
 }

@@ -1,4 +1,4 @@
-#include "cli/temporary_folder.h"
+#include "cli/scratch_directory.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -8,17 +8,18 @@
 
 namespace trainyard::cli {
 
-Result<TemporaryFolder> TemporaryFolder::Make() {
+Result<ScratchDirectory> ScratchDirectory::Make() {
   const char* parent = std::getenv("TMPDIR");
   std::string pattern =
       std::string(parent != nullptr && *parent != '\0' ? parent : "/tmp") + "/trainyard-XXXXXX";
   if (mkdtemp(pattern.data()) == nullptr) return std::unexpected(ErrnoError(errno, "make folder " + pattern));
-  return TemporaryFolder(pattern);
+  return ScratchDirectory(pattern);
 }
 
-TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+ScratchDirectory::ScratchDirectory(ScratchDirectory&& other) noexcept
+    : path_(std::exchange(other.path_, {})) {}
 
-TemporaryFolder::~TemporaryFolder() {
+ScratchDirectory::~ScratchDirectory() {
   std::error_code ignored;
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }

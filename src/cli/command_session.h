@@ -6,23 +6,23 @@
 
 #include "base/result.h"
 #include "cli/api_client.h"
+#include "cli/client_settings.h"
 #include "cli/console.h"
 #include "cli/gcloud/arguments.h"
 #include "cli/gcloud/json_value.h"
 #include "cli/gcloud/output_format.h"
-#include "cli/settings.h"
 
 namespace trainyard::cli {
 
 /// What a command runs with. Everything outlives the command; one thread.
-struct Session {
+struct CommandSession {
   const Arguments& arguments;
-  const Surroundings& surroundings;
+  const SettingSources& sources;
   const Console& console;
   ApiClient& client;
   std::string program;  ///< as the user calls it: "trainyard", "trainyard ai-platform"
-  Setting server;
-  Setting project;
+  ClientSetting server;
+  ClientSetting project;
   OutputFormat format;
 
   [[nodiscard]] std::optional<std::string> Property(std::string_view section, std::string_view name) const;
@@ -44,7 +44,7 @@ struct JobReference {
   std::string job_id;
   [[nodiscard]] std::string Path() const;  ///< "/v1/projects/P/jobs/J", encoded
 };
-[[nodiscard]] JobReference ParseJobReference(const Session& session, const std::string& text);
+[[nodiscard]] JobReference ParseJobReference(const CommandSession& session, const std::string& text);
 
 /// "/v1/projects/P/jobs"
 [[nodiscard]] std::string JobsPath(const std::string& project);

@@ -1,4 +1,4 @@
-#include "cli/settings.h"
+#include "cli/client_settings.h"
 
 #include <cctype>
 #include <cstdlib>
@@ -19,14 +19,14 @@ std::string Upper(std::string_view text) {
   return out;
 }
 
-std::string GcloudFolder(const Surroundings& surroundings) {
-  if (auto folder = surroundings.variable("CLOUDSDK_CONFIG")) return *folder;
-  return surroundings.variable("HOME").value_or("") + "/.config/gcloud";
+std::string GcloudFolder(const SettingSources& sources) {
+  if (auto folder = sources.variable("CLOUDSDK_CONFIG")) return *folder;
+  return sources.variable("HOME").value_or("") + "/.config/gcloud";
 }
 
 }  // namespace
 
-Surroundings ProcessSurroundings() {
+SettingSources ProcessSettingSources() {
   auto variable = [](const char* name) -> std::optional<std::string> {
     const char* value = std::getenv(name);
     if (value == nullptr || *value == '\0') return std::nullopt;
@@ -40,15 +40,15 @@ Surroundings ProcessSurroundings() {
   return {variable, read_file};
 }
 
-std::string DefaultDataDir(const Surroundings& surroundings) {
-  if (auto dir = surroundings.variable("TRAINYARD_DATA")) return *dir;
-  if (auto home = surroundings.variable("XDG_DATA_HOME"); home && home->starts_with('/'))
+std::string DefaultDataDir(const SettingSources& sources) {
+  if (auto dir = sources.variable("TRAINYARD_DATA")) return *dir;
+  if (auto home = sources.variable("XDG_DATA_HOME"); home && home->starts_with('/'))
     return *home + "/trainyard";
-  return surroundings.variable("HOME").value_or("/root") + "/.local/share/trainyard";
+  return sources.variable("HOME").value_or("/root") + "/.local/share/trainyard";
 }
 
-std::optional<ServerNote> ReadServerNote(const Surroundings& surroundings, const std::string& data_dir) {
-  std::optional<std::string> text = surroundings.read_file(data_dir + "/run/server.json");
+std::optional<ServerNote> ReadServerNote(const SettingSources& sources, const std::string& data_dir) {
+  std::optional<std::string> text = sources.read_file(data_dir + "/run/server.json");
   if (!text) return std::nullopt;
   Result<Json> json = wire::ParseJsonTree(*text);
   if (!json || TextAt(*json, "url").empty()) return std::nullopt;
@@ -59,37 +59,37 @@ std::optional<ServerNote> ReadServerNote(const Surroundings& surroundings, const
                     .pid = std::strtol(TextAt(*json, "pid").c_str(), nullptr, 10)};
 }
 
-Setting FindServer(const Surroundings& surroundings, const std::optional<std::string>& flag) {
+ClientSetting FindServer(const SettingSources& sources, const std::optional<std::string>& flag) {
   if (flag) return {*flag, "--server"};
-  if (auto url = surroundings.variable("TRAINYARD_SERVER")) return {*url, "TRAINYARD_SERVER"};
-  std::string data_dir = DefaultDataDir(surroundings);
-  if (auto note = ReadServerNote(surroundings, data_dir)) return {note->url, data_dir + "/run/server.json"};
+  if (auto url = sources.variable("TRAINYARD_SERVER")) return {*url, "TRAINYARD_SERVER"};
+  std::string data_dir = DefaultDataDir(sources);
+  if (auto note = ReadServerNote(sources, data_dir)) return {note->url, data_dir + "/run/server.json"};
   return {"http://127.0.0.1:8470", "default"};
 }
 
-Setting FindProject(const Surroundings& surroundings, const std::optional<std::string>& flag,
-                    const std::optional<std::string>& configuration) {
+ClientSetting FindProject(const SettingSources& sources, const std::optional<std::string>& flag,
+                          const std::optional<std::string>& configuration) {
   if (flag) return {*flag, "--project"};
-  if (auto property = FindProperty(surroundings, "core", "project", configuration)) return *property;
-  if (auto project = surroundings.variable("GOOGLE_CLOUD_PROJECT")) return {*project, "GOOGLE_CLOUD_PROJECT"};
-  std::string data_dir = DefaultDataDir(surroundings);
-  if (auto note = ReadServerNote(surroundings, data_dir); note && !note->project.empty())
+  if (auto property = FindProperty(sources, "core", "project", configuration)) return *property;
+  if (auto project = sources.variable("GOOGLE_CLOUD_PROJECT")) return {*project, "GOOGLE_CLOUD_PROJECT"};
+  std::string data_dir = DefaultDataDir(sources);
+  if (auto note = ReadServerNote(sources, data_dir); note && !note->project.empty())
     return {note->project, data_dir + "/run/server.json"};
   return {"trainyard", "default"};
 }
 
-std::optional<Setting> FindProperty(const Surroundings& surroundings, std::string_view section,
-                                    std::string_view name, const std::optional<std::string>& configuration) {
+std::optional<ClientSetting> FindProperty(const SettingSources& sources, std::string_view section,
+                                          std::string_view name,
+                                          const std::optional<std::string>& configuration) {
   std::string variable = "CLOUDSDK_" + Upper(section) + "_" + Upper(name);
-  if (auto value = surroundings.variable(variable.c_str())) return Setting{*value, variable};
-  std::string folder = GcloudFolder(surroundings);
+  if (auto value = sources.variable(variable.c_str())) return ClientSetting{*value, variable};
+  std::string folder = GcloudFolder(sources);
   std::string active = configuration.value_or("");
-  if (active.empty()) active = surroundings.variable("CLOUDSDK_ACTIVE_CONFIG_NAME").value_or("");
-  if (active.empty())
-    active = TrimSpace(surroundings.read_file(folder + "/active_config").value_or("default"));
+  if (active.empty()) active = sources.variable("CLOUDSDK_ACTIVE_CONFIG_NAME").value_or("");
+  if (active.empty()) active = TrimSpace(sources.read_file(folder + "/active_config").value_or("default"));
   std::string path = folder + "/configurations/config_" + active;
-  if (auto text = surroundings.read_file(path))
-    if (auto value = IniValue(*text, section, name)) return Setting{*value, path};
+  if (auto text = sources.read_file(path))
+    if (auto value = IniValue(*text, section, name)) return ClientSetting{*value, path};
   return std::nullopt;
 }
 

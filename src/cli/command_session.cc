@@ -1,4 +1,4 @@
-#include "cli/session.h"
+#include "cli/command_session.h"
 
 #include <utility>
 
@@ -8,9 +8,9 @@
 
 namespace trainyard::cli {
 
-std::optional<std::string> Session::Property(std::string_view section, std::string_view name) const {
-  std::optional<Setting> found =
-      FindProperty(surroundings, section, name, arguments.Value("--configuration"));
+std::optional<std::string> CommandSession::Property(std::string_view section, std::string_view name) const {
+  std::optional<ClientSetting> found =
+      FindProperty(sources, section, name, arguments.Value("--configuration"));
   if (!found) return std::nullopt;
   return found->value;
 }
@@ -22,7 +22,7 @@ std::string ErrorText(const ApiResponse& response) {
   if (message.empty()) return "HTTPError " + std::to_string(response.status) + ": " + response.body;
   std::string text =
       (status.empty() ? "HTTPError " + std::to_string(response.status) : status) + ": " + message;
-  const Json* details = Find(*body, "error.details");
+  const Json* details = FindMember(*body, "error.details");
   if (details == nullptr || details->children.empty()) return text;
   Json list = *details;
   list.name.clear();
@@ -50,7 +50,7 @@ Result<Json> CallJson(ApiClient& client, ApiRequest request) {
 
 std::string JobReference::Path() const { return JobsPath(project) + "/" + text::PercentEncode(job_id); }
 
-JobReference ParseJobReference(const Session& session, const std::string& text) {
+JobReference ParseJobReference(const CommandSession& session, const std::string& text) {
   if (Result<wire::JobName> name = wire::JobName::Parse(text)) return {name->project, name->job_id};
   return {session.project.value, text};
 }

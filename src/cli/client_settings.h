@@ -11,17 +11,17 @@
 namespace trainyard::cli {
 
 /// A value with the place where it was said.
-struct Setting {
+struct ClientSetting {
   std::string value;
   std::string source;  ///< "--project", "CLOUDSDK_CORE_PROJECT", "/home/u/.config/gcloud/...", "default"
 };
 
 /// Where settings are read from; tests give their own.
-struct Surroundings {
+struct SettingSources {
   std::function<std::optional<std::string>(const char* name)> variable;  ///< empty ones count as absent
   std::function<std::optional<std::string>(const std::string& path)> read_file;  ///< absent: not there
 };
-[[nodiscard]] Surroundings ProcessSurroundings();
+[[nodiscard]] SettingSources ProcessSettingSources();
 
 /// DATA/run/server.json: what a running server says about itself.
 struct ServerNote {
@@ -32,23 +32,23 @@ struct ServerNote {
   long pid = 0;
 };
 
-[[nodiscard]] std::string DefaultDataDir(const Surroundings& surroundings);
+[[nodiscard]] std::string DefaultDataDir(const SettingSources& sources);
 /// Absent when there is no note or it cannot be read as one.
-[[nodiscard]] std::optional<ServerNote> ReadServerNote(const Surroundings& surroundings,
+[[nodiscard]] std::optional<ServerNote> ReadServerNote(const SettingSources& sources,
                                                        const std::string& data_dir);
 
 /// --server, TRAINYARD_SERVER, the note in the data directory, http://127.0.0.1:8470.
-[[nodiscard]] Setting FindServer(const Surroundings& surroundings, const std::optional<std::string>& flag);
+[[nodiscard]] ClientSetting FindServer(const SettingSources& sources, const std::optional<std::string>& flag);
 
 /// --project, CLOUDSDK_CORE_PROJECT, gcloud's core/project, GOOGLE_CLOUD_PROJECT, the note in the data
 /// directory, "trainyard".
-[[nodiscard]] Setting FindProject(const Surroundings& surroundings, const std::optional<std::string>& flag,
-                                  const std::optional<std::string>& configuration);
+[[nodiscard]] ClientSetting FindProject(const SettingSources& sources, const std::optional<std::string>& flag,
+                                        const std::optional<std::string>& configuration);
 
 /// A property of gcloud: CLOUDSDK_SECTION_NAME, else the active configuration's file.
-[[nodiscard]] std::optional<Setting> FindProperty(const Surroundings& surroundings, std::string_view section,
-                                                  std::string_view name,
-                                                  const std::optional<std::string>& configuration);
+[[nodiscard]] std::optional<ClientSetting> FindProperty(const SettingSources& sources,
+                                                        std::string_view section, std::string_view name,
+                                                        const std::optional<std::string>& configuration);
 
 /// "[section]\nname = value" as Python's configparser reads it.
 [[nodiscard]] std::optional<std::string> IniValue(std::string_view text, std::string_view section,

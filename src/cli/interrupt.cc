@@ -15,6 +15,26 @@ volatile std::sig_atomic_t interrupted = 0;
 
 void Note(int) { interrupted = 1; }
 
+/// Ctrl-C waits while this lives, so that one that comes between a look and a wait is not lost.
+class BlockedInterrupt {
+ public:
+  BlockedInterrupt() {
+    sigemptyset(&only_interrupt_);
+    sigaddset(&only_interrupt_, SIGINT);
+    sigprocmask(SIG_BLOCK, &only_interrupt_, &before_);
+  }
+  ~BlockedInterrupt() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedInterrupt(const BlockedInterrupt&) = delete;
+  BlockedInterrupt& operator=(const BlockedInterrupt&) = delete;
+
+  [[nodiscard]] const sigset_t& only_interrupt() const noexcept { return only_interrupt_; }
+  [[nodiscard]] const sigset_t& before() const noexcept { return before_; }
+
+ private:
+  sigset_t only_interrupt_{};
+  sigset_t before_{};
+};
+
 }  // namespace
 
 InterruptWatch::InterruptWatch() {
@@ -30,35 +50,22 @@ InterruptWatch::~InterruptWatch() { std::signal(SIGINT, SIG_DFL); }
 bool InterruptWatch::Interrupted() const { return interrupted != 0; }
 
 bool InterruptWatch::WaitFor(std::chrono::milliseconds wait) const {
-  // Blocked, so that a signal between the look and the wait is not lost; sigtimedwait takes it without the
-  // handler.
-  sigset_t only_interrupt;
-  sigset_t before;
-  sigemptyset(&only_interrupt);
-  sigaddset(&only_interrupt, SIGINT);
-  sigprocmask(SIG_BLOCK, &only_interrupt, &before);
-  if (interrupted == 0) {
-    timespec timeout{.tv_sec = wait.count() / 1000, .tv_nsec = wait.count() % 1000 * 1'000'000};
-    if (sigtimedwait(&only_interrupt, nullptr, &timeout) == SIGINT) interrupted = 1;
+  if (const BlockedInterrupt blocked; interrupted == 0) {
+    const timespec timeout{.tv_sec = wait.count() / 1000, .tv_nsec = wait.count() % 1000 * 1'000'000};
+    // This takes the signal without the handler.
+    if (sigtimedwait(&blocked.only_interrupt(), nullptr, &timeout) == SIGINT) interrupted = 1;
   }
-  sigprocmask(SIG_SETMASK, &before, nullptr);
   return interrupted != 0;
 }
 
 bool InterruptWatch::WaitForInput(int descriptor, std::chrono::milliseconds wait) const {
-  // Let in while ppoll waits, and only then: its handler ends the wait.
-  sigset_t only_interrupt;
-  sigset_t before;
-  sigemptyset(&only_interrupt);
-  sigaddset(&only_interrupt, SIGINT);
-  sigprocmask(SIG_BLOCK, &only_interrupt, &before);
-  if (interrupted == 0) {
+  if (const BlockedInterrupt blocked; interrupted == 0) {
     pollfd watched{.fd = descriptor, .events = POLLIN, .revents = 0};
     const auto count = std::max<std::int64_t>(wait.count(), 0);
     const timespec timeout{.tv_sec = count / 1000, .tv_nsec = count % 1000 * 1'000'000};
-    ppoll(&watched, 1, &timeout, &before);
+    // The signal is let in while ppoll waits, and only then: its handler ends the wait.
+    ppoll(&watched, 1, &timeout, &blocked.before());
   }
-  sigprocmask(SIG_SETMASK, &before, nullptr);
   return interrupted != 0;
 }
 

@@ -11,42 +11,44 @@ using logging::v2::LogEntry;
 using ml::v1::Job;
 using Lines = std::vector<ServiceLine>;
 
-ServiceLine Info(std::string text) { return {LogEntry::INFO, std::move(text)}; }
-ServiceLine Warning(std::string text) { return {LogEntry::WARNING, std::move(text)}; }
-
 Lines OnCreated(const JobRecord& after) {
-  Lines lines = {Info("Validating job requirements..."),
-                 Info("Job creation request has been successfully validated.")};
+  Lines lines = {InfoLine("Validating job requirements..."),
+                 InfoLine("Job creation request has been successfully validated.")};
   for (const control::v1::ImageRecord& image : after.images()) {
     if (image.image() == image.reference()) continue;  // it names the digest itself
-    lines.push_back(Info("Image " + image.image() + " is " + image.reference() + "."));
+    lines.push_back(InfoLine("Image " + image.image() + " is " + image.reference() + "."));
   }
-  lines.push_back(Info("Job " + after.job().job_id() + " is queued."));
-  lines.push_back(Info("Waiting for job to be provisioned."));
+  lines.push_back(InfoLine("Job " + after.job().job_id() + " is queued."));
+  lines.push_back(InfoLine("Waiting for job to be provisioned."));
   return lines;
 }
 
 /// What the job was found to lack when it was created is a warning, how it shares the machine is not.
 Lines OnAdmitted(const JobRecord& after, const Event::Admitted& admitted) {
-  if (after.try_number() > 1) return {Info("There is room for the job again.")};
+  if (after.try_number() > 1) return {InfoLine("There is room for the job again.")};
   Lines lines;
   const int warnings = after.notes_size() - admitted.grant().notes_size();
   for (int i = 0; i < after.notes_size(); ++i) {
-    lines.push_back(i < warnings ? Warning(after.notes(i)) : Info(after.notes(i)));
+    lines.push_back(i < warnings ? WarningLine(after.notes(i)) : InfoLine(after.notes(i)));
   }
-  lines.push_back(Info("Waiting for training program to start."));
-  lines.push_back(Info("Job is preparing."));
+  lines.push_back(InfoLine("Waiting for training program to start."));
+  lines.push_back(InfoLine("Job is preparing."));
   return lines;
+}
+
+Lines OnRevoked(const JobRecord& after, const Event::Revoked& revoked) {
+  return {WarningLine(revoked.reason() +
+                      (after.retrying() ? " The whole job starts again when there is room." : ""))};
 }
 
 Lines OnCancelRequested(const JobRecord& after, const Event::CancelRequested& cancel) {
   if (after.outcome() != Job::CANCELLED) return {};  // too late: the job has its outcome
-  return {Info("Job is being cancelled. " + cancel.reason())};
+  return {InfoLine("Job is being cancelled. " + cancel.reason())};
 }
 
 Lines OnMaintenance(const Event::MaintenanceRequested& requested) {
-  return {Info("Host maintenance: the replica " + cluster::ReplicaLabel(requested.replica()) +
-               " is being stopped and starts again with the same name and cluster.")};
+  return {InfoLine("Host maintenance: the replica " + cluster::ReplicaLabel(requested.replica()) +
+                   " is being stopped and starts again with the same name and cluster.")};
 }
 
 Lines OnConcluded(const Event::Concluded& concluded) {
@@ -56,29 +58,29 @@ Lines OnConcluded(const Event::Concluded& concluded) {
 
 Lines OnEnded(const JobRecord& after) {
   Lines lines;
-  if (after.job().has_start_time()) lines.push_back(Info("Finished tearing down training program."));
+  if (after.job().has_start_time()) lines.push_back(InfoLine("Finished tearing down training program."));
   switch (after.job().state()) {
-    case Job::SUCCEEDED: lines.push_back(Info("Job completed successfully.")); break;
-    case Job::FAILED: lines.push_back(Info("Job failed.")); break;
-    default: lines.push_back(Info("Job cancelled.")); break;
+    case Job::SUCCEEDED: lines.push_back(InfoLine("Job completed successfully.")); break;
+    case Job::FAILED: lines.push_back(InfoLine("Job failed.")); break;
+    default: lines.push_back(InfoLine("Job cancelled.")); break;
   }
   return lines;
 }
 
 }  // namespace
 
+ServiceLine InfoLine(std::string text) { return {LogEntry::INFO, std::move(text)}; }
+ServiceLine WarningLine(std::string text) { return {LogEntry::WARNING, std::move(text)}; }
+
 Lines LinesFor(const JobRecord& after, const Event& event) {
   if (std::optional<Lines> lines = TuningLinesFor(after, event)) return *std::move(lines);
   switch (event.kind_case()) {
     case Event::kCreated: return OnCreated(after);
     case Event::kAdmitted: return OnAdmitted(after, event.admitted());
-    case Event::kRevoked:
-      return {Warning(event.revoked().reason() + (after.retrying() ? " The whole job starts again when there "
-                                                                     "is room."
-                                                                   : ""))};
-    case Event::kRunning: return {Info("Job is running.")};
-    case Event::kRestartDecided: return {Warning(event.restart_decided().reason())};
-    case Event::kRetryDecided: return {Warning(event.retry_decided().reason())};
+    case Event::kRevoked: return OnRevoked(after, event.revoked());
+    case Event::kRunning: return {InfoLine("Job is running.")};
+    case Event::kRestartDecided: return {WarningLine(event.restart_decided().reason())};
+    case Event::kRetryDecided: return {WarningLine(event.retry_decided().reason())};
     case Event::kCancelRequested: return OnCancelRequested(after, event.cancel_requested());
     case Event::kMaintenanceRequested: return OnMaintenance(event.maintenance_requested());
     case Event::kConcluded: return OnConcluded(event.concluded());

@@ -14,6 +14,8 @@ struct ServiceLine {
   std::string text;
   friend bool operator==(const ServiceLine&, const ServiceLine&) = default;
 };
+[[nodiscard]] ServiceLine InfoLine(std::string text);
+[[nodiscard]] ServiceLine WarningLine(std::string text);
 
 /// What the service says in the job's log about an event, in the documented order and words (spec: lifecycle,
 /// section 6). A function of its arguments alone: after a crash the same lines are derived again and those

@@ -12,7 +12,7 @@ namespace trainyard::control {
 struct StudyThread::Study {
   explicit Study(tuning::StudySpec spec) : tuner(std::move(spec)) {}
 
-  /// What an exception keeps from being applied is applied by the next call.
+  /// If an exception interrupts the changes, the next call applies the rest.
   void Apply() {
     for (; !changes.empty(); changes.pop_front()) {
       auto& [position, trial] = changes.front();
@@ -29,7 +29,7 @@ struct StudyThread::Study {
   }
 
   tuning::Tuner tuner;
-  Changes changes;  ///< told, not applied yet
+  Changes changes;  ///< received, not applied yet
   std::vector<tuning::Trial> trials;
 };
 

@@ -14,20 +14,20 @@
 
 namespace trainyard::control {
 
-/// One tuning job's study on the thread of the tuner: the loop says what has changed, the thread has the
-/// trials and thinks. What Suggest and Judge say is based on every change made before the call. Loop thread
+/// One tuning job's study on the thread of the tuner: the loop passes changes, the thread keeps the trials
+/// and computes. Suggest and Judge take every change into account that was made before the call. Loop thread
 /// only; the pool has one thread and outlives the calls.
 class StudyThread {
  public:
   StudyThread(boost::asio::thread_pool& pool, tuning::StudySpec spec);
 
-  /// The trial at this place of the list: a new one at its end, or another state of one that is there.
+  /// Sets the trial at this place of the list: adds a new one at the end, or replaces one that is there.
   void Put(std::size_t position, tuning::Trial trial);
 
   /// As tuning::Tuner::Suggest. kInternal: the tuner threw something (no memory, a defect).
   boost::asio::awaitable<Result<std::vector<tuning::Point>>> Suggest(int count);
-  /// Why the pending trial at this place is not worth its time; empty: it is. As tuning::JudgeTrial, errors
-  /// as Suggest.
+  /// Why the pending trial at this place should be stopped early; empty: it should go on. As
+  /// tuning::JudgeTrial, errors as Suggest.
   boost::asio::awaitable<Result<std::string>> Judge(std::size_t position);
 
  private:

@@ -7,7 +7,7 @@ namespace trainyard::control {
 
 namespace {
 
-/// Points far apart enough, the last one always.
+/// Drops points that are too close to each other; keeps the last one.
 replica::v1::MetricReport Thinned(const replica::v1::MetricReport& report) {
   const int size = report.measurements_size();
   if (size <= kCurveMax) return report;

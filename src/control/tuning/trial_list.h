@@ -11,11 +11,11 @@
 
 namespace trainyard::control {
 
-/// So many points of a trial's curve are kept in memory and shown in its status.
+/// How many points of a trial's curve are kept in memory and shown in its status.
 inline constexpr int kCurveMax = 64;
 
-/// What is shown of a tuning job's trials, ended and not: for those that are in nobody's hands any more this
-/// is all that stays in memory. A value.
+/// What is shown of a tuning job's trials, ended or not. Of a trial that has ended, nothing else stays in
+/// memory. A value.
 class TrialList {
  public:
   struct Shown {
@@ -24,9 +24,9 @@ class TrialList {
     double ml_units = 0;
   };
 
-  /// Takes the place of what was known of the trial of that number, or is added.
+  /// Replaces what was known of the trial of that number, or adds it.
   void Put(const v1::Event::TrialCreated& created);
-  /// One without a record was cancelled before it had one.
+  /// A trial without a record was cancelled before it had one.
   void Put(const v1::Event::TrialEnded& ended);
   void Put(const Settings& settings, const v1::JobRecord& trial, const replica::v1::MetricReport& report);
 

@@ -18,10 +18,10 @@ namespace {
 using measurement::Summaries;
 using replica::v1::MetricReport;
 
-/// Objects of a page: only event files are in it.
+/// Page size of a listing; only event files are listed.
 constexpr std::size_t kPageObjects = 1000;
 
-/// The whole new part of one file. Blocks.
+/// Reads the whole new part of one file. Blocks.
 void ReadObject(Summaries& summaries, const std::string& root, const std::string& path,
                 const storage::ReadableObject& object) {
   const measurement::FileVersion now{.id = static_cast<std::uint64_t>(object.resource.generation()),
@@ -44,20 +44,20 @@ std::string CountedFiles(std::size_t count, std::size_t older) {
 
 struct TrialMetrics::State {
   std::string tag;
-  SysTime oldest;  ///< objects that were written before are not the trial's
+  SysTime oldest;  ///< objects written before this time are not the trial's
   storage::Buckets& buckets;
   std::string job_dir;     ///< without a slash at its end; empty: none
   wire::ObjectUri folder;  ///< the same, with a slash
   MetricReport reported;   ///< by the supervisor
-  MetricReport former;     ///< what a former server knew from the bucket
-  /// Shared with the task that reads, which has it for itself meanwhile: the loop looks at `seen`.
+  MetricReport previous;   ///< what a previous server process read from the bucket
+  /// Shared with the task that reads, which alone uses it while it runs: the loop looks at `seen`.
   std::shared_ptr<Summaries> summaries;
   MetricReport seen;                                ///< of `summaries`
   std::string spelling;                             ///< the same
   std::map<std::string, std::int64_t> generations;  ///< of files that are read
   std::size_t older = 0;                            ///< event files that are not the trial's
   MetricReport merged;
-  std::string warned;  ///< the spelling that the user was told of
+  std::string warned;  ///< the spelling that the user was warned about
 
   void Look();
   bool Merge();
@@ -71,7 +71,7 @@ TrialMetrics::TrialMetrics(std::string tag, std::string job_dir, SysTime created
                        .summaries = std::make_shared<Summaries>(tag)}) {
   while (job_dir.ends_with('/')) job_dir.pop_back();
   auto folder = wire::ObjectUri::Parse(job_dir + "/");
-  if (!folder) return;  // there is none
+  if (!folder) return;  // it has no job directory
   state_->job_dir = std::move(job_dir);
   state_->folder = *std::move(folder);
   state_->Look();
@@ -79,7 +79,7 @@ TrialMetrics::TrialMetrics(std::string tag, std::string job_dir, SysTime created
 
 TrialMetrics::~TrialMetrics() = default;
 
-/// While no task reads.
+/// Call it only while no task reads.
 void TrialMetrics::State::Look() {
   seen = summaries->Report();
   seen.add_places(job_dir + CountedFiles(summaries->files(), older));
@@ -90,7 +90,7 @@ bool TrialMetrics::State::Merge() {
   const bool from_metric_file = reported.place().ends_with(measurement::kMetricFile);
   MetricReport now = from_metric_file || reported.measurements().empty() ? measurement::Merge(reported, seen)
                                                                          : measurement::Merge(seen, reported);
-  if (now.measurements().empty()) now = measurement::Merge(std::move(now), former);
+  if (now.measurements().empty()) now = measurement::Merge(std::move(now), previous);
   const bool changed = now.SerializeAsString() != merged.SerializeAsString();
   merged = std::move(now);
   return changed;
@@ -98,8 +98,8 @@ bool TrialMetrics::State::Merge() {
 
 bool TrialMetrics::Take(MetricReport reported) {
   if (reported.place().starts_with("gs://")) {
-    state_->former = std::move(reported);
-    state_->former.clear_places();
+    state_->previous = std::move(reported);
+    state_->previous.clear_places();
   } else if (!reported.measurements().empty() || state_->reported.measurements().empty()) {
     state_->reported = std::move(reported);
   }
@@ -110,7 +110,7 @@ boost::asio::awaitable<void> TrialMetrics::State::ReadNew(std::string object, st
   const auto known = generations.find(object);
   if (known != generations.end() && known->second == generation) co_return;
   auto opened = co_await buckets.OpenRead(folder.bucket, object);
-  if (!opened) co_return;  // gone again, or the next time
+  if (!opened) co_return;  // deleted meanwhile, or read the next time
   const std::int64_t read_generation = opened->resource.generation();
   auto file = std::make_shared<storage::ReadableObject>(*std::move(opened));
   auto read = [summaries = summaries, file, root = job_dir, path = object.substr(folder.object.size())] {
@@ -129,7 +129,7 @@ boost::asio::awaitable<bool> TrialMetrics::ReadSummaries() {
   state_->older = 0;
   do {
     const auto page = co_await state_->buckets.List(state_->folder.bucket, query);
-    if (!page) break;  // no such bucket yet, or the next time
+    if (!page) break;  // the bucket does not exist yet, or is read the next time
     for (const auto& object : page->items()) {
       if (!measurement::IsEventFile(object.name())) continue;
       if (wire::FromProto(object.updated()) < state_->oldest) {

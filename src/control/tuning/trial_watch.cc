@@ -16,7 +16,7 @@ TrialWatch::TrialWatch(boost::asio::any_io_executor loop, const v1::JobRecord& t
       idle_(loop) {
   idle_.Set();
   if (trial.trial().has_report()) static_cast<void>(metrics_.Take(trial.trial().report()));
-  for (const v1::ReplicaRecord& replica : trial.replicas()) {  // ended, and not measured yet
+  for (const v1::ReplicaRecord& replica : trial.replicas()) {  // it has ended and is not measured yet
     if (replica.exit().has_metrics() && replica.id().type() == replica::v1::MASTER)
       static_cast<void>(metrics_.Take(replica.exit().metrics()));
   }

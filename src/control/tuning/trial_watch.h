@@ -10,7 +10,7 @@
 
 namespace trainyard::control {
 
-/// What a trial's program reports, while a runner looks after the trial. Loop thread only.
+/// What a trial's program reports while a runner manages the trial. Loop thread only.
 class TrialWatch {
  public:
   using OnReport = std::function<void()>;
@@ -18,12 +18,12 @@ class TrialWatch {
   TrialWatch(boost::asio::any_io_executor loop, const v1::JobRecord& trial, storage::Buckets& buckets,
              OnReport on_report);
 
-  /// What the master's supervisor says.
+  /// Takes a report of the master's supervisor.
   void Take(replica::v1::MetricReport reported);
-  /// Looks at the event files in the buckets now and then, until Finish or until told to stop: the owner runs
-  /// it for as long as the trial lives.
+  /// Reads the event files in the buckets at intervals, until Finish or cancellation. The owner runs it for
+  /// as long as the trial lives.
   boost::asio::awaitable<void> Run();
-  /// Nothing of the trial runs any more: what it has reported in all.
+  /// Call it when no replica of the trial runs any more. Returns all that the trial has reported.
   boost::asio::awaitable<v1::Event::TrialMeasured> Finish();
 
   [[nodiscard]] const replica::v1::MetricReport& report() const noexcept { return metrics_.report(); }
@@ -35,7 +35,7 @@ class TrialWatch {
   OnReport on_report_;
   bool finishing_ = false;
   Event finish_;
-  Event idle_;  ///< Run reads nothing
+  Event idle_;  ///< set while Run reads nothing
 };
 
 }  // namespace trainyard::control

@@ -16,7 +16,7 @@ using ml::v1::Job;
 
 constexpr std::string_view kResumeField = "hyperparameters.resume_previous_job_id";
 
-/// The record keeps those that have not ended and the best one: this leaves the best one.
+/// The record keeps the trials that have not ended and the best one; this removes all but the best one.
 void KeepTheBest(ml::v1::TrainingOutput& output) {
   auto& trials = *output.mutable_trials();
   trials.erase(std::remove_if(trials.begin(), trials.end(),
@@ -49,9 +49,9 @@ boost::asio::awaitable<Result<TuningJobs::Resumed>> TuningJobs::ReadResumed(v1::
   const bool stops_early = record.job().training_input().hyperparameters().enable_trial_early_stopping();
   const auto& uids = record.tuning().resumed_uids();
   for (int i = uids.size() - 1; i >= 0; --i) {
-    TY_CO_RETURN_IF_ERROR(co_await ReadTrials(uids[i], [&](const v1::JobRecord& former) {
-      tuning::Trial trial = jobs::StudyTrial(former, former.trial().report(), stops_early);
-      if (former.job().state() == Job::CANCELLED && trial.values.empty()) return;  // it says nothing
+    TY_CO_RETURN_IF_ERROR(co_await ReadTrials(uids[i], [&](const v1::JobRecord& previous) {
+      tuning::Trial trial = jobs::StudyTrial(previous, previous.trial().report(), stops_early);
+      if (previous.job().state() == Job::CANCELLED && trial.values.empty()) return;  // it has no result
       trial.id = 0;
       resumed.push_back(std::move(trial));
     }));
@@ -71,7 +71,7 @@ TuningRunner* TuningJobs::Find(std::int64_t uid) const {
   return found == runners_.end() ? nullptr : found->second.get();
 }
 
-/// Not in a local variable: when the server stops meanwhile, its owner must be out of the loop.
+/// Not a local variable: if the server stops meanwhile, the owner must not be on the loop any more.
 boost::asio::awaitable<void> TuningJobs::Forget(std::int64_t uid) {
   auto leaving = leaving_.insert(runners_.extract(uid));
   co_await leaving.position->second->Finish();
@@ -89,7 +89,7 @@ boost::asio::awaitable<Status> TuningJobs::ReadTrials(std::int64_t tuning_uid,
   std::vector<v1::JobRecord> page;
   do {
     const std::int64_t after = page.empty() ? 0 : page.back().uid();
-    page.clear();  // two of them at once would be for nothing
+    page.clear();  // frees its memory before the next page is read
     TY_CO_TRY(page, co_await outside_.journal.Trials(tuning_uid, after, kTrialsRead));
     for (const v1::JobRecord& trial : page) take(trial);
   } while (std::ssize(page) == kTrialsRead);
@@ -131,7 +131,7 @@ boost::asio::awaitable<Result<v1::JobStatus>> TuningJobs::Describe(v1::JobRecord
     TY_CO_TRY(trials, co_await ListTrials(record.uid()));
   }
   v1::JobStatus status = MakeStatus(record, {});
-  const TuningRunner* runner = Find(record.uid());  // again: it may have come to its end meanwhile
+  const TuningRunner* runner = Find(record.uid());  // looked up again: it may have ended meanwhile
   if (runner != nullptr) trials = runner->trials();
   for (const TrialList::Shown& shown : trials.all()) {
     if (!shown.trial.output().trial_id().empty()) *status.add_trials() = shown.trial;

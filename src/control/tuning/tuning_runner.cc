@@ -94,7 +94,7 @@ boost::asio::awaitable<void> TuningRunner::Live() {
   }
 }
 
-/// Whether there was anything to perform but waiting.
+/// Returns whether there was anything to do except waiting.
 boost::asio::awaitable<bool> TuningRunner::PerformAll(std::vector<jobs::TuningAction> actions) {
   bool performed = false;
   for (jobs::TuningAction& action : actions) {
@@ -143,7 +143,7 @@ boost::asio::awaitable<void> TuningRunner::Perform(jobs::WakeTuningAt action) {
   co_return;
 }
 
-/// Until it is done: a trial that is half there would be forgotten.
+/// Retries until done: a trial that is created but not started would be forgotten.
 boost::asio::awaitable<void> TuningRunner::StartTrial(std::string trial_id) {
   const v1::Event& created = created_.at(trial_id);
   v1::JobRecord record = jobs::MakeTrial(job_, created.trial_created(), wire::FromProto(created.time()));
@@ -199,7 +199,7 @@ boost::asio::awaitable<void> TuningRunner::Judge(std::string trial_id) {
   wake_.Set();
 }
 
-/// One that is being retried, or has come to its end meanwhile, refuses: its next report is judged again.
+/// A trial that is being retried, or has ended meanwhile, refuses the event. Its next report is judged again.
 boost::asio::awaitable<void> TuningRunner::StopTrial(std::string trial_id, std::string reason) {
   v1::Event event;
   event.mutable_concluded()->set_outcome(Job::SUCCEEDED);
@@ -226,7 +226,7 @@ boost::asio::awaitable<void> TuningRunner::CancelTrial(std::string trial_id, std
   }
 }
 
-/// What an event of the job means for what is known of its trials.
+/// Updates what is known of the trials by an event of the job.
 void TuningRunner::Follow(const v1::Event& event) {
   if (event.has_trial_created()) {
     const v1::Event::TrialCreated& created = event.trial_created();

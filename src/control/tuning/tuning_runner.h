@@ -20,21 +20,21 @@
 
 namespace trainyard::control {
 
-/// Where trials run: as jobs among the others.
+/// Runs trials, as jobs like all others.
 class TrialHost {
  public:
   virtual ~TrialHost() = default;
-  /// Stores the trial's record and looks after it from then on. `on_change` as JobRunner::Watch. Returns its
-  /// uid. Errors as JobStore::Create.
+  /// Stores the trial's record and manages the trial from then on. `on_change` as JobRunner::Watch. Returns
+  /// its uid. Errors as JobStore::Create.
   virtual boost::asio::awaitable<Result<std::int64_t>> StartTrial(v1::JobRecord trial,
                                                                   JobRunner::OnChange on_change) = 0;
-  /// Null: nobody looks after it.
+  /// Null: the trial has no runner.
   virtual JobRunner* FindTrial(std::int64_t uid) = 0;
 };
 
-/// Looks after one unfinished tuning job: asks the rules what to do (jobs/tuning_decide.h) and the tuner for
-/// points, starts, stops and cancels trials, and records. The only writer of the job's record while it lives.
-/// Loop thread only. The destructor cancels what it waits for; trials go on living.
+/// Manages one unfinished tuning job: asks the rules what to do (jobs/tuning_decide.h) and the tuner for
+/// points, starts, stops and cancels trials, and records events. While it lives, nobody else writes the job's
+/// record. Loop thread only. The destructor cancels its tasks; trials continue.
 class TuningRunner {
  public:
   /// `outside`, `host` and `thinking` outlive it. `service_lines` as JobRunner.
@@ -43,18 +43,18 @@ class TuningRunner {
   TuningRunner(const TuningRunner&) = delete;
   TuningRunner& operator=(const TuningRunner&) = delete;
 
-  /// What a former server's job still has to say in its log; before Start.
+  /// Call it before Start. Log lines of a previous server process that are not stored yet.
   void SayAgain(std::vector<jobs::ServiceLine> lines) { history_.SayAgain(std::move(lines)); }
-  /// Before TakeOver and Start: the trials of the jobs that this one resumes.
+  /// Call it before TakeOver and Start. The trials of the jobs that this one resumes.
   void TakeResumed(std::vector<tuning::Trial> trials);
-  /// Before Start, of a former server's job: its events and the records of its trials. Trials that have not
-  /// ended are looked after by runners that the host knows, and that have not started yet.
+  /// Call it before Start, for a job of a previous server process, with its events and the records of its
+  /// trials. The host has runners for the trials that have not ended; these have not started yet.
   void TakeOver(const std::vector<v1::Event>& events, const std::vector<v1::JobRecord>& trials);
-  /// Starts looking after the job. `on_done` is called once it has ended.
+  /// Starts managing the job. `on_done` is called once it has ended.
   void Start(std::function<void()> on_done);
 
   void Cancel() { tasks_.Cancel(); }
-  /// After on_done and before the destructor, if the loop is still running.
+  /// Call it after on_done and before the destructor, if the loop is still running.
   boost::asio::awaitable<void> Finish();
   /// As PostedEvents::Post.
   boost::asio::awaitable<Status> Post(v1::Event event, std::optional<std::int64_t> revision) {
@@ -62,9 +62,9 @@ class TuningRunner {
   }
 
   [[nodiscard]] const v1::JobRecord& job() const noexcept { return job_; }
-  /// Trials so far, as they are now.
+  /// All trials so far, in their current state.
   [[nodiscard]] const TrialList& trials() const noexcept { return trials_; }
-  /// Those that run or wait: their runners.
+  /// The runners of the trials that have not ended.
   [[nodiscard]] std::vector<JobRunner*> Active() const;
 
  private:
@@ -96,10 +96,10 @@ class TuningRunner {
   jobs::TuningObservation seen_;
   StudyThread study_;
   tuning::Space space_;
-  std::size_t resumed_ = 0;                   ///< so many trials of the study are of resumed jobs
-  std::map<std::string, v1::Event> created_;  ///< TrialCreated of those that have not ended
-  std::map<std::string, bool> judging_;       ///< true: the trial has reported something new meanwhile
-  bool judging_fails_ = false;                ///< and that was said
+  std::size_t resumed_ = 0;                   ///< how many trials of the study belong to resumed jobs
+  std::map<std::string, v1::Event> created_;  ///< TrialCreated of the trials that have not ended
+  std::map<std::string, bool> judging_;       ///< being judged; true: the trial has reported again meanwhile
+  bool judging_fails_ = false;                ///< the last judgement failed, and a warning said so
   std::optional<SysTime> wake_time_;          ///< when the rules want to be asked again
   Event wake_;
   PostedEvents posted_;

@@ -9,22 +9,22 @@
 
 namespace trainyard::placement {
 
-/// The operator's table of what a job gets that asks for an accelerator type of the original: any device of
-/// the same kind (the rule for types that it does not name), devices of one type only, or none: then the
-/// job runs without. A value. Pure: any thread.
+/// The operator's table: which device a job gets when it asks for an accelerator type of the original. The
+/// answer is any device of the same kind (also for types that are not in the table), devices of one type
+/// only, or none; with none the job runs without. A value. Pure: any thread.
 class AcceleratorMap {
  public:
   AcceleratorMap() = default;
 
-  /// "nvidia-tesla-k80=nvidia-tesla-t4,nvidia-tesla-p4=any,tpu-v2=none". Empty: no rules.
-  /// Errors: kInvalidArgument, field "--accelerator-map": a name that is none of the API's, a name twice, a
+  /// "nvidia-tesla-k80=nvidia-tesla-t4,nvidia-tesla-p4=any,tpu-v2=none". Empty: no rules. Errors:
+  /// kInvalidArgument, field "--accelerator-map": a name that the API does not have, a name given twice, a
   /// GPU in place of a TPU.
   [[nodiscard]] static Result<AcceleratorMap> Parse(std::string_view text);
 
-  /// A job that asks for the type runs without any.
+  /// Whether a job that asks for the type runs without any.
   [[nodiscard]] bool Waives(AcceleratorConfig::Type type) const;
   [[nodiscard]] bool WaivesAny(Device::Kind kind) const;
-  /// The device counts as one of the type.
+  /// Whether the device may stand for the type.
   [[nodiscard]] bool Accepts(AcceleratorConfig::Type type, const Device& device) const;
 
  private:

@@ -11,7 +11,7 @@ namespace trainyard::placement {
 namespace {
 
 constexpr std::string_view kFlag = "--accelerators";
-constexpr int kDeclaredMax = 1024;  ///< of one type; a typing error would be no machine
+constexpr int kDeclaredMax = 1024;  ///< of one type; a larger number is a typing error
 
 bool IsTypeName(std::string_view name) {
   return !name.empty() && std::ranges::all_of(name, [](char byte) {

@@ -23,13 +23,13 @@ struct Device {
   Kind kind = Kind::kGpu;
   std::string type;                ///< as flags spell it: "nvidia-tesla-t4", "tpu-v2"
   std::string id;                  ///< GPU: what CUDA_VISIBLE_DEVICES calls it; TPU: the board's number
-  std::vector<std::string> files;  ///< "/dev/nvidia0"; empty for a declared one
+  std::vector<std::string> files;  ///< "/dev/nvidia0"; empty for a declared device
   friend bool operator==(const Device&, const Device&) = default;
 };
 
 /// "nvidia-tesla-t4" for NVIDIA_TESLA_T4: gcloud's own spelling.
 [[nodiscard]] std::string AcceleratorName(AcceleratorConfig::Type type);
-/// Nothing but the API's names: ACCELERATOR_TYPE_UNSPECIFIED for others.
+/// Knows the API's names only: ACCELERATOR_TYPE_UNSPECIFIED for all others.
 [[nodiscard]] AcceleratorConfig::Type ParseAcceleratorName(std::string_view name);
 
 /// What `--accelerators` declares: "nvidia-tesla-t4=4,tpu-v2=8", or "none". GPUs get the indexes 0 to n-1 in

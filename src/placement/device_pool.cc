@@ -10,14 +10,14 @@
 namespace trainyard::placement {
 namespace {
 
-/// Devices that serve the replica: GPUs as they are counted, TPU cores by the board.
+/// How many devices the replica needs: one for each GPU, one board for 8 TPU cores.
 std::size_t Needed(const Gang::Replica& replica) {
   const auto count = static_cast<std::size_t>(std::max<std::int64_t>(replica.accelerator_count, 0));
   if (!cluster::IsTpu(replica.accelerator)) return count;
   return (count + kTpuCoresPerBoard - 1) / kTpuCoresPerBoard;
 }
 
-/// What TPU_CONFIG calls the board; in the form of the original's names.
+/// The board's name in TPU_CONFIG, in the form of the original's names.
 std::string NodeName(const Device& tpu) { return "cmle-training-" + tpu.id + "-tpu"; }
 
 std::map<AcceleratorConfig::Type, std::int64_t> AskedByType(const Gang& gang) {
@@ -58,8 +58,8 @@ std::optional<DevicePool::Gift> DevicePool::Choose(const Gang& gang) const {
   return ChooseFrom(gang, gang.replicas.size(), false);
 }
 
-/// The choosiest replicas first: what others can take as well is not taken from them. The sets of devices
-/// that types accept are nested, so this finds a choice wherever there is one.
+/// Serves the replicas with the fewest possible devices first. The sets of devices that types accept are
+/// nested, so this finds an assignment whenever there is one.
 std::optional<DevicePool::Gift> DevicePool::ChooseFrom(const Gang& gang, std::size_t replicas,
                                                        bool held_too) const {
   std::vector<std::size_t> order;

@@ -13,17 +13,17 @@
 
 namespace trainyard::placement {
 
-/// Who has which accelerators. A device has one holder at a time, and keeps it until the holder is freed. A
-/// value: a copy is a plan. Pure: one thread at a time.
+/// Which job holds which accelerators. A device has at most one holder, which keeps it until it is released.
+/// A value: copy it to plan without effect. Pure: one thread at a time.
 class DevicePool {
  public:
   /// By replica of the gang, in its order; a replica without accelerators has an empty message. Empty if
   /// no replica has any.
   using Gift = std::vector<replica::v1::Devices>;
 
-  /// Why a gang can never have what it asks for here.
+  /// Why a gang can never get the accelerators that it asks for.
   struct Lack {
-    std::size_t replica = 0;  ///< the first one that goes without
+    std::size_t replica = 0;  ///< the first one that gets none
     std::string reason;       ///< one sentence: what is asked for, what is there
     std::string unblock;      ///< one sentence
     friend bool operator==(const Lack&, const Lack&) = default;
@@ -34,27 +34,28 @@ class DevicePool {
 
   [[nodiscard]] const std::vector<Device>& devices() const noexcept { return devices_; }
 
-  /// Free devices for the whole gang, or nothing. Deterministic: those of the very type that was asked for
-  /// first, then in the order of the inventory; replica by replica.
+  /// Free devices for the whole gang, or nothing. Deterministic: devices of exactly the requested type first,
+  /// then in the order of the inventory; replica by replica.
   [[nodiscard]] std::optional<Gift> Choose(const Gang& gang) const;
-  /// Even with all devices free the gang cannot be served.
+  /// Why the gang cannot be served even if all devices are free; nothing if it can.
   [[nodiscard]] std::optional<Lack> LackOf(const Gang& gang) const;
-  /// Some job that asks for the kind can be served: there is a device, or the table waives a type.
+  /// Whether any job that asks for this kind can be served: there is a device, or the table waives a type.
   [[nodiscard]] bool Serves(Device::Kind kind) const;
-  /// Positions in devices() of all that the gang could get: of two gangs whose sets meet, the later one
-  /// waits.
+  /// Positions in devices() of all devices that the gang could get. If the sets of two gangs overlap, the
+  /// later gang waits.
   [[nodiscard]] std::set<std::size_t> Wanted(const Gang& gang) const;
-  /// Jobs whose devices the gang could get if they were free.
+  /// Jobs that hold devices which the gang could get.
   [[nodiscard]] std::set<std::string> HoldersOf(const std::set<std::size_t>& devices) const;
   [[nodiscard]] std::size_t FreeOf(const std::set<std::size_t>& devices) const;
 
-  /// The replicas' accelerators that the operator's table waives, as a sentence for the job's log.
+  /// A sentence for the job's log: which of the replicas' accelerators the operator's table waives.
   [[nodiscard]] std::vector<std::string> Notes(const Gang& gang) const;
 
-  /// `holder` is unique among holders; `name` is what waiting jobs are told. Devices that are held already,
-  /// or are not there any more (a former server's job after the machine has changed), stay as they are.
+  /// `holder` is unique among holders; waiting jobs are told `name`. Devices that are held already stay as
+  /// they are, and so do devices that no longer exist (a job of a previous server process, on a machine that
+  /// has changed).
   void Take(const std::string& holder, const std::string& name, const Gift& gift);
-  /// Nothing for one that holds none.
+  /// Does nothing if the holder has no devices.
   void Free(const std::string& holder);
 
  private:
@@ -73,7 +74,7 @@ class DevicePool {
   AcceleratorMap map_;
 };
 
-/// "4 NVIDIA_TESLA_T4" for what the whole gang asks for; empty if it asks for none.
+/// "4 NVIDIA_TESLA_T4" for all that the gang asks for; empty if it asks for none.
 [[nodiscard]] std::string AskedAccelerators(const Gang& gang);
 
 }  // namespace trainyard::placement

@@ -10,7 +10,7 @@
 
 namespace trainyard::placement {
 
-/// One job that runs or wants to.
+/// One job that runs or waits to run.
 struct Gang {
   struct Replica {
     std::string machine_type;
@@ -26,7 +26,7 @@ struct Gang {
   int priority = 0;
   SysTime create_time;
   std::vector<Replica> replicas;
-  int line = 0;  ///< gangs of one line wait for one another: their positions count within it (queue.h)
+  int line = 0;  ///< gangs of one line wait for each other; positions count within the line (queue.h)
 };
 
 }  // namespace trainyard::placement

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kNamesMax = 3;  ///< jobs that a reason names
 
-/// What one or several gangs take of the machine.
+/// What one or more gangs use of the machine.
 struct Load {
   std::int64_t replicas = 0;
   double cpus = 0;
@@ -90,13 +90,13 @@ std::string Names(const std::vector<std::string>& users) {
   return text;
 }
 
-/// "It starts when job_a ends.", or when enough of several do.
+/// "It starts when job_a ends.", or when enough of several jobs end.
 std::string WhenTheyEnd(const std::vector<std::string>& names) {
   if (names.size() == 1) return "It starts when " + names.front() + " has ended.";
   return "It starts when enough of these jobs have ended.";
 }
 
-/// Why the next gang waits for room, and for whom.
+/// Why the next gang waits for room, and for which jobs.
 Shortage RoomShortage(const Capacity& capacity, const Load& used, const Load& more,
                       const std::vector<std::string>& users) {
   if (users.empty()) {
@@ -119,7 +119,7 @@ Shortage RoomShortage(const Capacity& capacity, const Load& used, const Load& mo
 Shortage DeviceShortage(const DevicePool& devices, const Gang& gang, const std::set<std::size_t>& wanted) {
   const std::set<std::string> holders = devices.HoldersOf(wanted);
   const std::vector<std::string> users(holders.begin(), holders.end());
-  // Counted as jobs count: TPUs by their cores. Nobody can get GPUs and TPUs for one request.
+  // Counted as jobs count them: TPUs by cores. One request is for GPUs or for TPUs, never both.
   const bool tpus = !wanted.empty() && devices.devices().at(*wanted.begin()).kind == Device::Kind::kTpu;
   const std::size_t each = tpus ? kTpuCoresPerBoard : 1;
   const std::size_t held = wanted.size() - devices.FreeOf(wanted);
@@ -132,7 +132,7 @@ bool Meet(const std::set<std::size_t>& a, const std::set<std::size_t>& b) {
   return std::ranges::any_of(a, [&b](std::size_t device) { return b.contains(device); });
 }
 
-/// The field that makes the gang too big: the role of the replica that no longer fits.
+/// The request's field that makes the gang too big: that of the first replica that does not fit.
 std::string_view FieldOf(const Gang::Replica& replica) {
   switch (replica.type) {
     case replica::v1::WORKER: return "worker_count";
@@ -153,7 +153,7 @@ Plan PlanAdmissions(const Capacity& capacity, const std::vector<Gang>& running,
     users.push_back(gang.job_id);
   }
   Plan plan;
-  std::set<std::size_t> kept;  // devices that those before are waiting for
+  std::set<std::size_t> kept;  // devices that earlier gangs wait for
   for (const Gang* gang : waiting) {
     const std::set<std::size_t> wanted = devices.Wanted(*gang);
     if (Meet(wanted, kept) || devices.LackOf(*gang)) continue;
@@ -194,7 +194,7 @@ Status CheckFits(const Capacity& capacity, const Gang& gang) {
 }
 
 std::string ReplicaAddress(std::int64_t job_uid, int replica) {
-  // 127.1.0.0 to 127.255.255.255 in blocks of 1024; 127.0.x.y is left to the machine itself.
+  // 127.1.0.0 to 127.255.255.255 in blocks of 1024; 127.0.x.y is not used: it belongs to the machine itself.
   constexpr std::uint32_t kFirst = (127U << 24) | (1U << 16);
   constexpr std::int64_t kBlock = 1024;
   constexpr std::int64_t kBlocks = 255 * 65536 / kBlock;

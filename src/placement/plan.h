@@ -9,17 +9,17 @@
 #include "placement/device_pool.h"
 #include "placement/gang.h"
 
-/// Who may start, who waits, and why. Pure: a snapshot in, a plan out; any thread.
+/// Which gangs may start, which wait, and why. Pure: a snapshot in, a plan out; any thread.
 namespace trainyard::placement {
 
 /// Replicas per CPU of a shared machine.
 inline constexpr int kReplicasPerCpuMax = 4;
 
-/// What this machine has for jobs.
+/// What this machine offers to jobs.
 struct Capacity {
   enum class Mode {
     kShare,   ///< replicas share the machine: at most kReplicasPerCpuMax per CPU, but one gang always fits an
-              ///< idle machine
+              /// < idle machine
     kStrict,  ///< every replica gets the CPUs and the memory of its machine type
   };
   Mode mode = Mode::kShare;
@@ -34,12 +34,12 @@ struct Shortage {
   friend bool operator==(const Shortage&, const Shortage&) = default;
 };
 
-/// Where a gang waits and what for.
+/// A gang's place in the queue and what it waits for.
 struct Wait {
-  std::int64_t position = 0;  ///< 1 for the next one of its line: jobPosition
+  std::int64_t position = 0;  ///< 1 for the first one of its line: jobPosition
   std::string reason;         ///< as in Shortage
   std::string unblock;
-  bool is_turn = false;  ///< it waits for others of the queue only: reason and position change as those go
+  bool is_turn = false;  ///< it waits only for its turn: reason and position change as earlier gangs leave
   friend bool operator==(const Wait&, const Wait&) = default;
 };
 
@@ -47,25 +47,25 @@ struct Plan {
   struct Admission {
     std::int64_t uid = 0;
     std::vector<std::string>
-        notes;  ///< what was asked and what is given, for the job's log; empty if it is the same
+        notes;  ///< what was requested and what is granted, for the job's log; empty if equal
     DevicePool::Gift devices;
     friend bool operator==(const Admission&, const Admission&) = default;
   };
   struct Blocked {
     std::int64_t uid = 0;
     Shortage shortage;
-    bool blocks_all = false;  ///< it waits for room: nobody behind it is admitted
+    bool blocks_all = false;  ///< it waits for room: no later gang is admitted
     friend bool operator==(const Blocked&, const Blocked&) = default;
   };
   std::vector<Admission> admitted;  ///< in the queue's order
-  std::vector<Blocked> blocked;     ///< those that hold back others, and what they wait for
+  std::vector<Blocked> blocked;     ///< gangs that block later ones, and what they wait for
 };
 
-/// Gangs are admitted whole and in order. One that waits for room holds back all those behind it, so that a
-/// big gang is not starved by small ones; one that waits for accelerators holds back those that could get the
-/// same ones (priority orders jobs that want the same accelerator: spec api.md 4.2); one that can never
-/// have its accelerators here (DevicePool::LackOf) holds back nobody. A shared machine admits any gang when
-/// nothing else runs. The result does not depend on the order of `running` but for the names in shortages.
+/// Admits gangs as a whole and in order. A gang that waits for room blocks all later gangs, so that small
+/// gangs do not starve a big one. A gang that waits for accelerators blocks later gangs that could get the
+/// same ones (priority orders jobs that want the same accelerator: spec api.md 4.2). A gang that can never
+/// get its accelerators (DevicePool::LackOf) does not block the queue. A shared machine admits any gang when
+/// nothing else runs. The order of `running` affects only the names in shortages.
 ///
 /// @param waiting  the queue, first to last (Queue::InOrder).
 [[nodiscard]] Plan PlanAdmissions(const Capacity& capacity, const std::vector<Gang>& running,
@@ -75,13 +75,13 @@ struct Plan {
 /// can never fit (kStrict only). Accelerators: DevicePool::LackOf.
 [[nodiscard]] Status CheckFits(const Capacity& capacity, const Gang& gang);
 
-/// The port range that leases come from: below Linux's ephemeral ports (32768).
+/// The range of leased ports, below Linux's ephemeral ports (32768).
 inline constexpr int kLeasePortFirst = 20000;
 inline constexpr int kLeasePortLast = 32767;
 
 /// The loopback address of a job's replica: 127.1.0.1 to 127.255.255.254. Different for every replica of a
-/// job, and for jobs whose uids are not a multiple of 16,320 apart (their leased ports are different all the
-/// same). `replica` is below 1022.
+/// job, and for jobs whose uids do not differ by a multiple of 16,320 (even then their leased ports differ).
+/// `replica` is below 1022.
 [[nodiscard]] std::string ReplicaAddress(std::int64_t job_uid, int replica);
 
 }  // namespace trainyard::placement

@@ -14,7 +14,7 @@ bool ComesFirst(const Gang* a, const Gang* b) {
   return std::tuple(-a->priority, a->create_time, a->uid) < std::tuple(-b->priority, b->create_time, b->uid);
 }
 
-/// Its place, or where it would come.
+/// The gang's place, or the place where it would be inserted.
 std::vector<const Gang*>::const_iterator Place(const std::vector<const Gang*>& order, const Gang& gang) {
   return std::ranges::lower_bound(order, &gang, ComesFirst);
 }

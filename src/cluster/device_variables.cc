@@ -5,7 +5,7 @@
 namespace trainyard::cluster {
 namespace {
 
-/// Zones of the original's TPUs are not known region by region; its one example is us-central1-b.
+/// The zones of the original's TPUs are not documented; its one example is us-central1-b.
 std::string Zone(const std::string& region) { return region + "-b"; }
 
 }  // namespace

@@ -12,10 +12,10 @@ namespace trainyard::cluster {
 /// GPUs: CUDA_VISIBLE_DEVICES in the order of /gpu:0 to /gpu:n-1, CUDA_DEVICE_ORDER=PCI_BUS_ID (an index
 /// means the same GPU to CUDA as to the server), NVIDIA_VISIBLE_DEVICES (for container runtimes). A replica
 /// without GPUs sees none: CUDA_VISIBLE_DEVICES is empty rather than -1 (both hide all; programs that test
-/// the variable's text take an empty one for "no GPU"), NVIDIA_VISIBLE_DEVICES is "void".
+/// the variable's text read an empty one as "no GPU"), NVIDIA_VISIBLE_DEVICES is "void".
 ///
-/// A TPU: TPU_CONFIG and, for Python packages, KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS with the node's name. Absent
-/// without one. Source: spec environment.md sections 4 and 7.
+/// TPU: TPU_CONFIG and, for Python packages, KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS with the node's name. Both are
+/// absent without a TPU. Source: spec environment.md sections 4 and 7.
 [[nodiscard]] std::map<std::string, std::string> DeviceVariables(const replica::v1::Manifest& manifest);
 
 }  // namespace trainyard::cluster

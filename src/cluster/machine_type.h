@@ -24,26 +24,26 @@ struct MachineType {
   enum class Category {
     kComputeEngine,
     kLegacy,
-    kCloudTpu,  ///< "cloud_tpu": workers only, goes with masters of both other categories
+    kCloudTpu,  ///< "cloud_tpu": workers only, allowed beside masters of both other categories
   };
   std::string_view name;
   Category category = Category::kComputeEngine;
-  std::string_view equivalent;  ///< the Compute Engine machine that it is; empty for cloud_tpu
+  std::string_view equivalent;  ///< the equivalent Compute Engine machine; empty for cloud_tpu
   double vcpus = 0;
   double memory_gb = 0;       ///< units of 2^30 bytes, as Compute Engine counts
-  Accelerators accelerators;  ///< that it always has (legacy GPU types, a2 types, cloud_tpu)
-  double units_per_hour = 0;  ///< training units, included accelerators of legacy types with it
+  Accelerators accelerators;  ///< included in the type (legacy GPU types, a2 types, cloud_tpu)
+  double units_per_hour = 0;  ///< training units, with the accelerators that legacy types include
 
   [[nodiscard]] std::int64_t memory_bytes() const;
 };
 
-/// All of them, in the table's order.
+/// All machine types, in the table's order.
 [[nodiscard]] std::span<const MachineType> MachineTypes();
 
 /// Null for a name that is not in the table. The pointer is to static storage.
 [[nodiscard]] const MachineType* FindMachineType(std::string_view name);
 
-/// Whether so many accelerators may be attached to the machine type: a cell of the GPU matrix (spec
+/// Whether this number of accelerators may be attached to the machine type: a cell of the GPU matrix (spec
 /// cluster.md section 4). False for legacy types and TPUs.
 [[nodiscard]] bool GpusAllowed(std::string_view machine_type, const Accelerators& gpus);
 

@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
-/// What projects.getConfig tells of a project. Here a project is only a name, so its number and its accounts
-/// are derived from that: the same on every machine and after every restart. Pure: any thread.
+/// What projects.getConfig returns. Here a project is only a name, so its number and its accounts are derived
+/// from the name: the same on every machine and after every restart. Pure: any thread.
 namespace trainyard::cluster {
 
-/// Twelve digits; a project id that is a number already is its own.
+/// Twelve digits. If the project id is a number, that number.
 [[nodiscard]] std::int64_t ProjectNumber(std::string_view project);
 
 /// "service-NUMBER@cloud-ml.google.com.iam.gserviceaccount.com": the account that the service managed for the

@@ -11,12 +11,12 @@ namespace trainyard::cluster {
 
 struct Region {
   std::string_view name;
-  bool gpus_known = false;         ///< false: it had GPUs, which ones is lost
+  bool gpus_known = false;         ///< false: it had GPUs, but which types is not documented any more
   std::uint32_t accelerators = 0;  ///< known ones: bit number = AcceleratorConfig::Type
-  std::uint32_t apart = 0;         ///< GPUs that no single zone has together; 0: none are known
+  std::uint32_t apart = 0;         ///< GPUs that no single zone has all of; 0: none are known
 
-  /// Whether the region has the accelerator, as far as is known; a GPU is taken to be there where the list is
-  /// lost.
+  /// Whether the region has the accelerator, as far as is known. Where the list is not known, every GPU type
+  /// counts as present.
   [[nodiscard]] bool Has(AcceleratorConfig::Type type) const;
 
   /// Whether some zone may have all of these GPUs, as far as is known.

@@ -23,12 +23,13 @@ struct Role {
 /// Master, workers, parameter servers, evaluators: the order of replicas everywhere. Pure: any thread.
 [[nodiscard]] std::array<Role, 4> Roles(const ml::v1::TrainingInput& input);
 
-/// Whether what this replica's program reports counts: that of a trial's master does. Pure: any thread.
+/// Whether the metrics that this replica's program reports count. Only a trial's master's do. Pure: any
+/// thread.
 [[nodiscard]] bool ReportsMetric(const replica::v1::Manifest& manifest);
 
-/// Which field asks for the accelerators of replicas of that type: "master_config.accelerator_config",
-/// "worker_type" where they come with the machine type, "scale_tier" where they come with the tier. For
-/// errors. Pure: any thread.
+/// For errors: the field that requests the accelerators of replicas of this type.
+/// "master_config.accelerator_config", or "worker_type" if the machine type includes them, or "scale_tier" if
+/// the tier does. Pure: any thread.
 [[nodiscard]] std::string AcceleratorField(const ml::v1::TrainingInput& input, replica::v1::TaskType type);
 
 }  // namespace trainyard::cluster

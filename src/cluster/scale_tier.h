@@ -24,7 +24,7 @@ struct ReplicaPlan {
   [[nodiscard]] replica::v1::ReplicaId id() const;
 };
 
-/// All replicas of one role: they are alike.
+/// All replicas of one role; they are equal.
 struct ReplicaGroup {
   replica::v1::TaskType type = replica::v1::MASTER;
   std::int64_t count = 0;                ///< at least 1
@@ -32,21 +32,20 @@ struct ReplicaGroup {
   Accelerators accelerators;             ///< attached, or part of the machine type
 };
 
-/// Replicas that one job may have. The original's limit is not known; this one keeps a typing error from
-/// becoming work.
+/// How many replicas a job may have. The original's limit is not known; this one catches typing errors.
 inline constexpr std::int64_t kReplicasMax = 1000;
 
 /// The replicas that the training input stands for: master, workers, parameter servers, evaluators, each by
-/// index. Without a scale tier it is BASIC. A machine type beside a tier other than CUSTOM has no effect (the
-/// client's --scale-tier flag over a config file sends both); a count is an error.
+/// index. Without a scale tier it is BASIC. With a tier other than CUSTOM a machine type has no effect
+/// (gcloud's --scale-tier flag over a config file sends both), and a count is an error.
 ///
 /// Errors, kInvalidArgument: field "master_type", "worker_type", ... for a missing or unknown machine type,
-/// "worker_count", ... for a negative count, a count beside another tier than CUSTOM, a type without a count,
-/// more than kReplicasMax in all. Which machines may go together is jobs::Validate's matter. Pure: any
-/// thread. Source: spec cluster.md sections 1 to 3, data/cluster/scale_tiers.json.
+/// "worker_count", ... for a negative count, a count with a tier other than CUSTOM, a type without a count,
+/// more than kReplicasMax in all. jobs::Validate checks which machines may be combined. Pure: any thread.
+/// Source: spec cluster.md sections 1 to 3, data/cluster/scale_tiers.json.
 [[nodiscard]] Result<std::vector<ReplicaPlan>> Expand(const ml::v1::TrainingInput& input);
 
-/// The same by role, with the same errors: for whoever does not need each replica.
+/// The same by role, with the same errors: for callers that do not need each replica.
 [[nodiscard]] Result<std::vector<ReplicaGroup>> Groups(const ml::v1::TrainingInput& input);
 
 /// Training units that the whole job consumes per hour. Source: spec cluster.md section 8.

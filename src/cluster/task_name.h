@@ -5,13 +5,13 @@
 
 #include "trainyard/replica/v1/replica.pb.h"
 
-/// What replicas are called: in logs, in messages, in TF_CONFIG and on the network. Pure: any thread.
+/// The names of replicas in logs, messages, TF_CONFIG and on the network. Pure: any thread.
 namespace trainyard::cluster {
 
 using replica::v1::ReplicaId;
 
 /// "worker-replica-0": the task name in logs and web access URIs. The master is "master-replica-0" even where
-/// TF_CONFIG calls it chief; "evaluator-replica-0" is our inference. Source: spec lifecycle.md section 7.
+/// TF_CONFIG calls it chief; "evaluator-replica-0" is inferred. Source: spec lifecycle.md section 7.
 [[nodiscard]] std::string TaskName(const ReplicaId& replica);
 
 /// "worker 0": as errorMessage names it. Source: spec lifecycle.md section 4.
@@ -21,8 +21,8 @@ using replica::v1::ReplicaId;
 /// Source: spec environment.md section 1.
 [[nodiscard]] std::string_view TaskType(replica::v1::TaskType type, bool use_chief);
 
-/// "cmle-training-worker-0123456789-1". `cluster_hash` is ten hex digits, one per job.
-/// Source: spec environment.md section 1 (the public example calls the chief's host so as well).
+/// "cmle-training-worker-0123456789-1". `cluster_hash` is ten hex digits, one per job. Source: spec
+/// environment.md section 1 (in the public example the chief's host has such a name, too).
 [[nodiscard]] std::string HostName(const ReplicaId& replica, std::string_view cluster_hash, bool use_chief);
 
 }  // namespace trainyard::cluster

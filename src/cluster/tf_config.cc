@@ -32,7 +32,7 @@ const Endpoint& Master(const Cluster& cluster) {
   return cluster.endpoints(0);
 }
 
-/// `{"master": ["host:port"], "ps": [...], "worker": [...]}`; roles that nobody has are absent.
+/// `{"master": ["host:port"], "ps": [...], "worker": [...]}`; roles without replicas are absent.
 std::string ClusterJson(const Cluster& cluster, bool use_chief) {
   std::string json = "{";
   for (const auto type : {replica::v1::MASTER, replica::v1::PARAMETER_SERVER, replica::v1::WORKER}) {
@@ -48,8 +48,8 @@ std::string ClusterJson(const Cluster& cluster, bool use_chief) {
   return json + "}";
 }
 
-/// `{"type": "worker", "index": 0}`, with "trial" in a tuning job and "cloud" where the service's runner put
-/// it.
+/// `{"type": "worker", "index": 0}`, with "trial" in a tuning job and "cloud" where the original service's
+/// runner put it.
 std::string TaskJson(const Manifest& manifest, bool use_chief, bool with_cloud) {
   std::string json = "{\"type\": " + Quote(TaskType(manifest.replica().type(), use_chief)) +
                      ", \"index\": " + std::to_string(manifest.replica().index());

@@ -7,22 +7,22 @@
 #include "trainyard/ml/v1/ml.pb.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
-/// What a replica's program is told of its cluster. Pure: any thread. Source: spec environment.md sections 1,
-/// 2, 3, 5, 7.
+/// What a replica's program is told about its cluster. Pure: any thread. Source: spec environment.md sections
+/// 1, 2, 3, 5, 7.
 namespace trainyard::cluster {
 
-/// Whether TF_CONFIG calls the master "chief". `runtime_version` is what runtimeVersion was resolved to:
-/// "2.15". With a custom container only useChiefInTfConfig counts, without one only the version: 2.1 and
-/// later have a chief.
+/// Whether TF_CONFIG calls the master "chief". `runtime_version` is the resolved runtimeVersion: "2.15". With
+/// a custom container useChiefInTfConfig alone decides; without one the version alone decides: 2.1 and later
+/// have a chief.
 [[nodiscard]] bool UseChief(const ml::v1::TrainingInput& input, std::string_view runtime_version);
 
 /// The variables that come from the job and its cluster: TF_CONFIG, CLUSTER_SPEC, MASTER_ADDR, MASTER_PORT,
 /// WORLD_SIZE, RANK, CLOUD_ML_JOB_ID, CLOUD_ML_PROJECT_ID, CLOUD_ML_REGION, CLOUD_ML_TRIAL_ID,
 /// CLOUD_ML_HP_METRIC_TAG and CLOUD_ML_HP_METRIC_FILE (trials only) and, for Python packages, OMP_NUM_THREADS
-/// and KMP_*. manifest.environment is not in it: that goes on top.
+/// and KMP_*. manifest.environment is not included: the caller adds it last.
 ///
 /// The manifest's replica is one of the cluster's; the cluster has a master. Hosts are named by their host
-/// name, or by their address where an endpoint has no host name (names do not resolve there). A job of one
+/// name, or by their address where an endpoint has no host name (where names do not resolve). A job of one
 /// replica is at 127.0.0.1. Evaluators are never in the cluster. WORLD_SIZE counts master and workers;
 /// parameter servers and evaluators have no RANK. `cpus`: of this replica, at least 1.
 [[nodiscard]] std::map<std::string, std::string> ReplicaVariables(const replica::v1::Manifest& manifest,

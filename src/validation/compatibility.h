@@ -6,13 +6,13 @@
 
 namespace trainyard::jobs {
 
-/// What becomes of a field of the training resources here.
+/// How this server treats a field of the training resources.
 enum class Treatment {
-  kHonoured,  ///< does what the original did
-  kMapped,    ///< does something else of the same use; the row says what
-  kNoted,     ///< validated, kept and shown back, without effect; the job's log says so
-  kOutput,    ///< set by the server; what a request says is dropped
-  kRefused,   ///< a job that sets it is refused
+  kHonoured,  ///< works as in the original
+  kMapped,    ///< does something else for the same purpose; the row says what
+  kNoted,     ///< validated, stored and returned, without effect; the job's log says so
+  kOutput,    ///< set by the server; a request's value is dropped
+  kRefused,   ///< a job that sets it is rejected
 };
 
 /// "honoured" and so on: the words of docs/compatibility.md.
@@ -23,19 +23,20 @@ struct FieldRow {
   Treatment treatment = Treatment::kHonoured;
   std::string_view meaning;  ///< what it means here
   std::string_view rules;    ///< names of ValidationRules(), separated by spaces, that concern it
-  std::string_view source;   ///< where its meaning is written
+  std::string_view source;   ///< where its meaning is documented
 };
 
 /// Every field of Job and of all messages below it, in the order of the documentation. A test compares it
 /// with the protobuf descriptors and with ValidationRules(). Pure: any thread.
 [[nodiscard]] std::span<const FieldRow> CompatibilityTable();
 
-/// docs/compatibility.md: the table, then what is refused and why. A test compares it with the file.
+/// The text of docs/compatibility.md: the table, then what is rejected and why. A test compares it with the
+/// file.
 [[nodiscard]] std::string CompatibilityPage();
 
 /// The parts of the table, each in a file of its own.
 [[nodiscard]] std::span<const FieldRow> InputRows();    ///< Job and TrainingInput
-[[nodiscard]] std::span<const FieldRow> ReplicaRows();  ///< what the roles, scheduling and tuning are made of
+[[nodiscard]] std::span<const FieldRow> ReplicaRows();  ///< the messages below: roles, scheduling, tuning
 [[nodiscard]] std::span<const FieldRow> OutputRows();   ///< TrainingOutput and below
 
 }  // namespace trainyard::jobs

@@ -55,7 +55,7 @@ Status EncryptionKey(const Job& job, const ValidationContext& context);
 Status TuningSpec(const Job& job, const ValidationContext& context);
 Status TuningParameters(const Job& job, const ValidationContext& context);
 
-// rules_installation.cc: valid, but can it be had here?
+// rules_installation.cc: valid jobs that this installation cannot run
 Status Containers(const Job& job, const ValidationContext& context);
 Status Tuning(const Job& job, const ValidationContext& context);
 Status AcceleratorsHere(const Job& job, const ValidationContext& context);

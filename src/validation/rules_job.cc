@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kLabelsMax = 64;
 constexpr std::ptrdiff_t kLabelLengthMax = 63;
 
-/// Letters of other scripts are allowed; which of them are lower case is not looked at.
+/// Letters of other scripts are allowed, in upper and lower case.
 bool IsLowerLetter(unsigned char c) { return ('a' <= c && c <= 'z') || c >= 0x80; }
 
 bool IsLabelText(const std::string& text) {
@@ -42,7 +42,7 @@ Status Labels(const Job& job, const ValidationContext&) {
     return Invalid(kField, "A job cannot have more than " + std::to_string(kLabelsMax) + " labels.");
   }
   const std::string* bad =
-      nullptr;  // the map has no order: the smallest bad key is named, so that the answer is always the same
+      nullptr;  // the map has no order: naming the smallest bad key makes the answer deterministic
   for (const auto& [key, value] : job.labels()) {
     const bool good = !key.empty() && IsLowerLetter(static_cast<unsigned char>(key.front())) &&
                       IsLabelText(key) && IsLabelText(value);

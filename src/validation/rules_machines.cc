@@ -16,7 +16,7 @@ using cluster::Roles;
 using ml::v1::AcceleratorConfig;
 using ml::v1::TrainingInput;
 
-/// What Compute Engine's persistent disks can be. The original's own limits are not known.
+/// The limits of Compute Engine's persistent disks. The original's own limits are not known.
 constexpr std::int32_t kDiskGbMax = 65536;
 
 bool IsCustom(const TrainingInput& input) { return input.scale_tier() == TrainingInput::CUSTOM; }
@@ -63,7 +63,7 @@ Status CheckAccelerators(const Role& role, bool custom) {
   const std::string field = Field(role, "_config.accelerator_config");
   if (config.count() < 0) return Invalid(field + ".count", "The count must not be negative.");
   const bool has_type = config.type() != AcceleratorConfig::ACCELERATOR_TYPE_UNSPECIFIED;
-  if (!has_type && config.count() == 0) return {};  // says "none"
+  if (!has_type && config.count() == 0) return {};  // an empty config: no accelerators
   if (!has_type) return Invalid(field + ".type", "The type of the accelerators is missing.");
   if (config.count() == 0)
     return Invalid(field + ".count", "The count must be greater than zero when a type is set.");
@@ -82,7 +82,7 @@ Status CheckAccelerators(const Role& role, bool custom) {
 Status TpuRoles(const Job& job, const ValidationContext&) {
   for (const Role& role : Roles(job.training_input())) {
     if (role.type == replica::v1::WORKER || role.machine_type != "cloud_tpu") continue;
-    // The missing space is the original's.
+    // The original's text, which lacks a space.
     return Invalid(Field(role, "_type"), "The specified machine type for " + std::string(role.field) +
                                              "is not supported in TPU training jobs: cloud_tpu");
   }

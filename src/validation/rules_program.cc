@@ -16,7 +16,7 @@ using cluster::Roles;
 using ml::v1::TrainingInput;
 
 constexpr int kPackagesMax = 100;
-/// Arguments are part of TF_CONFIG too, and Linux takes at most 128 KiB for one variable.
+/// Arguments are part of TF_CONFIG, too, and Linux limits a variable to 128 KiB.
 constexpr std::size_t kArgumentBytesMax = 64 * 1024;
 
 bool HasImage(const TrainingInput& input) { return !input.master_config().image_uri().empty(); }
@@ -57,7 +57,7 @@ bool IsOffered(const ValidationContext& context, const std::string& version, con
 
 bool HasNul(const std::string& text) { return text.find('\0') != std::string::npos; }
 
-/// What `python -m` can be asked for: names joined by dots.
+/// What `python -m` accepts: names joined by dots.
 bool IsModuleName(const std::string& name) {
   bool start = true;
   for (const char c : name) {
@@ -163,9 +163,9 @@ Status Module(const Job& job, const ValidationContext&) {
 
 Status RuntimeVersion(const Job& job, const ValidationContext& context) {
   const TrainingInput& input = job.training_input();
-  if (input.runtime_version().empty()) return {};  // whoever picks the default one looks at python_version
+  if (input.runtime_version().empty()) return {};  // python_version is checked when the default one is chosen
   if (IsOffered(context, input.runtime_version(), input.python_version())) return {};
-  // Word for word the original's, two spaces included.
+  // The original's words, with its two spaces.
   return Invalid(
       "runtime_version",
       "The specified runtime version '" + input.runtime_version() + "' with the Python version '" +

@@ -20,8 +20,8 @@ bool IsNumber(std::string_view text) {
 
 bool IsVisible(char c) { return static_cast<unsigned char>(c) > 0x20 && c != 0x7f; }
 
-/// Whether `name` is the pattern's words joined by '/', where an empty word stands for any text but ""
-/// without spaces and control characters. The texts that stand for empty words are put into `found`, in
+/// Whether `name` consists of the pattern's words joined by '/'. An empty word of the pattern matches any
+/// text that is not empty and has no spaces or control characters; these texts are added to `found`, in
 /// order.
 bool Match(std::string_view name, std::span<const std::string_view> pattern,
            std::span<std::string_view> found) {

@@ -8,14 +8,14 @@
 namespace trainyard::jobs::rules {
 namespace {
 
-/// Linux takes a variable of 128 KiB, its name included (MAX_ARG_STRLEN).
+/// Linux limits a variable to 128 KiB, its name included (MAX_ARG_STRLEN).
 constexpr std::size_t kVariableBytesMax = 128 * 1024;
-/// Of TF_CONFIG without the job and the hosts: keys, task, project.
+/// The part of TF_CONFIG that is neither job nor hosts: keys, task, project.
 constexpr std::size_t kFrameBytesMax = 1024;
-/// `"cmle-training-worker-0123456789-999:65535", ` and a few more.
+/// `"cmle-training-worker-0123456789-999:65535", ` and a few bytes more.
 constexpr std::size_t kHostBytesMax = 64;
-/// More than what a byte of a message becomes in JSON that is quoted once more: names and enumerators count
-/// most.
+/// An upper limit for how much longer a message becomes as JSON that is quoted once more; names of fields and
+/// enumerators add most.
 constexpr std::size_t kJsonGrowthMax = 24;
 
 /// TF_CONFIG holds the job as JSON; for containers, as a JSON string of it.

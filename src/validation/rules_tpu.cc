@@ -21,7 +21,7 @@ bool SupportsTpu(std::string_view version) {
   return std::ranges::find(kTpuVersions, version) != std::end(kTpuVersions);
 }
 
-/// Versions after the original's last one, 2.11, are this server's own: their TensorFlow is taken as it is.
+/// Versions after the original's last one, 2.11, exist only on this server; their TensorFlow is not checked.
 bool IsOwnVersion(std::string_view version) {
   constexpr int kMinorLast = 11;
   int minor = 0;
@@ -31,8 +31,8 @@ bool IsOwnVersion(std::string_view version) {
   return error == std::errc{} && minor > kMinorLast;
 }
 
-/// An image of the worker's own, or the master's, which it falls back to. Those of the built-in algorithms
-/// are the service's, so nobody has to say which TensorFlow is in them (spec algorithms.md section 1).
+/// Whether the worker runs an image, its own or the master's. Images of the built-in algorithms belong to the
+/// service, so users need not name their TensorFlow version (spec algorithms.md section 1).
 bool WorkerHasCustomImage(const TrainingInput& input) {
   const std::string& own = input.worker_config().image_uri();
   const std::string& image = own.empty() ? input.master_config().image_uri() : own;

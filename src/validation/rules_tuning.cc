@@ -35,7 +35,7 @@ Status CheckRange(const ParameterSpec& param, const std::string& field) {
     return Invalid(field + ".min_value", "The value must be a finite number.");
   if (!std::isfinite(param.max_value()))
     return Invalid(field + ".max_value", "The value must be a finite number.");
-  if (param.min_value() == 0 && param.max_value() == 0) {  // zero is what an absent value reads as
+  if (param.min_value() == 0 && param.max_value() == 0) {  // an absent value reads as zero
     return Invalid(field + ".max_value",
                    "min_value and max_value are required for DOUBLE and INTEGER parameters.");
   }

@@ -12,7 +12,7 @@ namespace {
 
 using ml::v1::AcceleratorConfig;
 
-/// "K80", "TPU_V2": as the original's message names types.
+/// "K80", "TPU_V2": the type's name in the original's message.
 std::string ShortName(AcceleratorConfig::Type type) {
   constexpr std::string_view kVendor = "NVIDIA_TESLA_";
   const std::string& name = AcceleratorConfig::Type_Name(type);

@@ -12,7 +12,7 @@ namespace trainyard::jobs {
 
 using AcceleratorCounts = std::map<ml::v1::AcceleratorConfig::Type, std::int64_t>;
 
-/// "NVIDIA_TESLA_K80=2,TPU_V2=0". Types that are not named have no limit. kInvalidArgument with what is
+/// "NVIDIA_TESLA_K80=2,TPU_V2=0". Types that are not named have no limit. kInvalidArgument says what is
 /// wrong.
 [[nodiscard]] Result<AcceleratorCounts> ParseAcceleratorQuota(std::string_view text);
 
@@ -24,9 +24,9 @@ struct AcceleratorDemand {
   AcceleratorCounts asked;  ///< by the new one
 };
 
-/// kResourceExhausted when held and asked together exceed the quota of a type that is asked for; `violations`
-/// has the project as subject (field). Worded as the original did; what others hold is said only where they
-/// hold some. Source: spec api.md section 8.
+/// kResourceExhausted if the held and the requested accelerators together exceed the quota of a requested
+/// type; `violations` has the project as subject (field). In the original's words; the message says what
+/// other jobs hold only if they hold some. Source: spec api.md section 8.
 [[nodiscard]] Status CheckAcceleratorQuota(const AcceleratorCounts& quota, std::string_view project,
                                            const AcceleratorDemand& demand);
 

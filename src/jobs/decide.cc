@@ -27,19 +27,19 @@ struct Replica {
   const ReplicaObservation& seen;
 
   [[nodiscard]] bool launched() const { return record.attempt() > 0 && !record.restarting(); }
-  /// Its supervisor may be there. What was launched but never started is not.
+  /// Whether its supervisor may run. It does not if the attempt was launched but never started.
   [[nodiscard]] bool alive() const { return launched() && !record.has_exit() && seen.started; }
-  /// When its next attempt may start; nothing if it has one or need not wait.
+  /// When its next attempt may start; nothing if it has started or need not wait.
   [[nodiscard]] std::optional<SysTime> not_before() const {
     if (launched() || !record.has_not_before()) return std::nullopt;
     return wire::FromProto(record.not_before());
   }
   [[nodiscard]] bool running() const { return alive() && seen.phase == replica::v1::RUNNING; }
-  /// Its end was seen and is not recorded.
+  /// Its end was observed and is not recorded yet.
   [[nodiscard]] bool exit_is_news() const {
     return launched() && !record.has_exit() && seen.exit.has_value();
   }
-  /// User code ran in the current attempt and has ended.
+  /// Whether user code ran in the current attempt and has ended.
   [[nodiscard]] bool has_run() const {
     if (!launched()) return false;
     if (record.has_exit()) return RanUserCode(record.exit());
@@ -166,7 +166,7 @@ void AddBarrier(const std::vector<Replica>& replicas, std::vector<Action>& actio
   }
 }
 
-/// Adds a time to wake at; of two, the earlier one counts.
+/// Adds a time to wake at; the earlier of two counts.
 void WakeNoLaterThan(SysTime time, std::vector<Action>& actions) {
   for (Action& action : actions) {
     auto* wake = std::get_if<WakeAt>(&action);
@@ -177,7 +177,7 @@ void WakeNoLaterThan(SysTime time, std::vector<Action>& actions) {
   actions.emplace_back(WakeAt{time});
 }
 
-/// Adds the time limit to what there is to do.
+/// Adds the time limit to the actions.
 std::vector<Action> WithLimit(const JobRecord& job, std::vector<Action> actions) {
   const std::optional<TimeLimit> limit = NextTimeLimit(job);
   if (!limit) return actions;
@@ -273,7 +273,7 @@ StopReplica StopOf(const JobRecord& job) {
   return {.reason = job.outcome() == Job::SUCCEEDED ? "The job has succeeded." : "The job has failed."};
 }
 
-/// A trial that ran ends when it is known what it has measured.
+/// A trial that ran does not end before its measurements are known.
 std::vector<Action> MeasureFirst(const JobRecord& job, const Observation& seen, std::vector<Action> actions) {
   const bool measures = job.has_trial() && job.job().has_start_time() && !job.trial().has_report();
   const auto* append = actions.empty() ? nullptr : std::get_if<AppendEvent>(&actions.back());

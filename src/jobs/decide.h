@@ -15,7 +15,7 @@
 namespace trainyard::jobs {
 
 /// What is known of one replica's current attempt beyond its record. Kept in memory only; a restarted server
-/// rebuilds it from the supervisors that come back and from what the ended ones left on disk.
+/// rebuilds it from the supervisors that connect again and from the exit records of ended ones.
 struct ReplicaObservation {
   bool started =
       false;  ///< StartReplica was performed for the current attempt, or its supervisor was found alive
@@ -25,8 +25,8 @@ struct ReplicaObservation {
   bool stop_sent = false;     ///< StopReplica was performed on this connection
   bool kill_sent = false;
   std::optional<SysTime> stop_time;  ///< when the grace period of the first StopReplica is over: kKillAfter
-                                     ///< counts from it
-  std::optional<replica::v1::ExitRecord> exit;  ///< of the current attempt; all of its log lines are durable
+                                     /// < counts from it
+  std::optional<replica::v1::ExitRecord> exit;  ///< of the current attempt; all of its log lines are stored
 };
 
 struct Observation {
@@ -51,7 +51,7 @@ struct ReserveRoom {
 struct StartReplica {
   int replica;  ///< position in JobRecord.replicas
 };
-/// Tell the replica the whole cluster: it runs user code now.
+/// Send the replica the whole cluster; it then runs user code.
 struct OpenBarrier {
   int replica;
 };
@@ -60,9 +60,9 @@ struct StopReplica {
   std::string reason;  ///< for the replica's log
   bool kill = false;   ///< at once
 };
-/// Nothing of the trial runs any more: find out what its program has reported.
+/// No replica of the trial runs any more: collect what its program has reported.
 struct MeasureTrial {};
-/// Nothing to do before this time unless something is observed.
+/// There is nothing to do before this time unless something new is observed.
 struct WakeAt {
   SysTime time;
 };

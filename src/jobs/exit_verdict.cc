@@ -27,7 +27,7 @@ Verdict Judge(const ExitRecord& exit) {
     case ExitRecord::EXITED: return JudgeStatus(exit.exit_code());
     case ExitRecord::OUT_OF_MEMORY:
     case ExitRecord::PREPARATION_FAILED: return Verdict::kPermanent;
-    default: return Verdict::kTransient;  // SIGNALED, LOST; STOPPED, when nobody here asked for it
+    default: return Verdict::kTransient;  // SIGNALED, LOST; STOPPED if this server did not request it
   }
 }
 

@@ -8,7 +8,7 @@ namespace trainyard::jobs {
 /// section 3.
 enum class Verdict {
   kDone,       ///< exit status 0
-  kPermanent,  ///< it would end so again: the job fails
+  kPermanent,  ///< it would end the same way again: the job fails
   kTransient,  ///< the replica may be started again
 };
 

@@ -26,7 +26,7 @@ std::string NonZero(const std::string& label, const std::string& status) {
   return "The replica " + label + " exited with a non-zero status of " + status + ".";
 }
 
-/// What goes with the sentence: the tool's own words, or the traceback.
+/// The detail below the sentence: the tool's own words, or the traceback.
 std::string Details(const ExitRecord& exit) {
   if (exit.cause() == ExitRecord::EXITED || exit.cause() == ExitRecord::SIGNALED) return exit.traceback();
   return exit.message().empty() ? exit.traceback() : exit.message();
@@ -36,7 +36,7 @@ bool Failed(const ReplicaRecord& replica) {
   return replica.has_exit() && Judge(replica.exit()) != Verdict::kDone;
 }
 
-/// Why and what to do, unless it was just said of another replica.
+/// The cause and what to do, unless another replica's text has just said it.
 std::string Help(const JobRecord& record, const ReplicaRecord& replica, std::set<std::string>& said) {
   const replica::v1::Diagnosis& diagnosis = replica.exit().diagnosis();
   if (diagnosis.name().empty() || !said.insert(diagnosis.name() + diagnosis.summary()).second) return {};

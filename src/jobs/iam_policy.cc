@@ -17,7 +17,7 @@ constexpr int kConditionsVersion = 3;
 constexpr std::string_view kNoPolicyEtag("\x00\x20\x01", 3);
 constexpr std::array<std::string_view, 4> kUpdatable{"bindings", "etag", "version", "audit_configs"};
 
-// What stands before ':' in a member. Source: discovery document, GoogleIamV1__Binding.members.
+// What may precede ':' in a member. Source: discovery document, GoogleIamV1__Binding.members.
 constexpr std::array<std::string_view, 10> kMemberKinds{
     "user",         "serviceAccount", "group",         "domain",        "principal",
     "principalSet", "projectOwner",   "projectEditor", "projectViewer", "deleted"};

@@ -23,7 +23,7 @@ std::unexpected<Error> Refused(std::string_view text, std::string_view why) {
       {}, "'" + std::string(text) + "' is not the name of a container image: " + std::string(why)));
 }
 
-/// What comes before the first `separator`; `rest` keeps what comes after it.
+/// Returns the text before the first `separator`; `rest` keeps the text after it.
 std::string_view TakeUpTo(std::string_view& rest, char separator) {
   const std::size_t end = std::min(rest.find(separator), rest.size());
   const std::string_view part = rest.substr(0, end);
@@ -86,7 +86,7 @@ bool LooksLikeDomain(std::string_view first) {
          std::ranges::any_of(first, [](char c) { return 'A' <= c && c <= 'Z'; });
 }
 
-/// "oci:v1" is an image named "oci" with a tag: only a path makes it a layout of this machine.
+/// "oci:v1" is an image named "oci" with a tag; with a path it is a layout on this machine.
 constexpr std::string_view kPathTransports[] = {"oci:/", "oci-archive:/", "docker-archive:/"};
 constexpr std::string_view kStoreTransports[] = {"docker-daemon:", "containers-storage:"};
 constexpr std::size_t kPathLengthMax = 4096;
@@ -134,7 +134,7 @@ Status CheckRegistryReference(std::string_view text, std::string_view reference)
   }
 }
 
-/// The classic walk with one place to go back to: linear in practice, at worst the product of the lengths.
+/// Matches with one position to go back to: linear in practice, at worst the product of the lengths.
 bool Matches(std::string_view pattern, std::string_view text) {
   std::size_t p = 0;
   std::size_t t = 0;
@@ -158,7 +158,7 @@ bool Matches(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
-/// Without ":TAG" and "@DIGEST"; a port stays: its colon has a slash behind it.
+/// The image without ":TAG" and "@DIGEST". A port stays: its colon is followed by a slash.
 std::string_view WithoutTag(std::string_view image) {
   image = image.substr(0, image.find('@'));
   const std::size_t colon = image.rfind(':');

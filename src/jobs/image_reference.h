@@ -7,21 +7,20 @@
 namespace trainyard::jobs {
 
 /// Whether the text names a container image: [DOMAIN[:PORT]/]NAME[:TAG][@DIGEST], as Docker and all
-/// registries read it, or one of this machine: oci:PATH[:TAG], oci-archive:PATH, docker-archive:PATH with an
-/// absolute path, docker-daemon:NAME, containers-storage:NAME. The original demanded Container Registry; here
-/// any will do.
+/// registries read it, or an image on this machine: oci:PATH[:TAG], oci-archive:PATH, docker-archive:PATH
+/// with an absolute path, docker-daemon:NAME, containers-storage:NAME. The original accepted only Container
+/// Registry; here every registry is accepted.
 ///
-/// @return kInvalidArgument without a field, with a sentence about what is wrong.
-/// Pure: any thread. Source: grammar of the distribution project's reference package;
-/// containers-transports(5).
+/// @return kInvalidArgument without a field, with a sentence that says what is wrong. Pure: any thread.
+/// Source: grammar of the distribution project's reference package; containers-transports(5).
 [[nodiscard]] Status CheckImageReference(std::string_view text);
 
-/// An image of the original's built-in algorithms (gcr.io/cloud-ml-algos/...), which is not the user's own.
-/// Source: spec algorithms.md section 1.
+/// Whether it is an image of the original's built-in algorithms (gcr.io/cloud-ml-algos/...). Source: spec
+/// algorithms.md section 1.
 [[nodiscard]] bool IsBuiltInAlgorithm(std::string_view image_uri);
 
-/// Whether an image is meant by a pattern: '*' stands for any characters, slashes too. A pattern without a
-/// tag and digest means all of them: "gcr.io/p/training" and "gcr.io/p/training:v1". Pure: any thread.
+/// Whether a pattern matches an image. '*' matches any characters, slashes too. A pattern without tag and
+/// digest matches all tags and digests: "gcr.io/p/training" and "gcr.io/p/training:v1". Pure: any thread.
 [[nodiscard]] bool MatchesImage(std::string_view pattern, std::string_view image);
 
 }  // namespace trainyard::jobs

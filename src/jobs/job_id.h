@@ -7,9 +7,9 @@
 
 namespace trainyard::jobs {
 
-/// A job's id; exists only if valid: letters, digits and '_', starting with a letter, at most 128 characters,
-/// case-sensitive. Source: public pages "overview" and "starting a training job"; spec api.md section 3.
-/// Pure: any thread.
+/// A job's id; it exists only if it is valid: letters, digits and '_', starting with a letter, at most 128
+/// characters, case-sensitive. Source: public pages "overview" and "starting a training job"; spec api.md
+/// section 3. Pure: any thread.
 class JobId {
  public:
   static constexpr std::size_t kLengthMax = 128;

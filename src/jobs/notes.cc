@@ -19,7 +19,7 @@ constexpr std::string_view kTpuWorker = "cloud_tpu";
 
 using Sentences = std::vector<std::string>;
 
-/// Of a role that runs a container.
+/// Notes about a role that runs a container.
 void AddContainer(const TrainingInput& input, const Role& role, Sentences& notes) {
   const std::string config = std::string(role.field) + "_config.";
   if (!role.config.disk_config().boot_disk_type().empty())

@@ -24,8 +24,8 @@ void SetAccelerators(const cluster::Accelerators& accelerators, control::v1::Rep
   replica.mutable_accelerators()->set_count(accelerators.count);
 }
 
-/// A cloud_tpu worker is no replica of the job's TensorFlow cluster and runs nothing of the user's: it is the
-/// TPU that the master's program uses. Source: spec environment.md section 1, cluster.md section 6;
+/// A cloud_tpu worker is not a replica of the job's TensorFlow cluster and runs no user code: it is the TPU
+/// that the master's program uses. Source: spec environment.md section 1, cluster.md section 6;
 /// docs/adr/0011-accelerators.md.
 void GiveTpuToMaster(const cluster::Accelerators& tpu, JobRecord& record) {
   TY_CHECK(record.replicas_size() > 0);  // the master comes first

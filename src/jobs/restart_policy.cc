@@ -16,7 +16,7 @@ using control::v1::JobRecord;
 using control::v1::ReplicaRecord;
 using ml::v1::Job;
 
-/// The end of the current attempt, if nothing was decided about it yet.
+/// The exit of the current attempt, if nothing was decided about it yet.
 const replica::v1::ExitRecord* OpenExit(const ReplicaRecord& replica) {
   return replica.has_exit() && !replica.restarting() ? &replica.exit() : nullptr;
 }
@@ -30,8 +30,7 @@ Event Conclude(Job::State outcome, std::string error_message) {
 
 std::string Count(int number, int most) { return std::to_string(number) + " of " + std::to_string(most); }
 
-/// The failure with the supervisor's or the engine's own words, where the replica's status does not say it
-/// all.
+/// The failure, with the supervisor's or the engine's own words if the exit status alone does not explain it.
 std::string WhyItEnded(const ReplicaRecord& replica) {
   using replica::v1::ExitRecord;
   const ExitRecord& exit = replica.exit();
@@ -54,7 +53,7 @@ std::string Seconds(std::chrono::milliseconds time) {
   return text + " s";
 }
 
-/// What the classifier knows, where the sentence does not say it.
+/// What the classifier found, unless the sentence says it already.
 std::string Why(const ReplicaRecord& replica) {
   const std::string& summary = replica.exit().diagnosis().summary();
   return summary.empty() ? "" : " Why: " + summary;

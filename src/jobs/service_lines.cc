@@ -15,7 +15,7 @@ Lines OnCreated(const JobRecord& after) {
   Lines lines = {InfoLine("Validating job requirements..."),
                  InfoLine("Job creation request has been successfully validated.")};
   for (const control::v1::ImageRecord& image : after.images()) {
-    if (image.image() == image.reference()) continue;  // it names the digest itself
+    if (image.image() == image.reference()) continue;  // the job names the digest itself
     lines.push_back(InfoLine("Image " + image.image() + " is " + image.reference() + "."));
   }
   lines.push_back(InfoLine("Job " + after.job().job_id() + " is queued."));
@@ -23,7 +23,7 @@ Lines OnCreated(const JobRecord& after) {
   return lines;
 }
 
-/// What the job was found to lack when it was created is a warning, how it shares the machine is not.
+/// What the job asks for and does not get is a warning; how it shares the machine is not.
 Lines OnAdmitted(const JobRecord& after, const Event::Admitted& admitted) {
   if (after.try_number() > 1) return {InfoLine("There is room for the job again.")};
   Lines lines;

@@ -17,15 +17,15 @@ struct ServiceLine {
 [[nodiscard]] ServiceLine InfoLine(std::string text);
 [[nodiscard]] ServiceLine WarningLine(std::string text);
 
-/// What the service says in the job's log about an event, in the documented order and words (spec: lifecycle,
-/// section 6). A function of its arguments alone: after a crash the same lines are derived again and those
-/// that are stored already are recognised by their number. `after` is the record that the event produced.
+/// The lines that the service writes to the job's log for an event, in the documented order and words (spec:
+/// lifecycle, section 6). They depend on the arguments alone: after a crash the same lines are derived again,
+/// and those that are stored already are recognised by their number. `after` is the record after the event.
 /// Pure: any thread.
 [[nodiscard]] std::vector<ServiceLine> LinesFor(const control::v1::JobRecord& after,
                                                 const control::v1::Event& event);
 
-/// What the service says about an event of a tuning job, or of a trial (there with the trial's number);
-/// nothing where it is what it says of any job. Pure: any thread.
+/// The lines for an event of a tuning job, or of a trial (with the trial's number). Nothing if the lines are
+/// the same as for any job; no lines at all is an empty list. Pure: any thread.
 [[nodiscard]] std::optional<std::vector<ServiceLine>> TuningLinesFor(const control::v1::JobRecord& after,
                                                                      const control::v1::Event& event);
 

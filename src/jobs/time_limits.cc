@@ -13,7 +13,7 @@ std::optional<SysTime> After(SysTime start, std::chrono::nanoseconds duration) {
 }  // namespace
 
 std::optional<TimeLimit> NextTimeLimit(const control::v1::JobRecord& job) {
-  if (job.has_trial()) return std::nullopt;  // the limits are the tuning job's
+  if (job.has_trial()) return std::nullopt;  // the limits belong to the tuning job
   const ml::v1::Scheduling& scheduling = job.job().training_input().scheduling();
   if (job.has_running_time()) {
     const std::chrono::nanoseconds limit = scheduling.has_max_running_time()

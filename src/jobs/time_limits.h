@@ -9,20 +9,19 @@
 
 namespace trainyard::jobs {
 
-/// maxRunningTime of a job that names none: seven days. Source: discovery document,
-/// Scheduling.maxRunningTime.
+/// maxRunningTime of a job that sets none: seven days. Source: discovery document, Scheduling.maxRunningTime.
 inline constexpr std::chrono::seconds kMaxRunningTimeDefault{604'800};
 
-/// When the service cancels the job, and what errorMessage then says.
+/// When the service cancels the job, and the errorMessage it then gets.
 struct TimeLimit {
   SysTime time;
   std::string reason;
 };
 
-/// The limit that counts now: maxWaitTime from createTime until the job was RUNNING for the first time,
-/// maxRunningTime from then on, restarts and retries included. Nothing when there is none or it lies beyond
-/// what SysTime can hold, and for a trial: the limits are the whole tuning job's. The job has not ended.
-/// Pure: any thread. Source: spec lifecycle.md section 5.
+/// The limit that applies now: maxWaitTime from createTime until the job is RUNNING for the first time,
+/// maxRunningTime from then on, restarts and retries included. Nothing if there is none, if it is beyond the
+/// range of SysTime, and for a trial: the limits belong to the whole tuning job. The job has not ended. Pure:
+/// any thread. Source: spec lifecycle.md section 5.
 [[nodiscard]] std::optional<TimeLimit> NextTimeLimit(const control::v1::JobRecord& job);
 
 }  // namespace trainyard::jobs

@@ -49,7 +49,7 @@ double ConsumedUnits(const Job& job) {
   return std::floor(units * kHundredths + kRoundingError) / kHundredths;
 }
 
-// What each event changes beside the state. An error: the event does not fit the record.
+// What each event changes besides the state. An error means that the event does not fit the record.
 
 Status Change(JobRecord& record, const Event& event, const Event::Created& created) {
   if (record.revision() != 0) return std::unexpected(Refuse(record, event, "it is there already"));
@@ -195,7 +195,7 @@ Status Change(JobRecord& record, const Event& event, const Event::Ended&) {
   job.set_state(record.outcome());
   *job.mutable_end_time() = event.time();
   const double units =
-      record.has_tuning() ? 0 : ConsumedUnits(job);  // a tuning job's are those of its trials
+      record.has_tuning() ? 0 : ConsumedUnits(job);  // a tuning job consumes what its trials consume
   if (units > 0) job.mutable_training_output()->set_consumed_ml_units(units);
   return {};
 }
@@ -214,9 +214,8 @@ bool IsBetter(const JobRecord& record, const HyperparameterOutput& a, const Hype
   return Maximizes(record) ? x > y : x < y;
 }
 
-/// The record keeps the trials that have not ended, as QUEUED, and the best of those that have: the others
-/// are in the store only, so that the record of a job of ten thousand trials is as short as that of one of
-/// ten.
+/// The record keeps the trials that have not ended, as QUEUED, and the best of the ended ones. The others are
+/// in the store only, so the record of a job with ten thousand trials is as short as that of one with ten.
 Status Change(JobRecord& record, const Event& event, const Event::TrialCreated& created) {
   control::v1::TuningRecord& tuning = *record.mutable_tuning();
   if (created.trial_id() != std::to_string(tuning.trials_created() + 1))
@@ -277,7 +276,7 @@ Status Change(JobRecord& record, const Event& event, const Event::TrialMeasured&
   *record.mutable_trial()->mutable_report() = measured.report();
   record.mutable_trial()->set_no_metric(measured.no_metric());
   for (ReplicaRecord& replica : *record.mutable_replicas()) {
-    if (replica.has_exit()) replica.mutable_exit()->clear_metrics();  // it is in the trial's report now
+    if (replica.has_exit()) replica.mutable_exit()->clear_metrics();  // the trial's report has them now
   }
   return {};
 }
@@ -325,7 +324,7 @@ void SetState(Job& job, Stage stage) {
     case Stage::kRetrying:
     case Stage::kFinishing:
     case Stage::kResumed:
-    case Stage::kEnded: return;  // as it was, or set by the event
+    case Stage::kEnded: return;  // unchanged, or set by the event
   }
 }
 

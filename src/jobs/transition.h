@@ -6,9 +6,9 @@
 
 namespace trainyard::jobs {
 
-/// The record after one more event: the one transition table (docs/lifecycle.md). `event` has its time; its
-/// seq becomes record.revision() + 1 (the caller leaves it 0 or sets exactly that). kFailedPrecondition,
-/// naming state and event, for a pair that the table does not have. `Created` is applied to an empty record.
+/// The record after one more event, by the one transition table (docs/lifecycle.md). `event` has its time;
+/// its seq becomes record.revision() + 1 (the caller leaves it 0 or sets exactly that). kFailedPrecondition,
+/// naming state and event, for a pair that is not in the table. `Created` is applied to an empty record.
 /// Pure: any thread.
 [[nodiscard]] Result<control::v1::JobRecord> Apply(const control::v1::JobRecord& record,
                                                    const control::v1::Event& event);

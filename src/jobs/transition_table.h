@@ -5,11 +5,11 @@
 
 #include "trainyard/control/v1/record.pb.h"
 
-/// The states of a job's life and the one table of what leads from one to the next. docs/lifecycle.md shows
-/// the same table (a test compares them). Pure: any thread.
+/// The stages of a job's life and the one table of transitions between them. docs/lifecycle.md shows the same
+/// table (a test compares them). Pure: any thread.
 namespace trainyard::jobs {
 
-/// Finer than the API's state: what the record's state, outcome and retrying say together. The numbers are
+/// Finer than the API's state: it combines the record's state, outcome and retrying. The numbers are
 /// docs/lifecycle.md's.
 enum class Stage {
   kNone = 0,       ///< no record yet
@@ -17,11 +17,11 @@ enum class Stage {
   kPreparing = 2,  ///< API: PREPARING
   kRunning = 3,    ///< API: RUNNING
   kRetrying =
-      4,  ///< all replicas are being stopped, then all start again. API: PREPARING or RUNNING, as it was
-  kFinishing = 5,   ///< succeeded or failed, replicas are being stopped. API: PREPARING or RUNNING, as it was
+      4,  ///< all replicas are being stopped, then all start again. API: PREPARING or RUNNING, unchanged
+  kFinishing = 5,   ///< succeeded or failed, replicas are being stopped. API: PREPARING or RUNNING, unchanged
   kCancelling = 6,  ///< API: CANCELLING
   kEnded = 7,       ///< API: SUCCEEDED, FAILED, CANCELLED
-  kResumed = 8,     ///< as a target only: kPreparing or kRunning, whichever the retry interrupted
+  kResumed = 8,     ///< only as a target: kPreparing or kRunning, whichever the retry interrupted
 };
 
 struct Transition {

@@ -48,7 +48,7 @@ std::string MetricTag(const JobRecord& job) {
 
 void MakeTuning(JobRecord& record) {
   record.clear_replicas();
-  // Another one for every job, and the same whenever it is asked for.
+  // Different for every job, and the same for every call.
   std::uint64_t seed = 0;
   const std::string hash = ClusterHash(record.project(), record.job().job_id());
   std::from_chars(hash.data(), hash.data() + hash.size(), seed, 16);
@@ -61,7 +61,7 @@ JobRecord MakeTrial(const JobRecord& tuning, const control::v1::Event::TrialCrea
                     SysTime create_time) {
   JobRecord record =
       MakeRecord(tuning.project(), tuning.job(), tuning.runtime_version(), create_time, ContainersOf(tuning));
-  record.clear_notes();  // the tuning job's log has them
+  record.clear_notes();  // they are in the tuning job's log
   record.mutable_job()->clear_training_output();
   *record.mutable_packages() = tuning.packages();
   *record.mutable_images() = tuning.images();

@@ -6,24 +6,24 @@
 #include "base/clock.h"
 #include "trainyard/control/v1/record.pb.h"
 
-/// A trial of a tuning job: a job of its own in the store and in the control loop, a part of the tuning job
-/// for users. Pure: any thread. Source: spec hyperparameter-tuning.md; docs/adr/0019-trials-are-jobs.md.
+/// A trial of a tuning job: a job of its own in the store and in the control loop, but a part of the tuning
+/// job for users. Pure: any thread. Source: spec hyperparameter-tuning.md; docs/adr/0019-trials-are-jobs.md.
 namespace trainyard::jobs {
 
 inline constexpr const char* kMetricTagDefault = "training/hptuning/metric";
 
-/// Of a job that passed Validate; what is absent has its default.
+/// For a job that passed Validate; absent fields have their defaults.
 [[nodiscard]] int MaxTrials(const control::v1::JobRecord& tuning);
 [[nodiscard]] int MaxParallelTrials(const control::v1::JobRecord& tuning);  ///< at most MaxTrials
 [[nodiscard]] bool Maximizes(const control::v1::JobRecord& tuning);
-/// Also of a trial's record.
+/// Also for a trial's record.
 [[nodiscard]] std::string MetricTag(const control::v1::JobRecord& job);
 
-/// Makes a record that passed every check of a job a tuning job's: without replicas of its own.
+/// Turns a job's record, after all checks, into that of a tuning job, which has no replicas of its own.
 void MakeTuning(control::v1::JobRecord& record);
 
-/// The record of a new trial: the tuning job's machines, images and packages, and what `created` brings. Its
-/// job_id is the tuning job's, which is what logs, labels and TF_CONFIG show.
+/// The record of a new trial: the tuning job's machines, images and packages, and the values of `created`.
+/// Its job_id is the tuning job's, since logs, labels and TF_CONFIG show that one.
 [[nodiscard]] control::v1::JobRecord MakeTrial(const control::v1::JobRecord& tuning,
                                                const control::v1::Event::TrialCreated& created,
                                                SysTime create_time);
@@ -31,8 +31,8 @@ void MakeTuning(control::v1::JobRecord& record);
 /// "gs://BUCKET/DIR/7" for trial "7"; empty for a job without jobDir. Source: spec section 4.
 [[nodiscard]] std::string TrialJobDir(const control::v1::JobRecord& trial);
 
-/// "--NAME=VALUE" for each parameter, in the order of the spec: one token each, since only so negative
-/// numbers and categories that begin with '-' are read as values. Source: spec section 4.
+/// "--NAME=VALUE" for each parameter, in the order of the spec: one token each, because otherwise negative
+/// numbers and categories that begin with '-' are read as flags. Source: spec section 4.
 [[nodiscard]] std::vector<std::string> TrialFlags(const control::v1::JobRecord& trial);
 
 /// "learning_rate=0.01, units=32", in the order of the spec.
@@ -40,25 +40,25 @@ void MakeTuning(control::v1::JobRecord& record);
     const control::v1::JobRecord& job,
     const google::protobuf::Map<std::string, std::string>& hyperparameters);
 
-/// The trial as trainingOutput.trials shows it, web access excepted. Its finalMetric is the last value so
-/// far; a trial that failed has none. Source: spec section 3.
+/// The trial as trainingOutput.trials shows it, without web access. finalMetric is the last value so far; a
+/// failed trial has none. Source: spec section 3.
 [[nodiscard]] ml::v1::HyperparameterOutput TrialOutput(const control::v1::JobRecord& trial,
                                                        const replica::v1::MetricReport& report);
 
-/// One sentence about the trial: why it failed, was cancelled or stopped, or has no metric. Empty: nothing to
-/// say.
+/// One sentence about the trial: why it failed, was cancelled or stopped, or has no metric. Empty if there is
+/// nothing to say.
 [[nodiscard]] std::string TrialReason(const control::v1::JobRecord& trial);
 
 /// Best first, those without a metric last, ties by number. Source: spec section 3.
 void SortTrials(bool maximize, std::vector<ml::v1::HyperparameterOutput>& trials);
 
-/// What the API shows as the trial's state.
+/// The trial's state as the API shows it.
 [[nodiscard]] ml::v1::HyperparameterOutput::State TrialState(ml::v1::Job::State state);
 
 /// 7 of "7"; 0 of anything else.
 [[nodiscard]] int TrialNumber(const std::string& trial_id);
 
-/// A number as users read it: the shortest text that reads back the same.
+/// A number for users: the shortest text that parses to the same number.
 [[nodiscard]] std::string MetricText(double value);
 
 }  // namespace trainyard::jobs

@@ -45,7 +45,7 @@ std::optional<Event> EndNews(const TuningObservation& seen) {
   return std::nullopt;
 }
 
-/// The job is where the first of its trials is.
+/// The job's state follows that of its most advanced trial.
 std::optional<Event> Progress(const JobRecord& job, const TuningObservation& seen) {
   Event event;
   if (job.job().state() == Job::QUEUED && std::ranges::any_of(seen.trials, &SeenTrial::admitted)) {
@@ -70,8 +70,8 @@ std::string FirstFailure(const TuningObservation& seen) {
   return "Hyperparameter Tuning Trial #" + (seen.first_failure ? seen.first_failure->trial_id : "1");
 }
 
-/// Why so many failures are the job's failure; empty: they are not.
-/// Source: spec section 8: the rule for maxFailedTrials 0 is ours, the first sentence is the original's.
+/// Why the failed trials make the job fail; empty: they do not. Source: spec section 8: the rule for
+/// maxFailedTrials 0 is this server's, the first sentence is the original's.
 std::string TooManyFailures(const JobRecord& job, const TuningObservation& seen) {
   const TuningRecord& tuning = job.tuning();
   const int limit = job.job().training_input().hyperparameters().max_failed_trials();
@@ -131,8 +131,9 @@ void AddStops(const TuningObservation& seen, Actions& actions) {
 
 bool WaitsForRoom(const SeenTrial& trial) { return !trial.admitted && !trial.ended; }
 
-/// The next trial, if there is room for it. While one waits for the machine, another point would be chosen
-/// long before it runs, and know less. A tuner that failed is asked again when a trial has ended.
+/// Adds the next trial, if there is room for it. While a trial waits for the machine no further point is
+/// chosen: it would be chosen long before it runs, with fewer results. A tuner that failed is asked again
+/// when a trial has ended.
 void AddTrials(const JobRecord& job, const TuningObservation& seen, Actions& actions) {
   const int room = std::min(MaxParallelTrials(job) - static_cast<int>(seen.trials.size()),
                             MaxTrials(job) - job.tuning().trials_created());
@@ -171,7 +172,7 @@ Actions WhileLive(const JobRecord& job, const TuningObservation& seen, SysTime n
   return actions;
 }
 
-/// Every trial that has not ended is cancelled; the job ends when all have ended.
+/// Cancels every trial that has not ended; the job ends when all have ended.
 Actions WhileStopping(const TuningObservation& seen, const std::string& reason) {
   if (std::optional<Event> ended = EndNews(seen)) return Append(*std::move(ended));
   Actions actions;

@@ -17,7 +17,7 @@ using Lines = std::vector<ServiceLine>;
 
 std::string NameOf(const JobRecord& trial) { return "Trial " + trial.trial().trial_id(); }
 
-/// Best so far: the only ended trial that the record keeps.
+/// The best trial so far: the only ended trial that the record keeps.
 Lines OnTrialEnded(const JobRecord& after, const Event::TrialEnded& ended) {
   for (const HyperparameterOutput& trial : after.job().training_output().trials()) {
     if (trial.trial_id() != ended.trial_id()) continue;
@@ -67,7 +67,7 @@ std::optional<Lines> OfTrial(const JobRecord& after, const Event& event) {
           InfoLine(NameOf(after) + " is queued: " + ParametersText(after, after.trial().hyperparameters()))};
     case Event::kAdmitted: return OnTrialAdmitted(after);
     case Event::kRunning: return Lines{InfoLine(NameOf(after) + " is running.")};
-    case Event::kCancelRequested: return Lines{};  // the tuning job has said so
+    case Event::kCancelRequested: return Lines{};  // the tuning job's line has said so
     case Event::kConcluded: return OnTrialConcluded(after, event.concluded());
     case Event::kTrialMeasured: return OnTrialMeasured(after);
     case Event::kEnded: return OnEndOfTrial(after);

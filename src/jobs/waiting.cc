@@ -16,13 +16,13 @@ namespace {
 using control::v1::JobRecord;
 using control::v1::ReplicaRecord;
 
-constexpr std::size_t kNamesMax = 3;  ///< replicas that a reason names
+constexpr std::size_t kNamesMax = 3;  ///< how many replicas a reason names
 
-/// Positions in the record, by how far the replicas have come.
+/// Positions in the record, by the replicas' progress.
 struct Progress {
   std::vector<int> paused;    ///< before their next attempt
-  std::vector<int> starting;  ///< their supervisor was not heard of yet
-  std::vector<int> building;  ///< their environment
+  std::vector<int> starting;  ///< their supervisor has not reported yet
+  std::vector<int> building;  ///< their environment is being built
   std::vector<int> ready;     ///< at the barrier, or beyond
 };
 
@@ -35,7 +35,7 @@ Progress ProgressOf(const JobRecord& job, const Observation& seen) {
     if (replica.restarting() && replica.has_not_before()) {
       progress.paused.push_back(i);
     } else if (replica.has_exit() && !replica.restarting()) {
-      continue;  // it has ended for good, and nobody waits for it
+      continue;  // it has ended for good, and nothing waits for it
     } else if (replica.restarting() || phase == replica::v1::PHASE_UNSPECIFIED) {
       progress.starting.push_back(i);
     } else if (phase == replica::v1::PREPARING) {

@@ -8,20 +8,20 @@
 
 namespace trainyard::jobs {
 
-/// Waiting::cause of a job that waits for others of the queue only.
+/// Waiting::cause of a job that waits only for its turn in the queue.
 inline constexpr const char* kTurn = "turn";
 
 /// Why a job does not run yet.
 struct Waiting {
-  std::string cause;          ///< a word for the kind of wait
+  std::string cause;          ///< one word: the kind of wait
   std::int64_t position = 0;  ///< jobPosition; 0 outside the queue
   std::string reason;         ///< one sentence: what it waits for
-  std::string unblock;        ///< a sentence or two: what would end the wait, and when it is given up
+  std::string unblock;        ///< one or two sentences: what ends the wait, and when the job gives up
   friend bool operator==(const Waiting&, const Waiting&) = default;
 };
 
 /// What a PREPARING job waits for: supervisors, environments, the barrier, a pause before a restart. Nothing
-/// for any other job. Pure: any thread.
+/// for a job in any other state. Pure: any thread.
 [[nodiscard]] std::optional<Waiting> WaitWhilePreparing(const control::v1::JobRecord& job,
                                                         const Observation& seen);
 

@@ -10,15 +10,15 @@
 namespace trainyard::jobs {
 
 /// For tests: a job, and a world that does what the rules ask for, as the control loop does it. Fails the
-/// test when an action is impossible: a replica started while its former attempt lives, an event that the
+/// test when an action is impossible: a replica started while its previous attempt runs, an event that the
 /// table refuses, an action done twice.
 class SimulatedJob {
  public:
   /// `input`: a TrainingInput in protobuf's text form.
   explicit SimulatedJob(const std::string& input);
 
-  /// Performs what the rules say until they only wait. Returns what was done, in order: "Admitted", "start
-  /// master 0", "open worker 1", "stop ps 0", "move ps 0", "kill ps 0", event names.
+  /// Performs actions until the rules only wait. Returns what was done, in order: "Admitted", "start master
+  /// 0", "open worker 1", "stop ps 0", "move ps 0", "kill ps 0", event names.
   std::vector<std::string> Settle();
 
   // What happens in the world; `replica` is a position in the record.
@@ -28,18 +28,17 @@ class SimulatedJob {
   void Reach(int replica, replica::v1::Phase phase);
   void End(int replica, replica::v1::ExitRecord::Cause cause, int status = 0);
   void Cancel(const std::string& reason);
-  /// Someone asks for the replica to start again elsewhere; one that does not live is left alone.
+  /// A request for maintenance of the replica; ignored if the replica does not run.
   void Maintain(int replica);
   void Pass(std::chrono::nanoseconds time) { now_ += time; }
-  /// All to RUNNING: admits, settles, lets everything come up.
+  /// Brings all replicas to RUNNING: admits, settles, lets everything start.
   void BringUp();
-  /// The server dies and comes back: what it only had in memory is gone; supervisors are found alive and say
-  /// Hello later.
+  /// The server is killed and restarted: what it had only in memory is lost; supervisors are found alive and
+  /// send Hello later.
   void RestartServer();
-  /// As if the server died between recording Launched and starting: the next Settle loses starts that it
-  /// would do.
+  /// As if the server is killed between recording Launched and starting: the next Settle loses the starts.
   void LoseNextStarts() { lose_starts_ = true; }
-  /// Supervisors that the server found alive say Hello.
+  /// Supervisors that the server found alive send Hello.
   void Reconnect(int replica);
 
   [[nodiscard]] const control::v1::JobRecord& job() const { return job_; }
@@ -55,7 +54,7 @@ class SimulatedJob {
   void Record(control::v1::Event event);
 
  private:
-  /// The truth about one replica's supervisor, which outlives servers.
+  /// The real state of one replica's supervisor, which outlives servers.
   struct Attempt {
     int number = 0;
     bool alive = false;

@@ -19,7 +19,7 @@ inline constexpr int kReplicasPerCpuMax = 4;
 struct Capacity {
   enum class Mode {
     kShare,   ///< replicas share the machine: at most kReplicasPerCpuMax per CPU, but one gang always fits an
-              /// < idle machine
+              ///< idle machine
     kStrict,  ///< every replica gets the CPUs and the memory of its machine type
   };
   Mode mode = Mode::kShare;

@@ -16,13 +16,13 @@ using Eigen::VectorXd;
 using Place = Encoding::Place;
 
 constexpr double kTailStart = -5.0;      // below: the asymptotic series
-constexpr double kFeasiblePrior = 0.05;  // results supposed at every point
-constexpr double kWorthMin = -12;        // logarithm of the improvement, in deviations of the results
-constexpr double kFeasiblePower =
-    5;  // a bargain behind a border is tempting: the doubt weighs more than once
-constexpr std::array kSpreads{0.2, 0.05, 0.01, 0.002};  // of places round a seed, as a share of the region
+constexpr double kFeasiblePrior = 0.05;  // assumed results at every point
+constexpr double kWorthMin = -12;     // logarithm of the improvement, in standard deviations of the results
+constexpr double kFeasiblePower = 5;  // the probability of a result counts this many times, so that the
+                                      // search does not cross the border of failures
+constexpr std::array kSpreads{0.2, 0.05, 0.01, 0.002};  // of places around a seed, as a share of the region
 constexpr double kCoordinatesMoved = 4;                 // of a seed, on average
-constexpr int kRounds = 2;  // of moving coordinates freely and choosing the others
+constexpr int kRounds = 2;  // of moving the continuous coordinates and choosing the others
 
 }  // namespace
 
@@ -62,8 +62,8 @@ double Feasibility::LogProbability(const VectorXd& features, VectorXd* gradient)
 
 namespace {
 
-// Where no trial failed, worth is the improvement's logarithm however small. Elsewhere less than this is
-// nothing: a model that is certain would rather fail a hundred times than look where it expects nothing.
+// If no trial failed, the worth is the logarithm of the improvement, however small. Otherwise smaller values
+// are cut off here: a confident model would rather fail a hundred times than search where it expects nothing.
 LogImprovement AtLeast(double log_improvement, bool failures) {
   if (!failures) return {log_improvement, 1};
   const double top = std::max(log_improvement, kWorthMin);
@@ -170,7 +170,7 @@ class Searcher {
     return Inside(place);
   }
 
-  // Free coordinates by the gradient, the others one by one through their choices, in turns.
+  // Alternates: continuous coordinates by the gradient, then the others one by one through their choices.
   void Polish(Scored& scored, int steps) const {
     for (int round = 0; round < kRounds; ++round) {
       MoveFreely(scored, steps);

@@ -17,7 +17,7 @@ struct LogImprovement {
 };
 [[nodiscard]] LogImprovement LogExpectedImprovement(double z);
 
-/// A model's own coordinates: (features - offset) * scale, by column.
+/// A model's coordinates: (features - offset) * scale, by column.
 struct Lens {
   Eigen::VectorXd offset;
   Eigen::VectorXd scale;
@@ -26,17 +26,17 @@ struct Lens {
   [[nodiscard]] Eigen::MatrixXd Through(const Eigen::MatrixXd& rows) const;
 };
 
-/// How probable it is that a trial has a result, from trials that had and had not one near by.
+/// The probability that a trial has a result, estimated from the nearby trials with and without one.
 struct Feasibility {
-  Eigen::MatrixXd points;  ///< features, by row; no rows: all trials had
+  Eigen::MatrixXd points;  ///< features, by row; no rows: all trials had a result
   Eigen::VectorXd failed;  ///< 1: had no result
   Eigen::VectorXd rate;    ///< 1 / length, by column
 
-  /// Its logarithm, several times, and adds its gradient.
+  /// Returns the logarithm, weighted, and adds its gradient.
   [[nodiscard]] double LogProbability(const Eigen::VectorXd& features, Eigen::VectorXd* gradient) const;
 };
 
-/// What a point is worth: the log of the improvement to expect below `best`, times the probability of a
+/// The worth of a point: the logarithm of the expected improvement below `best` times the probability of a
 /// result.
 struct Acquisition {
   const GaussianProcess* model = nullptr;
@@ -48,7 +48,7 @@ struct Acquisition {
   double Of(const Eigen::VectorXd& features, Eigen::VectorXd& gradient) const;
 };
 
-/// Where to look: bounds of the places' numbers; categories are free.
+/// Where to search: bounds of the places' numbers; categories are not bounded.
 struct SearchRegion {
   Encoding::Place low;
   Encoding::Place high;
@@ -61,9 +61,9 @@ struct Scored {
 
 struct SearchEffort {
   int random = 300;  ///< places drawn anywhere in the region
-  int near = 300;    ///< places drawn round the seeds
-  int polished = 4;  ///< of the best are improved by their gradient
-  int steps = 40;    ///< evaluations for each of those
+  int near = 300;    ///< places drawn around the seeds
+  int polished = 4;  ///< number of best places improved by their gradient
+  int steps = 40;    ///< evaluations for each of them
 };
 
 /// Places of high worth, best first; at least one. `seeds`: good places so far, best first.

@@ -24,32 +24,32 @@ constexpr std::uint64_t kSearchStream = 0x73656172;
 // The reasons and the measurements behind these are in docs/adr/0018-tuner.md.
 constexpr double kDesignBase = 3;
 constexpr double kDesignPerParameter = 0.5;
-constexpr double kDesignShare = 0.25;  // of the planned trials at most
-constexpr int kResultsMin = 3;         // for a model
-constexpr int kTurns = 2;              // suggestions, of which so many are of the neighbourhood's model
+constexpr double kDesignShare = 0.25;  // at most this share of the planned trials
+constexpr int kResultsMin = 3;         // that a model needs
+constexpr int kTurns = 2;              // suggestions in a row, of which kLocalTurns use the local model
 constexpr int kLocalTurns = 1;
-constexpr double kGlobalRowsMax = 300;    // trials that the model of the whole space learns from
+constexpr double kGlobalRowsMax = 300;    // trials that the model of the whole space uses
 constexpr double kLocalRowsFactor = 1.5;  // trials of a local model, times the coefficients of a quadratic
 constexpr double kLocalRowsMax = 150;
 constexpr double kGlobalLength = 0.4;  // mean of the prior over length scales, times the root of d
 constexpr double kLocalLength = 0.6;
 constexpr double kLengthDeviation = 0.8;
 constexpr double kLogNoiseMin = -18;
-constexpr double kLogNoiseHigh = -6;  // at least, where the user says that results are noisy
-constexpr double kLogNoiseLow = -12;  // at most, where the user says that they are not
+constexpr double kLogNoiseHigh = -6;  // lower bound if the user says that results are noisy
+constexpr double kLogNoiseLow = -12;  // upper bound if the user says that they are not
 constexpr int kFitEvaluations = 14;
-constexpr double kRadiusRank = 1.0;  // times d + 1: the neighbour that is as far as the region goes
+constexpr double kRadiusRank = 1.0;  // times d + 1: rank of the neighbour that sets the region's width
 constexpr double kRadiusFactor = 1.0;
 constexpr double kRadiusMin = 1e-7;
 constexpr double kRadiusMax = 0.5;
-constexpr double kRadiusConverged = 1e-6;  // from here on the neighbourhood has one turn in so many:
+constexpr double kRadiusConverged = 1e-6;  // below it the local model has one turn in kConvergedTurns
 constexpr int kConvergedTurns = 6;
-constexpr double kLocalNoiseMax = 0.3;   // share of the variance: above it the neighbourhood tells nothing
+constexpr double kLocalNoiseMax = 0.3;   // share of the variance: above it the neighbourhood is not used
 constexpr double kApart = 0.02;          // of the region's width: running trials keep this distance
 constexpr double kFeasibleLength = 0.2;  // how far a failure reaches, times the root of d
-constexpr Index kOthersMax = 64;         // running and failed trials that the model takes in, of each kind
+constexpr Index kOthersMax = 64;         // running and failed trials in the model, of each kind
 constexpr int kSeeds = 5;
-constexpr double kRepeatNoise = 0.05;  // share of the variance from which on a repeat tells something new
+constexpr double kRepeatNoise = 0.05;  // share of the variance above which a repeated point is useful
 
 std::vector<Index> Ascending(const VectorXd& values) {
   std::vector<Index> order(static_cast<std::size_t>(values.size()));
@@ -69,7 +69,7 @@ GaussianProcessOptions Options(const StudySpec& spec, double dimension, double l
   return options;
 }
 
-// Which trials a model learns from, in what coordinates, and where it looks.
+// Which trials a model uses, in which coordinates, and where it searches.
 struct View {
   std::vector<Index> rows;
   Lens lens;
@@ -80,7 +80,7 @@ struct View {
 
 }  // namespace
 
-// The models of the last evidence: a second suggestion before the next result needs no other ones.
+// The models of the last evidence, kept for further suggestions before the next result.
 struct Bandit::Models {
   struct Kept {
     MatrixXd x;
@@ -122,8 +122,8 @@ View GlobalView(const std::vector<Index>& order, Index columns, Index parameters
   return view;
 }
 
-// The nearest neighbours of the best point, and a box as wide as the nearest few of them are away: it shrinks
-// as trials gather there, and grows when the best point moves on.
+// The nearest neighbours of the best point, and a box as wide as the distance of the nearest few: it shrinks
+// as trials gather there and grows when the best point moves.
 View LocalView(const Encoding& encoding, const MatrixXd& features, const MatrixXd& failed,
                const Place& centre, Index incumbent) {
   View view;
@@ -169,8 +169,7 @@ Feasibility FeasibilityOf(const MatrixXd& features, const MatrixXd& failed, doub
   return feasibility;
 }
 
-// Of many others the nearest to the best trial and some of the rest: each costs the model as much as a
-// result.
+// Of many other trials, the nearest to the best trial and some of the rest: each costs as much as a result.
 MatrixXd Some(const MatrixXd& others, const Eigen::RowVectorXd& best) {
   if (others.rows() <= kOthersMax) return others;
   const std::vector<Index> near = Ascending((others.rowwise() - best).rowwise().norm());
@@ -228,7 +227,8 @@ Bandit::Proposal Bandit::Propose(const Evidence& evidence, std::uint64_t index) 
   proposal.repeats_useful = spec_.noise == Noise::kHigh ||
                             (spec_.noise == Noise::kUnknown && model.noise_variance() > kRepeatNoise);
   proposal.places = Search(encoding_, acquisition, view.region, seeds, {}, random);
-  // The best that is not next to a running trial, and nearer to a trial with a result than to one without.
+  // The best place that is not next to a running trial and is nearer to a trial with a result than to one
+  // without.
   const double apart = std::pow(kApart * view.radius, 2);
   const auto first = std::ranges::find_if(proposal.places, [&](const Scored& scored) {
     const VectorXd its = encoding_.FeaturesOf(scored.place);

@@ -11,8 +11,8 @@
 
 namespace trainyard::tuning {
 
-/// The default algorithm: docs/tuner.md says how it searches. What it answers depends on the arguments only;
-/// models are kept as long as the evidence is the same. One thread at a time.
+/// The default algorithm, described in docs/tuner.md. Its answer depends on the arguments only; models are
+/// cached while the evidence is the same. One thread at a time.
 class Bandit {
  public:
   Bandit(const StudySpec& spec, const Encoding& encoding);  // both outlive this
@@ -20,7 +20,7 @@ class Bandit {
 
   struct Proposal {
     std::vector<Scored> places;   ///< best first, at least one
-    bool repeats_useful = false;  ///< results are so noisy that a known point may be tried again
+    bool repeats_useful = false;  ///< results are so noisy that trying a known point again is useful
   };
 
   /// Places for the `index`-th suggestion of the study, from 0.

@@ -12,20 +12,20 @@ namespace trainyard::tuning {
 
 namespace {
 
-/// Source: spec hyperparameter-tuning.md section 9, the rule that we infer.
+/// Source: spec hyperparameter-tuning.md section 9, a rule that is inferred.
 constexpr int kCompletedMin = 5;
 constexpr std::size_t kReportsMin = 2;
-/// A trial whose chance to beat the best is smaller, at two reports in a row, is stopped by its curve. It is
-/// judged at each of its reports: one look in fifty keeps wrong stops over all looks near one trial in
-/// twenty.
+/// A trial is stopped by its curve if its chance to beat the best is smaller than this at two reports in a
+/// row. A trial is judged at each of its reports; a chance of one in fifty for each keeps wrong stops near
+/// one trial in twenty.
 constexpr double kChanceMin = 0.02;
-/// A trend takes as many reports.
+/// A trend needs this many reports.
 constexpr std::size_t kCurveReportsMin = 4;
-/// Of more trials that a rule compares with so many are looked at, evenly spread: each report of each trial
-/// is judged.
+/// A rule compares with at most this many trials, evenly spread: every report of every trial is judged, so it
+/// must be cheap.
 constexpr std::size_t kTrialsLookedAtMax = 500;
 
-/// The trial's finite reports, larger is better, one for each x: the last.
+/// The trial's finite reports, larger is better; for each x the last one.
 LearningCurve CurveOf(const Trial& trial, bool maximize, bool by_elapsed_time) {
   LearningCurve curve;
   for (const StepReport& one : trial.curve) {
@@ -54,7 +54,7 @@ double Median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : values[middle - 1] / 2 + values[middle] / 2;
 }
 
-/// Figures are shown as the user's metric has them.
+/// Figures are shown with the sign of the user's metric.
 struct Words {
   bool maximize;
   bool by_elapsed_time;
@@ -94,7 +94,7 @@ StoppingVerdict JudgeByMedian(std::span<const Trial> trials, const LearningCurve
     const LearningCurve curve = CurveOf(*trial, words.maximize, words.by_elapsed_time);
     const auto average = RunningAverage(curve, x);
     if (!average) continue;
-    // One that was stopped counts as far as it came: leaving it out would make the others' median stricter.
+    // A stopped trial counts up to where it stopped: without it the median of the others would be stricter.
     if (trial->state == Trial::State::kStoppedEarly && curve.back().x < x) continue;
     if (trial->state == Trial::State::kCompleted) ++completed;
     averages.push_back(*average);
@@ -109,7 +109,7 @@ StoppingVerdict JudgeByMedian(std::span<const Trial> trials, const LearningCurve
                     std::to_string(averages.size()) + " trials, " + words.Value(median) + "."};
 }
 
-/// Compares with those that came to their end: where many are stopped they are few.
+/// Compares with completed trials, which are few if many are stopped.
 StoppingVerdict JudgeByCurve(std::span<const Trial> trials, const LearningCurve& pending,
                              const Words& words) {
   if (pending.size() < kCurveReportsMin) return {};

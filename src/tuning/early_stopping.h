@@ -15,12 +15,12 @@ enum class StoppingRule {
 
 struct StoppingVerdict {
   bool stop = false;
-  std::string reason;  ///< one sentence with the figures; empty: go on
+  std::string reason;  ///< one sentence with the figures; empty: the trial goes on
 };
 
-/// Whether a pending trial is not worth its time. Of `trials` those that have ended count, itself may be
-/// among them; the study has one metric. `by_elapsed_time`: the curves' x axis. Pure: any thread. Source:
-/// spec hyperparameter-tuning.md section 9.
+/// Whether a pending trial should be stopped early. It is compared with those of `trials` that have ended;
+/// the pending trial itself may be among `trials`. The study has one metric. `by_elapsed_time`: the curves' x
+/// axis. Pure: any thread. Source: spec hyperparameter-tuning.md section 9.
 [[nodiscard]] StoppingVerdict JudgeTrial(const StudySpec& spec, std::span<const Trial> trials,
                                          const Trial& pending, StoppingRule rule, bool by_elapsed_time);
 

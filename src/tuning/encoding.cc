@@ -10,7 +10,7 @@ namespace trainyard::tuning {
 namespace {
 
 constexpr double kMiddle = 0.5;
-constexpr double kChoicesMax = 32;  // whole numbers beyond are searched as a continuum and rounded
+constexpr double kChoicesMax = 32;  // more whole numbers are searched as a continuous range and rounded
 const double kCategoryFeature = 1 / std::numbers::sqrt2;
 
 }  // namespace

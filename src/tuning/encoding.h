@@ -11,9 +11,9 @@
 namespace trainyard::tuning {
 
 /// Points as the model and the search see them. A *place* has one number per parameter: 0 to 1 on its scale,
-/// or the index of a category; it counts for parameters that are not active, too. Features are what
-/// distances are measured in: a place's numbers, 1/sqrt(2) in the column of a category (two categories are 1
-/// apart), the middle for a parameter that is not active. Pure: any thread.
+/// or the index of a category; inactive parameters have one, too. Distances are measured between features: a
+/// place's numbers, 1/sqrt(2) in the column of a category (two categories have distance 1), and the middle
+/// for an inactive parameter. Pure: any thread.
 class Encoding {
  public:
   using Place = Eigen::VectorXd;
@@ -23,17 +23,17 @@ class Encoding {
   [[nodiscard]] const Features& features() const noexcept { return features_; }
   [[nodiscard]] std::size_t size() const noexcept { return space_->parameters.size(); }
 
-  /// Any point: one of another space, or with values out of range, is moved into this one.
+  /// Accepts any point: a point of another space, or with values out of range, is moved into this space.
   [[nodiscard]] Place PlaceOf(const Point& point) const;
-  /// Only values that the space has; kInactive where a condition does not hold.
+  /// Returns only values of the space; kInactive if a condition does not hold.
   [[nodiscard]] Point PointOf(const Place& place) const;
   [[nodiscard]] Eigen::VectorXd FeaturesOf(const Place& place) const;
 
-  /// Uniform on the scale; among values where the parameter has few.
+  /// Uniform on the scale; over the values if the parameter has few.
   [[nodiscard]] Place RandomPlace(Random& random) const;
   [[nodiscard]] double RandomCoordinate(std::size_t parameter, Random& random) const;
 
-  /// Whether a coordinate moves freely: a double, or so many whole numbers that they are as good as one.
+  /// Whether a coordinate is continuous: a double, or an integer with so many values that it counts as one.
   [[nodiscard]] bool IsContinuous(std::size_t parameter) const { return choices_[parameter].empty(); }
   /// The places of a parameter that is not continuous.
   [[nodiscard]] const std::vector<double>& Choices(std::size_t parameter) const {
@@ -44,7 +44,7 @@ class Encoding {
   [[nodiscard]] Eigen::Index Column(std::size_t parameter) const { return columns_[parameter]; }
 
  private:
-  const Space* space_;  // the tuner's, outlives this
+  const Space* space_;  // owned by the tuner, outlives this
   Features features_;
   bool conditional_ = false;  // whether any parameter has a condition
   std::vector<Eigen::Index> columns_;

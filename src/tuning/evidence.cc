@@ -12,8 +12,8 @@ using Eigen::Index;
 using Eigen::VectorXd;
 
 constexpr std::uint64_t kWeightStream = 0x77656967;
-constexpr double kSumShare = 0.05;       // of the scalarisation: prefers what is better in any metric
-constexpr double kMagnitudeMax = 1e100;  // squares of differences stay finite
+constexpr double kSumShare = 0.05;       // of the scalarisation: prefers points that are better in any metric
+constexpr double kMagnitudeMax = 1e100;  // keeps squares of differences finite
 constexpr double kRatioMax = 1e12;       // of a loss to the median one
 
 bool HasResult(const Trial& trial, std::size_t metrics) {

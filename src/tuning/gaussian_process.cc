@@ -17,7 +17,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kVarianceFloor = 1e-13;  // of the prior's: below it rounding errors speak
+constexpr double kVarianceFloor = 1e-13;  // share of the prior's; smaller values are rounding errors
 constexpr double kSpreadPrior = 1e-12;    // keeps the logarithm of a perfect fit finite
 constexpr double kLogLengthMin = -5.0;
 constexpr double kLogLengthMax = 5.0;
@@ -26,7 +26,7 @@ constexpr double kLogTrendMax = 12.0;
 constexpr double kLogTrendMean = -2.0;
 constexpr double kLogTrendDeviation = 5.0;
 constexpr double kLogNoiseDeviation = 6.0;
-constexpr Index kOthers = 3;  // hyperparameters that are no length scales
+constexpr Index kOthers = 3;  // hyperparameters besides the length scales
 constexpr int kJittersMax = 7;
 
 // Squared distances between the rows of a and those of b.
@@ -61,7 +61,7 @@ Hyperparameters Unpacked(const VectorXd& packed) {
   return {packed.head(groups), packed[groups], packed[groups + 1], packed[groups + 2]};
 }
 
-// Adds a Gaussian prior's share to a loss.
+// Adds a Gaussian prior's part to a loss.
 double Pull(double value, double mean, double deviation, double& gradient) {
   const double z = (value - mean) / deviation;
   gradient += z / deviation;
@@ -74,7 +74,7 @@ VectorXd SolveLower(const MatrixXd& lower, const VectorXd& b) {
   return lower.transpose().triangularView<Eigen::Upper>().solve(half);
 }
 
-/// A matrix without columns (a trend where nothing is numeric) has no rows to be written.
+/// A matrix without columns (a trend without numeric features) has no rows to write.
 void AppendRow(MatrixXd& matrix, const MatrixXd& row) {
   const Index n = matrix.rows();
   matrix.conservativeResize(n + 1, Eigen::NoChange);
@@ -220,7 +220,7 @@ void GaussianProcess::Solve() {
 }
 
 double GaussianProcess::LeastMean() const {
-  // K a = y - mean, and what is predicted is (K - noise) a + mean.
+  // K a = y - mean, and the prediction is (K - noise) a + mean.
   return (y_ - noise_ * weights_).minCoeff();
 }
 

@@ -5,18 +5,18 @@
 
 namespace trainyard::tuning {
 
-/// What the columns of a matrix of features are.
+/// Describes the columns of a matrix of features.
 struct Features {
-  std::vector<Eigen::Index> group;  ///< by column: which length scale it has
-  std::vector<char> numeric;        ///< by column: takes part in the quadratic trend
+  std::vector<Eigen::Index> group;  ///< by column: its length scale
+  std::vector<char> numeric;        ///< by column: whether it is part of the quadratic trend
   Eigen::Index groups = 0;
 };
 
 enum class Kernel { kMatern52, kGaussian };
 
-/// How alike the results at two points are before any was seen, relative to the variance of the residual:
+/// The prior covariance of the results at two points, relative to the variance of the residual:
 ///   k(r) + linear t.t' + quadratic (t.t')^2,  t = 2 x - 1 over the numeric columns,
-/// r scaled by a length for each group; plus `noise` where a point meets itself.
+/// r scaled by a length for each group; plus `noise` on the diagonal.
 struct Hyperparameters {
   Eigen::VectorXd log_length;  ///< by group
   double log_noise = -9;
@@ -29,7 +29,7 @@ struct GaussianProcessOptions {
   bool trend = true;  ///< linear and quadratic; without it both are 0
   double log_noise_min = -18;
   double log_noise_max = 0;
-  double log_length_mean = -0.7;  ///< of the prior over length scales, of its logarithm
+  double log_length_mean = -0.7;  ///< mean of the prior over the logarithm of length scales
   double log_length_deviation = 1;
   int evaluations_max = 40;  ///< of the posterior density during a fit
 };
@@ -40,22 +40,24 @@ struct Prediction {
 };
 
 /// A Gaussian process with an unknown constant mean and an unknown variance, both estimated in closed form.
-/// Numbers at least 1 row. One thread at a time.
-/// Source: Rasmussen and Williams, Gaussian Processes for Machine Learning, chapters 2 and 5.
+/// At least 1 row. One thread at a time. Source: Rasmussen and Williams, Gaussian Processes for Machine
+/// Learning, chapters 2 and 5.
 class GaussianProcess {
  public:
-  /// Rows of x: points; values of y should have a spread of about 1.
+  /// Rows of x are points; the values of y should have a standard deviation of about 1.
   GaussianProcess(Features features, Eigen::MatrixXd x, Eigen::VectorXd y, GaussianProcessOptions options);
 
   /// Finds the hyperparameters of highest posterior density near `start` and uses them.
   void Fit(const Hyperparameters& start);
-  /// Uses these. False: the matrix could not be factored even with more noise (the values are not finite).
+  /// Uses these hyperparameters. False if the matrix cannot be factored even with more noise (the values are
+  /// not finite).
   bool Use(const Hyperparameters& hyperparameters);
-  /// Where a fit starts when nothing is known.
+  /// Where a fit starts without other knowledge.
   [[nodiscard]] Hyperparameters Default() const;
 
   /// Minus the log posterior density, up to a constant that depends on the number of points only; its
-  /// gradient in the order log_length, log_noise, log_linear, log_quadratic. Infinity if it has none.
+  /// gradient in the order log_length, log_noise, log_linear, log_quadratic. Infinity if the matrix cannot be
+  /// factored.
   double Loss(const Hyperparameters& hyperparameters, Eigen::VectorXd* gradient) const;
 
   [[nodiscard]] const Hyperparameters& hyperparameters() const noexcept { return used_; }
@@ -64,16 +66,16 @@ class GaussianProcess {
   [[nodiscard]] Eigen::Index size() const noexcept { return x_.rows(); }
   [[nodiscard]] double noise_variance() const noexcept;
 
-  /// The least of the means at its own points.
+  /// The smallest predicted mean at its own points.
   [[nodiscard]] double LeastMean() const;
   [[nodiscard]] Prediction At(const Eigen::VectorXd& x) const;
   /// The same with the gradients by column of x.
   Prediction At(const Eigen::VectorXd& x, Eigen::VectorXd& mean_gradient,
                 Eigen::VectorXd& variance_gradient) const;
-  /// Of many rows at once.
+  /// For many rows at once.
   void At(const Eigen::MatrixXd& x, Eigen::VectorXd& mean, Eigen::VectorXd& variance) const;
 
-  /// Takes in one more point without another fit: O(n^2).
+  /// Adds one point without a new fit: O(n^2).
   void Append(const Eigen::VectorXd& x, double y);
 
  private:
@@ -88,7 +90,7 @@ class GaussianProcess {
   GaussianProcessOptions options_;
   Hyperparameters used_;
   double loss_ = 0;
-  double noise_ = 0;  // as factored: with what had to be added
+  double noise_ = 0;  // as used in the factor, with the added part
   double linear_ = 0;
   double quadratic_ = 0;
   Eigen::MatrixXd scaled_;   // n x features, by length

@@ -14,7 +14,7 @@ void StartFrom(const Space& space, Point& point, std::size_t parameter) {
   }
 }
 
-// The value after this one; nothing after the last.
+// The value after this one; nothing after the last one.
 std::optional<double> NextValue(const Parameter& parameter, double value) {
   const double count = ValueCount(parameter);
   if (!std::isfinite(count)) return std::nullopt;

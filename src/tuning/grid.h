@@ -7,10 +7,10 @@
 namespace trainyard::tuning {
 
 /// Every point of a space, one after the other; the last parameter changes fastest. A double with a range
-/// stays at its lower bound.
+/// keeps its lower bound.
 [[nodiscard]] Point FirstPoint(const Space& space);
 
-/// Nothing after the last one.
+/// The next point; nothing after the last one.
 [[nodiscard]] std::optional<Point> NextPoint(const Space& space, const Point& point);
 
 }  // namespace trainyard::tuning

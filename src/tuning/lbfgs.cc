@@ -19,7 +19,7 @@ struct Pair {
   double product;
 };
 
-// Minus the inverse Hessian's estimate times the gradient, within the free variables.
+// Minus the estimated inverse Hessian times the gradient, over the free variables.
 VectorXd Direction(const std::deque<Pair>& pairs, const VectorXd& gradient, const VectorXd& free) {
   VectorXd q = gradient.cwiseProduct(free);
   std::vector<double> alpha(pairs.size());

@@ -5,8 +5,8 @@
 
 namespace trainyard::tuning {
 
-/// The value at x, and its gradient into `gradient` (same size). May return infinity or NaN: the step is
-/// refused.
+/// Returns the value at x and writes its gradient to `gradient` (same size). If it returns infinity or NaN,
+/// the step is rejected.
 using Objective = std::function<double(const Eigen::VectorXd& x, Eigen::VectorXd& gradient)>;
 
 struct MinimizeLimits {

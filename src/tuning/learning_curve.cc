@@ -10,15 +10,16 @@ namespace trainyard::tuning {
 
 namespace {
 
-/// Of the prior, in units of the final values' standard deviation.
+/// Of the prior, in standard deviations of the final values.
 constexpr double kInterceptPrecision = 0.01;
 constexpr double kWeightPrecision = 0.5;
 constexpr double kNoiseShape = 1;
 constexpr double kNoiseScale = 0.1;
-/// Values further below the median than the best is above it, times this, are cut off.
+/// Values are cut off if they are further below the median than this times the best value's distance above
+/// it.
 constexpr double kCutFactor = 3;
 
-/// Where values stand relative to the ended curves.
+/// The scale of values relative to the ended curves.
 struct Frame {
   double floor = 0;
   double centre = 0;
@@ -41,7 +42,7 @@ Frame FrameOf(std::vector<double> finals) {
   return frame;
 }
 
-/// One, the value at x, and what was gained in the second half of the way to x.
+/// The regressors: one, the value at x, and the gain in the second half of the way to x.
 Eigen::Vector3d Features(const LearningCurve& curve, double x, const Frame& frame) {
   const double now = frame.Place(*ValueAt(curve, x));
   const double first = curve.front().x;
@@ -49,7 +50,7 @@ Eigen::Vector3d Features(const LearningCurve& curve, double x, const Frame& fram
   return {1, now, now - half};
 }
 
-/// Student's t with that many degrees of freedom: P(T > t). Source: Abramowitz and Stegun 26.7.8.
+/// Student's t with the given degrees of freedom: P(T > t). Source: Abramowitz and Stegun 26.7.8.
 double UpperTail(double t, double degrees) {
   const double z = t * (1 - 1 / (4 * degrees)) / std::sqrt(1 + t * t / (2 * degrees));
   return std::erfc(z / std::numbers::sqrt2) / 2;

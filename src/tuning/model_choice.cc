@@ -14,7 +14,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr Index kFitRowsMax = 80;
-constexpr int kRefinementsMax = 8;  // evaluations of a model that starts from another one's hyperparameters
+constexpr int kRefinementsMax = 8;  // evaluations for a model that starts from another one's hyperparameters
 
 struct Candidate {
   GaussianProcess model;

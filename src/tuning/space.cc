@@ -10,7 +10,7 @@
 namespace trainyard::tuning {
 namespace {
 
-constexpr double kWholeMax = 9007199254740992.0;  // 2^53: up to here doubles count one by one
+constexpr double kWholeMax = 9007199254740992.0;  // 2^53: doubles represent every whole number up to here
 
 std::string NumberText(double value, bool whole) {
   std::array<char, 400> text{};
@@ -20,7 +20,7 @@ std::string NumberText(double value, bool whole) {
   return {text.begin(), end.ptr};
 }
 
-// Points below one parameter: its values, each with the combinations of the children that it activates.
+// Number of points below one parameter: for each value, the combinations of the children that it activates.
 double CountBelow(const Space& space, std::size_t parameter) {
   const Parameter& it = space.parameters[parameter];
   const double all = ValueCount(it);

@@ -5,26 +5,26 @@
 #include <string>
 #include <vector>
 
-/// What is searched: parameters and points. Pure: any thread.
+/// The search space: parameters and points. Pure: any thread.
 namespace trainyard::tuning {
 
-/// Values of a discrete parameter, and categories: the tuner compares all with all.
+/// How many values or categories a parameter may have: the tuner compares each with each.
 inline constexpr int kValuesMax = 1000;
 
-/// Where the values of a parameter are dense. Source: spec hyperparameter-tuning.md section 2.
+/// The scale on which a parameter is searched. Source: spec hyperparameter-tuning.md section 2.
 enum class Scale { kLinear, kLog, kReverseLog };
 
 struct Parameter {
   enum class Type { kDouble, kInteger, kDiscrete, kCategorical };
-  /// A parameter that counts only while another one has certain values. Source: studies API,
-  /// childParameterSpecs.
+  /// The condition of a parameter that is active only while another one has certain values. Source: studies
+  /// API, childParameterSpecs.
   struct Condition {
-    int parent = 0;              ///< index in Space::parameters, before this one's own
+    int parent = 0;              ///< index in Space::parameters, smaller than this parameter's own
     std::vector<double> values;  ///< coordinates of the parent (see Point)
   };
   std::string name;
   Type type = Type::kDouble;
-  Scale scale = Scale::kLinear;  ///< not of categories
+  Scale scale = Scale::kLinear;  ///< unused for categories
   double min = 0;                ///< kDouble, kInteger
   double max = 1;
   std::vector<double> discrete;         ///< kDiscrete: strictly increasing
@@ -33,7 +33,7 @@ struct Parameter {
 };
 
 struct Space {
-  std::vector<Parameter> parameters;  ///< at least one; valid as jobs::Validate and the studies API have it
+  std::vector<Parameter> parameters;  ///< at least one; checked by jobs::Validate or the studies API
 };
 
 /// One number per parameter: the value of a double, integer or discrete one, the index of a category;
@@ -42,11 +42,11 @@ using Point = std::vector<double>;
 inline constexpr double kInactive = std::numeric_limits<double>::quiet_NaN();
 
 /// The value as the API and the command line show it: whole integers and discrete values without a point,
-/// doubles in the shortest form that reads back the same, categories as they are. Not of kInactive.
+/// doubles in the shortest form that parses to the same number, categories unchanged. Not for kInactive.
 /// Source: spec hyperparameter-tuning.md section 4.
 [[nodiscard]] std::string ValueText(const Parameter& parameter, double value);
 
-/// How many points the space has; nothing if a double is among the parameters or they are more than 2^53.
+/// How many points the space has; nothing if a parameter is a double or there are more than 2^53 points.
 [[nodiscard]] std::optional<double> CountPoints(const Space& space);
 
 }  // namespace trainyard::tuning

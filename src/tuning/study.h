@@ -7,7 +7,7 @@
 
 #include "tuning/space.h"
 
-/// What a study is: its space, its goals and its trials. Pure: any thread.
+/// A study: its space, its objectives and its trials. Pure: any thread.
 namespace trainyard::tuning {
 
 struct Objective {
@@ -17,7 +17,7 @@ struct Objective {
 
 enum class Algorithm { kDefault, kGrid, kRandom };
 
-/// How much two results at one point differ by chance, where the user says. kUnknown: it is estimated.
+/// How much two results at one point differ by chance, as the user says. kUnknown: it is estimated.
 enum class Noise { kUnknown, kLow, kHigh };
 
 struct StudySpec {
@@ -40,8 +40,8 @@ struct Trial {
   enum class State {
     kActive,        ///< suggested, not ended: its point is pending
     kCompleted,     ///< `values` are final
-    kStoppedEarly,  ///< `values` are what it had: the final ones would have been different (censored)
-    kInfeasible,    ///< failed, or without a finite value: its neighbourhood is avoided
+    kStoppedEarly,  ///< `values` are not final (censored)
+    kInfeasible,    ///< failed, or without a finite value; the tuner avoids its neighbourhood
   };
   int id = 0;  ///< from 1, in the order of suggestion; 0: of a resumed study
   Point point;

@@ -17,8 +17,8 @@ namespace trainyard::tuning {
 namespace {
 
 constexpr std::uint64_t kRandomStream = 0x72616e64;
-constexpr int kDrawsMax = 100;          // for a point that is new
-constexpr int kGridStepsMax = 1 << 20;  // through a space in search of one
+constexpr int kDrawsMax = 100;          // attempts to draw a new point
+constexpr int kGridStepsMax = 1 << 20;  // steps through a space to find one
 
 struct PointHash {
   std::size_t operator()(const Point& point) const noexcept {
@@ -46,7 +46,7 @@ struct Tuner::State {
   explicit State(StudySpec its_spec)
       : spec(std::move(its_spec)), encoding(spec.space), bandit(spec, encoding) {}
 
-  // The first point from here on that was not tried.
+  // The first point from here on that was not tried yet.
   std::optional<Point> NextUnseen(const Seen& seen, int steps_max) const {
     std::optional<Point> point = FirstPoint(spec.space);
     for (int step = 0; point && step < steps_max; ++step) {
@@ -61,7 +61,7 @@ struct Tuner::State {
     return encoding.PointOf(encoding.RandomPlace(random));
   }
 
-  // The best of those proposed that is new; else any that is; else, when all were tried, the best.
+  // The best proposed point that is new; otherwise any new point; if all were tried, the best proposed one.
   Point Choose(const Bandit::Proposal& proposal, const Seen& seen, std::uint64_t index) const {
     Point best = encoding.PointOf(proposal.places.front().place);
     if (proposal.repeats_useful || !seen.contains(best)) return best;
@@ -95,7 +95,8 @@ const StudySpec& Tuner::spec() const noexcept { return state_->spec; }
 std::vector<Point> Tuner::Suggest(std::span<const Trial> trials, int count, int made) {
   std::vector<Point> points;
   Seen seen;
-  if (state_->spec.algorithm != Algorithm::kRandom) {  // which need not know, and is asked for thousands
+  if (state_->spec.algorithm !=
+      Algorithm::kRandom) {  // which does not need the results, and may be asked for thousands of points
     seen.reserve(trials.size() + static_cast<std::size_t>(count));
     for (const Trial& trial : trials) {
       if (trial.point.size() == state_->spec.space.parameters.size()) seen.insert(trial.point);

@@ -8,9 +8,9 @@
 
 namespace trainyard::tuning {
 
-/// Proposes points. What it proposes is a function of the spec and the trials that it is shown, in their
-/// order: a tuner that is made anew after a restart and is shown the same trials goes on as if nothing had
-/// been. What it keeps between calls only saves time. One thread at a time; no clock, no thread of its own.
+/// Proposes points. Its proposals depend only on the spec and on the given trials, in their order: a new
+/// tuner that gets the same trials after a restart continues as before. State between calls only saves time.
+/// One thread at a time; no clock, no thread of its own.
 class Tuner {
  public:
   explicit Tuner(StudySpec spec);
@@ -18,12 +18,12 @@ class Tuner {
   Tuner(Tuner&&) noexcept;
   Tuner& operator=(Tuner&&) noexcept;
 
-  /// Up to `count` points for the next trials; fewer, or none, once the space has no further point (a grid
-  /// that is through). The trials are all of the study so far, ended and pending ones, those of resumed
-  /// studies first. The points know of each other.
+  /// Up to `count` points for the next trials; fewer, or none, if the space has no further point (a finished
+  /// grid). `trials` are all trials of the study so far, ended and pending ones, those of resumed studies
+  /// first. Each point takes the others of the same call into account.
   ///
-  /// @param made  how many trials were ever made, where some were deleted: what a deleted one was drawn by is
-  ///              not drawn by again
+  /// @param made  how many trials were ever made, if some were deleted: the random numbers of a deleted trial
+  ///              are not used again
   [[nodiscard]] std::vector<Point> Suggest(std::span<const Trial> trials, int count, int made = 0);
 
   [[nodiscard]] const StudySpec& spec() const noexcept;

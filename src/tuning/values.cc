@@ -7,7 +7,7 @@
 namespace trainyard::tuning {
 namespace {
 
-// Places on an axis that is scaled as the parameter is; differences and ratios cannot overflow.
+// Places on the parameter's scaled axis; differences and ratios cannot overflow.
 double Scaled(Scale scale, double min, double max, double value) {
   if (!(max > min)) return 0.5;
   switch (scale) {
@@ -28,7 +28,7 @@ double Unscaled(Scale scale, double min, double max, double unit) {
   return min;
 }
 
-// A logarithm needs a positive lower bound; whoever made the space has seen to that, except for a point.
+// A logarithm needs a positive lower bound. Validation guarantees that for the space, but not for a point.
 Scale UsableScale(Scale scale, double min) { return min > 0 ? scale : Scale::kLinear; }
 
 double Clamped(double value, double min, double max) {
@@ -59,7 +59,7 @@ double DiscreteFromUnit(const Parameter& parameter, double unit) {
   });
 }
 
-// The nearest value in range, a whole one of an integer.
+// The nearest value in range; a whole number for an integer.
 double WholeOf(const Parameter& parameter, double value) {
   if (parameter.type == Parameter::Type::kDouble) return Clamped(value, parameter.min, parameter.max);
   return Clamped(std::round(value), std::ceil(parameter.min), std::floor(parameter.max));

@@ -24,8 +24,8 @@ struct ReplicaObservation {
   bool cluster_sent = false;  ///< OpenBarrier was performed on this connection
   bool stop_sent = false;     ///< StopReplica was performed on this connection
   bool kill_sent = false;
-  std::optional<SysTime>
-      stop_time;  ///< end of the grace period of the first StopReplica: kKillAfter counts from it
+  /// The end of the grace period of the first StopReplica; kKillAfter counts from it.
+  std::optional<SysTime> stop_time;
   std::optional<replica::v1::ExitRecord> exit;  ///< of the current attempt; all of its log lines are stored
 };
 

@@ -11,8 +11,9 @@ namespace trainyard::jobs {
 /// with an absolute path, docker-daemon:NAME, containers-storage:NAME. The original accepted only Container
 /// Registry; here every registry is accepted.
 ///
-/// @return kInvalidArgument without a field, with a sentence that says what is wrong. Pure: any thread.
-/// Source: grammar of the distribution project's reference package; containers-transports(5).
+/// @return kInvalidArgument without a field, with a sentence that says what is wrong.
+/// Pure: any thread. Source: grammar of the distribution project's reference package;
+/// containers-transports(5).
 [[nodiscard]] Status CheckImageReference(std::string_view text);
 
 /// Whether it is an image of the original's built-in algorithms (gcr.io/cloud-ml-algos/...). Source: spec

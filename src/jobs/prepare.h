@@ -22,8 +22,8 @@ using RoleImages = std::map<replica::v1::TaskType, std::string>;
 /// (by Apply), packages and the images' digests (by the caller).
 ///
 /// @param validated        a job that passed Validate.
-/// @param runtime_version  the resolved runtimeVersion; empty if all replicas run containers. Pure: any
-///                         thread.
+/// @param runtime_version  the resolved runtimeVersion; empty if all replicas run containers.
+/// Pure: any thread.
 [[nodiscard]] control::v1::JobRecord MakeRecord(std::string project, const ml::v1::Job& validated,
                                                 std::string runtime_version, SysTime now,
                                                 const RoleImages& containers = {});

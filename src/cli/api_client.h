@@ -13,7 +13,7 @@
 
 namespace trainyard::cli {
 
-/// A request to the server as the commands see it.
+/// A request to the server, as commands make it.
 struct ApiRequest {
   enum class Method { kGet, kPost, kPut, kPatch, kDelete };
   Method method = Method::kGet;
@@ -29,7 +29,7 @@ struct ApiRequest {
   std::optional<File> file;      ///< sent instead of `body`
   int download_descriptor = -1;  ///< a 2xx body goes here
   std::function<void(std::uint64_t)> progress;
-  /// Tried again for about half a minute when the server cannot be reached: a stream lives through a restart.
+  /// Retry for about half a minute if the server cannot be reached, so that a stream survives a restart.
   bool patient = false;
 };
 
@@ -41,15 +41,15 @@ struct ApiResponse {
   std::string retry_after;  ///< the same
 };
 
-/// An answer that is read while the server makes it. One thread; destroying it hangs up.
+/// A response that is read while the server produces it. One thread; the destructor closes the connection.
 class ApiStream {
  public:
   virtual ~ApiStream() = default;
   [[nodiscard]] virtual int status() const = 0;
-  /// What has come, empty at the end. kDeadlineExceeded: nothing in time; every other error: the connection
-  /// is lost.
+  /// The bytes that have arrived; empty at the end. kDeadlineExceeded: none arrived in time. Every other
+  /// error: the connection is lost.
   [[nodiscard]] virtual Result<std::string> Read(std::chrono::milliseconds wait_max) = 0;
-  /// Readable when more may have come, after a Read() that waited for nothing and found nothing.
+  /// Readable when more bytes may have arrived, after a Read() with no wait that returned none.
   [[nodiscard]] virtual int descriptor() const = 0;
 };
 
@@ -57,11 +57,11 @@ class ApiStream {
 class ApiClient {
  public:
   virtual ~ApiClient() = default;
-  /// Any HTTP status is an answer; an error means that there was none. kUnavailable: the server was not
-  /// reached, and the message says what to do.
+  /// Any HTTP status is a response; an error means that there was none. kUnavailable: the server was not
+  /// reached; the message says what to do.
   [[nodiscard]] virtual Result<ApiResponse> Send(const ApiRequest& request) = 0;
-  /// Asks once, on a connection of its own. Any HTTP status is an answer. kUnimplemented: this client has no
-  /// streams.
+  /// Sends the request once, on its own connection. Any HTTP status is a response. kUnimplemented: this
+  /// client has no streams.
   [[nodiscard]] virtual Result<std::unique_ptr<ApiStream>> Open(const ApiRequest& request);
 };
 
@@ -71,11 +71,11 @@ struct ApiEndpoint {
   std::string token;    ///< sent as a bearer token; empty: none
 };
 
-/// The client over HTTP. Answers 429 and 5xx are asked for again, four times, after what Retry-After says or
-/// 1, 2, 4 and 8 seconds. Errors: kInvalidArgument when the URL is none.
+/// The client over HTTP. After status 429 or 5xx it retries four times, after the time in Retry-After or 1,
+/// 2, 4 and 8 seconds. Errors: kInvalidArgument if the URL is not valid.
 [[nodiscard]] Result<std::unique_ptr<ApiClient>> MakeApiClient(const ApiEndpoint& endpoint);
 
-/// "?a=b&c=d" behind the path; values percent-encoded.
+/// The path with "?a=b&c=d" appended; values percent-encoded.
 [[nodiscard]] std::string Target(const ApiRequest& request);
 
 }  // namespace trainyard::cli

@@ -20,7 +20,7 @@ std::string Port(const std::string& url) {
   return colon == std::string::npos ? "443" : authority.substr(colon + 1);
 }
 
-/// Asks the server for one of the things that its metadata server knows; empty if it does not.
+/// Asks the server's metadata server for a value; empty if it has none.
 std::string AskMetadata(ApiClient& client, const std::string& path) {
   ApiRequest request{.method = ApiRequest::Method::kGet,
                      .path = "/computeMetadata/v1/" + path,
@@ -29,8 +29,8 @@ std::string AskMetadata(ApiClient& client, const std::string& path) {
   return answer && answer->status == 200 ? answer->body : std::string();
 }
 
-/// Certificates that the user's programs trust already, and ours: the variables below replace a program's own
-/// list.
+/// Writes the certificates that the user's programs trust already together with the server's, because the
+/// variables below replace a program's own list.
 std::string WriteBundle(const SettingSources& sources, const std::string& ca_file) {
   std::string bundle = ca_file.substr(0, ca_file.rfind('/') + 1) + "bundle.pem";
   std::optional<std::string> ours = sources.read_file(ca_file);
@@ -45,7 +45,7 @@ std::string WriteBundle(const SettingSources& sources, const std::string& ca_fil
   return WriteFileAtomically(bundle, text) ? bundle : ca_file;
 }
 
-/// Whether some source that needs no network gives *.localhost an address.
+/// Whether *.localhost resolves without the network.
 bool ResolvesLocalhostNames(const SettingSources& sources) {
   std::string hosts = sources.read_file("/etc/hosts").value_or("");
   std::string name_services = sources.read_file("/etc/nsswitch.conf").value_or("");
@@ -65,25 +65,25 @@ Result<FoundServer> FindRunningServer(const Arguments& arguments, const SettingS
   ClientSetting server = FindServer(sources, arguments.Value("--server"));
   if (arguments.Has("--data") && !arguments.Has("--server")) {
     if (!note)
-      return std::unexpected(NotFound("No server has run with the data folder " + data_dir +
+      return std::unexpected(NotFound("No server has run with the data directory " + data_dir +
                                       ". Start one: trainyard serve --data " + data_dir));
     server = {note->url, data_dir + "/run/server.json"};
   }
   while (server.value.ends_with('/')) server.value.pop_back();
   if (!server.value.starts_with("http://"))
     return std::unexpected(InvalidArgument(
-        "",
-        "The settings need the server's plain address, http://HOST:PORT; received [" + server.value + "]."));
+        "", "The settings need the server's address without TLS, http://HOST:PORT; received [" +
+                server.value + "]."));
   bool noted = note && note->url == server.value;
   TY_TRY(std::unique_ptr<ApiClient> client, MakeApiClient({.url = server.value}));
   ApiRequest health{.method = ApiRequest::Method::kGet, .path = "/healthz"};
   TY_TRY(ApiResponse answer, client->Send(health));
-  if (answer.status == 403)  // it says whom it answers
+  if (answer.status == 403)  // the answer says which accounts are allowed
     return std::unexpected(
         FailedPrecondition("The server at " + server.value + " refuses: " + ErrorText(answer)));
   if (answer.status != 200)
-    return std::unexpected(FailedPrecondition("What answers at " + server.value +
-                                              " is no Trainyard server (HTTP " +
+    return std::unexpected(FailedPrecondition("The server at " + server.value +
+                                              " is not a Trainyard server (HTTP " +
                                               std::to_string(answer.status) + " to /healthz)."));
   FoundServer found{.environment = {.url = server.value}, .where = server.source};
   std::string universe = AskMetadata(*client, "universe/universe-domain");
@@ -114,7 +114,7 @@ std::vector<std::pair<std::string, std::string>> ClientVariables(const ClientEnv
       {"GCE_METADATA_IP", authority},
       {"STORAGE_EMULATOR_HOST", url},
   };
-  // Without the certificate https would only fail in another way.
+  // Without the certificate every https request would fail.
   if (environment.tls_url.empty() || environment.ca_file.empty()) return variables;
   variables.emplace_back("GOOGLE_CLOUD_UNIVERSE_DOMAIN", "localhost:" + Port(environment.tls_url));
   variables.emplace_back("HTTPLIB2_CA_CERTS", environment.ca_file);
@@ -150,14 +150,12 @@ ExitStatus PrintClientEnvironment(const Arguments& arguments, const SettingSourc
               " (from: " + project.source + ").\n" + PrintExports(ClientVariables(found.environment)));
   if (found.environment.ca_file.empty())
     console.Warn(
-        "the server's certificate is not in this machine's data folder: discovery.build('ml', 'v1') without "
-        "arguments "
-        "will not work, everything else does");
+        "the server's certificate is not in this machine's data directory: discovery.build('ml', 'v1') "
+        "without arguments will not work; all other clients will");
   else if (!ResolvesLocalhostNames(sources))
     console.Warn(
-        "ml.localhost may not resolve on this machine; discovery.build('ml', 'v1') without arguments needs a "
-        "line in "
-        "/etc/hosts: 127.0.0.1 ml.localhost storage.localhost");
+        "ml.localhost may not resolve on this machine; for discovery.build('ml', 'v1') without arguments add "
+        "this line to /etc/hosts: 127.0.0.1 ml.localhost storage.localhost");
   return 0;
 }
 

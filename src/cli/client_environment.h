@@ -8,11 +8,11 @@
 
 namespace trainyard::cli {
 
-/// Where a server is to be found by clients that know nothing of it.
+/// The addresses of a server, for clients that are not made for it.
 struct ClientEnvironment {
-  std::string url;      ///< plain: http://127.0.0.1:8470
+  std::string url;      ///< without TLS: http://127.0.0.1:8470
   std::string tls_url;  ///< https://127.0.0.1:8471; empty: there is none
-  std::string ca_file;  ///< whom to trust on it
+  std::string ca_file;  ///< the certificate to trust there
   std::string project;
 };
 
@@ -27,7 +27,7 @@ struct ClientEnvironment {
 /// `export NAME='value'` lines for sh.
 [[nodiscard]] std::string PrintExports(const std::vector<std::pair<std::string, std::string>>& variables);
 
-/// The command `env`. Runs without a session's client: it asks the server itself.
+/// The command `env`. Needs no CommandSession: it asks the server itself.
 [[nodiscard]] ExitStatus PrintClientEnvironment(const Arguments& arguments, const SettingSources& sources,
                                                 const Console& console);
 

@@ -7,23 +7,24 @@
 
 #include "base/result.h"
 
-/// Which server and which project: flags, environment, the server's own note, gcloud's properties.
+/// Finds the server and the project: flags, environment, the server's own note, gcloud's properties.
 namespace trainyard::cli {
 
-/// A value with the place where it was said.
+/// A value and where it was set.
 struct ClientSetting {
   std::string value;
   std::string source;  ///< "--project", "CLOUDSDK_CORE_PROJECT", "/home/u/.config/gcloud/...", "default"
 };
 
-/// Where settings are read from; tests give their own.
+/// Where settings are read from; tests pass their own.
 struct SettingSources {
-  std::function<std::optional<std::string>(const char* name)> variable;  ///< empty ones count as absent
-  std::function<std::optional<std::string>(const std::string& path)> read_file;  ///< absent: not there
+  std::function<std::optional<std::string>(const char* name)> variable;  ///< empty variables count as absent
+  std::function<std::optional<std::string>(const std::string& path)>
+      read_file;  ///< absent if the file does not exist
 };
 [[nodiscard]] SettingSources ProcessSettingSources();
 
-/// DATA/run/server.json: what a running server says about itself.
+/// DATA/run/server.json: written by a running server.
 struct ServerNote {
   std::string url;
   std::string tls_url;
@@ -33,7 +34,7 @@ struct ServerNote {
 };
 
 [[nodiscard]] std::string DefaultDataDir(const SettingSources& sources);
-/// Absent when there is no note or it cannot be read as one.
+/// Absent if there is no note or it cannot be parsed.
 [[nodiscard]] std::optional<ServerNote> ReadServerNote(const SettingSources& sources,
                                                        const std::string& data_dir);
 

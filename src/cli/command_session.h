@@ -14,13 +14,13 @@
 
 namespace trainyard::cli {
 
-/// What a command runs with. Everything outlives the command; one thread.
+/// What a command has access to. All references outlive the command; one thread.
 struct CommandSession {
   const Arguments& arguments;
   const SettingSources& sources;
   const Console& console;
   ApiClient& client;
-  std::string program;  ///< as the user calls it: "trainyard", "trainyard ai-platform"
+  std::string program;  ///< as the user invoked it: "trainyard", "trainyard ai-platform"
   ClientSetting server;
   ClientSetting project;
   OutputFormat format;
@@ -28,14 +28,14 @@ struct CommandSession {
   [[nodiscard]] std::optional<std::string> Property(std::string_view section, std::string_view name) const;
 };
 
-/// A command's exit status; an error is printed behind "ERROR: (path) " and makes it 1.
+/// A command's exit status. An error is printed after "ERROR: (path) ", and the status is 1.
 using ExitStatus = Result<int>;
 
-/// Sends and reads JSON: an error answer becomes an Error whose message is what gcloud prints: "STATUS:
-/// message" and the details as YAML. `alt=json` is added. An empty answer is an empty object.
+/// Sends a request with `alt=json` and parses the response. A status of 400 or more becomes an Error with
+/// gcloud's text: "STATUS: message" and the details as YAML. An empty response is an empty object.
 [[nodiscard]] Result<Json> CallJson(ApiClient& client, ApiRequest request);
 
-/// The text for an answer of 400 and more.
+/// The text for a response with status 400 or more.
 [[nodiscard]] std::string ErrorText(const ApiResponse& response);
 
 /// A job as the user names it: an id in the session's project, or projects/P/jobs/J.

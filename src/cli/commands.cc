@@ -18,15 +18,15 @@ constexpr auto kDescribeFlags =
 constexpr auto kListFlags = WithCommonFlags(std::array{
     FlagSpec{.name = "--filter",
              .metavar = "EXPRESSION",
-             .help = "Only jobs for which it holds: KEY=VALUE, KEY:VALUE, KEY~REGEX with AND, OR, NOT and "
+             .help = "Print only matching jobs: KEY=VALUE, KEY:VALUE, KEY~REGEX with AND, OR, NOT and "
                      "parentheses."},
     FlagSpec{.name = "--limit",
              .metavar = "LIMIT",
-             .help = "At most so many jobs.",
+             .help = "Print at most this many jobs.",
              .check = CheckPositiveInteger},
     FlagSpec{.name = "--page-size",
              .metavar = "SIZE",
-             .help = "A new table after so many jobs.",
+             .help = "Start a new table after this many jobs.",
              .check = CheckPositiveInteger},
     FlagSpec{.name = "--sort-by",
              .metavar = "FIELD,...",
@@ -39,12 +39,12 @@ constexpr auto kStreamFlags = WithCommonFlags(std::array{
              .help = "Do not split messages at their line ends."},
     FlagSpec{.name = "--last",
              .metavar = "COUNT",
-             .help = "Print the last so many entries and end.",
+             .help = "Print this many of the last entries and exit.",
              .check = CheckPositiveInteger},
     FlagSpec{.name = "--polling-interval",
              .metavar = "SECONDS",
-             .help = "Time between two looks for new entries, where the server does not send them; half a "
-                     "second if not given.",
+             .help = "Time between two requests for new entries, if the server does not stream them. "
+                     "Default: half a second.",
              .check = CheckPositiveInteger},
     FlagSpec{.name = "--task-name",
              .metavar = "TASK",
@@ -61,61 +61,62 @@ constexpr auto kUpdateFlags = WithCommonFlags(std::array{
              .metavar = "KEY=VALUE,...",
              .help = "Labels to set.",
              .check = CheckLabels}});
-constexpr auto kEnvFlags = WithCommonFlags(
-    std::array{FlagSpec{.name = "--data", .metavar = "DIR", .help = "Data folder of the server."},
-               FlagSpec{.name = "--shell", .metavar = "SHELL", .help = "Which shell's words to print: sh."}});
-constexpr FlagSpec kDataFlag{.name = "--data", .metavar = "DIR", .help = "Data folder of the server."};
+constexpr auto kEnvFlags = WithCommonFlags(std::array{
+    FlagSpec{.name = "--data", .metavar = "DIR", .help = "Data directory of the server."},
+    FlagSpec{.name = "--shell", .metavar = "SHELL", .help = "Shell to print the settings for: sh."}});
+constexpr FlagSpec kDataFlag{.name = "--data", .metavar = "DIR", .help = "Data directory of the server."};
 constexpr auto kRuntimesFlags = WithCommonFlags(std::array{kDataFlag});
 constexpr FlagSpec kInsecureRegistryFlag{
     .name = "--insecure-registry",
     .kind = FlagKind::kAppend,
     .metavar = "HOST[:PORT]",
-    .help = "A registry that speaks without TLS; those of this machine need not be named."};
+    .help = "A registry without TLS. Registries on this machine need not be named."};
 constexpr auto kImagesFlags = WithCommonFlags(std::array{kDataFlag});
 constexpr auto kPullFlags = WithCommonFlags(std::array{kDataFlag, kInsecureRegistryFlag});
 constexpr auto kRemoveImagesFlags = WithCommonFlags(
     std::array{kDataFlag, FlagSpec{.name = "--unused",
                                    .kind = FlagKind::kSwitch,
-                                   .help = "All images that no job uses now, loaded ones too."}});
-constexpr auto kLoginFlags = WithCommonFlags(
-    std::array{kDataFlag, kInsecureRegistryFlag,
-               FlagSpec{.name = "--username",
-                        .metavar = "USER",
-                        .help = "Name of the account; the password is asked for, or read from stdin."}});
+                                   .help = "All images that no job uses now, including loaded ones."}});
+constexpr auto kLoginFlags = WithCommonFlags(std::array{
+    kDataFlag, kInsecureRegistryFlag,
+    FlagSpec{.name = "--username",
+             .metavar = "USER",
+             .help = "Name of the account. The command prompts for the password, or reads it from stdin."}});
 constexpr auto kLocalTrainFlags = WithCommonFlags(std::array{
     FlagSpec{.name = "--distributed",
              .kind = FlagKind::kSwitch,
-             .help = "Run a cluster of processes, each told of it by TF_CONFIG."},
+             .help = "Run a cluster of processes, each with its TF_CONFIG."},
     FlagSpec{.name = "--evaluator-count",
              .metavar = "COUNT",
-             .help = "Evaluators of the cluster; none if not given.",
+             .help = "Number of evaluators. Default: 0.",
              .check = CheckReplicaCount},
     FlagSpec{.name = "--job-dir", .metavar = "JOB_DIR", .help = "Passed to the program as --job-dir."},
     FlagSpec{.name = "--module-name", .metavar = "MODULE", .help = "Python module to run.", .required = true},
     FlagSpec{.name = "--package-path",
              .metavar = "PATH",
-             .help = "Folder of the Python package; the current one if not given."},
+             .help = "Directory of the Python package. Default: the current directory."},
     FlagSpec{.name = "--parameter-server-count",
              .metavar = "COUNT",
-             .help = "Parameter servers of the cluster; 2 if not given.",
+             .help = "Number of parameter servers. Default: 2.",
              .check = CheckReplicaCount},
     FlagSpec{.name = "--start-port",
              .metavar = "PORT",
-             .help = "The first of as many ports in a row as the cluster has members; 27182 if not given.",
+             .help = "First port of the cluster, which needs one port per member. Default: 27182.",
              .check = CheckReplicaCount},
     FlagSpec{.name = "--worker-count",
              .metavar = "COUNT",
-             .help = "Workers of the cluster; 2 if not given.",
+             .help = "Number of workers. Default: 2.",
              .check = CheckReplicaCount}});
 constexpr auto kCopyFlags = WithCommonFlags(
     std::array{FlagSpec{.name = "--recursive",
                         .kind = FlagKind::kSwitch,
-                        .help = "Folders with all that is in them. -r and -R are the same."}});
+                        .help = "Include directories and all their contents. -r and -R are the same."}});
 constexpr auto kLsFlags = WithCommonFlags(std::array{
-    FlagSpec{.name = "--long", .kind = FlagKind::kSwitch, .help = "Sizes and times, too. -l is the same."},
+    FlagSpec{
+        .name = "--long", .kind = FlagKind::kSwitch, .help = "Print sizes and times, too. -l is the same."},
     FlagSpec{.name = "--recursive",
              .kind = FlagKind::kSwitch,
-             .help = "All objects below. -r and -R are the same."}});
+             .help = "List all objects below. -r and -R are the same."}});
 
 constexpr std::string_view kLabelsExclusive[] = {"--clear-labels", "--remove-labels"};
 constexpr FlagGroup kUpdateGroups[] = {{FlagGroup::Rule::kExclusive, kLabelsExclusive}};
@@ -131,14 +132,14 @@ const std::array kCommands{
                 .optional = true,
                 .flags = kNoFlags},
     CommandSpec{.path = "images inspect",
-                .summary = "Describe a container image of this machine.",
+                .summary = "Describe a container image on this machine.",
                 .positional = "IMAGE",
                 .flags = kImagesFlags},
     CommandSpec{.path = "images list",
-                .summary = "List the container images of this machine.",
+                .summary = "List the container images on this machine.",
                 .flags = kImagesFlags},
     CommandSpec{.path = "images load",
-                .summary = "Take container images from an archive or folder.",
+                .summary = "Load container images from an archive or directory.",
                 .positional = "FILE",
                 .flags = kImagesFlags},
     CommandSpec{.path = "images pull",
@@ -151,7 +152,7 @@ const std::array kCommands{
                 .second = "DESTINATION",
                 .flags = kPullFlags},
     CommandSpec{.path = "images remove",
-                .summary = "Remove container images of this machine.",
+                .summary = "Remove container images from this machine.",
                 .positional = "IMAGE",
                 .repeats = true,
                 .optional = true,
@@ -199,14 +200,14 @@ const std::array kCommands{
                 .passthrough = true,
                 .flags = kLocalTrainFlags},
     CommandSpec{.path = "registries list",
-                .summary = "List the registries whose passwords are known.",
+                .summary = "List the registries with stored credentials.",
                 .flags = kImagesFlags},
     CommandSpec{.path = "registries login",
-                .summary = "Give jobs the password of a registry.",
+                .summary = "Store the credentials of a registry for jobs.",
                 .positional = "REGISTRY",
                 .flags = kLoginFlags},
     CommandSpec{.path = "registries logout",
-                .summary = "Forget the password of a registry.",
+                .summary = "Remove the credentials of a registry.",
                 .positional = "REGISTRY",
                 .flags = kImagesFlags},
     CommandSpec{.path = "runtimes describe",
@@ -218,7 +219,7 @@ const std::array kCommands{
                 .positional = "VERSION",
                 .flags = kRuntimesFlags},
     CommandSpec{.path = "runtimes list",
-                .summary = "List the runtime versions, and which of them are built.",
+                .summary = "List the runtime versions and whether they are built.",
                 .flags = kRuntimesFlags},
     CommandSpec{.path = "runtimes remove",
                 .summary = "Remove the environment of a runtime version.",
@@ -248,7 +249,7 @@ const std::array kCommands{
     CommandSpec{.path = "version", .summary = "Prints the version.", .flags = kNoFlags},
 };
 
-/// The path's first word, and whether there is more.
+/// The path's first word, and whether more words follow.
 std::pair<std::string_view, bool> FirstWord(std::string_view path) {
   std::size_t space = path.find(' ');
   return {path.substr(0, space), space != std::string_view::npos};

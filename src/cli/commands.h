@@ -20,8 +20,8 @@ struct FoundCommand {
 };
 [[nodiscard]] FoundCommand FindCommand(const std::vector<std::string>& words);
 
-/// Names of what may stand behind a group's path ("" : at the top), sorted, each with its summary; groups
-/// have an empty one.
+/// The names that may follow a group's path ("" is the top level), sorted, each with its summary; groups have
+/// no summary.
 struct Choice {
   std::string_view name;
   std::string_view summary;

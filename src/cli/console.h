@@ -4,10 +4,10 @@
 
 namespace trainyard::cli {
 
-/// Where commands print: the only place that writes to stdout and stderr, but for `jobs shell`, which is a
-/// terminal by itself, and `local train`, whose program has them. Answers go to stdout, remarks, warnings and
-/// errors to stderr; each call is written at once. A terminal is shown wire::VisibleText, since most of what
-/// is printed was written by others; pipes and files get the bytes as they are.
+/// The only class that writes to stdout and stderr, except `jobs shell`, which passes a terminal through, and
+/// `local train`, whose program inherits both. Results go to stdout; messages, warnings and errors go to
+/// stderr. Each call writes immediately. A terminal gets wire::VisibleText, because most of the text comes
+/// from others; pipes and files get the bytes unchanged.
 class Console {
  public:
   struct Options {
@@ -17,12 +17,12 @@ class Console {
   explicit Console(Options options) : options_(options) {}
 
   void Out(std::string_view text) const;
-  /// A remark: "Job [x] submitted successfully.\n".
+  /// A message: "Job [x] submitted successfully.\n".
   void Status(std::string_view text) const;
   /// "WARNING: text\n"
   void Warn(std::string_view text) const;
-  /// Progress and the like, only when a person looks at stderr: as it is, with what moves the cursor.
-  /// What is in it from others is for the caller to make visible.
+  /// Progress, printed only if stderr is a terminal. Printed unchanged, with cursor movements: the caller
+  /// passes text of others through wire::VisibleText.
   void Transient(std::string_view text) const;
   [[nodiscard]] static bool OutIsTerminal();
   [[nodiscard]] static bool ErrIsTerminal();

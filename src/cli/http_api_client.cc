@@ -13,7 +13,7 @@ namespace trainyard::cli {
 namespace {
 
 constexpr int kTriesMax = 5;
-constexpr int kPatientTriesMax = 7;  // with the waits between them about half a minute
+constexpr int kPatientTriesMax = 7;  // about half a minute with the waits between them
 constexpr int kLongestWaitPower = 3;
 constexpr std::chrono::seconds kWaitMax{60};
 

@@ -15,7 +15,7 @@ volatile std::sig_atomic_t interrupted = 0;
 
 void Note(int) { interrupted = 1; }
 
-/// Ctrl-C waits while this lives, so that one that comes between a look and a wait is not lost.
+/// Blocks SIGINT while it lives, so that a signal between the check and the wait is not lost.
 class BlockedInterrupt {
  public:
   BlockedInterrupt() {
@@ -52,7 +52,7 @@ bool InterruptWatch::Interrupted() const { return interrupted != 0; }
 bool InterruptWatch::WaitFor(std::chrono::milliseconds wait) const {
   if (const BlockedInterrupt blocked; interrupted == 0) {
     const timespec timeout{.tv_sec = wait.count() / 1000, .tv_nsec = wait.count() % 1000 * 1'000'000};
-    // This takes the signal without the handler.
+    // Takes the signal without calling the handler.
     if (sigtimedwait(&blocked.only_interrupt(), nullptr, &timeout) == SIGINT) interrupted = 1;
   }
   return interrupted != 0;
@@ -63,7 +63,7 @@ bool InterruptWatch::WaitForInput(int descriptor, std::chrono::milliseconds wait
     pollfd watched{.fd = descriptor, .events = POLLIN, .revents = 0};
     const auto count = std::max<std::int64_t>(wait.count(), 0);
     const timespec timeout{.tv_sec = count / 1000, .tv_nsec = count % 1000 * 1'000'000};
-    // The signal is let in while ppoll waits, and only then: its handler ends the wait.
+    // ppoll unblocks the signal only while it waits; the handler ends the wait.
     ppoll(&watched, 1, &timeout, &blocked.before());
   }
   return interrupted != 0;

@@ -4,8 +4,8 @@
 
 namespace trainyard::cli {
 
-/// While it lives, the first Ctrl-C (SIGINT) is noted instead of ending the program; a second one ends it.
-/// One at a time.
+/// While it lives, the first Ctrl-C (SIGINT) is recorded and does not end the program; a second one ends it.
+/// At most one exists at a time.
 class InterruptWatch {
  public:
   InterruptWatch();
@@ -14,9 +14,9 @@ class InterruptWatch {
   InterruptWatch& operator=(const InterruptWatch&) = delete;
 
   [[nodiscard]] bool Interrupted() const;
-  /// Waits that long, or until the interrupt; true if it came.
+  /// Waits this long or until the interrupt; true if there was an interrupt.
   bool WaitFor(std::chrono::milliseconds wait) const;
-  /// The same, or until the descriptor can be read from.
+  /// The same, but also ends when the descriptor is readable.
   bool WaitForInput(int descriptor, std::chrono::milliseconds wait) const;
 };
 

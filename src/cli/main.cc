@@ -31,10 +31,10 @@ constexpr std::size_t kTokenBytesMax = std::size_t{64} << 10;
 
 using Words = std::vector<std::string>;
 
-/// The command's words without the name of gcloud's group, and how the user calls us with it.
+/// The command's words without gcloud's group, and the program's name with it.
 struct Invocation {
-  std::string program = "trainyard";    ///< with "alpha" and "ai-platform", if the user said so
-  std::string untracked = "trainyard";  ///< without "alpha" or "beta": what follow-up commands are called by
+  std::string program = "trainyard";    ///< with "alpha" and "ai-platform", if given
+  std::string untracked = "trainyard";  ///< without "alpha" or "beta": for suggested commands
   Words words;
 };
 
@@ -49,7 +49,7 @@ Words FlagsLast(Words words) {
     std::move(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count), std::back_inserter(flags));
     words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count));
   }
-  // Before a "--", behind which nothing is ours.
+  // Before "--": the words after it belong to the program.
   words.insert(std::ranges::find(words, "--"), flags.begin(), flags.end());
   return words;
 }
@@ -86,7 +86,7 @@ void PrintError(const Console& console, const std::string& program, std::string_
                  message + "\n");
 }
 
-/// A group without a command, or with a word that is none.
+/// Reports a group without a command, or with an unknown word.
 int RefuseWords(const Invocation& invocation, std::size_t depth) {
   Console console({});
   std::string group = PathOf(invocation.words, depth);
@@ -149,7 +149,7 @@ CommandFunction FunctionOf(std::string_view path) {
 
 using LocalFunction = ExitStatus (*)(const Arguments&, const SettingSources&, const Console&);
 
-/// Commands that need no server, or look for it in their own way.
+/// Commands that need no server, or find it in their own way.
 LocalFunction LocalFunctionOf(std::string_view path) {
   static constexpr std::array<std::pair<std::string_view, LocalFunction>, 15> kFunctions{{
       {"env", PrintClientEnvironment},
@@ -173,12 +173,12 @@ LocalFunction LocalFunctionOf(std::string_view path) {
   return nullptr;
 }
 
-/// A command that talks to the server.
+/// Runs a command that needs the server.
 ExitStatus RunWithServer(const CommandSpec& command, const Invocation& invocation, const Arguments& arguments,
                          const SettingSources& sources, const Console& console) {
   std::optional<std::string> asked = arguments.Value("--format");
   const bool own = command.path == "jobs trials" && (asked == "csv" || asked == "table");
-  if (own) asked.reset();  // the command's own
+  if (own) asked.reset();  // a format that only this command has
   TY_TRY(OutputFormat format, ParseOutputFormat(asked));
   ClientSetting server = FindServer(sources, arguments.Value("--server"));
   TY_TRY(std::string token, ReadToken(arguments, sources));
@@ -188,8 +188,9 @@ ExitStatus RunWithServer(const CommandSpec& command, const Invocation& invocatio
       .url = server.value, .ca_file = noted_tls ? note->ca_file : "", .token = std::move(token)};
   Result<std::unique_ptr<ApiClient>> client = MakeApiClient(endpoint);
   if (!client)
-    return std::unexpected(InvalidArgument("", "The server's address [" + server.value + "] (from: " +
-                                                   server.source + ") is wrong: " + client.error().message));
+    return std::unexpected(InvalidArgument("", "The server's address [" + server.value +
+                                                   "] (from: " + server.source +
+                                                   ") is not valid: " + client.error().message));
   ClientSetting project =
       FindProject(sources, arguments.Value("--project"), arguments.Value("--configuration"));
   CommandSession session{.arguments = arguments,
@@ -214,7 +215,7 @@ ExitStatus RunCommand(const CommandSpec& command, const Invocation& invocation, 
   for (const char* flag :
        {"--account", "--billing-project", "--impersonate-service-account", "--trace-token"})
     if (arguments.Has(flag))
-      console.Warn(std::string(flag) + " says nothing to a Trainyard server and is not sent");
+      console.Warn(std::string(flag) + " has no effect on a Trainyard server and is not sent");
   SettingSources sources = ProcessSettingSources();
   if (command.path == "version") {
     console.Out("trainyard " + std::string(kVersion) + "\n");

@@ -12,7 +12,8 @@ Result<ScratchDirectory> ScratchDirectory::Make() {
   const char* parent = std::getenv("TMPDIR");
   std::string pattern =
       std::string(parent != nullptr && *parent != '\0' ? parent : "/tmp") + "/trainyard-XXXXXX";
-  if (mkdtemp(pattern.data()) == nullptr) return std::unexpected(ErrnoError(errno, "make folder " + pattern));
+  if (mkdtemp(pattern.data()) == nullptr)
+    return std::unexpected(ErrnoError(errno, "make directory " + pattern));
   return ScratchDirectory(pattern);
 }
 

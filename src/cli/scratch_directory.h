@@ -6,7 +6,8 @@
 
 namespace trainyard::cli {
 
-/// A folder below TMPDIR (or /tmp) that only we can read, removed with what is in it when this goes away.
+/// A directory below TMPDIR (or /tmp) that only this user can read. The destructor removes it with its
+/// contents.
 class ScratchDirectory {
  public:
   [[nodiscard]] static Result<ScratchDirectory> Make();

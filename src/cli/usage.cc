@@ -19,7 +19,7 @@ std::vector<std::string_view> OwnFlags(const CommandSpec& command) {
   return names;
 }
 
-/// Words behind a prefix, folded at the line width, further lines below the first word.
+/// Words after a prefix, wrapped at the line width; further lines start below the first word.
 std::string Fold(std::string_view prefix, const std::vector<std::string_view>& words,
                  std::string_view joint) {
   std::string out;

@@ -7,7 +7,7 @@
 
 namespace trainyard::cli {
 
-/// What follows an error of the command line: "Usage: PROGRAM PATH JOB [optional flags]" with the flags'
+/// The text after an error in the command line: "Usage: PROGRAM PATH JOB [optional flags]" with the flags'
 /// names, as gcloud. `program` is what the user typed before the path ("trainyard", "trainyard ai-platform").
 [[nodiscard]] std::string PrintUsage(const CommandSpec& command, std::string_view program);
 

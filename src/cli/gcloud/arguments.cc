@@ -91,7 +91,7 @@ class ArgumentParser {
   ArgumentParser(const CommandSpec& command, const std::vector<std::string>& words)
       : command_(command), words_(words) {}
 
-  /// All words; unknown ones are collected, a bad value ends it at once.
+  /// Parses all words. Unknown words are collected; a bad value is returned immediately.
   Status Run() {
     for (; next_ < words_.size(); ++next_) {
       const std::string& word = words_[next_];

@@ -11,12 +11,12 @@
 
 namespace trainyard::cli {
 
-/// What was said on the command line of one command, checked against its spec.
+/// The command line of one command, checked against its spec.
 struct Arguments {
   std::vector<std::string> positionals;
   std::map<std::string, std::vector<std::string>, std::less<>>
       flags;                                            ///< by name, in order; a switch has "true" or "false"
-  std::optional<std::vector<std::string>> passthrough;  ///< behind --; absent without --
+  std::optional<std::vector<std::string>> passthrough;  ///< after --; absent without --
 
   [[nodiscard]] bool Has(std::string_view flag) const { return flags.contains(flag); }
   /// The last value.
@@ -24,10 +24,10 @@ struct Arguments {
   [[nodiscard]] bool IsOn(std::string_view flag) const { return Value(flag) == "true"; }
 };
 
-/// Reads words behind the command's own. Stops with nothing more checked at --help or -h (then
-/// Has("--help")). kInvalidArgument with gcloud's text: the caller prints it behind "ERROR: (path) " and, if
-/// it has no line end, the usage. Pure: any thread. Source: argparse as gcloud extends it; recorded in
-/// tests/golden/cli.
+/// Parses the words after the command's path. Stops at --help or -h without further checks (then
+/// Has("--help")). kInvalidArgument with gcloud's text: the caller prints it after "ERROR: (path) ", followed
+/// by the usage if the text has no line end. Pure: any thread. Source: argparse as gcloud extends it;
+/// recorded in tests/golden/cli.
 [[nodiscard]] Result<Arguments> ParseArguments(const CommandSpec& command, std::string_view program,
                                                const std::vector<std::string>& words);
 

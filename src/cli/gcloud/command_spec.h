@@ -5,17 +5,17 @@
 
 #include "base/result.h"
 
-/// What the command line accepts, as data: commands.cc has the table, arguments.h reads by it, usage.h prints
-/// it.
+/// What the command line accepts, as data: commands.cc has the table, arguments.h parses by it, usage.h
+/// prints it.
 namespace trainyard::cli {
 
-/// Checks a flag's value. The error's message is what gcloud says behind "argument --flag: ".
+/// Checks a flag's value. The error's message is gcloud's text after "argument --flag: ".
 using ValueCheck = Status (*)(std::string_view value);
 
 enum class FlagKind {
   kValue,   ///< --flag VALUE or --flag=VALUE; the last one counts
-  kAppend,  ///< the same, but each adds to the former ones (labels, lists to be updated)
-  kSwitch,  ///< --flag, and --no-flag to take it back
+  kAppend,  ///< the same, but each adds to the previous ones (labels, lists)
+  kSwitch,  ///< --flag, and --no-flag to turn it off
 };
 
 struct FlagSpec {
@@ -24,7 +24,7 @@ struct FlagSpec {
   std::string_view metavar;
   std::string_view help;
   ValueCheck check = nullptr;
-  bool everywhere = false;  ///< a flag that all commands have: not in the usage line
+  bool everywhere = false;  ///< a flag of all commands: not in the usage line
   bool required = false;
   bool beta = false;  ///< gcloud has it in alpha and beta only: not in the usage line either
 };
@@ -33,20 +33,20 @@ struct FlagSpec {
 struct FlagGroup {
   enum class Rule {
     kExclusive,    ///< at most one of them
-    kAllOrNone,    ///< each is needed once one is there
-    kFirstNeeded,  ///< the others only together with the first
+    kAllOrNone,    ///< if one is given, all must be
+    kFirstNeeded,  ///< the others need the first
   };
   Rule rule = Rule::kExclusive;
   std::span<const std::string_view> flags;
 };
 
 struct CommandSpec {
-  std::string_view path;        ///< behind the program's name: "jobs submit training"
+  std::string_view path;        ///< after the program's name: "jobs submit training"
   std::string_view summary;     ///< one line
   std::string_view positional;  ///< "JOB"; empty: none
   bool repeats = false;         ///< the positional may be given several times
-  bool optional = false;        ///< or not at all
-  std::string_view second;      ///< behind it: "REPLICA"; "[REPLICA]" may be left out
+  bool optional = false;        ///< or be absent
+  std::string_view second;      ///< after it: "REPLICA"; "[REPLICA]" may be absent
   bool passthrough = false;     ///< -- USER_ARGS
   std::span<const FlagSpec> flags;
   std::span<const FlagGroup> groups;

@@ -31,7 +31,7 @@ std::string Join(const std::array<std::string_view, N>& words) {
   return out;
 }
 
-/// Characters of other scripts pass: the server has the last word on them.
+/// Characters of other scripts are accepted: the server checks them.
 bool IsLabelText(std::string_view text) {
   std::size_t characters = 0;
   for (char c : text) {

@@ -8,11 +8,11 @@
 
 #include "base/result.h"
 
-/// The forms of flag values, with gcloud's words for what is wrong (kInvalidArgument, message only). Pure:
-/// any thread. Source: gcloud's arg_parsers, storage_util and labels_util; recorded in tests/golden/cli.
+/// The syntax of flag values, with gcloud's error texts (kInvalidArgument, message only). Pure: any thread.
+/// Source: gcloud's arg_parsers, storage_util and labels_util; recorded in tests/golden/cli.
 namespace trainyard::cli {
 
-/// "a,b", or with another separator "^:^a:b".
+/// "a,b", or with another separator: "^:^a:b".
 [[nodiscard]] Result<std::vector<std::string>> SplitList(std::string_view value);
 /// "k=v,l=w" in order.
 [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> SplitPairs(std::string_view value);
@@ -35,7 +35,7 @@ namespace trainyard::cli {
 /// The bucket rule alone, with the link to it.
 [[nodiscard]] Status CheckBucketName(std::string_view bucket);
 
-/// How the API spells a choice: "basic-gpu" is BASIC_GPU.
+/// The API's spelling of a choice: "basic-gpu" is BASIC_GPU.
 [[nodiscard]] std::string EnumName(std::string_view choice);
 
 }  // namespace trainyard::cli

@@ -6,29 +6,29 @@
 
 #include "wire/json_tree.h"
 
-/// JSON as the commands handle it: the server's answers and the job of a request stay trees, so that what
-/// this program does not know is passed on unchanged, as gcloud does. Pure: any thread.
+/// JSON in commands: responses and the job of a request stay trees, so that unknown fields are passed on
+/// unchanged, as gcloud does. Pure: any thread.
 namespace trainyard::cli {
 
 using Json = wire::JsonValue;
 
 [[nodiscard]] Json JsonString(std::string text);
-/// `text` is a JSON number already.
+/// `text` is a valid JSON number.
 [[nodiscard]] Json JsonNumber(std::string text);
 [[nodiscard]] Json JsonBool(bool value);
 [[nodiscard]] Json JsonArray(const std::vector<std::string>& strings);
 [[nodiscard]] Json JsonObject();
 
-/// The member at a dotted path ("trainingInput.region"); of doubled members the last one. Null if there is
-/// none.
+/// The member at a dotted path ("trainingInput.region"); of several members with one name the last one. Null
+/// if there is none.
 [[nodiscard]] const Json* FindMember(const Json& object, std::string_view path);
 /// The text of the string, number or bool at a path; empty if there is none.
 [[nodiscard]] std::string TextAt(const Json& object, std::string_view path);
-/// Puts a member at a dotted path, making objects on the way; what was in the way is replaced.
+/// Sets a member at a dotted path. Creates the objects on the path and replaces any other value there.
 void SetMember(Json& object, std::string_view path, Json value);
 
-/// Members by name, at every depth; of doubled ones the last stays. gcloud's order in everything that it
-/// prints or sends.
+/// Members sorted by name, at every depth; of several with one name the last one stays. gcloud prints and
+/// sends this order.
 [[nodiscard]] Json Sorted(const Json& value);
 /// Without spaces, members sorted.
 [[nodiscard]] std::string PrintCompact(const Json& value);

@@ -29,7 +29,7 @@ namespace {
 using Node = ListFilter::Node;
 constexpr int kDepthMax = 50;
 
-/// The number that the whole text is; words such as "nan" are not numbers.
+/// Parses the whole text as a number; words such as "nan" are not numbers.
 std::optional<double> Number(const std::string& text) {
   if (text.empty() || text.find_first_not_of("0123456789+-.eE") != std::string::npos) return std::nullopt;
   char* end = nullptr;
@@ -37,7 +37,7 @@ std::optional<double> Number(const std::string& text) {
   return *end == '\0' && std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
-/// Numbers by value and before text: a total order, so that it can sort.
+/// Compares numbers by value and before text. A total order, as sorting needs.
 std::strong_ordering Compare(const std::string& a, const std::string& b) {
   std::optional<double> a_number = Number(a);
   std::optional<double> b_number = Number(b);
@@ -242,7 +242,7 @@ void SortBy(std::vector<Json>& resources, const std::vector<std::string>& fields
       std::strong_ordering compared = Compare(FieldText(resources[a], path), FieldText(resources[b], path));
       if (compared != 0) return descending ? compared > 0 : compared < 0;
     }
-    return a < b;  // equal ones stay in the server's order
+    return a < b;  // equal resources keep the server's order
   });
   std::vector<Json> sorted;
   for (std::size_t index : order) sorted.push_back(std::move(resources[index]));

@@ -12,7 +12,8 @@ namespace trainyard::cli {
 
 /// The expression of `jobs list --filter`, applied by the client as gcloud does: KEY=V, KEY!=V, KEY:V
 /// (contains), KEY~REGEX, KEY!~REGEX, KEY<V, <=, >, >=, KEY:(A B) for any of several, AND, OR, NOT, -,
-/// parentheses; terms side by side must all hold. Text is compared without case. Pure: any thread; immutable.
+/// parentheses; adjacent terms must all hold. Text is compared without regard to case. Pure: any thread;
+/// immutable.
 class ListFilter {
  public:
   /// kInvalidArgument: "... at [REST]". Nested parentheses are bounded.
@@ -26,7 +27,7 @@ class ListFilter {
   std::shared_ptr<const Node> root_;  ///< shared: filters are values, the tree never changes
 };
 
-/// Sorts by fields, the first first; "~FIELD" is descending. Numbers by value.
+/// Sorts by the fields in order; "~FIELD" is descending. Numbers by value.
 void SortBy(std::vector<Json>& resources, const std::vector<std::string>& fields);
 
 }  // namespace trainyard::cli

@@ -90,7 +90,7 @@ std::string PrintBoxTable(const std::string& title, const Rows& rows, std::size_
   std::vector<std::size_t> widths = ColumnWidths(rows);
   std::size_t content = 0;
   for (std::size_t width : widths) content += width;
-  if (content < Width(title)) {  // each column gets as much more as makes sure that the title fits
+  if (content < Width(title)) {  // all columns are widened by the same amount until the title fits
     std::size_t more = (Width(title) + widths.size() - 1) / widths.size();
     for (std::size_t& width : widths) width += more;
     content += more * widths.size();

@@ -15,11 +15,11 @@ namespace trainyard::cli {
 /// 3: REASON", also beyond the limits of wire/yaml.h.
 [[nodiscard]] Result<Json> ParseYaml(std::string_view text);
 
-/// What a plain scalar stands for by YAML 1.1's rules.
+/// The value of a plain scalar by YAML 1.1's rules.
 [[nodiscard]] Json ResolvePlainScalar(const std::string& text);
 
 /// YAML as gcloud prints it, byte for byte: members sorted, strings quoted where YAML 1.2 would read
-/// something else, folded behind column 80, several lines as a literal block, numbers with 6 significant
+/// something else, folded after column 80, several lines as a literal block, numbers with 6 significant
 /// digits. Ends with a newline. Source: gcloud's yaml printer (ruamel.yaml, safe, block style), recorded in
 /// tests/golden/cli.
 [[nodiscard]] std::string PrintYaml(const Json& value);

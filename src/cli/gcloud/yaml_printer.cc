@@ -7,8 +7,8 @@
 namespace trainyard::cli {
 namespace {
 
-/// Writes a mapping or sequence whose first line begins at the current place (behind "- ", say) and whose
-/// other lines begin at `indent`. gcloud does not indent a sequence below its key.
+/// Writes a mapping or sequence. Its first line begins at the current position (for example after "- "), its
+/// other lines at `indent`. gcloud does not indent a sequence below its key.
 void PrintNode(const Json& value, std::size_t indent, std::size_t column, std::string& out);
 
 void PrintLeaf(const Json& value, std::size_t indent, std::size_t column, std::string& out) {

@@ -21,7 +21,7 @@ bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> word
   return false;
 }
 
-/// The digits of [+-]DIGITS in a base, '_' left out.
+/// The digits of [+-]DIGITS in a base, without '_'.
 std::string InDecimal(std::string_view text, std::size_t prefix, int base) {
   std::string digits(text.front() == '-' ? "-" : "");
   if (text.front() == '-' || text.front() == '+') text.remove_prefix(1);
@@ -53,7 +53,7 @@ std::string Plain(std::string_view number) {
     if (c != '_' && !(c == '+' && out.empty())) out += c;
   std::size_t dot = out.find('.');
   if (dot == std::string::npos) return out;
-  if (dot == 0 || out[dot - 1] == '-') out.insert(dot++, "0");  // JSON wants digits on both sides
+  if (dot == 0 || out[dot - 1] == '-') out.insert(dot++, "0");  // JSON requires digits on both sides
   if (dot + 1 == out.size() || std::isdigit(static_cast<unsigned char>(out[dot + 1])) == 0)
     out.insert(dot + 1, "0");
   return out;
@@ -120,7 +120,7 @@ class Reader {
     return object;
   }
 
-  /// `names`: of the members of `into`.
+  /// `names` are those of the members of `into`.
   static Status Merge(const YAML::Node& node, const Json& value, Json& into, Names& names) {
     if (value.kind == Json::Kind::kArray) {
       for (const Json& element : value.children) TY_RETURN_IF_ERROR(Merge(node, element, into, names));

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kLineWidth = 80;
 
-/// What of the styles can hold the text.
+/// Which styles can represent the text.
 struct Analysis {
   bool plain = true;
   bool single = true;
@@ -59,7 +59,7 @@ bool IsPrintable(char32_t c) {
          ((c >= 0xa0 && c <= 0xd7ff) || (c >= 0xe000 && c <= 0xfffd) || (c >= 0x10000 && c <= 0x10ffff));
 }
 
-/// A character that means something at its place in a plain scalar.
+/// Whether a character has a meaning at its position in a plain scalar.
 bool IsIndicator(const std::u32string& text, std::size_t i) {
   char32_t c = text[i];
   bool followed = i + 1 >= text.size() || IsSpace(text[i + 1]);
@@ -86,7 +86,7 @@ Analysis Analyse(const std::u32string& text) {
   return result;
 }
 
-/// Whether YAML 1.2 (as ruamel.yaml reads it) would take the plain text for something else than a string.
+/// Whether YAML 1.2 (as ruamel.yaml reads it) would read the plain text as something other than a string.
 bool ReadsAsOther(std::string_view text) {
   if (std::string_view("-+.0123456789tTfFnN~=<").find(text.front()) == std::string_view::npos) return false;
   static const RE2 pattern(
@@ -100,7 +100,7 @@ bool ReadsAsOther(std::string_view text) {
   return RE2::FullMatch(text, pattern);
 }
 
-/// Writes characters and knows the column.
+/// Writes characters and tracks the column.
 struct Lines {
   std::string out;
   std::size_t column;
@@ -119,7 +119,7 @@ struct Lines {
   }
 };
 
-/// A single space behind the line's width becomes a fold. Both styles without escapes fold so.
+/// A single space after the line's width becomes a line break. Both styles without escapes do this.
 bool FoldsAt(const std::u32string& text, std::size_t i, const Lines& lines) {
   return text[i] == U' ' && i > 0 && i + 1 < text.size() && text[i + 1] != U' ' && text[i - 1] != U' ' &&
          lines.column > kLineWidth;

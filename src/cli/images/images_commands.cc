@@ -55,7 +55,7 @@ Json ToJson(const ListedImage& image) {
   return json;
 }
 
-/// What jobs get of it.
+/// Adds what a job that runs the image gets.
 void AddProgram(Json& json, const image::Image& image) {
   const image::ImageConfig& config = image.config;
   SetMember(json, "entrypoint", JsonArray(config.entrypoint));
@@ -76,7 +76,7 @@ image::PullHooks Progress(const Console& console) {
 
 void SayRemoved(const Console& console, const Collected& collected) {
   for (const std::string& digest : collected.images) console.Status("Removed " + digest + ".\n");
-  console.Status("The disk has " + image::PrintBytes(collected.bytes) + " back.\n");
+  console.Status("Freed " + image::PrintBytes(collected.bytes) + ".\n");
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ ExitStatus LoadImages(const Arguments& arguments, const SettingSources& sources,
 ExitStatus PushImage(const Arguments& arguments, const SettingSources& sources, const Console& console) {
   const ImagesFolder folder = FindImagesFolder(arguments, sources);
   std::string source = arguments.positionals.front();
-  // A file or folder as it is, if there is one of that name.
+  // An existing file or directory takes precedence over an image of that name.
   if (const auto archived = image::LookIntoArchive(source); archived && archived->size() == 1)
     source = archived->front().reference;
   TY_TRY(const std::string there, image::PushImage(SourcesOf(folder, arguments), source,

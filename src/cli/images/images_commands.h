@@ -5,9 +5,9 @@
 #include "cli/console.h"
 #include "cli/gcloud/arguments.h"
 
-/// `images ...` and `registries ...`: the container images of a data folder, and the passwords of registries.
-/// They work on its files, by the locks of those who pull and run images, so no server needs to run, and one
-/// that runs is not disturbed.
+/// `images ...` and `registries ...`: the container images of a data directory, and the credentials of
+/// registries. The commands work on its files and take the same locks as a server, so a server may run or
+/// not.
 namespace trainyard::cli {
 
 [[nodiscard]] ExitStatus ListImages(const Arguments& arguments, const SettingSources& sources,

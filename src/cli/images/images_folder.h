@@ -8,14 +8,14 @@
 
 namespace trainyard::cli {
 
-/// Folders of a data folder (--data), absolute and without links.
+/// Directories below the data directory (--data), absolute and without links.
 struct ImagesFolder {
   std::string images;
   std::string registries;
 };
 [[nodiscard]] ImagesFolder FindImagesFolder(const Arguments& arguments, const SettingSources& sources);
 
-/// Where images are looked for: this folder, and --insecure-registry.
+/// Where images are found: this directory, and registries with --insecure-registry.
 [[nodiscard]] image::Sources SourcesOf(const ImagesFolder& folder, const Arguments& arguments);
 
 }  // namespace trainyard::cli

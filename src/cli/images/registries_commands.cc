@@ -28,9 +28,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kInputMax = 65536;  // tokens and keys that stand for passwords are long
+constexpr std::size_t kInputMax = 65536;  // tokens and keys used as passwords are long
 
-/// Nothing that is typed is shown while it lives.
+/// Turns the terminal's echo off while it lives.
 class WithoutEcho {
  public:
   WithoutEcho() {
@@ -50,7 +50,7 @@ class WithoutEcho {
   bool changed_ = false;
 };
 
-/// Up to the end of the line, or of all the input; without the newline.
+/// Reads up to the end of the line, or all input; without the newline.
 Result<std::string> ReadInput(bool one_line) {
   std::string text;
   char byte = 0;
@@ -61,14 +61,15 @@ Result<std::string> ReadInput(bool one_line) {
     text += byte;
   }
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
-  if (text.empty()) return std::unexpected(InvalidArgument({}, "Nothing was said on stdin."));
+  if (text.empty()) return std::unexpected(InvalidArgument({}, "There is no input on stdin."));
   return text;
 }
 
 Result<std::string> AskUser(const Arguments& arguments, const Console& console) {
   if (auto user = arguments.Value("--username")) return *std::move(user);
   if (::isatty(STDIN_FILENO) == 0)
-    return std::unexpected(InvalidArgument({}, "Say --username, and the password on stdin."));
+    return std::unexpected(
+        InvalidArgument({}, "Without a terminal, give --username and the password on stdin."));
   console.Status("Username: ");
   return ReadInput(true);
 }
@@ -128,7 +129,7 @@ ExitStatus LogInToRegistry(const Arguments& arguments, const SettingSources& sou
   if (!logged_in) return std::unexpected(logged_in.error());
   ::chmod(image_sources.auth_file.c_str(), 0600);
   console.Status("Logged in to " + registry + " as " + user +
-                 ". Jobs of this data folder can pull from it.\n");
+                 ". Jobs of this data directory can pull from it.\n");
   return 0;
 }
 

@@ -10,13 +10,13 @@ namespace trainyard::cli {
 /// One event with data.
 struct ServerEvent {
   std::string type;  ///< empty: "message"
-  std::string id;    ///< the last that was given, by this event or one before
+  std::string id;    ///< the last id, of this event or an earlier one
   std::string data;
   friend bool operator==(const ServerEvent&, const ServerEvent&) = default;
 };
 
-/// Takes a stream of server-sent events apart, however the bytes are cut. Source: HTML standard, "Parsing an
-/// event stream". Pure.
+/// Parses a stream of server-sent events from any pieces of it. Source: HTML standard, "Parsing an event
+/// stream". Pure.
 class EventParser {
  public:
   /// The events that these bytes complete.
@@ -25,8 +25,8 @@ class EventParser {
  private:
   void TakeLine(std::string_view line, std::vector<ServerEvent>& events);
 
-  std::string line_;           ///< begun
-  bool after_return_ = false;  ///< a newline now belongs to the line end before
+  std::string line_;           ///< the incomplete line
+  bool after_return_ = false;  ///< the last byte was '\r': a newline now belongs to it
   bool has_data_ = false;
   ServerEvent event_;
 };

@@ -5,12 +5,11 @@
 
 namespace trainyard::cli {
 
-/// Gives the values of a configuration file the form that the API's JSON has, where the API knows the field:
-/// whole numbers of 64 bits become strings, a single value of a list becomes a list, null is left out. What
-/// it does not know (fields, enum values) stays as it is: the server judges. kInvalidArgument with the
-/// field's path where YAML read a number or yes/no and the field is text: `runtimeVersion: 2.1` would
-/// otherwise arrive as another version (2.10 as 2.1). Pure: any thread. Source: gcloud's DictToMessage, which
-/// stops at the same places.
+/// Converts the values of a configuration file to the API's JSON, for fields that the API has: 64-bit
+/// integers become strings, a single value of a list becomes a list, null is removed. Unknown fields and enum
+/// values are unchanged: the server checks them. kInvalidArgument with the field's path if YAML read a number
+/// or a boolean and the field is text: otherwise `runtimeVersion: 2.10` would arrive as 2.1. Pure: any
+/// thread. Source: gcloud's DictToMessage, which rejects the same values.
 [[nodiscard]] Result<Json> FitJobFields(const Json& job);
 
 }  // namespace trainyard::cli

@@ -16,7 +16,7 @@ Result<Json> GetJob(const CommandSession& session, const JobReference& job) {
   return CallJson(session.client, std::move(request));
 }
 
-/// Nothing from a server that has no figures.
+/// Empty if the server has no figures.
 std::string UsageSummary(const CommandSession& session, const JobReference& job) {
   ApiRequest request{.method = ApiRequest::Method::kGet, .path = "/trainyard" + job.Path() + "/metrics"};
   const Result<Json> answer = CallJson(session.client, std::move(request));
@@ -28,14 +28,14 @@ Result<Json> GetStatus(const CommandSession& session, const JobReference& job) {
   return CallJson(session.client, std::move(request));
 }
 
-/// Some role names one.
+/// Whether any role has an image.
 bool HasImage(const Json& answer) {
   for (const char* role : {"master", "worker", "parameterServer", "evaluator"})
     if (!TextAt(answer, std::string("trainingInput.") + role + "Config.imageUri").empty()) return true;
   return false;
 }
 
-/// Why it waits, what its images are, and how its trials are. Nothing from a server that does not know.
+/// Why the job waits, its images and its trials. Empty if the server does not know.
 std::string StatusText(const CommandSession& session, const JobReference& job, const Json& answer) {
   const std::string state = TextAt(answer, "state");
   const bool waits = state == "QUEUED" || state == "PREPARING";
@@ -93,8 +93,8 @@ ExitStatus ListTrials(const CommandSession& session) {
   JobReference job = ParseJobReference(session, session.arguments.positionals.front());
   TY_TRY(Json answer, GetJob(session, job));
   if (FindMember(answer, "trainingInput.hyperparameters") == nullptr) {
-    return std::unexpected(
-        FailedPrecondition("The job " + job.job_id + " is no hyperparameter tuning job: it has no trials."));
+    return std::unexpected(FailedPrecondition("The job " + job.job_id +
+                                              " is not a hyperparameter tuning job, so it has no trials."));
   }
   TY_TRY(Json status, GetStatus(session, job));
   const std::string format = session.arguments.Value("--format").value_or("table");

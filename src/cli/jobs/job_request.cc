@@ -33,7 +33,7 @@ Status CheckCustomServer(const JobFlags& flags, const Json& config) {
   if (flags.master.image_uri && flags.runtime_version)
     return std::unexpected(
         InvalidArgument("", "Only one of --master-image-uri, --runtime-version can be set."));
-  // The file's tier counts only in the flag's spelling: gcloud compares it with the flag's choices.
+  // The file's tier counts only in the flag's spelling, because gcloud compares it with the flag's choices.
   bool custom = flags.scale_tier ? *flags.scale_tier == "CUSTOM"
                                  : TextAt(config, "trainingInput.scaleTier") == "custom";
   if (custom && !flags.master.machine_type)

@@ -25,11 +25,12 @@ struct ReplicaFlags {
   std::optional<std::string> tpu_tf_version;  ///< workers
 };
 
-/// What the flags of `jobs submit training` say about the job itself. Absent: the configuration file decides.
+/// The flags of `jobs submit training` that describe the job. If one is absent, the configuration file
+/// decides.
 struct JobFlags {
   std::string job_id;
   std::string region;
-  std::vector<std::string> package_uris;  ///< what --packages and --package-path came to
+  std::vector<std::string> package_uris;  ///< from --packages and --package-path
   std::optional<std::string> module_name;
   std::optional<std::string> job_dir;     ///< gs://bucket/object
   std::optional<std::string> scale_tier;  ///< as the API spells it
@@ -47,15 +48,15 @@ struct JobFlags {
   ReplicaFlags parameter_server;
 };
 
-/// Rules between flags that gcloud checks before it uploads anything: an image and a runtime version exclude
-/// each other, the tier CUSTOM (flag, or the file's lower-case word) needs --master-machine-type. The message
-/// is gcloud's. `config` is the configuration file's document (null: none). Pure: any thread.
+/// Rules that gcloud checks before it uploads anything: an image and a runtime version exclude each other;
+/// the tier CUSTOM (by flag, or in lower case in the file) needs --master-machine-type. The messages are
+/// gcloud's. `config` is the configuration file's document, or null. Pure: any thread.
 [[nodiscard]] Status CheckCustomServer(const JobFlags& flags, const Json& config);
 
-/// The Job that is sent: the configuration file's document with each flag that was given in its place. Some
-/// fields are always the command line's: jobId, region, packageUris (empty if no package was given) and
-/// enableWebAccess. kInvalidArgument: "Non-custom jobs must have packages." (gcloud's words), or
-/// FitJobFields' reasons. Pure: any thread. Source: gcloud's BuildTrainingJob, docs/spec "precedence".
+/// The Job that is sent: the configuration file's document, overridden by the given flags. Some fields always
+/// come from the command line: jobId, region, packageUris (empty without packages) and enableWebAccess.
+/// kInvalidArgument: "Non-custom jobs must have packages." (gcloud's words), or the errors of FitJobFields.
+/// Pure: any thread. Source: gcloud's BuildTrainingJob, docs/spec "precedence".
 [[nodiscard]] Result<Json> BuildJob(const Json& config, const JobFlags& flags);
 
 using Labels = std::map<std::string, std::string>;
@@ -67,7 +68,7 @@ struct LabelsUpdate {
   std::vector<std::string> remove;
 };
 
-/// The labels afterwards: cleared, then set, then removed; nothing if they stay as they are. Pure: any
+/// The labels after clearing, setting and removing, in this order; nothing if they do not change. Pure: any
 /// thread.
 [[nodiscard]] std::optional<Labels> ApplyLabels(const Labels& labels, const LabelsUpdate& update);
 

@@ -29,10 +29,10 @@ using Kind = WebSocketMessage::Kind;
 
 constexpr std::chrono::seconds kConnectWaitMax{20};
 constexpr std::string_view kEndOfFile = "\x04";  // what Ctrl-D types
-/// Any 16 bytes: the server proves that it speaks WebSocket by hashing them.
+/// Any 16 bytes: the server returns their hash to prove that it speaks WebSocket.
 constexpr std::string_view kKey = "dHJhaW55YXJkIHNoZWxsIQ==";
 
-/// The terminal passes every byte on while this lives: Ctrl-C is the shell's.
+/// Puts the terminal into raw mode while it lives: Ctrl-C goes to the shell.
 class RawTerminal {
  public:
   RawTerminal() : changed_(tcgetattr(STDIN_FILENO, &before_) == 0) {
@@ -85,7 +85,7 @@ int ExitStatusOf(std::string_view close) {
   return status;
 }
 
-/// One session: what is typed goes out, what comes is shown.
+/// Sends what is typed to the shell and prints what the shell writes.
 class ShellSession {
  public:
   ShellSession(http::Client::Upgraded connection, bool is_terminal)
@@ -127,7 +127,7 @@ class ShellSession {
     if (size < 0 && (errno == EINTR || errno == EAGAIN)) return {};
     if (size > 0) return Send(Kind::kBinary, {buffer_.data(), static_cast<std::size_t>(size)});
     typing_ = false;
-    if (is_terminal_) return Send(Kind::kClose, "");  // the terminal is gone
+    if (is_terminal_) return Send(Kind::kClose, "");  // the terminal was closed
     return Send(Kind::kBinary, kEndOfFile);
   }
 
@@ -139,7 +139,7 @@ class ShellSession {
     return {};
   }
 
-  /// The exit status once the shell has ended.
+  /// Prints the messages that have arrived. Returns the exit status if the shell has ended.
   Result<std::optional<int>> ShowMessages() {
     for (;;) {
       TY_TRY(const std::optional<WebSocketMessage> message, reader_.Next());
@@ -159,7 +159,7 @@ class ShellSession {
 };
 
 struct Shell {
-  std::string name;  ///< "master-replica-0", in a tuning job "3/master-replica-0": of trial 3
+  std::string name;  ///< "master-replica-0"; in a tuning job "3/master-replica-0" for trial 3
   std::string uri;
 };
 
@@ -179,7 +179,7 @@ std::vector<Shell> ShellsOf(const Json& job) {
   return shells;
 }
 
-/// Where the shell is; an error that says what to do where there is none.
+/// The shell's URI. If there is none, an error that says what to do.
 Result<std::string> UriOf(const CommandSession& session, const JobReference& job,
                           const std::string& task_name) {
   ApiRequest request{.method = ApiRequest::Method::kGet, .path = job.Path()};
@@ -194,7 +194,7 @@ Result<std::string> UriOf(const CommandSession& session, const JobReference& job
   const std::string is = "Job [" + job.job_id + "] is " + (state != nullptr ? state->text : "") + ". ";
   if (enabled == nullptr || enabled->text != "true") {
     return std::unexpected(FailedPrecondition(
-        "Job [" + job.job_id + "] has no shells. Submit it with --enable-web-access to have them."));
+        "Job [" + job.job_id + "] has no shells. Submit it with --enable-web-access to get them."));
   }
   std::string there;
   for (const Shell& shell : shells) there += (there.empty() ? "" : ", ") + shell.name;

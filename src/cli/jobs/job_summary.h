@@ -10,7 +10,7 @@ namespace trainyard::cli {
 [[nodiscard]] std::string PrintJobSummary(const Json& job);
 
 /// A table of what each replica used, from the answer of the server's /metrics of a job: mean and last CPU
-/// use, peak and last memory use, accelerators and network where there are figures. Empty if there are none.
+/// use, peak and last memory use, accelerators and network if there are figures. Empty if there are none.
 /// Pure: any thread.
 [[nodiscard]] std::string PrintUsageSummary(const Json& answer);
 

@@ -33,7 +33,7 @@ Result<Wanted> ReadWanted(const Arguments& arguments) {
   return wanted;
 }
 
-/// Pages until there are enough jobs; an order needs all of them.
+/// Fetches pages until there are enough jobs; sorting needs all pages.
 Result<std::vector<Json>> FetchJobs(const CommandSession& session, const Wanted& wanted) {
   std::vector<Json> jobs;
   std::string page_token;

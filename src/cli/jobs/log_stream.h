@@ -9,18 +9,18 @@
 #include "base/clock.h"
 #include "cli/gcloud/json_value.h"
 
-/// The rules of `stream-logs`: which entries to ask for, which were seen, how a line looks. Source: gcloud's
-/// LogFetcher and log_utils; docs/spec "stream-logs". The time zone of lines is the process's.
+/// The rules of `stream-logs`: which entries to request, which were printed, and the form of a line. Source:
+/// gcloud's LogFetcher and log_utils; docs/spec "stream-logs". The time zone of lines is the process's.
 namespace trainyard::cli {
 
 inline constexpr int kLogPageSize = 1000;
 
-/// How far the log was read. Timestamps and insert ids are compared as text; the server keeps both growing.
+/// How far the log was read. Timestamps and insert ids are compared as text; on the server both only grow.
 class LogPosition {
  public:
-  /// False if the entry is not behind the position: it was seen before.
+  /// Moves to the entry. False if it is not after the position: it was read before.
   [[nodiscard]] bool Advance(std::string_view timestamp, std::string_view insert_id);
-  /// The part of the filter that leaves out what was seen.
+  /// The part of the filter that excludes entries read before.
   [[nodiscard]] std::string LowerBound() const;
 
  private:
@@ -35,13 +35,13 @@ struct JobLogQuery {
   std::optional<std::string> task_name;
 };
 
-/// The body of entries:list. `until`: only entries before it; absent for all. `page_token` empty: the first
-/// page, else `page_size` is what is still wanted.
+/// The body of entries:list. `until`: only entries before it; absent for all. With an empty `page_token` it
+/// requests the first page; otherwise `page_size` is the number of entries that are still missing.
 [[nodiscard]] Json LogRequest(const JobLogQuery& query, const LogPosition& position,
                               std::optional<SysTime> until, int page_size, const std::string& page_token);
 
-/// The printed lines of an entry, without line ends: severity, local time, task, trial, message, separated by
-/// tabs. A message of several lines becomes several unless `multiline`.
+/// The lines of an entry, without line ends: severity, local time, task, trial and message, separated by
+/// tabs. Each line of the message becomes a line of its own, unless `multiline`.
 [[nodiscard]] std::vector<std::string> LogLines(const Json& entry, bool multiline);
 
 /// Python's str.splitlines.

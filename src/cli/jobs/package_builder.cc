@@ -30,22 +30,22 @@ fs::path Absolute(const fs::path& path) {
   return text;
 }
 
-/// A name that setuptools puts into every source distribution, or that says what else to put there.
+/// Whether setuptools adds a file of this name to every source distribution.
 bool IsDistributionFile(const std::string& name) {
   for (const char* start : {"README", "LICEN", "COPYING", "NOTICE", "AUTHORS"})
     if (name.starts_with(start)) return true;
   return false;
 }
 
-/// Whether the root's files say what belongs to the distribution: then all of them must be there.
+/// Whether files in the root define the contents of the distribution: then the whole root is needed.
 bool NeedsWholeRoot(const fs::path& root) {
   for (const char* name : {"setup.py", "setup.cfg", "pyproject.toml", "MANIFEST.in"})
     if (fs::exists(root / name)) return true;
   return false;
 }
 
-/// A folder is linked to. A file is linked hard or copied, because a source distribution keeps soft links as
-/// they are; a huge one on another file system is not worth a copy.
+/// Links a directory symbolically. A file is hard linked or copied, because a source distribution keeps
+/// symbolic links; a huge file on another file system is linked symbolically, too.
 void LinkEntry(const fs::path& source, const fs::path& target) {
   std::error_code error;
   if (fs::is_regular_file(source, error)) {
@@ -63,7 +63,7 @@ Status LinkRoot(const fs::path& root, const std::string& package_name, const fs:
   for (fs::directory_iterator entry(root, error), end; !error && entry != end; entry.increment(error)) {
     std::string name = entry->path().filename();
     if (!whole && name != package_name && !IsDistributionFile(name)) continue;
-    // The root may be the folder of temporary files itself.
+    // The root may be the directory for temporary files itself.
     std::error_code ignored;
     if (fs::equivalent(entry->path(), scratch.parent_path(), ignored)) continue;
     LinkEntry(entry->path(), scratch / name);
@@ -80,7 +80,8 @@ struct SetupRun {
   std::string output;
 };
 
-/// setup.py in one Python: the arguments that leave the fewest files first, simple ones for old setuptools.
+/// Runs setup.py with one Python: first with arguments that leave the fewest files, then with fewer arguments
+/// for old versions of setuptools.
 Result<SetupRun> RunSetup(const std::string& python, const fs::path& root, const fs::path& scratch,
                           const fs::path& output) {
   std::vector<std::string> egg_info{"egg_info", "--egg-base", scratch};

@@ -7,23 +7,23 @@
 
 #include "base/result.h"
 
-/// Where packages go and what they are called there. Pure: any thread. Source: gcloud's jobs_prep and
+/// Where packages are uploaded, and their names there. Pure: any thread. Source: gcloud's jobs_prep and
 /// uploads; docs/spec "Packaging".
 namespace trainyard::cli {
 
-/// A bucket and the prefix of what is staged in it, without slashes at its ends.
+/// A bucket and the prefix of staged files, without slashes at its ends.
 struct StagingLocation {
   std::string bucket;
   std::string prefix;
   friend bool operator==(const StagingLocation&, const StagingLocation&) = default;
 };
 
-/// gs://STAGING/JOB, else JOBDIR/packages, else nothing. The flags were checked before.
+/// gs://STAGING/JOB, or JOBDIR/packages without a staging bucket, or nothing. The flags are valid.
 [[nodiscard]] std::optional<StagingLocation> FindStaging(const std::optional<std::string>& staging_bucket,
                                                          const std::optional<std::string>& job_dir,
                                                          std::string_view job_id);
 
-/// --packages: gs:// objects are passed on, all else is a file.
+/// --packages: gs:// objects are used as they are; everything else is a local file.
 struct PackageList {
   std::vector<std::string> remote;
   std::vector<std::string> local;
@@ -46,11 +46,11 @@ struct PackageList {
 /// The media type by file name: "application/x-tar" for .tar.gz.
 [[nodiscard]] std::string_view MediaType(std::string_view path);
 
-/// The setup.py for a package that has none, byte for byte gcloud's.
+/// The setup.py for a package without one, identical to gcloud's.
 [[nodiscard]] std::string GeneratedSetupPy(std::string_view package_name);
 
-/// The full name of a key from --kms-key and its parts; nothing without --kms-key. kInvalidArgument: not
-/// fully specified.
+/// The full name of a key from --kms-key and its parts; nothing without --kms-key. kInvalidArgument if the
+/// key is not fully specified.
 struct KmsFlags {
   std::optional<std::string> key;
   std::optional<std::string> keyring;

@@ -14,7 +14,7 @@
 namespace trainyard::cli {
 namespace {
 
-/// gcloud's way, for servers without entries:tail: looks again and again.
+/// Polls as gcloud does, for servers without entries:tail.
 Result<StreamEnd> PollLog(const CommandSession& session, const StreamOptions& options,
                           const InterruptWatch& interrupt, LogPosition& position) {
   for (;;) {
@@ -49,7 +49,7 @@ ExitStatus PrintLastLines(const CommandSession& session, const JobLogQuery& quer
     if (const Json* list = FindMember(page, "entries"))
       entries.insert(entries.end(), list->children.begin(), list->children.end());
   } while (!page_token.empty() && static_cast<int>(entries.size()) < count);
-  if (entries.empty()) {  // of a job that is not there as well
+  if (entries.empty()) {  // the job may not exist
     ApiRequest request{.method = ApiRequest::Method::kGet,
                        .path = JobReference{query.project, query.job_id}.Path()};
     TY_TRY([[maybe_unused]] Json job, CallJson(session.client, std::move(request)));

@@ -20,11 +20,11 @@ struct StreamOptions {
 };
 
 /// Prints the job's log until the job has ended and its log is read to the end, or until Ctrl-C. Follows it
-/// through entries:tail; where the server does not offer that, it looks again and again as gcloud does:
-/// between two looks it waits; a look that brought nothing is followed by one whether the job has ended. The
-/// server hands out growing timestamps (gcloud keeps 5 s away from now, and waits for two empty looks,
-/// because the original did not): nothing is held back. Errors: the server's refusals; the job does not
-/// exist.
+/// through entries:tail. If the server does not offer that, it polls as gcloud does: it waits between two
+/// requests, and after a request without new entries it checks whether the job has ended. gcloud stays 5 s
+/// behind the current time and waits for two empty answers, because the original's timestamps could decrease.
+/// This server's only grow, so lines are printed without delay. Errors: the server's refusals; the job does
+/// not exist.
 [[nodiscard]] Result<StreamEnd> StreamLog(const CommandSession& session, const StreamOptions& options);
 
 inline constexpr std::chrono::milliseconds kPollingIntervalDefault{500};
@@ -32,7 +32,7 @@ inline constexpr std::chrono::milliseconds kPollingIntervalDefault{500};
 /// --polling-interval, gcloud's ml_engine/polling_interval, kPollingIntervalDefault.
 [[nodiscard]] std::chrono::milliseconds PollingInterval(const CommandSession& session);
 
-/// The command `jobs stream-logs`. Ctrl-C ends it as the signal does.
+/// The command `jobs stream-logs`. Ctrl-C ends the process by the signal.
 [[nodiscard]] ExitStatus StreamJobLogs(const CommandSession& session);
 
 }  // namespace trainyard::cli

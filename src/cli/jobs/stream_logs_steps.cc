@@ -19,7 +19,7 @@ bool PrintEntries(const Json& entries, const StreamOptions& options, LogPosition
 
 Result<Batch> ReadOnce(const CommandSession& session, const StreamOptions& options, LogPosition& position,
                        std::optional<SysTime> until) {
-  LogPosition from = position;  // all pages ask the same question
+  LogPosition from = position;  // all pages have the same filter
   std::string page_token;
   int wanted = kLogPageSize;
   bool any = false;

@@ -44,7 +44,7 @@ class Follower {
  private:
   enum class Outcome { kEnded, kInterrupted, kLost };
 
-  /// Of a server that has no such method, or a client that has no streams.
+  /// The status of a server without this method.
   static bool IsAbsent(int status) { return status == 404 || status == 405 || status == 501; }
 
   Result<std::unique_ptr<ApiStream>> Open() {
@@ -60,7 +60,7 @@ class Follower {
     return error.code == Code::kUnavailable || error.code == Code::kDeadlineExceeded;
   }
 
-  /// Lost, unless the server was never there and the error is one that stays.
+  /// kLost, unless the server was never reached and the error is permanent.
   Result<Outcome> LostOr(Error error) {
     if (!connected_ && !MayPass(error)) return std::unexpected(std::move(error));
     lost_because_ = std::move(error);
@@ -103,7 +103,7 @@ class Follower {
     }
   }
 
-  /// Whether there were lines that had not been shown yet.
+  /// Prints new lines. Returns whether there were any.
   Result<bool> Show(const std::vector<ServerEvent>& events) {
     bool any = false;
     for (const ServerEvent& event : events) {
@@ -135,7 +135,7 @@ class Follower {
   const StreamOptions& options_;
   const InterruptWatch& interrupt_;
   LogPosition& position_;
-  bool connected_ = false;  ///< the server was there once: an error may pass
+  bool connected_ = false;  ///< the server was reached before, so an error may be temporary
   std::optional<steady_clock::time_point> lost_at_;
   milliseconds pause_{0};
   Error lost_because_;

@@ -10,10 +10,10 @@
 namespace trainyard::cli {
 
 /// Follows the log through entries:tail, from the position on, until the job has ended and its log is printed
-/// to the end. Lines are shown as they are stored; whether the job has ended is asked soon after a line and
-/// then more and more rarely (the last line of a job comes right before its end). A lost connection is opened
-/// again, for half a minute, and goes on at the position.
-/// @return nothing: the server does not offer it; the position is where to go on otherwise. Errors: the
+/// to the end. Prints lines as soon as they are stored. It checks whether the job has ended soon after a line
+/// and then less and less often (the last line of a job comes right before its end). A lost connection is
+/// opened again, for up to half a minute, and continues at the position.
+/// @return nothing if the server has no entries:tail; the caller then continues at the position. Errors: the
 /// server's refusals, that it cannot be reached, and that the job does not exist.
 [[nodiscard]] Result<std::optional<StreamEnd>> TailLog(const CommandSession& session,
                                                        const StreamOptions& options,

@@ -16,15 +16,14 @@ constexpr std::array kOwnFlags{
              .help = "(DEPRECATED) Do not wait for the job. The default; --stream-logs waits."},
     FlagSpec{.name = "--config",
              .metavar = "CONFIG",
-             .help = "YAML or JSON file with a Job resource; flags override what it says."},
+             .help = "YAML or JSON file with a Job resource; flags override its fields."},
     FlagSpec{.name = "--enable-web-access",
              .kind = FlagKind::kSwitch,
-             .help = "Ask for interactive shells in the replicas."},
+             .help = "Allow interactive shells in the replicas."},
     FlagSpec{.name = "--job-dir",
              .metavar = "JOB_DIR",
-             .help = "gs:// path for the job's output, passed to the program as --job-dir; packages are "
-                     "uploaded below it when "
-                     "--staging-bucket is not given.",
+             .help = "gs:// path for the job's output, passed to the program as --job-dir. Packages are "
+                     "uploaded below it if --staging-bucket is not given.",
              .check = CheckJobDir},
     FlagSpec{
         .name = "--kms-key", .metavar = "KMS_KEY", .help = "Key that protects the job, or its full name."},
@@ -51,13 +50,13 @@ constexpr std::array kOwnFlags{
              .metavar = "NETWORK",
              .help = "projects/P/global/networks/N to which the job is peered.",
              .beta = true},
-    FlagSpec{
-        .name = "--package-path",
-        .metavar = "PATH",
-        .help = "Folder of a Python package; it is built with the setup.py beside it, or with a simple one."},
+    FlagSpec{.name = "--package-path",
+             .metavar = "PATH",
+             .help = "Directory of a Python package. It is built with the setup.py next to it, or with a "
+                     "generated one."},
     FlagSpec{.name = "--packages",
              .metavar = "PACKAGE,...",
-             .help = "Archives to install: files, which are uploaded, or gs:// paths.",
+             .help = "Archives to install: local files, which are uploaded, or gs:// paths.",
              .check = CheckList},
     FlagSpec{.name = "--parameter-server-accelerator",
              .metavar = "type=TYPE,count=COUNT",
@@ -69,7 +68,7 @@ constexpr std::array kOwnFlags{
              .check = CheckPositiveInteger},
     FlagSpec{.name = "--parameter-server-image-uri",
              .metavar = "IMAGE",
-             .help = "Container image of the parameter servers; the master's if not given."},
+             .help = "Container image of the parameter servers. Default: the master's."},
     FlagSpec{.name = "--parameter-server-machine-type",
              .metavar = "TYPE",
              .help = "Machine type of the parameter servers."},
@@ -78,14 +77,13 @@ constexpr std::array kOwnFlags{
              .help = "Python version that the runtime version must have."},
     FlagSpec{.name = "--region",
              .metavar = "REGION",
-             .help = "Region of the job; else CLOUDSDK_COMPUTE_REGION or gcloud's compute/region."},
+             .help = "Region of the job. Default: CLOUDSDK_COMPUTE_REGION or gcloud's compute/region."},
     FlagSpec{
         .name = "--runtime-version", .metavar = "VERSION", .help = "Runtime version that the program needs."},
-    FlagSpec{
-        .name = "--scale-tier",
-        .metavar = "TIER",
-        .help = "basic, basic-gpu, basic-tpu, custom, premium-1 or standard-1: which replicas there are.",
-        .check = CheckScaleTier},
+    FlagSpec{.name = "--scale-tier",
+             .metavar = "TIER",
+             .help = "basic, basic-gpu, basic-tpu, custom, premium-1 or standard-1: the replicas of the job.",
+             .check = CheckScaleTier},
     FlagSpec{.name = "--service-account",
              .metavar = "ACCOUNT",
              .help = "Service account that the program runs as.",
@@ -115,7 +113,7 @@ constexpr std::array kOwnFlags{
              .check = CheckPositiveInteger},
     FlagSpec{.name = "--worker-image-uri",
              .metavar = "IMAGE",
-             .help = "Container image of the workers; the master's if not given."},
+             .help = "Container image of the workers. Default: the master's."},
     FlagSpec{.name = "--worker-machine-type", .metavar = "TYPE", .help = "Machine type of the workers."},
 };
 constexpr auto kFlags = WithCommonFlags(kOwnFlags);

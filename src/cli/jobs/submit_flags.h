@@ -15,8 +15,8 @@ namespace trainyard::cli {
 [[nodiscard]] std::span<const FlagSpec> SubmitTrainingFlags();
 [[nodiscard]] std::span<const FlagGroup> SubmitTrainingGroups();
 
-/// The job's part of the command line. `project` completes a key's name; region and package URIs are left to
-/// the caller. kInvalidArgument: a key that is not fully specified. Pure: any thread.
+/// The flags that describe the job. `project` completes the name of a key; the caller sets region and package
+/// URIs. kInvalidArgument if a key is not fully specified. Pure: any thread.
 [[nodiscard]] Result<JobFlags> ReadJobFlags(const Arguments& arguments, const std::string& project);
 
 }  // namespace trainyard::cli

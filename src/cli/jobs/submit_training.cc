@@ -50,7 +50,7 @@ Result<std::string> FindRegion(const CommandSession& session) {
                                          "environment variable [CLOUDSDK_COMPUTE_REGION]"));
 }
 
-/// Builds and uploads what --package-path and --packages name; the job's packageUris.
+/// Builds and uploads the packages of --package-path and --packages. Returns the job's packageUris.
 Result<std::vector<std::string>> StagePackages(const CommandSession& session) {
   const Arguments& arguments = session.arguments;
   PackageList packages;
@@ -100,7 +100,7 @@ std::string FollowUp(const CommandSession& session, const std::string& job_id) {
          " jobs stream-logs " + job_id + "\n";
 }
 
-/// The four fields that a submit ends with, or what --format asks for.
+/// Prints the four fields that gcloud prints after submit, or the output of --format.
 void PrintJob(const CommandSession& session, const Json& job) {
   if (session.format.kind != OutputFormat::Kind::kDefault)
     return session.console.Out(PrintResource(job, session.format));

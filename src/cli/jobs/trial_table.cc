@@ -31,7 +31,7 @@ std::vector<std::string> ParameterNames(const std::vector<const Json*>& trials) 
   return names;
 }
 
-/// Names may have dots: no path.
+/// Names may contain dots, so this is not a path.
 std::string ParameterOf(const Json& trial, const std::string& name) {
   const Json* parameters = FindMember(trial, "output.hyperparameters");
   if (parameters == nullptr) return "";
@@ -47,7 +47,7 @@ std::string CurveOf(const Json& trial) {
   std::vector<double> values;
   for (const Json& measurement : measurements->children) {
     const std::string text = TextAt(measurement, "value");
-    values.push_back(text.empty() ? 0.0 : std::strtod(text.c_str(), nullptr));  // zero is left out
+    values.push_back(text.empty() ? 0.0 : std::strtod(text.c_str(), nullptr));  // the server omits zero
   }
   return Sparkline(values, kSparklineWidth);
 }
@@ -57,7 +57,7 @@ std::string StateOf(const Json& trial) {
   return TextAt(trial, "output.isTrialStoppedEarly") == "true" ? state + " (early)" : state;
 }
 
-/// Nothing without a metric; the printer leaves out zeros.
+/// Empty without a metric. The server omits zeros.
 std::string MetricOf(const Json& trial, const char* field) {
   if (FindMember(trial, "output.finalMetric") == nullptr) return "";
   std::string text = TextAt(trial, std::string("output.finalMetric.") + field);
@@ -69,7 +69,7 @@ std::string FirstLine(std::string text) {
   if (text.size() > kReasonMax) {
     std::size_t end = kReasonMax;
     while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
-      --end;  // not within a character
+      --end;  // do not cut a character
     text = text.substr(0, end) + "...";
   }
   return text;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kIndent = 4;
 constexpr std::string_view kPrefix = "ml.googleapis.com/training/";
 
-/// Values of one series, the newest first.
+/// The values of one series, the newest first.
 using Values = std::vector<double>;
 /// By metric, without the prefix.
 using Replica = std::map<std::string, Values, std::less<>>;

@@ -10,7 +10,7 @@ namespace trainyard::cli {
 namespace {
 
 constexpr char32_t kBmpEnd = 0x10000;
-/// Python's "surrogateescape": a byte that is no UTF-8 becomes this plus the byte.
+/// Python's "surrogateescape": a byte that is not UTF-8 becomes this plus the byte.
 constexpr char32_t kEscapedByte = 0xDC00;
 
 /// How many bytes behind the first belong to it, or -1 if it begins nothing.
@@ -22,7 +22,7 @@ int Followers(unsigned char first) {
   return -1;
 }
 
-/// Takes one character from the front. A byte that is no UTF-8 is taken alone.
+/// Removes one character from the front. A byte that is not UTF-8 counts as one.
 char32_t Take(std::string_view& bytes) {
   const auto first = static_cast<unsigned char>(bytes.front());
   const int followers = Followers(first);

@@ -12,8 +12,8 @@ namespace trainyard::cli {
 [[nodiscard]] ExitStatus TrainLocally(const Arguments& arguments, const SettingSources& sources,
                                       const Console& console);
 
-/// `runtimes ...`: the runtime versions of a data directory. They work on its files and take the locks of
-/// those who build and use environments, so a server may run or not.
+/// `runtimes ...`: the runtime versions of a data directory. They work on its files and take the same locks
+/// as a server, so a server may run or not.
 [[nodiscard]] ExitStatus ListRuntimes(const Arguments& arguments, const SettingSources& sources,
                                       const Console& console);
 [[nodiscard]] ExitStatus DescribeRuntime(const Arguments& arguments, const SettingSources& sources,

@@ -23,12 +23,12 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// For what does not end by SIGTERM.
+/// The wait between SIGTERM and SIGKILL.
 constexpr milliseconds kStopGrace{5'000};
 constexpr milliseconds kWaitMax{1'000};
-constexpr milliseconds kLookAgain{100};  ///< for orphans that have just come to us
+constexpr milliseconds kLookAgain{100};  ///< interval for finding new orphans
 constexpr milliseconds kKillAgain{10};
-constexpr int kSignalBase = 128;  ///< a shell's status of what a signal ended
+constexpr int kSignalBase = 128;  ///< a shell's exit status for a signal
 
 sigset_t WatchedSignals() {
   sigset_t set;
@@ -53,7 +53,7 @@ Result<pid_t> Start(const LocalProcess& process, const sigset_t& mask) {
   return pid;
 }
 
-/// What has lost its parent is among them: this process is a subreaper.
+/// Includes orphaned descendants: this process is a subreaper.
 std::vector<pid_t> Children() {
   std::ifstream list("/proc/thread-self/children");
   std::vector<pid_t> children;
@@ -101,7 +101,7 @@ class Group {
   int Run() {
     while (Reap() && !primary_status_ && signal_ == 0) Wait(kWaitMax);
     const steady_clock::time_point deadline = steady_clock::now() + kStopGrace;
-    names_.clear();  // their ends are our doing from here
+    names_.clear();  // from here on this process ends them
     while (Reap() && signals_ < 2 && steady_clock::now() < deadline) {
       Stop();
       Wait(kLookAgain);
@@ -111,8 +111,9 @@ class Group {
   }
 
  private:
-  /// Asks those to end that were not asked yet, orphans of others among them. The primary of an interrupted
-  /// run may take its time to save; a terminal's Ctrl-C has reached it already, another's kill(1) only us.
+  /// Sends SIGTERM to those that have not got it yet, orphans included. The primary of an interrupted run
+  /// gets time to save: a Ctrl-C on the terminal has reached it already, a kill(1) has reached only this
+  /// process.
   void Stop() {
     for (const pid_t child : Children()) {
       if (!asked_.insert(child).second) continue;
@@ -133,7 +134,7 @@ class Group {
     from_terminal_ = info.si_code == SI_KERNEL;
   }
 
-  /// False once nothing is left.
+  /// False if no process is left.
   bool Reap() {
     for (;;) {
       int status = 0;
@@ -153,8 +154,8 @@ class Group {
   std::set<pid_t> asked_;
   pid_t primary_ = -1;
   std::optional<int> primary_status_;
-  int signal_ = 0;   ///< the first that asked for the end
-  int signals_ = 0;  ///< how many did
+  int signal_ = 0;   ///< the first signal to stop
+  int signals_ = 0;  ///< number of signals to stop
   bool from_terminal_ = false;
 };
 

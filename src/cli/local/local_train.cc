@@ -45,7 +45,7 @@ std::optional<std::string> OnPath(const SettingSources& sources, const std::stri
   return std::nullopt;
 }
 
-/// gcloud's property, else `python` on the PATH, else python3.
+/// gcloud's property, or `python` on the PATH, or python3.
 Result<std::string> FindPython(const Arguments& arguments, const SettingSources& sources) {
   const auto property =
       FindProperty(sources, "ml_engine", "local_python", arguments.Value("--configuration"));
@@ -58,10 +58,10 @@ Result<std::string> FindPython(const Arguments& arguments, const SettingSources&
   for (const char* name : {"python", "python3"})
     if (auto found = OnPath(sources, name)) return *found;
   return std::unexpected(NotFound(
-      "There is no python on the PATH. Name one: export CLOUDSDK_ML_ENGINE_LOCAL_PYTHON=/usr/bin/python3"));
+      "There is no python on the PATH. Set one: export CLOUDSDK_ML_ENGINE_LOCAL_PYTHON=/usr/bin/python3"));
 }
 
-/// "master" with TensorFlow 1, else "chief".
+/// "master" with TensorFlow 1, otherwise "chief".
 std::string PrimaryName(const std::string& python, const Console& console) {
   std::string version;
   const auto line = [&](std::string_view text) { version = text; };
@@ -69,14 +69,14 @@ std::string PrimaryName(const std::string& python, const Console& console) {
       RunTool({{python, "-c", "import tensorflow as tf; print(tf.version.VERSION)"}, {}}, line, {}, {});
   if (!end || !end->ok()) {
     console.Warn("Cannot import tensorflow with " + python +
-                 ". Using \"chief\" for the cluster. If another Python has it, name that: export "
+                 ". Using \"chief\" for the cluster. If another Python has it, set: export "
                  "CLOUDSDK_ML_ENGINE_LOCAL_PYTHON=/usr/bin/python3");
     return "chief";
   }
   return version.starts_with("1.") ? "master" : "chief";
 }
 
-/// Nothing if a listener could have it.
+/// No error if a listener can have the port.
 std::optional<int> PortError(std::uint16_t port) {
   const UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
@@ -95,8 +95,7 @@ Status CheckPorts(const LocalCluster& cluster) {
   const int last = cluster.start_port + count - 1;
   if (last > kPortMax)
     return std::unexpected(InvalidArgument("", "The ports from " + std::to_string(cluster.start_port) +
-                                                   " to " + std::to_string(last) +
-                                                   " are more than there are."));
+                                                   " to " + std::to_string(last) + " are out of range."));
   for (int port = cluster.start_port; port <= last; ++port) {
     const auto error = PortError(static_cast<std::uint16_t>(port));
     if (error)
@@ -108,7 +107,7 @@ Status CheckPorts(const LocalCluster& cluster) {
   return {};
 }
 
-/// The folder above the package: where `python -m` finds it.
+/// The directory above the package, where `python -m` finds it.
 fs::path PackageRoot(const Arguments& arguments) {
   fs::path package = fs::absolute(arguments.Value("--package-path").value_or(".")).lexically_normal();
   if (!package.has_filename()) package = package.parent_path();

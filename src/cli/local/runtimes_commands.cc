@@ -41,8 +41,8 @@ fs::path DataDir(const Arguments& arguments, const SettingSources& sources) {
 }
 
 fs::path EnvironmentsDir(const Arguments& arguments, const SettingSources& sources) {
-  // Absolute and without links, as the server has it: scripts of an environment name their interpreter by
-  // this path.
+  // Absolute and without links, as in the server: scripts of an environment contain this path of their
+  // interpreter.
   const fs::path folder = DataDir(arguments, sources) / "environments";
   std::error_code error;
   const fs::path resolved = fs::canonical(folder, error);
@@ -55,10 +55,10 @@ Result<RuntimeVersion> Load(const fs::path& environments, const std::string& nam
   if (runtime || runtime.error().code != Code::kNotFound) return runtime;
   if (auto tool = environment::LoadTool(environments, name)) return tool;
   return std::unexpected(
-      NotFound("There is no runtime version [" + name + "]. These are there: trainyard runtimes list"));
+      NotFound("There is no runtime version [" + name + "]. To list the versions: trainyard runtimes list"));
 }
 
-/// What one line or one page says of a version.
+/// What is printed about a version.
 struct Shown {
   RuntimeVersion runtime;
   std::optional<BuiltRuntime> built;
@@ -125,7 +125,7 @@ Json ToJson(const Shown& shown, bool full) {
   return json;
 }
 
-/// The versions for jobs, then the tools that these name.
+/// The versions for jobs, then the tools that they refer to.
 Result<std::vector<RuntimeVersion>> All(const fs::path& environments) {
   TY_TRY(const environment::Catalogue catalogue, environment::Catalogue::Load(environments));
   std::vector<RuntimeVersion> all = catalogue.versions();
@@ -138,7 +138,7 @@ Result<std::vector<RuntimeVersion>> All(const fs::path& environments) {
   return all;
 }
 
-/// uv brings interpreters that this machine lacks; not the packages of its system.
+/// uv can install interpreters that are missing on this machine, but no packages of the system.
 Status EnsurePython(const fs::path& environments, const RuntimeVersion& runtime,
                     const environment::PreparationHooks& hooks) {
   const std::string missing = environment::MissingFor(runtime, environment::ProbePythons(environments));

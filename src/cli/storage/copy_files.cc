@@ -22,7 +22,7 @@ bool IsRemote(const std::string& path) { return path.starts_with("gs://"); }
 struct Item {
   CopySource source;
   bool remote = false;
-  wire::ObjectUri object;  ///< of remote ones
+  wire::ObjectUri object;  ///< if it is remote
 };
 
 Result<std::vector<Item>> LocalItems(const std::string& path, bool recursive) {
@@ -54,7 +54,7 @@ Result<std::vector<Item>> RemoteItems(const CommandSession& session, const std::
   bool has_wildcard = folder.find_first_of("*?[") != std::string::npos;
   std::vector<Item> items;
   for (wire::ObjectUri& object : objects) {
-    if (object.object.ends_with('/')) continue;  // a folder's own marker
+    if (object.object.ends_with('/')) continue;  // a directory's placeholder object
     Item item{.source = {object.object, BaseName(object.object), ""}, .remote = true, .object = object};
     if (recursive && !has_wildcard && object.object != named.object)
       item.source = {object.object, object.object.substr(below),
@@ -68,7 +68,7 @@ Status Download(const CommandSession& session, const Item& item, const std::stri
   if (target == "-") return DownloadObject(session, item.object, STDOUT_FILENO);
   if (!StaysBelow(item.source.relative))
     return std::unexpected(
-        InvalidArgument("", "The object's name leaves the folder: " + item.object.ToString()));
+        InvalidArgument("", "The object's name leads out of the directory: " + item.object.ToString()));
   fs::path path(target);
   if (path.has_parent_path()) TY_RETURN_IF_ERROR(MakeFolders(path.parent_path()));
   std::error_code error;
@@ -102,7 +102,7 @@ Status CopyOne(const CommandSession& session, const Item& item, const std::strin
   return {};
 }
 
-/// Whether things go below the target.
+/// Whether sources are copied below the target.
 Result<bool> IsContainer(const CommandSession& session, const std::string& target) {
   if (target == "-") return false;
   if (target.ends_with('/')) return true;
@@ -131,7 +131,7 @@ ExitStatus CopyFiles(const CommandSession& session) {
            IsRemote(name) ? RemoteItems(session, name, recursive) : LocalItems(name, recursive));
     items.insert(items.end(), found.begin(), found.end());
   }
-  // A bucket that is not there yet is made by the first upload.
+  // The first upload creates the bucket if it does not exist.
   Result<bool> container = IsContainer(session, target);
   bool several = names.size() > 1 || (items.size() > 1 && items.front().source.folder.empty());
   bool into = several || (container ? *container : target.ends_with('/'));

@@ -11,8 +11,8 @@ namespace trainyard::cli {
 [[nodiscard]] std::string PrintProgress(const std::string& title, std::uint64_t done, std::uint64_t total,
                                         std::size_t columns);
 
-/// A line on the terminal that is drawn again while bytes move, and gone afterwards. Nothing elsewhere, nor
-/// for small transfers.
+/// A line on the terminal that is redrawn while bytes are transferred; the destructor erases it. Nothing is
+/// printed if stderr is not a terminal, or for small transfers.
 class ProgressBar {
  public:
   ProgressBar(const Console& console, std::string title, std::uint64_t total);

@@ -31,7 +31,7 @@ Status PrintListing(const CommandSession& session, const std::string& url) {
   std::string prefix = uri.object.substr(0, uri.object.find_first_of("*?["));
   bool has_wildcard = prefix.size() != uri.object.size();
   TY_TRY(Listing listing, ListObjects(session, uri.bucket, prefix, !recursive && !has_wildcard));
-  // "gs://b/folder" means the folder when there is one of that name.
+  // "gs://b/folder" means the directory if there is one of that name.
   bool named_folder =
       listing.objects.empty() && listing.folders.size() == 1 && listing.folders.front() == uri.object + "/";
   if (named_folder) {
@@ -64,7 +64,7 @@ Status PrintListing(const CommandSession& session, const std::string& url) {
   return {};
 }
 
-/// A terminal is shown what it would obey; everything else gets the bytes.
+/// On a terminal, control characters are made visible; pipes and files get the bytes unchanged.
 Status PrintObject(const CommandSession& session, const wire::ObjectUri& object) {
   if (!Console::OutIsTerminal()) return DownloadObject(session, object, STDOUT_FILENO);
   TY_TRY(const std::unique_ptr<VisiblePipe> pipe, VisiblePipe::Open(STDOUT_FILENO));

@@ -2,7 +2,8 @@
 
 #include "cli/command_session.h"
 
-/// `storage cp|ls|cat|rm`: files and gs:// objects, as gsutil and gcloud storage name them.
+/// `storage cp|ls|cat|rm`: files and gs:// objects, named as in gsutil and gcloud storage. Errors: the
+/// server's refusals, and those of the local file system.
 namespace trainyard::cli {
 
 [[nodiscard]] ExitStatus CopyFiles(const CommandSession& session);

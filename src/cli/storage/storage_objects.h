@@ -10,19 +10,20 @@
 /// Buckets and objects over storage v1, for the `storage` commands.
 namespace trainyard::cli {
 
-/// What a listing found: objects, and with a delimiter the folders below the prefix.
+/// The result of a listing: objects, and with a delimiter the directories below the prefix.
 struct Listing {
   std::vector<Json> objects;
-  std::vector<std::string> folders;  ///< names with their last '/'
+  std::vector<std::string> folders;  ///< names with the trailing '/'
 };
 
-/// All pages. `one_level`: stop at the next '/'.
+/// Reads all pages. `one_level`: stop at the next '/'.
 [[nodiscard]] Result<Listing> ListObjects(const CommandSession& session, const std::string& bucket,
                                           const std::string& prefix, bool one_level);
 [[nodiscard]] Result<std::vector<std::string>> ListBuckets(const CommandSession& session);
 
-/// Names that a URL stands for: itself, what matches its wildcards (*, ?, [..]; ** crosses folders), or with
-/// `recursive` all below it. kNotFound: "The following URLs matched no objects or files: URL".
+/// The objects that a URL names: the object itself, the matches of its wildcards (*, ?, [..]; ** crosses
+/// directories), or with `recursive` all objects below it. kNotFound: "The following URLs matched no objects
+/// or files: URL".
 [[nodiscard]] Result<std::vector<wire::ObjectUri>> MatchObjects(const CommandSession& session,
                                                                 const std::string& url, bool recursive);
 

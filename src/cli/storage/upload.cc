@@ -44,7 +44,7 @@ Result<OpenedFile> Open(const std::string& path) {
   return file;
 }
 
-/// Calls `take` with all of the file, block by block.
+/// Calls `take` with each block of the file in order.
 template <class F>
 Status ReadBlocks(const std::string& path, const OpenedFile& file, F take) {
   std::array<char, 1 << 16> block;
@@ -100,7 +100,7 @@ std::string TargetOf(const std::string& location) {
   return slash == std::string::npos ? "/" : location.substr(slash);
 }
 
-/// How many bytes the server holds by "bytes=0-N".
+/// How many bytes the server has, by "bytes=0-N".
 std::uint64_t HeldBytes(const std::string& range) {
   std::uint64_t last = 0;
   std::size_t dash = range.rfind('-');

@@ -10,19 +10,18 @@
 
 namespace trainyard::cli {
 
-/// From this size on a file is sent in one stream instead of one request with its metadata, and an upload
-/// that breaks is taken up again where it broke. Source: apitools, which gcloud uses.
+/// Files of this size or more are uploaded as a stream instead of one request with the metadata; an
+/// interrupted upload is resumed where it stopped. Source: apitools, which gcloud uses.
 inline constexpr std::uint64_t kResumableBytesMin = std::uint64_t{5} << 20;
 
-/// Sends one file to an object; a progress bar on a terminal. Returns "gs://BUCKET/OBJECT" as the server
-/// names it. Errors in gcloud's words: unreadable file, missing bucket, refusal, a size that is not the
-/// file's.
+/// Uploads one file, with a progress bar on a terminal. Returns "gs://BUCKET/OBJECT" as the server names it.
+/// Errors in gcloud's words: unreadable file, missing bucket, refusal, wrong size on the server.
 [[nodiscard]] Result<std::string> UploadFile(ApiClient& client, const Console& console,
                                              const std::string& path, const std::string& bucket,
                                              const std::string& object);
 
-/// Sends packages to their staging place, below the SHA-256 of all of them together, in order. Returns their
-/// gs:// names.
+/// Uploads packages to the staging location, below the SHA-256 of all of them, in order. Returns their gs://
+/// names.
 [[nodiscard]] Result<std::vector<std::string>> UploadPackages(ApiClient& client, const Console& console,
                                                               const std::vector<std::string>& paths,
                                                               const StagingLocation& staging);

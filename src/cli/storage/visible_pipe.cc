@@ -14,7 +14,7 @@
 namespace trainyard::cli {
 namespace {
 
-/// False: the terminal is gone.
+/// False: the terminal was closed.
 bool WriteAll(int terminal, std::string_view text) {
   while (!text.empty()) {
     const ssize_t count = ::write(terminal, text.data(), text.size());
@@ -25,7 +25,7 @@ bool WriteAll(int terminal, std::string_view text) {
   return true;
 }
 
-/// Until the other end is closed. What cannot be printed is read all the same: the writer must not wait.
+/// Reads until the other end is closed, even if the terminal was closed: the writer must not block.
 void Print(const UniqueFd& read_end, int terminal) {
   std::array<char, 16 << 10> buffer{};
   wire::VisibleStream shown;

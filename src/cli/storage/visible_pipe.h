@@ -8,11 +8,11 @@
 
 namespace trainyard::cli {
 
-/// A descriptor whose bytes a terminal is shown as wire::VisibleText, for those who write to descriptors
-/// themselves. The destructor ends the text and waits until all of it is printed.
+/// A descriptor whose bytes are printed on a terminal as wire::VisibleText, for code that writes to
+/// descriptors. The destructor ends the text and waits until all of it is printed.
 class VisiblePipe {
  public:
-  /// `terminal` stays the caller's and outlives the pipe. Errors: those of pipe(2).
+  /// The caller owns `terminal`, which outlives the pipe. Errors: those of pipe(2).
   [[nodiscard]] static Result<std::unique_ptr<VisiblePipe>> Open(int terminal);
   VisiblePipe(const VisiblePipe&) = delete;
   VisiblePipe& operator=(const VisiblePipe&) = delete;
@@ -24,7 +24,7 @@ class VisiblePipe {
   VisiblePipe(UniqueFd read_end, UniqueFd write_end, int terminal);
 
   UniqueFd write_end_;
-  std::jthread printer_;  ///< has the other end
+  std::jthread printer_;  ///< reads the other end
 };
 
 }  // namespace trainyard::cli

@@ -22,7 +22,7 @@ Verdict JudgeStatus(int exit_code) {
 
 }  // namespace
 
-Verdict Judge(const ExitRecord& exit) {
+Verdict JudgeExit(const ExitRecord& exit) {
   switch (exit.cause()) {
     case ExitRecord::EXITED: return JudgeStatus(exit.exit_code());
     case ExitRecord::OUT_OF_MEMORY:

@@ -33,7 +33,7 @@ std::string Details(const ExitRecord& exit) {
 }
 
 bool Failed(const ReplicaRecord& replica) {
-  return replica.has_exit() && Judge(replica.exit()) != Verdict::kDone;
+  return replica.has_exit() && JudgeExit(replica.exit()) != Verdict::kDone;
 }
 
 /// The cause and what to do, unless another replica's text has just said it.
@@ -49,7 +49,7 @@ std::string Help(const JobRecord& record, const ReplicaRecord& replica, std::set
 std::string Tries(const JobRecord& record) {
   int restarts = 0;
   for (const ReplicaRecord& replica : record.replicas()) {
-    if (Failed(replica) && Judge(replica.exit()) == Verdict::kTransient)
+    if (Failed(replica) && JudgeExit(replica.exit()) == Verdict::kTransient)
       restarts = std::max(restarts, replica.restarts());
   }
   if (restarts == 0) return {};

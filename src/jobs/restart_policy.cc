@@ -108,7 +108,7 @@ std::optional<Event> DecideOnExits(const JobRecord& job, RestartTime time) {
   for (const ReplicaRecord& replica : job.replicas()) {
     const replica::v1::ExitRecord* exit = OpenExit(replica);
     if (exit == nullptr) continue;
-    const Verdict verdict = Judge(*exit);
+    const Verdict verdict = JudgeExit(*exit);
     if (verdict == Verdict::kDone && replica.id().type() == replica::v1::MASTER)
       return Conclude(Job::SUCCEEDED, "");
     if (verdict == Verdict::kPermanent) permanent = true;

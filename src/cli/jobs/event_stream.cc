@@ -5,7 +5,7 @@
 
 namespace trainyard::cli {
 
-std::vector<ServerEvent> EventParser::Take(std::string_view bytes) {
+std::vector<ServerEvent> EventParser::TakeBytes(std::string_view bytes) {
   std::vector<ServerEvent> events;
   while (!bytes.empty()) {
     if (std::exchange(after_return_, false) && bytes.front() == '\n') {

@@ -20,7 +20,7 @@ struct ServerEvent {
 class EventParser {
  public:
   /// The events that these bytes complete.
-  [[nodiscard]] std::vector<ServerEvent> Take(std::string_view bytes);
+  [[nodiscard]] std::vector<ServerEvent> TakeBytes(std::string_view bytes);
 
  private:
   void TakeLine(std::string_view line, std::vector<ServerEvent>& events);

@@ -28,7 +28,7 @@ TEST_P(Events, TheSameHoweverTheyAreCut) {
     EventParser parser;
     std::vector<ServerEvent> events;
     for (std::size_t at = 0; at < text.size(); at += step) {
-      for (ServerEvent& event : parser.Take(text.substr(at, step))) events.push_back(std::move(event));
+      for (ServerEvent& event : parser.TakeBytes(text.substr(at, step))) events.push_back(std::move(event));
     }
     EXPECT_EQ(events, GetParam().events) << step;
   }

@@ -82,7 +82,7 @@ class Follower {
       if (text) {
         connected_ = true;
         lost_at_.reset();
-        TY_TRY(const bool any, Show(events.Take(*text)));
+        TY_TRY(const bool any, Show(events.TakeBytes(*text)));
         if (any) check_at = steady_clock::now() + (check_pause = kFirstCheck);
         continue;
       }

@@ -36,7 +36,7 @@ struct StudyThread::Study {
 StudyThread::StudyThread(boost::asio::thread_pool& pool, tuning::StudySpec spec)
     : pool_(pool), study_(std::make_shared<Study>(std::move(spec))) {}
 
-void StudyThread::Put(std::size_t position, tuning::Trial trial) {
+void StudyThread::PutTrial(std::size_t position, tuning::Trial trial) {
   changes_.emplace_back(position, std::move(trial));
 }
 
@@ -59,7 +59,7 @@ boost::asio::awaitable<Result<std::vector<tuning::Point>>> StudyThread::Suggest(
   co_return co_await Think([count](Study& study) { return study.tuner.Suggest(study.trials, count); });
 }
 
-boost::asio::awaitable<Result<std::string>> StudyThread::Judge(std::size_t position) {
+boost::asio::awaitable<Result<std::string>> StudyThread::JudgeTrial(std::size_t position) {
   co_return co_await Think([position](Study& study) { return study.Judge(position); });
 }
 

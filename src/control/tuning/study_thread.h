@@ -22,13 +22,13 @@ class StudyThread {
   StudyThread(boost::asio::thread_pool& pool, tuning::StudySpec spec);
 
   /// Sets the trial at this place of the list: adds a new one at the end, or replaces one that is there.
-  void Put(std::size_t position, tuning::Trial trial);
+  void PutTrial(std::size_t position, tuning::Trial trial);
 
   /// As tuning::Tuner::Suggest. kInternal: the tuner threw something (no memory, a defect).
   boost::asio::awaitable<Result<std::vector<tuning::Point>>> Suggest(int count);
   /// Why the pending trial at this place should be stopped early; empty: it should go on. As
   /// tuning::JudgeTrial, errors as Suggest.
-  boost::asio::awaitable<Result<std::string>> Judge(std::size_t position);
+  boost::asio::awaitable<Result<std::string>> JudgeTrial(std::size_t position);
 
  private:
   struct Study;

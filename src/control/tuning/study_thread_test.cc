@@ -20,16 +20,16 @@ class StudyThreadTest : public testing::Test {
 };
 
 TEST_F(StudyThreadTest, KnowsWhatWasPutBeforeItIsAsked) {
-  study_.Put(0, {.id = 1, .point = {0.5}, .values = {}, .curve = {}});
+  study_.PutTrial(0, {.id = 1, .point = {0.5}, .values = {}, .curve = {}});
   const auto points = loop_.Run(study_.Suggest(2));
   ASSERT_TRUE(points);
   EXPECT_EQ(points->size(), 2U);
-  EXPECT_EQ(loop_.Run(study_.Judge(0)).value(), "") << "nobody to compare it with";
+  EXPECT_EQ(loop_.Run(study_.JudgeTrial(0)).value(), "") << "nobody to compare it with";
 }
 
 TEST_F(StudyThreadTest, WhatTheTunerThrowsIsAnErrorOfThatStudy) {
-  study_.Put(0, {.id = 1, .point = {0.5}, .values = {}, .curve = {}});
-  const auto judged = loop_.Run(study_.Judge(7));  // there is no such trial
+  study_.PutTrial(0, {.id = 1, .point = {0.5}, .values = {}, .curve = {}});
+  const auto judged = loop_.Run(study_.JudgeTrial(7));  // there is no such trial
   ASSERT_FALSE(judged);
   EXPECT_EQ(judged.error().code, Code::kInternal);
   EXPECT_TRUE(loop_.Run(study_.Suggest(1))) << "and the thread goes on";

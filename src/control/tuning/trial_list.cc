@@ -30,20 +30,20 @@ TrialList::Shown& TrialList::At(const std::string& trial_id) {
   return trials_.at(number - 1);
 }
 
-void TrialList::Put(const v1::Event::TrialCreated& created) {
+void TrialList::AddTrial(const v1::Event::TrialCreated& created) {
   ml::v1::HyperparameterOutput& output = *At(created.trial_id()).trial.mutable_output();
   output.set_trial_id(created.trial_id());
   *output.mutable_hyperparameters() = created.hyperparameters();
   output.set_state(ml::v1::HyperparameterOutput::QUEUED);
 }
 
-void TrialList::Put(const v1::Event::TrialEnded& ended) {
+void TrialList::EndTrial(const v1::Event::TrialEnded& ended) {
   Shown& shown = At(ended.trial_id());
   if (shown.uid == 0) shown.trial.mutable_output()->set_state(ended.state());
 }
 
-void TrialList::Put(const Settings& settings, const v1::JobRecord& record,
-                    const replica::v1::MetricReport& report) {
+void TrialList::UpdateTrial(const Settings& settings, const v1::JobRecord& record,
+                            const replica::v1::MetricReport& report) {
   Shown& shown = At(record.trial().trial_id());
   shown.uid = record.uid();
   shown.ml_units = record.job().training_output().consumed_ml_units();

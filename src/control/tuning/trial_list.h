@@ -25,10 +25,12 @@ class TrialList {
   };
 
   /// Replaces what was known of the trial of that number, or adds it.
-  void Put(const v1::Event::TrialCreated& created);
-  /// A trial without a record was cancelled before it had one.
-  void Put(const v1::Event::TrialEnded& ended);
-  void Put(const Settings& settings, const v1::JobRecord& trial, const replica::v1::MetricReport& report);
+  void AddTrial(const v1::Event::TrialCreated& created);
+  /// The final state of a trial. A trial without a record was cancelled before it had one.
+  void EndTrial(const v1::Event::TrialEnded& ended);
+  /// The current state of a trial that has a record.
+  void UpdateTrial(const Settings& settings, const v1::JobRecord& trial,
+                   const replica::v1::MetricReport& report);
 
   [[nodiscard]] const Shown* Find(const std::string& trial_id) const;
   [[nodiscard]] const std::vector<Shown>& all() const noexcept { return trials_; }

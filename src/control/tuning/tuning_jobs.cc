@@ -99,7 +99,7 @@ boost::asio::awaitable<Status> TuningJobs::ReadTrials(std::int64_t tuning_uid,
 boost::asio::awaitable<Result<TrialList>> TuningJobs::ListTrials(std::int64_t tuning_uid) {
   TrialList list;
   TY_CO_RETURN_IF_ERROR(co_await ReadTrials(tuning_uid, [&](const v1::JobRecord& trial) {
-    list.Put(outside_.settings, trial, trial.trial().report());
+    list.UpdateTrial(outside_.settings, trial, trial.trial().report());
   }));
   co_return list;
 }

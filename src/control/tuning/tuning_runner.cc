@@ -49,7 +49,7 @@ TuningRunner::TuningRunner(Collaborators& outside, TrialHost& host, boost::asio:
 
 void TuningRunner::TakeResumed(std::vector<tuning::Trial> trials) {
   resumed_ = trials.size();
-  for (std::size_t i = 0; i < resumed_; ++i) study_.Put(i, std::move(trials[i]));
+  for (std::size_t i = 0; i < resumed_; ++i) study_.PutTrial(i, std::move(trials[i]));
 }
 
 void TuningRunner::TakeOver(const std::vector<v1::Event>& events, const std::vector<v1::JobRecord>& trials) {
@@ -85,7 +85,7 @@ boost::asio::awaitable<void> TuningRunner::Live() {
     const SysTime now = outside_.clock.Now();
     std::vector<jobs::TuningAction> actions = jobs::NextTuningActions(job_, seen_, now);
     wake_time_.reset();
-    if (co_await PerformAll(std::move(actions))) continue;
+    if (co_await PerformActions(std::move(actions))) continue;
     if (wake_time_) {
       co_await wake_.WaitFor(std::max(*wake_time_ - now, std::chrono::nanoseconds{0}));
     } else {
@@ -95,7 +95,7 @@ boost::asio::awaitable<void> TuningRunner::Live() {
 }
 
 /// Returns whether there was anything to do except waiting.
-boost::asio::awaitable<bool> TuningRunner::PerformAll(std::vector<jobs::TuningAction> actions) {
+boost::asio::awaitable<bool> TuningRunner::PerformActions(std::vector<jobs::TuningAction> actions) {
   bool performed = false;
   for (jobs::TuningAction& action : actions) {
     performed = performed || !std::holds_alternative<jobs::WakeTuningAt>(action);
@@ -179,11 +179,11 @@ boost::asio::awaitable<void> TuningRunner::Suggest(int count) {
   wake_.Set();
 }
 
-boost::asio::awaitable<void> TuningRunner::Judge(std::string trial_id) {
+boost::asio::awaitable<void> TuningRunner::JudgeTrial(std::string trial_id) {
   Result<std::string> reason;
   do {
     judging_[trial_id] = false;
-    reason = co_await study_.Judge(PlaceOf(trial_id));
+    reason = co_await study_.JudgeTrial(PlaceOf(trial_id));
   } while (reason && reason->empty() && judging_[trial_id]);
   judging_.erase(trial_id);
   const bool failed_before = std::exchange(judging_fails_, !reason);
@@ -230,14 +230,14 @@ boost::asio::awaitable<void> TuningRunner::CancelTrial(std::string trial_id, std
 void TuningRunner::Follow(const v1::Event& event) {
   if (event.has_trial_created()) {
     const v1::Event::TrialCreated& created = event.trial_created();
-    trials_.Put(created);
+    trials_.AddTrial(created);
     created_[created.trial_id()] = event;
     seen_.trials.push_back({.trial_id = created.trial_id()});
     tuning::Trial pending{.id = jobs::TrialNumber(created.trial_id()),
                           .point = {created.point().begin(), created.point().end()},
                           .values = {},
                           .curve = {}};
-    study_.Put(PlaceOf(created.trial_id()), std::move(pending));
+    study_.PutTrial(PlaceOf(created.trial_id()), std::move(pending));
     if (!seen_.suggestions.empty()) seen_.suggestions.pop_front();
   } else if (event.has_trial_ended()) {
     const v1::Event::TrialEnded& ended = event.trial_ended();
@@ -248,7 +248,7 @@ void TuningRunner::Follow(const v1::Event& event) {
                              .error_message = ended.error_message()};
     }
     seen_.tuner_failure.clear();
-    trials_.Put(ended);
+    trials_.EndTrial(ended);
     created_.erase(ended.trial_id());
     std::erase_if(seen_.trials,
                   [&](const jobs::SeenTrial& trial) { return trial.trial_id == ended.trial_id(); });
@@ -261,11 +261,11 @@ JobRunner::OnChange TuningRunner::Observer() {
 
 void TuningRunner::Observe(const v1::JobRecord& trial, const replica::v1::MetricReport& report) {
   const std::string& trial_id = trial.trial().trial_id();
-  trials_.Put(outside_.settings, trial, report);
+  trials_.UpdateTrial(outside_.settings, trial, report);
   const bool stops_early = job_.job().training_input().hyperparameters().enable_trial_early_stopping();
   const bool judges = stops_early && trial.job().state() == Job::RUNNING && report.measurements_size() > 0;
   if (judges || trial.job().has_end_time())
-    study_.Put(PlaceOf(trial_id), jobs::StudyTrial(trial, report, stops_early));
+    study_.PutTrial(PlaceOf(trial_id), jobs::StudyTrial(trial, report, stops_early));
   jobs::SeenTrial* seen = Seen(trial_id);
   if (seen == nullptr) return;
   const bool is_news = !seen->has_record || seen->admitted != trial.job().has_start_time() ||
@@ -279,7 +279,7 @@ void TuningRunner::Observe(const v1::JobRecord& trial, const replica::v1::Metric
   if (auto judging = judging_.find(trial_id); judging != judging_.end()) {
     judging->second = true;
   } else {
-    tasks_.Spawn(Judge(trial_id));
+    tasks_.Spawn(JudgeTrial(trial_id));
   }
 }
 

@@ -70,7 +70,7 @@ class TuningRunner {
  private:
   boost::asio::awaitable<void> Run(std::function<void()> on_done);
   boost::asio::awaitable<void> Live();
-  boost::asio::awaitable<bool> PerformAll(std::vector<jobs::TuningAction> actions);
+  boost::asio::awaitable<bool> PerformActions(std::vector<jobs::TuningAction> actions);
   boost::asio::awaitable<void> Record(v1::Event event);
   boost::asio::awaitable<void> StartTrial(std::string trial_id);
   boost::asio::awaitable<void> Perform(jobs::SuggestTrials action);
@@ -78,7 +78,7 @@ class TuningRunner {
   boost::asio::awaitable<void> Perform(jobs::CancelTrial action);
   boost::asio::awaitable<void> Perform(jobs::WakeTuningAt action);
   boost::asio::awaitable<void> Suggest(int count);
-  boost::asio::awaitable<void> Judge(std::string trial_id);
+  boost::asio::awaitable<void> JudgeTrial(std::string trial_id);
   boost::asio::awaitable<void> StopTrial(std::string trial_id, std::string reason);
   boost::asio::awaitable<void> CancelTrial(std::string trial_id, std::string reason);
   void Follow(const v1::Event& event);

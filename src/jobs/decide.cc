@@ -20,7 +20,7 @@ using control::v1::JobRecord;
 using control::v1::ReplicaRecord;
 using ml::v1::Job;
 
-/// One replica from both sides: what is recorded, and what was seen of its current attempt.
+/// One replica: its record, and what was observed of its current attempt.
 struct Replica {
   int position;
   const ReplicaRecord& record;
@@ -77,8 +77,8 @@ std::optional<Event> ExitNews(const std::vector<Replica>& replicas) {
   return std::nullopt;
 }
 
-/// PREPARING -> RUNNING: user code runs, or has run, on every replica. A master that came to its end is
-/// enough: the job is over.
+/// PREPARING -> RUNNING: user code runs, or has run, on every replica. A master that has ended is enough: the
+/// job is over.
 bool IsRunning(const std::vector<Replica>& replicas) {
   bool all = true;
   for (const Replica& replica : replicas) {
@@ -146,8 +146,8 @@ std::optional<Event> Revocation(const JobRecord& job, const Observation& seen) {
   return event;
 }
 
-/// The barrier opens when the whole gang waits at it. Once user code runs somewhere it is open: a restarted
-/// replica goes right through.
+/// The barrier opens when the whole gang waits at it. It stays open once user code runs on any replica: a
+/// restarted replica does not wait.
 void AddBarrier(const std::vector<Replica>& replicas, std::vector<Action>& actions) {
   bool all_ready = true;
   bool open = false;
@@ -186,7 +186,7 @@ std::vector<Action> WithLimit(const JobRecord& job, std::vector<Action> actions)
   return actions;
 }
 
-/// A replica that lives is told to end, and to die when it does not.
+/// Tells a running replica to stop, and kills it if it does not.
 void AddStop(const Replica& replica, StopReplica stop, SysTime now, std::vector<Action>& actions) {
   const std::optional<SysTime> kill_time =
       replica.seen.stop_time ? std::optional(*replica.seen.stop_time + kKillAfter) : std::nullopt;
@@ -196,7 +196,7 @@ void AddStop(const Replica& replica, StopReplica stop, SysTime now, std::vector<
   if (stop.kill ? !replica.seen.kill_sent : !replica.seen.stop_sent) actions.emplace_back(std::move(stop));
 }
 
-/// What has to start again elsewhere is told so.
+/// Tells replicas under maintenance to stop.
 void AddMoves(const std::vector<Replica>& replicas, SysTime now, std::vector<Action>& actions) {
   for (const Replica& replica : replicas) {
     if (!replica.alive() || !replica.record.maintenance()) continue;
@@ -232,7 +232,7 @@ std::vector<Action> WhileLive(const JobRecord& job, const std::vector<Replica>& 
   return WithLimit(job, std::move(actions));
 }
 
-/// Everything that lives is stopped; `then` comes when nothing does.
+/// Stops everything that runs; `then` follows when nothing runs any more.
 std::vector<Action> WhileStopping(const std::vector<Replica>& replicas, const StopReplica& stop, Event then,
                                   SysTime now) {
   if (std::optional<Event> ended = ExitNews(replicas)) return Append(*std::move(ended));
@@ -253,7 +253,7 @@ Event EndedEvent() {
   return event;
 }
 
-/// All that lives is stopped; then the whole gang starts again, in the room that it has or in new room.
+/// Stops everything that runs; then the whole gang starts again, in the room that it has or in new room.
 std::vector<Action> WhileRetrying(const JobRecord& job, const Observation& seen,
                                   const std::vector<Replica>& replicas, SysTime now) {
   if (std::optional<Event> cancel = LimitReached(job, now)) return Append(*std::move(cancel));

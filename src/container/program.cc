@@ -2,7 +2,7 @@
 
 namespace trainyard::container {
 
-Result<std::vector<std::string>> ProgramOf(const image::ImageConfig& image,
+Result<std::vector<std::string>> ProgramOf(const ImageConfig& image,
                                            const replica::v1::Manifest::Container& container) {
   const bool own_command = container.command_size() > 0;
   const bool own_args = container.args_size() > 0;

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -11,25 +10,15 @@
 #include <vector>
 
 #include "base/result.h"
+#include "container/image_config.h"
 
 /// Container images: where they come from, and what is kept of them. One directory per installation.
 namespace trainyard::image {
 
-/// What the image says about the program in it. Source: OCI image spec, config.md.
-struct ImageConfig {
-  std::vector<std::string> entrypoint;
-  std::vector<std::string> command;      ///< CMD
-  std::vector<std::string> environment;  ///< NAME=value
-  std::string working_dir;               ///< empty: /
-  std::string user;                      ///< "1000:1000", "nobody", or empty: root
-  std::string stop_signal;               ///< "SIGINT", "2", or empty: SIGTERM
-  std::map<std::string, std::string> labels;
-};
-
 /// An image in the cache, unpacked. It does not change while an ImageUse of it is held.
 struct Image {
   std::string digest;  ///< of its manifest: "sha256:..."
-  ImageConfig config;
+  container::ImageConfig config;
   std::vector<std::string>
       layers;                   ///< absolute directories, the lowest first; overlayfs' own form of whiteouts
   std::int64_t size_bytes = 0;  ///< of the layers as they were pulled

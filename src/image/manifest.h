@@ -31,7 +31,7 @@ struct Config {
   std::string os;
   std::string architecture;           ///< "amd64"
   std::vector<std::string> diff_ids;  ///< of the layers, unpacked: checked by IsSha256
-  ImageConfig program;
+  container::ImageConfig program;
 };
 
 /// "amd64" for this machine: the name that images use.

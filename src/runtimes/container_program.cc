@@ -25,7 +25,7 @@ std::int64_t SharedMemoryBytes(const v1::Manifest::Limits& limits) {
 
 Result<container::Spec> MakeSpec(const ProgramStart& start, const image::Image& image,
                                  std::vector<std::string> argv) {
-  const image::ImageConfig& config = image.config;
+  const container::ImageConfig& config = image.config;
   TY_TRY(container::User user,
          container::ResolveUser(config.user, ReadImageFile(image, "/etc/passwd"),
                                 config.user.empty() ? "" : ReadImageFile(image, "/etc/group")));

@@ -39,7 +39,7 @@ void SetDevice(Variables& variables, const std::string& text) {
 
 }  // namespace
 
-std::vector<std::string> ContainerVariables(const ProgramStart& start, const image::ImageConfig& image,
+std::vector<std::string> ContainerVariables(const ProgramStart& start, const container::ImageConfig& image,
                                             const std::string& home, const Channels& channels,
                                             const std::vector<std::string>& devices) {
   const v1::Manifest& manifest = start.manifest;

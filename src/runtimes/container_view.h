@@ -17,7 +17,7 @@ namespace trainyard::replica {
 /// "NAME=value": the image's ENV, then what every replica gets. `home`: unless the image's ENV has one.
 /// `devices`: what the accelerators' driver wants. Pure but for the count of CPUs.
 [[nodiscard]] std::vector<std::string> ContainerVariables(const ProgramStart& start,
-                                                          const image::ImageConfig& image,
+                                                          const container::ImageConfig& image,
                                                           const std::string& home, const Channels& channels,
                                                           const std::vector<std::string>& devices);
 

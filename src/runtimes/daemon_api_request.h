@@ -44,7 +44,7 @@ struct DaemonContainer {
 /// An image as GET images/NAME/json tells it.
 struct DaemonImage {
   std::string id;  ///< "sha256:..." of its configuration
-  image::ImageConfig config;
+  container::ImageConfig config;
 };
 [[nodiscard]] Result<DaemonImage> ParseDaemonImage(std::string_view json);
 /// The inverse of ParseDaemonImage.

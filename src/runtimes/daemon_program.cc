@@ -17,7 +17,7 @@ namespace trainyard::replica {
 namespace {
 
 /// HOME is left to the daemon: it reads the image's own files for it.
-std::vector<std::string> MakeVariables(const ProgramStart& start, const image::ImageConfig& config,
+std::vector<std::string> MakeVariables(const ProgramStart& start, const container::ImageConfig& config,
                                        const Channels& channels) {
   std::vector<std::string> variables = ContainerVariables(start, config, "", channels, {});
   std::erase(variables, "HOME=");

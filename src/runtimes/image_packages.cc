@@ -191,7 +191,7 @@ std::vector<std::string> InstallationLines::End() {
 }
 
 Result<std::vector<std::string>> ContainerCommand(const v1::Manifest& manifest,
-                                                  const image::ImageConfig& image) {
+                                                  const container::ImageConfig& image) {
   const v1::Manifest::Program& program = manifest.program();
   if (program.python_module().empty()) return container::ProgramOf(image, program.container());
   std::vector<std::string> command = {"python3", "-m", program.python_module()};

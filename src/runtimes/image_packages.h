@@ -69,6 +69,6 @@ class InstallationLines {
 /// What the container runs: the module with its packages, or what the image and the job say
 /// (container::ProgramOf).
 [[nodiscard]] Result<std::vector<std::string>> ContainerCommand(const v1::Manifest& manifest,
-                                                                const image::ImageConfig& image);
+                                                                const container::ImageConfig& image);
 
 }  // namespace trainyard::replica

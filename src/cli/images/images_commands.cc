@@ -57,7 +57,7 @@ Json ToJson(const ListedImage& image) {
 
 /// Adds what a job that runs the image gets.
 void AddProgram(Json& json, const image::Image& image) {
-  const image::ImageConfig& config = image.config;
+  const container::ImageConfig& config = image.config;
   SetMember(json, "entrypoint", JsonArray(config.entrypoint));
   SetMember(json, "command", JsonArray(config.command));
   SetMember(json, "environment", JsonArray(config.environment));

@@ -14,7 +14,7 @@ class TestImage {
   /// Makes the lowest layer: /bin with busybox, /etc/passwd with root and "bob" (1000).
   TestImage(std::string images_dir, std::string digest);
 
-  image::ImageConfig config;
+  container::ImageConfig config;
   /// Adds a file to the layer; new layers are made up to that number.
   void AddFile(int layer, const std::string& path, const std::string& text, bool executable = false);
   /// Says in the layer that a file of a lower one is gone.

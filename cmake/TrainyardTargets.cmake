@@ -1,6 +1,7 @@
 # One target per folder: trainyard_library(jobs PURE SOURCES ... DEPS ... TESTS ...) makes trainyard_jobs and, from
-# TESTS, the test program jobs_test, which is one test of ctest. A PURE target is compiled with cmake/fence first on its include path,
-# where the headers that a pure folder must not see (sockets, threads, files, databases) are an #error.
+# TESTS, the test program jobs_test, which is one test of ctest. A PURE target is compiled with cmake/layering first on its
+# include path: there the headers that a pure folder must not see (sockets, threads, files, databases) are an #error.
+# Headers that the libraries of pure folders include themselves (<mutex>, <unistd.h>) cannot be; tools/layers.py finds them.
 set(TRAINYARD_SANITIZE "" CACHE STRING "comma separated list for -fsanitize=")
 option(TRAINYARD_FUZZ "build the libFuzzer targets" OFF)
 
@@ -50,7 +51,7 @@ function(trainyard_test name sources)
   set_tests_properties(${name} PROPERTIES TIMEOUT 600)
 endfunction()
 
-set(TRAINYARD_FENCE ${CMAKE_SOURCE_DIR}/cmake/fence)
+set(TRAINYARD_LAYERING ${CMAKE_SOURCE_DIR}/cmake/layering)
 
 function(trainyard_library name)
   cmake_parse_arguments(ARG "PURE" "" "SOURCES;DEPS;TESTS;TEST_DEPS" ${ARGN})
@@ -60,7 +61,8 @@ function(trainyard_library name)
     target_link_libraries(${target} PUBLIC ${ARG_DEPS} PRIVATE trainyard_flags)
     target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/src)
     if(ARG_PURE)
-      target_include_directories(${target} BEFORE PRIVATE ${TRAINYARD_FENCE})
+      target_include_directories(${target} BEFORE PRIVATE ${TRAINYARD_LAYERING})
+      set_property(GLOBAL APPEND PROPERTY TRAINYARD_PURE ${name})
     endif()
   else()
     add_library(${target} INTERFACE)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# fence_holds.sh COMPILER "DIR;DIR..." HEADER...: whether, with this include path, a program compiles, and fails to compile with
-# the fence's message once it includes any of the headers.
+# layering_holds.sh COMPILER "DIR;DIR..." HEADER...: whether, with this include path, a program compiles, and fails
+# to compile with the message of cmake/layering once it includes any of the headers.
 set -euo pipefail
 compiler=$1
 IFS=';' read -ra folders <<<"$2"
@@ -18,7 +18,7 @@ for header in "${@:3}"; do
     echo "a pure target can include <$header>" >&2
     failed=1
   elif [[ $output != *"a pure folder must not see <$header>"* ]]; then
-    printf 'not the fence, but:\n%s\n' "$output" >&2
+    printf 'not the message of cmake/layering, but:\n%s\n' "$output" >&2
     failed=1
   fi
 done

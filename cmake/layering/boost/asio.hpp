@@ -1,1 +1,1 @@
-#error "a pure folder must not see <boost/asio.hpp>: move the effect to the shell (docs/architecture.md)"
+#error "a pure folder must not see <boost/asio.hpp>: move the effect to the edge (docs/architecture.md)"

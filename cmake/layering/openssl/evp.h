@@ -1,1 +1,1 @@
-#error "a pure folder must not see <openssl/evp.h>: move the effect to the shell (docs/architecture.md)"
+#error "a pure folder must not see <openssl/evp.h>: move the effect to the edge (docs/architecture.md)"

@@ -1,35 +1,146 @@
 #!/usr/bin/env python3
-"""Fails when a file is longer than the style's limit, unless it already was and did not grow.
+"""Fails when a file, a function or a class is longer than the style allows, unless it already was and did not grow.
 
-Limits: 500 lines (tests 600). Old sins are listed in tools/sizes.allowed as "PATH LINES" and may only shrink.
+Limits: 500 lines a file (tests 600), 70 a function, 350 a class (its declaration and its members' definitions). What is
+longer today is listed in tools/sizes.allowed with its size, which may only shrink: a ratchet that needs no history.
+
+--table prints the figures of the whole tree instead: quantiles, and lines per directory.
 """
+import argparse
+import ast
+import collections
 import pathlib
 import subprocess
 import sys
 
-FILE_LINES_MAX, TEST_LINES_MAX = 500, 600
+import cpp_shape
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+ALLOWED = ROOT / "tools/sizes.allowed"
+FILE_MAX, TEST_FILE_MAX, FUNCTION_MAX, CLASS_MAX = 500, 600, 70, 350
+WHERE = ("src", "bench", "fuzz", "tests", "tools", "data", "examples", "dev")
+CPP, OTHER = (".cc", ".h"), (".py", ".sh", "dev")
 
 
-def main() -> int:
-    root = pathlib.Path(__file__).resolve().parent.parent
-    allowed_file = root / "tools/sizes.allowed"
+def is_test(path):
+    return path.endswith(("_test.cc", "_test.h")) or "test" in path.split("/")[0] or "/testing/" in path or "/fake/" in path
+
+
+def listed_files():
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *WHERE], cwd=ROOT, check=True,
+                            capture_output=True, text=True).stdout.split()
+    return sorted(path for path in set(listed) if path.endswith(CPP + OTHER) and (ROOT / path).exists())
+
+
+def python_functions(text):
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:  # a trainer written for Python 2
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno is not None
+            yield node.name, node.end_lineno - node.lineno
+
+
+class Sizes:
+    """Lines of each file, function and class; keys are PATH, PATH:FUNCTION() and PATH:CLASS."""
+
+    def __init__(self, paths):
+        self.files, self.functions, self.classes = {}, {}, collections.Counter()
+        members = collections.Counter()  # (path, class) -> lines of definitions outside of the class
+        for path in paths:
+            text = (ROOT / path).read_text(encoding="utf-8")
+            self.files[path] = text.count("\n")
+            if path.endswith(".py"):
+                for name, lines in python_functions(text):
+                    self._add_function(path, name, lines)
+            elif path.endswith(CPP):
+                for piece in cpp_shape.measure(text):
+                    if piece.kind == "class":
+                        self.classes[f"{path}:{piece.name}"] += piece.lines
+                    else:
+                        self._add_function(path, piece.name, piece.lines)
+                        if piece.member_of:
+                            members[path, piece.member_of] += piece.lines + 1
+        for (path, name), lines in members.items():
+            self.classes[self._declaration(path, name)] += lines
+
+    def _add_function(self, path, name, lines):
+        key = f"{path}:{name}()".replace(" ", "")
+        self.functions[key] = max(lines, self.functions.get(key, 0))  # overloads: the longest
+
+    def _declaration(self, path, name):
+        """The class of this name that is declared in the file, else in a header of its directory."""
+        own = f"{path}:{name}"
+        if own in self.classes:
+            return own
+        directory = path.rsplit("/", 1)[0]
+        return next((key for key in self.classes if key.startswith(directory + "/") and key.endswith(f".h:{name}")), own)
+
+    def too_long(self):
+        """(key, lines, limit) of whatever is over its limit."""
+        for path, lines in self.files.items():
+            limit = TEST_FILE_MAX if is_test(path) else FILE_MAX
+            if lines > limit:
+                yield path, lines, limit
+        yield from ((key, lines, FUNCTION_MAX) for key, lines in self.functions.items() if lines > FUNCTION_MAX)
+        yield from ((key, lines, CLASS_MAX) for key, lines in self.classes.items() if lines > CLASS_MAX)
+
+
+def check(sizes):
     allowed = {}
-    if allowed_file.exists():
-        allowed = {path: int(lines) for path, lines in
-                   (line.split() for line in allowed_file.read_text().splitlines() if line.strip())}
-    listed = subprocess.run(["git", "ls-files", "src", "bench", "fuzz", "tests", "tools", "dev"], cwd=root,
-                            check=True, capture_output=True, text=True).stdout.split()
-    failures = []
-    for path in listed:
-        if not path.endswith((".cc", ".h", ".py", ".sh", "dev")) or not (root / path).exists():
-            continue
-        lines = sum(1 for _ in (root / path).open(encoding="utf-8"))
-        limit = TEST_LINES_MAX if "test" in path else FILE_LINES_MAX
-        limit = max(limit, allowed.get(path, 0))
-        if lines > limit:
-            failures.append(f"{path}: {lines} lines, the limit is {limit}: split it")
-    print("\n".join(failures) or "sizes: all files within their limits")
-    return 1 if failures else 0
+    for row in ALLOWED.read_text().splitlines():
+        if row.strip() and not row.startswith("#"):
+            key, lines = row.split()[:2]
+            allowed[key] = int(lines)
+    problems = []
+    seen = set()
+    for key, lines, limit in sorted(sizes.too_long()):
+        seen.add(key)
+        if lines > allowed.get(key, limit):
+            problems.append(f"{key}: {lines} lines, the limit is {allowed.get(key, limit)}: split it")
+        elif lines < allowed.get(key, 0):
+            problems.append(f"{key}: now {lines} lines; write that in tools/sizes.allowed instead of {allowed[key]}")
+    problems += [f"{key}: within the limits; remove it from tools/sizes.allowed" for key in sorted(set(allowed) - seen)]
+    return problems
+
+
+def quantile(values, part):
+    values = sorted(values)
+    return values[min(int(len(values) * part), len(values) - 1)]
+
+
+def print_table(sizes):
+    production = {path: lines for path, lines in sizes.files.items()
+                  if path.startswith("src/") and path.endswith(CPP) and not is_test(path)}
+    functions = [lines for key, lines in sizes.functions.items() if key.split(":")[0] in production]
+    classes = [lines for key, lines in sizes.classes.items() if key.split(":")[0] in production]
+    print("| production code in src/ | |\n|---|---|")
+    print(f"| files | {len(production)} |")
+    print(f"| files of 20 lines or fewer | {sum(lines <= 20 for lines in production.values())} |")
+    print(f"| lines of a file, p50 / p90 / max | {quantile(production.values(), .5)} / {quantile(production.values(), .9)} "
+          f"/ {max(production.values())} |")
+    print(f"| lines of a function, p90 / p99 / max | {quantile(functions, .9)} / {quantile(functions, .99)} / {max(functions)} |")
+    print(f"| lines of a class with its members, p90 / p99 / max | {quantile(classes, .9)} / {quantile(classes, .99)} / {max(classes)} |")
+    by_directory = collections.Counter()
+    for path, lines in production.items():
+        by_directory[path.split("/")[1]] += lines
+    print("\n| directory | files | lines |\n|---|---|---|")
+    for directory, lines in by_directory.most_common():
+        print(f"| src/{directory} | {sum(path.startswith(f'src/{directory}/') for path in production)} | {lines} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--table", action="store_true")
+    sizes = Sizes(listed_files())
+    if parser.parse_args().table:
+        print_table(sizes)
+        return 0
+    problems = check(sizes)
+    print("\n".join(problems) or f"sizes: {len(sizes.files)} files, {len(sizes.functions)} functions, {len(sizes.classes)} classes")
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from harness import TRAINER, fdatasync_ms, field, millis, quantile, seconds
 from image_cases import image_pull
 from tuning_cases import tuning, tuning_trials
 
-HISTORY = int(os.environ.get("BENCH_HISTORY", 1_000_000))
+HISTORY = int(os.environ.get("BENCH_HISTORY", "1000000"))
 
 
 def start(bench, rounds=60):

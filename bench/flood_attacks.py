@@ -146,7 +146,7 @@ def tiny_uploads(tally, port, end):
         answer = client.getresponse()
         answer.read()
         sessions.append(
-            urllib.parse.urlsplit(answer.getheader("Location"))._replace(scheme="", netloc="").geturl()
+            urllib.parse.urlsplit(str(answer.getheader("Location")))._replace(scheme="", netloc="").geturl()
         )
 
     def opening(number):

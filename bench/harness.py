@@ -123,7 +123,7 @@ class Bench:
 
     def occupy(self, server, uri, **training_input):
         """A gang that takes all slots of the machine and waits: later jobs stay in the queue."""
-        workers = 4 * os.cpu_count()
+        workers = 4 * (os.cpu_count() or 1)
         program = {"pythonModule": "probe.first", "args": ["wait"], **training_input}
         server.submit("blocker", packageUris=[uri], scaleTier="CUSTOM", masterType="n1-standard-4", workerType="n1-standard-4",
                       workerCount=str(workers), **program)

@@ -57,7 +57,8 @@ def main():
         for (parallel, dimension, name), pairs in sorted(cells.items()):
             count = len(pairs)
             we, they = (sum(pair[i] for pair in pairs) / count for i in (0, 1))
-            print(f"| {pathlib.Path(rival).stem} | {parallel} | {dimension or '-'} | {name} | {count} | {we:.2f} | {they:.2f} | {they - we:+.2f} | {wins(pairs):.0%} |")
+            print(f"| {pathlib.Path(rival).stem} | {parallel} | {dimension or '-'} | {name} | {count} "
+                  f"| {we:.2f} | {they:.2f} | {they - we:+.2f} | {wins(pairs):.0%} |")
 
 
 if __name__ == "__main__":

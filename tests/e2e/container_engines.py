@@ -13,7 +13,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
+from typing import Any
 
 import pytest
 
@@ -70,7 +70,8 @@ class Engine:
         else:
             command.append(f"unix://{self.socket}")
         with open(self.folder / "log", "ab") as log:
-            self.process = subprocess.Popen(command, env=self.environment, stdin=self.listener or subprocess.DEVNULL,
+            stdin: Any = self.listener or subprocess.DEVNULL
+            self.process = subprocess.Popen(command, env=self.environment, stdin=stdin,
                                             stdout=log, stderr=log, start_new_session=True)
         wait_for(lambda: self.answers() or None, lambda: "no podman service: " + (self.folder / "log").read_text()[-2000:])
 
@@ -196,8 +197,7 @@ def container_server(way, environments):
 
 def stop_clean(server):
     """Stops a server whose jobs have all ended, and looks for what is left of them."""
-    left = lambda: leftovers(server) or None
-    wait_for(lambda: None if left() else True, lambda: f"left behind: {left()}")
+    wait_for(lambda: None if leftovers(server) else True, lambda: f"left behind: {leftovers(server)}")
     server.stop()
     end_supervisors(server.data)
 

@@ -25,6 +25,7 @@ import subprocess
 import tarfile
 import threading
 import time
+from typing import Any
 
 import pytest
 
@@ -200,7 +201,7 @@ def base(*options):
             for member in tar.getmembers():
                 if member.name.startswith("blobs/sha256/") and member.isfile():
                     (images.folder / member.name).write_bytes(tar.extractfile(member).read())
-            entry = json.load(tar.extractfile("index.json"))["manifests"][0]
+            entry = json.loads(tar.extractfile("index.json").read())["manifests"][0]
         archive.unlink()
         entry.pop("annotations")
         images.name(name, entry)
@@ -365,7 +366,7 @@ class CuttingProxy(socketserver.ThreadingTCPServer):
 
 class Passing(socketserver.BaseRequestHandler):
     def handle(self):
-        proxy = self.server
+        proxy: Any = self.server
         with socket.create_connection(("127.0.0.1", proxy.registry.port)) as behind:
             threading.Thread(target=self.pump, args=(self.request, behind), daemon=True).start()
             count = 0

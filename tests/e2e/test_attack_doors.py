@@ -93,8 +93,8 @@ def start_victim(server, upload):
 
 
 # name: the status, and a part of what the answer says
-REFUSED = {name: (403, "program in a replica") for name in
-           ("create", "cancel", "override", "patch", "set_policy", "get_policy", "status", "shell", "maintain", "metrics")}
+REFUSED = dict.fromkeys(("create", "cancel", "override", "patch", "set_policy", "get_policy", "status", "shell", "maintain", "metrics"),
+                        (403, "program in a replica"))
 REFUSED |= {"attach": (404, ""), "batch": (200, "program in a replica")}
 
 

@@ -15,6 +15,7 @@ import time
 import urllib.parse
 
 import pytest
+
 from raw_http import ask_front, converse, lines
 from trainyard_server import Server, end_supervisors, kill, processes_with, wait_for
 

@@ -2,6 +2,7 @@
 behind them: http/connection_test.cc, http/chunk_decoder_test.cc, http/head_test.cc."""
 
 import pytest
+
 from raw_http import ask_front, converse, lines, statuses
 from trainyard_server import Server, end_supervisors
 

@@ -9,6 +9,7 @@ import pathlib
 import tarfile
 
 import pytest
+
 from container_engines import run_job
 from test_images import cache  # a fixture  # noqa: F401
 from trainyard_server import Server, end_supervisors

@@ -8,6 +8,7 @@ import stat
 import subprocess
 
 import pytest
+
 import trainyard_server
 from trainyard_server import RUNTIME, Server, end_supervisors, processes_with
 
@@ -77,7 +78,8 @@ def main(administration, data, mode):
             "environments": attempt(lambda: open(sys.prefix + "/x", "w")),
             "mount": attempt(mount),
         },
-        "administration": [call("GET", administration + "/v1/projects/p/jobs"), call("POST", administration + "/v1/projects/p/jobs/x:cancel", "{}", Content_Type="application/json")],
+        "administration": [call("GET", administration + "/v1/projects/p/jobs"),
+                           call("POST", administration + "/v1/projects/p/jobs/x:cancel", "{}", Content_Type="application/json")],
         "read back": call("GET", object_url + "by_file?alt=media"),
         "upload": call("POST", SERVER + "/upload/storage/v1/b/" + bucket + "/o?uploadType=media&name=" + folder + "/by_http", "by http")[0],
         "uploaded": (out / "by_http").read_text(),

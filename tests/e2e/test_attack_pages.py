@@ -80,7 +80,8 @@ def test_pages_of_other_sites_change_nothing_that_is_there(server, upload):
 def test_pages_of_other_sites_read_nothing_but_what_is_public(server):
     server.upload("bucket", "page.html", b"<script>alert(1)</script>")
     for headers in (CROSS_SITE, NAVIGATION, {"Origin": EVIL}, {"Sec-Fetch-Site": "same-site"}):
-        for path in (JOBS, JOBS + "/none", "/storage/v1/b/bucket/o", "/storage/v1/b/bucket/o/page.html?alt=media", "/download/storage/v1/b/bucket/o/page.html",
+        for path in (JOBS, JOBS + "/none", "/storage/v1/b/bucket/o", "/storage/v1/b/bucket/o/page.html?alt=media",
+                     "/download/storage/v1/b/bucket/o/page.html",
                      "/metrics", "/v2/entries:tail", "/trainyard/v1/projects/p/jobs/none", "/computeMetadata/v1/project/project-id"):
             assert_refused(server.request("GET", path, headers=headers))
         for path in ("/", "/healthz", "/$discovery/rest?version=v1", "/discovery/v1/apis", "/discovery/v1/apis/ml/v1/rest"):

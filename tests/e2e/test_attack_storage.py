@@ -13,9 +13,11 @@ import subprocess
 import tempfile
 import threading
 import time
+import urllib.parse
 
 import pytest
 import requests
+
 from container_engines import submit_image
 from trainyard_server import PROGRAM, Server, end_supervisors, wait_for
 
@@ -91,7 +93,7 @@ class Api:
         return self.server.request(method, path, **options)
 
     def object(self, bucket, name):
-        return f"/storage/v1/b/{bucket}/o/{requests.utils.quote(name, safe='')}"
+        return f"/storage/v1/b/{bucket}/o/{urllib.parse.quote(name, safe='')}"
 
     def read(self, bucket, name):
         return self.call("GET", self.object(bucket, name), params={"alt": "media"})

@@ -9,6 +9,7 @@ import socketserver
 import subprocess
 import tempfile
 import threading
+from typing import Any
 
 import pytest
 
@@ -179,6 +180,8 @@ class EngineThatStartsAndSaysNothing(socketserver.ThreadingUnixStreamServer):
 
 
 class Passing(socketserver.BaseRequestHandler):
+    server: Any  # Dropping, below
+
     def handle(self):
         with socket.socket(socket.AF_UNIX) as engine:
             engine.connect(self.server.engine)
@@ -249,7 +252,7 @@ def test_a_killed_process_that_follows_a_container(container_server, way, push):
     for pid in followers:
         kill(pid)
     wait_for(lambda: True if server.texts("followed").count("began") == 2 else None, lambda: str(server.texts("followed")))
-    assert len([name for name in way.engine.containers()]) == 1
+    assert len(list(way.engine.containers())) == 1
     server.cancel("followed")
     server.wait("followed")
     wait_for(lambda: True if not leftovers(server) else None, lambda: str(leftovers(server)))

@@ -243,7 +243,10 @@ def test_a_killed_supervisor(server, push, tmp_path_factory):
     loop = f"echo began; while :; do sleep 0.2; done; : {marker}"
     submit_image(server, "lost", push("busybox"), master=shell(loop))
     server.wait_for_text("lost", "began")
-    shells = lambda: {pid for pid, command in processes_with(marker) if command.startswith("/bin/sh")}
+
+    def shells():
+        return {pid for pid, command in processes_with(marker) if command.startswith("/bin/sh")}
+
     # A shell that has just forked is two for a moment.
     first = wait_for(lambda: seen if len(seen := shells()) == 1 else None, lambda: str(processes_with(marker)))
     supervisors = [pid for pid, command in processes_with(f"{server.data}/attempts/") if " replica " in command]

@@ -79,7 +79,7 @@ def test_every_request_is_answered(server, upload):
     program = {"region": "us-central1", "packageUris": [put_back(server, upload)], "pythonModule": "probe.task", "args": ["print", "x"]}
     server.submit("known", **program)
     server.wait("known")
-    seed = int(os.environ.get("TRAINYARD_REQUEST_SEED", 1))
+    seed = int(os.environ.get("TRAINYARD_REQUEST_SEED", "1"))
     generator, connection = Generator(seed, {"trainingInput": program}), Connection(server.url)
     statuses, mistakes = {}, []
     for number in range(COUNT):

@@ -8,8 +8,10 @@ import pathlib
 import re
 import socket
 import subprocess
+from typing import Any
 
 import pytest
+
 from trainyard_server import Server, end_supervisors, processes_with
 
 CLUSTER = {"scaleTier": "CUSTOM", "masterType": "n1-standard-4", "workerType": "n1-standard-4", "workerCount": "1"}
@@ -64,7 +66,7 @@ def let_loose(server, upload, where):
 
 NOT_THERE = ("FileNotFoundError", "ProcessLookupError")
 REFUSED = ("PermissionError", "OSError: [Errno 30]")
-EXPECTED = {  # attempt: the list that it finds, or how its error begins
+EXPECTED: dict[str, Any] = {  # attempt: the list that it finds, or how its error begins
     "secrets": [], "after": [], "processes": [], "proc": [], "readable": [],
     "ptrace": NOT_THERE, "memory": NOT_THERE, "interrupt": NOT_THERE, "system_v": NOT_THERE, "door": NOT_THERE, "door_by_root": NOT_THERE,
     "manifest": NOT_THERE, "attach_socket": NOT_THERE, "admin_socket": NOT_THERE,

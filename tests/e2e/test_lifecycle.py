@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import time
+from typing import Any
 
 from trainyard_server import processes_with, wait_for
 
@@ -25,7 +26,7 @@ def test_a_job_runs_to_its_end_and_says_so_in_order(server, upload):
                   "Running task with arguments:", "Running module probe.task.",
                   "Job is running.", "Running command: python3 -m probe.task", "Module completed; cleaning up.",
                   "Task completed successfully.", "Job completed successfully."]
-    places = [next((i for i, text in enumerate(texts) if text.startswith(start)), None) for start in documented]
+    places: list[Any] = [next((i for i, text in enumerate(texts) if text.startswith(start)), None) for start in documented]
     assert None not in places, dict(zip(documented, places))
     ordered = [place for start, place in zip(documented, places) if not start.startswith(("Running command", "Job is running"))]
     assert ordered == sorted(ordered), list(zip(documented, places))

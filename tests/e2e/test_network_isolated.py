@@ -7,6 +7,7 @@ import socket
 import subprocess
 
 import pytest
+
 from test_distributed import run
 from trainyard_server import PROGRAM, kill, processes_with, wait_for
 

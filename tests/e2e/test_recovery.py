@@ -71,4 +71,4 @@ def test_creates_that_were_answered_are_there_after_kill_9(server, upload):
     assert found == {f"burst_{number}" for number in range(count)}
     names = [re.search(r"attempts/(\d+-[a-z]+-replica-\d+)-\d+", command) for _, command in processes_with(f"{server.data}/attempts/")]
     attempts = [match.group(0) for match in names if match]
-    assert len({a.rsplit("-", 1)[0] for a in attempts}) == len({a for a in attempts}), "a replica has two attempts at once"
+    assert len({a.rsplit("-", 1)[0] for a in attempts}) == len(set(attempts)), "a replica has two attempts at once"

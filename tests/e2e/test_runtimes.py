@@ -271,7 +271,6 @@ def test_two_jobs_of_200_replicas(make_server, upload, record_property):
     begin = time.monotonic()
     for job_id in ("left", "right"):
         server.submit(job_id, **job)
-    ports = {}
     for job_id in ("left", "right"):
         assert server.wait(job_id)["state"] == "SUCCEEDED", server.texts(job_id)[-20:]
         line = next(text for text in server.texts(job_id, "master-replica-0") if text.startswith("roll call: "))

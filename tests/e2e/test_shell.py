@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 import websocket
+
 from trainyard_server import PROGRAM, processes_with, wait_for
 
 
@@ -92,7 +93,7 @@ def test_the_command_on_a_terminal(server, running):
             try:
                 shown += os.read(ours, 4096)
             except OSError:
-                pytest.fail(f"the terminal ended, having shown {shown}")
+                pytest.fail(f"the terminal ended, having shown {shown!r}")
 
     # Not sh: it may take a Ctrl-C that comes between two commands for nothing.
     os.write(ours, b"python3 -c 'import time; print(\"begun=%d\" % 12, flush=True); time.sleep(600)'\n")

@@ -4,8 +4,8 @@ tensorflow_cloud's tuner, unmodified."""
 import json
 import subprocess
 import sys
-import threading
 import textwrap
+import threading
 
 import pytest
 from google.auth.credentials import AnonymousCredentials
@@ -215,7 +215,7 @@ def test_a_server_that_is_killed(optimizer, server):
     clients = [threading.Thread(target=ask, args=(name,)) for name in "abc"]
     for client in clients:
         client.start()
-    for round in range(3):
+    for _ in range(3):
         wanted = len(answered) + 10
         wait_for(lambda: len(answered) >= wanted or problems or None, lambda: f"{answered} {problems}")
         server.kill()

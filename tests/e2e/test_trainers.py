@@ -7,6 +7,7 @@ import struct
 import zipfile
 
 import pytest
+
 from trainyard_server import Server, processes_with, wait_for
 
 TENSORFLOW = "2.15"

@@ -11,6 +11,7 @@ import subprocess
 
 import pytest
 import requests
+
 import trainyard_server
 from trainyard_server import ROOT, wait_for
 

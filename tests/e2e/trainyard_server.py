@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import time
+from typing import Any
 
 import requests
 
@@ -17,7 +18,8 @@ RUNTIME = "0.1"  # this machine's Python and what building a package takes: read
 class Server:
     """`trainyard serve` on a data directory; may be killed and started again."""
 
-    program = None  # PROGRAM
+    program: str | os.PathLike[str] | None = None  # PROGRAM
+    way: Any = None  # how its containers are run, in the tests of these
 
     def __init__(self, data, *flags, environments=None, program=None, preexec=None):
         """`environments`: a folder of built environments to share with other servers. `program`: another than PROGRAM. `preexec`: run in the new
@@ -29,8 +31,8 @@ class Server:
         self.data.mkdir(parents=True, exist_ok=True)
         if environments:
             (self.data / "environments").symlink_to(environments)
-        self.process = None
-        self.url = None
+        self.process: Any = None
+        self.url = ""
         self.start()
 
     def start(self):

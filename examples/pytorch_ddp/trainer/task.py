@@ -34,7 +34,7 @@ def main():
     model = DistributedDataParallel(torch.nn.Linear(4, 1, bias=False))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     features, labels = rows(rank, world_size)
-    for step in range(args.steps):
+    for _ in range(args.steps):
         optimizer.zero_grad()
         loss = torch.nn.functional.mse_loss(model(features), labels)
         loss.backward()  # averages the gradients over all replicas

@@ -17,7 +17,7 @@ class StorageServer:
         self.start()
 
     def start(self):
-        self.process = subprocess.Popen([STORAGE_SERVER, str(self.data)], stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([str(STORAGE_SERVER), str(self.data)], stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
         assert line.startswith("listening on http://"), line
         self.url = line.split()[-1]

@@ -132,11 +132,10 @@ def test_batch(bucket, client):
             blob.metadata = {"k": "v"}
             blob.patch()
     assert all(blob.metadata == {"k": "v"} and blob.metageneration == 2 for blob in blobs)
-    with pytest.raises(exceptions.NotFound):
-        with client.batch():
-            blobs[0].delete()
-            bucket.blob("nothing").delete()
-            blobs[1].delete()
+    with pytest.raises(exceptions.NotFound), client.batch():
+        blobs[0].delete()
+        bucket.blob("nothing").delete()
+        blobs[1].delete()
     assert len(list(client.list_blobs("bucket"))) == 18
     bucket.delete_blobs(blobs, on_error=lambda blob: None)
     with client.batch(raise_exception=False) as batch:

@@ -1,5 +1,7 @@
 """What is recorded from gcloud and replayed with trainyard. argv begins behind the program's name."""
 
+from typing import Any
+
 SUBMIT = ["ai-platform", "jobs", "submit", "training"]
 JOBS = "/v1/projects/example/jobs"
 TRAINER = {"src/trainer/__init__.py": "", "src/trainer/task.py": "print('hello')\n"}
@@ -245,7 +247,8 @@ case("stream_logs_pages", ["ai-platform", "jobs", "stream-logs", "job_1", "--pol
     **STREAM, "POST /v2/entries:list": [{"body": {"entries": LOGS["entries"][:2], "nextPageToken": "t"}},
                                         {"body": {"entries": LOGS["entries"][2:]}}, {"body": {}}]})
 case("stream_logs_unknown_job", ["ai-platform", "jobs", "stream-logs", "job_1", "--polling-interval", "1"], answers={
-    "POST /v2/entries:list": [{"body": {}}], "GET " + JOBS + "/job_1": error(404, "NOT_FOUND", "Field: name Error: The specified job was not found.")})
+    "POST /v2/entries:list": [{"body": {}}], "GET " + JOBS + "/job_1": error(
+        404, "NOT_FOUND", "Field: name Error: The specified job was not found.")})
 case("stream_logs_interval_zero", ["ai-platform", "jobs", "stream-logs", "job_1", "--polling-interval", "0"])
 case("stream_logs_refused", ["ai-platform", "jobs", "stream-logs", "job_1", "--polling-interval", "1"], answers={
     "POST /v2/entries:list": error(403, "PERMISSION_DENIED", "no")})
@@ -253,7 +256,7 @@ case("stream_logs_interrupt", ["ai-platform", "jobs", "stream-logs", "job_1", "-
      interrupt_after=2, answers={**STREAM, "GET " + JOBS + "/job_1": [{"body": {"jobId": "job_1", "state": "RUNNING"}}]})
 
 # Describe.
-JOB = {"jobId": "job_1", "createTime": "2026-11-20T00:00:00Z", "state": "SUCCEEDED", "startTime": "2026-11-20T00:00:10Z",
+JOB: dict[str, Any] = {"jobId": "job_1", "createTime": "2026-11-20T00:00:00Z", "state": "SUCCEEDED", "startTime": "2026-11-20T00:00:10Z",
        "endTime": "2026-11-20T00:02:00Z", "etag": "AAAAAAAAAAE=", "labels": {"owner": "alice", "a": "1"},
        "errorMessage": "line one\nline two: it's \"quoted\"\n",
        "trainingInput": {"args": ["--a=1", "-b", "", "007", "1.5", "yes", "true", "null", "a: b", "x #y", "'q'", "*z", "{",

@@ -53,7 +53,7 @@ def without_polls(requests):
         filter_text = request.get("json", {}).get("filter")
         if filter_text is not None and 'timestamp<"' not in filter_text:
             continue
-        if kept and kept[-1] == request and request["method"] in ("GET", "POST") and "jobs" != request["path"][-4:]:
+        if kept and kept[-1] == request and request["method"] in ("GET", "POST") and request["path"][-4:] != "jobs":
             continue
         kept.append(request)
     return kept

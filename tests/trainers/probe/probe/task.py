@@ -11,7 +11,7 @@ import time
 
 
 def main() -> None:
-    words = iter([word for word in sys.argv[1:]])
+    words = iter(sys.argv[1:])
     for word in words:
         if word == "--job-dir":
             next(words)

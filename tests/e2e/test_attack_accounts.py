@@ -10,8 +10,9 @@ import tempfile
 
 import pytest
 import requests
-import trainyard_server
-from trainyard_server import Server, end_supervisors
+
+from server_of_account import ServerOfAccount, become
+from trainyard_server import end_supervisors
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="becoming another user needs root and setpriv")
 
@@ -20,39 +21,11 @@ PYTHON = "/usr/bin/python3"  # nobody may not enter the folder of the tests' own
 TOKEN = "/computeMetadata/v1/instance/service-accounts/default/token"
 
 
-def become(uid, *command):
-    return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", *command]
-
-
 def as_nobody(program, *words):
     """Runs a Python program as nobody; what it printed, as JSON."""
     done = subprocess.run(become(NOBODY, PYTHON, "-c", program, *words), capture_output=True, text=True, timeout=120, cwd="/")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
-
-
-class OwnedServer(Server):
-    """A server of another account, which owns its data directory."""
-
-    def __init__(self, folder, uid, *flags):
-        self.uid = uid
-        self.program = folder / "trainyard"
-        if not self.program.exists():
-            own = shutil.copy2(trainyard_server.PROGRAM, folder / "program")  # the user may not be allowed to enter where it was built
-            os.chmod(own, 0o755)
-            self.program.write_text(f'#!/bin/sh\nexec {" ".join(become(uid))} env HOME={folder} {own} "$@"\n')
-            self.program.chmod(0o755)
-        (folder / "data").mkdir(exist_ok=True)
-        super().__init__(folder / "data", *flags)
-
-    def start(self):
-        (self.data / "environments/runtimes.d").mkdir(parents=True, exist_ok=True)
-        for path in [self.data, *self.data.rglob("*")]:
-            os.chown(path, self.uid, self.uid, follow_symlinks=False)
-        super().start()
-
-    def owner(self, *command):
-        return subprocess.run(become(self.uid, *command), capture_output=True, text=True, timeout=120, cwd="/")
 
 
 @pytest.fixture
@@ -64,7 +37,7 @@ def make_owned():
         servers = []
 
         def make(uid, *flags):
-            servers.append(OwnedServer(folder, uid, *flags))
+            servers.append(ServerOfAccount(folder, uid, *flags))
             return servers[-1]
 
         yield make
@@ -112,7 +85,8 @@ def front_requests(server):
     address = note.read_text().strip()
     port = server.presence.get("replica_port")
     replicas = [f"GET http://127.0.0.1:{port}/storage/v1/b/bucket/o/secret?alt=media - ", f"GET http://127.0.0.1:{port}{TOKEN} - "] if port else []
-    return [*replicas, f"GET http://{address}{TOKEN} metadata.google.internal ", f"GET https://{address}/storage/v1/b?project=p storage.googleapis.com ",
+    return [*replicas, f"GET http://{address}{TOKEN} metadata.google.internal ",
+            f"GET https://{address}/storage/v1/b?project=p storage.googleapis.com ",
             f"POST https://{address}/token oauth2.googleapis.com ", f"GET https://{address}/bucket/secret storage.googleapis.com "]
 
 
@@ -124,7 +98,7 @@ def test_the_api_and_the_front_answer_no_other_account(server):
     message = json.loads(answers[wanted[0]][1])["error"]["message"]
     for part in (f"uid {server.uid}", f"uid {NOBODY}", "--allow-local-users", "authentication"):
         assert part in message, message
-    assert [job for job in server.request("GET", "/v1/projects/p/jobs").json().get("jobs", [])] == []
+    assert server.request("GET", "/v1/projects/p/jobs").json().get("jobs", []) == []
     assert [bucket["name"] for bucket in server.request("GET", "/storage/v1/b?project=p").json()["items"]] == ["bucket"]
 
 

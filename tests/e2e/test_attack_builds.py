@@ -12,8 +12,8 @@ import tempfile
 
 import pytest
 
-import trainyard_server
 from container_engines import submit_image
+from server_of_account import ServerOfAccount
 from test_container_packages import python_with_pip  # noqa: F401  (a fixture)
 from trainyard_server import ROOT, Server, end_supervisors, processes_with, wait_for
 
@@ -49,28 +49,6 @@ def archive(top, files):
     return buffer.getvalue()
 
 
-class AsUser(Server):
-    """A server of an account without rights."""
-
-    def __init__(self, folder, *flags):
-        # A copy: the account may not be allowed to enter the folder that the program was built in.
-        shutil.copy2(trainyard_server.PROGRAM, folder / "program")
-        self.program = folder / "trainyard"
-        self.program.write_text(f"#!/bin/sh\nexec setpriv --reuid {USER} --regid {USER} --clear-groups "
-                                f"env HOME={folder}/home {folder}/program \"$@\"\n")
-        for path in folder / "program", self.program:
-            path.chmod(0o755)
-        (folder / "home").mkdir()
-        os.chown(folder / "home", USER, USER)
-        super().__init__(folder / "data", *flags)
-
-    def start(self):
-        (self.data / "environments/runtimes.d").mkdir(parents=True, exist_ok=True)
-        for path in [self.data, *self.data.rglob("*")]:
-            os.chown(path, USER, USER, follow_symlinks=False)
-        super().start()
-
-
 @pytest.fixture(params=["own account", "ordinary user"])
 def server(request, monkeypatch):
     if request.param == "ordinary user" and (os.geteuid() != 0 or not shutil.which("setpriv")):
@@ -81,7 +59,7 @@ def server(request, monkeypatch):
         folder = pathlib.Path(folder).resolve()
         folder.chmod(0o755)
         flags = ("--stop-grace", "1")
-        server = Server(folder / "data", *flags) if request.param == "own account" else AsUser(folder, *flags)
+        server = Server(folder / "data", *flags) if request.param == "own account" else ServerOfAccount(folder, USER, *flags)
         (server.data / f"environments/runtimes.d/{RUNTIME}.json").write_text(json.dumps({"version": RUNTIME, "pythons": ["3.11"]}))
         server.stop()
         server.start()
@@ -208,7 +186,7 @@ def test_a_build_in_an_image(container_server, python_with_pip):  # noqa: F811
     assert [name for name in failed if not isinstance(results[name], str)] == []
     assert results["processes"] < 20
     assert not processes_with("no-mark-stays")
-    kept = [path for path in (server.data / "images").rglob("rootly")]
+    kept = list((server.data / "images").rglob("rootly"))
     if os.geteuid() == 0 and kept:  # an engine keeps its images itself
         assert all(not path.lstat().st_mode & (stat.S_ISUID | stat.S_ISGID) for path in kept)
         assert any("Dropped setuid and setgid of" in text for text in server.texts("poison_image"))

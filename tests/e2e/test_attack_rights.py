@@ -12,6 +12,7 @@ import pytest
 
 import trainyard_server
 from container_engines import submit_image
+from server_of_account import ServerOfAccount
 from trainyard_server import ROOT, Server, end_supervisors
 
 TASK = ROOT / "tests/trainers/rights/rights/task.py"
@@ -86,28 +87,10 @@ def ordinary(environments):
             server = Server(folder / "data", environments=environments)
         else:
             shutil.copytree(environments, folder / "data/environments", symlinks=True)
-            server = Ordinary(folder / "data")
+            server = ServerOfAccount(folder, USER)
         yield server
         server.stop()
         end_supervisors(server.data)
-
-
-class Ordinary(Server):
-    def start(self):
-        (self.data / "environments/runtimes.d").mkdir(parents=True, exist_ok=True)
-        for path in [self.data, *self.data.rglob("*")]:
-            os.chown(path, USER, USER, follow_symlinks=False)
-        own = trainyard_server.PROGRAM
-        copy = shutil.copy2(own, self.data.parent / "program")  # the user may not be allowed where the program is built
-        os.chmod(copy, 0o755)
-        program = self.data.parent / "trainyard"
-        program.write_text(f"#!/bin/sh\nexec setpriv --reuid {USER} --regid {USER} --clear-groups env HOME={self.data} {copy} \"$@\"\n")
-        program.chmod(0o755)
-        trainyard_server.PROGRAM = str(program)
-        try:
-            super().start()
-        finally:
-            trainyard_server.PROGRAM = own
 
 
 def test_a_package_of_an_ordinary_users_server(ordinary, upload):

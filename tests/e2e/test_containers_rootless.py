@@ -8,10 +8,10 @@ import tempfile
 
 import pytest
 
-import trainyard_server
 from container_engines import leftovers, oci, run_job, shell, submit_image
 from container_images import tar_of
-from trainyard_server import Server, end_supervisors, processes_with, wait_for
+from server_of_account import ServerOfAccount
+from trainyard_server import end_supervisors, processes_with, wait_for
 
 USER = 64321  # nobody's
 FURTHER_IDS = f"{USER}:6000000:65536\n"
@@ -30,37 +30,14 @@ def server(registry, images):
         (folder / "ids").write_text(FURTHER_IDS)
         # newuidmap wants to know its user's name.
         (folder / "passwd").write_text(pathlib.Path("/etc/passwd").read_text() + f"ty-rootless:x:{USER}:{USER}::/:/bin/sh\n")
-        # A copy: the user may not be allowed to enter the folders that the program is built in.
-        own = shutil.copy2(trainyard_server.PROGRAM, folder / "program")
-        os.chmod(own, 0o755)
-        program = folder / "trainyard"
         # /etc/subuid of this server alone says that the user has further ids.
-        program.write_text("#!/bin/sh\nexec unshare -m --propagation private sh -c '"
-                           f"mount --bind {folder}/passwd /etc/passwd && mount --bind {folder}/ids /etc/subuid && "
-                           f"mount --bind {folder}/ids /etc/subgid && "
-                           f"exec setpriv --reuid {USER} --regid {USER} --clear-groups "
-                           f"env HOME={folder}/home {own} \"$@\"' sh \"$@\"\n")
-        program.chmod(0o755)
-        for name in ("home", "data"):
-            (folder / name).mkdir()
-        server = Rootless(folder / "data", program, *way.flags, "--stop-grace", "2")
+        mounts = {"/etc/passwd": folder / "passwd", "/etc/subuid": folder / "ids", "/etc/subgid": folder / "ids"}
+        server = ServerOfAccount(folder, USER, *way.flags, "--stop-grace", "2", mounts=mounts)
         server.way = way
         yield server
         wait_for(lambda: True if not leftovers(server) else None, lambda: str(leftovers(server)))
         server.stop()
         end_supervisors(server.data)
-
-
-class Rootless(Server):
-    def __init__(self, data, program, *flags):
-        self.program = program
-        super().__init__(data, *flags)
-
-    def start(self):
-        (self.data / "environments/runtimes.d").mkdir(parents=True, exist_ok=True)
-        for path in [self.data, *self.data.rglob("*")]:
-            os.chown(path, USER, USER, follow_symlinks=False)
-        super().start()
 
 
 def test_it_runs_as_that_user(server):

@@ -47,7 +47,8 @@ function(trainyard_test name sources)
   target_link_libraries(${name}_test PRIVATE ${ARGN} trainyard_flags GTest::gmock GTest::gtest_main)
   trainyard_test_options(${name}_test)
   target_precompile_headers(${name}_test REUSE_FROM trainyard_test_headers)
-  add_test(NAME ${name} COMMAND ${name}_test --gtest_brief=1)
+  add_test(NAME ${name} COMMAND ${name}_test --gtest_brief=1
+           --gtest_output=xml:${CMAKE_BINARY_DIR}/results/unit/${name}_test.xml)
   set_tests_properties(${name} PROPERTIES TIMEOUT 600)
 endfunction()
 

@@ -15,6 +15,18 @@ from container_images import cutting_proxy, images, make_registry, registry  # f
 from trainyard_server import PROGRAM, ROOT, Server, end_supervisors
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: is run by ./dev test --long only")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Without --long what is marked so is left out, not skipped: CI knows its skips by name."""
+    left_out = [] if os.environ.get("TRAINYARD_LONG") else [item for item in items if item.get_closest_marker("long")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+
+
 @pytest.fixture(scope="session")
 def environments(tmp_path_factory):
     """Built environments are shared by the servers of all tests: building one takes seconds, TensorFlow's a minute. Set

@@ -1,6 +1,7 @@
 """A trainer's package stands alone, so that what several packages need is copied into each. The copies are equal."""
 
 import pytest
+
 from trainyard_server import ROOT
 
 

@@ -202,7 +202,7 @@ LIBRARIES = {"2.15": ["tensorflow", "xgboost", "keras", *COMMON], "2.21": ["tens
              "pytorch": [*COMMON, "torch"]}
 
 
-@pytest.mark.parametrize("version", LIBRARIES)
+@pytest.mark.parametrize("version", ["2.15", pytest.param("2.21", marks=pytest.mark.long), "pytorch"])
 def test_what_runtime_versions_have(version, server, upload, runtime):
     runtime(version)
     server.submit("libraries", packageUris=[upload(server, "probe")], pythonModule="probe.libraries", args=LIBRARIES[version],
@@ -263,6 +263,7 @@ def test_a_warm_start_needs_no_network(server, upload, make_server):
         process.stdout.close()
 
 
+@pytest.mark.long
 def test_two_jobs_of_200_replicas(make_server, upload, record_property):
     server = make_server()
     job = {"packageUris": [upload(server, "probe")], "pythonModule": "probe.roll_call", "scaleTier": "CUSTOM",

@@ -83,7 +83,7 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="port 443 and /gcs nee
 pytestmark = needs_root
 
 
-@pytest.mark.parametrize("runtime", ["2.15", "2.21"])
+@pytest.mark.parametrize("runtime", ["2.15", pytest.param("2.21", marks=pytest.mark.long)])
 def test_python_clients(start, run, runtime):
     server = start()
     seen = run(server, "python_clients", "storage_client", runtime)
@@ -116,7 +116,7 @@ def test_commands(start, run, network):
         assert seen["left"] == ["gs://out/gcloud/tree/below/b.txt"] and seen["text"] == "beta\n"
 
 
-@pytest.mark.parametrize("runtime", ["2.15", "2.21"])
+@pytest.mark.parametrize("runtime", ["2.15", pytest.param("2.21", marks=pytest.mark.long)])
 def test_tensorflow(start, run, runtime):
     server = start()
     seen = run(server, "tensorflow_gfile", "gfile", runtime)

@@ -70,7 +70,8 @@ TEST(CompatibilityPage, IsTheFileInDocs) {
   if (std::getenv("TRAINYARD_UPDATE_DOCS") != nullptr) std::ofstream(TRAINYARD_COMPATIBILITY_DOC) << page;
   std::ifstream file(TRAINYARD_COMPATIBILITY_DOC);
   const std::string text((std::istreambuf_iterator<char>(file)), {});
-  EXPECT_EQ(text, page) << "run TRAINYARD_UPDATE_DOCS=1 ctest --preset dev -R '^validation$' and look at the diff";
+  EXPECT_EQ(text, page)
+      << "run TRAINYARD_UPDATE_DOCS=1 ctest --preset dev -R '^validation$' and look at the diff";
 }
 
 }  // namespace

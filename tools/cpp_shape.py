@@ -142,12 +142,10 @@ def kind_of(head):
 def name_of(head):
     """What stands before the first parenthesis; with the arguments for GoogleTest's macros."""
     opening = head.index("(")
-    if head[opening - 1] == "operator":  # operator()(...)
-        return "operator()"
     first = opening - 1
     while first > 0 and (head[first - 1] in ("::", "~") or head[first] in ("::", "~") and re.fullmatch(r"\w+", head[first - 1])):
         first -= 1
-    name = "".join(head[first:opening])
+    name = "".join(head[first:opening]) + ("()" if head[opening - 1] == "operator" else "")
     if re.fullmatch(r"(TYPED_)?TEST(_\w+)?", name):
         closing = head.index(")", opening)
         name += "(" + " ".join(head[opening + 1:closing]).replace(" ,", ",") + ")"

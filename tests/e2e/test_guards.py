@@ -1,0 +1,55 @@
+"""The guards of ./dev check can fail: each is shown something that it must find."""
+
+import sys
+
+from trainyard_server import ROOT
+
+sys.path.insert(0, str(ROOT / "tools"))
+
+import cpp_shape  # noqa: E402
+import layers  # noqa: E402
+import prose  # noqa: E402
+
+SOURCE = """
+#include "jobs/x.h"
+namespace trainyard { namespace {
+constexpr char kText[] = R"(} not the end {)";  // nor this: }
+struct Row { int a = {}; bool b{false}; };
+Row Make(Row row = {}) { return row; }
+}  // namespace
+Walker::Walker(int depth) : depth_{depth}, rows_(Make()) {
+  auto visit = [this](int) {
+    return '}';
+  };
+}
+bool Walker::operator()(std::function<void(int)> seen) const noexcept {
+  return true;
+}
+TEST_F(WalkerTest, Ends) {
+}
+}  // namespace trainyard
+"""
+
+
+def test_functions_and_classes_are_found():
+    seen = [(piece.kind, piece.name, piece.lines, piece.member_of) for piece in cpp_shape.measure(SOURCE)]
+    assert seen == [("class", "Row", 0, ""), ("function", "Make", 0, ""), ("function", "Walker::Walker", 4, "Walker"),
+                    ("function", "Walker::operator()", 2, "Walker"), ("function", "TEST_F(WalkerTest, Ends)", 1, "")]
+
+
+def test_a_pure_directory_has_no_effects_and_no_clock():
+    for header in ("mutex", "fstream", "unistd.h", "filesystem", "sys/stat.h", "boost/asio/post.hpp"):
+        assert list(layers.pure_problems("jobs/x.cc", "", [header])), header
+    assert list(layers.pure_problems("jobs/x.cc", "auto now = std::chrono::system_clock::now();", []))
+    assert not list(layers.pure_problems("jobs/x.cc", "Time(now)", ["vector", "base/result.h"]))
+
+
+def test_what_is_above_the_engine_includes_no_file_of_an_attempt():
+    arrows = layers.Arrows(layers.order_of_directories(), {})
+    wiring = [problem for problem in arrows.problems if "src/server/main.cc" in problem]
+    assert wiring == ['src/server/main.cc: includes "supervisor/main.h", but what is above src/engine knows no file of an attempt']
+
+
+def test_wide_prose_is_found_and_tables_are_not():
+    wide = "word " * 30
+    assert list(prose.wide_lines(f"{wide}\n| {wide}\n\n    {wide}\n```\n{wide}\n```\n- [a](https://{'x' * 200})\n")) == [(1, len(wide))]

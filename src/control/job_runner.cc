@@ -2,9 +2,7 @@
 
 #include "async/diagnostics.h"
 #include "base/check.h"
-#include "cluster/attempt_id.h"
 #include "cluster/task_name.h"
-#include "control/attempt_end.h"
 #include "control/dismissal.h"
 #include "control/pause.h"
 #include "control/service_log.h"
@@ -31,11 +29,6 @@ engine::Grant GrantOf(const v1::JobRecord& job) {
 
 bool IsTerminal(const v1::JobRecord& job) { return job.job().has_end_time(); }
 
-/// The machine lacks something now that it may have later: disk, descriptors, processes.
-bool MayPass(const Error& error) {
-  return error.code == Code::kResourceExhausted || error.code == Code::kUnavailable;
-}
-
 }  // namespace
 
 JobRunner::JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t service_lines)
@@ -45,6 +38,7 @@ JobRunner::JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t ser
       wait_log_(outside.loop, outside.logs, outside.settings.retry_pause),
       wake_(outside.loop),
       posted_(outside.loop, wake_),
+      attempts_(outside, job_, *this),
       tasks_(outside.loop) {
   seen_.replicas.resize(static_cast<std::size_t>(job_.replicas_size()));
   seen_.restart_pause = outside.settings.restart_pause;
@@ -59,30 +53,17 @@ JobRunner::JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t ser
 
 JobRunner::~JobRunner() { outside_.allocator.Detach(Reservation(seen_.asked_try)); }
 
-void JobRunner::Start(std::function<void()> on_done) { Begin(std::move(on_done)); }
-
 void JobRunner::TakeOver(const std::vector<engine::AttemptRef>& attempts, std::function<void()> on_done) {
   for (int replica = 0; replica < job_.replicas_size(); ++replica) {
-    int attempt = job_.replicas(replica).attempt();
-    if (attempt == 0 || !IsOpen(replica, attempt)) continue;
-    Seen(replica).started = true;  // until it is known to be absent
-    leftovers_[{replica, attempt}].attempt = AttemptRefOf(job_, replica, attempt);
+    const int attempt = job_.replicas(replica).attempt();
+    if (attempt != 0 && IsOpen(replica, attempt)) Seen(replica).started = true;  // until known to be absent
   }
-  for (const engine::AttemptRef& attempt : attempts) {
-    const std::optional<cluster::AttemptName> name = cluster::ParseAttemptId(attempt.id);
-    const int replica = name ? FindReplica(name->task_name) : -1;
-    if (replica < 0) continue;
-    auto [leftover, is_new] = leftovers_.try_emplace({replica, name->attempt}, Leftover{.recorded = true});
-    leftover->second.attempt = attempt;
-  }
-  std::vector<AttemptKey> keys;
-  for (const auto& [key, leftover] : leftovers_) keys.push_back(key);
-  for (const auto& [replica, attempt] : keys) tasks_.Spawn(Adopt(replica, attempt));
-  Begin(std::move(on_done));
+  attempts_.TakeOver(attempts);
+  Start(std::move(on_done));
 }
 
 /// The room that the job has on record is asked for in the turn of the call: before anybody else gets it.
-void JobRunner::Begin(std::function<void()> on_done) {
+void JobRunner::Start(std::function<void()> on_done) {
   if (job_.reserved()) Reserve(job_.try_number(), GrantOf(job_));
   tasks_.Spawn(history_.WriteLines());
   tasks_.Spawn(wait_log_.Run());
@@ -118,37 +99,26 @@ boost::asio::awaitable<void> JobRunner::Run(std::function<void()> on_done) {
 }
 
 boost::asio::awaitable<void> JobRunner::Finish() {
+  co_await attempts_.Finish();
   tasks_.Cancel();
   co_await tasks_.Join();
 }
 
-/// Finds out what became of an attempt that a previous server launched.
-boost::asio::awaitable<void> JobRunner::Adopt(int replica, int attempt) {
-  const engine::AttemptRef ref = RefOf(replica, attempt);
-  engine::Inspection found = co_await outside_.host.Inspect(ref);
-  while (found.state == engine::AttemptState::kUnknown) {  // not knowing is no reason to start it again
-    Diagnose(DiagnosticLevel::kError, ref.id + ": " + found.why);
-    co_await Pause(retry_pause());
-    found = co_await outside_.host.Inspect(ref);
-  }
-  auto leftover = leftovers_.find({replica, attempt});
-  if (leftover == leftovers_.end() || leftover->second.gone) co_return;  // OnGone was faster
-  switch (found.state) {
-    case engine::AttemptState::kPending:
-    case engine::AttemptState::kAlive: co_return;  // its supervisor says Hello, its end is OnGone
-    case engine::AttemptState::kEnded:
-    case engine::AttemptState::kLost: OnGone(replica, attempt); co_return;
-    case engine::AttemptState::kAbsent:  // launched, never started: the rules start it
-      leftovers_.erase(leftover);
-      if (IsOpen(replica, attempt)) Seen(replica).started = false;
-      wake_.Set();
-      co_return;
-    case engine::AttemptState::kUnknown: co_return;
-  }
+void JobRunner::OnAbsent(int replica, int attempt) {  // launched, never started: the rules start it
+  if (IsOpen(replica, attempt)) Seen(replica).started = false;
+  wake_.Set();
+}
+
+void JobRunner::OnRemains(int replica, int attempt, engine::AttemptHost::Remains remains) {
+  const std::string lost =
+      remains.exit.cause() == replica::v1::ExitRecord::LOST ? remains.exit.message() : "";
+  if (IsOpen(replica, attempt) && remains.endpoint.port() != 0) Seen(replica).endpoint = remains.endpoint;
+  if (SetExit(replica, attempt, std::move(remains.exit)) && !lost.empty())
+    Diagnose(DiagnosticLevel::kWarning, AttemptId(job_, replica, attempt) + ": " + lost);
 }
 
 boost::asio::awaitable<void> JobRunner::Live() {
-  while (!IsTerminal(job_) || !leftovers_.empty() || !posted_.empty()) {
+  while (!IsTerminal(job_) || !attempts_.empty() || !posted_.empty()) {
     wake_.Reset();
     if (!posted_.empty()) {
       co_await posted_.RecordNext(history_);
@@ -188,7 +158,7 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::AppendEvent action) {
   if (recorded) co_return;
   Diagnose(DiagnosticLevel::kWarning,
            "job " + job_.job().job_id() + " cannot be recorded, trying again: " + recorded.error().message);
-  co_await Pause(retry_pause());
+  co_await Pause(outside_.settings.retry_pause);
 }
 
 boost::asio::awaitable<void> JobRunner::Perform(jobs::ReserveRoom action) {
@@ -197,26 +167,20 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::ReserveRoom action) {
 }
 
 boost::asio::awaitable<void> JobRunner::Perform(jobs::StartReplica action) {
-  int replica = action.replica;
-  int attempt = job_.replicas(replica).attempt();
+  const int replica = action.replica;
+  const int attempt = job_.replicas(replica).attempt();
   Seen(replica).started = true;
-  const engine::AttemptRef ref = AttemptRefOf(job_, replica, attempt);
-  leftovers_[{replica, attempt}].attempt = ref;
   replica::v1::Manifest manifest = MakeManifest(outside_.settings, job_, replica, attempt);
-  Status started = co_await outside_.host.Start(std::move(manifest), job_.replicas(replica).slot());
-  if (started) co_return;
-  Diagnose(DiagnosticLevel::kWarning, ref.id + " cannot be started: " + started.error().message);
-  leftovers_[{replica, attempt}].gone = true;
-  bool was_alive = co_await MakeSureItIsDead(outside_, ref);
-  if (MayPass(started.error()) && !was_alive && co_await outside_.host.Forget(ref)) {
-    leftovers_.erase({replica, attempt});
-    Seen(replica).started = false;  // nothing of it is there: the same attempt is started again
-    co_await Pause(retry_pause());
+  const JobAttempts::Started started = co_await attempts_.Start(replica, attempt, std::move(manifest));
+  if (started.status) co_return;
+  if (started.is_clean) {  // the same attempt is started again
+    Seen(replica).started = false;
+    co_await Pause(outside_.settings.retry_pause);
     co_return;
   }
   replica::v1::ExitRecord exit;
   exit.set_cause(replica::v1::ExitRecord::LOST);
-  exit.set_message("The supervisor cannot be started: " + started.error().message);
+  exit.set_message("The supervisor cannot be started: " + started.status.error().message);
   *exit.mutable_end_time() = wire::ToProto(outside_.clock.Now());
   SetExit(replica, attempt, std::move(exit));
 }
@@ -236,7 +200,7 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::StopReplica action) {
   if (action.kill) seen.kill_sent = true;
   // The safety net of the rules is below the supervisor's own: it counts from the end of the grace period.
   if (!seen.stop_time) seen.stop_time = outside_.clock.Now() + outside_.settings.stop_grace;
-  if (action.kill) tasks_.Spawn(KillAttempt(action.replica, job_.replicas(action.replica).attempt()));
+  if (action.kill) attempts_.Kill(action.replica, job_.replicas(action.replica).attempt());
   const auto& link = links_[static_cast<std::size_t>(action.replica)];
   if (!link) co_return;
   engine::ToReplica frame;
@@ -261,37 +225,18 @@ const replica::v1::MetricReport& JobRunner::report() const {
   return trial_ ? trial_->report() : replica::v1::MetricReport::default_instance();
 }
 
-/// For a supervisor that does not do what it is told, or cannot be told.
-boost::asio::awaitable<void> JobRunner::KillAttempt(int replica, int attempt) {
-  co_await Pause(2 * retry_pause());  // told over its connection it leaves a better record than when killed
-  for (;;) {
-    auto leftover = leftovers_.find({replica, attempt});
-    if (leftover == leftovers_.end() || leftover->second.gone || !IsOpen(replica, attempt)) co_return;
-    Status killed = co_await outside_.host.Kill(RefOf(replica, attempt));
-    if (killed) {
-      OnGone(replica, attempt);
-      co_return;
-    }
-    Diagnose(DiagnosticLevel::kError,
-             AttemptId(job_, replica, attempt) + " cannot be killed: " + killed.error().message);
-    co_await Pause(retry_pause());
-  }
-}
-
 void JobRunner::AfterEvent(const v1::Event& event) {
   if (event.has_launched()) {
     for (const replica::v1::ReplicaId& id : event.launched().replicas()) {
-      int replica = FindReplica(cluster::TaskName(id));
+      int replica = FindReplica(job_, cluster::TaskName(id));
       TY_CHECK(replica >= 0);
       Seen(replica) = {};
       links_[static_cast<std::size_t>(replica)] = nullptr;
     }
   } else if (event.has_replica_ended()) {
-    int replica = FindReplica(cluster::TaskName(event.replica_ended().replica()));
-    AttemptKey key{replica, event.replica_ended().attempt()};
-    leftovers_[key].recorded = true;
+    int replica = FindReplica(job_, cluster::TaskName(event.replica_ended().replica()));
     if (const auto& link = links_[static_cast<std::size_t>(replica)]) Dismiss(*link);
-    SweepLeftover(key);
+    attempts_.OnRecorded(replica, event.replica_ended().attempt());
   } else if (event.has_ended()) {
     outside_.allocator.Release(Reservation(seen_.asked_try));
     Diagnose(job_.has_trial() ? DiagnosticLevel::kDebug : DiagnosticLevel::kInfo,
@@ -338,49 +283,6 @@ void JobRunner::OnClosed(const engine::ReplicaLink* link, int replica) {
   if (current.get() == link) current = nullptr;
 }
 
-void JobRunner::OnGone(int replica, int attempt) {
-  auto leftover = leftovers_.find({replica, attempt});
-  if (leftover == leftovers_.end() || leftover->second.gone) return;
-  leftover->second.gone = true;
-  if (leftover->second.recorded) {
-    SweepLeftover(leftover->first);
-  } else if (!Seen(replica).exit) {  // else it is about to be recorded
-    tasks_.Spawn(RecordRemains(replica, attempt));
-  }
-}
-
-boost::asio::awaitable<void> JobRunner::RecordRemains(int replica, int attempt) {
-  engine::AttemptHost::Remains remains =
-      co_await CollectRemains(outside_, RefOf(replica, attempt), AttemptSource(job_, replica, attempt));
-  std::string lost = remains.exit.cause() == replica::v1::ExitRecord::LOST ? remains.exit.message() : "";
-  if (IsOpen(replica, attempt) && remains.endpoint.port() != 0) Seen(replica).endpoint = remains.endpoint;
-  if (SetExit(replica, attempt, std::move(remains.exit)) && !lost.empty())
-    Diagnose(DiagnosticLevel::kWarning, AttemptId(job_, replica, attempt) + ": " + lost);
-}
-
-void JobRunner::SweepLeftover(const AttemptKey& key) {
-  Leftover& leftover = leftovers_.at(key);
-  if (!leftover.gone || !leftover.recorded || leftover.removing) return;
-  leftover.removing = true;
-  tasks_.Spawn(RemoveAttempt(key.first, key.second));
-}
-
-boost::asio::awaitable<void> JobRunner::RemoveAttempt(int replica, int attempt) {
-  Status removed = co_await outside_.host.Forget(RefOf(replica, attempt));
-  while (!removed && removed.error().code == Code::kFailedPrecondition) {  // it lives, and has what it has
-    Diagnose(DiagnosticLevel::kError,
-             AttemptId(job_, replica, attempt) + " cannot be removed: " + removed.error().message);
-    co_await Pause(retry_pause());
-    removed = co_await outside_.host.Forget(RefOf(replica, attempt));
-  }
-  if (!removed) {
-    Diagnose(DiagnosticLevel::kWarning,
-             AttemptId(job_, replica, attempt) + " left files behind: " + removed.error().message);
-  }
-  leftovers_.erase({replica, attempt});
-  wake_.Set();
-}
-
 /// Whether this was news.
 bool JobRunner::SetExit(int replica, int attempt, replica::v1::ExitRecord exit) {
   if (!IsOpen(replica, attempt)) return false;
@@ -397,10 +299,6 @@ bool JobRunner::SetExit(int replica, int attempt, replica::v1::ExitRecord exit) 
     outside_.usage->Forget(LogUid(job_), UsageName(job_, cluster::TaskName(job_.replicas(replica).id())));
   wake_.Set();
   return true;
-}
-
-std::optional<placement::Wait> JobRunner::WaitForRoom() const {
-  return outside_.allocator.WaitOf(Reservation(seen_.asked_try));
 }
 
 std::optional<jobs::Waiting> JobRunner::WhyWaiting() const { return WaitingOf(job_, seen_, WaitForRoom()); }
@@ -421,18 +319,6 @@ int JobRunner::CountLiving() const {
 bool JobRunner::IsOpen(int replica, int attempt) const {
   const v1::ReplicaRecord& record = job_.replicas(replica);
   return record.attempt() == attempt && !record.has_exit();
-}
-
-engine::AttemptRef JobRunner::RefOf(int replica, int attempt) const {
-  const auto leftover = leftovers_.find({replica, attempt});
-  return leftover != leftovers_.end() ? leftover->second.attempt : AttemptRefOf(job_, replica, attempt);
-}
-
-int JobRunner::FindReplica(const std::string& task_name) const {
-  for (int i = 0; i < job_.replicas_size(); ++i) {
-    if (cluster::TaskName(job_.replicas(i).id()) == task_name) return i;
-  }
-  return -1;
 }
 
 }  // namespace trainyard::control

@@ -3,16 +3,15 @@
 #include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "async/event.h"
 #include "async/task_group.h"
 #include "control/collaborators.h"
+#include "control/job_attempts.h"
 #include "control/job_history.h"
 #include "control/job_status.h"
 #include "control/manifest.h"
@@ -28,11 +27,11 @@ namespace trainyard::control {
 /// before its effects, and asks again; sleeps while there is nothing to do. The only writer of the job's
 /// record while it lives. Loop thread only. The destructor cancels what it waits for; supervisors and their
 /// replicas go on living.
-class JobRunner {
+class JobRunner final : private JobAttempts::Observer {
  public:
   /// `service_lines` is how many lines the job's events so far have produced.
   JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t service_lines);
-  ~JobRunner();
+  ~JobRunner() override;
   JobRunner(const JobRunner&) = delete;
   JobRunner& operator=(const JobRunner&) = delete;
 
@@ -55,7 +54,10 @@ class JobRunner {
   void TakeOver(const std::vector<engine::AttemptRef>& attempts, std::function<void()> on_done);
 
   /// What it waits for ends soon, and nothing more is done: before the destructor of many.
-  void Cancel() { tasks_.Cancel(); }
+  void Cancel() {
+    attempts_.Cancel();
+    tasks_.Cancel();
+  }
 
   /// After on_done and before the destructor, if the loop is still running.
   boost::asio::awaitable<void> Finish();
@@ -68,7 +70,9 @@ class JobRunner {
   [[nodiscard]] const v1::JobRecord& job() const noexcept { return job_; }
 
   /// Why and where it waits for room; nothing if it doesn't.
-  [[nodiscard]] std::optional<placement::Wait> WaitForRoom() const;
+  [[nodiscard]] std::optional<placement::Wait> WaitForRoom() const {
+    return outside_.allocator.WaitOf(Reservation(seen_.asked_try));
+  }
   /// Why it does not run yet; nothing if it runs or has run.
   [[nodiscard]] std::optional<jobs::Waiting> WhyWaiting() const;
   [[nodiscard]] v1::JobStatus Describe() const;
@@ -82,28 +86,23 @@ class JobRunner {
   /// Any frame but log lines.
   void OnFrame(engine::ReplicaLink& link, int replica, int attempt, engine::FromReplica frame);
   void OnClosed(const engine::ReplicaLink* link, int replica);
-  void OnGone(int replica, int attempt);
+  void OnGone(int replica, int attempt) { attempts_.OnGone(replica, attempt); }
 
   /// The attempt is the replica's current one and its end is not recorded.
-  [[nodiscard]] bool IsOpen(int replica, int attempt) const;
-  /// Position of the attempt's replica in the record; -1 if the job has no such replica.
-  [[nodiscard]] int FindReplica(const std::string& task_name) const;
+  [[nodiscard]] bool IsOpen(int replica, int attempt) const override;
 
  private:
-  /// An attempt whose supervisor may still be there, or what it left.
-  struct Leftover {
-    engine::AttemptRef attempt{};
-    bool gone = false;      ///< the supervisor has ended
-    bool recorded = false;  ///< its exit is in the job's record
-    bool removing = false;
-  };
-  using AttemptKey = std::pair<int, int>;  ///< replica, attempt
+  // JobAttempts::Observer
+  [[nodiscard]] bool IsEndSeen(int replica) const override {
+    return seen_.replicas[static_cast<std::size_t>(replica)].exit.has_value();
+  }
+  void OnAbsent(int replica, int attempt) override;
+  void OnRemains(int replica, int attempt, engine::AttemptHost::Remains remains) override;
+  void OnForgotten() override { wake_.Set(); }
 
-  void Begin(std::function<void()> on_done);
   [[nodiscard]] engine::ReservationKey Reservation(int try_number) const;
   void Reserve(int try_number, std::optional<engine::Grant> granted);
   boost::asio::awaitable<void> Run(std::function<void()> on_done);
-  boost::asio::awaitable<void> Adopt(int replica, int attempt);
   boost::asio::awaitable<void> Live();
   boost::asio::awaitable<bool> PerformAll(std::vector<jobs::Action> actions);
   boost::asio::awaitable<void> Perform(jobs::AppendEvent action);
@@ -114,18 +113,11 @@ class JobRunner {
   boost::asio::awaitable<void> Perform(jobs::MeasureTrial action);
   boost::asio::awaitable<void> Perform(jobs::WakeAt action);
   void TakeReport(int replica, replica::v1::MetricReport report);
-  boost::asio::awaitable<void> KillAttempt(int replica, int attempt);
   void AfterEvent(const v1::Event& event);
-  boost::asio::awaitable<void> RecordRemains(int replica, int attempt);
-  boost::asio::awaitable<void> RemoveAttempt(int replica, int attempt);
-  void SweepLeftover(const AttemptKey& key);
   bool SetExit(int replica, int attempt, replica::v1::ExitRecord exit);
   [[nodiscard]] jobs::ReplicaObservation& Seen(int replica) {
     return seen_.replicas[static_cast<std::size_t>(replica)];
   }
-  /// Where the attempt is: as it was found or started.
-  [[nodiscard]] engine::AttemptRef RefOf(int replica, int attempt) const;
-  [[nodiscard]] std::chrono::milliseconds retry_pause() const { return outside_.settings.retry_pause; }
 
   Collaborators& outside_;
   JobHistory history_;
@@ -133,11 +125,11 @@ class JobRunner {
   jobs::Observation seen_;
   std::vector<std::shared_ptr<engine::ReplicaLink>> links_;  ///< by replica; null while not connected
   WaitLog wait_log_;
-  std::map<AttemptKey, Leftover> leftovers_;
   std::unique_ptr<TrialWatch> trial_;  ///< null: it is no trial
   OnChange on_change_;
   Event wake_;
   PostedEvents posted_;
+  JobAttempts attempts_;
   TaskGroup tasks_;
 };
 

@@ -15,7 +15,7 @@ class UsageHistory;
 namespace trainyard::control {
 
 /// Why the job is QUEUED or PREPARING, maxWaitTime with it; nothing in other states. `queue`: what
-/// Admissions::WaitOf says. Pure.
+/// Allocator::WaitOf says. Pure.
 [[nodiscard]] std::optional<jobs::Waiting> WaitingOf(const v1::JobRecord& job, const jobs::Observation& seen,
                                                      const std::optional<placement::Wait>& queue);
 

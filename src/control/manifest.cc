@@ -89,6 +89,13 @@ std::string AttemptId(const v1::JobRecord& job, int replica, int attempt) {
   return cluster::AttemptId(job.uid(), job.replicas(replica).id(), attempt);
 }
 
+int FindReplica(const v1::JobRecord& job, std::string_view task_name) {
+  for (int i = 0; i < job.replicas_size(); ++i) {
+    if (cluster::TaskName(job.replicas(i).id()) == task_name) return i;
+  }
+  return -1;
+}
+
 engine::AttemptRef AttemptRefOf(const v1::JobRecord& job, int replica, int attempt) {
   return {.id = AttemptId(job, replica, attempt), .node = job.replicas(replica).slot().node()};
 }

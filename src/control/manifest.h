@@ -16,6 +16,9 @@ namespace trainyard::control {
 /// The id of an attempt of the job's replica at that position: cluster/attempt_id.h.
 [[nodiscard]] std::string AttemptId(const v1::JobRecord& job, int replica, int attempt);
 
+/// Position of the replica in the record; -1 if the job has no such replica. `task_name`: "worker-replica-0".
+[[nodiscard]] int FindReplica(const v1::JobRecord& job, std::string_view task_name);
+
 /// Which attempt that is, and where: on the node of the replica's slot.
 [[nodiscard]] engine::AttemptRef AttemptRefOf(const v1::JobRecord& job, int replica, int attempt);
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cluster/attempt_id.h"
+#include "control/manifest.h"
 #include "jobs/transition.h"
 
 namespace trainyard::control {
@@ -75,7 +76,7 @@ JobRunner* RunnerRegistry::Find(std::int64_t uid) const {
 RunnerRegistry::Attempt RunnerRegistry::FindAttempt(std::string_view attempt_id) const {
   const std::optional<cluster::AttemptName> name = cluster::ParseAttemptId(attempt_id);
   JobRunner* runner = name ? Find(name->job_uid) : nullptr;
-  const int replica = runner != nullptr ? runner->FindReplica(name->task_name) : -1;
+  const int replica = runner != nullptr ? FindReplica(runner->job(), name->task_name) : -1;
   if (replica < 0) return {};
   return {.runner = runner, .replica = replica, .number = name->attempt};
 }

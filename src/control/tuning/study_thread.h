@@ -15,8 +15,8 @@
 namespace trainyard::control {
 
 /// One tuning job's study on the thread of the tuner: the loop passes changes, the thread keeps the trials
-/// and computes. Suggest and JudgeTrial take every change into account that was made before the call. Loop thread
-/// only; the pool has one thread and outlives the calls.
+/// and computes. Suggest and JudgeTrial take every change into account that was made before the call. Loop
+/// thread only; the pool has one thread and outlives the calls.
 class StudyThread {
  public:
   StudyThread(boost::asio::thread_pool& pool, tuning::StudySpec spec);

@@ -36,7 +36,7 @@ def order_of_directories():
 
 
 def pure_directories(order):
-    return {name for name in order if re.search(r"trainyard_library\(\w+ PURE", (ROOT / f"src/{name}/CMakeLists.txt").read_text())}
+    return {name for name in order if re.search(rf"trainyard_library\({name} PURE", (ROOT / f"src/{name}/CMakeLists.txt").read_text())}
 
 
 def includes():

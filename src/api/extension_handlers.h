@@ -14,8 +14,7 @@ namespace trainyard::api {
 void AddStatusRoutes(http::Router& router, control::JobService& jobs);
 
 /// The replicas' shells: what trainingOutput.webAccessUris points at. A WebSocket (src/shell/session.h); a
-/// plain GET is answered with how to open it. Query parameters: token, rows, columns. `program` is this
-/// program's path.
+/// plain GET is answered with how to open it. Query parameters: token, rows, columns.
 void AddShellRoutes(http::Router& router, control::JobService& jobs);
 
 /// Refuses what only the administration's API has: creating, changing and cancelling jobs,

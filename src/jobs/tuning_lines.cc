@@ -72,6 +72,7 @@ std::optional<Lines> OfTrial(const JobRecord& after, const Event& event) {
     case Event::kTrialMeasured: return OnTrialMeasured(after);
     case Event::kEnded: return OnEndOfTrial(after);
     case Event::kLaunched:
+    case Event::kRevoked:
     case Event::kReplicaEnded:
     case Event::kRestartDecided:
     case Event::kRetryDecided:

@@ -59,9 +59,9 @@ std::vector<std::string> Variables(const ToolCommand& command) {
   ::signal(SIGPIPE, SIG_DFL);
   if (::getppid() != parent || ::dup2(out, 1) != 1 || ::dup2(err, 2) != 2) ::_exit(127);
   EndAs(command.isolation->Run({.argv = command.argv,
-                            .variables = Variables(command),
-                            .view = command.view,
-                            .lock = command.inherited}));
+                                .variables = Variables(command),
+                                .view = command.view,
+                                .lock = command.inherited}));
 }
 
 /// Cuts bytes into lines without their ends; a carriage return is an end too.

@@ -20,8 +20,8 @@
 #include "environment/tool_failure.h"
 #include "image/cache.h"
 #include "process/variables.h"
-#include "runtimes/image_packages_files.h"
 #include "runtimes/google_channels.h"
+#include "runtimes/image_packages_files.h"
 #include "sandbox/device_files.h"
 
 namespace trainyard::replica {

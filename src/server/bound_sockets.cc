@@ -51,7 +51,7 @@ Result<BoundSockets> BoundSockets::Bind(const ServeOptions& options, const DataD
   TY_TRY(sockets.administration, ListenOnFirst(options.host, {known, options.port}));
   const std::uint16_t plain_port = sockets.administration.port;
   TY_TRY(sockets.identity, tls::EnsureTlsIdentity(data.tls_dir(), CertificateNames(options),
-                                                   SysTime(std::chrono::system_clock::now())));
+                                                  SysTime(std::chrono::system_clock::now())));
   TY_TRY(sockets.administration_tls, ListenOnFirst(options.host, {PortBehind(plain_port, 1), 0}));
   if (!options.google_front) return sockets;
   TY_TRY(sockets.replicas, ListenOnFirst(options.host, {previous.replicas, PortBehind(plain_port, 2), 0}));

@@ -6,9 +6,9 @@
 
 #include "base/result.h"
 #include "http/listening_socket.h"
-#include "tls/tls_identity.h"
 #include "server/data_directory.h"
 #include "server/serve_options.h"
+#include "tls/tls_identity.h"
 
 namespace trainyard::server {
 

@@ -7,8 +7,8 @@
 
 #include "base/result.h"
 #include "http/server_options.h"
-#include "tls/tls_identity.h"
 #include "server/bound_sockets.h"
+#include "tls/tls_identity.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace boost::asio {

@@ -26,7 +26,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// What the server writes is for its own account. Programs of jobs have another one (replica/run_replica.cc).
+/// What the server writes is for its own account. Programs of jobs have another one (supervisor/run_replica.cc).
 constexpr mode_t kUmask = 077;
 
 constexpr std::chrono::milliseconds kStopPoll{

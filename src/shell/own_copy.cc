@@ -1,4 +1,4 @@
-#include "shell/own_copy.h"
+#include "shell/replica_shell.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -30,7 +30,6 @@
 #include "sandbox/confinement.h"
 #include "sandbox/descendants.h"
 #include "sandbox/user_namespace.h"
-#include "shell/own_copy.h"
 
 namespace trainyard::shell {
 

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "sqlite/schema.h"
 
 namespace trainyard::sqlite {
 

@@ -1,8 +1,6 @@
-#include "sqlite/schema.h"
+#include "sqlite/database.h"
 
 #include <string>
-
-#include "sqlite/database.h"
 
 namespace trainyard::sqlite {
 

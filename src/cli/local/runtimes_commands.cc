@@ -202,7 +202,8 @@ ExitStatus InstallRuntime(const Arguments& arguments, const SettingSources& sour
   TY_RETURN_IF_ERROR(MakeFolders(environments));
   const auto isolation = replica::BuildIsolation::Find({DataDir(arguments, sources).string()});
   if (const std::string lacks = isolation.Lacks(); !lacks.empty()) say(lacks);
-  const environment::PreparationHooks hooks{.info = say, .error = say, .download = {}, .isolation = &isolation};
+  const environment::PreparationHooks hooks{
+      .info = say, .error = say, .download = {}, .isolation = &isolation};
   TY_RETURN_IF_ERROR(EnsurePython(environments, runtime, hooks));
   TY_RETURN_IF_ERROR(environment::InstallSiteHook(environments));
   TY_RETURN_IF_ERROR(environment::BuildRuntime(layout, runtime, hooks));

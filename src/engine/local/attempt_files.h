@@ -11,7 +11,7 @@ namespace trainyard::engine {
 /// before.
 [[nodiscard]] Result<UniqueFd> MakeAttempt(const replica::AttemptDir& dir, const Manifest& manifest);
 
-/// By its files alone: one that has ended may have a container still (replica/engine_container.h).
+/// By its files alone: one that has ended may have a container still (runtimes/daemon_container.h).
 [[nodiscard]] Result<AttemptState> InspectAttempt(const replica::AttemptDir& dir);
 
 /// Every attempt with a directory there. Directories whose names are no attempt ids are not ours and left

@@ -18,9 +18,10 @@ struct NodeSettings {
   std::string attach_socket;     ///< where supervisors attach
   std::string replica_socket;    ///< where replicas and their packages' downloads ask
   /// What runs containers; CONTAINER_RUNTIME_UNSPECIFIED: nothing does.
-  replica::v1::Manifest::ContainerRuntime container_runtime = replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED;
+  replica::v1::Manifest::ContainerRuntime container_runtime =
+      replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED;
   std::string container_runtime_address;  ///< path of the OCI runtime, or of the daemon's socket
-  std::int64_t disk_bytes = 0;           ///< of the file system with the attempts; 0: unknown
+  std::int64_t disk_bytes = 0;            ///< of the file system with the attempts; 0: unknown
   /// Port of an isolated replica's loopback whose relay leads to replica_socket; 0: there is none.
   int relay_port = 0;
   std::map<std::string, std::string> replica_environment{};  ///< set in every replica's process

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sandbox/user_namespace.h"
+#include "engine/local/machine_checks.h"
 
 namespace trainyard::server {
 
@@ -25,7 +25,7 @@ Status CheckJobUsers(const ServeOptions& options, const DataDirectory& data) {
   std::vector<std::string> folders = {data.Path(""), data.environments_dir()};
   for (const auto& [name, folder] : options.bucket_dirs) folders.push_back(folder);
   for (const std::string& folder : folders) {
-    const Status shown = replica::CheckMappedMounts({users->first, engine::kJobBlockIds}, folder);
+    const Status shown = engine::CheckJobUsers(*users, folder);
     if (!shown) return refused(shown.error().message + ". Leave it out, or use another place");
   }
   return {};

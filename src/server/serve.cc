@@ -14,7 +14,7 @@
 #include <memory>
 
 #include "async/diagnostics.h"
-#include "sandbox/replica_network.h"
+#include "engine/local/machine_checks.h"
 #include "server/installation.h"
 #include "server/listen_address.h"
 #include "server/listeners.h"
@@ -26,7 +26,8 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// What the server writes is for its own account. Programs of jobs have another one (supervisor/run_replica.cc).
+/// What the server writes is for its own account. Programs of jobs have another one
+/// (supervisor/run_replica.cc).
 constexpr mode_t kUmask = 077;
 
 constexpr std::chrono::milliseconds kStopPoll{
@@ -62,7 +63,7 @@ Status CheckOptions(const ServeOptions& options) {
     return std::unexpected(
         FailedPrecondition("--google-front off needs --network host: a replica in a network of its own "
                            "reaches nothing but this server"));
-  return replica::CheckIsolatedNetworks();
+  return engine::CheckIsolatedNetworks();
 }
 
 /// Jobs and studies are taken over before anyone can ask; the loop runs for that alone.

@@ -17,6 +17,7 @@
 #include "cli/gcloud/json_value.h"
 #include "cli/gcloud/output_format.h"
 #include "cli/gcloud/table.h"
+#include "engine/local/machine_checks.h"
 #include "environment/build_folder.h"
 #include "environment/built_runtime.h"
 #include "environment/catalogue.h"
@@ -24,7 +25,6 @@
 #include "environment/python_probe.h"
 #include "environment/runtime_builder.h"
 #include "environment/site_hook.h"
-#include "sandbox/build_isolation.h"
 
 namespace trainyard::cli {
 namespace {
@@ -200,10 +200,10 @@ ExitStatus InstallRuntime(const Arguments& arguments, const SettingSources& sour
   }
   TY_RETURN_IF_ERROR(MakeFolders(environments.parent_path(), 0700));  // the data directory
   TY_RETURN_IF_ERROR(MakeFolders(environments));
-  const auto isolation = replica::BuildIsolation::Find({DataDir(arguments, sources).string()});
-  if (const std::string lacks = isolation.Lacks(); !lacks.empty()) say(lacks);
+  const engine::BuildTools tools = engine::FindBuildTools({DataDir(arguments, sources).string()});
+  if (!tools.missing.empty()) say(tools.missing);
   const environment::PreparationHooks hooks{
-      .info = say, .error = say, .download = {}, .isolation = &isolation};
+      .info = say, .error = say, .download = {}, .isolation = tools.isolation.get()};
   TY_RETURN_IF_ERROR(EnsurePython(environments, runtime, hooks));
   TY_RETURN_IF_ERROR(environment::InstallSiteHook(environments));
   TY_RETURN_IF_ERROR(environment::BuildRuntime(layout, runtime, hooks));

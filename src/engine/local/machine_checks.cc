@@ -1,0 +1,25 @@
+#include "engine/local/machine_checks.h"
+
+#include <utility>
+
+#include "sandbox/build_isolation.h"
+#include "sandbox/replica_network.h"
+#include "sandbox/user_namespace.h"
+
+namespace trainyard::engine {
+
+Status CheckIsolatedNetworks() { return replica::CheckIsolatedNetworks(); }
+
+Status CheckJobUsers(const JobUsers& users, const std::string& directory) {
+  return replica::CheckMappedMounts({users.first, kJobBlockIds}, directory);
+}
+
+BuildTools FindBuildTools(std::vector<std::string> hidden) {
+  // Neither copied nor moved: made in place.
+  std::unique_ptr<replica::BuildIsolation> isolation(
+      new replica::BuildIsolation(replica::BuildIsolation::Find(std::move(hidden))));
+  std::string missing = isolation->Lacks();
+  return {.isolation = std::move(isolation), .missing = std::move(missing)};
+}
+
+}  // namespace trainyard::engine

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/local/job_users.h"
+#include "process/tool_isolation.h"
+
+/// What this machine allows, tried out before anything depends on it. Any thread.
+namespace trainyard::engine {
+
+/// Whether replicas can have networks of their own here: tries it, in a process of its own.
+/// kFailedPrecondition, with a sentence for the operator. Before there are other threads.
+[[nodiscard]] Status CheckIsolatedNetworks();
+
+/// Whether files of the directory can be shown to jobs with users of their own: tries it, and changes nothing.
+/// Needs root. kFailedPrecondition, with the step and the directory.
+[[nodiscard]] Status CheckJobUsers(const JobUsers& users, const std::string& directory);
+
+/// How the tools that build environments are isolated here.
+struct BuildTools {
+  std::unique_ptr<ToolIsolation> isolation;
+  std::string missing;  ///< what this machine cannot do, a sentence for the log; empty: nothing
+};
+
+/// Tries what this machine allows; a few ms. `hidden`: directories that tools must not see.
+[[nodiscard]] BuildTools FindBuildTools(std::vector<std::string> hidden);
+
+}  // namespace trainyard::engine

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "placement/counted.h"
+#include "placement/gang.h"
 
 namespace trainyard::placement {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "cluster/machine_type.h"
-#include "placement/counted.h"
+#include "placement/gang.h"
 
 namespace trainyard::placement {
 namespace {

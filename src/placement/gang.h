@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -28,5 +29,10 @@ struct Gang {
   std::vector<Replica> replicas;
   int line = 0;  ///< gangs of one line wait for each other; positions count within the line (queue.h)
 };
+
+/// "1 job", "2 jobs".
+[[nodiscard]] inline std::string Counted(std::int64_t number, std::string_view what) {
+  return std::to_string(number) + " " + std::string(what) + (number == 1 ? "" : "s");
+}
 
 }  // namespace trainyard::placement

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "placement/counted.h"
+#include "placement/gang.h"
 
 namespace trainyard::placement {
 namespace {

@@ -89,6 +89,18 @@ Result<std::vector<std::string>> NamesIn(int folder) {
   return names;
 }
 
+/// Removes what uploads of a previous server left, except resumable ones that are still valid.
+Status SweepUploads(Records& records, int uploads, SysTime now) {
+  TY_TRY(const auto expired, records.ExpiredUploads(now.time_since_epoch().count()));
+  for (const std::string& id : expired) TY_RETURN_IF_ERROR(records.DropUpload(id));
+  TY_TRY(const auto names, NamesIn(uploads));
+  for (const std::string& name : names) {
+    TY_TRY(const auto upload, records.FindUpload(name));
+    if (!upload && ::unlinkat(uploads, name.c_str(), 0) != 0) return Failed("remove " + name);
+  }
+  return {};
+}
+
 }  // namespace
 
 bool HasChecksums(const v1::Object& resource) { return !resource.md5_hash().empty(); }
@@ -107,7 +119,7 @@ Result<BucketFiles> BucketFiles::Open(const BucketOptions& options, const Clock&
   TY_TRY(Records records, Records::Open(options.data / "objects.db"));
   BucketFiles files(options, clock, std::move(buckets), std::move(uploads), std::move(records));
   TY_RETURN_IF_ERROR(files.OpenElsewhere());
-  TY_RETURN_IF_ERROR(files.SweepUploads());
+  TY_RETURN_IF_ERROR(SweepUploads(files.records(), files.uploads(), clock.Now()));
   return files;
 }
 
@@ -126,17 +138,6 @@ Status BucketFiles::OpenElsewhere() {
                                                 " already; move them to " + path.string() + " first"));
     }
     elsewhere_.emplace(name, std::move(folder));
-  }
-  return {};
-}
-
-Status BucketFiles::SweepUploads() {
-  TY_TRY(const auto expired, records_.ExpiredUploads(clock_->Now().time_since_epoch().count()));
-  for (const std::string& id : expired) TY_RETURN_IF_ERROR(records_.DropUpload(id));
-  TY_TRY(const auto names, NamesIn(uploads_.get()));
-  for (const std::string& name : names) {
-    TY_TRY(const auto upload, records_.FindUpload(name));
-    if (!upload && ::unlinkat(uploads_.get(), name.c_str(), 0) != 0) return Failed("remove " + name);
   }
   return {};
 }

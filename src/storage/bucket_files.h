@@ -96,7 +96,6 @@ class BucketFiles {
   Result<UniqueFd> OpenBucket(const std::string& name) const;
   Result<v1::Bucket> BucketOf(int folder, const std::string& name);
   Result<std::optional<OpenedObject>> Find(int folder, const std::string& bucket, const std::string& object);
-  Status SweepUploads();
   std::int64_t NextGeneration(std::int64_t present);
 
   BucketOptions options_;

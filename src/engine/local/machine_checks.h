@@ -15,8 +15,8 @@ namespace trainyard::engine {
 /// kFailedPrecondition, with a sentence for the operator. Before there are other threads.
 [[nodiscard]] Status CheckIsolatedNetworks();
 
-/// Whether files of the directory can be shown to jobs with users of their own: tries it, and changes nothing.
-/// Needs root. kFailedPrecondition, with the step and the directory.
+/// Whether files of the directory can be shown to jobs with users of their own: tries it, and changes
+/// nothing. Needs root. kFailedPrecondition, with the step and the directory.
 [[nodiscard]] Status CheckJobUsers(const JobUsers& users, const std::string& directory);
 
 /// How the tools that build environments are isolated here.

@@ -40,7 +40,8 @@ def main():
             paths.append(names[-1])
     paths += git("ls-files", "--others", "--exclude-standard", "--", "src").splitlines()
     units = {str(pathlib.Path(path).with_suffix(".cc")) for path in paths if path.endswith((".cc", ".h"))}
-    print("\n".join(sorted(unit for unit in units if (ROOT / unit).exists() and "test" not in unit)))
+    for unit in sorted(unit for unit in units if (ROOT / unit).exists() and "test" not in unit):
+        print(unit)
     return 0
 
 

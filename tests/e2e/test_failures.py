@@ -195,6 +195,7 @@ def small_machine():
                  if (root / "cgroup.procs").exists() and (root / "memory.limit_in_bytes").exists()), None)
     if os.geteuid() != 0 or root is None:
         pytest.skip("needs root and the memory controller of cgroup version 1")
+    assert root is not None
     group = root / f"trainyard-test-{os.getpid()}"
     group.mkdir()
     (group / "memory.limit_in_bytes").write_text(str(300 << 20))

@@ -103,6 +103,7 @@ def tool(request, environments, make_server):
         uv = shutil.which("uv", path=f"{data}/environments/tools/uv/bin")
         if not uv:
             pytest.skip(f"uv cannot be installed here: {done.stderr.splitlines()[-1]}")
+    assert uv is not None
     return {"PATH": f"{pathlib.Path(uv).parent}:{path}"}
 
 

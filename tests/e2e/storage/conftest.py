@@ -50,6 +50,7 @@ def gcloud(server, tmp_path):
     program = shutil.which("gcloud")
     if not program:
         pytest.skip("SKIPPED: no gcloud on PATH")
+    assert program is not None
     environment = {
         **os.environ,
         "CLOUDSDK_CONFIG": str(tmp_path / "gcloud"),

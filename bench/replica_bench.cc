@@ -30,7 +30,7 @@
 #include "base/check.h"
 #include "container/oci_spec.h"
 #include "runtimes/program_source.h"
-#include "supervisor/main.h"
+#include "supervisor/run_replica.h"
 #include "supervisor/testing/fake_server.h"
 
 namespace trainyard::replica {

@@ -18,7 +18,7 @@
 #include "async/system_clock.h"
 #include "control/job_service.h"
 #include "engine/fake/fake_attempt_host.h"
-#include "engine/local/local_allocator.h
+#include "engine/local/local_allocator.h"
 #include "environment/catalogue.h"
 #include "logs/sqlite_log_store.h"
 #include "storage/buckets.h"

@@ -2,6 +2,7 @@
 
 #include "cluster/task_name.h"
 #include "control/service_log.h"
+#include "engine/allocator.h"
 #include "metrics/usage_history.h"
 #include "wire/resource_name.h"
 
@@ -29,9 +30,7 @@ std::optional<jobs::Waiting> WaitingOf(const v1::JobRecord& job, const jobs::Obs
                   .reason = queue->reason,
                   .unblock = queue->unblock};
     } else {
-      *waiting = {.cause = "queue",
-                  .reason = "The service is looking for room for the job.",
-                  .unblock = "It goes on by itself."};
+      *waiting = {.cause = "queue", .reason = engine::kLookingForRoom, .unblock = "It goes on by itself."};
     }
   }
   if (!waiting) return std::nullopt;

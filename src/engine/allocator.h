@@ -41,6 +41,9 @@ struct ReservationEvents {
   std::function<void(std::string reason)> on_revoked;
 };
 
+/// Why a gang waits that no allocator has looked at yet: one sentence.
+inline constexpr const char* kLookingForRoom = "The service is looking for room for the job.";
+
 /// No room yet.
 struct Pending {
   std::string reason;  ///< one sentence

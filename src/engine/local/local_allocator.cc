@@ -57,7 +57,7 @@ std::variant<Grant, Pending> LocalAllocator::Reserve(ReservationRequest request,
   if (const auto running = running_.find(uid);
       running != running_.end() && running->second.grant.try_number() == request.key.try_number)
     return running->second.grant;
-  const Pending pending{"The service is looking for room for the job."};
+  Pending pending{kLookingForRoom};
   if (const auto waiting = waiting_.find(uid); waiting != waiting_.end()) {
     waiting->second.key = request.key;
     waiting->second.events = std::move(events);

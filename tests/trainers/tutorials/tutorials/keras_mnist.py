@@ -16,6 +16,7 @@ def load_data(path):
 def create_model(learning_rate):
     model = tf.keras.Sequential([
         tf.keras.layers.Reshape((28, 28, 1), input_shape=(28, 28)),
+        tf.keras.layers.Rescaling(1 / 255),
         tf.keras.layers.Conv2D(8, 3, strides=2, activation="relu"),
         tf.keras.layers.Flatten(),
         tf.keras.layers.Dropout(0.2),
@@ -33,6 +34,7 @@ def main():
     parser.add_argument("--learning-rate", type=float, default=0.01)
     args, _ = parser.parse_known_args()
 
+    tf.keras.utils.set_random_seed(1)
     (x_train, y_train), test = load_data(args.train_file)
     model = create_model(args.learning_rate)
     checkpoints = os.path.join(args.job_dir, "checkpoints")

@@ -165,6 +165,14 @@ std::int64_t Cgroup::OomKills() const {
   return FindFigure(*text, "oom_kill");
 }
 
+std::int64_t Cgroup::ProcessesRefused() const {
+  for (const Group& group : groups_) {
+    const auto text = ReadFile(group.path + "/pids.events");  // of one group, with either version
+    if (text) return FindFigure(*text, "max");
+  }
+  return 0;
+}
+
 std::vector<pid_t> Cgroup::Processes() const {
   const auto text = path_.empty() ? std::string() : ReadFile(path_ + "/cgroup.procs").value_or("");
   return ParsePids(text);

@@ -44,6 +44,8 @@ class Cgroup {
   void Join(pid_t pid) const noexcept;
   /// Processes in it that the kernel killed for lack of memory.
   [[nodiscard]] std::int64_t OomKills() const;
+  /// How often the kernel refused one more process in it; 0 without a limit of processes.
+  [[nodiscard]] std::int64_t ProcessesRefused() const;
   /// Processes in it; those of namespaces below by the pid that they have here.
   [[nodiscard]] std::vector<pid_t> Processes() const;
   /// Memory in use, without what the kernel could drop at once (unused file pages); 0: unknown.

@@ -123,6 +123,12 @@ void PrintLoop(const LoopWatch& loop, PrometheusText& text) {
     text.Add({{"cause", cause}}, static_cast<double>(stalls.count));
 }
 
+void PrintLimits(const std::vector<MetricsSources::Limit>& limits, PrometheusText& text) {
+  text.Family("trainyard_limit_works", "gauge",
+              "1: this machine can limit that use of a replica; 0: it cannot (docs/your-machine.md).");
+  for (const MetricsSources::Limit& limit : limits) text.Add({{"of", limit.of}}, limit.works ? 1 : 0);
+}
+
 /// A living replica's last sample, with the labels of its values.
 struct ReplicaSample {
   PrometheusText::Labels labels;
@@ -210,6 +216,7 @@ awaitable<Result<Response>> Print(MetricsSources sources) {
   PrintRequests(sources.requests, text);
   PrintConnections(sources.connections, text);
   PrintLoop(sources.loop, text);
+  PrintLimits(sources.limits, text);
   const std::vector<ReplicaSample> replicas = LivingReplicas(sources);
   PrintReplicas(replicas, text);
   PrintAccelerators(replicas, text);

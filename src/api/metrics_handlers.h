@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "async/loop_watch.h"
 #include "control/job_service.h"
 #include "http/connection_budget.h"
@@ -16,6 +19,12 @@ struct MetricsSources {
   const http::RequestCounts& requests;
   const http::ConnectionBudget& connections;
   const LoopWatch& loop;
+  /// What this machine can limit for replicas: "memory", "CPUs", "processes".
+  struct Limit {
+    std::string of;
+    bool works = false;
+  };
+  std::vector<Limit> limits;
 };
 
 /// GET /metrics (Prometheus' text format) and GET /trainyard/v1/projects/P/jobs/J/metrics, which answers as

@@ -56,7 +56,8 @@ std::optional<ServerNote> ReadServerNote(const SettingSources& sources, const st
                     .tls_url = TextAt(*json, "tls_url"),
                     .ca_file = TextAt(*json, "ca_file"),
                     .project = TextAt(*json, "project"),
-                    .pid = std::strtol(TextAt(*json, "pid").c_str(), nullptr, 10)};
+                    .pid = std::strtol(TextAt(*json, "pid").c_str(), nullptr, 10),
+                    .lacking = TextAt(*json, "lacking")};
 }
 
 ClientSetting FindServer(const SettingSources& sources, const std::optional<std::string>& flag) {

@@ -31,6 +31,7 @@ struct ServerNote {
   std::string ca_file;
   std::string project;
   long pid = 0;
+  std::string lacking;  ///< what its machine does not limit; empty: nothing
 };
 
 [[nodiscard]] std::string DefaultDataDir(const SettingSources& sources);

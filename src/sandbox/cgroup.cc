@@ -29,35 +29,25 @@ Status Set(const std::string& path, const std::string& value) {
   return WriteAll(file.get(), value);
 }
 
-Status LimitMemory(int version, const std::string& path, std::int64_t bytes) {
+/// A file that is not there is a controller, or a feature, that the machine does not have.
+Status SetIfThere(const std::string& path, const std::string& value) {
+  Status set = Set(path, value);
+  return !set && set.error().code == Code::kNotFound ? Status() : set;
+}
+
+std::string CpuQuota(double cpus) {
+  return std::to_string(std::max<std::int64_t>(kCpuQuotaUsMin, std::llround(cpus * kCpuPeriodUs)));
+}
+
+Status LimitMemory1(const std::string& path, std::int64_t bytes) {
   const std::string value = std::to_string(bytes);
-  if (version == 1) {
-    TY_RETURN_IF_ERROR(Set(path + "/memory.limit_in_bytes", value));
-    const Status swap = Set(path + "/memory.memsw.limit_in_bytes", value);
-    return !swap && swap.error().code == Code::kNotFound ? Status() : swap;  // kernels that do not count swap
-  }
-  TY_RETURN_IF_ERROR(Set(path + "/memory.max", value));
-  const Status swap = Set(path + "/memory.swap.max", "0");
-  return !swap && swap.error().code == Code::kNotFound ? Status() : swap;
+  TY_RETURN_IF_ERROR(Set(path + "/memory.limit_in_bytes", value));
+  return SetIfThere(path + "/memory.memsw.limit_in_bytes", value);  // kernels that do not count swap
 }
 
-Status LimitCpus(int version, const std::string& path, double cpus) {
-  const std::string period = std::to_string(kCpuPeriodUs);
-  const std::string quota =
-      std::to_string(std::max<std::int64_t>(kCpuQuotaUsMin, std::llround(cpus * kCpuPeriodUs)));
-  if (version == 2) return Set(path + "/cpu.max", quota + " " + period);
-  TY_RETURN_IF_ERROR(Set(path + "/cpu.cfs_period_us", period));
-  return Set(path + "/cpu.cfs_quota_us", quota);
-}
-
-/// Where a controller's groups of this process are; it is switched on for groups below.
-Result<CgroupPlace> PlaceOf(std::string_view membership, std::string_view mounts, const char* controller) {
-  const CgroupPlace place = FindCgroup(membership, mounts, controller);
-  if (place.path.empty()) return std::unexpected(FailedPrecondition("no cgroup file system is mounted"));
-  // Refused where processes live beside the new group; then there is no controlling it.
-  if (place.version == 2)
-    TY_RETURN_IF_ERROR(Set(place.path + "/cgroup.subtree_control", std::string("+") + controller));
-  return place;
+Status LimitCpus1(const std::string& path, double cpus) {
+  TY_RETURN_IF_ERROR(Set(path + "/cpu.cfs_period_us", std::to_string(kCpuPeriodUs)));
+  return Set(path + "/cpu.cfs_quota_us", CpuQuota(cpus));
 }
 
 std::vector<std::string> Lines(std::string_view text) {
@@ -80,35 +70,55 @@ void RemoveGroup(const std::string& path) noexcept {
 
 }  // namespace
 
-Result<Cgroup> Cgroup::Create(const std::string& name, const CgroupLimits& limits,
-                              std::vector<std::string>& unlimited) {
+Result<Cgroup> Cgroup::Create(const CgroupHome& home, const std::string& name, const CgroupLimits& limits) {
+  switch (home.version) {
+    case 1: return CreateVersion1(name, limits);
+    case 2: return CreateVersion2(home.group + "/" + name, limits);
+    default: return Cgroup();
+  }
+}
+
+Result<Cgroup> Cgroup::CreateVersion2(const std::string& path, const CgroupLimits& limits) {
+  Cgroup cgroup;
+  cgroup.path_ = path;
+  cgroup.version_ = 2;
+  TY_RETURN_IF_ERROR(cgroup.AddGroup(path));
+  TY_TRY(cgroup.directory_, OpenFile(path, O_RDONLY | O_DIRECTORY));
+  cgroup.counts_all_ = access((path + "/memory.current").c_str(), F_OK) == 0;
+  // One of them alone would leave the others of a replica waiting for it.
+  TY_RETURN_IF_ERROR(SetIfThere(path + "/memory.oom.group", "1"));
+  if (limits.memory_bytes > 0) {
+    TY_RETURN_IF_ERROR(SetIfThere(path + "/memory.max", std::to_string(limits.memory_bytes)));
+    TY_RETURN_IF_ERROR(SetIfThere(path + "/memory.swap.max", "0"));
+  }
+  if (limits.cpus > 0) {
+    const std::string quota = CpuQuota(limits.cpus) + " " + std::to_string(kCpuPeriodUs);
+    TY_RETURN_IF_ERROR(SetIfThere(path + "/cpu.max", quota));
+  }
+  if (limits.pids > 0) TY_RETURN_IF_ERROR(SetIfThere(path + "/pids.max", std::to_string(limits.pids)));
+  return cgroup;
+}
+
+Result<Cgroup> Cgroup::CreateVersion1(const std::string& name, const CgroupLimits& limits) {
   TY_TRY(const std::string membership, ReadFile("/proc/self/cgroup"));
   TY_TRY(const std::string mounts, ReadFile("/proc/self/mountinfo"));
-  TY_TRY(const CgroupPlace memory, PlaceOf(membership, mounts, "memory"));
+  const auto place_of = [&](const char* controller) {
+    const CgroupPlace place = FindCgroup(membership, mounts, controller);
+    return place.version == 1 ? place.path + "/" + name : std::string();
+  };
   Cgroup cgroup;
-  cgroup.path_ = memory.path + "/" + name;
-  cgroup.version_ = memory.version;
+  cgroup.path_ = place_of("memory");
+  cgroup.version_ = 1;
   cgroup.counts_all_ = limits.any();
   TY_RETURN_IF_ERROR(cgroup.AddGroup(cgroup.path_));
-  if (limits.memory_bytes > 0)
-    TY_RETURN_IF_ERROR(LimitMemory(memory.version, cgroup.path_, limits.memory_bytes));
-  const auto limit = [&](const char* controller, const char* what, auto set) {
-    const auto place = PlaceOf(membership, mounts, controller);
-    const std::string path = place ? place->path + "/" + name : "";
-    Status limited = place ? cgroup.AddGroup(path) : Status(std::unexpected(place.error()));
-    if (limited) limited = set(place->version, path);
-    if (!limited) {
-      unlimited.push_back(std::string("This machine does not limit the replica's ") + what + " (" +
-                          limited.error().message + ").");
-    }
-  };
-  if (limits.cpus > 0) {
-    limit("cpu", "CPUs",
-          [&](int version, const std::string& path) { return LimitCpus(version, path, limits.cpus); });
+  if (limits.memory_bytes > 0) TY_RETURN_IF_ERROR(LimitMemory1(cgroup.path_, limits.memory_bytes));
+  if (const std::string path = place_of("cpu"); limits.cpus > 0 && !path.empty()) {
+    TY_RETURN_IF_ERROR(cgroup.AddGroup(path));
+    TY_RETURN_IF_ERROR(LimitCpus1(path, limits.cpus));
   }
-  if (limits.pids > 0) {
-    limit("pids", "number of processes",
-          [&](int, const std::string& path) { return Set(path + "/pids.max", std::to_string(limits.pids)); });
+  if (const std::string path = place_of("pids"); limits.pids > 0 && !path.empty()) {
+    TY_RETURN_IF_ERROR(cgroup.AddGroup(path));
+    TY_RETURN_IF_ERROR(Set(path + "/pids.max", std::to_string(limits.pids)));
   }
   return cgroup;
 }
@@ -125,6 +135,7 @@ Status Cgroup::AddGroup(const std::string& path) {
 
 Cgroup::Cgroup(Cgroup&& other) noexcept
     : path_(std::exchange(other.path_, {})),
+      directory_(std::move(other.directory_)),
       version_(other.version_),
       counts_all_(other.counts_all_),
       groups_(std::exchange(other.groups_, {})) {}
@@ -133,6 +144,7 @@ Cgroup& Cgroup::operator=(Cgroup&& other) noexcept {
   if (this == &other) return *this;
   Remove();
   path_ = std::exchange(other.path_, {});
+  directory_ = std::move(other.directory_);
   version_ = other.version_;
   counts_all_ = other.counts_all_;
   groups_ = std::exchange(other.groups_, {});
@@ -147,6 +159,7 @@ std::string Cgroup::Note() const {
 
 std::vector<int> Cgroup::ProcsFds() const {
   std::vector<int> fds;
+  if (version_ != 1) return fds;
   for (const Group& group : groups_) fds.push_back(group.procs.get());
   return fds;
 }
@@ -193,6 +206,7 @@ std::int64_t Cgroup::PeakMemoryBytes() const {
 }
 
 void Cgroup::Remove() noexcept {
+  directory_.Reset();
   for (Group& group : groups_) {
     group.procs.Reset();
     RemoveGroup(group.path);

@@ -19,17 +19,23 @@ struct CgroupLimits {
   [[nodiscard]] bool any() const { return memory_bytes > 0 || cpus > 0 || pids > 0; }
 };
 
-/// A cgroup of a replica's own below the supervisor's: bounds what all its processes use, and counts their
-/// memory. Where controllers have hierarchies of their own (version 1, hybrid) it is one group in each that
-/// is needed. The destructor removes it, which works once nothing runs in it. One thread.
+/// Where the groups of attempts are made; what the server found (installation_group.h).
+struct CgroupHome {
+  int version = 0;    ///< 0: nowhere
+  std::string group;  ///< version 2: the installation's; version 1: groups are below the process's own
+};
+
+/// A cgroup of a replica's own: bounds what all its processes use, and counts their memory. With version 2 it
+/// is a group beside the supervisors' leaf; with version 1 (hybrid) one below the supervisor's group in each
+/// hierarchy that is needed. The destructor removes it, which works once nothing runs in it. One thread.
 class Cgroup {
  public:
   /// No cgroup.
   Cgroup() = default;
-  /// Without limits only out-of-memory kills are counted. An error says what this machine does not allow; it
-  /// is no reason not to run. `unlimited`: a line for each limit that this machine does not enforce.
-  [[nodiscard]] static Result<Cgroup> Create(const std::string& name, const CgroupLimits& limits,
-                                             std::vector<std::string>& unlimited);
+  /// Without limits only what the kernel does to it is counted. A controller that the machine does not have
+  /// is left out (the server has said so); an error is one that it has and that refuses.
+  [[nodiscard]] static Result<Cgroup> Create(const CgroupHome& home, const std::string& name,
+                                             const CgroupLimits& limits);
   Cgroup(Cgroup&& other) noexcept;
   Cgroup& operator=(Cgroup&& other) noexcept;
   ~Cgroup() { Remove(); }
@@ -38,8 +44,10 @@ class Cgroup {
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
   /// All its directories, one to a line: to clean up.
   [[nodiscard]] std::string Note() const;
-  /// A process joins by writing "0" to each of them.
+  /// Version 1: a process joins by writing "0" to each of them.
   [[nodiscard]] std::vector<int> ProcsFds() const;
+  /// Version 2: its directory, to start a process in it (CLONE_INTO_CGROUP); -1: version 1, or none.
+  [[nodiscard]] int directory() const noexcept { return directory_.get(); }
   /// Moves a process into it; one that has ended is no error.
   void Join(pid_t pid) const noexcept;
   /// Processes in it that the kernel killed for lack of memory.
@@ -62,8 +70,11 @@ class Cgroup {
     UniqueFd procs;
   };
   [[nodiscard]] Status AddGroup(const std::string& path);
+  [[nodiscard]] static Result<Cgroup> CreateVersion1(const std::string& name, const CgroupLimits& limits);
+  [[nodiscard]] static Result<Cgroup> CreateVersion2(const std::string& path, const CgroupLimits& limits);
 
   std::string path_;
+  UniqueFd directory_;
   int version_ = 0;
   bool counts_all_ = false;
   std::vector<Group> groups_;  ///< the first is that of path_

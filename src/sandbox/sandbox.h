@@ -60,6 +60,7 @@ struct SandboxPlan {
   int structured_fd = -1;
   int result_fd = -1;
   std::vector<int> procs_fds;  ///< cgroup.procs of groups that the program joins; at most kCgroupsMax
+  int cgroup_directory = -1;   ///< group of version 2 in which the program starts
   int lock_fd = -1;            ///< stays open until all of the sandbox has ended
 };
 

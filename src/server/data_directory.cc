@@ -131,7 +131,8 @@ Result<std::string> DataDirectory::Secret() const {
 Status DataDirectory::Announce(const Presence& presence) const {
   boost::json::object json{
       {"url", presence.url},         {"tls_url", presence.tls_url}, {"replica_port", presence.replica_port},
-      {"ca_file", presence.ca_file}, {"project", presence.project}, {"pid", presence.pid}};
+      {"ca_file", presence.ca_file}, {"project", presence.project}, {"pid", presence.pid},
+      {"lacking", presence.lacking}};
   return WriteFileAtomically(Path("run/server.json"), boost::json::serialize(json) + "\n", 0600);
 }
 

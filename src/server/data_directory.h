@@ -49,6 +49,7 @@ class DataDirectory {
     std::string ca_file;
     std::string project;
     std::int64_t pid = 0;
+    std::string lacking;  ///< what this machine does not limit; empty: nothing
   };
   [[nodiscard]] Status Announce(const Presence& presence) const;
 

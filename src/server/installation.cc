@@ -104,7 +104,8 @@ Installation::Foundation::Foundation(ContainerSupport found, unsigned file_threa
 
 Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context& loop,
                                                          const ServeOptions& options, DataDirectory data,
-                                                         const BoundSockets& sockets) {
+                                                         const BoundSockets& sockets,
+                                                         const engine::MachineLimits& limits) {
   TY_TRY(std::string secret, data.Secret());
   TY_RETURN_IF_ERROR(CheckJobUsers(options, data));
   TY_RETURN_IF_ERROR(environment::InstallSiteHook(data.environments_dir()));
@@ -116,6 +117,8 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
                                                  options.loop_turn_max, ClientConnectionsMax());
   TY_TRY(Stores stores, OpenStores(loop, options, data, *foundation));
   engine::NodeSettings node = MakeNodeSettings(options, data, foundation->containers, sockets);
+  node.cgroup_version = limits.cgroup_version;
+  node.cgroup = limits.cgroup;
   if (options.google_front) {
     TY_TRY(node.google_front, PrepareGoogleFront(options, data, sockets));
   }
@@ -125,7 +128,8 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
               .stores = std::move(stores),
               .settings = MakeSettings(options, secret, sockets),
               .node = std::move(node),
-              .tls_port = sockets.administration_tls.port};
+              .tls_port = sockets.administration_tls.port,
+              .limits = limits.limits};
   return std::unique_ptr<Installation>(new Installation(loop, options, std::move(parts)));
 }
 
@@ -242,12 +246,14 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
             maker_, options.accelerator_quota),
       tokens_(settings_, foundation_->clock, jobs_),
       request_quota_(foundation_->clock, options.request_limits) {
-  AddRoutes(parts.tls_port);
+  AddRoutes(parts.tls_port, std::move(parts.limits));
 }
 
-void Installation::AddRoutes(std::uint16_t tls_port) {
+void Installation::AddRoutes(std::uint16_t tls_port, std::vector<engine::MachineLimits::Limit> limits) {
   // Whose tokens the metadata server of a purpose gives to who is no attempt.
-  const auto parts_for = [this, tls_port](const char* others) {
+  std::vector<api::MetricsSources::Limit> shown;
+  for (engine::MachineLimits::Limit& limit : limits) shown.push_back({std::move(limit.what), limit.works});
+  const auto parts_for = [this, tls_port, &shown](const char* others) {
     return ApiParts{
         .jobs = jobs_,
         .studies = *stores_.studies,
@@ -259,6 +265,7 @@ void Installation::AddRoutes(std::uint16_t tls_port) {
         .request_counts = request_counts_,
         .connections = foundation_->connections,
         .loop = foundation_->watch,
+        .limits = shown,
         .metadata = {
             .project = options_.project,
             .universe_domain = [tls_port] { return "localhost:" + std::to_string(tls_port); },

@@ -14,6 +14,7 @@
 #include "control/token_service.h"
 #include "engine/local/local_allocator.h"
 #include "engine/local/local_attempt_host.h"
+#include "engine/local/machine_limits.h"
 #include "http/connection_budget.h"
 #include "http/router.h"
 #include "http/server_options.h"
@@ -43,7 +44,8 @@ class Installation {
   [[nodiscard]] static Result<std::unique_ptr<Installation>> Open(boost::asio::io_context& loop,
                                                                   const ServeOptions& options,
                                                                   DataDirectory data,
-                                                                  const BoundSockets& sockets);
+                                                                  const BoundSockets& sockets,
+                                                                  const engine::MachineLimits& limits);
   Installation(const Installation&) = delete;
   Installation& operator=(const Installation&) = delete;
 
@@ -107,9 +109,10 @@ class Installation {
     control::Settings settings;
     engine::NodeSettings node;
     std::uint16_t tls_port;
+    std::vector<engine::MachineLimits::Limit> limits;
   };
   Installation(boost::asio::io_context& loop, const ServeOptions& options, Parts parts);
-  void AddRoutes(std::uint16_t tls_port);
+  void AddRoutes(std::uint16_t tls_port, std::vector<engine::MachineLimits::Limit> limits);
 
   const ServeOptions& options_;
   DataDirectory data_;

@@ -10,6 +10,22 @@
 
 namespace trainyard::server {
 
+Result<engine::MachineLimits> MachineLimitsFor(const ServeOptions& options, const std::string& attempts_dir) {
+  engine::MachineLimits limits = engine::PrepareLimits(attempts_dir);
+  if (!limits.logout.empty()) {
+    Diagnose(limits.logout_ends_jobs ? DiagnosticLevel::kWarning : DiagnosticLevel::kInfo, limits.logout);
+  }
+  if (limits.lacking.empty()) return limits;
+  if (options.capacity == placement::Capacity::Mode::kStrict) {
+    return std::unexpected(
+        FailedPrecondition("--capacity strict promises every replica its machine type's memory "
+                           "and CPUs, but " +
+                           limits.lacking + ", or use --capacity share"));
+  }
+  Diagnose(DiagnosticLevel::kWarning, limits.lacking);
+  return limits;
+}
+
 placement::Capacity MachineCapacity(placement::Capacity::Mode mode) {
   cpu_set_t set;
   int cpus = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;

@@ -40,7 +40,8 @@ void AddAdministrationRoutes(http::Router& router, const ApiParts& parts) {
                                  .usage = parts.usage,
                                  .requests = parts.request_counts,
                                  .connections = parts.connections,
-                                 .loop = parts.loop});
+                                 .loop = parts.loop,
+                                 .limits = parts.limits});
   api::AddMaintenanceRoute(router, parts.jobs);
 }
 

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <vector>
+
 #include "api/metadata_handlers.h"
+#include "api/metrics_handlers.h"
 #include "http/router.h"
 
 namespace trainyard {
@@ -48,6 +51,7 @@ struct ApiParts {
   const http::RequestCounts& request_counts;
   const http::ConnectionBudget& connections;
   const LoopWatch& loop;
+  std::vector<api::MetricsSources::Limit> limits;  ///< of replicas, on this machine
   api::MetadataAnswers metadata;
 };
 

@@ -18,6 +18,7 @@
 #include "server/installation.h"
 #include "server/listen_address.h"
 #include "server/listeners.h"
+#include "server/machine.h"
 #include "server/serve_options.h"
 
 namespace trainyard::server {
@@ -80,10 +81,12 @@ Status Run(const ServeOptions& options) {
   asio::io_context loop(1);
   asio::signal_set signals(loop, SIGTERM, SIGINT);
   TY_TRY(DataDirectory data, DataDirectory::Open(options.data_dir));
+  TY_TRY(const engine::MachineLimits limits, MachineLimitsFor(options, data.attempts_dir()));
   TY_TRY(BoundSockets sockets, BoundSockets::Bind(options, data));
-  const DataDirectory::Presence presence = sockets.PresenceOf(options);
+  DataDirectory::Presence presence = sockets.PresenceOf(options);
+  presence.lacking = limits.lacking;
   TY_TRY(const std::unique_ptr<Installation> installation,
-         Installation::Open(loop, options, std::move(data), sockets));
+         Installation::Open(loop, options, std::move(data), sockets, limits));
   TY_TRY(const std::unique_ptr<Listeners> listeners,
          Listeners::Open(loop, options, *installation, std::move(sockets)));
 

@@ -92,9 +92,7 @@ Cgroup MakeLimits(const v1::Manifest& manifest) {
   const v1::Manifest::Limits& limits = manifest.limits();
   const CgroupLimits wanted{limits.memory_bytes(), limits.cpus(), limits.pids()};
   if (!wanted.any()) return {};
-  std::vector<std::string> unlimited;
-  const AttemptDir dir{manifest.places().attempt_dir()};
-  return MakeReplicaCgroup(dir, manifest.attempt_id(), wanted, unlimited).value_or(Cgroup());
+  return MakeReplicaCgroup(manifest, wanted).value_or(Cgroup());
 }
 
 }  // namespace
@@ -112,6 +110,7 @@ Result<Preparation> Preparation::Start(ProgramSource& source, const v1::Manifest
                    .stderr_fd = STDERR_FILENO,
                    .result_fd = theirs.get(),
                    .procs_fds = cgroup.ProcsFds(),
+                   .cgroup_directory = cgroup.directory(),
                    .lock_fd = lock_fd};
   const auto start = [&plan](Isolation isolation) {
     plan.isolation = isolation;

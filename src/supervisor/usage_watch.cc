@@ -43,7 +43,7 @@ void UsageWatch::Step(Time now) {
 }
 
 void UsageWatch::CountMemory() {
-  const Status counted = around_.process.CountMemory(around_.dir, around_.manifest.attempt_id());
+  const Status counted = around_.process.CountMemory(around_.manifest);
   if (counted) return;
   machine_oom_kills_ = MachineOomKills();
   around_.log.Say(logging::v2::LogEntry::WARNING,

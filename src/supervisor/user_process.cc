@@ -68,32 +68,28 @@ std::string_view Missing(Isolation isolation) {
   return "";
 }
 
-/// What a cgroup has to bound. The kernel's limit of a namespace has a least value, and root is held to none
-/// of users: then a cgroup is made for the processes alone.
-CgroupLimits CgroupLimitsOf(const v1::Manifest::Limits& limits) {
+/// What a cgroup has to bound. With version 2 one is cheap, and all is in it. With version 1 it is not: the
+/// kernel's limit of a namespace does for processes, unless it has a least value that is too high, or root is
+/// held to none of users.
+CgroupLimits CgroupLimitsOf(const v1::Manifest& manifest) {
   constexpr std::int64_t kFewPids = 301;
+  const v1::Manifest::Limits& limits = manifest.limits();
   CgroupLimits wanted{limits.memory_bytes(), limits.cpus(), 0};
   const bool needs_it = wanted.any() || geteuid() == 0 || limits.pids() < kFewPids;
-  if (needs_it && !CanLimitNamespace(limits.pids())) wanted.pids = limits.pids();
+  const bool is_cheap = manifest.places().cgroup_version() == 2;
+  if (is_cheap || (needs_it && !CanLimitNamespace(limits.pids()))) wanted.pids = limits.pids();
   return wanted;
 }
 
-/// Root without a PID namespace is held to a limit by a cgroup only. (What cannot be had of a cgroup is said
-/// where it is made.)
-bool LimitsProcesses(const ProgramStart& start, const Cgroup& cgroup, Isolation isolation) {
-  const bool has_pid_namespace =
-      isolation == Isolation::kNamespaces || isolation == Isolation::kUserNamespaces;
-  return start.manifest.limits().pids() == 0 || has_pid_namespace || geteuid() != 0 || !cgroup.path().empty();
-}
-
-/// None for a replica whose limits need none.
+/// None for a replica whose limits need none, or where this machine has none: the server has said that when
+/// it started.
 Cgroup MakeLimits(const ProgramStart& start, std::vector<std::string>& degraded) {
-  const CgroupLimits wanted = CgroupLimitsOf(start.manifest.limits());
+  const CgroupLimits wanted = CgroupLimitsOf(start.manifest);
   if (!wanted.any()) return {};
-  auto made = MakeReplicaCgroup(start.dir, start.manifest.attempt_id(), wanted, degraded);
+  auto made = MakeReplicaCgroup(start.manifest, wanted);
   if (made) return *std::move(made);
-  degraded.push_back("This machine gives the replica no memory cgroup (" + made.error().message + "): its " +
-                     (wanted.memory_bytes > 0 ? "memory limit is" : "limits are") + " not enforced.");
+  degraded.push_back("The replica has no cgroup (" + made.error().message +
+                     "): its limits are not enforced.");
   return {};
 }
 
@@ -155,11 +151,13 @@ Result<SandboxPlan> PlanFor(Program& program, const ProgramStart& start, const S
   TY_TRY(SandboxPlan plan, program.Plan(start, isolation));
   plan.isolation = isolation;
   plan.host_name = start.manifest.host_name();
-  plan.processes_max = start.manifest.limits().pids();
+  // What a group of version 2 bounds it also counts; a namespace that bounds it as well would hide that.
+  if (around.cgroup.directory() < 0) plan.processes_max = start.manifest.limits().pids();
   plan.stdout_fd = around.pipes.theirs[std::to_underlying(Stream::kStdout)].get();
   plan.stderr_fd = around.pipes.theirs[std::to_underlying(Stream::kStderr)].get();
   plan.structured_fd = around.pipes.theirs[std::to_underlying(Stream::kStructured)].get();
   plan.procs_fds = around.cgroup.ProcsFds();
+  plan.cgroup_directory = around.cgroup.directory();
   plan.lock_fd = start.lock_fd;
   plan.users = around.users.get();
   return plan;
@@ -209,11 +207,13 @@ Result<Sandbox> StartIsolated(Program& program, const ProgramStart& start, const
 
 }  // namespace
 
-Result<Cgroup> MakeReplicaCgroup(const AttemptDir& dir, const std::string& attempt_id,
-                                 const CgroupLimits& limits, std::vector<std::string>& unlimited) {
+Result<Cgroup> MakeReplicaCgroup(const v1::Manifest& manifest, const CgroupLimits& limits) {
+  const v1::Manifest::Places& places = manifest.places();
+  const AttemptDir dir{places.attempt_dir()};
   const std::string installation = InstallationName(dir.path.substr(0, dir.path.rfind('/')));
   TY_TRY(Cgroup cgroup,
-         Cgroup::Create(installation + "-" + attempt_id + "-" + std::to_string(getpid()), limits, unlimited));
+         Cgroup::Create({.version = places.cgroup_version(), .group = places.cgroup()},
+                        installation + "-" + manifest.attempt_id() + "-" + std::to_string(getpid()), limits));
   TY_TRY(const UniqueFd note, OpenFile(dir.Cgroup(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
   TY_RETURN_IF_ERROR(WriteAll(note.get(), cgroup.Note()));
   return cgroup;
@@ -239,16 +239,13 @@ Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& st
   const bool needs_all = around.network || around.users;
   TY_TRY(Sandbox sandbox, needs_all ? StartInside(program, start, around)
                                     : StartIsolated(program, start, around, isolation, degraded));
-  if (!LimitsProcesses(start, around.cgroup, isolation))
-    degraded.emplace_back("This machine does not limit the replica's number of processes.");
   for (std::string& line : program.Lacks(start, isolation)) degraded.push_back(std::move(line));
   return UserProcess(std::move(around.cgroup), std::move(around.network), std::move(sandbox),
                      std::move(around.pipes.ours));
 }
 
-Status UserProcess::CountMemory(const AttemptDir& dir, const std::string& attempt_id) {
-  std::vector<std::string> unlimited;
-  auto made = MakeReplicaCgroup(dir, attempt_id, {}, unlimited);
+Status UserProcess::CountMemory(const v1::Manifest& manifest) {
+  auto made = MakeReplicaCgroup(manifest, {});
   if (!made) return std::unexpected(std::move(made).error());
   cgroup_ = std::move(*made);
   // Twice: a process may be born between being looked for and its parent's joining.

@@ -15,11 +15,9 @@
 
 namespace trainyard::replica {
 
-/// A cgroup for the attempt's processes, with a note of it in the attempt's directory to clean
-/// up after a killed supervisor: one at a time. As Cgroup::Create otherwise.
-[[nodiscard]] Result<Cgroup> MakeReplicaCgroup(const AttemptDir& dir, const std::string& attempt_id,
-                                               const CgroupLimits& limits,
-                                               std::vector<std::string>& unlimited);
+/// A cgroup for the attempt's processes, with a note of it in the attempt's directory to clean up after a
+/// killed supervisor: one at a time. As Cgroup::Create otherwise.
+[[nodiscard]] Result<Cgroup> MakeReplicaCgroup(const v1::Manifest& manifest, const CgroupLimits& limits);
 
 /// The user's program: isolated as well as this machine allows, its output in pipes. One thread. The
 /// destructor kills it.
@@ -47,7 +45,7 @@ class UserProcess {
   /// Begins to count out-of-memory kills, for a process without a memory limit (with one they are counted
   /// from the start). Later than the launch, because joining a cgroup takes the kernel 15 ms. An error says
   /// what this machine does not allow.
-  [[nodiscard]] Status CountMemory(const AttemptDir& dir, const std::string& attempt_id);
+  [[nodiscard]] Status CountMemory(const v1::Manifest& manifest);
   [[nodiscard]] const Cgroup& cgroup() const noexcept { return cgroup_; }
   [[nodiscard]] bool has_network() const noexcept { return network_.has_value(); }
 

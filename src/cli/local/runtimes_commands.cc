@@ -176,6 +176,8 @@ ExitStatus ListRuntimes(const Arguments& arguments, const SettingSources& source
   }
   const bool table = format.kind == OutputFormat::Kind::kDefault;
   console.Out(table ? PrintTable(rows) : PrintResources(resources, format));
+  const auto server = ReadServerNote(sources, DataDir(arguments, sources).string());
+  if (table && server && !server->lacking.empty()) console.Warn(server->lacking + ".");
   return 0;
 }
 

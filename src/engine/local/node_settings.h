@@ -21,7 +21,9 @@ struct NodeSettings {
   replica::v1::Manifest::ContainerRuntime container_runtime =
       replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED;
   std::string container_runtime_address;  ///< path of the OCI runtime, or of the daemon's socket
-  std::int64_t disk_bytes = 0;            ///< of the file system with the attempts; 0: unknown
+  int cgroup_version = 0;  ///< where the groups of attempts are, as MachineLimits says; 0: nowhere
+  std::string cgroup;
+  std::int64_t disk_bytes = 0;  ///< of the file system with the attempts; 0: unknown
   /// Port of an isolated replica's loopback whose relay leads to replica_socket; 0: there is none.
   int relay_port = 0;
   std::map<std::string, std::string> replica_environment{};  ///< set in every replica's process

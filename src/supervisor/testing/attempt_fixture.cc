@@ -18,6 +18,7 @@
 #include "async/file.h"
 #include "runtimes/oci_container.h"
 #include "sandbox/cgroup.h"
+#include "sandbox/installation_group.h"
 #include "supervisor/run_replica.h"
 
 namespace trainyard::replica {
@@ -74,6 +75,9 @@ AttemptFixture::AttemptFixture() : dir_{folder_.path() + "/attempts/7-master-rep
   manifest_.mutable_places()->set_environments_dir(folder_.path() + "/environments");
   manifest_.mutable_places()->set_attach_socket(folder_.path() + "/run/attach.sock");
   manifest_.mutable_places()->set_replica_socket(manifest_.places().attach_socket());  // FakeServer has both
+  // Groups of version 1 need no preparation; those of version 2 are the server's to make.
+  if (const auto view = CgroupView::Own(); view && CgroupVersion(*view) == 1)
+    manifest_.mutable_places()->set_cgroup_version(1);
   manifest_.mutable_limits()->set_stop_grace_ms(20'000);
   manifest_.set_network(v1::Manifest::HOST);
   manifest_.set_address("127.77.0.1");

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace trainyard::engine {
+
+/// What this machine bounds of a replica's use, and what a logout does to it.
+struct MachineLimits {
+  int cgroup_version = 0;  ///< 0: no groups for attempts
+  std::string cgroup;      ///< version 2: the installation's group
+  struct Limit {
+    std::string what;  ///< "memory", "CPUs", "processes"
+    bool works = false;
+    friend bool operator==(const Limit&, const Limit&) = default;
+  };
+  std::vector<Limit> limits;
+  std::string lacking;  ///< one sentence: what is not limited, why, what helps; empty: all is
+  std::string logout;   ///< what a logout means for jobs; empty: no session is involved
+  bool logout_ends_jobs = false;
+};
+
+/// Finds, or makes, where the cgroups of the installation's attempts will be. With version 2 this process
+/// moves: into the scope of the installation, for which systemd is asked, or where that is not the init, into
+/// a leaf of its own group. Blocking, up to some seconds; before there are threads. docs/adr/0029.
+[[nodiscard]] MachineLimits PrepareLimits(const std::string& attempts_dir);
+
+}  // namespace trainyard::engine

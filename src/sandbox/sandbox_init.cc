@@ -38,10 +38,6 @@ enum InitFd {
   kFirstFree = kFirstProcs + kCgroupsMax
 };
 
-bool HasPidNamespace(Isolation isolation) {
-  return isolation == Isolation::kNamespaces || isolation == Isolation::kUserNamespaces;
-}
-
 void Report(InitReport::Kind kind, int value, const char* step = "") {
   InitReport report{.kind = kind, .value = value};
   std::strncpy(report.step, step, sizeof(report.step) - 1);
@@ -241,6 +237,10 @@ bool TakeOrder(pid_t program, int stop_signal) {
 }
 
 }  // namespace
+
+bool HasPidNamespace(Isolation isolation) noexcept {
+  return isolation == Isolation::kNamespaces || isolation == Isolation::kUserNamespaces;
+}
 
 bool HasUserNamespace(Isolation isolation) noexcept {
   return isolation == Isolation::kUserNamespaces || isolation == Isolation::kNoPidNamespace;

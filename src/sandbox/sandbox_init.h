@@ -33,6 +33,7 @@ struct InitStart {
 };
 [[noreturn]] void RunInit(const SandboxPlan& plan, const InitStart& start);
 
+[[nodiscard]] bool HasPidNamespace(Isolation isolation) noexcept;
 [[nodiscard]] bool HasUserNamespace(Isolation isolation) noexcept;
 /// clone(2) flags of an isolation's namespaces.
 [[nodiscard]] unsigned long IsolationFlags(Isolation isolation) noexcept;

@@ -15,6 +15,7 @@
 #include "sandbox/descendants.h"
 #include "sandbox/hosts_file.h"
 #include "sandbox/process_limit.h"
+#include "sandbox/sandbox_init.h"
 #include "sandbox/user_namespace.h"
 
 namespace trainyard::replica {
@@ -71,20 +72,21 @@ std::string_view Missing(Isolation isolation) {
 /// What a cgroup has to bound. With version 2 one is cheap, and all is in it. With version 1 it is not: the
 /// kernel's limit of a namespace does for processes, unless it has a least value that is too high, or root is
 /// held to none of users.
-CgroupLimits CgroupLimitsOf(const v1::Manifest& manifest) {
+CgroupLimits CgroupLimitsOf(const v1::Manifest& manifest, Isolation isolation) {
   constexpr std::int64_t kFewPids = 301;
   const v1::Manifest::Limits& limits = manifest.limits();
   CgroupLimits wanted{limits.memory_bytes(), limits.cpus(), 0};
   const bool needs_it = wanted.any() || geteuid() == 0 || limits.pids() < kFewPids;
   const bool is_cheap = manifest.places().cgroup_version() == 2;
-  if (is_cheap || (needs_it && !CanLimitNamespace(limits.pids()))) wanted.pids = limits.pids();
+  const bool by_namespace = HasPidNamespace(isolation) && CanLimitNamespace(limits.pids());
+  if (is_cheap || (needs_it && !by_namespace)) wanted.pids = limits.pids();
   return wanted;
 }
 
 /// None for a replica whose limits need none, or where this machine has none: the server has said that when
 /// it started.
-Cgroup MakeLimits(const ProgramStart& start, std::vector<std::string>& degraded) {
-  const CgroupLimits wanted = CgroupLimitsOf(start.manifest);
+Cgroup MakeLimits(const ProgramStart& start, Isolation isolation, std::vector<std::string>& degraded) {
+  const CgroupLimits wanted = CgroupLimitsOf(start.manifest, isolation);
   if (!wanted.any()) return {};
   auto made = MakeReplicaCgroup(start.manifest, wanted);
   if (made) return *std::move(made);
@@ -183,7 +185,7 @@ Result<Sandbox> StartInside(Program& program, const ProgramStart& start, const S
 
 /// Tries one isolation after the other, down to the weakest that the program accepts. `isolation`: the one
 /// that the kernel allowed.
-Result<Sandbox> StartIsolated(Program& program, const ProgramStart& start, const Surroundings& around,
+Result<Sandbox> StartIsolated(Program& program, const ProgramStart& start, Surroundings& around,
                               Isolation& isolation, std::vector<std::string>& degraded) {
   std::string reason = "it was asked for";
   isolation = start.best_isolation;
@@ -202,6 +204,9 @@ Result<Sandbox> StartIsolated(Program& program, const ProgramStart& start, const
     if (sandbox || sandbox.error().code != Code::kPermissionDenied || isolation == Isolation::kNone)
       return sandbox;
     reason = sandbox.error().message;
+    if (isolation != Isolation::kUserNamespaces) continue;
+    around.cgroup = Cgroup();  // of one name: the next has to bound what the PID namespace would have
+    around.cgroup = MakeLimits(start, Isolation::kNoPidNamespace, degraded);
   }
 }
 
@@ -230,7 +235,7 @@ Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& st
   TY_RETURN_IF_ERROR(MakeFolders(start.dir));
   TY_RETURN_IF_ERROR(WriteHosts(start));
   TY_TRY(Pipes pipes, OpenPipes());
-  Cgroup cgroup = MakeLimits(start, degraded);
+  Cgroup cgroup = MakeLimits(start, start.best_isolation, degraded);
   TY_TRY(std::optional<ReplicaNetwork> network, MakeNetwork(start));
   TY_TRY(UniqueFd users, MakeUsers(start));
   TY_RETURN_IF_ERROR(GiveAway(start, pipes));

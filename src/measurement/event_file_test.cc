@@ -1,6 +1,5 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <isa-l/crc.h>
 
 #include <bit>
 #include <cmath>

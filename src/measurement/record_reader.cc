@@ -1,10 +1,10 @@
 #include "measurement/record_reader.h"
 
-#include <isa-l/crc.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
+
+#include "base/crc32c.h"
 
 namespace trainyard::measurement {
 
@@ -13,22 +13,9 @@ namespace {
 static_assert(std::endian::native == std::endian::little);
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::size_t kCrcBytes = 4;
-constexpr std::uint32_t kCrcBegin = 0xFFFFFFFFU;
 constexpr std::uint32_t kMaskDelta = 0xA282EAD8U;
-/// ISA-L counts in int.
-constexpr std::size_t kPieceBytesMax = std::size_t{1} << 30;
 
-std::uint32_t AddCrc(std::uint32_t crc, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const std::size_t length = std::min(bytes.size(), kPieceBytesMax);
-    auto* data = reinterpret_cast<unsigned char*>(const_cast<char*>(bytes.data()));  // takes it as not const
-    crc = crc32_iscsi(data, static_cast<int>(length), crc);
-    bytes.remove_prefix(length);
-  }
-  return crc;
-}
-
-std::uint32_t Masked(std::uint32_t crc) { return std::rotr(~crc, 15) + kMaskDelta; }
+std::uint32_t Masked(std::uint32_t crc) { return std::rotr(crc, 15) + kMaskDelta; }
 
 template <class T>
 T Load(std::string_view bytes) {
@@ -54,7 +41,7 @@ void RecordReader::Feed(std::string_view bytes, const Take& take) {
     } else if (remaining_ > 0) {
       const std::string_view piece = Cut(bytes, remaining_);
       remaining_ -= piece.size();
-      crc_ = AddCrc(crc_, piece);
+      crc_ = Crc32c(piece, crc_);
       if (is_kept_) contents_ += piece;
     } else {
       tail_ += Cut(bytes, kCrcBytes - tail_.size());
@@ -65,11 +52,10 @@ void RecordReader::Feed(std::string_view bytes, const Take& take) {
 
 void RecordReader::BeginRecord() {
   const std::string_view head = head_;
-  lost_ = Load<std::uint32_t>(head.substr(kLengthBytes)) !=
-          Masked(AddCrc(kCrcBegin, head.substr(0, kLengthBytes)));
+  lost_ = Load<std::uint32_t>(head.substr(kLengthBytes)) != Masked(Crc32c(head.substr(0, kLengthBytes)));
   remaining_ = Load<std::uint64_t>(head);
   is_kept_ = remaining_ <= kRecordBytesMax;
-  crc_ = kCrcBegin;
+  crc_ = 0;
 }
 
 void RecordReader::EndRecord(const Take& take) {

@@ -1,12 +1,9 @@
 #include "storage/checksum.h"
 
-#include <isa-l/crc.h>
 #include <openssl/evp.h>
 
-#include <algorithm>
-#include <limits>
-
 #include "base/check.h"
+#include "base/crc32c.h"
 #include "storage/copy_file.h"
 #include "text/base64.h"
 
@@ -30,12 +27,7 @@ Checksum::Checksum() : md5_(EVP_MD_CTX_new()) {
 
 void Checksum::Update(std::string_view bytes) {
   TY_CHECK(EVP_DigestUpdate(md5_.get(), bytes.data(), bytes.size()) == 1);
-  while (!bytes.empty()) {  // ISA-L counts in int and takes its input as not const
-    const std::size_t length = std::min<std::size_t>(bytes.size(), std::numeric_limits<int>::max());
-    auto* data = reinterpret_cast<unsigned char*>(const_cast<char*>(bytes.data()));
-    crc32c_ = crc32_iscsi(data, static_cast<int>(length), crc32c_);
-    bytes.remove_prefix(length);
-  }
+  crc32c_ = Crc32c(bytes, crc32c_);
 }
 
 Digests Checksum::Get() const {
@@ -44,9 +36,8 @@ Digests Checksum::Get() const {
   unsigned int md5_length = 0;
   TY_CHECK(copy && EVP_MD_CTX_copy_ex(copy.get(), md5_.get()) == 1);
   TY_CHECK(EVP_DigestFinal_ex(copy.get(), md5, &md5_length) == 1);
-  const std::uint32_t crc = ~crc32c_;
-  const char big_endian[] = {static_cast<char>(crc >> 24U), static_cast<char>(crc >> 16U),
-                             static_cast<char>(crc >> 8U), static_cast<char>(crc)};
+  const char big_endian[] = {static_cast<char>(crc32c_ >> 24U), static_cast<char>(crc32c_ >> 16U),
+                             static_cast<char>(crc32c_ >> 8U), static_cast<char>(crc32c_)};
   return {.md5_hash = text::Base64({reinterpret_cast<const char*>(md5), md5_length}),
           .crc32c = text::Base64({big_endian, sizeof big_endian})};
 }

@@ -36,7 +36,7 @@ class Checksum {
     void operator()(EVP_MD_CTX* context) const noexcept;
   };
   std::unique_ptr<EVP_MD_CTX, Free> md5_;
-  std::uint32_t crc32c_ = 0xFFFFFFFFU;
+  std::uint32_t crc32c_ = 0;
 };
 
 /// Adds `length` bytes of an open file from `offset` on. Blocks. kAborted: the file is shorter.

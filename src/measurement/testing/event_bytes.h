@@ -1,21 +1,19 @@
 #pragma once
 
-#include <isa-l/crc.h>
-
 #include <bit>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
+#include "base/crc32c.h"
 #include "measurement/event_scalars.h"
 #include "trainyard/tensorflow/event.pb.h"
 
 /// Event files as TensorFlow writes them, for tests.
 namespace trainyard::measurement {
 
-inline std::string MaskedCrc(std::string bytes) {
-  const std::uint32_t crc = ~crc32_iscsi(reinterpret_cast<unsigned char*>(bytes.data()),
-                                         static_cast<int>(bytes.size()), 0xFFFFFFFFU);
-  const std::uint32_t masked = std::rotr(crc, 15) + 0xA282EAD8U;
+inline std::string MaskedCrc(std::string_view bytes) {
+  const std::uint32_t masked = std::rotr(Crc32c(bytes), 15) + 0xA282EAD8U;
   return {reinterpret_cast<const char*>(&masked), sizeof masked};
 }
 

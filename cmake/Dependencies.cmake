@@ -17,7 +17,6 @@ find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_library(ARCHIVE_ARCHIVE libarchive.a REQUIRED)
 find_library(ZSTD_ARCHIVE libzstd.a REQUIRED)
 find_library(SQLITE3_ARCHIVE libsqlite3.a REQUIRED)
-find_library(ISAL_LIBRARY isal REQUIRED)
 find_library(RE2_ARCHIVE libre2.a REQUIRED)
 find_library(YAML_CPP_ARCHIVE libyaml-cpp.a REQUIRED)
 
@@ -25,8 +24,6 @@ add_library(trainyard_archive INTERFACE)  # of libarchive only reading tar, gzip
 target_link_libraries(trainyard_archive INTERFACE ${ARCHIVE_ARCHIVE} ${ZSTD_ARCHIVE} ZLIB::ZLIB)
 add_library(trainyard_sqlite3 INTERFACE)
 target_link_libraries(trainyard_sqlite3 INTERFACE ${SQLITE3_ARCHIVE} ${CMAKE_DL_LIBS} Threads::Threads m)
-add_library(trainyard_isal INTERFACE)
-target_link_libraries(trainyard_isal INTERFACE ${ISAL_LIBRARY})
 add_library(trainyard_re2 INTERFACE)
 target_link_libraries(trainyard_re2 INTERFACE ${RE2_ARCHIVE} Threads::Threads)
 add_library(yaml-cpp INTERFACE)  # its own CMake package names the shared library

@@ -13,7 +13,7 @@ namespace trainyard::http {
 /// One gzip member, compressed fast rather than small. Any thread; about 1 ms per 300 KiB of JSON.
 [[nodiscard]] std::string GzipCompress(std::string_view text);
 
-/// Takes one gzip member apart as its bytes arrive. One body, one object (about 90 KiB of state).
+/// Takes one gzip member apart as its bytes arrive. One body, one object (about 48 KiB of state).
 class GzipDecoder {
  public:
   GzipDecoder();

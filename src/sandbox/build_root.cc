@@ -15,6 +15,7 @@
 
 #include "async/file.h"
 #include "async/unique_fd.h"
+#include "sandbox/mount_calls.h"
 
 namespace trainyard::replica {
 
@@ -66,13 +67,12 @@ std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind
 /// What is not there is left out.
 Failure Take(const std::string& from, const std::string& to, unsigned long attributes,
              std::vector<Piece>& pieces) {
-  UniqueFd tree(open_tree(AT_FDCWD, from.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
+  UniqueFd tree = CloneMount(from.c_str());
   if (!tree && (errno == ENOENT || errno == ENOTDIR || errno == EACCES)) return {};
   if (!tree) return ViewFailure{"open_tree", errno};
   mount_attr wanted{};
   wanted.attr_set = attributes;
-  if (mount_setattr(tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &wanted, sizeof(wanted)) != 0)
-    return ViewFailure{"mount_setattr", errno};
+  if (ChangeMounts(tree.get(), wanted) != 0) return ViewFailure{"mount_setattr", errno};
   pieces.push_back({to, std::move(tree)});
   return {};
 }
@@ -86,8 +86,7 @@ Failure Place(const Piece& piece) {
     MakeMountPoint(FolderOf(piece.path));
     close(open(piece.path.c_str(), O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0444));
   }
-  if (move_mount(piece.tree.get(), "", AT_FDCWD, piece.path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) != 0)
-    return ViewFailure{"move_mount", errno};
+  if (AttachMount(piece.tree.get(), piece.path.c_str()) != 0) return ViewFailure{"move_mount", errno};
   return {};
 }
 
@@ -218,8 +217,7 @@ std::optional<ViewFailure> EnterBuildRoot(const BuildRoot& root) {
   }
   mount_attr read_only{};
   read_only.attr_set = MOUNT_ATTR_RDONLY;
-  if (mount_setattr(AT_FDCWD, "/", 0, &read_only, sizeof(read_only)) != 0)
-    return ViewFailure{"mount_setattr", errno};
+  if (ChangeMount("/", read_only) != 0) return ViewFailure{"mount_setattr", errno};
   return {};
 }
 

@@ -11,6 +11,7 @@
 
 #include "async/file.h"
 #include "async/unique_fd.h"
+#include "sandbox/mount_calls.h"
 #include "sandbox/user_namespace.h"
 
 namespace trainyard::replica {
@@ -30,16 +31,14 @@ bool IsBelow(const std::string& path, const std::string& folder) {
 }
 
 Failure Detach(const std::string& path, std::vector<Detached>& detached) {
-  UniqueFd tree(open_tree(AT_FDCWD, path.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
+  UniqueFd tree = CloneMount(path.c_str());
   if (!tree) return ViewFailure{"open_tree", errno};
   detached.push_back({path, std::move(tree)});
   return {};
 }
 
 Failure Attach(const Detached& detached, const std::string& path) {
-  if (move_mount(detached.tree.get(), "", AT_FDCWD, path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) != 0) {
-    return ViewFailure{"move_mount", errno};
-  }
+  if (AttachMount(detached.tree.get(), path.c_str()) != 0) return ViewFailure{"move_mount", errno};
   return {};
 }
 
@@ -85,10 +84,7 @@ Failure ReplaceTmp(const FileView& view, const std::vector<Detached>& tmp) {
 Failure Restrict(const Detached& detached, std::uint64_t attributes_set) {
   mount_attr attributes{};
   attributes.attr_set = attributes_set;
-  if (mount_setattr(detached.tree.get(), "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes, sizeof(attributes)) !=
-      0) {
-    return ViewFailure{"mount_setattr", errno};
-  }
+  if (ChangeMounts(detached.tree.get(), attributes) != 0) return ViewFailure{"mount_setattr", errno};
   return {};
 }
 

@@ -15,6 +15,7 @@
 #include <csignal>
 
 #include "async/file.h"
+#include "sandbox/mount_calls.h"
 
 namespace trainyard::replica {
 
@@ -80,8 +81,7 @@ int MapMount(int tree, int user_namespace, unsigned long long attributes_set) {
   mount_attr attributes{};
   attributes.attr_set = MOUNT_ATTR_IDMAP | attributes_set;
   attributes.userns_fd = static_cast<unsigned long long>(user_namespace);
-  const int done = mount_setattr(tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attributes, sizeof(attributes));
-  return done == 0 ? 0 : errno;
+  return ChangeMounts(tree, attributes) == 0 ? 0 : errno;
 }
 
 Status CheckMappedMounts(const IdRange& ids, const std::string& folder) {
@@ -90,8 +90,7 @@ Status CheckMappedMounts(const IdRange& ids, const std::string& folder) {
   };
   const Result<UniqueFd> users = MakeUserNamespace(ids);
   if (!users) return refused(users.error().message);
-  const UniqueFd tree(
-      open_tree(AT_FDCWD, folder.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
+  const UniqueFd tree = CloneMount(folder.c_str());
   if (!tree) return refused(ErrnoError(errno, "open_tree").message);
   const int error = MapMount(tree.get(), users->get(), 0);
   if (error == EINVAL) return refused("its file system, or one mounted below it, cannot map ids");

@@ -1,8 +1,10 @@
 #include "front/front_address.h"
 
-#include <random>
+#include <array>
+#include <cstdint>
 
 #include "async/file.h"
+#include "async/random_bytes.h"
 
 namespace trainyard::front {
 
@@ -14,11 +16,9 @@ constexpr std::size_t kAddressBytesMax = 64;
 }  // namespace
 
 std::string RandomFrontAddress() {
-  std::random_device random;
-  const auto byte = [&random](unsigned least, unsigned most) {
-    return std::to_string(std::uniform_int_distribution<unsigned>(least, most)(random));
-  };
-  return "127." + byte(64, 127) + "." + byte(0, 255) + "." + byte(1, 254);
+  const auto bytes = RandomBytes<std::array<std::uint8_t, 3>>();
+  return "127." + std::to_string(64 + bytes[0] % 64) + "." + std::to_string(bytes[1]) + "." +
+         std::to_string(1 + bytes[2] % 254);
 }
 
 Result<std::string> TakeFrontAddress(const std::filesystem::path& file,

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +14,7 @@
 
 #include "async/diagnostics.h"
 #include "async/file.h"
+#include "async/random_bytes.h"
 
 namespace trainyard::server {
 
@@ -120,10 +120,8 @@ Result<std::string> DataDirectory::Secret() const {
   std::string path = Path("run/secret");
   Result<std::string> kept = ReadFile(path, kSmallFileBytesMax);
   if (kept && !kept->empty()) return kept;
-  std::string secret(32, '\0');
-  if (::getrandom(secret.data(), secret.size(), 0) != static_cast<ssize_t>(secret.size())) {
-    return std::unexpected(ErrnoError(errno, "getrandom"));
-  }
+  const auto bytes = RandomBytes<std::array<char, 32>>();
+  std::string secret(bytes.begin(), bytes.end());
   TY_RETURN_IF_ERROR(WriteFileAtomically(path, secret, 0600));
   return secret;
 }

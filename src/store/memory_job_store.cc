@@ -1,19 +1,15 @@
 #include "store/memory_job_store.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
-#include <random>
 
+#include "async/random_bytes.h"
 #include "base/check.h"
 #include "store/job_rules.h"
 
 namespace trainyard::store {
 
-MemoryJobStore::MemoryJobStore() {
-  std::random_device random;
-  std::ranges::generate(page_token_key_, [&random] { return static_cast<std::uint8_t>(random()); });
-}
+MemoryJobStore::MemoryJobStore() : page_token_key_(RandomBytes<PageTokenKey>()) {}
 
 Result<std::int64_t> MemoryJobStore::Create(const JobRecord& record, const Event& created) {
   const std::pair name(record.project(), UniqueName(record));

@@ -2,7 +2,6 @@
 
 #include <poll.h>
 #include <sys/ioctl.h>
-#include <sys/random.h>
 #include <sys/signalfd.h>
 #include <termios.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "async/file.h"
+#include "async/random_bytes.h"
 #include "http/client.h"
 #include "http/uri.h"
 #include "shell/websocket.h"
@@ -55,9 +55,7 @@ class RawTerminal {
 };
 
 std::string ClientFrame(Kind kind, std::string_view payload) {
-  std::uint32_t mask = 0;
-  static_cast<void>(getrandom(&mask, sizeof mask, 0));
-  return WebSocketFrame(kind, payload, mask);
+  return WebSocketFrame(kind, payload, RandomBytes<std::uint32_t>());
 }
 
 /// "24 80"; nothing without a terminal.

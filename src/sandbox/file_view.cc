@@ -12,6 +12,7 @@
 #include "async/file.h"
 #include "async/unique_fd.h"
 #include "sandbox/mount_calls.h"
+#include "sandbox/own_root.h"
 #include "sandbox/user_namespace.h"
 
 namespace trainyard::replica {
@@ -128,6 +129,9 @@ Failure DetachBinds(const FileView& view, std::vector<Detached>& binds) {
 std::optional<ViewFailure> SetUpFileView(const FileView& view) {
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
     return ViewFailure{"make mounts private", errno};
+  if (!view.added.empty()) {
+    if (Failure failure = MoveToOwnRoot(view.added)) return failure;
+  }
   std::vector<Detached> tmp;  // taken before its own directory is hidden
   if (!view.tmp.empty()) {
     if (Failure failure = Detach(view.tmp, tmp)) return failure;

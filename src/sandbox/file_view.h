@@ -17,6 +17,9 @@ struct FileView {
     bool data_only = false;  ///< setuid bits and device files mean nothing there
     friend bool operator==(const Bind&, const Bind&) = default;
   };
+  /// Directories right below the root that the machine does not have: the view gets a root of its own for
+  /// them (own_root.h).
+  std::vector<std::string> added;
   std::string tmp;                     ///< becomes /tmp
   std::string hosts;                   ///< becomes /etc/hosts
   std::string hidden;                  ///< folder of which only `kept` is seen

@@ -65,5 +65,30 @@ TEST(FileView, BindsOfDataHaveNoDevicesAndNoSetuid) {
   EXPECT_EQ(flags, ST_NOSUID | ST_NODEV);
 }
 
+TEST(FileView, HasDirectoriesThatTheMachineHasNot) {
+  std::string from = "/tmp/file-view-XXXXXX";
+  ASSERT_NE(mkdtemp(from.data()), nullptr);
+  const std::string added = "/" + from.substr(5);
+  const FileView view{.added = {added}, .binds = {{.from = from, .to = added, .data_only = true}}};
+  const int seen = RunInside(view, [&] {
+    if (symlink("x", (added + "/link").c_str()) != 0) return 1;
+    if (mkdir("/and-another", 0755) == 0 || errno != EROFS) return 2;
+    struct stat root{};
+    struct stat machine{};
+    if (stat("/usr", &root) != 0 || access("/usr/bin/env", X_OK) != 0 || access("/proc/self/exe", F_OK) != 0)
+      return 3;
+    if (lstat("/bin", &root) != 0 || stat("/bin/sh", &machine) != 0) return 4;
+    return access("/tmp", W_OK) == 0 && access("/dev/null", W_OK) == 0 ? 0 : 5;
+  });
+  struct stat found{};
+  const bool written = lstat((from + "/link").c_str(), &found) == 0;
+  unlink((from + "/link").c_str());
+  EXPECT_EQ(rmdir(from.c_str()), 0);
+  if (seen == -1) GTEST_SKIP() << "no namespaces here";
+  EXPECT_EQ(seen, 0);
+  EXPECT_TRUE(written) << "in the machine's own directory";
+  EXPECT_NE(access(added.c_str(), F_OK), 0) << "only inside";
+}
+
 }  // namespace
 }  // namespace trainyard::replica

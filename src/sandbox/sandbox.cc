@@ -79,7 +79,10 @@ Result<Sandbox> Sandbox::Start(const SandboxPlan& plan) {
     send(sandbox.control_.get(), &kMappedOrder, 1, MSG_NOSIGNAL);
   }
   const std::optional<InitReport> report = Receive(sandbox.control_.get(), 0);
-  if (report && report->kind == InitReport::Kind::kRunning) return sandbox;
+  if (report && report->kind == InitReport::Kind::kRunning) {
+    sandbox.doors_error_ = report->value;
+    return sandbox;
+  }
   if (!report) return std::unexpected(Internal("the init process was killed"));
   const std::string reason = std::string(report->step) + ": " + std::strerror(report->value);
   const bool isolation_failed = report->kind == InitReport::Kind::kIsolationFailed;

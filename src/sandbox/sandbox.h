@@ -11,6 +11,7 @@
 
 #include "async/unique_fd.h"
 #include "base/result.h"
+#include "sandbox/connect_door.h"
 #include "sandbox/file_view.h"
 
 namespace trainyard::replica {
@@ -51,6 +52,9 @@ struct SandboxPlan {
   /// The program is a container runtime, which confines what it runs. Any other one is confined here
   /// (confinement.h), whatever the isolation.
   bool keeps_rights = false;
+  /// Connections of argv's program that are led elsewhere (connect_doors.h). None: the kernel is asked
+  /// nothing.
+  std::vector<ConnectDoor> connect_doors{};
   /// Processes and threads; 0: no limit here. In a PID namespace where the kernel can (process_limit.h), else
   /// of the user.
   std::int64_t processes_max = 0;
@@ -81,6 +85,9 @@ class Sandbox {
   Sandbox& operator=(Sandbox&&) = delete;
   ~Sandbox();
 
+  /// Why the plan's connect_doors are not there: an errno. 0: they are.
+  [[nodiscard]] int doors_error() const noexcept { return doors_error_; }
+
   /// The plan's stop signal (SIGTERM) to the program's process group.
   void Terminate() noexcept;
   /// SIGKILL to everything.
@@ -96,6 +103,7 @@ class Sandbox {
       : isolation_(isolation), pidfd_(std::move(pidfd)), control_(std::move(control)) {}
 
   Isolation isolation_;
+  int doors_error_ = 0;
   UniqueFd pidfd_;
   UniqueFd control_;
 };

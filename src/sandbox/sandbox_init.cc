@@ -16,8 +16,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <vector>
 
 #include "sandbox/confinement.h"
+#include "sandbox/connect_doors.h"
 #include "sandbox/descendants.h"
 #include "sandbox/process_limit.h"
 #include "sandbox/user_namespace.h"
@@ -140,7 +142,7 @@ void ResetSignals() {
 
 /// The program's process, up to its exec. Failures go through the pipe.
 [[noreturn]] void RunProgram(const SandboxPlan& plan, char* const* argv, char* const* environment,
-                             int failed) {
+                             ConnectDoors& doors, int failed) {
   const auto fail = [failed](const char* step) {
     InitReport report{.kind = InitReport::Kind::kProgramFailed, .value = errno};
     std::strncpy(report.step, step, sizeof(report.step) - 1);
@@ -168,6 +170,7 @@ void ResetSignals() {
     close_range(kControl, kFirstFree - 1, 0);
     _exit(plan.function());
   }
+  doors.Install();  // before its rights are gone
   if (!plan.keeps_rights) {
     if (const auto failure = Confine()) {
       errno = failure->error;
@@ -198,12 +201,13 @@ pid_t ForkInGroup(const SandboxPlan& plan) {
 }
 
 /// Starts the program; returns its pid once it runs.
-pid_t StartProgram(const SandboxPlan& plan, char* const* argv, char* const* environment) {
+pid_t StartProgram(const SandboxPlan& plan, char* const* argv, char* const* environment,
+                   ConnectDoors& doors) {
   std::array<int, 2> failed{};
   if (pipe2(failed.data(), O_CLOEXEC) != 0) IsolationFailed("pipe", errno);
   const pid_t program = ForkInGroup(plan);
   if (program < 0) IsolationFailed("fork", errno);
-  if (program == 0) RunProgram(plan, argv, environment, failed[1]);
+  if (program == 0) RunProgram(plan, argv, environment, doors, failed[1]);
   close(failed[1]);
   InitReport failure;
   const bool has_failed = read(failed[0], &failure, sizeof(failure)) == sizeof(failure);
@@ -269,12 +273,15 @@ void RunInit(const SandboxPlan& plan, const InitStart& start) {
   const int signals = signalfd(-1, &child_ended, SFD_CLOEXEC | SFD_NONBLOCK);
   if (!HasPidNamespace(plan.isolation)) prctl(PR_SET_CHILD_SUBREAPER, 1);
   SetUpIsolation(plan, start.uid, start.gid);
-  const pid_t program = StartProgram(plan, start.argv, start.environment);
-  Report(InitReport::Kind::kRunning, 0);
+  ConnectDoors doors(plan.function ? std::vector<ConnectDoor>() : plan.connect_doors);
+  const pid_t program = StartProgram(plan, start.argv, start.environment, doors);
+  Report(InitReport::Kind::kRunning, doors.Receive());
   int wait_status = 0;
   for (;;) {
-    std::array<pollfd, 2> ready = {{{.fd = kControl, .events = POLLIN}, {.fd = signals, .events = POLLIN}}};
+    std::vector<pollfd> ready = {{.fd = kControl, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
+    doors.AddTo(ready);
     poll(ready.data(), ready.size(), -1);
+    doors.Serve(ready);
     signalfd_siginfo ignored;
     while (read(signals, &ignored, sizeof(ignored)) > 0) {
     }

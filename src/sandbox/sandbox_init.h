@@ -9,8 +9,8 @@ struct InitReport {
   enum class Kind : int {
     kIsolationFailed,  ///< value: errno
     kProgramFailed,    ///< value: errno; the program cannot be run
-    kRunning,
-    kEnded,  ///< value: the program's wait status
+    kRunning,          ///< value: errno of the doors that it should have; 0: it has them
+    kEnded,            ///< value: the program's wait status
   };
   Kind kind = Kind::kRunning;
   int value = 0;

@@ -3,12 +3,19 @@
 #include <utility>
 
 #include "sandbox/build_isolation.h"
+#include "sandbox/namespace_check.h"
 #include "sandbox/replica_network.h"
 #include "sandbox/user_namespace.h"
 
 namespace trainyard::engine {
 
 Status CheckIsolatedNetworks() { return replica::CheckIsolatedNetworks(); }
+
+Status CheckUserNamespaces() { return replica::CheckUserNamespaces(); }
+
+Status CheckOwnRoot() { return replica::CheckOwnRoot(); }
+
+Status CheckConnectDoors() { return replica::CheckConnectDoors(); }
 
 Status CheckJobUsers(const JobUsers& users, const std::string& directory) {
   return replica::CheckMappedMounts({users.first, kJobBlockIds}, directory);

@@ -15,6 +15,13 @@ namespace trainyard::engine {
 /// kFailedPrecondition, with a sentence for the operator. Before there are other threads.
 [[nodiscard]] Status CheckIsolatedNetworks();
 
+/// Whether replicas of an account that is not root can have user and mount namespaces here, a root of their
+/// own, and connections that are led elsewhere: tries it, in processes of their own. kFailedPrecondition,
+/// with a clause for the operator that names the setting to change. Before there are other threads.
+[[nodiscard]] Status CheckUserNamespaces();
+[[nodiscard]] Status CheckOwnRoot();
+[[nodiscard]] Status CheckConnectDoors();
+
 /// Whether files of the directory can be shown to jobs with users of their own: tries it, and changes
 /// nothing. Needs root. kFailedPrecondition, with the step and the directory.
 [[nodiscard]] Status CheckJobUsers(const JobUsers& users, const std::string& directory);

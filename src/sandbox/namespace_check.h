@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+
+/// Whether this machine lets an account that is not root have what isolates its replicas: tries it, and names
+/// what forbids it. Before there are other threads, a few ms each; kFailedPrecondition with a sentence for
+/// the operator.
+namespace trainyard::replica {
+
+/// What the machine says about user namespaces; nothing: it has no such setting.
+struct NamespaceSettings {
+  std::optional<std::int64_t>
+      apparmor_restricts;                     ///< kernel.apparmor_restrict_unprivileged_userns (Ubuntu 23.10)
+  std::optional<std::int64_t> clone_allowed;  ///< kernel.unprivileged_userns_clone (Debian)
+  std::optional<std::int64_t> count_max;      ///< user.max_user_namespaces
+};
+
+[[nodiscard]] NamespaceSettings ReadNamespaceSettings();
+
+/// What to do where user namespaces are refused; one clause, as "as root: sysctl ...". Pure.
+[[nodiscard]] std::string NamespaceAdvice(const NamespaceSettings& settings);
+
+/// User and mount namespaces with a view of the files of their own.
+[[nodiscard]] Status CheckUserNamespaces();
+/// A view with a root of its own (own_root.h), with the namespaces that we have.
+[[nodiscard]] Status CheckOwnRoot();
+/// That connections can be led elsewhere (connect_doors.h).
+[[nodiscard]] Status CheckConnectDoors();
+
+}  // namespace trainyard::replica

@@ -1,7 +1,8 @@
 #include "front/front_address.h"
 
-#include <array>
+#include <charconv>
 #include <cstdint>
+#include <system_error>
 
 #include "async/file.h"
 #include "async/random_bytes.h"
@@ -13,12 +14,18 @@ namespace {
 constexpr int kTriesMax = 4;  // if all are taken, another program has the port on every address
 constexpr std::size_t kAddressBytesMax = 64;
 
+constexpr unsigned kPortFirst = 10'000;
+constexpr unsigned kPortLast = 29'999;
+
+unsigned Random(unsigned least, unsigned most) {
+  return least + RandomBytes<std::uint32_t>() % (most - least + 1);
+}
+
 }  // namespace
 
 std::string RandomFrontAddress() {
-  const auto bytes = RandomBytes<std::array<std::uint8_t, 3>>();
-  return "127." + std::to_string(64 + bytes[0] % 64) + "." + std::to_string(bytes[1]) + "." +
-         std::to_string(1 + bytes[2] % 254);
+  const auto byte = [](unsigned least, unsigned most) { return std::to_string(Random(least, most)); };
+  return "127." + byte(64, 127) + "." + byte(0, 255) + "." + byte(1, 254);
 }
 
 Result<std::string> TakeFrontAddress(const std::filesystem::path& file,
@@ -34,6 +41,30 @@ Result<std::string> TakeFrontAddress(const std::filesystem::path& file,
   }
   if (!kept || *kept != address) TY_RETURN_IF_ERROR(WriteFileAtomically(file, address));
   return address;
+}
+
+FrontPorts RandomFrontPorts() {
+  // Beside each other, so that they are never one.
+  const unsigned tls = Random(kPortFirst, kPortLast - 1);
+  return {.tls = static_cast<std::uint16_t>(tls), .plain = static_cast<std::uint16_t>(tls + 1)};
+}
+
+Result<FrontPorts> TakeFrontPorts(const std::filesystem::path& file) {
+  FrontPorts ports;
+  if (const auto kept = ReadFile(file, kAddressBytesMax)) {
+    const char* end = kept->data() + kept->size();
+    const auto [after, wrong] = std::from_chars(kept->data(), end, ports.tls);
+    if (wrong == std::errc() && after != end &&
+        std::from_chars(after + 1, end, ports.plain).ec == std::errc() && ports.tls != 0 && ports.plain != 0)
+      return ports;
+  }
+  ports = RandomFrontPorts();
+  TY_RETURN_IF_ERROR(KeepFrontPorts(file, ports));
+  return ports;
+}
+
+Status KeepFrontPorts(const std::filesystem::path& file, const FrontPorts& ports) {
+  return WriteFileAtomically(file, std::to_string(ports.tls) + " " + std::to_string(ports.plain));
 }
 
 }  // namespace trainyard::front

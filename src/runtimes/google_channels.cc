@@ -61,10 +61,11 @@ Channels FindChannels(const v1::Manifest& manifest, bool has_view) {
   if (!manifest.has_google_front() || !has_view) return {};
   const v1::GoogleFront& front = manifest.google_front();
   return {.names = !front.address().empty() && !Real(front.ca_bundle()).empty(),
-          .files = !front.buckets_dir().empty() && IsFolder(kGcsFolder)};
+          .files = !front.buckets_dir().empty()};
 }
 
-std::string MissingChannels(const v1::Manifest& manifest, bool has_view, const Channels& found) {
+std::string MissingChannels(const v1::Manifest& manifest, bool has_view, const Channels& found,
+                            const std::string& advice) {
   if (!manifest.has_google_front() || (found.names && found.files)) return {};
   const std::string files = std::string(kGcsFolder) + "/BUCKET";
   if (found.names)
@@ -73,9 +74,9 @@ std::string MissingChannels(const v1::Manifest& manifest, bool has_view, const C
   line += found.files ? ", and the buckets are the files below " + files : "";
   line += "; not for TensorFlow, gsutil and others";
   line += found.files ? "" : ", nor as files (" + files + ")";
-  line += has_view ? ": the server could not listen on port 443 of an address of its own."
-                   : ": they need a mount namespace, which this machine does not allow.";
-  return line;
+  if (has_view) return line + ": the server could not make a front for them (its log says why).";
+  line += ": they need a mount namespace, which this machine does not allow";
+  return line + (advice.empty() ? "." : "; " + advice + ".");
 }
 
 Variables ChannelVariables(const v1::Manifest& manifest, const Channels& found) {
@@ -117,6 +118,27 @@ std::vector<FileView::Bind> BucketBinds(const v1::GoogleFront& front) {
     binds.push_back({.from = real, .to = std::string(kGcsFolder) + "/" + name, .data_only = true});
   }
   return binds;
+}
+
+std::vector<std::string> AddedFolders(const Channels& found) {
+  return found.files && !IsFolder(kGcsFolder) ? std::vector<std::string>{kGcsFolder}
+                                              : std::vector<std::string>();
+}
+
+std::vector<ConnectDoor> ChannelDoors(const v1::Manifest& manifest) {
+  constexpr std::uint16_t kTlsPort = 443;
+  constexpr std::uint16_t kPlainPort = 80;
+  const v1::GoogleFront& front = manifest.google_front();
+  std::vector<ConnectDoor> doors;
+  const auto add = [&](const std::string& address, std::uint16_t port, std::int32_t real_port) {
+    const auto from = ParseDoorPlace(address, port);
+    const auto to = ParseDoorPlace(front.address(), static_cast<std::uint16_t>(real_port));
+    if (from && to && real_port != 0) doors.push_back({*from, *to});
+  };
+  add(front.address(), kTlsPort, front.tls_port());
+  add(front.address(), kPlainPort, front.plain_port());
+  add(std::string(wire::kGoogleMetadataAddress), kPlainPort, front.plain_port());
+  return doors;
 }
 
 std::vector<FileView::Bind> ChannelBinds(const v1::Manifest& manifest, const Channels& found) {

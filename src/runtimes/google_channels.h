@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtimes/user_environment.h"
+#include "sandbox/connect_door.h"
 #include "sandbox/file_view.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
@@ -32,11 +33,13 @@ struct Channels {
   friend bool operator==(const Channels&, const Channels&) = default;
 };
 
-/// What a replica has with (or without) a mount namespace of its own. Looks for /gcs.
+/// What a replica has with (or without) a mount namespace of its own. Looks for the bundle.
 [[nodiscard]] Channels FindChannels(const v1::Manifest& manifest, bool has_view);
 
-/// One sentence for the job's log about what is missing; empty if nothing is, or nothing was wanted. Pure.
-[[nodiscard]] std::string MissingChannels(const v1::Manifest& manifest, bool has_view, const Channels& found);
+/// One sentence for the job's log about what is missing; empty if nothing is, or nothing was wanted.
+/// `advice`: how this machine gets mount namespaces, if it has none. Pure.
+[[nodiscard]] std::string MissingChannels(const v1::Manifest& manifest, bool has_view, const Channels& found,
+                                          const std::string& advice = {});
 
 /// Variables that go with the channels; they replace the server's fallbacks of the same names. Pure.
 [[nodiscard]] Variables ChannelVariables(const v1::Manifest& manifest, const Channels& found);
@@ -45,6 +48,14 @@ struct Channels {
 /// it: only data, whatever a program makes there. One whose place below kGcsFolder is no directory (a program
 /// of an earlier server's life replaced it) is left out. Looks at the directories.
 [[nodiscard]] std::vector<FileView::Bind> BucketBinds(const v1::GoogleFront& front);
+
+/// The directory that the view has to add for the channels: kGcsFolder where the machine has none. Looks for
+/// it.
+[[nodiscard]] std::vector<std::string> AddedFolders(const Channels& found);
+
+/// Where connections to Google's ports go when the front does not listen there, and those to the metadata
+/// server's address. None where it does. Pure.
+[[nodiscard]] std::vector<ConnectDoor> ChannelDoors(const v1::Manifest& manifest);
 
 /// What is mounted for the channels. Looks for the places of the system's CA bundles.
 [[nodiscard]] std::vector<FileView::Bind> ChannelBinds(const v1::Manifest& manifest, const Channels& found);

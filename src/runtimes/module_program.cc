@@ -13,6 +13,7 @@
 #include "runtimes/user_environment.h"
 #include "sandbox/device_files.h"
 #include "sandbox/hosts_file.h"
+#include "sandbox/namespace_check.h"
 #include "sandbox/user_namespace.h"
 
 namespace trainyard::replica {
@@ -28,7 +29,8 @@ std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind
 /// environments and the binds.
 FileView MakeView(const ProgramStart& start, const Channels& channels) {
   const AttemptDir real{RealPath(start.dir.path)};
-  FileView view{.tmp = real.Tmp(),
+  FileView view{.added = AddedFolders(channels),
+                .tmp = real.Tmp(),
                 .hosts = real.Hosts(),
                 .hidden = FolderOf(FolderOf(real.path)),
                 .kept = {real.Work(), real.Home()},
@@ -87,10 +89,12 @@ Result<SandboxPlan> ModuleProgram::Plan(const ProgramStart& start, Isolation iso
   const Channels channels = FindChannels(start.manifest, has_view);
   std::vector<std::string> command = Shown();
   command.front() = environment_.python;
-  return SandboxPlan{.argv = std::move(command),
-                     .environment = MakeVariables(start, environment_.variables, channels, has_view),
-                     .directory = RealPath(start.dir.Work()),
-                     .view = has_view ? MakeView(start, channels) : FileView()};
+  return SandboxPlan{
+      .argv = std::move(command),
+      .environment = MakeVariables(start, environment_.variables, channels, has_view),
+      .directory = RealPath(start.dir.Work()),
+      .view = has_view ? MakeView(start, channels) : FileView(),
+      .connect_doors = channels.names ? ChannelDoors(start.manifest) : std::vector<ConnectDoor>()};
 }
 
 std::vector<std::string> ModuleProgram::Lacks(const ProgramStart& start, Isolation isolation) const {
@@ -101,7 +105,9 @@ std::vector<std::string> ModuleProgram::Lacks(const ProgramStart& start, Isolati
         "The replica can open accelerators that are not its own: only CUDA_VISIBLE_DEVICES "
         "keeps it from them.");
   }
-  std::string channels = MissingChannels(start.manifest, has_view, FindChannels(start.manifest, has_view));
+  const std::string advice = has_view ? std::string() : NamespaceAdvice(ReadNamespaceSettings());
+  std::string channels =
+      MissingChannels(start.manifest, has_view, FindChannels(start.manifest, has_view), advice);
   if (!channels.empty()) lines.push_back(std::move(channels));
   return lines;
 }

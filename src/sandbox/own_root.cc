@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "async/unique_fd.h"
+#include "sandbox/mount_calls.h"
 
 namespace trainyard::replica {
 
@@ -44,7 +45,7 @@ Failure Take(const std::string& name, std::vector<Entry>& entries) {
     if (size <= 0) return {};
     entry.link.assign(text.data(), static_cast<std::size_t>(size));
   } else if (entry.is_folder || S_ISREG(found.st_mode)) {
-    entry.tree.Reset(open_tree(AT_FDCWD, path.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
+    entry.tree = CloneMount(path.c_str());
     if (!entry.tree) return ViewFailure{"open_tree of the root's directories", errno};
   } else {
     return {};
@@ -76,8 +77,7 @@ Failure Put(const Entry& entry) {
   } else if (const UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0444)); !file) {
     return ViewFailure{"make a file of the root", errno};
   }
-  if (move_mount(entry.tree.get(), "", AT_FDCWD, path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) != 0)
-    return ViewFailure{"move_mount into the root", errno};
+  if (AttachMount(entry.tree.get(), path.c_str()) != 0) return ViewFailure{"move_mount into the root", errno};
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "async/diagnostics.h"
+#include "engine/local/machine_checks.h"
 #include "front/front_address.h"
 #include "front/google_names.h"
 #include "server/listen_address.h"
@@ -15,9 +16,6 @@ namespace trainyard::server {
 
 namespace {
 
-constexpr std::uint16_t kGoogleTlsPort = 443;   // TensorFlow's URLs have no port
-constexpr std::uint16_t kGooglePlainPort = 80;  // nor has the metadata server's
-
 std::vector<std::string> CertificateNames(const ServeOptions& options) {
   std::vector<std::string> names = {options.host};
   names.insert(names.end(), options.host_names.begin(), options.host_names.end());
@@ -25,20 +23,54 @@ std::vector<std::string> CertificateNames(const ServeOptions& options) {
   return names;
 }
 
-Result<BoundSockets::Front> BindFront(const DataDirectory& data) {
-  BoundSockets::Front front;
-  const auto listen = [&front](const std::string& address) -> Status {
-    TY_TRY(front.tls, http::ListenOnTcp(address, kGoogleTlsPort));
+using Front = BoundSockets::Front;
+
+constexpr const char* kAddressFile = "run/front-address";
+constexpr const char* kPortsFile = "run/front-ports";
+
+/// Root has its own ways, and says in a job's log what it lacks.
+Status CheckNamespaces() { return ::geteuid() == 0 ? Status() : engine::CheckUserNamespaces(); }
+
+/// The address, with the socket that listens there.
+Result<std::string> TakeAddress(const DataDirectory& data, std::uint16_t port, http::ListeningSocket& tls) {
+  return front::TakeFrontAddress(data.Path(kAddressFile), [&](const std::string& address) -> Status {
+    TY_TRY(tls, http::ListenOnTcp(address, port));
     return {};
-  };
-  TY_TRY(front.address, front::TakeFrontAddress(data.Path("run/front-address"), listen));
-  Result<http::ListeningSocket> plain = http::ListenOnTcp(front.address, kGooglePlainPort);
+  });
+}
+
+/// On the ports that the replicas of the previous server know; if another program has them on every address,
+/// on new ones.
+Status BindBehindDoors(const DataDirectory& data, front::FrontPorts& ports, Front& front) {
+  Result<std::string> address = TakeAddress(data, ports.tls, front.tls);
+  if (!address && address.error().code == Code::kAlreadyExists) {
+    ports = front::RandomFrontPorts();
+    TY_RETURN_IF_ERROR(front::KeepFrontPorts(data.Path(kPortsFile), ports));
+    address = TakeAddress(data, ports.tls, front.tls);
+  }
+  TY_TRY(front.address, std::move(address));
+  return {};
+}
+
+/// Google's port 443 and 80 if they are to be had (they take rights, and a web server of the machine has them
+/// on all addresses), else others.
+Result<Front> BindFront(const DataDirectory& data) {
+  Front front;
+  TY_TRY(front::FrontPorts ports, front::TakeFrontPorts(data.Path(kPortsFile)));
+  if (Result<std::string> address = TakeAddress(data, Front::kTlsPort, front.tls)) {
+    front.address = *std::move(address);
+  } else {
+    TY_RETURN_IF_ERROR(BindBehindDoors(data, ports, front));
+  }
+  Result<http::ListeningSocket> plain = http::ListenOnTcp(front.address, Front::kPlainPort);
+  if (!plain) plain = http::ListenOnTcp(front.address, ports.plain);
   if (plain) {
     front.plain = *std::move(plain);
   } else {
-    Diagnose(DiagnosticLevel::kWarning, "replicas have no metadata server of their own on port 80: " +
+    Diagnose(DiagnosticLevel::kWarning, "replicas have no metadata server of their own: " +
                                             plain.error().message + "; all of them share one token");
   }
+  if (front.behind_doors()) TY_RETURN_IF_ERROR(engine::CheckConnectDoors());
   return front;
 }
 
@@ -55,6 +87,12 @@ Result<BoundSockets> BoundSockets::Bind(const ServeOptions& options, const DataD
   TY_TRY(sockets.administration_tls, ListenOnFirst(options.host, {PortBehind(plain_port, 1), 0}));
   if (!options.google_front) return sockets;
   TY_TRY(sockets.replicas, ListenOnFirst(options.host, {previous.replicas, PortBehind(plain_port, 2), 0}));
+  if (const Status namespaces = CheckNamespaces(); !namespaces) {
+    sockets.has_namespaces = false;
+    Diagnose(DiagnosticLevel::kWarning,
+             "TensorFlow's gs://, gsutil and /gcs will not work in replicas: " + namespaces.error().message);
+    return sockets;
+  }
   if (Result<Front> front = BindFront(data)) {
     sockets.front = *std::move(front);
   } else {

@@ -15,11 +15,18 @@ namespace trainyard::server {
 /// The TCP sockets of a server, listening, before anything is made that names their ports. Clients that come
 /// meanwhile wait in the kernel's queue.
 struct BoundSockets {
-  /// Google's ports on a loopback address of the front's own.
+  /// Google's ports on a loopback address of the front's own, or others to which replicas' connections are
+  /// led (docs/adr/0028-doors-without-port-443.md).
   struct Front {
+    static constexpr std::uint16_t kTlsPort = 443;   ///< TensorFlow's URLs have no port
+    static constexpr std::uint16_t kPlainPort = 80;  ///< nor has the metadata server's
+
     std::string address;  ///< numeric
     http::ListeningSocket tls;
-    std::optional<http::ListeningSocket> plain;  ///< nothing: port 80 is another's
+    std::optional<http::ListeningSocket> plain;  ///< nothing: there is no port for it
+    [[nodiscard]] bool behind_doors() const noexcept {
+      return tls.port != kTlsPort || (plain && plain->port != kPlainPort);
+    }
   };
 
   tls::TlsIdentity identity;
@@ -27,13 +34,14 @@ struct BoundSockets {
   http::ListeningSocket administration_tls;
   std::optional<http::ListeningSocket> replicas;  ///< nothing: Google's names mean Google
   std::optional<Front> front;                     ///< nothing: it cannot be had, or is not wanted
+  bool has_namespaces = true;                     ///< replicas can have a view of the files of their own
 
   /// Where clients of this machine find the server.
   [[nodiscard]] DataDirectory::Presence PresenceOf(const ServeOptions& options) const;
 
   /// A port that was asked for must be had; of "any", the one that clients and replicas of the previous
-  /// server know is the best. Google's ports are said to the operator where they cannot be had, and no
-  /// error. Blocking. Errors: a port, or the data directory's.
+  /// server know is the best. A front that cannot be had is said to the operator, and no error. Blocking,
+  /// before there are threads. Errors: a port, or the data directory's.
   [[nodiscard]] static Result<BoundSockets> Bind(const ServeOptions& options, const DataDirectory& data);
 };
 

@@ -54,6 +54,7 @@ access::GateOptions ForFront(const ServeOptions& options, AttemptAccounts& attem
   access::GateOptions gate = ForReplicas(options, attempts);
   gate.hosts.names.insert(gate.hosts.names.end(), front::kTlsHosts.begin(), front::kTlsHosts.end());
   gate.hosts.names.emplace_back(wire::kGoogleMetadataHost);
+  gate.hosts.names.emplace_back(wire::kGoogleMetadataAddress);
   gate.hosts.suffixes.emplace_back(wire::kMetadataSuffix);
   gate.xml_storage_host = front::kStorageHost;
   return gate;

@@ -17,6 +17,7 @@
 #include "async/file.h"
 #include "control/access_token.h"
 #include "control/token_service.h"
+#include "engine/local/machine_checks.h"
 #include "front/boto_file.h"
 #include "front/ca_bundle.h"
 #include "front/host_dispatch.h"
@@ -27,12 +28,16 @@ namespace trainyard::server {
 
 namespace {
 
-/// Where a replica's bind mount of the buckets goes: an empty folder of the machine's, made if need be. One
-/// with something in it is somebody else's.
+/// Where a replica's bind mount of the buckets goes: an empty folder of the machine's, made if need be, or
+/// where we may not, one of the replica's own root. One with something in it is somebody else's.
 Status EnsureGcsFolder() {
   const char* folder = replica::kGcsFolder;
-  if (::mkdir(folder, 0755) != 0 && errno != EEXIST)
-    return std::unexpected(ErrnoError(errno, "mkdir " + std::string(folder)));
+  if (::mkdir(folder, 0755) != 0 && errno != EEXIST) {
+    const Error refused = ErrnoError(errno, "mkdir " + std::string(folder));
+    const Status own = engine::CheckOwnRoot();
+    if (own) return {};
+    return std::unexpected(Error{refused.code, refused.message + ", and " + own.error().message, {}});
+  }
   std::error_code error;
   const bool empty = std::filesystem::is_empty(folder, error);
   if (error) return std::unexpected(ErrnoError(error.value(), "look into " + std::string(folder)));
@@ -87,8 +92,13 @@ Result<replica::v1::GoogleFront> PrepareGoogleFront(const ServeOptions& options,
   told.set_plain_socket(data.front_plain_socket());
   told.set_ca_bundle(bundle);
   for (const std::string_view name : front::kTlsHosts) told.add_host_names(std::string(name));
-  if (sockets.front) told.set_address(sockets.front->address);
-  if (const Status made = EnsureGcsFolder()) {
+  if (const auto& front = sockets.front) {
+    using Front = BoundSockets::Front;
+    told.set_address(front->address);
+    if (front->tls.port != Front::kTlsPort) told.set_tls_port(front->tls.port);
+    if (front->plain && front->plain->port != Front::kPlainPort) told.set_plain_port(front->plain->port);
+  }
+  if (const Status made = sockets.has_namespaces ? EnsureGcsFolder() : Status()) {
     told.set_buckets_dir(data.Path("buckets"));
     told.mutable_bucket_dirs()->insert(options.bucket_dirs.begin(), options.bucket_dirs.end());
   } else {

@@ -38,7 +38,8 @@ class Buckets;
 namespace trainyard::server {
 
 /// What replicas are told of the front, and the files that they read of it, which are written. A /gcs that is
-/// somebody else's is said to the operator, and no error. Errors: the data directory's.
+/// somebody else's is said to the operator, and no error. Before there are other threads. Errors: the data
+/// directory's.
 [[nodiscard]] Result<replica::v1::GoogleFront> PrepareGoogleFront(const ServeOptions& options,
                                                                   const DataDirectory& data,
                                                                   const BoundSockets& sockets);

@@ -108,6 +108,10 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
                                                          const engine::MachineLimits& limits) {
   TY_TRY(std::string secret, data.Secret());
   TY_RETURN_IF_ERROR(CheckJobUsers(options, data));
+  std::optional<replica::v1::GoogleFront> front;
+  if (options.google_front) {
+    TY_TRY(front, PrepareGoogleFront(options, data, sockets));
+  }
   TY_RETURN_IF_ERROR(environment::InstallSiteHook(data.environments_dir()));
   TY_TRY(environment::Catalogue catalogue, environment::Catalogue::Load(data.environments_dir()));
   TY_TRY(ContainerSupport containers,
@@ -119,9 +123,7 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
   engine::NodeSettings node = MakeNodeSettings(options, data, foundation->containers, sockets);
   node.cgroup_version = limits.cgroup_version;
   node.cgroup = limits.cgroup;
-  if (options.google_front) {
-    TY_TRY(node.google_front, PrepareGoogleFront(options, data, sockets));
-  }
+  node.google_front = std::move(front);
   Parts parts{.data = std::move(data),
               .catalogue = std::move(catalogue),
               .foundation = std::move(foundation),

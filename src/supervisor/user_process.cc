@@ -244,6 +244,12 @@ Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& st
   const bool needs_all = around.network || around.users;
   TY_TRY(Sandbox sandbox, needs_all ? StartInside(program, start, around)
                                     : StartIsolated(program, start, around, isolation, degraded));
+  if (const int error = sandbox.doors_error(); error != 0) {
+    degraded.push_back(
+        "TensorFlow's gs://, gsutil and others do not work here: the replica's connections could not "
+        "be led to the server (seccomp: " +
+        std::string(std::strerror(error)) + ").");
+  }
   for (std::string& line : program.Lacks(start, isolation)) degraded.push_back(std::move(line));
   return UserProcess(std::move(around.cgroup), std::move(around.network), std::move(sandbox),
                      std::move(around.pipes.ours));

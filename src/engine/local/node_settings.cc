@@ -24,7 +24,15 @@ void AddGoogleFront(const NodeSettings& settings, Manifest& manifest) {
   const bool isolated = manifest.network() == Manifest::ISOLATED;
   replica::v1::GoogleFront& front = *manifest.mutable_google_front();
   front = *settings.google_front;
-  if (isolated) front.set_address("127.0.0.1");
+  if (isolated) {
+    front.set_address("127.0.0.1");
+    front.clear_tls_port();
+    front.clear_plain_port();
+  }
+  // What a daemon runs is not below our supervisor, which would lead its connections.
+  const auto kind = manifest.program().container().runtime_kind();
+  if (kind == Manifest::CONTAINER_DAEMON && (front.tls_port() != 0 || front.plain_port() != 0))
+    front.clear_address();
   if (front.address().empty() || (!isolated && !settings.front_metadata)) return;
   front.add_host_names(std::string(wire::kGoogleMetadataHost));
   front.add_host_names(manifest.metadata_host_name());

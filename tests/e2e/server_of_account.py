@@ -13,24 +13,46 @@ def become(uid, *command):
     return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", *command]
 
 
+# A root with all that the machine's has but for one name, in a mount namespace of its own.
+ROOT_WITHOUT = """set -e
+mount -t tmpfs -o mode=0755 root {root}
+for path in /*; do
+  if [ "$path" = /{name} ]; then continue
+  elif [ -L "$path" ]; then cp -P "$path" "{root}$path"
+  elif [ -d "$path" ]; then mkdir "{root}$path"; mount --rbind "$path" "{root}$path"
+  fi
+done
+cd {root}
+pivot_root . .
+umount -l .
+cd /
+exec {command}
+"""
+
+
 class ServerOfAccount(Server):
     """The account owns its data directory and its home. Both lie in `folder`, which the account may enter, beside a copy of the
     program: it may not be allowed to enter where that was built."""
 
-    def __init__(self, folder, uid, *flags, mounts=None):
-        """`mounts`: files that this server alone sees in place of others."""
+    def __init__(self, folder, uid, *flags, mounts=None, without=None):
+        """`mounts`: files that this server alone sees in place of others. `without`: a name of the root that this server alone does not
+        see."""
         self.uid = uid
         if not (folder / "trainyard").exists():  # else made by an earlier server in the folder
-            self._install(folder, mounts or {})
+            self._install(folder, mounts or {}, without)
         self.program = folder / "trainyard"
         super().__init__(folder / "data", *flags)
 
-    def _install(self, folder, mounts):
+    def _install(self, folder, mounts, without):
         own = shutil.copy2(trainyard_server.PROGRAM, folder / "program")
         start = " ".join(become(self.uid, "env", f"HOME={folder}/home", str(own))) + ' "$@"'
         if mounts:
             mount = " && ".join(f"mount --bind {source} {target}" for target, source in mounts.items())
             start = f"unshare -m --propagation private sh -c '{mount} && exec {start}' sh \"$@\""
+        if without:
+            (folder / "root").mkdir()
+            (folder / "in-other-root").write_text(ROOT_WITHOUT.format(root=folder / "root", name=without, command=start))
+            start = f"unshare -m --propagation private sh {folder}/in-other-root \"$@\""
         (folder / "trainyard").write_text(f"#!/bin/sh\nexec {start}\n")
         for path in own, folder / "trainyard":
             os.chmod(path, 0o755)

@@ -214,11 +214,48 @@ def test_off_leaves_googles_names_alone(make_server, probe):
     assert not seen["gcs"]
 
 
-def test_without_port_443_the_job_says_what_works(make_server, probe, tmp_path, monkeypatch):
+@pytest.fixture
+def without_rights(tmp_path, monkeypatch):
+    """Servers of root that may not listen below port 1024."""
     if not shutil.which("setpriv"):
         pytest.skip("no setpriv to take the right to port 443 away")
     program = tmp_path / "unprivileged"
     program.write_text(f'#!/bin/sh\nexec setpriv --bounding-set=-net_bind_service {trainyard_server.PROGRAM} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(trainyard_server, "PROGRAM", str(program))
+
+
+def test_without_port_443_connections_are_led_to_another(make_server, probe, without_rights):
+    server = make_server()
+    before = probe(server, "less")
+    assert before["names"]["storage.googleapis.com"].startswith("127.") and before["environment"]["GCE_METADATA_HOST"]
+    ports = (server.data / "run/front-ports").read_text()
+    assert all(1024 <= int(port) < 32768 for port in ports.split())
+    server.kill()
+    server.start()
+    assert probe(server, "again")["names"] == before["names"] and (server.data / "run/front-ports").read_text() == ports
+    assert "will not work" not in server.stderr() and not [text for text in server.texts("less") if "gs:// works here" in text]
+
+
+# Runs a program for whose calls the kernel has a listener already, and it allows one only.
+LISTENED = '''#!/usr/bin/env python3
+import ctypes, os, platform, struct, sys
+class Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("filter", ctypes.c_void_p)]
+libc = ctypes.CDLL(None, use_errno=True)
+allow = ctypes.create_string_buffer(struct.pack("HBBI", 0x06, 0, 0, 0x7FFF0000), 8)  # BPF_RET: SECCOMP_RET_ALLOW
+program = Program(1, ctypes.cast(allow, ctypes.c_void_p))
+seccomp = {"x86_64": 317, "aarch64": 277}[platform.machine()]
+listener = libc.syscall(seccomp, 1, 8, ctypes.byref(program))  # SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER
+assert listener >= 0, os.strerror(ctypes.get_errno())
+os.set_inheritable(listener, True)
+os.execvp("setpriv", ["setpriv", "--bounding-set=-net_bind_service", PROGRAM, *sys.argv[1:]])
+'''
+
+
+def test_without_any_way_the_job_says_what_works(make_server, tmp_path, probe, monkeypatch):
+    program = tmp_path / "listened"
+    program.write_text(LISTENED.replace("PROGRAM", repr(trainyard_server.PROGRAM)))
     program.chmod(0o755)
     monkeypatch.setattr(trainyard_server, "PROGRAM", str(program))
     server = make_server()
@@ -226,5 +263,6 @@ def test_without_port_443_the_job_says_what_works(make_server, probe, tmp_path, 
     assert not (seen["names"]["storage.googleapis.com"] or "").startswith("127.")
     assert seen["environment"]["CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE"] == server.replica_url + "/storage/v1/"
     lines = [text for text in server.texts("less") if text.startswith("gs:// works here")]
-    assert len(lines) == 1 and "not for TensorFlow, gsutil" in lines[0] and "port 443" in lines[0]
-    assert "TensorFlow's gs:// and gsutil will not work in replicas" in server.stderr()
+    assert len(lines) == 1 and "not for TensorFlow, gsutil" in lines[0] and "its log says why" in lines[0]
+    said = [line for line in server.stderr().splitlines() if "will not work in replicas" in line]
+    assert len(said) == 1 and "TensorFlow's gs:// and gsutil" in said[0] and "seccomp listener of its own" in said[0]

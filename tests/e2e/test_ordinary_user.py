@@ -1,0 +1,158 @@
+"""What a server of an ordinary user gives its replicas: all that root's gives, without port 443, without a /gcs of the machine's, and
+without a setting. Only root can play the user."""
+
+import json
+import os
+import pathlib
+import shutil
+import tempfile
+
+import pytest
+
+import trainyard_server
+from container_engines import oci, submit_image
+from server_of_account import ServerOfAccount
+from test_unmodified_gs import BUILD_DEADLINE_S, METADATA_REFUSED_S, content, real_environments, run, trainers  # fixtures  # noqa: F401
+from trainyard_server import end_supervisors
+
+USER = 64323  # nobody's
+pytestmark = pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="becoming another user needs root and setpriv")
+
+DOORS = '''
+import json, os, subprocess, urllib.request
+
+def get(url, **headers):
+    try:
+        return urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=20).read().decode()
+    except OSError as error:
+        return repr(error)
+
+flavor = {"Metadata-Flavor": "Google"}
+project = "/computeMetadata/v1/project/project-id"
+found = {"object": get("https://storage.googleapis.com/input/greeting"),
+         "name": get("http://metadata.google.internal" + project, **flavor),
+         "address": get("http://169.254.169.254" + project, **flavor),
+         "own": get("http://" + os.environ.get("GCE_METADATA_HOST", "none") + project, **flavor)}
+try:
+    with open("/gcs/input/answer", "w") as file:
+        file.write(open("/gcs/input/greeting").read() + " yourself")
+    found["files"] = sorted(os.listdir("/gcs/input"))
+except OSError as error:
+    found["files"] = repr(error)
+try:
+    os.mkdir("/made-by-a-trainer")
+    found["made"] = "made"
+except OSError as error:
+    found["made"] = error.strerror
+found["root"] = sorted(os.listdir("/"))
+print("RESULT " + json.dumps(found), flush=True)
+'''
+ALL = {"object": "hello", "name": "trainyard", "address": "trainyard", "own": "trainyard", "files": ["answer", "greeting"]}
+
+
+@pytest.fixture
+def make_user_server():
+    """Servers of the user on a machine without /gcs, unless `without` says otherwise."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="ty-user-") as folder:
+        made = []
+
+        def make(*flags, environments=None, without="gcs"):
+            own = pathlib.Path(folder) / str(len(made))
+            (own / "data/environments/runtimes").mkdir(parents=True)
+            for path in folder, own:
+                os.chmod(path, 0o755)
+            for runtime in (environments / "runtimes").glob("*-*") if environments else ():  # what is built is only read
+                if runtime.is_dir():
+                    (own / "data/environments/runtimes" / runtime.name).symlink_to(runtime)
+            if environments and (environments / "tools").is_dir():
+                (own / "data/environments/tools").symlink_to(environments / "tools")
+            made.append(ServerOfAccount(own, USER, *flags, without=without))
+            return made[-1]
+
+        yield make
+        for server in made:
+            server.stop()
+            end_supervisors(server.data)
+
+
+def seen_by(server, job_id):
+    assert server.wait(job_id)["state"] == "SUCCEEDED", server.texts(job_id)
+    return next(json.loads(text.removeprefix("RESULT ")) for text in server.texts(job_id) if text.startswith("RESULT "))
+
+
+def submit_package(server, upload_package, job_id, tmp_path):
+    folder = tmp_path / job_id / "doors"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").touch()
+    (folder / "task.py").write_text(DOORS)
+    server.submit(job_id, packageUris=[upload_package(server, folder.parent)], pythonModule="doors.task")
+
+
+@pytest.fixture
+def upload_package():
+    def go(server, folder):
+        import subprocess
+        (folder / "setup.py").write_text("from setuptools import setup\nsetup(name='doors', version='1', packages=['doors'])\n")
+        subprocess.run(["python3", "setup.py", "-q", "sdist"], cwd=folder, check=True, capture_output=True)
+        return server.upload("packages", "doors.tar.gz", next((folder / "dist").glob("*.tar.gz")).read_bytes())
+    return go
+
+
+@pytest.mark.parametrize("without", ["gcs", None], ids=["a machine without /gcs", "a machine with it"])
+def test_a_package(make_user_server, upload_package, tmp_path, without):
+    server = make_user_server(without=without)
+    server.upload("input", "greeting", b"hello")
+    submit_package(server, upload_package, "doors", tmp_path)
+    seen = seen_by(server, "doors")
+    assert {key: seen[key] for key in ALL} == ALL, seen
+    assert seen["made"] in ("Read-only file system", "Permission denied")
+    there = set(os.listdir("/")) | {"gcs"}
+    assert {"gcs", "usr", "tmp", "proc"} <= set(seen["root"]) <= there and not {"bin", "etc", "dev"} - set(seen["root"])
+    assert content(server, "answer", "input") == b"hello yourself" and (server.data / "buckets/input/answer").stat().st_uid == USER
+    assert "will not" not in server.stderr(), server.stderr()
+    assert not [text for text in server.texts("doors") if "gs:// works here" in text or "not there" in text], server.texts("doors")
+
+
+def test_a_replica_finds_the_next_server(make_user_server, upload_package, tmp_path):
+    """The ports of the front stay where they are, and so does the way of a replica that outlives its server."""
+    server = make_user_server()
+    ports = (server.data / "run/front-ports").read_text()
+    server.kill()
+    server.start()
+    assert (server.data / "run/front-ports").read_text() == ports
+    server.upload("input", "greeting", b"hello")
+    submit_package(server, upload_package, "doors", tmp_path)
+    assert seen_by(server, "doors")["object"] == "hello"
+
+
+def test_a_container(make_user_server, images, registry):
+    way = oci()
+    if "doors" not in images.made:
+        images.derive("python", "doors", files={"/app/task.py": DOORS}, cmd=["python3", "/app/task.py"])
+    server = make_user_server(*way.flags)
+    server.upload("input", "greeting", b"hello")
+    submit_image(server, "doors", registry.push(images["doors"]))
+    seen = seen_by(server, "doors")
+    assert {key: seen[key] for key in ALL} == ALL, seen
+
+
+@pytest.fixture
+def start(make_user_server, real_environments, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(trainyard_server, "DEADLINE_S", BUILD_DEADLINE_S)
+    return make_user_server(environments=real_environments)
+
+
+def test_unmodified_programs(start, run):  # noqa: F811
+    """TensorFlow, Google's clients, gsutil and curl: each with the names that are built into it."""
+    assert run(start, "tensorflow_gfile", "data", "2.15") == {"lines": 1000, "sum": 124750}
+    seen = run(start, "python_clients", "storage_client", "2.15")
+    assert seen["text"] == "written by storage.Client()" and seen["listed"] and seen["project"] == "p"
+    seen = run(start, "python_clients", "default_credentials", "2.15")
+    assert seen["token"].startswith("ya29.trainyard.") and ".any-replica." not in seen["token"]
+    assert seen["seconds"] < METADATA_REFUSED_S
+    seen = run(start, "commands", "gsutil", "2.15")
+    assert "gs://out/gsutil/tree/below/b.txt" in seen["listed"] and seen["text"] == "beta\n" and seen["gone"] == 1
+    seen = run(start, "commands", "curl", "2.15")
+    assert seen["xml"] == "by curl" and seen["shared_token"].startswith("ya29.trainyard.any-replica.")
+    seen = run(start, "commands", "files", "2.15")
+    assert seen["listed"] == ["file.txt", "log.txt"] and content(start, "files/log.txt") == b"0\n1\n2\n"

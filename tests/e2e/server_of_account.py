@@ -47,7 +47,7 @@ class ServerOfAccount(Server):
         own = shutil.copy2(trainyard_server.PROGRAM, folder / "program")
         start = " ".join(become(self.uid, "env", f"HOME={folder}/home", str(own))) + ' "$@"'
         if mounts:
-            mount = " && ".join(f"mount --bind {source} {target}" for target, source in mounts.items())
+            mount = " && ".join(f"mount --rbind {source} {target}" for target, source in mounts.items())
             start = f"unshare -m --propagation private sh -c '{mount} && exec {start}' sh \"$@\""
         if without:
             (folder / "root").mkdir()

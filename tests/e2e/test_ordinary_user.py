@@ -50,6 +50,16 @@ print("RESULT " + json.dumps(found), flush=True)
 ALL = {"object": "hello", "name": "trainyard", "address": "trainyard", "own": "trainyard", "files": ["answer", "greeting"]}
 
 
+def open_home_of_root(folder):
+    """A home of root's that others may enter: Pythons with which runtimes were built for these tests may lie there."""
+    pythons = pathlib.Path("/root/.pyenv")
+    if not pythons.is_dir():
+        return {}
+    (folder / "home-of-root/.pyenv").mkdir(parents=True)
+    os.chmod(folder / "home-of-root", 0o755)
+    return {folder / "home-of-root/.pyenv": pythons, "/root": folder / "home-of-root"}
+
+
 @pytest.fixture
 def make_user_server():
     """Servers of the user on a machine without /gcs, unless `without` says otherwise."""
@@ -61,12 +71,15 @@ def make_user_server():
             (own / "data/environments/runtimes").mkdir(parents=True)
             for path in folder, own:
                 os.chmod(path, 0o755)
-            for runtime in (environments / "runtimes").glob("*-*") if environments else ():  # what is built is only read
-                if runtime.is_dir():
-                    (own / "data/environments/runtimes" / runtime.name).symlink_to(runtime)
-            if environments and (environments / "tools").is_dir():
-                (own / "data/environments/tools").symlink_to(environments / "tools")
-            made.append(ServerOfAccount(own, USER, *flags, without=without))
+            mounts = {}
+            for built in environments.resolve().glob("runtimes/*-*") if environments else ():
+                if built.is_dir():  # it is only read
+                    mounts[own / "data/environments/runtimes" / built.name] = built
+            for place in mounts:
+                place.mkdir()
+            if mounts:
+                mounts |= open_home_of_root(own)
+            made.append(ServerOfAccount(own, USER, *flags, mounts=mounts, without=without))
             return made[-1]
 
         yield make

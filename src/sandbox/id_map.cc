@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -101,6 +102,25 @@ Status MapRoot(pid_t child) {
   TY_RETURN_IF_ERROR(Set(folder + "/uid_map", "0 " + std::to_string(geteuid()) + " 1"));
   TY_RETURN_IF_ERROR(Set(folder + "/setgroups", "deny"));
   return Set(folder + "/gid_map", "0 " + std::to_string(getegid()) + " 1");
+}
+
+std::string SameIds(const std::string& own) {
+  // Line by line: a range of the namespace below must be in one range of ours.
+  std::string same;
+  std::istringstream lines(own);
+  std::string first;
+  std::string outside;
+  for (std::string count; lines >> first >> outside >> count;)
+    same.append(first).append(" ").append(first).append(" ").append(count).append("\n");
+  return same;
+}
+
+Status MapSameIds(pid_t process) {
+  for (const char* name : {"/uid_map", "/gid_map"}) {
+    TY_TRY(const std::string own, ReadFile(std::string("/proc/self") + name));
+    TY_RETURN_IF_ERROR(Set("/proc/" + std::to_string(process) + name, SameIds(own)));
+  }
+  return {};
 }
 
 }  // namespace trainyard::replica

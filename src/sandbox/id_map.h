@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -30,5 +31,13 @@ struct IdRange {
 /// Maps the ids of a child in a new user namespace: root is us; the further ones as far as we have them.
 /// Blocks for as long as newuidmap(1) takes, a few ms.
 [[nodiscard]] Status MapRoot(pid_t child);
+
+/// What maps all ids of our user namespace to the same ones in a namespace below it; `own`: the text of our
+/// /proc/self/uid_map or gid_map. Pure: any thread. Source: user_namespaces(7).
+[[nodiscard]] std::string SameIds(const std::string& own);
+
+/// Maps the ids of a process in a new user namespace below ours: all that we have, as they are. Needs
+/// CAP_SETUID and CAP_SETGID in ours.
+[[nodiscard]] Status MapSameIds(pid_t process);
 
 }  // namespace trainyard::replica

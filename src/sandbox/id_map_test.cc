@@ -15,5 +15,12 @@ TEST(FindSubordinateIdsTest, KnowsTheUserByNameOrNumber) {
   EXPECT_EQ(FindSubordinateIds("dave:1:0\ndave:1\n", "dave", 4), std::nullopt);
 }
 
+TEST(SameIdsTest, MapsEachRangeToItself) {
+  EXPECT_EQ(SameIds("         0       1000          1\n"), "0 0 1\n");
+  EXPECT_EQ(SameIds("         0       1000          1\n         1     100000      65536\n"),
+            "0 0 1\n1 1 65536\n");
+  EXPECT_EQ(SameIds(""), "");
+}
+
 }  // namespace
 }  // namespace trainyard::replica

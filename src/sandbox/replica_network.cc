@@ -7,17 +7,20 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <utility>
 
 #include "async/file.h"
 #include "sandbox/network_links.h"
+#include "sandbox/network_owner.h"
 #include "sandbox/relay.h"
 
 namespace trainyard::replica {
@@ -47,12 +50,6 @@ class NetworkReturn {
   UniqueFd home_;
 };
 
-Status Enter(int network) {
-  if (setns(network, CLONE_NEWNET) != 0)
-    return std::unexpected(ErrnoError(errno, "enter the network namespace"));
-  return {};
-}
-
 /// The thread is in it afterwards.
 Result<UniqueFd> MakeNetwork() {
   if (unshare(CLONE_NEWNET) != 0) return std::unexpected(ErrnoError(errno, "make a network namespace"));
@@ -72,8 +69,8 @@ UniqueFd NetworkOfRelay(const AttemptDir& dir) {
   return std::move(*network);
 }
 
-/// The job's switch if one of its replicas has it, else a new one. Under the lock of the attempts' directory.
-Result<UniqueFd> FindOrMakeSwitch(const std::filesystem::path& attempts, std::int64_t job_uid) {
+/// The job's switch if one of its replicas has it. Under the lock of the attempts' directory.
+UniqueFd FindSwitch(const std::filesystem::path& attempts, std::int64_t job_uid) {
   const std::string prefix = std::to_string(job_uid) + "-";
   std::error_code error;
   for (std::filesystem::directory_iterator entry(attempts, error), end; !error && entry != end;
@@ -81,9 +78,14 @@ Result<UniqueFd> FindOrMakeSwitch(const std::filesystem::path& attempts, std::in
     if (!entry->path().filename().string().starts_with(prefix)) continue;
     if (UniqueFd found = NetworkOfRelay({entry->path().string()})) return found;
   }
-  TY_TRY(UniqueFd made, MakeNetwork());
-  TY_RETURN_IF_ERROR(MakeBridge(kBridge));
-  return made;
+  return {};
+}
+
+/// The thread is in its network afterwards.
+Status EnterSwitch(const UniqueFd& found) {
+  if (found) return EnterNetwork(found.get());
+  TY_TRY(const UniqueFd made, MakeNetwork());
+  return MakeBridge(kBridge);
 }
 
 Result<UniqueFd> ListenOnLoopback(int port) {
@@ -122,14 +124,17 @@ void CloseAllBut(std::vector<int> kept) {
 }
 
 /// The thread is in the switch's network, and so is the child. Returns once the child works in the attempt's
-/// directory: by that NetworkOfRelay knows it.
-Result<pid_t> StartRelay(const std::vector<RelayDoor>& doors, const ReplicaNetwork::Plan& plan) {
+/// directory: by that NetworkOfRelay knows it. `supervisor`: we, or our parent, which is the relay's then,
+/// too.
+Result<pid_t> StartRelay(const std::vector<RelayDoor>& doors, const ReplicaNetwork::Plan& plan,
+                         pid_t supervisor) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
   const UniqueFd there(ends[0]);
   UniqueFd not_there_yet(ends[1]);
-  const pid_t supervisor = getpid();
-  const pid_t relay = fork();
+  const unsigned long parent = getpid() == supervisor ? 0 : CLONE_PARENT;
+  const auto relay =
+      static_cast<pid_t>(syscall(SYS_clone, parent | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
   if (relay < 0) return std::unexpected(ErrnoError(errno, "fork"));
   if (relay == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -152,7 +157,7 @@ Result<pid_t> StartRelay(const std::vector<RelayDoor>& doors, const ReplicaNetwo
 /// The link to the switch, in the replica's network.
 Status SetUpLink(int network, std::uint32_t address) {
   TY_TRY(const NetworkReturn back, NetworkReturn::Here());
-  TY_RETURN_IF_ERROR(Enter(network));
+  TY_RETURN_IF_ERROR(EnterNetwork(network));
   TY_RETURN_IF_ERROR(SetAddress(kLink, address, kPrefix));
   TY_RETURN_IF_ERROR(SetUp(kLink));
   NoticeCarrier(kLink);
@@ -177,29 +182,98 @@ Status TryIsolatedNetwork() {
   return PlugIn(network.get(), 10U << 24 | 77U << 16 | 257U);
 }
 
+/// The replica's own side.
+struct Side {
+  UniqueFd network;
+  std::vector<RelayDoor> doors;
+  std::uint32_t address;
+};
+
+/// The thread is in its network afterwards.
+Result<Side> MakeSide(const ReplicaNetwork::Plan& plan) {
+  TY_TRY(const std::uint32_t address, ParseAddress(plan.address));
+  TY_TRY(UniqueFd network, MakeNetwork());
+  TY_TRY(std::vector<RelayDoor> doors, OpenDoors(plan.doors));
+  return Side{std::move(network), std::move(doors), address};
+}
+
+/// Connects the replica's side with the job's switch (empty: there is none yet) by way of a relay. The thread
+/// is in the switch's network afterwards.
+Result<pid_t> Connect(const Side& side, const UniqueFd& found, const ReplicaNetwork::Plan& plan,
+                      pid_t supervisor) {
+  TY_RETURN_IF_ERROR(EnterSwitch(found));
+  TY_RETURN_IF_ERROR(PlugIn(side.network.get(), side.address));
+  return StartRelay(side.doors, plan, supervisor);
+}
+
+struct Attempts {
+  std::filesystem::path path;
+  UniqueFd lock;  ///< one supervisor at a time looks for switches and makes them
+};
+
+Result<Attempts> LockAttempts(const AttemptDir& dir) {
+  const std::filesystem::path path = std::filesystem::path(dir.path).parent_path();
+  TY_TRY(UniqueFd lock, OpenFile(path, O_RDONLY | O_DIRECTORY));
+  if (flock(lock.get(), LOCK_EX) != 0) return std::unexpected(ErrnoError(errno, "lock the attempts"));
+  return Attempts{path, std::move(lock)};
+}
+
+/// What to do about it, to be followed by another way; empty: we do not know.
+std::string Advice(const std::string& reason, bool is_root) {
+  if (reason.ends_with(std::strerror(EOPNOTSUPP)))
+    return "the kernel lacks bridges or veth (as root: modprobe -a bridge veth); or ";
+  if (is_root) return "run as root on a machine that allows network namespaces, or ";
+  const std::string setting = FindForbiddingSetting();
+  return setting.empty() ? "" : setting + "; or ";
+}
+
+Status NoteRelay(const AttemptDir& dir, pid_t relay) {
+  TY_TRY(const UniqueFd note, OpenFile(dir.Relay(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
+  return WriteAll(note.get(), std::to_string(relay) + "\n");
+}
+
 }  // namespace
 
 Result<ReplicaNetwork> ReplicaNetwork::Create(const Plan& plan) {
-  TY_TRY(const std::uint32_t address, ParseAddress(plan.address));
+  return geteuid() == 0 ? CreateAsRoot(plan) : CreateAsUser(plan);
+}
+
+Result<ReplicaNetwork> ReplicaNetwork::CreateAsRoot(const Plan& plan) {
   TY_TRY(const NetworkReturn back, NetworkReturn::Here());
-  TY_TRY(UniqueFd network, MakeNetwork());
-  TY_TRY(const std::vector<RelayDoor> doors, OpenDoors(plan.doors));
-  const std::filesystem::path attempts = std::filesystem::path(plan.dir.path).parent_path();
-  TY_TRY(const UniqueFd one_at_a_time, OpenFile(attempts, O_RDONLY | O_DIRECTORY));
-  if (flock(one_at_a_time.get(), LOCK_EX) != 0)
-    return std::unexpected(ErrnoError(errno, "lock the attempts"));
-  TY_TRY(const UniqueFd own_switch, FindOrMakeSwitch(attempts, plan.job_uid));
-  TY_RETURN_IF_ERROR(Enter(own_switch.get()));
-  TY_RETURN_IF_ERROR(PlugIn(network.get(), address));
-  TY_TRY(const pid_t relay, StartRelay(doors, plan));
-  ReplicaNetwork made(std::move(network), relay);
-  TY_TRY(const UniqueFd note, OpenFile(plan.dir.Relay(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
-  TY_RETURN_IF_ERROR(WriteAll(note.get(), std::to_string(relay) + "\n"));
+  TY_TRY(Side side, MakeSide(plan));
+  TY_TRY(const Attempts attempts, LockAttempts(plan.dir));
+  TY_TRY(const pid_t relay, Connect(side, FindSwitch(attempts.path, plan.job_uid), plan, getpid()));
+  ReplicaNetwork made(std::move(side.network), {}, relay);
+  TY_RETURN_IF_ERROR(NoteRelay(plan.dir, relay));
+  return made;
+}
+
+Result<ReplicaNetwork> ReplicaNetwork::CreateAsUser(const Plan& plan) {
+  TY_TRY(const Attempts attempts, LockAttempts(plan.dir));
+  const UniqueFd found = FindSwitch(attempts.path, plan.job_uid);
+  UniqueFd owner;
+  if (found) {
+    TY_TRY(owner, OwnerOf(found.get()));
+  }
+  const pid_t supervisor = getpid();
+  const auto make = [&]() -> Result<ChildReply> {
+    TY_TRY(Side side, MakeSide(plan));
+    TY_TRY(const pid_t relay, Connect(side, found, plan, supervisor));
+    return ChildReply{.process = relay, .network = std::move(side.network)};
+  };
+  TY_TRY(ChildReply reply, RunInChild(found ? owner.get() : kNewOwner, make));
+  if (!found) {
+    TY_TRY(owner, OwnerOf(reply.network.get()));
+  }
+  ReplicaNetwork made(std::move(reply.network), std::move(owner), reply.process);
+  TY_RETURN_IF_ERROR(NoteRelay(plan.dir, reply.process));
   return made;
 }
 
 ReplicaNetwork::ReplicaNetwork(ReplicaNetwork&& other) noexcept
-    : network_(std::move(other.network_)), relay_(std::exchange(other.relay_, -1)) {}
+    : network_(std::move(other.network_)),
+      owner_(std::move(other.owner_)),
+      relay_(std::exchange(other.relay_, -1)) {}
 
 ReplicaNetwork::~ReplicaNetwork() {
   if (relay_ < 0) return;
@@ -208,40 +282,17 @@ ReplicaNetwork::~ReplicaNetwork() {
   }
 }
 
-Status ReplicaNetwork::Inside(const std::function<void()>& function) const {
-  TY_TRY(const NetworkReturn back, NetworkReturn::Here());
-  TY_RETURN_IF_ERROR(Enter(network_.get()));
-  function();
-  return {};
-}
-
 Status CheckIsolatedNetworks() {
-  const std::string advice =
-      ". Run as root on a machine that allows network namespaces, or use --network host";
-  if (geteuid() != 0)
-    return std::unexpected(
-        FailedPrecondition("--network isolated needs root: each replica gets a network of its own" + advice));
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return std::unexpected(ErrnoError(errno, "pipe"));
-  const UniqueFd reading(ends[0]);
-  UniqueFd writing(ends[1]);
-  const pid_t trial = fork();
-  if (trial < 0) return std::unexpected(ErrnoError(errno, "fork"));
-  if (trial == 0) {
-    const Status tried = TryIsolatedNetwork();
-    if (!tried) static_cast<void>(WriteAll(writing.get(), tried.error().message));
-    _exit(tried ? 0 : 1);
-  }
-  writing.Reset();
-  std::string reason(1024, '\0');
-  const ssize_t size = read(reading.get(), reason.data(), reason.size());
-  reason.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-  int status = 0;
-  while (waitpid(trial, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (status == 0) return {};
-  return std::unexpected(
-      FailedPrecondition("--network isolated is not possible here (" + reason + ")" + advice));
+  const bool is_root = geteuid() == 0;
+  const auto try_it = []() -> Result<ChildReply> {
+    TY_RETURN_IF_ERROR(TryIsolatedNetwork());
+    return ChildReply();
+  };
+  const Result<ChildReply> tried = RunInChild(is_root ? kNoOwner : kNewOwner, try_it);
+  if (tried) return {};
+  const std::string& reason = tried.error().message;
+  return std::unexpected(FailedPrecondition("--network isolated is not possible here (" + reason +
+                                            "): " + Advice(reason, is_root) + "use --network host"));
 }
 
 }  // namespace trainyard::replica

@@ -3,7 +3,6 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,8 +20,11 @@ namespace trainyard::replica {
 ///
 /// The switch has a namespace of its own as well, so that nothing of the machine is in it: no address, no
 /// firewall rule. It is kept by the relays of the job's replicas, which live in it, and so everything is gone
-/// with the last of them, however that ended. Needs root. One thread (the supervisor's); the destructor ends
-/// the relay.
+/// with the last of them, however that ended.
+///
+/// Root owns all of them. Those of an ordinary user are owned by a user namespace per job, made with the
+/// switch and found as that is, and so are made by children (network_owner.h). One thread (the supervisor's);
+/// the destructor ends the relay.
 class ReplicaNetwork {
  public:
   /// A port of the replica's loopback and the Unix socket of the server that it leads to.
@@ -46,13 +48,18 @@ class ReplicaNetwork {
   ReplicaNetwork& operator=(ReplicaNetwork&&) = delete;
   ~ReplicaNetwork();
 
-  /// Calls the function with the replica's network as the thread's own; what it starts stays in there.
-  [[nodiscard]] Status Inside(const std::function<void()>& function) const;
+  /// Descriptors of the network's namespace, and of the user namespace that owns it; -1: the machine's does.
+  [[nodiscard]] int network() const noexcept { return network_.get(); }
+  [[nodiscard]] int owner() const noexcept { return owner_.get(); }
 
  private:
-  ReplicaNetwork(UniqueFd network, pid_t relay) : network_(std::move(network)), relay_(relay) {}
+  static Result<ReplicaNetwork> CreateAsRoot(const Plan& plan);
+  static Result<ReplicaNetwork> CreateAsUser(const Plan& plan);
+  ReplicaNetwork(UniqueFd network, UniqueFd owner, pid_t relay)
+      : network_(std::move(network)), owner_(std::move(owner)), relay_(relay) {}
 
   UniqueFd network_;
+  UniqueFd owner_;
   pid_t relay_ = -1;
 };
 

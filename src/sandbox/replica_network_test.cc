@@ -6,8 +6,8 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -15,6 +15,8 @@
 #include <fstream>
 
 #include "async/testing/temporary_folder.h"
+#include "sandbox/network_owner.h"
+#include "sandbox/testing/ordinary_user.h"
 
 namespace trainyard::replica {
 namespace {
@@ -78,15 +80,20 @@ class ReplicaNetworkTest : public testing::Test {
     return std::move(*made);
   }
   static UniqueFd ListenIn(const ReplicaNetwork& network, const std::string& address, int port) {
-    UniqueFd listener;
-    EXPECT_TRUE(network.Inside([&] { listener = Listen(address, port); }));
-    EXPECT_TRUE(listener);
-    return listener;
+    auto inside = RunInChild(network.owner(), [&]() -> Result<ChildReply> {
+      TY_RETURN_IF_ERROR(EnterNetwork(network.network()));
+      return ChildReply{.process = -1, .network = Listen(address, port)};
+    });
+    EXPECT_TRUE(inside && inside->network);
+    return inside ? std::move(inside->network) : UniqueFd();
   }
   static int ConnectIn(const ReplicaNetwork& network, const std::string& address, int port) {
-    int error = -1;
-    EXPECT_TRUE(network.Inside([&] { error = ConnectError(address, port); }));
-    return error;
+    const auto inside = RunInChild(network.owner(), [&]() -> Result<ChildReply> {
+      TY_RETURN_IF_ERROR(EnterNetwork(network.network()));
+      return ChildReply{.process = ConnectError(address, port), .network = {}};
+    });
+    EXPECT_TRUE(inside);
+    return inside ? inside->process : -1;
   }
   pid_t RelayOf(const std::string& attempt) const {
     pid_t relay = 0;
@@ -94,13 +101,15 @@ class ReplicaNetworkTest : public testing::Test {
     return relay;
   }
   std::size_t LinksOfSwitch(const std::string& attempt) const {
-    const UniqueFd home(open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC));
     const std::string network = "/proc/" + std::to_string(RelayOf(attempt)) + "/ns/net";
     const UniqueFd there(open(network.c_str(), O_RDONLY | O_CLOEXEC));
-    EXPECT_EQ(setns(there.get(), CLONE_NEWNET), 0);
-    const std::size_t count = CountLinks();
-    EXPECT_EQ(setns(home.get(), CLONE_NEWNET), 0);
-    return count;
+    const UniqueFd owner = geteuid() == 0 ? UniqueFd() : OwnerOf(there.get()).value_or(UniqueFd());
+    const auto inside = RunInChild(owner.get(), [&]() -> Result<ChildReply> {
+      TY_RETURN_IF_ERROR(EnterNetwork(there.get()));
+      return ChildReply{.process = static_cast<pid_t>(CountLinks()), .network = {}};
+    });
+    EXPECT_TRUE(inside);
+    return inside ? static_cast<std::size_t>(inside->process) : 0;
   }
   static std::string OwnNetwork() { return std::filesystem::read_symlink("/proc/self/ns/net"); }
 
@@ -152,6 +161,22 @@ TEST_F(ReplicaNetworkTest, ARestartedReplicaIsTheOnlyOneWithItsAddress) {
   }
 }
 
+TEST_F(ReplicaNetworkTest, AllOfAJobHaveOneOwner) {
+  const ReplicaNetwork first = Make(1, 0);
+  const ReplicaNetwork second = Make(1, 1);
+  const ReplicaNetwork other_job = Make(2, 0);
+  const auto owner = [](const ReplicaNetwork& network) {
+    struct stat found{};
+    const UniqueFd by_kernel = OwnerOf(network.network()).value_or(UniqueFd());
+    EXPECT_EQ(fstat(by_kernel.get(), &found), 0);
+    return found.st_ino;
+  };
+  const bool is_root = geteuid() == 0;
+  EXPECT_EQ(first.owner() < 0, is_root) << "root owns them without one";
+  EXPECT_EQ(owner(first), owner(second));
+  EXPECT_EQ(owner(first) == owner(other_job), is_root);
+}
+
 TEST_F(ReplicaNetworkTest, LeavesNothingOnTheMachine) {
   const std::size_t before = CountLinks();
   pid_t relay = 0;
@@ -162,6 +187,13 @@ TEST_F(ReplicaNetworkTest, LeavesNothingOnTheMachine) {
     EXPECT_EQ(kill(relay, 0), 0);
   }
   EXPECT_NE(kill(relay, 0), 0);
+}
+
+TEST(ReplicaNetworkOfOrdinaryUserTest, IsTheSame) {
+  if (geteuid() != 0) GTEST_SKIP() << "the other tests are this test for an ordinary user";
+  if (!AskAsOrdinaryUser([] { return CheckIsolatedNetworks().has_value(); }))
+    GTEST_SKIP() << "users may not have networks of their own here";
+  EXPECT_TRUE(PassAsOrdinaryUser("ReplicaNetworkTest.*:NetworkOwnerTest.*"));
 }
 
 }  // namespace

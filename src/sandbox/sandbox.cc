@@ -11,9 +11,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include "sandbox/descendants.h"
 #include "sandbox/id_map.h"
+#include "sandbox/network_owner.h"
 #include "sandbox/sandbox_init.h"
 
 namespace trainyard::replica {
@@ -51,6 +53,54 @@ void WaitForEnd(int pidfd) {
   }
 }
 
+Error Refused(const std::string& step, int error) {
+  return {Code::kPermissionDenied, step + ": " + std::strerror(error), {}};
+}
+
+/// The init process, whose parent we are.
+struct InitProcess {
+  pid_t pid;
+  UniqueFd pidfd;
+};
+
+Result<InitProcess> CloneInit(const SandboxPlan& plan, const InitStart& start) {
+  // The plain system call: glibc's fork() takes no flags, and clone3 is what container runtimes often
+  // refuse. We are single-threaded, so the child may go on using the heap.
+  int pidfd = -1;
+  const long pid = syscall(SYS_clone, IsolationFlags(plan.isolation) | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd,
+                           nullptr, nullptr);
+  if (pid < 0) return std::unexpected(Refused("clone", errno));
+  if (pid == 0) RunInit(plan, start);
+  return InitProcess{static_cast<pid_t>(pid), UniqueFd(pidfd)};
+}
+
+/// The same from inside the network and the user namespace that owns it.
+Result<InitProcess> CloneInitBelow(const SandboxPlan& plan, const InitStart& start) {
+  const auto clone = [&]() -> Result<ChildReply> {
+    TY_RETURN_IF_ERROR(EnterNetwork(plan.network));
+    const long pid = syscall(SYS_clone, IsolationFlags(plan.isolation) | CLONE_PARENT | SIGCHLD, nullptr,
+                             nullptr, nullptr, nullptr);
+    if (pid < 0) return std::unexpected(Refused("clone", errno));
+    if (pid == 0) RunInit(plan, start);
+    return ChildReply{.process = static_cast<pid_t>(pid), .network = {}};
+  };
+  TY_TRY(const ChildReply cloned, RunInChild(plan.network_owner, clone));
+  UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, cloned.process, 0)));  // ours: no other has its pid
+  if (!pidfd) return std::unexpected(ErrnoError(errno, "pidfd_open"));
+  return InitProcess{cloned.process, std::move(pidfd)};
+}
+
+/// Gives the init process the ids among which it becomes root.
+Status MapInit(const SandboxPlan& plan, pid_t init) {
+  if (plan.network_owner < 0) return MapRoot(init);
+  const auto map = [init]() -> Result<ChildReply> {
+    TY_RETURN_IF_ERROR(MapSameIds(init));
+    return ChildReply();
+  };
+  TY_TRY(const ChildReply done, RunInChild(plan.network_owner, map));
+  return {};
+}
+
 }  // namespace
 
 Result<Sandbox> Sandbox::Start(const SandboxPlan& plan) {
@@ -62,19 +112,16 @@ Result<Sandbox> Sandbox::Start(const SandboxPlan& plan) {
   UniqueFd theirs(pair[1]);
   const std::vector<char*> argv = Pointers(plan.argv);
   const std::vector<char*> environment = Pointers(plan.environment);
-  const InitStart start{theirs.get(), argv.data(), environment.data(), getuid(), getgid()};
-  // The plain system call: glibc's fork() takes no flags, and clone3 is what container runtimes often
-  // refuse. We are single-threaded, so the child may go on using the heap.
-  int pidfd = -1;
-  const long pid = syscall(SYS_clone, IsolationFlags(plan.isolation) | CLONE_PIDFD | SIGCHLD, nullptr, &pidfd,
-                           nullptr, nullptr);
-  if (pid < 0)
-    return std::unexpected(Error{Code::kPermissionDenied, std::string("clone: ") + std::strerror(errno), {}});
-  if (pid == 0) RunInit(plan, start);
+  const bool below = plan.network_owner >= 0;  // where we are root
+  const uid_t uid = getuid();
+  const gid_t gid = getgid();
+  const InitStart start{theirs.get(), argv.data(),     environment.data(), uid,
+                        gid,          below ? 0 : uid, below ? 0 : gid};
+  TY_TRY(InitProcess init, below ? CloneInitBelow(plan, start) : CloneInit(plan, start));
   theirs.Reset();
-  Sandbox sandbox(plan.isolation, UniqueFd(pidfd), std::move(ours));
+  Sandbox sandbox(plan.isolation, std::move(init.pidfd), std::move(ours));
   if (plan.root_inside && HasUserNamespace(plan.isolation)) {
-    if (const Status mapped = MapRoot(static_cast<pid_t>(pid)); !mapped)
+    if (const Status mapped = MapInit(plan, init.pid); !mapped)
       return std::unexpected(Error{Code::kPermissionDenied, mapped.error().message, {}});
     send(sandbox.control_.get(), &kMappedOrder, 1, MSG_NOSIGNAL);
   }

@@ -42,6 +42,10 @@ struct SandboxPlan {
   FileView view;  ///< unless the isolation is kNone
   /// Mounts more, on top of the view; in the new mount namespace.
   std::function<std::optional<ViewFailure>()> mounts;
+  int network = -1;  ///< a network namespace; -1: ours
+  /// The user namespace that owns the network (network_owner.h), below which the program's own one is then;
+  /// -1: we may enter the network ourselves.
+  int network_owner = -1;
   std::string host_name;  ///< unless the isolation is kNone; empty: the machine's
   /// In a user namespace the program is root, with the further ids that this machine grants us (id_map.h);
   /// otherwise it is who we are.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -88,10 +89,13 @@ bool WriteText(const char* path, const char* text) {
   return written;
 }
 
-bool MapUser(uid_t uid, gid_t gid) {
-  const auto map = [](unsigned id) { return std::to_string(id) + " " + std::to_string(id) + " 1"; };
-  return WriteText("/proc/self/setgroups", "deny") && WriteText("/proc/self/uid_map", map(uid).c_str()) &&
-         WriteText("/proc/self/gid_map", map(gid).c_str());
+bool MapUser(const InitStart& start) {
+  const auto map = [](unsigned inside, unsigned outside) {
+    return std::to_string(inside) + " " + std::to_string(outside) + " 1";
+  };
+  return WriteText("/proc/self/setgroups", "deny") &&
+         WriteText("/proc/self/uid_map", map(start.uid, start.uid_outside).c_str()) &&
+         WriteText("/proc/self/gid_map", map(start.gid, start.gid_outside).c_str());
 }
 
 void IsolationFailed(const char* step, int error) {
@@ -112,11 +116,11 @@ bool LimitsNamespace(const SandboxPlan& plan) {
   return HasPidNamespace(plan.isolation) && CanLimitNamespace(plan.processes_max);
 }
 
-void SetUpIsolation(const SandboxPlan& plan, uid_t uid, gid_t gid) {
+void SetUpIsolation(const SandboxPlan& plan, const InitStart& start) {
   if (plan.isolation == Isolation::kNone) return;
   if (HasUserNamespace(plan.isolation)) {
     if (plan.root_inside) AwaitIds(plan.isolation);
-    if (!plan.root_inside && !MapUser(uid, gid)) IsolationFailed("map the user", errno);
+    if (!plan.root_inside && !MapUser(start)) IsolationFailed("map the user", errno);
   }
   if (!plan.host_name.empty() && sethostname(plan.host_name.data(), plan.host_name.size()) != 0) {
     IsolationFailed("sethostname", errno);
@@ -263,7 +267,10 @@ unsigned long IsolationFlags(Isolation isolation) noexcept {
 
 void RunInit(const SandboxPlan& plan, const InitStart& start) {
   prctl(PR_SET_NAME, "trainyard-init");
+  const bool has_to_enter = plan.network >= 0 && plan.network_owner < 0;
+  const int refused = has_to_enter && setns(plan.network, CLONE_NEWNET) != 0 ? errno : 0;
   ArrangeDescriptors(plan, start.control);
+  if (refused != 0) IsolationFailed("enter its network", refused);
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
@@ -272,7 +279,7 @@ void RunInit(const SandboxPlan& plan, const InitStart& start) {
   sigaddset(&child_ended, SIGCHLD);
   const int signals = signalfd(-1, &child_ended, SFD_CLOEXEC | SFD_NONBLOCK);
   if (!HasPidNamespace(plan.isolation)) prctl(PR_SET_CHILD_SUBREAPER, 1);
-  SetUpIsolation(plan, start.uid, start.gid);
+  SetUpIsolation(plan, start);
   ConnectDoors doors(plan.function ? std::vector<ConnectDoor>() : plan.connect_doors);
   const pid_t program = StartProgram(plan, start.argv, start.environment, doors);
   Report(InitReport::Kind::kRunning, doors.Receive());

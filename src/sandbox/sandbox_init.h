@@ -28,8 +28,10 @@ struct InitStart {
   int control;  ///< socket to the supervisor
   char* const* argv;
   char* const* environment;
-  uid_t uid;  ///< ours outside of the user namespace
+  uid_t uid;  ///< ours, which the program keeps in a user namespace
   gid_t gid;
+  uid_t uid_outside;  ///< the same, as the user namespace above it counts
+  gid_t gid_outside;
 };
 [[noreturn]] void RunInit(const SandboxPlan& plan, const InitStart& start);
 

@@ -9,6 +9,7 @@
 
 #include "async/file.h"
 #include "sandbox/replica_network.h"
+#include "sandbox/testing/ordinary_user.h"
 #include "supervisor/testing/attempt_fixture.h"
 
 namespace trainyard::replica {
@@ -170,6 +171,13 @@ TEST_F(IsolatedNetworkTest, DoesNotRunWithLess) {
   const v1::ExitRecord exit = Finish();
   EXPECT_EQ(exit.cause(), v1::ExitRecord::PREPARATION_FAILED);
   EXPECT_THAT(exit.message(), HasSubstr("cannot make its network: 'not an address' is not an IPv4 address"));
+}
+
+TEST(IsolatedNetworkOfOrdinaryUserTest, IsTheSame) {
+  if (geteuid() != 0) GTEST_SKIP() << "the other tests are this test for an ordinary user";
+  if (!AskAsOrdinaryUser([] { return CheckIsolatedNetworks().has_value(); }))
+    GTEST_SKIP() << "users may not have networks of their own here";
+  EXPECT_TRUE(PassAsOrdinaryUser("IsolatedNetworkTest.*"));
 }
 
 class DegradedTest : public AttemptFixture {};

@@ -175,12 +175,15 @@ Result<Sandbox> StartNamed(const SandboxPlan& plan) {
 
 /// In a network of its own, or as a user of its own, a replica has all the other namespaces as well, or does
 /// not run.
-Result<Sandbox> StartInside(Program& program, const ProgramStart& start, const Surroundings& around) {
-  TY_TRY(const SandboxPlan plan, PlanFor(program, start, around, Isolation::kNamespaces));
-  if (!around.network) return StartNamed(plan);
-  std::optional<Result<Sandbox>> started;
-  TY_RETURN_IF_ERROR(around.network->Inside([&] { started.emplace(StartNamed(plan)); }));
-  return *std::move(started);
+Result<Sandbox> StartInside(Program& program, const ProgramStart& start, const Surroundings& around,
+                            Isolation& isolation) {
+  isolation = geteuid() == 0 ? Isolation::kNamespaces : Isolation::kUserNamespaces;
+  TY_TRY(SandboxPlan plan, PlanFor(program, start, around, isolation));
+  if (around.network) {
+    plan.network = around.network->network();
+    plan.network_owner = around.network->owner();
+  }
+  return StartNamed(plan);
 }
 
 /// Tries one isolation after the other, down to the weakest that the program accepts. `isolation`: the one
@@ -242,7 +245,7 @@ Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& st
   Surroundings around{std::move(pipes), std::move(cgroup), std::move(network), std::move(users)};
   Isolation isolation = Isolation::kNamespaces;
   const bool needs_all = around.network || around.users;
-  TY_TRY(Sandbox sandbox, needs_all ? StartInside(program, start, around)
+  TY_TRY(Sandbox sandbox, needs_all ? StartInside(program, start, around, isolation)
                                     : StartIsolated(program, start, around, isolation, degraded));
   if (const int error = sandbox.doors_error(); error != 0) {
     degraded.push_back(

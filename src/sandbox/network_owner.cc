@@ -1,0 +1,177 @@
+#include "sandbox/network_owner.h"
+
+#include <linux/nsfs.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include "async/file.h"
+#include "sandbox/id_map.h"
+
+namespace trainyard::replica {
+
+namespace {
+
+/// What a child says: one packet, with the network's descriptor if there is one.
+struct Packet {
+  bool done = false;
+  Code code = Code::kInternal;
+  pid_t process = -1;
+  std::array<char, 512> message{};
+};
+
+constexpr std::size_t kDescriptorSpace = CMSG_SPACE(sizeof(int));
+
+bool Send(int socket, Packet packet, int network) {
+  iovec bytes{.iov_base = &packet, .iov_len = sizeof packet};
+  alignas(cmsghdr) std::array<char, kDescriptorSpace> space{};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  if (network >= 0) {
+    message.msg_control = space.data();
+    message.msg_controllen = space.size();
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof network);
+    std::memcpy(CMSG_DATA(header), &network, sizeof network);
+  }
+  return sendmsg(socket, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof packet);
+}
+
+bool Send(int socket, const Result<ChildReply>& result) {
+  if (result) return Send(socket, {.done = true, .process = result->process}, result->network.get());
+  Packet packet{.code = result.error().code};
+  result.error().message.copy(packet.message.data(), packet.message.size() - 1);
+  return Send(socket, packet, -1);
+}
+
+Result<ChildReply> Receive(int socket) {
+  Packet packet;
+  iovec bytes{.iov_base = &packet, .iov_len = sizeof packet};
+  alignas(cmsghdr) std::array<char, kDescriptorSpace> space{};
+  msghdr message{};
+  message.msg_iov = &bytes;
+  message.msg_iovlen = 1;
+  message.msg_control = space.data();
+  message.msg_controllen = space.size();
+  ssize_t size = 0;
+  do {
+    size = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  } while (size < 0 && errno == EINTR);
+  ChildReply reply;
+  if (const cmsghdr* header = CMSG_FIRSTHDR(&message);
+      size > 0 && header != nullptr && header->cmsg_type == SCM_RIGHTS) {
+    int network = -1;
+    std::memcpy(&network, CMSG_DATA(header), sizeof network);
+    reply.network.Reset(network);
+  }
+  if (size != static_cast<ssize_t>(sizeof packet))
+    return std::unexpected(Internal("a child of the supervisor was killed"));
+  if (!packet.done) return std::unexpected(Error{packet.code, packet.message.data(), {}});
+  reply.process = packet.process;
+  return reply;
+}
+
+/// Root of the namespace: of a new one once our parent has mapped its ids.
+Status BecomeOwner(int owner, int parent) {
+  if (owner == kNoOwner) return {};
+  if (owner == kNewOwner) {
+    char mapped = 0;
+    while (recv(parent, &mapped, 1, 0) < 0 && errno == EINTR) {
+    }
+    if (mapped == 0) return std::unexpected(Internal("the supervisor has ended"));
+  } else if (setns(owner, CLONE_NEWUSER) != 0) {
+    return std::unexpected(ErrnoError(errno, "enter the networks' user namespace"));
+  }
+  return {};  // and root: our user is mapped to it
+}
+
+[[noreturn]] void RunChild(int owner, int parent, pid_t parent_pid,
+                           const std::function<Result<ChildReply>()>& function) {
+  const Status became = BecomeOwner(owner, parent);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // not before: a change of rights may clear it
+  if (getppid() != parent_pid) _exit(1);
+  const bool said = Send(parent, became ? function() : Result<ChildReply>(std::unexpected(became.error())));
+  _exit(said ? 0 : 1);
+}
+
+struct Setting {
+  const char* path;   ///< below /proc
+  const char* value;  ///< that forbids
+  const char* allow;  ///< what root types
+};
+
+/// The last one is so on every Ubuntu from 23.10 on, also where a profile lets this program through.
+constexpr std::array kForbidding = {
+    Setting{"sys/kernel/unprivileged_userns_clone", "0", "kernel.unprivileged_userns_clone=1"},
+    Setting{"sys/user/max_user_namespaces", "0", "user.max_user_namespaces=10000"},
+    Setting{"sys/user/max_net_namespaces", "0", "user.max_net_namespaces=10000"},
+    Setting{"sys/kernel/apparmor_restrict_unprivileged_userns", "1",
+            "kernel.apparmor_restrict_unprivileged_userns=0"}};
+
+}  // namespace
+
+Result<ChildReply> RunInChild(int owner, const std::function<Result<ChildReply>()>& function) {
+  std::array<int, 2> pair{};
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair.data()) != 0)
+    return std::unexpected(ErrnoError(errno, "socketpair"));
+  UniqueFd ours(pair[0]);
+  UniqueFd theirs(pair[1]);
+  const pid_t self = getpid();
+  // As in Sandbox::Start: we have one thread, so that the child may use the heap.
+  const unsigned long flags = SIGCHLD | (owner == kNewOwner ? CLONE_NEWUSER : 0);
+  const auto child = static_cast<pid_t>(syscall(SYS_clone, flags, nullptr, nullptr, nullptr, nullptr));
+  if (child < 0)
+    return std::unexpected(ErrnoError(errno, owner == kNewOwner ? "make a user namespace" : "fork"));
+  if (child == 0) {
+    ours.Reset();
+    RunChild(owner, theirs.get(), self, function);
+  }
+  theirs.Reset();
+  const Status mapped = owner == kNewOwner ? MapRoot(child) : Status();
+  constexpr char kMapped = 'M';
+  if (mapped && owner == kNewOwner) send(ours.get(), &kMapped, 1, MSG_NOSIGNAL);
+  if (!mapped) ours.Reset();
+  Result<ChildReply> reply = mapped ? Receive(ours.get()) : std::unexpected(mapped.error());
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return reply;
+}
+
+Result<UniqueFd> OwnerOf(int network) {
+  UniqueFd owner(ioctl(network, NS_GET_USERNS));  // closed on exec
+  if (!owner) return std::unexpected(ErrnoError(errno, "find the owner of a network"));
+  return owner;
+}
+
+Status EnterNetwork(int network) {
+  if (setns(network, CLONE_NEWNET) != 0)
+    return std::unexpected(ErrnoError(errno, "enter the network namespace"));
+  return {};
+}
+
+std::string FindForbiddingSetting(const std::filesystem::path& proc) {
+  for (const Setting& setting : kForbidding) {
+    const std::string text = ReadFile(proc / setting.path).value_or("");
+    if (text.substr(0, text.find('\n')) != setting.value) continue;
+    const std::string allow = setting.allow;
+    return allow.substr(0, allow.find('=')) + " is " + setting.value + " (as root: sysctl -w " + allow + ")";
+  }
+  return {};
+}
+
+}  // namespace trainyard::replica

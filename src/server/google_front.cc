@@ -32,14 +32,17 @@ namespace {
 /// where we may not, one of the replica's own root. One with something in it is somebody else's.
 Status EnsureGcsFolder() {
   const char* folder = replica::kGcsFolder;
-  if (::mkdir(folder, 0755) != 0 && errno != EEXIST) {
+  const bool made = ::mkdir(folder, 0755) == 0;
+  if (!made && errno != EEXIST) {
     const Error refused = ErrnoError(errno, "mkdir " + std::string(folder));
     const Status own = engine::CheckOwnRoot();
     if (own) return {};
     return std::unexpected(Error{refused.code, refused.message + ", and " + own.error().message, {}});
   }
+  if (made) ::chmod(folder, 0755);  // whatever our umask is: it is for all servers of the machine
   std::error_code error;
   const bool empty = std::filesystem::is_empty(folder, error);
+  if (error == std::errc::permission_denied) return {};  // what is in it is no use of ours, and nobody's here
   if (error) return std::unexpected(ErrnoError(error.value(), "look into " + std::string(folder)));
   if (!empty) return std::unexpected(FailedPrecondition(std::string(folder) + " has something in it"));
   return {};

@@ -4,7 +4,7 @@
 //
 //     replica_bench PROGRAM [ATTEMPTS]              PROGRAM: replica_bench_program, as "python"
 //     replica_bench PROGRAM ATTEMPTS OCI_RUNTIME    the same in a container, compared with the bare runtime
-//     (as root)
+//     (as root; the first also as an ordinary user)
 #include <fcntl.h>
 #include <sched.h>
 #include <spawn.h>
@@ -56,6 +56,9 @@ std::int64_t StartedAt(std::string_view line) {
 struct Kind {
   std::vector<std::string> args{};
   std::string runtime{};  ///< crun or runc; empty: no container
+  /// With the front's files, and its connections led to other ports
+  /// (docs/adr/0028-doors-without-port-443.md).
+  bool doors = false;
 };
 
 pid_t Spawn(const std::vector<std::string>& words, int output) {
@@ -95,6 +98,15 @@ class Attempt {
     manifest.mutable_places()->set_attach_socket(root + "/attach.sock");
     manifest.set_address("127.88.0.1");
     manifest.set_host_name("bench");
+    if (kind.doors) {
+      v1::GoogleFront& front = *manifest.mutable_google_front();
+      front.set_address("127.77.2.3");
+      front.set_tls_port(12'000);
+      front.set_plain_port(12'001);
+      front.set_ca_bundle(root + "/front/ca-bundle.pem");
+      front.set_buckets_dir(root + "/buckets");
+      front.add_host_names("storage.googleapis.com");
+    }
     *endpoint_.mutable_replica() = manifest.replica();
     endpoint_.set_address(manifest.address());
     endpoint_.set_host_name(manifest.host_name());
@@ -225,16 +237,23 @@ int Run(const std::string& program, int attempts) {
   fs::copy_file(program, folder.path() + "/environments/python");
   std::vector<std::int64_t> bare;
   std::vector<std::int64_t> supervised;
+  std::vector<std::int64_t> behind_doors;
+  fs::create_directories(folder.path() + "/front");
+  fs::create_directories(folder.path() + "/buckets");
+  std::ofstream(folder.path() + "/front/ca-bundle.pem") << "authorities\n";
   int number = 0;
   for (int i = 0; i < attempts; ++i) {
     bare.push_back(BareSpawn(program));
-    Attempt attempt(folder.path(), ++number, {});
-    attempt.OpenBarrier();
-    supervised.push_back(attempt.FirstInstruction());
-    attempt.Finish();
+    for (const bool doors : {false, true}) {
+      Attempt attempt(folder.path(), ++number, {.doors = doors});
+      attempt.OpenBarrier();
+      (doors ? behind_doors : supervised).push_back(attempt.FirstInstruction());
+      attempt.Finish();
+    }
   }
   Print("bare posix_spawn to first instruction", bare);
   Print("supervisor's start to first user instruction", supervised);
+  Print("the same with /gcs and doors to the front", behind_doors);
 
   Attempt waiting(folder.path(), ++number, {.args = {"wait"}});
   waiting.OpenBarrier();

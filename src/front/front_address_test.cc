@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <vector>
 
@@ -63,6 +64,33 @@ TEST_F(FrontAddressTest, GivesUpWhenAllAreInUseOrNoneIsAllowed) {
   EXPECT_EQ(Take(100, Code::kPermissionDenied).error().code, Code::kPermissionDenied);
   EXPECT_EQ(tried_.size(), 1U);
   EXPECT_FALSE(fs::exists(folder_ / "address"));
+}
+
+TEST_F(FrontAddressTest, PortsAreTwoThatTheKernelDoesNotGiveOut) {
+  for (int i = 0; i < 100; ++i) {
+    const FrontPorts ports = RandomFrontPorts();
+    EXPECT_NE(ports.tls, ports.plain);
+    EXPECT_GE(std::min(ports.tls, ports.plain), 10'000);
+    EXPECT_LT(std::max(ports.tls, ports.plain), 32'768);
+  }
+}
+
+TEST_F(FrontAddressTest, PortsAreKept) {
+  const auto first = TakeFrontPorts(folder_ / "ports");
+  ASSERT_TRUE(first);
+  EXPECT_EQ(TakeFrontPorts(folder_ / "ports"), first);
+  ASSERT_TRUE(KeepFrontPorts(folder_ / "ports", {.tls = 1234, .plain = 4321}));
+  EXPECT_EQ(TakeFrontPorts(folder_ / "ports"), (FrontPorts{.tls = 1234, .plain = 4321}));
+}
+
+TEST_F(FrontAddressTest, PortsThatMakeNoSenseAreOthers) {
+  for (const char* text : {"", "12", "12 ", "0 1", "1 0", "70000 1", "x 1", "1 x"}) {
+    ASSERT_TRUE(WriteFileAtomically(folder_ / "ports", text));
+    const auto ports = TakeFrontPorts(folder_ / "ports");
+    ASSERT_TRUE(ports) << text;
+    EXPECT_GE(ports->tls, 10'000) << text;
+    EXPECT_EQ(TakeFrontPorts(folder_ / "ports"), ports) << text;
+  }
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ Result<SandboxPlan> ContainerProgram::Plan(const ProgramStart& start, Isolation 
                                           .disk_bytes = manifest_.limits().disk_bytes()},
                                          isolation));
   plan.stop_signal = stop_signal;
-  plan.connect_doors = ChannelDoors(start.manifest);
+  plan.connect_doors = FrontDoors(start.manifest.google_front());
   return plan;
 }
 

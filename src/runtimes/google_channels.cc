@@ -125,22 +125,6 @@ std::vector<std::string> AddedFolders(const Channels& found) {
                                               : std::vector<std::string>();
 }
 
-std::vector<ConnectDoor> ChannelDoors(const v1::Manifest& manifest) {
-  constexpr std::uint16_t kTlsPort = 443;
-  constexpr std::uint16_t kPlainPort = 80;
-  const v1::GoogleFront& front = manifest.google_front();
-  std::vector<ConnectDoor> doors;
-  const auto add = [&](const std::string& address, std::uint16_t port, std::int32_t real_port) {
-    const auto from = ParseDoorPlace(address, port);
-    const auto to = ParseDoorPlace(front.address(), static_cast<std::uint16_t>(real_port));
-    if (from && to && real_port != 0) doors.push_back({*from, *to});
-  };
-  add(front.address(), kTlsPort, front.tls_port());
-  add(front.address(), kPlainPort, front.plain_port());
-  add(std::string(wire::kGoogleMetadataAddress), kPlainPort, front.plain_port());
-  return doors;
-}
-
 std::vector<FileView::Bind> ChannelBinds(const v1::Manifest& manifest, const Channels& found) {
   const v1::GoogleFront& front = manifest.google_front();
   std::vector<FileView::Bind> binds;

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "runtimes/user_environment.h"
-#include "sandbox/connect_door.h"
 #include "sandbox/file_view.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
@@ -52,10 +51,6 @@ struct Channels {
 /// The directory that the view has to add for the channels: kGcsFolder where the machine has none. Looks for
 /// it.
 [[nodiscard]] std::vector<std::string> AddedFolders(const Channels& found);
-
-/// Where connections to Google's ports go when the front does not listen there, and those to the metadata
-/// server's address. None where it does. Pure.
-[[nodiscard]] std::vector<ConnectDoor> ChannelDoors(const v1::Manifest& manifest);
 
 /// What is mounted for the channels. Looks for the places of the system's CA bundles.
 [[nodiscard]] std::vector<FileView::Bind> ChannelBinds(const v1::Manifest& manifest, const Channels& found);

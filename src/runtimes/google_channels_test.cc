@@ -80,8 +80,18 @@ TEST(MissingChannels, SaysWhatWorksAndWhy) {
       MissingChannels(WithFront(), false, {}),
       HasSubstr("not for TensorFlow, gsutil and others, nor as files (/gcs/BUCKET): they need a mount "
                 "namespace"));
-  EXPECT_THAT(MissingChannels(WithFront(), true, {.files = true}), HasSubstr("port 443"));
+  EXPECT_THAT(MissingChannels(WithFront(), false, {}, "as root: sysctl x=1"),
+              testing::EndsWith("which this machine does not allow; as root: sysctl x=1."));
+  EXPECT_THAT(MissingChannels(WithFront(), true, {.files = true}),
+              HasSubstr("the server could not make a front"));
   EXPECT_THAT(MissingChannels(WithFront(), true, {.names = true}), HasSubstr("/gcs/BUCKET"));
+}
+
+TEST(AddedFolders, AreThoseThatTheMachineHasNot) {
+  EXPECT_THAT(AddedFolders({}), IsEmpty());
+  const bool there = std::filesystem::is_directory(kGcsFolder);
+  EXPECT_EQ(AddedFolders({.files = true}),
+            there ? std::vector<std::string>() : std::vector<std::string>{"/gcs"});
 }
 
 TEST(ChannelBinds, CoverTheSystemsBundleForReadingOnly) {

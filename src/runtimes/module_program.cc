@@ -89,12 +89,12 @@ Result<SandboxPlan> ModuleProgram::Plan(const ProgramStart& start, Isolation iso
   const Channels channels = FindChannels(start.manifest, has_view);
   std::vector<std::string> command = Shown();
   command.front() = environment_.python;
-  return SandboxPlan{
-      .argv = std::move(command),
-      .environment = MakeVariables(start, environment_.variables, channels, has_view),
-      .directory = RealPath(start.dir.Work()),
-      .view = has_view ? MakeView(start, channels) : FileView(),
-      .connect_doors = channels.names ? ChannelDoors(start.manifest) : std::vector<ConnectDoor>()};
+  return SandboxPlan{.argv = std::move(command),
+                     .environment = MakeVariables(start, environment_.variables, channels, has_view),
+                     .directory = RealPath(start.dir.Work()),
+                     .view = has_view ? MakeView(start, channels) : FileView(),
+                     .connect_doors = channels.names ? FrontDoors(start.manifest.google_front())
+                                                     : std::vector<ConnectDoor>()};
 }
 
 std::vector<std::string> ModuleProgram::Lacks(const ProgramStart& start, Isolation isolation) const {

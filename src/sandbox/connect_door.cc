@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "container/system_calls.h"
+#include "wire/host_name.h"
 
 namespace trainyard::replica {
 
@@ -78,6 +79,21 @@ std::optional<DoorPlace> ParseDoorPlace(const std::string& address, std::uint16_
   in_addr parsed{};
   if (inet_pton(AF_INET, address.c_str(), &parsed) != 1) return std::nullopt;
   return DoorPlace{ntohl(parsed.s_addr), port};
+}
+
+std::vector<ConnectDoor> FrontDoors(const v1::GoogleFront& front) {
+  constexpr std::uint16_t kTlsPort = 443;
+  constexpr std::uint16_t kPlainPort = 80;
+  std::vector<ConnectDoor> doors;
+  const auto add = [&](const std::string& address, std::uint16_t port, std::int32_t real_port) {
+    const auto from = ParseDoorPlace(address, port);
+    const auto to = ParseDoorPlace(front.address(), static_cast<std::uint16_t>(real_port));
+    if (from && to && real_port != 0) doors.push_back({*from, *to});
+  };
+  add(front.address(), kTlsPort, front.tls_port());
+  add(front.address(), kPlainPort, front.plain_port());
+  add(std::string(wire::kGoogleMetadataAddress), kPlainPort, front.plain_port());
+  return doors;
 }
 
 bool LeadElsewhere(const std::vector<ConnectDoor>& doors, std::span<std::byte> address) {

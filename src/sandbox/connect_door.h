@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "trainyard/replica/v1/replica.pb.h"
+
 /// Which connections of a program are led elsewhere, and the filter that finds them. Pure: any thread.
 /// docs/adr/0028-doors-without-port-443.md.
 namespace trainyard::replica {
@@ -29,6 +31,10 @@ struct ConnectDoor {
 
 /// Nothing for what is no dotted IPv4 address.
 [[nodiscard]] std::optional<DoorPlace> ParseDoorPlace(const std::string& address, std::uint16_t port);
+
+/// Where connections to Google's ports go when the front does not listen there, and those to the metadata
+/// server's address. None where it does.
+[[nodiscard]] std::vector<ConnectDoor> FrontDoors(const v1::GoogleFront& front);
 
 /// Rewrites an address of connect(2) that a door is for: AF_INET, or AF_INET6 with a mapped IPv4 address,
 /// whose family, size and scope stay. False, and nothing is changed: no door is for it.

@@ -73,6 +73,19 @@ INSTANTIATE_TEST_SUITE_P(
         Stays("unix", Bytes(sockaddr_un{.sun_family = AF_UNIX, .sun_path = "/x"})), Stays("nothing", {})),
     [](const auto& row) { return row.param.name; });
 
+TEST(FrontDoors, LeadToWhereTheFrontListens) {
+  v1::GoogleFront front;
+  front.set_address("127.64.1.2");
+  EXPECT_EQ(FrontDoors(front), std::vector<ConnectDoor>()) << "it listens on Google's ports";
+  front.set_tls_port(12'000);
+  EXPECT_EQ(FrontDoors(front), std::vector{kDoors[0]});
+  front.set_plain_port(12'001);
+  EXPECT_EQ(FrontDoors(front),
+            (std::vector{kDoors[0], {.from = {0x7F400102, 80}, .to = {0x7F400102, 12'001}}, kDoors[1]}));
+  front.clear_address();
+  EXPECT_EQ(FrontDoors(front), std::vector<ConnectDoor>());
+}
+
 TEST(ParseDoorPlace, TakesDottedAddresses) {
   EXPECT_EQ(ParseDoorPlace("127.64.1.2", 443), (DoorPlace{0x7F400102, 443}));
   EXPECT_EQ(ParseDoorPlace("localhost", 443), std::nullopt);

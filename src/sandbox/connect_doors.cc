@@ -20,8 +20,6 @@
 #include <string_view>
 #include <utility>
 
-#include "async/file.h"
-
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)  // Linux 5.19
 #endif
@@ -139,10 +137,13 @@ std::optional<ConnectCall> CallOf(const seccomp_notif& asked) {
   return ConnectCall{static_cast<int>(words[0]), words[1], words[2]};
 }
 
-/// The process that the thread is of.
-pid_t ProcessOf(pid_t thread) {
+/// The process that the thread is of; -1: it is not known.
+pid_t ProcessOf(int proc, pid_t thread) {
   constexpr std::string_view kKey = "\nTgid:\t";
-  const std::string status = ReadFile("/proc/" + std::to_string(thread) + "/status").value_or("");
+  std::array<char, 1024> text{};  // it is the fourth line
+  const UniqueFd file(openat(proc, (std::to_string(thread) + "/status").c_str(), O_RDONLY | O_CLOEXEC));
+  const ssize_t size = file ? read(file.get(), text.data(), text.size()) : 0;
+  const std::string_view status(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
   const std::size_t at = status.find(kKey);
   pid_t process = -1;
   if (at != std::string::npos)
@@ -150,17 +151,17 @@ pid_t ProcessOf(pid_t thread) {
   return process;
 }
 
-UniqueFd OpenProcess(pid_t thread) {
+UniqueFd OpenProcess(int proc, pid_t thread) {
   UniqueFd process(static_cast<int>(syscall(SYS_pidfd_open, thread, 0)));
   if (process) return process;
-  const pid_t leader = ProcessOf(thread);  // a pidfd is of a whole process
+  const pid_t leader = ProcessOf(proc, thread);  // a pidfd is of a whole process
   return leader > 0 && leader != thread ? UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, leader, 0)))
                                         : UniqueFd();
 }
 
 /// The thread's own socket, if it is one of TCP.
-UniqueFd TakeSocket(pid_t thread, int number) {
-  const UniqueFd process = OpenProcess(thread);
+UniqueFd TakeSocket(int proc, pid_t thread, int number) {
+  const UniqueFd process = OpenProcess(proc, thread);
   if (!process) return {};
   UniqueFd socket(static_cast<int>(syscall(SYS_pidfd_getfd, process.get(), number, 0)));
   int type = 0;
@@ -194,6 +195,7 @@ ConnectDoors::ConnectDoors(std::vector<ConnectDoor> doors) : doors_(std::move(do
   if (doors_.empty() || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair.data()) != 0) return;
   ours_.Reset(pair[0]);
   theirs_.Reset(pair[1]);
+  proc_.Reset(open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
 void ConnectDoors::Install() noexcept {
@@ -261,7 +263,7 @@ void ConnectDoors::Decide(const seccomp_notif& asked) {
   if (!call || call->size < sizeof(sockaddr_in) || call->size > sizeof(sockaddr_storage)) return go_on();
   std::vector<std::byte> address = ReadMemory(thread, call->address, call->size);
   if (!LeadElsewhere(doors_, address)) return go_on();
-  UniqueFd socket = TakeSocket(thread, call->socket);
+  UniqueFd socket = TakeSocket(proc_.get(), thread, call->socket);
   if (!socket) return go_on();
   // Only now is it known that all of it was that thread's, and not of one that got its number.
   if (ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &asked.id) != 0) return;

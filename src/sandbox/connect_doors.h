@@ -28,7 +28,7 @@ namespace trainyard::replica {
 /// kernel's questions, and what is asked then fails with ENOSYS: let the program end first.
 class ConnectDoors {
  public:
-  /// Before the fork.
+  /// Before the fork, and where /proc has the numbers of the process that will answer.
   explicit ConnectDoors(std::vector<ConnectDoor> doors);
 
   /// In the asking process: from here on it and its children are asked about. Needs no_new_privs or
@@ -66,6 +66,7 @@ class ConnectDoors {
   void Tell(std::uint64_t question, pid_t thread, int error, int socket);
 
   std::vector<ConnectDoor> doors_;
+  UniqueFd proc_;
   UniqueFd ours_;
   UniqueFd theirs_;
   UniqueFd listener_;

@@ -28,6 +28,7 @@
 #include "async/unique_fd.h"
 #include "attempt/attempt_dir.h"
 #include "sandbox/confinement.h"
+#include "sandbox/connect_doors.h"
 #include "sandbox/descendants.h"
 #include "sandbox/user_namespace.h"
 
@@ -191,7 +192,8 @@ void JoinCgroup(const AttemptDir& dir) {
 }
 
 /// As its program is: the same user, and confined.
-void ConfineShell(const Replica& found) {
+void ConfineShell(const Replica& found, replica::ConnectDoors& doors) {
+  doors.Install();            // while it has the rights
   prctl(PR_SET_DUMPABLE, 0);  // until its exec what runs here is a file of the machine's
   const Status become = [&found]() -> Status {
     if (found.users) {
@@ -214,13 +216,13 @@ void ConfineShell(const Replica& found) {
 }
 
 [[noreturn]] void BecomeShell(const std::string& directory, const Replica& found,
-                              std::vector<std::string> variables) {
+                              std::vector<std::string> variables, replica::ConnectDoors& doors) {
   umask(022);  // as the replica's program has it, not the server's
   setsid();
   ioctl(STDIN_FILENO, TIOCSCTTY, 0);
   for (int number = 1; number < NSIG; ++number) std::signal(number, SIG_DFL);
   if (chdir(directory.c_str()) != 0 && chdir("/") != 0) _exit(kNoShell);
-  ConfineShell(found);
+  ConfineShell(found, doors);
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // changing the user clears it
   std::vector<char*> environment;
   environment.reserve(variables.size() + 1);
@@ -235,12 +237,19 @@ void ConfineShell(const Replica& found) {
   _exit(kNoShell);
 }
 
-/// Until the shell ends, or the replica.
-int WaitForShell(pid_t shell, int init) {
+/// Until the shell ends, or the replica. Its connections have the replica's doors; a shell without them still
+/// is one.
+int WaitForShell(pid_t shell, int init, replica::ConnectDoors& doors) {
   const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, shell, 0)));
-  std::array<pollfd, 2> ends = {{{.fd = pidfd.get(), .events = POLLIN}, {.fd = init, .events = POLLIN}}};
-  while (poll(ends.data(), ends.size(), -1) < 0 && errno == EINTR) {
-  }
+  static_cast<void>(doors.Receive());
+  std::vector<pollfd> ends;
+  do {
+    ends = {{.fd = pidfd.get(), .events = POLLIN}, {.fd = init, .events = POLLIN}};
+    doors.AddTo(ends);
+    while (poll(ends.data(), ends.size(), -1) < 0 && errno == EINTR) {
+    }
+    doors.Serve(ends);
+  } while (ends[0].revents == 0 && ends[1].revents == 0);
   if (ends[0].revents == 0) {
     std::fputs("\r\ntrainyard: the replica has ended\r\n", stderr);
     kill(shell, SIGKILL);
@@ -256,13 +265,15 @@ Result<int> Run(const AttemptDir& dir) {
   std::vector<std::string> variables = VariablesOf(found.program);
   if (variables.size() == 1) return NotRunning();  // it ended meanwhile
   JoinCgroup(dir);
+  TY_TRY(const replica::v1::Manifest manifest, replica::ReadManifest(dir));
+  replica::ConnectDoors doors(replica::FrontDoors(manifest.google_front()));
   const int namespaces = OtherNamespaces(found.init);
   if (namespaces != 0 && setns(found.pidfd.get(), namespaces) != 0)
     return std::unexpected(ErrnoError(errno, "enter the replica's namespaces"));
   const pid_t shell = fork();  // the first child is in the PID namespace
   if (shell < 0) return std::unexpected(ErrnoError(errno, "fork"));
-  if (shell == 0) BecomeShell(dir.Work(), found, std::move(variables));
-  return WaitForShell(shell, found.pidfd.get());
+  if (shell == 0) BecomeShell(dir.Work(), found, std::move(variables), doors);
+  return WaitForShell(shell, found.pidfd.get(), doors);
 }
 
 }  // namespace

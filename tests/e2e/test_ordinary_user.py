@@ -138,6 +138,19 @@ def test_a_replica_finds_the_next_server(make_user_server, upload_package, tmp_p
     assert seen_by(server, "doors")["object"] == "hello"
 
 
+def test_a_shell(make_user_server, upload):
+    server = make_user_server()
+    server.upload("input", "greeting", b"hello")
+    server.submit("open", packageUris=[upload(server, "probe")], pythonModule="probe.task", args=["forever"], enableWebAccess=True)
+    server.wait("open", lambda job: job["state"] == "RUNNING")
+    ask = "import threading, urllib.request as r; t = threading.Thread(target=lambda: print('said', " \
+          "r.urlopen('https://storage.googleapis.com/input/greeting').read().decode())); t.start(); t.join()"
+    said = server.trainyard("jobs", "shell", "open", input=f'python3 -c "{ask}"; ls -d /gcs/input\nexit\n')
+    assert said.returncode == 0 and "said hello" in said.stdout and "/gcs/input" in said.stdout.split(), said
+    server.cancel("open")
+    server.wait("open")
+
+
 def test_a_container(make_user_server, images, registry):
     way = oci()
     if "doors" not in images.made:

@@ -102,5 +102,22 @@ TEST(AddNodePart, TheMetadataServerIsNamedWhereItCanBeReached) {
               testing::Contains("attempt.metadata"));
 }
 
+TEST(AddNodePart, DoorsAreForWhatRunsBelowTheSupervisor) {
+  NodeSettings settings = Settings();
+  settings.google_front.emplace();
+  settings.google_front->set_address("127.0.0.9");
+  settings.google_front->set_tls_port(12'000);
+  settings.google_front->set_plain_port(12'001);
+  EXPECT_EQ(With(settings, MakeSlot(Manifest::HOST)).google_front().tls_port(), 12'000);
+  const auto isolated = With(settings, MakeSlot(Manifest::ISOLATED)).google_front();
+  EXPECT_EQ(isolated.tls_port() + isolated.plain_port(), 0) << "its own loopback has Google's ports";
+  Manifest order = Order();
+  order.mutable_program()->mutable_container();
+  settings.container_runtime = Manifest::OCI_RUNTIME;
+  EXPECT_EQ(With(settings, MakeSlot(Manifest::HOST), order).google_front().address(), "127.0.0.9");
+  settings.container_runtime = Manifest::CONTAINER_DAEMON;
+  EXPECT_EQ(With(settings, MakeSlot(Manifest::HOST), order).google_front().address(), "");
+}
+
 }  // namespace
 }  // namespace trainyard::engine

@@ -63,14 +63,15 @@ Result<Front> BindFront(const DataDirectory& data) {
     TY_RETURN_IF_ERROR(BindBehindDoors(data, ports, front));
   }
   Result<http::ListeningSocket> plain = http::ListenOnTcp(front.address, Front::kPlainPort);
-  if (!plain) plain = http::ListenOnTcp(front.address, ports.plain);
+  const Status doors = plain && front.tls.port == Front::kTlsPort ? Status() : engine::CheckConnectDoors();
+  if (!doors && front.tls.port != Front::kTlsPort) return std::unexpected(doors.error());
+  if (!plain && doors) plain = http::ListenOnTcp(front.address, ports.plain);
   if (plain) {
     front.plain = *std::move(plain);
   } else {
     Diagnose(DiagnosticLevel::kWarning, "replicas have no metadata server of their own: " +
                                             plain.error().message + "; all of them share one token");
   }
-  if (front.behind_doors()) TY_RETURN_IF_ERROR(engine::CheckConnectDoors());
   return front;
 }
 
@@ -87,15 +88,15 @@ Result<BoundSockets> BoundSockets::Bind(const ServeOptions& options, const DataD
   TY_TRY(sockets.administration_tls, ListenOnFirst(options.host, {PortBehind(plain_port, 1), 0}));
   if (!options.google_front) return sockets;
   TY_TRY(sockets.replicas, ListenOnFirst(options.host, {previous.replicas, PortBehind(plain_port, 2), 0}));
-  if (const Status namespaces = CheckNamespaces(); !namespaces) {
-    sockets.has_namespaces = false;
+  const Status namespaces = CheckNamespaces();
+  sockets.has_namespaces = namespaces.has_value();
+  if (!namespaces) {
     Diagnose(DiagnosticLevel::kWarning,
              "TensorFlow's gs://, gsutil and /gcs will not work in replicas: " + namespaces.error().message);
-    return sockets;
   }
   if (Result<Front> front = BindFront(data)) {
     sockets.front = *std::move(front);
-  } else {
+  } else if (sockets.has_namespaces) {
     Diagnose(DiagnosticLevel::kWarning,
              "TensorFlow's gs:// and gsutil will not work in replicas: " + front.error().message +
                  ". Run as root, give the program CAP_NET_BIND_SERVICE, or lower "

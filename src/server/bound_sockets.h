@@ -24,9 +24,6 @@ struct BoundSockets {
     std::string address;  ///< numeric
     http::ListeningSocket tls;
     std::optional<http::ListeningSocket> plain;  ///< nothing: there is no port for it
-    [[nodiscard]] bool behind_doors() const noexcept {
-      return tls.port != kTlsPort || (plain && plain->port != kPlainPort);
-    }
   };
 
   tls::TlsIdentity identity;

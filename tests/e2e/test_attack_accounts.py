@@ -79,15 +79,15 @@ def api_requests(server):
 
 
 def front_requests(server):
-    note = server.data / "run/front-address"
-    if not note.exists():
+    front = server.front()
+    if not front:
         return []
-    address = note.read_text().strip()
+    address, tls_port, plain_port = front
     port = server.presence.get("replica_port")
     replicas = [f"GET http://127.0.0.1:{port}/storage/v1/b/bucket/o/secret?alt=media - ", f"GET http://127.0.0.1:{port}{TOKEN} - "] if port else []
-    return [*replicas, f"GET http://{address}{TOKEN} metadata.google.internal ",
-            f"GET https://{address}/storage/v1/b?project=p storage.googleapis.com ",
-            f"POST https://{address}/token oauth2.googleapis.com ", f"GET https://{address}/bucket/secret storage.googleapis.com "]
+    return [*replicas, f"GET http://{address}:{plain_port}{TOKEN} metadata.google.internal ",
+            f"GET https://{address}:{tls_port}/storage/v1/b?project=p storage.googleapis.com ",
+            f"POST https://{address}:{tls_port}/token oauth2.googleapis.com ", f"GET https://{address}:{tls_port}/bucket/secret storage.googleapis.com "]
 
 
 def test_the_api_and_the_front_answer_no_other_account(server):

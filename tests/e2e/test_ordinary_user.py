@@ -5,12 +5,13 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
 import tempfile
 
 import pytest
 
 import trainyard_server
-from container_engines import oci, submit_image
+from container_engines import OCI_RUNTIMES, submit_image
 from server_of_account import ServerOfAccount
 from test_unmodified_gs import BUILD_DEADLINE_S, METADATA_REFUSED_S, content, real_environments, run, trainers  # fixtures  # noqa: F401
 from trainyard_server import end_supervisors
@@ -104,7 +105,6 @@ def submit_package(server, upload_package, job_id, tmp_path):
 @pytest.fixture
 def upload_package():
     def go(server, folder):
-        import subprocess
         (folder / "setup.py").write_text("from setuptools import setup\nsetup(name='doors', version='1', packages=['doors'])\n")
         subprocess.run(["python3", "setup.py", "-q", "sdist"], cwd=folder, check=True, capture_output=True)
         return server.upload("packages", "doors.tar.gz", next((folder / "dist").glob("*.tar.gz")).read_bytes())
@@ -151,11 +151,14 @@ def test_a_shell(make_user_server, upload):
     server.wait("open")
 
 
-def test_a_container(make_user_server, images, registry):
-    way = oci()
+@pytest.mark.parametrize("runtime", OCI_RUNTIMES)
+def test_a_container(make_user_server, images, registry, runtime):
+    path = shutil.which(runtime, path=os.environ["PATH"] + ":/usr/sbin")
+    if not path:
+        pytest.skip(f"{runtime} is not installed")
     if "doors" not in images.made:
         images.derive("python", "doors", files={"/app/task.py": DOORS}, cmd=["python3", "/app/task.py"])
-    server = make_user_server(*way.flags)
+    server = make_user_server("--container-engine", "oci", "--container-runtime", path)
     server.upload("input", "greeting", b"hello")
     submit_image(server, "doors", registry.push(images["doors"]))
     seen = seen_by(server, "doors")

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import time
 from typing import Any
@@ -54,6 +55,22 @@ class Server:
 
     def stderr(self):
         return (self.data / "server.log").read_text(errors="replace")
+
+    def front(self):
+        """Where the front listens: its address, the port of TLS, and the plain one: Google's, or those that it has instead. None where
+        it has no address."""
+        address, ports = self.data / "run/front-address", self.data / "run/front-ports"
+        if not address.exists():
+            return None
+        host = address.read_text().strip()
+
+        def listens(port):
+            try:
+                socket.create_connection((host, port), timeout=30).close()
+            except ConnectionRefusedError:
+                return False
+            return True
+        return host, *(port if listens(port) else other for port, other in zip((443, 80), map(int, ports.read_text().split())))
 
     def kill(self):
         self.process.kill()

@@ -34,21 +34,22 @@ class ServerOfAccount(Server):
     """The account owns its data directory and its home. Both lie in `folder`, which the account may enter, beside a copy of the
     program: it may not be allowed to enter where that was built."""
 
-    def __init__(self, folder, uid, *flags, mounts=None, without=None):
+    def __init__(self, folder, uid, *flags, mounts=None, without=None, around=""):
         """`mounts`: files that this server alone sees in place of others. `without`: a name of the root that this server alone does not
-        see."""
+        see. `around`: a command that runs another one, in which it is started."""
         self.uid = uid
         if not (folder / "trainyard").exists():  # else made by an earlier server in the folder
-            self._install(folder, mounts or {}, without)
+            self._install(folder, mounts or {}, without, around)
         self.program = folder / "trainyard"
         super().__init__(folder / "data", *flags)
 
-    def _install(self, folder, mounts, without):
+    def _install(self, folder, mounts, without, around):
         own = shutil.copy2(trainyard_server.PROGRAM, folder / "program")
         start = " ".join(become(self.uid, "env", f"HOME={folder}/home", str(own))) + ' "$@"'
         if mounts:
             mount = " && ".join(f"mount --rbind {source} {target}" for target, source in mounts.items())
             start = f"unshare -m --propagation private sh -c '{mount} && exec {start}' sh \"$@\""
+        start = f"{around} {start}"
         if without:
             (folder / "root").mkdir()
             (folder / "in-other-root").write_text(ROOT_WITHOUT.format(root=folder / "root", name=without, command=start))

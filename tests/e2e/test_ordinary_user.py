@@ -67,7 +67,7 @@ def make_user_server():
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="ty-user-") as folder:
         made = []
 
-        def make(*flags, environments=None, without="gcs"):
+        def make(*flags, environments=None, without="gcs", around=""):
             own = pathlib.Path(folder) / str(len(made))
             (own / "data/environments/runtimes").mkdir(parents=True)
             for path in folder, own:
@@ -80,7 +80,7 @@ def make_user_server():
                 place.mkdir()
             if mounts:
                 mounts |= open_home_of_root(own)
-            made.append(ServerOfAccount(own, USER, *flags, mounts=mounts, without=without))
+            made.append(ServerOfAccount(own, USER, *flags, mounts=mounts, without=without, around=around))
             return made[-1]
 
         yield make
@@ -149,6 +149,46 @@ def test_a_shell(make_user_server, upload):
     assert said.returncode == 0 and "said hello" in said.stdout and "/gcs/input" in said.stdout.split(), said
     server.cancel("open")
     server.wait("open")
+
+
+# Runs a command where user namespaces are forbidden: in one whose owner has said so.
+FORBIDDEN = '''#!/usr/bin/env python3
+import ctypes, os, sys
+made, mapped = os.pipe(), os.pipe()
+own = os.getpid()
+if os.fork() == 0:
+    os.read(made[0], 1)
+    for name in ("uid_map", "gid_map"):
+        with open(f"/proc/{own}/{name}", "w") as file:
+            file.write("0 0 100000")
+    os.write(mapped[1], b"x")
+    os._exit(0)
+assert ctypes.CDLL(None, use_errno=True).unshare(0x10000000) == 0, os.strerror(ctypes.get_errno())  # CLONE_NEWUSER
+os.write(made[1], b"x")
+os.read(mapped[0], 1)
+os.wait()
+with open("/proc/sys/user/max_user_namespaces", "w") as file:
+    file.write("0")
+os.execvp(sys.argv[1], sys.argv[1:])
+'''
+
+
+def test_where_namespaces_are_forbidden_one_line_names_the_setting(make_user_server, upload_package, tmp_path):
+    wrapper = pathlib.Path(tempfile.mkdtemp(dir="/var/tmp", prefix="ty-forbidden-")) / "forbidden"
+    wrapper.write_text(FORBIDDEN)
+    wrapper.chmod(0o755)
+    try:
+        server = make_user_server(without=None, around=wrapper)
+        submit_package(server, upload_package, "less", tmp_path)
+        seen = seen_by(server, "less")
+    finally:
+        shutil.rmtree(wrapper.parent)
+    assert seen["object"] != "hello"
+    said = [line for line in server.stderr().splitlines() if "will not work in replicas" in line]
+    assert len(said) == 1 and "TensorFlow's gs://, gsutil and /gcs" in said[0], server.stderr()
+    assert "as root: sysctl user.max_user_namespaces=10000" in said[0], said
+    lines = [text for text in server.texts("less") if "gs:// works here" in text]
+    assert len(lines) == 1 and "user.max_user_namespaces" in lines[0], server.texts("less")
 
 
 @pytest.mark.parametrize("runtime", OCI_RUNTIMES)

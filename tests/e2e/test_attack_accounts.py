@@ -87,7 +87,8 @@ def front_requests(server):
     replicas = [f"GET http://127.0.0.1:{port}/storage/v1/b/bucket/o/secret?alt=media - ", f"GET http://127.0.0.1:{port}{TOKEN} - "] if port else []
     return [*replicas, f"GET http://{address}:{plain_port}{TOKEN} metadata.google.internal ",
             f"GET https://{address}:{tls_port}/storage/v1/b?project=p storage.googleapis.com ",
-            f"POST https://{address}:{tls_port}/token oauth2.googleapis.com ", f"GET https://{address}:{tls_port}/bucket/secret storage.googleapis.com "]
+            f"POST https://{address}:{tls_port}/token oauth2.googleapis.com ",
+            f"GET https://{address}:{tls_port}/bucket/secret storage.googleapis.com "]
 
 
 def test_the_api_and_the_front_answer_no_other_account(server):

@@ -143,8 +143,8 @@ def test_a_shell(make_user_server, upload):
     server.upload("input", "greeting", b"hello")
     server.submit("open", packageUris=[upload(server, "probe")], pythonModule="probe.task", args=["forever"], enableWebAccess=True)
     server.wait("open", lambda job: job["state"] == "RUNNING")
-    ask = "import threading, urllib.request as r; t = threading.Thread(target=lambda: print('said', " \
-          "r.urlopen('https://storage.googleapis.com/input/greeting').read().decode())); t.start(); t.join()"
+    url = "https://storage.googleapis.com/input/greeting"
+    ask = f"import threading as t, urllib.request as r; t.Thread(target=lambda: print('said', r.urlopen('{url}').read().decode())).start()"
     said = server.trainyard("jobs", "shell", "open", input=f'python3 -c "{ask}"; ls -d /gcs/input\nexit\n')
     assert said.returncode == 0 and "said hello" in said.stdout and "/gcs/input" in said.stdout.split(), said
     server.cancel("open")

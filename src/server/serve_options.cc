@@ -191,7 +191,7 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
          "kind: the rule for types that are not named), or none: such jobs run without")
       ->type_name("TYPE=TYPE|any|none,...");
   app.add_option("--network", options.network,
-                 "the machine's own network, or a network per job and an address per replica (needs root)")
+                 "the machine's own network, or a network per job and an address per replica")
       ->transform(CLI::CheckedTransformer(networks, CLI::ignore_case))
       ->default_str("host");
   app.add_option(

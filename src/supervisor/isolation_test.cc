@@ -172,7 +172,10 @@ TEST_F(IsolatedNetworkTest, HasItsAddressAndNoRouteOut) {
       "except OSError as error: print(error.strerror)\n");
   Run();
   EXPECT_EQ(Finish().exit_code(), 0);
-  EXPECT_THAT(UserLines(), ElementsAre("INFO ['eth0', 'lo']", "INFO Network is unreachable"));
+  std::vector<std::string> lines = UserLines();
+  // An ordinary user is told that its memory is not counted.
+  std::erase_if(lines, [](const std::string& line) { return line.starts_with("WARNING "); });
+  EXPECT_THAT(lines, ElementsAre("INFO ['eth0', 'lo']", "INFO Network is unreachable"));
 }
 
 TEST_F(IsolatedNetworkTest, TheRelayEndsWithAKilledSupervisor) {

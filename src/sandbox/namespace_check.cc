@@ -111,12 +111,14 @@ int TryDoors() {
 NamespaceSettings ReadNamespaceSettings() {
   return {.apparmor_restricts = ReadSetting("kernel/apparmor_restrict_unprivileged_userns"),
           .clone_allowed = ReadSetting("kernel/unprivileged_userns_clone"),
-          .count_max = ReadSetting("user/max_user_namespaces")};
+          .count_max = ReadSetting("user/max_user_namespaces"),
+          .networks_max = ReadSetting("user/max_net_namespaces")};
 }
 
 std::string NamespaceAdvice(const NamespaceSettings& settings) {
   if (settings.clone_allowed == 0) return "as root: sysctl kernel.unprivileged_userns_clone=1";
   if (settings.count_max == 0) return "as root: sysctl user.max_user_namespaces=10000";
+  if (settings.networks_max == 0) return "as root: sysctl user.max_net_namespaces=10000";
   if (settings.apparmor_restricts.value_or(0) != 0)
     return "as root: sysctl kernel.apparmor_restrict_unprivileged_userns=0";
   return "no setting of this machine's forbids it: in a container, give it --security-opt seccomp=unconfined";

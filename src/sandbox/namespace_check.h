@@ -17,11 +17,12 @@ struct NamespaceSettings {
       apparmor_restricts;                     ///< kernel.apparmor_restrict_unprivileged_userns (Ubuntu 23.10)
   std::optional<std::int64_t> clone_allowed;  ///< kernel.unprivileged_userns_clone (Debian)
   std::optional<std::int64_t> count_max;      ///< user.max_user_namespaces
+  std::optional<std::int64_t> networks_max;   ///< user.max_net_namespaces
 };
 
 [[nodiscard]] NamespaceSettings ReadNamespaceSettings();
 
-/// What to do where user namespaces are refused; one clause, as "as root: sysctl ...". Pure.
+/// What to do where namespaces of users or networks are refused; one clause, as "as root: sysctl ...". Pure.
 [[nodiscard]] std::string NamespaceAdvice(const NamespaceSettings& settings);
 
 /// User and mount namespaces with a view of the files of their own.

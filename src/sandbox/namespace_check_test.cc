@@ -11,12 +11,18 @@ namespace {
 using testing::HasSubstr;
 
 TEST(NamespaceAdvice, NamesTheSettingThatForbidsThem) {
-  EXPECT_EQ(NamespaceAdvice({.apparmor_restricts = 1, .clone_allowed = 1, .count_max = 9}),
-            "as root: sysctl kernel.apparmor_restrict_unprivileged_userns=0");
-  EXPECT_EQ(NamespaceAdvice({.apparmor_restricts = {}, .clone_allowed = 0, .count_max = 9}),
-            "as root: sysctl kernel.unprivileged_userns_clone=1");
-  EXPECT_EQ(NamespaceAdvice({.apparmor_restricts = 0, .clone_allowed = {}, .count_max = 0}),
-            "as root: sysctl user.max_user_namespaces=10000");
+  EXPECT_EQ(
+      NamespaceAdvice({.apparmor_restricts = 1, .clone_allowed = 1, .count_max = 9, .networks_max = {}}),
+      "as root: sysctl kernel.apparmor_restrict_unprivileged_userns=0");
+  EXPECT_EQ(
+      NamespaceAdvice({.apparmor_restricts = {}, .clone_allowed = 0, .count_max = 9, .networks_max = {}}),
+      "as root: sysctl kernel.unprivileged_userns_clone=1");
+  EXPECT_EQ(
+      NamespaceAdvice({.apparmor_restricts = 0, .clone_allowed = {}, .count_max = 0, .networks_max = {}}),
+      "as root: sysctl user.max_user_namespaces=10000");
+  EXPECT_EQ(
+      NamespaceAdvice({.apparmor_restricts = {}, .clone_allowed = {}, .count_max = 9, .networks_max = 0}),
+      "as root: sysctl user.max_net_namespaces=10000");
   EXPECT_THAT(NamespaceAdvice({}), HasSubstr("seccomp=unconfined"));
 }
 

@@ -109,20 +109,6 @@ Status BecomeOwner(int owner, int parent) {
   _exit(said ? 0 : 1);
 }
 
-struct Setting {
-  const char* path;   ///< below /proc
-  const char* value;  ///< that forbids
-  const char* allow;  ///< what root types
-};
-
-/// The last one is so on every Ubuntu from 23.10 on, also where a profile lets this program through.
-constexpr std::array kForbidding = {
-    Setting{"sys/kernel/unprivileged_userns_clone", "0", "kernel.unprivileged_userns_clone=1"},
-    Setting{"sys/user/max_user_namespaces", "0", "user.max_user_namespaces=10000"},
-    Setting{"sys/user/max_net_namespaces", "0", "user.max_net_namespaces=10000"},
-    Setting{"sys/kernel/apparmor_restrict_unprivileged_userns", "1",
-            "kernel.apparmor_restrict_unprivileged_userns=0"}};
-
 }  // namespace
 
 Result<ChildReply> RunInChild(int owner, const std::function<Result<ChildReply>()>& function) {
@@ -161,16 +147,6 @@ Result<UniqueFd> OwnerOf(int network) {
 Status EnterNetwork(int network) {
   if (setns(network, CLONE_NEWNET) != 0)
     return std::unexpected(ErrnoError(errno, "enter the network namespace"));
-  return {};
-}
-
-std::string FindForbiddingSetting(const std::filesystem::path& proc) {
-  for (const Setting& setting : kForbidding) {
-    const std::string text = ReadFile(proc / setting.path).value_or("");
-    if (text.substr(0, text.find('\n')) != setting.value) continue;
-    const std::string allow = setting.allow;
-    return allow.substr(0, allow.find('=')) + " is " + setting.value + " (as root: sysctl -w " + allow + ")";
-  }
   return {};
 }
 

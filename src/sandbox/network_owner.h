@@ -2,9 +2,7 @@
 
 #include <sys/types.h>
 
-#include <filesystem>
 #include <functional>
-#include <string>
 
 #include "async/unique_fd.h"
 #include "base/result.h"
@@ -34,9 +32,5 @@ inline constexpr int kNewOwner = -2;  ///< a new user namespace, with all ids th
 
 /// The calling thread goes into the network namespace.
 [[nodiscard]] Status EnterNetwork(int network);
-
-/// The setting of the machine that keeps ordinary users from namespaces of users and networks, and what root
-/// types: "NAME is 0 (as root: sysctl -w NAME=1)"; empty: none that we know. `proc`: where the settings are.
-[[nodiscard]] std::string FindForbiddingSetting(const std::filesystem::path& proc = "/proc");
 
 }  // namespace trainyard::replica

@@ -10,9 +10,6 @@
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
-
-#include "async/testing/temporary_folder.h"
 
 namespace trainyard::replica {
 namespace {
@@ -77,30 +74,6 @@ TEST_F(NetworkOwnerTest, TellsWhyNot) {
   ASSERT_FALSE(died);
   EXPECT_EQ(died.error().code, Code::kInternal);
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "no child is left";
-}
-
-class ForbiddingSetting : public testing::Test {
- protected:
-  void Set(const std::string& path, const std::string& text) {
-    fs::create_directories(fs::path(folder_.path() + "/" + path).parent_path());
-    std::ofstream(folder_.path() + "/" + path) << text;
-  }
-  TemporaryFolder folder_;
-};
-
-TEST_F(ForbiddingSetting, IsNamedWithWhatToType) {
-  EXPECT_EQ(FindForbiddingSetting(folder_.path()), "");
-  Set("sys/kernel/unprivileged_userns_clone", "1\n");
-  Set("sys/user/max_user_namespaces", "31231\n");
-  Set("sys/kernel/apparmor_restrict_unprivileged_userns", "0\n");
-  EXPECT_EQ(FindForbiddingSetting(folder_.path()), "");
-  Set("sys/kernel/apparmor_restrict_unprivileged_userns", "1\n");
-  EXPECT_EQ(FindForbiddingSetting(folder_.path()),
-            "kernel.apparmor_restrict_unprivileged_userns is 1 (as root: sysctl -w "
-            "kernel.apparmor_restrict_unprivileged_userns=0)");
-  Set("sys/user/max_net_namespaces", "0\n");
-  EXPECT_EQ(FindForbiddingSetting(folder_.path()),
-            "user.max_net_namespaces is 0 (as root: sysctl -w user.max_net_namespaces=10000)");
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "async/file.h"
+#include "sandbox/namespace_check.h"
 #include "sandbox/network_links.h"
 #include "sandbox/network_owner.h"
 #include "sandbox/relay.h"
@@ -218,13 +219,12 @@ Result<Attempts> LockAttempts(const AttemptDir& dir) {
   return Attempts{path, std::move(lock)};
 }
 
-/// What to do about it, to be followed by another way; empty: we do not know.
+/// What to do about it, to be followed by another way.
 std::string Advice(const std::string& reason, bool is_root) {
   if (reason.ends_with(std::strerror(EOPNOTSUPP)))
     return "the kernel lacks bridges or veth (as root: modprobe -a bridge veth); or ";
   if (is_root) return "run as root on a machine that allows network namespaces, or ";
-  const std::string setting = FindForbiddingSetting();
-  return setting.empty() ? "" : setting + "; or ";
+  return NamespaceAdvice(ReadNamespaceSettings()) + "; or ";
 }
 
 Status NoteRelay(const AttemptDir& dir, pid_t relay) {

@@ -13,8 +13,10 @@
 namespace trainyard::replica {
 
 /// Names in the directory of one attempt. Shared by the supervisor and the attempt host. The lock is held
-/// from before anything of the attempt runs until the kernel has ended all of it; a supervisor that was
-/// dismissed leaves a file of that name behind.
+/// from before anything of the attempt runs, by the supervisor, its sandbox's init process and its relay:
+/// never by a program of the user, which could let go of it. It is free when all of the attempt has ended,
+/// unless both were killed: then what the notes name (Init(), Cgroup()) may live for a moment longer. A
+/// supervisor that was dismissed leaves a file of that name behind.
 struct AttemptDir {
   std::string path;
 
@@ -31,6 +33,8 @@ struct AttemptDir {
   [[nodiscard]] std::string Container() const { return path + "/container"; }
   [[nodiscard]] std::string Hosts() const { return path + "/hosts"; }
   [[nodiscard]] std::string Cgroup() const { return path + "/cgroup"; }
+  /// Which process is the first of its sandbox (init_note.h).
+  [[nodiscard]] std::string Init() const { return path + "/init"; }
   /// Pid of the process that connects an isolated replica with the server.
   [[nodiscard]] std::string Relay() const { return path + "/relay"; }
   [[nodiscard]] std::string SupervisorLog() const { return path + "/supervisor.log"; }
@@ -59,7 +63,8 @@ inline constexpr const char* kRemoveContainer = "--remove-container";
 [[nodiscard]] Result<UniqueFd> TakeLock(const AttemptDir& dir, int inherited);
 /// Writes the supervisor's pid into the lock: the attempt host as soon as it knows it, the supervisor itself.
 [[nodiscard]] Status SignLock(int lock, pid_t supervisor);
-/// Whether something holds the lock. A directory without a lock file is not locked.
+/// Whether something holds the lock: then the attempt is alive. A directory without a lock file is not
+/// locked.
 [[nodiscard]] Result<bool> IsLocked(const AttemptDir& dir);
 /// The supervisor that holds the lock: the pid in it, if that process has the lock open; nothing otherwise.
 [[nodiscard]] std::optional<pid_t> LockHolder(const AttemptDir& dir);

@@ -20,8 +20,8 @@ using replica::v1::Slot;
 enum class AttemptState {
   kPending,  ///< to be started, and not there yet
   kAlive,    ///< the supervisor holds its lock
-  kEnded,    ///< an exit record is there and the lock is free
-  kLost,     ///< started, the lock is free, no exit record
+  kEnded,    ///< an exit record is there, the lock is free, and nothing of it lives
+  kLost,     ///< started, the lock is free, nothing of it lives, no exit record
   kAbsent,   ///< never started, or forgotten
   kUnknown,  ///< cannot be found out now: no reason to start it again
 };

@@ -78,7 +78,6 @@ std::vector<char*> Pointers(const std::vector<std::string>& strings) {
 /// The tool's process, in isolation: returns only if it cannot be run.
 int Exec(const IsolatedTool& tool, const std::string& home, const std::string& tmp,
          const std::optional<ToolIsolation::Owner>& account) {
-  close(kLockFd);  // whoever holds it could free the lock
   std::vector<std::string> variables = tool.variables;
   variables.insert(variables.end(), {"HOME=" + home, "TMPDIR=" + tmp, "USER=build", "LOGNAME=build"});
   const std::vector<char*> argv = Pointers(tool.argv);

@@ -125,6 +125,9 @@ Result<Sandbox> Sandbox::Start(const SandboxPlan& plan) {
       return std::unexpected(Error{Code::kPermissionDenied, mapped.error().message, {}});
     send(sandbox.control_.get(), &kMappedOrder, 1, MSG_NOSIGNAL);
   }
+  // While the init process makes its namespaces ready.
+  if (plan.on_init) TY_RETURN_IF_ERROR(plan.on_init(init.pid));
+  send(sandbox.control_.get(), &kStartOrder, 1, MSG_NOSIGNAL);
   const std::optional<InitReport> report = Receive(sandbox.control_.get(), 0);
   if (report && report->kind == InitReport::Kind::kRunning) {
     sandbox.doors_error_ = report->value;

@@ -26,7 +26,7 @@ enum class Isolation {
 
 /// Numbers of the descriptors that a sandboxed program gets besides 0 (/dev/null), 1 and 2.
 inline constexpr int kStructuredLogFd = 100;
-inline constexpr int kLockFd = 101;
+inline constexpr int kLockFd = 101;  ///< of a function that asks for it alone
 inline constexpr int kResultFd = 102;
 /// Hierarchies that a program joins groups of: memory, cpu and pids.
 inline constexpr std::size_t kCgroupsMax = 3;
@@ -69,12 +69,27 @@ struct SandboxPlan {
   int result_fd = -1;
   std::vector<int> procs_fds;  ///< cgroup.procs of groups that the program joins; at most kCgroupsMax
   int cgroup_directory = -1;   ///< group of version 2 in which the program starts
-  int lock_fd = -1;            ///< stays open until all of the sandbox has ended
+  /// The init process keeps it open until all of the sandbox has ended. What runs in the sandbox does not
+  /// have it, since whoever has it could let go of the lock.
+  int lock_fd = -1;
+  /// The function has the lock as kLockFd, for tools of ours that it starts and that must be waited for.
+  /// Never for what runs code of the user; means nothing for argv.
+  bool function_holds_lock = false;
+  /// Directory of a cgroup for the program alone, which joins it: the init process ends what is in it by
+  /// KillGroup (kill_group.h), before it looks for what lost its parent. For where there is no PID namespace;
+  /// -1: none.
+  /// Without one a program that forks faster than /proc is read may hold up its end.
+  int kill_group_fd = -1;
+  /// Called in the caller's process with the pid of the sandbox's init process, before the program may run:
+  /// to note it. An error ends the sandbox, and Start with it.
+  std::function<Status(pid_t init)> on_init;
 };
 
 /// A tree of processes that ends as a whole: a small init process with the program below it. When the program
-/// ends, or the init process loses its supervisor, everything in it is killed. One thread. The destructor
-/// kills it.
+/// ends, or the init process loses its supervisor, everything in it is killed. If both are killed, the kernel
+/// ends what is in a PID namespace, a moment after it has closed the init process's files; without a PID
+/// namespace whatever lives is left, and only the plan's cgroups tell what that is (KillGroup). One thread.
+/// The destructor kills it.
 class Sandbox {
  public:
   /// How the program ended, as waitpid says.

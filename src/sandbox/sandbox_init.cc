@@ -15,13 +15,16 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "sandbox/confinement.h"
 #include "sandbox/connect_doors.h"
 #include "sandbox/descendants.h"
+#include "sandbox/kill_group.h"
 #include "sandbox/process_limit.h"
 #include "sandbox/user_namespace.h"
 
@@ -37,6 +40,7 @@ enum InitFd {
   kResult,
   kUsers,
   kCgroup,
+  kKillGroup,
   kFirstProcs,
   kFirstFree = kFirstProcs + kCgroupsMax
 };
@@ -49,12 +53,16 @@ void Report(InitReport::Kind kind, int value, const char* step = "") {
 }
 
 /// Ends the whole tree.
-[[noreturn]] void EndAll(Isolation isolation) {
-  if (HasPidNamespace(isolation)) {
+[[noreturn]] void EndAll(const SandboxPlan& plan) {
+  constexpr std::chrono::seconds kGroupMax{5};
+  if (HasPidNamespace(plan.isolation)) {
     kill(-1, SIGKILL);  // in a PID namespace: all but us
     while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
     }
   } else {
+    // What is still there is killed one by one.
+    if (plan.kill_group_fd >= 0)
+      static_cast<void>(KillGroup("/proc/self/fd/" + std::to_string(kKillGroup), kGroupMax));
     KillDescendants();
   }
   _exit(0);  // only now is the lock free
@@ -64,9 +72,16 @@ void Report(InitReport::Kind kind, int value, const char* step = "") {
 /// them.
 void ArrangeDescriptors(const SandboxPlan& plan, int control) {
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  std::array<int, kFirstFree> wanted = {null,           plan.stdout_fd, plan.stderr_fd,
-                                        control,        plan.lock_fd,   plan.structured_fd,
-                                        plan.result_fd, plan.users,     plan.cgroup_directory};
+  std::array<int, kFirstFree> wanted = {null,
+                                        plan.stdout_fd,
+                                        plan.stderr_fd,
+                                        control,
+                                        plan.lock_fd,
+                                        plan.structured_fd,
+                                        plan.result_fd,
+                                        plan.users,
+                                        plan.cgroup_directory,
+                                        plan.kill_group_fd};
   std::fill(wanted.begin() + kFirstProcs, wanted.end(), -1);
   std::copy_n(plan.procs_fds.begin(), std::min(plan.procs_fds.size(), kCgroupsMax),
               wanted.begin() + kFirstProcs);
@@ -103,12 +118,17 @@ void IsolationFailed(const char* step, int error) {
   _exit(0);
 }
 
-/// Waits until the supervisor has mapped the ids, and becomes root among them.
-void AwaitIds(Isolation isolation) {
+/// Ends everything if the supervisor says something else, or is gone.
+void Await(const SandboxPlan& plan, char wanted) {
   char order = 0;
   while (recv(kControl, &order, 1, 0) < 0 && errno == EINTR) {
   }
-  if (order != kMappedOrder) EndAll(isolation);
+  if (order != wanted) EndAll(plan);
+}
+
+/// Waits until the supervisor has mapped the ids, and becomes root among them.
+void AwaitIds(const SandboxPlan& plan) {
+  Await(plan, kMappedOrder);
   if (setresgid(0, 0, 0) != 0 || setresuid(0, 0, 0) != 0) IsolationFailed("become root inside", errno);
 }
 
@@ -119,7 +139,7 @@ bool LimitsNamespace(const SandboxPlan& plan) {
 void SetUpIsolation(const SandboxPlan& plan, const InitStart& start) {
   if (plan.isolation == Isolation::kNone) return;
   if (HasUserNamespace(plan.isolation)) {
-    if (plan.root_inside) AwaitIds(plan.isolation);
+    if (plan.root_inside) AwaitIds(plan);
     if (!plan.root_inside && !MapUser(start)) IsolationFailed("map the user", errno);
   }
   if (!plan.host_name.empty() && sethostname(plan.host_name.data(), plan.host_name.size()) != 0) {
@@ -144,6 +164,14 @@ void ResetSignals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+bool JoinKillGroup() {
+  const int procs = openat(kKillGroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+  if (procs < 0) return false;
+  const bool joined = write(procs, "0", 1) == 1;
+  close(procs);
+  return joined;
+}
+
 /// The program's process, up to its exec. Failures go through the pipe.
 [[noreturn]] void RunProgram(const SandboxPlan& plan, char* const* argv, char* const* environment,
                              ConnectDoors& doors, int failed) {
@@ -159,6 +187,7 @@ void ResetSignals() {
   for (std::size_t i = 0; i < std::min(plan.procs_fds.size(), kCgroupsMax); ++i) {
     if (write(kFirstProcs + static_cast<int>(i), "0", 1) < 0) fail("join the cgroup");
   }
+  if (plan.kill_group_fd >= 0 && !JoinKillGroup()) fail("join the group that is ended as a whole");
   if (plan.users >= 0) {
     if (const char* step = BecomeRootIn(kUsers)) fail(step);
   }
@@ -167,8 +196,8 @@ void ResetSignals() {
   if (plan.processes_max > 0 && plan.procs_fds.empty() && !LimitsNamespace(plan))
     LimitUser(plan.processes_max);
   if (plan.structured_fd >= 0) dup2(kStructured, kStructuredLogFd);
-  if (plan.lock_fd >= 0) dup2(kLock, kLockFd);
   if (plan.function) {
+    if (plan.lock_fd >= 0 && plan.function_holds_lock) dup2(kLock, kLockFd);
     if (plan.result_fd >= 0) fcntl(kResult, F_DUPFD_CLOEXEC, kResultFd);
     close(failed);
     close_range(kControl, kFirstFree - 1, 0);
@@ -218,7 +247,7 @@ pid_t StartProgram(const SandboxPlan& plan, char* const* argv, char* const* envi
   close(failed[0]);
   if (has_failed) {
     Report(failure.kind, failure.value, failure.step);
-    EndAll(plan.isolation);
+    EndAll(plan);
   }
   return program;
 }
@@ -280,6 +309,7 @@ void RunInit(const SandboxPlan& plan, const InitStart& start) {
   const int signals = signalfd(-1, &child_ended, SFD_CLOEXEC | SFD_NONBLOCK);
   if (!HasPidNamespace(plan.isolation)) prctl(PR_SET_CHILD_SUBREAPER, 1);
   SetUpIsolation(plan, start);
+  Await(plan, kStartOrder);  // that we are is noted where a server finds it
   ConnectDoors doors(plan.function ? std::vector<ConnectDoor>() : plan.connect_doors);
   const pid_t program = StartProgram(plan, start.argv, start.environment, doors);
   Report(InitReport::Kind::kRunning, doors.Receive());
@@ -294,9 +324,9 @@ void RunInit(const SandboxPlan& plan, const InitStart& start) {
     }
     if (ReapAll(program, wait_status)) {
       Report(InitReport::Kind::kEnded, wait_status);
-      EndAll(plan.isolation);
+      EndAll(plan);
     }
-    if (ready[0].revents != 0 && !TakeOrder(program, plan.stop_signal)) EndAll(plan.isolation);
+    if (ready[0].revents != 0 && !TakeOrder(program, plan.stop_signal)) EndAll(plan);
   }
 }
 

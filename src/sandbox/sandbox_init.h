@@ -20,6 +20,7 @@ struct InitReport {
 /// What the supervisor tells the init process: one byte.
 inline constexpr char kTerminateOrder = 'T';
 inline constexpr char kMappedOrder = 'M';  ///< the ids of its user namespace are there
+inline constexpr char kStartOrder = 'S';   ///< the program may run
 
 /// The init process: sets the isolation up, starts the program, reaps, and ends everything when the program
 /// has ended or the supervisor is gone. Runs in the process that was cloned with the isolation's flags. Never

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "async/file.h"
+#include "attempt/init_note.h"
 #include "runtimes/oci_container.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/descendants.h"
@@ -24,6 +25,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using testing::UnorderedElementsAre;
 
 struct Way {
   const char* runtime;
@@ -286,6 +288,18 @@ TEST_P(ContainerTest, AFirstProcessWithoutHandlersIsKilledAfterTheGrace) {
   Stop("cancelled by the user");
   EXPECT_EQ(Finish().cause(), v1::ExitRecord::STOPPED);
   for (const pid_t pid : processes) EXPECT_TRUE(WaitUntilGone(pid));
+}
+
+TEST_P(ContainerTest, NobodyInItHoldsTheLock) {
+  Script("echo up; exec sleep 1000");
+  image_.Write();
+  Run();
+  ASSERT_TRUE(WaitForLine("up"));
+  const auto note = ReadInitNote(dir_);
+  ASSERT_TRUE(note.has_value());
+  EXPECT_THAT(LockHolders(dir_), UnorderedElementsAre(supervisor_, note->init.pid));
+  Stop("enough", true);  // a first process is deaf to SIGTERM
+  Finish();
 }
 
 TEST_P(ContainerTest, NothingIsLeftWhenTheSupervisorIsKilled) {

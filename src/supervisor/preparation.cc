@@ -111,9 +111,13 @@ Result<Preparation> Preparation::Start(ProgramSource& source, const v1::Manifest
                    .result_fd = theirs.get(),
                    .procs_fds = cgroup.ProcsFds(),
                    .cgroup_directory = cgroup.directory(),
-                   .lock_fd = lock_fd};
-  const auto start = [&plan](Isolation isolation) {
+                   .lock_fd = lock_fd,
+                   .function_holds_lock = true};  // for the tools that pull images
+  EndGroup end_group;
+  const auto start = [&](Isolation isolation) {
     plan.isolation = isolation;
+    end_group = {};  // of an isolation that was refused: the next one has the same name
+    end_group = Mark({manifest.places().attempt_dir()}, manifest.attempt_id(), cgroup, plan);
     return Sandbox::Start(plan);
   };
   // A PID namespace ends it as a whole. What is ours runs here; code of packages is in isolation of its
@@ -121,7 +125,7 @@ Result<Preparation> Preparation::Start(ProgramSource& source, const v1::Manifest
   Result<Sandbox> isolated = start(Isolation::kNamespaces);
   Result<Sandbox> sandbox = isolated ? std::move(isolated) : start(Isolation::kNone);
   if (!sandbox) return std::unexpected(std::move(sandbox).error());
-  return Preparation(std::move(cgroup), std::move(*sandbox), std::move(ours), observer);
+  return Preparation(std::move(cgroup), std::move(end_group), std::move(*sandbox), std::move(ours), observer);
 }
 
 void Preparation::Take(std::string_view message) {

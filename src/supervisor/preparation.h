@@ -7,6 +7,7 @@
 #include "runtimes/program_source.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/sandbox.h"
+#include "supervisor/sandbox_mark.h"
 
 namespace trainyard::replica {
 
@@ -29,14 +30,16 @@ class Preparation {
   [[nodiscard]] std::optional<Status> OnReadable();
 
  private:
-  Preparation(Cgroup cgroup, Sandbox sandbox, UniqueFd pipe, Observer& observer)
+  Preparation(Cgroup cgroup, EndGroup end_group, Sandbox sandbox, UniqueFd pipe, Observer& observer)
       : cgroup_(std::move(cgroup)),
+        end_group_(std::move(end_group)),
         sandbox_(std::move(sandbox)),
         pipe_(std::move(pipe)),
         observer_(&observer) {}
   void Take(std::string_view message);
 
-  Cgroup cgroup_;  // removed after the sandbox, which is in it
+  Cgroup cgroup_;       // removed after the sandbox, which is in it
+  EndGroup end_group_;  // as well
   Sandbox sandbox_;
   UniqueFd pipe_;
   Observer* observer_;

@@ -121,6 +121,7 @@ struct Surroundings {
   Cgroup cgroup;
   std::optional<ReplicaNetwork> network;
   UniqueFd users;  ///< a user namespace; none: the program runs as we do
+  EndGroup end_group = {};
 };
 
 /// Nothing for a program that runs as we do.
@@ -148,7 +149,7 @@ Status GiveAway(const ProgramStart& start, const Pipes& pipes) {
   return {};
 }
 
-Result<SandboxPlan> PlanFor(Program& program, const ProgramStart& start, const Surroundings& around,
+Result<SandboxPlan> PlanFor(Program& program, const ProgramStart& start, Surroundings& around,
                             Isolation isolation) {
   TY_TRY(SandboxPlan plan, program.Plan(start, isolation));
   plan.isolation = isolation;
@@ -162,6 +163,8 @@ Result<SandboxPlan> PlanFor(Program& program, const ProgramStart& start, const S
   plan.cgroup_directory = around.cgroup.directory();
   plan.lock_fd = start.lock_fd;
   plan.users = around.users.get();
+  around.end_group = {};  // of an isolation that was refused: the next one has the same name
+  around.end_group = Mark(start.dir, start.manifest.attempt_id(), around.cgroup, plan);
   return plan;
 }
 
@@ -175,7 +178,7 @@ Result<Sandbox> StartNamed(const SandboxPlan& plan) {
 
 /// In a network of its own, or as a user of its own, a replica has all the other namespaces as well, or does
 /// not run.
-Result<Sandbox> StartInside(Program& program, const ProgramStart& start, const Surroundings& around,
+Result<Sandbox> StartInside(Program& program, const ProgramStart& start, Surroundings& around,
                             Isolation& isolation) {
   isolation = geteuid() == 0 ? Isolation::kNamespaces : Isolation::kUserNamespaces;
   TY_TRY(SandboxPlan plan, PlanFor(program, start, around, isolation));
@@ -254,8 +257,8 @@ Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& st
         std::string(std::strerror(error)) + ").");
   }
   for (std::string& line : program.Lacks(start, isolation)) degraded.push_back(std::move(line));
-  return UserProcess(std::move(around.cgroup), std::move(around.network), std::move(sandbox),
-                     std::move(around.pipes.ours));
+  return UserProcess(std::move(around.cgroup), std::move(around.end_group), std::move(around.network),
+                     std::move(sandbox), std::move(around.pipes.ours));
 }
 
 Status UserProcess::CountMemory(const v1::Manifest& manifest) {

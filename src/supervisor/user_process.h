@@ -12,6 +12,7 @@
 #include "sandbox/cgroup.h"
 #include "sandbox/replica_network.h"
 #include "sandbox/sandbox.h"
+#include "supervisor/sandbox_mark.h"
 
 namespace trainyard::replica {
 
@@ -50,14 +51,16 @@ class UserProcess {
   [[nodiscard]] bool has_network() const noexcept { return network_.has_value(); }
 
  private:
-  UserProcess(Cgroup cgroup, std::optional<ReplicaNetwork> network, Sandbox sandbox,
+  UserProcess(Cgroup cgroup, EndGroup end_group, std::optional<ReplicaNetwork> network, Sandbox sandbox,
               std::array<UniqueFd, kStreamCount> outputs)
       : cgroup_(std::move(cgroup)),
+        end_group_(std::move(end_group)),
         network_(std::move(network)),
         sandbox_(std::move(sandbox)),
         outputs_(std::move(outputs)) {}
 
   Cgroup cgroup_;                          // removed after the sandbox, and after the relay, which is in it
+  EndGroup end_group_;                     // as long as the sandbox, which may use it
   std::optional<ReplicaNetwork> network_;  // nothing: the machine's
   Sandbox sandbox_;
   std::array<UniqueFd, kStreamCount> outputs_;

@@ -11,8 +11,10 @@
 
 #include "async/file.h"
 #include "async/remove_tree.h"
+#include "attempt/init_note.h"
 #include "attempt/spool.h"
 #include "cluster/attempt_id.h"
+#include "engine/local/leftovers.h"
 #include "process/child_process.h"
 #include "process/variables.h"
 #include "runtimes/daemon_container.h"
@@ -33,9 +35,17 @@ const std::string kLostMessage =
 constexpr std::chrono::minutes kRemoveWaitMax{30};
 
 Status RefuseAlive(const AttemptDir& dir) {
-  TY_TRY(const bool locked, replica::IsLocked(dir));
-  if (locked) return std::unexpected(FailedPrecondition("the attempt is alive"));
+  TY_TRY(const bool over, IsOver(dir));
+  if (!over) return std::unexpected(FailedPrecondition("the attempt is alive"));
   return {};
+}
+
+/// What no supervisor could remove any more.
+void RemoveGroups(const AttemptDir& dir) {
+  if (const auto cgroup = ReadFile(dir.Cgroup()); cgroup && !cgroup->empty()) replica::RemoveCgroup(*cgroup);
+  const auto note = replica::ReadInitNote(dir);
+  if (!note) return;
+  for (const std::string& group : note->groups) replica::RemoveCgroup(group);
 }
 
 }  // namespace
@@ -143,7 +153,7 @@ Status RemoveAttempt(const AttemptDir& dir) {
   TY_RETURN_IF_ERROR(RefuseAlive(dir));
   if (replica::HasNotedContainers(dir))
     return std::unexpected(FailedPrecondition("the attempt may still have a container"));
-  if (const auto cgroup = ReadFile(dir.Cgroup()); cgroup && !cgroup->empty()) replica::RemoveCgroup(*cgroup);
+  RemoveGroups(dir);
   RemoveContainer(dir);
   return RemoveTree(dir.path);
 }

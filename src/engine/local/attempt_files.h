@@ -11,7 +11,8 @@ namespace trainyard::engine {
 /// before.
 [[nodiscard]] Result<UniqueFd> MakeAttempt(const replica::AttemptDir& dir, const Manifest& manifest);
 
-/// By its files alone: one that has ended may have a container still (runtimes/daemon_container.h).
+/// By its files alone: of one that has ended or is lost, processes may live still (leftovers.h), and a
+/// container (runtimes/daemon_container.h).
 [[nodiscard]] Result<AttemptState> InspectAttempt(const replica::AttemptDir& dir);
 
 /// Every attempt with a directory there. Directories whose names are no attempt ids are not ours and left
@@ -25,10 +26,11 @@ namespace trainyard::engine {
 [[nodiscard]] Result<AttemptHost::Remains> CollectRemains(const replica::AttemptDir& dir,
                                                           std::int64_t from_line);
 
-/// SIGKILL to the supervisor; its replica's init process then ends everything else, and the lock is free when
-/// that is done.
+/// SIGKILL to the supervisor; its sandbox's init process then ends everything else, and lets go of the lock
+/// when that is done.
 void KillSupervisor(const replica::AttemptDir& dir);
-/// SIGKILL to every process that has the lock open.
+/// SIGKILL to every process that has the lock open: the supervisor, its sandbox's init process, its relay.
+/// The kernel ends what was in a PID namespace; what then lives is for IsOver.
 void KillLockHolders(const replica::AttemptDir& dir);
 
 /// kFailedPrecondition: the attempt is alive, or may have a container.

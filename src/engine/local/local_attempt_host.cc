@@ -11,6 +11,7 @@
 #include "async/diagnostics.h"
 #include "async/on_pool.h"
 #include "engine/local/attempt_files.h"
+#include "engine/local/leftovers.h"
 #include "engine/local/spawn_supervisor.h"
 #include "runtimes/daemon_container.h"
 
@@ -29,6 +30,7 @@ constexpr milliseconds kKillWait{5'000};
 constexpr milliseconds kKillWaitMax{15'000};
 /// Between two attempts to reach a container daemon that is not there.
 constexpr milliseconds kContainerPause{5'000};
+constexpr const char* kStuckMessage = "the replica's processes do not end although they were killed";
 
 }  // namespace
 
@@ -51,14 +53,15 @@ asio::awaitable<Status> LocalAttemptHost::Start(Manifest manifest, Slot slot) {
   co_return Status();
 }
 
-/// True once nothing holds the lock; false after `wait_max`.
-asio::awaitable<Result<bool>> LocalAttemptHost::WaitUntilFree(AttemptDir dir, milliseconds wait_max) {
+/// True once all of it has ended; false after `wait_max`. Kills what lives on of an attempt whose lock is
+/// free.
+asio::awaitable<Result<bool>> LocalAttemptHost::WaitUntilOver(AttemptDir dir, milliseconds wait_max) {
   asio::steady_timer timer(loop_);
   const auto deadline = std::chrono::steady_clock::now() + wait_max;
   for (;;) {
-    auto look = [dir] { return replica::IsLocked(dir); };
-    TY_CO_TRY(const bool locked, co_await OnPool(files_, std::move(look)));
-    if (!locked) co_return true;
+    auto look = [dir] { return IsOver(dir); };
+    TY_CO_TRY(const bool over, co_await OnPool(files_, std::move(look)));
+    if (over) co_return true;
     if (std::chrono::steady_clock::now() >= deadline) co_return false;
     timer.expires_after(kLockPause);
     co_await timer.async_wait(asio::use_awaitable);
@@ -99,6 +102,10 @@ asio::awaitable<Inspection> LocalAttemptHost::Inspect(AttemptRef attempt) {
     StartWatching(attempt.id, std::move(pidfd));
   }
   if (*state != AttemptState::kEnded && *state != AttemptState::kLost) co_return Inspection{*state};
+  // Nothing of it may live beside a next attempt.
+  const Result<bool> over = co_await WaitUntilOver(dir, kKillWait);
+  if (!over) co_return Inspection{AttemptState::kUnknown, over.error().message};
+  if (!*over) co_return Inspection{AttemptState::kUnknown, kStuckMessage};
   // What a daemon runs for it is no process of ours: as long as it may run, the attempt is not over.
   const Status removed = co_await RemoveContainers(dir);
   if (!removed) co_return Inspection{AttemptState::kUnknown, removed.error().message};
@@ -126,14 +133,13 @@ asio::awaitable<Status> LocalAttemptHost::Kill(AttemptRef attempt) {
   const AttemptDir dir = DirOf(attempt.id);
   auto kill_supervisor = [dir] { KillSupervisor(dir); };
   co_await OnPool(files_, std::move(kill_supervisor));
-  TY_CO_TRY(const bool killed, co_await WaitUntilFree(dir, kKillWait));
+  TY_CO_TRY(const bool killed, co_await WaitUntilOver(dir, kKillWait));
   if (killed) co_return co_await RemoveContainers(dir);
   auto kill_all = [dir] { KillLockHolders(dir); };
   co_await OnPool(files_, std::move(kill_all));
-  TY_CO_TRY(const bool freed, co_await WaitUntilFree(dir, kKillWaitMax));
+  TY_CO_TRY(const bool freed, co_await WaitUntilOver(dir, kKillWaitMax));
   if (freed) co_return co_await RemoveContainers(dir);
-  const Error stuck{
-      Code::kDeadlineExceeded, "the replica's processes do not end although they were killed", {}};
+  const Error stuck{Code::kDeadlineExceeded, kStuckMessage, {}};
   co_return std::unexpected(stuck);
 }
 
@@ -166,7 +172,7 @@ asio::awaitable<void> LocalAttemptHost::Watch(std::string attempt_id, UniqueFd p
     waitid(P_PIDFD, static_cast<id_t>(descriptor.native_handle()), &info,
            WEXITED | WNOHANG);  // fails for an adopted one
   }
-  while (!(co_await WaitUntilFree(dir, kKillWaitMax)).value_or(true)) {
+  while (!(co_await WaitUntilOver(dir, kKillWaitMax)).value_or(true)) {
   }
   co_await RemoveContainersUntilDone(dir);
   watched_.erase(attempt_id);

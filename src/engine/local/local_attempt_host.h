@@ -46,7 +46,7 @@ class LocalAttemptHost final : public AttemptHost {
   [[nodiscard]] replica::AttemptDir DirOf(const std::string& attempt_id) const {
     return {settings_.attempts_dir + "/" + attempt_id};
   }
-  boost::asio::awaitable<Result<bool>> WaitUntilFree(replica::AttemptDir dir,
+  boost::asio::awaitable<Result<bool>> WaitUntilOver(replica::AttemptDir dir,
                                                      std::chrono::milliseconds wait_max);
   boost::asio::awaitable<Status> RemoveContainers(replica::AttemptDir dir);
   boost::asio::awaitable<void> RemoveContainersUntilDone(replica::AttemptDir dir);

@@ -6,7 +6,9 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
 #include <boost/asio/co_spawn.hpp>
 #include <csignal>
 #include <filesystem>
@@ -14,11 +16,13 @@
 #include <memory>
 
 #include "async/file.h"
+#include "attempt/init_note.h"
 #include "attempt/spool.h"
 #include "engine/testing/attempt_host_conformance.h"
 #include "engine/testing/loop.h"
 #include "runtimes/daemon_container.h"
 #include "sandbox/descendants.h"
+#include "sandbox/kill_group.h"
 #include "supervisor/testing/attempt_fixture.h"
 
 namespace trainyard::engine {
@@ -197,6 +201,108 @@ TEST_F(LocalAttemptHostTest, RemoveTakesWriteProtectedFoldersToo) {
   ASSERT_TRUE(WaitUntilReported());
   EXPECT_TRUE(loop_.Run(host_->Forget(ref())).has_value());
   EXPECT_FALSE(fs::exists(dir_.path));
+}
+
+/// The parameter is the best isolation that may be used: 0 all namespaces, 3 none.
+class KilledTogether : public LocalAttemptHostTest, public testing::WithParamInterface<int> {
+ protected:
+  KilledTogether() {
+    MakeHost({.supervisor_arguments = {"replica", "--isolation=" + std::to_string(GetParam())}});
+    Listen();
+  }
+  [[nodiscard]] static bool has_pid_namespace() { return GetParam() < 2; }
+};
+
+TEST_P(KilledTogether, NothingOfItLivesWhenItIsSaidToBeOver) {
+  Program("i=0; while [ $i -lt 100 ]; do setsid sleep 1000 & i=$((i+1)); done; echo up; sleep 1000");
+  StartServer();
+  ASSERT_TRUE(Start().has_value());
+  OpenBarrier();
+  ASSERT_TRUE(WaitForLine("up"));
+  const pid_t supervisor = *replica::LockHolder(dir_);
+  const auto note = replica::ReadInitNote(dir_);
+  ASSERT_TRUE(note.has_value());
+  if (!has_pid_namespace() && note->groups.empty()) {
+    GTEST_SKIP() << "this machine gives us no cgroup that can be killed as a whole";
+  }
+  const std::vector<pid_t> processes = replica::Descendants(supervisor);
+  ASSERT_GE(processes.size(), 102U);
+  // Neither sees the other's end.
+  kill(supervisor, SIGSTOP);
+  kill(note->init.pid, SIGKILL);
+  kill(supervisor, SIGKILL);
+  AttemptState state = AttemptState::kAlive;
+  while (state == AttemptState::kAlive) state = Inspect();
+  EXPECT_EQ(state, AttemptState::kLost);
+  for (const pid_t pid : processes) {
+    if (pid == supervisor) continue;
+    // Without a PID namespace what is killed may still be about to leave its last instruction.
+    EXPECT_TRUE(has_pid_namespace() ? !replica::IsRunning(pid) : replica::WaitUntilGone(pid)) << pid;
+  }
+  ASSERT_TRUE(WaitUntilReported());
+  EXPECT_TRUE(loop_.Run(host_->Forget(ref())).has_value());
+  for (const std::string& group : note->groups) EXPECT_FALSE(fs::exists(group)) << group;
+}
+
+INSTANTIATE_TEST_SUITE_P(Isolations, KilledTogether, testing::Values(0, 1, 2, 3), [](const auto& row) {
+  return std::string(std::array{"namespaces", "user_namespaces", "no_pid_namespace",
+                                "none"}[static_cast<std::size_t>(row.param)]);
+});
+
+/// A process of nobody's attempt, until the end of the test.
+class Bystander {
+ public:
+  Bystander() : pid_(fork()) {
+    if (pid_ == 0) {
+      for (;;) pause();
+    }
+  }
+  Bystander(const Bystander&) = delete;
+  Bystander& operator=(const Bystander&) = delete;
+  ~Bystander() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_;
+};
+
+TEST_F(LocalAttemptHostTest, KillsNobodyWhoHasThePidOfADeadAttemptsProcess) {
+  const Bystander other;
+  fs::create_directories(dir_.path);
+  ASSERT_TRUE(replica::NoteInit(dir_, other.pid(), {}).has_value());
+  replica::InitNote note = *replica::ReadInitNote(dir_);
+  --note.init.start_time;
+  std::ofstream(dir_.Init()) << replica::PrintInitNote(note);
+  EXPECT_EQ(Inspect(), AttemptState::kLost);
+  EXPECT_TRUE(replica::IsRunning(other.pid()));
+}
+
+TEST_F(LocalAttemptHostTest, KillsNobodyInACgroupOfAnotherName) {
+  const Bystander other;
+  auto group = replica::FreezerGroup::Create("another-test-" + std::to_string(getpid()));
+  if (!group) GTEST_SKIP() << group.error().message;
+  std::ofstream(group->path() + "/cgroup.procs") << other.pid();
+  ASSERT_TRUE(replica::HasProcesses(group->path()));
+  fs::create_directories(dir_.path);
+  std::ofstream(dir_.Cgroup()) << group->path();
+  EXPECT_EQ(Inspect(), AttemptState::kLost);
+  EXPECT_TRUE(replica::IsRunning(other.pid()));
+  std::ofstream(fs::path(group->path()).parent_path() / "cgroup.procs") << other.pid();
+}
+
+TEST_F(LocalAttemptHostTest, KillsWhatIsLeftInItsCgroup) {
+  const Bystander left;
+  auto group = replica::FreezerGroup::Create("test-" + ref().id + "-" + std::to_string(getpid()));
+  if (!group) GTEST_SKIP() << group.error().message;
+  std::ofstream(group->path() + "/cgroup.procs") << left.pid();
+  ASSERT_TRUE(replica::HasProcesses(group->path()));
+  fs::create_directories(dir_.path);
+  std::ofstream(dir_.Cgroup()) << group->path();
+  EXPECT_EQ(Inspect(), AttemptState::kLost);
+  EXPECT_TRUE(replica::WaitUntilGone(left.pid()));
 }
 
 /// A container engine that takes every connection and never answers, until Disconnect.

@@ -16,6 +16,7 @@
 #include <sstream>
 
 #include "async/file.h"
+#include "attempt/init_note.h"
 #include "runtimes/oci_container.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/installation_group.h"
@@ -99,6 +100,9 @@ AttemptFixture::~AttemptFixture() {
     waitpid(supervisor_, nullptr, 0);
   }
   if (const auto cgroup = ReadFile(dir_.Cgroup())) RemoveCgroup(*cgroup);
+  if (const auto note = ReadInitNote(dir_)) {
+    for (const std::string& group : note->groups) RemoveCgroup(group);
+  }
   RemoveContainerFolder(dir_.Container());
 }
 
@@ -214,6 +218,9 @@ void AttemptFixture::ExpectNothingLeft() {
   EXPECT_EQ(IsLocked(dir_), false);
   std::istringstream cgroups(ReadFile(dir_.Cgroup()).value_or(""));
   for (std::string path; std::getline(cgroups, path);) EXPECT_FALSE(fs::exists(path)) << path;
+  if (const auto note = ReadInitNote(dir_)) {
+    for (const std::string& group : note->groups) EXPECT_FALSE(fs::exists(group)) << group;
+  }
   const auto mounts = ReadFile("/proc/self/mountinfo");
   EXPECT_EQ(mounts->find(folder_.path()), std::string::npos) << "a mount leaked";
 }

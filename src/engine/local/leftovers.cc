@@ -1,0 +1,68 @@
+#include "engine/local/leftovers.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "async/file.h"
+#include "async/unique_fd.h"
+#include "attempt/init_note.h"
+#include "sandbox/kill_group.h"
+
+namespace trainyard::engine {
+
+namespace {
+
+namespace fs = std::filesystem;
+using replica::AttemptDir;
+
+/// Whoever asks, asks again.
+constexpr std::chrono::milliseconds kGroupWait{50};
+
+/// Cgroups are named after their attempt (MakeReplicaCgroup, Mark): a note that somebody else could write
+/// must not lead to another's.
+std::vector<std::string> GroupsOf(const AttemptDir& dir, const std::vector<std::string>& noted) {
+  const std::string attempt_id = fs::path(dir.path).filename();
+  std::vector<std::string> groups = noted;
+  std::string text = ReadFile(dir.Cgroup()).value_or("");
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (end > begin) groups.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  std::erase_if(groups, [&attempt_id](const std::string& group) {
+    return fs::path(group).filename().string().find(attempt_id) == std::string::npos ||
+           access((group + "/cgroup.procs").c_str(), F_OK) != 0;
+  });
+  return groups;
+}
+
+/// True: there was nothing left.
+bool EndLeftovers(const AttemptDir& dir) {
+  bool over = true;
+  const auto note = replica::ReadInitNote(dir);
+  if (note) {
+    if (const UniqueFd init = replica::OpenProcess(note->init)) {
+      syscall(SYS_pidfd_send_signal, init.get(), SIGKILL, nullptr, 0);
+      over = false;
+    }
+  }
+  for (const std::string& group : GroupsOf(dir, note ? note->groups : std::vector<std::string>())) {
+    if (!replica::KillGroup(group, kGroupWait)) over = false;
+  }
+  return over;
+}
+
+}  // namespace
+
+Result<bool> IsOver(const AttemptDir& dir) {
+  TY_TRY(const bool locked, replica::IsLocked(dir));
+  return !locked && EndLeftovers(dir);
+}
+
+}  // namespace trainyard::engine

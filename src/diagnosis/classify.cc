@@ -136,6 +136,7 @@ std::vector<Value> ValuesOf(const Observation& seen, std::string_view line) {
           {"status", std::to_string(seen.exit_code)},
           {"signal", SignalName(seen.signal)},
           {"limit", Bytes(seen.memory_limit_bytes)},
+          {"processes", std::to_string(seen.processes_limit)},
           {"peak",
            seen.memory_peak_bytes > 0 ? " (it had used up to " + Bytes(seen.memory_peak_bytes) + ")" : ""},
           {"said", Said(seen)}};

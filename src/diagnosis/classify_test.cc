@@ -52,6 +52,17 @@ Observation OutOfMemory(std::int64_t peak, std::int64_t limit) {
           .memory_limit_bytes = limit};
 }
 
+Observation Uncounted(Observation seen) {
+  seen.counts_memory_kills = false;
+  return seen;
+}
+
+Observation Refused(Observation seen) {
+  seen.processes_limit = 16'384;
+  seen.processes_refused = true;
+  return seen;
+}
+
 Observation WithPackage(Observation seen) {
   seen.last_lines.push_back({"Installing the package: gs://b/trainer-1.0.tar.gz", false});
   return seen;
@@ -103,10 +114,20 @@ INSTANTIATE_TEST_SUITE_P(
                 "The job is being cancelled. The job ran longer than its maximum running time of 60s."),
             "time_limit", "limit"},
         Row{"maintenance", End(ExitRecord::STOPPED, "Host maintenance."), "maintenance", "maintenance"},
-        Row{"shutdown", End(ExitRecord::STOPPED, "the system asked the supervisor to end"),
+        Row{"shutdown", End(ExitRecord::SHUT_DOWN, "the system asked the supervisor to end"),
             "machine_shutdown", "shuts down"},
+        Row{"process_limit", Refused(Said(1, {"can't start new thread"})), "process_limit",
+            "reached its limit of 16384 processes and threads."},
+        Row{"process_limit_and_a_crash", Refused(Signal(SIGABRT)), "process_limit", "16384"},
+        Row{"process_limit_and_success", Refused(Said(0, {})), "", ""},
+        Row{"process_limit_and_a_kill", Refused(Signal(SIGKILL)), "killed", "SIGKILL"},
+        Row{"process_limit_and_a_stop", Refused(End(ExitRecord::STOPPED, "The job has succeeded.")), "", ""},
         Row{"stopped", End(ExitRecord::STOPPED, "The job has succeeded."), "", ""},
         Row{"killed", Signal(SIGKILL, {"Connection refused"}), "killed", "no want of memory"},
+        Row{"killed_uncounted", Uncounted(Signal(SIGKILL, {"Connection refused"})), "killed_unexplained",
+            "cannot tell whether memory ran out"},
+        Row{"killed_uncounted_in_a_shell", Uncounted(Said(137, {})), "killed_unexplained", "cannot tell"},
+        Row{"failed_uncounted", Uncounted(Said(3, {})), "exit_status", "status 3"},
         Row{"killed_in_a_shell", Said(137, {"Connection refused"}), "killed", "SIGKILL"},
         Row{"terminated", Signal(SIGTERM), "terminated", "SIGTERM"},
         Row{"interrupted", Signal(SIGINT), "keyboard_interrupt", "SIGINT"},

@@ -9,11 +9,8 @@ using replica::v1::ExitRecord;
 
 bool IsOutOfMemory(const Observation& seen) { return seen.cause == ExitRecord::OUT_OF_MEMORY; }
 
-/// A kill by the limit comes at the limit; some pages may have been given back on the way.
 bool IsOverLimit(const Observation& seen) {
-  constexpr std::int64_t kTenths = 8;
-  return IsOutOfMemory(seen) && seen.memory_limit_bytes > 0 &&
-         (seen.memory_peak_bytes == 0 || seen.memory_peak_bytes >= seen.memory_limit_bytes / 10 * kTenths);
+  return IsOutOfMemory(seen) && IsAtMemoryLimit(seen.memory_peak_bytes, seen.memory_limit_bytes);
 }
 
 bool IsLost(const Observation& seen) { return seen.cause == ExitRecord::LOST; }
@@ -32,15 +29,22 @@ bool IsTimeLimit(const Observation& seen) {
 bool IsMaintenance(const Observation& seen) {
   return seen.cause == ExitRecord::STOPPED && Says(seen, "Host maintenance");
 }
-bool IsSystemStop(const Observation& seen) {
-  return seen.cause == ExitRecord::STOPPED && Says(seen, "the system asked the supervisor to end");
-}
+bool IsSystemStop(const Observation& seen) { return seen.cause == ExitRecord::SHUT_DOWN; }
 
 /// A shell or a launcher reports a child's signal as 128 and its number.
 template <int kSignal>
 bool IsSignal(const Observation& seen) {
   constexpr int kShell = 128;
   return seen.cause == ExitRecord::SIGNALED ? seen.signal == kSignal : seen.exit_code == kShell + kSignal;
+}
+bool IsUnexplainedKill(const Observation& seen) {
+  return !seen.counts_memory_kills && IsSignal<SIGKILL>(seen);
+}
+/// What was killed or told to end from outside did not fail for want of processes.
+bool IsProcessLimit(const Observation& seen) {
+  if (!seen.processes_refused || IsSignal<SIGKILL>(seen) || IsSignal<SIGTERM>(seen) || IsSignal<SIGINT>(seen))
+    return false;
+  return seen.cause == ExitRecord::SIGNALED || (seen.cause == ExitRecord::EXITED && seen.exit_code != 0);
 }
 bool IsAnySignal(const Observation& seen) { return seen.cause == ExitRecord::SIGNALED; }
 
@@ -92,9 +96,18 @@ constexpr std::array kKernel{
     Rule{.name = "machine_shutdown",
          .meaning = "the system ended the supervisor (SIGTERM), as a shutdown does",
          .summary =
-             "The system asked the replica's supervisor to end, as it does when the machine shuts down.",
-         .advice = "Nothing is to be done: the replica is restarted when the server is back.",
+             "The system asked the replica's supervisor to end, as it does when the machine shuts down, its "
+             "service is stopped or its user logs out.",
+         .advice = "Nothing is to be done: the replica starts again when the server is back. Jobs that are "
+                   "to outlive "
+                   "a logout: docs/your-machine.md.",
          .applies = IsSystemStop},
+    Rule{.name = "process_limit",
+         .meaning = "the kernel refused the replica one more process or thread",
+         .summary = "The replica reached its limit of {processes} processes and threads.",
+         .advice =
+             "Use fewer threads and data workers (OMP_NUM_THREADS), and wait for processes that have ended.",
+         .applies = IsProcessLimit},
 };
 
 constexpr std::array kEnd{
@@ -130,6 +143,14 @@ constexpr std::array kEnd{
          .advice = "A failed check or a damaged heap: the replica's last lines say which, "
                    "PYTHONFAULTHANDLER=1 where.",
          .applies = IsSignal<SIGABRT>},
+    Rule{
+        .name = "killed_unexplained",
+        .meaning = "SIGKILL, where nothing counts kills for memory",
+        .summary = "The program was killed (SIGKILL); this machine cannot tell whether memory ran out{peak}.",
+        .advice =
+            "Give the server cgroups of its own (docs/your-machine.md): then the kernel's count tells; the "
+            "replica is restarted by itself.",
+        .applies = IsUnexplainedKill},
     Rule{.name = "killed",
          .meaning = "SIGKILL, and not for memory",
          .summary = "The program was killed (SIGKILL) by a signal from outside the job or by itself; the "

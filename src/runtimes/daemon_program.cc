@@ -92,6 +92,7 @@ void DaemonProgram::OnEnded(const ProgramStart& start, ObservedEnd& end) const {
     end.reported = true;
     end.wait_status = left->wait_status;
     end.oom_kills = left->out_of_memory ? 1 : 0;
+    end.counts_oom_kills = true;  // the engine does
     end.failure = left->failure;
     end.lost = left->lost;
   }

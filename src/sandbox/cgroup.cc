@@ -84,7 +84,8 @@ Result<Cgroup> Cgroup::CreateVersion2(const std::string& path, const CgroupLimit
   cgroup.version_ = 2;
   TY_RETURN_IF_ERROR(cgroup.AddGroup(path));
   TY_TRY(cgroup.directory_, OpenFile(path, O_RDONLY | O_DIRECTORY));
-  cgroup.counts_all_ = access((path + "/memory.current").c_str(), F_OK) == 0;
+  cgroup.counts_memory_ = access((path + "/memory.events").c_str(), F_OK) == 0;
+  cgroup.counts_all_ = cgroup.counts_memory_;
   // One of them alone would leave the others of a replica waiting for it.
   TY_RETURN_IF_ERROR(SetIfThere(path + "/memory.oom.group", "1"));
   if (limits.memory_bytes > 0) {
@@ -109,6 +110,7 @@ Result<Cgroup> Cgroup::CreateVersion1(const std::string& name, const CgroupLimit
   Cgroup cgroup;
   cgroup.path_ = place_of("memory");
   cgroup.version_ = 1;
+  cgroup.counts_memory_ = true;
   cgroup.counts_all_ = limits.any();
   TY_RETURN_IF_ERROR(cgroup.AddGroup(cgroup.path_));
   if (limits.memory_bytes > 0) TY_RETURN_IF_ERROR(LimitMemory1(cgroup.path_, limits.memory_bytes));
@@ -137,6 +139,7 @@ Cgroup::Cgroup(Cgroup&& other) noexcept
     : path_(std::exchange(other.path_, {})),
       directory_(std::move(other.directory_)),
       version_(other.version_),
+      counts_memory_(other.counts_memory_),
       counts_all_(other.counts_all_),
       groups_(std::exchange(other.groups_, {})) {}
 
@@ -146,6 +149,7 @@ Cgroup& Cgroup::operator=(Cgroup&& other) noexcept {
   path_ = std::exchange(other.path_, {});
   directory_ = std::move(other.directory_);
   version_ = other.version_;
+  counts_memory_ = other.counts_memory_;
   counts_all_ = other.counts_all_;
   groups_ = std::exchange(other.groups_, {});
   return *this;

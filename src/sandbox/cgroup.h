@@ -60,6 +60,8 @@ class Cgroup {
   [[nodiscard]] std::int64_t MemoryBytes() const;
   /// The most memory that was charged to it, file pages included; 0: unknown (version 2 before Linux 5.19).
   [[nodiscard]] std::int64_t PeakMemoryBytes() const;
+  /// Whether the kernel counts memory, and kills for it, in it.
+  [[nodiscard]] bool counts_memory() const noexcept { return counts_memory_; }
   /// Its processes were in it from their first page on; otherwise what they had before is not charged to it.
   [[nodiscard]] bool counts_all() const noexcept { return counts_all_; }
   void Remove() noexcept;
@@ -76,6 +78,7 @@ class Cgroup {
   std::string path_;
   UniqueFd directory_;
   int version_ = 0;
+  bool counts_memory_ = false;
   bool counts_all_ = false;
   std::vector<Group> groups_;  ///< the first is that of path_
 };

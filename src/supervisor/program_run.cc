@@ -33,8 +33,7 @@ Status ProgramRun::Launch(Time now) {
   log.Say(LogEntry::INFO, RunningCommandLine(program.Shown()));
   process_.emplace(std::move(*launched));
   usage_.emplace(
-      UsageWatch::Around{
-          .process = *process_, .dir = start.dir, .manifest = start.manifest, .log = log, .link = link},
+      UsageWatch::Around{.process = *process_, .dir = start.dir, .manifest = start.manifest, .link = link},
       now);
   return {};
 }
@@ -93,13 +92,14 @@ v1::ExitRecord ProgramRun::Finish(const ObservedEnd& end) {
   log.SayDropped(true);
   v1::ExitRecord exit = DecideExit(end);
   const bool succeeded = exit.cause() == v1::ExitRecord::EXITED && exit.exit_code() == 0;
-  const bool failed = !succeeded && exit.cause() != v1::ExitRecord::STOPPED;
+  const bool stopped = exit.cause() == v1::ExitRecord::STOPPED || exit.cause() == v1::ExitRecord::SHUT_DOWN;
+  const bool failed = !succeeded && !stopped;
   if (failed) {
     exit.set_traceback(log.Traceback());
     log.Say(LogEntry::ERROR,
             end.failure.empty() ? CommandFailedLine(program.Shown(), LoggedStatus(exit)) : end.failure);
   }
-  Explain(start.manifest, log.tail().Lines(), exit);
+  Explain(start.manifest, log.tail().Lines(), exit, end.counts_oom_kills);
   if (metrics_) {
     metrics_->ReadRest();
     SendMetrics();

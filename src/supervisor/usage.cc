@@ -68,11 +68,6 @@ std::int64_t UsageMeter::PeakMemory(const Cgroup& cgroup) const {
   return std::max(peak_bytes_, cgroup.PeakMemoryBytes());
 }
 
-std::int64_t MachineOomKills() {
-  const auto text = ReadFile("/proc/vmstat");
-  return text ? FindFigure(*text, "oom_kill") : 0;
-}
-
 pid_t PidOf(int pidfd) {
   const auto text = ReadFile("/proc/self/fdinfo/" + std::to_string(pidfd));
   const std::int64_t pid = text ? FindFigure(*text, "Pid:") : 0;

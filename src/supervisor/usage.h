@@ -34,9 +34,6 @@ class UsageMeter {
   std::int64_t peak_bytes_ = 0;
 };
 
-/// Processes that the machine's kernel has killed for lack of memory since it was started; 0: unknown.
-[[nodiscard]] std::int64_t MachineOomKills();
-
 /// The process behind a pidfd; -1 once it is gone.
 [[nodiscard]] pid_t PidOf(int pidfd);
 

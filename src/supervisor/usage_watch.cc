@@ -21,12 +21,10 @@ constexpr milliseconds kCountMemoryAfter{100};
 }  // namespace
 
 UsageWatch::UsageWatch(Around around, Time now) : around_(around), measure_at_(now + kFirstUsageAfter) {
+  counting_refused_ = !around_.process.cgroup().counts_memory();
   if (!around_.process.cgroup().path().empty()) return;
-  const bool refused = around_.manifest.limits().memory_bytes() > 0;  // when its limits were made
-  if (refused)
-    machine_oom_kills_ = MachineOomKills();
-  else
-    count_at_ = now + kCountMemoryAfter;
+  counting_refused_ = around_.manifest.limits().memory_bytes() > 0;  // when its limits were made
+  if (!counting_refused_) count_at_ = now + kCountMemoryAfter;
 }
 
 UsageWatch::Time UsageWatch::deadline() const noexcept { return std::min(count_at_, measure_at_); }
@@ -42,13 +40,10 @@ void UsageWatch::Step(Time now) {
   }
 }
 
+/// What this machine does not allow is said once, by the server when it starts; a program that is killed for
+/// want of memory then ends without a proof of that.
 void UsageWatch::CountMemory() {
-  const Status counted = around_.process.CountMemory(around_.manifest);
-  if (counted) return;
-  machine_oom_kills_ = MachineOomKills();
-  around_.log.Say(logging::v2::LogEntry::WARNING,
-                  "This machine gives the replica no memory cgroup (" + counted.error().message +
-                      "): running out of memory cannot be told from being killed.");
+  counting_refused_ = !around_.process.CountMemory(around_.manifest).has_value();
 }
 
 void UsageWatch::Measure() {
@@ -82,8 +77,10 @@ void UsageWatch::Send() {
 
 void UsageWatch::Tell(ObservedEnd& end) const {
   const Cgroup& cgroup = around_.process.cgroup();
+  end.counts_oom_kills = !counting_refused_;
   end.oom_kills = cgroup.OomKills();
-  end.machine_oom = machine_oom_kills_ >= 0 && MachineOomKills() > machine_oom_kills_;
+  end.processes_limit = around_.manifest.limits().pids();
+  end.processes_refused = cgroup.ProcessesRefused();
   end.memory_bytes = around_.manifest.limits().memory_bytes();
   end.memory_peak_bytes = meter_.PeakMemory(cgroup);
 }

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "attempt/attempt_dir.h"
-#include "lines/log_writer.h"
 #include "runtimes/exit_rules.h"
 #include "supervisor/gpu_probe.h"
 #include "supervisor/server_link.h"
@@ -26,7 +25,6 @@ class UsageWatch {
     UserProcess& process;
     const AttemptDir& dir;
     const v1::Manifest& manifest;
-    LogWriter& log;
     ServerLink& link;
   };
 
@@ -40,7 +38,7 @@ class UsageWatch {
   [[nodiscard]] int fd() const noexcept { return gpus_ ? gpus_->fd() : -1; }
   void OnReadable();
 
-  /// What it knows of the memory of a process that has ended.
+  /// What it knows of the memory and the number of processes of a program that has ended.
   void Tell(ObservedEnd& end) const;
 
  private:
@@ -52,9 +50,8 @@ class UsageWatch {
   UsageMeter meter_;
   v1::FromReplica frame_;  ///< measured, but for the GPUs
   std::optional<GpuProbe> gpus_;
-  std::int64_t machine_oom_kills_ =
-      -1;                        ///< when counting the replica's own was refused; -1: they are counted
-  Time count_at_ = Time::max();  ///< max: they are counted, or cannot be
+  bool counting_refused_ = false;  ///< this machine does not count the replica's own out-of-memory kills
+  Time count_at_ = Time::max();    ///< max: they are counted, or cannot be
   Time measure_at_;
 };
 

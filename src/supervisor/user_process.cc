@@ -264,6 +264,7 @@ Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& st
 Status UserProcess::CountMemory(const v1::Manifest& manifest) {
   auto made = MakeReplicaCgroup(manifest, {});
   if (!made) return std::unexpected(std::move(made).error());
+  if (!made->counts_memory()) return std::unexpected(FailedPrecondition("this machine counts no memory"));
   cgroup_ = std::move(*made);
   // Twice: a process may be born between being looked for and its parent's joining.
   for (int round = 0; round < 2; ++round) {

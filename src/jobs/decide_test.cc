@@ -368,9 +368,9 @@ class RandomWorld : public testing::TestWithParam<unsigned> {};
 
 void Disturb(SimulatedJob& job, std::mt19937& random) {
   const int replica = static_cast<int>(random() % static_cast<unsigned>(job.job().replicas_size()));
-  constexpr ExitRecord::Cause kCauses[] = {ExitRecord::EXITED,        ExitRecord::SIGNALED,
-                                           ExitRecord::OUT_OF_MEMORY, ExitRecord::PREPARATION_FAILED,
-                                           ExitRecord::STOPPED,       ExitRecord::LOST};
+  constexpr ExitRecord::Cause kCauses[] = {
+      ExitRecord::EXITED,  ExitRecord::SIGNALED, ExitRecord::OUT_OF_MEMORY, ExitRecord::PREPARATION_FAILED,
+      ExitRecord::STOPPED, ExitRecord::LOST,     ExitRecord::SHUT_DOWN};
   constexpr int kStatus[] = {0, 0, 1, 3, 6, 9, 127, 137};
   switch (random() % 18) {
     case 0: job.Admit(); break;
@@ -386,7 +386,7 @@ void Disturb(SimulatedJob& job, std::mt19937& random) {
     case 6:
     case 7: {
       // permanent causes are rarer, so that restarts and retries get their turn
-      const auto cause = random() % 3 == 0 ? kCauses[random() % 6] : ExitRecord::SIGNALED;
+      const auto cause = random() % 3 == 0 ? kCauses[random() % std::size(kCauses)] : ExitRecord::SIGNALED;
       if (job.IsAlive(replica)) job.End(replica, cause, kStatus[random() % 8]);
       break;
     }
@@ -400,7 +400,8 @@ void Disturb(SimulatedJob& job, std::mt19937& random) {
     case 12: job.Pass(std::chrono::seconds(random() % 100)); break;
     default:  // everything that was told to stop does
       for (int i = 0; i < job.job().replicas_size(); ++i) {
-        if (job.IsAlive(i) && job.IsStopping(i)) job.End(i, kCauses[random() % 6], kStatus[random() % 8]);
+        if (job.IsAlive(i) && job.IsStopping(i))
+          job.End(i, kCauses[random() % std::size(kCauses)], kStatus[random() % 8]);
       }
   }
 }

@@ -27,7 +27,8 @@ Verdict JudgeExit(const ExitRecord& exit) {
     case ExitRecord::EXITED: return JudgeStatus(exit.exit_code());
     case ExitRecord::OUT_OF_MEMORY:
     case ExitRecord::PREPARATION_FAILED: return Verdict::kPermanent;
-    default: return Verdict::kTransient;  // SIGNALED, LOST; STOPPED if this server did not request it
+    default:
+      return Verdict::kTransient;  // SIGNALED, LOST, SHUT_DOWN; STOPPED if this server did not request it
   }
 }
 

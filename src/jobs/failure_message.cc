@@ -73,6 +73,7 @@ std::string FailureSentence(const ReplicaRecord& replica) {
     case ExitRecord::PREPARATION_FAILED:
       return NonZero(label, std::to_string(exit.exit_code() == 0 ? 1 : exit.exit_code()));
     case ExitRecord::STOPPED:
+    case ExitRecord::SHUT_DOWN:
       if (exit.exit_code() != 0) return NonZero(label, std::to_string(exit.exit_code()));
       return NonZero(label, SignalStatus(exit.signal() != 0 ? exit.signal() : kTerm));
     default: return "Internal error occurred for the current attempt: the replica " + label + " was lost.";

@@ -73,6 +73,53 @@ TEST(Maintenance, IsRefusedForWhatDoesNotRun) {
   EXPECT_FALSE(job.job().replicas(1).maintenance());
 }
 
+TEST(Shutdown, RestartsOneReplicaAndCountsAsNothing) {
+  SimulatedJob job(kPair);
+  job.BringUp();
+  for (int round = 0; round < 2 * kRestartsMax; ++round) {
+    job.End(1, ExitRecord::SHUT_DOWN);
+    EXPECT_THAT(job.Settle(), ElementsAre("ReplicaEnded", "RestartDecided", "Launched", "start worker 0"));
+    job.Reach(1, replica::v1::READY);
+    EXPECT_THAT(job.Settle(), ElementsAre("open worker 0"));
+    job.Reach(1, replica::v1::RUNNING);
+    EXPECT_THAT(job.Settle(), IsEmpty());
+  }
+  EXPECT_EQ(job.job().replicas(1).restarts(), 0);
+  EXPECT_EQ(job.job().replicas(1).attempt(), 1 + 2 * kRestartsMax);
+  EXPECT_EQ(job.job().retries(), 0);
+}
+
+TEST(Shutdown, OfTheWholeGangStartsItAgain) {
+  SimulatedJob job(kPair);
+  job.BringUp();
+  job.End(0, ExitRecord::SHUT_DOWN);
+  job.End(1, ExitRecord::SHUT_DOWN);
+  job.Settle();
+  EXPECT_EQ(job.job().replicas(0).attempt(), 2);
+  EXPECT_EQ(job.job().replicas(1).attempt(), 2);
+  EXPECT_EQ(job.job().replicas(0).restarts() + job.job().replicas(1).restarts(), 0);
+}
+
+TEST(Shutdown, BesideAFailureThatCountsItself) {
+  SimulatedJob job(kPair);
+  job.BringUp();
+  job.End(0, ExitRecord::SHUT_DOWN);
+  job.End(1, ExitRecord::SIGNALED, 9);
+  job.Settle();
+  EXPECT_EQ(job.job().replicas(0).restarts(), 0);
+  EXPECT_EQ(job.job().replicas(1).restarts(), 1);
+}
+
+TEST(Shutdown, OfAJobThatIsOverEndsIt) {
+  SimulatedJob job(kPair);
+  job.BringUp();
+  job.Cancel("Enough.");
+  job.Settle();
+  job.End(0, ExitRecord::SHUT_DOWN);
+  job.End(1, ExitRecord::SHUT_DOWN);
+  EXPECT_THAT(job.Settle(), ElementsAre("ReplicaEnded", "ReplicaEnded", "Ended"));
+}
+
 TEST(RestartPause, AnotherServerWaitsForTheRest) {
   SimulatedJob job(kPair);
   job.BringUp();

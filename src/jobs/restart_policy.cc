@@ -66,10 +66,12 @@ Event Restart(const ReplicaRecord& replica, std::string reason) {
   return event;
 }
 
-Event AfterMaintenance(const ReplicaRecord& replica) {
-  return Restart(replica,
-                 "The replica " + cluster::ReplicaLabel(replica.id()) +
-                     " has stopped for maintenance and starts again. This does not count as a restart.");
+Event AfterMove(const ReplicaRecord& replica) {
+  const std::string_view why = replica.maintenance()
+                                   ? " has stopped for maintenance"
+                                   : " was ended by its machine (shutdown, stop of the service or logout)";
+  return Restart(replica, "The replica " + cluster::ReplicaLabel(replica.id()) + std::string(why) +
+                              " and starts again. This does not count as a restart.");
 }
 
 Event AfterTransientFailure(const JobRecord& job, const ReplicaRecord& replica, RestartTime time) {
@@ -101,6 +103,10 @@ std::chrono::milliseconds RestartPause(int restarts, std::chrono::milliseconds f
   return std::min(pause, kRestartPauseMax);
 }
 
+bool CountsAsRestart(const ReplicaRecord& replica) {
+  return !replica.maintenance() && replica.exit().cause() != replica::v1::ExitRecord::SHUT_DOWN;
+}
+
 std::optional<Event> DecideOnExits(const JobRecord& job, RestartTime time) {
   const ReplicaRecord* transient = nullptr;
   const ReplicaRecord* moved = nullptr;
@@ -113,7 +119,7 @@ std::optional<Event> DecideOnExits(const JobRecord& job, RestartTime time) {
       return Conclude(Job::SUCCEEDED, "");
     if (verdict == Verdict::kPermanent) permanent = true;
     if (verdict != Verdict::kTransient) continue;
-    if (replica.maintenance()) {
+    if (!CountsAsRestart(replica)) {
       moved = &replica;
     } else if (transient == nullptr) {
       transient = &replica;
@@ -121,7 +127,7 @@ std::optional<Event> DecideOnExits(const JobRecord& job, RestartTime time) {
   }
   if (permanent) return Conclude(Job::FAILED, FailureMessage(job));
   if (transient != nullptr) return AfterTransientFailure(job, *transient, time);
-  if (moved != nullptr) return AfterMaintenance(*moved);
+  if (moved != nullptr) return AfterMove(*moved);
   return std::nullopt;
 }
 

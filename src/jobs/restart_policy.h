@@ -35,10 +35,15 @@ struct RestartTime {
   std::chrono::milliseconds first_pause = kRestartPause;
 };
 
+/// Whether the restart after the replica's exit is one of the kRestartsMax. Not so when the replica ended for
+/// nothing of its own: maintenance, or the machine's shutdown.
+[[nodiscard]] bool CountsAsRestart(const control::v1::ReplicaRecord& replica);
+
 /// The event that follows from the recorded exits: Concluded, RestartDecided or RetryDecided; nothing if the
 /// job continues unchanged. The master decides: its status 0 is success, whatever the other replicas did.
-/// Until then a permanent failure of any replica fails the job. A replica under maintenance restarts
-/// immediately, and that restart does not count.
+/// Until then a permanent failure of any replica fails the job. A replica under maintenance, or that its
+/// machine ended (shutdown, stop of the service, logout), restarts immediately, and that restart does not
+/// count.
 [[nodiscard]] std::optional<control::v1::Event> DecideOnExits(const control::v1::JobRecord& job,
                                                               RestartTime time);
 

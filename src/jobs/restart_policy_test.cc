@@ -87,6 +87,25 @@ TEST(DecideOnExits, SaysWhyAndHowLong) {
             "Why: It was killed.");
 }
 
+TEST(DecideOnExits, TheMachinesShutdownIsNoFailure) {
+  control::v1::JobRecord job;
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      "job { job_id: 'j' } replicas { id { type: WORKER } attempt: 2 restarts: 5 exit { cause: SHUT_DOWN "
+      "signal: "
+      "15 message: 'the system asked the supervisor to end' } }",
+      &job));
+  EXPECT_FALSE(CountsAsRestart(job.replicas(0)));
+  const auto again = DecideOnExits(job, {});
+  EXPECT_EQ(
+      again->restart_decided().reason(),
+      "The replica worker 0 was ended by its machine (shutdown, stop of the service or logout) and starts "
+      "again. This does not count as a restart.");
+  EXPECT_FALSE(again->restart_decided().has_not_before());
+  job.mutable_replicas(0)->mutable_exit()->set_cause(replica::v1::ExitRecord::STOPPED);
+  EXPECT_TRUE(CountsAsRestart(job.replicas(0)));
+  EXPECT_TRUE(DecideOnExits(job, {})->has_retry_decided());
+}
+
 TEST(DecideOnExits, MaintenanceIsNoFailureAndAPermanentEndOne) {
   control::v1::JobRecord job;
   ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(

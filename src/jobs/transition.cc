@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "cluster/scale_tier.h"
 #include "cluster/task_name.h"
+#include "jobs/restart_policy.h"
 #include "jobs/transition_table.h"
 #include "jobs/trial.h"
 #include "wire/time.h"
@@ -131,7 +132,7 @@ Status Change(JobRecord& record, const Event& event, const Event::RestartDecided
   if (replica == nullptr || !replica->has_exit() || replica->restarting()) {
     return std::unexpected(Refuse(record, event, "the replica has not ended"));
   }
-  if (!replica->maintenance()) replica->set_restarts(replica->restarts() + 1);
+  if (CountsAsRestart(*replica)) replica->set_restarts(replica->restarts() + 1);
   replica->set_restarting(true);
   if (decided.has_not_before()) *replica->mutable_not_before() = decided.not_before();
   return {};

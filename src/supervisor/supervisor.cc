@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -61,6 +62,18 @@ v1::FromReplica PhaseFrame(const v1::Manifest& manifest, v1::Phase phase) {
     endpoint.set_port(manifest.port());
   }
   return frame;
+}
+
+constexpr std::string_view kShutdownReason = "the system asked the supervisor to end";
+
+/// The program ended as one does that is told to and does not handle it: itself, or below a runtime or a
+/// shell.
+bool WasToldToEnd(const ObservedEnd& end) {
+  constexpr int kShell = 128;
+  if (!end.reported) return false;
+  const int signal =
+      WIFSIGNALED(end.wait_status) ? WTERMSIG(end.wait_status) : WEXITSTATUS(end.wait_status) - kShell;
+  return signal == SIGTERM || signal == SIGHUP;
 }
 
 /// The exit of a program that could not be prepared or started.
@@ -208,6 +221,7 @@ Event Supervisor::Launch() {
 
 void Supervisor::SayStop(std::string_view reason) {
   end_.stop_requested = true;
+  end_.shut_down = lifecycle_.shutting_down;
   end_.stop_reason = reason;
   log_.Say(LogEntry::INFO, kTerminatedByService);
   if (!reason.empty()) log_.Say(LogEntry::INFO, "Reason: " + end_.stop_reason);
@@ -216,7 +230,7 @@ void Supervisor::SayStop(std::string_view reason) {
 void Supervisor::EndUnstarted() {
   preparation_.reset();
   v1::ExitRecord exit;
-  exit.set_cause(v1::ExitRecord::STOPPED);
+  exit.set_cause(end_.shut_down ? v1::ExitRecord::SHUT_DOWN : v1::ExitRecord::STOPPED);
   exit.set_message(end_.stop_reason);
   Explain(setup_.manifest, {}, exit);
   SetExit(std::move(exit));
@@ -284,7 +298,12 @@ void Supervisor::OnSignals() {
   signalfd_siginfo received{};
   while (read(signals_.get(), &received, sizeof(received)) > 0) {
     if (received.ssi_signo == SIGHUP) continue;  // the end of a terminal does not concern us
-    Take(Event::kShutdownAsked, "the system asked the supervisor to end");
+    // A unit's stop tells all of its processes: the program may be faster than we are.
+    if (lifecycle_.state == State::kDraining && !end_.stop_requested && WasToldToEnd(end_)) {
+      end_.stop_requested = end_.shut_down = true;
+      end_.stop_reason = kShutdownReason;
+    }
+    Take(Event::kShutdownAsked, kShutdownReason);
   }
 }
 
@@ -352,7 +371,10 @@ void Supervisor::Round() {
   if (ready[kPreparing].revents != 0 && preparation_) OnPreparation();
   if (ready[kGpus].revents != 0) run_->OnGpusReadable();
   if (ready[kMetrics].revents != 0) run_->OnMetricsReadable();
-  if (ready[kProcess].revents != 0) Take(Event::kProcessEnded);
+  if (ready[kProcess].revents != 0) {
+    OnSignals();  // first: it may have ended by the same one
+    Take(Event::kProcessEnded);
+  }
   if (ready[kFolder].revents != 0 && link_.folder_fd() >= 0) link_.OnFolderChanged(now_);
   if (ready[kLink].revents != 0) link_.OnReady(ready[kLink].revents, now_);
 }

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <fstream>
 
 #include "async/file.h"
 #include "sandbox/descendants.h"
@@ -125,8 +126,58 @@ TEST_P(StopTest, SystemShutdownStopsAndRecords) {
   StopServer();
   kill(supervisor_, SIGTERM);
   ASSERT_TRUE(WaitForEnd(supervisor_fd_));
-  EXPECT_EQ(ReadExit(dir_)->value().cause(), v1::ExitRecord::STOPPED);
+  const v1::ExitRecord exit = ReadExit(dir_)->value();
+  EXPECT_EQ(exit.cause(), v1::ExitRecord::SHUT_DOWN);
+  EXPECT_EQ(exit.message(), "the system asked the supervisor to end");
+  EXPECT_EQ(exit.diagnosis().name(), "machine_shutdown");
+  EXPECT_TRUE(exit.has_start_time());
   ExpectNothingLeft();
+}
+
+TEST_P(StopTest, SystemShutdownBeforeTheBarrier) {
+  StartServer();
+  StartSupervisor(options_);
+  ASSERT_TRUE(WaitForPhase(v1::READY));
+  kill(supervisor_, SIGTERM);
+  const v1::ExitRecord exit = Finish();
+  EXPECT_EQ(exit.cause(), v1::ExitRecord::SHUT_DOWN);
+  EXPECT_FALSE(exit.has_start_time());
+}
+
+TEST_P(StopTest, AProgramThatIsDoneWhenTheSystemShutsDownHasSucceeded) {
+  Program("trap 'exit 0' TERM; echo up; while :; do sleep 0.01; done");
+  Run();
+  ASSERT_TRUE(WaitForLine("up"));
+  kill(supervisor_, SIGTERM);
+  const v1::ExitRecord exit = Finish();
+  EXPECT_EQ(exit.cause(), v1::ExitRecord::EXITED);
+  EXPECT_EQ(exit.exit_code(), 0);
+}
+
+TEST_P(StopTest, WhoAsksFirstHasStoppedIt) {
+  Program("trap '' TERM; echo up; until [ -e go ]; do sleep 0.01; done; exit 3");
+  Run();
+  ASSERT_TRUE(WaitForLine("up"));
+  Stop("cancelled");
+  ASSERT_TRUE(WaitForLine("Reason: cancelled"));
+  kill(supervisor_, SIGTERM);
+  std::ofstream(dir_.Work() + "/go") << "go";
+  EXPECT_EQ(Finish().cause(), v1::ExitRecord::STOPPED);
+}
+
+/// The stop of a unit tells all of its processes at once.
+TEST_P(StopTest, AProgramThatIsFasterThanItsSupervisorWasShutDownToo) {
+  Program("echo up; exec sleep 1000");
+  Run();
+  ASSERT_TRUE(WaitForLine("up"));
+  const std::vector<pid_t> processes = Processes();
+  ASSERT_EQ(processes.size(), 2U);
+  kill(supervisor_, SIGSTOP);
+  kill(processes.back(), SIGTERM);
+  ASSERT_TRUE(WaitUntilGone(processes.back()));
+  kill(supervisor_, SIGTERM);
+  kill(supervisor_, SIGCONT);
+  EXPECT_EQ(Finish().cause(), v1::ExitRecord::SHUT_DOWN);
 }
 
 INSTANTIATE_TEST_SUITE_P(Isolations, StopTest, testing::Values(0, 1, 2, 3), [](const auto& row) {

@@ -20,7 +20,7 @@ def grow() -> None:
     """Takes memory and uses it, until something ends this."""
     held = []
     for count in range(1, 1 << 20):
-        block = mmap.mmap(-1, 64 * HUGE)
+        block = mmap.mmap(-1, 64 * HUGE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         block.madvise(mmap.MADV_HUGEPAGE)  # a hundred times fewer page faults
         for start in range(0, len(block), mmap.PAGESIZE):
             block[start] = 1

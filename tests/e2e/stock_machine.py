@@ -17,7 +17,7 @@ PROGRAM = "/usr/local/bin/trainyard"
 PACKAGE = "/opt/stock/stock-1.0-py3-none-any.whl"
 RUNTIME = {"version": "bare", "pythons": ["3.11", "3.12", "3.13"], "notes": "the system's Python and nothing else"}
 # A server of --capacity strict gives a replica what this machine type has.
-MACHINE_TYPE, MACHINE_CPUS, MACHINE_MEMORY = "n1-highmem-2", 2, 13_000_000_000
+MACHINE_TYPE, MACHINE_CPUS, MACHINE_MEMORY = "n1-highmem-2", 2, 13 << 30
 
 
 def make_package(folder):
@@ -215,7 +215,7 @@ class StockServer:
         def ended():
             now = self.get(job)
             return now if "endTime" in now else None
-        return self.machine.wait(ended, lambda: f"{self.get(job)} {self.lines(job)[-30:]}", seconds=120)
+        return self.machine.wait(ended, lambda: f"{self.get(job)} {self.lines(job)[-30:]}", seconds=300)
 
     def end_jobs(self):
         """So that the next one finds room, whatever came of these."""

@@ -57,12 +57,12 @@ def free_memory():
 
 
 def test_a_job_that_takes_too_much_memory_is_ended_with_its_child_and_told_so(server):
-    if free_memory() < MACHINE_MEMORY + 3e9:
+    if free_memory() < MACHINE_MEMORY + (3 << 30):
         pytest.skip("not enough free memory for a job that takes all of its machine type")
     server.submit("hog", "hog", "child-of-hog")
     job = server.wait_for_end("hog")
     assert job["state"] == "FAILED" and "Diagnosis: out_of_memory. " in job["errorMessage"], job
-    assert "12.1 GiB" in job["errorMessage"], "the limit is named"
+    assert "13.0 GiB" in job["errorMessage"], "the limit is named"
     assert not server.processes("child-of-hog")
 
 

@@ -2,7 +2,6 @@
 
 import mmap
 import os
-import pathlib
 import resource
 import subprocess
 import sys
@@ -75,7 +74,7 @@ def google() -> None:
     for name, command in (("STORAGE", [STORAGE]), ("METADATA", ["-H", "Metadata-Flavor: Google", METADATA])):
         done = subprocess.run(["curl", "-sS", "--fail", "--max-time", "120", *command], capture_output=True, text=True)
         print(f"{name} {done.returncode} {' '.join((done.stdout + done.stderr).split())[:300]}", flush=True)
-    print(f"FOLDER {pathlib.Path('/gcs/stock').is_dir()}", flush=True)
+    print(f"FOLDER {os.path.isdir('/gcs/stock')}", flush=True)
 
 
 def main() -> None:

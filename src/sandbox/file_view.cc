@@ -138,7 +138,9 @@ std::optional<ViewFailure> SetUpFileView(const FileView& view) {
   }
   std::vector<Detached> binds;
   if (Failure failure = DetachBinds(view, binds)) return failure;
-  if (!view.hosts.empty() && mount(view.hosts.c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr) != 0) {
+  // A small container may have no such file, and nothing can be mounted then: names are not found there.
+  if (!view.hosts.empty() && mount(view.hosts.c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr) != 0 &&
+      errno != ENOENT) {
     return ViewFailure{"bind /etc/hosts", errno};
   }
   if (!view.hidden.empty()) {

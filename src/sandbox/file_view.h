@@ -21,7 +21,7 @@ struct FileView {
   /// them (own_root.h).
   std::vector<std::string> added;
   std::string tmp;                     ///< becomes /tmp
-  std::string hosts;                   ///< becomes /etc/hosts
+  std::string hosts;                   ///< becomes /etc/hosts, if the machine has one
   std::string hidden;                  ///< folder of which only `kept` is seen
   std::vector<std::string> kept;       ///< folders below `hidden`
   std::vector<std::string> read_only;  ///< directories that cannot be written

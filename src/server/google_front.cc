@@ -95,6 +95,11 @@ Result<replica::v1::GoogleFront> PrepareGoogleFront(const ServeOptions& options,
   told.set_plain_socket(data.front_plain_socket());
   told.set_ca_bundle(bundle);
   for (const std::string_view name : front::kTlsHosts) told.add_host_names(std::string(name));
+  if (::access("/etc/hosts", F_OK) != 0) {
+    Diagnose(DiagnosticLevel::kWarning,
+             "this machine has no /etc/hosts: replicas find neither each other nor Google's names; make one "
+             "with the line '127.0.0.1 localhost'");
+  }
   if (const auto& front = sockets.front) {
     using Front = BoundSockets::Front;
     told.set_address(front->address);

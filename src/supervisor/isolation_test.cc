@@ -244,14 +244,12 @@ TEST_F(DegradedTest, WithoutNamespacesSaysSoAndNamesHostsByAddress) {
 }
 
 TEST_F(DegradedTest, OutOfMemoryIsToldFromAKill) {
+  if (manifest_.places().cgroup_version() == 0) GTEST_SKIP() << "no groups without a server here";
   manifest_.mutable_limits()->set_memory_bytes(64 << 20);
   PythonProgram("x = bytearray(200 << 20)\nfor i in range(0, len(x), 4096): x[i] = 1\n");
   Run();
   const v1::ExitRecord exit = Finish();
   if (testing::Test::HasFailure()) return;
-  for (const std::string& line : Lines()) {
-    if (line.find("no memory cgroup") != std::string::npos) GTEST_SKIP() << line;
-  }
   EXPECT_EQ(exit.cause(), v1::ExitRecord::OUT_OF_MEMORY);
   EXPECT_EQ(exit.signal(), 9);
   EXPECT_THAT(exit.message(), HasSubstr("64 MiB"));

@@ -102,7 +102,7 @@ def test_processes(server, seen):
     started = int(server.wait_for_line("multiply", "STARTED ").split()[-1])
     diagnosis = job.get("errorMessage", "").partition("Diagnosis: ")[2].partition(". ")[0]
     seen(server.place, "processes until refused", f"{started}, {diagnosis or job['state']}")
-    assert PIDS_MAX - 100 < started < PIDS_MAX and diagnosis == "too_many_processes", job
+    assert PIDS_MAX - 100 < started < PIDS_MAX and diagnosis == "process_limit", job
 
 
 @in_each_place

@@ -37,7 +37,7 @@ class ServerOfAccount(Server):
     def __init__(self, folder, uid, *flags, mounts=None, without=None, around=""):
         """`mounts`: files that this server alone sees in place of others. `without`: a name of the root that this server alone does not
         see. `around`: a command that runs another one, in which it is started."""
-        self.uid = uid
+        self.uid, self.further_ids = uid, "/etc/subuid" in (mounts or {})
         if not (folder / "trainyard").exists():  # else made by an earlier server in the folder
             self._install(folder, mounts or {}, without, around)
         self.program = folder / "trainyard"

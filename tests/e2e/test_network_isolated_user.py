@@ -60,7 +60,7 @@ def server(request):
             (folder / "passwd").write_text(pathlib.Path("/etc/passwd").read_text() + f"ty-nets:x:{USER}:{USER}::/:/bin/sh\n")
             mounts = {"/etc/passwd": folder / "passwd", "/etc/subuid": folder / "ids", "/etc/subgid": folder / "ids"}
         server = ServerOfAccount(folder, USER, *oci().flags, "--network", "isolated", "--stop-grace", "2", mounts=mounts)
-        server.way, server.further_ids = oci(), bool(mounts)
+        server.way = oci()
         yield server
         nothing_is_left(server)
         server.stop()

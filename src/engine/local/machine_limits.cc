@@ -149,7 +149,7 @@ MachineLimits PrepareLimits(const std::string& attempts_dir) {
   const auto view = CgroupView::Own();
   const systemd::SessionFacts session = FindSession(view ? view->membership : "");
   Prepared prepared = view ? Prepare(*view, replica::InstallationName(attempts_dir), session)
-                                 : Prepared{replica::NoLimits(true, view.error().message), ""};
+                           : Prepared{replica::NoLimits(true, view.error().message), ""};
   LeaveOutProcesses(prepared.support);
   MachineLimits limits{.cgroup_version = prepared.support.version,
                        .cgroup = prepared.support.group,

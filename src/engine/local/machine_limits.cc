@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "attempt/attempt_dir.h"
@@ -85,7 +86,7 @@ Prepared InSystemd(const CgroupView& view, const std::string& installation,
   if (moved) {
     LimitSupport support = DivideOwn(installation);
     if (const auto now = CgroupView::Own(); stay && now)
-      static_cast<void>(stay->WaitFor(replica::BaseGroup(replica::OwnGroup(*now))));
+      std::ignore = stay->WaitFor(replica::BaseGroup(replica::OwnGroup(*now)));
     return {std::move(support), ""};
   }
   // Own: "/sys/fs/cgroup" + the group of the unit + what is below it.

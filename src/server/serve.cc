@@ -34,14 +34,16 @@ constexpr mode_t kUmask = 077;
 constexpr std::chrono::milliseconds kStopPoll{
     20};  ///< how often a stopping server looks whether its clients are gone
 
-/// Lets requests in flight end, then stops the loop; a second signal stops it at once.
-asio::awaitable<void> StopOnSignal(asio::io_context& loop, asio::signal_set& signals, Listeners& listeners) {
+/// Lets requests in flight end, then stops the loop; a second signal stops it at once. Once `is_over`,
+/// signals mean nothing: what is taken down then still uses the loop. (timeout(1) sends two.)
+asio::awaitable<void> StopOnSignal(asio::io_context& loop, asio::signal_set& signals, Listeners& listeners,
+                                   const bool& is_over) {
   int number = co_await signals.async_wait(asio::use_awaitable);
   Diagnose(DiagnosticLevel::kInfo,
            std::string("stopping on ") + strsignal(number) + "; running replicas live on");
   listeners.Stop();
-  signals.async_wait([&loop](boost::system::error_code error, int) {
-    if (!error) loop.stop();
+  signals.async_wait([&loop, &is_over](boost::system::error_code error, int) {
+    if (!error && !is_over) loop.stop();
   });
   asio::steady_timer timer(loop);
   while (listeners.connection_count() > 0) {
@@ -76,10 +78,26 @@ Status Recover(asio::io_context& loop, Installation& installation) {
   return recovered;
 }
 
+/// When all else of a server is gone, and this is the only thread again: who asks for its end once more gets
+/// the same one.
+struct SignalsEnd {
+  SignalsEnd() = default;
+  SignalsEnd(const SignalsEnd&) = delete;
+  SignalsEnd& operator=(const SignalsEnd&) = delete;
+  ~SignalsEnd() {
+    sigset_t asked;
+    sigemptyset(&asked);
+    for (const int number : {SIGTERM, SIGINT}) sigaddset(&asked, number);
+    sigprocmask(SIG_BLOCK, &asked, nullptr);
+  }
+};
+
 Status Run(const ServeOptions& options) {
   TY_RETURN_IF_ERROR(CheckOptions(options));
   asio::io_context loop(1);
   asio::signal_set signals(loop, SIGTERM, SIGINT);
+  const SignalsEnd signals_end;
+  bool is_over = false;
   TY_TRY(DataDirectory data, DataDirectory::Open(options.data_dir));
   TY_TRY(const engine::MachineLimits limits, MachineLimitsFor(options, data.attempts_dir()));
   TY_TRY(BoundSockets sockets, BoundSockets::Bind(options, data));
@@ -95,8 +113,9 @@ Status Run(const ServeOptions& options) {
   TY_RETURN_IF_ERROR(installation->data().Announce(presence));
   std::printf("listening on %s\n", presence.url.c_str());
   std::fflush(stdout);
-  asio::co_spawn(loop, StopOnSignal(loop, signals, *listeners), asio::detached);
+  asio::co_spawn(loop, StopOnSignal(loop, signals, *listeners, is_over), asio::detached);
   loop.run();
+  is_over = true;
   return {};
 }
 

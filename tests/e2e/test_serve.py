@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import subprocess
 
 import pytest
@@ -27,6 +28,16 @@ def test_it_stops_on_sigterm_and_is_found_under_the_same_address_again(server):
     assert server.process.returncode == 0, server.stderr()
     server.start()
     assert server.url == url
+
+
+def test_it_is_told_twice_to_stop(make_server):
+    """As timeout(1) does: the second signal comes while what the server was made of is taken down."""
+    server = make_server()
+    server.process.terminate()
+    wait_for(lambda: "stopping on" in server.stderr() or None, server.stderr)
+    server.process.send_signal(signal.SIGTERM)
+    server.stop()
+    assert server.process.returncode == 0 and "check failed" not in server.stderr(), server.stderr()
 
 
 def test_health_and_discovery(server):

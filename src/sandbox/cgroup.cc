@@ -13,14 +13,13 @@
 
 #include "async/file.h"
 #include "sandbox/cgroup_place.h"
+#include "sandbox/kill_group.h"
 #include "sandbox/proc_figures.h"
 
 namespace trainyard::replica {
 
 namespace {
 
-/// The kernel takes a moment between a process's end and its cgroup being empty.
-constexpr int kRemoveAttemptsMax = 50;
 constexpr int kCpuPeriodUs = 100'000;
 constexpr std::int64_t kCpuQuotaUsMin = 1'000;  // the kernel's
 
@@ -58,14 +57,6 @@ std::vector<std::string> Lines(std::string_view text) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   return lines;
-}
-
-void RemoveGroup(const std::string& path) noexcept {
-  for (int attempt = 0; attempt < kRemoveAttemptsMax; ++attempt) {
-    if (rmdir(path.c_str()) == 0 || errno != EBUSY) return;
-    const timespec pause{.tv_sec = 0, .tv_nsec = 2'000'000};
-    nanosleep(&pause, nullptr);
-  }
 }
 
 }  // namespace

@@ -16,9 +16,12 @@
 #include <charconv>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "async/pass_descriptor.h"
 
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)  // Linux 5.19
@@ -67,46 +70,16 @@ int InstallFilter() {
 
 /// One message: errno, and the descriptor if there is one.
 void SendDescriptor(int to, int error, int descriptor) {
-  iovec text{.iov_base = &error, .iov_len = sizeof(error)};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
-  msghdr message{};
-  message.msg_iov = &text;
-  message.msg_iovlen = 1;
-  if (descriptor >= 0) {
-    message.msg_control = room.data();
-    message.msg_controllen = room.size();
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(header), &descriptor, sizeof(int));
-  }
-  while (sendmsg(to, &message, MSG_NOSIGNAL) < 0 && errno == EINTR) {
-  }
+  static_cast<void>(SendWithDescriptor(to, std::as_bytes(std::span(&error, 1)), descriptor));
 }
 
 /// The errno that was sent, or one of receiving it.
 int ReceiveDescriptor(int from, UniqueFd& descriptor) {
   int error = 0;
-  iovec text{.iov_base = &error, .iov_len = sizeof(error)};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
-  msghdr message{};
-  message.msg_iov = &text;
-  message.msg_iovlen = 1;
-  message.msg_control = room.data();
-  message.msg_controllen = room.size();
-  ssize_t size = 0;
-  do {
-    size = recvmsg(from, &message, MSG_CMSG_CLOEXEC);
-  } while (size < 0 && errno == EINTR);
+  const auto size = ReceiveWithDescriptor(from, std::as_writable_bytes(std::span(&error, 1)), descriptor);
   if (size < 0) return errno;
   if (size != sizeof(error)) return EPROTO;
-  const cmsghdr* header = CMSG_FIRSTHDR(&message);
-  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return error != 0 ? error : EPROTO;
-  int received = -1;
-  std::memcpy(&received, CMSG_DATA(header), sizeof(int));
-  descriptor.Reset(received);
-  return error;
+  return error == 0 && !descriptor ? EPROTO : error;
 }
 
 std::vector<std::byte> ReadMemory(pid_t thread, std::uint64_t at, std::size_t size) {

@@ -33,7 +33,7 @@ constexpr milliseconds kPause{1};
 /// either.
 constexpr milliseconds kFreezeMax{100};
 /// The kernel takes a moment between a process's end and its cgroup being empty.
-constexpr int kRemoveAttemptsMax = 50;
+constexpr int kRemoveAttemptsMax = 100;
 
 void Pause() {
   const timespec pause{.tv_sec = 0, .tv_nsec = std::chrono::nanoseconds(kPause).count()};
@@ -138,13 +138,6 @@ class Freeze {
   std::string_view thaw_;
 };
 
-void RemoveGroup(const std::string& path) noexcept {
-  for (int attempt = 0; attempt < kRemoveAttemptsMax; ++attempt) {
-    if (rmdir(path.c_str()) == 0 || errno != EBUSY) return;
-    Pause();
-  }
-}
-
 }  // namespace
 
 bool HasProcesses(const std::string& directory) { return !Pids(directory).empty(); }
@@ -164,6 +157,13 @@ Status KillGroup(const std::string& directory, milliseconds wait_max) {
     Pause();
   }
   return {};
+}
+
+void RemoveGroup(const std::string& directory) noexcept {
+  for (int attempt = 0; attempt < kRemoveAttemptsMax; ++attempt) {
+    if (rmdir(directory.c_str()) == 0 || errno != EBUSY) return;
+    Pause();
+  }
 }
 
 Result<FreezerGroup> FreezerGroup::Create(std::string_view name) {

@@ -24,6 +24,10 @@ namespace trainyard::replica {
 /// cgroup-v1/freezer-subsystem.rst.
 [[nodiscard]] Status KillGroup(const std::string& directory, std::chrono::milliseconds wait_max);
 
+/// Removes a group that nothing is in; waits a moment, because the kernel takes one between a process's end
+/// and that. One that is in use stays.
+void RemoveGroup(const std::string& directory) noexcept;
+
 /// A group of version 1's freezer, below the calling process's own: it limits nothing, and makes KillGroup
 /// certain. The destructor removes it, which works once nothing is in it. One thread.
 class FreezerGroup {

@@ -14,10 +14,11 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
+#include <span>
 #include <utility>
 
 #include "async/file.h"
+#include "async/pass_descriptor.h"
 #include "sandbox/id_map.h"
 
 namespace trainyard::replica {
@@ -32,24 +33,8 @@ struct Packet {
   std::array<char, 512> message{};
 };
 
-constexpr std::size_t kDescriptorSpace = CMSG_SPACE(sizeof(int));
-
-bool Send(int socket, Packet packet, int network) {
-  iovec bytes{.iov_base = &packet, .iov_len = sizeof packet};
-  alignas(cmsghdr) std::array<char, kDescriptorSpace> space{};
-  msghdr message{};
-  message.msg_iov = &bytes;
-  message.msg_iovlen = 1;
-  if (network >= 0) {
-    message.msg_control = space.data();
-    message.msg_controllen = space.size();
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof network);
-    std::memcpy(CMSG_DATA(header), &network, sizeof network);
-  }
-  return sendmsg(socket, &message, MSG_NOSIGNAL) == static_cast<ssize_t>(sizeof packet);
+bool Send(int socket, const Packet& packet, int network) {
+  return SendWithDescriptor(socket, std::as_bytes(std::span(&packet, 1)), network);
 }
 
 bool Send(int socket, const Result<ChildReply>& result) {
@@ -61,24 +46,9 @@ bool Send(int socket, const Result<ChildReply>& result) {
 
 Result<ChildReply> Receive(int socket) {
   Packet packet;
-  iovec bytes{.iov_base = &packet, .iov_len = sizeof packet};
-  alignas(cmsghdr) std::array<char, kDescriptorSpace> space{};
-  msghdr message{};
-  message.msg_iov = &bytes;
-  message.msg_iovlen = 1;
-  message.msg_control = space.data();
-  message.msg_controllen = space.size();
-  ssize_t size = 0;
-  do {
-    size = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-  } while (size < 0 && errno == EINTR);
   ChildReply reply;
-  if (const cmsghdr* header = CMSG_FIRSTHDR(&message);
-      size > 0 && header != nullptr && header->cmsg_type == SCM_RIGHTS) {
-    int network = -1;
-    std::memcpy(&network, CMSG_DATA(header), sizeof network);
-    reply.network.Reset(network);
-  }
+  const auto size =
+      ReceiveWithDescriptor(socket, std::as_writable_bytes(std::span(&packet, 1)), reply.network);
   if (size != static_cast<ssize_t>(sizeof packet))
     return std::unexpected(Internal("a child of the supervisor was killed"));
   if (!packet.done) return std::unexpected(Error{packet.code, packet.message.data(), {}});

@@ -34,16 +34,31 @@ constexpr mode_t kUmask = 077;
 constexpr std::chrono::milliseconds kStopPoll{
     20};  ///< how often a stopping server looks whether its clients are gone
 
-/// Lets requests in flight end, then stops the loop; a second signal stops it at once. Once `is_over`,
-/// signals mean nothing: what is taken down then still uses the loop. (timeout(1) sends two.)
+/// The end of a server, from the loop's on. Destroyed when all else is gone and this is the only thread
+/// again: who asks for the end once more then still gets this one.
+struct Ending {
+  Ending() = default;
+  Ending(const Ending&) = delete;
+  Ending& operator=(const Ending&) = delete;
+  ~Ending() {
+    sigset_t asked;
+    sigemptyset(&asked);
+    for (const int number : {SIGTERM, SIGINT}) sigaddset(&asked, number);
+    sigprocmask(SIG_BLOCK, &asked, nullptr);
+  }
+  bool has_begun = false;
+};
+
+/// Lets requests in flight end, then stops the loop; a second signal stops it at once. Once `ending` has
+/// begun, signals mean nothing: what is taken down then still uses the loop. (timeout(1) sends two.)
 asio::awaitable<void> StopOnSignal(asio::io_context& loop, asio::signal_set& signals, Listeners& listeners,
-                                   const bool& is_over) {
+                                   const Ending& ending) {
   int number = co_await signals.async_wait(asio::use_awaitable);
   Diagnose(DiagnosticLevel::kInfo,
            std::string("stopping on ") + strsignal(number) + "; running replicas live on");
   listeners.Stop();
-  signals.async_wait([&loop, &is_over](boost::system::error_code error, int) {
-    if (!error && !is_over) loop.stop();
+  signals.async_wait([&loop, &ending](boost::system::error_code error, int) {
+    if (!error && !ending.has_begun) loop.stop();
   });
   asio::steady_timer timer(loop);
   while (listeners.connection_count() > 0) {
@@ -78,26 +93,11 @@ Status Recover(asio::io_context& loop, Installation& installation) {
   return recovered;
 }
 
-/// When all else of a server is gone, and this is the only thread again: who asks for its end once more gets
-/// the same one.
-struct SignalsEnd {
-  SignalsEnd() = default;
-  SignalsEnd(const SignalsEnd&) = delete;
-  SignalsEnd& operator=(const SignalsEnd&) = delete;
-  ~SignalsEnd() {
-    sigset_t asked;
-    sigemptyset(&asked);
-    for (const int number : {SIGTERM, SIGINT}) sigaddset(&asked, number);
-    sigprocmask(SIG_BLOCK, &asked, nullptr);
-  }
-};
-
 Status Run(const ServeOptions& options) {
   TY_RETURN_IF_ERROR(CheckOptions(options));
   asio::io_context loop(1);
   asio::signal_set signals(loop, SIGTERM, SIGINT);
-  const SignalsEnd signals_end;
-  bool is_over = false;
+  Ending ending;
   TY_TRY(DataDirectory data, DataDirectory::Open(options.data_dir));
   TY_TRY(const engine::MachineLimits limits, MachineLimitsFor(options, data.attempts_dir()));
   TY_TRY(BoundSockets sockets, BoundSockets::Bind(options, data));
@@ -113,9 +113,9 @@ Status Run(const ServeOptions& options) {
   TY_RETURN_IF_ERROR(installation->data().Announce(presence));
   std::printf("listening on %s\n", presence.url.c_str());
   std::fflush(stdout);
-  asio::co_spawn(loop, StopOnSignal(loop, signals, *listeners, is_over), asio::detached);
+  asio::co_spawn(loop, StopOnSignal(loop, signals, *listeners, ending), asio::detached);
   loop.run();
-  is_over = true;
+  ending.has_begun = true;
   return {};
 }
 

@@ -40,10 +40,6 @@ std::optional<InitReport> Receive(int control, int flags) {
   return report;
 }
 
-bool TrackedByParentage(Isolation isolation) {
-  return isolation == Isolation::kNone || isolation == Isolation::kNoPidNamespace;
-}
-
 void WaitForEnd(int pidfd) {
   pollfd ended{.fd = pidfd, .events = POLLIN, .revents = 0};
   while (poll(&ended, 1, -1) < 0 && errno == EINTR) {
@@ -149,7 +145,7 @@ Sandbox::~Sandbox() {
 void Sandbox::Terminate() noexcept { send(control_.get(), &kTerminateOrder, 1, MSG_NOSIGNAL | MSG_DONTWAIT); }
 
 void Sandbox::Kill() noexcept {
-  if (TrackedByParentage(isolation_)) {
+  if (!HasPidNamespace(isolation_)) {
     shutdown(control_.get(), SHUT_WR);  // the init process takes everything with it, and may still report
   } else {
     syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
@@ -166,7 +162,7 @@ Sandbox::Ended Sandbox::Reap() {
   pidfd_.Reset();
   control_.Reset();
   // Where the init process was killed without a PID namespace, its children have come to us.
-  if (TrackedByParentage(isolation_)) KillDescendants();
+  if (!HasPidNamespace(isolation_)) KillDescendants();
   return ended;
 }
 

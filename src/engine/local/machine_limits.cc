@@ -105,7 +105,7 @@ Prepared Prepare(const CgroupView& view, const std::string& installation,
   switch (replica::CgroupVersion(view)) {
     case 0:
       return {replica::NoLimits(true, "no cgroup file system is mounted"), "Mount cgroup2 at /sys/fs/cgroup"};
-    case 1: return {replica::TryVersion1(view, installation), "Run the server as root"};
+    case 1: return {replica::TryVersion1(view, installation), geteuid() == 0 ? "" : "Run the server as root"};
     default: break;
   }
   if (systemd::IsRunning()) return InSystemd(view, installation, session);

@@ -3,19 +3,34 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
+#include "cli/command_session.h"
 #include "cli/gcloud/command_spec.h"
 
 namespace trainyard::cli {
 
+/// A command that needs the server.
+using ServerCommand = ExitStatus (*)(const CommandSession& session);
+/// A command that needs no server, or finds it in its own way.
+using LocalCommand = ExitStatus (*)(const Arguments& arguments, const SettingSources& sources,
+                                    const Console& console);
+
+/// A row of a table: what a command accepts, and its function (none: main.cc has it). Each directory of
+/// commands has one table, NAME_command_table.cc; commands.cc gathers them.
+struct Command {
+  CommandSpec spec;
+  std::variant<std::monostate, ServerCommand, LocalCommand> run = {};
+};
+
 /// All commands of this program's own, sorted by path. (`serve` and `replica` are the server's.)
-[[nodiscard]] std::span<const CommandSpec> Commands();
+[[nodiscard]] std::span<const Command* const> Commands();
 
 /// The longest command or group that the words begin with. `command` is null for a group ("jobs"); then
 /// `depth` words form the group's path.
 struct FoundCommand {
-  const CommandSpec* command = nullptr;
+  const Command* command = nullptr;
   std::size_t depth = 0;
 };
 [[nodiscard]] FoundCommand FindCommand(const std::vector<std::string>& words);

@@ -6,18 +6,13 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "async/file.h"
-#include "cli/client_environment.h"
 #include "cli/command_session.h"
 #include "cli/gcloud/common_flags.h"
 #include "cli/gcloud/suggestion.h"
-#include "cli/images/images_commands.h"
-#include "cli/jobs/job_commands.h"
-#include "cli/jobs/stream_logs.h"
-#include "cli/local/local_commands.h"
-#include "cli/storage/storage_commands.h"
 #include "cli/usage.h"
 #include "cli/version.h"
 
@@ -124,58 +119,9 @@ Result<std::string> ReadToken(const Arguments& arguments, const SettingSources& 
   return token;
 }
 
-using CommandFunction = ExitStatus (*)(const CommandSession&);
-
-CommandFunction FunctionOf(std::string_view path) {
-  static constexpr std::array<std::pair<std::string_view, CommandFunction>, 13> kFunctions{{
-      {"jobs cancel", CancelJob},
-      {"jobs describe", DescribeJob},
-      {"jobs list", ListJobs},
-      {"jobs maintain", MaintainJob},
-      {"jobs shell", OpenJobShell},
-      {"jobs stream-logs", StreamJobLogs},
-      {"jobs submit training", SubmitTraining},
-      {"jobs trials", ListTrials},
-      {"jobs update", UpdateJob},
-      {"storage cat", PrintObjects},
-      {"storage cp", CopyFiles},
-      {"storage ls", ListStorage},
-      {"storage rm", RemoveObjects},
-  }};
-  for (auto [name, function] : kFunctions)
-    if (name == path) return function;
-  return nullptr;
-}
-
-using LocalFunction = ExitStatus (*)(const Arguments&, const SettingSources&, const Console&);
-
-/// Commands that need no server, or find it in their own way.
-LocalFunction LocalFunctionOf(std::string_view path) {
-  static constexpr std::array<std::pair<std::string_view, LocalFunction>, 15> kFunctions{{
-      {"env", PrintClientEnvironment},
-      {"images inspect", InspectImage},
-      {"images list", ListImages},
-      {"images load", LoadImages},
-      {"images pull", PullImage},
-      {"images push", PushImage},
-      {"images remove", RemoveImages},
-      {"local train", TrainLocally},
-      {"registries list", ListRegistries},
-      {"registries login", LogInToRegistry},
-      {"registries logout", LogOutOfRegistry},
-      {"runtimes describe", DescribeRuntime},
-      {"runtimes install", InstallRuntime},
-      {"runtimes list", ListRuntimes},
-      {"runtimes remove", RemoveRuntime},
-  }};
-  for (auto [name, function] : kFunctions)
-    if (name == path) return function;
-  return nullptr;
-}
-
 /// Runs a command that needs the server.
-ExitStatus RunWithServer(const CommandSpec& command, const Invocation& invocation, const Arguments& arguments,
-                         const SettingSources& sources, const Console& console) {
+ExitStatus RunWithServer(const CommandSpec& command, ServerCommand run, const Invocation& invocation,
+                         const Arguments& arguments, const SettingSources& sources, const Console& console) {
   std::optional<std::string> asked = arguments.Value("--format");
   const bool own = command.path == "jobs trials" && (asked == "csv" || asked == "table");
   if (own) asked.reset();  // a format that only this command has
@@ -201,7 +147,7 @@ ExitStatus RunWithServer(const CommandSpec& command, const Invocation& invocatio
                          .server = server,
                          .project = project,
                          .format = format};
-  return FunctionOf(command.path)(session);
+  return run(session);
 }
 
 Console MakeConsole(const Arguments& arguments) {
@@ -210,19 +156,21 @@ Console MakeConsole(const Arguments& arguments) {
   return Console({.user_output = arguments.Value("--user-output-enabled") != "false", .warnings = !quiet});
 }
 
-ExitStatus RunCommand(const CommandSpec& command, const Invocation& invocation, const Arguments& arguments,
+ExitStatus RunCommand(const Command& command, const Invocation& invocation, const Arguments& arguments,
                       const Console& console) {
   for (const char* flag :
        {"--account", "--billing-project", "--impersonate-service-account", "--trace-token"})
     if (arguments.Has(flag))
       console.Warn(std::string(flag) + " has no effect on a Trainyard server and is not sent");
   SettingSources sources = ProcessSettingSources();
-  if (command.path == "version") {
+  if (command.spec.path == "version") {
     console.Out("trainyard " + std::string(kVersion) + "\n");
     return 0;
   }
-  if (LocalFunction function = LocalFunctionOf(command.path)) return function(arguments, sources, console);
-  return RunWithServer(command, invocation, arguments, sources, console);
+  if (const auto* local = std::get_if<LocalCommand>(&command.run))
+    return (*local)(arguments, sources, console);
+  return RunWithServer(command.spec, std::get<ServerCommand>(command.run), invocation, arguments, sources,
+                       console);
 }
 
 /// `help`, `help jobs`, `help jobs list`.
@@ -231,7 +179,7 @@ int ShowHelp(const Invocation& invocation, const Words& about) {
   if (found.command == nullptr && found.depth != about.size())
     return RefuseWords({invocation.program, invocation.untracked, about}, found.depth);
   Console console({});
-  console.Out(found.command != nullptr ? PrintHelp(*found.command, invocation.program)
+  console.Out(found.command != nullptr ? PrintHelp(found.command->spec, invocation.program)
                                        : PrintGroup(PathOf(about, found.depth), invocation.program));
   return 0;
 }
@@ -244,14 +192,14 @@ int RunCommandLine(int argc, char** argv) {
   FoundCommand found = FindCommand(invocation.words);
   if (found.command == nullptr) return RefuseWords(invocation, found.depth);
   Words rest(invocation.words.begin() + static_cast<std::ptrdiff_t>(found.depth), invocation.words.end());
-  if (found.command->path == "help") return ShowHelp(invocation, rest);
-  Result<Arguments> arguments = ParseArguments(*found.command, invocation.program, rest);
+  const CommandSpec& command = found.command->spec;
+  if (command.path == "help") return ShowHelp(invocation, rest);
+  Result<Arguments> arguments = ParseArguments(command, invocation.program, rest);
   if (!arguments) {
     Console console({});
     const std::string& message = arguments.error().message;
-    PrintError(console, invocation.program, found.command->path, message);
-    if (message.find('\n') == std::string::npos)
-      console.Status(PrintUsage(*found.command, invocation.program));
+    PrintError(console, invocation.program, command.path, message);
+    if (message.find('\n') == std::string::npos) console.Status(PrintUsage(command, invocation.program));
     return kUsageStatus;
   }
   if (arguments->Has("--help"))
@@ -260,7 +208,7 @@ int RunCommandLine(int argc, char** argv) {
   Console console = MakeConsole(*arguments);
   ExitStatus status = RunCommand(*found.command, invocation, *arguments, console);
   if (status) return *status;
-  PrintError(Console({}), invocation.program, found.command->path, status.error().message);
+  PrintError(Console({}), invocation.program, command.path, status.error().message);
   return 1;
 }
 

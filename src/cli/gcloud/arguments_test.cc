@@ -7,7 +7,7 @@
 namespace trainyard::cli {
 namespace {
 
-const CommandSpec& Submit() { return *FindCommand({"jobs", "submit", "training"}).command; }
+const CommandSpec& Submit() { return FindCommand({"jobs", "submit", "training"}).command->spec; }
 
 struct Row {
   const char* name;
@@ -84,7 +84,7 @@ TEST(ParseArguments, HelpWinsOverMissingThings) {
 }
 
 TEST(FindCommand, TakesTheLongestPath) {
-  EXPECT_EQ(FindCommand({"jobs", "list", "x"}).command->path, "jobs list");
+  EXPECT_EQ(FindCommand({"jobs", "list", "x"}).command->spec.path, "jobs list");
   EXPECT_EQ(FindCommand({"jobs", "nope"}).command, nullptr);
   EXPECT_EQ(FindCommand({"jobs", "nope"}).depth, 1U);
   EXPECT_EQ(FindCommand({"nope"}).depth, 0U);

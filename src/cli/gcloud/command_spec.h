@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 
-/// What the command line accepts, as data: commands.cc has the table, arguments.h parses by it, usage.h
+/// What the command line accepts, as data: each directory of commands has a table, arguments.h parses by it, usage.h
 /// prints it.
 namespace trainyard::cli {
 

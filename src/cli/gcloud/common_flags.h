@@ -68,4 +68,10 @@ template <std::size_t N>
   return all;
 }
 
+inline constexpr auto kOnlyCommonFlags = WithCommonFlags(std::array<FlagSpec, 0>{});
+
+/// For commands that work on the server's files.
+inline constexpr FlagSpec kDataDirFlag{
+    .name = "--data", .metavar = "DIR", .help = "Data directory of the server."};
+
 }  // namespace trainyard::cli

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "cli/client_settings.h"
 #include "cli/command_session.h"
 #include "cli/console.h"
@@ -9,6 +11,11 @@
 /// registries. The commands work on its files and take the same locks as a server, so a server may run or
 /// not.
 namespace trainyard::cli {
+
+struct Command;
+
+/// The table of `images ...` and `registries ...`.
+[[nodiscard]] std::span<const Command> ImagesCommands();
 
 [[nodiscard]] ExitStatus ListImages(const Arguments& arguments, const SettingSources& sources,
                                     const Console& console);

@@ -1,10 +1,17 @@
 #pragma once
 
+#include <span>
+
 #include "cli/command_session.h"
 
 /// The commands `jobs ...` that talk to the server; `jobs stream-logs` is in stream_logs.h. Each is a few
 /// requests and a printed answer. Errors: the server's refusals, in gcloud's words. One thread.
 namespace trainyard::cli {
+
+struct Command;
+
+/// The table of `jobs ...`.
+[[nodiscard]] std::span<const Command> JobsCommands();
 
 [[nodiscard]] ExitStatus DescribeJob(const CommandSession& session);
 [[nodiscard]] ExitStatus ListJobs(const CommandSession& session);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "cli/client_settings.h"
 #include "cli/command_session.h"
 #include "cli/console.h"
@@ -7,6 +9,11 @@
 
 /// The commands that work without a server.
 namespace trainyard::cli {
+
+struct Command;
+
+/// The table of `local ...` and `runtimes ...`.
+[[nodiscard]] std::span<const Command> LocalCommands();
 
 /// `local train`: runs the package on this machine, alone or as a cluster. The exit status is the primary's.
 [[nodiscard]] ExitStatus TrainLocally(const Arguments& arguments, const SettingSources& sources,

@@ -1,0 +1,80 @@
+#include <array>
+
+#include "cli/commands.h"
+#include "cli/gcloud/common_flags.h"
+#include "cli/images/images_commands.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr FlagSpec kInsecureRegistryFlag{
+    .name = "--insecure-registry",
+    .kind = FlagKind::kAppend,
+    .metavar = "HOST[:PORT]",
+    .help = "A registry without TLS. Registries on this machine need not be named."};
+constexpr auto kImagesFlags = WithCommonFlags(std::array{kDataDirFlag});
+constexpr auto kPullFlags = WithCommonFlags(std::array{kDataDirFlag, kInsecureRegistryFlag});
+constexpr auto kRemoveImagesFlags = WithCommonFlags(
+    std::array{kDataDirFlag, FlagSpec{.name = "--unused",
+                                      .kind = FlagKind::kSwitch,
+                                      .help = "All images that no job uses now, including loaded ones."}});
+constexpr auto kLoginFlags = WithCommonFlags(std::array{
+    kDataDirFlag, kInsecureRegistryFlag,
+    FlagSpec{.name = "--username",
+             .metavar = "USER",
+             .help = "Name of the account. The command prompts for the password, or reads it from stdin."}});
+
+const Command kCommands[] = {
+    {.spec = {.path = "images inspect",
+              .summary = "Describe a container image on this machine.",
+              .positional = "IMAGE",
+              .flags = kImagesFlags},
+     .run = InspectImage},
+    {.spec = {.path = "images list",
+              .summary = "List the container images on this machine.",
+              .flags = kImagesFlags},
+     .run = ListImages},
+    {.spec = {.path = "images load",
+              .summary = "Load container images from an archive or directory.",
+              .positional = "FILE",
+              .flags = kImagesFlags},
+     .run = LoadImages},
+    {.spec = {.path = "images pull",
+              .summary = "Fetch and unpack a container image.",
+              .positional = "IMAGE",
+              .flags = kPullFlags},
+     .run = PullImage},
+    {.spec = {.path = "images push",
+              .summary = "Copy a container image to a registry.",
+              .positional = "IMAGE",
+              .second = "DESTINATION",
+              .flags = kPullFlags},
+     .run = PushImage},
+    {.spec = {.path = "images remove",
+              .summary = "Remove container images from this machine.",
+              .positional = "IMAGE",
+              .repeats = true,
+              .optional = true,
+              .flags = kRemoveImagesFlags},
+     .run = RemoveImages},
+    {.spec = {.path = "registries list",
+              .summary = "List the registries with stored credentials.",
+              .flags = kImagesFlags},
+     .run = ListRegistries},
+    {.spec = {.path = "registries login",
+              .summary = "Store the credentials of a registry for jobs.",
+              .positional = "REGISTRY",
+              .flags = kLoginFlags},
+     .run = LogInToRegistry},
+    {.spec = {.path = "registries logout",
+              .summary = "Remove the credentials of a registry.",
+              .positional = "REGISTRY",
+              .flags = kImagesFlags},
+     .run = LogOutOfRegistry},
+};
+
+}  // namespace
+
+std::span<const Command> ImagesCommands() { return kCommands; }
+
+}  // namespace trainyard::cli

@@ -1,0 +1,69 @@
+#include <array>
+
+#include "cli/commands.h"
+#include "cli/gcloud/common_flags.h"
+#include "cli/gcloud/flag_values.h"
+#include "cli/local/local_commands.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr auto kRuntimesFlags = WithCommonFlags(std::array{kDataDirFlag});
+constexpr auto kLocalTrainFlags = WithCommonFlags(std::array{
+    FlagSpec{.name = "--distributed",
+             .kind = FlagKind::kSwitch,
+             .help = "Run a cluster of processes, each with its TF_CONFIG."},
+    FlagSpec{.name = "--evaluator-count",
+             .metavar = "COUNT",
+             .help = "Number of evaluators. Default: 0.",
+             .check = CheckReplicaCount},
+    FlagSpec{.name = "--job-dir", .metavar = "JOB_DIR", .help = "Passed to the program as --job-dir."},
+    FlagSpec{.name = "--module-name", .metavar = "MODULE", .help = "Python module to run.", .required = true},
+    FlagSpec{.name = "--package-path",
+             .metavar = "PATH",
+             .help = "Directory of the Python package. Default: the current directory."},
+    FlagSpec{.name = "--parameter-server-count",
+             .metavar = "COUNT",
+             .help = "Number of parameter servers. Default: 2.",
+             .check = CheckReplicaCount},
+    FlagSpec{.name = "--start-port",
+             .metavar = "PORT",
+             .help = "First port of the cluster, which needs one port per member. Default: 27182.",
+             .check = CheckReplicaCount},
+    FlagSpec{.name = "--worker-count",
+             .metavar = "COUNT",
+             .help = "Number of workers. Default: 2.",
+             .check = CheckReplicaCount}});
+
+const Command kCommands[] = {
+    {.spec = {.path = "local train",
+              .summary = "Run a training program on this machine, without a server.",
+              .passthrough = true,
+              .flags = kLocalTrainFlags},
+     .run = TrainLocally},
+    {.spec = {.path = "runtimes describe",
+              .summary = "Describe a runtime version and its packages.",
+              .positional = "VERSION",
+              .flags = kRuntimesFlags},
+     .run = DescribeRuntime},
+    {.spec = {.path = "runtimes install",
+              .summary = "Build the environment of a runtime version.",
+              .positional = "VERSION",
+              .flags = kRuntimesFlags},
+     .run = InstallRuntime},
+    {.spec = {.path = "runtimes list",
+              .summary = "List the runtime versions and whether they are built.",
+              .flags = kRuntimesFlags},
+     .run = ListRuntimes},
+    {.spec = {.path = "runtimes remove",
+              .summary = "Remove the environment of a runtime version.",
+              .positional = "VERSION",
+              .flags = kRuntimesFlags},
+     .run = RemoveRuntime},
+};
+
+}  // namespace
+
+std::span<const Command> LocalCommands() { return kCommands; }
+
+}  // namespace trainyard::cli

@@ -1,0 +1,53 @@
+#include <array>
+
+#include "cli/commands.h"
+#include "cli/gcloud/common_flags.h"
+#include "cli/storage/storage_commands.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr auto kCopyFlags = WithCommonFlags(
+    std::array{FlagSpec{.name = "--recursive",
+                        .kind = FlagKind::kSwitch,
+                        .help = "Include directories and all their contents. -r and -R are the same."}});
+constexpr auto kLsFlags = WithCommonFlags(std::array{
+    FlagSpec{
+        .name = "--long", .kind = FlagKind::kSwitch, .help = "Print sizes and times, too. -l is the same."},
+    FlagSpec{.name = "--recursive",
+             .kind = FlagKind::kSwitch,
+             .help = "List all objects below. -r and -R are the same."}});
+
+const Command kCommands[] = {
+    {.spec = {.path = "storage cat",
+              .summary = "Print objects.",
+              .positional = "URL",
+              .repeats = true,
+              .flags = kOnlyCommonFlags},
+     .run = PrintObjects},
+    {.spec = {.path = "storage cp",
+              .summary = "Copy files and objects.",
+              .positional = "SOURCE",
+              .repeats = true,
+              .flags = kCopyFlags},
+     .run = CopyFiles},
+    {.spec = {.path = "storage ls",
+              .summary = "List buckets and objects.",
+              .positional = "URL",
+              .repeats = true,
+              .optional = true,
+              .flags = kLsFlags},
+     .run = ListStorage},
+    {.spec = {.path = "storage rm",
+              .summary = "Delete objects.",
+              .positional = "URL",
+              .repeats = true,
+              .flags = kCopyFlags},
+     .run = RemoveObjects},
+};
+
+}  // namespace
+
+std::span<const Command> StorageCommands() { return kCommands; }
+
+}  // namespace trainyard::cli

@@ -14,6 +14,7 @@ std::string HostsFile(std::string_view machine, const v1::Cluster& cluster, cons
   }
   text += machine;
   if (!text.empty() && !text.ends_with('\n')) text += '\n';
+  if (cluster.endpoints().empty()) return text;
   text += "\n# the replicas of this job\n";
   for (const v1::Endpoint& endpoint : cluster.endpoints()) {
     if (endpoint.address().empty() || endpoint.host_name().empty()) continue;

@@ -8,7 +8,7 @@
 namespace trainyard::replica {
 
 /// /etc/hosts as a replica sees it: the front's names (the first line of a name counts), the machine's own
-/// lines, then each replica's address and host name. Pure: any thread.
+/// lines, then, if there are some, each replica's address and host name. Pure: any thread.
 ///
 /// @param front  without an address: none.
 [[nodiscard]] std::string HostsFile(std::string_view machine, const v1::Cluster& cluster,

@@ -30,13 +30,12 @@ TEST(HostsFile, PutsTheFrontsNamesFirst) {
   v1::GoogleFront front;
   front.add_host_names("storage.googleapis.com");
   front.add_host_names("www.googleapis.com");
-  EXPECT_EQ(HostsFile("1.2.3.4 storage.googleapis.com\n", {}, front),
-            "1.2.3.4 storage.googleapis.com\n\n# the replicas of this job\n");
+  EXPECT_EQ(HostsFile("1.2.3.4 storage.googleapis.com\n", {}, front), "1.2.3.4 storage.googleapis.com\n");
   front.set_address("127.64.1.2");
   EXPECT_EQ(HostsFile("1.2.3.4 storage.googleapis.com\n", {}, front),
             "# the buckets of this installation, under Google's names\n"
             "127.64.1.2\tstorage.googleapis.com\n127.64.1.2\twww.googleapis.com\n\n"
-            "1.2.3.4 storage.googleapis.com\n\n# the replicas of this job\n");
+            "1.2.3.4 storage.googleapis.com\n");
 }
 
 TEST(WithoutHostNames, LeavesAddresses) {

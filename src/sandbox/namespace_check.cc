@@ -124,6 +124,13 @@ std::string NamespaceAdvice(const NamespaceSettings& settings) {
   return "no setting of this machine's forbids it: in a container, give it --security-opt seccomp=unconfined";
 }
 
+Error DoorsRefused(int error) {
+  return FailedPrecondition(
+      std::string("connections of programs cannot be led elsewhere (seccomp: ") + std::strerror(error) + ")" +
+      (error == EBUSY ? "; whoever runs this container has a seccomp listener of its own: run it without"
+                      : ""));
+}
+
 Status CheckUserNamespaces() {
   const Status tried = TryView({});
   if (tried) return {};
@@ -148,10 +155,7 @@ Status CheckConnectDoors() {
   }
   if (status == 0) return {};
   const int error = WIFEXITED(status) ? WEXITSTATUS(status) : EPROTO;
-  return std::unexpected(FailedPrecondition(
-      std::string("connections of programs cannot be led elsewhere (seccomp: ") + std::strerror(error) + ")" +
-      (error == EBUSY ? "; whoever runs this container has a seccomp listener of its own: run it without"
-                      : "")));
+  return std::unexpected(DoorsRefused(error));
 }
 
 }  // namespace trainyard::replica

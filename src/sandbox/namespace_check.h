@@ -25,6 +25,9 @@ struct NamespaceSettings {
 /// What to do where namespaces of users or networks are refused; one clause, as "as root: sysctl ...". Pure.
 [[nodiscard]] std::string NamespaceAdvice(const NamespaceSettings& settings);
 
+/// Why connections cannot be led elsewhere, by ConnectDoors' errno. Pure.
+[[nodiscard]] Error DoorsRefused(int error);
+
 /// User and mount namespaces with a view of the files of their own.
 [[nodiscard]] Status CheckUserNamespaces();
 /// A view with a root of its own (own_root.h), with the namespaces that we have.

@@ -4,12 +4,15 @@
 
 namespace trainyard::front {
 
-/// gsutil's settings (a boto file) inside a replica: its httplib2 trusts no other file than the one named
-/// here, its credentials are the metadata server's, and its temporary files while it copies are in the
-/// replica's own /tmp. Pure: any thread. Source: spec environment.md section 11.
-///
-/// @param ca_bundle  path of the authorities, as the replica sees it.
-/// @param project  of `gsutil mb` and `gsutil ls`.
-[[nodiscard]] std::string BotoFile(const std::string& ca_bundle, const std::string& project);
+/// gsutil's settings (a boto file): its httplib2 trusts no other file than the one named here, and its
+/// credentials are the metadata server's. Pure: any thread. Source: spec environment.md section 11.
+struct BotoSettings {
+  std::string ca_bundle;  ///< path of the authorities, as gsutil sees it
+  std::string project;    ///< of `gsutil mb` and `gsutil ls`
+  std::string state_dir;  ///< what it keeps while it copies; empty: in its user's home
+  std::string host;       ///< who is Cloud Storage, over TLS; empty: Google's names
+  std::string port;
+};
+[[nodiscard]] std::string BotoFile(const BotoSettings& settings);
 
 }  // namespace trainyard::front

@@ -6,6 +6,7 @@
 #include <array>
 #include <climits>
 #include <cstdlib>
+#include <filesystem>
 #include <iterator>
 
 #include "wire/host_name.h"
@@ -57,6 +58,31 @@ const std::vector<std::string>& SystemCaBundles() {
   return kPlaces;
 }
 
+std::vector<std::string> JavaTrustStores(const std::string& java_home, const std::string& path) {
+  std::vector<std::string> homes = {java_home};
+  for (std::size_t begin = 0; begin < path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    const std::string java = Real(path.substr(begin, end - begin) + "/java");
+    if (java.ends_with("/bin/java")) homes.push_back(FolderOf(FolderOf(java)));
+    begin = end + 1;
+  }
+  std::error_code ignored;
+  for (std::filesystem::directory_iterator home("/usr/lib/jvm", ignored), last; !ignored && home != last;
+       home.increment(ignored))
+    homes.push_back(home->path().string());
+  std::vector<std::string> stores;
+  const auto add = [&stores](const std::string& place) {
+    const std::string real = Real(place);
+    if (!real.empty() && std::ranges::find(stores, real) == stores.end()) stores.push_back(real);
+  };
+  for (const char* place : {"/etc/ssl/certs/java/cacerts", "/etc/pki/java/cacerts"}) add(place);
+  for (const std::string& home : homes) {
+    if (home.empty()) continue;
+    for (const char* place : {"/lib/security/cacerts", "/jre/lib/security/cacerts"}) add(home + place);
+  }
+  return stores;
+}
+
 Channels FindChannels(const v1::Manifest& manifest, bool has_view) {
   if (!manifest.has_google_front() || !has_view) return {};
   const v1::GoogleFront& front = manifest.google_front();
@@ -106,6 +132,14 @@ Variables ChannelVariables(const v1::Manifest& manifest, const Channels& found) 
   return variables;
 }
 
+std::vector<FileView::Bind> JavaBinds(const std::string& folder, const std::vector<std::string>& stores) {
+  const std::string ours = Real(folder + "/" + std::string(kJavaFile));
+  std::vector<FileView::Bind> binds;
+  if (ours.empty()) return binds;  // of an earlier server
+  for (const std::string& store : stores) binds.push_back({.from = ours, .to = store, .read_only = true});
+  return binds;
+}
+
 std::vector<FileView::Bind> BucketBinds(const v1::GoogleFront& front) {
   std::vector<FileView::Bind> binds = {
       {.from = Real(front.buckets_dir()), .to = kGcsFolder, .data_only = true}};
@@ -136,6 +170,7 @@ std::vector<FileView::Bind> ChannelBinds(const v1::Manifest& manifest, const Cha
       if (!real.empty() && std::ranges::find(places, real) == places.end()) places.push_back(real);
     }
     for (const std::string& place : places) binds.push_back({.from = bundle, .to = place, .read_only = true});
+    std::ranges::move(JavaBinds(FolderOf(bundle), JavaTrustStores("", "")), std::back_inserter(binds));
     // Also where the data directory is below /tmp.
     const std::string folder = FolderOf(front.ca_bundle());
     binds.push_back({.from = FolderOf(bundle), .to = folder, .read_only = true});

@@ -21,9 +21,16 @@ inline constexpr const char* kGcsFolder = "/gcs";
 inline constexpr std::string_view kBotoFile = "boto.cfg";
 inline constexpr std::string_view kCurlFile = ".curlrc";
 inline constexpr std::string_view kOwnAuthority = "ca.pem";
+/// The bundle for Java, and gsutil's settings on a user's own machine (`trainyard with`).
+inline constexpr std::string_view kJavaFile = "java-cacerts";
+inline constexpr std::string_view kUsersBotoFile = "users-boto.cfg";
 
 /// Files in which programs look for the machine's certificate authorities, by distribution.
 [[nodiscard]] const std::vector<std::string>& SystemCaBundles();
+
+/// Where Java keeps its authorities on this machine, without links: the distributions' places and
+/// installations, and those that the two variables lead to (each may be empty). Looks for them.
+[[nodiscard]] std::vector<std::string> JavaTrustStores(const std::string& java_home, const std::string& path);
 
 /// Which of the channels one replica has.
 struct Channels {
@@ -43,6 +50,10 @@ struct Channels {
 /// Variables that go with the channels; they replace the server's fallbacks of the same names. Pure.
 [[nodiscard]] Variables ChannelVariables(const v1::Manifest& manifest, const Channels& found);
 
+/// Our authorities over those of Java in `stores`. `folder`: where kJavaFile is, which is looked for.
+[[nodiscard]] std::vector<FileView::Bind> JavaBinds(const std::string& folder,
+                                                    const std::vector<std::string>& stores);
+
 /// The buckets' directory at kGcsFolder, then those of the buckets that are elsewhere on the machine below
 /// it: only data, whatever a program makes there. One whose place below kGcsFolder is no directory (a program
 /// of an earlier server's life replaced it) is left out. Looks at the directories.
@@ -52,7 +63,7 @@ struct Channels {
 /// it.
 [[nodiscard]] std::vector<std::string> AddedFolders(const Channels& found);
 
-/// What is mounted for the channels. Looks for the places of the system's CA bundles.
+/// What is mounted for the channels. Looks for the places of the system's CA bundles and Java's.
 [[nodiscard]] std::vector<FileView::Bind> ChannelBinds(const v1::Manifest& manifest, const Channels& found);
 
 }  // namespace trainyard::replica

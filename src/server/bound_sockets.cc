@@ -11,6 +11,7 @@
 #include "front/front_address.h"
 #include "front/google_names.h"
 #include "server/listen_address.h"
+#include "server/port_owner.h"
 
 namespace trainyard::server {
 
@@ -25,54 +26,72 @@ std::vector<std::string> CertificateNames(const ServeOptions& options) {
 
 using Front = BoundSockets::Front;
 
-constexpr const char* kAddressFile = "run/front-address";
-constexpr const char* kPortsFile = "run/front-ports";
+/// Where a front's address and ports are kept.
+struct FrontFiles {
+  const char* address;
+  const char* ports;
+};
+constexpr FrontFiles kReplicasFiles = {.address = "run/front-address", .ports = "run/front-ports"};
+constexpr FrontFiles kWorkstationFiles = {.address = "run/workstation-address",
+                                          .ports = "run/workstation-ports"};
 
 /// Root has its own ways, and says in a job's log what it lacks.
 Status CheckNamespaces() { return ::geteuid() == 0 ? Status() : engine::CheckUserNamespaces(); }
 
 /// The address, with the socket that listens there.
-Result<std::string> TakeAddress(const DataDirectory& data, std::uint16_t port, http::ListeningSocket& tls) {
-  return front::TakeFrontAddress(data.Path(kAddressFile), [&](const std::string& address) -> Status {
+Result<std::string> TakeAddress(const std::string& file, std::uint16_t port, http::ListeningSocket& tls) {
+  return front::TakeFrontAddress(file, [&](const std::string& address) -> Status {
     TY_TRY(tls, http::ListenOnTcp(address, port));
     return {};
   });
 }
 
-/// On the ports that the replicas of the previous server know; if another program has them on every address,
+/// On the ports that the clients of the previous server know; if another program has them on every address,
 /// on new ones.
-Status BindBehindDoors(const DataDirectory& data, front::FrontPorts& ports, Front& front) {
-  Result<std::string> address = TakeAddress(data, ports.tls, front.tls);
+Status BindBehindDoors(const DataDirectory& data, const FrontFiles& files, front::FrontPorts& ports,
+                       Front& front) {
+  Result<std::string> address = TakeAddress(data.Path(files.address), ports.tls, front.tls);
   if (!address && address.error().code == Code::kAlreadyExists) {
     ports = front::RandomFrontPorts();
-    TY_RETURN_IF_ERROR(front::KeepFrontPorts(data.Path(kPortsFile), ports));
-    address = TakeAddress(data, ports.tls, front.tls);
+    TY_RETURN_IF_ERROR(front::KeepFrontPorts(data.Path(files.ports), ports));
+    address = TakeAddress(data.Path(files.address), ports.tls, front.tls);
   }
   TY_TRY(front.address, std::move(address));
   return {};
 }
 
 /// Google's port 443 and 80 if they are to be had (they take rights, and a web server of the machine has them
-/// on all addresses), else others.
-Result<Front> BindFront(const DataDirectory& data) {
+/// on all addresses), else others. `check_doors`: whether connections can be led to those.
+Result<Front> BindFront(const DataDirectory& data, const FrontFiles& files, Status (*check_doors)()) {
   Front front;
-  TY_TRY(front::FrontPorts ports, front::TakeFrontPorts(data.Path(kPortsFile)));
-  if (Result<std::string> address = TakeAddress(data, Front::kTlsPort, front.tls)) {
+  TY_TRY(front::FrontPorts ports, front::TakeFrontPorts(data.Path(files.ports)));
+  if (Result<std::string> address = TakeAddress(data.Path(files.address), Front::kTlsPort, front.tls)) {
     front.address = *std::move(address);
   } else {
-    TY_RETURN_IF_ERROR(BindBehindDoors(data, ports, front));
+    TY_RETURN_IF_ERROR(BindBehindDoors(data, files, ports, front));
   }
   Result<http::ListeningSocket> plain = http::ListenOnTcp(front.address, Front::kPlainPort);
-  const Status doors = plain && front.tls.port == Front::kTlsPort ? Status() : engine::CheckConnectDoors();
+  const Status doors = plain && front.tls.port == Front::kTlsPort ? Status() : check_doors();
   if (!doors && front.tls.port != Front::kTlsPort) return std::unexpected(doors.error());
   if (!plain && doors) plain = http::ListenOnTcp(front.address, ports.plain);
   if (plain) {
     front.plain = *std::move(plain);
   } else {
-    Diagnose(DiagnosticLevel::kWarning, "replicas have no metadata server of their own: " +
-                                            plain.error().message + "; all of them share one token");
+    Diagnose(DiagnosticLevel::kWarning, "there is no metadata server under Google's names at " +
+                                            front.address + ": " + plain.error().message +
+                                            "; who asks there gets the token that all share");
   }
   return front;
+}
+
+/// Whether doors can be had is for `trainyard with` to say: it is another process, maybe of another account.
+void BindWorkstation(const DataDirectory& data, BoundSockets& sockets) {
+  Result<Front> front = BindFront(data, kWorkstationFiles, [] { return Status(); });
+  if (front) {
+    sockets.workstation = *std::move(front);
+  } else {
+    Diagnose(DiagnosticLevel::kWarning, "trainyard with will not work: " + front.error().message);
+  }
 }
 
 }  // namespace
@@ -81,7 +100,11 @@ Result<BoundSockets> BoundSockets::Bind(const ServeOptions& options, const DataD
   BoundSockets sockets;
   const DataDirectory::FormerPorts previous = data.ReadFormerPorts();
   const std::uint16_t known = options.port == 0 ? previous.plain : 0;
-  TY_TRY(sockets.administration, ListenOnFirst(options.host, {known, options.port}));
+  Result<http::ListeningSocket> administration = ListenOnFirst(options.host, {known, options.port});
+  if (!administration && administration.error().code == Code::kAlreadyExists)
+    return std::unexpected(PortInUse(options.host + ":" + std::to_string(options.port),
+                                     FindPortOwner(options.port), options.data_dir));
+  TY_TRY(sockets.administration, std::move(administration));
   const std::uint16_t plain_port = sockets.administration.port;
   TY_TRY(sockets.identity, tls::EnsureTlsIdentity(data.tls_dir(), CertificateNames(options),
                                                   SysTime(std::chrono::system_clock::now())));
@@ -94,7 +117,8 @@ Result<BoundSockets> BoundSockets::Bind(const ServeOptions& options, const DataD
     Diagnose(DiagnosticLevel::kWarning,
              "TensorFlow's gs://, gsutil and /gcs will not work in replicas: " + namespaces.error().message);
   }
-  if (Result<Front> front = BindFront(data)) {
+  BindWorkstation(data, sockets);
+  if (Result<Front> front = BindFront(data, kReplicasFiles, engine::CheckConnectDoors)) {
     sockets.front = *std::move(front);
   } else if (sockets.has_namespaces) {
     Diagnose(DiagnosticLevel::kWarning,
@@ -105,13 +129,21 @@ Result<BoundSockets> BoundSockets::Bind(const ServeOptions& options, const DataD
   return sockets;
 }
 
-DataDirectory::Presence BoundSockets::PresenceOf(const ServeOptions& options) const {
-  return {.url = Url("http", options.host, administration.port),
-          .tls_url = Url("https", "localhost", administration_tls.port),
-          .replica_port = replicas ? replicas->port : std::uint16_t{0},
-          .ca_file = identity.ca_file,
-          .project = options.project,
-          .pid = ::getpid()};
+DataDirectory::Presence BoundSockets::PresenceOf(const ServeOptions& options,
+                                                 const DataDirectory& data) const {
+  DataDirectory::Presence presence = {.url = Url("http", options.host, administration.port),
+                                      .tls_url = Url("https", "localhost", administration_tls.port),
+                                      .replica_port = replicas ? replicas->port : std::uint16_t{0},
+                                      .ca_file = identity.ca_file,
+                                      .project = options.project,
+                                      .pid = ::getpid()};
+  if (workstation) {
+    presence.workstation = {.address = workstation->address,
+                            .tls_port = workstation->tls.port,
+                            .plain_port = workstation->plain ? workstation->plain->port : std::uint16_t{0},
+                            .ca_bundle = data.ca_bundle()};
+  }
+  return presence;
 }
 
 }  // namespace trainyard::server

@@ -15,8 +15,8 @@ namespace trainyard::server {
 /// The TCP sockets of a server, listening, before anything is made that names their ports. Clients that come
 /// meanwhile wait in the kernel's queue.
 struct BoundSockets {
-  /// Google's ports on a loopback address of the front's own, or others to which replicas' connections are
-  /// led (docs/adr/0028-doors-without-port-443.md).
+  /// Google's ports on a loopback address of a front's own, or others to which connections are led
+  /// (docs/adr/0028-doors-without-port-443.md).
   struct Front {
     static constexpr std::uint16_t kTlsPort = 443;   ///< TensorFlow's URLs have no port
     static constexpr std::uint16_t kPlainPort = 80;  ///< nor has the metadata server's
@@ -31,14 +31,17 @@ struct BoundSockets {
   http::ListeningSocket administration_tls;
   std::optional<http::ListeningSocket> replicas;  ///< nothing: Google's names mean Google
   std::optional<Front> front;                     ///< nothing: it cannot be had, or is not wanted
+  std::optional<Front> workstation;               ///< for `trainyard with`; nothing: the same
   bool has_namespaces = true;                     ///< replicas can have a view of the files of their own
 
   /// Where clients of this machine find the server.
-  [[nodiscard]] DataDirectory::Presence PresenceOf(const ServeOptions& options) const;
+  [[nodiscard]] DataDirectory::Presence PresenceOf(const ServeOptions& options,
+                                                   const DataDirectory& data) const;
 
   /// A port that was asked for must be had; of "any", the one that clients and replicas of the previous
   /// server know is the best. A front that cannot be had is said to the operator, and no error. Blocking,
-  /// before there are threads. Errors: a port, or the data directory's.
+  /// before there are threads. Errors: a port (of one in use with who has it: port_owner.h), or the data
+  /// directory's.
   [[nodiscard]] static Result<BoundSockets> Bind(const ServeOptions& options, const DataDirectory& data);
 };
 

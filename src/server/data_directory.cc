@@ -93,6 +93,18 @@ Status MakeAllFolders(const std::string& path) {
   return {};
 }
 
+/// ": process 7 at http://127.0.0.1:8470"; empty: it has not said so yet.
+std::string WhereItIs(const std::string& path) {
+  const Result<std::string> text = ReadFile(path + "/run/server.json", kSmallFileBytesMax);
+  boost::system::error_code error;
+  const boost::json::value json = boost::json::parse(text.value_or(""), error);
+  if (error || !json.is_object()) return {};
+  const boost::json::value* url = json.as_object().if_contains("url");
+  const boost::json::value* pid = json.as_object().if_contains("pid");
+  if (url == nullptr || !url->is_string() || pid == nullptr || !pid->is_int64()) return {};
+  return ": process " + std::to_string(pid->as_int64()) + " at " + std::string(url->as_string());
+}
+
 }  // namespace
 
 Result<DataDirectory> DataDirectory::Open(const std::string& path) {
@@ -102,9 +114,9 @@ Result<DataDirectory> DataDirectory::Open(const std::string& path) {
   if (!lock) return std::unexpected(ErrnoError(errno, "open " + lock_path));
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return std::unexpected(ErrnoError(errno, "lock " + lock_path));
-    Result<std::string> presence = ReadFile(path + "/run/server.json", kSmallFileBytesMax);
-    return std::unexpected(FailedPrecondition("another server has the data directory " + path +
-                                              (presence ? ": " + *presence : std::string())));
+    return std::unexpected(FailedPrecondition(
+        "another server has the data directory " + path + WhereItIs(path) +
+        ". To use it: eval \"$(trainyard env --data " + path + ")\"; or give this one another: --data DIR"));
   }
   TY_RETURN_IF_ERROR(NarrowDatabases(path));
   return DataDirectory(path, std::move(lock));
@@ -127,10 +139,17 @@ Result<std::string> DataDirectory::Secret() const {
 }
 
 Status DataDirectory::Announce(const Presence& presence) const {
+  const Presence::Workstation& workstation = presence.workstation;
   boost::json::object json{
       {"url", presence.url},         {"tls_url", presence.tls_url}, {"replica_port", presence.replica_port},
       {"ca_file", presence.ca_file}, {"project", presence.project}, {"pid", presence.pid},
       {"lacking", presence.lacking}};
+  if (!workstation.address.empty()) {
+    json["workstation"] = {{"address", workstation.address},
+                           {"tls_port", workstation.tls_port},
+                           {"plain_port", workstation.plain_port},
+                           {"ca_bundle", workstation.ca_bundle}};
+  }
   return WriteFileAtomically(Path("run/server.json"), boost::json::serialize(json) + "\n", 0600);
 }
 

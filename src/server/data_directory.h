@@ -38,6 +38,9 @@ class DataDirectory {
   /// What replicas see of the front: the CA bundle and gsutil's settings.
   [[nodiscard]] std::string front_dir() const { return Path("front"); }
 
+  /// The authorities that programs trust under Google's names, and ours.
+  [[nodiscard]] std::string ca_bundle() const { return Path("front/ca-bundle.pem"); }
+
   /// A secret of this installation, made once: control::Keys are derived from it.
   [[nodiscard]] Result<std::string> Secret() const;
 
@@ -50,6 +53,13 @@ class DataDirectory {
     std::string project;
     std::int64_t pid = 0;
     std::string lacking;  ///< what this machine does not limit; empty: nothing
+    /// What `trainyard with` leads Google's names to; without an address: nothing.
+    struct Workstation {
+      std::string address;
+      std::uint16_t tls_port = 0;
+      std::uint16_t plain_port = 0;  ///< 0: there is no metadata server
+      std::string ca_bundle;
+    } workstation;
   };
   [[nodiscard]] Status Announce(const Presence& presence) const;
 

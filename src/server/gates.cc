@@ -50,13 +50,18 @@ access::GateOptions ForReplicas(const ServeOptions& options, AttemptAccounts& at
   return gate;
 }
 
-access::GateOptions ForFront(const ServeOptions& options, AttemptAccounts& attempts) {
-  access::GateOptions gate = ForReplicas(options, attempts);
+/// Also under the names that Google has everywhere.
+access::GateOptions WithGooglesNames(access::GateOptions gate) {
   gate.hosts.names.insert(gate.hosts.names.end(), front::kTlsHosts.begin(), front::kTlsHosts.end());
   gate.hosts.names.emplace_back(wire::kGoogleMetadataHost);
   gate.hosts.names.emplace_back(wire::kGoogleMetadataAddress);
-  gate.hosts.suffixes.emplace_back(wire::kMetadataSuffix);
   gate.xml_storage_host = front::kStorageHost;
+  return gate;
+}
+
+access::GateOptions ForFront(const ServeOptions& options, AttemptAccounts& attempts) {
+  access::GateOptions gate = WithGooglesNames(ForReplicas(options, attempts));
+  gate.hosts.suffixes.emplace_back(wire::kMetadataSuffix);
   return gate;
 }
 
@@ -67,7 +72,8 @@ Gates::Gates(const ServeOptions& options, boost::asio::any_io_executor loop, boo
     : attempts_(std::move(loop), pool, attempts_dir),
       administration_(uids_, ForAdministration(options)),
       replicas_(uids_, ForReplicas(options, attempts_)),
-      front_(uids_, ForFront(options, attempts_)) {
+      front_(uids_, ForFront(options, attempts_)),
+      workstation_(uids_, WithGooglesNames(ForAdministration(options))) {
   if (!options.local_users) return;
   const access::Accounts accounts = AccountsOf(options);
   const std::string name = accounts.own_name.empty() ? std::to_string(accounts.own_uid) : accounts.own_name;

@@ -27,6 +27,8 @@ class Gates {
   [[nodiscard]] const access::Gate& replicas() const noexcept { return replicas_; }
   /// As for replicas, also under Google's names.
   [[nodiscard]] const access::Gate& front() const noexcept { return front_; }
+  /// As for users, also under Google's names: `trainyard with`.
+  [[nodiscard]] const access::Gate& workstation() const noexcept { return workstation_; }
 
  private:
   access::PeerUids uids_;
@@ -34,6 +36,7 @@ class Gates {
   access::Gate administration_;
   access::Gate replicas_;
   access::Gate front_;
+  access::Gate workstation_;
 };
 
 }  // namespace trainyard::server

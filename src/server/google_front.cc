@@ -21,12 +21,15 @@
 #include "front/boto_file.h"
 #include "front/ca_bundle.h"
 #include "front/host_dispatch.h"
+#include "front/java_trust_store.h"
 #include "http/server.h"
 #include "runtimes/google_channels.h"
 
 namespace trainyard::server {
 
 namespace {
+
+constexpr http::FramingRules kRules = http::FramingRules::kChunkedWins;
 
 /// Where a replica's bind mount of the buckets goes: an empty folder of the machine's, made if need be, or
 /// where we may not, one of the replica's own root. One with something in it is somebody else's.
@@ -48,13 +51,19 @@ Status EnsureGcsFolder() {
   return {};
 }
 
-/// The files that replicas read.
+/// The files that replicas and `trainyard with` read.
 Status WriteFiles(const std::string& authority, const std::filesystem::path& folder,
                   const std::string& bundle, const std::string& project) {
   TY_RETURN_IF_ERROR(front::MakeCaBundle(replica::SystemCaBundles(), authority, bundle));
   TY_RETURN_IF_ERROR(front::MakeCaBundle({}, authority, folder / replica::kOwnAuthority));
   TY_RETURN_IF_ERROR(WriteFileAtomically(folder / replica::kCurlFile, "cacert = \"" + bundle + "\"\n"));
-  return WriteFileAtomically(folder / replica::kBotoFile, front::BotoFile(bundle, project));
+  TY_TRY(const std::string authorities, ReadFile(bundle));
+  TY_TRY(const std::string java, front::JavaTrustStore(authorities));
+  TY_RETURN_IF_ERROR(WriteFileAtomically(folder / replica::kJavaFile, java));
+  front::BotoSettings boto = {.ca_bundle = bundle, .project = project};
+  TY_RETURN_IF_ERROR(WriteFileAtomically(folder / replica::kUsersBotoFile, front::BotoFile(boto)));
+  boto.state_dir = "/tmp/.gsutil";  // of the replica's own
+  return WriteFileAtomically(folder / replica::kBotoFile, front::BotoFile(boto));
 }
 
 }  // namespace
@@ -62,6 +71,7 @@ Status WriteFiles(const std::string& authority, const std::filesystem::path& fol
 struct GoogleFront::State {
   explicit State(const Setup& setup);
 
+  tls::TlsIdentity identity;
   http::Router storage;
   http::Router metadata;
   http::Router router;
@@ -69,18 +79,18 @@ struct GoogleFront::State {
 };
 
 GoogleFront::State::State(const Setup& setup)
-    : router(front::DispatchByHost(
+    : identity(setup.identity),
+      router(front::DispatchByHost(
           {.storage = storage, .api = setup.api, .metadata = metadata, .real_buckets = setup.real_buckets})),
       server(setup.loop, router, setup.options) {
   api::AddStorageRoutes(storage, setup.buckets);
   api::AddXmlStorageRoutes(storage, setup.buckets);
   api::AddBatchRoutes(storage);  // gcsfs deletes by it
-  api::AddMetadataRoutes(metadata, {.project = setup.project,
-                                    .universe_domain = [] { return std::string("googleapis.com"); },
-                                    .access_token =
-                                        [&tokens = setup.tokens](const std::string& host) {
-                                          return tokens.Issue(host, control::kAnyReplica);
-                                        }});
+  api::AddMetadataRoutes(
+      metadata, {.project = setup.project,
+                 .universe_domain = [] { return std::string("googleapis.com"); },
+                 .access_token = [&tokens = setup.tokens, owner = setup.owner](
+                                     const std::string& host) { return tokens.Issue(host, owner); }});
   api::AddTokenRoute(metadata, setup.tokens, setup.clock);
   // The parts of a batch are handed to `storage`; real buckets are behind none but `router`.
   for (http::Router* checked : {&storage, &router}) api::CheckTokens(*checked, setup.tokens);
@@ -88,7 +98,7 @@ GoogleFront::State::State(const Setup& setup)
 
 Result<replica::v1::GoogleFront> PrepareGoogleFront(const ServeOptions& options, const DataDirectory& data,
                                                     const BoundSockets& sockets) {
-  const std::string bundle = data.front_dir() + "/ca-bundle.pem";
+  const std::string bundle = data.ca_bundle();
   TY_RETURN_IF_ERROR(WriteFiles(sockets.identity.ca_file, data.front_dir(), bundle, options.project));
   replica::v1::GoogleFront told;
   told.set_tls_socket(data.front_tls_socket());
@@ -121,15 +131,17 @@ GoogleFront::~GoogleFront() = default;
 
 Result<std::unique_ptr<GoogleFront>> GoogleFront::Open(const Setup& setup,
                                                        std::optional<BoundSockets::Front> sockets) {
-  constexpr http::FramingRules kRules = http::FramingRules::kChunkedWins;
   auto state = std::make_unique<State>(setup);
-  TY_RETURN_IF_ERROR(state->server.ListenUnixTls(setup.data.front_tls_socket(), setup.identity, kRules));
-  TY_RETURN_IF_ERROR(state->server.ListenUnix(setup.data.front_plain_socket(), kRules));
   if (sockets) {
     TY_RETURN_IF_ERROR(state->server.ListenTls(std::move(sockets->tls), setup.identity, kRules));
     if (sockets->plain) state->server.ListenTcp(*std::move(sockets->plain), kRules);
   }
   return std::unique_ptr<GoogleFront>(new GoogleFront(std::move(state)));
+}
+
+Status GoogleFront::ListenUnix(const DataDirectory& data) {
+  TY_RETURN_IF_ERROR(state_->server.ListenUnixTls(data.front_tls_socket(), state_->identity, kRules));
+  return state_->server.ListenUnix(data.front_plain_socket(), kRules);
 }
 
 void GoogleFront::Stop() { state_->server.Stop(); }

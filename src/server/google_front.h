@@ -44,28 +44,31 @@ namespace trainyard::server {
                                                                   const DataDirectory& data,
                                                                   const BoundSockets& sockets);
 
-/// This server under Google's host names, for replicas: TLS on port 443 and the metadata server on port 80 of
-/// a loopback address of its own, and both as Unix sockets for replicas with a network of their own. Loop
-/// thread; the same lifecycle as http::Server. docs/adr/0012-google-front.md.
+/// This server under Google's host names, for replicas or for `trainyard with`: TLS on port 443 and the
+/// metadata server on port 80 of a loopback address of its own. Loop thread; the same lifecycle as
+/// http::Server. docs/adr/0012-google-front.md.
 class GoogleFront {
  public:
   struct Setup {
     boost::asio::io_context& loop;
-    const http::Router& api;  ///< what replicas have of it
+    const http::Router& api;  ///< what those who ask have of it
+    std::string owner;        ///< of the access tokens for who asks under no attempt's name
     storage::Buckets& buckets;
     control::TokenService& tokens;
     const Clock& clock;
-    const DataDirectory& data;
     std::string project;
     tls::TlsIdentity identity;  ///< has front::kTlsHosts
     http::ServerOptions options;
     front::RealBuckets* real_buckets = nullptr;  ///< nullptr: all buckets are ours
   };
 
-  /// Listens on the sockets, those of Google's ports and Unix sockets. Errors: the data directory's.
+  /// Listens on the sockets, if there are some. Errors: those of TLS.
   [[nodiscard]] static Result<std::unique_ptr<GoogleFront>> Open(const Setup& setup,
                                                                  std::optional<BoundSockets::Front> sockets);
   ~GoogleFront();
+
+  /// Both as Unix sockets too, for replicas with a network of their own. Errors: the data directory's.
+  [[nodiscard]] Status ListenUnix(const DataDirectory& data);
 
   void Stop();
   [[nodiscard]] std::size_t connection_count() const noexcept;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/token_handlers.h"
+#include "control/access_token.h"
 #include "front/google_names.h"
 #include "front/host_dispatch.h"
 #include "server/installation.h"
@@ -84,27 +85,36 @@ Result<std::unique_ptr<Listeners>> Listeners::Open(boost::asio::io_context& loop
   TY_RETURN_IF_ERROR(listeners->administration_.ListenUnix(data.admin_socket()));
   TY_RETURN_IF_ERROR(listeners->replicas_.ListenUnix(data.replica_socket()));
   if (sockets.replicas) listeners->replicas_.ListenTcp(*std::move(sockets.replicas));
-  if (options.google_front)
-    TY_RETURN_IF_ERROR(listeners->OpenFront(loop, sockets.identity, std::move(sockets.front)));
+  if (options.google_front) TY_RETURN_IF_ERROR(listeners->OpenFronts(loop, sockets));
   return listeners;
 }
 
-Status Listeners::OpenFront(boost::asio::io_context& loop, const tls::TlsIdentity& identity,
-                            std::optional<BoundSockets::Front> sockets) {
-  http::ServerOptions server = OptionsOf(Purpose::kReplicas, options_, installation_);
-  server.counts = nullptr;
-  server.admit = installation_.gates().front().Admit();
-  const GoogleFront::Setup setup{.loop = loop,
-                                 .api = installation_.replica_routes(),
-                                 .buckets = installation_.buckets(),
-                                 .tokens = installation_.tokens(),
-                                 .clock = installation_.clock(),
-                                 .data = installation_.data(),
-                                 .project = options_.project,
-                                 .identity = identity,
-                                 .options = server,
-                                 .real_buckets = real_buckets_.get()};
-  TY_TRY(front_, GoogleFront::Open(setup, std::move(sockets)));
+GoogleFront::Setup Listeners::SetupOf(Purpose purpose, boost::asio::io_context& loop,
+                                      const tls::TlsIdentity& identity) {
+  const bool is_users = purpose == Purpose::kAdministration;
+  const Gates& gates = installation_.gates();
+  http::ServerOptions server = OptionsOf(purpose, options_, installation_);
+  server.admit = is_users ? gates.workstation().Admit() : gates.front().Admit();
+  if (!is_users) server.counts = nullptr;
+  return {.loop = loop,
+          .api = is_users ? installation_.administration_routes() : installation_.replica_routes(),
+          .owner = std::string(is_users ? control::kAdministration : control::kAnyReplica),
+          .buckets = installation_.buckets(),
+          .tokens = installation_.tokens(),
+          .clock = installation_.clock(),
+          .project = options_.project,
+          .identity = identity,
+          .options = std::move(server),
+          .real_buckets = real_buckets_.get()};
+}
+
+Status Listeners::OpenFronts(boost::asio::io_context& loop, BoundSockets& sockets) {
+  const tls::TlsIdentity& identity = sockets.identity;
+  TY_TRY(front_, GoogleFront::Open(SetupOf(Purpose::kReplicas, loop, identity), std::move(sockets.front)));
+  TY_RETURN_IF_ERROR(front_->ListenUnix(installation_.data()));
+  if (!sockets.workstation) return {};
+  TY_TRY(workstation_, GoogleFront::Open(SetupOf(Purpose::kAdministration, loop, identity),
+                                         std::move(sockets.workstation)));
   return {};
 }
 
@@ -112,12 +122,18 @@ Status Listeners::LetSupervisorsIn() { return supervisors_.ListenUnix(installati
 
 void Listeners::Stop() {
   for (http::Server* server : {&administration_, &replicas_, &supervisors_}) server->Stop();
-  if (front_ != nullptr) front_->Stop();
+  for (GoogleFront* front : {front_.get(), workstation_.get()}) {
+    if (front != nullptr) front->Stop();
+  }
 }
 
 std::size_t Listeners::connection_count() const noexcept {
-  return administration_.connection_count() + replicas_.connection_count() + supervisors_.connection_count() +
-         (front_ != nullptr ? front_->connection_count() : 0);
+  std::size_t count =
+      administration_.connection_count() + replicas_.connection_count() + supervisors_.connection_count();
+  for (const GoogleFront* front : {front_.get(), workstation_.get()}) {
+    if (front != nullptr) count += front->connection_count();
+  }
+  return count;
 }
 
 }  // namespace trainyard::server

@@ -53,8 +53,9 @@ class Listeners {
  private:
   Listeners(boost::asio::io_context& loop, const ServeOptions& options, Installation& installation,
             std::unique_ptr<front::RealBuckets> real_buckets);
-  Status OpenFront(boost::asio::io_context& loop, const tls::TlsIdentity& identity,
-                   std::optional<BoundSockets::Front> sockets);
+  GoogleFront::Setup SetupOf(Purpose purpose, boost::asio::io_context& loop,
+                             const tls::TlsIdentity& identity);
+  Status OpenFronts(boost::asio::io_context& loop, BoundSockets& sockets);
 
   const ServeOptions& options_;
   Installation& installation_;
@@ -65,6 +66,7 @@ class Listeners {
   http::Server replicas_;
   http::Server supervisors_;
   std::unique_ptr<GoogleFront> front_;
+  std::unique_ptr<GoogleFront> workstation_;
 };
 
 }  // namespace trainyard::server

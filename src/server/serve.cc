@@ -101,7 +101,7 @@ Status Run(const ServeOptions& options) {
   TY_TRY(DataDirectory data, DataDirectory::Open(options.data_dir));
   TY_TRY(const engine::MachineLimits limits, MachineLimitsFor(options, data.attempts_dir()));
   TY_TRY(BoundSockets sockets, BoundSockets::Bind(options, data));
-  DataDirectory::Presence presence = sockets.PresenceOf(options);
+  DataDirectory::Presence presence = sockets.PresenceOf(options, data);
   presence.lacking = limits.lacking;
   TY_TRY(const std::unique_ptr<Installation> installation,
          Installation::Open(loop, options, std::move(data), sockets, limits));

@@ -8,6 +8,7 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
+#include <openssl/rsa.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
@@ -158,6 +159,13 @@ Result<KeyPair> MakeServerCertificate(const KeyPair& authority, const std::vecto
                     ::X509_sign(certificate, authority.key.get(), ::EVP_sha256()) > 0;
   if (!done) return OpensslError("cannot make the server's certificate");
   return pair;
+}
+
+Result<PrivateKey> MakeSigningKey() {
+  constexpr unsigned kBits = 2048;
+  PrivateKey key(::EVP_RSA_gen(kBits));
+  if (key == nullptr) return OpensslError("cannot make a key");
+  return key;
 }
 
 Result<Certificate> ParseCertificate(std::string_view pem) {

@@ -1,0 +1,139 @@
+#include "server/port_owner.h"
+
+#include <dirent.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <climits>
+#include <cstdlib>
+#include <vector>
+
+#include "async/file.h"
+
+namespace trainyard::server {
+
+namespace {
+
+constexpr std::size_t kTableBytesMax = std::size_t{64} << 20;
+constexpr std::size_t kProgramMax = 60;
+constexpr std::string_view kLock = "/run/lock";
+
+std::vector<std::string_view> Words(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (std::size_t begin = 0; begin < line.size();) {
+    const std::size_t end = std::min(line.find(' ', begin), line.size());
+    if (end > begin) words.push_back(line.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+template <class Number>
+std::optional<Number> Parse(std::string_view text, int base = 10) {
+  Number number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+std::vector<std::string> Entries(const std::string& path) {
+  std::vector<std::string> names;
+  DIR* folder = ::opendir(path.c_str());
+  if (folder == nullptr) return names;
+  while (const dirent* entry = ::readdir(folder)) names.emplace_back(entry->d_name);
+  ::closedir(folder);
+  return names;
+}
+
+std::string LinkAt(const std::string& path) {
+  std::array<char, PATH_MAX> text{};
+  const ssize_t size = ::readlink(path.c_str(), text.data(), text.size());
+  return {text.data(), size > 0 ? static_cast<std::size_t>(size) : 0};
+}
+
+/// The process that has the socket; its data directory if it holds the lock of one.
+void FindProcess(const std::string& socket, PortOwner& owner) {
+  for (const std::string& name : Entries("/proc")) {
+    const auto pid = Parse<pid_t>(name);
+    if (!pid) continue;
+    const std::string folder = "/proc/" + name + "/fd";
+    std::string data_dir;
+    bool has_socket = false;
+    for (const std::string& number : Entries(folder)) {
+      const std::string link = LinkAt(folder + "/" + number);
+      has_socket = has_socket || link == socket;
+      if (link.ends_with(kLock)) data_dir = link.substr(0, link.size() - kLock.size());
+    }
+    if (!has_socket) continue;
+    owner.pid = *pid;
+    owner.program = ReadFile("/proc/" + name + "/cmdline").value_or("");
+    std::ranges::replace(owner.program, '\0', ' ');
+    owner.program = owner.program.substr(0, std::min(owner.program.find_last_not_of(' ') + 1, kProgramMax));
+    if (owner.program.find("trainyard") != std::string::npos) owner.data_dir = data_dir;
+    return;
+  }
+}
+
+std::string NameOf(std::uint32_t uid) {
+  const passwd* entry = ::getpwuid(uid);
+  return entry != nullptr ? entry->pw_name : std::to_string(uid);
+}
+
+}  // namespace
+
+std::optional<ListeningEntry> FindListening(std::string_view table, std::uint16_t port) {
+  constexpr std::size_t kLocal = 1;
+  constexpr std::size_t kState = 3;
+  constexpr std::size_t kUid = 7;
+  constexpr std::size_t kInode = 9;
+  constexpr int kHexadecimal = 16;
+  while (!table.empty()) {
+    const std::size_t end = std::min(table.find('\n'), table.size());
+    const std::vector<std::string_view> words = Words(table.substr(0, end));
+    table.remove_prefix(std::min(end + 1, table.size()));
+    if (words.size() <= kInode || words[kState] != "0A") continue;
+    const std::string_view local = words[kLocal];
+    if (Parse<std::uint16_t>(local.substr(local.rfind(':') + 1), kHexadecimal) != port) continue;
+    const auto uid = Parse<std::uint32_t>(words[kUid]);
+    const auto inode = Parse<std::uint64_t>(words[kInode]);
+    if (uid && inode) return ListeningEntry{*uid, *inode};
+  }
+  return std::nullopt;
+}
+
+std::optional<PortOwner> FindPortOwner(std::uint16_t port) {
+  for (const char* file : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    const auto entry = FindListening(ReadFile(file, kTableBytesMax).value_or(""), port);
+    if (!entry) continue;
+    PortOwner owner{.user = NameOf(entry->uid)};
+    FindProcess("socket:[" + std::to_string(entry->inode) + "]", owner);
+    return owner;
+  }
+  return std::nullopt;
+}
+
+Error PortInUse(const std::string& place, const std::optional<PortOwner>& owner,
+                const std::string& data_dir) {
+  std::string text = place + " is in use";
+  const std::string other_port =
+      "trainyard serve --listen 127.0.0.1:0 --data " + data_dir + " (0: any port that is free)";
+  if (owner && !owner->data_dir.empty()) {
+    text += " by the Trainyard server of the data directory " + owner->data_dir + " (process " +
+            std::to_string(owner->pid) + ", user " + owner->user +
+            "). To use that one: eval \"$(trainyard env " + "--data " + owner->data_dir +
+            ")\". To run another beside it: ";
+  } else if (owner && owner->pid != 0) {
+    text += " by [" + owner->program + "] (process " + std::to_string(owner->pid) + ", user " + owner->user +
+            "). Choose another port: ";
+  } else if (owner) {
+    text += " by a program of the user " + owner->user + ". Choose another port: ";
+  } else {
+    text += ". Choose another port: ";
+  }
+  return {Code::kAlreadyExists, text + other_port, ""};
+}
+
+}  // namespace trainyard::server

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <sys/types.h>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+/// Who has a TCP port that this server would listen on, for a message that says how to go on.
+namespace trainyard::server {
+
+/// As far as this account may see it.
+struct PortOwner {
+  pid_t pid = 0;         ///< 0: another account's processes are not ours to look into
+  std::string program;   ///< its command line's first words
+  std::string user;      ///< name, or number
+  std::string data_dir;  ///< of a Trainyard server; empty: it is none
+  friend bool operator==(const PortOwner&, const PortOwner&) = default;
+};
+
+/// A listening socket in the text of /proc/net/tcp or tcp6.
+struct ListeningEntry {
+  std::uint32_t uid = 0;
+  std::uint64_t inode = 0;
+  friend bool operator==(const ListeningEntry&, const ListeningEntry&) = default;
+};
+
+/// The first that listens on the port, whatever its address. Pure. Source: proc_net_tcp.rst.
+[[nodiscard]] std::optional<ListeningEntry> FindListening(std::string_view table, std::uint16_t port);
+
+/// Reads /proc. Nothing: nobody of this network namespace listens there any more.
+[[nodiscard]] std::optional<PortOwner> FindPortOwner(std::uint16_t port);
+
+/// What is said of a used port. Pure.
+/// @param place  "127.0.0.1:8470"
+/// @param data_dir  of the server that wants it
+[[nodiscard]] Error PortInUse(const std::string& place, const std::optional<PortOwner>& owner,
+                              const std::string& data_dir);
+
+}  // namespace trainyard::server

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "api/welcome_page.h"
 #include "cluster/project_number.h"
 #include "control/access_token.h"
 
@@ -53,6 +54,11 @@ awaitable<Result<Response>> AccountItem(const MetadataAnswers& answers, Request&
   co_return Flavored(Response::Text("not found\n", 404));
 }
 
+awaitable<Result<Response>> Root(const MetadataAnswers& answers, const Request& request) {
+  if (!answers.version.empty() && WantsPage(request)) co_return WelcomePage(answers.version);
+  co_return Flavored(Response::Text("computeMetadata/\n"));
+}
+
 }  // namespace
 
 void AddMetadataRoutes(http::Router& router, MetadataAnswers answers) {
@@ -61,7 +67,7 @@ void AddMetadataRoutes(http::Router& router, MetadataAnswers answers) {
       std::make_shared<MetadataAnswers>(std::move(answers));  // one value for several routes of one router
   constexpr std::string_view kRoot = "/computeMetadata/v1";
   std::string root(kRoot);
-  router.Add(Method::kGet, "/", [](Request&) { return Answer(Response::Text("computeMetadata/\n")); });
+  router.Add(Method::kGet, "/", [shared](Request& request) { return Root(*shared, request); });
   router.Add(Method::kGet, root + "/",
              [](Request&) { return Answer(Response::Text("instance/\nproject/\n")); });
   router.Add(Method::kGet, root + "/project/project-id",

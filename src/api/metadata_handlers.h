@@ -17,6 +17,7 @@ struct MetadataAnswers {
   std::function<std::string()> universe_domain;
   /// A new access token for requests with this host name (the Host field), or why there is none.
   std::function<boost::asio::awaitable<Result<std::string>>(const std::string& host)> access_token;
+  std::string version = {};  ///< for the page that a browser gets at "/" (welcome_page.h); empty: none
 };
 
 void AddMetadataRoutes(http::Router& router, MetadataAnswers answers);

@@ -7,6 +7,7 @@
 #include "api/token_handlers.h"
 #include "async/diagnostics.h"
 #include "async/watched_executor.h"
+#include "cli/version.h"
 #include "control/access_token.h"
 #include "environment/python_probe.h"
 #include "environment/site_hook.h"
@@ -273,7 +274,9 @@ void Installation::AddRoutes(std::uint16_t tls_port, std::vector<engine::Machine
             .universe_domain = [tls_port] { return "localhost:" + std::to_string(tls_port); },
             .access_token = [this, others](const std::string& host) { return tokens_.Issue(host, others); }}};
   };
-  AddAdministrationRoutes(administration_routes_, parts_for(control::kAdministration));
+  ApiParts administration = parts_for(control::kAdministration);
+  administration.metadata.version = cli::kVersion;
+  AddAdministrationRoutes(administration_routes_, administration);
   AddReplicaRoutes(replica_routes_, parts_for(control::kAnyReplica));
   AddSupervisorRoutes(supervisor_routes_, jobs_);
   for (http::Router* checked : {&administration_routes_, &replica_routes_})

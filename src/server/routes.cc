@@ -8,6 +8,7 @@
 #include "api/ml_handlers.h"
 #include "api/ml_methods.h"
 #include "api/storage_handlers.h"
+#include "api/welcome_page.h"
 #include "control/job_service.h"
 #include "engine/replica_link.h"
 
@@ -32,6 +33,7 @@ void AddSharedRoutes(http::Router& router, api::MlMethods& ml, const ApiParts& p
 void AddAdministrationRoutes(http::Router& router, const ApiParts& parts) {
   api::MlMethods ml(router, parts.request_quota);
   AddSharedRoutes(router, ml, parts);
+  api::AddIconRoute(router);
   api::AddJobRoutes(ml, parts.jobs);
   api::AddPolicyRoutes(ml, parts.jobs);
   api::AddShellRoutes(router, parts.jobs);

@@ -69,6 +69,8 @@ struct ApiEndpoint {
   std::string url;      ///< http://..., https://... or unix:/...
   std::string ca_file;  ///< for https; empty: the system's
   std::string token;    ///< sent as a bearer token; empty: none
+  /// Why a server may be there that cannot be found, said where none is; empty: start one.
+  std::string hidden;
 };
 
 /// The client over HTTP. After status 429 or 5xx it retries four times, after the time in Retry-After or 1,

@@ -1,6 +1,11 @@
 #include "cli/client_settings.h"
 
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cctype>
+#include <cerrno>
 #include <cstdlib>
 #include <utility>
 
@@ -19,9 +24,26 @@ std::string Upper(std::string_view text) {
   return out;
 }
 
-std::string GcloudFolder(const SettingSources& sources) {
-  if (auto folder = sources.variable("CLOUDSDK_CONFIG")) return *folder;
-  return sources.variable("HOME").value_or("") + "/.config/gcloud";
+int NumberAt(const Json& object, std::string_view path) {
+  return static_cast<int>(std::strtol(TextAt(object, path).c_str(), nullptr, 10));
+}
+
+std::string AccountName(uid_t uid) {
+  const passwd* entry = ::getpwuid(uid);
+  return entry != nullptr ? entry->pw_name : std::to_string(uid);
+}
+
+/// The owner of the outermost folder on the path that we may not enter, or of the file that we may not read.
+std::string OwnerInTheWay(const std::string& path) {
+  if (::access(path.c_str(), R_OK) == 0 || errno != EACCES) return {};
+  for (std::size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
+    const std::string folder = path.substr(0, end);
+    struct stat found{};
+    if (::access(folder.c_str(), X_OK) != 0 && ::stat(folder.c_str(), &found) == 0)
+      return AccountName(found.st_uid);
+  }
+  struct stat found{};
+  return ::stat(path.c_str(), &found) == 0 ? AccountName(found.st_uid) : std::string();
 }
 
 }  // namespace
@@ -37,7 +59,12 @@ SettingSources ProcessSettingSources() {
     if (!text) return std::nullopt;
     return *std::move(text);
   };
-  return {variable, read_file};
+  return {variable, read_file, OwnerInTheWay};
+}
+
+std::string GcloudFolder(const SettingSources& sources) {
+  if (auto folder = sources.variable("CLOUDSDK_CONFIG")) return *folder;
+  return sources.variable("HOME").value_or("") + "/.config/gcloud";
 }
 
 std::string DefaultDataDir(const SettingSources& sources) {
@@ -57,7 +84,20 @@ std::optional<ServerNote> ReadServerNote(const SettingSources& sources, const st
                     .ca_file = TextAt(*json, "ca_file"),
                     .project = TextAt(*json, "project"),
                     .pid = std::strtol(TextAt(*json, "pid").c_str(), nullptr, 10),
-                    .lacking = TextAt(*json, "lacking")};
+                    .lacking = TextAt(*json, "lacking"),
+                    .workstation = {.address = TextAt(*json, "workstation.address"),
+                                    .tls_port = NumberAt(*json, "workstation.tls_port"),
+                                    .plain_port = NumberAt(*json, "workstation.plain_port"),
+                                    .ca_bundle = TextAt(*json, "workstation.ca_bundle")}};
+}
+
+std::string WhyNoteIsForbidden(const SettingSources& sources, const std::string& data_dir) {
+  if (sources.forbidden_by == nullptr) return {};
+  const std::string owner = sources.forbidden_by(data_dir + "/run/server.json");
+  if (owner.empty()) return {};
+  return "The data directory " + data_dir + " is " + owner +
+         "'s, and this account may not look into it. A server answers its own account and root: ask as " +
+         owner + ", or start it with --allow-local-users and name it with --server or TRAINYARD_SERVER.";
 }
 
 ClientSetting FindServer(const SettingSources& sources, const std::optional<std::string>& flag) {

@@ -21,6 +21,9 @@ struct SettingSources {
   std::function<std::optional<std::string>(const char* name)> variable;  ///< empty variables count as absent
   std::function<std::optional<std::string>(const std::string& path)>
       read_file;  ///< absent if the file does not exist
+  /// Whether a file may be there that this account cannot see, and whose: the owner of the folder that is in
+  /// the way, or empty. Null: never.
+  std::function<std::string(const std::string& path)> forbidden_by;
 };
 [[nodiscard]] SettingSources ProcessSettingSources();
 
@@ -32,12 +35,26 @@ struct ServerNote {
   std::string project;
   long pid = 0;
   std::string lacking;  ///< what its machine does not limit; empty: nothing
+  /// What `trainyard with` leads Google's names to; without an address: nothing.
+  struct Workstation {
+    std::string address;
+    int tls_port = 0;
+    int plain_port = 0;  ///< 0: there is no metadata server
+    std::string ca_bundle;
+  } workstation;
 };
+
+/// Where gcloud keeps its settings.
+[[nodiscard]] std::string GcloudFolder(const SettingSources& sources);
 
 [[nodiscard]] std::string DefaultDataDir(const SettingSources& sources);
 /// Absent if there is no note or it cannot be parsed.
 [[nodiscard]] std::optional<ServerNote> ReadServerNote(const SettingSources& sources,
                                                        const std::string& data_dir);
+
+/// Why the note of a data directory cannot be read, and what to do: a sentence; empty: it can, or there is
+/// none.
+[[nodiscard]] std::string WhyNoteIsForbidden(const SettingSources& sources, const std::string& data_dir);
 
 /// --server, TRAINYARD_SERVER, the note in the data directory, http://127.0.0.1:8470.
 [[nodiscard]] ClientSetting FindServer(const SettingSources& sources, const std::optional<std::string>& flag);

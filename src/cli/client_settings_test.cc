@@ -4,7 +4,6 @@
 
 #include <map>
 
-#include "cli/client_environment.h"
 #include "cli/jobs/staging.h"
 #include "cli/storage/copy_plan.h"
 
@@ -68,23 +67,6 @@ TEST(IniValue, ReadsSections) {
   EXPECT_EQ(IniValue(text, "b", "y"), "3");
   EXPECT_EQ(IniValue(text, "b", "z"), std::nullopt);
   EXPECT_EQ(IniValue("x = 1", "a", "x"), std::nullopt);
-}
-
-TEST(ClientVariables, LeaveOutTlsWithoutItsCertificate) {
-  auto names = [](const ClientEnvironment& environment) {
-    std::string out;
-    for (const auto& [name, value] : ClientVariables(environment)) out += name + "=" + value + "\n";
-    return out;
-  };
-  std::string plain = names({"http://h:1", "https://localhost:2", "", "p"});
-  EXPECT_NE(plain.find("CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE=http://h:1/storage/v1/\n"),
-            std::string::npos);
-  EXPECT_NE(plain.find("GCE_METADATA_HOST=h:1\n"), std::string::npos);
-  EXPECT_EQ(plain.find("UNIVERSE"), std::string::npos);
-  EXPECT_NE(names({"http://h:1", "https://localhost:2", "/ca", "p"})
-                .find("GOOGLE_CLOUD_UNIVERSE_DOMAIN=localhost:2\n"),
-            std::string::npos);
-  EXPECT_EQ(PrintExports({{"A", "it's $x"}}), "export A='it'\\''s $x'\n");
 }
 
 TEST(Staging, FollowsTheFlags) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "cli/client_environment.h"
+#include "cli/clients/client_commands.h"
 #include "cli/gcloud/common_flags.h"
 #include "cli/images/images_commands.h"
 #include "cli/jobs/job_commands.h"
@@ -13,16 +13,8 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr auto kEnvFlags = WithCommonFlags(std::array{
-    kDataDirFlag,
-    FlagSpec{.name = "--shell", .metavar = "SHELL", .help = "Shell to print the settings for: sh."}});
-
-/// The commands without a group. `help` and `version` are part of main.cc.
+/// Both are part of main.cc.
 const Command kTopCommands[] = {
-    {.spec = {.path = "env",
-              .summary = "Prints settings that point gcloud and client libraries at the server.",
-              .flags = kEnvFlags},
-     .run = PrintClientEnvironment},
     {.spec = {.path = "help",
               .summary = "Shows the commands.",
               .positional = "COMMAND",
@@ -35,8 +27,9 @@ const Command kTopCommands[] = {
 /// The table of each group's directory. A new directory adds a line.
 std::vector<const Command*> GatherCommands() {
   std::vector<const Command*> all;
-  for (std::span<const Command> table : {std::span<const Command>(kTopCommands), ImagesCommands(),
-                                         JobsCommands(), LocalCommands(), StorageCommands()})
+  for (std::span<const Command> table :
+       {std::span<const Command>(kTopCommands), ClientCommands(), ImagesCommands(), JobsCommands(),
+        LocalCommands(), StorageCommands()})
     for (const Command& command : table) all.push_back(&command);
   std::ranges::sort(all, {}, [](const Command* command) { return command->spec.path; });
   return all;

@@ -105,7 +105,10 @@ class HttpApiClient : public ApiClient {
   }
 
   Error Explain(Error error) const {
-    if (error.code == Code::kUnavailable || error.code == Code::kNotFound)
+    const bool is_absent = error.code == Code::kUnavailable || error.code == Code::kNotFound;
+    if (is_absent && !where_.hidden.empty())
+      error.message = where_.hidden;
+    else if (is_absent)
       error.message =
           "Cannot reach the server at " + where_.url + " (" + error.message +
           "). Start one with `trainyard serve`, or name another with --server or TRAINYARD_SERVER.";

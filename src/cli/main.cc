@@ -131,7 +131,10 @@ ExitStatus RunWithServer(const CommandSpec& command, ServerCommand run, const In
   std::optional<ServerNote> note = ReadServerNote(sources, DefaultDataDir(sources));
   bool noted_tls = note && server.value.starts_with("https://") && server.value == note->tls_url;
   ApiEndpoint endpoint{
-      .url = server.value, .ca_file = noted_tls ? note->ca_file : "", .token = std::move(token)};
+      .url = server.value,
+      .ca_file = noted_tls ? note->ca_file : "",
+      .token = std::move(token),
+      .hidden = server.source == "default" ? WhyNoteIsForbidden(sources, DefaultDataDir(sources)) : ""};
   Result<std::unique_ptr<ApiClient>> client = MakeApiClient(endpoint);
   if (!client)
     return std::unexpected(InvalidArgument("", "The server's address [" + server.value +

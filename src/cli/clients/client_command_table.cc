@@ -1,0 +1,33 @@
+#include <array>
+
+#include "cli/clients/client_commands.h"
+#include "cli/gcloud/common_flags.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr auto kEnvFlags = WithCommonFlags(std::array{
+    kDataDirFlag,
+    FlagSpec{.name = "--shell", .metavar = "SHELL", .help = "Shell to print the settings for: sh."},
+    FlagSpec{.name = "--unset",
+             .kind = FlagKind::kSwitch,
+             .help = "Print what takes the settings back, with the values that they replaced."}});
+constexpr auto kWithFlags = WithCommonFlags(std::array{kDataDirFlag});
+
+const Command kCommands[] = {
+    {.spec = {.path = "env",
+              .summary = "Prints settings that point gcloud and client libraries at the server.",
+              .flags = kEnvFlags},
+     .run = PrintClientEnvironment},
+    {.spec = {.path = "with",
+              .summary = "Runs a command for which Google's host names mean this server.",
+              .passthrough = true,
+              .flags = kWithFlags},
+     .run = RunWith},
+};
+
+}  // namespace
+
+std::span<const Command> ClientCommands() { return kCommands; }
+
+}  // namespace trainyard::cli

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <span>
+
+#include "cli/commands.h"
+
+/// Commands for clients that are not ours: gcloud, gsutil, Google's libraries.
+namespace trainyard::cli {
+
+/// `env` and `with`.
+[[nodiscard]] std::span<const Command> ClientCommands();
+
+/// `env`: prints variables that lead clients to a server. Needs no CommandSession: it asks the server itself.
+[[nodiscard]] ExitStatus PrintClientEnvironment(const Arguments& arguments, const SettingSources& sources,
+                                                const Console& console);
+
+/// `with`: runs any program with Google's names meaning a server (docs/adr/0031-with.md).
+[[nodiscard]] ExitStatus RunWith(const Arguments& arguments, const SettingSources& sources,
+                                 const Console& console);
+
+}  // namespace trainyard::cli

@@ -1,0 +1,235 @@
+#include "cli/clients/client_environment.h"
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+#include <utility>
+
+#include "async/file.h"
+#include "cli/clients/client_commands.h"
+#include "cli/clients/client_credentials.h"
+#include "cli/clients/running_server.h"
+#include "front/boto_file.h"
+
+namespace trainyard::cli {
+namespace {
+
+/// The names that the printed lines set, and before a name what it had.
+constexpr const char* kNames = "TRAINYARD_ENV";
+constexpr const char* kReplaced = "TRAINYARD_REPLACED_";
+constexpr const char* kCredentials = "GOOGLE_APPLICATION_CREDENTIALS";
+
+std::string WithoutScheme(const std::string& url) {
+  std::size_t scheme = url.find("://");
+  return scheme == std::string::npos ? url : url.substr(scheme + 3);
+}
+
+std::string Port(const std::string& url) {
+  std::string authority = WithoutScheme(url);
+  std::size_t colon = authority.rfind(':');
+  return colon == std::string::npos ? "443" : authority.substr(colon + 1);
+}
+
+/// Writes the certificates that the user's programs trust already together with the server's, because the
+/// variables below replace a program's own list.
+std::string WriteBundle(const SettingSources& sources, const std::string& ca_file) {
+  std::string bundle = ca_file.substr(0, ca_file.rfind('/') + 1) + "bundle.pem";
+  std::optional<std::string> ours = sources.read_file(ca_file);
+  if (!ours) return ca_file;
+  std::optional<std::string> trusted;
+  std::optional<std::string> named = sources.variable("REQUESTS_CA_BUNDLE");
+  if (named && *named != bundle && *named != ca_file) trusted = sources.read_file(*named);
+  for (const char* path : {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"})
+    if (!trusted) trusted = sources.read_file(path);
+  std::string text = trusted.value_or("") + *ours;
+  if (sources.read_file(bundle) == text) return bundle;
+  return WriteFileAtomically(bundle, text) ? bundle : ca_file;
+}
+
+/// gsutil's settings; its own are those of the real Cloud Storage.
+Result<std::string> WriteBoto(const SettingSources& sources, const FoundServer& found,
+                              const std::string& ca_file, const std::string& project) {
+  const std::string text = front::BotoFile(
+      {.ca_bundle = ca_file, .project = project, .host = "localhost", .port = Port(found.tls_url)});
+  std::string path = found.data_dir + "/run/client-boto.cfg";
+  if (sources.read_file(path) != text) TY_RETURN_IF_ERROR(WriteFileAtomically(path, text));
+  return path;
+}
+
+/// Whether *.localhost resolves without the network.
+bool ResolvesLocalhostNames(const SettingSources& sources) {
+  std::string hosts = sources.read_file("/etc/hosts").value_or("");
+  std::string name_services = sources.read_file("/etc/nsswitch.conf").value_or("");
+  return hosts.find("ml.localhost") != std::string::npos ||
+         name_services.find("myhostname") != std::string::npos ||
+         name_services.find("resolve [") != std::string::npos;
+}
+
+std::string Export(const std::string& name, const std::string& value) {
+  std::string line = "export " + name + "='";
+  for (const char c : value) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return line + "'\n";
+}
+
+/// The names that earlier lines have set. They become words of a shell: nothing else passes.
+std::vector<std::string> NamesSet(const SettingSources& sources) {
+  constexpr const char* kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
+  std::vector<std::string> names;
+  std::istringstream words(sources.variable(kNames).value_or(""));
+  for (std::string name; words >> name;)
+    if (name.find_first_not_of(kLetters) == std::string::npos) names.push_back(name);
+  return names;
+}
+
+bool IsSet(const SettingSources& sources, const std::string& name) {
+  const std::vector<std::string> names = NamesSet(sources);
+  return std::ranges::find(names, name) != names.end();
+}
+
+/// The files that the variables name, and what they stand for.
+Result<ClientEnvironment> MakeEnvironment(const FoundServer& found, const SettingSources& sources,
+                                          const std::string& project) {
+  ClientEnvironment environment{.url = found.url, .tls_url = found.tls_url, .project = project};
+  if (!found.note) return environment;
+  environment.data_dir = found.data_dir;
+  if (found.note->ca_file.empty() || found.tls_url.empty()) return environment;
+  environment.ca_file = WriteBundle(sources, found.note->ca_file);
+  TY_TRY(environment.boto_file, WriteBoto(sources, found, environment.ca_file, project));
+  TY_TRY(environment.credentials, StandInCredentials(found, sources, Universe::kServers));
+  return environment;
+}
+
+void WarnOfServer(const FoundServer& found, const SettingSources& sources, const Console& console) {
+  if (!found.elsewhere.empty())
+    console.Warn("the server at " + found.url + " (from: " + found.where +
+                 ") is not that of the data directory " + found.data_dir + ", which is at " +
+                 found.elsewhere + "; trainyard env --data " + found.data_dir + " names that one");
+  if (!found.note)
+    console.Warn(
+        "the server's certificate is not in this machine's data directory: discovery.build('ml', 'v1') "
+        "without arguments and gsutil will not work; all other clients will");
+  else if (!ResolvesLocalhostNames(sources))
+    console.Warn(
+        "ml.localhost may not resolve on this machine; for discovery.build('ml', 'v1') without arguments run "
+        "the program with trainyard with -- COMMAND, or add this line to /etc/hosts: 127.0.0.1 ml.localhost "
+        "storage.localhost");
+}
+
+/// Google's credentials are passed over; their user is told once.
+void WarnOfCredentials(const ClientEnvironment& environment, const SettingSources& sources,
+                       const Console& console) {
+  if (environment.ca_file.empty() || IsSet(sources, kCredentials)) return;
+  const std::string instead = environment.credentials.empty() ? "removed" : "replaced by the server's";
+  if (const auto named = sources.variable(kCredentials))
+    console.Warn(std::string(kCredentials) + " names [" + *named +
+                 "], a key for Google, which Google's clients would not use for this server: it is " +
+                 instead + " in this shell; trainyard env --unset brings it back");
+  else if (const auto file = DefaultCredentialsFile(sources))
+    console.Warn("the credentials in [" + *file +
+                 "] are for Google, and Google's clients would not use them for this server: "
+                 "GOOGLE_APPLICATION_CREDENTIALS names others; trainyard env --unset removes it");
+}
+
+}  // namespace
+
+VariableList ClientVariables(const ClientEnvironment& environment) {
+  const std::string& url = environment.url;
+  std::string authority = WithoutScheme(url);
+  VariableList variables{
+      {"TRAINYARD_SERVER", url},
+      {"CLOUDSDK_API_ENDPOINT_OVERRIDES_ML", url + "/"},
+      {"CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", url + "/storage/v1/"},
+      {"CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING", url + "/"},
+      {"CLOUDSDK_AUTH_DISABLE_CREDENTIALS", "true"},
+      {"CLOUDSDK_CORE_PROJECT", environment.project},
+      {"CLOUDSDK_ML_ENGINE_POLLING_INTERVAL", "1"},
+      {"GOOGLE_CLOUD_PROJECT", environment.project},
+      {"GCE_METADATA_HOST", authority},
+      {"GCE_METADATA_IP", authority},
+      {"GCE_METADATA_ROOT", authority},
+      {"STORAGE_EMULATOR_HOST", url},
+  };
+  if (!environment.data_dir.empty()) variables.emplace_back("TRAINYARD_DATA", environment.data_dir);
+  // Without the certificate every https request would fail.
+  if (environment.tls_url.empty() || environment.ca_file.empty()) return variables;
+  variables.emplace_back("GOOGLE_CLOUD_UNIVERSE_DOMAIN", "localhost:" + Port(environment.tls_url));
+  variables.emplace_back("HTTPLIB2_CA_CERTS", environment.ca_file);
+  variables.emplace_back("REQUESTS_CA_BUNDLE", environment.ca_file);
+  variables.emplace_back("NODE_EXTRA_CA_CERTS", environment.ca_file);
+  if (!environment.boto_file.empty()) variables.emplace_back("BOTO_CONFIG", environment.boto_file);
+  variables.emplace_back(
+      kCredentials, environment.credentials.empty() ? std::nullopt : std::optional(environment.credentials));
+  return variables;
+}
+
+VariableList WithoutProxies(const SettingSources& sources, const std::vector<std::string>& hosts) {
+  constexpr std::array<const char*, 6> kProxies = {"HTTP_PROXY",  "http_proxy", "HTTPS_PROXY",
+                                                   "https_proxy", "ALL_PROXY",  "all_proxy"};
+  const bool has_proxy =
+      std::ranges::any_of(kProxies, [&](const char* name) { return sources.variable(name).has_value(); });
+  if (!has_proxy) return {};
+  const auto upper = sources.variable("NO_PROXY");
+  std::string list = upper ? *upper : sources.variable("no_proxy").value_or("");
+  for (const std::string& host : hosts) {
+    if (("," + list + ",").find("," + host + ",") == std::string::npos)
+      list += (list.empty() ? "" : ",") + host;
+  }
+  return {{"NO_PROXY", list}, {"no_proxy", list}};
+}
+
+std::string PrintSettings(const VariableList& variables, const SettingSources& sources) {
+  const std::vector<std::string> before = NamesSet(sources);
+  std::vector<std::string> names = before;
+  std::string out;
+  for (const auto& [name, value] : variables) {
+    const auto had = sources.variable(name.c_str());
+    const bool is_ours = std::ranges::find(before, name) != before.end();
+    if (!value && !had && !is_ours) continue;
+    if (!is_ours) {
+      names.push_back(name);
+      if (had && had != value) out += Export(kReplaced + name, *had);
+    }
+    out += value ? Export(name, *value) : "unset " + name + "\n";
+  }
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : " ") + name;
+  return out + Export(kNames, list);
+}
+
+std::string PrintUnset(const SettingSources& sources) {
+  std::string out;
+  for (const std::string& name : NamesSet(sources)) {
+    const std::string replaced = kReplaced + name;
+    const auto had = sources.variable(replaced.c_str());
+    out += had ? Export(name, *had) + "unset " + replaced + "\n" : "unset " + name + "\n";
+  }
+  return out.empty() ? out : out + "unset " + kNames + "\n";
+}
+
+ExitStatus PrintClientEnvironment(const Arguments& arguments, const SettingSources& sources,
+                                  const Console& console) {
+  if (std::string shell = arguments.Value("--shell").value_or("sh"); shell != "sh")
+    return std::unexpected(InvalidArgument(
+        "", "--shell must be sh (bash, zsh and dash read it, too); received [" + shell + "]."));
+  if (arguments.IsOn("--unset")) {
+    const std::string lines = PrintUnset(sources);
+    if (lines.empty()) console.Status("Nothing in this shell was set by trainyard env.\n");
+    console.Out(lines);
+    return 0;
+  }
+  TY_TRY(const FoundServer found, FindRunningServer(arguments, sources));
+  const ClientSetting project = ProjectOf(found, arguments, sources);
+  TY_TRY(const ClientEnvironment environment, MakeEnvironment(found, sources, project.value));
+  VariableList variables = ClientVariables(environment);
+  for (auto& variable : WithoutProxies(sources, {"localhost", ".localhost", "127.0.0.1"}))
+    variables.push_back(std::move(variable));
+  console.Out("# Server " + found.url + " (from: " + found.where + "), project " + project.value +
+              " (from: " + project.source + ").\n" +
+              "# Programs that read none of these (older clients, Java, R): trainyard with -- COMMAND\n" +
+              PrintSettings(variables, sources));
+  WarnOfServer(found, sources, console);
+  WarnOfCredentials(environment, sources, console);
+  return 0;
+}
+
+}  // namespace trainyard::cli

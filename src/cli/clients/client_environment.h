@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/command_session.h"
+
+namespace trainyard::cli {
+
+/// The addresses of a server, for clients that are not made for it.
+struct ClientEnvironment {
+  std::string url;      ///< without TLS: http://127.0.0.1:8470
+  std::string tls_url;  ///< https://127.0.0.1:8471; empty: there is none
+  std::string ca_file;  ///< the certificate to trust there
+  std::string project;
+  std::string data_dir;     ///< empty: it is not known
+  std::string boto_file;    ///< gsutil's settings; empty: there are none
+  std::string credentials;  ///< stand in for the user's own; empty: they have none
+};
+
+/// Variables to set, in order; one without a value is to be removed.
+using VariableList = std::vector<std::pair<std::string, std::optional<std::string>>>;
+
+/// Every variable that points gcloud, gsutil, Google's Python and Node clients and STORAGE_EMULATOR_HOST
+/// users at the server. Pure. Source: docs/spec "Pointing the clients": gcloud by its endpoint overrides;
+/// gsutil by a boto file; Python's discovery.build('ml', 'v1') by a universe domain of our own, whose hosts
+/// ml.localhost and storage.localhost answer on the TLS port; credentials from the metadata server on the
+/// plain port, or those that stand in for the user's own, which name another universe.
+[[nodiscard]] VariableList ClientVariables(const ClientEnvironment& environment);
+
+/// NO_PROXY and no_proxy with the hosts added, where a variable names a proxy; else nothing. Pure.
+[[nodiscard]] VariableList WithoutProxies(const SettingSources& sources,
+                                          const std::vector<std::string>& hosts);
+
+/// Lines for sh that make the changes. What a variable had before stands in TRAINYARD_REPLACED_NAME after
+/// them, and the names in TRAINYARD_ENV, however often they run. Pure.
+[[nodiscard]] std::string PrintSettings(const VariableList& variables, const SettingSources& sources);
+
+/// Lines for sh that take back what those lines did, by the variables that they left. Pure.
+[[nodiscard]] std::string PrintUnset(const SettingSources& sources);
+
+}  // namespace trainyard::cli

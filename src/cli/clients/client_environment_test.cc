@@ -1,0 +1,81 @@
+#include "cli/clients/client_environment.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace trainyard::cli {
+namespace {
+
+using Map = std::map<std::string, std::string>;
+
+SettingSources Having(Map variables) {
+  return {.variable = [=](const char* name) -> std::optional<std::string> {
+            const auto found = variables.find(name);
+            return found == variables.end() ? std::nullopt : std::optional(found->second);
+          },
+          .read_file = [](const std::string&) { return std::optional<std::string>(); },
+          .forbidden_by = nullptr};
+}
+
+Map ByName(const ClientEnvironment& environment) {
+  Map set;
+  for (const auto& [name, value] : ClientVariables(environment)) set[name] = value.value_or("(removed)");
+  return set;
+}
+
+TEST(ClientVariables, LeaveOutTlsWithoutItsCertificate) {
+  const Map plain = ByName({.url = "http://h:1", .tls_url = "https://localhost:2", .project = "p"});
+  EXPECT_EQ(plain.at("CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE"), "http://h:1/storage/v1/");
+  for (const char* name : {"GCE_METADATA_HOST", "GCE_METADATA_ROOT", "GCE_METADATA_IP"})
+    EXPECT_EQ(plain.at(name), "h:1");
+  for (const char* name :
+       {"GOOGLE_CLOUD_UNIVERSE_DOMAIN", "BOTO_CONFIG", "GOOGLE_APPLICATION_CREDENTIALS", "TRAINYARD_DATA"})
+    EXPECT_FALSE(plain.contains(name)) << name;
+}
+
+TEST(ClientVariables, LeadPastGooglesCredentials) {
+  ClientEnvironment environment{.url = "http://h:1",
+                                .tls_url = "https://localhost:2",
+                                .ca_file = "/ca",
+                                .project = "p",
+                                .data_dir = "/d",
+                                .boto_file = "/d/run/client-boto.cfg"};
+  Map set = ByName(environment);
+  EXPECT_EQ(set.at("GOOGLE_CLOUD_UNIVERSE_DOMAIN"), "localhost:2");
+  EXPECT_EQ(set.at("BOTO_CONFIG"), "/d/run/client-boto.cfg");
+  EXPECT_EQ(set.at("TRAINYARD_DATA"), "/d");
+  EXPECT_EQ(set.at("GOOGLE_APPLICATION_CREDENTIALS"), "(removed)");
+  environment.credentials = "/d/run/client-credentials.json";
+  EXPECT_EQ(ByName(environment).at("GOOGLE_APPLICATION_CREDENTIALS"), "/d/run/client-credentials.json");
+}
+
+TEST(WithoutProxies, AddsTheHostsOnceWhereThereIsAProxy) {
+  EXPECT_EQ(WithoutProxies(Having({{"NO_PROXY", "a"}}), {"b"}), VariableList());
+  EXPECT_EQ(WithoutProxies(Having({{"https_proxy", "http://x"}}), {"b", "c"}),
+            (VariableList{{"NO_PROXY", "b,c"}, {"no_proxy", "b,c"}}));
+  EXPECT_EQ(WithoutProxies(Having({{"HTTP_PROXY", "http://x"}, {"no_proxy", "a,b"}}), {"b", "c"}),
+            (VariableList{{"NO_PROXY", "a,b,c"}, {"no_proxy", "a,b,c"}}));
+}
+
+TEST(PrintSettings, KeepsWhatItReplaces) {
+  const VariableList variables = {{"A", "it's $x"}, {"B", std::nullopt}, {"C", std::nullopt}, {"D", "d"}};
+  EXPECT_EQ(PrintSettings(variables, Having({{"A", "old"}, {"B", "key"}, {"D", "d"}})),
+            "export TRAINYARD_REPLACED_A='old'\nexport A='it'\\''s $x'\n"
+            "export TRAINYARD_REPLACED_B='key'\nunset B\nexport D='d'\nexport TRAINYARD_ENV='A B D'\n");
+}
+
+TEST(PrintSettings, KeepsTheFirstValueHoweverOftenItRuns) {
+  EXPECT_EQ(PrintSettings({{"A", "newer"}, {"E", "e"}},
+                          Having({{"A", "new"}, {"TRAINYARD_REPLACED_A", "old"}, {"TRAINYARD_ENV", "A"}})),
+            "export A='newer'\nexport E='e'\nexport TRAINYARD_ENV='A E'\n");
+}
+
+TEST(PrintUnset, TakesBackWhatWasSetAndNothingElse) {
+  EXPECT_EQ(PrintUnset(Having({})), "");
+  EXPECT_EQ(PrintUnset(Having({{"TRAINYARD_ENV", "A B X;reboot"}, {"TRAINYARD_REPLACED_A", "it's"}})),
+            "export A='it'\\''s'\nunset TRAINYARD_REPLACED_A\nunset B\nunset TRAINYARD_ENV\n");
+}
+
+}  // namespace
+}  // namespace trainyard::cli

@@ -1,0 +1,56 @@
+#include "cli/clients/client_commands.h"
+
+#include <string>
+#include <utility>
+
+#include "cli/clients/client_credentials.h"
+#include "cli/clients/google_view.h"
+#include "cli/clients/running_server.h"
+#include "sandbox/led_command.h"
+#include "sandbox/own_view.h"
+
+namespace trainyard::cli {
+namespace {
+
+/// The front that a command is led to. It stands in the command's own variables: a `with` below it has
+/// nothing to do.
+constexpr const char* kWithin = "TRAINYARD_WITH";
+
+Status CheckFront(const FoundServer& found) {
+  if (!found.note) {
+    return std::unexpected(FailedPrecondition(
+        "The server at " + found.url + " (from: " + found.where + ") is not that of the data directory " +
+        found.data_dir +
+        ", where its certificate would be. Name its own: trainyard with --data DIR -- COMMAND"));
+  }
+  if (!found.note->workstation.address.empty()) return {};
+  return std::unexpected(FailedPrecondition(
+      "The server at " + found.url +
+      " has nothing that Google's names could mean: it was started with --google-front off, or its first "
+      "lines say why. Start it again: trainyard serve --data " +
+      found.data_dir));
+}
+
+}  // namespace
+
+ExitStatus RunWith(const Arguments& arguments, const SettingSources& sources, const Console& /*console*/) {
+  if (!arguments.passthrough || arguments.passthrough->empty())
+    return std::unexpected(
+        InvalidArgument("", "There is no command to run. Name it: trainyard with -- COMMAND [ARGS]"));
+  TY_TRY(const FoundServer found, FindRunningServer(arguments, sources));
+  TY_RETURN_IF_ERROR(CheckFront(found));
+  const std::string& address = found.note->workstation.address;
+  if (sources.variable(kWithin) == address)
+    return replica::RunLedCommand({.argv = *arguments.passthrough, .environment = OwnVariables()});
+  TY_TRY(const std::string credentials, StandInCredentials(found, sources, Universe::kGoogles));
+  const ClientSetting project = ProjectOf(found, arguments, sources);
+  GoogleView view = MakeGoogleView(*found.note, found.data_dir, project.value, credentials, sources);
+  view.variables[kWithin] = address;
+  TY_TRY(const replica::OwnView entered, replica::EnterOwnView({.binds = view.binds}, view.hosts));
+  return replica::RunLedCommand({.argv = *arguments.passthrough,
+                                 .environment = OwnVariables(view.variables),
+                                 .doors = std::move(view.doors),
+                                 .gains_nothing = entered == replica::OwnView::kUserNamespace});
+}
+
+}  // namespace trainyard::cli

@@ -38,7 +38,7 @@ TEST(RunLedCommand, EndsAsTheCommandDoes) {
   EXPECT_EQ(RunScript("exit 7"), 7);
   EXPECT_EQ(RunScript("kill -KILL $$"), 137);
   EXPECT_EQ(RunProgram("trainyard-no-such-program"), 127);
-  EXPECT_EQ(RunProgram("/etc/hosts"), 126);
+  EXPECT_EQ(RunProgram("/etc"), 126);
 }
 
 TEST(RunLedCommand, PassesSignalsOn) {

@@ -38,14 +38,17 @@ bool HasTpuWorker(const TrainingInput& input) {
 }
 
 /// A cloud_tpu worker is the TPU of the master and runs nothing itself.
-void AddTpuWorker(const TrainingInput& input, Sentences& notes) {
+void AddTpuWorker(const TrainingInput& input, const RoleImages& containers, Sentences& notes) {
+  const std::string brought = containers.contains(replica::v1::MASTER) ? "image" : "runtime version";
   const std::string& image = input.worker_config().image_uri();
   if (!image.empty() && image != input.master_config().image_uri())
     notes.push_back("worker_config.image_uri " + image +
-                    " is not run: the TPU is used by the master's program, with what its image brings.");
+                    " is not run: the TPU is used by the master's program, with what its " + brought +
+                    " brings.");
   if (!input.worker_config().tpu_tf_version().empty())
     notes.emplace_back("worker_config.tpu_tf_version " + input.worker_config().tpu_tf_version() +
-                       " changes nothing here: the TPU is driven by the TensorFlow of the master's image.");
+                       " changes nothing here: the TPU is driven by the TensorFlow of the master's " +
+                       brought + ".");
 }
 
 void AddRoles(const TrainingInput& input, const RoleImages& containers, Sentences& notes) {
@@ -106,7 +109,7 @@ void AddParameter(const ParameterSpec& param, Sentences& notes) {
 Sentences Notes(const TrainingInput& validated, const RoleImages& containers) {
   Sentences notes;
   AddRoles(validated, containers, notes);
-  if (HasTpuWorker(validated) && !containers.empty()) AddTpuWorker(validated, notes);
+  if (HasTpuWorker(validated)) AddTpuWorker(validated, containers, notes);
   AddSettings(validated, containers, notes);
   const ml::v1::HyperparameterSpec& spec = validated.hyperparameters();
   if (spec.max_parallel_trials() > std::max(spec.max_trials(), 1)) {

@@ -77,6 +77,13 @@ INSTANTIATE_TEST_SUITE_P(
             "worker_config { image_uri: 'i' tpu_tf_version: '2.2' }",
             {"worker_config.tpu_tf_version 2.2 changes nothing here: the TPU is driven by the TensorFlow of "
              "the master's image."}},
+        Row{"tpu_worker_image_beside_a_package",
+            "python_module: 't' runtime_version: '2.2' scale_tier: BASIC_TPU "
+            "worker_config { image_uri: 'w' tpu_tf_version: '2.2' }",
+            {"worker_config.image_uri w is not run: the TPU is used by the master's program, with what its "
+             "runtime version brings.",
+             "worker_config.tpu_tf_version 2.2 changes nothing here: the TPU is driven by the TensorFlow of "
+             "the master's runtime version."}},
         Row{"python", "runtime_version: '2.11' python_version: '3.7'", {}},
         Row{"chief",
             "use_chief_in_tf_config: true",

@@ -31,6 +31,18 @@ bool IsOwnVersion(std::string_view version) {
   return error == std::errc{} && minor > kMinorLast;
 }
 
+/// Versions before the first of the list had TPUs until their support ended (spec cluster.md section 6), and
+/// configurations of those years still name them. No Python of theirs can be installed any more, so that they
+/// are always answered with a later version, and the job's log says with which.
+bool IsReplacedVersion(std::string_view version) {
+  constexpr int kMinorFirst = 13;
+  int minor = 0;
+  if (!version.starts_with("1.")) return false;
+  version.remove_prefix(2);
+  const auto [end, error] = std::from_chars(version.data(), version.data() + version.size(), minor);
+  return error == std::errc{} && end == version.data() + version.size() && minor < kMinorFirst;
+}
+
 /// Whether the worker runs an image, its own or the master's. Images of the built-in algorithms belong to the
 /// service, so users need not name their TensorFlow version (spec algorithms.md section 1).
 bool WorkerHasCustomImage(const TrainingInput& input) {
@@ -82,7 +94,9 @@ Status TpuAccelerator(const Job& job, const ValidationContext&) {
 Status TpuRuntime(const Job& job, const ValidationContext&) {
   const TrainingInput& input = job.training_input();
   const std::string& version = input.runtime_version();
-  if (!IsTpuJob(input) || version.empty() || SupportsTpu(version) || IsOwnVersion(version)) return {};
+  if (!IsTpuJob(input) || version.empty() || SupportsTpu(version) || IsOwnVersion(version) ||
+      IsReplacedVersion(version))
+    return {};
   return Invalid("runtime_version", "The runtime version '" + input.runtime_version() +
                                         "' does not support training with TPUs. Versions that do: " +
                                         std::string(kTpuVersionsText) + ".");

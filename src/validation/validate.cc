@@ -67,8 +67,7 @@ constexpr ValidationRule kRules[] = {
     {"module", "no module and no image; what cannot be the name of a module", kApi, rules::Module},
     {"runtime_version", "a runtime version that does not exist or does not come with `pythonVersion`", kApi,
      rules::RuntimeVersion},
-    {"tpu_runtime",
-     "a TPU job with a runtime version of the original other than 1.13, 1.14, 1.15, 2.1 and 2.2", kTpus,
+    {"tpu_runtime", "a TPU job with one of the runtime versions 2.3 to 2.11, which had no TPUs", kTpus,
      rules::TpuRuntime},
     {"tpu_tf_version",
      "no `tpuTfVersion` where a TPU worker has a custom container, one without TPU support, or one "

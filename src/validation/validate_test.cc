@@ -159,6 +159,10 @@ INSTANTIATE_TEST_SUITE_P(
             "parameter_server_count: "},
         Row{"runtime", kCustom, "worker_type: 'cloud_tpu' worker_count: 1 runtime_version: '2.11'",
             "runtime_version: "},
+        Row{"runtime_first_without", kCustom,
+            "worker_type: 'cloud_tpu' worker_count: 1 runtime_version: '2.3'", "runtime_version: "},
+        Row{"runtime_that_is_replaced", kCustom,
+            "worker_type: 'cloud_tpu' worker_count: 1 runtime_version: '1.9'", ""},
         Row{"container", kContainer,
             "scale_tier: CUSTOM master_type: 'n1-highcpu-16' worker_type: 'cloud_tpu' worker_count: 1 "
             "worker_config { image_uri: 'gcr.io/p/i' "

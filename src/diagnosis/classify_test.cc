@@ -326,6 +326,21 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"nccl",
             Exception("torch.distributed.DistBackendError: NCCL error in: x.cpp:1, unhandled system error"),
             "nccl_error", "NCCL"},
+        Row{"no_tpu_asked", Exception("ValueError: Please provide a TPU Name to connect to."),
+            "tpu_not_requested", "has none"},
+        Row{"tpu_of_another_name",
+            Exception("ValueError: Could not lookup TPU metadata from name 'a'. Please doublecheck the tpu "
+                      "argument in the TPUClusterResolver constructor. Exception: <HttpError 404 when "
+                      "requesting https://tpu.googleapis.com/v1/projects/p/locations/z/nodes/a?alt=json "
+                      "returned \"Resource 'projects/p/locations/z/nodes/a' was not found\">"),
+            "tpu_not_found", "Could not lookup TPU metadata from name 'a'"},
+        Row{"tpu_without_endpoint", Exception("ValueError: No task with index 0 in job 'worker'"),
+            "tpu_not_found", "No task with index 0"},
+        Row{"tpu_of_a_tensorflow_without",
+            Exception("tensorflow.python.framework.errors_impl.NotFoundError: TPUs not found in the cluster. "
+                      "Failed in initialization: No OpKernel was registered to support Op "
+                      "'ConfigureDistributedTPU'"),
+            "tpu_not_found", "TPUs not found"},
         Row{"assert", Exception("RuntimeError: CUDA error: device-side assert triggered"), "gpu_error",
             "device-side"},
         Row{"cuda_said_before",

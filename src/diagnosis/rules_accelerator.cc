@@ -46,6 +46,21 @@ constexpr std::array kRules{
                      "CUDA_ERROR_NO_DEVICE", "not compiled with CUDA enabled", "device:GPU:0 unknown device",
                      "Could not satisfy*/device:GPU", "is_available() is False", "CUDA_ERROR_NOT_INITIALIZED",
                      "No GPU found", "No GPU is available", "libcuda.so.1: cannot open shared object file"}},
+    Rule{.name = "tpu_not_requested",
+         .meaning = "the program wants a TPU and the replica has none",
+         .summary = "The program wants a TPU and the replica has none: {line}.",
+         .advice = "Ask for one (scaleTier BASIC_TPU, or the worker type cloud_tpu), or let the program run "
+                   "without; a server whose --accelerator-map says none for the type gives none.",
+         .patterns = {"Please provide a TPU Name to connect to"}},
+    Rule{.name = "tpu_not_found",
+         .meaning = "the program does not find its TPU, or no TensorFlow for TPUs",
+         .summary = "The program does not find its TPU: {line}.",
+         .advice = "The TPU is this machine's own and has no network endpoint: name it 'local', as in "
+                   "TPUClusterResolver('local'), and install a TensorFlow that is built for TPUs.",
+         .patterns = {"TPUs not found in the cluster", "Could not lookup TPU metadata from name",
+                      "No task with index 0 in job 'worker'", "No task with index 0 in job \"worker\"",
+                      "Missing runtime dependency on the Google API client",
+                      "must be installed before using the TPU cluster resolver", "TPU_SYSTEM"}},
     Rule{
         .name = "nccl_error",
         .meaning = "GPUs could not talk to each other",

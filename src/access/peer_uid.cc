@@ -27,4 +27,10 @@ std::optional<std::uint32_t> PeerUids::Find(const http::Peer& peer) const {
   return std::nullopt;
 }
 
+std::optional<std::uint32_t> PeerUids::SocketOf(const http::Peer& peer) const {
+  const bool is_tcp = peer.kind == http::Peer::Kind::kTcp4 || peer.kind == http::Peer::Kind::kTcp6;
+  if (!is_tcp || !diag_) return std::nullopt;
+  return diag_->NumberOf(peer).value_or(std::nullopt);
+}
+
 }  // namespace trainyard::access

@@ -101,6 +101,17 @@ TEST(PeerUid, OfWhoWritesNoMoreIsStillKnown) {
   ExpectOwner(connection.Peer(), ::geteuid());
 }
 
+TEST(PeerUid, TheNumberOfItsSocket) {
+  Connection connection;
+  const http::Peer peer = connection.Peer();
+  struct stat client{};
+  ASSERT_EQ(::fstat(connection.client().get(), &client), 0);
+  if (SocketDiag::Open()) EXPECT_EQ(PeerUids().SocketOf(peer), std::optional<std::uint32_t>(client.st_ino));
+  connection.client().Reset();
+  EXPECT_EQ(PeerUids().SocketOf(peer), std::nullopt);
+  EXPECT_EQ(PeerUids().SocketOf(http::Peer{}), std::nullopt);
+}
+
 TEST(PeerUid, OfAnotherAccount) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root becomes another account";
   Connection connection;

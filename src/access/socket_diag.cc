@@ -90,6 +90,16 @@ Result<SocketDiag> SocketDiag::Open() {
 }
 
 Result<std::optional<std::uint32_t>> SocketDiag::OwnerOf(const http::Peer& peer) const {
+  TY_TRY(const std::optional<Found> found, Ask(peer));
+  return found ? std::optional(found->uid) : std::nullopt;
+}
+
+Result<std::optional<std::uint32_t>> SocketDiag::NumberOf(const http::Peer& peer) const {
+  TY_TRY(const std::optional<Found> found, Ask(peer));
+  return found ? std::optional(found->number) : std::nullopt;
+}
+
+Result<std::optional<SocketDiag::Found>> SocketDiag::Ask(const http::Peer& peer) const {
   const Question question = QuestionFor(peer);
   sockaddr_nl kernel{};
   kernel.nl_family = AF_NETLINK;
@@ -108,7 +118,7 @@ Result<std::optional<std::uint32_t>> SocketDiag::OwnerOf(const http::Peer& peer)
   if (size < NLMSG_HDRLEN + sizeof(inet_diag_msg) || answer.header.nlmsg_type != SOCK_DIAG_BY_FAMILY)
     return std::unexpected(Internal("sock_diag answered with something else"));
   if (!IsOwned(answer.socket)) return std::nullopt;
-  return answer.socket.idiag_uid;
+  return Found{.uid = answer.socket.idiag_uid, .number = answer.socket.idiag_inode};
 }
 
 }  // namespace trainyard::access

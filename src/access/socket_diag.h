@@ -23,7 +23,17 @@ class SocketDiag {
   /// the kernel's.
   [[nodiscard]] Result<std::optional<std::uint32_t>> OwnerOf(const http::Peer& peer) const;
 
+  /// The number of the peer's socket, which is that in /proc/PID/fd of the process that has it. Nothing, and
+  /// errors: as OwnerOf.
+  [[nodiscard]] Result<std::optional<std::uint32_t>> NumberOf(const http::Peer& peer) const;
+
  private:
+  struct Found {
+    std::uint32_t uid;
+    std::uint32_t number;
+  };
+  [[nodiscard]] Result<std::optional<Found>> Ask(const http::Peer& peer) const;
+
   explicit SocketDiag(UniqueFd socket) : socket_(std::move(socket)) {}
 
   UniqueFd socket_;

@@ -28,6 +28,7 @@ constexpr std::array kApis{
     Api{"ml", "v1", "AI Platform Training & Prediction API", "ml.v1.json"},
     Api{"storage", "v1", "Cloud Storage JSON API", "storage.v1.json"},
     Api{"logging", "v2", "Cloud Logging API", "logging.v2.json"},
+    Api{"tpu", "v1", "Cloud TPU API", "tpu.v1.json"},
 };
 
 std::string_view Document(const Api& api) {
@@ -57,7 +58,7 @@ Result<Response> Describe(const Request& request, std::string_view name, std::st
   const auto api = FindApi(name, version);
   if (!api) {
     return std::unexpected(NotFound("API not found: " + std::string(name) + " " + std::string(version) +
-                                    "; this server has ml v1, storage v1 and logging v2"));
+                                    "; this server has ml v1, storage v1, logging v2 and tpu v1"));
   }
   TY_TRY(const std::string origin, OriginOf(request));
   return Response::Json(RewriteAddresses(Document(*api), origin));

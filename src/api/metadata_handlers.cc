@@ -3,8 +3,8 @@
 #include <memory>
 #include <utility>
 
+#include "api/metadata_tree.h"
 #include "api/welcome_page.h"
-#include "cluster/project_number.h"
 #include "control/access_token.h"
 
 namespace trainyard::api {
@@ -15,49 +15,85 @@ using boost::asio::awaitable;
 using http::Request;
 using http::Response;
 
-constexpr std::string_view kAccount = "trainyard@localhost";
-constexpr std::string_view kScope = "https://www.googleapis.com/auth/cloud-platform";
+constexpr std::string_view kRoot = "/computeMetadata/v1";
+constexpr std::string_view kAccounts = "instance/service-accounts/";
+constexpr int kMovedPermanently = 301;
+constexpr int kBadRequest = 400;
+constexpr int kNotFound = 404;
 
-/// Clients accept an answer only with this header.
-Response Flavored(Response response) {
+/// As Google's: clients accept an answer only with the first field, and the type has no charset.
+Response Answer(std::string body, std::string_view type, int status = 200) {
+  Response response = Response::Empty(status);
+  response.headers.Set("Content-Type", std::string(type));
   response.headers.Set("Metadata-Flavor", "Google");
   response.headers.Set("Server", "Metadata Server for VM");
+  response.body = std::move(body);
   return response;
 }
 
-std::string AccountJson() {
-  std::string json = R"({"aliases":["default"],"email":")";
-  json.append(kAccount).append(R"(","scopes":[")").append(kScope).append(R"("]})");
-  return json;
+Response Text(std::string body, int status = 200) {
+  return Answer(std::move(body), "application/text", status);
 }
+Response Json(std::string body) { return Answer(std::move(body), "application/json"); }
 
 /// Tokens have no characters that JSON must escape.
 Response TokenAnswer(const std::string& token) {
   std::string json = R"({"access_token":")";
   json.append(token).append(R"(","expires_in":)").append(std::to_string(control::kAccessTokenLife.count()));
   json.append(R"(,"token_type":"Bearer"})");
-  Response response = Response::Json(std::move(json));
+  Response response = Json(std::move(json));
   response.headers.Set("Cache-Control", "no-store");
-  return Flavored(std::move(response));
+  return response;
 }
 
-awaitable<Result<Response>> Answer(Response response) { co_return Flavored(std::move(response)); }
+bool IsTokenPath(std::string_view path) {
+  if (!path.starts_with(kAccounts)) return false;
+  path.remove_prefix(kAccounts.size());
+  const std::string_view account = path.substr(0, path.find('/'));
+  return (account == "default" || account == kMetadataAccount) && path.substr(account.size()) == "/token";
+}
 
-awaitable<Result<Response>> AccountItem(const MetadataAnswers& answers, Request& request) {
-  const std::string& item = request.Parameter("item");
-  if (item == "token") {
-    TY_CO_TRY(const std::string token, co_await answers.access_token(request.host));
+/// Finding out who asks may take a look at the machine's processes: only for what depends on it. Programs
+/// poll the state of their machine once a second.
+bool DependsOnInstance(std::string_view path) {
+  for (const std::string_view same_for_all :
+       {kAccounts.substr(0, kAccounts.size() - 1), std::string_view("instance/maintenance-event"),
+        std::string_view("instance/preempted")}) {
+    if (path.starts_with(same_for_all)) return false;
+  }
+  return path.empty() || path.starts_with("instance");
+}
+
+awaitable<Result<Response>> Read(const MetadataAnswers& answers, Request& request, std::string path) {
+  if (IsTokenPath(path)) {
+    TY_CO_TRY(const std::string token, co_await answers.access_token(request));
     co_return TokenAnswer(token);
   }
-  if (item == "email") co_return Flavored(Response::Text(std::string(kAccount)));
-  if (item == "scopes") co_return Flavored(Response::Text(std::string(kScope) + "\n"));
-  co_return Flavored(Response::Text("not found\n", 404));
+  const MetadataQuery query{.recursive = request.Query("recursive") == "true",
+                            .alt = std::string(request.Query("alt"))};
+  if (!query.alt.empty() && query.alt != "json" && query.alt != "text")
+    co_return Text("alt is json or text\n", kBadRequest);
+  MetadataFacts facts{.project = answers.project, .universe_domain = answers.universe_domain()};
+  if (DependsOnInstance(path)) facts.instance = co_await answers.instance(request);
+  if (facts.instance) facts.project = facts.instance->project;
+  const auto page = ReadMetadata(MetadataTree(facts), path, query);
+  if (!page) co_return Text("not found\n", kNotFound);
+  if (page->is_directory && !request.path.ends_with('/')) {
+    Response moved = Text("", kMovedPermanently);
+    const std::size_t question = request.target.find('?');
+    const std::string rest = question == std::string::npos ? "" : request.target.substr(question);
+    moved.headers.Set("Location", request.Origin() + request.path + "/" + rest);
+    co_return moved;
+  }
+  co_return page->is_json ? Json(page->body) : Text(page->body);
 }
 
 awaitable<Result<Response>> Root(const MetadataAnswers& answers, const Request& request) {
   if (!answers.version.empty() && WantsPage(request)) co_return WelcomePage(answers.version);
-  co_return Flavored(Response::Text("computeMetadata/\n"));
+  co_return Text("computeMetadata/\n");
 }
+
+awaitable<Result<Response>> Say(std::string text) { co_return Text(std::move(text)); }
 
 }  // namespace
 
@@ -65,35 +101,19 @@ void AddMetadataRoutes(http::Router& router, MetadataAnswers answers) {
   using http::Method;
   auto shared =
       std::make_shared<MetadataAnswers>(std::move(answers));  // one value for several routes of one router
-  constexpr std::string_view kRoot = "/computeMetadata/v1";
-  std::string root(kRoot);
+  const std::string root(kRoot);
   router.Add(Method::kGet, "/", [shared](Request& request) { return Root(*shared, request); });
-  router.Add(Method::kGet, root + "/",
-             [](Request&) { return Answer(Response::Text("instance/\nproject/\n")); });
-  router.Add(Method::kGet, root + "/project/project-id",
-             [shared](Request&) { return Answer(Response::Text(shared->project)); });
-  router.Add(Method::kGet, root + "/project/numeric-project-id", [shared](Request&) {
-    return Answer(Response::Text(std::to_string(cluster::ProjectNumber(shared->project))));
-  });
-  router.Add(Method::kGet, root + "/universe/universe-domain",
-             [shared](Request&) { return Answer(Response::Text(shared->universe_domain())); });
+  router.Add(Method::kGet, "/computeMetadata/", [](Request&) { return Say("v1/\n"); });
   for (const char* end : {"", "/"}) {
-    router.Add(Method::kGet, root + "/instance/service-accounts" + end,
-               [](Request&) { return Answer(Response::Text("default/\n" + std::string(kAccount) + "/\n")); });
+    router.Add(Method::kGet, root + end, [shared](Request& request) { return Read(*shared, request, ""); });
   }
-  for (std::string_view account : {std::string_view("default"), kAccount}) {
-    std::string folder = root + "/instance/service-accounts/" + std::string(account);
-    for (const char* end : {"", "/"}) {
-      router.Add(Method::kGet, folder + end, [](Request&) { return Answer(Response::Json(AccountJson())); });
-    }
-    router.Add(Method::kGet, folder + "/{item}",
-               [shared](Request& request) { return AccountItem(*shared, request); });
-  }
+  router.Add(Method::kGet, root + "/{path=**}",
+             [shared](Request& request) { return Read(*shared, request, request.Parameter("path")); });
 }
 
 void AddHealthRoute(http::Router& router) {
   router.Add(http::Method::kGet, "/healthz",
-             [](Request&) -> awaitable<Result<Response>> { return Answer(Response::Text("ok\n")); });
+             [](Request&) -> awaitable<Result<Response>> { co_return Response::Text("ok\n"); });
 }
 
 }  // namespace trainyard::api

@@ -1,25 +1,33 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
+#include "control/instance.h"
 #include "http/router.h"
 
 namespace trainyard::api {
 
-/// What a Google client asks the metadata server of its machine when it has no other credentials: enough for
-/// `google.auth.default()` to find a project, an account and a token that is valid only here, and
-/// the universe domain under which it then looks for `ml.DOMAIN`. Paths: spec environment.md section 11,
-/// wire.md section 2.
+/// The machine of the replica whose program asks; nothing: no program of an attempt does.
+using AskingInstance =
+    std::function<boost::asio::awaitable<std::optional<control::Instance>>(const http::Request& request)>;
+
+/// What a Google client asks the metadata server of its machine: a project, an account and a token that is
+/// valid only here, the universe domain under which it then looks for `ml.DOMAIN`, and what the machine is.
+/// Paths: spec environment.md section 11, wire.md section 2, access.md section 4.
 struct MetadataAnswers {
   std::string project;
   /// "localhost:PORT" of the TLS listener; a function, because the port is known only once it listens.
   std::function<std::string()> universe_domain;
-  /// A new access token for requests with this host name (the Host field), or why there is none.
-  std::function<boost::asio::awaitable<Result<std::string>>(const std::string& host)> access_token;
+  /// A new access token for who asks, or why there is none.
+  std::function<boost::asio::awaitable<Result<std::string>>(const http::Request& request)> access_token;
+  AskingInstance instance;
   std::string version = {};  ///< for the page that a browser gets at "/" (welcome_page.h); empty: none
 };
 
+/// JSON has exactly the type `application/json`, as Google's: google-auth before 2.17 takes any other for
+/// text (spec access.md section 4). `wait_for_change` is answered at once: nothing ever changes.
 void AddMetadataRoutes(http::Router& router, MetadataAnswers answers);
 
 /// `/healthz`: "ok" while the loop runs.

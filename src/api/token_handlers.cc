@@ -53,7 +53,8 @@ awaitable<Result<Response>> Exchange(TokenService& tokens, const Clock& clock, R
   co_return Answered(json);
 }
 
-/// Empty: none.
+}  // namespace
+
 std::string PresentedToken(const Request& request) {
   constexpr std::string_view kScheme = "Bearer ";
   std::string_view field = request.headers.Get("Authorization");
@@ -65,6 +66,8 @@ std::string PresentedToken(const Request& request) {
   while (field.starts_with(' ')) field.remove_prefix(1);
   return std::string(field);
 }
+
+namespace {
 
 Response Unauthenticated(const Error& error) {
   Response response = Response::Json(wire::PrintErrorBody(error), wire::HttpStatus(error.code));

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "http/router.h"
 
 namespace trainyard::control {
@@ -17,8 +19,12 @@ namespace trainyard::api {
 /// with a 400 and OAuth's error. `tokens` and `clock` outlive the router.
 void AddTokenRoute(http::Router& router, control::TokenService& tokens, const Clock& clock);
 
-/// Wraps all handlers that the router has now: each runs only if an access token of this installation's form,
-/// in `Authorization: Bearer` or in the query's access_token or oauth_token, is valid; else the answer is
+/// The access token that a request shows, in `Authorization: Bearer` or in the query's access_token or
+/// oauth_token; empty: none.
+[[nodiscard]] std::string PresentedToken(const http::Request& request);
+
+/// Wraps all handlers that the router has now: each runs only if an access token of this installation's form
+/// that the request shows is valid; else the answer is
 /// 401. Requests without a token, or with a token of another form, pass: there is no login yet. `tokens`
 /// outlives the router.
 void CheckTokens(http::Router& router, control::TokenService& tokens);

@@ -1,14 +1,9 @@
 #include "cluster/device_variables.h"
 
+#include "cluster/region.h"
 #include "text/json_string.h"
 
 namespace trainyard::cluster {
-namespace {
-
-/// The zones of the original's TPUs are not documented; its one example is us-central1-b.
-std::string Zone(const std::string& region) { return region + "-b"; }
-
-}  // namespace
 
 std::map<std::string, std::string> DeviceVariables(const replica::v1::Manifest& manifest) {
   const replica::v1::Devices& devices = manifest.devices();
@@ -21,7 +16,7 @@ std::map<std::string, std::string> DeviceVariables(const replica::v1::Manifest& 
   if (!gpus.empty()) variables["CUDA_DEVICE_ORDER"] = "PCI_BUS_ID";
   if (const std::string& node = devices.tpu_node_name(); !node.empty()) {
     variables["TPU_CONFIG"] = "{\"project\": " + text::QuoteJson(manifest.project()) +
-                              ", \"zone\": " + text::QuoteJson(Zone(manifest.region())) +
+                              ", \"zone\": " + text::QuoteJson(ZoneOf(manifest.region())) +
                               ", \"tpu_node_name\": " + text::QuoteJson(node) + "}";
     if (!manifest.program().python_module().empty()) variables["KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS"] = node;
   }

@@ -25,6 +25,8 @@ bool Region::OneZoneMayHave(std::uint32_t types) const { return apart == 0 || (t
 
 std::span<const Region> Regions() { return kRegions; }
 
+std::string ZoneOf(std::string_view region) { return std::string(region) + "-b"; }
+
 const Region* FindRegion(std::string_view name) {
   for (const Region& region : kRegions) {
     if (region.name == name) return &region;

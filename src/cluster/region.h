@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "cluster/machine_type.h"
@@ -27,6 +28,10 @@ struct Region {
 };
 
 [[nodiscard]] std::span<const Region> Regions();
+
+/// The zone in which a job of the region runs, as far as its programs can see: the zones of the original's
+/// TPUs are not documented, its one example is us-central1-b. Source: spec environment.md section 4.
+[[nodiscard]] std::string ZoneOf(std::string_view region);
 
 /// Null for a name that is not in the table. The pointer is to static storage.
 [[nodiscard]] const Region* FindRegion(std::string_view name);

@@ -125,6 +125,14 @@ boost::asio::awaitable<bool> JobService::Lives(std::string attempt_id) {
   co_return attempt.runner != nullptr&& attempt.runner->IsOpen(attempt.replica, attempt.number);
 }
 
+boost::asio::awaitable<std::optional<Instance>> JobService::InstanceOf(std::string attempt_id) {
+  co_await recovered_.Wait();
+  const RunnerRegistry::Attempt attempt = registry_.FindAttempt(attempt_id);
+  if (attempt.runner == nullptr || !attempt.runner->IsOpen(attempt.replica, attempt.number))
+    co_return std::nullopt;
+  co_return control::InstanceOf(attempt.runner->job(), attempt.replica);
+}
+
 boost::asio::awaitable<Result<Job>> JobService::Get(wire::JobName name) {
   TY_CO_TRY(v1::JobRecord record, co_await Load(std::move(name)));
   co_return co_await Show(std::move(record), std::numeric_limits<int>::max());

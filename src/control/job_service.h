@@ -11,6 +11,7 @@
 #include "async/event.h"
 #include "control/collaborators.h"
 #include "control/figures.h"
+#include "control/instance.h"
 #include "control/job_maker.h"
 #include "control/orphans.h"
 #include "control/replica_gateway.h"
@@ -82,6 +83,9 @@ class JobService {
 
   /// Whether the attempt is one that the installation started and whose end is not recorded.
   boost::asio::awaitable<bool> Lives(std::string attempt_id);
+
+  /// The machine that the attempt has. Nothing: as Lives.
+  boost::asio::awaitable<std::optional<Instance>> InstanceOf(std::string attempt_id);
 
   /// All that is recorded of the job. kNotFound.
   boost::asio::awaitable<Result<v1::JobRecord>> Record(wire::JobName name);

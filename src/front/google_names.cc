@@ -9,7 +9,7 @@ Service ServiceOf(std::string_view host) noexcept {
   if (EqualsIgnoringCase(host, kStorageHost)) return Service::kStorage;
   for (const std::string_view api :
        {std::string_view("www.googleapis.com"), std::string_view("ml.googleapis.com"),
-        std::string_view("logging.googleapis.com"), kStudiesHost}) {
+        std::string_view("logging.googleapis.com"), kStudiesHost, kTpuHost}) {
     if (EqualsIgnoringCase(host, api)) return Service::kApi;
   }
   return Service::kMetadata;

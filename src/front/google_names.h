@@ -19,10 +19,17 @@ inline constexpr std::string_view kStorageHost = "storage.googleapis.com";
 /// Where clients of studies look: the address that the API description within tensorflow_cloud names.
 inline constexpr std::string_view kStudiesHost = "us-central1-ml.googleapis.com";
 
+/// Where TPUClusterResolver looks up the TPU of its job.
+inline constexpr std::string_view kTpuHost = "tpu.googleapis.com";
+
 /// The names that the front's certificate has.
-inline constexpr std::array<std::string_view, 6> kTlsHosts = {
-    kStorageHost,        "www.googleapis.com",     "oauth2.googleapis.com",
-    "ml.googleapis.com", "logging.googleapis.com", kStudiesHost};
+inline constexpr std::array<std::string_view, 7> kTlsHosts = {kStorageHost,
+                                                              "www.googleapis.com",
+                                                              "oauth2.googleapis.com",
+                                                              "ml.googleapis.com",
+                                                              "logging.googleapis.com",
+                                                              kStudiesHost,
+                                                              kTpuHost};
 
 /// @param host  a Host field; port and case are ignored. Any other name is the metadata server's: each
 /// replica has a name of its own for it.

@@ -35,7 +35,9 @@ Peer PeerOf(int socket) noexcept {
     peer.kind = Peer::Kind::kUnix;
     ucred credentials{};
     size = sizeof(credentials);
-    if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0) peer.uid = credentials.uid;
+    if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return peer;
+    peer.uid = credentials.uid;
+    peer.pid = credentials.pid;
     return peer;
   }
   if (local.ss_family != AF_INET && local.ss_family != AF_INET6) return peer;

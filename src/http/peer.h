@@ -23,6 +23,7 @@ struct Peer {
   /// The account of its process. Unix: known from the beginning (SO_PEERCRED: who connected). TCP: nothing
   /// until ServerOptions::admit has looked it up.
   std::optional<std::uint32_t> uid;
+  std::int32_t pid = 0;  ///< Unix: the process that connected; 0: not known
 };
 
 /// The peer of a connected socket. What the kernel does not tell stays kUnknown.

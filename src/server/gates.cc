@@ -54,6 +54,7 @@ access::GateOptions ForReplicas(const ServeOptions& options, AttemptAccounts& at
 access::GateOptions WithGooglesNames(access::GateOptions gate) {
   gate.hosts.names.insert(gate.hosts.names.end(), front::kTlsHosts.begin(), front::kTlsHosts.end());
   gate.hosts.names.emplace_back(wire::kGoogleMetadataHost);
+  gate.hosts.names.emplace_back(wire::kGoogleMetadataShortHost);
   gate.hosts.names.emplace_back(wire::kGoogleMetadataAddress);
   gate.xml_storage_host = front::kStorageHost;
   return gate;

@@ -15,7 +15,6 @@
 #include "api/token_handlers.h"
 #include "async/diagnostics.h"
 #include "async/file.h"
-#include "control/access_token.h"
 #include "control/token_service.h"
 #include "engine/local/machine_checks.h"
 #include "front/boto_file.h"
@@ -86,11 +85,7 @@ GoogleFront::State::State(const Setup& setup)
   api::AddStorageRoutes(storage, setup.buckets);
   api::AddXmlStorageRoutes(storage, setup.buckets);
   api::AddBatchRoutes(storage);  // gcsfs deletes by it
-  api::AddMetadataRoutes(
-      metadata, {.project = setup.project,
-                 .universe_domain = [] { return std::string("googleapis.com"); },
-                 .access_token = [&tokens = setup.tokens, owner = setup.owner](
-                                     const std::string& host) { return tokens.Issue(host, owner); }});
+  api::AddMetadataRoutes(metadata, setup.metadata);
   api::AddTokenRoute(metadata, setup.tokens, setup.clock);
   // The parts of a batch are handed to `storage`; real buckets are behind none but `router`.
   for (http::Router* checked : {&storage, &router}) api::CheckTokens(*checked, setup.tokens);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "api/metadata_handlers.h"
 #include "base/result.h"
 #include "http/server_options.h"
 #include "server/bound_sockets.h"
@@ -52,11 +53,10 @@ class GoogleFront {
   struct Setup {
     boost::asio::io_context& loop;
     const http::Router& api;  ///< what those who ask have of it
-    std::string owner;        ///< of the access tokens for who asks under no attempt's name
     storage::Buckets& buckets;
     control::TokenService& tokens;
     const Clock& clock;
-    std::string project;
+    api::MetadataAnswers metadata;
     tls::TlsIdentity identity;  ///< has front::kTlsHosts
     http::ServerOptions options;
     front::RealBuckets* real_buckets = nullptr;  ///< nullptr: all buckets are ours

@@ -248,36 +248,57 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
              .usage = stores_.usage.get()},
             maker_, options.accelerator_quota),
       tokens_(settings_, foundation_->clock, jobs_),
+      asking_(WatchLoop(loop, &foundation_->watch, "who asks"), {.settings = settings_,
+                                                                 .clock = foundation_->clock,
+                                                                 .jobs = jobs_,
+                                                                 .peers = gates_.uids(),
+                                                                 .pool = foundation_->image_lookups,
+                                                                 .attempts_dir = data_.attempts_dir()}),
       request_quota_(foundation_->clock, options.request_limits) {
   AddRoutes(parts.tls_port, std::move(parts.limits));
 }
 
+api::MetadataAnswers Installation::MetadataForUsers(std::function<std::string()> universe) {
+  return {.project = options_.project,
+          .universe_domain = std::move(universe),
+          .access_token =
+              [this](const http::Request& request) {
+                return tokens_.Issue(request.host, control::kAdministration);
+              },
+          .instance = [](const http::Request&) -> boost::asio::awaitable<std::optional<control::Instance>> {
+            co_return std::nullopt;
+          }};
+}
+
+api::MetadataAnswers Installation::MetadataForReplicas(std::function<std::string()> universe) {
+  return {.project = options_.project,
+          .universe_domain = std::move(universe),
+          .access_token = TokensForReplicas(tokens_, asking_),
+          .instance = [this](const http::Request& request) { return asking_.InstanceOf(request); }};
+}
+
 void Installation::AddRoutes(std::uint16_t tls_port, std::vector<engine::MachineLimits::Limit> limits) {
-  // Whose tokens the metadata server of a purpose gives to who is no attempt.
   std::vector<api::MetricsSources::Limit> shown;
   for (engine::MachineLimits::Limit& limit : limits) shown.push_back({std::move(limit.what), limit.works});
-  const auto parts_for = [this, tls_port, &shown](const char* others) {
-    return ApiParts{
-        .jobs = jobs_,
-        .studies = *stores_.studies,
-        .buckets = *stores_.buckets,
-        .logs = *stores_.logs,
-        .tails = *stores_.tails,
-        .usage = *stores_.usage,
-        .request_quota = request_quota_,
-        .request_counts = request_counts_,
-        .connections = foundation_->connections,
-        .loop = foundation_->watch,
-        .limits = shown,
-        .metadata = {
-            .project = options_.project,
-            .universe_domain = [tls_port] { return "localhost:" + std::to_string(tls_port); },
-            .access_token = [this, others](const std::string& host) { return tokens_.Issue(host, others); }}};
+  const auto parts_for = [this, &shown](api::MetadataAnswers metadata) {
+    return ApiParts{.jobs = jobs_,
+                    .studies = *stores_.studies,
+                    .buckets = *stores_.buckets,
+                    .logs = *stores_.logs,
+                    .tails = *stores_.tails,
+                    .usage = *stores_.usage,
+                    .request_quota = request_quota_,
+                    .request_counts = request_counts_,
+                    .connections = foundation_->connections,
+                    .loop = foundation_->watch,
+                    .limits = shown,
+                    .metadata = std::move(metadata)};
   };
-  ApiParts administration = parts_for(control::kAdministration);
-  administration.metadata.version = cli::kVersion;
-  AddAdministrationRoutes(administration_routes_, administration);
-  AddReplicaRoutes(replica_routes_, parts_for(control::kAnyReplica));
+  const auto universe = [tls_port] { return "localhost:" + std::to_string(tls_port); };
+  api::MetadataAnswers users = MetadataForUsers(universe);
+  users.version = cli::kVersion;
+  AddAdministrationRoutes(administration_routes_, parts_for(std::move(users)));
+  AddReplicaRoutes(replica_routes_, parts_for(MetadataForReplicas(universe)));
   AddSupervisorRoutes(supervisor_routes_, jobs_);
   for (http::Router* checked : {&administration_routes_, &replica_routes_})
     api::CheckTokens(*checked, tokens_);

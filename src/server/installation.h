@@ -3,10 +3,12 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "api/metadata_handlers.h"
 #include "async/loop_watch.h"
 #include "async/system_clock.h"
 #include "control/job_service.h"
@@ -21,6 +23,7 @@
 #include "logs/log_tails.h"
 #include "logs/sqlite_log_store.h"
 #include "metrics/usage_history.h"
+#include "server/asking_attempts.h"
 #include "server/bound_sockets.h"
 #include "server/container_support.h"
 #include "server/container_upkeep.h"
@@ -60,6 +63,12 @@ class Installation {
   [[nodiscard]] const http::Router& supervisor_routes() const noexcept { return supervisor_routes_; }
   [[nodiscard]] const Gates& gates() const noexcept { return gates_; }
   [[nodiscard]] control::TokenService& tokens() noexcept { return tokens_; }
+  [[nodiscard]] AskingAttempts& asking() noexcept { return asking_; }
+  /// What the metadata server says, under the port's own names or Google's, to who is no replica: tokens of
+  /// the administration, no machine. `universe`: see MetadataAnswers. They live as long as the installation.
+  [[nodiscard]] api::MetadataAnswers MetadataForUsers(std::function<std::string()> universe);
+  /// The same for programs in replicas, each for itself.
+  [[nodiscard]] api::MetadataAnswers MetadataForReplicas(std::function<std::string()> universe);
   [[nodiscard]] http::RequestCounts& request_counts() noexcept { return request_counts_; }
   /// Of all clients, for every server of this process but one for supervisors alone.
   [[nodiscard]] http::ConnectionBudget& connections() noexcept { return foundation_->connections; }
@@ -131,6 +140,7 @@ class Installation {
   control::JobMaker maker_;
   control::JobService jobs_;
   control::TokenService tokens_;
+  AskingAttempts asking_;
   control::RequestQuota request_quota_;
   http::RequestCounts request_counts_;
   http::Router administration_routes_;

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "api/token_handlers.h"
-#include "control/access_token.h"
 #include "front/google_names.h"
 #include "front/host_dispatch.h"
 #include "server/installation.h"
@@ -34,6 +33,8 @@ http::Router WithRealBuckets(const http::Router& routes, front::RealBuckets* rea
   api::CheckTokens(all, tokens);
   return all;
 }
+
+std::string GooglesUniverse() { return "googleapis.com"; }
 
 }  // namespace
 
@@ -98,11 +99,11 @@ GoogleFront::Setup Listeners::SetupOf(Purpose purpose, boost::asio::io_context& 
   if (!is_users) server.counts = nullptr;
   return {.loop = loop,
           .api = is_users ? installation_.administration_routes() : installation_.replica_routes(),
-          .owner = std::string(is_users ? control::kAdministration : control::kAnyReplica),
           .buckets = installation_.buckets(),
           .tokens = installation_.tokens(),
           .clock = installation_.clock(),
-          .project = options_.project,
+          .metadata = is_users ? installation_.MetadataForUsers(GooglesUniverse)
+                               : installation_.MetadataForReplicas(GooglesUniverse),
           .identity = identity,
           .options = std::move(server),
           .real_buckets = real_buckets_.get()};

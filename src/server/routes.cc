@@ -8,6 +8,7 @@
 #include "api/ml_handlers.h"
 #include "api/ml_methods.h"
 #include "api/storage_handlers.h"
+#include "api/tpu_handlers.h"
 #include "api/welcome_page.h"
 #include "control/job_service.h"
 #include "engine/replica_link.h"
@@ -51,6 +52,7 @@ void AddReplicaRoutes(http::Router& router, const ApiParts& parts) {
   api::MlMethods ml(router, parts.request_quota);
   AddSharedRoutes(router, ml, parts);
   api::AddJobRoutesOfReplicas(ml, parts.jobs);
+  api::AddTpuRoutes(router, parts.metadata.instance);
   api::AddReplicaRefusals(router);
 }
 

@@ -58,7 +58,8 @@ struct ApiParts {
 /// Everything but what only supervisors ask.
 void AddAdministrationRoutes(http::Router& router, const ApiParts& parts);
 
-/// Buckets, the metadata server, logs, studies, and jobs to read; the rest of the API is refused by name.
+/// Buckets, the metadata server, the replica's TPU, logs, studies, and jobs to read; the rest of the API is
+/// refused by name.
 void AddReplicaRoutes(http::Router& router, const ApiParts& parts);
 
 /// The connections of supervisors, and nothing else.

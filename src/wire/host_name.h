@@ -17,6 +17,8 @@ namespace trainyard::wire {
 
 /// The metadata server's name inside a replica: Google's own, for programs that ignore GCE_METADATA_HOST.
 inline constexpr std::string_view kGoogleMetadataHost = "metadata.google.internal";
+/// The short form of that name, which the original's machines resolve too: TensorFlow before 2.5 asks it.
+inline constexpr std::string_view kGoogleMetadataShortHost = "metadata";
 /// Its address on the original, for programs that ask no name.
 inline constexpr std::string_view kGoogleMetadataAddress = "169.254.169.254";
 /// The suffix of the metadata server's name for one replica: "ATTEMPT.MAC.metadata.trainyard".

@@ -35,6 +35,7 @@ void AddGoogleFront(const NodeSettings& settings, Manifest& manifest) {
     front.clear_address();
   if (front.address().empty() || (!isolated && !settings.front_metadata)) return;
   front.add_host_names(std::string(wire::kGoogleMetadataHost));
+  front.add_host_names(std::string(wire::kGoogleMetadataShortHost));
   front.add_host_names(manifest.metadata_host_name());
 }
 

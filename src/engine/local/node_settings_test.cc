@@ -96,10 +96,11 @@ TEST(AddNodePart, TheMetadataServerIsNamedWhereItCanBeReached) {
   EXPECT_EQ(With(settings, MakeSlot(Manifest::HOST)).google_front().host_names_size(), 1) << "no port 80";
   const auto isolated = With(settings, MakeSlot(Manifest::ISOLATED)).google_front();
   EXPECT_EQ(isolated.address(), "127.0.0.1");
-  EXPECT_THAT(isolated.host_names(), testing::Contains("attempt.metadata"));
   settings.front_metadata = true;
-  EXPECT_THAT(With(settings, MakeSlot(Manifest::HOST)).google_front().host_names(),
-              testing::Contains("attempt.metadata"));
+  const auto named = With(settings, MakeSlot(Manifest::HOST)).google_front().host_names();
+  EXPECT_THAT(named, testing::ElementsAre("storage.googleapis.com", "metadata.google.internal", "metadata",
+                                          "attempt.metadata"));
+  EXPECT_THAT(isolated.host_names(), testing::ElementsAreArray(named));
 }
 
 TEST(AddNodePart, DoorsAreForWhatRunsBelowTheSupervisor) {

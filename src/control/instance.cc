@@ -1,0 +1,40 @@
+#include "control/instance.h"
+
+#include "base/fnv1a.h"
+#include "cluster/region.h"
+#include "control/manifest.h"
+#include "placement/device.h"
+
+namespace trainyard::control {
+
+namespace {
+
+constexpr std::string_view kTpuPrefix = "TPU_V";
+
+/// "v2-8" of "TPU_V2": all of a machine's chips are one board of 8 cores.
+std::string TpuType(std::string_view accelerator_type) {
+  if (!accelerator_type.starts_with(kTpuPrefix)) return {};
+  accelerator_type.remove_prefix(kTpuPrefix.size());
+  return "v" + std::string(accelerator_type.substr(0, accelerator_type.find('_'))) + "-" +
+         std::to_string(placement::kTpuCoresPerBoard);
+}
+
+}  // namespace
+
+Instance InstanceOf(const v1::JobRecord& job, int replica) {
+  const v1::ReplicaRecord& record = job.replicas(replica);
+  const replica::v1::Devices& devices = record.slot().devices();
+  Instance instance{.project = job.project(),
+                    .zone = cluster::ZoneOf(job.job().training_input().region()),
+                    .name = HostNameOf(job, replica),
+                    .machine_type = record.machine_type(),
+                    .address = record.has_endpoint() ? record.endpoint().address() : record.slot().address(),
+                    .runtime_version = record.image().empty() ? job.runtime_version() : std::string()};
+  instance.id = Fnv1a(job.project() + "/" + instance.name) >> 1;
+  if (!devices.tpu_node_name().empty())
+    instance.tpu = {.node_name = devices.tpu_node_name(),
+                    .accelerator_type = TpuType(devices.accelerator_type())};
+  return instance;
+}
+
+}  // namespace trainyard::control

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "trainyard/control/v1/record.pb.h"
+
+namespace trainyard::control {
+
+/// The virtual machine that a replica was on the original, as Google's metadata server and its TPU API
+/// describe it: what is true of the replica here, in their words.
+struct Instance {
+  /// The TPU that the replica's program uses.
+  struct Tpu {
+    std::string node_name;         ///< as in TPU_CONFIG
+    std::string accelerator_type;  ///< "v2-8"
+    friend bool operator==(const Tpu&, const Tpu&) = default;
+  };
+
+  std::string project;
+  std::string zone;             ///< cluster::ZoneOf the job's region
+  std::string name;             ///< the replica's host name
+  std::uint64_t id = 0;         ///< the same for all attempts of a replica; below 2^63, as clients expect
+  std::string machine_type;     ///< that the job asks for
+  std::string address;          ///< numeric; empty: not known yet
+  std::string runtime_version;  ///< empty: it runs an image
+  std::optional<Tpu> tpu{};     ///< nothing: none was given
+  friend bool operator==(const Instance&, const Instance&) = default;
+};
+
+/// Pure: any thread. Source: spec environment.md sections 4 and 11.
+[[nodiscard]] Instance InstanceOf(const v1::JobRecord& job, int replica);
+
+}  // namespace trainyard::control

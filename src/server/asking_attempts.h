@@ -1,0 +1,54 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "access/peer_uid.h"
+#include "async/turns.h"
+#include "control/instance.h"
+#include "control/job_service.h"
+#include "control/settings.h"
+#include "control/token_service.h"
+#include "http/message.h"
+
+namespace trainyard::server {
+
+/// Which attempt's program asks: told by the name under which it asks the metadata server, by the access
+/// token that it shows, else by the connection, whose process the kernel knows. Loop thread only; looking at
+/// the machine's processes is a pool's work, one look at a time. docs/adr/0030-whose-connection.md.
+class AskingAttempts {
+ public:
+  struct Sources {
+    const control::Settings& settings;
+    const Clock& clock;
+    control::JobService& jobs;
+    const access::PeerUids& peers;
+    boost::asio::thread_pool& pool;
+    std::string attempts_dir;
+  };
+
+  /// What `sources` refers to outlives it.
+  AskingAttempts(boost::asio::any_io_executor loop, Sources sources);
+
+  /// The attempt's id. Nothing: no program of a living attempt asks, as far as can be told.
+  boost::asio::awaitable<std::optional<std::string>> Find(const http::Request& request);
+  /// The machine of that attempt's replica.
+  boost::asio::awaitable<std::optional<control::Instance>> InstanceOf(const http::Request& request);
+
+ private:
+  boost::asio::awaitable<std::optional<std::string>> FindByConnection(const http::Peer* peer);
+
+  Sources sources_;
+  Turns looks_;
+};
+
+/// Tokens for programs in replicas: of the attempt that asks, else of control::kAnyReplica. Both outlive what
+/// is returned.
+[[nodiscard]] std::function<boost::asio::awaitable<Result<std::string>>(const http::Request&)>
+TokensForReplicas(control::TokenService& tokens, AskingAttempts& asking);
+
+}  // namespace trainyard::server

@@ -26,7 +26,7 @@ struct MetadataAnswers {
   std::string version = {};  ///< for the page that a browser gets at "/" (welcome_page.h); empty: none
 };
 
-/// JSON has exactly the type `application/json`, as Google's: google-auth before 2.17 takes any other for
+/// JSON has exactly the type `application/json`, as Google's: google-auth before 2.24 takes any other for
 /// text (spec access.md section 4). `wait_for_change` is answered at once: nothing ever changes.
 void AddMetadataRoutes(http::Router& router, MetadataAnswers answers);
 

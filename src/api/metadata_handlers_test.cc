@@ -63,7 +63,7 @@ TEST_F(MetadataHandlers, TheTypesAreExactlyGoogles) {
       Get(account + "?recursive=true").headers.fields(),
       testing::ElementsAre(Pair("Content-Type", "application/json"), Pair("Metadata-Flavor", "Google"),
                            Pair("Server", "Metadata Server for VM")))
-      << "google-auth before 2.17 takes any other type for text";
+      << "google-auth before 2.24 takes any other type for text";
   EXPECT_THAT(
       Get(account + "token").headers.fields(),
       testing::ElementsAre(Pair("Content-Type", "application/json"), Pair("Metadata-Flavor", "Google"),

@@ -37,9 +37,8 @@ constexpr FieldRow kRows[] = {
      "disks", kApi},
     {"ReplicaConfig.tpuTfVersion", kNoted,
      "Demanded with a custom container on the TPU worker, refused elsewhere; images of the built-in "
-     "algorithms need none. The TPU of this machine is driven by what is in the master's image, and the "
-     "job's "
-     "log says so. In YAML it must be in quotes: gcloud cannot send a number here.",
+     "algorithms need none. The TPU of this machine is driven by what is in the master's image or runtime "
+     "version, and the job's log says so. In YAML it must be in quotes: gcloud cannot send a number here.",
      "tpu_tf_version", kApi},
 
     {"AcceleratorConfig.type", kMapped,

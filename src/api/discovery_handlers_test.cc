@@ -55,6 +55,8 @@ TEST(Discovery, MlIsTheDefaultAndPointsBackHere) {
 }
 
 TEST(Discovery, HostNamesTheApi) {
+  EXPECT_EQ(Document("/$discovery/rest", {{"version", "v1"}}, "tpu.googleapis.com", "https").at("rootUrl"),
+            "https://tpu.googleapis.com/");
   EXPECT_EQ(
       Document("/$discovery/rest", {{"version", "v1"}}, "storage.localhost:8443", "https").at("baseUrl"),
       "https://storage.localhost:8443/storage/v1/");
@@ -80,7 +82,7 @@ TEST(Discovery, NoServiceAddressIsLeft) {
 }
 
 TEST(Discovery, Directory) {
-  EXPECT_EQ(Document("/discovery/v1/apis", {}).at("items").as_array().size(), 3);
+  EXPECT_EQ(Document("/discovery/v1/apis", {}).at("items").as_array().size(), 4);
   const auto only = Document("/discovery/v1/apis", {{"name", "storage"}}).at("items").as_array();
   ASSERT_EQ(only.size(), 1);
   EXPECT_EQ(only[0].at("discoveryRestUrl"), "http://127.0.0.1:8470/discovery/v1/apis/storage/v1/rest");

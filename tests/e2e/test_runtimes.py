@@ -15,7 +15,7 @@ import zipfile
 
 import pytest
 
-from trainyard_server import DEADLINE_S, PROGRAM, RUNTIME, wait_for
+from trainyard_server import DEADLINE_S, PROGRAM, ROOT, RUNTIME, wait_for
 
 
 def wheel(name, version):
@@ -199,8 +199,19 @@ def test_unknown_and_impossible_versions(tmp_path):
 
 
 COMMON = ["numpy", "pandas", "sklearn", "hypertune", "google.cloud.storage", "gcsfs"]
-LIBRARIES = {"2.15": ["tensorflow", "xgboost", "keras", *COMMON], "2.21": ["tensorflow", "xgboost", "keras", *COMMON],
-             "pytorch": [*COMMON, "torch"]}
+TENSORFLOW = ["tensorflow", "xgboost", "keras", "matplotlib", "PIL", "pyarrow", "googleapiclient", "google.cloud.bigquery", *COMMON]
+LIBRARIES = {"2.15": TENSORFLOW, "2.21": TENSORFLOW, "pytorch": [*COMMON, "torch"]}
+
+
+def test_the_documented_packages_are_those_of_the_lists():
+    rows = [[cell.strip(" `") for cell in line.strip("|\n ").split("|")]
+            for line in (ROOT / "docs/runtimes.md").read_text().split("## Packages")[1].split("\n## ")[0].splitlines()
+            if line.startswith("|")]
+    assert len(rows) == 2 + 14
+    for version, *cells in rows[2:]:
+        runtime = json.loads((ROOT / f"data/runtimes/{version}.json").read_text())
+        pins = {**dict(package.split("==") for package in runtime["packages"]), **runtime.get("provides", {})}
+        assert cells == [pins[name] for name in rows[0][1:]], version
 
 
 @pytest.mark.parametrize("version", ["2.15", pytest.param("2.21", marks=pytest.mark.long), "pytorch"])

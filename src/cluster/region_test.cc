@@ -41,12 +41,16 @@ INSTANTIATE_TEST_SUITE_P(Rules, Has,
 TEST(Region, SomeGpusAreInNoZoneTogether) {
   constexpr auto kBit = [](AcceleratorConfig::Type type) { return 1U << static_cast<unsigned>(type); };
   constexpr std::uint32_t kPair =
-      kBit(AcceleratorConfig::NVIDIA_TESLA_T4) | kBit(AcceleratorConfig::NVIDIA_TESLA_V100);
+      kBit(AcceleratorConfig::NVIDIA_TESLA_T4) | kBit(AcceleratorConfig::NVIDIA_TESLA_K80);
   constexpr std::uint32_t kThree = kPair | kBit(AcceleratorConfig::NVIDIA_TESLA_P100);
   EXPECT_TRUE(FindRegion("us-central1")->OneZoneMayHave(0));
   EXPECT_TRUE(FindRegion("us-central1")->OneZoneMayHave(kPair));
   EXPECT_FALSE(FindRegion("us-central1")->OneZoneMayHave(kThree));
-  EXPECT_FALSE(FindRegion("us-central1")->OneZoneMayHave(kThree | kBit(AcceleratorConfig::NVIDIA_TESLA_K80)));
+  EXPECT_FALSE(
+      FindRegion("us-central1")->OneZoneMayHave(kThree | kBit(AcceleratorConfig::NVIDIA_TESLA_V100)));
+  EXPECT_TRUE(FindRegion("us-central1")
+                  ->OneZoneMayHave((kThree & ~kBit(AcceleratorConfig::NVIDIA_TESLA_K80)) |
+                                   kBit(AcceleratorConfig::NVIDIA_TESLA_V100)));
   EXPECT_TRUE(FindRegion("us-east1")->OneZoneMayHave(kThree)) << "not known";
 }
 

@@ -91,12 +91,12 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"region_of_a2", "a2_without_accelerators", R"({"region": "asia-south1"})", "region"},
         Row{"one_zone", kGpus,
             R"({"masterConfig": {"acceleratorConfig": {"type": "NVIDIA_TESLA_T4"}},
-                "workerConfig": {"acceleratorConfig": {"type": "NVIDIA_TESLA_V100"}},
+                "workerConfig": {"acceleratorConfig": {"type": "NVIDIA_TESLA_K80"}},
                 "parameterServerConfig": {"acceleratorConfig": {"type": "NVIDIA_TESLA_P100", "count": 1}}})",
             "region",
             "All accelerators of a job must be available in a single zone of its region, and no zone of "
             "us-central1 "
-            "has NVIDIA_TESLA_P100, NVIDIA_TESLA_V100, NVIDIA_TESLA_T4 together."},
+            "has NVIDIA_TESLA_K80, NVIDIA_TESLA_P100, NVIDIA_TESLA_T4 together."},
         Row{"not_on_legacy_types", "gpus_config_legacy",
             R"({"masterConfig": {"acceleratorConfig": {"type": "NVIDIA_TESLA_K80", "count": 4}}})",
             "master_config.accelerator_config"},

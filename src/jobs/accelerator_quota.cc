@@ -91,8 +91,7 @@ Status CheckAcceleratorQuota(const AcceleratorCounts& quota, std::string_view pr
   if (!held.empty()) description += " Unfinished jobs of the project hold " + List(held) + ".";
   Error error{.code = Code::kResourceExhausted,
               .message = "Quota failure for project " + std::string(project) + ". " + description +
-                         " To read more about Cloud ML Engine quota, see "
-                         "https://cloud.google.com/ml-engine/quotas.",
+                         " The server's operator sets it: trainyard serve --quota-accelerators.",
               .field = {}};
   error.violations.push_back({.field = std::string(project), .description = std::move(description)});
   return std::unexpected(std::move(error));

@@ -22,12 +22,12 @@ TEST(AcceleratorQuotaTest, RefusesInTheOriginalsWords) {
       "The request for 2 K80 accelerators exceeds the allowed maximum of 0 A100, 0 K80, 0 P100, 0 P4, 0 T4, "
       "0 "
       "TPU_V2, 0 TPU_V2_POD, 0 TPU_V3, 0 TPU_V3_POD, 0 V100 accelerators.";
-  EXPECT_EQ(status.error(), (Error{.code = Code::kResourceExhausted,
-                                   .message = "Quota failure for project P. " + middle +
-                                              " To read more about Cloud ML Engine quota, see "
-                                              "https://cloud.google.com/ml-engine/quotas.",
-                                   .field = "",
-                                   .violations = {{.field = "P", .description = middle}}}));
+  EXPECT_EQ(status.error(),
+            (Error{.code = Code::kResourceExhausted,
+                   .message = "Quota failure for project P. " + middle +
+                              " The server's operator sets it: trainyard serve --quota-accelerators.",
+                   .field = "",
+                   .violations = {{.field = "P", .description = middle}}}));
 }
 
 struct Row {

@@ -313,8 +313,8 @@ def test_accelerator_quota(make_server, upload):
               "0 TPU_V3, 0 TPU_V3_POD, 0 V100 accelerators.")
     assert error_of(response) == {
         "code": 429, "status": "RESOURCE_EXHAUSTED",
-        "message": f"Quota failure for project p. {middle} To read more about Cloud ML Engine quota, see "
-                   "https://cloud.google.com/ml-engine/quotas.",
+        "message": f"Quota failure for project p. {middle} The server's operator sets it: trainyard serve "
+                   "--quota-accelerators.",
         "details": [{"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"subject": "p", "description": middle}]}]}
 
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -53,6 +54,48 @@ bool IsOffered(const ValidationContext& context, const std::string& version, con
   return found != context.runtimes.end() &&
          (python.empty() ||
           std::ranges::find(found->python_versions, python) != found->python_versions.end());
+}
+
+/// Whether b is the next number after a: 1.9 and 1.10, 1.15 and 2.1, but not 2.11 and 2.15.
+bool IsNext(const std::string& a, const std::string& b) {
+  const auto left = ParseVersion(a);
+  const auto right = ParseVersion(b);
+  if (!left || !right) return false;
+  return left->first != right->first || left->second + 1 == right->second;
+}
+
+/// "1.15 to 2.11, 2.15" of those runtime versions that `is_meant`.
+template <class Predicate>
+std::string Ranges(const std::vector<ValidationContext::Runtime>& runtimes, Predicate is_meant) {
+  std::string text;
+  for (auto first = runtimes.begin(); first != runtimes.end(); ++first) {
+    if (!is_meant(*first)) continue;
+    auto last = first;
+    for (auto next = std::next(last); next != runtimes.end(); last = next++)
+      if (!is_meant(*next) || !IsNext(last->version, next->version)) break;
+    text += (text.empty() ? "" : ", ") + first->version + (first == last ? "" : " to " + last->version);
+    first = last;
+  }
+  return text;
+}
+
+/// What there is instead.
+std::string RuntimeHint(const ValidationContext& context, const std::string& version,
+                        const std::string& python) {
+  const auto& runtimes = context.runtimes;
+  if (runtimes.empty()) return {};
+  const auto found = std::ranges::find(runtimes, version, &ValidationContext::Runtime::version);
+  if (found == runtimes.end())
+    return "There are: " + Ranges(runtimes, [](const auto&) { return true; }) + ".";
+  const std::string with = Ranges(runtimes, [&](const ValidationContext::Runtime& runtime) {
+    return std::ranges::find(runtime.python_versions, python) != runtime.python_versions.end();
+  });
+  std::string own;
+  for (const std::string& one : found->python_versions) own += (own.empty() ? "" : " or ") + one;
+  const bool several = with.find(' ') != std::string::npos;
+  return (with.empty() ? "No runtime version comes with Python " + python
+                       : "Python " + python + " comes with runtime version" + (several ? "s " : " ") + with) +
+         "; runtime version " + version + " comes with Python " + own + ".";
 }
 
 bool HasNul(const std::string& text) { return text.find('\0') != std::string::npos; }
@@ -163,15 +206,17 @@ Status Module(const Job& job, const ValidationContext&) {
 
 Status RuntimeVersion(const Job& job, const ValidationContext& context) {
   const TrainingInput& input = job.training_input();
-  if (input.runtime_version().empty()) return {};  // python_version is checked when the default one is chosen
-  if (IsOffered(context, input.runtime_version(), input.python_version())) return {};
-  // The original's words, with its two spaces.
-  return Invalid(
-      "runtime_version",
-      "The specified runtime version '" + input.runtime_version() + "' with the Python version '" +
-          input.python_version() +
-          "' is not supported or is deprecated.  Please specify a different runtime version. See "
-          "https://cloud.google.com/ml-engine/docs/runtime-version-list for a list of supported versions");
+  std::string version = input.runtime_version();
+  if (version.empty() && !HasImage(input) && !input.python_version().empty())
+    version = context.runtime_default;
+  if (version.empty() || IsOffered(context, version, input.python_version())) return {};
+  const std::string hint = RuntimeHint(context, version, input.python_version());
+  // The original's words, with its two spaces, but for its link, which is dead.
+  return Invalid("runtime_version", "The specified runtime version '" + version +
+                                        "' with the Python version '" + input.python_version() +
+                                        "' is not supported or is deprecated.  Please specify a different "
+                                        "runtime version." +
+                                        (hint.empty() ? "" : " ") + hint);
 }
 
 Status JobDir(const Job& job, const ValidationContext&) {

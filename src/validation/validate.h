@@ -26,7 +26,10 @@ struct ValidationContext {
   };
   /// The runtime versions that a job may name. Empty: only the form and the documented pairs of
   /// runtimeVersion and pythonVersion are checked.
-  std::vector<Runtime> runtimes;
+  std::vector<Runtime> runtimes;  ///< by number; those without one last
+  /// What a job gets that names neither a runtime version nor an image; empty: pythonVersion alone is not
+  /// checked.
+  std::string runtime_default;
   std::string no_containers;  ///< a sentence: why containers are off and how to change that; may be empty
   /// Patterns of images (MatchesImage) that a runtime version replaces if the job has a Python package, too.
   std::vector<std::string> runtime_images;
@@ -49,7 +52,7 @@ struct ValidationRule {
 /// job's own. Fields that only the server may set (state, times, ...) are ignored: WithDefaults clears them.
 ///
 /// Not checked here, because it needs a lookup: whether packages can be read; whether a job of that id
-/// exists; pythonVersion without runtimeVersion (the default one is chosen later).
+/// exists.
 [[nodiscard]] Status Validate(const ml::v1::Job& job, const ValidationContext& context);
 
 /// The rule for labels alone, for jobs.patch. Field "job.labels".

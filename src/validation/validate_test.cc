@@ -215,8 +215,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"runtime_27_late", kPackage, "runtime_version: '2.1' python_version: '2.7'",
             "runtime_version: The specified runtime version '2.1' with the Python version '2.7' is not "
             "supported or is deprecated.  Please specify "
-            "a different runtime version. See https://cloud.google.com/ml-engine/docs/runtime-version-list "
-            "for a list of supported versions"},
+            "a different runtime version."},
         Row{"runtime_35_late", kPackage, "runtime_version: '1.15' python_version: '3.5'",
             "runtime_version: "},
         Row{"runtime_37_early", kPackage, "runtime_version: '1.14' python_version: '3.7'",
@@ -413,6 +412,44 @@ TEST(Validate, KnowsTheRuntimesOfTheInstallation) {
   EXPECT_TRUE(Verdict(Make(kPackage, "runtime_version: '1.9'"), context)
                   .starts_with("runtime_version: The specified runtime version '1.9' with the Python version "
                                "'' is not supported"));
+}
+
+TEST(Validate, SaysWhichRuntimeVersionsThereAre) {
+  ValidationContext context = Everything();
+  context.runtime_default = "2.15";
+  for (const int minor : {14, 15})
+    context.runtimes.push_back(
+        {.version = "1." + std::to_string(minor), .python_versions = {minor == 14 ? "3.5" : "3.7", "2.7"}});
+  for (int minor = 1; minor <= 11; ++minor)
+    context.runtimes.push_back({.version = "2." + std::to_string(minor), .python_versions = {"3.7"}});
+  context.runtimes.push_back({.version = "2.15", .python_versions = {"3.11"}});
+  context.runtimes.push_back({.version = "pytorch", .python_versions = {"3.11", "3.12"}});
+  struct Here {
+    const char* input;
+    const char* version;
+    const char* python;
+    const char* hint;
+  };
+  for (const Here& row :
+       {Here{"python_version: '3.7'", "2.15", "3.7",
+             "Python 3.7 comes with runtime versions 1.15 to 2.11; runtime version 2.15 comes with Python "
+             "3.11."},
+        Here{"runtime_version: 'pytorch' python_version: '3.5'", "pytorch", "3.5",
+             "Python 3.5 comes with runtime version 1.14; runtime version pytorch comes with Python 3.11 or "
+             "3.12."},
+        Here{"runtime_version: '2.1' python_version: '3.11'", "2.1", "3.11",
+             "Python 3.11 comes with runtime versions 2.15, pytorch; runtime version 2.1 comes with Python "
+             "3.7."},
+        Here{"runtime_version: '2.1' python_version: '4.2'", "2.1", "4.2",
+             "No runtime version comes with Python 4.2; runtime version 2.1 comes with Python 3.7."},
+        Here{"runtime_version: '2.12'", "2.12", "", "There are: 1.14 to 2.11, 2.15, pytorch."}}) {
+    EXPECT_EQ(Verdict(Make(kPackage, row.input), context),
+              "runtime_version: The specified runtime version '" + std::string(row.version) +
+                  "' with the Python version '" + row.python +
+                  "' is not supported or is deprecated.  Please specify a different runtime version. " +
+                  row.hint);
+  }
+  EXPECT_EQ(Verdict(Make(kPackage, "python_version: '3.11'"), context), "");
 }
 
 TEST(Validate, SaysWhatThisInstallationLacks) {

@@ -12,6 +12,7 @@ struct Python {
   std::string path;     ///< absolute
   std::vector<std::string>
       modules{};  ///< installed modules, of those that runtime versions take from the system
+  std::vector<std::string> package_folders{};  ///< where its packages are installed
   friend bool operator==(const Python&, const Python&) = default;
 };
 

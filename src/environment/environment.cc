@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "async/file.h"
 #include "environment/build_folder.h"
 #include "environment/catalogue.h"
 #include "environment/layout.h"
@@ -18,7 +19,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Environment MakeEnvironment(const Layout& layout, const fs::path& runtime, const fs::path& layer) {
+/// Empty: the version needs none.
+std::string LibraryPath(const RuntimeVersion& runtime, const fs::path& folder) {
+  if (runtime.library_folders.empty()) return {};
+  const Result<std::string> python = ReadFile(Layout::Marker(folder));
+  std::string path;
+  for (const std::string& below : runtime.library_folders)
+    path += (path.empty() ? "" : ":") + (Layout::SitePackages(folder, python.value_or("")) / below).string();
+  return path;
+}
+
+Environment MakeEnvironment(const Layout& layout, const RuntimeVersion& version, const fs::path& layer) {
+  const fs::path runtime = layout.Runtime(version);
   const fs::path& top = layer.empty() ? runtime : layer;
   Environment environment;
   environment.python = Layout::Interpreter(top);
@@ -26,6 +38,8 @@ Environment MakeEnvironment(const Layout& layout, const fs::path& runtime, const
                                                 : (layer / "bin").string() + ":" + (runtime / "bin").string();
   environment.variables["VIRTUAL_ENV"] = top;
   environment.variables["PYTHONPATH"] = layout.Site();
+  if (std::string path = LibraryPath(version, runtime); !path.empty())
+    environment.variables["LD_LIBRARY_PATH"] = std::move(path);
   return environment;
 }
 
@@ -39,7 +53,7 @@ std::optional<Environment> FindEnvironment(const EnvironmentRequest& request) {
   const fs::path layer = request.packages.empty() ? fs::path() : layout.Layer(*runtime, request.packages);
   if (!IsComplete(base) || (!layer.empty() && !IsComplete(layer))) return std::nullopt;
   if (::access((layout.Site() / "sitecustomize.py").c_str(), R_OK) != 0) return std::nullopt;
-  return MakeEnvironment(layout, base, layer);
+  return MakeEnvironment(layout, *runtime, layer);
 }
 
 Result<Environment> PrepareEnvironment(const EnvironmentRequest& request, const PreparationHooks& hooks) {
@@ -49,9 +63,9 @@ Result<Environment> PrepareEnvironment(const EnvironmentRequest& request, const 
     if (package.checksum.empty()) return std::unexpected(Internal(package.uri + " has no checksum"));
   TY_RETURN_IF_ERROR(InstallSiteHook(layout.root));
   TY_RETURN_IF_ERROR(BuildRuntime(layout, runtime, hooks));
-  if (request.packages.empty()) return MakeEnvironment(layout, layout.Runtime(runtime), {});
+  if (request.packages.empty()) return MakeEnvironment(layout, runtime, {});
   TY_RETURN_IF_ERROR(BuildLayer(layout, runtime, request.packages, hooks));
-  return MakeEnvironment(layout, layout.Runtime(runtime), layout.Layer(runtime, request.packages));
+  return MakeEnvironment(layout, runtime, layout.Layer(runtime, request.packages));
 }
 
 }  // namespace trainyard::environment

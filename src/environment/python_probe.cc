@@ -1,8 +1,9 @@
 #include "environment/python_probe.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include <fcntl.h>
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -26,24 +27,53 @@ namespace {
 
 namespace fs = std::filesystem;
 
+fs::path Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? fs::path() : fs::path(value);
+}
+
+/// Empty: there is no such folder.
 fs::path HomeFolder(const char* variable, const char* below_home) {
-  if (const char* value = std::getenv(variable); value != nullptr && *value != '\0') return value;
-  const char* home = std::getenv("HOME");
-  return home == nullptr ? fs::path() : fs::path(home) / below_home;
+  if (fs::path named = Variable(variable); !named.empty()) return named;
+  const fs::path home = Variable("HOME");
+  return home.empty() ? fs::path() : home / below_home;
 }
 
-/// The bin folders of each installation below `folder`, sorted so that the answer does not depend on the
-/// disk.
-void AddInstallations(const fs::path& folder, std::vector<fs::path>& bins) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) found.push_back(entry.path() / "bin");
-  std::ranges::sort(found, std::greater<>());
-  bins.insert(bins.end(), found.begin(), found.end());
+/// Where installations are looked for.
+struct Places {
+  std::vector<fs::path> bins;     ///< the directories of programs, in their order
+  std::vector<fs::path> parents;  ///< whose entries are installations of their own: one may be added
+
+  /// The bin folders of each installation below `folder`, sorted so that the answer does not depend on the
+  /// disk.
+  void AddInstallations(const fs::path& folder) {
+    if (folder.empty()) return;
+    parents.push_back(folder);
+    std::vector<fs::path> found;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder, error)) found.push_back(entry.path() / "bin");
+    std::ranges::sort(found, std::greater<>());
+    bins.insert(bins.end(), found.begin(), found.end());
+  }
+
+  /// A conda's own Python and those of its environments.
+  void AddConda(const fs::path& folder) {
+    if (folder.empty()) return;
+    bins.push_back(folder / "bin");
+    AddInstallations(folder / "envs");
+  }
+};
+
+/// uv's, as `uv python dir` says.
+fs::path UvPythons() {
+  if (fs::path own = Variable("UV_PYTHON_INSTALL_DIR"); !own.empty()) return own;
+  const fs::path data = HomeFolder("XDG_DATA_HOME", ".local/share");
+  return data.empty() ? fs::path() : data / "uv/python";
 }
 
-std::vector<fs::path> BinFolders(const fs::path& environments_dir) {
-  std::vector<fs::path> bins{"/usr/bin", "/usr/local/bin"};
+Places FindPlaces(const fs::path& environments_dir) {
+  Places places{.bins = {"/usr/bin", "/usr/local/bin"}, .parents = {}};
+  std::vector<fs::path>& bins = places.bins;
   const char* path = std::getenv("PATH");
   std::string_view rest = path == nullptr ? std::string_view() : path;
   while (!rest.empty()) {
@@ -51,10 +81,15 @@ std::vector<fs::path> BinFolders(const fs::path& environments_dir) {
     rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
     if (folder.starts_with('/')) bins.emplace_back(folder);
   }
-  AddInstallations(Layout{environments_dir}.Pythons(), bins);
-  AddInstallations(HomeFolder("UV_PYTHON_INSTALL_DIR", ".local/share/uv/python"), bins);
-  AddInstallations(HomeFolder("PYENV_ROOT", ".pyenv") / "versions", bins);
-  return bins;
+  places.AddInstallations(Layout{environments_dir}.Pythons());
+  places.AddInstallations(UvPythons());
+  if (const fs::path pyenv = HomeFolder("PYENV_ROOT", ".pyenv"); !pyenv.empty())
+    places.AddInstallations(pyenv / "versions");
+  places.AddConda(Variable("CONDA_PREFIX"));
+  for (const char* name : {"miniconda3", "anaconda3", "miniforge3"})
+    if (const fs::path home = Variable("HOME"); !home.empty()) places.AddConda(home / name);
+  places.AddConda("/opt/conda");
+  return places;
 }
 
 /// "3.11" of "python3.11"; empty for python3.11-config and all else.
@@ -87,15 +122,19 @@ std::vector<std::string> SystemModules(const fs::path& environments_dir) {
 std::optional<Python> Ask(const fs::path& file, std::string_view version,
                           const std::vector<std::string>& modules) {
   ToolCommand command{{file.string(), "-I", "-c",
-                       "import sys, zlib, ctypes, importlib.util\n"
+                       "import sys, zlib, ctypes, importlib.util, site\n"
                        "print('%d.%d' % sys.version_info[:2])\n"
+                       "for folder in site.getsitepackages(): print(folder)\n"
                        "for name in sys.argv[1:]:\n"
                        "    if importlib.util.find_spec(name): print(name)"},
                       {}};
   command.argv.insert(command.argv.end(), modules.begin(), modules.end());
   const auto end = RunTool(command, {}, {}, {});
   if (!end || !end->ok() || end->tail.empty() || end->tail.front() != version) return std::nullopt;
-  return Python{std::string(version), file.string(), {std::next(end->tail.begin()), end->tail.end()}};
+  Python python{.version = std::string(version), .path = file.string()};
+  for (auto line = std::next(end->tail.begin()); line != end->tail.end(); ++line)
+    (line->starts_with('/') ? python.package_folders : python.modules).push_back(*line);
+  return python;
 }
 
 }  // namespace
@@ -103,7 +142,7 @@ std::optional<Python> Ask(const fs::path& file, std::string_view version,
 AvailablePythons ProbePythons(const fs::path& environments_dir) {
   AvailablePythons available;
   const std::vector<std::string> modules = SystemModules(environments_dir);
-  for (const fs::path& bin : BinFolders(environments_dir)) {
+  for (const fs::path& bin : PythonFolders(environments_dir)) {
     std::vector<fs::path> files;
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(bin, error))
@@ -117,6 +156,43 @@ AvailablePythons ProbePythons(const fs::path& environments_dir) {
     }
   }
   return available;
+}
+
+std::vector<fs::path> PythonFolders(const fs::path& environments_dir) {
+  return FindPlaces(environments_dir).bins;
+}
+
+PythonInventory::PythonInventory(fs::path environments_dir) : environments_dir_(std::move(environments_dir)) {
+  static_cast<void>(Look());
+}
+
+PythonInventory::Times PythonInventory::LookAtFolders(const AvailablePythons& pythons) const {
+  constexpr std::int64_t kNanoseconds = 1'000'000'000;
+  Places places = FindPlaces(environments_dir_);
+  std::vector<fs::path>& folders = places.bins;
+  folders.insert(folders.end(), places.parents.begin(), places.parents.end());
+  for (const Python& python : pythons.pythons)
+    folders.insert(folders.end(), python.package_folders.begin(), python.package_folders.end());
+  Times times;
+  for (const fs::path& folder : folders) {
+    struct stat status{};
+    const bool there = ::stat(folder.c_str(), &status) == 0;
+    times[folder.native()] = there ? status.st_mtim.tv_sec * kNanoseconds + status.st_mtim.tv_nsec : -1;
+  }
+  return times;
+}
+
+AvailablePythons PythonInventory::Look() {
+  const Seen seen = seen_.With([](const Seen& now) { return now; });
+  const Times before = LookAtFolders(seen.pythons);
+  if (before == seen.times) return seen.pythons;
+  Seen next{.times = {}, .pythons = ProbePythons(environments_dir_)};
+  next.times = LookAtFolders(next.pythons);
+  // What was installed while we looked is noticed by the next call.
+  for (auto& [folder, time] : next.times)
+    if (const auto old = before.find(folder); old != before.end()) time = old->second;
+  seen_.With([&](Seen& now) { now = next; });
+  return next.pythons;
 }
 
 Status DownloadPython(const fs::path& environments_dir, std::string_view version,

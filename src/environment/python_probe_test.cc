@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
+
 #include "environment/package_files_for_test.h"
 #include "environment/temporary_folder_for_test.h"
 
@@ -41,6 +43,39 @@ TEST(ProbePythons, LooksBelowTheEnvironmentsFolderAndUvs) {
   const AvailablePythons found = ProbePythons(folder.path());
   ::unsetenv("UV_PYTHON_INSTALL_DIR");
   EXPECT_EQ(found.Find("3.11")->path, kSystemPython);  // the system's wins
+}
+
+TEST(PythonFolders, AreThoseOfCondaPyenvAndUvToo) {
+  const TemporaryFolder folder;
+  const std::string home = ::getenv("HOME");
+  const char* pyenv = ::getenv("PYENV_ROOT");
+  const std::string pyenv_root = pyenv == nullptr ? "" : pyenv;
+  std::vector<fs::path> bins;
+  for (const char* place :
+       {"environments/pythons/a", ".local/share/uv/python/cpython-3.11", ".pyenv/versions/3.11.1", "active",
+        "active/envs/b", "miniconda3", "miniconda3/envs/c", "anaconda3/envs/d"}) {
+    bins.push_back(folder.path() / place / "bin");
+    fs::create_directories(bins.back());
+  }
+  ::setenv("HOME", folder.path().c_str(), 1);
+  ::setenv("CONDA_PREFIX", (folder.path() / "active").c_str(), 1);
+  ::unsetenv("PYENV_ROOT");
+  const std::vector<fs::path> folders = PythonFolders(folder.path() / "environments");
+  ::setenv("HOME", home.c_str(), 1);
+  ::unsetenv("CONDA_PREFIX");
+  if (pyenv != nullptr) ::setenv("PYENV_ROOT", pyenv_root.c_str(), 1);
+  for (const fs::path& bin : bins) EXPECT_NE(std::ranges::find(folders, bin), folders.end()) << bin;
+}
+
+TEST(PythonInventory, AnswersTheSameUntilSomethingIsInstalled) {
+  const TemporaryFolder folder;
+  PythonInventory inventory(folder.path());
+  const std::vector<Python> first = inventory.Look().pythons;
+  EXPECT_EQ(first, ProbePythons(folder.path()).pythons);
+  EXPECT_FALSE(first.front().package_folders.empty());
+  fs::create_directories(folder.path() / "pythons/a/bin");
+  fs::create_symlink(kSystemPython, folder.path() / "pythons/a/bin/python3.11");
+  EXPECT_EQ(inventory.Look().pythons, first) << "the system's counts";
 }
 
 TEST(DownloadPython, NeedsNothingForOneThatIsThere) {

@@ -11,13 +11,12 @@ namespace {
 
 constexpr std::string_view kField = "runtime_version";
 
+/// The server's rule for runtime versions (validation) has told jobs more already.
 Error NotSupported(std::string_view version, std::string_view python) {
-  return InvalidArgument(
-      kField,
-      "The specified runtime version '" + std::string(version) + "' with the Python version '" +
-          std::string(python) +
-          "' is not supported or is deprecated.  Please specify a different runtime version. See "
-          "https://cloud.google.com/ml-engine/docs/runtime-version-list for a list of supported versions");
+  return InvalidArgument(kField, "The specified runtime version '" + std::string(version) +
+                                     "' with the Python version '" + std::string(python) +
+                                     "' is not supported or is deprecated.  Please specify a different "
+                                     "runtime version.");
 }
 
 bool Higher(const std::string& a, const std::string& b) { return ParseMajorMinor(a) > ParseMajorMinor(b); }
@@ -52,6 +51,13 @@ std::string JoinOr(std::vector<std::string> words) {
   return joined;
 }
 
+/// Those of them that environments can be built with.
+std::vector<std::string> UsablePythons(const std::vector<std::string>& pythons) {
+  std::vector<std::string> usable = pythons;
+  std::erase_if(usable, [](const std::string& python) { return ParseMajorMinor(python) < kPythonMin; });
+  return usable;
+}
+
 std::string Missing(const RuntimeVersion& runtime, std::string_view wanted,
                     const AvailablePythons& available) {
   for (const std::string& version : runtime.pythons) {
@@ -62,8 +68,24 @@ std::string Missing(const RuntimeVersion& runtime, std::string_view wanted,
     return "the module " + module->first + " of the system's Python " + version + " (Debian: apt install " +
            module->second + "), which this machine does not have";
   }
-  return "Python " + (wanted.empty() ? JoinOr(runtime.pythons) : std::string(wanted)) +
-         ", which this machine does not have";
+  const std::vector<std::string> pythons =
+      wanted.empty() ? runtime.pythons : std::vector<std::string>{std::string(wanted)};
+  const std::vector<std::string> usable = UsablePythons(pythons);
+  if (usable.empty()) return "Python " + JoinOr(pythons) + ", for which no tool of today installs packages";
+  return "Python " + JoinOr(usable) + ", which this machine does not have";
+}
+
+/// CommandFor, unless the Python that is wanted is none that it brings.
+std::string CommandForPython(const RuntimeVersion& runtime, std::string_view wanted) {
+  const bool brings = wanted.empty() || ParseMajorMinor(wanted) >= kPythonMin;
+  return brings ? CommandFor(runtime) : std::string();
+}
+
+/// What the operator can do who allows no other version.
+std::string InstallOrAllow(const RuntimeVersion& runtime, const std::string& command) {
+  const std::string allow = "allow another version with --runtime-fallback nearest";
+  if (!command.empty()) return "install it (" + command + "), or " + allow;
+  return (runtime.system_modules.empty() ? "" : "install it, or ") + allow;
 }
 
 /// The next higher version that can be built, else the next lower one. Only numbers have neighbours.
@@ -110,13 +132,15 @@ Result<Resolution> Catalogue::Resolve(std::string_view version, std::string_view
   if (auto exact = ChoosePython(*runtime, python, available)) return Resolution{runtime->version, *exact, {}};
 
   const std::string missing = Missing(*runtime, python, available);
+  const std::string command = CommandForPython(*runtime, python);
   if (policy == FallbackPolicy::kNone)
-    return std::unexpected(
-        FailedPrecondition("runtime version " + runtime->version + " needs " + missing +
-                               "; install it, or allow another version with --runtime-fallback nearest",
-                           kField));
+    return std::unexpected(FailedPrecondition("runtime version " + runtime->version + " needs " + missing +
+                                                  "; " + InstallOrAllow(*runtime, command),
+                                              kField));
   std::optional<Resolution> nearest;
-  if (ParseMajorMinor(runtime->version)) {
+  if (const auto other = ChoosePython(*runtime, {}, available)) {
+    nearest = {runtime->version, *other, {}};
+  } else if (ParseMajorMinor(runtime->version)) {
     nearest = Nearest(versions_, runtime->version, available);
   } else if (const RuntimeVersion* variant = Find(runtime->gpu_variant)) {
     if (const auto with = ChoosePython(*variant, python, available)) nearest = {variant->version, *with, {}};
@@ -124,11 +148,20 @@ Result<Resolution> Catalogue::Resolve(std::string_view version, std::string_view
   if (!nearest)
     return std::unexpected(
         FailedPrecondition("runtime version " + runtime->version + " needs " + missing +
-                               ", and there is no other version that it has the Python for",
+                               ", and there is no other version that it has the Python for" +
+                               (command.empty() ? "" : ": " + command),
                            kField));
   nearest->note = "runtime version " + runtime->version + " asks for " + missing + "; running with " +
-                  Describe(*Find(nearest->version), nearest->python) + " instead";
+                  Describe(*Find(nearest->version), nearest->python) + " instead" +
+                  (command.empty() ? "" : ". To have it here: " + command);
   return *std::move(nearest);
+}
+
+bool Catalogue::RunsOnGpus(std::string_view version) const {
+  const RuntimeVersion* runtime = Find(version);
+  if (runtime == nullptr || runtime->kind == RuntimeVersion::Kind::kOperator || !runtime->gpu_variant.empty())
+    return true;
+  return std::ranges::find(versions_, version, &RuntimeVersion::gpu_variant) != versions_.end();
 }
 
 Resolution Catalogue::ForGpus(Resolution resolution, const AvailablePythons& available) const {
@@ -138,6 +171,13 @@ Resolution Catalogue::ForGpus(Resolution resolution, const AvailablePythons& ava
   auto python = ChoosePython(*variant, resolution.python, available);
   if (!python) return resolution;
   return {variant->version, *std::move(python), std::move(resolution.note)};
+}
+
+std::string CommandFor(const RuntimeVersion& runtime) {
+  std::vector<std::string> usable = UsablePythons(runtime.pythons);
+  if (usable.empty() || !runtime.system_modules.empty()) return {};
+  std::ranges::sort(usable, Higher);
+  return "trainyard runtimes install " + runtime.version + " --from-image python:" + usable.front() + "-slim";
 }
 
 std::string MissingFor(const RuntimeVersion& runtime, const AvailablePythons& available) {

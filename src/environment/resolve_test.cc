@@ -13,8 +13,7 @@ const Catalogue& BuiltIn() {
 Error NotSupported(const std::string& version, const std::string& python) {
   return {Code::kInvalidArgument,
           "The specified runtime version '" + version + "' with the Python version '" + python +
-              "' is not supported or is deprecated.  Please specify a different runtime version. See "
-              "https://cloud.google.com/ml-engine/docs/runtime-version-list for a list of supported versions",
+              "' is not supported or is deprecated.  Please specify a different runtime version.",
           "runtime_version"};
 }
 
@@ -49,32 +48,40 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"nearest_above", "1.15", "", kNearest, &kDebian12,
             Resolution{
                 "2.15", "3.11",
-                "runtime version 1.15 asks for Python 2.7 or 3.7, which this machine does not have; running "
-                "with runtime version 2.15 (Python 3.11, TensorFlow 2.15.1) instead"}},
-        Row{"nearest_names_the_python_asked_for", "1.15", "2.7", kNearest, &kWith37,
-            Resolution{"2.1", "3.7",
-                       "runtime version 1.15 asks for Python 2.7, which this machine does not have; running "
-                       "with runtime version 2.1 (Python 3.7, TensorFlow 2.1.0) instead"}},
+                "runtime version 1.15 asks for Python 3.7, which this machine does not have; running with "
+                "runtime version 2.15 (Python 3.11, TensorFlow 2.15.1) instead. To have it here: "
+                "trainyard runtimes install 1.15 --from-image python:3.7-slim"}},
+        Row{"no_python_of_it_is_of_use", "1.4", "", kNearest, &kDebian12,
+            Resolution{
+                "2.15", "3.11",
+                "runtime version 1.4 asks for Python 2.7 or 3.5, for which no tool of today installs "
+                "packages; running with runtime version 2.15 (Python 3.11, TensorFlow 2.15.1) instead"}},
+        Row{"another_python_of_the_same_version", "1.15", "2.7", kNearest, &kWith37,
+            Resolution{
+                "1.15", "3.7",
+                "runtime version 1.15 asks for Python 2.7, for which no tool of today installs "
+                "packages; running with runtime version 1.15 (Python 3.7, TensorFlow 1.15.2) instead"}},
         Row{"nearest_without_a_number", "", "3.7", kNearest, &kDebian12,
             Resolution{"2.15", "3.11",
                        "runtime version 2.11 asks for Python 3.7, which this machine does not have; running "
-                       "with runtime version 2.15 (Python 3.11, TensorFlow 2.15.1) instead"}},
+                       "with runtime version 2.15 (Python 3.11, TensorFlow 2.15.1) instead. To have it here: "
+                       "trainyard runtimes install 2.11 --from-image python:3.7-slim"}},
         Row{"old_python_is_never_enough", "1.4", "3.5", kNone, &kAncient,
-            std::unexpected(
-                FailedPrecondition("runtime version 1.4 needs Python 3.5, which this machine does not "
-                                   "have; install it, or allow another version with "
-                                   "--runtime-fallback nearest",
-                                   "runtime_version"))},
+            std::unexpected(FailedPrecondition(
+                "runtime version 1.4 needs Python 3.5, for which no tool of today installs "
+                "packages; allow another version with --runtime-fallback nearest",
+                "runtime_version"))},
         Row{"none", "2.11", "3.7", kNone, &kDebian12,
-            std::unexpected(
-                FailedPrecondition("runtime version 2.11 needs Python 3.7, which this machine does not "
-                                   "have; install it, or allow another version with "
-                                   "--runtime-fallback nearest",
-                                   "runtime_version"))},
+            std::unexpected(FailedPrecondition(
+                "runtime version 2.11 needs Python 3.7, which this machine does not "
+                "have; install it (trainyard runtimes install 2.11 --from-image "
+                "python:3.7-slim), or allow another version with --runtime-fallback nearest",
+                "runtime_version"))},
         Row{"nothing_can_be_built", "2.1", "", kNearest, &kAncient,
             std::unexpected(
                 FailedPrecondition("runtime version 2.1 needs Python 3.7, which this machine does not "
-                                   "have, and there is no other version that it has the Python for",
+                                   "have, and there is no other version that it has the Python for: "
+                                   "trainyard runtimes install 2.1 --from-image python:3.7-slim",
                                    "runtime_version"))},
         Row{"unknown_version", "9.9", "", kNearest, &kDebian12, std::unexpected(NotSupported("9.9", ""))},
         Row{"unknown_version_and_python", "1.99", "2.7", kNearest, &kDebian12,
@@ -110,6 +117,25 @@ TEST(ForGpus, TakesTheVariantWhereItCanBeBuilt) {
   EXPECT_EQ(catalogue.ForGpus({"2.15", "3.11", "note"}, kDebian12), (Resolution{"2.15-gpu", "3.11", "note"}));
   EXPECT_EQ(catalogue.ForGpus({"2.11", "3.7", ""}, kWith37), (Resolution{"2.11", "3.7", ""}));
   EXPECT_EQ(catalogue.ForGpus({"2.15", "3.11", ""}, kAncient), (Resolution{"2.15", "3.11", ""}));
+}
+
+TEST(RunsOnGpus, SaysForWhichVersionsThereIsCuda) {
+  const Catalogue& catalogue = BuiltIn();
+  for (const char* version : {"2.15", "2.15-gpu", "pytorch", "unknown"})
+    EXPECT_TRUE(catalogue.RunsOnGpus(version)) << version;
+  for (const char* version : {"1.0", "1.15", "2.1", "2.4"})
+    EXPECT_FALSE(catalogue.RunsOnGpus(version)) << version;
+  EXPECT_TRUE(Catalogue({{.version = "mine", .pythons = {"3.11"}}}).RunsOnGpus("mine")) << "nobody knows";
+}
+
+TEST(CommandFor, NamesAnImageThatHasThePython) {
+  const Catalogue& catalogue = BuiltIn();
+  EXPECT_EQ(CommandFor(*catalogue.Find("2.4")),
+            "trainyard runtimes install 2.4 --from-image python:3.7-slim");
+  EXPECT_EQ(CommandFor(*catalogue.Find("2.21")),
+            "trainyard runtimes install 2.21 --from-image python:3.13-slim");
+  EXPECT_EQ(CommandFor(*catalogue.Find("1.4")), "") << "Python 2.7 and 3.5";
+  EXPECT_EQ(CommandFor(*catalogue.Find("pytorch")), "") << "the system's";
 }
 
 TEST(ResolveBelow, TakesTheHighestLowerOneIfNoneIsAbove) {

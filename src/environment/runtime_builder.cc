@@ -65,6 +65,17 @@ Result<fs::path> WriteRequirements(const Build& build) {
   return file;
 }
 
+/// Packages of jobs are installed with it. The interpreter's own needs no index; Debian's may have none.
+Status EnsurePip(const Build& build, const fs::path& uv) {
+  const std::string interpreter = Layout::Interpreter(build.folder).string();
+  if (!NeedsPip(build.runtime)) return {};
+  TY_TRY(const ToolEnd end, build.room.Run({interpreter, "-m", "ensurepip", "--default-pip"}, {}, {}));
+  if (end.ok()) return {};
+  build.hooks.info("Running command: uv pip install --compile-bytecode pip");
+  return build.Run("uv",
+                   {uv.string(), "pip", "install", "--python", interpreter, "--compile-bytecode", "pip"});
+}
+
 Status InstallWithUv(const Build& build, const fs::path& uv) {
   std::vector<std::string> venv{uv.string(), "venv", "--quiet", "--no-project", "--allow-existing"};
   if (!build.runtime.system_modules.empty()) venv.emplace_back("--system-site-packages");
@@ -82,7 +93,8 @@ Status InstallWithUv(const Build& build, const fs::path& uv) {
   if (build.runtime.locked) argv.emplace_back("--no-deps");
   build.hooks.info("Running command: uv pip install --compile-bytecode --requirements requirements.txt" +
                    std::string(build.runtime.locked ? " --no-deps" : ""));
-  return build.Run("uv", std::move(argv));
+  TY_RETURN_IF_ERROR(build.Run("uv", std::move(argv)));
+  return EnsurePip(build, uv);
 }
 
 Status InstallWithPip(const Build& build) {

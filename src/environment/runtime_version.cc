@@ -45,6 +45,16 @@ Result<std::vector<std::string>> Texts(std::string_view name, const json::value&
   return texts;
 }
 
+/// "nvidia/cublas/lib": such names, one below the other.
+bool IsFolderBelow(std::string_view text) {
+  while (true) {
+    const std::size_t slash = text.find('/');
+    if (!IsFolderName(text.substr(0, slash))) return false;
+    if (slash == std::string_view::npos) return true;
+    text.remove_prefix(slash + 1);
+  }
+}
+
 Result<RuntimeVersion::Kind> ParseKind(const json::value& value) {
   TY_TRY(const std::string text, Text("kind", value));
   if (text == "original") return RuntimeVersion::Kind::kOriginal;
@@ -101,6 +111,11 @@ Status SetMember(RuntimeVersion& runtime, std::string_view name, const json::val
     TY_TRY(runtime.gpu_variant, FolderName(name, value));
   } else if (name == "tools") {
     TY_TRY(runtime.tools, FolderNames(name, value));
+  } else if (name == "library_folders") {
+    TY_TRY(runtime.library_folders, Texts(name, value));
+    for (const std::string& folder : runtime.library_folders)
+      if (!IsFolderBelow(folder))
+        return std::unexpected(Bad("\"library_folders\" must be below site-packages"));
   } else if (name == "images") {
     TY_TRY(runtime.images, Texts(name, value));
   } else if (name == "system_modules") {
@@ -137,6 +152,7 @@ Result<RuntimeVersion> ParseRuntimeVersion(std::string_view text) {
 std::string RuntimeFolder(const RuntimeVersion& runtime) {
   NameHash hash;
   hash.Add("runtime 1").Add(runtime.version).Add(runtime.locked ? "locked" : "resolved");
+  if (NeedsPip(runtime)) hash.Add("and pip");
   for (const std::string& python : runtime.pythons) hash.Add("python").Add(python);
   for (const std::string& package : runtime.packages) hash.Add("package").Add(package);
   for (const auto& [name, version] : runtime.provides) hash.Add("provides").Add(name).Add(version);
@@ -154,6 +170,11 @@ std::optional<std::pair<int, int>> ParseMajorMinor(std::string_view text) {
   if (minor.ec != std::errc{} || minor.ptr != end || number.first < 0 || number.second < 0)
     return std::nullopt;
   return number;
+}
+
+bool NeedsPip(const RuntimeVersion& runtime) {
+  return runtime.kind != RuntimeVersion::Kind::kTool && PinnedVersion(runtime, "pip").empty() &&
+         std::ranges::find(runtime.packages, "pip") == runtime.packages.end();
 }
 
 std::string PinnedVersion(const RuntimeVersion& runtime, std::string_view package) {

@@ -30,6 +30,9 @@ struct RuntimeVersion {
   /// Distribution names that an installed package of another name stands for, with their version: a package
   /// that requires "xgboost" accepts xgboost-cpu.
   std::map<std::string, std::string> provides;
+  /// Directories below site-packages with shared libraries that programs open by their names alone, for
+  /// LD_LIBRARY_PATH: the CUDA libraries of a TensorFlow that does not look for them itself.
+  std::vector<std::string> library_folders;
   /// The version for replicas with GPUs; empty: this one.
   std::string gpu_variant;
   /// Tools (data/tools) whose program of the same name is on the PATH beside the packages' own.
@@ -53,6 +56,9 @@ struct RuntimeVersion {
 
 /// {2, 15} of "2.15", or of Python "3.11"; nothing for any other form. Pure.
 [[nodiscard]] std::optional<std::pair<int, int>> ParseMajorMinor(std::string_view text);
+
+/// Whether the list names no pip, though jobs may have packages: a build adds it. Pure.
+[[nodiscard]] bool NeedsPip(const RuntimeVersion& runtime);
 
 /// The version that `packages` pins the named package to, or that another one provides; empty if neither.
 /// Pure.

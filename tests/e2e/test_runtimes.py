@@ -7,15 +7,17 @@ import io
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
+import tarfile
 import threading
 import time
 import zipfile
 
 import pytest
 
-from trainyard_server import DEADLINE_S, PROGRAM, ROOT, RUNTIME, wait_for
+from trainyard_server import DEADLINE_S, PROGRAM, ROOT, RUNTIME, Server, wait_for
 
 
 def wheel(name, version):
@@ -292,3 +294,99 @@ def test_two_jobs_of_200_replicas(make_server, upload, record_property):
     took = time.monotonic() - begin
     record_property("seconds", took)
     print(f"two jobs of 200 replicas: {took:.1f} s")
+
+
+SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+DEPENDENCIES = ["libssl", "libcrypto", "libffi", "libsqlite3", "libz.", "libbz2", "liblzma", "libreadline", "libncurses", "libtinfo"]
+
+
+def old_python():
+    """A Python 3.7 that can be put into an image, as pyenv makes them: PREFIX/bin and PREFIX/lib."""
+    root = pathlib.Path(os.environ.get("PYENV_ROOT") or pathlib.Path.home() / ".pyenv")
+    found = sorted(root.glob("versions/3.7.*/bin/python3.7"))
+    if not found:
+        pytest.skip("no Python 3.7 of pyenv, for an image")
+    return found[-1].parent.parent
+
+
+def layer_with_python(prefix):
+    """A layer as the official image's: the Python in /usr/local, the libraries that it needs in /usr/lib."""
+    buffer = io.BytesIO()
+    library = prefix / "lib/python3.7"
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        tar.add(prefix / "bin/python3.7", "usr/local/bin/python3.7")
+        tar.add(prefix / "include", "usr/local/include")
+        left_out = re.compile(r"/(__pycache__|test|idlelib|site-packages|config-[^/]*)(/|$)|\.a$")
+        tar.add(library, "usr/local/lib/python3.7", filter=lambda info: None if left_out.search(info.name) else info)
+        programs = [prefix / "bin/python3.7", *library.glob("lib-dynload/*.so")]
+        needed = subprocess.run(["ldd", *programs], capture_output=True, text=True).stdout
+        for name, path in sorted(set(re.findall(r"(\S+) => (/\S+)", needed))):
+            if any(name.startswith(dependency) for dependency in DEPENDENCIES):
+                tar.add(os.path.realpath(path), f"usr/lib/x86_64-linux-gnu/{name}")
+    return buffer.getvalue()
+
+
+@pytest.fixture
+def stock(tmp_path, index):
+    """The commands, and a server, of an account that has this machine's Python only."""
+    hidden = {"PYENV_ROOT", "CONDA_PREFIX", "UV_PYTHON_INSTALL_DIR", "XDG_DATA_HOME"}
+    clean = {name: value for name, value in os.environ.items() if name not in hidden and not name.startswith(("PIP_", "UV_"))}
+    return {**clean, "PATH": SYSTEM_PATH, "HOME": str(tmp_path), "PIP_INDEX_URL": index.url, "UV_DEFAULT_INDEX": index.url,
+            "PIP_CONFIG_FILE": "/dev/null", "PIP_RETRIES": "1", "UV_HTTP_RETRIES": "1"}
+
+
+def test_a_python_comes_from_an_image_and_a_running_server_notices(tmp_path, images, registry, stock, monkeypatch, upload):
+    images.derive("busybox", "python37", layers=[layer_with_python(old_python())], env=["PATH=/usr/local/bin:/usr/bin:/bin"])
+    reference = registry.push(images["python37"])
+    for name in set(os.environ) - set(stock):
+        monkeypatch.delenv(name)
+    for name, value in stock.items():
+        monkeypatch.setenv(name, value)
+    data = tmp_path / "data"
+    define(data, "3.1", [], pythons=["3.7"], locked=True)
+    define(data, "4.1", [], pythons=["3.11"], locked=True)
+    server = Server(data)
+    try:
+        server.submit("before", runtimeVersion="3.1", packageUris=[upload(server, "probe")], pythonModule="probe.first")
+        assert server.wait("before")["state"] == "SUCCEEDED"
+        assert server.texts("before", "service")[3] == (
+            "runtime version 3.1 asks for Python 3.7, which this machine does not have; running with runtime version 4.1 "
+            "(Python 3.11) instead. To have it here: trainyard runtimes install 3.1 --from-image python:3.7-slim"), server.texts("before", "service")
+        refused = server.trainyard("runtimes", "install", "3.1", "--from-image", registry.push(images["busybox"]), "--data", data)
+        assert refused.returncode == 1 and refused.stderr.strip().endswith("has no Python 3.7. It has none."), refused.stderr
+        done = server.trainyard("runtimes", "install", "3.1", "--from-image", reference, "--data", data)
+        assert done.returncode == 0 and "Built runtime version 3.1 in " in done.stderr, done.stderr
+        server.submit("after", runtimeVersion="3.1", packageUris=[upload(server, "probe")], pythonModule="sysconfig")
+        assert server.wait("after")["state"] == "SUCCEEDED", server.texts("after")
+        assert 'Python version: "3.7"' in server.texts("after")
+        assert "running with runtime version" not in "".join(server.texts("after", "service"))
+        python, = (data / "environments/pythons").glob("image-3.7-*/bin/python3.7")
+        maps = "import ssl, sqlite3, bz2, lzma; print(ssl.OPENSSL_VERSION); print(open('/proc/self/maps').read())"
+        seen = subprocess.run([python, "-I", "-c", maps], capture_output=True, text=True, env={})
+        assert seen.returncode == 0 and f"{python.parent.parent}/lib/libssl.so" in seen.stdout, seen
+    finally:
+        server.stop()
+
+
+def test_a_version_of_ones_own_can_have_packages_of_jobs(tmp_path, index, tool):
+    """The example of docs/runtimes.md had no pip: packages of jobs could not be installed."""
+    define(tmp_path, "mine", ["demo-one"], pythons=["3.11"], locked=False)
+    done = command(tmp_path, "install", "mine", tool=tool, index=index)
+    assert done.returncode == 0, done.stderr
+    python = pathlib.Path(state(tmp_path, "mine", tool)["folder"]) / "bin/python"
+    assert subprocess.run([python, "-m", "pip", "--version"], capture_output=True).returncode == 0
+
+
+@pytest.mark.parametrize("version, said", [
+    ("1.4", "1.4 needs Python 2.7 or 3.5, for which no tool of today installs packages. Jobs that name it run with runtime version 2.15 "
+            "(Python 3.11)."),
+    ("2.4", "uv: No download found for request: cpython-3.7. Take it from a container image: trainyard runtimes install 2.4 --from-image "
+            "python:3.7-slim")])
+def test_what_an_old_version_needs(tmp_path, stock, version, said):
+    uv = tmp_path / "bin/uv"
+    uv.parent.mkdir()
+    uv.write_text("#!/bin/sh\necho \"error: No download found for request: cpython-$4\" >&2\nexit 2\n")
+    uv.chmod(0o755)
+    done = subprocess.run([PROGRAM, "runtimes", "install", version, "--data", tmp_path / "data"], capture_output=True, text=True,
+                          env={**stock, "PATH": f"{uv.parent}:{SYSTEM_PATH}"})
+    assert done.returncode == 1 and done.stderr.strip().endswith(said), done.stderr

@@ -9,6 +9,11 @@ namespace trainyard::cli {
 namespace {
 
 constexpr auto kRuntimesFlags = WithCommonFlags(std::array{kDataDirFlag});
+constexpr auto kInstallRuntimeFlags = WithCommonFlags(
+    std::array{kDataDirFlag, FlagSpec{.name = "--from-image",
+                                      .metavar = "IMAGE",
+                                      .help = "Take the Python from this container image if the machine has "
+                                              "none that fits: python:3.7-slim."}});
 constexpr auto kLocalTrainFlags = WithCommonFlags(std::array{
     FlagSpec{.name = "--distributed",
              .kind = FlagKind::kSwitch,
@@ -49,7 +54,7 @@ const Command kCommands[] = {
     {.spec = {.path = "runtimes install",
               .summary = "Build the environment of a runtime version.",
               .positional = "VERSION",
-              .flags = kRuntimesFlags},
+              .flags = kInstallRuntimeFlags},
      .run = InstallRuntime},
     {.spec = {.path = "runtimes list",
               .summary = "List the runtime versions and whether they are built.",

@@ -8,7 +8,9 @@
 #include <ctime>
 #include <filesystem>
 #include <optional>
+#include <sstream>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -17,14 +19,17 @@
 #include "cli/gcloud/json_value.h"
 #include "cli/gcloud/output_format.h"
 #include "cli/gcloud/table.h"
+#include "cli/images/images_folder.h"
 #include "engine/local/machine_checks.h"
 #include "environment/build_folder.h"
 #include "environment/built_runtime.h"
 #include "environment/catalogue.h"
+#include "environment/image_python.h"
 #include "environment/layout.h"
 #include "environment/python_probe.h"
 #include "environment/runtime_builder.h"
 #include "environment/site_hook.h"
+#include "image/image.h"
 
 namespace trainyard::cli {
 namespace {
@@ -138,21 +143,69 @@ Result<std::vector<RuntimeVersion>> All(const fs::path& environments) {
   return all;
 }
 
-/// uv can install interpreters that are missing on this machine, but no packages of the system.
-Status EnsurePython(const fs::path& environments, const RuntimeVersion& runtime,
-                    const environment::PreparationHooks& hooks) {
-  const std::string missing = environment::MissingFor(runtime, environment::ProbePythons(environments));
-  if (missing.empty()) return {};
+constexpr std::chrono::minutes kResolveTimeout{2};
+
+/// The image, pulled into the data directory as a job's would be.
+Result<environment::PythonImage> PullImage(const std::string& name, const Arguments& arguments,
+                                           const SettingSources& sources,
+                                           const environment::PreparationHooks& hooks) {
+  const image::Sources image_sources = SourcesOf(FindImagesFolder(arguments, sources), arguments);
+  TY_TRY(const image::ResolvedImage resolved, image::ResolveImage(image_sources, name, kResolveTimeout));
+  TY_TRY(image::Image pulled, image::PullImage(image_sources, resolved, {.info = hooks.info}));
+  environment::PythonImage python{.name = name,
+                                  .digest = std::move(pulled.digest),
+                                  .layers = {pulled.layers.begin(), pulled.layers.end()},
+                                  .search_path = {}};
+  constexpr std::string_view kPath = "PATH=";
+  for (const std::string& variable : pulled.config.environment) {
+    if (!variable.starts_with(kPath)) continue;
+    std::istringstream folders(variable.substr(kPath.size()));
+    for (std::string folder; std::getline(folders, folder, ':');) python.search_path.emplace_back(folder);
+  }
+  return python;
+}
+
+/// What jobs that name it get, for a message.
+std::string Instead(const fs::path& environments, const RuntimeVersion& runtime,
+                    const AvailablePythons& available) {
+  const auto catalogue = environment::Catalogue::Load(environments);
+  if (!catalogue || catalogue->Find(runtime.version) == nullptr) return {};
+  const auto nearest =
+      catalogue->Resolve(runtime.version, {}, environment::FallbackPolicy::kNearest, available);
+  return nearest ? ". Jobs that name it run with runtime version " + nearest->version + " (Python " +
+                       nearest->python + ")"
+                 : std::string();
+}
+
+/// The Python that a version needs: from an image if one is named, else through uv. Nothing can install
+/// packages of the system.
+Status EnsurePython(const fs::path& environments, const RuntimeVersion& runtime, const Arguments& arguments,
+                    const SettingSources& sources, const environment::PreparationHooks& hooks) {
+  const AvailablePythons available = environment::ProbePythons(environments);
+  const std::string missing = environment::MissingFor(runtime, available);
+  const auto image = arguments.Value("--from-image");
+  if (missing.empty()) {
+    if (image) hooks.info("The image is not needed: this machine has a Python for " + runtime.version + ".");
+    return {};
+  }
   const std::string needs = runtime.version + " needs " + missing;
-  std::vector<std::string> wanted;
-  for (const std::string& python : runtime.pythons)
-    if (environment::ParseMajorMinor(python) >= environment::kPythonMin) wanted.push_back(python);
-  if (wanted.empty() || !runtime.system_modules.empty())
-    return std::unexpected(FailedPrecondition(needs + "."));
+  const std::string command = environment::CommandFor(runtime);
+  if (command.empty())
+    return std::unexpected(FailedPrecondition(needs + Instead(environments, runtime, available) + "."));
+  std::vector<std::string> wanted = runtime.pythons;
+  std::erase_if(wanted, [](const std::string& python) {
+    return environment::ParseMajorMinor(python) < environment::kPythonMin;
+  });
+  if (image) {
+    TY_TRY(const environment::PythonImage python, PullImage(std::string(*image), arguments, sources, hooks));
+    return environment::TakePythonFromImage({environments}, python, wanted, hooks);
+  }
   const Status had = environment::DownloadPython(environments, wanted.back(), hooks);
   if (had) return {};
-  return std::unexpected(
-      Error{had.error().code, needs + ", and it cannot be downloaded: " + had.error().message, {}});
+  return std::unexpected(Error{had.error().code,
+                               needs + ", and it cannot be downloaded: " + had.error().message +
+                                   ". Take it from a container image: " + command,
+                               {}});
 }
 
 }  // namespace
@@ -206,7 +259,7 @@ ExitStatus InstallRuntime(const Arguments& arguments, const SettingSources& sour
   if (!tools.missing.empty()) say(tools.missing);
   const environment::PreparationHooks hooks{
       .info = say, .error = say, .download = {}, .isolation = tools.isolation.get()};
-  TY_RETURN_IF_ERROR(EnsurePython(environments, runtime, hooks));
+  TY_RETURN_IF_ERROR(EnsurePython(environments, runtime, arguments, sources, hooks));
   TY_RETURN_IF_ERROR(environment::InstallSiteHook(environments));
   TY_RETURN_IF_ERROR(environment::BuildRuntime(layout, runtime, hooks));
   return 0;

@@ -1,0 +1,293 @@
+#include "environment/image_python.h"
+
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "async/file.h"
+#include "async/remove_tree.h"
+#include "environment/build_lock.h"
+#include "environment/elf_file.h"
+#include "environment/image_files.h"
+#include "environment/runtime_version.h"
+#include "process/run_tool.h"
+
+namespace trainyard::environment {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Found = ImageFiles::Found;
+
+constexpr int kDepthMax = 24;
+constexpr std::size_t kDigestDigits = 12;
+constexpr auto kExecutable = fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;
+constexpr auto kReadable =
+    fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read | fs::perms::others_read;
+
+/// Those of the C library and of the compiler: the machine's, as packages of the index count on them.
+constexpr std::array<std::string_view, 11> kMachinesLibraries{
+    "ld-linux",   "libc.so",      "libm.so",   "libpthread.so", "libdl.so",    "librt.so",
+    "libutil.so", "libresolv.so", "libanl.so", "libgcc_s.so",   "libstdc++.so"};
+constexpr std::array<std::string_view, 6> kLibraryFolders{"/usr/local/lib",
+                                                          "/lib/x86_64-linux-gnu",
+                                                          "/usr/lib/x86_64-linux-gnu",
+                                                          "/lib/aarch64-linux-gnu",
+                                                          "/usr/lib64",
+                                                          "/usr/lib"};
+constexpr std::array<std::string_view, 3> kProgramFolders{"/usr/local/bin", "/usr/bin", "/opt/conda/bin"};
+
+/// Whether environments can be made with it, and what it lacks of what programs expect.
+constexpr const char* kCheck =
+    "import importlib, zlib, ctypes\n"
+    "lacks = []\n"
+    "for name in ('ssl', 'sqlite3', 'bz2', 'lzma', 'hashlib'):\n"
+    "    try:\n"
+    "        importlib.import_module(name)\n"
+    "    except ImportError:\n"
+    "        lacks.append(name)\n"
+    "print('lacks ' + ', '.join(lacks) if lacks else 'complete')\n";
+
+bool IsMachines(std::string_view library) {
+  return std::ranges::any_of(kMachinesLibraries,
+                             [&](std::string_view name) { return library.starts_with(name); });
+}
+
+/// One Python of an image, being copied.
+struct Copy {
+  const ImageFiles& image;
+  std::string version;  ///< "3.7"
+  Found program;
+  fs::path prefix;                    ///< in the image: the program is PREFIX/bin/python3.7
+  fs::path target;                    ///< on this machine
+  std::set<std::string> libraries{};  ///< copied, or not to be had
+
+  [[nodiscard]] fs::path Libraries() const { return target / "lib"; }
+  Status CopyFile(const Found& from, const fs::path& to, bool is_program);
+  Status CopyFolder(const fs::path& inside, const fs::path& to, int depth);
+  Status CopyLibraries(const ElfFile& elf, const Found& of);
+};
+
+std::optional<Found> FindLibrary(const Copy& copy, const std::string& name, const ElfFile& elf,
+                                 const Found& of) {
+  std::vector<fs::path> folders;
+  for (std::string_view rest = elf.run_path; !rest.empty();) {
+    std::string folder(rest.substr(0, rest.find(':')));
+    rest.remove_prefix(std::min(rest.size(), folder.size() + 1));
+    for (const std::string_view origin : {"$ORIGIN", "${ORIGIN}"})
+      if (folder.starts_with(origin)) folder.replace(0, origin.size(), of.inside.parent_path().string());
+    if (folder.starts_with('/')) folders.emplace_back(folder);
+  }
+  folders.push_back(copy.prefix / "lib");
+  folders.insert(folders.end(), kLibraryFolders.begin(), kLibraryFolders.end());
+  for (const fs::path& folder : folders)
+    if (auto found = copy.image.Find(folder / name); found && !found->is_directory) return found;
+  return std::nullopt;
+}
+
+/// What a program or library needs, and what those need.
+Status Copy::CopyLibraries(const ElfFile& elf, const Found& of) {
+  for (const std::string& name : elf.needed) {
+    if (IsMachines(name) || name.find('/') != std::string::npos || !libraries.insert(name).second) continue;
+    const auto found = FindLibrary(*this, name, elf, of);
+    if (found) TY_RETURN_IF_ERROR(CopyFile(*found, Libraries() / name, false));
+  }
+  return {};
+}
+
+Status Copy::CopyFile(const Found& from, const fs::path& to, bool is_program) {
+  TY_TRY(std::string bytes, ReadFile(from.outside));
+  if (const auto elf = ReadElf(bytes)) {
+    TY_RETURN_IF_ERROR(CopyLibraries(*elf, from));
+    // A run path of its own, maybe an absolute one, would keep the loader from looking where we put things.
+    if (is_program || !elf->run_path.empty()) {
+      const fs::path there = fs::path("$ORIGIN") / Libraries().lexically_relative(to.parent_path());
+      TY_TRY(bytes, WithRunPath(std::move(bytes), there.string()));
+    }
+  } else if (is_program) {
+    return std::unexpected(elf.error());
+  }
+  TY_TRY(const UniqueFd file, OpenFile(to, O_WRONLY | O_CREAT | O_TRUNC));
+  TY_RETURN_IF_ERROR(WriteAll(file.get(), bytes));
+  std::error_code error;
+  const bool executable =
+      (fs::status(from.outside, error).permissions() & fs::perms::owner_exec) != fs::perms::none;
+  fs::permissions(to, executable ? kReadable | kExecutable : kReadable, error);
+  // Bytecode names its source's time.
+  fs::last_write_time(to, fs::last_write_time(from.outside, error), error);
+  if (error) return std::unexpected(ErrnoError(error.value(), "copy " + to.string()));
+  return {};
+}
+
+/// Packages of the image, tests, and what only programs that embed Python need.
+bool IsLeftOut(std::string_view name) {
+  return name == "site-packages" || name == "dist-packages" || name == "test" || name == "idlelib" ||
+         name.starts_with("config-") || name.ends_with(".a");
+}
+
+Status MakeReadableFolder(const fs::path& folder) {
+  TY_RETURN_IF_ERROR(MakeFolders(folder));
+  std::error_code error;
+  fs::permissions(folder, kReadable | kExecutable, error);
+  return {};
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): kDepthMax
+Status Copy::CopyFolder(const fs::path& inside, const fs::path& to, int depth) {
+  if (depth > kDepthMax)
+    return std::unexpected(FailedPrecondition(inside.string() + " of the image is too deep"));
+  TY_RETURN_IF_ERROR(MakeReadableFolder(to));
+  for (const std::string& name : image.List(inside)) {
+    if (IsLeftOut(name)) continue;
+    const auto found = image.Find(inside / name);
+    if (!found) continue;
+    TY_RETURN_IF_ERROR(found->is_directory ? CopyFolder(found->inside, to / name, depth + 1)
+                                           : CopyFile(*found, to / name, false));
+  }
+  return {};
+}
+
+std::string Joined(const std::vector<std::string>& words, std::string_view between) {
+  std::string joined;
+  for (const std::string& word : words) joined += (joined.empty() ? "" : std::string(between)) + word;
+  return joined;
+}
+
+std::vector<fs::path> ProgramFolders(const PythonImage& image) {
+  std::vector<fs::path> folders = image.search_path;
+  folders.insert(folders.end(), kProgramFolders.begin(), kProgramFolders.end());
+  return folders;
+}
+
+/// The Pythons that an image has, for a message.
+std::string PythonsOf(const PythonImage& image, const ImageFiles& files) {
+  constexpr std::string_view kName = "python";
+  std::vector<std::string> versions;
+  for (const fs::path& folder : ProgramFolders(image)) {
+    const auto found = files.Find(folder);
+    if (!found) continue;
+    for (const std::string& name : files.List(found->inside)) {
+      if (!name.starts_with(kName) || !ParseMajorMinor(name.substr(kName.size()))) continue;
+      const std::string version = name.substr(kName.size());
+      if (std::ranges::find(versions, version) == versions.end()) versions.push_back(version);
+    }
+  }
+  return versions.empty() ? "It has none." : "It has Python " + Joined(versions, ", ") + ".";
+}
+
+/// The program and its installation: PREFIX/bin/python3.7 and PREFIX/lib/python3.7/os.py.
+Result<Copy> FindPython(const PythonImage& image, const ImageFiles& files,
+                        std::vector<std::string> versions) {
+  std::ranges::sort(versions,
+                    [](const auto& a, const auto& b) { return ParseMajorMinor(a) > ParseMajorMinor(b); });
+  for (const std::string& version : versions) {
+    for (const fs::path& folder : ProgramFolders(image)) {
+      const auto program = files.Find(folder / ("python" + version));
+      if (!program || program->is_directory) continue;
+      const fs::path prefix = program->inside.parent_path().parent_path();
+      if (!files.Find(prefix / "lib" / ("python" + version) / "os.py")) continue;
+      return Copy{.image = files, .version = version, .program = *program, .prefix = prefix, .target = {}};
+    }
+  }
+  return std::unexpected(FailedPrecondition("The image " + image.name + " has no Python " +
+                                            Joined(versions, " or ") + ". " + PythonsOf(image, files)));
+}
+
+/// The program is the last to get its place: until then nobody takes the folder for a Python.
+fs::path NewPrograms(const Copy& copy) { return copy.target / "bin.new"; }
+
+Status CopyAll(Copy& copy) {
+  const std::string name = "python" + copy.version;
+  TY_RETURN_IF_ERROR(RemoveTree(copy.target));
+  TY_RETURN_IF_ERROR(MakeReadableFolder(copy.target));
+  TY_RETURN_IF_ERROR(MakeReadableFolder(copy.Libraries()));
+  TY_RETURN_IF_ERROR(MakeReadableFolder(NewPrograms(copy)));
+  TY_RETURN_IF_ERROR(copy.CopyFile(copy.program, NewPrograms(copy) / name, true));
+  TY_RETURN_IF_ERROR(copy.CopyFolder(copy.prefix / "lib" / name, copy.Libraries() / name, 0));
+  // For packages that have to be compiled.
+  for (const std::string& headers : {name, name + "m"}) {
+    if (const auto found = copy.image.Find(copy.prefix / "include" / headers); found && found->is_directory)
+      TY_RETURN_IF_ERROR(copy.CopyFolder(found->inside, copy.target / "include" / headers, 0));
+  }
+  return {};
+}
+
+/// Why it does not run here, by what the loader or the interpreter printed.
+Error DoesNotRun(const PythonImage& image, const Copy& copy, const ToolEnd& end) {
+  constexpr std::string_view kNewer = "version `GLIBC_";
+  const std::string which = "The Python " + copy.version + " of " + image.name;
+  for (const std::string& line : end.tail) {
+    const std::size_t at = line.find(kNewer);
+    if (at == std::string::npos) continue;
+    const std::string rest = line.substr(at + kNewer.size());
+    return FailedPrecondition(which + " needs glibc " + rest.substr(0, rest.find('\'')) +
+                              ", and this machine has " + ::gnu_get_libc_version() +
+                              ". Take an image of an older Debian.");
+  }
+  return FailedPrecondition(which + " does not run on this machine: " +
+                            (end.tail.empty() ? "it ends without a word" : end.tail.back()));
+}
+
+Status Check(const PythonImage& image, const Copy& copy, const PreparationHooks& hooks) {
+  const fs::path program = NewPrograms(copy) / ("python" + copy.version);
+  ToolCommand command{
+      .argv = {program.string(), "-I", "-c", kCheck}, .variables = {}, .has_all_variables = true};
+  TY_TRY(const ToolEnd end, RunTool(command, {}, {}, hooks.stop));
+  if (!end.ok() || end.tail.empty()) return std::unexpected(DoesNotRun(image, copy, end));
+  if (end.tail.back() != "complete")
+    hooks.info("The Python " + copy.version + " of " + image.name + " " + end.tail.back() + ".");
+  // Programs see it read-only, so nobody else could keep the bytecode. What cannot be compiled is no module.
+  command.argv = {program.string(), "-I", "-m",
+                  "compileall",     "-q", (copy.Libraries() / program.filename()).string()};
+  TY_TRY(const ToolEnd compiled, RunTool(command, {}, {}, hooks.stop));
+  return {};
+}
+
+/// After a power cut the program must not be there without the rest.
+Status Finish(const Copy& copy) {
+  TY_TRY(const UniqueFd folder, OpenFile(copy.target, O_RDONLY | O_DIRECTORY));
+  if (::syncfs(folder.get()) != 0)
+    return std::unexpected(ErrnoError(errno, "syncfs " + copy.target.string()));
+  std::error_code error;
+  fs::rename(NewPrograms(copy), copy.target / "bin", error);
+  if (error) return std::unexpected(ErrnoError(error.value(), "rename " + NewPrograms(copy).string()));
+  return {};
+}
+
+}  // namespace
+
+Status TakePythonFromImage(const Layout& layout, const PythonImage& image,
+                           const std::vector<std::string>& versions, const PreparationHooks& hooks) {
+  const ImageFiles files(image.layers);
+  TY_TRY(Copy copy, FindPython(image, files, versions));
+  TY_TRY(const std::string program, ReadFile(copy.program.outside));
+  if (const auto elf = ReadElf(program); elf && elf->loader.find("musl") != std::string::npos)
+    return std::unexpected(FailedPrecondition(
+        "The Python " + copy.version + " of " + image.name +
+        " is for musl (Alpine). Take an image of Debian, such as python:" + copy.version + "-slim."));
+  const std::size_t digits = image.digest.find(':') + 1;
+  copy.target =
+      layout.Pythons() / ("image-" + copy.version + "-" + image.digest.substr(digits, kDigestDigits));
+  TY_RETURN_IF_ERROR(MakeFolders(layout.Pythons()));
+  const auto waiting = [&] { hooks.info("Waiting for another process, which is copying the same Python."); };
+  TY_TRY(const BuildLock lock, BuildLock::Acquire(Layout::Lock(copy.target), waiting, hooks.stop));
+  if (::access((copy.target / "bin" / ("python" + copy.version)).c_str(), X_OK) == 0) return {};
+  hooks.info("Copying Python " + copy.version + " of " + image.name + " (" + copy.program.inside.string() +
+             ").");
+  Status done = CopyAll(copy);
+  if (done) done = Check(image, copy, hooks);
+  if (done) done = Finish(copy);
+  if (!done) static_cast<void>(RemoveTree(copy.target));  // the reason is what counts
+  return done;
+}
+
+}  // namespace trainyard::environment

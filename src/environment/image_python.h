@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "environment/environment.h"
+#include "environment/layout.h"
+
+namespace trainyard::environment {
+
+/// An image that has a Python, pulled and unpacked.
+struct PythonImage {
+  std::string name;                                ///< for messages: "python:3.7-slim"
+  std::string digest;                              ///< "sha256:..."; part of the folder's name
+  std::vector<std::filesystem::path> layers;       ///< absolute, the lowest first, as ImageFiles takes them
+  std::vector<std::filesystem::path> search_path;  ///< its PATH
+};
+
+/// Copies the highest of the named Pythons ("3.7") of an image into ENVIRONMENTS_DIR/pythons, with its
+/// standard library and the shared libraries that it needs, so that it runs on this machine: with the
+/// machine's C library and compiler runtime and everything else of the image, which the program finds beside
+/// itself (DT_RPATH). Packages of the image are left out. One that is there already is kept. Takes a lock;
+/// may be killed at any point. Blocks for seconds; any thread.
+/// Errors: kFailedPrecondition if the image has no such Python, or if that does not run here (another C
+/// library, or one that is newer than the machine's); kCancelled; those of the file system.
+[[nodiscard]] Status TakePythonFromImage(const Layout& layout, const PythonImage& image,
+                                         const std::vector<std::string>& versions,
+                                         const PreparationHooks& hooks);
+
+}  // namespace trainyard::environment

@@ -57,6 +57,22 @@ TEST_F(AcceleratorsTest, AReplicaKeepsItsGpusOverRestartsAndIsToldOfThem) {
   EXPECT_THAT(replicas_->started().back().devices().gpus(), ElementsAre("0", "1"));
 }
 
+TEST_F(AcceleratorsTest, TheGpuVariantIsChosenWithTheRoom) {
+  ASSERT_TRUE(Create(Asking("first", 4)));
+  ASSERT_TRUE(WaitForState("first", Job::RUNNING));
+  ASSERT_TRUE(Create(Asking("second", 4)));
+  ASSERT_TRUE(WaitForReason("second", "4 of 4 are in use by first."));
+  EXPECT_EQ(Status("second").runtime_version(), "2.15") << "nobody knows yet where it will run";
+  EXPECT_EQ(Status("first").runtime_version(), "2.15-gpu");
+  EXPECT_EQ(replicas_->started().back().program().runtime_version(), "2.15-gpu");
+  ASSERT_TRUE(Create(MakeJob("without")));
+  ASSERT_TRUE(WaitForState("without", Job::RUNNING));
+  EXPECT_EQ(replicas_->started().back().program().runtime_version(), "2.15");
+  KillServer();
+  StartServer();
+  EXPECT_EQ(Status("first").runtime_version(), "2.15-gpu") << "for all of its attempts";
+}
+
 TEST_F(AcceleratorsTest, GpusAreFreeWhenNothingOfTheJobIsLeft) {
   ASSERT_TRUE(Create(Asking("first", 4)));
   ASSERT_TRUE(WaitForState("first", Job::RUNNING));

@@ -2,12 +2,16 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include <functional>
+#include <string>
+
 #include "base/clock.h"
 #include "control/settings.h"
 #include "engine/allocator.h"
 #include "engine/attempt_host.h"
 #include "logs/log_store.h"
 #include "store/journal.h"
+#include "trainyard/control/v1/record.pb.h"
 
 namespace trainyard::storage {
 class Buckets;
@@ -30,6 +34,8 @@ struct Collaborators {
   const Settings& settings;
   storage::Buckets* buckets = nullptr;     ///< null: there are no trials
   metrics::UsageHistory* usage = nullptr;  ///< null: figures of replicas are not kept
+  /// The runtime version that suits the room a job has got; empty: the one that it has. Null: always that.
+  std::function<std::string(const v1::JobRecord& job, const engine::Grant& grant)> runtime_for{};
 };
 
 }  // namespace trainyard::control

@@ -1,7 +1,9 @@
 #include "control/job_maker.h"
 
 #include <algorithm>
+#include <utility>
 
+#include "async/on_pool.h"
 #include "cluster/machine_type.h"
 #include "cluster/project_number.h"
 #include "cluster/role.h"
@@ -18,9 +20,9 @@ JobMaker::JobMaker(storage::Buckets& buckets, const environment::Catalogue& cata
   policy_.images = ImageRuntimes(catalogue_, std::move(policy_.images));
   for (const auto& [image, version] : policy_.images) context_.runtime_images.push_back(image);
   const bool waits = policy_.capacity.mode != placement::Capacity::Mode::kStrict;
-  context_.containers = static_cast<bool>(policy_.resolve_image);
-  context_.no_containers = policy_.no_containers;
+  UseContainers(std::move(policy_.containers));
   context_.tuning = true;
+  context_.runtime_default = policy_.runtime_default;
   context_.gpus = waits || policy_.devices.Serves(placement::Device::Kind::kGpu);
   context_.tpus = waits || policy_.devices.Serves(placement::Device::Kind::kTpu);
   for (const environment::RuntimeVersion& version : catalogue_.versions()) {
@@ -28,16 +30,30 @@ JobMaker::JobMaker(storage::Buckets& buckets, const environment::Catalogue& cata
   }
 }
 
+void JobMaker::UseContainers(Containers containers) {
+  policy_.containers = std::move(containers);
+  context_.containers = static_cast<bool>(policy_.containers.resolve_image);
+  context_.no_containers = policy_.containers.lacking;
+}
+
 boost::asio::awaitable<Result<v1::JobRecord>> JobMaker::Make(std::string project, ml::v1::Job job) {
+  if (!context_.containers && policy_.look_for_containers && !jobs::NamedImages(job.training_input()).empty())
+    UseContainers(co_await policy_.look_for_containers());
   TY_CO_RETURN_IF_ERROR(jobs::Validate(job, context_));
   const jobs::RoleImages containers = ContainerImages(policy_.images, job.training_input());
-  TY_CO_TRY(environment::Resolution runtime, ResolveRuntime(job.training_input(), containers));
+  TY_CO_TRY(environment::Resolution runtime, co_await ResolveRuntime(job.training_input(), containers));
   v1::JobRecord record = jobs::MakeRecord(std::move(project), job, runtime.version, clock_.Now(), containers);
   if (!runtime.note.empty()) record.add_notes(runtime.note);
+  if (HasGpus() && !runtime.version.empty() && AsksForGpus(job.training_input()) &&
+      !catalogue_.RunsOnGpus(runtime.version))
+    record.add_notes("runtime version " + runtime.version +
+                     " has no CUDA libraries that can be installed: TensorFlow will use the CPU of replicas "
+                     "with GPUs");
   TY_CO_RETURN_IF_ERROR(CheckFits(record));
   TY_CO_RETURN_IF_ERROR(co_await LookUpPackages(record));
-  if (policy_.resolve_image)
-    TY_CO_RETURN_IF_ERROR(co_await LookUpImages(policy_.resolve_image, *policy_.image_lookups, record));
+  if (policy_.containers.resolve_image)
+    TY_CO_RETURN_IF_ERROR(
+        co_await LookUpImages(policy_.containers.resolve_image, *policy_.image_lookups, record));
   if (const std::string& job_dir = job.training_input().job_dir(); !job_dir.empty()) {
     TY_CO_TRY(wire::ObjectUri uri, wire::ObjectUri::Parse(job_dir));
     auto bucket = co_await buckets_.EnsureBucket(uri.bucket);
@@ -64,6 +80,15 @@ Status JobMaker::CheckFits(const v1::JobRecord& record) const {
                                             cluster::AcceleratorField(input, type)));
 }
 
+std::string JobMaker::RuntimeFor(const v1::JobRecord& job, const engine::Grant& grant) const {
+  const bool gpus = std::ranges::any_of(
+      grant.slots(), [](const engine::Slot& slot) { return !slot.devices().gpus().empty(); });
+  if (!gpus || job.runtime_version().empty()) return {};
+  const environment::Resolution now{job.runtime_version(), {}, {}};
+  std::string variant = catalogue_.ForGpus(now, policy_.pythons).version;
+  return variant == now.version ? std::string() : variant;
+}
+
 bool JobMaker::HasGpus() const {
   return std::ranges::any_of(policy_.devices.devices(), [](const placement::Device& device) {
     return device.kind == placement::Device::Kind::kGpu;
@@ -75,15 +100,31 @@ Status JobMaker::CheckLabels(const ml::v1::Job& job) const { return jobs::Valida
 /// A job that names no runtime version gets the server's default one: the original refused it since 2020, but
 /// the commands of its documentation name none. Where the master runs a container, all do: nobody needs a
 /// runtime version.
-Result<environment::Resolution> JobMaker::ResolveRuntime(const ml::v1::TrainingInput& input,
-                                                         const jobs::RoleImages& containers) const {
-  if (containers.contains(replica::v1::MASTER)) return environment::Resolution{};
+boost::asio::awaitable<Result<environment::Resolution>> JobMaker::ResolveRuntime(
+    const ml::v1::TrainingInput& input, const jobs::RoleImages& containers) {
+  if (containers.contains(replica::v1::MASTER)) co_return environment::Resolution{};
+  Result<environment::Resolution> resolution = ChooseFor(input);
+  const bool lacks =
+      resolution ? !resolution->note.empty() : resolution.error().code == Code::kFailedPrecondition;
+  if (!lacks || !policy_.look_at_pythons) co_return resolution;
+  co_await LookAtPythons();
+  co_return ChooseFor(input);
+}
+
+boost::asio::awaitable<environment::AvailablePythons> JobMaker::LookAtPythons() {
+  if (policy_.look_at_pythons) {
+    auto look = policy_.look_at_pythons;
+    policy_.pythons = co_await OnPool(*policy_.image_lookups, std::move(look));
+  }
+  co_return policy_.pythons;
+}
+
+Result<environment::Resolution> JobMaker::ChooseFor(const ml::v1::TrainingInput& input) const {
   return ChooseRuntime({.catalogue = catalogue_,
                         .images = policy_.images,
                         .version_default = policy_.runtime_default,
                         .fallback = policy_.runtime_fallback,
-                        .pythons = policy_.pythons,
-                        .gpus = HasGpus()},
+                        .pythons = policy_.pythons},
                        input);
 }
 

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <functional>
 #include <string>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "control/image_choice.h"
 #include "control/runtime_choice.h"
+#include "engine/allocator.h"
 #include "environment/catalogue.h"
 #include "placement/plan.h"
 #include "storage/buckets.h"
@@ -21,16 +23,25 @@ namespace trainyard::control {
 /// buckets. Nothing is stored. Loop thread only.
 class JobMaker {
  public:
+  /// What runs containers.
+  struct Containers {
+    ImageResolver resolve_image{};  ///< null: this installation runs none
+    std::string lacking{};          ///< a sentence: why not, and what would change it
+  };
   struct Policy {
     std::string runtime_default;  ///< for a job that names neither runtime version nor image
     environment::FallbackPolicy runtime_fallback = environment::FallbackPolicy::kNearest;
     std::vector<ImageRuntime> images{};     ///< the operator's
-    environment::AvailablePythons pythons;  ///< what this machine had when the server started
+    environment::AvailablePythons pythons;  ///< what this machine has, as far as is known
+    /// Looks at what it has now; blocks. Asked where a job would not get what it names. Null: nothing
+    /// changes.
+    std::function<environment::AvailablePythons()> look_at_pythons{};
     placement::Capacity capacity;
-    placement::DevicePool devices;                      ///< all that the machine has
-    ImageResolver resolve_image{};                      ///< null: this installation runs no containers
-    std::string no_containers{};                        ///< a sentence: why not, and what would change it
-    boost::asio::thread_pool* image_lookups = nullptr;  ///< where it runs; outlives the maker
+    placement::DevicePool devices;  ///< all that the machine has
+    Containers containers{};
+    /// Looks for what runs containers again, where nothing does and a job needs it. Null: nothing changes.
+    std::function<boost::asio::awaitable<Containers>()> look_for_containers{};
+    boost::asio::thread_pool* image_lookups = nullptr;  ///< where both look; outlives the maker
   };
 
   /// All outlive it.
@@ -40,12 +51,21 @@ class JobMaker {
   /// Errors: kInvalidArgument, kFailedPrecondition, kUnavailable with the field as the API names it.
   boost::asio::awaitable<Result<v1::JobRecord>> Make(std::string project, ml::v1::Job job);
 
+  /// The interpreters that this machine has now.
+  boost::asio::awaitable<environment::AvailablePythons> LookAtPythons();
+
+  /// What suits the room that a job has got: with GPUs the GPU variant of its runtime version, if there is
+  /// one that can be built. Empty: what it has. Pure.
+  [[nodiscard]] std::string RuntimeFor(const v1::JobRecord& job, const engine::Grant& grant) const;
+
   /// The rules for labels alone: what jobs.patch may change.
   [[nodiscard]] Status CheckLabels(const ml::v1::Job& job) const;
 
  private:
-  [[nodiscard]] Result<environment::Resolution> ResolveRuntime(const ml::v1::TrainingInput& input,
-                                                               const jobs::RoleImages& containers) const;
+  boost::asio::awaitable<Result<environment::Resolution>> ResolveRuntime(const ml::v1::TrainingInput& input,
+                                                                         const jobs::RoleImages& containers);
+  [[nodiscard]] Result<environment::Resolution> ChooseFor(const ml::v1::TrainingInput& input) const;
+  void UseContainers(Containers containers);
   [[nodiscard]] Status CheckFits(const v1::JobRecord& record) const;
   [[nodiscard]] bool HasGpus() const;
   boost::asio::awaitable<Status> LookUpPackages(v1::JobRecord& record);

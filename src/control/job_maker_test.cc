@@ -2,6 +2,10 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+#include <boost/asio/thread_pool.hpp>
+#include <map>
+
 #include "control/testing/world.h"
 
 namespace trainyard::control {
@@ -41,6 +45,107 @@ TEST_F(JobMakerTest, TheJobDirsBucketIsMade) {
   job.mutable_training_input()->set_job_dir("gs://new-bucket/out");
   ASSERT_TRUE(Make(job));
   EXPECT_TRUE(Await(buckets_->GetBucket("new-bucket")));
+}
+
+/// What is installed while the server runs.
+class LaterTest : public World {
+ protected:
+  /// A maker on a machine without the Python of 2.11, until `installed_` is set; a look is counted.
+  Result<v1::JobRecord> Make(const std::string& version) {
+    Job job = MakeJob("j");
+    job.mutable_training_input()->set_runtime_version(version);
+    return Await(maker_.Make("p", std::move(job)));
+  }
+  environment::AvailablePythons Look() {
+    ++looks_;
+    environment::AvailablePythons there = kPlain;
+    if (installed_) there.pythons.push_back({"3.7", "/opt/python3.7"});
+    return there;
+  }
+
+  const environment::AvailablePythons kPlain{{{"3.11", "/usr/bin/python3"}}};
+  boost::asio::thread_pool pool_{1};
+  std::atomic<bool> installed_ = false;
+  std::atomic<int> looks_ = 0;
+  environment::Catalogue catalogue_ = *environment::Catalogue::Load("/nonexistent");
+  JobMaker maker_{*buckets_,
+                  catalogue_,
+                  clock_,
+                  {.runtime_default = "2.15",
+                   .pythons = kPlain,
+                   .look_at_pythons = [this] { return Look(); },
+                   .capacity = {},
+                   .devices = {placement::ParseDeclaredDevices("nvidia-h200=2").value(), {}},
+                   .image_lookups = &pool_}};
+};
+
+TEST_F(LaterTest, APythonIsNoticedByTheNextJobThatNeedsIt) {
+  EXPECT_EQ(Make("2.15")->runtime_version(), "2.15");
+  EXPECT_EQ(looks_, 0) << "what is there is not looked for";
+  EXPECT_EQ(Make("2.11")->runtime_version(), "2.15");
+  EXPECT_EQ(looks_, 1);
+  installed_ = true;
+  const auto record = Make("2.11");
+  EXPECT_EQ(record->runtime_version(), "2.11");
+  EXPECT_EQ(record->notes_size(), 0);
+  EXPECT_EQ(looks_, 2);
+  EXPECT_EQ(Make("2.4")->runtime_version(), "2.4");
+  EXPECT_EQ(looks_, 2);
+}
+
+TEST_F(LaterTest, WhatRunsContainersIsLookedForByJobsWithImages) {
+  int looks = 0;
+  bool installed = false;
+  const auto look = [&]() -> boost::asio::awaitable<JobMaker::Containers> {
+    ++looks;
+    JobMaker::Containers containers{.resolve_image = {}, .lacking = "Install crun."};
+    if (installed)
+      containers.resolve_image = [](const std::string& image,
+                                    std::chrono::milliseconds) -> Result<image::ResolvedImage> {
+        return image::ResolvedImage{.reference = image + "@sha256:1", .digest = "sha256:1"};
+      };
+    co_return containers;
+  };
+  JobMaker maker(*buckets_, catalogue_, clock_,
+                 {.runtime_default = "2.15",
+                  .pythons = kPlain,
+                  .capacity = {},
+                  .containers = {.resolve_image = {}, .lacking = "Install crun."},
+                  .look_for_containers = look,
+                  .image_lookups = &pool_});
+  Job job;
+  job.set_job_id("j");
+  job.mutable_training_input()->set_region("us-central1");
+  job.mutable_training_input()->mutable_master_config()->set_image_uri("example.com/a:1");
+  ASSERT_TRUE(Await(maker.Make("p", MakeJob("plain"))));
+  EXPECT_EQ(looks, 0);
+  const auto refused = Await(maker.Make("p", job));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("Install crun."));
+  installed = true;
+  const auto made = Await(maker.Make("p", job));
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(looks, 2);
+  ASSERT_TRUE(Await(maker.Make("p", job)));
+  EXPECT_EQ(looks, 2) << "found once";
+}
+
+TEST_F(LaterTest, AVersionWithoutCudaSaysSo) {
+  Job job = MakeJob("j");
+  job.mutable_training_input()->set_scale_tier(ml::v1::TrainingInput::BASIC_GPU);
+  installed_ = true;
+  const std::map<std::string, std::vector<std::string>> expected{
+      {"2.1",
+       {"runtime version 2.1 has no CUDA libraries that can be installed: TensorFlow will use the CPU of "
+        "replicas with "
+        "GPUs"}},
+      {"2.15", {}}};
+  for (const auto& [version, notes] : expected) {
+    job.mutable_training_input()->set_runtime_version(version);
+    const auto record = Await(maker_.Make("p", job));
+    ASSERT_TRUE(record) << record.error().message;
+    EXPECT_EQ(std::vector<std::string>(record->notes().begin(), record->notes().end()), notes);
+  }
 }
 
 class StrictTest : public World {

@@ -78,6 +78,7 @@ engine::ReservationKey JobRunner::Reservation(int try_number) const {
 void JobRunner::Reserve(int try_number, std::optional<engine::Grant> granted) {
   seen_.asked_try = try_number;
   auto on_grant = [this](engine::Grant grant) {
+    if (outside_.runtime_for) seen_.runtime_version = outside_.runtime_for(job_, grant);
     seen_.grant = std::move(grant);
     wake_.Set();
   };

@@ -64,7 +64,11 @@ JobService::JobService(Collaborators outside, JobMaker& maker, jobs::Accelerator
       recovered_(outside_.loop),
       registry_(outside_),
       orphans_(outside_.loop, outside_.host, outside_.allocator),
-      gateway_(outside_, registry_, orphans_, recovered_) {}
+      gateway_(outside_, registry_, orphans_, recovered_) {
+  outside_.runtime_for = [&maker](const v1::JobRecord& job, const engine::Grant& grant) {
+    return maker.RuntimeFor(job, grant);
+  };
+}
 
 boost::asio::awaitable<Status> JobService::Recover() {
   TY_CO_RETURN_IF_ERROR(co_await RecoverJobs(outside_, registry_, orphans_));

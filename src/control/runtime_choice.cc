@@ -14,13 +14,6 @@ namespace {
 using environment::Resolution;
 using ml::v1::TrainingInput;
 
-bool AsksForGpus(const TrainingInput& input) {
-  const auto replicas = cluster::Expand(input);
-  return replicas && std::ranges::any_of(*replicas, [](const cluster::ReplicaPlan& replica) {
-           return replica.accelerators.count > 0 && cluster::IsGpu(replica.accelerators.type);
-         });
-}
-
 Status CheckOthers(const RuntimeChoice& choice, const TrainingInput& input, const std::string& version) {
   for (const cluster::Role& role : cluster::Roles(input)) {
     const std::string& image = role.config.image_uri();
@@ -36,6 +29,13 @@ Status CheckOthers(const RuntimeChoice& choice, const TrainingInput& input, cons
 }
 
 }  // namespace
+
+bool AsksForGpus(const TrainingInput& input) {
+  const auto replicas = cluster::Expand(input);
+  return replicas && std::ranges::any_of(*replicas, [](const cluster::ReplicaPlan& replica) {
+           return replica.accelerators.count > 0 && cluster::IsGpu(replica.accelerators.type);
+         });
+}
 
 Result<ImageRuntime> ParseImageRuntime(std::string_view text) {
   const std::size_t equals = text.rfind('=');
@@ -66,8 +66,6 @@ Result<Resolution> ChooseRuntime(const RuntimeChoice& choice, const TrainingInpu
   // An image brings its Python.
   const std::string python = image.empty() ? input.python_version() : std::string();
   TY_TRY(Resolution resolution, choice.catalogue.Resolve(asked, python, choice.fallback, choice.pythons));
-  if (choice.gpus && AsksForGpus(input))
-    resolution = choice.catalogue.ForGpus(std::move(resolution), choice.pythons);
   if (!image.empty() && resolution.note.empty())
     resolution.note = "the image " + image + " is not pulled; running with runtime version " +
                       resolution.version + " (Python " + resolution.python + ") instead";

@@ -31,14 +31,16 @@ struct RuntimeChoice {
   const std::string& version_default;  ///< for a job that names neither version nor image
   environment::FallbackPolicy fallback;
   const environment::AvailablePythons& pythons;
-  bool gpus;  ///< this installation has any
 };
 
+/// Whether any of its replicas does. Pure.
+[[nodiscard]] bool AsksForGpus(const ml::v1::TrainingInput& input);
+
 /// For a job whose master is a Python package in a runtime version. The resolution's note says so where the
-/// job gets something else than what it names: an image is always something else. A job that asks for GPUs
-/// gets the version's GPU variant. Errors: those of Catalogue::Resolve; kInvalidArgument with the field of an
-/// image that stands for another version than the master's: all replicas of a job share one. Images for which
-/// none stands are containers' (image_choice.h).
+/// job gets something else than what it names: an image is always something else. Whether
+/// it gets the version's GPU variant is decided with its room (JobMaker::RuntimeFor). Errors: those of
+/// Catalogue::Resolve; kInvalidArgument with the field of an image that stands for another version than the
+/// master's: all replicas of a job share one. Images for which none stands are containers' (image_choice.h).
 [[nodiscard]] Result<environment::Resolution> ChooseRuntime(const RuntimeChoice& choice,
                                                             const ml::v1::TrainingInput& input);
 

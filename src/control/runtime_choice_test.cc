@@ -19,8 +19,7 @@ class ChooseRuntimeTest : public testing::Test {
                           .images = images_,
                           .version_default = default_,
                           .fallback = environment::FallbackPolicy::kNearest,
-                          .pythons = pythons_,
-                          .gpus = gpus_},
+                          .pythons = pythons_},
                          input);
   }
 
@@ -29,7 +28,6 @@ class ChooseRuntimeTest : public testing::Test {
   std::vector<ImageRuntime> of_operator_;
   std::vector<ImageRuntime> images_;
   std::string default_ = "2.21";
-  bool gpus_ = false;
 };
 
 TEST_F(ChooseRuntimeTest, NamesNothingOrAVersion) {
@@ -71,17 +69,6 @@ TEST_F(ChooseRuntimeTest, AllReplicasShareOne) {
             InvalidArgument("worker_config.image_uri",
                             "The image stands for runtime version 2.15, the master's for "
                             "pytorch: all replicas of a job with a Python package share one."));
-}
-
-TEST_F(ChooseRuntimeTest, GpusBringTheVariant) {
-  TrainingInput input;
-  input.set_runtime_version("2.15");
-  input.set_scale_tier(TrainingInput::BASIC_GPU);
-  EXPECT_EQ(Choose(input)->version, "2.15");
-  gpus_ = true;
-  EXPECT_EQ(Choose(input)->version, "2.15-gpu");
-  input.set_scale_tier(TrainingInput::BASIC);
-  EXPECT_EQ(Choose(input)->version, "2.15");
 }
 
 TEST(ParseImageRuntime, RefusesWhatIsNone) {

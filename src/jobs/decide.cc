@@ -132,6 +132,7 @@ std::vector<Action> Reserve(const JobRecord& job, const Observation& seen) {
   if (seen.grant && seen.grant->try_number() == next_try) {
     Event event;
     *event.mutable_admitted()->mutable_grant() = *seen.grant;
+    event.mutable_admitted()->set_runtime_version(seen.runtime_version);
     return Append(std::move(event));
   }
   if (seen.asked_try >= next_try) return {};

@@ -33,6 +33,7 @@ struct Observation {
   std::vector<ReplicaObservation> replicas;  ///< as many and in the same order as JobRecord.replicas
   int asked_try = 0;                         ///< ReserveRoom was performed for that try
   std::optional<replica::v1::Grant> grant;   ///< the allocator has answered so
+  std::string runtime_version;               ///< what suits that room; empty: what the job has
   std::optional<control::v1::Event::Revoked> revoked;       ///< the allocator has taken the room back
   std::chrono::milliseconds restart_pause = kRestartPause;  ///< as the operator decided
   /// Of a trial, after MeasureTrial: what its program reported in all.

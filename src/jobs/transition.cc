@@ -73,6 +73,7 @@ Status Change(JobRecord& record, const Event& event, const Event::Admitted& admi
   for (int i = 0; i < grant.slots_size(); ++i) *record.mutable_replicas(i)->mutable_slot() = grant.slots(i);
   record.set_try_number(grant.try_number());
   record.set_reserved(true);
+  if (!admitted.runtime_version().empty()) record.set_runtime_version(admitted.runtime_version());
   for (const std::string& note : grant.notes()) record.add_notes(note);
   if (!record.job().has_start_time()) *record.mutable_job()->mutable_start_time() = event.time();
   return {};

@@ -5,6 +5,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include "async/task_group.h"
 #include "image/collect.h"
@@ -27,6 +28,9 @@ class ContainerUpkeep {
 
   /// `pool` outlives it.
   ContainerUpkeep(boost::asio::any_io_executor loop, boost::asio::thread_pool& pool, Options options);
+
+  /// A daemon that was not there at the start has containers of ours from now on.
+  void UseDaemon(std::string socket) { options_.daemon_socket = std::move(socket); }
 
  private:
   boost::asio::awaitable<void> Run();

@@ -6,6 +6,7 @@
 
 #include "api/token_handlers.h"
 #include "async/diagnostics.h"
+#include "async/on_pool.h"
 #include "async/watched_executor.h"
 #include "cli/version.h"
 #include "control/access_token.h"
@@ -162,15 +163,38 @@ Result<Installation::Stores> Installation::OpenStores(boost::asio::io_context& l
 control::JobMaker::Policy Installation::MakePolicy(const ServeOptions& options, const DataDirectory& data,
                                                    Foundation& foundation, placement::Capacity capacity,
                                                    placement::DevicePool devices) {
+  const auto inventory = std::make_shared<environment::PythonInventory>(data.environments_dir());
   return {.runtime_default = options.default_runtime,
           .runtime_fallback = options.runtime_fallback,
           .images = options.images,
-          .pythons = environment::ProbePythons(data.environments_dir()),
+          .pythons = inventory->Look(),
+          .look_at_pythons = [inventory] { return inventory->Look(); },
           .capacity = capacity,
           .devices = std::move(devices),
-          .resolve_image = MakeResolver(options, data, foundation.containers),
-          .no_containers = foundation.containers.lacking,
+          .containers = {.resolve_image = MakeResolver(options, data, foundation.containers),
+                         .lacking = foundation.containers.lacking},
+          .look_for_containers = [this] { return LookForContainers(); },
           .image_lookups = &foundation.image_lookups};
+}
+
+boost::asio::awaitable<control::JobMaker::Containers> Installation::LookForContainers() {
+  auto look = [options = options_.containers, network = options_.network,
+               users = options_.job_uids.has_value()] {
+    return FindContainerSupport(options, network, users);
+  };
+  const Result<ContainerSupport> found = co_await OnPool(foundation_->image_lookups, std::move(look));
+  // A server whose operator asks for one way does not start without it, so here there is nothing new.
+  if (!found)
+    co_return control::JobMaker::Containers{.resolve_image = {}, .lacking = foundation_->containers.lacking};
+  foundation_->containers = *found;
+  if (found->kind != replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED) {
+    SayContainerSupport(*found);
+    node_.container_runtime = found->kind;
+    node_.container_runtime_address = found->address;
+    if (found->kind == replica::v1::Manifest::CONTAINER_DAEMON) container_upkeep_.UseDaemon(found->address);
+  }
+  co_return control::JobMaker::Containers{.resolve_image = MakeResolver(options_, data_, *found),
+                                          .lacking = found->lacking};
 }
 
 control::Settings Installation::MakeSettings(const ServeOptions& options, std::string_view secret,

@@ -105,10 +105,11 @@ class Installation {
                                                              const DataDirectory& data,
                                                              const ContainerSupport& containers,
                                                              const BoundSockets& sockets);
-  [[nodiscard]] static control::JobMaker::Policy MakePolicy(const ServeOptions& options,
-                                                            const DataDirectory& data, Foundation& foundation,
-                                                            placement::Capacity capacity,
-                                                            placement::DevicePool devices);
+  [[nodiscard]] control::JobMaker::Policy MakePolicy(const ServeOptions& options, const DataDirectory& data,
+                                                     Foundation& foundation, placement::Capacity capacity,
+                                                     placement::DevicePool devices);
+  /// What was installed since the start: attempts that start from now on use it.
+  boost::asio::awaitable<control::JobMaker::Containers> LookForContainers();
   /// What the constructor is made of.
   struct Parts {
     DataDirectory data;
@@ -132,7 +133,7 @@ class Installation {
   ContainerUpkeep container_upkeep_;
   store::Journal journal_;
   const control::Settings settings_;
-  const engine::NodeSettings node_;
+  engine::NodeSettings node_;  ///< LookForContainers changes it
   placement::Capacity capacity_;
   placement::DevicePool devices_;
   engine::LocalAttemptHost host_;

@@ -76,7 +76,9 @@ environment::Catalogue OneRuntime() {
   environment::RuntimeVersion runtime;
   runtime.version = "2.15";
   runtime.pythons = {"3.11"};
-  return environment::Catalogue({runtime});
+  environment::RuntimeVersion for_gpus = runtime;
+  runtime.gpu_variant = for_gpus.version = "2.15-gpu";
+  return environment::Catalogue({runtime, for_gpus});
 }
 
 }  // namespace

@@ -128,9 +128,8 @@ boost::asio::awaitable<void> JobRunner::Live() {
     SysTime now = outside_.clock.Now();
     std::vector<jobs::Action> actions = jobs::NextActions(job_, seen_, now);
     std::optional<SysTime> wake_time;
-    for (const jobs::Action& action : actions) {
+    for (const jobs::Action& action : actions)
       if (const auto* wake = std::get_if<jobs::WakeAt>(&action)) wake_time = wake->time;
-    }
     if (co_await PerformAll(std::move(actions))) continue;
     if (std::optional<SysTime> look = wait_log_.Look(job_, WhyWaiting(), now))
       wake_time = std::min(wake_time.value_or(*look), *look);

@@ -2,13 +2,14 @@
 """Runs the benchmarks, each with its floor or peer in the same run, and prints them; --write puts them into
 docs/benchmarks.md.
 
-usage: bench/run.py --build DIR [--beside PROGRAM] [--write] [NAME...]
+usage: bench/run.py --build DIR [--beside PROGRAM] [--write] [--check-names] [NAME...]
 names: start container_start image_pull creates jobs logs tail memory history tuning tuning_trials floods parts
 
 With --beside, start and container_start run this program and the other one in turn, and floods runs both.
 """
 
 import argparse
+import difflib
 import os
 import platform
 import time
@@ -29,6 +30,11 @@ def write(rows, notes):
                     + "".join(f"\n```\n{note}\n```\n" for note in notes))
 
 
+def unknown(name):
+    likest = sorted(CASES, key=lambda case: difflib.SequenceMatcher(None, name, case).ratio(), reverse=True)
+    return f"there is no benchmark {name!r}; there are: {' '.join(likest)}"
+
+
 LOAD = os.getloadavg()
 
 
@@ -37,8 +43,14 @@ def main():
     parser.add_argument("--build", required=True)
     parser.add_argument("--beside", metavar="PROGRAM", help="another trainyard: start, container_start and floods run both")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--check-names", action="store_true", help="only look at the names")
     parser.add_argument("names", nargs="*", metavar="NAME")
     options = parser.parse_args()
+    for name in options.names:
+        if name not in CASES:
+            parser.error(unknown(name))
+    if options.check_names:
+        return
     bench = Bench(options.build, options.beside)
     try:
         for name in options.names or CASES:

@@ -1,5 +1,6 @@
 """The guards of ./dev check can fail: each is shown something that it must find."""
 
+import subprocess
 import sys
 
 from trainyard_server import ROOT
@@ -53,3 +54,10 @@ def test_what_is_above_the_engine_includes_no_file_of_an_attempt():
 def test_wide_prose_is_found_and_tables_are_not():
     wide = "word " * 30
     assert list(prose.wide_lines(f"{wide}\n| {wide}\n\n    {wide}\n```\n{wide}\n```\n- [a](https://{'x' * 200})\n")) == [(1, len(wide))]
+
+
+def test_a_benchmark_that_is_none_is_refused_before_anything_is_built():
+    run = subprocess.run([sys.executable, ROOT / "bench/run.py", "--build", "none", "--check-names", "jobs", "tunnig"],
+                         capture_output=True, text=True)
+    assert run.returncode == 2
+    assert "there is no benchmark 'tunnig'; there are: tuning tuning_trials " in run.stderr

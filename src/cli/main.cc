@@ -12,9 +12,9 @@
 #include "async/file.h"
 #include "cli/command_session.h"
 #include "cli/gcloud/common_flags.h"
-#include "cli/gcloud/suggestion.h"
 #include "cli/usage.h"
 #include "cli/version.h"
+#include "text/suggestion.h"
 
 namespace trainyard {
 namespace {
@@ -102,7 +102,7 @@ int RefuseWords(const Invocation& invocation, std::size_t depth) {
   for (const Choice& choice : choices) names.push_back(choice.name);
   if (depth == 0) names.push_back("serve");
   std::string prefix = "  " + invocation.program + " " + (group.empty() ? "" : group + " ");
-  std::string_view meant = Suggest(words[depth], names);
+  std::string_view meant = text::Suggest(words[depth], names);
   std::string text = "Maybe you meant:\n";
   for (std::string_view name : names)
     if (meant.empty() || name == meant) text += prefix + std::string(name) + "\n";

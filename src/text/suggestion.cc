@@ -1,10 +1,10 @@
-#include "cli/gcloud/suggestion.h"
+#include "text/suggestion.h"
 
 #include <cstddef>
 
 #include "base/ascii.h"
 
-namespace trainyard::cli {
+namespace trainyard::text {
 namespace {
 
 constexpr double kLikenessMin = 0.6;
@@ -56,4 +56,4 @@ std::string_view Suggest(std::string_view word, std::span<const std::string_view
   return best;
 }
 
-}  // namespace trainyard::cli
+}  // namespace trainyard::text

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace trainyard::cli {
+namespace trainyard::text {
 
 /// The similarity of two words, 0 to 1: twice the number of matching characters, divided by the number of all
 /// characters (Ratcliff and Obershelp).
@@ -14,4 +14,4 @@ namespace trainyard::cli {
 /// Source: gcloud (Python's difflib.get_close_matches).
 [[nodiscard]] std::string_view Suggest(std::string_view word, std::span<const std::string_view> choices);
 
-}  // namespace trainyard::cli
+}  // namespace trainyard::text

@@ -1,9 +1,8 @@
 #include "cli/gcloud/arguments.h"
+#include "text/suggestion.h"
 
 #include <algorithm>
 #include <utility>
-
-#include "cli/gcloud/suggestion.h"
 
 namespace trainyard::cli {
 namespace {
@@ -45,7 +44,7 @@ Error Unrecognized(const CommandSpec& command, std::string_view program,
     if (std::ranges::find(lines, word) != lines.end()) continue;
     std::size_t equals = word.find('=');
     bool suggests = word.starts_with("--") || (equals != std::string::npos && equals + 1 < word.size());
-    std::string_view meant = suggests ? Suggest(word.substr(0, equals), names) : std::string_view();
+    std::string_view meant = suggests ? text::Suggest(word.substr(0, equals), names) : std::string_view();
     lines.push_back(meant.empty() ? word : word + " (did you mean '" + std::string(meant) + "'?)");
   }
   bool many = lines.size() > 1;

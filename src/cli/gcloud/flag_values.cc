@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "base/ascii.h"
-#include "cli/gcloud/suggestion.h"
+#include "text/suggestion.h"
 
 namespace trainyard::cli {
 namespace {
@@ -158,7 +158,7 @@ Status CheckScaleTier(std::string_view value) {
   std::string lower = ToLower(value);
   std::ranges::replace(lower, '_', '-');
   if (std::ranges::find(kScaleTiers, lower) != kScaleTiers.end()) return {};
-  std::string_view meant = Suggest(lower, kScaleTiers);
+  std::string_view meant = text::Suggest(lower, kScaleTiers);
   std::string message = "Invalid choice: '" + std::string(value) + "'.";
   if (!meant.empty()) return Wrong(message + " Did you mean '" + std::string(meant) + "'?");
   return Wrong(message + "\n\nValid choices are [" + Join(kScaleTiers) + "].");

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/gcloud/suggestion.h"
-
 namespace trainyard::cli {
 namespace {
 
@@ -79,15 +77,6 @@ TEST(SplitPairs, KeepsLaterEquals) {
   using Pairs = std::vector<std::pair<std::string, std::string>>;
   EXPECT_EQ(*SplitPairs("a=b=c,d="), (Pairs{{"a", "b=c"}, {"d", ""}}));
   EXPECT_FALSE(SplitPairs("a,b=c").has_value());
-}
-
-TEST(Suggest, IsPythonsDifflib) {
-  EXPECT_DOUBLE_EQ(Likeness("--help", "--py"), 0.6);
-  constexpr std::string_view kChoices[] = {"--help", "--packages", "--module-name"};
-  EXPECT_EQ(Suggest("--modul-name", kChoices), "--module-name");
-  EXPECT_EQ(Suggest("--PACKAGE", kChoices), "--packages");
-  EXPECT_EQ(Suggest("frob", kChoices), "");
-  EXPECT_EQ(Suggest("", kChoices), "");
 }
 
 }  // namespace

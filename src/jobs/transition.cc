@@ -36,7 +36,8 @@ ReplicaRecord* Find(JobRecord& record, const replica::v1::ReplicaId& id) {
   return nullptr;
 }
 
-/// Hours from startTime to endTime times the machines' units, cut to two decimals. Source: spec cluster.md
+/// Hours from startTime to endTime times the machines' units, cut to two decimals, but never to nothing: zero
+/// is not printed, and clients of the original read the field of every job that ran. Source: spec cluster.md
 /// section 8.
 double ConsumedUnits(const Job& job) {
   if (!job.has_start_time()) return 0;
@@ -47,7 +48,8 @@ double ConsumedUnits(const Job& job) {
   constexpr double kHundredths = 100;
   constexpr double kRoundingError = 1e-6;  // 144.70 is 144.69999... in binary
   const double units = std::max(0.0, hours.count()) * cluster::UnitsPerHour(*replicas);
-  return std::floor(units * kHundredths + kRoundingError) / kHundredths;
+  if (units <= 0) return 0;
+  return std::max(1.0, std::floor(units * kHundredths + kRoundingError)) / kHundredths;
 }
 
 // What each event changes besides the state. An error means that the event does not fit the record.

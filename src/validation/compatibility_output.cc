@@ -14,8 +14,9 @@ constexpr FieldRow kRows[] = {
     {"TrainingOutput.trials", kOutput,
      "All trials, best first; in jobs.list the best one only of jobs with more than 100.", "", kApi},
     {"TrainingOutput.consumedMLUnits", kOutput,
-     "What the original would have charged: units of the machines times hours from startTime to endTime.", "",
-     kPricing},
+     "What the original would have charged: units of the machines times hours from startTime to endTime, "
+     "at least 0.01.",
+     "", kPricing},
     {"TrainingOutput.isHyperparameterTuningJob", kOutput, "From the creation on.", "", kApi},
     {"TrainingOutput.isBuiltInAlgorithmJob", kOutput, "Not set: there are no built-in algorithms here.", "",
      kAlgorithms},

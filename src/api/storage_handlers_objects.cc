@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "api/storage_handlers_edit.h"
@@ -25,6 +27,20 @@ awaitable<Result<Response>> Edited(Buckets& buckets, Request& request, storage::
   co_return ObjectAnswer(request, std::move(object));
 }
 
+/// Whether a copying command of gcloud or gsutil asks: `cp`, `mv` and `rsync` list what is at their
+/// destination before they upload. Both name their command in the User-Agent.
+bool IsCopyCommand(const Request& request) {
+  constexpr std::array<std::string_view, 6> kCommands{"command/gcloud.storage.cp",
+                                                      "command/gcloud.storage.mv",
+                                                      "command/gcloud.storage.rsync",
+                                                      "command/cp",
+                                                      "command/mv",
+                                                      "command/rsync"};
+  const std::string_view agent = request.headers.Get("User-Agent");
+  return std::ranges::any_of(kCommands,
+                             [agent](std::string_view command) { return agent.contains(command); });
+}
+
 }  // namespace
 
 awaitable<Result<Response>> GetObject(Buckets& buckets, Request& request) {
@@ -50,7 +66,13 @@ awaitable<Result<Response>> ListObjects(Buckets& buckets, Request& request) {
     none.set_kind("storage#objects");
     co_return JsonAnswer(none);
   }
-  TY_CO_TRY(v1::Objects page, co_await buckets.List(bucket, std::move(query)));
+  Result<v1::Objects> listed = co_await buckets.List(bucket, std::move(query));
+  if (!listed && listed.error().code == Code::kNotFound && buckets.creates_on_use() &&
+      IsCopyCommand(request)) {
+    listed = v1::Objects();  // the upload that follows makes the bucket
+    listed->set_kind("storage#objects");
+  }
+  TY_CO_TRY(v1::Objects page, std::move(listed));
   for (v1::Object& object : *page.mutable_items()) AddLinks(request, object);
   co_return JsonAnswer(page);
 }

@@ -58,11 +58,26 @@ TEST_F(StorageApi, Ranges) {
   EXPECT_EQ(Media("x", {{"Range", "bytes=0-1"}, {"If-Range", "\"other\""}}).body, "0123456789");
 }
 
+TEST_F(StorageApi, ACopyToANewBucketFindsNothingThereYet) {
+  const std::string list = "/storage/v1/b/new-bucket/o?prefix=a&delimiter=/";
+  EXPECT_EQ(Send(Method::kGet, list, "", {{"User-Agent", "gcloud/500 command/gcloud.storage.ls"}}).status,
+            404);
+  for (const char* agent : {"google-cloud-sdk gcloud/500.0.0 command/gcloud.storage.cp invocation-id/1",
+                            "apitools Python/3.11 gsutil/5.30 (linux) command/rsync"}) {
+    const auto listed = Send(Method::kGet, list, "", {{"User-Agent", agent}});
+    EXPECT_EQ(listed.status, 200) << listed.body;
+    EXPECT_EQ(Text(listed, "/items"), "(absent)");
+  }
+  EXPECT_EQ(Send(Method::kGet, "/storage/v1/b/new-bucket").status, 404) << "looking makes no bucket";
+}
+
 TEST_F(StorageApi, ErrorsHaveStoragesShape) {
   const auto missing = Send(Method::kGet, "/storage/v1/b/bucket/o/x");
   EXPECT_EQ(missing.status, 404);
   EXPECT_EQ(Text(missing, "/error/errors/0/reason"), "notFound");
-  EXPECT_EQ(Text(missing, "/error/message"), "The specified bucket does not exist: bucket");
+  EXPECT_EQ(Text(missing, "/error/message"),
+            "The specified bucket does not exist: bucket. A bucket of the real Cloud Storage is read with "
+            "`trainyard serve --real-bucket bucket`");
   ASSERT_EQ(Put("x", "1").status, 200);
   struct Row {
     Method method;

@@ -47,7 +47,8 @@ constexpr std::array kRules{
         .summary = "An object or bucket is not there: {line}.",
         .advice =
             "Check the gs:// path in the arguments ('trainyard storage ls' shows what is there); buckets are "
-            "made on first use unless the server refuses that.",
+            "made on first use unless the server refuses that. A public bucket of the real Cloud Storage is "
+            "read with 'trainyard serve --real-bucket NAME'.",
         .patterns = {"NotFoundError: *gs://", "Error executing an HTTP request: HTTP response code 404",
                      "google.api_core.exceptions.NotFound", "No URLs matched", "FileNotFoundError: *gs://",
                      "The specified bucket does not exist", "NotFoundException: 404",

@@ -27,7 +27,10 @@ namespace {
 std::unexpected<Error> Failed(std::string_view what) { return std::unexpected(ErrnoError(errno, what)); }
 
 std::unexpected<Error> NoSuchBucket(const std::string& name) {
-  return std::unexpected(NotFound("The specified bucket does not exist: " + name));
+  return std::unexpected(NotFound("The specified bucket does not exist: " + name +
+                                  ". A bucket of the real Cloud Storage is read with `trainyard serve "
+                                  "--real-bucket " +
+                                  name + "`"));
 }
 
 std::unexpected<Error> NoSuchObject(const std::string& bucket, const std::string& object) {

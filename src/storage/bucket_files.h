@@ -86,6 +86,7 @@ class BucketFiles {
                                         const ObjectEdit& edit, const Conditions& when);
   [[nodiscard]] Status Remove(const std::string& bucket, const std::string& object, const Conditions& when);
 
+  [[nodiscard]] const BucketOptions& options() const noexcept { return options_; }
   [[nodiscard]] Records& records() noexcept { return records_; }
   [[nodiscard]] int uploads() const noexcept { return uploads_.get(); }
 

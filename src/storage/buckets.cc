@@ -91,6 +91,7 @@ Result<std::unique_ptr<Buckets>> Buckets::Open(Options options, const Clock& clo
   return std::unique_ptr<Buckets>(new Buckets(std::move(state)));
 }
 
+bool Buckets::creates_on_use() const noexcept { return state_->names.options().create_on_use; }
 asio::thread_pool& Buckets::files() noexcept { return state_->files; }
 Uploads& Buckets::uploads() noexcept { return state_->uploads; }
 

@@ -142,6 +142,8 @@ class Buckets {
                                               Conditions when, bool deletes_sources);
   static constexpr std::size_t kComposeSourcesMax = 32;
 
+  /// Whether an upload makes its bucket.
+  [[nodiscard]] bool creates_on_use() const noexcept;
   /// The pool for bytes, for whoever reads an object piece by piece.
   [[nodiscard]] asio::thread_pool& files() noexcept;
   /// Uploads that survive a lost connection and the server.

@@ -19,6 +19,15 @@ def test_copy_there_and_back(gcloud, server, tmp_path):
     assert gcloud("storage", "cat", "-r", "5-9", "gs://bucket/a/x.bin").stdout == content[5:10]
 
 
+def test_the_first_upload_makes_the_bucket_wherever_it_goes(gcloud, server, tmp_path):
+    (tmp_path / "x").write_bytes(b"1")
+    for place, written in (("gs://first", "first/x"), ("gs://second/a/", "second/a/x"), ("gs://third/a/y", "third/a/y")):
+        gcloud("storage", "cp", tmp_path / "x", place)
+        assert (server.data / "buckets" / written).read_bytes() == b"1"
+    refused = gcloud("storage", "ls", "gs://fourth/a/", check=False)
+    assert refused.returncode == 1 and not (server.data / "buckets/fourth").exists()
+
+
 def test_empty_and_odd_names(gcloud, server, tmp_path):
     gcloud("storage", "buckets", "create", "gs://bucket")
     (tmp_path / "empty").write_bytes(b"")

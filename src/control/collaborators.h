@@ -23,6 +23,8 @@ class UsageHistory;
 
 namespace trainyard::control {
 
+struct ImageRegistries;
+
 /// What the control loop works with. All outlive it; all are used on the loop thread.
 struct Collaborators {
   boost::asio::any_io_executor loop;
@@ -32,8 +34,9 @@ struct Collaborators {
   engine::AttemptHost& host;
   const Clock& clock;
   const Settings& settings;
-  storage::Buckets* buckets = nullptr;     ///< null: there are no trials
-  metrics::UsageHistory* usage = nullptr;  ///< null: figures of replicas are not kept
+  storage::Buckets* buckets = nullptr;          ///< null: there are no trials
+  const ImageRegistries* registries = nullptr;  ///< null: no job has images
+  metrics::UsageHistory* usage = nullptr;       ///< null: figures of replicas are not kept
   /// The runtime version that suits the room a job has got; empty: the one that it has. Null: always that.
   std::function<std::string(const v1::JobRecord& job, const engine::Grant& grant)> runtime_for{};
 };

@@ -69,17 +69,21 @@ INSTANTIATE_TEST_SUITE_P(
 class LookUpTest : public World {
  protected:
   LookUpTest() {
-    JobMaker::Policy policy{
-        .runtime_default = "2.15",
-        .pythons = {{{"3.11", "/usr/bin/python3"}}},
-        .capacity = capacity_,
-        .resolve_image = [this](const std::string& image,
-                                std::chrono::milliseconds timeout) { return Resolve(image, timeout); },
-        .image_lookups = &lookups_};
+    registries_ = {.resolve = [this](const std::string& image, std::chrono::milliseconds timeout,
+                                     const std::stop_token&) { return Resolve(image, timeout); },
+                   .find_pulled = [this](const std::string& image) { return FindPulled(image); },
+                   .at_create = &lookups_,
+                   .queued = &lookups_};
+    JobMaker::Policy policy{.runtime_default = "2.15",
+                            .pythons = {{{"3.11", "/usr/bin/python3"}}},
+                            .capacity = capacity_,
+                            .registries = &registries_,
+                            .containers = {.are_here = true}};
     service_.reset();
     maker_ = std::make_unique<JobMaker>(*buckets_, catalogue_, clock_, std::move(policy));
     StartServer();
   }
+  ~LookUpTest() override { KillServer(); }  // before what it looks up with
 
   Result<v1::JobRecord> Make(const std::string& input) {
     Job job;
@@ -88,8 +92,28 @@ class LookUpTest : public World {
                                                               job.mutable_training_input()));
     return Await(maker_->Make("p", std::move(job)));
   }
+  static Job MakeContainerJob(const std::string& image) {
+    Job job = MakeJob("j");
+    job.mutable_training_input()->clear_package_uris();
+    job.mutable_training_input()->clear_python_module();
+    job.mutable_training_input()->mutable_master_config()->set_image_uri(image);
+    return job;
+  }
+  void Answer(std::optional<Error> refusal) {
+    refusal_.With([&refusal](std::optional<Error>& now) { now = std::move(refusal); });
+  }
+  std::size_t CountAsked() {
+    return asked_.With([](auto& asked) { return asked.size(); });
+  }
+  /// Time passes until the job's registry has been asked so often.
+  [[nodiscard]] bool WaitForLookUps(std::size_t count) {
+    return RunUntil([this, count] {
+      clock_.Advance(std::chrono::seconds(10));
+      return CountAsked() >= count;
+    });
+  }
 
-  std::optional<Error> refusal_;
+  std::optional<image::ResolvedImage> pulled_;  ///< what was pulled before, whatever its name
   Guarded<std::vector<std::string>> asked_;
   std::chrono::milliseconds longest_{0};
 
@@ -97,12 +121,17 @@ class LookUpTest : public World {
   Result<image::ResolvedImage> Resolve(const std::string& image, std::chrono::milliseconds timeout) {
     asked_.With([&image](std::vector<std::string>& asked) { asked.push_back(image); });
     longest_ = std::max(longest_, timeout);
-    if (refusal_) return std::unexpected(*refusal_);
+    if (auto refusal = refusal_.With([](auto& now) { return now; })) return std::unexpected(*refusal);
     return image::ResolvedImage{
         .reference = "docker.io/library/" + image + "@sha256:1", .digest = "sha256:1", .size_bytes = 7};
   }
+  std::optional<image::ResolvedImage> FindPulled(const std::string&) { return pulled_; }
+
+  Guarded<std::optional<Error>> refusal_;
   boost::asio::thread_pool lookups_{1};
 };
+
+const Error kSilent{Code::kUnavailable, "image r:5/a:1: r:5 does not answer: connection refused", ""};
 
 constexpr char kDistributed[] =
     "scale_tier: CUSTOM master_type: 'n1-standard-4' master_config { image_uri: 'a' } worker_count: 2 "
@@ -154,9 +183,8 @@ TEST_F(LookUpTest, ARefusalNamesTheRoleThatBroughtTheImage) {
        {Case{Code::kNotFound, Code::kFailedPrecondition},
         Case{Code::kPermissionDenied, Code::kFailedPrecondition},
         Case{Code::kFailedPrecondition, Code::kFailedPrecondition},
-        Case{Code::kInvalidArgument, Code::kInvalidArgument},
-        Case{Code::kDeadlineExceeded, Code::kUnavailable}, Case{Code::kUnavailable, Code::kUnavailable}}) {
-    refusal_ = Error{row.found, "image a: it is gone. Push it again.", ""};
+        Case{Code::kInvalidArgument, Code::kInvalidArgument}, Case{Code::kInternal, Code::kInternal}}) {
+    Answer(Error{row.found, "image a: it is gone. Push it again.", ""});
     EXPECT_EQ(Make(kDistributed).error(),
               (Error{row.told, "The image a cannot be used: it is gone. Push it again.",
                      "master_config.image_uri"}));
@@ -170,11 +198,7 @@ TEST_F(LookUpTest, ARefusalNamesTheRoleThatBroughtTheImage) {
 }
 
 TEST_F(LookUpTest, TheJobsLogAndItsStatusSayWhatATagIs) {
-  Job job = MakeJob("j");
-  job.mutable_training_input()->clear_package_uris();
-  job.mutable_training_input()->clear_python_module();
-  job.mutable_training_input()->mutable_master_config()->set_image_uri("a:1");
-  ASSERT_TRUE(Create(job));
+  ASSERT_TRUE(Create(MakeContainerJob("a:1")));
   ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
   EXPECT_THAT(Lines("j", "service"), testing::Contains("Image a:1 is docker.io/library/a:1@sha256:1."));
   const Result<v1::JobStatus> status = Await(service_->Describe({"p", "j"}));
@@ -192,20 +216,124 @@ TEST_F(LookUpTest, ARestartRunsTheDigestOfTheFirstAttemptAfterANewServer) {
     if (manifest.attempt() < 2) return engine::FakeScript{.exit = Exit(3)};
     return engine::FakeScript{.exit = std::nullopt};
   });
-  Job job = MakeJob("j");
-  job.mutable_training_input()->clear_package_uris();
-  job.mutable_training_input()->clear_python_module();
-  job.mutable_training_input()->mutable_master_config()->set_image_uri("a");
-  ASSERT_TRUE(Create(job));
+  ASSERT_TRUE(Create(MakeContainerJob("a")));
   ASSERT_TRUE(RunUntil([&digests] { return digests.size() == 2; }));
   KillServer();
-  refusal_ = NotFound("the registry has forgotten it");
+  Answer(NotFound("the registry has forgotten it"));
   StartServer();
   ASSERT_TRUE(WaitForState("j", Job::RUNNING));
   EXPECT_THAT(digests, ElementsAre("sha256:1", "sha256:1"));
-  EXPECT_EQ(asked_.With([](auto& asked) { return asked.size(); }), 1U);
+  EXPECT_EQ(CountAsked(), 1U);
   ASSERT_TRUE(Cancel("j"));
   ASSERT_TRUE(WaitForEnd("j", Job::CANCELLED));
+}
+
+TEST_F(LookUpTest, WhatNobodyAnswersForWaitsInTheQueueAndRunsWhenSomebodyDoes) {
+  for (const Code code : {Code::kUnavailable, Code::kDeadlineExceeded}) {
+    Answer(Error{code, kSilent.message, ""});
+    const Result<v1::JobRecord> record = Make("master_config { image_uri: 'r:5/a:1' }");
+    ASSERT_TRUE(record) << record.error().message;
+    EXPECT_EQ(record->images(0).unresolved(), "r:5 does not answer: connection refused");
+    EXPECT_EQ(record->images(0).digest(), "");
+  }
+  const Result<Job> created = Create(MakeContainerJob("r:5/a:1"));
+  ASSERT_TRUE(created) << created.error().message;
+  ASSERT_TRUE(WaitForLookUps(6)) << "three at creates, three of the waiting job";
+  EXPECT_EQ(Get("j").state(), Job::QUEUED);
+  const Result<v1::JobStatus> status = Await(service_->Describe({"p", "j"}));
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->waiting().reason(),
+            "The image r:5/a:1 is not resolved yet: r:5 does not answer: connection refused.");
+  EXPECT_TRUE(replicas_->started().empty());
+  Answer(std::nullopt);
+  ASSERT_TRUE(WaitForLookUps(CountAsked() + 1));
+  ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
+  EXPECT_THAT(EventNames("j"), ElementsAre("Created", "ImagesResolved", "Admitted", "Launched", "Running",
+                                           "ReplicaEnded", "Concluded", "Ended"));
+  EXPECT_EQ(replicas_->started().front().program().container().digest(), "sha256:1");
+  EXPECT_THAT(Lines("j", "service"),
+              testing::Contains("Image r:5/a:1 is docker.io/library/r:5/a:1@sha256:1.").Times(1));
+}
+
+TEST_F(LookUpTest, AWaitingJobIsTakenOverByTheNextServer) {
+  Answer(kSilent);
+  ASSERT_TRUE(Create(MakeContainerJob("r:5/a:1")));
+  ASSERT_TRUE(WaitForLookUps(3));
+  KillServer();
+  const std::size_t asked = CountAsked();
+  StartServer();
+  ASSERT_TRUE(WaitForLookUps(asked + 1));
+  Answer(std::nullopt);
+  ASSERT_TRUE(WaitForLookUps(CountAsked() + 1));
+  ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
+}
+
+TEST_F(LookUpTest, ARegistryThatComesBackWithoutTheImageFailsTheJob) {
+  Answer(kSilent);
+  ASSERT_TRUE(Create(MakeContainerJob("r:5/a:1")));
+  ASSERT_TRUE(WaitForLookUps(2));
+  Answer(NotFound("image r:5/a:1: there is no such image or tag in r:5"));
+  ASSERT_TRUE(WaitForLookUps(CountAsked() + 1));
+  ASSERT_TRUE(WaitForEnd("j", Job::FAILED));
+  EXPECT_EQ(Get("j").error_message(),
+            "The image r:5/a:1 cannot be used: there is no such image or tag in r:5");
+  EXPECT_FALSE(Get("j").has_start_time());
+}
+
+TEST_F(LookUpTest, ANewServerWithoutContainersFailsTheJob) {
+  Answer(kSilent);
+  ASSERT_TRUE(Create(MakeContainerJob("r:5/a:1")));
+  ASSERT_TRUE(WaitForLookUps(2));
+  KillServer();
+  registries_.resolve = nullptr;
+  StartServer();
+  ASSERT_TRUE(WaitForEnd("j", Job::FAILED));
+  EXPECT_EQ(Get("j").error_message(),
+            "This server does not run containers any more (trainyard serve --container-engine): the job's "
+            "images cannot be looked up.");
+}
+
+TEST_F(LookUpTest, AWaitingJobCanBeCancelledAndEndsWithItsLimit) {
+  Answer(kSilent);
+  ASSERT_TRUE(Create(MakeContainerJob("r:5/a:1")));
+  ASSERT_TRUE(WaitForLookUps(2));
+  ASSERT_TRUE(Cancel("j"));
+  ASSERT_TRUE(WaitForEnd("j", Job::CANCELLED));
+  Job job = MakeContainerJob("r:5/a:1");
+  job.set_job_id("limited");
+  job.mutable_training_input()->mutable_scheduling()->mutable_max_wait_time()->set_seconds(1800);
+  ASSERT_TRUE(Create(job));
+  clock_.Advance(std::chrono::seconds(1801));
+  ASSERT_TRUE(WaitForEnd("limited", Job::CANCELLED));
+  EXPECT_THAT(Get("limited").error_message(), HasSubstr("maximum wait time"));
+}
+
+TEST_F(LookUpTest, WhatWasPulledBeforeStandsForARegistryThatDoesNotAnswer) {
+  pulled_ = image::ResolvedImage{.reference = "r:5/a@sha256:7", .digest = "sha256:7", .size_bytes = 9};
+  Answer(kSilent);
+  ASSERT_TRUE(Create(MakeContainerJob("r:5/a:1")));
+  ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
+  EXPECT_EQ(replicas_->started().front().program().container().digest(), "sha256:7");
+  EXPECT_THAT(Lines("j", "service"),
+              testing::Contains("The image r:5/a:1 is the one that was pulled under this name before, "
+                                "sha256:7: r:5 does not answer: connection refused."));
+}
+
+TEST_F(LookUpTest, ATuningJobSuggestsNothingBeforeItsImageIsKnown) {
+  Answer(kSilent);
+  Job job = MakeContainerJob("r:5/a:1");
+  ASSERT_TRUE(google::protobuf::TextFormat::ParseFromString(
+      "max_trials: 2 params { parameter_name: 'x' type: INTEGER min_value: 1 max_value: 9 }",
+      job.mutable_training_input()->mutable_hyperparameters()));
+  ASSERT_TRUE(Create(job));
+  ASSERT_TRUE(WaitForLookUps(3));
+  EXPECT_EQ(Record("j").tuning().trials_created(), 0);
+  EXPECT_THAT(Await(service_->Describe({"p", "j"}))->waiting().reason(), HasSubstr("r:5/a:1"));
+  Answer(std::nullopt);
+  ASSERT_TRUE(WaitForLookUps(CountAsked() + 1));
+  ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
+  for (const v1::JobRecord& trial : *Await(journal_->Trials(Record("j").uid())))
+    EXPECT_EQ(trial.images(0).digest(), "sha256:1");
 }
 
 class NoContainersTest : public World {};

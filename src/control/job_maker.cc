@@ -32,7 +32,7 @@ JobMaker::JobMaker(storage::Buckets& buckets, const environment::Catalogue& cata
 
 void JobMaker::UseContainers(Containers containers) {
   policy_.containers = std::move(containers);
-  context_.containers = static_cast<bool>(policy_.containers.resolve_image);
+  context_.containers = policy_.containers.are_here;
   context_.no_containers = policy_.containers.lacking;
 }
 
@@ -51,9 +51,8 @@ boost::asio::awaitable<Result<v1::JobRecord>> JobMaker::Make(std::string project
                      "with GPUs");
   TY_CO_RETURN_IF_ERROR(CheckFits(record));
   TY_CO_RETURN_IF_ERROR(co_await LookUpPackages(record));
-  if (policy_.containers.resolve_image)
-    TY_CO_RETURN_IF_ERROR(
-        co_await LookUpImages(policy_.containers.resolve_image, *policy_.image_lookups, record));
+  if (policy_.containers.are_here && policy_.registries != nullptr)
+    TY_CO_RETURN_IF_ERROR(co_await LookUpImages(*policy_.registries, record));
   if (const std::string& job_dir = job.training_input().job_dir(); !job_dir.empty()) {
     TY_CO_TRY(wire::ObjectUri uri, wire::ObjectUri::Parse(job_dir));
     auto bucket = co_await buckets_.EnsureBucket(uri.bucket);
@@ -114,7 +113,7 @@ boost::asio::awaitable<Result<environment::Resolution>> JobMaker::ResolveRuntime
 boost::asio::awaitable<environment::AvailablePythons> JobMaker::LookAtPythons() {
   if (policy_.look_at_pythons) {
     auto look = policy_.look_at_pythons;
-    policy_.pythons = co_await OnPool(*policy_.image_lookups, std::move(look));
+    policy_.pythons = co_await OnPool(*policy_.lookups, std::move(look));
   }
   co_return policy_.pythons;
 }

@@ -25,8 +25,8 @@ class JobMaker {
  public:
   /// What runs containers.
   struct Containers {
-    ImageResolver resolve_image{};  ///< null: this installation runs none
-    std::string lacking{};          ///< a sentence: why not, and what would change it
+    bool are_here = false;
+    std::string lacking{};  ///< a sentence: why not, and what would change it
   };
   struct Policy {
     std::string runtime_default;  ///< for a job that names neither runtime version nor image
@@ -37,18 +37,19 @@ class JobMaker {
     /// changes.
     std::function<environment::AvailablePythons()> look_at_pythons{};
     placement::Capacity capacity;
-    placement::DevicePool devices;  ///< all that the machine has
+    placement::DevicePool devices;                ///< all that the machine has
+    const ImageRegistries* registries = nullptr;  ///< null: no job has images
     Containers containers{};
     /// Looks for what runs containers again, where nothing does and a job needs it. Null: nothing changes.
     std::function<boost::asio::awaitable<Containers>()> look_for_containers{};
-    boost::asio::thread_pool* image_lookups = nullptr;  ///< where both look; outlives the maker
+    boost::asio::thread_pool* lookups = nullptr;  ///< where look_at_pythons runs; outlives the maker
   };
 
-  /// All outlive it.
+  /// All outlive it, `policy.registries` too.
   JobMaker(storage::Buckets& buckets, const environment::Catalogue& catalogue, const Clock& clock,
            Policy policy);
 
-  /// Errors: kInvalidArgument, kFailedPrecondition, kUnavailable with the field as the API names it.
+  /// Errors: kInvalidArgument, kFailedPrecondition with the field as the API names it.
   boost::asio::awaitable<Result<v1::JobRecord>> Make(std::string project, ml::v1::Job job);
 
   /// The interpreters that this machine has now.

@@ -76,7 +76,7 @@ class LaterTest : public World {
                    .look_at_pythons = [this] { return Look(); },
                    .capacity = {},
                    .devices = {placement::ParseDeclaredDevices("nvidia-h200=2").value(), {}},
-                   .image_lookups = &pool_}};
+                   .lookups = &pool_}};
 };
 
 TEST_F(LaterTest, APythonIsNoticedByTheNextJobThatNeedsIt) {
@@ -98,21 +98,22 @@ TEST_F(LaterTest, WhatRunsContainersIsLookedForByJobsWithImages) {
   bool installed = false;
   const auto look = [&]() -> boost::asio::awaitable<JobMaker::Containers> {
     ++looks;
-    JobMaker::Containers containers{.resolve_image = {}, .lacking = "Install crun."};
-    if (installed)
-      containers.resolve_image = [](const std::string& image,
-                                    std::chrono::milliseconds) -> Result<image::ResolvedImage> {
-        return image::ResolvedImage{.reference = image + "@sha256:1", .digest = "sha256:1"};
-      };
-    co_return containers;
+    co_return JobMaker::Containers{.are_here = installed, .lacking = "Install crun."};
   };
+  ImageRegistries registries;
+  registries.resolve = [](const std::string& image, std::chrono::milliseconds,
+                          const std::stop_token&) -> Result<image::ResolvedImage> {
+    return image::ResolvedImage{.reference = image + "@sha256:1", .digest = "sha256:1"};
+  };
+  registries.at_create = &pool_;
   JobMaker maker(*buckets_, catalogue_, clock_,
                  {.runtime_default = "2.15",
                   .pythons = kPlain,
                   .capacity = {},
-                  .containers = {.resolve_image = {}, .lacking = "Install crun."},
+                  .registries = &registries,
+                  .containers = {.lacking = "Install crun."},
                   .look_for_containers = look,
-                  .image_lookups = &pool_});
+                  .lookups = &pool_});
   Job job;
   job.set_job_id("j");
   job.mutable_training_input()->set_region("us-central1");

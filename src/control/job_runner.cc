@@ -27,6 +27,27 @@ engine::Grant GrantOf(const v1::JobRecord& job) {
   return grant;
 }
 
+replica::v1::ExitRecord NeverStarted(const Error& why, SysTime now) {
+  replica::v1::ExitRecord exit;
+  exit.set_cause(replica::v1::ExitRecord::LOST);
+  exit.set_message("The supervisor cannot be started: " + why.message);
+  *exit.mutable_end_time() = wire::ToProto(now);
+  return exit;
+}
+
+/// A supervisor that is gone has said nothing.
+void DiagnoseLost(replica::v1::ExitRecord& exit) {
+  if (auto known = diagnosis::Classify({.cause = exit.cause(), .message = exit.message()}))
+    *exit.mutable_diagnosis() = *std::move(known);
+}
+
+/// For the server's own log.
+std::string EndText(const v1::JobRecord& job) {
+  return "job " + job.job().job_id() + (job.has_trial() ? "/" + job.trial().trial_id() : "") + " is " +
+         Job::State_Name(job.job().state()) +
+         (job.job().error_message().empty() ? "" : ": " + job.job().error_message());
+}
+
 bool IsTerminal(const v1::JobRecord& job) { return job.job().has_end_time(); }
 
 }  // namespace
@@ -39,6 +60,7 @@ JobRunner::JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t ser
       wake_(outside.loop),
       posted_(outside.loop, wake_),
       attempts_(outside, job_, *this),
+      look_up_(outside, seen_.images, wake_),
       tasks_(outside.loop) {
   seen_.replicas.resize(static_cast<std::size_t>(job_.replicas_size()));
   seen_.restart_pause = outside.settings.restart_pause;
@@ -101,7 +123,7 @@ boost::asio::awaitable<void> JobRunner::Run(std::function<void()> on_done) {
 
 boost::asio::awaitable<void> JobRunner::Finish() {
   co_await attempts_.Finish();
-  tasks_.Cancel();
+  Cancel();
   co_await tasks_.Join();
 }
 
@@ -161,6 +183,11 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::AppendEvent action) {
   co_await Pause(outside_.settings.retry_pause);
 }
 
+boost::asio::awaitable<void> JobRunner::Perform(jobs::ResolveImages) {
+  tasks_.Spawn(look_up_.Run(job_));
+  co_return;
+}
+
 boost::asio::awaitable<void> JobRunner::Perform(jobs::ReserveRoom action) {
   Reserve(action.try_number, std::nullopt);
   co_return;
@@ -178,11 +205,7 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::StartReplica action) {
     co_await Pause(outside_.settings.retry_pause);
     co_return;
   }
-  replica::v1::ExitRecord exit;
-  exit.set_cause(replica::v1::ExitRecord::LOST);
-  exit.set_message("The supervisor cannot be started: " + started.status.error().message);
-  *exit.mutable_end_time() = wire::ToProto(outside_.clock.Now());
-  SetExit(replica, attempt, std::move(exit));
+  SetExit(replica, attempt, NeverStarted(started.status.error(), outside_.clock.Now()));
 }
 
 boost::asio::awaitable<void> JobRunner::Perform(jobs::OpenBarrier action) {
@@ -239,10 +262,7 @@ void JobRunner::AfterEvent(const v1::Event& event) {
     attempts_.OnRecorded(replica, event.replica_ended().attempt());
   } else if (event.has_ended()) {
     outside_.allocator.Release(Reservation(seen_.asked_try));
-    Diagnose(job_.has_trial() ? DiagnosticLevel::kDebug : DiagnosticLevel::kInfo,
-             "job " + job_.job().job_id() + (job_.has_trial() ? "/" + job_.trial().trial_id() : "") + " is " +
-                 Job::State_Name(job_.job().state()) +
-                 (job_.job().error_message().empty() ? "" : ": " + job_.job().error_message()));
+    Diagnose(job_.has_trial() ? DiagnosticLevel::kDebug : DiagnosticLevel::kInfo, EndText(job_));
   }
   if (on_change_) on_change_(*this);
 }
@@ -289,10 +309,7 @@ bool JobRunner::SetExit(int replica, int attempt, replica::v1::ExitRecord exit) 
   jobs::ReplicaObservation& seen = Seen(replica);
   if (seen.exit) return false;
   if (exit.has_metrics()) TakeReport(replica, exit.metrics());
-  if (exit.cause() == replica::v1::ExitRecord::LOST) {  // a supervisor that is gone has said nothing
-    if (auto known = diagnosis::Classify({.cause = exit.cause(), .message = exit.message()}))
-      *exit.mutable_diagnosis() = *std::move(known);
-  }
+  if (exit.cause() == replica::v1::ExitRecord::LOST) DiagnoseLost(exit);
   seen.exit = std::move(exit);
   seen.phase = replica::v1::ENDED;
   if (outside_.usage != nullptr)

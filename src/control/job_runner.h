@@ -11,6 +11,7 @@
 #include "async/event.h"
 #include "async/task_group.h"
 #include "control/collaborators.h"
+#include "control/image_lookups.h"
 #include "control/job_attempts.h"
 #include "control/job_history.h"
 #include "control/job_status.h"
@@ -56,6 +57,7 @@ class JobRunner final : private JobAttempts::Observer {
   /// What it waits for ends soon, and nothing more is done: before the destructor of many.
   void Cancel() {
     attempts_.Cancel();
+    look_up_.Stop();
     tasks_.Cancel();
   }
 
@@ -106,6 +108,7 @@ class JobRunner final : private JobAttempts::Observer {
   boost::asio::awaitable<void> Live();
   boost::asio::awaitable<bool> PerformAll(std::vector<jobs::Action> actions);
   boost::asio::awaitable<void> Perform(jobs::AppendEvent action);
+  boost::asio::awaitable<void> Perform(jobs::ResolveImages action);
   boost::asio::awaitable<void> Perform(jobs::ReserveRoom action);
   boost::asio::awaitable<void> Perform(jobs::StartReplica action);
   boost::asio::awaitable<void> Perform(jobs::OpenBarrier action);
@@ -130,6 +133,7 @@ class JobRunner final : private JobAttempts::Observer {
   Event wake_;
   PostedEvents posted_;
   JobAttempts attempts_;
+  QueuedLookUp look_up_;
   TaskGroup tasks_;
 };
 

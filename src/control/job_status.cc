@@ -16,6 +16,15 @@ replica::v1::Phase PhaseOf(const v1::ReplicaRecord& replica, const KnownOfJob& k
   return known.seen->replicas[static_cast<std::size_t>(position)].phase;
 }
 
+jobs::Waiting WaitForRoom(const std::optional<placement::Wait>& queue) {
+  if (!queue)
+    return {.cause = "queue", .reason = engine::kLookingForRoom, .unblock = "It goes on by itself."};
+  return {.cause = queue->is_turn ? jobs::kTurn : "shortage",
+          .position = queue->position,
+          .reason = queue->reason,
+          .unblock = queue->unblock};
+}
+
 }  // namespace
 
 std::optional<jobs::Waiting> WaitingOf(const v1::JobRecord& job, const jobs::Observation& seen,
@@ -23,15 +32,8 @@ std::optional<jobs::Waiting> WaitingOf(const v1::JobRecord& job, const jobs::Obs
   std::optional<jobs::Waiting> waiting = jobs::WaitWhilePreparing(job, seen);
   const bool waits_again = job.retrying() && !job.reserved() && queue;
   if (job.job().state() == ml::v1::Job::QUEUED || waits_again) {
-    waiting.emplace();
-    if (queue) {
-      *waiting = {.cause = queue->is_turn ? jobs::kTurn : "shortage",
-                  .position = queue->position,
-                  .reason = queue->reason,
-                  .unblock = queue->unblock};
-    } else {
-      *waiting = {.cause = "queue", .reason = engine::kLookingForRoom, .unblock = "It goes on by itself."};
-    }
+    waiting = jobs::WaitForImages(job, seen.images);  // it asks for no room yet
+    if (!waiting) waiting = WaitForRoom(queue);
   }
   if (!waiting) return std::nullopt;
   if (const std::string limit = jobs::WaitLimit(job); !limit.empty()) waiting->unblock += " " + limit;

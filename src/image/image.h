@@ -54,9 +54,14 @@ struct PullHooks {
 /// (no such image or tag), kPermissionDenied (credentials), kFailedPrecondition (another architecture),
 /// kUnavailable (the registry does not answer), kInvalidArgument. Loaded images (`images load`) are found by
 /// name, too. How the image was found (TLS, the file with credentials) is noted in the cache, so pulling the
-/// result needs nothing of `sources` but the cache's directory.
+/// result needs nothing of `sources` but the cache's directory. `stop` ends it: kCancelled.
 [[nodiscard]] Result<ResolvedImage> ResolveImage(const Sources& sources, const std::string& reference,
-                                                 std::chrono::milliseconds timeout);
+                                                 std::chrono::milliseconds timeout,
+                                                 const std::stop_token& stop = {});
+
+/// What the reference was when a registry last said so, if that image is complete in the cache: for a
+/// registry that does not answer now. Asks nobody; reads a few files.
+[[nodiscard]] std::optional<ResolvedImage> FindPulled(const Sources& sources, const std::string& reference);
 
 /// The image of that digest, if it is complete in the cache. Does not block.
 [[nodiscard]] std::optional<Image> FindImage(const std::string& images_dir, const std::string& digest);

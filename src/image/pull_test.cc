@@ -121,6 +121,35 @@ TEST_F(Pull, LoadedImagesGoByTheirNames) {
   EXPECT_EQ(ResolveImage(sources_, "me/trainer@" + digest, minutes(1))->digest, digest);
 }
 
+TEST_F(Pull, WhatWasPulledUnderANameIsTheLastAnswerOfItsRegistry) {
+  const CacheLayout layout(sources_.images_dir);
+  const auto answer = [&](const std::string& digest, std::chrono::hours ago) {
+    const std::string pinned = "registry:5/me/trainer@" + digest;
+    EXPECT_TRUE(WriteNote(layout, digest, {.reference = pinned, .name = "registry:5/me/trainer:v1"}));
+    fs::last_write_time(layout.Note(digest, pinned), fs::file_time_type::clock::now() - ago);
+  };
+  const std::string first = Write({tar_}, "/first");
+  ASSERT_TRUE(LoadImage(sources_, {.reference = reference()}, {}));
+  EXPECT_FALSE(FindPulled(sources_, "registry:5/me/trainer:v1"));
+  answer(first, std::chrono::hours(2));
+  const auto found = FindPulled(sources_, "registry:5/me/trainer:v1");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->reference, "registry:5/me/trainer@" + first);
+  EXPECT_GT(found->size_bytes, 0);
+  EXPECT_FALSE(FindPulled(sources_, "registry:5/me/trainer:v2"));
+
+  const std::string second = Write({tar_}, "/second");
+  answer(second, std::chrono::hours(0));
+  EXPECT_EQ(FindPulled(sources_, "registry:5/me/trainer:v1")->digest, first) << "the second is not here yet";
+  ASSERT_TRUE(LoadImage(sources_, {.reference = reference()}, {}));
+  answer(second, std::chrono::hours(1));
+  EXPECT_EQ(FindPulled(sources_, "registry:5/me/trainer:v1")->digest, second);
+  answer(first, std::chrono::hours(0));
+  EXPECT_EQ(FindPulled(sources_, "registry:5/me/trainer:v1")->digest, first) << "the tag has moved back";
+  sources_.mapped = {{"gcr.io/p/t", "registry:5/me/trainer:v1"}};
+  EXPECT_EQ(FindPulled(sources_, "gcr.io/p/t:v7")->digest, first);
+}
+
 TEST_F(Pull, NamesOfRegistriesStayTheRegistries) {
   const std::string digest = Write({tar_}, "/run");
   const auto resolved = ResolveImage(sources_, reference(), minutes(1));

@@ -20,6 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
+using std::chrono::steady_clock;
 
 Error About(const Reference& reference, const Error& error) {
   return {error.code, "image " + reference.Print() + ": " + error.message, {}};
@@ -67,15 +68,15 @@ void NoteAccess(const Sources& sources, const CacheLayout& layout, const Referen
 class Resolving {
  public:
   Resolving(const CacheLayout& layout, const Skopeo& skopeo, Reference reference, Access access,
-            milliseconds timeout)
+            steady_clock::time_point deadline)
       : layout_(layout),
         skopeo_(skopeo),
         reference_(std::move(reference)),
         access_(std::move(access)),
-        timeout_(timeout) {}
+        deadline_(deadline) {}
 
   Result<ResolvedImage> Run() {
-    TY_TRY(std::string manifest, skopeo_.Inspect(reference_, access_, false, timeout_));
+    TY_TRY(std::string manifest, Inspect(reference_, false));
     std::string digest = Sha256(manifest);
     // The requested digest may be that of an index: one of its members is what runs.
     if (!reference_.digest.empty() && reference_.digest != digest)
@@ -94,10 +95,15 @@ class Resolving {
   }
 
  private:
+  Result<std::string> Inspect(const Reference& reference, bool config) const {
+    const auto left = std::chrono::duration_cast<milliseconds>(deadline_ - steady_clock::now());
+    return skopeo_.Inspect(reference, access_, config, std::max(left, milliseconds{1}));
+  }
+
   Status FetchMember(const std::string& digest, std::string& manifest) {
     Reference member = reference_;
     member.digest = digest;
-    TY_TRY(manifest, skopeo_.Inspect(member, access_, false, timeout_));
+    TY_TRY(manifest, Inspect(member, false));
     if (Sha256(manifest) == digest) return {};
     return std::unexpected(Error{Code::kDataLoss, "its manifest does not match the digest " + digest, {}});
   }
@@ -116,7 +122,7 @@ class Resolving {
     if (!bytes) {
       Reference member = reference_;
       if (member.IsRegistry()) member.digest = digest;
-      TY_TRY(bytes, skopeo_.Inspect(member, access_, true, timeout_));
+      TY_TRY(bytes, Inspect(member, true));
     }
     TY_TRY(const Config config, ParseConfig(*bytes));
     TY_RETURN_IF_ERROR(CheckArchitecture(config, ThisArchitecture()));
@@ -130,13 +136,14 @@ class Resolving {
   const Skopeo& skopeo_;
   Reference reference_;
   Access access_;
-  milliseconds timeout_;
+  steady_clock::time_point deadline_;
 };
 
 }  // namespace
 
-Result<ResolvedImage> ResolveImage(const Sources& sources, const std::string& reference,
-                                   milliseconds timeout) {
+Result<ResolvedImage> ResolveImage(const Sources& sources, const std::string& reference, milliseconds timeout,
+                                   const std::stop_token& stop) {
+  const auto deadline = steady_clock::now() + timeout;
   TY_TRY(const Reference asked, ParseReference(reference));
   const CacheLayout layout(sources.images_dir);
   const std::string mapped = Mapped(sources, reference);
@@ -149,11 +156,32 @@ Result<ResolvedImage> ResolveImage(const Sources& sources, const std::string& re
   }
   TY_RETURN_IF_ERROR(layout.MakeFolders());
   TY_TRY(const OwnFolder folder, OwnFolder::Make(layout));
-  TY_TRY(const Skopeo skopeo, Skopeo::Find({.temporary = folder.path()}));
+  TY_TRY(const Skopeo skopeo, Skopeo::Find({.temporary = folder.path(), .stop = stop}));
   const Access access = AccessTo(sources, parsed);
-  Result<ResolvedImage> resolved = Resolving(layout, skopeo, parsed, access, timeout).Run();
+  Result<ResolvedImage> resolved = Resolving(layout, skopeo, parsed, access, deadline).Run();
   if (!resolved) return std::unexpected(About(parsed, resolved.error()));
   return resolved;
+}
+
+std::optional<ResolvedImage> FindPulled(const Sources& sources, const std::string& reference) {
+  const Result<Reference> wanted = ParseReference(Mapped(sources, reference));
+  if (!wanted || !wanted->IsRegistry()) return std::nullopt;
+  const CacheLayout layout(sources.images_dir);
+  const std::string name = wanted->Print();
+  std::optional<ResolvedImage> newest;
+  std::optional<std::chrono::system_clock::time_point> newest_time;
+  for (const CachedImage& image : AllRecords(layout)) {
+    ResolvedImage found{.reference = PinnedText(*wanted, image.digest),
+                        .digest = image.digest,
+                        .size_bytes = image.SizeBytes()};
+    const std::optional<Note> note = ReadNote(layout, image.digest, found.reference);
+    if (!note || note->name != name || !ImageOf(layout, image)) continue;
+    const auto time = ChangedAt(layout.Note(image.digest, found.reference));  // renewed by each answer
+    if (newest && time <= newest_time) continue;
+    newest = std::move(found);
+    newest_time = time;
+  }
+  return newest;
 }
 
 }  // namespace trainyard::image

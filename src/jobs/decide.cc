@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/overloaded.h"
 #include "jobs/exit_verdict.h"
 #include "jobs/failure_message.h"
 #include "jobs/restart_policy.h"
@@ -211,8 +212,19 @@ void AddPauses(const std::vector<Replica>& replicas, std::vector<Action>& action
   }
 }
 
+std::vector<Action> ActionsOf(ImageStep step) {
+  return std::visit(Overloaded{[](Event& event) { return Append(std::move(event)); },
+                               [](ResolveImages resolve) { return std::vector<Action>{resolve}; },
+                               [](SysTime time) { return std::vector<Action>{WakeAt{time}}; },
+                               [](AwaitImages) { return std::vector<Action>{}; }},
+                    step);
+}
+
+/// No room is asked for before it is known what runs in it.
 std::vector<Action> WhileQueued(const JobRecord& job, const Observation& seen, SysTime now) {
   if (std::optional<Event> cancel = LimitReached(job, now)) return Append(*std::move(cancel));
+  if (std::optional<ImageStep> step = NextImageStep(job, seen.images, now))
+    return WithLimit(job, ActionsOf(*std::move(step)));
   return WithLimit(job, Reserve(job, seen));
 }
 

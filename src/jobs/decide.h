@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "jobs/images.h"
 #include "jobs/restart_policy.h"
 #include "trainyard/control/v1/record.pb.h"
 #include "trainyard/replica/v1/replica.pb.h"
@@ -31,9 +32,10 @@ struct ReplicaObservation {
 
 struct Observation {
   std::vector<ReplicaObservation> replicas;  ///< as many and in the same order as JobRecord.replicas
-  int asked_try = 0;                         ///< ReserveRoom was performed for that try
-  std::optional<replica::v1::Grant> grant;   ///< the allocator has answered so
-  std::string runtime_version;               ///< what suits that room; empty: what the job has
+  ImageObservation images;
+  int asked_try = 0;                                        ///< ReserveRoom was performed for that try
+  std::optional<replica::v1::Grant> grant;                  ///< the allocator has answered so
+  std::string runtime_version;                              ///< what suits that room; empty: what the job has
   std::optional<control::v1::Event::Revoked> revoked;       ///< the allocator has taken the room back
   std::chrono::milliseconds restart_pause = kRestartPause;  ///< as the operator decided
   /// Of a trial, after MeasureTrial: what its program reported in all.
@@ -67,8 +69,8 @@ struct MeasureTrial {};
 struct WakeAt {
   SysTime time;
 };
-using Action =
-    std::variant<AppendEvent, ReserveRoom, StartReplica, OpenBarrier, StopReplica, MeasureTrial, WakeAt>;
+using Action = std::variant<AppendEvent, ResolveImages, ReserveRoom, StartReplica, OpenBarrier, StopReplica,
+                            MeasureTrial, WakeAt>;
 
 /// What to do next. At most one AppendEvent, and it is the last action: the caller performs, records, and
 /// asks again. Idempotent: performing the result and asking again with nothing new observed yields at most

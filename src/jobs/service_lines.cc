@@ -1,6 +1,7 @@
 #include "jobs/service_lines.h"
 
 #include "cluster/task_name.h"
+#include "jobs/images.h"
 
 namespace trainyard::jobs {
 namespace {
@@ -11,13 +12,29 @@ using logging::v2::LogEntry;
 using ml::v1::Job;
 using Lines = std::vector<ServiceLine>;
 
+void AddImage(const control::v1::ImageRecord& image, Lines& lines) {
+  if (image.image() == image.reference()) return;  // the job names the digest itself
+  lines.push_back(InfoLine("Image " + image.image() + " is " + image.reference() + "."));
+}
+
+Lines OnImagesResolved(const Event::ImagesResolved& resolved) {
+  Lines lines;
+  for (const control::v1::ImageRecord& image : resolved.images()) AddImage(image, lines);
+  return lines;
+}
+
 Lines OnCreated(const JobRecord& after) {
   Lines lines = {InfoLine("Validating job requirements..."),
                  InfoLine("Job creation request has been successfully validated.")};
   for (const control::v1::ImageRecord& image : after.images()) {
-    if (image.image() == image.reference()) continue;  // the job names the digest itself
-    lines.push_back(InfoLine("Image " + image.image() + " is " + image.reference() + "."));
+    if (IsUnresolved(image)) {
+      lines.push_back(WarningLine("The image " + image.image() + " is not resolved yet: " +
+                                  image.unresolved() + ". The job waits until its registry answers."));
+    } else {
+      AddImage(image, lines);
+    }
   }
+  for (const std::string& remark : after.remarks()) lines.push_back(InfoLine(remark));
   lines.push_back(InfoLine("Job " + after.job().job_id() + " is queued."));
   lines.push_back(InfoLine("Waiting for job to be provisioned."));
   return lines;
@@ -85,6 +102,7 @@ Lines LinesFor(const JobRecord& after, const Event& event) {
     case Event::kMaintenanceRequested: return OnMaintenance(event.maintenance_requested());
     case Event::kConcluded: return OnConcluded(event.concluded());
     case Event::kEnded: return OnEnded(after);
+    case Event::kImagesResolved: return OnImagesResolved(event.images_resolved());
     case Event::kLaunched:
     case Event::kReplicaEnded:
     case Event::kRetryStarted:

@@ -36,14 +36,31 @@ INSTANTIATE_TEST_SUITE_P(
              {LogEntry::INFO, "Job j is queued."},
              {LogEntry::INFO, "Waiting for job to be provisioned."}}},
         Row{"created_with_images",
-            "job { job_id: 'j' } images { image: 'a:1' reference: 'docker.io/library/a@sha256:0' } "
-            "images { image: 'b@sha256:1' reference: 'b@sha256:1' }",
+            "job { job_id: 'j' } images { image: 'a:1' reference: 'docker.io/library/a@sha256:0' digest: "
+            "'sha256:0' "
+            "} images { image: 'b@sha256:1' reference: 'b@sha256:1' digest: 'sha256:1' }",
             "created { }",
             {{LogEntry::INFO, "Validating job requirements..."},
              {LogEntry::INFO, "Job creation request has been successfully validated."},
              {LogEntry::INFO, "Image a:1 is docker.io/library/a@sha256:0."},
              {LogEntry::INFO, "Job j is queued."},
              {LogEntry::INFO, "Waiting for job to be provisioned."}}},
+        Row{"created_with_an_image_that_nobody_knows",
+            "job { job_id: 'j' } images { image: 'r:5/a:1' unresolved: 'r:5 does not answer: timeout' } "
+            "remarks: 'Taken from the job a (resumePreviousJobId): params.'",
+            "created { }",
+            {{LogEntry::INFO, "Validating job requirements..."},
+             {LogEntry::INFO, "Job creation request has been successfully validated."},
+             {LogEntry::WARNING,
+              "The image r:5/a:1 is not resolved yet: r:5 does not answer: timeout. The job waits until its "
+              "registry answers."},
+             {LogEntry::INFO, "Taken from the job a (resumePreviousJobId): params."},
+             {LogEntry::INFO, "Job j is queued."},
+             {LogEntry::INFO, "Waiting for job to be provisioned."}}},
+        Row{"images_resolved",
+            "",
+            "images_resolved { images { image: 'a:1' reference: 'a@sha256:0' } notes: 'n' }",
+            {{LogEntry::INFO, "Image a:1 is a@sha256:0."}}},
         Row{"admitted_with_notes",
             "notes: 'no Python 3.7 here' notes: 'shares 2 CPUs'",
             "admitted { grant { notes: 'shares 2 CPUs' } }",

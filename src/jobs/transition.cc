@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "cluster/scale_tier.h"
 #include "cluster/task_name.h"
+#include "jobs/images.h"
 #include "jobs/restart_policy.h"
 #include "jobs/transition_table.h"
 #include "jobs/trial.h"
@@ -209,6 +210,20 @@ Status Change(JobRecord& record, const Event&, const Event::Patched& patched) {
   return {};
 }
 
+Status Change(JobRecord& record, const Event& event, const Event::ImagesResolved& resolved) {
+  if (resolved.images().empty()) return std::unexpected(Refuse(record, event, "no image is named"));
+  for (const control::v1::ImageRecord& found : resolved.images()) {
+    const auto known =
+        std::ranges::find(*record.mutable_images(), found.image(),
+                          [](const auto& image) -> const std::string& { return image.image(); });
+    if (known == record.mutable_images()->end() || !IsUnresolved(*known) || IsUnresolved(found))
+      return std::unexpected(Refuse(record, event, found.image() + " is not to be resolved"));
+    *known = found;
+  }
+  for (const std::string& note : resolved.notes()) record.add_notes(note);
+  return {};
+}
+
 bool HasEnded(const HyperparameterOutput& trial) { return trial.state() != HyperparameterOutput::QUEUED; }
 
 /// Whether `a` is a better trial than `b`.
@@ -313,6 +328,7 @@ Status Change(JobRecord& record, const Event& event) {
     case Event::kTrialEnded:
     case Event::kSpaceExhausted: return ChangeTuning(record, event);
     case Event::kTrialMeasured: return Change(record, event, event.trial_measured());
+    case Event::kImagesResolved: return Change(record, event, event.images_resolved());
     case Event::KIND_NOT_SET: break;
   }
   return std::unexpected(Refuse(record, event, ""));

@@ -16,6 +16,7 @@ constexpr Transition kTransitions[] = {
     {Stage::kQueued, Event::kCancelRequested, Stage::kCancelling},
     {Stage::kQueued, Event::kPatched, Stage::kQueued},
     {Stage::kQueued, Event::kPolicySet, Stage::kQueued},
+    {Stage::kQueued, Event::kImagesResolved, Stage::kQueued},
     {Stage::kQueued, Event::kTrialCreated, Stage::kQueued},
     {Stage::kQueued, Event::kSpaceExhausted, Stage::kQueued},
     {Stage::kQueued, Event::kConcluded, Stage::kFinishing},
@@ -134,6 +135,7 @@ std::string_view EventName(Event::KindCase event) {
     case Event::kTrialEnded: return "TrialEnded";
     case Event::kSpaceExhausted: return "SpaceExhausted";
     case Event::kTrialMeasured: return "TrialMeasured";
+    case Event::kImagesResolved: return "ImagesResolved";
     case Event::KIND_NOT_SET: return "(none)";
   }
   return "";

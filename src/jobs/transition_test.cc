@@ -24,7 +24,8 @@ constexpr Event::KindCase kKinds[] = {Event::kCreated,         Event::kAdmitted,
                                       Event::kRetryDecided,    Event::kRetryStarted,
                                       Event::kCancelRequested, Event::kConcluded,
                                       Event::kEnded,           Event::kPatched,
-                                      Event::kPolicySet,       Event::kMaintenanceRequested};
+                                      Event::kPolicySet,       Event::kMaintenanceRequested,
+                                      Event::kImagesResolved};
 constexpr Stage kStages[] = {Stage::kNone,     Stage::kQueued,    Stage::kPreparing,  Stage::kRunning,
                              Stage::kRetrying, Stage::kFinishing, Stage::kCancelling, Stage::kEnded};
 
@@ -48,6 +49,7 @@ Event Make(Event::KindCase kind, const JobRecord& record) {
       Job job;
       job.set_job_id("census_1");
       *event.mutable_created()->mutable_record() = MakeRecord("p", job, "2.15", SysTime{});
+      event.mutable_created()->mutable_record()->add_images()->set_image("a:1");
       break;
     }
     case Event::kAdmitted:
@@ -85,6 +87,14 @@ Event Make(Event::KindCase kind, const JobRecord& record) {
     case Event::kTrialEnded: event.mutable_trial_ended()->set_trial_id("1"); break;
     case Event::kSpaceExhausted: event.mutable_space_exhausted(); break;
     case Event::kTrialMeasured: event.mutable_trial_measured(); break;
+    case Event::kImagesResolved: {
+      control::v1::ImageRecord& image = *event.mutable_images_resolved()->add_images();
+      image.set_image("a:1");
+      image.set_reference("a@sha256:0");
+      image.set_digest("sha256:0");
+      event.mutable_images_resolved()->add_notes("a note");
+      break;
+    }
     case Event::KIND_NOT_SET: break;
   }
   return event;
@@ -144,6 +154,22 @@ TEST(Apply, AcceptsExactlyTheTable) {
       EXPECT_EQ(accepted, row != nullptr) << StageName(stage) << " + " << EventName(kind);
     }
   }
+}
+
+TEST(Apply, AnImageIsResolvedOnce) {
+  const JobRecord created = After({Event::kCreated});
+  const Event resolved = Make(Event::kImagesResolved, created);
+  const auto after = Apply(created, At(resolved, 9000));
+  ASSERT_TRUE(after);
+  EXPECT_EQ(after->images(0).ShortDebugString(), resolved.images_resolved().images(0).ShortDebugString());
+  EXPECT_EQ(after->notes(0), "a note");
+  EXPECT_EQ(Apply(*after, At(resolved, 9001)).error().message,
+            "a job that is Queued cannot have the event ImagesResolved: a:1 is not to be resolved");
+  Event other = resolved;
+  other.mutable_images_resolved()->mutable_images(0)->set_image("b:1");
+  EXPECT_FALSE(Apply(created, At(other, 9000)));
+  other.mutable_images_resolved()->clear_images();
+  EXPECT_FALSE(Apply(created, At(other, 9000)));
 }
 
 TEST(Apply, NothingLeavesTheEnd) {

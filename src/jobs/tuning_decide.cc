@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/overloaded.h"
 #include "jobs/time_limits.h"
 #include "jobs/transition_table.h"
 #include "jobs/trial.h"
@@ -155,6 +156,25 @@ void AddLimit(const JobRecord& job, Actions& actions) {
   if (limit && !appends) actions.emplace_back(WakeTuningAt{limit->time});
 }
 
+Actions ActionsOf(ImageStep step) {
+  return std::visit(Overloaded{[](Event& event) { return Append(std::move(event)); },
+                               [](ResolveImages resolve) { return Actions{resolve}; },
+                               [](SysTime time) { return Actions{WakeTuningAt{time}}; },
+                               [](AwaitImages) { return Actions{}; }},
+                    step);
+}
+
+/// Nothing is suggested before it is known what the trials run: all of them run the same.
+Actions TrialActions(const JobRecord& job, const TuningObservation& seen, SysTime now) {
+  if (std::optional<ImageStep> step = NextImageStep(job, seen.images, now))
+    return ActionsOf(*std::move(step));
+  Actions actions;
+  AddStarts(seen, actions);
+  AddStops(seen, actions);
+  AddTrials(job, seen, actions);
+  return actions;
+}
+
 Actions WhileLive(const JobRecord& job, const TuningObservation& seen, SysTime now) {
   if (std::optional<Event> progress = Progress(job, seen)) return Append(*std::move(progress));
   if (std::optional<Event> ended = EndNews(seen)) return Append(*std::move(ended));
@@ -164,10 +184,7 @@ Actions WhileLive(const JobRecord& job, const TuningObservation& seen, SysTime n
     event.mutable_cancel_requested()->set_reason(limit->reason);
     return Append(std::move(event));
   }
-  Actions actions;
-  AddStarts(seen, actions);
-  AddStops(seen, actions);
-  AddTrials(job, seen, actions);
+  Actions actions = TrialActions(job, seen, now);
   AddLimit(job, actions);
   return actions;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "jobs/images.h"
 #include "trainyard/control/v1/record.pb.h"
 
 /// What to do next for a tuning job: docs/tuning.md. Its trials are jobs of their own, for which NextActions
@@ -34,6 +35,7 @@ struct FailedTrial {
 
 /// Kept in memory only; a restarted server rebuilds it from the trials' records.
 struct TuningObservation {
+  ImageObservation images;
   std::vector<SeenTrial> trials;  ///< by number
   std::optional<FailedTrial> first_failure;
   bool suggesting = false;  ///< SuggestTrials was performed and the tuner has not answered yet
@@ -65,8 +67,8 @@ struct CancelTrial {
 struct WakeTuningAt {
   SysTime time;
 };
-using TuningAction =
-    std::variant<AppendTuningEvent, SuggestTrials, StartTrial, StopTrial, CancelTrial, WakeTuningAt>;
+using TuningAction = std::variant<AppendTuningEvent, ResolveImages, SuggestTrials, StartTrial, StopTrial,
+                                  CancelTrial, WakeTuningAt>;
 
 /// What to do next. At most one AppendTuningEvent, and it is the last action: the caller performs, records,
 /// and asks again. Idempotent as NextActions. `seen.trials` has each trial with a TrialCreated and no

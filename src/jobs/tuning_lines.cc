@@ -83,6 +83,7 @@ std::optional<Lines> OfTrial(const JobRecord& after, const Event& event) {
     case Event::kTrialCreated:
     case Event::kTrialEnded:
     case Event::kSpaceExhausted:
+    case Event::kImagesResolved:
     case Event::KIND_NOT_SET: return std::nullopt;
   }
   return std::nullopt;

@@ -133,6 +133,18 @@ std::optional<Waiting> WaitWhilePreparing(const JobRecord& job, const Observatio
                  .unblock = "It goes on by itself."};
 }
 
+std::optional<Waiting> WaitForImages(const JobRecord& job, const ImageObservation& seen) {
+  if (StageOf(job) != Stage::kQueued) return std::nullopt;
+  const auto image = std::ranges::find_if(job.images(), IsUnresolved);
+  if (image == job.images().end()) return std::nullopt;
+  const std::string& why = seen.reason.empty() ? image->unresolved() : seen.reason;
+  return Waiting{.cause = "image",
+                 .reason = "The image " + image->image() + " is not resolved yet: " + why + ".",
+                 .unblock = "Its registry is asked again within " + std::to_string(kImagePauseMax.count()) +
+                            " seconds, and the job goes on when it answers. Start the registry, or bring the "
+                            "image as an archive (run: trainyard images load FILE)."};
+}
+
 std::string WaitLimit(const JobRecord& job) {
   if (job.has_running_time() || !job.job().training_input().scheduling().has_max_wait_time()) return "";
   const std::optional<TimeLimit> limit = NextTimeLimit(job);

@@ -25,6 +25,10 @@ struct Waiting {
 [[nodiscard]] std::optional<Waiting> WaitWhilePreparing(const control::v1::JobRecord& job,
                                                         const Observation& seen);
 
+/// What a QUEUED job waits for whose images are not known yet; nothing for any other.
+[[nodiscard]] std::optional<Waiting> WaitForImages(const control::v1::JobRecord& job,
+                                                   const ImageObservation& seen);
+
 /// "The job is cancelled at 2020-01-01T00:00:00Z if it does not run by then (maxWaitTime)."; empty for a job
 /// without that limit. The job is QUEUED or PREPARING.
 [[nodiscard]] std::string WaitLimit(const control::v1::JobRecord& job);

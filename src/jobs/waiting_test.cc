@@ -123,5 +123,23 @@ TEST(WaitLimit, IsSaidWhileItCounts) {
   EXPECT_EQ(WaitLimit(Gang(kScheduling + std::string("running_time { seconds: 1600000002 }"))), "");
 }
 
+TEST(WaitForImages, NamesTheImageTheReasonAndWhatHelps) {
+  JobRecord job = Parse(
+      "revision: 1 job { job_id: 'j' state: QUEUED } images { image: 'a:1' digest: 'sha256:0' } "
+      "images { image: 'r:5/b:1' unresolved: 'r:5 does not answer in time' }");
+  const std::string unblock =
+      "Its registry is asked again within 60 seconds, and the job goes on when it answers. Start the "
+      "registry, or bring the image as an archive (run: trainyard images load FILE).";
+  EXPECT_EQ(WaitForImages(job, {}), (Waiting{.cause = "image",
+                                             .position = 0,
+                                             .reason = "The image r:5/b:1 is not resolved yet: r:5 does not "
+                                                       "answer in time.",
+                                             .unblock = unblock}));
+  EXPECT_EQ(WaitForImages(job, {.reason = "r:5 does not answer: connection refused"})->reason,
+            "The image r:5/b:1 is not resolved yet: r:5 does not answer: connection refused.");
+  job.mutable_images(1)->set_digest("sha256:1");
+  EXPECT_EQ(WaitForImages(job, {}), std::nullopt);
+}
+
 }  // namespace
 }  // namespace trainyard::jobs

@@ -81,17 +81,21 @@ std::vector<std::string> SupervisorArguments() {
   return arguments;
 }
 
-/// null where nothing runs containers.
-control::ImageResolver MakeResolver(const ServeOptions& options, const DataDirectory& data,
-                                    const ContainerSupport& containers) {
-  if (containers.kind == replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED) return nullptr;
+control::ImageRegistries MakeRegistries(const ServeOptions& options, const DataDirectory& data,
+                                        boost::asio::thread_pool& at_create,
+                                        boost::asio::thread_pool& queued) {
   image::Sources sources{.images_dir = data.images_dir(),
                          .mapped = options.containers.image_map,
                          .insecure = options.containers.insecure_registries,
                          .registries_dir = data.registries_dir()};
-  return [sources = std::move(sources)](const std::string& image, std::chrono::milliseconds timeout) {
-    return image::ResolveImage(sources, image, timeout);
-  };
+  return {.resolve =
+              [sources](const std::string& image, std::chrono::milliseconds timeout,
+                        const std::stop_token& stop) {
+                return image::ResolveImage(sources, image, timeout, stop);
+              },
+          .find_pulled = [sources](const std::string& image) { return image::FindPulled(sources, image); },
+          .at_create = &at_create,
+          .queued = &queued};
 }
 
 }  // namespace
@@ -101,6 +105,7 @@ Installation::Foundation::Foundation(ContainerSupport found, unsigned file_threa
     : containers(std::move(found)),
       files(file_threads),
       image_lookups(lookup_threads),
+      queued_lookups(lookup_threads),
       watch(turn_max),
       connections({.connections_max = connections_max, .known_peer_max = connections_max / 4 * 3}) {}
 
@@ -121,6 +126,9 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
   SayContainerSupport(containers);
   auto foundation = std::make_unique<Foundation>(std::move(containers), kFileThreads, kLookupThreads,
                                                  options.loop_turn_max, ClientConnectionsMax());
+  if (foundation->containers.kind != replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED)
+    foundation->registries =
+        MakeRegistries(options, data, foundation->image_lookups, foundation->queued_lookups);
   TY_TRY(Stores stores, OpenStores(loop, options, data, *foundation));
   engine::NodeSettings node = MakeNodeSettings(options, data, foundation->containers, sockets);
   node.cgroup_version = limits.cgroup_version;
@@ -171,10 +179,12 @@ control::JobMaker::Policy Installation::MakePolicy(const ServeOptions& options, 
           .look_at_pythons = [inventory] { return inventory->Look(); },
           .capacity = capacity,
           .devices = std::move(devices),
-          .containers = {.resolve_image = MakeResolver(options, data, foundation.containers),
+          .registries = &foundation.registries,
+          .containers = {.are_here = foundation.containers.kind !=
+                                     replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED,
                          .lacking = foundation.containers.lacking},
           .look_for_containers = [this] { return LookForContainers(); },
-          .image_lookups = &foundation.image_lookups};
+          .lookups = &foundation.image_lookups};
 }
 
 boost::asio::awaitable<control::JobMaker::Containers> Installation::LookForContainers() {
@@ -184,17 +194,18 @@ boost::asio::awaitable<control::JobMaker::Containers> Installation::LookForConta
   };
   const Result<ContainerSupport> found = co_await OnPool(foundation_->image_lookups, std::move(look));
   // A server whose operator asks for one way does not start without it, so here there is nothing new.
-  if (!found)
-    co_return control::JobMaker::Containers{.resolve_image = {}, .lacking = foundation_->containers.lacking};
+  if (!found) co_return control::JobMaker::Containers{.lacking = foundation_->containers.lacking};
   foundation_->containers = *found;
-  if (found->kind != replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED) {
+  const bool are_here = found->kind != replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED;
+  if (are_here) {
+    foundation_->registries =
+        MakeRegistries(options_, data_, foundation_->image_lookups, foundation_->queued_lookups);
     SayContainerSupport(*found);
     node_.container_runtime = found->kind;
     node_.container_runtime_address = found->address;
     if (found->kind == replica::v1::Manifest::CONTAINER_DAEMON) container_upkeep_.UseDaemon(found->address);
   }
-  co_return control::JobMaker::Containers{.resolve_image = MakeResolver(options_, data_, *found),
-                                          .lacking = found->lacking};
+  co_return control::JobMaker::Containers{.are_here = are_here, .lacking = found->lacking};
 }
 
 control::Settings Installation::MakeSettings(const ServeOptions& options, std::string_view secret,
@@ -269,6 +280,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
              .clock = foundation_->clock,
              .settings = settings_,
              .buckets = stores_.buckets.get(),
+             .registries = &foundation_->registries,
              .usage = stores_.usage.get()},
             maker_, options.accelerator_quota),
       tokens_(settings_, foundation_->clock, jobs_),

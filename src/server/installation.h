@@ -91,6 +91,8 @@ class Installation {
     ContainerSupport containers;
     boost::asio::thread_pool files;
     boost::asio::thread_pool image_lookups;
+    boost::asio::thread_pool queued_lookups;  ///< of jobs that wait for a registry: they take long
+    control::ImageRegistries registries;
     LoopWatch watch;
     http::ConnectionBudget connections;
     Foundation(ContainerSupport found, unsigned file_threads, unsigned lookup_threads,

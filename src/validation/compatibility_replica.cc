@@ -21,8 +21,9 @@ constexpr FieldRow kRows[] = {
     {"ReplicaConfig.imageUri", kMapped,
      "A container of that image, of any registry, not only Google's, or of this machine (oci:/PATH, "
      "oci-archive:/PATH, docker-archive:/PATH, docker-daemon:NAME, containers-storage:NAME); workers, "
-     "parameter servers and evaluators fall back to the master's. Looked up when the job is created: all "
-     "replicas, restarts and retries run the digest that the tag meant then. With a Python package the "
+     "parameter servers and evaluators fall back to the master's. Looked up when the job is created, or "
+     "while it is QUEUED if its registry does not answer then: all replicas, restarts and retries run the "
+     "digest that the tag meant then. With a Python package the "
      "package is installed into the image, and an image of the original's own may stand for a runtime "
      "version. Refused with a sentence where the server runs no containers (containers.md).",
      "image runtime_or_image tpu_tf_version containers_here", kApi},

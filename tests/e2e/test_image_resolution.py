@@ -1,7 +1,11 @@
 """What the image of a job is: decided when the job is created, and then the same for all that runs of it."""
 
+import contextlib
 import json
+import socket
 import subprocess
+import threading
+import time
 
 import pytest
 
@@ -68,20 +72,74 @@ def test_a_tag_that_moves_changes_no_job_that_is_there(new_server, make_registry
     assert "I am second" not in server.texts("before")
 
 
-def test_without_the_registry_a_digest_that_is_here_runs_and_a_tag_is_refused(new_server, make_registry, images):
+def test_without_the_registry_what_is_here_runs(new_server, make_registry, images):
     server, registry = new_server(), make_registry()
     image = images.derive("busybox", "echo", cmd=["/bin/echo", "still here"])
     uri = registry.push(image)
     submit_image(server, "pulled", uri)
     assert server.wait("pulled")["state"] == "SUCCEEDED"
     registry.kill()
-    response = server.create("tag", masterConfig={"imageUri": uri})
-    assert response.status_code == 503, response.text
-    assert refusal(response) == ("UNAVAILABLE", "master_config.image_uri",
-                                 f"The image {uri} cannot be used: {registry.address} does not answer: connection refused")
     submit_image(server, "digest", uri.rsplit(":", 1)[0] + "@" + image.digest)
-    assert server.wait("digest")["state"] == "SUCCEEDED"
-    assert "still here" in server.texts("digest")
+    submit_image(server, "tag", uri)
+    for job_id in ("digest", "tag"):
+        assert server.wait(job_id)["state"] == "SUCCEEDED"
+        assert "still here" in server.texts(job_id)
+    [warning] = [entry for entry in server.log_entries("tag") if "pulled under" in entry["jsonPayload"]["message"]]
+    assert (warning["severity"], warning["jsonPayload"]["message"]) == ("WARNING",
+        f"The image {uri} is the one that was pulled under this name before, {image.digest}: "
+        f"{registry.address} does not answer: connection refused.")
+
+
+class Silent:
+    """Accepts connections on a port and never answers."""
+
+    def __init__(self, port):
+        self.listener = socket.create_server(("127.0.0.1", port))
+        self.accepted = []
+        self.thread = threading.Thread(target=self.accept)
+        self.thread.start()
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                self.accepted.append(self.listener.accept()[0])
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
+        for connection in (self.listener, *self.accepted):
+            connection.close()
+
+
+def test_a_registry_that_does_not_answer_holds_the_job_and_not_its_client(new_server, make_registry, images):
+    server, registry = new_server(), make_registry()
+    image = images.derive("busybox", "late", cmd=["/bin/echo", "at last"])
+    uri, missing = registry.push(image), f"{registry.address}/no/such:v1"
+    registry.kill()
+    submit_image(server, "refused", uri)
+    submit_image(server, "nowhere", missing)
+    silent = Silent(registry.port)
+    asked = time.monotonic()
+    submit_image(server, "silent", uri)
+    assert time.monotonic() - asked < 10, "two seconds, and what a busy machine takes"
+    waits = {job_id: status(server, job_id)["waiting"] for job_id in ("refused", "silent")}
+    assert waits["silent"]["reason"] == f"The image {uri} is not resolved yet: {registry.address} does not answer in time."
+    assert waits["refused"]["unblock"].startswith("Its registry is asked again within 60 seconds")
+    assert server.get("refused")["state"] == "QUEUED"
+    described = server.trainyard("jobs", "describe", "silent")
+    assert f"  {uri} is not resolved yet\n" in described.stderr, described
+    server.kill()
+    server.start()
+    assert {server.get(job_id)["state"] for job_id in ("refused", "nowhere", "silent")} == {"QUEUED"}
+    silent.close()
+    registry.start()
+    for job_id in ("refused", "silent"):
+        assert server.wait(job_id)["state"] == "SUCCEEDED", server.texts(job_id)
+        assert "at last" in server.texts(job_id)
+        assert status(server, job_id)["images"][0]["digest"] == image.digest
+    failed = server.wait("nowhere")
+    assert failed["state"] == "FAILED"
+    assert failed["errorMessage"] == f"The image {missing} cannot be used: there is no such image or tag in {registry.address}"
 
 
 def test_the_role_that_brought_the_image_is_named_and_nothing_is_created(new_server, registry, images):

@@ -18,8 +18,11 @@ std::string PrintImages(const Json& status) {
   const Json* images = FindMember(status, "images");
   if (images == nullptr || images->children.empty()) return "";
   std::string text = "Images:\n";
-  for (const Json& image : images->children)
-    text += "  " + TextAt(image, "image") + " is " + TextAt(image, "reference") + "\n";
+  for (const Json& image : images->children) {
+    const std::string reference = TextAt(image, "reference");
+    text += "  " + TextAt(image, "image") +
+            (reference.empty() ? " is not resolved yet" : " is " + reference) + "\n";
+  }
   return text;
 }
 

@@ -26,9 +26,11 @@ TEST(PrintWaiting, SaysWhereWhyAndWhatWouldEndIt) {
 
 TEST(PrintImages, SaysWhatRuns) {
   const Result<Json> status = wire::ParseJsonTree(
-      R"({"images": [{"image": "t:1", "reference": "docker.io/library/t@sha256:0", "digest": "sha256:0"}]})");
+      R"({"images": [{"image": "t:1", "reference": "docker.io/library/t@sha256:0", "digest": "sha256:0"},
+                      {"image": "r:5/u:1"}]})");
   ASSERT_TRUE(status);
-  EXPECT_EQ(PrintImages(*status), "Images:\n  t:1 is docker.io/library/t@sha256:0\n");
+  EXPECT_EQ(PrintImages(*status),
+            "Images:\n  t:1 is docker.io/library/t@sha256:0\n  r:5/u:1 is not resolved yet\n");
   EXPECT_EQ(PrintImages(JsonObject()), "");
 }
 

@@ -135,7 +135,8 @@ void World::MakeServer() {
                         .host = *host_,
                         .clock = clock_,
                         .settings = settings_,
-                        .buckets = buckets_.get()};
+                        .buckets = buckets_.get(),
+                        .registries = registries_.resolve ? &registries_ : nullptr};
   service_ = std::make_unique<JobService>(outside, *maker_);
 }
 

@@ -138,6 +138,10 @@ boost::asio::awaitable<Result<v1::JobStatus>> TuningJobs::Describe(v1::JobRecord
   }
   if (runner == nullptr) co_return status;
   status.set_state(runner->job().job().state());
+  if (const std::optional<jobs::Waiting> waiting = runner->WhyWaiting()) {
+    status.mutable_waiting()->set_reason(waiting->reason);
+    status.mutable_waiting()->set_unblock(waiting->unblock);
+  }
   const bool waits = status.state() == Job::QUEUED || status.state() == Job::PREPARING;
   for (const JobRunner* active : runner->Active()) {
     v1::JobStatus::Trial& trial =

@@ -45,6 +45,7 @@ TuningRunner::TuningRunner(Collaborators& outside, TrialHost& host, boost::asio:
       space_(jobs::StudyOf(job_).space),
       wake_(outside.loop),
       posted_(outside.loop, wake_),
+      look_up_(outside, seen_.images, wake_),
       tasks_(outside.loop) {}
 
 void TuningRunner::TakeResumed(std::vector<tuning::Trial> trials) {
@@ -66,6 +67,7 @@ void TuningRunner::Start(std::function<void()> on_done) {
 }
 
 boost::asio::awaitable<void> TuningRunner::Finish() {
+  look_up_.Stop();
   tasks_.Cancel();
   co_await tasks_.Join();
 }
@@ -101,6 +103,7 @@ boost::asio::awaitable<bool> TuningRunner::PerformActions(std::vector<jobs::Tuni
     performed = performed || !std::holds_alternative<jobs::WakeTuningAt>(action);
     boost::asio::awaitable<void> step = std::visit(
         Overloaded{[this](jobs::AppendTuningEvent& append) { return Record(std::move(append.event)); },
+                   [this](const jobs::ResolveImages& resolve) { return Perform(resolve); },
                    [this](const jobs::SuggestTrials& suggest) { return Perform(suggest); },
                    [this](jobs::StartTrial& start) { return StartTrial(std::move(start.trial_id)); },
                    [this](jobs::StopTrial& stop) { return Perform(std::move(stop)); },
@@ -118,6 +121,11 @@ boost::asio::awaitable<void> TuningRunner::Record(v1::Event event) {
   Diagnose(DiagnosticLevel::kWarning,
            "job " + job_.job().job_id() + " cannot be recorded, trying again: " + recorded.error().message);
   co_await Pause(outside_.settings.retry_pause);
+}
+
+boost::asio::awaitable<void> TuningRunner::Perform(jobs::ResolveImages) {
+  tasks_.Spawn(look_up_.Run(job_));
+  co_return;
 }
 
 boost::asio::awaitable<void> TuningRunner::Perform(jobs::SuggestTrials action) {
@@ -139,7 +147,7 @@ boost::asio::awaitable<void> TuningRunner::Perform(jobs::CancelTrial action) {
 }
 
 boost::asio::awaitable<void> TuningRunner::Perform(jobs::WakeTuningAt action) {
-  wake_time_ = action.time;
+  wake_time_ = std::min(wake_time_.value_or(action.time), action.time);
   co_return;
 }
 

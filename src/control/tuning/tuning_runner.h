@@ -11,12 +11,14 @@
 #include "async/event.h"
 #include "async/task_group.h"
 #include "control/collaborators.h"
+#include "control/image_lookups.h"
 #include "control/job_history.h"
 #include "control/job_runner.h"
 #include "control/posted_events.h"
 #include "control/tuning/study_thread.h"
 #include "control/tuning/trial_list.h"
 #include "jobs/tuning_decide.h"
+#include "jobs/waiting.h"
 
 namespace trainyard::control {
 
@@ -53,7 +55,10 @@ class TuningRunner {
   /// Starts managing the job. `on_done` is called once it has ended.
   void Start(std::function<void()> on_done);
 
-  void Cancel() { tasks_.Cancel(); }
+  void Cancel() {
+    look_up_.Stop();
+    tasks_.Cancel();
+  }
   /// Call it after on_done and before the destructor, if the loop is still running.
   boost::asio::awaitable<void> Finish();
   /// As PostedEvents::Post.
@@ -62,6 +67,10 @@ class TuningRunner {
   }
 
   [[nodiscard]] const v1::JobRecord& job() const noexcept { return job_; }
+  /// What the job itself waits for, before it has trials; nothing if it doesn't.
+  [[nodiscard]] std::optional<jobs::Waiting> WhyWaiting() const {
+    return jobs::WaitForImages(job_, seen_.images);
+  }
   /// All trials so far, in their current state.
   [[nodiscard]] const TrialList& trials() const noexcept { return trials_; }
   /// The runners of the trials that have not ended.
@@ -73,6 +82,7 @@ class TuningRunner {
   boost::asio::awaitable<bool> PerformActions(std::vector<jobs::TuningAction> actions);
   boost::asio::awaitable<void> Record(v1::Event event);
   boost::asio::awaitable<void> StartTrial(std::string trial_id);
+  boost::asio::awaitable<void> Perform(jobs::ResolveImages action);
   boost::asio::awaitable<void> Perform(jobs::SuggestTrials action);
   boost::asio::awaitable<void> Perform(jobs::StopTrial action);
   boost::asio::awaitable<void> Perform(jobs::CancelTrial action);
@@ -103,6 +113,7 @@ class TuningRunner {
   std::optional<SysTime> wake_time_;          ///< when the rules want to be asked again
   Event wake_;
   PostedEvents posted_;
+  QueuedLookUp look_up_;
   TaskGroup tasks_;
 };
 

@@ -1,0 +1,118 @@
+#include "control/image_lookups.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "async/on_pool.h"
+#include "control/collaborators.h"
+
+namespace trainyard::control {
+
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+milliseconds LeftUntil(steady_clock::time_point deadline) {
+  return std::max(std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now()), milliseconds{1});
+}
+
+/// Its registry may say tomorrow what it does not say now.
+bool IsUnanswered(const Error& error) {
+  return error.code == Code::kUnavailable || error.code == Code::kDeadlineExceeded;
+}
+
+/// Without the name of the image, which whoever tells it names.
+std::string ReasonOf(const Error& why, const std::string& image) {
+  std::string_view reason = why.message;
+  const std::string said_already = "image " + image + ": ";
+  if (reason.starts_with(said_already)) reason.remove_prefix(said_already.size());
+  return std::string(reason);
+}
+
+/// A job's error tells of the job: an image that is not there is no 404 of the job, and credentials that the
+/// server lacks are not the client's.
+Error Refusal(const Error& why, const std::string& image) {
+  Code code = why.code;
+  if (code == Code::kNotFound || code == Code::kPermissionDenied || code == Code::kUnauthenticated)
+    code = Code::kFailedPrecondition;
+  return {code, "The image " + image + " cannot be used: " + ReasonOf(why, image), {}};
+}
+
+void Fill(const image::ResolvedImage& resolved, v1::ImageRecord& image) {
+  image.set_reference(resolved.reference);
+  image.set_digest(resolved.digest);
+  image.set_size_bytes(resolved.size_bytes);
+}
+
+}  // namespace
+
+ImagesFound FindImages(const ImageRegistries& registries, const std::vector<std::string>& images,
+                       milliseconds timeout, const std::stop_token& stop) {
+  const auto deadline = steady_clock::now() + timeout;
+  ImagesFound found;
+  for (const std::string& name : images) {
+    const Result<image::ResolvedImage> resolved = registries.resolve(name, LeftUntil(deadline), stop);
+    if (!resolved && !IsUnanswered(resolved.error())) {
+      found.refusal = ImagesFound::Refusal{.image = name, .error = Refusal(resolved.error(), name)};
+      return found;
+    }
+    v1::ImageRecord& image = found.images.emplace_back();
+    image.set_image(name);
+    if (resolved) {
+      Fill(*resolved, image);
+    } else if (const std::optional<image::ResolvedImage> pulled = registries.find_pulled(name)) {
+      Fill(*pulled, image);
+      found.notes.push_back("The image " + name + " is the one that was pulled under this name before, " +
+                            pulled->digest + ": " + ReasonOf(resolved.error(), name) + ".");
+    } else {
+      image.set_unresolved(ReasonOf(resolved.error(), name));
+    }
+  }
+  return found;
+}
+
+QueuedLookUp::QueuedLookUp(const Collaborators& outside, jobs::ImageObservation& seen, Event& wake)
+    : outside_(outside), seen_(seen), wake_(wake) {
+  seen_.first_pause = outside.settings.retry_pause;
+}
+
+boost::asio::awaitable<void> QueuedLookUp::Run(v1::JobRecord job) {
+  seen_.asking = true;
+  if (outside_.registries == nullptr || !outside_.registries->resolve) {  // a former server accepted the job
+    seen_.refusal =
+        "This server does not run containers any more (trainyard serve --container-engine): the job's images "
+        "cannot be looked up.";
+    wake_.Set();
+    co_return;
+  }
+  std::vector<std::string> names;
+  for (const v1::ImageRecord& image : job.images()) {
+    if (jobs::IsUnresolved(image)) names.push_back(image.image());
+  }
+  auto find = [registries = outside_.registries, names = std::move(names), stop = stop_.get_token()] {
+    return stop.stop_requested() ? ImagesFound{} : FindImages(*registries, names, kQueuedLookUpMax, stop);
+  };
+  ImagesFound found = co_await OnPool(*outside_.registries->queued, std::move(find));
+  if (!stop_.stop_requested()) Take(std::move(found));
+}
+
+void QueuedLookUp::Take(ImagesFound found) {
+  seen_.asking = false;
+  seen_.asked_time = outside_.clock.Now();
+  ++seen_.unanswered;
+  seen_.reason.clear();
+  v1::Event::ImagesResolved& resolved = seen_.resolved.emplace();
+  for (v1::ImageRecord& image : found.images) {
+    if (!jobs::IsUnresolved(image)) {
+      *resolved.add_images() = std::move(image);
+    } else if (seen_.reason.empty()) {
+      seen_.reason = image.unresolved();
+    }
+  }
+  for (std::string& note : found.notes) resolved.add_notes(std::move(note));
+  if (found.refusal) seen_.refusal = std::move(found.refusal->error.message);
+  wake_.Set();
+}
+
+}  // namespace trainyard::control

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "async/event.h"
+#include "base/result.h"
+#include "image/image.h"
+#include "jobs/images.h"
+#include "trainyard/control/v1/record.pb.h"
+
+/// What images are now, asked of their registries (docs/adr/0033-a-registry-that-does-not-answer.md).
+namespace trainyard::control {
+
+struct Collaborators;
+
+/// For all images of a job together, while its client waits.
+inline constexpr std::chrono::seconds kImageLookUpMax{2};
+/// The same for a job that waits in the queue for its images.
+inline constexpr std::chrono::seconds kQueuedLookUpMax{15};
+
+/// What an image is now; blocks, at most the time given (image::ResolveImage).
+using ImageResolver = std::function<Result<image::ResolvedImage>(
+    const std::string& image, std::chrono::milliseconds timeout, const std::stop_token& stop)>;
+/// What an image was when it was last pulled under that name, if it is still here (image::FindPulled).
+using PulledImageFinder = std::function<std::optional<image::ResolvedImage>(const std::string& image)>;
+
+/// Who knows images. The pools outlive it.
+struct ImageRegistries {
+  ImageResolver resolve;  ///< null: this installation runs no containers; never changed but from null
+  PulledImageFinder find_pulled;
+  boost::asio::thread_pool* at_create = nullptr;  ///< for look-ups that a client waits for
+  boost::asio::thread_pool* queued = nullptr;     ///< for those of waiting jobs, which may take longer
+};
+
+/// What a look-up of some images has come to.
+struct ImagesFound {
+  struct Refusal {
+    std::string image;
+    Error error;  ///< kInvalidArgument, kFailedPrecondition or the server's own, with a whole sentence
+  };
+  std::vector<v1::ImageRecord> images;  ///< as asked, up to one that is refused; unresolved: nobody answered
+  std::vector<std::string> notes;       ///< where a pulled image stands for one that nobody answers for
+  std::optional<Refusal> refusal;       ///< an image that cannot be had
+};
+
+/// Looks the images up, one after the other. Blocks: for a pool.
+[[nodiscard]] ImagesFound FindImages(const ImageRegistries& registries,
+                                     const std::vector<std::string>& images,
+                                     std::chrono::milliseconds timeout, const std::stop_token& stop);
+
+/// Looks up what the images of one queued job are, for its runner. Loop thread only.
+class QueuedLookUp {
+ public:
+  /// All outlive it. `wake` is set when `seen` has changed.
+  QueuedLookUp(const Collaborators& outside, jobs::ImageObservation& seen, Event& wake);
+  ~QueuedLookUp() { Stop(); }
+  QueuedLookUp(const QueuedLookUp&) = delete;
+  QueuedLookUp& operator=(const QueuedLookUp&) = delete;
+
+  /// One look-up of what is unresolved: jobs::ResolveImages. One at a time; its owner has it in a task.
+  boost::asio::awaitable<void> Run(v1::JobRecord job);
+  /// What runs is ended, and nothing more is looked up: the task ends soon.
+  void Stop() { stop_.request_stop(); }
+
+ private:
+  void Take(ImagesFound found);
+
+  const Collaborators& outside_;
+  jobs::ImageObservation& seen_;
+  Event& wake_;
+  std::stop_source stop_;
+};
+
+}  // namespace trainyard::control

@@ -10,6 +10,7 @@
 #include "control/recovery.h"
 #include "control/web_access.h"
 #include "jobs/iam_policy.h"
+#include "jobs/study.h"
 #include "jobs/transition.h"
 #include "jobs/trial.h"
 #include "wire/field_mask.h"
@@ -78,8 +79,16 @@ boost::asio::awaitable<Status> JobService::Recover() {
 
 boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job job) {
   co_await recovered_.Wait();
+  std::string inherited;
+  if (job.training_input().has_hyperparameters()) {
+    ml::v1::HyperparameterSpec& spec = *job.mutable_training_input()->mutable_hyperparameters();
+    TY_CO_TRY(const std::optional<v1::JobRecord> previous,
+              co_await registry_.tuning().FindPrevious(project, spec.resume_previous_job_id()));
+    if (previous) inherited = jobs::InheritSpec(*previous, spec);
+  }
   TY_CO_TRY(v1::JobRecord record, co_await maker_.Make(std::move(project), std::move(job)));
   if (record.has_tuning()) {
+    if (!inherited.empty()) record.add_remarks(inherited);
     TY_CO_TRY(const std::vector<std::int64_t> uids, co_await registry_.tuning().FindResumed(record));
     record.mutable_tuning()->mutable_resumed_uids()->Add(uids.begin(), uids.end());
   }

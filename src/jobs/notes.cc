@@ -102,6 +102,10 @@ void AddParameter(const ParameterSpec& param, Sentences& notes) {
   if (param.type() != ParameterSpec::CATEGORICAL && !param.categorical_values().empty())
     unused("categorical_values");
   if (param.type() != ParameterSpec::DISCRETE && !param.discrete_values().empty()) unused("discrete_values");
+  if (param.type() == ParameterSpec::DISCRETE && !std::ranges::is_sorted(param.discrete_values())) {
+    notes.push_back("hyperparameters: discrete_values of " + param.parameter_name() +
+                    " were out of order; the job has them in increasing order.");
+  }
 }
 
 }  // namespace

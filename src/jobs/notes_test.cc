@@ -111,7 +111,12 @@ INSTANTIATE_TEST_SUITE_P(
             {"hyperparameters: min_value of x has no effect for the type DISCRETE.",
              "hyperparameters: max_value of x has no effect for the type DISCRETE.",
              "hyperparameters: categorical_values of x has no effect for the type DISCRETE.",
-             "hyperparameters: discrete_values of y has no effect for the type DOUBLE."}}),
+             "hyperparameters: discrete_values of y has no effect for the type DOUBLE."}},
+        Row{"order",
+            "hyperparameters { params { parameter_name: 'x' type: DISCRETE discrete_values: [32, 8, 16] } "
+            "params { parameter_name: 'y' type: DISCRETE discrete_values: [8, 16] } }",
+            {"hyperparameters: discrete_values of x were out of order; the job has them in increasing "
+             "order."}}),
     [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace

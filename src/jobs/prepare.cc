@@ -1,5 +1,6 @@
 #include "jobs/prepare.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -54,6 +55,11 @@ void AddReplicas(const TrainingInput& input, const RoleImages& containers, JobRe
   }
 }
 
+void SortDiscreteValues(TrainingInput& input) {
+  for (ml::v1::ParameterSpec& param : *input.mutable_hyperparameters()->mutable_params())
+    std::ranges::sort(*param.mutable_discrete_values());
+}
+
 }  // namespace
 
 RoleImages NamedImages(const TrainingInput& input) {
@@ -73,6 +79,8 @@ JobRecord MakeRecord(std::string project, const ml::v1::Job& validated, std::str
   record.set_project(std::move(project));
   record.set_runtime_version(std::move(runtime_version));
   *record.mutable_job() = WithDefaults(validated);
+  if (validated.training_input().has_hyperparameters())
+    SortDiscreteValues(*record.mutable_job()->mutable_training_input());
   *record.mutable_job()->mutable_create_time() = wire::ToProto(now);
   AddReplicas(validated.training_input(), containers, record);
   for (std::string& note : Notes(validated.training_input(), containers)) record.add_notes(std::move(note));

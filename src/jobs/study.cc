@@ -128,6 +128,35 @@ tuning::Trial StudyTrial(const JobRecord& record, const replica::v1::MetricRepor
   return trial;
 }
 
+std::string InheritSpec(const JobRecord& previous, HyperparameterSpec& spec) {
+  const HyperparameterSpec& former = previous.job().training_input().hyperparameters();
+  std::vector<std::string_view> taken;
+  if (spec.params().empty() && !former.params().empty()) {
+    *spec.mutable_params() = former.params();
+    taken.emplace_back("params");
+  }
+  if (spec.goal() == HyperparameterSpec::GOAL_TYPE_UNSPECIFIED && former.goal() != spec.goal()) {
+    spec.set_goal(former.goal());
+    taken.emplace_back("goal");
+  }
+  if (spec.hyperparameter_metric_tag().empty() && !former.hyperparameter_metric_tag().empty()) {
+    spec.set_hyperparameter_metric_tag(former.hyperparameter_metric_tag());
+    taken.emplace_back("hyperparameterMetricTag");
+  }
+  if (spec.algorithm() == HyperparameterSpec::ALGORITHM_UNSPECIFIED &&
+      former.algorithm() != spec.algorithm()) {
+    spec.set_algorithm(former.algorithm());
+    taken.emplace_back("algorithm");
+  }
+  if (taken.empty()) return "";
+  std::string names;
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    const bool is_last = i + 1 == taken.size();
+    names += (i == 0 ? "" : is_last ? " and " : ", ") + std::string(taken[i]);
+  }
+  return "Taken from the job " + previous.job().job_id() + " (resumePreviousJobId): " + names + ".";
+}
+
 Status CheckResumable(const JobRecord& tuning, const JobRecord& previous) {
   const HyperparameterSpec& spec = tuning.job().training_input().hyperparameters();
   const HyperparameterSpec& former = previous.job().training_input().hyperparameters();

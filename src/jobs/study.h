@@ -23,6 +23,13 @@ namespace trainyard::jobs {
 [[nodiscard]] tuning::Trial StudyTrial(const control::v1::JobRecord& trial,
                                        const replica::v1::MetricReport& report, bool with_curve);
 
+/// Fills in what `spec`, which resumes `previous`, leaves out of its params, goal, metric tag and algorithm:
+/// the study that goes on has one of each. Returns a sentence for the job's log; empty: nothing was taken.
+/// Source: spec hyperparameter-tuning.md section 10; the original's page resumes a job with the id and new
+/// numbers of trials alone.
+[[nodiscard]] std::string InheritSpec(const control::v1::JobRecord& previous,
+                                      ml::v1::HyperparameterSpec& spec);
+
 /// Whether `tuning` may continue from the results of `previous`. kFailedPrecondition with the field and a
 /// message: `previous` is no tuning job, has not ended, or has other parameters, another goal or another tag.
 /// Source: spec section 10.

@@ -86,7 +86,9 @@ constexpr FieldRow kRows[] = {
     {"HyperparameterSpec.enableTrialEarlyStopping", kHonoured,
      "A trial that others beat at the same step is stopped: docs/tuning.md.", "", kApi},
     {"HyperparameterSpec.resumePreviousJobId", kHonoured,
-     "An ended tuning job of the project with the same params, goal and tag.", "tuning_spec", kApi},
+     "An ended tuning job of the project with the same params, goal and tag. What of params, goal, "
+     "hyperparameterMetricTag and algorithm is absent is taken from that job, and the job's log says so.",
+     "tuning_spec", kApi},
     {"HyperparameterSpec.algorithm", kHonoured,
      "GRID_SEARCH, RANDOM_SEARCH, or absent: Bayesian. POPULATION_BASED_TRAINING, which some clients know, "
      "is refused as an "
@@ -107,7 +109,8 @@ constexpr FieldRow kRows[] = {
     {"ParameterSpec.categoricalValues", kHonoured,
      "For other types they have no effect, and the job's log says so.", "tuning_parameters", kApi},
     {"ParameterSpec.discreteValues", kHonoured,
-     "At most 1000, increasing. For other types they have no effect, and the job's log says so.",
+     "At most 1000, distinct. Out of order they are sorted, and the job's log says so. For other types they "
+     "have no effect, and the job's log says so.",
      "tuning_parameters", kApi},
     {"ParameterSpec.scaleType", kHonoured, "Log scales want a strictly positive range or list.",
      "tuning_parameters", kApi},

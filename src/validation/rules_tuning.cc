@@ -88,14 +88,12 @@ Status CheckDiscrete(const ParameterSpec& param, const std::string& field) {
   if (param.discrete_values_size() > tuning::kValuesMax) {
     return Invalid(values, "There must not be more than " + std::to_string(tuning::kValuesMax) + " values.");
   }
-  for (int i = 0; i < param.discrete_values_size(); ++i) {
-    if (!std::isfinite(param.discrete_values(i)))
-      return Invalid(values, "The values must be finite numbers.");
-    if (i > 0 && param.discrete_values(i) <= param.discrete_values(i - 1)) {
-      return Invalid(values, "The values must be in strictly increasing order.");
-    }
-  }
-  if (IsLogScale(param) && param.discrete_values(0) <= 0)
+  if (!std::ranges::all_of(param.discrete_values(), [](double value) { return std::isfinite(value); }))
+    return Invalid(values, "The values must be finite numbers.");
+  const std::set<double> distinct(param.discrete_values().begin(), param.discrete_values().end());
+  if (std::ssize(distinct) != param.discrete_values_size())
+    return Invalid(values, "The values must be distinct.");
+  if (IsLogScale(param) && *distinct.begin() <= 0)
     return Invalid(values, "A logarithmic scale needs strictly positive values.");
   return {};
 }
@@ -126,7 +124,9 @@ Status TuningSpec(const Job& job, const ValidationContext&) {
     return Invalid("hyperparameters.max_parallel_trials", "The value must not be negative.");
   if (spec.max_failed_trials() < 0)
     return Invalid("hyperparameters.max_failed_trials", "The value must not be negative.");
-  if (spec.params().empty()) return Invalid("hyperparameters.params", "This field is required.");
+  // A job that resumes another one takes what it leaves out from that one (jobs::InheritSpec).
+  if (spec.params().empty() && spec.resume_previous_job_id().empty())
+    return Invalid("hyperparameters.params", "This field is required.");
   const bool plain = std::ranges::none_of(spec.hyperparameter_metric_tag(), [](char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
   });

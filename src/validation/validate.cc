@@ -82,13 +82,13 @@ constexpr ValidationRule kRules[] = {
     {"encryption_key", "what is not the full name of a key, and a key of another region than the job's", kApi,
      rules::EncryptionKey},
     {"tuning_spec",
-     "no parameters; negative numbers of trials; a tag with control characters; "
+     "no parameters, unless it resumes a job; negative numbers of trials; a tag with control characters; "
      "`resumePreviousJobId` that is no id",
      kTuning, rules::TuningSpec},
     {"tuning_parameters",
      "parameters without name or type, or with a name used before; bounds that are missing, "
      "crossed, infinite, or not whole for INTEGER; bounds, a scale, no values or doubled values "
-     "for CATEGORICAL; values that are missing, more than 1000 or not strictly increasing for "
+     "for CATEGORICAL; values that are missing, more than 1000 or not distinct for "
      "DISCRETE; log scales of ranges that are not strictly positive; DOUBLE with GRID_SEARCH",
      kTuning, rules::TuningParameters},
     {"size", "a job whose TF_CONFIG, which repeats all of its fields, would have more than 128 KiB",

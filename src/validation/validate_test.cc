@@ -279,6 +279,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Row{"double_", kPackage, PARAM("type: DOUBLE max_value: 1"), ""},
         Row{"empty", kPackage, "hyperparameters { }", "hyperparameters.params: "},
+        Row{"empty_resuming", kPackage, "hyperparameters { resume_previous_job_id: 'a' }", ""},
         Row{"no_name", kPackage, "hyperparameters { params { type: DOUBLE max_value: 1 } }",
             "hyperparameters.params[0].parameter_name: "},
         Row{"twice", kPackage,
@@ -319,10 +320,11 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"discrete", kPackage, PARAM("type: DISCRETE discrete_values: [1, 2, 4] min_value: 99"), ""},
         Row{"discrete_empty", kPackage, PARAM("type: DISCRETE"),
             "hyperparameters.params[0].discrete_values: "},
-        Row{"discrete_order", kPackage, PARAM("type: DISCRETE discrete_values: [1, 1]"),
-            "hyperparameters.params[0].discrete_values: "},
+        Row{"discrete_order", kPackage, PARAM("type: DISCRETE discrete_values: [4, 1, 2]"), ""},
+        Row{"discrete_twice", kPackage, PARAM("type: DISCRETE discrete_values: [1, 2, 1]"),
+            "hyperparameters.params[0].discrete_values: The values must be distinct."},
         Row{"discrete_log", kPackage,
-            PARAM("type: DISCRETE discrete_values: [0, 1] scale_type: UNIT_LOG_SCALE"),
+            PARAM("type: DISCRETE discrete_values: [1, 0] scale_type: UNIT_LOG_SCALE"),
             "hyperparameters.params[0].discrete_values: "},
         Row{"grid_double", kPackage,
             "hyperparameters { algorithm: GRID_SEARCH params { parameter_name: 'x' type: DOUBLE max_value: 1 "

@@ -130,9 +130,16 @@ def test_grid_and_resume(server, upload):
                             hyperparameters={**spec, "hyperparameterMetricTag": "other", "resumePreviousJobId": "nobody"})
     assert refused.status_code == 400 and "nobody" in refused.text, refused.text
     assert server.wait("first")["state"] == "SUCCEEDED"
-    tune(server, upload, "second", [], {**spec, "maxTrials": 20, "resumePreviousJobId": "first"})
+    server.submit("second", packageUris=["gs://packages/tuned.tar.gz"], pythonModule="tuned.task",
+                  hyperparameters={"maxTrials": 20, "resumePreviousJobId": "first"})
     job = server.wait("second")
     assert job["state"] == "SUCCEEDED", job
+    shown = job["trainingInput"]["hyperparameters"]
+    former = server.get("first")["trainingInput"]["hyperparameters"]
+    former.pop("maxParallelTrials")
+    assert shown == {**former, "maxTrials": 20, "resumePreviousJobId": "first"}
+    assert any(text.startswith("Taken from the job first (resumePreviousJobId): params, goal") for text in server.texts("second"))
+    assert job["trainingOutput"]["consumedMLUnits"] >= 0.01
     assert {trial["hyperparameters"]["units"] for trial in trials_of(job)} <= {"1", "2", "3"}
     assert len(trials_of(job)) <= 3
 

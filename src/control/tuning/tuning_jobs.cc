@@ -4,6 +4,7 @@
 
 #include "control/job_status.h"
 #include "control/web_access.h"
+#include "jobs/job_id.h"
 #include "jobs/study.h"
 #include "jobs/trial.h"
 
@@ -27,6 +28,15 @@ void KeepTheBest(ml::v1::TrainingOutput& output) {
 }
 
 }  // namespace
+
+boost::asio::awaitable<Result<std::optional<v1::JobRecord>>> TuningJobs::FindPrevious(std::string project,
+                                                                                      std::string job_id) {
+  if (!jobs::JobId::Parse(job_id)) co_return std::nullopt;
+  Result<v1::JobRecord> previous = co_await outside_.journal.Get(std::move(project), std::move(job_id));
+  if (!previous && previous.error().code != Code::kNotFound) co_return std::unexpected(previous.error());
+  if (!previous || !previous->has_tuning()) co_return std::nullopt;
+  co_return *std::move(previous);
+}
 
 boost::asio::awaitable<Result<std::vector<std::int64_t>>> TuningJobs::FindResumed(v1::JobRecord record) {
   std::vector<std::int64_t> uids;

@@ -25,6 +25,9 @@ class TuningJobs {
 
   /// What a tuning job takes over from the jobs that it resumes.
   using Resumed = std::vector<tuning::Trial>;
+  /// The job that a new one resumes; nothing: it resumes none, or one that FindResumed refuses.
+  boost::asio::awaitable<Result<std::optional<v1::JobRecord>>> FindPrevious(std::string project,
+                                                                            std::string job_id);
   /// The chain of resumed jobs of a new record. kFailedPrecondition, kNotFound with field
   /// "hyperparameters.resume_previous_job_id". Nothing for a job that resumes none.
   boost::asio::awaitable<Result<std::vector<std::int64_t>>> FindResumed(v1::JobRecord record);

@@ -309,6 +309,53 @@ TEST_F(TuningRunnerTest, AJobGoesOnWithWhatAnotherHasFound) {
   }
 }
 
+/// The original's own page resumes a job with its id and new numbers of trials alone.
+TEST_F(TuningRunnerTest, WhatAJobLeavesOutIsThatOfTheJobThatItResumes) {
+  Job former = MakeTuningJob("a", 3, 1);
+  Spec(former).set_goal(ml::v1::HyperparameterSpec::MINIMIZE);
+  ml::v1::ParameterSpec& units = *Spec(former).add_params();
+  units.set_parameter_name("units");
+  units.set_type(ml::v1::ParameterSpec::DISCRETE);
+  for (const double value : {32, 8, 16}) units.add_discrete_values(value);
+  ASSERT_TRUE(Create(former));
+  ASSERT_TRUE(WaitForEnd("a", Job::SUCCEEDED));
+  EXPECT_THAT(Get("a").training_input().hyperparameters().params(1).discrete_values(),
+              ElementsAre(8, 16, 32));
+  EXPECT_THAT(Lines("a", "service"),
+              Contains("hyperparameters: discrete_values of units were out of order; the "
+                       "job has them in increasing order."));
+
+  Job job = MakeJob("b");
+  Spec(job).set_resume_previous_job_id("a");
+  Spec(job).set_max_trials(2);
+  const Result<Job> created = Create(job);
+  ASSERT_TRUE(created) << created.error().message;
+  ASSERT_TRUE(WaitForEnd("b", Job::SUCCEEDED));
+  const ml::v1::HyperparameterSpec shown = Get("b").training_input().hyperparameters();
+  EXPECT_EQ(shown.params(1).DebugString(),
+            Get("a").training_input().hyperparameters().params(1).DebugString());
+  EXPECT_EQ(shown.goal(), ml::v1::HyperparameterSpec::MINIMIZE);
+  EXPECT_EQ(shown.hyperparameter_metric_tag(), "accuracy");
+  EXPECT_EQ(shown.algorithm(), ml::v1::HyperparameterSpec::RANDOM_SEARCH);
+  EXPECT_EQ(shown.max_trials(), 2);
+  EXPECT_EQ(Get("b").training_output().hyperparameter_metric_tag(), "accuracy");
+  EXPECT_EQ(Record("b").tuning().resumed_uids(0), Record("a").uid());
+  EXPECT_THAT(Lines("b", "service"), Contains("Taken from the job a (resumePreviousJobId): params, goal, "
+                                              "hyperparameterMetricTag and algorithm."));
+
+  job = former;  // all is said again, in the user's own order
+  job.set_job_id("c");
+  Spec(job).set_resume_previous_job_id("a");
+  ASSERT_TRUE(Create(job));
+  ASSERT_TRUE(WaitForEnd("c", Job::SUCCEEDED));
+  EXPECT_THAT(Lines("c", "service"), Not(Contains(HasSubstr("Taken from"))));
+
+  job = MakeJob("d");
+  Spec(job).set_resume_previous_job_id("nobody");
+  EXPECT_EQ(Create(job).error(), FailedPrecondition("The job nobody cannot be resumed: there is no such job.",
+                                                    "hyperparameters.resume_previous_job_id"));
+}
+
 TEST_F(TuningRunnerTest, LargeJobsAreListedWithTheirBestTrialOnly) {
   ASSERT_TRUE(Create(MakeTuningJob("j", TuningJobs::kListedTrialsMax + 1, 20)));
   ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));

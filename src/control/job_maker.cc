@@ -10,9 +10,17 @@
 #include "control/manifest.h"
 #include "jobs/prepare.h"
 #include "jobs/trial.h"
+#include "text/suggestion.h"
 #include "wire/resource_name.h"
 
 namespace trainyard::control {
+
+namespace {
+
+/// How many buckets' names are compared with one that is new.
+constexpr std::size_t kBucketsComparedMax = 1000;
+
+}  // namespace
 
 JobMaker::JobMaker(storage::Buckets& buckets, const environment::Catalogue& catalogue, const Clock& clock,
                    Policy policy)
@@ -53,11 +61,7 @@ boost::asio::awaitable<Result<v1::JobRecord>> JobMaker::Make(std::string project
   TY_CO_RETURN_IF_ERROR(co_await LookUpPackages(record));
   if (policy_.containers.are_here && policy_.registries != nullptr)
     TY_CO_RETURN_IF_ERROR(co_await LookUpImages(*policy_.registries, record));
-  if (const std::string& job_dir = job.training_input().job_dir(); !job_dir.empty()) {
-    TY_CO_TRY(wire::ObjectUri uri, wire::ObjectUri::Parse(job_dir));
-    auto bucket = co_await buckets_.EnsureBucket(uri.bucket);
-    if (!bucket) co_return std::unexpected(Error{bucket.error().code, bucket.error().message, "job_dir"});
-  }
+  TY_CO_RETURN_IF_ERROR(co_await EnsureJobDir(record));
   if (job.training_input().has_hyperparameters()) jobs::MakeTuning(record);
   co_return record;
 }
@@ -143,6 +147,33 @@ boost::asio::awaitable<Status> JobMaker::LookUpPackages(v1::JobRecord& record) {
     replica::v1::Manifest::Package& package = *record.add_packages();
     package.set_uri(uri);
     package.set_checksum(object->md5_hash());
+  }
+  co_return Status{};
+}
+
+/// A bucket that is made is said: its name may be a slip, and what the program writes is then looked for in
+/// vain.
+boost::asio::awaitable<Status> JobMaker::EnsureJobDir(v1::JobRecord& record) {
+  const std::string& job_dir = record.job().training_input().job_dir();
+  if (job_dir.empty()) co_return Status{};
+  TY_CO_TRY(const wire::ObjectUri uri, wire::ObjectUri::Parse(job_dir));
+  const auto present = co_await buckets_.GetBucket(uri.bucket);
+  if (present) co_return Status{};
+  const auto others = co_await buckets_.ListBuckets("", "", kBucketsComparedMax);
+  const auto bucket = co_await buckets_.EnsureBucket(uri.bucket);
+  if (!bucket) co_return std::unexpected(Error{bucket.error().code, bucket.error().message, "job_dir"});
+  if (present.error().code != Code::kNotFound) co_return Status{};  // one of the real Cloud Storage
+  std::vector<std::string_view> names;
+  if (others) {
+    for (const auto& other : others->items()) names.emplace_back(other.name());
+  }
+  const std::string made =
+      "The bucket gs://" + uri.bucket + " of the job's jobDir did not exist and was made";
+  const std::string_view meant = text::Suggest(uri.bucket, names);
+  if (meant.empty()) {
+    record.add_remarks(made + ".");
+  } else {
+    record.add_notes(made + "; did you mean gs://" + std::string(meant) + "?");
   }
   co_return Status{};
 }

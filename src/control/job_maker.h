@@ -70,6 +70,7 @@ class JobMaker {
   [[nodiscard]] Status CheckFits(const v1::JobRecord& record) const;
   [[nodiscard]] bool HasGpus() const;
   boost::asio::awaitable<Status> LookUpPackages(v1::JobRecord& record);
+  boost::asio::awaitable<Status> EnsureJobDir(v1::JobRecord& record);
 
   storage::Buckets& buckets_;
   const environment::Catalogue& catalogue_;

@@ -12,6 +12,7 @@ namespace trainyard::control {
 namespace {
 
 using ml::v1::Job;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 class JobMakerTest : public World {
@@ -40,11 +41,24 @@ TEST_F(JobMakerTest, AMissingPackageIsRefusedAndNothingIsMade) {
   EXPECT_EQ(Await(buckets_->GetBucket("new-bucket")).error().code, Code::kNotFound);
 }
 
-TEST_F(JobMakerTest, TheJobDirsBucketIsMade) {
+TEST_F(JobMakerTest, TheJobDirsBucketIsMadeAndTheJobsLogSaysSo) {
   Job job = MakeJob("j");
-  job.mutable_training_input()->set_job_dir("gs://new-bucket/out");
-  ASSERT_TRUE(Make(job));
-  EXPECT_TRUE(Await(buckets_->GetBucket("new-bucket")));
+  job.mutable_training_input()->set_job_dir("gs://models/out");
+  const Result<v1::JobRecord> first = Make(job);
+  ASSERT_TRUE(first);
+  EXPECT_THAT(first->remarks(),
+              ElementsAre("The bucket gs://models of the job's jobDir did not exist and was made."));
+  EXPECT_TRUE(Await(buckets_->GetBucket("models")));
+  const Result<v1::JobRecord> again = Make(job);
+  ASSERT_TRUE(again);
+  EXPECT_THAT(again->remarks(), ElementsAre());
+  job.mutable_training_input()->set_job_dir("gs://modles/out");
+  const Result<v1::JobRecord> mistyped = Make(job);
+  ASSERT_TRUE(mistyped);
+  EXPECT_THAT(mistyped->remarks(), ElementsAre());
+  EXPECT_THAT(mistyped->notes(),
+              ElementsAre("The bucket gs://modles of the job's jobDir did not exist and was "
+                          "made; did you mean gs://models?"));
 }
 
 /// What is installed while the server runs.

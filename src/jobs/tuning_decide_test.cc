@@ -131,6 +131,10 @@ class SimulatedTuning {
                             done.emplace_back(EventName(append.event.kind_case()));
                             Record(append.event);
                           },
+                          [&](ResolveImages) {
+                            done.emplace_back("resolve images");
+                            EXPECT_FALSE(std::exchange(seen_.images.asking, true));
+                          },
                           [&](const SuggestTrials& suggest) {
                             done.push_back("suggest " + std::to_string(suggest.count));
                             Answer(suggest.count);

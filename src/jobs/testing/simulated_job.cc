@@ -72,6 +72,11 @@ void SimulatedJob::Perform(const AppendEvent& action, std::vector<std::string>& 
   Record(action.event);
 }
 
+void SimulatedJob::Perform(const ResolveImages&, std::vector<std::string>& done) {
+  done.emplace_back("resolve images");
+  ASSERT_FALSE(std::exchange(seen_.images.asking, true)) << "asked already";
+}
+
 void SimulatedJob::Perform(const ReserveRoom& action, std::vector<std::string>&) {
   ASSERT_LT(seen_.asked_try, action.try_number) << "asked already";
   seen_.asked_try = action.try_number;

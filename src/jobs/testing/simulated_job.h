@@ -63,6 +63,7 @@ class SimulatedJob {
   };
 
   void Perform(const AppendEvent& action, std::vector<std::string>& done);
+  void Perform(const ResolveImages& action, std::vector<std::string>& done);
   void Perform(const ReserveRoom& action, std::vector<std::string>& done);
   void Perform(const StartReplica& action, std::vector<std::string>& done);
   void Perform(const OpenBarrier& action, std::vector<std::string>& done);

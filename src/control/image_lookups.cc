@@ -77,8 +77,13 @@ QueuedLookUp::QueuedLookUp(const Collaborators& outside, jobs::ImageObservation&
   seen_.first_pause = outside.settings.retry_pause;
 }
 
+/// Not the coroutine itself: the rules must know of it before it has begun.
 boost::asio::awaitable<void> QueuedLookUp::Run(v1::JobRecord job) {
   seen_.asking = true;
+  return LookUp(std::move(job));
+}
+
+boost::asio::awaitable<void> QueuedLookUp::LookUp(v1::JobRecord job) {
   if (outside_.registries == nullptr || !outside_.registries->resolve) {  // a former server accepted the job
     seen_.refusal =
         "This server does not run containers any more (trainyard serve --container-engine): the job's images "

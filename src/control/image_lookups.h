@@ -70,6 +70,7 @@ class QueuedLookUp {
   void Stop() { stop_.request_stop(); }
 
  private:
+  boost::asio::awaitable<void> LookUp(v1::JobRecord job);
   void Take(ImagesFound found);
 
   const Collaborators& outside_;

@@ -203,6 +203,34 @@ INSTANTIATE_TEST_SUITE_P(
             {},
             {"[]"},
             {{"TRAINYARD_LOG_FD", "0"}}},
+        Row{"destructors_that_log_after_the_end",
+            "import builtins, logging\nclass Session:\n"
+            "  def __del__(self, log=logging.getLogger('tensorflow').warning): log('closing %d', 1)\n"
+            "builtins.session = Session(); builtins.session.itself = builtins.session",
+            {"WARNING: closing 1"},
+            {}},
+        Row{"destructors_without_a_pipe",
+            "import builtins, logging, os\nclass Session:\n"
+            "  def __del__(self, log=logging.warning): log('closing')\n"
+            "builtins.session = Session(); builtins.session.itself = builtins.session\n"
+            "os.closerange(3, 100)",
+            {},
+            {"WARNING:root:closing"}},
+        Row{"a_pipe_that_does_not_wait",
+            "import logging, os, threading, time\nfd = int(os.environ['TRAINYARD_LOG_FD'])\n"
+            "r, w = os.pipe(); os.dup2(w, fd); os.close(w)\nos.environ['TRAINYARD_LOG_FD'] = str(fd)\n"
+            "import importlib, sitecustomize; logging.root.handlers.clear()\n"
+            "importlib.reload(sitecustomize); os.set_blocking(fd, False)\n"
+            "threading.Timer(0, lambda: [logging.info('x' * 1000) for _ in range(200)] and "
+            "(logging.root.handlers.clear(), os.close(fd))).start()\n"
+            "print(sum(line.endswith('}\\n') for line in open(r)))",
+            {},
+            {"200"}},
+        Row{"members_that_json_has_no_form_for",
+            "import logging\nr = logging.LogRecord('n', 30, None, 3, 'x', None, None); r.created = 1.0\n"
+            "r.lineno = None; r.thread = float('inf'); logging.root.handle(r)",
+            {"WARNING: x"},
+            {}},
         Row{"interrupts_look_as_ever",
             "import sys\nsys.excepthook(KeyboardInterrupt, KeyboardInterrupt(), None)",
             {},

@@ -3,46 +3,70 @@
 The supervisor names an open pipe in TRAINYARD_LOG_FD. Without it, or when it is not what this process inherited, nothing
 happens. `logging` itself is only prepared when the program imports it: interpreter start must stay cheap.
 Works with Python 3.7 and later; touches nothing but the root logger, logging.basicConfig and sys.excepthook.
+
+Programs log to their very end: destructors do, when Python has taken its modules apart. What runs then has all that it
+needs in closures, imports nothing, and lets no error of its own out.
 """
 
 import os
 import sys
 
 
-class _Sink:
-    """The pipe, for as long as the descriptor is still the one that this process was started with."""
+def _sink():
+    """A function that writes the members of a record as a line to the pipe; None without a pipe.
 
-    def __init__(self, descriptor):
-        self.descriptor = descriptor
-        self.identity = self._look()
+    It answers False when the pipe is gone: closed by a daemon, or its number reused for a file of the program's own."""
+    fstat, write, set_blocking, quote = os.fstat, os.write, os.set_blocking, None
 
-    def _look(self):
-        found = os.fstat(self.descriptor)
-        if found.st_mode & 0o170000 not in (0o010000, 0o140000):  # a FIFO or a socket
-            raise OSError("not a pipe")
-        return found.st_dev, found.st_ino
+    def look():
+        found = fstat(descriptor)
+        return found.st_dev, found.st_ino, found.st_mode & 0o170000
 
-    def write(self, fields):
-        """False when the pipe is gone: closed by a daemon, or its number reused for a file of the program's own."""
-        import json
+    try:
+        descriptor = int(os.environ["TRAINYARD_LOG_FD"])
+        identity = look()
+    except (KeyError, ValueError, OverflowError, OSError):
+        return None
+    if identity[2] not in (0o010000, 0o140000):  # a FIFO or a socket
+        return None
 
+    def value_of(value):
+        if isinstance(value, int):
+            return int.__repr__(value)
+        if isinstance(value, float):
+            return float.__repr__(value) if value - value == 0 else "null"  # JSON has no infinity
+        return quote(value if isinstance(value, str) else str(value))
+
+    torn = False  # an exception (a signal's) came into the middle of a line
+
+    def put(fields):
+        nonlocal torn
+        text = "{" + ", ".join([quote(name) + ": " + value_of(value) for name, value in fields]) + "}\n"
+        # "replace": half of a surrogate pair has no form in UTF-8, nor a valid one in JSON.
+        line = ("\n" + text if torn else text).encode("utf-8", "replace")
+        if look() != identity:
+            return False
+        torn = True
+        while line:
+            try:
+                line = line[write(descriptor, line):]
+            except BlockingIOError:  # the program has changed the pipe, which is to hold it back when it is full
+                set_blocking(descriptor, True)
+        torn = False
+        return True
+
+    def sink(fields):
         try:
-            if self._look() != self.identity:
-                return False
-            # "replace": half of a surrogate pair has no form in UTF-8, nor a valid one in JSON.
-            line = (json.dumps(fields, ensure_ascii=False, default=str) + "\n").encode("utf-8", "replace")
-            while line:
-                line = line[os.write(self.descriptor, line):]
-            return True
+            return put(fields)
         except OSError:
             return False
 
+    def prepare():
+        nonlocal quote
+        from json.encoder import encode_basestring as quote
 
-def _sink():
-    try:
-        return _Sink(int(os.environ["TRAINYARD_LOG_FD"]))
-    except (KeyError, ValueError, OverflowError, OSError):
-        return None
+    sink.prepare = prepare
+    return sink
 
 
 def _severity(levelno):
@@ -54,27 +78,68 @@ def _severity(levelno):
 
 def _fields(severity, message, created, levelname, pathname, lineno, thread):
     seconds = int(created)
-    return {"severity": severity, "message": message, "created": created, "levelname": levelname,
-            "pathname": pathname, "lineno": lineno, "thread": thread,
-            "timestampSeconds": seconds, "timestampNanos": int((created - seconds) * 1e9)}
+    return (("severity", severity), ("message", message), ("created", created), ("levelname", levelname),
+            ("pathname", pathname), ("lineno", lineno), ("thread", thread),
+            ("timestampSeconds", seconds), ("timestampNanos", int((created - seconds) * 1e9)))
 
 
-def _prepare_logging(logging, sink):
+def _handler(logging, sink):
+    sink.prepare()
+    is_finalizing, severity_of, fields_of, standard = sys.is_finalizing, _severity, _fields, sys
+    write = os.write
+
+    def say(record, message):
+        """To stderr, for want of the pipe."""
+        text = "%s:%s:%s\n" % (record.levelname, record.name, message)
+        if is_finalizing():  # a thread that Python has ended may have stderr's lock, which would be fatal
+            write(2, text.encode("utf-8", "replace"))
+        elif standard.stderr is not None:
+            standard.stderr.write(text)
+
+    def send(record, message):
+        if not sink(fields_of(severity_of(record.levelno), message, record.created, record.levelname,
+                              record.pathname, record.lineno, record.thread)):
+            say(record, message)
+
+    def text_at_the_end(record):
+        message = str(record.msg)
+        return message % record.args if record.args else message
+
     class SupervisorHandler(logging.Handler):
         def emit(self, record):
             try:
-                message = self.format(record)
-                if not sink.write(_fields(_severity(record.levelno), message, record.created, record.levelname,
-                                          record.pathname, record.lineno, record.thread)):
-                    if sys.stderr is not None:
-                        sys.stderr.write("%s:%s:%s\n" % (record.levelname, record.name, message))
+                try:
+                    message = self.format(record)
+                except Exception:
+                    if not is_finalizing():
+                        raise
+                    message = text_at_the_end(record)  # the formatter's module may be gone
             except RecursionError:
                 raise
             except Exception:
-                self.handleError(record)
+                self.complain(record)
+                return
+            try:
+                send(record, message)
+            except RecursionError:
+                raise
+            except Exception:
+                pass
 
+        def complain(self, record):
+            """The program's own mistake, shown as ever; but not when its end is the reason."""
+            try:
+                if not is_finalizing():
+                    self.handleError(record)
+            except Exception:
+                pass
+
+    return SupervisorHandler()
+
+
+def _prepare_logging(logging, sink):
     level = {"DEBUG": 10, "WARNING": 30, "ERROR": 40, "CRITICAL": 50}.get(os.environ.get("CLOUD_ML_LOG_LEVEL", ""), 20)
-    handler = SupervisorHandler()
+    handler = _handler(logging, sink)
     root = logging.root
     root.addHandler(handler)
     root.setLevel(level)
@@ -151,7 +216,8 @@ def _excepthook(sink):
             while last is not None and last.tb_next is not None:
                 last = last.tb_next
             text = "".join(traceback.format_exception(kind, value, trace)).rstrip("\n")
-            written = sink.write(_fields(
+            sink.prepare()
+            written = sink(_fields(
                 "ERROR", text, time.time(), "ERROR", last.tb_frame.f_code.co_filename if last else "",
                 last.tb_lineno if last else 0, threading.get_ident()))
         except Exception:

@@ -41,17 +41,23 @@ Lines Split(std::string_view text) {
   return lines;
 }
 
-/// The lines of a traceback that name exceptions. Of a chain the last exception first: it ended the program;
-/// those that it came from behind it.
+/// The lines of a traceback that name exceptions, with their messages. Of a chain the last exception first:
+/// it ended the program; those that it came from behind it.
 Lines ExceptionLines(std::string_view traceback) {
   constexpr std::string_view kHeader = "Traceback (most recent call last):";
+  constexpr std::string_view kOriginalStack = "Original stack trace for ";  // TensorFlow 1's further frames
   Lines last;
   Lines before;
+  bool in_frames = true;
   for (const std::string_view line : Split(traceback)) {
     if (line == kHeader) {
       before.insert(before.end(), last.begin(), last.end());
       last.clear();
-    } else if (!line.empty() && line.front() != ' ') {
+      in_frames = true;
+    } else if (line.starts_with(kOriginalStack)) {
+      in_frames = true;
+    } else if (!line.empty() && !(in_frames && line.front() == ' ')) {
+      in_frames = false;
       last.push_back(line);
     }
   }
@@ -120,9 +126,12 @@ std::string PackageOf(const Observation& seen) {
   return {};
 }
 
+/// The first line, without a full stop; an ellipsis stays.
 std::string Plain(std::string_view text) {
-  while (text.ends_with('\n') || text.ends_with('.') || text.ends_with(' ')) text.remove_suffix(1);
-  return std::string(text.substr(0, text.find('\n')));
+  text = text.substr(0, text.find('\n'));
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  if (text.ends_with('.') && !text.ends_with("...")) text.remove_suffix(1);
+  return std::string(text);
 }
 
 std::vector<Value> ValuesOf(const Observation& seen, std::string_view line) {

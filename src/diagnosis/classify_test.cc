@@ -177,9 +177,54 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"nothing_said", End(ExitRecord::PREPARATION_FAILED, ""), "preparation_failed", ""}),
     [](const auto& row) { return row.param.name; });
 
+/// A program of an image, which has no pythonModule.
+Observation InImage(Observation seen) {
+  seen.python_module.clear();
+  return seen;
+}
+
+/// What TensorFlow 1.15 writes when an operation fails, as the supervisor keeps it: frames are no evidence.
+Observation TensorFlow1() {
+  const std::string said =
+      "tensorflow.python.framework.errors_impl.InvalidArgumentError: 2 root error(s) found.\n"
+      "  (0) Invalid argument: Incompatible shapes: [2] vs. [3]\n"
+      "\t [[node add (defined at /w/trainer/task.py:7) ]]\n"
+      "0 successful operations.\n0 derived errors ignored.\n\n"
+      "Original stack trace for 'add':\n  File \"/w/trainer/task.py\", line 7, in <module>\n    z = x + y";
+  Observation seen = Exception(said);
+  for (const char* line : {"  (0) Invalid argument: Incompatible shapes: [2] vs. [3]",
+                           "0 successful operations.", "0 derived errors ignored."})
+    seen.last_lines.push_back({line, true});
+  return seen;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Python, Classifies,
     testing::Values(
+        Row{"module_of_an_image", InImage(Said(1, {"/usr/local/bin/python: No module named trainer.task"})),
+            "module_missing", "The module to run, 'trainer.task', is not in the image."},
+        Row{"package_of_an_image",
+            InImage(Said(1, {"/usr/bin/python3: Error while finding module specification for 'trainer.task' "
+                             "(ModuleNotFoundError: No module named 'trainer')"})),
+            "module_missing",
+            "The module to run, 'trainer.task', is not found in the image: No module named 'trainer'."},
+        Row{"package_of_an_image_without_main",
+            InImage(Said(1, {"/usr/bin/python3: No module named trainer.__main__; 'trainer' is a package and "
+                             "cannot be directly executed"})),
+            "module_not_a_program", "'trainer' is a package, not a module that can be run."},
+        Row{"program_of_an_image",
+            InImage(Said(2, {"/usr/bin/python3: can't open file '/app/task.py': [Errno 2] No such file or "
+                             "directory"})),
+            "module_missing", "The program to run, '/app/task.py', is not in the image."},
+        Row{"import_in_an_image", InImage(Exception("ModuleNotFoundError: No module named 'yaml'")),
+            "import_missing", "The program imports 'yaml', which is not installed."},
+        Row{"long_last_words",
+            Said(3,
+                 {"cannot go on: the configuration names a data set that is not there, a model that is not "
+                  "there, an optimizer that is not there, a schedule that is not there, metrics that are "
+                  "not there, and further things"}),
+            "exit_status", "not there, and further..."},
+        Row{"tensorflow_1", TensorFlow1(), "shape_mismatch", "Incompatible shapes: [2] vs. [3]"},
         Row{"module", Said(1, {"/r/bin/python3: No module named trainer.task"}), "module_missing",
             "'trainer.task'"},
         Row{"package",

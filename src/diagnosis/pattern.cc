@@ -5,14 +5,31 @@ namespace {
 
 constexpr std::size_t kCaptureBytesMax = 200;
 
-/// The first line, without a full stop, at most so long.
+constexpr std::string_view kEllipsis = "...";
+
+/// Whole characters, and whole words where there are some.
+std::string_view Cut(std::string_view text, std::size_t size) {
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80U) --size;
+  const std::size_t blank = text.substr(0, size).rfind(' ');
+  text = text.substr(0, blank != std::string_view::npos && blank >= size / 2 ? blank : size);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '.' || text.back() == ','))
+    text.remove_suffix(1);
+  return text;
+}
+
+/// The first line, without a full stop, at most so long. An ellipsis stays.
 std::string Shorten(std::string_view text) {
   text = text.substr(0, text.find('\n'));
-  while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.remove_suffix(1);
-  if (text.size() <= kCaptureBytesMax) return std::string(text);
-  std::size_t size = kCaptureBytesMax;
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80U) --size;  // whole characters
-  return std::string(text.substr(0, size)) + "...";
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  const bool goes_on = text.ends_with(kEllipsis);
+  while (text.ends_with('.') || text.ends_with(' ')) text.remove_suffix(1);
+  if (text.size() > kCaptureBytesMax) return std::string(Cut(text, kCaptureBytesMax)).append(kEllipsis);
+  return std::string(text).append(goes_on ? kEllipsis : "");
+}
+
+/// Whether a sentence that ends so needs no full stop.
+bool EndsSentence(std::string_view text) {
+  return text.ends_with(kEllipsis) || text.ends_with('!') || text.ends_with('?');
 }
 
 std::string Lookup(std::string_view name, const Captures& captures, std::span<const Value> values) {
@@ -55,6 +72,7 @@ std::string Fill(std::string_view form, const Captures& captures, std::span<cons
     filled.append(form.substr(0, open));
     filled.append(Lookup(form.substr(open + 1, close - open - 1), captures, values));
     form.remove_prefix(close + 1);
+    if (form.starts_with('.') && EndsSentence(filled)) form.remove_prefix(1);
   }
   return filled;
 }

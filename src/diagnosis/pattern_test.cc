@@ -47,6 +47,12 @@ TEST(Fill, KeepsCapturesShortAndWhole) {
   const std::string long_text = std::string(199, 'x') + "\xc3\xa9\xc3\xa9";
   EXPECT_EQ(Fill("{1}", {long_text}, {}), std::string(199, 'x') + "...");
   EXPECT_EQ(Fill("{1}", {"one\ntwo"}, {}), "one");
+  const std::string words = std::string(150, 'x') + " and " + std::string(100, 'y');
+  EXPECT_EQ(Fill("It said: {1}.", {words}, {}), "It said: " + std::string(150, 'x') + " and...")
+      << "cut between words, and no fourth dot";
+  EXPECT_EQ(Fill("{1}. ({1})", {"loading the model and..."}, {}),
+            "loading the model and... (loading the model and...)");
+  EXPECT_EQ(Fill("{1}. {2}.", {"no!", "why?"}, {}), "no! why?");
 }
 
 }  // namespace

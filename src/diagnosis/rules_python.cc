@@ -8,22 +8,52 @@ bool IsUsageStatus(const Observation& seen) {
   return seen.exit_code == kUsageError;
 }
 
+bool HasModule(const Observation& seen) { return !seen.python_module.empty(); }
+bool HasNoModule(const Observation& seen) { return seen.python_module.empty(); }
+
 constexpr std::array kRules{
     Rule{.name = "module_not_a_program",
-         .meaning = "pythonModule names a package without __main__",
+         .meaning = "the module to run is a package without __main__",
+         .summary = "'{1}' is a package, not a module that can be run.",
+         .advice = "Name the module with the program ('python -m trainer.task'), or add __main__.py to the "
+                   "package.",
+         .patterns = {"No module named *.__main__; *is a package and cannot be directly executed"},
+         .applies = HasNoModule},
+    Rule{.name = "module_not_a_program",
          .summary = "pythonModule '{module}' is a package, not a module that can be run.",
          .advice =
              "Name the module with the program, such as trainer.task, or add __main__.py to the package.",
          .patterns = {"is a package and cannot be directly executed"}},
     Rule{.name = "module_missing",
-         .meaning = "pythonModule is in none of the packages",
+         .meaning = "the module to run is in none of the packages, or not in the image",
          .summary = "The module to run, '{module}', is in none of the job's packages.",
          .advice =
              "Check pythonModule (--module-name); every folder needs an __init__.py and must be found by "
              "find_packages() in setup.py.",
          .patterns = {": No module named {module}",
                       "specification for '{module}' (ModuleNotFoundError: No module named '{top}'",
-                      "specification for '{module}' (ModuleNotFoundError: No module named '{top}."}},
+                      "specification for '{module}' (ModuleNotFoundError: No module named '{top}."},
+         .applies = HasModule},
+    Rule{.name = "module_missing",
+         .summary = "The module to run, '{1}', is not found in the image: {2}.",
+         .advice =
+             "Check the module of the image's ENTRYPOINT (or containerCommand), that COPY puts its package "
+             "below WORKDIR or into PYTHONPATH, and that the image has what the package imports.",
+         .patterns = {"specification for '*' (ModuleNotFoundError: *)",
+                      "specification for '*' (ImportError: *)"},
+         .applies = HasNoModule},
+    Rule{.name = "module_missing",
+         .summary = "The module to run, '{2}', is not in the image.",
+         .advice = "Check the module of the image's ENTRYPOINT (or containerCommand), and that COPY puts its "
+                   "package below WORKDIR or into PYTHONPATH.",
+         .patterns = {"/python*: No module named *"},
+         .applies = HasNoModule},
+    Rule{.name = "module_missing",
+         .summary = "The program to run, '{1}', is not in the image.",
+         .advice = "Check the file in the image's ENTRYPOINT (or containerCommand), and that COPY puts it "
+                   "there.",
+         .patterns = {": can't open file '*': [Errno 2]"},
+         .applies = HasNoModule},
     Rule{.name = "import_missing",
          .meaning = "the program imports a module that is not installed",
          .summary = "The program imports '{1}', which is not installed.",

@@ -1,5 +1,6 @@
 #include "lines/log_writer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "attempt/frame.h"
@@ -45,23 +46,44 @@ void LogWriter::Feed(Stream stream, std::string_view bytes) {
 void LogWriter::Finish(Stream stream) {
   splitters_[std::to_underlying(stream)].Finish(
       [this, stream](std::string_view text) { Line(stream, text); });
+  if (stream == Stream::kStderr) ReleaseEntry();
+}
+
+void LogWriter::ReleaseEntry() {
+  stderr_entries_.Release([this](std::string_view text) { Entry(Stream::kStderr, text); });
 }
 
 void LogWriter::Line(Stream stream, std::string_view text) {
-  if (stream == Stream::kStderr) tracebacks_.StderrLine(text);
+  if (stream == Stream::kStderr)
+    return stderr_entries_.Line(text, [this](std::string_view entry) { Entry(Stream::kStderr, entry); });
+  if (stderr_entries_.can_be_whole()) ReleaseEntry();  // it came before this line
+  Entry(stream, text);
+}
+
+void LogWriter::Note(std::string_view text, bool is_error) {
+  const std::size_t header = text.find(kTracebackHeader);
+  if (header == 0) traceback_ = text;
+  if (!text.starts_with(kOriginalStack) &&
+      (header == std::string_view::npos || (header > 0 && text[header - 1] != '\n')))
+    return tail_.Add(text, is_error);
+  for (const std::string_view line : ExceptionLines(text.substr(std::min(header, text.size()))))
+    tail_.Add(line, is_error);
+}
+
+void LogWriter::Entry(Stream stream, std::string_view text) {
   if (text.empty()) return;
   line_.Clear();
   std::string clean = wire::ReplaceMalformed(text);
-  const LogEntry::Severity fallback = stream == Stream::kStderr ? LogEntry::ERROR : LogEntry::INFO;
+  const bool is_stderr = stream == Stream::kStderr;
+  const LogEntry::Severity fallback = is_stderr ? LogEntry::ERROR : LogEntry::INFO;
   if (ParseStructuredLine(clean, fallback, line_)) {
-    if (stream == Stream::kStructured) tracebacks_.Entry(line_.text());
-    tail_.Add(line_.text(), line_.severity() >= LogEntry::ERROR);
-  } else if (const auto parsed = stream == Stream::kStderr ? ParseCppLogLine(clean) : std::nullopt; parsed) {
+    Note(line_.text(), line_.severity() >= LogEntry::ERROR);
+  } else if (const auto parsed = is_stderr ? ParseCppLogLine(clean) : std::nullopt; parsed) {
     SetCppLine(*parsed, line_);
-    tail_.Add(clean, true);
+    Note(clean, true);
   } else {
-    tail_.Add(clean, stream == Stream::kStderr);
-    line_.set_severity(fallback);
+    Note(clean, is_stderr);
+    line_.set_severity(is_stderr ? SeverityOfPythonLine(clean).value_or(fallback) : fallback);
     line_.set_text(std::move(clean));
   }
   if (allowance_.Keep(text.size())) Add();

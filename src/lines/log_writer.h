@@ -12,6 +12,7 @@
 #include "lines/log_allowance.h"
 #include "lines/output_tail.h"
 #include "lines/stamper.h"
+#include "lines/stderr_entries.h"
 #include "lines/traceback.h"
 
 namespace trainyard::replica {
@@ -36,6 +37,11 @@ class LogWriter {
   void Feed(Stream stream, std::string_view bytes);
   /// The stream has ended: its last line may lack a newline.
   void Finish(Stream stream);
+  /// An entry of several lines that is held until it is whole (StderrEntries): whether there is one, a number
+  /// that changes with each line of it, and its end where nothing more seems to come.
+  [[nodiscard]] bool holds_entry() const noexcept { return stderr_entries_.holds(); }
+  [[nodiscard]] std::size_t lines_held() const noexcept { return stderr_entries_.lines_held(); }
+  void ReleaseEntry();
   /// A line of what a tool or the user's own build wrote before the program ran: in the words of Say, and
   /// within the allowance.
   void Relay(logging::v2::LogEntry::Severity severity, std::string_view text);
@@ -51,7 +57,8 @@ class LogWriter {
   [[nodiscard]] bool has_room() const noexcept { return lines_.size() < kChunkBytesMax; }
   /// Lines made so far: the number of the next one.
   [[nodiscard]] std::int64_t next_line() const noexcept { return first_line_ + count_; }
-  [[nodiscard]] std::string Traceback() const { return tracebacks_.Last(); }
+  /// The last Python traceback, cut; empty if there was none.
+  [[nodiscard]] std::string Traceback() const { return CutTraceback(traceback_); }
   /// What of the output is kept.
   [[nodiscard]] LogAllowance& allowance() noexcept { return allowance_; }
   [[nodiscard]] const LogAllowance& allowance() const noexcept { return allowance_; }
@@ -60,6 +67,9 @@ class LogWriter {
 
  private:
   void Line(Stream stream, std::string_view text);
+  void Entry(Stream stream, std::string_view text);
+  /// Keeps of an entry what tells why a program ends.
+  void Note(std::string_view text, bool is_error);
   void Add();
 
   Spool& spool_;
@@ -67,7 +77,8 @@ class LogWriter {
   LogAllowance allowance_;
   std::array<LineSplitter, kStreamCount> splitters_;
   Stamper stamper_;
-  TracebackFinder tracebacks_;
+  StderrEntries stderr_entries_;
+  std::string traceback_;  ///< the last one, or chain of them
   OutputTail tail_;
   v1::LogLine line_;   ///< the one at hand, reused
   std::string lines_;  ///< pending ones: a serialized LogLines

@@ -56,14 +56,15 @@ TEST_F(LogWriterTest, KeepsWhatIsAllowedAndSaysWhatIsNot) {
   writer.Relay(logging::v2::LogEntry::INFO, "a tool");
   writer.SayDropped(false);
   writer.Feed(Stream::kStderr, "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 1\n");
+  writer.Finish(Stream::kStderr);
   ASSERT_TRUE(writer.Flush().has_value());
   writer.SayDropped(true);
   writer.Say(logging::v2::LogEntry::INFO, "Module completed");
   ASSERT_TRUE(writer.Flush().has_value());
   const auto chunks = ReadSpool(folder_.path() + "/spool", 0);
   ASSERT_EQ(chunks->size(), 2U);
-  EXPECT_EQ(chunks->at(0).dropped_lines(), 6);
-  EXPECT_EQ(chunks->at(0).dropped_bytes(), 80 + 5 + 6 + 34 + 13 + 11);
+  EXPECT_EQ(chunks->at(0).dropped_lines(), 4);
+  EXPECT_EQ(chunks->at(0).dropped_bytes(), 80 + 5 + 6 + 34 + 1 + 13 + 1 + 11);
   EXPECT_EQ(chunks->at(1).dropped_bytes(), 0);
   std::vector<std::string> texts;
   for (const v1::LogChunk& chunk : *chunks) {
@@ -73,7 +74,7 @@ TEST_F(LogWriterTest, KeepsWhatIsAllowedAndSaysWhatIsNot) {
   }
   EXPECT_THAT(texts,
               ElementsAre("one", "two", testing::StartsWith("From here on this replica's output is not kept"),
-                          testing::StartsWith("6 lines of this replica's output, 149 bytes, are not"),
+                          testing::StartsWith("4 lines of this replica's output, 151 bytes, are not"),
                           "Module completed"));
   EXPECT_THAT(writer.Traceback(), testing::HasSubstr("KeyError: 1")) << "the reason of a failure is kept";
   EXPECT_EQ(writer.tail().Lines().back().text, "KeyError: 1");
@@ -94,11 +95,48 @@ TEST_F(LogWriterTest, InvalidUtf8IsReplaced) {
 
 TEST_F(LogWriterTest, FindsTracebacksOnStderrAndInEntries) {
   writer_.Feed(Stream::kStderr, "Traceback (most recent call last):\n  File \"a\", line 1\nE: 1\n");
+  EXPECT_TRUE(writer_.holds_entry());
+  writer_.ReleaseEntry();
   EXPECT_EQ(writer_.Traceback(), "Traceback (most recent call last):\n  File \"a\", line 1\nE: 1");
   writer_.Feed(Stream::kStructured,
                R"({"severity":"ERROR","message":"Traceback (most recent call last):\nE: 2"})"
                "\n");
   EXPECT_EQ(writer_.Traceback(), "Traceback (most recent call last):\nE: 2");
+}
+
+TEST_F(LogWriterTest, WhatPythonWritesToStderrIsOneEntryWithItsSeverity) {
+  writer_.Feed(Stream::kStderr,
+               "WARNING:root:careful\n/w/t.py:3: UserWarning: odd\n  warnings.warn('odd')\n"
+               "Traceback (most recent call last):\n  File \"a\", line 1\nE: 1\n");
+  writer_.Feed(Stream::kStdout, "going on\n");
+  EXPECT_THAT(Written(),
+              ElementsAre("101 WARNING WARNING:root:careful",
+                          "103 WARNING /w/t.py:3: UserWarning: odd\n  warnings.warn('odd')",
+                          "105 ERROR Traceback (most recent call last):\n  File \"a\", line 1\nE: 1",
+                          "107 INFO going on"));
+}
+
+TEST_F(LogWriterTest, OfATracebackItsExceptionIsAmongTheLastLines) {
+  std::string frames;
+  for (int i = 0; i < 100; ++i) frames += "  File \"a\", line 1\n    go()\n";
+  const std::string traceback = "Traceback (most recent call last):\n" + frames + "E: 1\n\t [[node]]\n\n" +
+                                "Original stack trace for 'add':\n" + frames;
+  writer_.Feed(Stream::kStderr, traceback);
+  writer_.Finish(Stream::kStderr);
+  const auto last = [this] {
+    std::vector<std::string> texts;
+    for (const auto& line : writer_.tail().Lines()) texts.push_back(line.text);
+    writer_.tail().Clear();
+    return texts;
+  };
+  EXPECT_THAT(last(), ElementsAre("E: 1", "\t [[node]]"));
+  std::string escaped;
+  for (const char c : "training failed\n" + traceback) {
+    if (c == '"') escaped += '\\';
+    escaped += c == '\n' ? "\\n" : c == '\t' ? "\\t" : std::string(1, c);
+  }
+  writer_.Feed(Stream::kStructured, R"({"severity":"ERROR","message":")" + escaped + "\"}\n");
+  EXPECT_THAT(last(), ElementsAre("E: 1", "\t [[node]]"));
 }
 
 TEST_F(LogWriterTest, OwnLinesCarryTheRunnersFields) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace trainyard::replica {
 namespace {
 
@@ -39,39 +41,72 @@ TEST(CutTraceback, HugeMessageIsCutAtItsEnd) {
   EXPECT_TRUE(cut.starts_with(kHeader + "  [...]\nValueError: xxx"));
 }
 
-struct Row {
-  const char* name;
-  std::vector<std::string> lines;
-  const char* expected;
-};
-class TracebackFinderTest : public testing::TestWithParam<Row> {};
-TEST_P(TracebackFinderTest, Last) {
-  TracebackFinder finder;
-  for (const std::string& line : GetParam().lines) finder.StderrLine(line);
-  EXPECT_EQ(finder.Last(), GetParam().expected);
+/// `traceback` raises each exception while the one before is handled.
+std::string Chain(const std::vector<std::string>& exceptions, int frames) {
+  std::string text;
+  for (const std::string& exception : exceptions) {
+    if (!text.empty()) text += "\n\nThe above exception was the direct cause of the following exception:\n\n";
+    text += kHeader + Frames(1, frames) + exception;
+  }
+  return text;
 }
-const char* const kHead = "Traceback (most recent call last):";
-INSTANTIATE_TEST_SUITE_P(
-    Rules, TracebackFinderTest,
-    testing::Values(Row{"none", {"a", "b"}, ""},
-                    Row{"one",
-                        {"a", kHead, "  File \"x\", line 1", "    y()", "E: z", "after"},
-                        "Traceback (most recent call last):\n  File \"x\", line 1\n    y()\nE: z"},
-                    Row{"last_of_two",
-                        {kHead, "  File \"x\", line 1", "E: z", "", "During handling of the above", "", kHead,
-                         "  File \"y\", line 2", "F: w"},
-                        "Traceback (most recent call last):\n  File \"y\", line 2\nF: w"},
-                    Row{"cut_off",
-                        {kHead, "  File \"x\", line 1"},
-                        "Traceback (most recent call last):\n  File \"x\", line 1"}),
-    [](const auto& row) { return row.param.name; });
+bool Has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
-TEST(TracebackFinder, StructuredEntryCounts) {
-  TracebackFinder finder;
-  finder.Entry("epoch 1");
-  EXPECT_EQ(finder.Last(), "");
-  finder.Entry(kHeader + "  File \"x\", line 1\nE: z\n");
-  EXPECT_EQ(finder.Last(), kHeader + "  File \"x\", line 1\nE: z");
+TEST(CutTraceback, OfAChainTheCauseAndTheLastExceptionStay) {
+  const std::string cut =
+      CutTraceback(Chain({"KeyError: 'first'", "OSError: between", "RuntimeError: last"}, 60));
+  EXPECT_LE(cut.size(), kTracebackBytesMax);
+  EXPECT_GT(cut.size(), kTracebackBytesMax - 140);
+  EXPECT_TRUE(Has(cut, "\n    go(deeper)\nKeyError: 'first'\n\nThe above exception was the direct cause"));
+  EXPECT_TRUE(Has(cut, "line 1060, in step\n    go(deeper)\nRuntimeError: last")) << cut;
+  EXPECT_TRUE(Has(cut, kHeader + "  [...]\nOSError: between\n"));
+}
+
+TEST(CutTraceback, OfAChainBothMessagesStayEvenIfTheyAreHuge) {
+  const std::string cut =
+      CutTraceback(Chain({"KeyError: " + std::string(9000, 'a'), "E: " + std::string(9000, 'b'),
+                          "RuntimeError: " + std::string(9000, 'c')},
+                         60));
+  EXPECT_EQ(cut.size(), kTracebackBytesMax);
+  EXPECT_TRUE(Has(cut, "\nKeyError: aaa"));
+  EXPECT_FALSE(Has(cut, "\nE: b"));
+  EXPECT_TRUE(Has(cut, "\nRuntimeError: ccc"));
+}
+
+TEST(CutTraceback, LongChainsLoseWhatIsBetween) {
+  std::vector<std::string> exceptions = {"KeyError: 'first'"};
+  for (int i = 0; i < 40; ++i) exceptions.push_back("OSError: between " + std::string(60, 'x'));
+  exceptions.emplace_back("RuntimeError: last");
+  const std::string cut = CutTraceback(Chain(exceptions, 3));
+  EXPECT_LE(cut.size(), kTracebackBytesMax);
+  EXPECT_TRUE(Has(cut, "KeyError: 'first'\n  [...]\n\nThe above exception"));
+  EXPECT_FALSE(Has(cut, "OSError"));
+  EXPECT_TRUE(cut.ends_with("RuntimeError: last"));
+}
+
+/// TensorFlow 1.15's own text.
+TEST(CutTraceback, TensorFlowsOriginalStackGoesFirst) {
+  const std::string said =
+      "tensorflow.python.framework.errors_impl.InvalidArgumentError: Incompatible shapes: [2] vs. [3]\n"
+      "\t [[node add (defined at /usr/lib/python3.7/tensorflow_core/ops.py:1748) ]]";
+  const std::string cut = CutTraceback(Chain({"InvalidArgumentError: Incompatible shapes: [2] vs. [3]",
+                                              said + "\n\nOriginal stack trace for 'add':\n" + Frames(1, 60)},
+                                             30));
+  EXPECT_LE(cut.size(), kTracebackBytesMax);
+  EXPECT_TRUE(cut.ends_with("go(deeper)\n" + said + "\n  [...]")) << cut;
+}
+
+TEST(CutTraceback, WhatIsNoTracebackIsCutAtItsEnd) {
+  EXPECT_EQ(CutTraceback(std::string(5000, 'x'), 10), "xxxxxxxxxx");
+}
+
+TEST(ExceptionLines, AreNeitherFramesNorHeaders) {
+  using Lines = std::vector<std::string_view>;
+  EXPECT_EQ(ExceptionLines(Chain({"KeyError: 'x'", "E: two\n  (0) no\n\nOriginal stack trace for 'add':\n" +
+                                                       Frames(1, 2) + "\nafter"},
+                                 2)),
+            (Lines{"KeyError: 'x'", "E: two", "  (0) no", "after"}));
+  EXPECT_EQ(ExceptionLines(kHeader + Frames(1, 1)), Lines());
 }
 
 }  // namespace

@@ -35,7 +35,20 @@ void OutputKeeper::Step(Time now, bool at_once) {
     }
   }
   log_.SayDropped(false);
+  ReleaseEntry(now);
   Flush(now, at_once);
+}
+
+void OutputKeeper::ReleaseEntry(Time now) {
+  if (!log_.holds_entry()) {
+    release_at_ = Time::max();
+  } else if (release_at_ == Time::max() || lines_held_ != log_.lines_held()) {
+    lines_held_ = log_.lines_held();
+    release_at_ = now + kEntryPause;
+  } else if (now >= release_at_) {
+    log_.ReleaseEntry();
+    release_at_ = Time::max();
+  }
 }
 
 void OutputKeeper::Flush(Time now, bool at_once) {
@@ -59,7 +72,7 @@ void OutputKeeper::Flush(Time now, bool at_once) {
 }
 
 OutputKeeper::Time OutputKeeper::deadline() const {
-  const Time next = std::min(retry_at_, drop_at_);
+  const Time next = std::min({retry_at_, drop_at_, release_at_});
   return log_.pending() && !disk_full() ? std::min(next, last_flush_ + kBatchWait) : next;
 }
 

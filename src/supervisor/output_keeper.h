@@ -15,6 +15,9 @@ inline constexpr std::int64_t kSpoolBytesMax = std::int64_t{256} << 20;
 /// until there is room: training goes on, and the log says what is missing from it.
 inline constexpr std::chrono::milliseconds kOutputWaitMax{60'000};
 
+/// An entry of several lines is whole when none has come for this long.
+inline constexpr std::chrono::milliseconds kEntryPause{100};
+
 /// Brings the lines of a LogWriter into the spool, and decides what becomes of the program's output when they
 /// cannot be stored: it is left in the pipes for a while, which holds the program back, and then dropped. One
 /// thread.
@@ -48,6 +51,7 @@ class OutputKeeper {
   [[nodiscard]] bool CanStore() const;
   [[nodiscard]] bool disk_full() const { return disk_full_since_ != Time::max(); }
   void Flush(Time now, bool at_once);
+  void ReleaseEntry(Time now);
 
   LogWriter& log_;
   const Spool& spool_;
@@ -56,6 +60,8 @@ class OutputKeeper {
   Time last_flush_{};
   Time disk_full_since_ = Time::max();  ///< max: it is not
   Time retry_at_ = Time::max();         ///< while the disk is full
+  std::size_t lines_held_ = 0;          ///< of the log's entry, when it was looked at last
+  Time release_at_ = Time::max();       ///< while the log holds an entry
   Time drop_at_ = Time::max();          ///< max: output can be stored, or is dropped already
 };
 

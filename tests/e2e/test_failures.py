@@ -54,6 +54,10 @@ FAILURES = [
     ("child", TASK, ["child"], "child_process_failed", "['false'] (non-zero exit status 1)"),
     ("recursion", TASK, ["recursion"], "recursion_limit", "too deep"),
     ("exception", TASK, ["exception"], "uncaught_exception", "ValueError: the learning rate must be positive"),
+    ("long_chain", TASK, ["long_chain"], "uncaught_exception", "RuntimeError: cannot train."),
+    ("long_chain_stderr", TASK, ["long_chain", "stderr"], "uncaught_exception", "RuntimeError: cannot train."),
+    ("tensorflow_1", TASK, ["tensorflow_1"], "shape_mismatch", "Incompatible shapes: [32,10] vs. [32,1]"),
+    ("tensorflow_1_stderr", TASK, ["tensorflow_1", "stderr"], "shape_mismatch", "Incompatible shapes: [32,10] vs. [32,1]"),
     ("gave_up", TASK, ["gave_up"], "exit_status", "status 1; its last words: no training data under gs://b/data"),
     ("shell_not_found", TASK, ["shell_not_found"], "command_not_found", "nosuch-command: not found"),
     ("cuda_memory", TASK, ["cuda_memory"], "gpu_out_of_memory", "Tried to allocate 2.00 GiB"),
@@ -140,6 +144,14 @@ def test_failures_are_classified(quick_server, upload):
            [(name, diagnosis, words) for name, _, diagnosis, words in PACKAGES]
     found = {name: mistakes(server.wait(name), diagnosis, words) for name, diagnosis, words in rows}
     wrong = {name: text for name, text in found.items() if text}
+    for name in ("long_chain", "long_chain_stderr"):
+        message = server.get(name)["errorMessage"]
+        cause, last = "\nKeyError: 'the learning rate'\n\nThe above exception was the direct cause", "\nRuntimeError: cannot train\n"
+        assert cause in message and last in message, message
+        # The chain is one entry of the log, whole.
+        entries = [e for e in server.log_entries(name) if "KeyError: 'the learning rate'" in e["jsonPayload"]["message"]]
+        assert [e["severity"] for e in entries] == ["ERROR"] and last in entries[0]["jsonPayload"]["message"] + "\n", entries
+        assert len(entries[0]["jsonPayload"]["message"]) > 4096
     assert len(rows) >= 40
     assert set(wrong) == MISCLASSIFIED, "\n\n".join(wrong.values())
 

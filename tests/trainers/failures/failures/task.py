@@ -171,6 +171,41 @@ def chained():
         raise RuntimeError("cannot set up") from error
 
 
+def deep(levels, then):
+    return deep(levels - 1, then) if levels else then()
+
+
+def long_chain(*streams):
+    """An exception from one from one, each raised many frames deep: over 2 KiB of traceback each."""
+    if streams:
+        sys.excepthook = sys.__excepthook__  # to stderr, as a program of an image does
+
+    def first():
+        raise KeyError("the learning rate")
+
+    def second():
+        try:
+            deep(60, first)
+        except KeyError as error:
+            raise OSError("between") from error
+
+    try:
+        deep(60, second)
+    except OSError as error:
+        raise RuntimeError("cannot train") from error
+
+
+def tensorflow_1(*streams):
+    """The last lines are the frames that made the operation, not the exception."""
+    if streams:
+        sys.excepthook = sys.__excepthook__
+    frames = "".join(f'  File "/usr/lib/python3.7/site-packages/tensorflow_core/python/framework/ops.py", line {number}, in op\n'
+                     "    attrs, op_def, compute_device)\n" for number in range(40))
+    framework_error(TF + "InvalidArgumentError", "2 root error(s) found.\n  (0) Invalid argument: Incompatible shapes: [32,10] vs. "
+                    "[32,1]\n\t [[node Sub (defined at /trainer/task.py:7) ]]\n0 successful operations.\n0 derived errors ignored."
+                    "\n\nOriginal stack trace for 'Sub':\n" + frames)
+
+
 def gave_up():
     sys.exit("no training data under gs://b/data")
 

@@ -31,6 +31,8 @@ struct AttemptDir {
   [[nodiscard]] std::string Metrics() const { return Tmp() + "/hypertune"; }
   /// A container's bundle and what it writes.
   [[nodiscard]] std::string Container() const { return path + "/container"; }
+  /// What of ours is put into the replica (runtimes/inside_tools.h).
+  [[nodiscard]] std::string Tools() const { return path + "/tools"; }
   [[nodiscard]] std::string Hosts() const { return path + "/hosts"; }
   [[nodiscard]] std::string Cgroup() const { return path + "/cgroup"; }
   /// Which process is the first of its sandbox (init_note.h).

@@ -8,6 +8,7 @@
 #include "lines/task_lines.h"
 #include "runtimes/container_view.h"
 #include "runtimes/image_packages.h"
+#include "runtimes/inside_tools.h"
 #include "runtimes/oci_container.h"
 #include "sandbox/device_files.h"
 #include "sandbox/disk_image.h"
@@ -31,6 +32,8 @@ Result<container::Spec> MakeSpec(const ProgramStart& start, const image::Image& 
                                 config.user.empty() ? "" : ReadImageFile(image, "/etc/group")));
   const Channels channels = ContainerChannels(start.manifest);
   DeviceFiles devices = FindDeviceFiles(start.manifest.devices());
+  const bool brings_init = IsInit(argv.front());
+  if (!brings_init) argv.insert(argv.begin(), kContainerInit);
   container::Spec spec{
       .args = std::move(argv),
       .environment = ContainerVariables(start, config, user.home, channels, devices.environment),
@@ -41,8 +44,13 @@ Result<container::Spec> MakeSpec(const ProgramStart& start, const image::Image& 
       .hooks = std::move(devices.hooks),
       .shared_memory_bytes = SharedMemoryBytes(start.manifest.limits())};
   const auto image_has = [&image](const std::string& path) { return ImageHas(image, path); };
-  for (FileView::Bind& bind : ContainerBinds(start, channels, image_has))
+  TY_TRY(std::vector<FileView::Bind> binds, ContainerBinds(start, channels, image_has));
+  for (FileView::Bind& bind : binds)
     spec.binds.push_back({std::move(bind.from), std::move(bind.to), bind.read_only, bind.data_only});
+  if (!brings_init) {
+    TY_TRY(std::string init, WriteContainerInit({RealPath(start.dir.path)}));
+    spec.binds.push_back({std::move(init), kContainerInit, true, false});
+  }
   return spec;
 }
 

@@ -9,6 +9,7 @@
 #include "cluster/device_variables.h"
 #include "cluster/role.h"
 #include "cluster/tf_config.h"
+#include "runtimes/inside_tools.h"
 #include "sandbox/device_files.h"
 
 namespace trainyard::replica {
@@ -17,6 +18,8 @@ namespace {
 
 constexpr const char* kPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 constexpr const char* kResolverSettings = "/etc/resolv.conf";
+/// An operator who gives it lets the image's own gcsfuse mount.
+constexpr const char* kFuse = "/dev/fuse";
 
 std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind('/')); }
 
@@ -64,8 +67,9 @@ Channels ContainerChannels(const v1::Manifest& manifest) {
   return channels;
 }
 
-std::vector<FileView::Bind> ContainerBinds(const ProgramStart& start, const Channels& channels,
-                                           const std::function<bool(const std::string& path)>& image_has) {
+Result<std::vector<FileView::Bind>> ContainerBinds(
+    const ProgramStart& start, const Channels& channels,
+    const std::function<bool(const std::string& path)>& image_has) {
   std::vector<FileView::Bind> binds = {{.from = RealPath(start.dir.Hosts()), .to = "/etc/hosts"}};
   if (access(kResolverSettings, R_OK) == 0)
     binds.push_back({.from = RealPath(kResolverSettings), .to = kResolverSettings, .read_only = true});
@@ -84,7 +88,12 @@ std::vector<FileView::Bind> ContainerBinds(const ProgramStart& start, const Chan
     // The variables name files of this directory.
     binds.push_back({.from = FolderOf(bundle), .to = FolderOf(front.ca_bundle()), .read_only = true});
   }
-  if (channels.files) std::ranges::move(BucketBinds(front), std::back_inserter(binds));
+  if (!channels.files) return binds;
+  std::ranges::move(BucketBinds(front), std::back_inserter(binds));
+  if (std::ranges::count(start.manifest.devices().device_files(), kFuse) > 0) return binds;
+  const AttemptDir real{RealPath(start.dir.path)};
+  TY_RETURN_IF_ERROR(WriteStorageTools(real));
+  std::ranges::move(StorageToolBinds(real.Tools(), true, image_has), std::back_inserter(binds));
   return binds;
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "container/user.h"
 #include "image/image.h"
 #include "runtimes/google_channels.h"
@@ -25,8 +26,9 @@ namespace trainyard::replica {
 [[nodiscard]] Channels ContainerChannels(const v1::Manifest& manifest);
 
 /// The host names, the resolver's settings, and what the channels need. `image_has`: whether the image has a
-/// file; where it has none of the places of a CA bundle it gets the first.
-[[nodiscard]] std::vector<FileView::Bind> ContainerBinds(
+/// file; where it has none of the places of a CA bundle it gets the first. Writes the tools that go with
+/// /gcs.
+[[nodiscard]] Result<std::vector<FileView::Bind>> ContainerBinds(
     const ProgramStart& start, const Channels& channels,
     const std::function<bool(const std::string& path)>& image_has);
 

@@ -141,6 +141,7 @@ std::string CreateContainerBody(const DaemonContainer& container) {
   if (limits.cpus() > 0) host["NanoCpus"] = static_cast<std::int64_t>(limits.cpus() * 1e9);
   if (limits.pids() > 0) host["PidsLimit"] = limits.pids();
   if (limits.shared_memory_bytes() > 0) host["ShmSize"] = limits.shared_memory_bytes();
+  if (container.init) host["Init"] = true;
   AddDevices(container, host);
   json::object labels;
   for (const auto& [name, value] : container.labels) labels[name] = value;

@@ -35,6 +35,7 @@ struct DaemonContainer {
   v1::Manifest::Limits limits;        ///< memory, cpus, pids, shared memory
   v1::Devices devices;
   GpuWay gpu_way = GpuWay::kDeviceFiles;
+  bool init = false;  ///< process 1 is the daemon's own init
 };
 
 /// The body of POST containers/create. The machine's own network; output is not kept by the daemon: it is

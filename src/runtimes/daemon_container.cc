@@ -119,13 +119,30 @@ Result<ContainerState> CopyToEnd(DaemonApi& api, const std::string& name, http::
   return api.ReadEnd(*wait, name);
 }
 
+Result<http::ClientStream> CreateAndStart(DaemonApi& api, const std::string& name,
+                                          const DaemonContainer& container) {
+  TY_RETURN_IF_ERROR(api.Create(name, CreateContainerBody(container)));
+  return api.AttachAndStart(name);
+}
+
+/// Whether the daemon was not installed with its init: docker-init, or podman's catatonit.
+bool LacksInit(const Error& error) {
+  return error.message.find("docker-init") != std::string::npos ||
+         error.message.find("container-init") != std::string::npos ||
+         error.message.find("catatonit") != std::string::npos;
+}
+
 Result<ContainerState> Follow(DaemonApi& api, const ContainerRun& run, StopRelay& relay) {
   DaemonContainer container = run.container;
   if (!container.devices.gpus().empty()) {
     TY_TRY(container.gpu_way, api.FindGpuWay());
   }
-  TY_RETURN_IF_ERROR(api.Create(run.name, CreateContainerBody(container)));
-  auto output = api.AttachAndStart(run.name);
+  auto output = CreateAndStart(api, run.name, container);
+  if (container.init && !output && LacksInit(output.error())) {
+    TY_RETURN_IF_ERROR(api.Remove(run.name));
+    container.init = false;
+    output = CreateAndStart(api, run.name, container);
+  }
   if (output || output.error().code == Code::kUnknown) relay.OnStarted();
   if (!output) return std::unexpected(output.error());
   auto state = CopyToEnd(api, run.name, *output, api.OpenWait(run.name));

@@ -10,6 +10,7 @@
 #include "runtimes/container_view.h"
 #include "runtimes/daemon_container.h"
 #include "runtimes/image_packages.h"
+#include "runtimes/inside_tools.h"
 #include "sandbox/device_files.h"
 
 namespace trainyard::replica {
@@ -59,15 +60,17 @@ Result<SandboxPlan> DaemonProgram::Plan(const ProgramStart& start, Isolation /*i
   }
   TY_TRY(const int stop_signal, container::ParseStopSignal(image_.config.stop_signal));
   const auto image_has = [](const std::string&) { return false; };  // the daemon does not say
+  TY_TRY(std::vector<FileView::Bind> binds, ContainerBinds(start, channels, image_has));
   DaemonContainer container{.image = image_.id,
                             .argv = argv_,
                             .environment = MakeVariables(start, image_.config, channels),
                             .host_name = manifest_.host_name(),
                             .user = image_.config.user,
                             .labels = ContainerLabels(start.dir),
-                            .binds = ContainerBinds(start, channels, image_has),
+                            .binds = std::move(binds),
                             .limits = MakeLimits(manifest_),
-                            .devices = manifest_.devices()};
+                            .devices = manifest_.devices(),
+                            .init = !IsInit(argv_.front())};
   ContainerRun run{.dir = {RealPath(start.dir.path)},
                    .socket = wanted.runtime_address(),
                    .name = ContainerName(start.dir),

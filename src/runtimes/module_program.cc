@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -10,6 +12,7 @@
 #include "cluster/tf_config.h"
 #include "lines/task_lines.h"
 #include "runtimes/google_channels.h"
+#include "runtimes/inside_tools.h"
 #include "runtimes/user_environment.h"
 #include "sandbox/device_files.h"
 #include "sandbox/hosts_file.h"
@@ -44,6 +47,12 @@ FileView MakeView(const ProgramStart& start, const Channels& channels) {
     else
       view.read_only.push_back(environments);
   }
+  if (channels.files) {
+    view.kept.push_back(real.Tools());
+    view.read_only.push_back(real.Tools());
+    const auto has_file = [](const std::string& path) { return access(path.c_str(), F_OK) == 0; };
+    std::ranges::move(StorageToolBinds(real.Tools(), false, has_file), std::back_inserter(view.binds));
+  }
   if (access(kKernelSettings, F_OK) == 0) view.read_only.emplace_back(kKernelSettings);
   // A user of its own does not get through a directory that is its owner's alone (/root), nor to what is in
   // it.
@@ -59,6 +68,11 @@ std::vector<std::string> MakeVariables(const ProgramStart& start, const Variable
   const auto metric_file = of_cluster.find("CLOUD_ML_HP_METRIC_FILE");
   if (metric_file != of_cluster.end() && !has_view)  // its /tmp is everybody's
     metric_file->second.replace(0, std::string_view("/tmp").size(), RealPath(start.dir.Tmp()));
+  Variables of_environment = environment;
+  if (channels.files) {
+    std::string& path = of_environment["PATH"];
+    path += (path.empty() ? "" : ":") + RealPath(start.dir.Tools());
+  }
   return UserEnvironment(
       {.base = {{"HOME", RealPath(start.dir.Home())},
                 {"TMPDIR", has_view ? "/tmp" : RealPath(start.dir.Tmp())},
@@ -66,7 +80,7 @@ std::vector<std::string> MakeVariables(const ProgramStart& start, const Variable
                 {"TRAINYARD_LOG_FD", std::to_string(kStructuredLogFd)}},
        .devices = cluster::DeviceVariables(start.manifest),
        .cluster = std::move(of_cluster),
-       .environment = environment,
+       .environment = std::move(of_environment),
        .manifest = {start.manifest.environment().begin(), start.manifest.environment().end()},
        .channels = ChannelVariables(start.manifest, channels)});
 }
@@ -87,6 +101,7 @@ std::vector<std::string> ModuleProgram::Announcement() const {
 Result<SandboxPlan> ModuleProgram::Plan(const ProgramStart& start, Isolation isolation) {
   const bool has_view = isolation != Isolation::kNone;
   const Channels channels = FindChannels(start.manifest, has_view);
+  if (channels.files) TY_RETURN_IF_ERROR(WriteStorageTools({RealPath(start.dir.path)}));
   std::vector<std::string> command = Shown();
   command.front() = environment_.python;
   return SandboxPlan{.argv = std::move(command),

@@ -23,6 +23,7 @@
 #include "async/file.h"
 #include "async/remove_tree.h"
 #include "container/program_file.h"
+#include "runtimes/inside_tools.h"
 #include "sandbox/disk_image.h"
 #include "sandbox/id_map.h"
 
@@ -48,6 +49,8 @@ struct Folder {
   [[nodiscard]] std::string Log() const { return path + "/runtime.log"; }
   /// What the kernel will not run; not there: nothing is known to be wrong.
   [[nodiscard]] std::string Refusal() const { return path + "/refusal"; }
+  /// A program that the image does not have, or that nobody may run.
+  [[nodiscard]] std::string Absence() const { return path + "/absence"; }
   [[nodiscard]] std::string Spec() const { return path + "/config.json"; }
   [[nodiscard]] std::string DiskImage() const { return path + "/disk.img"; }
   /// What holds the writable layer: the directory itself, or the disk that is mounted in it.
@@ -101,10 +104,15 @@ std::string ReadBeginning(int file) {
   return bytes;
 }
 
-/// Where the runtime looks for the program, in its order.
+/// Where the program is looked for, in that order. None where a bind may bring it.
 std::vector<std::string> ProgramPaths(const container::Spec& spec) {
-  if (spec.args.empty()) return {};
-  const std::string& name = spec.args.front();
+  const std::size_t program = !spec.args.empty() && spec.args.front() == kContainerInit ? 1 : 0;
+  if (spec.args.size() <= program) return {};
+  const std::string& name = spec.args[program];
+  if (std::ranges::any_of(spec.binds, [&name](const container::Bind& bind) {
+        return name == bind.destination || name.starts_with(bind.destination + "/");
+      }))
+    return {};
   if (name.starts_with('/')) return {name};
   if (name.find('/') != std::string::npos) return {spec.working_dir + "/" + name};
   std::vector<std::string> paths;
@@ -123,23 +131,35 @@ bool KernelKnowsFurtherPrograms() {
   return !error && std::distance(fs::begin(entries), fs::end(entries)) > 2;
 }
 
-/// Notes what is wrong with the file of the program, if it is one that the kernel will refuse: runtimes find
-/// out when they can tell nobody any more. `root`: the image, mounted.
+void WriteNote(const std::string& path, const std::string& text) {
+  const auto note = OpenFile(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (note) static_cast<void>(WriteAll(note->get(), text));
+}
+
+/// Notes what is wrong with the file of the program, if it is one that the kernel will refuse: who finds out
+/// can tell nobody any more. `root`: the image, mounted.
 void NoteProgram(const Folder& folder, const std::vector<std::string>& paths) {
   const auto has_file = [&folder](const std::string& path) {
     return static_cast<bool>(OpenInRoot(folder.Root(), path, O_PATH));
   };
+  std::string absence;
   for (const std::string& path : paths) {
-    const UniqueFd file = OpenInRoot(folder.Root(), path, O_RDONLY | O_NONBLOCK);
+    const UniqueFd file = OpenInRoot(folder.Root(), path, O_PATH);
     struct stat found{};
-    if (!file || fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode) || (found.st_mode & 0111) == 0)
+    if (!file || fstat(file.get(), &found) != 0) continue;
+    if (S_ISDIR(found.st_mode)) absence = path + ": it is a folder";
+    if (!S_ISREG(found.st_mode)) continue;
+    if ((found.st_mode & 0111) == 0) {
+      absence = path + ": it is not executable";
       continue;
-    const std::string why = container::WhyNotRunnable(ReadBeginning(file.get()), has_file);
-    if (why.empty()) return;
-    const auto note = OpenFile(folder.Refusal(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (note) static_cast<void>(WriteAll(note->get(), path + ": " + why));
+    }
+    const UniqueFd content = OpenInRoot(folder.Root(), path, O_RDONLY | O_NONBLOCK);
+    const std::string why = content ? container::WhyNotRunnable(ReadBeginning(content.get()), has_file) : "";
+    if (!why.empty()) WriteNote(folder.Refusal(), path + ": " + why);
     return;
   }
+  if (absence.empty() && !paths.empty()) absence = paths.front() + ": the image has no such file";
+  if (!absence.empty()) WriteNote(folder.Absence(), absence);
 }
 
 std::optional<ViewFailure> MountImage(const Folder& folder, std::size_t layers, bool in_user_namespace,
@@ -281,6 +301,21 @@ std::string FirstError(const std::string& log) {
   return {};
 }
 
+/// What was noted of the program, if it ended as one does that cannot be run: a runtime that runs the program
+/// itself ends with 1, our process 1 as a shell does (container_init.cc).
+std::string WhyProgramFailed(const Folder& folder, int exit_code) {
+  constexpr int kRuntimeStatus = 1;
+  constexpr int kNotRunnable = 126;
+  constexpr int kNotFound = 127;
+  if (exit_code != kRuntimeStatus && exit_code != kNotRunnable && exit_code != kNotFound) return {};
+  constexpr const char* kSentence = "the container's program cannot be run: ";
+  if (const auto absence = ReadFile(folder.Absence()); absence && exit_code != kRuntimeStatus)
+    return kSentence + *absence;
+  if (KernelKnowsFurtherPrograms()) return {};
+  const auto refusal = ReadFile(folder.Refusal());
+  return refusal ? kSentence + *refusal : std::string();
+}
+
 }  // namespace
 
 std::string WritableLayer(const std::string& folder) { return Folder{folder}.Disk() + "/upper"; }
@@ -320,13 +355,10 @@ Result<SandboxPlan> PlanContainer(OciContainer container, Isolation isolation) {
 }
 
 std::string ContainerFailure(const std::string& folder, int exit_code) {
-  constexpr int kRuntimeStatus = 1;
   const auto log = ReadFile(Folder{folder}.Log(), kRuntimeLogMax);
   const std::string error = log ? FirstError(*log) : std::string();
   if (error.empty()) {
-    if (exit_code != kRuntimeStatus || KernelKnowsFurtherPrograms()) return {};
-    const auto refusal = ReadFile(Folder{folder}.Refusal());
-    return refusal ? "the container's program cannot be run: " + *refusal : std::string();
+    return WhyProgramFailed(Folder{folder}, exit_code);
   }
   const std::string text = Lower(error);
   if (text.find("exec") == std::string::npos) return "the container could not be made: " + error;

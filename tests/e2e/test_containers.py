@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import time
 
 import pytest
 
@@ -134,11 +135,85 @@ def test_stop_signal(server, images, registry):
     assert "asked" in texts and "wrong" not in texts, texts
 
 
-def test_pid_1_without_signal_handlers_is_cancelled(server, push):
+def test_a_program_without_signal_handlers_is_cancelled(server, push):
+    """As process 1 it would not hear SIGTERM, and be waited for until the grace is over."""
     submit_image(server, "stubborn", push("stubborn"))
     server.wait_for_text("stubborn", "started")
+    began = time.monotonic()
     server.cancel("stubborn")
     assert server.wait("stubborn")["state"] == "CANCELLED"
+    assert time.monotonic() - began < 20, "the grace is 30 s"
+
+
+def test_process_1(server, images, registry, way):
+    """It is ours, but for an image that brings an init of its own; orphans are reaped, the program's status is the container's."""
+    image = registry.push(images["busybox"])
+    run_job(server, "orphans", image, master=shell(
+        "for i in 1 2 3; do sh -c 'sleep 0.1 & exit'; done; sleep 0.5; echo me $$; grep -l zombie /proc/[0-9]*/status; exit 0"))
+    texts = server.texts("orphans", "master-replica-0")
+    init = way == "oci"  # podman without catatonit has none
+    assert ("me 1" not in texts) if init else any(text.startswith("me ") for text in texts), texts
+    assert not [text for text in texts if text.endswith("/status")], texts
+    job = run_job(server, "status", image, "FAILED", master=shell("exit 126"))
+    assert "non-zero status of 126" in job["errorMessage"], job
+    images.derive("busybox", "own-init", files={"/bin/tini": "#!/bin/sh\necho tini is $$\nexec \"$@\"\n"},
+                  entrypoint=["/bin/tini"], cmd=["/bin/true"])
+    run_job(server, "own_init", registry.push(images["own-init"]))
+    assert "tini is 1" in server.texts("own_init"), server.texts("own_init")
+
+
+STDERR = r"""
+I0101 12:00:00.123456    77 gpu.cc:5] found
+WARNING:root:careful
+/app/t.py:3: UserWarning: odd
+  warnings.warn('odd')
+Traceback (most recent call last):
+  File "/app/t.py", line 3, in <module>
+KeyError: 'x'
+last
+"""
+
+
+def test_severities_of_stderr(server, push):
+    run_job(server, "severities", push("busybox"), master=shell(f"cat >&2 <<'END'{STDERR}END\nexit 0"))
+    entries = [(e["severity"], e["jsonPayload"]["message"]) for e in server.log_entries("severities")
+               if e["jsonPayload"].get("pathname") != "/runcloudml.py" and e["severity"] != "INFO" or e["jsonPayload"]["message"] == "found"]
+    assert entries == [("INFO", "found"), ("WARNING", "WARNING:root:careful"),
+                       ("WARNING", "/app/t.py:3: UserWarning: odd\n  warnings.warn('odd')"),
+                       ("ERROR", 'Traceback (most recent call last):\n  File "/app/t.py", line 3, in <module>\nKeyError: \'x\''),
+                       ("ERROR", "last")], entries
+
+
+ENTRY_SCRIPT = """#!/bin/sh
+set -e
+mkdir -p /data /part
+gcsfuse --implicit-dirs -o allow_other --key-file /key.json fused /data
+cat /data/in.txt
+echo written through gcsfuse > /data/out.txt
+gcsfuse --only-dir=a/b fused /part && echo deep > /part/deep.txt
+fusermount -u /part
+echo "left $(ls -A /part | wc -l)"
+gcsfuse fused /bin || echo "refused with $?"
+gcsfuse --foreground fused /part &
+sleep 0.5
+ls /part
+kill $!
+wait $! && test -d /part && test ! -L /part && echo over
+"""
+
+
+def test_an_entry_script_that_mounts_with_gcsfuse(server, images, registry):
+    server.upload("fused", "in.txt", b"read through gcsfuse\n")
+    images.derive("busybox", "gcsfuse", files={"/entry.sh": ENTRY_SCRIPT}, entrypoint=["/entry.sh"],
+                  env=["PATH=/usr/local/bin:/bin"])
+    run_job(server, "fused", registry.push(images["gcsfuse"]))
+    texts = server.texts("fused", "master-replica-0")
+    assert "gcsfuse: /data shows gs://fused (a link to /gcs/fused). File system has been successfully mounted." in texts, texts
+    for text in ("read through gcsfuse", "fusermount: /part is an empty folder again", "left 0",
+                 "gcsfuse: the mount point /bin is not empty", "refused with 1", "over"):
+        assert text in texts, (text, texts)
+    assert (server.data / "buckets/fused/out.txt").read_text() == "written through gcsfuse\n"
+    assert (server.data / "buckets/fused/a/b/deep.txt").read_text() == "deep\n"
 
 
 def test_forty_layers(server, push):

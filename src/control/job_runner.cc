@@ -219,16 +219,16 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::OpenBarrier action) {
 
 boost::asio::awaitable<void> JobRunner::Perform(jobs::StopReplica action) {
   jobs::ReplicaObservation& seen = Seen(action.replica);
-  seen.stop_sent = true;  // a supervisor that is not connected now is told when it says Hello
-  if (action.kill) seen.kill_sent = true;
+  jobs::NoteSent(action, seen);
   // The safety net of the rules is below the supervisor's own: it counts from the end of the grace period.
-  if (!seen.stop_time) seen.stop_time = outside_.clock.Now() + outside_.settings.stop_grace;
+  if (!seen.stop_time)
+    seen.stop_time = outside_.clock.Now() + jobs::GraceOf(action, outside_.settings.stop_grace);
   if (action.kill) attempts_.Kill(action.replica, job_.replicas(action.replica).attempt());
   const auto& link = links_[static_cast<std::size_t>(action.replica)];
   if (!link) co_return;
   engine::ToReplica frame;
   frame.mutable_stop()->set_reason(action.reason);
-  frame.mutable_stop()->set_kill(action.kill);
+  frame.mutable_stop()->set_kill(action.kill || action.hurry);
   link->Send(std::move(frame));
 }
 
@@ -274,7 +274,7 @@ void JobRunner::OnHello(std::shared_ptr<engine::ReplicaLink> link, int replica, 
   jobs::ReplicaObservation& seen = seen_.replicas[index];
   seen.started = true;
   seen.phase = std::max(seen.phase, phase);
-  seen.cluster_sent = seen.stop_sent = seen.kill_sent = false;
+  seen.cluster_sent = seen.stop_sent = seen.hurry_sent = seen.kill_sent = false;
   links_[index] = std::move(link);
   wake_.Set();
 }

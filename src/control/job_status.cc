@@ -29,6 +29,7 @@ jobs::Waiting WaitForRoom(const std::optional<placement::Wait>& queue) {
 
 std::optional<jobs::Waiting> WaitingOf(const v1::JobRecord& job, const jobs::Observation& seen,
                                        const std::optional<placement::Wait>& queue) {
+  if (auto ending = jobs::WaitAfterSuccess(job)) return ending;
   std::optional<jobs::Waiting> waiting = jobs::WaitWhilePreparing(job, seen);
   const bool waits_again = job.retrying() && !job.reserved() && queue;
   if (job.job().state() == ml::v1::Job::QUEUED || waits_again) {

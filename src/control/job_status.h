@@ -14,8 +14,8 @@ class UsageHistory;
 
 namespace trainyard::control {
 
-/// Why the job is QUEUED or PREPARING, maxWaitTime with it; nothing in other states. `queue`: what
-/// Allocator::WaitOf says. Pure.
+/// Why the job is QUEUED or PREPARING, maxWaitTime with it, or why it has not ended although it has
+/// succeeded; nothing otherwise. `queue`: what Allocator::WaitOf says. Pure.
 [[nodiscard]] std::optional<jobs::Waiting> WaitingOf(const v1::JobRecord& job, const jobs::Observation& seen,
                                                      const std::optional<placement::Wait>& queue);
 

@@ -194,8 +194,13 @@ void AddStop(const Replica& replica, StopReplica stop, SysTime now, std::vector<
       replica.seen.stop_time ? std::optional(*replica.seen.stop_time + kKillAfter) : std::nullopt;
   stop.replica = replica.position;
   stop.kill = kill_time && now >= *kill_time;
-  if (kill_time && !stop.kill) WakeNoLaterThan(*kill_time, actions);
-  if (stop.kill ? !replica.seen.kill_sent : !replica.seen.stop_sent) actions.emplace_back(std::move(stop));
+  stop.hurry = !stop.kill && stop.short_grace && replica.seen.stop_time && now >= *replica.seen.stop_time;
+  if (kill_time && !stop.kill)
+    WakeNoLaterThan(stop.short_grace && !stop.hurry ? *replica.seen.stop_time : *kill_time, actions);
+  const bool sent = stop.kill    ? replica.seen.kill_sent
+                    : stop.hurry ? replica.seen.hurry_sent
+                                 : replica.seen.stop_sent;
+  if (!sent) actions.emplace_back(std::move(stop));
 }
 
 /// Tells replicas under maintenance to stop.
@@ -283,7 +288,8 @@ std::vector<Action> WhileRetrying(const JobRecord& job, const Observation& seen,
 StopReplica StopOf(const JobRecord& job) {
   if (job.trial().stopped_early())
     return {.reason = "The trial is stopped early. " + job.job().error_message()};
-  return {.reason = job.outcome() == Job::SUCCEEDED ? "The job has succeeded." : "The job has failed."};
+  if (job.outcome() == Job::SUCCEEDED) return {.reason = "The job has succeeded.", .short_grace = true};
+  return {.reason = "The job has failed."};
 }
 
 /// A trial that ran does not end before its measurements are known.

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <variant>
@@ -24,8 +26,9 @@ struct ReplicaObservation {
   std::optional<replica::v1::Endpoint> endpoint;              ///< as its supervisor reported it when READY
   bool cluster_sent = false;  ///< OpenBarrier was performed on this connection
   bool stop_sent = false;     ///< StopReplica was performed on this connection
+  bool hurry_sent = false;    ///< StopReplica was performed with `hurry`
   bool kill_sent = false;
-  /// The end of the grace period of the first StopReplica; kKillAfter counts from it.
+  /// The end of the grace period of the first StopReplica (a short one's `hurry`); kKillAfter counts from it.
   std::optional<SysTime> stop_time;
   std::optional<replica::v1::ExitRecord> exit;  ///< of the current attempt; all of its log lines are stored
 };
@@ -60,9 +63,22 @@ struct OpenBarrier {
 };
 struct StopReplica {
   int replica = 0;
-  std::string reason;  ///< for the replica's log
-  bool kill = false;   ///< at once
+  std::string reason;        ///< for the replica's log
+  bool short_grace = false;  ///< kSuccessGrace
+  bool hurry = false;        ///< its supervisor is to kill it at once
+  bool kill = false;         ///< the same, and whoever does not hear that is killed from outside
 };
+/// The grace of a stop, where the operator's is `usual`.
+[[nodiscard]] inline std::chrono::milliseconds GraceOf(const StopReplica& stop,
+                                                       std::chrono::milliseconds usual) {
+  return stop.short_grace ? std::min(usual, kSuccessGrace) : usual;
+}
+/// StopReplica is being performed.
+inline void NoteSent(const StopReplica& stop, ReplicaObservation& seen) {
+  seen.stop_sent = true;  // a supervisor that is not connected now is told when it says Hello
+  seen.hurry_sent = seen.hurry_sent || stop.hurry;
+  seen.kill_sent = seen.kill_sent || stop.kill;
+}
 /// No replica of the trial runs any more: collect what its program has reported.
 struct MeasureTrial {};
 /// There is nothing to do before this time unless something new is observed.

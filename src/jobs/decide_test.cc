@@ -299,6 +299,21 @@ TEST(NextActions, AReplicaThatDoesNotObeyIsKilled) {
   EXPECT_FALSE(job.wake_time());
 }
 
+TEST(NextActions, AfterSuccessNobodyIsWaitedForLong) {
+  SimulatedJob job(
+      "region: 'us-central1' scale_tier: CUSTOM master_type: 'n1-standard-4' parameter_server_type: "
+      "'n1-standard-4' parameter_server_count: 1");
+  job.BringUp();
+  job.End(0, replica::v1::ExitRecord::EXITED, 0);
+  EXPECT_THAT(job.Settle(), ElementsAre("ReplicaEnded", "Concluded", "stop ps 0"));
+  ASSERT_EQ(job.wake_time(), job.now() + kSuccessGrace);
+  job.Pass(kSuccessGrace);
+  EXPECT_THAT(job.Settle(), ElementsAre("hurry ps 0"));
+  ASSERT_EQ(job.wake_time(), job.now() + kKillAfter);
+  job.Pass(kKillAfter);
+  EXPECT_THAT(job.Settle(), ElementsAre("kill ps 0"));
+}
+
 TEST(NextActions, MaxWaitTimeCountsUntilTheFirstRunning) {
   constexpr char kInput[] = "scheduling { max_wait_time { seconds: 1800 } }";
   SimulatedJob waits(kInput);

@@ -18,6 +18,10 @@ inline constexpr int kRetriesMax = 3;
 /// grace period itself (30 s unless the operator configures another).
 inline constexpr std::chrono::minutes kKillAfter{10};
 
+/// How long replicas get from SIGTERM to SIGKILL once the job has succeeded: a parameter server never ends by
+/// itself, and nobody waits for what it still does. Less where the operator's grace period is shorter.
+inline constexpr std::chrono::milliseconds kSuccessGrace{5'000};
+
 /// The pause between the end of an attempt and the second restart of its replica, unless the operator
 /// configures another.
 inline constexpr std::chrono::milliseconds kRestartPause{1'000};

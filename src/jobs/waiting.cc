@@ -107,6 +107,20 @@ Waiting ForSupervisors(const JobRecord& job, const Progress& progress) {
 
 }  // namespace
 
+std::optional<Waiting> WaitAfterSuccess(const JobRecord& job) {
+  if (StageOf(job) != Stage::kFinishing || job.outcome() != ml::v1::Job::SUCCEEDED) return std::nullopt;
+  std::vector<int> running;
+  for (int i = 0; i < job.replicas_size(); ++i) {
+    if (job.replicas(i).attempt() > 0 && !job.replicas(i).has_exit()) running.push_back(i);
+  }
+  if (running.empty()) return std::nullopt;
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(kSuccessGrace).count();
+  return Waiting{.cause = "ending",
+                 .reason = "The job has succeeded; " + Names(job, running) +
+                           (running.size() == 1 ? " was" : " were") + " told to end (SIGTERM).",
+                 .unblock = "What still runs after " + std::to_string(seconds) + " s is killed."};
+}
+
 std::optional<Waiting> WaitWhilePreparing(const JobRecord& job, const Observation& seen) {
   if (job.job().state() != ml::v1::Job::PREPARING) return std::nullopt;
   switch (StageOf(job)) {

@@ -20,6 +20,10 @@ struct Waiting {
   friend bool operator==(const Waiting&, const Waiting&) = default;
 };
 
+/// What a job waits for that has succeeded and not ended: replicas that were told to. Nothing for any other.
+/// Pure: any thread.
+[[nodiscard]] std::optional<Waiting> WaitAfterSuccess(const control::v1::JobRecord& job);
+
 /// What a PREPARING job waits for: supervisors, environments, the barrier, a pause before a restart. Nothing
 /// for a job in any other state. Pure: any thread.
 [[nodiscard]] std::optional<Waiting> WaitWhilePreparing(const control::v1::JobRecord& job,

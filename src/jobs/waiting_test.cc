@@ -115,6 +115,25 @@ TEST(WaitWhilePreparing, OthersDoNotWait) {
   EXPECT_FALSE(WaitWhilePreparing(Gang("job { state: QUEUED }"), seen));
 }
 
+TEST(WaitAfterSuccess, NamesWhatStillRuns) {
+  JobRecord job = Gang("job { state: RUNNING } outcome: SUCCEEDED");
+  job.mutable_replicas(0)->mutable_exit();
+  job.mutable_replicas(3)->mutable_exit();
+  EXPECT_EQ(
+      WaitAfterSuccess(job),
+      (Waiting{
+          .cause = "ending",
+          .reason = "The job has succeeded; worker-replica-0, worker-replica-1 were told to end (SIGTERM).",
+          .unblock = "What still runs after 5 s is killed."}));
+  job.mutable_replicas(1)->mutable_exit();
+  EXPECT_EQ(WaitAfterSuccess(job)->reason,
+            "The job has succeeded; worker-replica-1 was told to end (SIGTERM).");
+  job.mutable_replicas(2)->mutable_exit();
+  EXPECT_FALSE(WaitAfterSuccess(job));
+  EXPECT_FALSE(WaitAfterSuccess(Gang("job { state: RUNNING } outcome: FAILED")));
+  EXPECT_FALSE(WaitAfterSuccess(Gang("job { state: RUNNING }")));
+}
+
 TEST(WaitLimit, IsSaidWhileItCounts) {
   const char* kScheduling = "job { training_input { scheduling { max_wait_time { seconds: 3600 } } } } ";
   EXPECT_EQ(WaitLimit(Gang()), "");

@@ -98,6 +98,38 @@ def test_an_end_leaves_nothing_of_a_daemon(server, upload):
     assert not processes_with(f"sleep {marker}")
 
 
+def test_after_success_nobody_is_waited_for_long_and_nothing_is_an_error(server, upload, tmp_path):
+    """A parameter server ends when it is told to; a worker that does not listen is killed after a short grace."""
+    marker = tmp_path / "running"
+    marker.touch()
+    marker.chmod(0o666)
+    server.submit("served", packageUris=[upload(server, "probe")], pythonModule="probe.endings", args=[str(marker)],
+                  scaleTier="CUSTOM", masterType="standard", workerType="standard", workerCount=1,
+                  parameterServerType="standard", parameterServerCount=1)
+
+    def waiting():
+        shown = server.request("GET", "/trainyard/v1/projects/p/jobs/served").json().get("waiting", {})
+        return shown if "has succeeded" in shown.get("reason", "") else None
+    shown = wait_for(waiting, lambda: f"{server.get('served')} {server.texts('served')}")
+    assert "worker-replica-0" in shown["reason"] and shown["unblock"] == "What still runs after 5 s is killed.", shown
+    assert server.wait("served")["state"] == "SUCCEEDED"
+    entries = server.log_entries("served")
+    by_text = {e["jsonPayload"]["message"]: e["severity"] for e in entries}
+    assert by_text["closing the session"] == "WARNING", by_text
+    assert not [e for e in entries if e["severity"] in ("ERROR", "CRITICAL")], by_text
+
+
+def test_a_package_mounts_a_bucket_with_gcsfuse(server, upload):
+    server.upload("fused-package", "in.txt", b"read through gcsfuse\n")
+    probe(server, upload, "mounts", "shell", "mkdir data && gcsfuse --implicit-dirs fused-package data && cat data/in.txt && "
+          "echo written > data/out.txt && fusermount -u data && rmdir data")
+    assert server.wait("mounts")["state"] == "SUCCEEDED", server.texts("mounts")
+    texts = server.texts("mounts", "master-replica-0")
+    assert "read through gcsfuse" in texts, texts
+    assert any(re.fullmatch("gcsfuse: /.*/data shows gs://fused-package .a link to /gcs/fused-package.*", text) for text in texts), texts
+    assert (server.data / "buckets/fused-package/out.txt").read_text() == "written\n"
+
+
 def test_cancel_of_an_ended_job_changes_nothing(server, upload):
     probe(server, upload, "over")
     before = server.wait("over")

@@ -106,13 +106,20 @@ void SimulatedJob::Perform(const OpenBarrier& action, std::vector<std::string>& 
 
 void SimulatedJob::Perform(const StopReplica& action, std::vector<std::string>& done) {
   ReplicaObservation& seen = Seen(action.replica);
-  ASSERT_FALSE(action.kill ? seen.kill_sent : seen.stop_sent) << "done already";
+  ASSERT_FALSE(action.kill    ? seen.kill_sent
+               : action.hurry ? seen.hurry_sent
+                              : seen.stop_sent)
+      << "done already";
   ASSERT_TRUE(seen.started);
   const bool moves = action.reason == "Host maintenance.";
-  done.push_back((action.kill ? "kill " : moves ? "move " : "stop ") + Label(action.replica));
-  seen.stop_sent = true;
-  if (action.kill) seen.kill_sent = true;
-  if (!seen.stop_time) seen.stop_time = now_;
+  done.push_back((action.kill    ? "kill "
+                  : action.hurry ? "hurry "
+                  : moves        ? "move "
+                                 : "stop ") +
+                 Label(action.replica));
+  NoteSent(action, seen);
+  if (!seen.stop_time)
+    seen.stop_time = now_ + (action.short_grace ? kSuccessGrace : std::chrono::milliseconds());
 }
 
 void SimulatedJob::Perform(const MeasureTrial&, std::vector<std::string>& done) {

@@ -18,7 +18,8 @@ class SimulatedJob {
   explicit SimulatedJob(const std::string& input);
 
   /// Performs actions until the rules only wait. Returns what was done, in order: "Admitted", "start master
-  /// 0", "open worker 1", "stop ps 0", "move ps 0", "kill ps 0", event names.
+  /// 0", "open worker 1", "stop ps 0", "move ps 0", "hurry ps 0", "kill ps
+  /// 0", event names.
   std::vector<std::string> Settle();
 
   // What happens in the world; `replica` is a position in the record.

@@ -6,6 +6,7 @@ import os
 import resource
 import signal
 import socket
+import subprocess
 import sys
 import time
 
@@ -37,6 +38,8 @@ def main() -> None:
                 time.sleep(0.01)
         elif word == "await":  # until the file has as many bytes
             wait_for_bytes(next(words), int(next(words)))
+        elif word == "shell":
+            subprocess.run(next(words), shell=True, check=True)
         elif word == "exit":
             sys.exit(int(next(words)))
         elif word == "raise":

@@ -16,7 +16,7 @@ absolute() {
   while [ "$path" != / ] && [ "${path%/}" != "$path" ]; do path=${path%/}; done
   case $path in
     /*) printf '%s\n' "$path" ;;
-    *) printf '%s/%s\n' "$PWD" "$path" ;;
+    *) printf '%s/%s\n' "${PWD%/}" "$path" ;;
   esac
 }
 

@@ -1,0 +1,164 @@
+"""The connection to a server, and what starts jobs there."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import pathlib
+import re
+import secrets
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+
+import httplib2
+from googleapiclient import discovery, errors
+from googleapiclient.http import MediaInMemoryUpload
+
+from trainyard import _errors, _package, _settings
+from trainyard._job import Job
+from trainyard._table import make_table
+from trainyard._transport import Transport
+
+Program = Union[str, "os.PathLike[str]", Callable[..., Any]]
+
+_TIMEOUT_S = 60.0
+_ACCELERATOR = "NVIDIA_TESLA_V100"  # any GPU of the machine stands for it; the API takes 1, 2, 4 or 8
+_MACHINE = "n1-standard-4"
+
+
+def connect(server: Optional[str] = None, project: Optional[str] = None) -> "Client":
+    """A server: the one given, that of TRAINYARD_SERVER, the one that runs on this machine, or http://127.0.0.1:8470.
+
+    Unreachable if none answers there.
+    """
+    url, found = _settings.find_server(server)
+    return Client(Transport(url, found), _settings.find_project(project))
+
+
+class Client:
+    """One project of one server. One thread at a time."""
+
+    def __init__(self, transport: Transport, project: str) -> None:
+        self.transport = transport
+        self.project = project
+        self._http = httplib2.Http(timeout=_TIMEOUT_S, proxy_info=None)
+        self.ml = self._service("ml")  # google-api-python-client's own
+        self.storage = self._service("storage")
+
+    def __repr__(self) -> str:
+        return "<trainyard.Client %s, project %s>" % (self.transport.url, self.project)
+
+    def run(self, program: Program, *, args: Any = (), module: Optional[str] = None, name: Optional[str] = None, gpus: int = 0,
+            workers: int = 0, env: Optional[Mapping[str, str]] = None, machine_type: str = _MACHINE, runtime: Optional[str] = None,
+            job_dir: Optional[str] = None, requirements: Sequence[str] = (), tuning: Optional[Mapping[str, Any]] = None,
+            labels: Optional[Mapping[str, str]] = None) -> Job:
+        """Sends a program and starts it as a job; returns at once.
+
+        program: a .py file (the modules beside it that it imports go along), a function, a folder with setup.py, or
+            a package folder; a folder needs `module`, as "trainer.task"
+        args: a list of words; a mapping becomes --NAME=VALUE. For a function: its arguments, as a list or by name
+        name: the job's id; letters, digits and _. Left out, it is made of the program's name and the time
+        gpus: for each replica. workers: replicas beside the master
+        requirements: what pip installs besides, as "lightgbm==4.5.0". runtime: a runtime version, as "2.15"
+        job_dir: gs://BUCKET/PATH; the program gets --job-dir. A function with a parameter job_dir gets one always
+        tuning: the API's HyperparameterSpec
+        """
+        package = _pack(program, args, module, requirements)
+        job_id = name or _new_name(program)
+        bucket = re.sub(r"[^a-z0-9-]", "-", self.project.lower()) + "-jobs"
+        if job_dir is None and package.wants_job_dir:
+            job_dir = "gs://%s/%s/output" % (bucket, job_id)
+        training: Dict[str, Any] = {
+            "region": "us-central1", "pythonModule": package.module, "args": package.args,
+            "packageUris": [self._upload(bucket, "%s/packages/%s" % (job_id, package.file_name), package.content)],
+            **_machines(gpus, workers, machine_type)}
+        optional = {"runtimeVersion": runtime, "jobDir": job_dir, "hyperparameters": dict(tuning) if tuning else None,
+                    "env": [{"name": key, "value": str(value)} for key, value in (env or {}).items()]}
+        training.update((key, value) for key, value in optional.items() if value)
+        body: Dict[str, Any] = {"jobId": job_id, "trainingInput": training}
+        if labels:
+            body["labels"] = dict(labels)
+        self.call(self.ml.projects().jobs().create(parent="projects/" + self.project, body=body))
+        return Job(self, job_id)
+
+    def job(self, job_id: str) -> Job:
+        """A job that is there. Error if it is not."""
+        job = Job(self, job_id)
+        job.describe()
+        return job
+
+    def jobs(self, limit: int = 100, filter: str = "") -> Any:  # the API's own name
+        """The newest jobs as a table. `filter` as in jobs.list: "state=FAILED"."""
+        rows: List[Dict[str, Any]] = []
+        token = ""
+        while len(rows) < limit:
+            page = self.call(self.ml.projects().jobs().list(parent="projects/" + self.project, pageSize=min(limit - len(rows), 100),
+                                                            filter=filter or None, pageToken=token or None))
+            rows += [{"job": job["jobId"], "state": job["state"], "created": job.get("createTime"), "started": job.get("startTime"),
+                      "ended": job.get("endTime")} for job in page.get("jobs", [])]
+            token = page.get("nextPageToken", "")
+            if not token:
+                break
+        return make_table(rows, ["job", "state", "created", "started", "ended"])
+
+    def object_names(self, bucket: str, prefix: str) -> Iterator[str]:
+        """Names of the objects in a bucket that begin so."""
+        token = ""
+        while True:
+            page = self.call(self.storage.objects().list(bucket=bucket, prefix=prefix, pageToken=token or None))
+            for item in page.get("items", []):
+                yield str(item["name"])
+            token = page.get("nextPageToken", "")
+            if not token:
+                return
+
+    def call(self, request: Any) -> Any:
+        """Sends a request of google-api-python-client; errors with the server's own words."""
+        try:
+            return request.execute(num_retries=2)
+        except errors.HttpError as error:
+            raise _errors.from_answer(error.content, int(error.resp.status)) from None
+        except (OSError, httplib2.HttpLib2Error) as error:
+            raise self.transport.unreachable(error) from None
+
+    def _service(self, api: str) -> Any:
+        document = self.transport.json("/discovery/v1/apis/%s/v1/rest" % api)
+        return discovery.build_from_document(document, http=self._http)
+
+    def _upload(self, bucket: str, name: str, content: bytes) -> str:
+        media = MediaInMemoryUpload(content, mimetype="application/x-tar")
+        self.call(self.storage.objects().insert(bucket=bucket, name=name, media_body=media))
+        return "gs://%s/%s" % (bucket, name)
+
+
+def _pack(program: Program, args: Any, module: Optional[str], requirements: Sequence[str]) -> _package.Package:
+    if callable(program):
+        return _package.pack_function(program, args, requirements)
+    path = pathlib.Path(program)
+    if path.is_dir():
+        return _package.pack_folder(path, module, _package.words(args), requirements)
+    if module:
+        raise _errors.Error("module is for folders; %s is no folder" % path)
+    return _package.pack_file(path, _package.words(args), requirements)
+
+
+def _machines(gpus: int, workers: int, machine_type: str) -> Dict[str, Any]:
+    if not gpus and not workers and machine_type == _MACHINE:
+        return {"scaleTier": "BASIC"}
+    config = {"acceleratorConfig": {"type": _ACCELERATOR, "count": str(gpus)}} if gpus else None
+    machines: Dict[str, Any] = {"scaleTier": "CUSTOM", "masterType": machine_type}
+    if config:
+        machines["masterConfig"] = config
+    if workers:
+        machines.update(workerType=machine_type, workerCount=str(workers))
+        if config:
+            machines["workerConfig"] = config
+    return machines
+
+
+def _new_name(program: Program) -> str:
+    stem = getattr(program, "__name__", None) or pathlib.Path(str(program)).resolve().stem
+    stem = re.sub(r"\W", "_", stem)
+    if not re.match(r"[A-Za-z]", stem):
+        stem = "job_" + stem
+    # Two jobs of one second have two names.
+    return "%s_%s_%s" % (stem[:80], datetime.datetime.now().strftime("%Y%m%d_%H%M%S"), secrets.token_hex(2))

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails when prose in Markdown is wider than 110 columns. Tables, code blocks and the targets of links may be."""
+"""Fails when prose in Markdown is wider than 110 columns (tables, code blocks and the targets of links may be), or a page of docs/ is
+missing in its index."""
 import pathlib
 import re
 import subprocess
@@ -22,12 +23,19 @@ def wide_lines(text):
                 yield number, len(line)
 
 
+def unlisted_pages():
+    """Pages of docs/ that docs/README.md does not name."""
+    index = (ROOT / "docs/README.md").read_text(encoding="utf-8")
+    return sorted(path.name for path in (ROOT / "docs").glob("*.md") if path.name != "README.md" and f"]({path.name})" not in index)
+
+
 def main():
     listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "*.md"], cwd=ROOT, check=True,
                             capture_output=True, text=True).stdout.split()
     paths = sorted({path for path in listed if (ROOT / path).exists()})
     problems = [f"{path}:{number}: {columns} columns, the limit is {COLUMNS_MAX}: wrap it"
                 for path in paths for number, columns in wide_lines((ROOT / path).read_text(encoding="utf-8"))]
+    problems += [f"docs/README.md: a line about {name} is missing" for name in unlisted_pages()]
     print("\n".join(problems) or f"prose: {len(paths)} Markdown files")
     return 1 if problems else 0
 

@@ -13,4 +13,4 @@ if (($# < 1)) || [[ ! -x $1 || -d $1 ]]; then
   exit 2
 fi
 export PYTHONDONTWRITEBYTECODE=1
-exec timeout --kill-after=30 480 python3 "$here/gpu/check.py" "$@"
+exec timeout --foreground --kill-after=60 420 python3 "$here/gpu/check.py" "$@"

@@ -50,7 +50,7 @@ def test_a_file_from_its_start_to_its_model(client, tmp_path):
     assert sorted(followed) == sorted(texts(job)), "no line is missing or comes twice"
     assert job.describe()["labels"] == {"team": "a"}
     files = job.download(tmp_path / "copy")
-    assert {path.relative_to(tmp_path / "copy").as_posix(): path.read_text() for path in files if "packages" not in path.parts} == {
+    assert {path.relative_to(tmp_path / "copy").as_posix(): path.read_text() for path in files} == {
         "deep/model.txt": "a model", "empty": ""}
     table = client.jobs()
     assert [(row["job"], row["state"]) for row in table] == [("first", "SUCCEEDED")]
@@ -94,17 +94,18 @@ def test_errors_are_the_servers_own(client, make_server):
         assert refused.value.code == 404
 
 
-def test_gpus_workers_and_a_job_that_waits(make_server):
+def test_gpus_workers_variables_and_a_job_that_waits(make_server):
     server = make_server("--accelerators", "none")
     client = trainyard.connect(server.url, "p")
 
     def train():
         pass
 
-    job = client.run(train, gpus=2, workers=1)
+    job = client.run(train, gpus=2, workers=1, env={"SEED": 7})
     told = job.describe()["trainingInput"]
     assert told["scaleTier"] == "CUSTOM" and told["workerCount"] == "1"
     assert told["masterConfig"] == told["workerConfig"] == {"acceleratorConfig": {"count": "2", "type": "NVIDIA_TESLA_V100"}}
+    assert told["env"] == [{"name": "SEED", "value": "7"}]
     assert "this machine has no accelerators" in (job.why_waiting() or "")
     with pytest.raises(TimeoutError, match="is still QUEUED"):
         job.wait(timeout=0)

@@ -6,6 +6,7 @@ import contextlib
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -73,7 +74,7 @@ class StandIn:
 
 
 class Checks:
-    def __init__(self, program: str, work: pathlib.Path, stand_in: StandIn | None) -> None:
+    def __init__(self, program: str, work: pathlib.Path, stand_in: StandIn | None, cleanup: contextlib.ExitStack) -> None:
         self.work, self.stand_in = work, stand_in
         try:
             self.nvml = Nvml(str(stand_in.nvml) if stand_in else None)
@@ -85,7 +86,8 @@ class Checks:
         pythons = pythons_with_pip()
         # Without packages, so that its environment needs no network.
         runtime = {"version": "gpu-check", "pythons": pythons or ["3.8"], "packages": []}
-        self.server = Service(program, work / "data", runtime, [], variables)
+        self.server = Service(program, work / "data", runtime, variables)
+        cleanup.callback(self.server.stop)
         self.no_package = "" if pythons else "no Python of this machine has ensurepip (Debian: apt install python3-venv)"
         self.no_container = self._make_image()
         self.module = {"packageUris": [self.server.upload(write_wheel(TRAINER, work))], "pythonModule": TRAINER.stem}
@@ -274,19 +276,17 @@ def main() -> int:
     if sys.argv[2:] not in ([], ["--stand-in"]):
         print(f"gpu_check: unknown arguments: {' '.join(sys.argv[2:])}", file=sys.stderr)
         return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("gpu_check: stopped before its end"))  # and what it started is ended
     # Not in /tmp: each replica has one of its own.
-    with tempfile.TemporaryDirectory(prefix="gpu-check-", dir="/var/tmp") as folder:
+    with tempfile.TemporaryDirectory(prefix="gpu-check-", dir="/var/tmp") as folder, contextlib.ExitStack() as cleanup:
         work = pathlib.Path(folder)
         work.chmod(0o755)
         try:
-            checks = Checks(sys.argv[1], work, StandIn(work) if sys.argv[2:] else None)
+            checks = Checks(sys.argv[1], work, StandIn(work) if sys.argv[2:] else None, cleanup)
         except (Failed, Late) as error:
             print(f"FAILED   the checks could not begin: {error}")
             return 1
-        try:
-            failed = run(checks)
-        finally:
-            checks.server.stop()
+        failed = run(checks)
     print(f"{'FAILED' if failed else 'PASSED'}: {failed} of {len(CHECKS)} checks failed")
     return 1 if failed else 0
 

@@ -24,20 +24,28 @@ class Late(Exception):
 
 
 class Service:
-    def __init__(self, program: str, data: pathlib.Path, runtime: Mapping[str, object], flags: list[str], variables: dict[str, str]) -> None:
+    def __init__(self, program: str, data: pathlib.Path, runtime: Mapping[str, object], variables: dict[str, str]) -> None:
         self.data = data
         runtimes = data / "environments/runtimes.d"
         runtimes.mkdir(parents=True)
         (runtimes / f"{runtime['version']}.json").write_text(json.dumps(runtime))
         self._said = open(data / "server.log", "wb")
         self._process = subprocess.Popen(
-            [program, "serve", "--data", str(data), "--listen", "127.0.0.1:0", "--default-runtime", str(runtime["version"]), "--verbose", *flags],
+            [program, "serve", "--data", str(data), "--listen", "127.0.0.1:0", "--default-runtime", str(runtime["version"]), "--verbose"],
             stdout=subprocess.PIPE, stderr=self._said, text=True, env={**os.environ, **variables})
+        try:
+            self.url = self._listening()
+        except BaseException:  # a signal, too
+            self._process.kill()
+            self._process.wait()
+            raise
+
+    def _listening(self) -> str:
         assert self._process.stdout
         line = self._process.stdout.readline()
         if not line.startswith("listening on "):
             raise Late(f"the server did not start: {line}{self.said()}")
-        self.url = line.split()[-1]
+        return line.split()[-1]
 
     def said(self) -> str:
         return (self.data / "server.log").read_text(errors="replace")

@@ -86,8 +86,6 @@ def test_errors_are_the_servers_own(client, make_server):
     assert refused.value.code == 409
     with pytest.raises(trainyard.Error, match="tunes no hyperparameters"):
         job.best_trial()
-    with pytest.raises(trainyard.Error, match="has no job-dir"):
-        job.download()
     for absent in (lambda: client.job("absent"), lambda: list(trainyard.Job(client, "absent").logs())):
         with pytest.raises(trainyard.Error) as refused:
             absent()
@@ -101,11 +99,13 @@ def test_gpus_workers_variables_and_a_job_that_waits(make_server):
     def train():
         pass
 
-    job = client.run(train, gpus=2, workers=1, env={"SEED": 7})
+    job = client.run(train, gpus=2, workers=1, env={"SEED": "7"})
     told = job.describe()["trainingInput"]
     assert told["scaleTier"] == "CUSTOM" and told["workerCount"] == "1"
     assert told["masterConfig"] == told["workerConfig"] == {"acceleratorConfig": {"count": "2", "type": "NVIDIA_TESLA_V100"}}
-    assert told["env"] == [{"name": "SEED", "value": "7"}]
+    variables = {one["name"]: one["value"] for one in told["env"]}
+    assert variables["SEED"] == "7"
+    assert variables["TRAINYARD_JOB_DIR"] == f"gs://p-runs/{job.id}" == variables["AIP_MODEL_DIR"].removesuffix("/model/")
     assert "this machine has no accelerators" in (job.why_waiting() or "")
     with pytest.raises(TimeoutError, match="is still QUEUED"):
         job.wait(timeout=0)
@@ -113,6 +113,26 @@ def test_gpus_workers_variables_and_a_job_that_waits(make_server):
     assert job.wait(check=False) == "CANCELLED"
     with pytest.raises(trainyard.JobFailed, match="Cancelled by the user"):
         job.wait()
+
+
+def test_what_a_job_without_a_job_dir_wrote_is_downloaded_from_its_own_folder(make_server, tmp_path):
+    server = make_server("--accelerators", "none")
+    client = trainyard.connect(server.url, "p")
+
+    def train():
+        pass
+
+    job = client.run(train, gpus=1, name="waits")
+    assert job.download(tmp_path) == []
+    server.upload("p-runs", "waits/model/weights", b"1")
+    server.upload("p-runs", "waits2/other", b"2")
+    assert [path.relative_to(tmp_path).as_posix() for path in job.download(tmp_path)] == ["model/weights"]
+    with pytest.raises(trainyard.Error, match="does not name a file below a folder"):
+        server.upload("p-runs", "waits/a/../../outside", b"3")
+        job.download(tmp_path)
+    server.submit("plain", pythonModule="a", packageUris=job.describe()["trainingInput"]["packageUris"])
+    with pytest.raises(trainyard.Error, match="has no job-dir"):
+        client.job("plain").download()
 
 
 def test_the_server_is_found_by_its_note(server, monkeypatch):

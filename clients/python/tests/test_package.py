@@ -48,6 +48,13 @@ def test_a_file_takes_along_what_it_imports_from_beside_it(tmp_path):
     assert run_module(package, tmp_path / "out").stdout == "deep 3\n"
 
 
+def test_equal_programs_are_equal_bytes(tmp_path, monkeypatch):
+    (tmp_path / "train.py").write_text("print(1)\n")
+    first = pack_file(tmp_path / "train.py", [], [])
+    monkeypatch.setattr("time.time", lambda: 4e9)
+    assert pack_file(tmp_path / "train.py", [], []) == first
+
+
 def test_a_file_that_is_not_there_or_not_python(tmp_path):
     with pytest.raises(Error, match="there is no file"):
         pack_file(tmp_path / "a.py", [], [])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import os
 import pathlib
 import re
@@ -59,20 +60,23 @@ class Client:
         name: the job's id; letters, digits and _. Left out, it is made of the program's name and the time
         gpus: for each replica. workers: replicas beside the master
         requirements: what pip installs besides, as "lightgbm==4.5.0". runtime: a runtime version, as "2.15"
-        job_dir: gs://BUCKET/PATH; the program gets --job-dir. A function with a parameter job_dir gets one always
+        job_dir: gs://BUCKET/PATH; the program gets --job-dir. Without, TRAINYARD_JOB_DIR names its folder; a function with
+            a parameter job_dir gets that
         tuning: the API's HyperparameterSpec
         """
         package = _pack(program, args, module, requirements)
         job_id = name or _new_name(program)
-        bucket = re.sub(r"[^a-z0-9-]", "-", self.project.lower()) + "-jobs"
+        bucket = _runs_bucket(self.project)
+        folder = "gs://%s/%s" % (bucket, job_id)
         if job_dir is None and package.wants_job_dir:
-            job_dir = "gs://%s/%s/output" % (bucket, job_id)
+            job_dir = folder
+        digest = hashlib.sha256(package.content).hexdigest()
         training: Dict[str, Any] = {
             "region": "us-central1", "pythonModule": package.module, "args": package.args,
-            "packageUris": [self._upload(bucket, "%s/packages/%s" % (job_id, package.file_name), package.content)],
+            "packageUris": [self._upload(bucket, "packages/%s/%s" % (digest, package.file_name), package.content)],
             **_machines(gpus, workers, machine_type)}
         optional = {"runtimeVersion": runtime, "jobDir": job_dir, "hyperparameters": dict(tuning) if tuning else None,
-                    "env": [{"name": key, "value": str(value)} for key, value in (env or {}).items()]}
+                    "env": _variables({} if job_dir else _folder_variables(folder), env or {})}
         training.update((key, value) for key, value in optional.items() if value)
         body: Dict[str, Any] = {"jobId": job_id, "trainingInput": training}
         if labels:
@@ -139,6 +143,22 @@ def _pack(program: Program, args: Any, module: Optional[str], requirements: Sequ
     if module:
         raise _errors.Error("module is for folders; %s is no folder" % path)
     return _package.pack_file(path, _package.words(args), requirements)
+
+
+def _runs_bucket(project: str) -> str:
+    """Where `trainyard run` keeps programs and what they write, too."""
+    bucket = project + "-runs"
+    return bucket if re.fullmatch(r"[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]", bucket) else "trainyard-runs"
+
+
+def _folder_variables(folder: str) -> Dict[str, str]:
+    """A job without a job-dir learns its folder from these, as by `trainyard run`; Vertex AI's names among them."""
+    return {"TRAINYARD_JOB_DIR": folder, "AIP_MODEL_DIR": folder + "/model/", "AIP_CHECKPOINT_DIR": folder + "/checkpoints/",
+            "AIP_TENSORBOARD_LOG_DIR": folder + "/logs/"}
+
+
+def _variables(ours: Mapping[str, str], given: Mapping[str, Any]) -> List[Dict[str, str]]:
+    return [{"name": name, "value": str(value)} for name, value in {**ours, **given}.items()]
 
 
 def _machines(gpus: int, workers: int, machine_type: str) -> Dict[str, Any]:

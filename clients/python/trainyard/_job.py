@@ -99,10 +99,12 @@ class Job:
         return best
 
     def download(self, folder: Union[str, "os.PathLike[str]"] = ".") -> List[pathlib.Path]:
-        """Copies what is in its job-dir into a folder; returns the files."""
-        job_dir = self.describe().get("trainingInput", {}).get("jobDir", "")
+        """Copies what is in its job-dir, or where TRAINYARD_JOB_DIR leads it, into a folder; returns the files."""
+        training = self.describe().get("trainingInput", {})
+        job_dir = training.get("jobDir") or next(
+            (str(one["value"]) for one in training.get("env", []) if one["name"] == "TRAINYARD_JOB_DIR"), "")
         if not job_dir:
-            raise Error("the job %s has no job-dir; give it one with run(..., job_dir=\"gs://BUCKET/PATH\")" % self.id)
+            raise Error("the job %s has no job-dir: nobody knows where it writes" % self.id)
         bucket, _, prefix = job_dir[len("gs://"):].partition("/")
         prefix = prefix.rstrip("/") + "/" if prefix.strip("/") else ""
         target = pathlib.Path(folder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import dis
+import gzip
 import inspect
 import io
 import json
@@ -207,7 +208,8 @@ def _pkg_info(name: str) -> bytes:
 
 def _archive(top: str, files: Mapping[str, bytes]) -> bytes:
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+    # Equal programs are equal bytes: what the server has installed for one serves the next.
+    with gzip.GzipFile(fileobj=buffer, mode="wb", mtime=0) as packed, tarfile.open(fileobj=packed, mode="w") as archive:
         for name, content in sorted(files.items()):
             entry = tarfile.TarInfo(top + "/" + name)
             entry.size, entry.mode = len(content), 0o644

@@ -156,6 +156,8 @@ VariableList ClientVariables(const ClientEnvironment& environment) {
   variables.emplace_back("HTTPLIB2_CA_CERTS", environment.ca_file);
   variables.emplace_back("REQUESTS_CA_BUNDLE", environment.ca_file);
   variables.emplace_back("NODE_EXTRA_CA_CERTS", environment.ca_file);
+  // Before the boto file's, for the gsutil that comes with gcloud.
+  variables.emplace_back("CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE", environment.ca_file);
   if (!environment.boto_file.empty()) variables.emplace_back("BOTO_CONFIG", environment.boto_file);
   variables.emplace_back(
       kCredentials, environment.credentials.empty() ? std::nullopt : std::optional(environment.credentials));
@@ -187,7 +189,7 @@ std::string PrintSettings(const VariableList& variables, const SettingSources& s
     if (!value && !had && !is_ours) continue;
     if (!is_ours) {
       names.push_back(name);
-      if (had && had != value) out += Export(kReplaced + name, *had);
+      if (had) out += Export(kReplaced + name, *had);
     }
     out += value ? Export(name, *value) : "unset " + name + "\n";
   }

@@ -45,6 +45,7 @@ TEST(ClientVariables, LeadPastGooglesCredentials) {
   EXPECT_EQ(set.at("GOOGLE_CLOUD_UNIVERSE_DOMAIN"), "localhost:2");
   EXPECT_EQ(set.at("BOTO_CONFIG"), "/d/run/client-boto.cfg");
   EXPECT_EQ(set.at("TRAINYARD_DATA"), "/d");
+  EXPECT_EQ(set.at("CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE"), "/ca");
   EXPECT_EQ(set.at("GOOGLE_APPLICATION_CREDENTIALS"), "(removed)");
   environment.credentials = "/d/run/client-credentials.json";
   EXPECT_EQ(ByName(environment).at("GOOGLE_APPLICATION_CREDENTIALS"), "/d/run/client-credentials.json");
@@ -62,7 +63,8 @@ TEST(PrintSettings, KeepsWhatItReplaces) {
   const VariableList variables = {{"A", "it's $x"}, {"B", std::nullopt}, {"C", std::nullopt}, {"D", "d"}};
   EXPECT_EQ(PrintSettings(variables, Having({{"A", "old"}, {"B", "key"}, {"D", "d"}})),
             "export TRAINYARD_REPLACED_A='old'\nexport A='it'\\''s $x'\n"
-            "export TRAINYARD_REPLACED_B='key'\nunset B\nexport D='d'\nexport TRAINYARD_ENV='A B D'\n");
+            "export TRAINYARD_REPLACED_B='key'\nunset B\n"
+            "export TRAINYARD_REPLACED_D='d'\nexport D='d'\nexport TRAINYARD_ENV='A B D'\n");
 }
 
 TEST(PrintSettings, KeepsTheFirstValueHoweverOftenItRuns) {

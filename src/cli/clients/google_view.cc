@@ -32,6 +32,7 @@ v1::Manifest ManifestOf(const ServerNote& note, const std::string& project) {
   if (note.workstation.plain_port != kPlainPort) front.set_plain_port(note.workstation.plain_port);
   for (const std::string_view name : front::kTlsHosts) front.add_host_names(std::string(name));
   front.add_host_names(std::string(wire::kGoogleMetadataHost));
+  front.add_host_names("metadata");  // its short form, which Google's machines resolve too
   return manifest;
 }
 

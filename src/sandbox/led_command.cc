@@ -142,9 +142,9 @@ void LeaveDoors(ConnectDoors& doors, const std::vector<int>& inherited) {
   if (!ServeOnce(doors, 0) || fork() != 0) return;
   setsid();
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (null < 0 || chdir("/") != 0) _exit(1);
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, number);
   for (const int number : inherited) close(number);
-  if (chdir("/") != 0) _exit(1);
   while (ServeOnce(doors, -1)) {
   }
   _exit(0);

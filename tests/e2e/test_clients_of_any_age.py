@@ -37,7 +37,8 @@ def venv(name, python, *packages):
 @pytest.mark.parametrize("is_logged_in", [False, True], ids=["fresh", "logged-in"])
 @pytest.mark.parametrize("age, python", AGES, ids=[age for age, _ in AGES])
 def test_the_python_example(server, run_with, upload, tmp_path, age, python, is_logged_in):  # noqa: F811
-    program = venv(f"google-api-python-client-{age}", find_python(python), f"google-api-python-client=={age}") / "python"
+    # google-auth 2.45 asks no metadata server without requests, which clients before 1.8 do not bring along.
+    program = venv(f"google-api-python-client-{age}", find_python(python), f"google-api-python-client=={age}", "requests") / "python"
     done = run_with(str(program), "-c", PYTHON_EXAMPLE % "", upload(server, "probe"), **(log_in(tmp_path) if is_logged_in else {}))
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["STATE QUEUED", REASON, "LISTED ['from_python']"]

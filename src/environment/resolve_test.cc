@@ -115,7 +115,8 @@ TEST(ResolvePytorch, TakesTheSystemsModuleOrTheGpuVariant) {
 TEST(ForGpus, TakesTheVariantWhereItCanBeBuilt) {
   const Catalogue& catalogue = BuiltIn();
   EXPECT_EQ(catalogue.ForGpus({"2.15", "3.11", "note"}, kDebian12), (Resolution{"2.15-gpu", "3.11", "note"}));
-  EXPECT_EQ(catalogue.ForGpus({"2.11", "3.7", ""}, kWith37), (Resolution{"2.11", "3.7", ""}));
+  EXPECT_EQ(catalogue.ForGpus({"2.11", "3.7", ""}, kWith37), (Resolution{"2.11-gpu", "3.7", ""}));
+  EXPECT_EQ(catalogue.ForGpus({"2.4", "3.7", ""}, kWith37), (Resolution{"2.4", "3.7", ""}));
   EXPECT_EQ(catalogue.ForGpus({"2.15", "3.11", ""}, kAncient), (Resolution{"2.15", "3.11", ""}));
 }
 

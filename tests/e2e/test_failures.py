@@ -149,7 +149,8 @@ def test_failures_are_classified(quick_server, upload):
         cause, last = "\nKeyError: 'the learning rate'\n\nThe above exception was the direct cause", "\nRuntimeError: cannot train\n"
         assert cause in message and last in message, message
         # The chain is one entry of the log, whole.
-        entries = [e for e in server.log_entries(name) if "KeyError: 'the learning rate'" in e["jsonPayload"]["message"]]
+        entries = [e for e in server.log_entries(name, ' AND resource.labels.task_name="master-replica-0"')
+                   if "KeyError: 'the learning rate'" in e["jsonPayload"]["message"]]
         assert [e["severity"] for e in entries] == ["ERROR"] and last in entries[0]["jsonPayload"]["message"] + "\n", entries
         assert len(entries[0]["jsonPayload"]["message"]) > 4096
     assert len(rows) >= 40

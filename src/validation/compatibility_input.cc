@@ -10,6 +10,7 @@ constexpr std::string_view kTpus = "\"using TPUs\"";
 constexpr std::string_view kGpus = "\"using GPUs\"";
 constexpr std::string_view kStarting = "\"starting a training job\"";
 constexpr std::string_view kDetails = "\"distributed training details\"";
+constexpr std::string_view kOwn = "adr/0036";
 constexpr std::string_view kInferred = "not found; our decision (adr/0010)";
 
 constexpr FieldRow kRows[] = {
@@ -114,6 +115,18 @@ constexpr FieldRow kRows[] = {
      "Interactive shells in the replicas, at the URIs of trainingOutput.webAccessUris. gcloud always sends "
      "it, as `false`.",
      "", kApi},
+    {"TrainingInput.env", kHonoured,
+     "Variables of every replica's program, in packages and containers; docs/run.md. Trainyard's own: the "
+     "original has no such field.",
+     "variables", kOwn},
+
+    {"EnvVar.name", kHonoured, "None of those that the service sets.", "variables", kOwn},
+    {"EnvVar.value", kHonoured,
+     "Of a secret: taken out of the request, never stored with the job and never answered.", "variables",
+     kOwn},
+    {"EnvVar.secret", kHonoured,
+     "The value lies apart until the job ends, reaches only the replicas, and their logs have *** for it.",
+     "variables", kOwn},
 
     {"EncryptionConfig.kmsKeyName", kNoted,
      "`projects/P/locations/REGION/keyRings/R/cryptoKeys/K`, in the job's region. See encryptionConfig.",

@@ -42,6 +42,9 @@ Status Module(const Job& job, const ValidationContext& context);
 Status RuntimeVersion(const Job& job, const ValidationContext& context);
 Status JobDir(const Job& job, const ValidationContext& context);
 
+// rules_variables.cc
+Status Variables(const Job& job, const ValidationContext& context);
+
 // rules_size.cc
 Status Size(const Job& job, const ValidationContext& context);
 

@@ -2,6 +2,7 @@
 
 #include "cluster/role.h"
 #include "cluster/scale_tier.h"
+#include "jobs/variables.h"
 #include "validation/rules.h"
 #include "wire/json.h"
 
@@ -35,8 +36,8 @@ Status Size(const Job& job, const ValidationContext&) {
   if (!groups) return {};
   std::size_t hosts = 0;
   for (const cluster::ReplicaGroup& group : *groups) hosts += static_cast<std::size_t>(group.count);
-  const std::size_t bytes =
-      QuotedBytes(wire::PrintJsonProtoNames(input)) + kFrameBytesMax + hosts * kHostBytesMax;
+  const std::size_t bytes = QuotedBytes(wire::PrintJsonProtoNames(WithoutVariables(input))) + kFrameBytesMax +
+                            hosts * kHostBytesMax;
   if (bytes <= kVariableBytesMax) return {};
   return Invalid("job.training_input",
                  "The job is too large: TF_CONFIG, which has all of its fields, would have " +

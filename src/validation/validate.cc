@@ -11,6 +11,7 @@ constexpr std::string_view kGpus = "public page \"using GPUs\"";
 constexpr std::string_view kTpus = "public page \"using TPUs\"";
 constexpr std::string_view kLabels = "Google Cloud's rules for labels";
 constexpr std::string_view kTuning = "API description, HyperparameterSpec and ParameterSpec";
+constexpr std::string_view kOwn = "Trainyard's own field";
 constexpr std::string_view kHere = "this installation";
 
 constexpr ValidationRule kRules[] = {
@@ -75,6 +76,13 @@ constexpr ValidationRule kRules[] = {
      kApi, rules::TpuTfVersion},
     {"job_dir", "a `jobDir` that is not `gs://bucket` or `gs://bucket/object`", kStarting, rules::JobDir},
 
+    {"variables",
+     "more than 100 variables (`env`), or more than 32 KiB of them; a name that is no identifier of C, is "
+     "given "
+     "twice, or is one that the service sets; a value with a NUL character; a secret without a value, or "
+     "with "
+     "one too short to be hidden in a log",
+     kOwn, rules::Variables},
     {"scheduling", "`maxRunningTime` of 0s or less, `maxWaitTime` below 1800s, `priority` outside 0 to 1000",
      kApi, rules::Scheduling},
     {"network", "what is not `projects/NUMBER/global/networks/NAME`", kApi, rules::Network},

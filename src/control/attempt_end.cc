@@ -33,6 +33,15 @@ boost::asio::awaitable<Result<engine::AttemptHost::Remains>> Collect(const Colla
 
 }  // namespace
 
+replica::v1::ExitRecord NotStarted(const Collaborators& outside, replica::v1::ExitRecord::Cause cause,
+                                   std::string why) {
+  replica::v1::ExitRecord exit;
+  exit.set_cause(cause);
+  exit.set_message(std::move(why));
+  *exit.mutable_end_time() = wire::ToProto(outside.clock.Now());
+  return exit;
+}
+
 boost::asio::awaitable<bool> MakeSureItIsDead(const Collaborators& outside, engine::AttemptRef attempt) {
   bool was_alive = false;
   for (;;) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <string>
 
 #include "control/collaborators.h"
 #include "logs/log_store.h"
@@ -9,6 +10,10 @@
 /// What is done with an attempt whose supervisor has ended, or should have. Loop thread; `outside` outlives
 /// the calls.
 namespace trainyard::control {
+
+/// How an attempt ends that was never started.
+[[nodiscard]] replica::v1::ExitRecord NotStarted(const Collaborators& outside,
+                                                 replica::v1::ExitRecord::Cause cause, std::string why);
 
 /// After a start that failed: a supervisor that runs all the same must not meet the next attempt. Returns
 /// when nothing of it lives, however long that takes; true if it did live.

@@ -11,6 +11,7 @@
 #include "engine/attempt_host.h"
 #include "logs/log_store.h"
 #include "store/journal.h"
+#include "store/secret_store.h"
 #include "trainyard/control/v1/record.pb.h"
 
 namespace trainyard::storage {
@@ -36,6 +37,7 @@ struct Collaborators {
   const Settings& settings;
   storage::Buckets* buckets = nullptr;          ///< null: there are no trials
   const ImageRegistries* registries = nullptr;  ///< null: no job has images
+  store::SecretStore* secrets = nullptr;        ///< null: jobs with secrets are refused
   metrics::UsageHistory* usage = nullptr;       ///< null: figures of replicas are not kept
   /// The runtime version that suits the room a job has got; empty: the one that it has. Null: always that.
   std::function<std::string(const v1::JobRecord& job, const engine::Grant& grant)> runtime_for{};

@@ -44,13 +44,15 @@ void JobMaker::UseContainers(Containers containers) {
   context_.no_containers = policy_.containers.lacking;
 }
 
-boost::asio::awaitable<Result<v1::JobRecord>> JobMaker::Make(std::string project, ml::v1::Job job) {
+boost::asio::awaitable<Result<JobMaker::Made>> JobMaker::Make(std::string project, ml::v1::Job job) {
   if (!context_.containers && policy_.look_for_containers && !jobs::NamedImages(job.training_input()).empty())
     UseContainers(co_await policy_.look_for_containers());
   TY_CO_RETURN_IF_ERROR(jobs::Validate(job, context_));
+  Made made{.record = {}, .secrets = jobs::TakeSecrets(job)};
   const jobs::RoleImages containers = ContainerImages(policy_.images, job.training_input());
   TY_CO_TRY(environment::Resolution runtime, co_await ResolveRuntime(job.training_input(), containers));
-  v1::JobRecord record = jobs::MakeRecord(std::move(project), job, runtime.version, clock_.Now(), containers);
+  v1::JobRecord& record = made.record;
+  record = jobs::MakeRecord(std::move(project), job, runtime.version, clock_.Now(), containers);
   if (!runtime.note.empty()) record.add_notes(runtime.note);
   if (HasGpus() && !runtime.version.empty() && AsksForGpus(job.training_input()) &&
       !catalogue_.RunsOnGpus(runtime.version))
@@ -63,7 +65,7 @@ boost::asio::awaitable<Result<v1::JobRecord>> JobMaker::Make(std::string project
     TY_CO_RETURN_IF_ERROR(co_await LookUpImages(*policy_.registries, record));
   TY_CO_RETURN_IF_ERROR(co_await EnsureJobDir(record));
   if (job.training_input().has_hyperparameters()) jobs::MakeTuning(record);
-  co_return record;
+  co_return made;
 }
 
 /// With strict capacity a job that can never run is refused at once; else it waits and says what for.

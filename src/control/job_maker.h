@@ -10,6 +10,7 @@
 #include "control/runtime_choice.h"
 #include "engine/allocator.h"
 #include "environment/catalogue.h"
+#include "jobs/variables.h"
 #include "placement/plan.h"
 #include "storage/buckets.h"
 #include "trainyard/control/v1/record.pb.h"
@@ -49,8 +50,12 @@ class JobMaker {
   JobMaker(storage::Buckets& buckets, const environment::Catalogue& catalogue, const Clock& clock,
            Policy policy);
 
+  struct Made {
+    v1::JobRecord record;
+    jobs::Secrets secrets;  ///< the record does not have them
+  };
   /// Errors: kInvalidArgument, kFailedPrecondition with the field as the API names it.
-  boost::asio::awaitable<Result<v1::JobRecord>> Make(std::string project, ml::v1::Job job);
+  boost::asio::awaitable<Result<Made>> Make(std::string project, ml::v1::Job job);
 
   /// The interpreters that this machine has now.
   boost::asio::awaitable<environment::AvailablePythons> LookAtPythons();

@@ -17,7 +17,11 @@ using testing::HasSubstr;
 
 class JobMakerTest : public World {
  protected:
-  Result<v1::JobRecord> Make(Job job) { return Await(maker_->Make("p", std::move(job))); }
+  Result<v1::JobRecord> Make(Job job) {
+    Result<JobMaker::Made> made = Await(maker_->Make("p", std::move(job)));
+    if (!made) return std::unexpected(std::move(made).error());
+    return std::move(made->record);
+  }
 };
 
 TEST_F(JobMakerTest, PackagesAreWhatTheyAreNow) {
@@ -220,7 +224,7 @@ TEST_F(StrictTest, WhatTheMachineLacksIsNamed) {
       config.set_type(AcceleratorConfig::NVIDIA_TESLA_T4);
       config.set_count(row.t4);
     }
-    const Result<v1::JobRecord> made = Await(maker.Make("p", job));
+    const Result<JobMaker::Made> made = Await(maker.Make("p", job));
     EXPECT_EQ(made ? "" : made.error().field + ": " + made.error().message, row.refused) << row.devices;
     if (!made) EXPECT_EQ(made.error().code, Code::kFailedPrecondition);
   }

@@ -3,12 +3,13 @@
 #include "async/diagnostics.h"
 #include "base/check.h"
 #include "cluster/task_name.h"
+#include "control/attempt_end.h"
 #include "control/dismissal.h"
+#include "control/job_secrets.h"
 #include "control/pause.h"
 #include "control/service_log.h"
 #include "diagnosis/classify.h"
 #include "metrics/usage_history.h"
-#include "wire/time.h"
 
 namespace trainyard::control {
 
@@ -176,6 +177,7 @@ boost::asio::awaitable<bool> JobRunner::PerformAll(std::vector<jobs::Action> act
 
 boost::asio::awaitable<void> JobRunner::Perform(jobs::AppendEvent action) {
   if (action.event.has_ended()) co_await wait_log_.Flush(kFlushWaitMax);
+  if (action.event.has_ended()) co_await ForgetSecrets(outside_, job_);
   const Status recorded = co_await history_.Record(std::move(action.event));
   if (recorded) co_return;
   Diagnose(DiagnosticLevel::kWarning,
@@ -198,6 +200,8 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::StartReplica action) {
   const int attempt = job_.replicas(replica).attempt();
   Seen(replica).started = true;
   replica::v1::Manifest manifest = MakeManifest(outside_.settings, job_, replica, attempt);
+  std::optional<replica::v1::ExitRecord> failed = co_await CompleteSecrets(outside_, job_, manifest);
+  if (failed) co_return static_cast<void>(SetExit(replica, attempt, *std::move(failed)));
   const JobAttempts::Started started = co_await attempts_.Start(replica, attempt, std::move(manifest));
   if (started.status) co_return;
   if (started.is_clean) {  // the same attempt is started again
@@ -205,7 +209,8 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::StartReplica action) {
     co_await Pause(outside_.settings.retry_pause);
     co_return;
   }
-  SetExit(replica, attempt, NeverStarted(started.status.error(), outside_.clock.Now()));
+  const std::string why = "The supervisor cannot be started: " + started.status.error().message;
+  SetExit(replica, attempt, NotStarted(outside_, replica::v1::ExitRecord::LOST, why));
 }
 
 boost::asio::awaitable<void> JobRunner::Perform(jobs::OpenBarrier action) {

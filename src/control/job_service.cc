@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "async/diagnostics.h"
 #include "control/job_status.h"
 #include "control/list_search.h"
 #include "control/maintenance.h"
@@ -86,7 +87,8 @@ boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job 
               co_await registry_.tuning().FindPrevious(project, spec.resume_previous_job_id()));
     if (previous) inherited = jobs::InheritSpec(*previous, spec);
   }
-  TY_CO_TRY(v1::JobRecord record, co_await maker_.Make(std::move(project), std::move(job)));
+  TY_CO_TRY(JobMaker::Made made, co_await maker_.Make(std::move(project), std::move(job)));
+  v1::JobRecord& record = made.record;
   if (record.has_tuning()) {
     if (!inherited.empty()) record.add_remarks(inherited);
     TY_CO_TRY(const std::vector<std::int64_t> uids, co_await registry_.tuning().FindResumed(record));
@@ -99,15 +101,33 @@ boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job 
   TY_CO_RETURN_IF_ERROR(CheckQuota(record));
   TY_CO_TRY(TuningJobs::Resumed resumed, co_await registry_.tuning().ReadResumed(record));
   auto creating = creating_.insert(creating_.end(), &record);  // others count it while it is written
-  Result<std::int64_t> stored = co_await outside_.journal.Create(record, created);
+  std::vector<jobs::ServiceLine> lines = jobs::LinesFor(record, created);
+  Result<std::int64_t> stored = co_await Store(record, std::move(created), std::move(made.secrets));
   creating_.erase(creating);
   TY_CO_TRY(std::int64_t uid, std::move(stored));
   record.set_uid(uid);
   ++created_;
   Job answer = Present(record);
-  std::vector<jobs::ServiceLine> lines = jobs::LinesFor(record, created);
   registry_.Start(std::move(record), std::move(lines), std::move(resumed));
   co_return answer;
+}
+
+/// The secrets are on disk before the job is, so that none is created that cannot run. A server that is
+/// killed between the two leaves a job without them: its replicas cannot start, and say so.
+boost::asio::awaitable<Result<std::int64_t>> JobService::Store(v1::JobRecord record, v1::Event created,
+                                                               jobs::Secrets secrets) {
+  if (secrets.empty()) co_return co_await outside_.journal.Create(std::move(record), std::move(created));
+  if (outside_.secrets == nullptr)
+    co_return std::unexpected(FailedPrecondition("This server keeps no secrets.", "env"));
+  TY_CO_TRY(std::string staged, co_await outside_.secrets->Stage(std::move(secrets)));
+  Result<std::int64_t> stored = co_await outside_.journal.Create(std::move(record), std::move(created));
+  if (!stored) {
+    co_await outside_.secrets->Drop(std::move(staged));
+    co_return stored;
+  }
+  const Status kept = co_await outside_.secrets->Keep(std::move(staged), *stored);
+  if (!kept) Diagnose(DiagnosticLevel::kError, "secrets of a job cannot be kept: " + kept.error().message);
+  co_return stored;
 }
 
 boost::asio::awaitable<Result<v1::JobRecord>> JobService::Load(wire::JobName name) {

@@ -99,6 +99,8 @@ class JobService {
   boost::asio::awaitable<Result<ml::v1::Job>> Show(v1::JobRecord record, int trials_max);
   [[nodiscard]] ml::v1::Job Present(const v1::JobRecord& record) const;
   [[nodiscard]] Status CheckQuota(const v1::JobRecord& asking) const;
+  boost::asio::awaitable<Result<std::int64_t>> Store(v1::JobRecord record, v1::Event created,
+                                                     jobs::Secrets secrets);
   boost::asio::awaitable<Result<v1::JobRecord>> Load(wire::JobName name);
   boost::asio::awaitable<Status> Post(wire::JobName name, v1::Event event,
                                       std::optional<std::int64_t> revision);

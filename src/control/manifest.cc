@@ -9,6 +9,7 @@
 #include "cluster/tf_config.h"
 #include "control/access_token.h"
 #include "jobs/trial.h"
+#include "jobs/variables.h"
 #include "wire/host_name.h"
 #include "wire/json.h"
 #include "wire/time.h"
@@ -83,6 +84,16 @@ replica::v1::Manifest::Limits MakeLimits(const Settings& settings, const v1::Job
   return limits;
 }
 
+/// The values of secrets are not in the record: AddSecrets.
+void SetVariables(const ml::v1::TrainingInput& input, replica::v1::Manifest& manifest) {
+  for (const ml::v1::EnvVar& variable : input.env()) {
+    if (variable.secret())
+      manifest.add_secrets(variable.name());
+    else
+      (*manifest.mutable_environment())[variable.name()] = variable.value();
+  }
+}
+
 }  // namespace
 
 std::string AttemptId(const v1::JobRecord& job, int replica, int attempt) {
@@ -151,10 +162,21 @@ replica::v1::Manifest MakeManifest(const Settings& settings, const v1::JobRecord
   *manifest.mutable_program() = MakeProgram(job, record);
   *manifest.mutable_limits() = MakeLimits(settings, job, record);
   manifest.set_host_name(HostNameOf(job, replica));
-  manifest.set_job_json(wire::PrintJsonProtoNames(input));
+  manifest.set_job_json(wire::PrintJsonProtoNames(jobs::WithoutVariables(input)));
+  SetVariables(input, manifest);
   manifest.set_use_chief(cluster::UseChief(input, job.runtime_version()));
   manifest.set_metadata_host_name(MetadataHostName(settings.keys, manifest.attempt_id()));
   return manifest;
+}
+
+Status AddSecrets(const jobs::Secrets& values, replica::v1::Manifest& manifest) {
+  for (const std::string& name : manifest.secrets()) {
+    const auto known = values.find(name);
+    if (known == values.end())
+      return std::unexpected(NotFound("the value of the secret " + name + " is gone"));
+    (*manifest.mutable_environment())[name] = known->second;
+  }
+  return {};
 }
 
 replica::v1::Cluster MakeCluster(const v1::JobRecord& job, const jobs::Observation& seen) {

@@ -7,6 +7,7 @@
 #include "control/settings.h"
 #include "engine/attempt_host.h"
 #include "jobs/decide.h"
+#include "jobs/variables.h"
 #include "placement/gang.h"
 #include "trainyard/control/v1/record.pb.h"
 #include "trainyard/replica/v1/replica.pb.h"
@@ -39,6 +40,9 @@ inline constexpr int kReplicaPidsMax = 16'384;
 /// function of its arguments: made again after a restart it is the same.
 [[nodiscard]] replica::v1::Manifest MakeManifest(const Settings& settings, const v1::JobRecord& job,
                                                  int replica, int attempt);
+
+/// Adds the values of the job's secrets, which are in no record. kNotFound: one of them is not there.
+[[nodiscard]] Status AddSecrets(const jobs::Secrets& values, replica::v1::Manifest& manifest);
 
 /// The whole gang, for the barrier: where each replica said that it is; one that has ended and cannot say it
 /// any more, where its slot was.

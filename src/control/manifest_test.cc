@@ -45,6 +45,23 @@ TEST(Manifest, SaysWhatAReplicaNeeds) {
   EXPECT_EQ(manifest.SerializeAsString(), MakeManifest(kSettings, MakeRecord(), 0, 2).SerializeAsString());
 }
 
+TEST(Manifest, HasTheJobsVariablesAndOnlyTheNamesOfItsSecrets) {
+  v1::JobRecord record = MakeRecord();
+  ml::v1::TrainingInput& input = *record.mutable_job()->mutable_training_input();
+  input.add_env()->set_name("LEVEL");
+  input.mutable_env(0)->set_value("2");
+  input.add_env()->set_name("TOKEN");
+  input.mutable_env(1)->set_secret(true);
+  replica::v1::Manifest manifest = MakeManifest(kSettings, record, 0, 2);
+  EXPECT_THAT(manifest.environment(), testing::UnorderedElementsAre(testing::Pair("LEVEL", "2")));
+  EXPECT_THAT(manifest.secrets(), testing::ElementsAre("TOKEN"));
+  EXPECT_EQ(manifest.job_json().find("env"), std::string::npos) << manifest.job_json();
+  EXPECT_EQ(AddSecrets({}, manifest).error(), NotFound("the value of the secret TOKEN is gone"));
+  ASSERT_TRUE(AddSecrets({{"TOKEN", "hunter2"}}, manifest));
+  EXPECT_THAT(manifest.environment(),
+              testing::UnorderedElementsAre(testing::Pair("LEVEL", "2"), testing::Pair("TOKEN", "hunter2")));
+}
+
 /// A container job's worker, which inherits the master's image.
 v1::JobRecord MakeContainerRecord() {
   v1::JobRecord record = MakeRecord();

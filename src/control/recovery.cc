@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -68,6 +69,11 @@ boost::asio::awaitable<Status> RecoverJobs(Collaborators& outside, RunnerRegistr
       co_return std::unexpected(error);
     }
     previous.push_back(*std::move(read));
+  }
+  if (outside.secrets != nullptr) {
+    std::set<std::int64_t> uids;
+    for (const auto& [uid, of_one] : of_job) uids.insert(uid);
+    TY_CO_RETURN_IF_ERROR(co_await outside.secrets->RemoveAllBut(std::move(uids)));
   }
   std::vector<engine::AttemptRef> orphaned;
   for (engine::AttemptRef& attempt : attempts) {

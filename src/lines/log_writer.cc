@@ -39,18 +39,44 @@ void SetCppLine(const CppLogLine& parsed, v1::LogLine& line) {
 }  // namespace
 
 void LogWriter::Feed(Stream stream, std::string_view bytes) {
-  splitters_[std::to_underlying(stream)].Feed(bytes,
-                                              [this, stream](std::string_view text) { Line(stream, text); });
+  const auto index = std::to_underlying(stream);
+  const auto line = [this, stream](std::string_view text) { Line(stream, text); };
+  if (mask_.empty())
+    splitters_[index].Feed(bytes, line);
+  else
+    splitters_[index].Feed(masked_[index].Feed(mask_, bytes), line);
 }
 
 void LogWriter::Finish(Stream stream) {
-  splitters_[std::to_underlying(stream)].Finish(
-      [this, stream](std::string_view text) { Line(stream, text); });
+  const auto index = std::to_underlying(stream);
+  const auto line = [this, stream](std::string_view text) { Line(stream, text); };
+  if (!mask_.empty()) splitters_[index].Feed(masked_[index].Finish(mask_), line);
+  splitters_[index].Finish(line);
   if (stream == Stream::kStderr) ReleaseEntry();
 }
 
 void LogWriter::ReleaseEntry() {
   stderr_entries_.Release([this](std::string_view text) { Entry(Stream::kStderr, text); });
+}
+
+/// A value that JSON spells in another way than it is ("\u0068unter2") is seen only once the line is read.
+void LogWriter::Hide(Struct& fields) const {
+  Struct shown;
+  for (auto& [name, value] : *fields.mutable_fields()) {
+    Hide(value);
+    (*shown.mutable_fields())[mask_.Apply(name)] = std::move(value);
+  }
+  fields = std::move(shown);
+}
+
+void LogWriter::Hide(google::protobuf::Value& value) const {
+  if (value.has_string_value()) {
+    value.set_string_value(mask_.Apply(value.string_value()));
+  } else if (value.has_struct_value()) {
+    Hide(*value.mutable_struct_value());
+  } else if (value.has_list_value()) {
+    for (google::protobuf::Value& one : *value.mutable_list_value()->mutable_values()) Hide(one);
+  }
 }
 
 void LogWriter::Line(Stream stream, std::string_view text) {
@@ -77,6 +103,10 @@ void LogWriter::Entry(Stream stream, std::string_view text) {
   const bool is_stderr = stream == Stream::kStderr;
   const LogEntry::Severity fallback = is_stderr ? LogEntry::ERROR : LogEntry::INFO;
   if (ParseStructuredLine(clean, fallback, line_)) {
+    if (!mask_.empty()) {
+      line_.set_text(mask_.Apply(line_.text()));
+      if (line_.has_json()) Hide(*line_.mutable_json());
+    }
     Note(line_.text(), line_.severity() >= LogEntry::ERROR);
   } else if (const auto parsed = is_stderr ? ParseCppLogLine(clean) : std::nullopt; parsed) {
     SetCppLine(*parsed, line_);
@@ -100,7 +130,9 @@ void LogWriter::SayDropped(bool at_end) {
 void LogWriter::Say(LogEntry::Severity severity, std::string_view text) {
   line_.Clear();
   line_.set_severity(severity);
-  line_.set_text(wire::ReplaceMalformed(text.substr(0, wire::Utf8Prefix(text, kLineBytesMax))));
+  const std::string shown = mask_.empty() ? std::string(text) : mask_.Apply(text);
+  line_.set_text(
+      wire::ReplaceMalformed(std::string_view(shown).substr(0, wire::Utf8Prefix(shown, kLineBytesMax))));
   Struct& fields = *line_.mutable_json();
   SetNumber(fields, "created", static_cast<double>(now_ns_()) / 1e9);
   SetText(fields, "levelname", LogEntry::Severity_Name(severity));

@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "attempt/spool.h"
 #include "base/result.h"
@@ -14,6 +15,7 @@
 #include "lines/stamper.h"
 #include "lines/stderr_entries.h"
 #include "lines/traceback.h"
+#include "text/secret_mask.h"
 
 namespace trainyard::replica {
 
@@ -29,9 +31,10 @@ inline constexpr std::size_t kChunkBytesMax = std::size_t{128} << 10;
 /// Lines are in memory until Flush. One thread.
 class LogWriter {
  public:
-  /// `now_ns`: nanoseconds since 1970.
-  LogWriter(Spool& spool, std::function<std::uint64_t()> now_ns, LogAllowance allowance = {})
-      : spool_(spool), now_ns_(std::move(now_ns)), allowance_(allowance) {}
+  /// `now_ns`: nanoseconds since 1970. `mask`: what no line may show, however the program writes it.
+  LogWriter(Spool& spool, std::function<std::uint64_t()> now_ns, LogAllowance allowance = {},
+            text::SecretMask mask = {})
+      : spool_(spool), now_ns_(std::move(now_ns)), allowance_(allowance), mask_(std::move(mask)) {}
 
   /// Bytes as they were read. Feed only while there is_room().
   void Feed(Stream stream, std::string_view bytes);
@@ -59,6 +62,7 @@ class LogWriter {
   [[nodiscard]] std::int64_t next_line() const noexcept { return first_line_ + count_; }
   /// The last Python traceback, cut; empty if there was none.
   [[nodiscard]] std::string Traceback() const { return CutTraceback(traceback_); }
+  [[nodiscard]] const text::SecretMask& mask() const noexcept { return mask_; }
   /// What of the output is kept.
   [[nodiscard]] LogAllowance& allowance() noexcept { return allowance_; }
   [[nodiscard]] const LogAllowance& allowance() const noexcept { return allowance_; }
@@ -71,10 +75,14 @@ class LogWriter {
   /// Keeps of an entry what tells why a program ends.
   void Note(std::string_view text, bool is_error);
   void Add();
+  void Hide(google::protobuf::Struct& fields) const;
+  void Hide(google::protobuf::Value& value) const;
 
   Spool& spool_;
   std::function<std::uint64_t()> now_ns_;
   LogAllowance allowance_;
+  text::SecretMask mask_;
+  std::array<text::MaskedStream, kStreamCount> masked_;
   std::array<LineSplitter, kStreamCount> splitters_;
   Stamper stamper_;
   StderrEntries stderr_entries_;

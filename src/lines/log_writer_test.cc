@@ -50,6 +50,40 @@ TEST_F(LogWriterTest, SeveritiesFollowTheStream) {
                                      "113 INFO W tensorflow/a.cc:1] stdout is not parsed", "115 INFO end"));
 }
 
+TEST_F(LogWriterTest, HidesSecretsHoweverTheyAreWritten) {
+  LogWriter writer(
+      spool_, [] { return std::uint64_t{100}; }, LogAllowance(), text::SecretMask({"hunter2", "two\nlines"}));
+  writer.Feed(Stream::kStdout, "a hun");
+  writer.Feed(Stream::kStdout, "ter2 b\nlines\n");
+  const std::string long_line = std::string(kLineBytesMax - 3, 'x') + "hunter2y\n";  // cut within the value
+  writer.Feed(Stream::kStdout, long_line);
+  writer.Feed(Stream::kStructured, R"({"message": "m \u0068unter2", "k": {"hunter2": ["\u0068unter2", 3]}})"
+                                   "\n");
+  writer.Feed(Stream::kStderr, "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'hunter2'\n");
+  writer.Say(logging::v2::LogEntry::INFO, "Running command: hunter2");
+  writer.Feed(Stream::kStderr, "last hunter2");
+  writer.Finish(Stream::kStderr);
+  ASSERT_TRUE(writer.Flush().has_value());
+  std::string all = writer.Traceback();
+  EXPECT_NE(all.find("KeyError: '***'"), std::string::npos) << all;
+  for (const diagnosis::OutputLine& line : writer.tail().Lines()) all += line.text;
+  const auto chunks = ReadSpool(folder_.path() + "/spool", 0);
+  ASSERT_TRUE(chunks);
+  std::string texts;
+  for (const v1::LogChunk& chunk : *chunks) {
+    v1::LogLines lines;
+    ASSERT_TRUE(lines.ParseFromString(chunk.lines()));
+    for (const v1::LogLine& line : lines.line()) {
+      all += line.DebugString();
+      if (line.text().size() < 100) texts += line.text() + "|";
+    }
+  }
+  EXPECT_EQ(all.find("hunter2"), std::string::npos);
+  EXPECT_EQ(texts,
+            "a *** b|***|y|m ***|Traceback (most recent call last):|  File \"a.py\"|KeyError: '***'|"
+            "Running command: ***|last ***|");
+}
+
 TEST_F(LogWriterTest, KeepsWhatIsAllowedAndSaysWhatIsNot) {
   LogWriter writer(spool_, [] { return std::uint64_t{100}; }, LogAllowance({.attempt_bytes = 100}));
   writer.Feed(Stream::kStdout, "one\ntwo\n" + std::string(80, 'x') + "\nthree\n");

@@ -45,13 +45,15 @@ struct Folder {
   std::string path;
   [[nodiscard]] std::string Layers() const { return path + "/layers"; }
   [[nodiscard]] std::string Root() const { return path + "/root"; }
-  [[nodiscard]] std::string State() const { return path + "/state"; }
+  /// In memory: what the runtime reads and keeps of the program names its variables, secrets among them.
+  [[nodiscard]] std::string Memory() const { return path + "/memory"; }
+  [[nodiscard]] std::string State() const { return Memory() + "/state"; }
+  [[nodiscard]] std::string Spec() const { return Memory() + "/config.json"; }
   [[nodiscard]] std::string Log() const { return path + "/runtime.log"; }
   /// What the kernel will not run; not there: nothing is known to be wrong.
   [[nodiscard]] std::string Refusal() const { return path + "/refusal"; }
   /// A program that the image does not have, or that nobody may run.
   [[nodiscard]] std::string Absence() const { return path + "/absence"; }
-  [[nodiscard]] std::string Spec() const { return path + "/config.json"; }
   [[nodiscard]] std::string DiskImage() const { return path + "/disk.img"; }
   /// What holds the writable layer: the directory itself, or the disk that is mounted in it.
   [[nodiscard]] std::string Disk() const { return path + "/disk"; }
@@ -182,17 +184,27 @@ std::optional<ViewFailure> MountImage(const Folder& folder, std::size_t layers, 
   return std::nullopt;
 }
 
+/// Nothing of it is on a disk, and it is gone with the sandbox.
+std::optional<ViewFailure> WriteSpec(const Folder& folder, const std::string& spec) {
+  if (mount("tmpfs", folder.Memory().c_str(), "tmpfs", MS_NODEV | MS_NOSUID, "mode=0700") != 0)
+    return ViewFailure{"make room for the runtime's files", errno};
+  if (mkdir(folder.State().c_str(), 0700) != 0) return ViewFailure{"make the runtime's folder", errno};
+  const UniqueFd file(open(folder.Spec().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file || !WriteAll(file.get(), spec)) return ViewFailure{"write the runtime's file", errno};
+  return std::nullopt;
+}
+
 bool IsCrun(const std::string& runtime) { return fs::path(runtime).filename().string().starts_with("crun"); }
 
 std::vector<std::string> RuntimeCommand(const std::string& runtime, const Folder& folder) {
   // The replica's cgroup is around the runtime already, and /sys is not writable for it: crun is told to make
   // none, runc to go on without.
-  return {runtime,        "--root",
-          folder.State(), "--log",
-          folder.Log(),   "--log-format",
-          "json",         IsCrun(runtime) ? "--cgroup-manager=disabled" : "--rootless=true",
-          "run",          "--bundle",
-          folder.path,    kContainerId};
+  return {runtime,         "--root",
+          folder.State(),  "--log",
+          folder.Log(),    "--log-format",
+          "json",          IsCrun(runtime) ? "--cgroup-manager=disabled" : "--rootless=true",
+          "run",           "--bundle",
+          folder.Memory(), kContainerId};
 }
 
 /// Something of the merged image: where the layers have it, the highest first. Only a directory can be of
@@ -330,23 +342,22 @@ Result<SandboxPlan> PlanContainer(OciContainer container, Isolation isolation) {
         ", and this server's user has no ids to map it to: add lines for it to /etc/subuid and /etc/subgid, "
         "and install newuidmap"));
   }
-  for (const std::string& path : {folder.path, folder.Root(), folder.Disk(), folder.State()})
+  for (const std::string& path : {folder.path, folder.Root(), folder.Disk(), folder.Memory()})
     TY_RETURN_IF_ERROR(MakeFolders(path));
   TY_RETURN_IF_ERROR(LinkLayers(folder, container.image));
   const bool has_disk = container.disk_bytes > 0 && !in_user_namespace && CanMountDiskImages();
   if (has_disk) TY_RETURN_IF_ERROR(MakeDiskImage(folder.DiskImage(), container.disk_bytes));
   container.spec.root = folder.Root();
   container.spec.in_user_namespace = in_user_namespace;
-  TY_TRY(const UniqueFd file, OpenFile(folder.Spec(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
-  TY_RETURN_IF_ERROR(WriteAll(file.get(), container::PrintSpec(container.spec)));
   return SandboxPlan{.argv = RuntimeCommand(container.runtime, folder),
                      .environment = {kRuntimePath},
                      .directory = folder.path,
                      .view = {.read_only = {"/sys"}},
                      .mounts =
                          [folder, layers = container.image.layers.size(), in_user_namespace, has_disk,
-                          paths = ProgramPaths(container.spec)] {
-                           auto failure = MountImage(folder, layers, in_user_namespace, has_disk);
+                          paths = ProgramPaths(container.spec), spec = container::PrintSpec(container.spec)] {
+                           auto failure = WriteSpec(folder, spec);
+                           if (!failure) failure = MountImage(folder, layers, in_user_namespace, has_disk);
                            if (!failure) NoteProgram(folder, paths);
                            return failure;
                          },

@@ -165,6 +165,7 @@ Result<Installation::Stores> Installation::OpenStores(boost::asio::io_context& l
                                 clock, foundation.files));
   TY_TRY(stores.studies, studies::StudyService::Open(WatchLoop(loop, &foundation.watch, "studies"), clock,
                                                      data.Path("studies.db")));
+  TY_TRY(stores.secrets, store::SecretStore::Open(data.Path("secrets")));
   return stores;
 }
 
@@ -281,6 +282,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
              .settings = settings_,
              .buckets = stores_.buckets.get(),
              .registries = &foundation_->registries,
+             .secrets = stores_.secrets.get(),
              .usage = stores_.usage.get()},
             maker_, options.accelerator_quota),
       tokens_(settings_, foundation_->clock, jobs_),

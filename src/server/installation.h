@@ -32,6 +32,7 @@
 #include "server/serve_options.h"
 #include "storage/buckets.h"
 #include "store/journal.h"
+#include "store/secret_store.h"
 #include "store/sqlite_job_store.h"
 #include "studies/study_service.h"
 
@@ -84,6 +85,7 @@ class Installation {
     std::unique_ptr<metrics::UsageHistory> usage;
     std::unique_ptr<storage::Buckets> buckets;
     std::unique_ptr<studies::StudyService> studies;
+    std::unique_ptr<store::SecretStore> secrets;
   };
   /// What the stores stand on.
   struct Foundation {

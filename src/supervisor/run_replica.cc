@@ -1,9 +1,11 @@
 #include "supervisor/run_replica.h"
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <optional>
@@ -11,7 +13,9 @@
 #include <tuple>
 
 #include "async/diagnostics.h"
+#include "async/file.h"
 #include "attempt/attempt_dir.h"
+#include "attempt/secret_values.h"
 #include "process/descriptor_limit.h"
 #include "runtimes/oci_container.h"
 #include "runtimes/program_source.h"
@@ -66,6 +70,10 @@ std::optional<Arguments> ParseArguments(int argc, char** argv) {
 Result<Supervisor::Setup> SetUp(Arguments arguments) {
   AttemptDir dir{std::move(arguments.attempt_dir)};
   TY_TRY(v1::Manifest manifest, ReadManifest(dir));
+  TY_RETURN_IF_ERROR(ReadSecretValues(STDIN_FILENO, manifest));
+  // Nothing that we start may read them there: a package's own build, say.
+  TY_TRY(const UniqueFd nothing, OpenFile("/dev/null", O_RDONLY));
+  if (dup2(nothing.get(), STDIN_FILENO) < 0) return std::unexpected(ErrnoError(errno, "dup2"));
   TY_TRY(UniqueFd lock, TakeLock(dir, kInheritedLockFd));
   TY_RETURN_IF_ERROR(SignLock(lock.get(), getpid()));
   TY_TRY(Spool spool, Spool::Create(dir.Spool()));

@@ -76,6 +76,15 @@ bool WasToldToEnd(const ObservedEnd& end) {
   return signal == SIGTERM || signal == SIGHUP;
 }
 
+text::SecretMask MaskOf(const v1::Manifest& manifest) {
+  std::vector<std::string> values;
+  for (const std::string& name : manifest.secrets()) {
+    const auto value = manifest.environment().find(name);
+    if (value != manifest.environment().end()) values.push_back(value->second);
+  }
+  return text::SecretMask(values);
+}
+
 /// The exit of a program that could not be prepared or started.
 v1::ExitRecord FailedExit(const Error& error) {
   v1::ExitRecord exit;
@@ -92,7 +101,8 @@ Supervisor::Supervisor(Setup setup, ProgramSource& source)
       source_(source),
       log_(setup_.spool, NowNs,
            LogAllowance({.attempt_bytes = setup_.manifest.limits().log_bytes(),
-                         .job_bytes = setup_.manifest.limits().job_log_bytes()})),
+                         .job_bytes = setup_.manifest.limits().job_log_bytes()}),
+           MaskOf(setup_.manifest)),
       output_(
           log_, setup_.spool,
           {.spool_bytes_max = setup_.options.spool_bytes_max, .wait_max = setup_.options.output_wait_max}),
@@ -164,6 +174,10 @@ void Supervisor::ExplainFailure(const Error& error) {
 
 void Supervisor::SetExit(v1::ExitRecord exit) {
   *exit.mutable_end_time() = NowProto();
+  if (!log_.mask().empty()) {  // the words of a tool or the kernel, which are in no line
+    exit.set_message(log_.mask().Apply(exit.message()));
+    exit.set_traceback(log_.mask().Apply(exit.traceback()));
+  }
   exit_ = std::move(exit);
 }
 

@@ -6,6 +6,7 @@
 
 #include "async/diagnostics.h"
 #include "base/overloaded.h"
+#include "control/job_secrets.h"
 #include "control/pause.h"
 #include "jobs/study.h"
 #include "jobs/trial.h"
@@ -116,6 +117,7 @@ boost::asio::awaitable<bool> TuningRunner::PerformActions(std::vector<jobs::Tuni
 }
 
 boost::asio::awaitable<void> TuningRunner::Record(v1::Event event) {
+  if (event.has_ended()) co_await ForgetSecrets(outside_, job_);  // no trial starts any more
   Status recorded = co_await history_.Record(std::move(event));
   if (recorded) co_return;
   Diagnose(DiagnosticLevel::kWarning,

@@ -10,6 +10,7 @@
 
 #include "async/diagnostics.h"
 #include "async/on_pool.h"
+#include "attempt/secret_values.h"
 #include "engine/local/attempt_files.h"
 #include "engine/local/leftovers.h"
 #include "engine/local/spawn_supervisor.h"
@@ -43,10 +44,12 @@ asio::awaitable<Status> LocalAttemptHost::Start(Manifest manifest, Slot slot) {
   argv.insert(argv.begin(), "trainyard");
   argv.push_back(manifest.places().attempt_dir());
   auto start = [program = options_.supervisor_program, argv = std::move(argv),
-                manifest]() -> Result<UniqueFd> {
+                manifest]() mutable -> Result<UniqueFd> {
     const AttemptDir dir{manifest.places().attempt_dir()};
+    TY_TRY(const UniqueFd secrets, replica::TakeSecretValues(manifest));
     TY_TRY(const UniqueFd lock, MakeAttempt(dir, manifest));
-    return SpawnSupervisor({.program = program, .argv = argv, .dir = dir, .lock = lock.get()});
+    return SpawnSupervisor(
+        {.program = program, .argv = argv, .dir = dir, .lock = lock.get(), .secrets = secrets.get()});
   };
   TY_CO_TRY(UniqueFd pidfd, co_await OnPool(files_, std::move(start)));
   StartWatching(manifest.attempt_id(), std::move(pidfd));

@@ -21,6 +21,7 @@ Result<UniqueFd> SpawnSupervisor(const SupervisorSpawn& spawn) {
                                        {spawn.lock, replica::kInheritedLockFd}},
                        .group = ProcessGroup::kSession,
                        .action = "start the supervisor"};
+  if (spawn.secrets >= 0) options.descriptors.emplace_back(spawn.secrets, STDIN_FILENO);
   TY_TRY(ChildProcess supervisor, ChildProcess::Spawn(std::move(options)));
   const pid_t pid = supervisor.pid();
   UniqueFd pidfd = std::move(supervisor).Detach();

@@ -13,7 +13,8 @@ struct SupervisorSpawn {
   std::string program;
   std::vector<std::string> argv;
   replica::AttemptDir dir;
-  int lock;  ///< the attempt's, taken; the supervisor gets it
+  int lock;          ///< the attempt's, taken; the supervisor gets it
+  int secrets = -1;  ///< its standard input (attempt/secret_values.h); -1: none
 };
 
 /// Starts the supervisor in a session of its own, with its messages in the attempt's folder and nothing open

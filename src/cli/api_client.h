@@ -29,7 +29,8 @@ struct ApiRequest {
   std::optional<File> file;      ///< sent instead of `body`
   int download_descriptor = -1;  ///< a 2xx body goes here
   std::function<void(std::uint64_t)> progress;
-  /// Retry for about half a minute if the server cannot be reached, so that a stream survives a restart.
+  /// Retry for about half a minute if the server cannot be reached, so that a command survives its restart.
+  /// Not for what must not be done twice.
   bool patient = false;
 };
 
@@ -71,6 +72,7 @@ struct ApiEndpoint {
   std::string token;    ///< sent as a bearer token; empty: none
   /// Why a server may be there that cannot be found, said where none is; empty: start one.
   std::string hidden;
+  std::function<void()> on_wait{};  ///< called once, when a patient request is first sent again
 };
 
 /// The client over HTTP. After status 429 or 5xx it retries four times, after the time in Retry-After or 1,

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -27,6 +28,10 @@ struct CommandSession {
 
   [[nodiscard]] std::optional<std::string> Property(std::string_view section, std::string_view name) const;
 };
+
+/// Said once, when a command begins to wait for a server that it had reached before.
+inline constexpr std::string_view kServerAway =
+    "The server cannot be reached; trying again for half a minute.\n";
 
 /// A command's exit status. An error is printed after "ERROR: (path) ", and the status is 1.
 using ExitStatus = Result<int>;

@@ -8,6 +8,8 @@
 #include "cli/images/images_commands.h"
 #include "cli/jobs/job_commands.h"
 #include "cli/local/local_commands.h"
+#include "cli/results/results_commands.h"
+#include "cli/run/run_commands.h"
 #include "cli/storage/storage_commands.h"
 
 namespace trainyard::cli {
@@ -29,7 +31,7 @@ std::vector<const Command*> GatherCommands() {
   std::vector<const Command*> all;
   for (std::span<const Command> table :
        {std::span<const Command>(kTopCommands), ClientCommands(), ImagesCommands(), JobsCommands(),
-        LocalCommands(), StorageCommands()})
+        LocalCommands(), ResultsCommands(), RunCommands(), StorageCommands()})
     for (const Command& command : table) all.push_back(&command);
   std::ranges::sort(all, {}, [](const Command* command) { return command->spec.path; });
   return all;

@@ -57,6 +57,7 @@ class HttpApiClient : public ApiClient {
       Result<ApiResponse> response = SendOnce(request);
       bool again = response ? response->status == 429 || response->status >= 500 : request.patient;
       if (!again || attempt == (response ? kTriesMax : kPatientTriesMax)) return response;
+      if (!response && where_.on_wait) std::exchange(where_.on_wait, nullptr)();
       std::this_thread::sleep_for(WaitBefore(attempt, response ? response->retry_after : ""));
     }
   }

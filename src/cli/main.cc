@@ -33,8 +33,8 @@ struct Invocation {
   Words words;
 };
 
-/// "--project=x jobs list" means "jobs list --project=x".
-Words FlagsLast(Words words) {
+/// Takes the flags in front of the command: "--project=x jobs list" means "jobs list --project=x".
+Words TakeLeadingFlags(Words& words) {
   Words flags;
   while (!words.empty() && words.front().starts_with("--") && words.front().size() > 2) {
     std::string name = words.front().substr(0, words.front().find('='));
@@ -44,13 +44,12 @@ Words FlagsLast(Words words) {
     std::move(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count), std::back_inserter(flags));
     words.erase(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(count));
   }
-  // Before "--": the words after it belong to the program.
-  words.insert(std::ranges::find(words, "--"), flags.begin(), flags.end());
-  return words;
+  return flags;
 }
 
 Invocation ReadInvocation(int argc, char** argv) {
-  Invocation invocation{.words = FlagsLast(Words(argv + 1, argv + argc))};
+  Invocation invocation{.words = Words(argv + 1, argv + argc)};
+  const Words flags = TakeLeadingFlags(invocation.words);
   auto take = [&words = invocation.words](std::initializer_list<std::string_view> names) -> std::string {
     if (words.empty() || std::ranges::find(names, words.front()) == names.end()) return {};
     std::string taken = " " + words.front();
@@ -61,6 +60,13 @@ Invocation ReadInvocation(int argc, char** argv) {
   std::string group = take({"ai-platform", "ml-engine"});
   invocation.program += group;
   invocation.untracked += group;
+  Words& words = invocation.words;
+  const FoundCommand found = FindCommand(words);
+  // The words after "--", or after a program's name, belong to the program.
+  const auto place = found.command != nullptr && found.command->spec.program
+                         ? words.begin() + static_cast<std::ptrdiff_t>(found.depth)
+                         : std::ranges::find(words, "--");
+  words.insert(place, flags.begin(), flags.end());
   return invocation;
 }
 
@@ -135,6 +141,7 @@ ExitStatus RunWithServer(const CommandSpec& command, ServerCommand run, const In
       .ca_file = noted_tls ? note->ca_file : "",
       .token = std::move(token),
       .hidden = server.source == "default" ? WhyNoteIsForbidden(sources, DefaultDataDir(sources)) : ""};
+  endpoint.on_wait = [&console] { console.Status(std::string(kServerAway)); };
   Result<std::unique_ptr<ApiClient>> client = MakeApiClient(endpoint);
   if (!client)
     return std::unexpected(InvalidArgument("", "The server's address [" + server.value +
@@ -166,6 +173,12 @@ ExitStatus RunCommand(const Command& command, const Invocation& invocation, cons
     if (arguments.Has(flag))
       console.Warn(std::string(flag) + " has no effect on a Trainyard server and is not sent");
   SettingSources sources = ProcessSettingSources();
+  if (const std::optional<std::string> data = arguments.Value("--data")) {
+    sources.variable = [data, variable = std::move(sources.variable)](const char* name) {
+      if (std::string_view(name) == "TRAINYARD_SERVER") return std::optional<std::string>();
+      return std::string_view(name) == "TRAINYARD_DATA" ? data : variable(name);
+    };
+  }
   if (command.spec.path == "version") {
     console.Out("trainyard " + std::string(kVersion) + "\n");
     return 0;

@@ -28,14 +28,6 @@ engine::Grant GrantOf(const v1::JobRecord& job) {
   return grant;
 }
 
-replica::v1::ExitRecord NeverStarted(const Error& why, SysTime now) {
-  replica::v1::ExitRecord exit;
-  exit.set_cause(replica::v1::ExitRecord::LOST);
-  exit.set_message("The supervisor cannot be started: " + why.message);
-  *exit.mutable_end_time() = wire::ToProto(now);
-  return exit;
-}
-
 /// A supervisor that is gone has said nothing.
 void DiagnoseLost(replica::v1::ExitRecord& exit) {
   if (auto known = diagnosis::Classify({.cause = exit.cause(), .message = exit.message()}))

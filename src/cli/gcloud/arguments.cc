@@ -99,6 +99,10 @@ class ArgumentParser {
         arguments.flags["--help"] = {"true"};
         return {};
       }
+      if (command_.program && (word == "-m" || !LooksLikeFlag(word))) {
+        arguments.positionals.push_back(word);
+        return Rest();
+      }
       if (LooksLikeFlag(word) ||
           FindFlag(command_, std::string_view(word).substr(0, word.find('='))) != nullptr) {
         TY_RETURN_IF_ERROR(Flag(std::string(LongName(word))));
@@ -120,7 +124,7 @@ class ArgumentParser {
 
   Status Rest() {
     std::vector<std::string> rest(words_.begin() + static_cast<std::ptrdiff_t>(next_) + 1, words_.end());
-    if (command_.passthrough)
+    if (command_.passthrough || command_.program)
       arguments.passthrough = std::move(rest);
     else if (command_.repeats)
       arguments.positionals.insert(arguments.positionals.end(), rest.begin(), rest.end());

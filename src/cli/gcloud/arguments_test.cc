@@ -91,5 +91,25 @@ TEST(FindCommand, TakesTheLongestPath) {
   EXPECT_EQ(FindCommand({"jobs", "submit"}).depth, 2U);
 }
 
+TEST(ParseArguments, LeavesAllThatFollowsAProgramToIt) {
+  const CommandSpec& run = FindCommand({"run"}).command->spec;
+  const auto words = [&](std::vector<std::string> given) {
+    Result<Arguments> parsed = ParseArguments(run, "trainyard", given);
+    EXPECT_TRUE(parsed) << parsed.error().message;
+    std::vector<std::string> all = parsed->positionals;
+    if (parsed->passthrough) all.insert(all.end(), parsed->passthrough->begin(), parsed->passthrough->end());
+    all.push_back(parsed->Value("--gpus").value_or("none"));
+    return all;
+  };
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(words({"--gpus=2", "train.py", "--gpus", "3", "--", "x"}),
+            (Words{"train.py", "--gpus", "3", "--", "x", "2"}));
+  EXPECT_EQ(words({"-m", "pkg.task", "--help"}), (Words{"-m", "pkg.task", "--help", "none"}));
+  EXPECT_EQ(words({"--gpus", "2", "train.py"}), (Words{"train.py", "2"}));
+  Result<Arguments> unknown = ParseArguments(run, "trainyard", {"--gpu", "2", "train.py"});
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message.find("--gpu (did you mean '--gpus'?)"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace trainyard::cli

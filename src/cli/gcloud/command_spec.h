@@ -5,8 +5,8 @@
 
 #include "base/result.h"
 
-/// What the command line accepts, as data: each directory of commands has a table, arguments.h parses by it, usage.h
-/// prints it.
+/// What the command line accepts, as data: each directory of commands has a table, arguments.h parses by it,
+/// usage.h prints it.
 namespace trainyard::cli {
 
 /// Checks a flag's value. The error's message is gcloud's text after "argument --flag: ".
@@ -47,7 +47,10 @@ struct CommandSpec {
   bool repeats = false;         ///< the positional may be given several times
   bool optional = false;        ///< or be absent
   std::string_view second;      ///< after it: "REPLICA"; "[REPLICA]" may be absent
-  bool passthrough = false;     ///< -- USER_ARGS
+  /// The first positional ends the flags: every word after it is the program's, without "--". "-m" counts as
+  /// one, as Python's own does.
+  bool program = false;
+  bool passthrough = false;  ///< -- USER_ARGS
   std::span<const FlagSpec> flags;
   std::span<const FlagGroup> groups;
 };

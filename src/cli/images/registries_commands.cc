@@ -1,9 +1,7 @@
 #include <sys/stat.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <filesystem>
 #include <string>
 #include <system_error>
@@ -16,6 +14,7 @@
 #include "cli/gcloud/table.h"
 #include "cli/images/images_commands.h"
 #include "cli/images/images_folder.h"
+#include "cli/terminal_input.h"
 #include "image/cache.h"
 #include "image/credentials.h"
 #include "image/own_folder.h"
@@ -27,43 +26,6 @@ namespace trainyard::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t kInputMax = 65536;  // tokens and keys used as passwords are long
-
-/// Turns the terminal's echo off while it lives.
-class WithoutEcho {
- public:
-  WithoutEcho() {
-    if (::tcgetattr(STDIN_FILENO, &former_) != 0) return;
-    termios silent = former_;
-    silent.c_lflag &= ~static_cast<tcflag_t>(ECHO);
-    changed_ = ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent) == 0;
-  }
-  WithoutEcho(const WithoutEcho&) = delete;
-  WithoutEcho& operator=(const WithoutEcho&) = delete;
-  ~WithoutEcho() {
-    if (changed_) ::tcsetattr(STDIN_FILENO, TCSAFLUSH, &former_);
-  }
-
- private:
-  termios former_{};
-  bool changed_ = false;
-};
-
-/// Reads up to the end of the line, or all input; without the newline.
-Result<std::string> ReadInput(bool one_line) {
-  std::string text;
-  char byte = 0;
-  while (text.size() < kInputMax) {
-    const ssize_t count = ::read(STDIN_FILENO, &byte, 1);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0 || (one_line && byte == '\n')) break;
-    text += byte;
-  }
-  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
-  if (text.empty()) return std::unexpected(InvalidArgument({}, "There is no input on stdin."));
-  return text;
-}
 
 Result<std::string> AskUser(const Arguments& arguments, const Console& console) {
   if (auto user = arguments.Value("--username")) return *std::move(user);
@@ -77,8 +39,7 @@ Result<std::string> AskUser(const Arguments& arguments, const Console& console) 
 Result<std::string> AskPassword(const Console& console) {
   if (::isatty(STDIN_FILENO) == 0) return ReadInput(false);  // a key file has many lines
   console.Status("Password: ");
-  const WithoutEcho silent;
-  Result<std::string> password = ReadInput(true);
+  Result<std::string> password = ReadSilentLine();
   console.Status("\n");
   return password;
 }

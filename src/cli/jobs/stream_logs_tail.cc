@@ -64,6 +64,8 @@ class Follower {
   Result<Outcome> LostOr(Error error) {
     if (!connected_ && !MayPass(error)) return std::unexpected(std::move(error));
     lost_because_ = std::move(error);
+    // A stream that ends is opened again without a word; a server that is away is worth one.
+    if (connected_ && lost_at_ && !std::exchange(said_, true)) session_.console.Status(kServerAway);
     pause_ = lost_at_ ? pause_ * 2 : kFirstReconnect;
     if (!lost_at_) lost_at_ = steady_clock::now();
     if (steady_clock::now() - *lost_at_ > kReconnectMax) pause_ = kReconnectMax + milliseconds(1);
@@ -136,6 +138,7 @@ class Follower {
   const InterruptWatch& interrupt_;
   LogPosition& position_;
   bool connected_ = false;  ///< the server was reached before, so an error may be temporary
+  bool said_ = false;       ///< that the server is away
   std::optional<steady_clock::time_point> lost_at_;
   milliseconds pause_{0};
   Error lost_because_;

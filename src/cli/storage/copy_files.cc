@@ -118,6 +118,12 @@ Result<bool> IsContainer(const CommandSession& session, const std::string& targe
 
 }  // namespace
 
+Status DownloadBelow(const CommandSession& session, const wire::ObjectUri& object,
+                     const std::string& relative, const fs::path& folder) {
+  const Item item{.source = {object.object, relative, ""}, .remote = true, .object = object};
+  return CopyOne(session, item, (folder / relative).string());
+}
+
 ExitStatus CopyFiles(const CommandSession& session) {
   std::vector<std::string> names = session.arguments.positionals;
   if (names.size() < 2)

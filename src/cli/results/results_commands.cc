@@ -1,0 +1,128 @@
+#include "cli/results/results_commands.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "cli/gcloud/common_flags.h"
+#include "cli/interrupt.h"
+#include "cli/results/job_folder.h"
+#include "cli/run/follow_job.h"
+#include "cli/storage/storage_commands.h"
+#include "cli/storage/storage_objects.h"
+
+namespace trainyard::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::chrono::milliseconds kFirstPause{100};
+constexpr std::chrono::milliseconds kPauseMax{2'000};
+
+Result<Json> GetJob(const CommandSession& session, const JobReference& job, bool patient) {
+  ApiRequest request{.method = ApiRequest::Method::kGet, .path = job.Path(), .patient = patient};
+  return CallJson(session.client, std::move(request));
+}
+
+JobReference NamedJob(const CommandSession& session) {
+  return ParseJobReference(session, session.arguments.positionals.front());
+}
+
+bool IsPackage(const Json& job, const std::string& uri) {
+  const Json* uris = FindMember(job, "trainingInput.packageUris");
+  return uris != nullptr &&
+         std::ranges::any_of(uris->children, [&](const Json& package) { return package.text == uri; });
+}
+
+constexpr auto kWaitFlags = WithCommonFlags(std::array{kDataDirFlag});
+
+}  // namespace
+
+ExitStatus WaitForJob(const CommandSession& session) {
+  const JobReference name = NamedJob(session);
+  const InterruptWatch interrupt;
+  auto pause = kFirstPause;
+  for (bool first = true;; first = false) {
+    TY_TRY(const Json job, GetJob(session, name, !first));
+    if (!TextAt(job, "endTime").empty()) return SayEnd(session, job);
+    if (interrupt.WaitFor(pause)) {
+      session.console.Status("The job goes on.\n");
+      return kInterruptedStatus;
+    }
+    pause = std::min(pause * 2, kPauseMax);
+  }
+}
+
+ExitStatus OpenJob(const CommandSession& session) {
+  const JobReference name = NamedJob(session);
+  TY_TRY([[maybe_unused]] const Json job, GetJob(session, name, false));
+  std::string url = session.server.value;
+  while (url.ends_with('/')) url.pop_back();
+  session.console.Out(url + name.Path() + "\n");
+  return 0;
+}
+
+ExitStatus DownloadJob(const CommandSession& session) {
+  const JobReference name = NamedJob(session);
+  TY_TRY(const Json job, GetJob(session, name, false));
+  TY_TRY(const std::string folder, JobFolder(job));
+  TY_TRY(const wire::ObjectUri uri, ParseStorageUrl(folder));
+  const std::string prefix = uri.object.empty() ? "" : uri.object + "/";
+  TY_TRY(const Listing listing, ListObjects(session, uri.bucket, prefix, false));
+  const std::vector<std::string>& words = session.arguments.positionals;
+  const fs::path target = words.size() > 1 ? words[1] : name.job_id;
+  int files = 0;
+  for (const Json& listed : listing.objects) {
+    wire::ObjectUri object = uri;
+    object.object = TextAt(listed, "name");
+    if (object.object.ends_with('/') || IsPackage(job, object.ToString())) continue;
+    TY_RETURN_IF_ERROR(DownloadBelow(session, object, object.object.substr(prefix.size()), target));
+    ++files;
+  }
+  if (files == 0) return std::unexpected(NotFound("The job has written nothing to " + folder + "."));
+  session.console.Status(std::to_string(files) + (files == 1 ? " file of " : " files of ") + folder + " in " +
+                         target.string() + "\n");
+  return 0;
+}
+
+namespace {
+
+const Command kCommands[] = {
+    {.spec = {.path = "jobs download",
+              .summary = "Copy the files that a job wrote to its folder.",
+              .positional = "JOB",
+              .second = "[FOLDER]",
+              .flags = kWaitFlags},
+     .run = DownloadJob},
+    {.spec = {.path = "jobs open",
+              .summary = "Print the address of a job.",
+              .positional = "JOB",
+              .flags = kWaitFlags},
+     .run = OpenJob},
+    {.spec = {.path = "jobs tensorboard",
+              .summary = "Start TensorBoard on the folder of a job.",
+              .positional = "JOB",
+              .passthrough = true,
+              .flags = kWaitFlags},
+     .run = StartTensorBoard},
+    {.spec = {.path = "jobs wait",
+              .summary = "Wait for the end of a job; the exit status is 0 if it succeeded.",
+              .positional = "JOB",
+              .flags = kWaitFlags},
+     .run = WaitForJob},
+    {.spec = {.path = "tensorboard",
+              .summary = "Start TensorBoard on the folder of a job, as jobs tensorboard.",
+              .positional = "JOB",
+              .passthrough = true,
+              .flags = kWaitFlags},
+     .run = StartTensorBoard},
+};
+
+}  // namespace
+
+std::span<const Command> ResultsCommands() { return kCommands; }
+
+}  // namespace trainyard::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <span>
+
+#include "cli/command_session.h"
+#include "cli/commands.h"
+
+namespace trainyard::cli {
+
+/// The table of this directory.
+[[nodiscard]] std::span<const Command> ResultsCommands();
+
+/// `jobs wait JOB`: returns when it has ended. 0 only for SUCCEEDED, 1 for other ends, 130 after Ctrl-C. A
+/// server that is away for a while is waited for.
+[[nodiscard]] ExitStatus WaitForJob(const CommandSession& session);
+
+/// `jobs open JOB`: prints the job's address.
+[[nodiscard]] ExitStatus OpenJob(const CommandSession& session);
+
+/// `jobs download JOB [FOLDER]`: copies the files of the job's folder, but for the package that it was run
+/// from, below FOLDER; without it, below a folder of the job's name.
+[[nodiscard]] ExitStatus DownloadJob(const CommandSession& session);
+
+/// `jobs tensorboard JOB [-- FLAGS]`: becomes TensorBoard (on PATH, else of a built runtime version) on the
+/// job's folder. kNotFound: there is no TensorBoard; the folder is not below this machine's data directory.
+[[nodiscard]] ExitStatus StartTensorBoard(const CommandSession& session);
+
+}  // namespace trainyard::cli

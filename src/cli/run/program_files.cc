@@ -1,0 +1,175 @@
+#include "cli/run/program_files.h"
+
+#include <algorithm>
+#include <array>
+#include <system_error>
+#include <utility>
+
+#include "async/file.h"
+
+namespace trainyard::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsJunk(const std::string& name) {
+  constexpr std::array<std::string_view, 5> kNames = {"__pycache__", "venv", "env", "node_modules",
+                                                      "site-packages"};
+  return name.starts_with('.') || name.ends_with(".pyc") || name.ends_with(".egg-info") ||
+         std::ranges::find(kNames, name) != kNames.end();
+}
+
+bool IsModule(const std::string& name) { return name.ends_with(".py"); }
+
+struct Found {
+  std::string path;  ///< relative to the folder
+  std::uintmax_t bytes = 0;
+};
+
+/// One file or folder of the top.
+struct Entry {
+  std::string name;
+  std::vector<Found> modules;
+  std::vector<Found> data;
+  std::uintmax_t data_bytes = 0;
+  bool too_many = false;
+};
+
+class Collector {
+ public:
+  explicit Collector(const fs::path& folder) : folder_(folder) {}
+
+  Result<std::vector<Entry>> Look() {
+    TY_TRY(std::vector<std::string> names, NamesIn(folder_));
+    std::vector<Entry> entries;
+    for (const std::string& name : names) {
+      if (IsJunk(name)) continue;
+      Entry entry{.name = name, .modules = {}, .data = {}};
+      TY_RETURN_IF_ERROR(Add(name, entry));
+      entries.push_back(std::move(entry));
+    }
+    return entries;
+  }
+
+ private:
+  static Result<std::vector<std::string>> NamesIn(const fs::path& folder) {
+    std::vector<std::string> names;
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+      names.push_back(entry->path().filename());
+    if (error) return std::unexpected(ErrnoError(error.value(), "read " + folder.string()));
+    std::ranges::sort(names);
+    return names;
+  }
+
+  Status Add(const std::string& path, Entry& entry) {
+    if (++seen_ > kEntriesMax) {
+      entry.too_many = true;
+      return {};
+    }
+    const fs::path full = folder_ / path;
+    std::error_code error;
+    const fs::file_status link = fs::symlink_status(full, error);
+    const fs::file_status status = fs::status(full, error);
+    if (fs::is_directory(status)) {
+      if (fs::is_symlink(link) || fs::exists(full / "pyvenv.cfg", error)) return {};
+      TY_TRY(const std::vector<std::string> names, NamesIn(full));
+      for (const std::string& name : names) {
+        if (!IsJunk(name)) TY_RETURN_IF_ERROR(Add(path + "/" + name, entry));
+        if (entry.too_many) return {};
+      }
+    } else if (fs::is_regular_file(status)) {
+      const std::uintmax_t bytes = fs::file_size(full, error);
+      if (IsModule(path)) {
+        entry.modules.push_back({path, bytes});
+      } else {
+        entry.data.push_back({path, bytes});
+        entry.data_bytes += bytes;
+      }
+    }
+    return {};
+  }
+
+  fs::path folder_;
+  int seen_ = 0;
+};
+
+Status CheckModules(const fs::path& folder, const std::vector<Entry>& entries) {
+  std::size_t files = 0;
+  std::uintmax_t bytes = 0;
+  for (const Entry& entry : entries) {
+    files += entry.modules.size();
+    for (const Found& module : entry.modules) bytes += module.bytes;
+  }
+  if (files <= kModuleFilesMax && bytes <= kModuleBytesMax) return {};
+  return std::unexpected(Error{Code::kResourceExhausted,
+                               folder.string() + " has " + std::to_string(files) + " Python files of " +
+                                   SizeText(bytes) + " together; at most " + std::to_string(kModuleFilesMax) +
+                                   " of " + SizeText(kModuleBytesMax) +
+                                   " come along. Put the program into a folder of its own",
+                               ""});
+}
+
+/// Whether a folder's modules can be imported from the top: the others may be anything.
+bool IsImportable(const fs::path& folder, const Entry& entry) {
+  std::error_code error;
+  return !fs::is_directory(folder / entry.name, error) ||
+         fs::exists(folder / entry.name / "__init__.py", error);
+}
+
+/// The small ones come along, as long as there is room.
+void ChooseData(std::vector<Entry>& entries, std::vector<CollectedFiles::LeftBehind>& left_behind) {
+  std::vector<Entry*> by_size;
+  for (Entry& entry : entries) by_size.push_back(&entry);
+  std::ranges::sort(by_size, {},
+                    [](const Entry* entry) { return std::pair(entry->data_bytes, entry->name); });
+  std::uintmax_t total = 0;
+  for (Entry* entry : by_size) {
+    total += entry->data_bytes;
+    if (total <= kDataBytesMax && !entry->too_many) continue;
+    left_behind.push_back({entry->name, entry->data_bytes, entry->too_many});
+    entry->data.clear();
+  }
+  std::ranges::sort(left_behind, {}, &CollectedFiles::LeftBehind::name);
+}
+
+}  // namespace
+
+Result<CollectedFiles> CollectFiles(const CollectOptions& options) {
+  TY_TRY(std::vector<Entry> entries, Collector(options.folder).Look());
+  if (options.only_data_of) {
+    std::erase_if(entries, [&](const Entry& entry) {
+      return entry.name != *options.only_data_of && !IsImportable(options.folder, entry);
+    });
+    for (Entry& entry : entries) {
+      if (entry.name == *options.only_data_of) continue;
+      entry.data.clear();
+      entry.data_bytes = 0;
+      entry.too_many = false;
+    }
+  }
+  TY_RETURN_IF_ERROR(CheckModules(options.folder, entries));
+  CollectedFiles collected;
+  ChooseData(entries, collected.left_behind);
+  for (const Entry& entry : entries) {
+    for (const std::vector<Found>* list : {&entry.modules, &entry.data}) {
+      for (const Found& found : *list) {
+        TY_TRY(std::string bytes, ReadFile(options.folder / found.path));
+        collected.files.push_back({found.path, std::move(bytes)});
+      }
+    }
+  }
+  std::ranges::sort(collected.files, {}, &ProgramFile::path);
+  return collected;
+}
+
+std::string SizeText(std::uintmax_t bytes) {
+  constexpr std::array<const char*, 5> kUnits = {"B", "KB", "MB", "GB", "TB"};
+  std::size_t unit = 0;
+  std::uintmax_t tenths = bytes * 10;
+  for (; tenths >= 10'000 && unit + 1 < kUnits.size(); ++unit) tenths /= 1'000;
+  const bool whole = unit == 0 || tenths >= 100;
+  return std::to_string(tenths / 10) + (whole ? "" : "." + std::to_string(tenths % 10)) + " " + kUnits[unit];
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/run/wheel.h"
+
+namespace trainyard::cli {
+
+/// Python modules are needed whatever else there is; more than this is no program's own source.
+inline constexpr std::size_t kModuleFilesMax = 2'000;
+inline constexpr std::uintmax_t kModuleBytesMax = std::uintmax_t{16} << 20;
+/// Other files beside the program. What does not fit stays behind, the largest first: it belongs in a bucket.
+inline constexpr std::uintmax_t kDataBytesMax = std::uintmax_t{64} << 20;
+/// Files and folders that are looked at: a program in a home directory is no reason to read all of it.
+inline constexpr int kEntriesMax = 20'000;
+
+/// What comes along from a folder.
+struct CollectedFiles {
+  std::vector<ProgramFile> files;  ///< by path
+  /// A file or folder of the top that stays behind, whole or but for its modules.
+  struct LeftBehind {
+    std::string name;
+    std::uintmax_t bytes = 0;
+    bool too_many = false;  ///< more entries than are looked at: `bytes` counts those that were
+  };
+  std::vector<LeftBehind> left_behind;
+};
+
+struct CollectOptions {
+  std::filesystem::path folder;
+  /// Whose files come along whole, of the folder's own entries; nothing: all. Of the others, the modules that
+  /// can be imported.
+  std::optional<std::string> only_data_of;
+};
+
+/// Modules and data in the folder. Left out without a word: hidden files, __pycache__ and *.pyc,
+/// environments (a pyvenv.cfg in them, or named venv), node_modules, *.egg-info, links to folders. Errors:
+/// kNotFound; kResourceExhausted beyond the modules' limits; a file that cannot be read.
+[[nodiscard]] Result<CollectedFiles> CollectFiles(const CollectOptions& options);
+
+/// "5.2 GB"
+[[nodiscard]] std::string SizeText(std::uintmax_t bytes);
+
+}  // namespace trainyard::cli

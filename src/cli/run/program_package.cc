@@ -1,0 +1,162 @@
+#include "cli/run/program_package.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "async/file.h"
+#include "cli/run/notebook.h"
+#include "cli/run/requirements.h"
+
+namespace trainyard::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What a package without a __main__.py is started by; the first is what Google's samples have.
+constexpr std::array<std::string_view, 3> kMainModules = {"task", "train", "main"};
+
+std::unexpected<Error> Refuse(std::string message) {
+  return std::unexpected(InvalidArgument("", std::move(message)));
+}
+
+bool IsFile(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+bool IsFolder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(path, error);
+}
+
+fs::path Absolute(const fs::path& path) {
+  fs::path full = fs::absolute(path).lexically_normal();
+  return full.has_filename() ? full : full.parent_path();
+}
+
+Result<std::vector<std::string>> RequirementsIn(const fs::path& folder) {
+  if (IsFile(folder / "requirements.txt")) {
+    TY_TRY(const std::string text, ReadFile(folder / "requirements.txt"));
+    return ReadRequirements("requirements.txt", text,
+                            [&](const std::string& path) -> std::optional<std::string> {
+                              Result<std::string> other = ReadFile(folder / path);
+                              if (!other) return std::nullopt;
+                              return *std::move(other);
+                            });
+  }
+  if (!IsFile(folder / "pyproject.toml")) return std::vector<std::string>();
+  TY_TRY(const std::string text, ReadFile(folder / "pyproject.toml"));
+  return ReadProjectDependencies("pyproject.toml", text);
+}
+
+/// The program's own file first, then the other modules.
+std::vector<PythonSource> SourcesOf(const std::vector<ProgramFile>& files, const std::string& main) {
+  std::vector<PythonSource> sources;
+  for (const ProgramFile& file : files) {
+    if (!file.path.ends_with(".py")) continue;
+    const auto place = file.path == main ? sources.begin() : sources.end();
+    sources.insert(place, {file.path, file.bytes});
+  }
+  return sources;
+}
+
+/// Everything but the command.
+Result<LocalProgram> Read(const CollectOptions& options, std::string name, const std::string& main) {
+  LocalProgram program{.name = std::move(name), .package = {}, .sources = {}, .left_behind = {}};
+  TY_TRY(CollectedFiles collected, CollectFiles(options));
+  TY_TRY(program.package.requirements, RequirementsIn(options.folder));
+  program.sources = SourcesOf(collected.files, main);
+  program.package.files = std::move(collected.files);
+  program.left_behind = std::move(collected.left_behind);
+  return program;
+}
+
+Result<LocalProgram> ReadScript(const fs::path& script) {
+  const std::string name = script.filename();
+  TY_TRY(LocalProgram program,
+         Read({.folder = script.parent_path(), .only_data_of = {}}, script.stem(), name));
+  program.package.command = {name};
+  return program;
+}
+
+/// The notebook comes along as the script that its cells are.
+Result<LocalProgram> ReadNotebookFile(const fs::path& path) {
+  TY_TRY(const std::string json, ReadFile(path));
+  Result<NotebookScript> script = ReadNotebook(json);
+  if (!script) return Refuse(path.filename().string() + ": " + script.error().message);
+  TY_TRY(LocalProgram program, Read({.folder = path.parent_path(), .only_data_of = {}}, path.stem(), ""));
+  const std::string name = path.stem().string() + ".py";
+  std::vector<ProgramFile>& files = program.package.files;
+  if (std::ranges::find(files, name, &ProgramFile::path) != files.end())
+    return Refuse("beside " + path.filename().string() + " there is a " + name +
+                  ", the name that its cells would get: rename one of them");
+  files.push_back({name, script->source});
+  program.sources.insert(program.sources.begin(), {path.filename(), script->source});
+  for (std::string& requirement : script->requirements)
+    program.package.requirements.push_back(std::move(requirement));
+  program.package.command = {name};
+  return program;
+}
+
+Result<LocalProgram> ReadModule(const fs::path& folder, const std::string& module) {
+  const std::string top = module.substr(0, module.find('.'));
+  const bool is_file = IsFile(folder / (top + ".py"));
+  if (!is_file && !IsFolder(folder / top))
+    return Refuse("there is no module " + top + " in " + folder.string() + " (the current folder)");
+  std::string path = module;
+  std::ranges::replace(path, '.', '/');
+  path += IsFolder(folder / path) ? "/__main__.py" : ".py";
+  const std::string last = module.substr(module.rfind('.') + 1);
+  TY_TRY(LocalProgram program, Read({.folder = folder, .only_data_of = is_file ? top + ".py" : top},
+                                    last == "__main__" ? top : last, path));
+  program.package.command = {"-m", module};
+  return program;
+}
+
+/// A package is started by its name from the folder that it is in; any other folder is where the program is.
+Result<LocalProgram> ReadFolder(const fs::path& folder) {
+  const std::string name = folder.filename();
+  if (!IsFile(folder / "__init__.py")) {
+    if (!IsFile(folder / "__main__.py"))
+      return Refuse("the folder " + name + " has no __main__.py and is no package: name the file to run, " +
+                    name + "/train.py");
+    TY_TRY(LocalProgram program, Read({.folder = folder, .only_data_of = {}}, name, "__main__.py"));
+    program.package.command = {"."};
+    return program;
+  }
+  if (IsFile(folder / "__main__.py")) return ReadModule(folder.parent_path(), name);
+  for (const std::string_view module : kMainModules) {
+    if (!IsFile(folder / (std::string(module) + ".py"))) continue;
+    TY_TRY(LocalProgram program, ReadModule(folder.parent_path(), name + "." + std::string(module)));
+    program.name = name;
+    return program;
+  }
+  return Refuse("the package " + name +
+                " has no __main__.py, task.py, train.py or main.py: name the module to "
+                "run, -m " +
+                name + ".MODULE");
+}
+
+}  // namespace
+
+Result<LocalProgram> ReadProgram(const std::string& word, std::vector<std::string>& args) {
+  if (word == "-m") {
+    if (args.empty()) return Refuse("argument -m: expected the name of a module");
+    const std::string module = args.front();
+    args.erase(args.begin());
+    return ReadModule(Absolute("."), module);
+  }
+  const fs::path path = Absolute(word);
+  if (IsFolder(path)) return ReadFolder(path);
+  if (!IsFile(path)) return Refuse("there is no program " + word + ": no such file or folder");
+  if (path.extension() == ".ipynb") return ReadNotebookFile(path);
+  if (path.extension() == ".py") return ReadScript(path);
+  return Refuse(word +
+                " is neither a Python file (.py) nor a notebook (.ipynb); a command of an image is run with "
+                "--image");
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,147 @@
+#include "cli/run/requirements.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace trainyard::cli {
+namespace {
+
+constexpr int kNestingMax = 10;
+
+std::string_view Trim(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+/// A comment begins at the line's start or after a space: "pkg @ https://host/a#egg" has none.
+std::string_view WithoutComment(std::string_view line) {
+  for (std::size_t at = line.find('#'); at != std::string_view::npos; at = line.find('#', at + 1)) {
+    if (at == 0 || line[at - 1] == ' ' || line[at - 1] == '\t') return line.substr(0, at);
+  }
+  return line;
+}
+
+using Reader = std::function<std::optional<std::string>(const std::string&)>;
+
+Status Read(const std::string& path, std::string_view text, const Reader& read, int nesting,
+            std::vector<std::string>& found) {
+  int number = 0;
+  while (!text.empty()) {
+    std::string line;
+    ++number;
+    const int first = number;
+    for (bool goes_on = true; goes_on && !text.empty();) {  // a backslash at its end joins lines
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      std::string_view piece = Trim(WithoutComment(text.substr(0, end)));
+      text.remove_prefix(std::min(end + 1, text.size()));
+      goes_on = piece.ends_with('\\');
+      if (goes_on) {
+        ++number;
+        piece.remove_suffix(1);
+      }
+      line += piece;
+    }
+    const std::string_view item = Trim(line);
+    const auto refuse = [&](std::string_view why) {
+      return std::unexpected(InvalidArgument(
+          "", path + ":" + std::to_string(first) + ": `" + std::string(item) + "` " + std::string(why)));
+    };
+    if (item.empty()) continue;
+    if (item.starts_with("-r") || item.starts_with("--requirement")) {
+      const std::string_view name = Trim(item.substr(item.starts_with("-r") ? 2 : 13));
+      const std::string other(Trim(name.starts_with('=') ? name.substr(1) : name));
+      const std::optional<std::string> content = nesting < kNestingMax ? read(other) : std::nullopt;
+      if (!content) return refuse("names a file that cannot be read");
+      TY_RETURN_IF_ERROR(Read(other, *content, read, nesting + 1, found));
+      continue;
+    }
+    if (item.starts_with('-') || item.find(" --") != std::string_view::npos)
+      return refuse("is an option of pip, which cannot come along with the program: leave it out");
+    if (item.starts_with('.') || item.starts_with('/') || item.starts_with("file:"))
+      return refuse("is a path on this machine: put the package's folder beside the program");
+    found.emplace_back(item);
+  }
+  return {};
+}
+
+/// Reads the little of TOML that a list of strings needs.
+class TomlList {
+ public:
+  explicit TomlList(std::string_view text) : text_(text) {}
+
+  /// At '['. Nothing if it is no list of plain strings.
+  std::optional<std::vector<std::string>> Read() {
+    std::vector<std::string> items;
+    if (!Take('[')) return std::nullopt;
+    for (;;) {
+      SkipSpace();
+      if (Take(']')) return items;
+      if (text_.empty() || (text_.front() != '"' && text_.front() != '\'')) return std::nullopt;
+      const char quote = text_.front();
+      const std::size_t end = text_.find(quote, 1);
+      if (end == std::string_view::npos) return std::nullopt;
+      const std::string_view item = text_.substr(1, end - 1);
+      if (item.find('\n') != std::string_view::npos ||
+          (quote == '"' && item.find('\\') != std::string_view::npos))
+        return std::nullopt;
+      items.emplace_back(item);
+      text_.remove_prefix(end + 1);
+      SkipSpace();
+      if (Take(',')) continue;
+      if (Take(']')) return items;
+      return std::nullopt;
+    }
+  }
+
+ private:
+  bool Take(char c) {
+    if (!text_.starts_with(c)) return false;
+    text_.remove_prefix(1);
+    return true;
+  }
+  void SkipSpace() {
+    for (;;) {
+      text_.remove_prefix(std::min(text_.find_first_not_of(" \t\r\n"), text_.size()));
+      if (!text_.starts_with('#')) return;
+      text_.remove_prefix(std::min(text_.find('\n'), text_.size()));
+    }
+  }
+  std::string_view text_;
+};
+
+}  // namespace
+
+Result<std::vector<std::string>> ReadRequirements(const std::string& path, std::string_view text,
+                                                  const Reader& read) {
+  std::vector<std::string> found;
+  TY_RETURN_IF_ERROR(Read(path, text, read, 0, found));
+  return found;
+}
+
+Result<std::vector<std::string>> ReadProjectDependencies(const std::string& path, std::string_view text) {
+  std::string table;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = Trim(text.substr(0, end));
+    if (line.starts_with('[')) table = line.substr(0, line.find('#'));
+    if (Trim(table) == "[tool.poetry.dependencies]")
+      return std::unexpected(InvalidArgument(
+          "", path + " has Poetry's own table of dependencies: write them into a requirements.txt "
+                     "(poetry export)"));
+    const std::size_t equals = line.find('=');
+    if (Trim(table) == "[project]" && equals != std::string_view::npos &&
+        Trim(line.substr(0, equals)) == "dependencies") {
+      std::string_view rest = text.substr(text.find('=') + 1);
+      rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
+      std::optional<std::vector<std::string>> items = TomlList(rest).Read();
+      if (!items)
+        return std::unexpected(InvalidArgument("", path + ": the dependencies are not a list of strings"));
+      return *std::move(items);
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return std::vector<std::string>();
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,105 @@
+#include "cli/run/run_request.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "cli/gcloud/flag_values.h"
+#include "cli/run/wheel.h"
+
+namespace trainyard::cli {
+namespace {
+
+/// Machines of a job that asks for more than the default tier has. GPUs of this type come by 1, 2, 4 and 8;
+/// what the server has instead is its business.
+constexpr const char* kMachineType = "n1-standard-4";
+constexpr const char* kGpuMachineType = "n1-standard-8";
+constexpr const char* kGpuType = "NVIDIA_TESLA_V100";
+constexpr std::size_t kNameLettersMax = 60;
+
+void SetMachine(Json& input, const std::string& role, const RunRequest& request) {
+  SetMember(input, role + "Type", JsonString(request.gpus > 0 ? kGpuMachineType : kMachineType));
+  if (request.gpus == 0) return;
+  SetMember(input, role + "Config.acceleratorConfig.type", JsonString(kGpuType));
+  SetMember(input, role + "Config.acceleratorConfig.count", JsonString(std::to_string(request.gpus)));
+}
+
+/// The names of Vertex AI for the places of a job's folder, and the folder itself.
+std::vector<RunVariable> FolderVariables(const std::string& folder) {
+  if (folder.empty()) return {};
+  return {{"TRAINYARD_JOB_DIR", folder},
+          {"AIP_MODEL_DIR", folder + "/model/"},
+          {"AIP_CHECKPOINT_DIR", folder + "/checkpoints/"},
+          {"AIP_TENSORBOARD_LOG_DIR", folder + "/logs/"}};
+}
+
+}  // namespace
+
+Json VariableJson(const RunVariable& variable) {
+  Json json = JsonObject();
+  SetMember(json, "name", JsonString(variable.name));
+  if (!variable.value.empty()) SetMember(json, "value", JsonString(variable.value));
+  if (variable.secret) SetMember(json, "secret", JsonBool(true));
+  return json;
+}
+
+Json RunJob(const RunRequest& request) {
+  Json input = JsonObject();
+  SetMember(input, "region", JsonString(request.region));
+  if (request.image.empty()) {
+    SetMember(input, "packageUris", JsonArray({request.package_uri}));
+    SetMember(input, "pythonModule", JsonString(std::string(kProgramModule)));
+  } else {
+    SetMember(input, "masterConfig.imageUri", JsonString(request.image));
+  }
+  if (!request.runtime_version.empty())
+    SetMember(input, "runtimeVersion", JsonString(request.runtime_version));
+  if (!request.args.empty()) SetMember(input, "args", JsonArray(request.args));
+  if (!request.job_dir.empty()) SetMember(input, "jobDir", JsonString(request.job_dir));
+  if (request.gpus > 0 || request.workers > 0) {
+    SetMember(input, "scaleTier", JsonString("CUSTOM"));
+    SetMachine(input, "master", request);
+    if (request.workers > 0) {
+      SetMachine(input, "worker", request);
+      SetMember(input, "workerCount", JsonString(std::to_string(request.workers)));
+    }
+  }
+  Json variables = JsonArray({});
+  for (const RunVariable& variable : FolderVariables(request.folder)) {
+    const bool is_given =
+        std::ranges::find(request.variables, variable.name, &RunVariable::name) != request.variables.end();
+    if (!is_given) variables.children.push_back(VariableJson(variable));
+  }
+  for (const RunVariable& variable : request.variables) variables.children.push_back(VariableJson(variable));
+  if (!variables.children.empty()) SetMember(input, "env", std::move(variables));
+  Json job = JsonObject();
+  SetMember(job, "jobId", JsonString(request.job_id));
+  SetMember(job, "trainingInput", std::move(input));
+  return job;
+}
+
+std::string RunJobId(std::string_view program, const std::tm& local_time) {
+  std::string id;
+  for (const char c : program.substr(0, kNameLettersMax)) {
+    const bool is_letter = ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z');
+    id.push_back(is_letter || ('0' <= c && c <= '9') ? c : '_');
+    if (id.size() == 1 && !is_letter) id.insert(0, "job_");
+  }
+  std::array<char, 32> stamp{};
+  const std::size_t size = std::strftime(stamp.data(), stamp.size(), "_%Y%m%d_%H%M%S", &local_time);
+  return (id.empty() ? "job" : id) + std::string(stamp.data(), size);
+}
+
+std::string RunsBucket(std::string_view project) {
+  std::string bucket = std::string(project) + "-runs";
+  return CheckBucketName(bucket) ? bucket : "trainyard-runs";
+}
+
+Result<RunVariable> ParseVariable(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    return std::unexpected(InvalidArgument("", "argument --env: `" + text + "` is not NAME=VALUE"));
+  return RunVariable{text.substr(0, equals), text.substr(equals + 1)};
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <ctime>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/gcloud/json_value.h"
+
+/// The job that `trainyard run` asks for. Pure: any thread. docs/adr/0035.
+namespace trainyard::cli {
+
+/// A variable as --env or --secret gives it.
+struct RunVariable {
+  std::string name;
+  std::string value;
+  bool secret = false;
+};
+
+struct RunRequest {
+  std::string job_id;
+  std::string region;
+  std::string package_uri;      ///< empty: an image
+  std::string image;            ///< empty: a package
+  std::string runtime_version;  ///< empty: the server's default
+  std::string job_dir;          ///< gs://...; empty: the program gets no --job-dir
+  std::string folder;           ///< gs://..., where the program may write: its variables say so
+  int gpus = 0;
+  int workers = 0;
+  std::vector<std::string> args;
+  std::vector<RunVariable> variables;
+};
+
+/// The Job to create.
+[[nodiscard]] Json RunJob(const RunRequest& request);
+
+/// "train_20261123_101502": letters, digits and underscores of the program's name, and the time.
+[[nodiscard]] std::string RunJobId(std::string_view program, const std::tm& local_time);
+
+/// The bucket of a project's runs: "PROJECT-runs", or "trainyard-runs" where that is no bucket's name.
+[[nodiscard]] std::string RunsBucket(std::string_view project);
+
+/// A variable as the API has it.
+[[nodiscard]] Json VariableJson(const RunVariable& variable);
+
+/// "NAME=VALUE". kInvalidArgument: there is no "=".
+[[nodiscard]] Result<RunVariable> ParseVariable(const std::string& text);
+
+}  // namespace trainyard::cli

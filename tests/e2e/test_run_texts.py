@@ -1,0 +1,134 @@
+"""The texts of `trainyard run` and of the commands on what a job left, word for word, against a server with fixed answers."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from trainyard_server import DEADLINE_S, PROGRAM, ROOT
+
+sys.path.insert(0, str(ROOT / "tests/golden/cli"))
+from stub import Stub  # noqa: E402
+
+JOB = "/v1/projects/example/jobs/census_1"
+CREATE = "POST /v1/projects/example/jobs"
+
+
+def job(**fields):
+    return [{"body": {"jobId": "census_1", "createTime": "2026-11-20T00:00:00Z", **fields}}]
+
+
+ENDED = {"state": "SUCCEEDED", "endTime": "2026-11-20T00:02:00Z"}
+FAILED = {"state": "FAILED", "endTime": "2026-11-20T00:02:00Z", "errorMessage": "The replica master 0 exited."}
+TAKEN = {"status": 409, "body": {"error": {"code": 409, "status": "ALREADY_EXISTS", "message": "taken"}}}
+NOTEBOOK = '{"cells": [{"cell_type": "code", "source": "x = 1"}, {"cell_type": "code", "source": ["!ls -la"]}]}'
+
+CASES = {
+    "no_program": (["run"], {}, {}, 1, "", "ERROR: (trainyard.run) argument PROGRAM: Must be specified, or an image with --image.\n"),
+    "no_such_file": (["run", "nope.py"], {}, {}, 1, "",
+                     "ERROR: (trainyard.run) there is no program nope.py: no such file or folder\n"),
+    "notebook_with_a_shell_line": (
+        ["run", "look.ipynb"], {"look.ipynb": NOTEBOOK}, {}, 1, "",
+        "ERROR: (trainyard.run) look.ipynb: cell 2 has `!ls -la`, which only a notebook can run. Remove the line, or write it in Python\n"),
+    "env_without_value": (["run", "--env", "LEVEL", "train.py"], {"train.py": ""}, {}, 1, "",
+                          "ERROR: (trainyard.run) argument --env: `LEVEL` is not NAME=VALUE\n"),
+    "secret_without_value": (
+        ["run", "--secret", "TOKEN", "train.py"], {"train.py": ""}, {}, 1, "",
+        "ERROR: (trainyard.run) The secret TOKEN has no value: the variable is not set here, and there is no terminal to ask on. "
+        "Set it: export TOKEN=...\n"),
+    "secret_in_the_command_line": (
+        ["run", "--secret", "TOKEN=x", "train.py"], {"train.py": ""}, {}, 1, "",
+        "ERROR: (trainyard.run) argument --secret: give the name alone; the value is that of your own variable of this name\n"),
+    "image_with_a_runtime": (
+        ["run", "--image", "python:3.11", "--runtime-version", "2.15"], {}, {}, 1, "",
+        "ERROR: (trainyard.run) argument --runtime-version: an image brings its own; give --image alone\n"),
+    "async": (
+        ["run", "--async", "--name", "census_1", "train.py"], {"train.py": "import torch\n"}, {CREATE: job()}, 0, "",
+        "Runtime version: pytorch (train.py imports torch; --runtime-version chooses another).\n"
+        "Job [census_1] submitted. Its folder: gs://example-runs/census_1\nFollow it:  trainyard jobs stream-logs census_1\n"),
+    "default_runtime": (
+        ["run", "--async", "--name", "census_1", "--job-dir", "gs://bucket/out/", "train.py"], {"train.py": "import numpy\n"},
+        {CREATE: job()}, 0, "",
+        "Runtime version: the server's default (the program imports neither PyTorch nor TensorFlow; --runtime-version chooses another).\n"
+        "Job [census_1] submitted. Its folder: gs://bucket/out\nFollow it:  trainyard jobs stream-logs census_1\n"),
+    "data_stays": (
+        ["run", "--async", "--name", "census_1", "train.py"], {"train.py": "", "data/a.bin": 70_000_000}, {CREATE: job()}, 0, "",
+        "Runtime version: the server's default (the program imports neither PyTorch nor TensorFlow; --runtime-version chooses another).\n"
+        "WARNING: Data beside the program stays here, because more than 67 MB does not come along: data (70 MB). Put it into a bucket: "
+        "trainyard storage cp -r FOLDER gs://BUCKET/\n"
+        "Job [census_1] submitted. Its folder: gs://example-runs/census_1\nFollow it:  trainyard jobs stream-logs census_1\n"),
+    "refused": (
+        ["run", "--name", "census_1", "--image", "i"], {},
+        {CREATE: [{"status": 400, "body": {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "Field: x Error: y"}}}]}, 1, "",
+        "ERROR: (trainyard.run) INVALID_ARGUMENT: Field: x Error: y\n"),
+    "name_taken": (["run", "--name", "census_1", "--image", "i"], {}, {CREATE: [TAKEN]}, 1, "",
+                   "ERROR: (trainyard.run) ALREADY_EXISTS: taken\n"),
+    "rerun": (["jobs", "rerun", "census_1", "--name", "two", "--async"], {},
+              {"GET " + JOB: job(trainingInput={}, **ENDED), CREATE: [{"body": {"jobId": "two"}}]}, 0, "",
+              "Job [two] submitted, with the input of [census_1].\nFollow it:  trainyard jobs stream-logs two\n"),
+    "wait": (["jobs", "wait", "census_1"], {}, {"GET " + JOB: job(state="RUNNING") + job(**ENDED)}, 0, "", "Job [census_1] succeeded.\n"),
+    "wait_failed": (["jobs", "wait", "census_1"], {}, {"GET " + JOB: job(**FAILED)}, 1, "",
+                    "Job [census_1] failed: The replica master 0 exited.\n"),
+    "wait_cancelled": (["jobs", "wait", "census_1"], {}, {"GET " + JOB: job(state="CANCELLED", endTime="2026-11-20T00:02:00Z")}, 1, "",
+                       "Job [census_1] was cancelled.\n"),
+    "open": (["jobs", "open", "census_1"], {}, {"GET " + JOB: job()}, 0, "URL/v1/projects/example/jobs/census_1\n", ""),
+    "download_no_folder": (["jobs", "download", "census_1"], {}, {"GET " + JOB: job(trainingInput={})}, 1, "",
+                           "ERROR: (trainyard.jobs.download) The job [census_1] has no folder: it was submitted without --job-dir.\n"),
+    "download_nothing": (
+        ["jobs", "download", "census_1"], {},
+        {"GET " + JOB: job(trainingInput={"jobDir": "gs://bucket/d"}), "GET /storage/v1/b/bucket/o": [{"body": {}}]}, 1, "",
+        "ERROR: (trainyard.jobs.download) The job has written nothing to gs://bucket/d.\n"),
+    "tensorboard_elsewhere": (
+        ["jobs", "tensorboard", "census_1"], {}, {"GET " + JOB: job(trainingInput={"jobDir": "gs://bucket/d"})}, 1, "",
+        "ERROR: (trainyard.jobs.tensorboard) The files of gs://bucket/d are not below DATA. Name the server's data directory with --data.\n"),
+    "tensorboard_none": (
+        ["tensorboard", "census_1"], {"data/buckets/bucket/d/x": ""}, {"GET " + JOB: job(trainingInput={"jobDir": "gs://bucket/d"})}, 1, "",
+        "ERROR: (trainyard.tensorboard) There is no TensorBoard on PATH or in a built runtime version. Install one: trainyard runtimes "
+        "install 2.15\n"),
+    "tensorboard": (
+        ["tensorboard", "census_1", "--", "--port", "6006"],
+        {"data/buckets/bucket/d/x": "", "data/environments/runtimes/r/bin/tensorboard": "#!/bin/sh\necho \"$@\"\n"},
+        {"GET " + JOB: job(trainingInput={"jobDir": "gs://bucket/d"})}, 0, "--logdir DATA/buckets/bucket/d --port 6006\n",
+        "Starting DATA/environments/runtimes/r/bin/tensorboard on DATA/buckets/bucket/d\n"),
+}
+
+
+def write(folder, files):
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("" if isinstance(content, int) else content)
+        if isinstance(content, int):
+            os.truncate(path, content)
+        path.chmod(0o755)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_texts(name, tmp_path):
+    words, files, answers, status, out, err = CASES[name]
+    write(tmp_path, files)
+    stub = Stub(answers)
+    try:
+        url = f"http://127.0.0.1:{stub.port}"
+        data = str(tmp_path / "data")
+        done = subprocess.run([PROGRAM, *words], cwd=tmp_path, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=DEADLINE_S,
+                              env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "TZ": "UTC", "TRAINYARD_SERVER": url,
+                                   "CLOUDSDK_CORE_PROJECT": "example", "TRAINYARD_DATA": data})
+        seen = [text.replace(url, "URL").replace(data, "DATA") for text in (done.stdout, done.stderr)]
+        assert (done.returncode, *seen) == (status, out, err)
+    finally:
+        stub.close()
+
+
+def test_a_taken_name_of_its_own_making_gets_a_number(tmp_path):
+    stub = Stub({CREATE: [TAKEN, {"body": {"jobId": "x"}}]})
+    try:
+        write(tmp_path, {"train.py": ""})
+        subprocess.run([PROGRAM, "run", "--async", "train.py"], cwd=tmp_path, check=True, timeout=DEADLINE_S, capture_output=True,
+                       env={**os.environ, "TRAINYARD_SERVER": f"http://127.0.0.1:{stub.port}", "CLOUDSDK_CORE_PROJECT": "example"})
+        first, second = [request["json"]["jobId"] for request in stub.requests if request["path"].endswith("/jobs")]
+        assert second == first + "_2"
+        assert first.startswith("train_2")
+    finally:
+        stub.close()

@@ -154,6 +154,23 @@ TEST_F(SupervisorTest, TheVariablesAreTheReplicasOnly) {
   EXPECT_THAT(lines, testing::Not(Contains(HasSubstr("LEAKED_FROM_SERVER"))));
 }
 
+TEST_F(SupervisorTest, ASecretReachesTheProgramAndIsShownNowhere) {
+  (*manifest_.mutable_environment())["TOKEN"] = "hunter2/0815";
+  manifest_.add_secrets("TOKEN");
+  PythonProgram(
+      "import os, sys\ntoken = os.environ['TOKEN']\nprint(len(token), token)\n"
+      "sys.stdout.write('in ' + token[:4])\nsys.stdout.flush()\nsys.stdout.write(token[4:] + ' pieces\\n')\n"
+      "print(repr(sys.stdin.read()))\nraise ValueError('with ' + token)\n");
+  Run();
+  const v1::ExitRecord exit = Finish();
+  EXPECT_EQ(exit.exit_code(), 1);
+  EXPECT_THAT(exit.traceback(), testing::EndsWith("ValueError: with ***"));
+  EXPECT_EQ(exit.DebugString().find("hunter2"), std::string::npos);
+  EXPECT_THAT(UserLines(), testing::AllOf(Contains("INFO 12 ***"), Contains("INFO in *** pieces"),
+                                          Contains("INFO ''")));
+  EXPECT_THAT(Lines(), testing::Not(Contains(HasSubstr("hunter2"))));
+}
+
 TEST_F(SupervisorTest, CannotRunIsAFailureOfThePreparation) {
   Program("");
   std::filesystem::permissions(folder_.path() + "/environments/rt/bin/python",

@@ -17,6 +17,7 @@
 
 #include "async/file.h"
 #include "attempt/init_note.h"
+#include "attempt/secret_values.h"
 #include "runtimes/oci_container.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/installation_group.h"
@@ -127,8 +128,11 @@ void AttemptFixture::StartServer() {
 }
 
 void AttemptFixture::StartSupervisor(const std::vector<std::string>& options) {
+  v1::Manifest manifest = manifest_;
+  const auto secrets = TakeSecretValues(manifest);
+  ASSERT_TRUE(secrets.has_value());
   if (!fs::exists(dir_.Manifest())) {
-    ASSERT_TRUE(WriteManifest(dir_, manifest_).has_value());
+    ASSERT_TRUE(WriteManifest(dir_, manifest).has_value());
   }
   std::vector<std::string> words = {"trainyard", "replica"};
   words.insert(words.end(), options.begin(), options.end());
@@ -139,6 +143,7 @@ void AttemptFixture::StartSupervisor(const std::vector<std::string>& options) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, 2, SupervisorLog().c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+  if (*secrets) posix_spawn_file_actions_adddup2(&actions, secrets->get(), STDIN_FILENO);
   if (engine_lock_) posix_spawn_file_actions_adddup2(&actions, engine_lock_.get(), kInheritedLockFd);
   setenv("LEAKED_FROM_SERVER", "yes", 1);
   ASSERT_EQ(posix_spawn(&supervisor_, "/proc/self/exe", &actions, nullptr, argv.data(), environ), 0);

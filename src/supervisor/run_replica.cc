@@ -67,13 +67,18 @@ std::optional<Arguments> ParseArguments(int argc, char** argv) {
   return arguments;
 }
 
+/// Nothing that we start may read there what we read: a package's own build, say.
+Status EmptyStandardInput() {
+  TY_TRY(const UniqueFd nothing, OpenFile("/dev/null", O_RDONLY));
+  if (dup2(nothing.get(), STDIN_FILENO) < 0) return std::unexpected(ErrnoError(errno, "dup2"));
+  return {};
+}
+
 Result<Supervisor::Setup> SetUp(Arguments arguments) {
   AttemptDir dir{std::move(arguments.attempt_dir)};
   TY_TRY(v1::Manifest manifest, ReadManifest(dir));
   TY_RETURN_IF_ERROR(ReadSecretValues(STDIN_FILENO, manifest));
-  // Nothing that we start may read them there: a package's own build, say.
-  TY_TRY(const UniqueFd nothing, OpenFile("/dev/null", O_RDONLY));
-  if (dup2(nothing.get(), STDIN_FILENO) < 0) return std::unexpected(ErrnoError(errno, "dup2"));
+  TY_RETURN_IF_ERROR(EmptyStandardInput());
   TY_TRY(UniqueFd lock, TakeLock(dir, kInheritedLockFd));
   TY_RETURN_IF_ERROR(SignLock(lock.get(), getpid()));
   TY_TRY(Spool spool, Spool::Create(dir.Spool()));

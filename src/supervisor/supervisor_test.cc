@@ -166,8 +166,8 @@ TEST_F(SupervisorTest, ASecretReachesTheProgramAndIsShownNowhere) {
   EXPECT_EQ(exit.exit_code(), 1);
   EXPECT_THAT(exit.traceback(), testing::EndsWith("ValueError: with ***"));
   EXPECT_EQ(exit.DebugString().find("hunter2"), std::string::npos);
-  EXPECT_THAT(UserLines(), testing::AllOf(Contains("INFO 12 ***"), Contains("INFO in *** pieces"),
-                                          Contains("INFO ''")));
+  EXPECT_THAT(UserLines(),
+              testing::AllOf(Contains("INFO 12 ***"), Contains("INFO in *** pieces"), Contains("INFO ''")));
   EXPECT_THAT(Lines(), testing::Not(Contains(HasSubstr("hunter2"))));
 }
 

@@ -1,13 +1,17 @@
 #pragma once
 
+#include <cstddef>
 #include <string_view>
+
+#include "cli/gcloud/table.h"
 
 namespace trainyard::cli {
 
 /// The only class that writes to stdout and stderr, except `jobs shell`, which passes a terminal through, and
 /// `local train`, whose program inherits both. Results go to stdout; messages, warnings and errors go to
 /// stderr. Each call writes immediately. A terminal gets wire::VisibleText, because most of the text comes
-/// from others; pipes and files get the bytes unchanged.
+/// from others, colours, and tables that fit it; pipes and files get the bytes unchanged. No colours with
+/// NO_COLOR (no-color.org) or TERM=dumb, and no progress with the latter.
 class Console {
  public:
   struct Options {
@@ -21,11 +25,17 @@ class Console {
   void Status(std::string_view text) const;
   /// "WARNING: text\n"
   void Warn(std::string_view text) const;
+  /// "ERROR: text\n"
+  void Fail(std::string_view text) const;
+  void Table(const Rows& rows) const;        ///< to stdout
+  void StatusTable(const Rows& rows) const;  ///< to stderr
   /// Progress, printed only if stderr is a terminal. Printed unchanged, with cursor movements: the caller
   /// passes text of others through wire::VisibleText.
   void Transient(std::string_view text) const;
   [[nodiscard]] static bool OutIsTerminal();
   [[nodiscard]] static bool ErrIsTerminal();
+  /// Columns of the terminal on stderr, 80 if it does not say.
+  [[nodiscard]] static std::size_t ErrColumns();
 
  private:
   Options options_;

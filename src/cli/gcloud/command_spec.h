@@ -6,7 +6,7 @@
 #include "base/result.h"
 
 /// What the command line accepts, as data: each directory of commands has a table, arguments.h parses by it,
-/// usage.h prints it.
+/// help/ prints it.
 namespace trainyard::cli {
 
 /// Checks a flag's value. The error's message is gcloud's text after "argument --flag: ".

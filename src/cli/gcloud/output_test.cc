@@ -36,6 +36,58 @@ TEST(PrintTable, EndsLinesWithoutSpaces) {
   EXPECT_EQ(PrintTable({{"A", "B"}, {"long", ""}, {"\xc3\xa9", "x"}}), "A     B\nlong\n\xc3\xa9     x\n");
 }
 
+struct FitRow {
+  const char* name;
+  std::size_t columns;
+  const char* text;
+};
+class FittedTable : public testing::TestWithParam<FitRow> {};
+TEST_P(FittedTable, Fits) {
+  const Rows rows{{"JOB_ID", "STATE", "REASON"},
+                  {"census_2026_1", "FAILED", "The replica ran out of mémory"}};
+  EXPECT_EQ(PrintTable(rows, {.columns = GetParam().columns}), GetParam().text);
+}
+INSTANTIATE_TEST_SUITE_P(
+    Widths, FittedTable,
+    testing::Values(
+        FitRow{"pipe", 0,
+               "JOB_ID         STATE   REASON\ncensus_2026_1  FAILED  The replica ran out of mémory\n"},
+        FitRow{"wide", 52,
+               "JOB_ID         STATE   REASON\ncensus_2026_1  FAILED  The replica ran out of mémory\n"},
+        FitRow{"last_column_shortened", 51,
+               "JOB_ID         STATE   REASON\ncensus_2026_1  FAILED  The replica ran out of mémo…\n"},
+        FitRow{"first_column_last", 25, "JOB_ID     STATE   REASON\ncensus_20…  FAILED  The r…\n"},
+        FitRow{"columns_left_out", 19, "JOB_ID  STATE   …\ncensu…  FAILED  …\n"},
+        FitRow{"one_column", 1, "JOB_ID  …\ncensu…  …\n"}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(PrintTable, ColoursHeadingsAndStates) {
+  EXPECT_EQ(
+      PrintTable({{"JOB_ID", "STATE"}, {"a", "FAILED"}, {"b (best)", ""}}, {.columns = 80, .colours = true}),
+      "\x1b[1mJOB_ID\x1b[0m    \x1b[1mSTATE\x1b[0m\n"
+      "a         \x1b[31mFAILED\x1b[0m\n"
+      "\x1b[32mb (best)\x1b[0m\n");
+}
+
+struct RoundedRow {
+  const char* name;
+  const char* text;
+  const char* rounded;
+};
+class Rounded : public testing::TestWithParam<RoundedRow> {};
+TEST_P(Rounded, Number) { EXPECT_EQ(RoundedNumber(GetParam().text), GetParam().rounded); }
+INSTANTIATE_TEST_SUITE_P(Rows, Rounded,
+                         testing::Values(RoundedRow{"fraction", "0.9215686274509803", "0.9216"},
+                                         RoundedRow{"small", "0.000012345678", "1.235e-05"},
+                                         RoundedRow{"large", "123456.789", "123457"},
+                                         RoundedRow{"huge", "1.23456e20", "1.235e+20"},
+                                         RoundedRow{"negative", "-3.14159", "-3.142"},
+                                         RoundedRow{"whole", "1234567", "1234567"},
+                                         RoundedRow{"short", "1.10", "1.10"},
+                                         RoundedRow{"version", "1.10.34567", "1.10.34567"},
+                                         RoundedRow{"word", "relu", "relu"}, RoundedRow{"empty", "", ""}),
+                         [](const auto& row) { return row.param.name; });
+
 TEST(PrintJobSummary, LeavesOutWhatIsEmpty) {
   std::string text = PrintJobSummary(Parse(R"({"jobId":"j","state":"QUEUED"})"));
   EXPECT_NE(text.find("Job Overview"), std::string::npos);

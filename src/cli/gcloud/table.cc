@@ -1,7 +1,13 @@
 #include "cli/gcloud/table.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
 #include <string_view>
+
+#include "cli/gcloud/paint.h"
 
 namespace trainyard::cli {
 namespace {
@@ -27,6 +33,39 @@ std::vector<std::size_t> ColumnWidths(const Rows& rows) {
     for (std::size_t i = 0; i < row.size(); ++i)
       for (std::string_view line : Lines(row[i])) widths[i] = std::max(widths[i], Width(line));
   return widths;
+}
+
+constexpr std::size_t kGap = 2;
+constexpr std::size_t kColumnMin = 6;
+
+/// The first `width` characters, the last of them "…" if there were more.
+std::string Shortened(std::string_view text, std::size_t width) {
+  if (Width(text) <= width) return std::string(text);
+  std::size_t end = 0;
+  for (std::size_t characters = 0; end < text.size(); ++end)
+    if ((static_cast<unsigned char>(text[end]) & 0xc0) != 0x80 && ++characters == width) break;
+  return width == 0 ? "" : std::string(text.substr(0, end)) + "…";
+}
+
+/// Makes columns narrower until a line fits, as far as their least width allows; then leaves out the last
+/// ones, so that there is room for the mark that says so.
+void Fit(std::vector<std::size_t>& widths, std::size_t columns) {
+  std::size_t all = kGap * (widths.size() - 1);
+  for (std::size_t width : widths) all += width;
+  for (std::size_t first : {1U, 0U}) {
+    while (all > columns && first < widths.size()) {
+      auto widest =
+          std::ranges::max_element(widths.begin() + static_cast<std::ptrdiff_t>(first), widths.end());
+      if (*widest <= kColumnMin) break;
+      --*widest;
+      --all;
+    }
+  }
+  if (all <= columns) return;
+  while (widths.size() > 1 && all + kGap + 1 > columns) {
+    all -= widths.back() + kGap;
+    widths.pop_back();
+  }
 }
 
 std::string Pad(std::string_view text, std::size_t width) {
@@ -74,16 +113,46 @@ std::string BoxRow(const std::vector<std::string>& row, const std::vector<std::s
 
 }  // namespace
 
-std::string PrintTable(const Rows& rows) {
+std::string PrintTable(const Rows& rows, const TableView& view) {
   std::vector<std::size_t> widths = ColumnWidths(rows);
+  if (view.columns > 0) Fit(widths, view.columns);
   std::string out;
   for (const auto& row : rows) {
     std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) line += (i == 0 ? "" : "  ") + Pad(row[i], widths[i]);
-    line.erase(line.find_last_not_of(' ') + 1);
+    const bool whole = widths.size() == row.size();
+    std::size_t end = widths.size();
+    while (whole && end > 0 && row[end - 1].empty()) --end;  // no spaces at the end
+    for (std::size_t i = 0; i < end; ++i) {
+      const std::string cell = Shortened(row[i], widths[i]);
+      const Colour colour = !view.colours           ? Colour::kNone
+                            : &row == &rows.front() ? Colour::kBold
+                                                    : ColourOfCell(row[i]);
+      line += (i == 0 ? "" : std::string(kGap, ' ')) + Painted(cell, colour);
+      if (!whole || i + 1 < end) line += std::string(widths[i] - std::min(widths[i], Width(cell)), ' ');
+    }
+    if (!whole) line += std::string(kGap, ' ') + "…";
     out += line + "\n";
   }
   return out;
+}
+
+std::string RoundedNumber(const std::string& text) {
+  constexpr std::ptrdiff_t kDigits = 4;
+  constexpr double kWholeMin = 1e4;
+  constexpr double kWholeMax = 1e9;
+  const std::string digits = text.substr(0, text.find_first_of("eE"));
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const std::size_t first = digits.find_first_of("123456789");
+  if (first == std::string::npos || text.find_first_of(".eE") == std::string::npos ||
+      std::ranges::count_if(digits.substr(first), is_digit) <= kDigits)
+    return text;
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (*end != '\0' || !std::isfinite(value)) return text;
+  const bool is_large = std::abs(value) >= kWholeMin && std::abs(value) < kWholeMax;
+  std::array<char, 32> out{};
+  std::snprintf(out.data(), out.size(), is_large ? "%.0f" : "%.4g", value);
+  return out.data();
 }
 
 std::string PrintBoxTable(const std::string& title, const Rows& rows, std::size_t indent) {

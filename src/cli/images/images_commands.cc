@@ -93,7 +93,10 @@ ExitStatus ListImages(const Arguments& arguments, const SettingSources& sources,
                     image.in_use ? "in use" : ""});
   }
   const bool table = format.kind == OutputFormat::Kind::kDefault;
-  console.Out(table ? PrintTable(rows) : PrintResources(resources, format));
+  if (table)
+    console.Table(rows);
+  else
+    console.Out(PrintResources(resources, format));
   return 0;
 }
 

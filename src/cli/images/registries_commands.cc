@@ -68,7 +68,10 @@ ExitStatus ListRegistries(const Arguments& arguments, const SettingSources& sour
     rows.push_back({known.registry, known.user, known.file});
   }
   const bool table = format.kind == OutputFormat::Kind::kDefault;
-  console.Out(table ? PrintTable(rows) : PrintResources(resources, format));
+  if (table)
+    console.Table(rows);
+  else
+    console.Out(PrintResources(resources, format));
   return 0;
 }
 

@@ -35,19 +35,19 @@ bool HasImage(const Json& answer) {
   return false;
 }
 
-/// Why the job waits, its images and its trials. Empty if the server does not know.
-std::string StatusText(const CommandSession& session, const JobReference& job, const Json& answer) {
+/// Why the job waits, its images and its trials. Prints nothing if the server does not know.
+void PrintStatus(const CommandSession& session, const JobReference& job, const Json& answer) {
   const std::string state = TextAt(answer, "state");
   const bool waits = state == "QUEUED" || state == "PREPARING";
   const bool tunes = FindMember(answer, "trainingInput.hyperparameters") != nullptr;
-  if (!waits && !tunes && !HasImage(answer)) return "";
+  if (!waits && !tunes && !HasImage(answer)) return;
   const Result<Json> status = GetStatus(session, job);
-  if (!status) return "";
-  std::string text = waits ? PrintWaiting(*status) : "";
-  if (const std::string images = PrintImages(*status); !images.empty())
-    text += (text.empty() ? "" : "\n") + images;
-  if (HasTrials(*status)) text += (text.empty() ? "" : "\n") + ("Trials:\n" + PrintTrialTable(*status));
-  return text;
+  if (!status) return;
+  for (const std::string& text : {waits ? PrintWaiting(*status) : "", PrintImages(*status)})
+    if (!text.empty()) session.console.Status("\n" + text);
+  if (!HasTrials(*status)) return;
+  session.console.Status("\nTrials:\n");
+  session.console.StatusTable(TrialRows(*status, BestTrial(answer)));
 }
 
 Result<LabelsUpdate> ReadLabelsUpdate(const Arguments& arguments) {
@@ -80,8 +80,7 @@ ExitStatus DescribeJob(const CommandSession& session) {
     session.console.Out(PrintResource(answer, session.format));
   }
   if (session.arguments.Has("--format")) return 0;
-  if (const std::string text = StatusText(session, job, answer); !text.empty())
-    session.console.Status("\n" + text);
+  PrintStatus(session, job, answer);
   std::string url = session.server.value;
   while (url.ends_with('/')) url.pop_back();
   session.console.Status("\nView job at:\n" + url + job.Path() + "\n\nView logs with the command:\n" +
@@ -101,7 +100,7 @@ ExitStatus ListTrials(const CommandSession& session) {
   if (format == "csv") {
     session.console.Out(PrintTrialCsv(status));
   } else if (format == "table") {
-    session.console.Out(PrintTrialTable(status));
+    session.console.Table(TrialRows(status, BestTrial(answer)));
   } else {
     session.console.Out(PrintResources(TrialOutputs(status), session.format));
   }

@@ -53,17 +53,16 @@ Result<std::vector<Json>> FetchJobs(const CommandSession& session, const Wanted&
   return jobs;
 }
 
-std::string PrintJobsTable(const std::vector<Json>& jobs, std::size_t page_size) {
-  std::string out;
+void PrintJobs(const Console& console, const std::vector<Json>& jobs, std::size_t page_size) {
   for (std::size_t start = 0; start < jobs.size();) {
+    if (start > 0) console.Out("\n");
     Rows rows{{"JOB_ID", "STATUS", "CREATED"}};
     std::size_t end = page_size < jobs.size() - start ? start + page_size : jobs.size();
     for (; start < end; ++start)
       rows.push_back({TextAt(jobs[start], "jobId"), TextAt(jobs[start], "state"),
                       LocalTime(TextAt(jobs[start], "createTime"), kDateFormat)});
-    out += (out.empty() ? "" : "\n") + PrintTable(rows);
+    console.Table(rows);
   }
-  return out;
 }
 
 }  // namespace
@@ -77,7 +76,7 @@ ExitStatus ListJobs(const CommandSession& session) {
     for (const Json& job : jobs)
       session.console.Out(url + JobReference{session.project.value, TextAt(job, "jobId")}.Path() + "\n");
   } else if (session.format.kind == OutputFormat::Kind::kDefault) {
-    session.console.Out(PrintJobsTable(jobs, Count(session.arguments.Value("--page-size"))));
+    PrintJobs(session.console, jobs, Count(session.arguments.Value("--page-size")));
   } else {
     session.console.Out(PrintResources(jobs, session.format));
   }

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "cli/gcloud/table.h"
-
 namespace trainyard::cli {
 namespace {
 
@@ -115,22 +113,34 @@ std::string Sparkline(const std::vector<double>& values, std::size_t width) {
   return line;
 }
 
-std::string PrintTrialTable(const Json& status) {
-  const std::vector<const Json*> trials = TrialsOf(status);
+std::string BestTrial(const Json& job) {
+  const Json* trials = FindMember(job, "trainingOutput.trials");
+  if (trials == nullptr || trials->children.empty()) return "";
+  const Json& first = trials->children.front();
+  return FindMember(first, "finalMetric") == nullptr ? "" : TextAt(first, "trialId");
+}
+
+Rows TrialRows(const Json& status, const std::string& best) {
+  std::vector<const Json*> trials = TrialsOf(status);
   const std::vector<std::string> names = ParameterNames(trials);
-  Rows rows{{"TRIAL", "STATE"}};
-  for (const std::string& name : names) rows[0].push_back(name);
-  for (const char* heading : {"METRIC", "STEP", "COURSE", "REASON"}) rows[0].emplace_back(heading);
+  const auto is_best = [&best](const Json* trial) {
+    return !best.empty() && TextAt(*trial, "output.trialId") == best;
+  };
+  if (const auto found = std::ranges::find_if(trials, is_best); found != trials.end())
+    std::rotate(trials.begin(), found, found + 1);
+  Rows rows{{"TRIAL", "STATE", "METRIC", "STEP"}};
+  rows[0].insert(rows[0].end(), names.begin(), names.end());
+  for (const char* heading : {"COURSE", "REASON"}) rows[0].emplace_back(heading);
   for (const Json* trial : trials) {
-    std::vector<std::string> row{TextAt(*trial, "output.trialId"), StateOf(*trial)};
-    for (const std::string& name : names) row.push_back(ParameterOf(*trial, name));
-    row.push_back(MetricOf(*trial, "objectiveValue"));
-    row.push_back(MetricOf(*trial, "trainingStep"));
+    std::vector<std::string> row{TextAt(*trial, "output.trialId") + (is_best(trial) ? " (best)" : ""),
+                                 StateOf(*trial), RoundedNumber(MetricOf(*trial, "objectiveValue")),
+                                 MetricOf(*trial, "trainingStep")};
+    for (const std::string& name : names) row.push_back(RoundedNumber(ParameterOf(*trial, name)));
     row.push_back(CurveOf(*trial));
     row.push_back(FirstLine(TextAt(*trial, "reason")));
     rows.push_back(std::move(row));
   }
-  return PrintTable(rows);
+  return rows;
 }
 
 std::string PrintTrialCsv(const Json& status) {

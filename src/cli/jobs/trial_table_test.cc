@@ -24,14 +24,30 @@ Json Status() {
   return status.value_or(JsonObject());
 }
 
-TEST(TrialTable, ShowsParametersMetricAndCourse) {
-  EXPECT_EQ(PrintTrialTable(Status()),
-            "TRIAL  STATE              lr.min  units  METRIC  STEP  COURSE  REASON\n"
-            "1      SUCCEEDED (early)  0.1     32     0.75    30    ▁▆█     The trial was below the median,\n"
-            "2      FAILED             0.2     64                           It said \"no\".\n"
-            "3      SUCCEEDED          0.3     8      0       0\n");
+Json JobWithBest(const std::string& trial) {
+  const Result<Json> job =
+      wire::ParseJsonTree(R"({"trainingOutput": {"trials": [{"trialId": ")" + trial +
+                          R"(", "finalMetric": {"objectiveValue": 1}}, {"trialId": "9"}]}})");
+  EXPECT_TRUE(job);
+  return job.value_or(JsonObject());
+}
+
+TEST(TrialTable, ShowsTheBestTrialFirst) {
+  EXPECT_EQ(
+      PrintTable(TrialRows(Status(), BestTrial(JobWithBest("3")))),
+      "TRIAL     STATE              METRIC  STEP  lr.min  units  COURSE  REASON\n"
+      "3 (best)  SUCCEEDED          0       0     0.3     8\n"
+      "1         SUCCEEDED (early)  0.75    30    0.1     32     ▁▆█     The trial was below the median,\n"
+      "2         FAILED                           0.2     64             It said \"no\".\n");
   EXPECT_TRUE(HasTrials(Status()));
   EXPECT_FALSE(HasTrials(JsonObject()));
+}
+
+TEST(TrialTable, MarksNothingBeforeThereIsAMetric) {
+  EXPECT_EQ(BestTrial(JsonObject()), "");
+  const Rows rows = TrialRows(Status(), "");
+  EXPECT_EQ(rows[1].front(), "1");
+  EXPECT_EQ(rows[3].front(), "3");
 }
 
 TEST(TrialTable, CsvQuotesWhatNeedsIt) {

@@ -228,7 +228,10 @@ ExitStatus ListRuntimes(const Arguments& arguments, const SettingSources& source
          shown.state});
   }
   const bool table = format.kind == OutputFormat::Kind::kDefault;
-  console.Out(table ? PrintTable(rows) : PrintResources(resources, format));
+  if (table)
+    console.Table(rows);
+  else
+    console.Out(PrintResources(resources, format));
   const auto server = ReadServerNote(sources, DataDir(arguments, sources).string());
   if (table && server && !server->lacking.empty()) console.Warn(server->lacking + ".");
   return 0;

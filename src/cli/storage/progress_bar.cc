@@ -1,8 +1,5 @@
 #include "cli/storage/progress_bar.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -15,12 +12,6 @@ constexpr std::uint64_t kShownBytesMin = std::uint64_t{1} << 20;
 constexpr std::size_t kBarMin = 10;
 constexpr std::size_t kBarMax = 40;
 constexpr std::size_t kDecoration = 8;  // " [", "] ", "100%"
-
-std::size_t TerminalColumns() {
-  winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
-  return size.ws_col;
-}
 
 }  // namespace
 
@@ -44,7 +35,7 @@ ProgressBar::~ProgressBar() {
 
 void ProgressBar::Show(std::uint64_t done) {
   if (total_ < kShownBytesMin || !Console::ErrIsTerminal()) return;
-  std::string text = PrintProgress(title_, done, total_, TerminalColumns() - 1);
+  std::string text = PrintProgress(title_, done, total_, Console::ErrColumns() - 1);
   if (text == shown_) return;
   console_.Transient("\r" + text + "\x1b[K");
   shown_ = std::move(text);

@@ -2,11 +2,56 @@
 
 #include <utility>
 
+#include "async/file.h"
 #include "cli/gcloud/yaml.h"
 #include "text/percent.h"
 #include "wire/resource_name.h"
 
 namespace trainyard::cli {
+namespace {
+
+constexpr std::size_t kTokenBytesMax = std::size_t{64} << 10;
+
+Result<std::string> ReadToken(const Arguments& arguments, const SettingSources& sources) {
+  std::optional<std::string> path = arguments.Value("--access-token-file");
+  if (!path) path = sources.variable("CLOUDSDK_AUTH_ACCESS_TOKEN_FILE");
+  if (!path) return std::string();
+  TY_TRY(std::string token, ReadFile(*path, kTokenBytesMax));
+  token.erase(token.find_last_not_of(" \r\n\t") + 1);
+  return token;
+}
+
+}  // namespace
+
+Result<OpenedSession> OpenSession(const Arguments& arguments, const SettingSources& sources,
+                                  const Console& console, std::string program) {
+  ClientSetting server = FindServer(sources, arguments.Value("--server"));
+  TY_TRY(std::string token, ReadToken(arguments, sources));
+  const std::optional<ServerNote> note = ReadServerNote(sources, DefaultDataDir(sources));
+  const bool noted_tls = note && server.value.starts_with("https://") && server.value == note->tls_url;
+  Result<std::unique_ptr<ApiClient>> made = MakeApiClient(
+      {.url = server.value,
+       .ca_file = noted_tls ? note->ca_file : "",
+       .token = std::move(token),
+       .hidden = server.source == "default" ? WhyNoteIsForbidden(sources, DefaultDataDir(sources)) : "",
+       .on_wait = [&console] { console.Status(std::string(kServerAway)); }});
+  if (!made)
+    return std::unexpected(InvalidArgument("", "The server's address [" + server.value +
+                                                   "] (from: " + server.source +
+                                                   ") is not valid: " + made.error().message));
+  ClientSetting project =
+      FindProject(sources, arguments.Value("--project"), arguments.Value("--configuration"));
+  ApiClient& client = **made;
+  return OpenedSession{.client = *std::move(made),
+                       .session = {.arguments = arguments,
+                                   .sources = sources,
+                                   .console = console,
+                                   .client = client,
+                                   .program = std::move(program),
+                                   .server = std::move(server),
+                                   .project = std::move(project),
+                                   .format = {}}};
+}
 
 std::optional<std::string> CommandSession::Property(std::string_view section, std::string_view name) const {
   std::optional<ClientSetting> found =

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,17 @@ struct CommandSession {
 /// Said once, when a command begins to wait for a server that it had reached before.
 inline constexpr std::string_view kServerAway =
     "The server cannot be reached; trying again for half a minute.\n";
+
+/// A session with the client that it uses.
+struct OpenedSession {
+  std::unique_ptr<ApiClient> client;
+  CommandSession session;
+};
+
+/// Finds the server, the project and the token by flags and settings; sends nothing. kInvalidArgument: the
+/// server's address is not valid.
+[[nodiscard]] Result<OpenedSession> OpenSession(const Arguments& arguments, const SettingSources& sources,
+                                                const Console& console, std::string program);
 
 /// A command's exit status. An error is printed after "ERROR: (path) ", and the status is 1.
 using ExitStatus = Result<int>;

@@ -5,6 +5,7 @@
 
 #include "cli/clients/client_commands.h"
 #include "cli/gcloud/common_flags.h"
+#include "cli/help/completion.h"
 #include "cli/images/images_commands.h"
 #include "cli/jobs/job_commands.h"
 #include "cli/local/local_commands.h"
@@ -15,15 +16,32 @@
 namespace trainyard::cli {
 namespace {
 
-/// Both are part of main.cc.
+constexpr auto kHelpFlags = WithCommonFlags(
+    std::array{FlagSpec{.name = "--man",
+                        .kind = FlagKind::kSwitch,
+                        .help = "Print the manual page of all commands: trainyard help --man | man -l -"}});
+
+/// The commands without a group. Those without a function are part of main.cc.
 const Command kTopCommands[] = {
+    {.spec = {.path = "completion",
+              .summary = "Prints a script that completes command lines: commands, flags, jobs, buckets.",
+              .positional = "bash|zsh|fish",
+              .flags = kOnlyCommonFlags,
+              .examples = "completion bash > ~/.local/share/bash-completion/completions/trainyard\n"
+                          "completion zsh > ~/.zfunc/_trainyard\n"
+                          "completion fish > ~/.config/fish/completions/trainyard.fish"},
+     .run = PrintCompletionScript},
     {.spec = {.path = "help",
               .summary = "Shows the commands.",
               .positional = "COMMAND",
               .repeats = true,
               .optional = true,
-              .flags = kOnlyCommonFlags}},
-    {.spec = {.path = "version", .summary = "Prints the version.", .flags = kOnlyCommonFlags}},
+              .flags = kHelpFlags,
+              .examples = "help jobs\nhelp jobs submit training\nhelp --man | man -l -"}},
+    {.spec = {.path = "version",
+              .summary = "Prints the version.",
+              .flags = kOnlyCommonFlags,
+              .examples = "version"}},
 };
 
 /// The table of each group's directory. A new directory adds a line.

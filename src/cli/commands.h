@@ -44,12 +44,31 @@ struct Choice {
 };
 [[nodiscard]] std::vector<Choice> ChoicesIn(std::string_view group);
 
+/// What `trainyard serve` does, in one line.
+inline constexpr std::string_view kServeSummary =
+    "Serves the training API (ml v1), buckets (storage v1) and logs (logging v2) on this machine.";
+
+inline constexpr std::string_view kServeExamples =
+    "serve\n"
+    "serve --data /srv/trainyard --capacity strict\n"
+    "serve --listen 0.0.0.0:8470 --host-name trainer.lab --allow-local-users";
+
+/// A flag of `trainyard serve`, which has its own parser (docs/adr/0027-two-flag-parsers.md).
+struct ServeFlag {
+  std::string name;     ///< "--listen"
+  std::string metavar;  ///< "HOST:PORT", "on|off"; empty: it takes no value
+  std::string help;
+  std::string fallback;  ///< what it is if it is not given
+};
+using ServeFlags = std::vector<ServeFlag> (*)();
+
 }  // namespace trainyard::cli
 
 namespace trainyard {
 
-/// All commands but `serve` and `replica`: argv as main has it. Returns the exit status: 0, 1 when the
-/// command failed, 2 when the command line is wrong, as gcloud.
-int RunCommandLine(int argc, char** argv);
+/// All commands but `serve` and `replica`: argv as main has it. `serve_flags` is asked only by commands that
+/// show the flags of `serve`, too. Returns the exit status: 0, 1 when the command failed, 2 when the command
+/// line is wrong, as gcloud.
+int RunCommandLine(int argc, char** argv, cli::ServeFlags serve_flags);
 
 }  // namespace trainyard

@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -21,6 +22,8 @@ void Write(std::FILE* stream, std::string_view text) {
 }
 
 bool IsTerminal(std::FILE* stream) { return isatty(fileno(stream)) == 1; }
+
+std::FILE* FileOf(Console::Stream stream) { return stream == Console::Stream::kOut ? stdout : stderr; }
 
 /// Whether a terminal obeys control sequences.
 bool ObeysSequences() {
@@ -79,12 +82,23 @@ void Console::Fail(std::string_view text) const {
   if (options_.user_output) WriteTitled("ERROR:", Colour::kRed, text);
 }
 
-void Console::Table(const Rows& rows) const {
-  if (options_.user_output) WriteTable(stdout, rows);
+void Console::Table(const Rows& rows, Stream stream) const {
+  if (options_.user_output) WriteTable(FileOf(stream), rows);
 }
 
-void Console::StatusTable(const Rows& rows) const {
-  if (options_.user_output) WriteTable(stderr, rows);
+void Console::LogLines(std::string_view lines, Stream stream) const {
+  if (!options_.user_output) return;
+  std::FILE* file = FileOf(stream);
+  if (!HasColours(file)) return WriteText(file, lines);
+  std::string out;
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size() - 1) + 1;
+    const std::string line = wire::VisibleText(lines.substr(0, end));
+    const std::size_t tab = std::min(line.find('\t'), line.size());
+    out += Painted(line.substr(0, tab), ColourOfCell(line.substr(0, tab))) + line.substr(tab);
+    lines.remove_prefix(end);
+  }
+  Write(file, out);
 }
 
 void Console::Transient(std::string_view text) const {

@@ -18,6 +18,7 @@ class Console {
     bool user_output = true;  ///< --user-output-enabled
     bool warnings = true;     ///< --verbosity below error
   };
+  enum class Stream { kOut, kErr };
   explicit Console(Options options) : options_(options) {}
 
   void Out(std::string_view text) const;
@@ -27,8 +28,9 @@ class Console {
   void Warn(std::string_view text) const;
   /// "ERROR: text\n"
   void Fail(std::string_view text) const;
-  void Table(const Rows& rows) const;        ///< to stdout
-  void StatusTable(const Rows& rows) const;  ///< to stderr
+  void Table(const Rows& rows, Stream stream = Stream::kOut) const;
+  /// Lines of a job's log: "ERROR\t...". On a terminal the severities stand out.
+  void LogLines(std::string_view lines, Stream stream) const;
   /// Progress, printed only if stderr is a terminal. Printed unchanged, with cursor movements: the caller
   /// passes text of others through wire::VisibleText.
   void Transient(std::string_view text) const;

@@ -9,10 +9,12 @@
 #include <variant>
 #include <vector>
 
-#include "async/file.h"
 #include "cli/command_session.h"
 #include "cli/gcloud/common_flags.h"
-#include "cli/usage.h"
+#include "cli/help/completion.h"
+#include "cli/help/man_page.h"
+#include "cli/help/usage.h"
+#include "cli/nearest_name.h"
 #include "cli/version.h"
 #include "text/suggestion.h"
 
@@ -22,7 +24,6 @@ namespace {
 using namespace cli;
 
 constexpr int kUsageStatus = 2;
-constexpr std::size_t kTokenBytesMax = std::size_t{64} << 10;
 
 using Words = std::vector<std::string>;
 
@@ -83,8 +84,39 @@ std::string PathOf(const Words& words, std::size_t depth) {
 
 void PrintError(const Console& console, const std::string& program, std::string_view path,
                 const std::string& message) {
-  console.Status("ERROR: (" + Dotted(program + (path.empty() ? "" : " ") + std::string(path)) + ") " +
-                 message + "\n");
+  console.Fail("(" + Dotted(program + (path.empty() ? "" : " ") + std::string(path)) + ") " + message);
+}
+
+/// What follows an error in the command line: gcloud's list of flags, or on a terminal, where it would push
+/// the error out of sight, the command that prints it.
+void PrintUsageHint(const Console& console, const CommandSpec& command, const std::string& program) {
+  if (Console::ErrIsTerminal())
+    console.Status("For its flags and examples, run:\n  " + program + " " + std::string(command.path) +
+                   " --help\n");
+  else
+    console.Status(PrintUsage(command, program));
+}
+
+/// Commands of all groups that have a word like this one, at most five: "logs" is "jobs stream-logs".
+std::vector<std::string> CommandsLike(std::string_view word) {
+  constexpr std::size_t kShownMax = 5;
+  constexpr double kLikenessMin = 0.75;
+  std::vector<std::string> paths;
+  double best = kLikenessMin;
+  for (const Command* command : Commands()) {
+    const std::string path(command->spec.path);
+    double likeness = 0;
+    for (std::size_t start = 0; start < path.size();) {
+      const std::size_t end = std::min(path.find_first_of(" -", start), path.size());
+      likeness = std::max(likeness, text::Likeness(std::string_view(path).substr(start, end - start), word));
+      start = end + 1;
+    }
+    if (likeness > best) paths.clear();
+    if (likeness >= best) paths.push_back(path);
+    best = std::max(best, likeness);
+  }
+  if (paths.size() > kShownMax) paths.resize(kShownMax);
+  return paths;
 }
 
 /// Reports a group without a command, or with an unknown word.
@@ -93,9 +125,8 @@ int RefuseWords(const Invocation& invocation, std::size_t depth) {
   std::string group = PathOf(invocation.words, depth);
   const Words& words = invocation.words;
   if (words.size() == depth || words[depth] == "--help" || words[depth] == "-h") {
-    bool asked = words.size() > depth;
-    if (asked) {
-      console.Out(PrintGroup(group, invocation.program));
+    if (words.size() > depth) {
+      console.Out(PrintGroup(group, invocation.program) + (depth == 0 ? "\n" + PrintGlobalFlags() : ""));
       return 0;
     }
     PrintError(console, invocation.program, group, "Command name argument expected.\n");
@@ -107,22 +138,17 @@ int RefuseWords(const Invocation& invocation, std::size_t depth) {
   std::vector<Choice> choices = ChoicesIn(group);
   for (const Choice& choice : choices) names.push_back(choice.name);
   if (depth == 0) names.push_back("serve");
-  std::string prefix = "  " + invocation.program + " " + (group.empty() ? "" : group + " ");
-  std::string_view meant = text::Suggest(words[depth], names);
+  const std::string prefix = group.empty() ? "" : group + " ";
+  const std::string_view near = text::Suggest(words[depth], names);
+  std::vector<std::string> meant;
+  if (!near.empty()) meant.push_back(prefix + std::string(near));
+  if (meant.empty()) meant = CommandsLike(words[depth]);
+  if (meant.empty())
+    for (std::string_view name : names) meant.push_back(prefix + std::string(name));
   std::string text = "Maybe you meant:\n";
-  for (std::string_view name : names)
-    if (meant.empty() || name == meant) text += prefix + std::string(name) + "\n";
+  for (const std::string& path : meant) text += "  " + invocation.program + " " + path + "\n";
   console.Status(text + "\nTo see all commands, run:\n  " + invocation.program + " help\n");
   return kUsageStatus;
-}
-
-Result<std::string> ReadToken(const Arguments& arguments, const SettingSources& sources) {
-  std::optional<std::string> path = arguments.Value("--access-token-file");
-  if (!path) path = sources.variable("CLOUDSDK_AUTH_ACCESS_TOKEN_FILE");
-  if (!path) return std::string();
-  TY_TRY(std::string token, ReadFile(*path, kTokenBytesMax));
-  token.erase(token.find_last_not_of(" \r\n\t") + 1);
-  return token;
 }
 
 /// Runs a command that needs the server.
@@ -132,32 +158,18 @@ ExitStatus RunWithServer(const CommandSpec& command, ServerCommand run, const In
   const bool own = command.path == "jobs trials" && (asked == "csv" || asked == "table");
   if (own) asked.reset();  // a format that only this command has
   TY_TRY(OutputFormat format, ParseOutputFormat(asked));
-  ClientSetting server = FindServer(sources, arguments.Value("--server"));
-  TY_TRY(std::string token, ReadToken(arguments, sources));
-  std::optional<ServerNote> note = ReadServerNote(sources, DefaultDataDir(sources));
-  bool noted_tls = note && server.value.starts_with("https://") && server.value == note->tls_url;
-  ApiEndpoint endpoint{
-      .url = server.value,
-      .ca_file = noted_tls ? note->ca_file : "",
-      .token = std::move(token),
-      .hidden = server.source == "default" ? WhyNoteIsForbidden(sources, DefaultDataDir(sources)) : ""};
-  endpoint.on_wait = [&console] { console.Status(std::string(kServerAway)); };
-  Result<std::unique_ptr<ApiClient>> client = MakeApiClient(endpoint);
-  if (!client)
-    return std::unexpected(InvalidArgument("", "The server's address [" + server.value +
-                                                   "] (from: " + server.source +
-                                                   ") is not valid: " + client.error().message));
-  ClientSetting project =
-      FindProject(sources, arguments.Value("--project"), arguments.Value("--configuration"));
-  CommandSession session{.arguments = arguments,
-                         .sources = sources,
-                         .console = console,
-                         .client = **client,
-                         .program = invocation.untracked,
-                         .server = server,
-                         .project = project,
-                         .format = format};
-  return run(session);
+  TY_TRY(OpenedSession opened, OpenSession(arguments, sources, console, invocation.untracked));
+  opened.session.format = std::move(format);
+  ExitStatus status = run(opened.session);
+  if (status) return status;
+  return std::unexpected(WithNearestName(std::move(status).error(), command, opened.session));
+}
+
+ExitStatus RunLocally(LocalCommand run, const Arguments& arguments, const SettingSources& sources,
+                      const Console& console) {
+  ExitStatus status = run(arguments, sources, console);
+  if (status) return status;
+  return std::unexpected(WithNearestName(std::move(status).error(), arguments, sources));
 }
 
 Console MakeConsole(const Arguments& arguments) {
@@ -184,17 +196,29 @@ ExitStatus RunCommand(const Command& command, const Invocation& invocation, cons
     return 0;
   }
   if (const auto* local = std::get_if<LocalCommand>(&command.run))
-    return (*local)(arguments, sources, console);
+    return RunLocally(*local, arguments, sources, console);
   return RunWithServer(command.spec, std::get<ServerCommand>(command.run), invocation, arguments, sources,
                        console);
 }
 
-/// `help`, `help jobs`, `help jobs list`.
-int ShowHelp(const Invocation& invocation, const Words& about) {
+/// `help`, `help jobs`, `help jobs list`, `help --man`.
+int ShowHelp(const Invocation& invocation, const Words& about, ServeFlags serve_flags) {
+  if (about == Words{"--man"}) {
+    Console({}).Out(PrintManPage(serve_flags()));
+    return 0;
+  }
+  if (about == Words{"serve"}) {
+    Console({}).Out(PrintServeHelp(serve_flags()));
+    return 0;
+  }
   FoundCommand found = FindCommand(about);
   if (found.command == nullptr && found.depth != about.size())
     return RefuseWords({invocation.program, invocation.untracked, about}, found.depth);
   Console console({});
+  if (about.empty()) {
+    console.Out(PrintGroup("", invocation.program) + "\n" + PrintGlobalFlags());
+    return 0;
+  }
   console.Out(found.command != nullptr ? PrintHelp(found.command->spec, invocation.program)
                                        : PrintGroup(PathOf(about, found.depth), invocation.program));
   return 0;
@@ -202,30 +226,37 @@ int ShowHelp(const Invocation& invocation, const Words& about) {
 
 }  // namespace
 
-int RunCommandLine(int argc, char** argv) {
+int RunCommandLine(int argc, char** argv, ServeFlags serve_flags) {
+  if (argc > 2 && std::string_view(argv[1]) == "__complete")  // and "--": the line as it was typed
+    return PrintCompletions(Words(argv + 3, argv + std::max(argc, 3)), serve_flags(), ProcessSettingSources(),
+                            Console({}));
   Invocation invocation = ReadInvocation(argc, argv);
   if (invocation.words.size() == 1 && invocation.words.front() == "--version") invocation.words = {"version"};
   FoundCommand found = FindCommand(invocation.words);
   if (found.command == nullptr) return RefuseWords(invocation, found.depth);
   Words rest(invocation.words.begin() + static_cast<std::ptrdiff_t>(found.depth), invocation.words.end());
   const CommandSpec& command = found.command->spec;
-  if (command.path == "help") return ShowHelp(invocation, rest);
+  if (command.path == "help") return ShowHelp(invocation, rest, serve_flags);
   Result<Arguments> arguments = ParseArguments(command, invocation.program, rest);
   if (!arguments) {
     Console console({});
     const std::string& message = arguments.error().message;
     PrintError(console, invocation.program, command.path, message);
-    if (message.find('\n') == std::string::npos) console.Status(PrintUsage(command, invocation.program));
+    if (message.find('\n') == std::string::npos) PrintUsageHint(console, command, invocation.program);
     return kUsageStatus;
   }
   if (arguments->Has("--help"))
-    return ShowHelp(invocation, Words(invocation.words.begin(),
-                                      invocation.words.begin() + static_cast<std::ptrdiff_t>(found.depth)));
+    return ShowHelp(
+        invocation,
+        Words(invocation.words.begin(), invocation.words.begin() + static_cast<std::ptrdiff_t>(found.depth)),
+        serve_flags);
   Console console = MakeConsole(*arguments);
   ExitStatus status = RunCommand(*found.command, invocation, *arguments, console);
   if (status) return *status;
   PrintError(Console({}), invocation.program, command.path, status.error().message);
-  return 1;
+  if (!IsUsageError(status.error())) return 1;
+  PrintUsageHint(Console({}), command, invocation.program);
+  return kUsageStatus;
 }
 
 }  // namespace trainyard

@@ -1,9 +1,9 @@
 #include "server/container_options.h"
 
 #include <CLI/CLI.hpp>
-#include <map>
 
 #include "jobs/image_reference.h"
+#include "server/serve_usage.h"
 
 namespace trainyard::server {
 
@@ -34,15 +34,16 @@ Status CheckRegistry(const std::string& text) {
 }  // namespace
 
 void ContainerFlags::AddTo(CLI::App& app) {
-  const std::map<std::string, ContainerOptions::Way> ways{{"auto", ContainerOptions::Way::kAuto},
-                                                          {"oci", ContainerOptions::Way::kOci},
-                                                          {"api", ContainerOptions::Way::kApi},
-                                                          {"off", ContainerOptions::Way::kOff}};
   app.add_option(
          "--container-engine", way_,
          "what runs images: an OCI runtime below this server (oci), a Docker or podman service (api), "
          "whichever is here, in this order (auto), or nothing (off)")
-      ->transform(CLI::CheckedTransformer(ways, CLI::ignore_case))
+      ->transform(CLI::Validator(OneOf<ContainerOptions::Way>({{"auto", ContainerOptions::Way::kAuto},
+                                                               {"oci", ContainerOptions::Way::kOci},
+                                                               {"api", ContainerOptions::Way::kApi},
+                                                               {"off", ContainerOptions::Way::kOff}}),
+                                 ""))
+      ->type_name("auto|oci|api|off")
       ->default_str("auto");
   app.add_option("--container-runtime", runtime_, "the OCI runtime; crun or runc of the PATH if not given")
       ->type_name("PATH");
@@ -64,11 +65,13 @@ void ContainerFlags::AddTo(CLI::App& app) {
   app.add_option(
          "--images-max-gb", images_gb_max_,
          "size of the kept images above which those that have not run for longest are removed; 0: no limit")
-      ->check(CLI::Range(0.0, kGigabytesMax))
+      ->check(CLI::Range(0.0, kGigabytesMax).description(""))
+      ->type_name("GIGABYTES")
       ->capture_default_str();
   app.add_option("--images-max-age", images_age_days_,
                  "days after its last run when an image is removed; 0: never")
-      ->check(CLI::Range(std::int64_t{0}, kDaysMax))
+      ->check(CLI::Range(std::int64_t{0}, kDaysMax).description(""))
+      ->type_name("DAYS")
       ->capture_default_str();
 }
 

@@ -2,6 +2,7 @@
 
 #include "cli/commands.h"
 #include "server/serve.h"
+#include "server/serve_options.h"
 #include "shell/replica_shell.h"
 #include "supervisor/run_replica.h"
 
@@ -10,5 +11,5 @@ int main(int argc, char** argv) {
   if (command == "serve") return trainyard::server::Serve(argc - 1, argv + 1);
   if (command == "replica") return trainyard::replica::RunReplica(argc - 1, argv + 1);
   if (command == "replica-shell") return trainyard::shell::RunReplicaShell(argc - 1, argv + 1);
-  return trainyard::RunCommandLine(argc, argv);
+  return trainyard::RunCommandLine(argc, argv, trainyard::server::DescribeServeFlags);
 }

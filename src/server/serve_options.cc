@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <map>
 
+#include "cli/console.h"
+#include "cli/help/usage.h"
 #include "engine/local/job_users.h"
+#include "server/serve_usage.h"
 #include "wire/host_name.h"
 #include "wire/resource_name.h"
 
@@ -85,7 +87,8 @@ void AddLogFlags(CLI::App& app, ServeOptions& options) {
     app.add_option_function<double>(
            name, [&bytes](double gigabytes) { bytes = static_cast<std::int64_t>(gigabytes * kGigabyte); },
            help)
-        ->check(CLI::Range(0.0, kGigabytesMax))
+        ->check(CLI::Range(0.0, kGigabytesMax).description(""))
+        ->type_name("GIGABYTES")
         ->default_str(shown);
   };
   add("--job-logs-max-gb", options.job_log_bytes_max,
@@ -116,37 +119,32 @@ Status ReadBucketDirs(const std::vector<std::string>& pairs, ServeOptions& optio
   return {};
 }
 
-}  // namespace
-
-bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_status) {
-  CLI::App app("Serves the training API (ml v1), buckets (storage v1) and logs (logging v2) on this machine.",
-               "trainyard serve");
+/// What flags say before it is checked.
+struct ServeTexts {
   std::string listen = "127.0.0.1:8470";
-  options.data_dir = DefaultDataDir();
-  std::int64_t grace_seconds = options.stop_grace.count();
-  std::int64_t turn_milliseconds = options.loop_turn_max.count();
-  double restart_seconds = std::chrono::duration<double>(options.restart_pause).count();
-  const std::map<std::string, environment::FallbackPolicy> fallbacks{
-      {"nearest", environment::FallbackPolicy::kNearest}, {"none", environment::FallbackPolicy::kNone}};
-  const std::map<std::string, placement::Capacity::Mode> capacities{
-      {"share", placement::Capacity::Mode::kShare}, {"strict", placement::Capacity::Mode::kStrict}};
+  std::vector<std::string> host_names;
+  std::string job_users;
+  std::vector<std::string> images;
+  ContainerFlags containers;
   std::string accelerators;
   std::string accelerator_map;
   std::string request_limits;
   std::string accelerator_quota;
-  const std::map<std::string, replica::v1::Manifest::Network> networks{
-      {"host", replica::v1::Manifest::HOST}, {"isolated", replica::v1::Manifest::ISOLATED}};
-  std::vector<std::string> images;
   std::vector<std::string> bucket_dirs;
+  std::int64_t grace_seconds = 0;
+  std::int64_t turn_milliseconds = 0;
+  double restart_seconds = 0;
+};
+
+void AddDoorFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
   app.add_option("--data", options.data_dir, "folder that holds jobs, logs, buckets and environments")
       ->type_name("DIR")
       ->capture_default_str();
-  app.add_option("--listen", listen,
+  app.add_option("--listen", texts.listen,
                  "address of the plain port; the TLS port is the next one; port 0 picks free ones")
       ->type_name("HOST:PORT")
       ->capture_default_str();
-  std::vector<std::string> host_names;
-  app.add_option("--host-name", host_names,
+  app.add_option("--host-name", texts.host_names,
                  "further name under which clients reach the server; requests for other names than those of "
                  "this machine (localhost) are refused; may be given several times")
       ->type_name("NAME")
@@ -154,62 +152,84 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
   app.add_flag("--allow-local-users", options.local_users,
                "answer every account of this machine: each can then run programs as this one (default: this "
                "account and root)");
-  std::string job_users;
-  app.add_option("--job-users", job_users,
+  app.add_option("--job-users", texts.job_users,
                  "numbers of users (and groups) that nobody has, as 1900000000-1999999999: each job's Python "
                  "package runs as others of them, not as root (needs root; then no containers run; default: "
                  "jobs run as the server)")
       ->type_name("FIRST-LAST");
-  app.add_option("--project", options.project, "project of clients that name none")->capture_default_str();
+}
+
+void AddRuntimeFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
+  app.add_option("--project", options.project, "project of clients that name none")
+      ->type_name("PROJECT")
+      ->capture_default_str();
   app.add_option("--default-runtime", options.default_runtime, "runtime version of jobs that name none")
       ->type_name("VERSION")
       ->capture_default_str();
   app.add_option(
          "--runtime-fallback", options.runtime_fallback,
          "when a runtime version cannot be built here: run with the nearest one and say so, or refuse")
-      ->transform(CLI::CheckedTransformer(fallbacks, CLI::ignore_case))
+      ->transform(CLI::Validator(
+          OneOf<environment::FallbackPolicy>({{"nearest", environment::FallbackPolicy::kNearest},
+                                              {"none", environment::FallbackPolicy::kNone}}),
+          ""))
+      ->type_name("nearest|none")
       ->default_str("nearest");
-  app.add_option("--image-runtime", images,
+  app.add_option("--image-runtime", texts.images,
                  "runtime version for Python packages that name this image, in which * stands for anything; "
                  "may be given several times")
       ->type_name("IMAGE=RUNTIME")
       ->allow_extra_args(false);
-  ContainerFlags containers;
-  containers.AddTo(app);
+  texts.containers.AddTo(app);
+}
+
+void AddMachineFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
   app.add_option("--capacity", options.capacity,
                  "replicas share this machine, or each gets the CPUs and memory of its machine type and jobs "
                  "wait for them")
-      ->transform(CLI::CheckedTransformer(capacities, CLI::ignore_case))
+      ->transform(
+          CLI::Validator(OneOf<placement::Capacity::Mode>({{"share", placement::Capacity::Mode::kShare},
+                                                           {"strict", placement::Capacity::Mode::kStrict}}),
+                         ""))
+      ->type_name("share|strict")
       ->default_str("share");
   app.add_option(
-         "--accelerators", accelerators,
+         "--accelerators", texts.accelerators,
          "accelerators of this machine instead of those that are found: nvidia-tesla-t4=4,tpu-v2=8, or none")
       ->type_name("TYPE=N,...");
   app.add_option(
-         "--accelerator-map", accelerator_map,
+         "--accelerator-map", texts.accelerator_map,
          "what stands for an accelerator that a job asks for: a type of this machine, any (of the same "
          "kind: the rule for types that are not named), or none: such jobs run without")
       ->type_name("TYPE=TYPE|any|none,...");
   app.add_option("--network", options.network,
                  "the machine's own network, or a network per job and an address per replica")
-      ->transform(CLI::CheckedTransformer(networks, CLI::ignore_case))
+      ->transform(CLI::Validator(
+          OneOf<replica::v1::Manifest::Network>(
+              {{"host", replica::v1::Manifest::HOST}, {"isolated", replica::v1::Manifest::ISOLATED}}),
+          ""))
+      ->type_name("host|isolated")
       ->default_str("host");
   app.add_option(
          "--google-front", options.google_front,
          "replicas find this server's buckets under Google's host names (gs:// works in them), or off: "
          "there those names mean Google")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, bool>{{"on", true}, {"off", false}}))
+      ->transform(CLI::Validator(OneOf<bool>({{"on", true}, {"off", false}}), ""))
+      ->type_name("on|off")
       ->default_str("on");
-  app.add_option("--quota-requests", request_limits,
+  app.add_option("--quota-requests", texts.request_limits,
                  "requests that a project may make in 60 seconds: jobs.create, and all others of the ml API "
                  "(the original: creates=60,other=300)")
       ->type_name("creates=N,other=N");
   app.add_option(
-         "--quota-accelerators", accelerator_quota,
+         "--quota-accelerators", texts.accelerator_quota,
          "accelerators that the unfinished jobs of a project may hold, by type: NVIDIA_TESLA_K80=2,TPU_V2=8")
       ->type_name("TYPE=N,...");
+}
+
+void AddBucketFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
   app.add_option(
-         "--bucket-dir", bucket_dirs,
+         "--bucket-dir", texts.bucket_dirs,
          "bucket whose folder is elsewhere on this machine than in DATA/buckets; may be given several "
          "times")
       ->type_name("NAME=PATH")
@@ -223,73 +243,103 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
                  "file with an access token for --real-bucket, read for each request (gcloud auth "
                  "print-access-token > FILE); without it only public buckets can be read")
       ->type_name("FILE");
-  AddLogFlags(app, options);
-  app.add_option("--stop-grace", grace_seconds, "seconds from SIGTERM to SIGKILL when a replica is stopped")
-      ->check(CLI::Range(0, 3600))
+}
+
+void AddTimeFlags(CLI::App& app, ServeTexts& texts) {
+  app.add_option("--stop-grace", texts.grace_seconds,
+                 "seconds from SIGTERM to SIGKILL when a replica is stopped")
+      ->check(CLI::Range(0, 3600).description(""))
+      ->type_name("SECONDS")
       ->capture_default_str();
   app.add_option(
-         "--restart-pause", restart_seconds,
+         "--restart-pause", texts.restart_seconds,
          "seconds before the second restart of a replica (the first is at once); each further pause is twice "
          "as long, up to 60 s")
-      ->check(CLI::Range(0.0, 60.0))
+      ->check(CLI::Range(0.0, 60.0).description(""))
+      ->type_name("SECONDS")
       ->capture_default_str();
-  app.add_option("--loop-turn-max", turn_milliseconds,
+  app.add_option("--loop-turn-max", texts.turn_milliseconds,
                  "milliseconds that one piece of work may hold up all others; what takes longer is named in "
                  "the log and counted in /metrics")
-      ->check(CLI::Range(1, 3'600'000))
+      ->check(CLI::Range(1, 3'600'000).description(""))
+      ->type_name("MILLISECONDS")
       ->capture_default_str();
+}
+
+/// All flags, with their defaults. `texts` and `options` outlive the App's parse.
+void AddFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
+  options.data_dir = DefaultDataDir();
+  texts.grace_seconds = options.stop_grace.count();
+  texts.turn_milliseconds = options.loop_turn_max.count();
+  texts.restart_seconds = std::chrono::duration<double>(options.restart_pause).count();
+  AddDoorFlags(app, texts, options);
+  AddRuntimeFlags(app, texts, options);
+  AddMachineFlags(app, texts, options);
+  AddBucketFlags(app, texts, options);
+  AddLogFlags(app, options);
+  AddTimeFlags(app, texts);
   app.add_flag("!--no-create-buckets", options.create_buckets,
                "refuse job-dirs and uploads that name a bucket which is not there");
   app.add_flag("--verbose", options.verbose, "say more on stderr");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    exit_status = app.exit(error);
-    return false;
-  }
-  if (!SplitListen(listen, options)) {
-    exit_status = app.exit(CLI::ValidationError("--listen", "'" + listen + "' is not HOST:PORT"));
-    return false;
-  }
+}
+
+Status ReadImages(const std::vector<std::string>& images, ServeOptions& options) {
   for (const std::string& image : images) {
     auto pair = control::ParseImageRuntime(image);
-    if (!pair) {
-      exit_status = app.exit(CLI::ValidationError("--image-runtime", pair.error().message));
-      return false;
-    }
+    if (!pair) return std::unexpected(InvalidArgument("--image-runtime", pair.error().message));
     options.images.push_back(*std::move(pair));
   }
-  if (Status read = containers.ReadInto(options.containers); !read) {
-    exit_status = app.exit(CLI::ValidationError(read.error().field, read.error().message));
-    return false;
-  }
-  if (Status dirs = ReadBucketDirs(bucket_dirs, options); !dirs) {
-    exit_status = app.exit(CLI::ValidationError(dirs.error().field, dirs.error().message));
-    return false;
-  }
-  if (Status users = ReadJobUsers(job_users, options); !users) {
-    exit_status = app.exit(CLI::ValidationError(users.error().field, users.error().message));
-    return false;
-  }
-  if (Status quotas = ReadQuotas(request_limits, accelerator_quota, options); !quotas) {
-    exit_status = app.exit(CLI::ValidationError(quotas.error().field, quotas.error().message));
-    return false;
-  }
-  if (Status hosts = ReadHostNames(host_names, options); !hosts) {
-    exit_status = app.exit(CLI::ValidationError(hosts.error().field, hosts.error().message));
-    return false;
-  }
-  Status devices = ReadAccelerators(accelerators, accelerator_map, app.count("--accelerators") > 0, options);
-  if (!devices) {
-    exit_status = app.exit(CLI::ValidationError(devices.error().field, devices.error().message));
-    return false;
-  }
+  return {};
+}
+
+/// An error's field is the flag.
+Status ReadTexts(const ServeTexts& texts, bool declares_accelerators, ServeOptions& options) {
+  if (!SplitListen(texts.listen, options))
+    return std::unexpected(InvalidArgument("--listen", "'" + texts.listen + "' is not HOST:PORT"));
+  TY_RETURN_IF_ERROR(ReadImages(texts.images, options));
+  TY_RETURN_IF_ERROR(texts.containers.ReadInto(options.containers));
+  TY_RETURN_IF_ERROR(ReadBucketDirs(texts.bucket_dirs, options));
+  TY_RETURN_IF_ERROR(ReadJobUsers(texts.job_users, options));
+  TY_RETURN_IF_ERROR(ReadQuotas(texts.request_limits, texts.accelerator_quota, options));
+  TY_RETURN_IF_ERROR(ReadHostNames(texts.host_names, options));
+  TY_RETURN_IF_ERROR(
+      ReadAccelerators(texts.accelerators, texts.accelerator_map, declares_accelerators, options));
   options.data_dir = std::filesystem::absolute(options.data_dir).lexically_normal().string();
-  options.loop_turn_max = std::chrono::milliseconds(turn_milliseconds);
-  options.stop_grace = std::chrono::seconds(grace_seconds);
-  options.restart_pause =
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(restart_seconds));
-  return true;
+  options.loop_turn_max = std::chrono::milliseconds(texts.turn_milliseconds);
+  options.stop_grace = std::chrono::seconds(texts.grace_seconds);
+  options.restart_pause = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::duration<double>(texts.restart_seconds));
+  return {};
+}
+
+}  // namespace
+
+bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_status) {
+  CLI::App app;
+  ServeTexts texts;
+  AddFlags(app, texts, options);
+  Status read;
+  try {
+    app.parse(argc, argv);
+    read = ReadTexts(texts, app.count("--accelerators") > 0, options);
+  } catch (const CLI::CallForHelp&) {
+    cli::Console({}).Out(cli::PrintServeHelp(FlagsOf(app)));
+    exit_status = 0;
+    return false;
+  } catch (const CLI::ParseError& error) {
+    read = std::unexpected(ExplainUsage(app, error));
+  }
+  if (read) return true;
+  exit_status = RefuseUsage(read.error());
+  return false;
+}
+
+std::vector<cli::ServeFlag> DescribeServeFlags() {
+  CLI::App app;
+  ServeTexts texts;
+  ServeOptions options;
+  AddFlags(app, texts, options);
+  return FlagsOf(app);
 }
 
 }  // namespace trainyard::server

@@ -9,6 +9,7 @@
 
 #include "access/account_rules.h"
 #include "async/loop_watch.h"
+#include "cli/commands.h"
 #include "control/request_quota.h"
 #include "control/runtime_choice.h"
 #include "environment/catalogue.h"
@@ -55,7 +56,10 @@ struct ServeOptions {
 };
 
 /// Reads the flags. On --help or an error it has printed what is to be said and returns the exit status in
-/// `exit_status` with false.
+/// `exit_status` with false: 0, or 2 for an error, as all commands.
 [[nodiscard]] bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_status);
+
+/// The flags for the help, the manual page and completion of `trainyard`.
+[[nodiscard]] std::vector<cli::ServeFlag> DescribeServeFlags();
 
 }  // namespace trainyard::server

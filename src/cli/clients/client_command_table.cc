@@ -17,12 +17,14 @@ constexpr auto kWithFlags = WithCommonFlags(std::array{kDataDirFlag});
 const Command kCommands[] = {
     {.spec = {.path = "env",
               .summary = "Prints settings that point gcloud and client libraries at the server.",
-              .flags = kEnvFlags},
+              .flags = kEnvFlags,
+              .examples = "env\nenv --unset"},
      .run = PrintClientEnvironment},
     {.spec = {.path = "with",
               .summary = "Runs a command for which Google's host names mean this server.",
               .passthrough = true,
-              .flags = kWithFlags},
+              .flags = kWithFlags,
+              .examples = "with -- gsutil ls\nwith -- python3 submit.py"},
      .run = RunWith},
 };
 

@@ -35,6 +35,18 @@ Error ArgumentError(std::string_view flag, std::string_view reason) {
   return InvalidArgument("", "argument " + std::string(flag) + ": " + std::string(reason));
 }
 
+/// Choices in gcloud's words.
+Status CheckChoice(std::string_view metavar, std::string_view value) {
+  const std::vector<std::string_view> choices = ChoicesOf(metavar);
+  if (choices.empty() || std::ranges::find(choices, value) != choices.end()) return {};
+  std::string message = "Invalid choice: '" + std::string(value) + "'.";
+  if (const std::string_view meant = text::Suggest(value, choices); !meant.empty())
+    return std::unexpected(InvalidArgument("", message + " Did you mean '" + std::string(meant) + "'?"));
+  std::string all;
+  for (std::string_view choice : choices) all += (all.empty() ? "" : ", ") + std::string(choice);
+  return std::unexpected(InvalidArgument("", message + " Valid choices are [" + all + "]."));
+}
+
 Error Unrecognized(const CommandSpec& command, std::string_view program,
                    const std::vector<std::string>& words) {
   std::vector<std::string_view> names;
@@ -161,10 +173,8 @@ class ArgumentParser {
     if (equals == std::string::npos && !has_next)
       return std::unexpected(ArgumentError(name, "expected one argument"));
     std::string value = equals == std::string::npos ? words_[++next_] : word.substr(equals + 1);
-    if (flag->check != nullptr) {
-      if (Status ok = flag->check(value); !ok)
-        return std::unexpected(ArgumentError(name, ok.error().message));
-    }
+    const Status ok = flag->check != nullptr ? flag->check(value) : CheckChoice(flag->metavar, value);
+    if (!ok) return std::unexpected(ArgumentError(name, ok.error().message));
     std::vector<std::string>& values = arguments.flags[name];
     if (flag->kind == FlagKind::kValue) values.clear();
     values.push_back(std::move(value));
@@ -177,6 +187,30 @@ class ArgumentParser {
 };
 
 }  // namespace
+
+Error UsageError(std::string_view argument, std::string_view reason) {
+  Error error = ArgumentError(argument, reason);
+  error.field = "argument " + std::string(argument);
+  return error;
+}
+
+bool IsUsageError(const Error& error) {
+  return error.code == Code::kInvalidArgument && error.field.starts_with("argument ");
+}
+
+std::vector<std::string_view> ChoicesOf(std::string_view metavar) {
+  static constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyz0123456789-|";
+  std::vector<std::string_view> choices;
+  if (metavar.find('|') == std::string_view::npos ||
+      metavar.find_first_not_of(kPlain) != std::string_view::npos)
+    return choices;
+  while (!metavar.empty()) {
+    const std::size_t end = std::min(metavar.find('|'), metavar.size());
+    choices.push_back(metavar.substr(0, end));
+    metavar.remove_prefix(std::min(end + 1, metavar.size()));
+  }
+  return choices;
+}
 
 std::optional<std::string> Arguments::Value(std::string_view flag) const {
   auto found = flags.find(flag);
@@ -199,6 +233,9 @@ Result<Arguments> ParseArguments(const CommandSpec& command, std::string_view pr
   const bool second_needed = !command.second.empty() && !command.second.starts_with('[');
   if (second_needed && parser.arguments.positionals.size() < 2)
     return std::unexpected(ArgumentError(command.second, "Must be specified."));
+  for (const std::string& word : parser.arguments.positionals)
+    if (Status ok = CheckChoice(command.positional, word); !ok)
+      return std::unexpected(ArgumentError(command.positional, ok.error().message));
   return std::move(parser.arguments);
 }
 

@@ -24,6 +24,11 @@ struct Arguments {
   [[nodiscard]] bool IsOn(std::string_view flag) const { return Value(flag) == "true"; }
 };
 
+/// "argument ARGUMENT: reason": the command line is wrong, in a way that only the command can see. The exit
+/// status is then 2, as for what ParseArguments refuses.
+[[nodiscard]] Error UsageError(std::string_view argument, std::string_view reason);
+[[nodiscard]] bool IsUsageError(const Error& error);
+
 /// Parses the words after the command's path. Stops at --help or -h without further checks (then
 /// Has("--help")). kInvalidArgument with gcloud's text: the caller prints it after "ERROR: (path) ", followed
 /// by the usage if the text has no line end. Pure: any thread. Source: argparse as gcloud extends it;

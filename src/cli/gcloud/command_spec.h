@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -21,7 +22,7 @@ enum class FlagKind {
 struct FlagSpec {
   std::string_view name;  ///< "--job-dir"
   FlagKind kind = FlagKind::kValue;
-  std::string_view metavar;
+  std::string_view metavar;  ///< "PATH"; "bash|zsh|fish": one of these (ChoicesOf)
   std::string_view help;
   ValueCheck check = nullptr;
   bool everywhere = false;  ///< a flag of all commands: not in the usage line
@@ -53,6 +54,10 @@ struct CommandSpec {
   bool passthrough = false;  ///< -- USER_ARGS
   std::span<const FlagSpec> flags;
   std::span<const FlagGroup> groups;
+  std::string_view examples;  ///< one per line, after the program's name: "jobs list --limit=5"
 };
+
+/// The choices that a metavar or positional lists, "on|off"; empty if it names a kind of value. Pure.
+[[nodiscard]] std::vector<std::string_view> ChoicesOf(std::string_view metavar);
 
 }  // namespace trainyard::cli

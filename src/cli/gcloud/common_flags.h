@@ -53,8 +53,8 @@ inline constexpr std::array<FlagSpec, 13> kCommonFlags{{
      .help = "Print output. Default: on.",
      .everywhere = true},
     {.name = "--verbosity",
-     .metavar = "LEVEL",
-     .help = "debug, info, warning, error, critical or none: the least severe messages to print.",
+     .metavar = "debug|info|warning|error|critical|none",
+     .help = "The least severe messages to print.",
      .everywhere = true},
 }};
 

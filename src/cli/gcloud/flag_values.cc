@@ -31,15 +31,29 @@ std::string Join(const std::array<std::string_view, N>& words) {
   return out;
 }
 
+std::size_t Characters(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+/// gcloud lists the allowed characters here, too; the length is what is wrong.
+Status CheckLabelLength(std::string_view what, std::string_view text) {
+  constexpr std::size_t kShownMax = 20;
+  const std::size_t characters = Characters(text);
+  if (characters <= kLabelMax) return {};
+  std::size_t shown = kShownMax;
+  while ((static_cast<unsigned char>(text[shown]) & 0xc0) == 0x80) --shown;
+  return Wrong("Bad value [" + std::string(text.substr(0, shown)) + "...]: Label " + std::string(what) +
+               " must not exceed 63 characters; this one has " + std::to_string(characters) + ".");
+}
+
 /// Characters of other scripts are accepted: the server checks them.
 bool IsLabelText(std::string_view text) {
-  std::size_t characters = 0;
   for (char c : text) {
-    if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) ++characters;
     bool good = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || (c & 0x80) != 0;
     if (!good) return false;
   }
-  return characters <= kLabelMax;
+  return true;
 }
 
 bool IsLabelKey(std::string_view text) {
@@ -82,8 +96,10 @@ Result<std::vector<std::pair<std::string, std::string>>> SplitPairs(std::string_
   for (const std::string& part : parts) {
     std::size_t equals = part.find('=');
     if (equals == std::string::npos)
-      return Wrong("Bad syntax for dict arg: [" + part +
-                   "]. It must be KEY=VALUE; values that hold a comma are separated as in ^:^a=1,2:b=3");
+      return Wrong("Bad syntax for dict arg: [" + part + "]. " +
+                   (part.empty()
+                        ? "There is nothing next to a comma: write KEY=VALUE,KEY=VALUE without spaces."
+                        : "It must be KEY=VALUE,KEY=VALUE,... without spaces."));
     pairs.emplace_back(part.substr(0, equals), part.substr(equals + 1));
   }
   return pairs;
@@ -129,6 +145,8 @@ Status CheckLabels(std::string_view value) {
       "Only hyphens (-), underscores (_), lowercase characters, and numbers are allowed. ";
   TY_TRY(auto pairs, SplitPairs(value));
   for (const auto& [key, text] : pairs) {
+    TY_RETURN_IF_ERROR(CheckLabelLength("keys", key));
+    TY_RETURN_IF_ERROR(CheckLabelLength("values", text));
     if (!IsLabelKey(key))
       return Wrong("Bad value [" + key + "]: " + std::string(kRule) +
                    "Keys must start with a lowercase character. International characters are allowed. Key "

@@ -6,7 +6,7 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Colour>, 11> kStates{{
+constexpr std::array<std::pair<std::string_view, Colour>, 16> kStates{{
     {"SUCCEEDED", Colour::kGreen},
     {"COMPLETED", Colour::kGreen},
     {"FAILED", Colour::kRed},
@@ -18,6 +18,11 @@ constexpr std::array<std::pair<std::string_view, Colour>, 11> kStates{{
     {"PREPARING", Colour::kBlue},
     {"RUNNING", Colour::kBlue},
     {"ACTIVE", Colour::kBlue},
+    {"WARNING", Colour::kYellow},
+    {"ERROR", Colour::kRed},
+    {"CRITICAL", Colour::kRed},
+    {"ALERT", Colour::kRed},
+    {"EMERGENCY", Colour::kRed},
 }};
 
 std::string_view CodeOf(Colour colour) {

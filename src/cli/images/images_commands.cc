@@ -147,7 +147,7 @@ ExitStatus PushImage(const Arguments& arguments, const SettingSources& sources, 
 ExitStatus RemoveImages(const Arguments& arguments, const SettingSources& sources, const Console& console) {
   const ImagesFolder folder = FindImagesFolder(arguments, sources);
   if (arguments.IsOn("--unused") == !arguments.positionals.empty())
-    return std::unexpected(InvalidArgument({}, "Say either which images, or --unused."));
+    return std::unexpected(UsageError("IMAGE", "Name images to remove, or give --unused; not both."));
   if (arguments.IsOn("--unused")) {
     TY_TRY(const Collected collected,
            image::CollectImages(folder.images, {.bytes_max = 0, .age_max = {}, .with_loaded = true}));

@@ -31,7 +31,7 @@ Result<std::string> AskUser(const Arguments& arguments, const Console& console) 
   if (auto user = arguments.Value("--username")) return *std::move(user);
   if (::isatty(STDIN_FILENO) == 0)
     return std::unexpected(
-        InvalidArgument({}, "Without a terminal, give --username and the password on stdin."));
+        UsageError("--username", "Must be specified without a terminal, and the password on stdin."));
   console.Status("Username: ");
   return ReadInput(true);
 }

@@ -47,7 +47,7 @@ void PrintStatus(const CommandSession& session, const JobReference& job, const J
     if (!text.empty()) session.console.Status("\n" + text);
   if (!HasTrials(*status)) return;
   session.console.Status("\nTrials:\n");
-  session.console.StatusTable(TrialRows(*status, BestTrial(answer)));
+  session.console.Table(TrialRows(*status, BestTrial(answer)), Console::Stream::kErr);
 }
 
 Result<LabelsUpdate> ReadLabelsUpdate(const Arguments& arguments) {

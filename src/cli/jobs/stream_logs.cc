@@ -88,7 +88,9 @@ ExitStatus StreamJobLogs(const CommandSession& session) {
     return PrintLastLines(session, options.query, std::atoi(last->c_str()), multiline);
   options.polling_interval = PollingInterval(session);
   options.multiline = multiline;
-  options.print = [&session](const std::string& lines) { session.console.Out(lines); };
+  options.print = [&session](const std::string& lines) {
+    session.console.LogLines(lines, Console::Stream::kOut);
+  };
   TY_TRY(StreamEnd end, StreamLog(session, options));
   if (end == StreamEnd::kInterrupted) {
     session.console.Status("\n\nCommand killed by keyboard interrupt\n\n");

@@ -117,7 +117,9 @@ ExitStatus FollowJob(const CommandSession& session, const std::string& job_id) {
   StreamOptions options;
   options.query = {session.project.value, job_id, std::nullopt};
   options.polling_interval = PollingInterval(session);
-  options.print = [&session](const std::string& lines) { session.console.Status(lines); };
+  options.print = [&session](const std::string& lines) {
+    session.console.LogLines(lines, Console::Stream::kErr);
+  };
   Result<StreamEnd> end = StreamLog(session, options);
   if (!end)
     session.console.Status("Polling logs failed:\n" + end.error().message + "\n\n" +

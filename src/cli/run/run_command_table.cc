@@ -55,14 +55,18 @@ const Command kCommands[] = {
               .summary = "Run a job once more, as a new job: other arguments after --.",
               .positional = "JOB",
               .passthrough = true,
-              .flags = kRerunFlags},
+              .flags = kRerunFlags,
+              .examples = "jobs rerun census_1\njobs rerun census_1 -- --epochs=20"},
      .run = RerunFormerJob},
     {.spec = {.path = "run",
               .summary = "Run a Python program, a notebook or an image as a job and show its log.",
               .positional = "PROGRAM",
               .optional = true,
               .program = true,
-              .flags = kRunFlags},
+              .flags = kRunFlags,
+              .examples = "run train.py --epochs 10\n"
+                          "run --gpus 1 --env SEED=7 --secret HF_TOKEN train.py\n"
+                          "run --image example.com/trainer:1 --epochs 10"},
      .run = RunProgram},
 };
 

@@ -94,7 +94,7 @@ Status CopyOne(const CommandSession& session, const Item& item, const std::strin
   if (!to_remote && item.remote) return Download(session, item, target);
   if (!to_remote)
     return std::unexpected(
-        InvalidArgument("", "Local copies not supported. One of source and target must be a gs:// URL."));
+        UsageError("TARGET", "Local copies not supported. One of source and target must be a gs:// URL."));
   TY_TRY(wire::ObjectUri object, ParseStorageUrl(target));
   if (item.remote) return CopyObject(session, item.object, object);
   TY_TRY([[maybe_unused]] std::string uri,
@@ -127,7 +127,8 @@ Status DownloadBelow(const CommandSession& session, const wire::ObjectUri& objec
 ExitStatus CopyFiles(const CommandSession& session) {
   std::vector<std::string> names = session.arguments.positionals;
   if (names.size() < 2)
-    return std::unexpected(InvalidArgument("", "Source and target are needed: storage cp SOURCE ... TARGET"));
+    return std::unexpected(
+        UsageError("TARGET", "Must be specified, after the sources: storage cp SOURCE ... TARGET"));
   std::string target = names.back();
   names.pop_back();
   bool recursive = session.arguments.IsOn("--recursive");

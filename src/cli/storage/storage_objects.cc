@@ -38,7 +38,7 @@ Result<std::vector<wire::ObjectUri>> Matching(const CommandSession& session, con
 Result<wire::ObjectUri> ParseStorageUrl(const std::string& url) {
   Result<wire::ObjectUri> uri = wire::ObjectUri::Parse(url);
   if (!uri)
-    return std::unexpected(InvalidArgument("", "[" + url + "] is not a storage URL: " + uri.error().message));
+    return std::unexpected(UsageError("URL", "[" + url + "] is not a storage URL: " + uri.error().message));
   return uri;
 }
 

@@ -66,6 +66,10 @@ DIFFERENCES = {
         "                         --polling-interval | --task-name", "",
         "For detailed information on this command and its flags, run:",
         "  trainyard ai-platform jobs stream-logs --help"]},
+    # After "not found" we list the jobs, to name the nearest.
+    "cancel_not_found": {"requests": None},
+    "describe_not_found": {"requests": None},
+    "stream_logs_unknown_job": {"requests": None},
     # gcloud loses what it had not written yet.
     "stream_logs_interrupt": {"stdout": LOG, "requests": None},
     # How often it looked before the interrupt is up to time.

@@ -2,7 +2,9 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "cli/commands.h"
 #include "cli/gcloud/command_spec.h"
 
 namespace trainyard::cli {
@@ -16,5 +18,14 @@ namespace trainyard::cli {
 
 /// The commands and groups in a group, as gcloud lists them; "" is the top.
 [[nodiscard]] std::string PrintGroup(std::string_view group, std::string_view program);
+
+/// The flags that every command has, with their help: the end of `trainyard help`.
+[[nodiscard]] std::string PrintGlobalFlags();
+
+/// The same as PrintHelp for `trainyard serve`.
+[[nodiscard]] std::string PrintServeHelp(const std::vector<ServeFlag>& flags);
+
+/// "jobs list [optional flags]", after the program's name.
+[[nodiscard]] std::string Synopsis(const CommandSpec& command);
 
 }  // namespace trainyard::cli

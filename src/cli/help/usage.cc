@@ -1,9 +1,10 @@
-#include "cli/usage.h"
+#include "cli/help/usage.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "cli/commands.h"
+#include "cli/gcloud/common_flags.h"
 
 namespace trainyard::cli {
 namespace {
@@ -59,8 +60,35 @@ std::string FoldText(std::string_view text, std::size_t indent) {
   return out + line + "\n";
 }
 
-std::string Synopsis(const CommandSpec& command, std::string_view program) {
-  std::string out = std::string(program) + " " + std::string(command.path);
+std::string Title(std::string_view name, std::string_view metavar) {
+  return "     " + std::string(name) + (metavar.empty() ? "" : "=" + std::string(metavar)) + "\n";
+}
+
+std::string FlagTitle(const FlagSpec& flag) {
+  return Title(flag.name, flag.kind == FlagKind::kSwitch ? std::string_view() : flag.metavar);
+}
+
+/// gcloud's way to keep them short: names only.
+std::string GlobalFlagNames(std::string_view program) {
+  std::string names;
+  for (const FlagSpec& flag : kCommonFlags) names += (names.empty() ? "" : ", ") + std::string(flag.name);
+  return FoldText(names, 4) + "\n    Run `" + std::string(program) + " help` for what they do.\n";
+}
+
+std::string Examples(std::string_view examples, std::string_view program) {
+  std::string out;
+  for (std::string_view rest = examples; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    out += "    $ " + std::string(program) + " " + std::string(rest.substr(0, end)) + "\n";
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return out.empty() ? out : "\nEXAMPLES\n" + out;
+}
+
+}  // namespace
+
+std::string Synopsis(const CommandSpec& command) {
+  std::string out(command.path);
   if (!command.positional.empty())
     out += " " + std::string(command.positional) + (command.repeats ? " ..." : "");
   if (!command.second.empty()) out += " " + std::string(command.second);
@@ -68,15 +96,8 @@ std::string Synopsis(const CommandSpec& command, std::string_view program) {
   return out + (command.passthrough ? " [-- USER_ARGS ...]" : "");
 }
 
-std::string FlagTitle(const FlagSpec& flag) {
-  std::string out = "     " + std::string(flag.name);
-  return out + (flag.kind == FlagKind::kSwitch ? "" : "=" + std::string(flag.metavar)) + "\n";
-}
-
-}  // namespace
-
 std::string PrintUsage(const CommandSpec& command, std::string_view program) {
-  return "Usage: " + Synopsis(command, program) + "\n" +
+  return "Usage: " + std::string(program) + " " + Synopsis(command) + "\n" +
          Fold("  optional flags may be  ", OwnFlags(command), " |") +
          "\nFor detailed information on this command and its flags, run:\n  " + std::string(program) + " " +
          std::string(command.path) + " --help\n";
@@ -84,14 +105,29 @@ std::string PrintUsage(const CommandSpec& command, std::string_view program) {
 
 std::string PrintHelp(const CommandSpec& command, std::string_view program) {
   std::string out = "NAME\n    " + std::string(program) + " " + std::string(command.path) + " - " +
-                    std::string(command.summary) + "\n\nSYNOPSIS\n    " + Synopsis(command, program) +
-                    "\n\nFLAGS\n";
+                    std::string(command.summary) + "\n\nSYNOPSIS\n    " + std::string(program) + " " +
+                    Synopsis(command) + "\n" + Examples(command.examples, program);
+  std::string own;
   for (const FlagSpec& flag : command.flags)
-    if (!flag.everywhere) out += FlagTitle(flag) + FoldText(flag.help, 8) + "\n";
-  out += "FLAGS OF ALL COMMANDS\n";
-  for (const FlagSpec& flag : command.flags)
-    if (flag.everywhere) out += FlagTitle(flag) + FoldText(flag.help, 8) + "\n";
-  out.pop_back();
+    if (!flag.everywhere && flag.name != "--help") own += "\n" + FlagTitle(flag) + FoldText(flag.help, 8);
+  if (!own.empty()) out += "\nFLAGS" + own;
+  return out + "\nGLOBAL FLAGS\n" + GlobalFlagNames(program);
+}
+
+std::string PrintServeHelp(const std::vector<ServeFlag>& flags) {
+  std::string out = "NAME\n    trainyard serve\n" + FoldText(kServeSummary, 8) +
+                    "\nSYNOPSIS\n    trainyard serve [optional flags]\n" +
+                    Examples(kServeExamples, "trainyard") + "\nFLAGS";
+  for (const ServeFlag& flag : flags) {
+    const std::string fallback = flag.fallback.empty() ? "" : " Default: " + flag.fallback + ".";
+    out += "\n" + Title(flag.name, flag.metavar) + FoldText(flag.help + fallback, 8);
+  }
+  return out;
+}
+
+std::string PrintGlobalFlags() {
+  std::string out = "Flags of all commands:\n";
+  for (const FlagSpec& flag : kCommonFlags) out += "\n" + FlagTitle(flag) + FoldText(flag.help, 8);
   return out;
 }
 

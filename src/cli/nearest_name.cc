@@ -1,0 +1,114 @@
+#include "cli/nearest_name.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/storage/storage_objects.h"
+#include "cluster/machine_type.h"
+#include "environment/catalogue.h"
+#include "text/suggestion.h"
+
+namespace trainyard::cli {
+namespace {
+
+std::string Hint(const std::string& word, const std::vector<std::string>& names) {
+  if (std::ranges::find(names, word) != names.end()) return "";
+  const std::vector<std::string_view> choices(names.begin(), names.end());
+  const std::string_view meant = text::Suggest(word, choices);
+  return meant.empty() ? "" : "Did you mean '" + std::string(meant) + "'?";
+}
+
+/// At the end of the first line: the details of an error follow it.
+void AddHint(std::string& message, const std::string& hint) {
+  if (hint.empty()) return;
+  const std::size_t end = std::min(message.find('\n'), message.size());
+  const bool ended = end > 0 && std::string_view(".?!").contains(message[end - 1]);
+  message.insert(end, (ended ? " " : ". ") + hint);
+}
+
+std::string JobHint(const CommandSession& session) {
+  const JobReference job = ParseJobReference(session, session.arguments.positionals.front());
+  if (job.project != session.project.value) return "";
+  const Result<std::vector<std::string>> names = JobNames(session);
+  if (!names) return "";
+  if (names->empty())
+    return "The project '" + job.project + "' (from: " + session.project.source + ") has no jobs.";
+  return Hint(job.job_id, *names);
+}
+
+std::string BucketHint(const CommandSession& session) {
+  const Result<std::vector<std::string>> names = ListBuckets(session);
+  if (!names) return "";
+  for (const std::string& url : session.arguments.positionals) {
+    if (!url.starts_with("gs://")) continue;
+    const std::string bucket = url.substr(5, url.find('/', 5) - 5);
+    if (std::string hint = Hint(bucket, *names); !hint.empty()) return hint;
+  }
+  return "";
+}
+
+/// The word after "LEAD...: " or "LEAD'WORD'" in a refusal of the server.
+std::string WordAfter(const std::string& message, std::string_view lead) {
+  const std::size_t start = message.find(lead);
+  if (start == std::string::npos) return "";
+  std::string word = message.substr(start + lead.size());
+  return word.substr(0, word.find_first_of(" ']\n"));
+}
+
+std::string MachineTypeHint(const std::string& message) {
+  if (message.find("The specified machine type for ") == std::string::npos) return "";
+  const std::string word = WordAfter(message, " is not supported: ");
+  std::vector<std::string> names;
+  for (const cluster::MachineType& machine : cluster::MachineTypes()) names.emplace_back(machine.name);
+  return word.empty() ? "" : Hint(word, names);
+}
+
+std::string RuntimeHint(const std::string& message, const Arguments& arguments,
+                        const SettingSources& sources) {
+  for (std::string_view lead : {"The specified runtime version '", "There is no runtime version ["})
+    if (const std::string word = WordAfter(message, lead); !word.empty())
+      return Hint(word, RuntimeNames(arguments, sources));
+  return "";
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> JobNames(const CommandSession& session) {
+  ApiRequest request{.method = ApiRequest::Method::kGet,
+                     .path = JobsPath(session.project.value),
+                     .query = {{"pageSize", "100"}}};
+  TY_TRY(const Json page, CallJson(session.client, std::move(request)));
+  std::vector<std::string> names;
+  if (const Json* jobs = FindMember(page, "jobs"))
+    for (const Json& job : jobs->children) names.push_back(TextAt(job, "jobId"));
+  return names;
+}
+
+std::vector<std::string> RuntimeNames(const Arguments& arguments, const SettingSources& sources) {
+  const std::filesystem::path data = arguments.Value("--data").value_or(DefaultDataDir(sources));
+  const auto catalogue = environment::Catalogue::Load(data / "environments");
+  std::vector<std::string> names;
+  if (!catalogue) return names;
+  for (const environment::RuntimeVersion& runtime : catalogue->versions()) names.push_back(runtime.version);
+  return names;
+}
+
+Error WithNearestName(Error error, const CommandSpec& command, const CommandSession& session) {
+  const bool names_job = command.positional == "JOB" && !command.passthrough;  // submit makes a new one
+  if (error.code == Code::kNotFound && names_job)
+    AddHint(error.message, JobHint(session));
+  else if (error.code == Code::kNotFound && command.path.starts_with("storage "))
+    AddHint(error.message, BucketHint(session));
+  AddHint(error.message, MachineTypeHint(error.message));
+  return WithNearestName(std::move(error), session.arguments, session.sources);
+}
+
+Error WithNearestName(Error error, const Arguments& arguments, const SettingSources& sources) {
+  AddHint(error.message, RuntimeHint(error.message, arguments, sources));
+  return error;
+}
+
+}  // namespace trainyard::cli

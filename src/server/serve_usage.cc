@@ -1,0 +1,91 @@
+#include "server/serve_usage.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+#include <utility>
+
+#include "cli/console.h"
+#include "text/suggestion.h"
+
+namespace trainyard::server {
+namespace {
+
+constexpr int kUsageStatus = 2;
+
+std::string Nearest(const std::string& word, const std::vector<std::string>& names) {
+  const std::vector<std::string_view> choices(names.begin(), names.end());
+  return std::string(text::Suggest(word, choices));
+}
+
+std::string FlagName(const CLI::Option& option) {
+  return option.get_lnames().empty() ? "" : "--" + option.get_lnames().front();
+}
+
+Error ExplainUnknown(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) names.push_back(FlagName(*option));
+  std::string text = "unrecognized arguments:";
+  for (const std::string& word : app.remaining()) {
+    const std::string meant = Nearest(word.substr(0, word.find('=')), names);
+    text += " " + word + (meant.empty() || !word.starts_with("--") ? "" : " (did you mean '" + meant + "'?)");
+  }
+  return InvalidArgument("", text);
+}
+
+}  // namespace
+
+std::string RefuseChoice(const std::string& text, const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  const std::string meant = Nearest(text, names);
+  return "Invalid choice: '" + text + "'. " + (meant.empty() ? "" : "Did you mean '" + meant + "'? ") +
+         "Valid choices are [" + all + "].";
+}
+
+Error ExplainUsage(const CLI::App& app, const CLI::ParseError& error) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return ExplainUnknown(app);
+  const std::string text = error.what();  // "--flag: reason"
+  const std::size_t colon = text.find(": ");
+  if (!text.starts_with("--") || colon == std::string::npos) return InvalidArgument("", text);
+  const std::string flag = text.substr(0, colon);
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
+    return InvalidArgument(flag, "expected one argument");
+  return InvalidArgument(flag, text.substr(colon + 2));
+}
+
+int RefuseUsage(const Error& error) {
+  const std::string argument = error.field.empty() ? "" : "argument " + error.field + ": ";
+  const cli::Console console({});
+  console.Fail("(trainyard.serve) " + argument + error.message);
+  console.Status("For all flags, run:\n  trainyard serve --help\n");
+  return kUsageStatus;
+}
+
+namespace {
+
+/// "folder that holds jobs" as a sentence.
+std::string Sentence(std::string text) {
+  if (text.empty()) return text;
+  text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+  return text.ends_with('.') ? text : text + ".";
+}
+
+}  // namespace
+
+std::vector<cli::ServeFlag> FlagsOf(const CLI::App& app) {
+  std::vector<cli::ServeFlag> flags;
+  for (const CLI::Option* option : app.get_options()) {
+    const bool takes_value = option->get_type_size_max() > 0;
+    std::string value = takes_value ? option->get_type_name() : "";
+    flags.push_back({.name = FlagName(*option),
+                     .metavar = std::move(value),
+                     .help = Sentence(option->get_description()),
+                     .fallback = option->get_default_str()});
+  }
+  std::ranges::sort(flags, {}, &cli::ServeFlag::name);
+  return flags;
+}
+
+}  // namespace trainyard::server

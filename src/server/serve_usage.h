@@ -1,0 +1,47 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/ascii.h"
+#include "base/result.h"
+#include "cli/commands.h"
+
+namespace CLI {
+class App;
+class ParseError;
+}  // namespace CLI
+
+/// The words of `trainyard serve` about its own flags: those that all commands use, instead of CLI11's.
+namespace trainyard::server {
+
+/// A CLI::Validator's function: a choice's name, in any case, becomes its value. Others are refused with the
+/// nearest name, or with all of them. The option says its choices itself: ->type_name("on|off").
+[[nodiscard]] std::string RefuseChoice(const std::string& text, const std::vector<std::string>& names);
+template <class Value>
+[[nodiscard]] std::function<std::string(std::string&)> OneOf(
+    std::vector<std::pair<std::string, Value>> choices) {
+  return [choices = std::move(choices)](std::string& text) -> std::string {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : choices) {
+      if (name == ToLower(text)) {
+        text = std::to_string(static_cast<int>(value));
+        return {};
+      }
+      names.push_back(name);
+    }
+    return RefuseChoice(text, names);
+  };
+}
+
+/// CLI11's error in our words. The field is the flag; empty for words that are no flags.
+[[nodiscard]] Error ExplainUsage(const CLI::App& app, const CLI::ParseError& error);
+
+/// Prints "ERROR: (trainyard.serve) ..." and where the flags are listed. Returns the exit status, 2.
+[[nodiscard]] int RefuseUsage(const Error& error);
+
+[[nodiscard]] std::vector<cli::ServeFlag> FlagsOf(const CLI::App& app);
+
+}  // namespace trainyard::server

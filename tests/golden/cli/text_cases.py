@@ -1,0 +1,129 @@
+"""Command lines whose texts are trainyard's own, where gcloud has none or other ones: help, errors, terminals.
+
+A case with `columns` runs in a terminal of that width. What it prints is in texts/NAME.txt."""
+
+from typing import Any
+
+JOBS = "/v1/projects/example/jobs"
+NOT_FOUND = [{"status": 404, "body": {"error": {"code": 404, "status": "NOT_FOUND",
+                                                "message": "Field: name Error: The specified job was not found."}}}]
+
+
+def invalid(message):
+    return [{"status": 400, "body": {"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": message}}}]
+
+
+LIST = [{"jobId": "census_2026_11_20_wide_and_deep_with_embeddings", "state": "RUNNING", "createTime": "2026-11-20T03:00:00Z"},
+        {"jobId": "census_1", "state": "SUCCEEDED", "createTime": "2026-11-20T02:00:00Z"},
+        {"jobId": "mnist", "state": "FAILED", "createTime": "2026-11-20T01:00:00Z"}]
+LISTED = {"GET " + JOBS: [{"body": {"jobs": LIST}}]}
+EMPTY = {"GET " + JOBS: [{"body": {}}]}
+TUNED = {"jobId": "tune", "state": "RUNNING", "trainingInput": {"hyperparameters": {"goal": "MAXIMIZE"}},
+         "trainingOutput": {"trials": [{"trialId": "3", "finalMetric": {"objectiveValue": 0.9215686274509803}}, {"trialId": "1"}]}}
+
+
+def trial(number, state, rate, units, metric=None, reason=None):
+    output = {"trialId": str(number), "state": state, "hyperparameters": {"learning_rate": rate, "units": units}}
+    if metric is not None:
+        output["finalMetric"] = {"trainingStep": "1000", "objectiveValue": metric}
+    return {"output": output, **({"reason": reason} if reason else {})}
+
+
+TRIALS = {"GET " + JOBS + "/tune": [{"body": TUNED}], "GET /trainyard" + JOBS + "/tune": [{"body": {"trials": [
+    trial(1, "SUCCEEDED", "0.010000000149011612", "64", 0.8812345678),
+    trial(2, "FAILED", "0.1", "8", reason="The replica master-replica-0 exited with a non-zero status of 1."),
+    trial(3, "SUCCEEDED", "0.0031622776601683795", "128", 0.9215686274509803)]}}]}
+SUBMIT = ["jobs", "submit", "training", "job_1", "--region=r", "--master-image-uri=i"]
+LONG = "x" * 64
+PLAIN = {"TERM": "xterm", "NO_COLOR": "1"}
+COLOUR = {"TERM": "xterm"}
+
+CASES: dict[str, dict[str, Any]] = {}
+
+
+def case(name, *argv, **more):
+    assert name not in CASES, name
+    CASES[name] = {"argv": list(argv), **more}
+
+
+# Help.
+case("help", "help")
+case("help_option", "--help")
+case("help_group", "help", "jobs")
+case("help_jobs_list", "jobs", "list", "--help")
+case("help_cancel_as_gcloud", "ai-platform", "jobs", "cancel", "--help")
+case("help_completion", "completion", "--help")
+case("help_unknown", "help", "jobs", "lst")
+case("serve_help", "serve", "--help", env={"TRAINYARD_DATA": "/srv/trainyard"})
+
+# The command line is wrong: exit status 2.
+case("no_words", env=COLOUR)
+case("near_command", "job", "list")
+case("command_of_a_group", "logs", "census_1")
+case("command_of_several_groups", "remove")
+case("far_command", "xyzzy")
+case("near_flag", "jobs", "list", "--limt=5")
+case("bad_verbosity", "jobs", "list", "--verbosity=warn")
+case("bad_shell", "completion", "basj")
+case("no_such_shell", "completion", "tcsh")
+case("remove_no_images", "images", "remove")
+case("copy_one_name", "storage", "cp", "a")
+case("copy_local", "storage", "cp", "a", "b", files={"a": "a"})
+case("not_a_storage_url", "storage", "ls", "bucket")
+case("usage_on_a_terminal", *SUBMIT, "--worker-count=x", columns=80, env=PLAIN)
+case("error_in_colour", "jobs", "describe", columns=80, env=COLOUR)
+case("labels_key", *SUBMIT, "--labels=A=b", columns=400, env=PLAIN)
+case("labels_word", *SUBMIT, "--labels=x", columns=400, env=PLAIN)
+case("labels_space", *SUBMIT, "--labels", "a=b,", "c=d", columns=400, env=PLAIN)
+case("labels_long_key", *SUBMIT, f"--labels={LONG}=b", columns=400, env=PLAIN)
+case("labels_long_value", *SUBMIT, f"--labels=a={LONG}", columns=400, env=PLAIN)
+case("labels_update_value", "jobs", "update", "job_1", "--update-labels=a=B", columns=400, env=PLAIN)
+case("labels_update_long", "jobs", "update", "job_1", f"--update-labels=a={LONG}", columns=400, env=PLAIN)
+case("serve_flag", "serve", "--networ", "host")
+case("serve_word", "serve", "now")
+case("serve_choice", "serve", "--network", "isolate")
+case("serve_far_choice", "serve", "--google-front", "7")
+case("serve_container_choice", "serve", "--container-engine", "docker")
+case("serve_range", "serve", "--stop-grace", "9999")
+case("serve_number", "serve", "--stop-grace", "x")
+case("serve_no_value", "serve", "--data")
+case("serve_listen", "serve", "--listen", "here")
+
+# Names that do not exist: exit status 1.
+case("near_job", "jobs", "describe", "cencus_1", answers={"GET " + JOBS + "/cencus_1": NOT_FOUND, **LISTED})
+case("far_job", "jobs", "cancel", "zzz", answers={"POST " + JOBS + "/zzz:cancel": NOT_FOUND, **LISTED})
+case("no_jobs", "jobs", "describe", "census_1", answers={"GET " + JOBS + "/census_1": NOT_FOUND, **EMPTY})
+case("near_job_stream", "jobs", "stream-logs", "mnits", answers={"GET " + JOBS + "/mnits": NOT_FOUND, **LISTED})
+case("near_machine_type", *SUBMIT, "--scale-tier=custom", "--master-machine-type=n1-standard-5", answers={
+    "POST " + JOBS: invalid("Field: master_type Error: The specified machine type for master is not supported: n1-standard-5")})
+case("near_runtime", "runtimes", "describe", "2.111")
+case("near_runtime_of_a_job", "jobs", "submit", "training", "job_1", "--region=r", "--module-name=t.t", "--packages=gs://bucket/p-1.tar.gz",
+     "--runtime-version=pytorh", answers={"POST " + JOBS: invalid(
+         "Field: runtime_version Error: The specified runtime version 'pytorh' with the Python version '' is not supported or is "
+         "deprecated.  Please specify a different runtime version.")})
+case("near_bucket", "storage", "ls", "gs://modls/a", answers={
+    "GET /storage/v1/b/modls/o": [{"status": 404, "body": {"error": {"code": 404, "message":
+                                                                     "The specified bucket does not exist: modls"}}}],
+    "GET /storage/v1/b": [{"body": {"items": [{"name": "models"}, {"name": "data"}]}}]})
+
+# Tables.
+case("list_in_colour", "jobs", "list", answers=LISTED, columns=100, env=COLOUR)
+case("list_narrow", "jobs", "list", answers=LISTED, columns=60, env=PLAIN)
+case("list_very_narrow", "jobs", "list", answers=LISTED, columns=20, env=PLAIN)
+case("list_dumb", "jobs", "list", answers=LISTED, columns=100, env={"TERM": "dumb"})
+case("list_piped", "jobs", "list", answers=LISTED, env={"COLUMNS": "40", **COLOUR})
+case("trials", "jobs", "trials", "tune", answers=TRIALS)
+case("trials_narrow", "jobs", "trials", "tune", answers=TRIALS, columns=80, env=COLOUR)
+case("trials_csv", "jobs", "trials", "tune", "--format=csv", answers=TRIALS)
+case("describe_with_trials", "jobs", "describe", "tune", answers=TRIALS, columns=80, env=PLAIN)
+
+
+# Logs.
+ENTRIES = {"GET " + JOBS + "/j": [{"body": {"jobId": "j", "state": "FAILED"}}],
+           "POST /v2/entries:list": [{"body": {"entries": [
+               {"timestamp": "2026-11-20T00:00:01Z", "insertId": "1", "severity": "INFO", "textPayload": "step 1",
+                "resource": {"type": "ml_job", "labels": {"job_id": "j", "task_name": "master-replica-0"}}},
+               {"timestamp": "2026-11-20T00:00:02Z", "insertId": "2", "severity": "ERROR", "textPayload": "no \x1b[31mmemory",
+                "resource": {"type": "ml_job", "labels": {"job_id": "j", "task_name": "master-replica-0"}}}]}}]}
+case("log_in_colour", "jobs", "stream-logs", "j", "--last=5", answers=ENTRIES, columns=80, env=COLOUR)
+case("log_without_colour", "jobs", "stream-logs", "j", "--last=5", answers=ENTRIES, columns=80, env=PLAIN)

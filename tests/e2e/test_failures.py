@@ -152,7 +152,7 @@ def test_failures_are_classified(quick_server, upload):
         entries = [e for e in server.log_entries(name, ' AND resource.labels.task_name="master-replica-0"')
                    if "KeyError: 'the learning rate'" in e["jsonPayload"]["message"]]
         assert [e["severity"] for e in entries] == ["ERROR"] and last in entries[0]["jsonPayload"]["message"] + "\n", entries
-        assert len(entries[0]["jsonPayload"]["message"]) > 4096
+        assert len(entries[0]["jsonPayload"]["message"]) > 2048
     assert len(rows) >= 40
     assert set(wrong) == MISCLASSIFIED, "\n\n".join(wrong.values())
 

@@ -98,9 +98,9 @@ def test_an_end_leaves_nothing_of_a_daemon(server, upload):
     assert not processes_with(f"sleep {marker}")
 
 
-def test_after_success_nobody_is_waited_for_long_and_nothing_is_an_error(server, upload, tmp_path):
+def test_after_success_nobody_is_waited_for_long_and_nothing_is_an_error(server, upload, shared_folder):
     """A parameter server ends when it is told to; a worker that does not listen is killed after a short grace."""
-    marker = tmp_path / "running"
+    marker = shared_folder / "running"
     marker.touch()
     marker.chmod(0o666)
     server.submit("served", packageUris=[upload(server, "probe")], pythonModule="probe.endings", args=[str(marker)],

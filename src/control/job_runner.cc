@@ -41,6 +41,12 @@ std::string EndText(const v1::JobRecord& job) {
          (job.job().error_message().empty() ? "" : ": " + job.job().error_message());
 }
 
+boost::asio::awaitable<void> BeforeEnd(const Collaborators& outside, WaitLog& wait_log,
+                                       const v1::JobRecord& job) {
+  co_await wait_log.Flush(kFlushWaitMax);
+  co_await ForgetSecrets(outside, job);
+}
+
 bool IsTerminal(const v1::JobRecord& job) { return job.job().has_end_time(); }
 
 }  // namespace
@@ -168,8 +174,7 @@ boost::asio::awaitable<bool> JobRunner::PerformAll(std::vector<jobs::Action> act
 }
 
 boost::asio::awaitable<void> JobRunner::Perform(jobs::AppendEvent action) {
-  if (action.event.has_ended()) co_await wait_log_.Flush(kFlushWaitMax);
-  if (action.event.has_ended()) co_await ForgetSecrets(outside_, job_);
+  if (action.event.has_ended()) co_await BeforeEnd(outside_, wait_log_, job_);
   const Status recorded = co_await history_.Record(std::move(action.event));
   if (recorded) co_return;
   Diagnose(DiagnosticLevel::kWarning,

@@ -9,6 +9,8 @@ import signal
 import sys
 import time
 
+WARN = logging.getLogger("tensorflow").warning
+
 
 class Session:
     """Is taken down after Python's modules, as TensorFlow 1's sessions are."""
@@ -16,7 +18,7 @@ class Session:
     def __init__(self) -> None:
         self.itself = self
 
-    def __del__(self, log=logging.getLogger("tensorflow").warning) -> None:
+    def __del__(self, log=WARN) -> None:
         log("closing the session")
 
 

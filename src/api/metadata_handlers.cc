@@ -5,6 +5,7 @@
 
 #include "api/metadata_tree.h"
 #include "api/welcome_page.h"
+#include "base/ascii.h"
 #include "control/access_token.h"
 
 namespace trainyard::api {
@@ -61,7 +62,7 @@ bool DependsOnInstance(std::string_view path) {
         std::string_view("instance/preempted")}) {
     if (path.starts_with(same_for_all)) return false;
   }
-  return path.empty() || path.starts_with("instance");
+  return !path.starts_with("universe");  // the project is the job's
 }
 
 awaitable<Result<Response>> Read(const MetadataAnswers& answers, Request& request, std::string path) {
@@ -69,7 +70,8 @@ awaitable<Result<Response>> Read(const MetadataAnswers& answers, Request& reques
     TY_CO_TRY(const std::string token, co_await answers.access_token(request));
     co_return TokenAnswer(token);
   }
-  const MetadataQuery query{.recursive = request.Query("recursive") == "true",
+  // oauth2client writes "True".
+  const MetadataQuery query{.recursive = EqualsIgnoringCase(request.Query("recursive"), "true"),
                             .alt = std::string(request.Query("alt"))};
   if (!query.alt.empty() && query.alt != "json" && query.alt != "text")
     co_return Text("alt is json or text\n", kBadRequest);

@@ -75,6 +75,14 @@ TEST_F(MetadataHandlers, TheTypesAreExactlyGoogles) {
                            Pair("Server", "Metadata Server for VM")));
 }
 
+TEST_F(MetadataHandlers, AllThatIsBelowAsEachLibraryAsksForIt) {
+  for (const char* said : {"true", "True"}) {
+    const std::string query = std::string("?recursive=") + said;
+    EXPECT_EQ(Body("/computeMetadata/v1/universe/" + query), R"({"universeDomain":"googleapis.com"})")
+        << said;
+  }
+}
+
 TEST_F(MetadataHandlers, ADirectoryIsAskedForWithASlash) {
   const http::Response moved = Get("/computeMetadata/v1/instance?recursive=true");
   EXPECT_EQ(moved.status, 301);
@@ -92,8 +100,8 @@ TEST_F(MetadataHandlers, WhatIsNotThereIs404AndAnUnknownFormIs400) {
 }
 
 TEST_F(MetadataHandlers, WhoAsksIsFoundOutOnlyWhereItMatters) {
-  for (const char* path : {"project/project-id", "universe/universe-domain", "instance/maintenance-event",
-                           "instance/preempted", "instance/service-accounts/default/email"}) {
+  for (const char* path : {"universe/universe-domain", "instance/maintenance-event", "instance/preempted",
+                           "instance/service-accounts/default/email"}) {
     EXPECT_EQ(Get(std::string("/computeMetadata/v1/") + path).status, 200) << path;
   }
   EXPECT_EQ(asked_, 0);

@@ -32,7 +32,7 @@ def main(argv=None):
         token = ask(root + "instance/service-accounts/default/token")
         seen[label] = {"token": token[:2], "owner": json.loads(token[2])["access_token"].split(".")[2],
                        "account": ask(root + "instance/service-accounts/default/?recursive=true")[:2],
-                       "name": ask(root + "instance/name"), "zone": ask(root + "instance/zone")[2],
+                       "name": ask(root + "instance/name"), "project": ask(root + "project/project-id")[2], "zone": ask(root + "instance/zone")[2],
                        "tree": json.loads(ask(root + "instance?recursive=true")[2]),
                        "none": ask(root + "instance/attributes/cluster-name")[0], "seconds": time.monotonic() - begin}
     seen["hostname"] = os.environ["HOSTNAME"]
@@ -68,6 +68,7 @@ def check_names(seen):
         assert answers["owner"] == "1-master-replica-0-1", (label, answers)
         assert answers["token"] == answers["account"] == [200, "application/json"], label
         assert answers["name"] == [200, "application/text", seen["hostname"]], label
+        assert answers["project"] == "p", "the job's, not the server's own"
         assert answers["zone"].endswith("/zones/us-central1-b") and answers["none"] == 404, label
         tree = answers["tree"]
         assert tree["machineType"].endswith("/machineTypes/n1-standard-4"), tree
@@ -94,7 +95,7 @@ def test_who_is_no_attempt_has_no_machine(server):
     assert account.headers["Content-Type"] == "application/json" and account.headers["Metadata-Flavor"] == "Google"
     assert account.json() == {"aliases": ["default"], "email": "trainyard@localhost",
                               "scopes": ["https://www.googleapis.com/auth/cloud-platform"]}
-    assert ask("project/project-id", **flavor).text == "p" and ask("instance/zone", **flavor).status_code == 404
+    assert ask("project/project-id", **flavor).text == "trainyard" and ask("instance/zone", **flavor).status_code == 404
     assert ask("project/project-id").status_code == 403
 
 

@@ -23,7 +23,7 @@ def test_every_client_of_buckets(version, make_server, runtime, trainers, monkey
     server.submit("old", runtimeVersion=version, packageUris=[uri], pythonModule="old_clients.task", jobDir="gs://out/old")
     job = server.wait("old")
     texts = server.texts("old")
-    assert job["state"] == "SUCCEEDED", (job, texts[-60:])
+    assert job["state"] == "SUCCEEDED", "\n".join(texts[-60:])
     seen = next(json.loads(text.removeprefix("RESULT ")) for text in texts if text.startswith("RESULT "))
     print(version, seen)
     python = seen["python_clients"]

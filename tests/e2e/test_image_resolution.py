@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import shutil
 import socket
 import subprocess
 import threading
@@ -140,6 +141,8 @@ def test_a_registry_that_does_not_answer_holds_the_job_and_not_its_client(new_se
     failed = server.wait("nowhere")
     assert failed["state"] == "FAILED"
     assert failed["errorMessage"] == f"The image {missing} cannot be used: there is no such image or tag in {registry.address}"
+    for folder in (server.data / "images/pulls").glob("call-*"):
+        shutil.rmtree(folder)  # of the killed server's questions: the upkeep removes them once they are old
 
 
 def test_the_role_that_brought_the_image_is_named_and_nothing_is_created(new_server, registry, images):

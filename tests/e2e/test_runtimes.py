@@ -315,6 +315,8 @@ def layer_with_python(prefix):
     library = prefix / "lib/python3.7"
     with tarfile.open(fileobj=buffer, mode="w") as tar:
         tar.add(prefix / "bin/python3.7", "usr/local/bin/python3.7")
+        for shared in sorted(prefix.glob("lib/libpython3.7m.so*")):
+            tar.add(shared, f"usr/local/lib/{shared.name}")
         tar.add(prefix / "include", "usr/local/include")
         left_out = re.compile(r"/(__pycache__|test|idlelib|site-packages|config-[^/]*)(/|$)|\.a$")
         tar.add(library, "usr/local/lib/python3.7", filter=lambda info: None if left_out.search(info.name) else info)
@@ -349,7 +351,7 @@ def test_a_python_comes_from_an_image_and_a_running_server_notices(tmp_path, ima
     try:
         server.submit("before", runtimeVersion="3.1", packageUris=[upload(server, "probe")], pythonModule="probe.first")
         assert server.wait("before")["state"] == "SUCCEEDED"
-        assert server.texts("before", "service")[3] == (
+        assert server.texts("before", "service")[4] == (
             "runtime version 3.1 asks for Python 3.7, which this machine does not have; running with runtime version 4.1 "
             "(Python 3.11) instead. To have it here: trainyard runtimes install 3.1 --from-image python:3.7-slim"), server.texts("before", "service")
         refused = server.trainyard("runtimes", "install", "3.1", "--from-image", registry.push(images["busybox"]), "--data", data)
@@ -368,9 +370,10 @@ def test_a_python_comes_from_an_image_and_a_running_server_notices(tmp_path, ima
         server.stop()
 
 
+@pytest.mark.parametrize("tool", ["uv"], indirect=True)
 def test_a_version_of_ones_own_can_have_packages_of_jobs(tmp_path, index, tool):
-    """The example of docs/runtimes.md had no pip: packages of jobs could not be installed."""
-    define(tmp_path, "mine", ["demo-one"], pythons=["3.11"], locked=False)
+    """Where a list names no pip, packages of jobs could not be installed, as with the example of docs/runtimes.md."""
+    define(tmp_path, "mine", ["demo-one==1.0"], locked=True)
     done = command(tmp_path, "install", "mine", tool=tool, index=index)
     assert done.returncode == 0, done.stderr
     python = pathlib.Path(state(tmp_path, "mine", tool)["folder"]) / "bin/python"

@@ -35,6 +35,12 @@ def test_the_resolver_finds_the_jobs_node(version, start, resolve):  # noqa: F81
     job, seen, texts = resolve(server, "resolve", runtimeVersion=version, scaleTier="BASIC_TPU")
     assert job["state"] == "SUCCEEDED", texts[-40:]
     assert seen["version"].startswith(version) and seen["jobs"] == [["worker"], ["worker"]] and seen["workers"] == [0, 0], seen
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("version", ["1.15", "2.2", "2.15"])
+def test_a_job_that_connects_to_its_node_is_told_where_the_chips_are(version, start, resolve):  # noqa: F811
+    server = start("--accelerators", "tpu-v2=8")
     job, _, texts = resolve(server, "connect", runtimeVersion=version, scaleTier="BASIC_TPU")
     assert job["state"] == "FAILED" and "does not find its TPU" in job["errorMessage"], job
     assert "TPUClusterResolver('local')" in job["errorMessage"]

@@ -1,5 +1,6 @@
 """What the original's runtime versions bring for buckets, as programs of their years used it: Python 3.7, no endpoint, no credentials."""
 
+import io
 import json
 import subprocess
 import sys
@@ -18,9 +19,10 @@ def python_clients(folder):
     bucket = client.bucket(folder.split("/")[2])
     name = folder.split("/", 3)[3] + "/client.txt"
     bucket.blob(name).upload_from_string("written by storage.Client()")
-    text = bucket.blob(name).download_as_string().decode()
+    content = io.BytesIO()
+    bucket.blob(name).download_to_file(content)  # the one way that all of these years' versions have
     listed = [blob.name for blob in client.list_blobs(bucket, prefix=name)]
-    return {"project": [project, client.project], "token": credentials.token, "text": text, "listed": listed == [name],
+    return {"project": [project, client.project], "token": credentials.token, "text": content.getvalue().decode(), "listed": listed == [name],
             "seconds": time.time() - begin}
 
 

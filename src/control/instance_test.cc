@@ -21,7 +21,7 @@ TEST(InstanceOf, SaysWhatTheReplicaHas) {
   const Instance instance = InstanceOf(Job(), 0);
   EXPECT_EQ(instance, (Instance{.project = "p",
                                 .zone = "europe-west4-b",
-                                .name = "cmle-training-master-0123456789-0",
+                                .name = "cmle-training-chief-0123456789-0",
                                 .id = instance.id,
                                 .machine_type = "n1-standard-4",
                                 .address = "127.0.0.7",

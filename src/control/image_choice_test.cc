@@ -90,7 +90,7 @@ class LookUpTest : public World {
     job.set_job_id("j");
     EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString("region: 'us-central1' " + input,
                                                               job.mutable_training_input()));
-    return Await(maker_->Make("p", std::move(job)));
+    return RecordOf(Await(maker_->Make("p", std::move(job))));
   }
   static Job MakeContainerJob(const std::string& image) {
     Job job = MakeJob("j");

@@ -17,11 +17,7 @@ using testing::HasSubstr;
 
 class JobMakerTest : public World {
  protected:
-  Result<v1::JobRecord> Make(Job job) {
-    Result<JobMaker::Made> made = Await(maker_->Make("p", std::move(job)));
-    if (!made) return std::unexpected(std::move(made).error());
-    return std::move(made->record);
-  }
+  Result<v1::JobRecord> Make(Job job) { return RecordOf(Await(maker_->Make("p", std::move(job)))); }
 };
 
 TEST_F(JobMakerTest, PackagesAreWhatTheyAreNow) {
@@ -72,7 +68,7 @@ class LaterTest : public World {
   Result<v1::JobRecord> Make(const std::string& version) {
     Job job = MakeJob("j");
     job.mutable_training_input()->set_runtime_version(version);
-    return Await(maker_.Make("p", std::move(job)));
+    return RecordOf(Await(maker_.Make("p", std::move(job))));
   }
   environment::AvailablePythons Look() {
     ++looks_;
@@ -161,7 +157,7 @@ TEST_F(LaterTest, AVersionWithoutCudaSaysSo) {
       {"2.15", {}}};
   for (const auto& [version, notes] : expected) {
     job.mutable_training_input()->set_runtime_version(version);
-    const auto record = Await(maker_.Make("p", job));
+    const auto record = RecordOf(Await(maker_.Make("p", job)));
     ASSERT_TRUE(record) << record.error().message;
     EXPECT_EQ(std::vector<std::string>(record->notes().begin(), record->notes().end()), notes);
   }

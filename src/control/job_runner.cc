@@ -41,7 +41,7 @@ std::string EndText(const v1::JobRecord& job) {
          (job.job().error_message().empty() ? "" : ": " + job.job().error_message());
 }
 
-boost::asio::awaitable<void> BeforeEnd(const Collaborators& outside, WaitLog& wait_log,
+boost::asio::awaitable<void> BeforeEnd(Collaborators& outside, WaitLog& wait_log,
                                        const v1::JobRecord& job) {
   co_await wait_log.Flush(kFlushWaitMax);
   co_await ForgetSecrets(outside, job);

@@ -198,6 +198,11 @@ class World : public testing::Test {
   [[nodiscard]] bool RunUntil(const std::function<bool()>& done) { return loop_.RunUntil(done); }
 
   static ml::v1::Job MakeJob(const std::string& job_id, int workers = 0);
+  static Result<v1::JobRecord> RecordOf(Result<JobMaker::Made> made) {
+    if (!made) return std::unexpected(std::move(made).error());
+    return std::move(made->record);
+  }
+
   Result<ml::v1::Job> Create(ml::v1::Job job) { return Await(service_->Create("p", std::move(job))); }
   ml::v1::Job Get(const std::string& job_id);
   Status Cancel(const std::string& job_id) { return Await(service_->Cancel({"p", job_id})); }

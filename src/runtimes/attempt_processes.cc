@@ -107,6 +107,7 @@ std::vector<AttemptProcess> FindAttemptProcesses(const std::string& attempts_dir
   std::vector<AttemptProcess> found;
   if (roots.supervisors.empty()) return found;
   const std::vector<Process> processes = ReadProcesses();
+  found.reserve(processes.size());  // what is added below moves none that is there: each is added once
   std::multimap<pid_t, const Process*> children;
   for (const Process& process : processes) children.emplace(process.parent, &process);
   std::set<pid_t> seen;
@@ -127,7 +128,7 @@ std::vector<AttemptProcess> FindAttemptProcesses(const std::string& attempts_dir
     take_children(supervisor, attempt_id);
   }
   for (std::size_t i = 0; i < found.size(); ++i) {
-    const AttemptProcess parent = found[i];  // a copy: what follows adds to the list
+    const AttemptProcess& parent = found[i];
     take_children(parent.pid, parent.attempt_id);
   }
   return found;

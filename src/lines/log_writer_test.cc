@@ -80,8 +80,8 @@ TEST_F(LogWriterTest, HidesSecretsHoweverTheyAreWritten) {
   }
   EXPECT_EQ(all.find("hunter2"), std::string::npos);
   EXPECT_EQ(texts,
-            "a *** b|***|y|m ***|Traceback (most recent call last):|  File \"a.py\"|KeyError: '***'|"
-            "Running command: ***|last ***|");
+            "a *** b|***|y|m ***|Running command: ***|"
+            "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: '***'|last ***|");
 }
 
 TEST_F(LogWriterTest, KeepsWhatIsAllowedAndSaysWhatIsNot) {

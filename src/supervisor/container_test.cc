@@ -111,12 +111,12 @@ TEST_P(ContainerTest, HasTheImagesVariablesAndTheReplicas) {
   image_.config.environment = {"FROM_IMAGE=yes", "PATH=/opt/bin:/bin", "HOSTNAME=wrong", "LONG=a=b"};
   manifest_.set_job_json("{\"scale_tier\": \"CUSTOM\"}");
   (*manifest_.mutable_environment())["FROM_SERVER"] = "1";
-  const std::vector<std::string> lines = RunScript("env; hostname; echo pid $$");
+  const std::vector<std::string> lines = RunScript("env; hostname; echo started by $PPID");
   for (const char* line :
        {"INFO FROM_IMAGE=yes", "INFO PATH=/opt/bin:/bin", "INFO LONG=a=b", "INFO FROM_SERVER=1",
         "INFO HOME=/root", "INFO HOSTNAME=cmle-training-master-0123456789-0",
         "INFO cmle-training-master-0123456789-0", "INFO CLOUD_ML_JOB_ID=census", "INFO MASTER_ADDR=127.0.0.1",
-        "INFO pid 1"}) {
+        "INFO started by 1"}) {
     EXPECT_THAT(lines, Contains(line));
   }
   EXPECT_THAT(lines, Contains(HasSubstr(R"("job": "{\"scale_tier\": \"CUSTOM\"}")")));

@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(
                "JOB_ID         STATE   REASON\ncensus_2026_1  FAILED  The replica ran out of mémory\n"},
         FitRow{"last_column_shortened", 51,
                "JOB_ID         STATE   REASON\ncensus_2026_1  FAILED  The replica ran out of mémo…\n"},
-        FitRow{"first_column_last", 25, "JOB_ID     STATE   REASON\ncensus_20…  FAILED  The r…\n"},
+        FitRow{"first_column_last", 25, "JOB_ID     STATE   REASON\ncensus_2…  FAILED  The r…\n"},
         FitRow{"columns_left_out", 19, "JOB_ID  STATE   …\ncensu…  FAILED  …\n"},
         FitRow{"one_column", 1, "JOB_ID  …\ncensu…  …\n"}),
     [](const auto& row) { return row.param.name; });

@@ -66,7 +66,7 @@ const Command kCommands[] = {
               .flags = kRunFlags,
               .examples = "run train.py --epochs 10\n"
                           "run --gpus 1 --env SEED=7 --secret HF_TOKEN train.py\n"
-                          "run --image example.com/trainer:1 --epochs 10"},
+                          "run --image example.com/trainer:1 train --epochs 10"},
      .run = RunProgram},
 };
 

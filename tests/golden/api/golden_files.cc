@@ -39,7 +39,11 @@ Result<control::v1::JobRecord> Create(const std::string& request) {
   ml::v1::Job job;
   TY_RETURN_IF_ERROR(wire::ParseJson(request, job, "job"));
   TY_RETURN_IF_ERROR(jobs::Validate(job, Everything()));
-  return jobs::MakeRecord("my-project", job, "2.15", kNow);
+  jobs::RoleImages containers;
+  const std::string& image = job.training_input().master_config().image_uri();
+  if (!image.empty() && job.training_input().python_module().empty())
+    containers[replica::v1::MASTER] = image;
+  return jobs::MakeRecord("my-project", job, "2.15", kNow, containers);
 }
 
 std::string ResponseText(const Result<control::v1::JobRecord>& made) {

@@ -15,12 +15,17 @@ COMMANDS = ["Available groups for trainyard ai-platform jobs:", "", "      submi
             "Available commands for trainyard ai-platform jobs:", "",
             "      cancel                  Cancel a running training job.",
             "      describe                Describe a training job.",
+            "      download                Copy the files that a job wrote to its folder.",
             "      list                    List existing training jobs.",
             "      maintain                Stop a replica of a job and start it again, as maintenance does.",
+            "      open                    Print the address of a job.",
+            "      rerun                   Run a job once more, as a new job: other arguments after --.",
             "      shell                   Open a shell in a replica of a running training job.",
             "      stream-logs             Show logs from a running training job.",
+            "      tensorboard             Start TensorBoard on the folder of a job.",
             "      trials                  Show the trials of a hyperparameter tuning job: --format table, csv, json, yaml.",
-            "      update                  Update the labels of a training job.", "",
+            "      update                  Update the labels of a training job.",
+            "      wait                    Wait for the end of a job; the exit status is 0 if it succeeded.", "",
             "For detailed information on a command and its flags, run:", "  trainyard ai-platform jobs COMMAND --help"]
 
 

@@ -41,11 +41,16 @@ boost::asio::awaitable<Status> LookUpImages(const ImageRegistries& registries, v
     if (!image.empty() && std::ranges::find(names, image) == names.end()) names.push_back(image);
   }
   if (names.empty()) co_return Status{};
-  // Counted from now: a look-up that waited for its turn has less time left.
+  // Counted from now: a look-up that waited for its turn has less time left. That says nothing of the
+  // registry, so no pulled image stands for it here: the queued look-up, which begins at once, decides that.
   const auto deadline = steady_clock::now() + kImageLookUpMax;
   auto find = [&registries, names, deadline] {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - steady_clock::now());
-    return FindImages(registries, names, left, {});
+    const LookUpOptions options{.timeout = [deadline] {
+      using std::chrono::milliseconds;
+      return std::max(std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now()),
+                      milliseconds{1});
+    }};
+    return FindImages(registries, names, options, {});
   };
   ImagesFound found = co_await OnPool(*registries.at_create, std::move(find));
   if (found.refusal) {

@@ -11,11 +11,6 @@ namespace trainyard::control {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
-
-milliseconds LeftUntil(steady_clock::time_point deadline) {
-  return std::max(std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now()), milliseconds{1});
-}
 
 /// Its registry may say tomorrow what it does not say now.
 bool IsUnanswered(const Error& error) {
@@ -48,11 +43,10 @@ void Fill(const image::ResolvedImage& resolved, v1::ImageRecord& image) {
 }  // namespace
 
 ImagesFound FindImages(const ImageRegistries& registries, const std::vector<std::string>& images,
-                       milliseconds timeout, const std::stop_token& stop) {
-  const auto deadline = steady_clock::now() + timeout;
+                       const LookUpOptions& options, const std::stop_token& stop) {
   ImagesFound found;
   for (const std::string& name : images) {
-    const Result<image::ResolvedImage> resolved = registries.resolve(name, LeftUntil(deadline), stop);
+    const Result<image::ResolvedImage> resolved = registries.resolve(name, options.timeout(), stop);
     if (!resolved && !IsUnanswered(resolved.error())) {
       found.refusal = ImagesFound::Refusal{.image = name, .error = Refusal(resolved.error(), name)};
       return found;
@@ -61,7 +55,7 @@ ImagesFound FindImages(const ImageRegistries& registries, const std::vector<std:
     image.set_image(name);
     if (resolved) {
       Fill(*resolved, image);
-    } else if (const std::optional<image::ResolvedImage> pulled = registries.find_pulled(name)) {
+    } else if (const auto pulled = options.may_be_pulled ? registries.find_pulled(name) : std::nullopt) {
       Fill(*pulled, image);
       found.notes.push_back("The image " + name + " is the one that was pulled under this name before, " +
                             pulled->digest + ": " + ReasonOf(resolved.error(), name) + ".");
@@ -96,7 +90,9 @@ boost::asio::awaitable<void> QueuedLookUp::LookUp(v1::JobRecord job) {
     if (jobs::IsUnresolved(image)) names.push_back(image.image());
   }
   auto find = [registries = outside_.registries, names = std::move(names), stop = stop_.get_token()] {
-    return stop.stop_requested() ? ImagesFound{} : FindImages(*registries, names, kQueuedLookUpMax, stop);
+    const LookUpOptions options{.timeout = [] { return milliseconds(kQueuedLookUpMax); },
+                                .may_be_pulled = true};
+    return stop.stop_requested() ? ImagesFound{} : FindImages(*registries, names, options, stop);
   };
   ImagesFound found = co_await OnPool(*outside_.registries->queued, std::move(find));
   if (!stop_.stop_requested()) Take(std::move(found));

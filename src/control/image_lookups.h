@@ -50,10 +50,15 @@ struct ImagesFound {
   std::optional<Refusal> refusal;       ///< an image that cannot be had
 };
 
+struct LookUpOptions {
+  std::function<std::chrono::milliseconds()> timeout;  ///< for the next image
+  bool may_be_pulled = false;  ///< a pulled image stands for one whose registry does not answer
+};
+
 /// Looks the images up, one after the other. Blocks: for a pool.
 [[nodiscard]] ImagesFound FindImages(const ImageRegistries& registries,
-                                     const std::vector<std::string>& images,
-                                     std::chrono::milliseconds timeout, const std::stop_token& stop);
+                                     const std::vector<std::string>& images, const LookUpOptions& options,
+                                     const std::stop_token& stop);
 
 /// Looks up what the images of one queued job are, for its runner. Loop thread only.
 class QueuedLookUp {

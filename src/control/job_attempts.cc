@@ -116,6 +116,11 @@ void JobAttempts::OnGone(int replica, int attempt) {
   }
 }
 
+void JobAttempts::NeverStarted(int replica, int attempt, replica::v1::ExitRecord exit) {
+  Add(replica, attempt).gone = true;
+  observer_.OnRemains(replica, attempt, {.exit = std::move(exit)});
+}
+
 boost::asio::awaitable<void> JobAttempts::CollectAndReport(Key key) {
   const auto [replica, attempt] = key;
   engine::AttemptHost::Remains remains =

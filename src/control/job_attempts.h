@@ -48,6 +48,8 @@ class JobAttempts {
     bool is_clean = false;
   };
   boost::asio::awaitable<Started> Start(int replica, int attempt, replica::v1::Manifest manifest);
+  /// The replica's current attempt ends without a supervisor: nothing of it is anywhere.
+  void NeverStarted(int replica, int attempt, replica::v1::ExitRecord exit);
   /// For a supervisor that does not do what it is told, or cannot be told.
   void Kill(int replica, int attempt);
   /// The supervisor has ended, and all of its attempt.

@@ -41,8 +41,7 @@ std::string EndText(const v1::JobRecord& job) {
          (job.job().error_message().empty() ? "" : ": " + job.job().error_message());
 }
 
-boost::asio::awaitable<void> BeforeEnd(Collaborators& outside, WaitLog& wait_log,
-                                       const v1::JobRecord& job) {
+boost::asio::awaitable<void> BeforeEnd(Collaborators& outside, WaitLog& wait_log, const v1::JobRecord& job) {
   co_await wait_log.Flush(kFlushWaitMax);
   co_await ForgetSecrets(outside, job);
 }
@@ -198,7 +197,7 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::StartReplica action) {
   Seen(replica).started = true;
   replica::v1::Manifest manifest = MakeManifest(outside_.settings, job_, replica, attempt);
   std::optional<replica::v1::ExitRecord> failed = co_await CompleteSecrets(outside_, job_, manifest);
-  if (failed) co_return static_cast<void>(SetExit(replica, attempt, *std::move(failed)));
+  if (failed) co_return attempts_.NeverStarted(replica, attempt, *std::move(failed));
   const JobAttempts::Started started = co_await attempts_.Start(replica, attempt, std::move(manifest));
   if (started.status) co_return;
   if (started.is_clean) {  // the same attempt is started again

@@ -95,6 +95,37 @@ TEST_F(JobRunnerTest, OneThatCannotPrepareFailsTheGangBeforeAnyUserCode) {
   EXPECT_THAT(EventNames("j"), Not(Contains("Running")));
 }
 
+TEST_F(JobRunnerTest, AJobWhoseSecretIsGoneFailsAndHoldsNothing) {
+  Job job = MakeJob("j");
+  ml::v1::EnvVar& secret = *job.mutable_training_input()->add_env();
+  secret.set_name("TOKEN");
+  secret.set_value("hunter2");
+  secret.set_secret(true);
+  ASSERT_TRUE(Create(job));
+  std::filesystem::remove_all(folder_ / "secrets");
+  ASSERT_TRUE(WaitForEnd("j", Job::FAILED));
+  EXPECT_THAT(Get("j").error_message(), HasSubstr("TOKEN"));
+  EXPECT_TRUE(WaitUntilQuiet());
+}
+
+TEST_F(JobRunnerTest, AJobsSecretsEndWithIt) {
+  Job job = MakeJob("j");
+  ml::v1::EnvVar& secret = *job.mutable_training_input()->add_env();
+  secret.set_name("TOKEN");
+  secret.set_value("hunter2");
+  secret.set_secret(true);
+  std::atomic<bool> has_value = false;
+  replicas_->SetScript([&has_value](const Manifest& manifest) {
+    const auto value = manifest.environment().find("TOKEN");
+    has_value = value != manifest.environment().end() && value->second == "hunter2";
+    return FakeScript{};
+  });
+  ASSERT_TRUE(Create(job));
+  ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
+  EXPECT_TRUE(has_value);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "secrets"));
+}
+
 TEST_F(JobRunnerTest, AWorkerIsRestartedFiveTimesThenTheJobThreeTimes) {
   replicas_->SetScript([](const Manifest& manifest) {
     return manifest.replica().type() == replica::v1::MASTER ? Runs() : FakeScript{.exit = Exit(3)};

@@ -124,7 +124,7 @@ std::optional<Python> Ask(const fs::path& file, std::string_view version,
   ToolCommand command{{file.string(), "-I", "-c",
                        "import sys, zlib, ctypes, importlib.util, site\n"
                        "print('%d.%d' % sys.version_info[:2])\n"
-                       "for folder in site.getsitepackages(): print(folder)\n"
+                       "for folder in getattr(site, 'getsitepackages', list)(): print(folder)\n"
                        "for name in sys.argv[1:]:\n"
                        "    if importlib.util.find_spec(name): print(name)"},
                       {}};

@@ -18,7 +18,7 @@ constexpr std::chrono::seconds kLookWaitMax{10};  ///< for those who asked befor
 
 awaitable<Result<std::string>> IssueTo(control::TokenService& tokens, AskingAttempts& asking,
                                        const http::Request& request) {
-  const Attempt attempt = co_await asking.Find(request);
+  const Attempt attempt = co_await asking.FindByPlace(request);
   co_return co_await tokens.Issue(request.host, attempt.value_or(control::kAnyReplica));
 }
 
@@ -37,6 +37,11 @@ awaitable<Attempt> AskingAttempts::Find(const http::Request& request) {
         read && read->owner != control::kAnyReplica && read->owner != control::kAdministration;
     if (is_attempts) co_return read->owner;
   }
+  co_return co_await FindByConnection(request.peer);
+}
+
+awaitable<Attempt> AskingAttempts::FindByPlace(const http::Request& request) {
+  if (Attempt named = control::AttemptOfHost(sources_.settings.keys, request.host)) co_return named;
   co_return co_await FindByConnection(request.peer);
 }
 

@@ -36,6 +36,8 @@ class AskingAttempts {
 
   /// The attempt's id. Nothing: no program of a living attempt asks, as far as can be told.
   boost::asio::awaitable<std::optional<std::string>> Find(const http::Request& request);
+  /// The same whatever token is shown: one gives no right to a new one.
+  boost::asio::awaitable<std::optional<std::string>> FindByPlace(const http::Request& request);
   /// The machine of that attempt's replica.
   boost::asio::awaitable<std::optional<control::Instance>> InstanceOf(const http::Request& request);
 

@@ -27,8 +27,8 @@ constexpr std::chrono::seconds kAnswerMax{5};
 constexpr std::size_t kVersionBytesMax = 4096;
 constexpr std::string_view kRuntimes[] = {"crun", "runc"};
 constexpr const char* kInstall =
-    "Install crun or runc (Debian: apt install crun), or give the socket of a Docker or podman service "
-    "(--engine-socket), and start the server again.";
+    "Install crun or runc (Debian: apt install crun), which the next job finds, or start the server with the "
+    "socket of a Docker or podman service (--engine-socket).";
 
 /// A path as it is, a name by PATH. Empty: it is not there.
 std::string PathOf(const std::string& program) {

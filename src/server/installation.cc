@@ -194,11 +194,14 @@ boost::asio::awaitable<control::JobMaker::Containers> Installation::LookForConta
     return FindContainerSupport(options, network, users);
   };
   const Result<ContainerSupport> found = co_await OnPool(foundation_->image_lookups, std::move(look));
-  // A server whose operator asks for one way does not start without it, so here there is nothing new.
-  if (!found) co_return control::JobMaker::Containers{.lacking = foundation_->containers.lacking};
+  // No answer: a server whose operator asks for one way does not start without it, so there is nothing new.
+  control::JobMaker::Containers containers{.lacking = foundation_->containers.lacking};
+  containers.are_here = foundation_->registries.resolve != nullptr;  // another job found them meanwhile
+  if (containers.are_here || !found) co_return containers;
   foundation_->containers = *found;
-  const bool are_here = found->kind != replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED;
-  if (are_here) {
+  containers.are_here = found->kind != replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED;
+  containers.lacking = found->lacking;
+  if (containers.are_here) {
     foundation_->registries =
         MakeRegistries(options_, data_, foundation_->image_lookups, foundation_->queued_lookups);
     SayContainerSupport(*found);
@@ -206,7 +209,7 @@ boost::asio::awaitable<control::JobMaker::Containers> Installation::LookForConta
     node_.container_runtime_address = found->address;
     if (found->kind == replica::v1::Manifest::CONTAINER_DAEMON) container_upkeep_.UseDaemon(found->address);
   }
-  co_return control::JobMaker::Containers{.are_here = are_here, .lacking = found->lacking};
+  co_return containers;
 }
 
 control::Settings Installation::MakeSettings(const ServeOptions& options, std::string_view secret,

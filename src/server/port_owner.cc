@@ -70,7 +70,7 @@ void FindProcess(const std::string& socket, PortOwner& owner) {
     if (!has_socket) continue;
     owner.pid = *pid;
     owner.program = ReadFile("/proc/" + name + "/cmdline").value_or("");
-    std::ranges::replace(owner.program, '\0', ' ');
+    std::ranges::replace_if(owner.program, [](unsigned char c) { return c < ' ' || c == 0x7F; }, ' ');
     owner.program = owner.program.substr(0, std::min(owner.program.find_last_not_of(' ') + 1, kProgramMax));
     if (owner.program.find("trainyard") != std::string::npos) owner.data_dir = data_dir;
     return;

@@ -71,7 +71,7 @@ Result<std::unique_ptr<SecretStore>> SecretStore::Open(std::string folder) {
   TY_RETURN_IF_ERROR(MakePrivateFolder(folder));
   TY_TRY(const std::vector<std::string> names, NamesIn(folder));
   for (const std::string& name : names) {
-    if (!UidOf(name)) TY_RETURN_IF_ERROR(RemoveFile(folder + "/" + name));
+    if (name.starts_with(kStagedPrefix)) TY_RETURN_IF_ERROR(RemoveFile(folder + "/" + name));
   }
   return std::unique_ptr<SecretStore>(new SecretStore(std::move(folder)));
 }

@@ -14,12 +14,12 @@ constexpr std::size_t kVariableBytesMax = std::size_t{32} << 10;
 
 /// What the service sets in every replica, or may set, and a job cannot: a value of its own would either have
 /// no effect or take something away that the replica needs.
-constexpr std::array<std::string_view, 33> kReserved = {
+constexpr std::array<std::string_view, 34> kReserved = {
     // who the replica is in its cluster
     "TF_CONFIG", "CLUSTER_SPEC", "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "HOSTNAME",
     // its devices
     "TPU_CONFIG", "KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
-    "NVIDIA_VISIBLE_DEVICES",
+    "NVIDIA_VISIBLE_DEVICES", "LD_LIBRARY_PATH",
     // its files and its Python
     "HOME", "TMPDIR", "PATH", "PYTHONPATH", "VIRTUAL_ENV", "TRAINYARD_LOG_FD",
     // how it reaches buckets, the metadata server and the front

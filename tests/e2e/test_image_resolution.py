@@ -97,7 +97,7 @@ class Silent:
     def __init__(self, port):
         self.listener = socket.create_server(("127.0.0.1", port))
         self.accepted = []
-        self.thread = threading.Thread(target=self.accept)
+        self.thread = threading.Thread(target=self.accept, daemon=True)
         self.thread.start()
 
     def accept(self):

@@ -92,6 +92,7 @@ World::World(placement::Capacity capacity) : catalogue_(OneRuntime()), capacity_
   storage::Buckets::Options options{.data = folder_};
   buckets_ = storage::Buckets::Open(std::move(options), clock_, files_).value();
   EXPECT_TRUE(Await(buckets_->EnsureBucket("packages")));
+  secrets_ = store::SecretStore::Open(folder_ / "secrets").value();
   std::ofstream(folder_ / "buckets" / "packages" / "trainer.tar.gz") << "a package";
   replicas_ = std::make_unique<engine::FakeAttemptHost>(loop_.context.get_executor());
   replicas_->Attach(wire_);
@@ -114,6 +115,7 @@ World::~World() {
   host_.reset();
   replicas_.reset();
   buckets_.reset();
+  secrets_.reset();
   files_.join();
   logs_.reset();
   real_logs_.reset();
@@ -136,7 +138,8 @@ void World::MakeServer() {
                         .clock = clock_,
                         .settings = settings_,
                         .buckets = buckets_.get(),
-                        .registries = registries_.resolve ? &registries_ : nullptr};
+                        .registries = registries_.resolve ? &registries_ : nullptr,
+                        .secrets = secrets_.get()};
   service_ = std::make_unique<JobService>(outside, *maker_);
 }
 

@@ -22,6 +22,7 @@
 #include "storage/buckets.h"
 #include "store/journal.h"
 #include "store/memory_job_store.h"
+#include "store/secret_store.h"
 
 /// A whole server around the control loop, for its tests: real logs, buckets and journal, jobs in memory,
 /// pretended replicas. Room is this machine's, or with TRAINYARD_TEST_ALLOCATOR=cluster that of a pretended
@@ -231,6 +232,7 @@ class World : public testing::Test {
   std::unique_ptr<FaultyLogs> logs_;
   boost::asio::thread_pool files_{1};
   std::unique_ptr<storage::Buckets> buckets_;
+  std::unique_ptr<store::SecretStore> secrets_;
   environment::Catalogue catalogue_;
   std::unique_ptr<engine::FakeAttemptHost> replicas_;
   std::unique_ptr<FaultyHost> host_;

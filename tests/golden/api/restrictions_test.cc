@@ -255,7 +255,8 @@ constexpr char kGrid[] = "tuning_grid";
 INSTANTIATE_TEST_SUITE_P(
     Tuning, Restrictions,
     testing::Values(
-        Row{"no_params", kGrid, R"({"hyperparameters": {"params": null}})", "hyperparameters.params"},
+        Row{"no_params", kGrid, R"({"hyperparameters": {"params": null, "resumePreviousJobId": null}})",
+            "hyperparameters.params"},
         Row{"grid_of_doubles", kGrid, PARAM(R"("type": "DOUBLE", "minValue": 1, "maxValue": 2)"),
             "hyperparameters.params[0].type"},
         Row{"type", kGrid, PARAM(R"("maxValue": 2)"), "hyperparameters.params[0].type"},
@@ -273,7 +274,7 @@ INSTANTIATE_TEST_SUITE_P(
             "hyperparameters.params[0].discrete_values"},
         Row{"discrete_empty", kGrid, PARAM(R"("type": "DISCRETE")"),
             "hyperparameters.params[0].discrete_values"},
-        Row{"discrete_order", kGrid, PARAM(R"("type": "DISCRETE", "discreteValues": [2, 1])"),
+        Row{"discrete_twice", kGrid, PARAM(R"("type": "DISCRETE", "discreteValues": [2, 2])"),
             "hyperparameters.params[0].discrete_values"},
         Row{"categorical_empty", kGrid, PARAM(R"("type": "CATEGORICAL")"),
             "hyperparameters.params[0].categorical_values"},

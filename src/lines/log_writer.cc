@@ -88,7 +88,9 @@ void LogWriter::Line(Stream stream, std::string_view text) {
 
 void LogWriter::Note(std::string_view text, bool is_error) {
   const std::size_t header = text.find(kTracebackHeader);
-  if (header == 0) traceback_ = text;
+  // One line alone is the header of a traceback that stdout gives line by line.
+  if (header == 0 && text.find('\n') != std::string_view::npos) traceback_ = text;
+  if (IsTracebackLink(text.substr(0, text.find('\n')))) traceback_.append("\n\n").append(text);
   if (!text.starts_with(kOriginalStack) &&
       (header == std::string_view::npos || (header > 0 && text[header - 1] != '\n')))
     return tail_.Add(text, is_error);

@@ -62,6 +62,8 @@ class LogWriter {
   [[nodiscard]] std::int64_t next_line() const noexcept { return first_line_ + count_; }
   /// The last Python traceback, cut; empty if there was none.
   [[nodiscard]] std::string Traceback() const { return CutTraceback(traceback_); }
+  /// What is held of stderr can be whole: it is no traceback that lacks its exception.
+  [[nodiscard]] bool entry_can_be_whole() const noexcept { return stderr_entries_.can_be_whole(); }
   [[nodiscard]] const text::SecretMask& mask() const noexcept { return mask_; }
   /// What of the output is kept.
   [[nodiscard]] LogAllowance& allowance() noexcept { return allowance_; }

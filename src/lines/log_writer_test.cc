@@ -84,6 +84,24 @@ TEST_F(LogWriterTest, HidesSecretsHoweverTheyAreWritten) {
             "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: '***'|last ***|");
 }
 
+TEST_F(LogWriterTest, ATracebackOnStdoutIsNotTakenForAHeaderAlone) {
+  LogWriter writer(spool_, [] { return std::uint64_t{100}; });
+  writer.Feed(Stream::kStdout, "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'x'\n");
+  EXPECT_EQ(writer.Traceback(), "");
+}
+
+TEST_F(LogWriterTest, APauseWithinAChainLosesNothingOfIt) {
+  LogWriter writer(spool_, [] { return std::uint64_t{100}; });
+  writer.Feed(Stream::kStderr, "Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 'x'\n");
+  writer.ReleaseEntry();
+  writer.Feed(Stream::kStderr,
+              "\nDuring handling of the above exception, another exception occurred:\n\n"
+              "Traceback (most recent call last):\n  File \"b.py\"\nValueError: y\n");
+  writer.Finish(Stream::kStderr);
+  EXPECT_THAT(writer.Traceback(), testing::HasSubstr("KeyError: 'x'"));
+  EXPECT_THAT(writer.Traceback(), testing::HasSubstr("ValueError: y"));
+}
+
 TEST_F(LogWriterTest, KeepsWhatIsAllowedAndSaysWhatIsNot) {
   LogWriter writer(spool_, [] { return std::uint64_t{100}; }, LogAllowance({.attempt_bytes = 100}));
   writer.Feed(Stream::kStdout, "one\ntwo\n" + std::string(80, 'x') + "\nthree\n");

@@ -70,6 +70,7 @@ bool StderrEntries::Hold(std::string_view line, State state) {
 
 bool StderrEntries::Begins(std::string_view line) {
   if (line == kTracebackHeader) return Hold(line, State::kFrames);
+  if (IsTracebackLink(line)) return Hold(line, State::kLinked);  // what it links to was given away: a pause
   if (line.starts_with(kOriginalStack)) return Hold(line, State::kOriginal);
   return IsPythonWarning(line) && Hold(line, State::kWarning);
 }

@@ -95,8 +95,9 @@ void DropOriginalStacks(std::vector<Part>& parts) {
         part.said, [](std::string_view line) { return line.starts_with(kOriginalStack); });
     if (begin == part.said.begin() || begin == part.said.end()) continue;
     part.said.erase(begin, part.said.end());
-    while (part.said.back().empty()) part.said.pop_back();
-    part.message = Join(part.said) + "\n" + std::string(kElision);
+    while (!part.said.empty() && part.said.back().empty()) part.said.pop_back();
+    part.message = part.said.empty() ? "" : Join(part.said) + "\n";
+    part.message += kElision;
   }
 }
 

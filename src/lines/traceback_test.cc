@@ -29,6 +29,12 @@ TEST(CutTraceback, DropsOldestFramesWhole) {
   EXPECT_EQ(cut, kHeader + "  [...]\n" + Frames(101 - kept, 100) + "ValueError: no");
 }
 
+TEST(CutTraceback, AnOriginalStackWithoutAMessageIsCut) {
+  const std::string text = kHeader + "\nOriginal stack trace for 'x':\n" + std::string(3000, 'y');
+  EXPECT_LE(CutTraceback(text).size(), text.size());
+  EXPECT_TRUE(CutTraceback(text).starts_with(kHeader));
+}
+
 TEST(CutTraceback, DropsMarkersWithTheirFrame) {
   const std::string frame = "  File \"a.py\", line 1, in f\n    boom()\n    ^^^^^^\n";
   EXPECT_EQ(CutTraceback(kHeader + frame + frame + "E: x", kHeader.size() + 8 + frame.size() + 4),

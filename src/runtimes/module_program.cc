@@ -71,7 +71,8 @@ std::vector<std::string> MakeVariables(const ProgramStart& start, const Variable
   Variables of_environment = environment;
   if (channels.files) {
     std::string& path = of_environment["PATH"];
-    path += (path.empty() ? "" : ":") + RealPath(start.dir.Tools());
+    // In front: every machine has an umount, and ours hands on what it does not know.
+    path = RealPath(start.dir.Tools()) + (path.empty() ? "" : ":") + path;
   }
   return UserEnvironment(
       {.base = {{"HOME", RealPath(start.dir.Home())},

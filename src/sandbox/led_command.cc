@@ -138,9 +138,10 @@ bool ServeOnce(ConnectDoors& doors, int wait_ms) {
 }
 
 /// For what the command left running: a process of its own, which holds nothing that we were given.
-void LeaveDoors(ConnectDoors& doors, const std::vector<int>& inherited) {
+void LeaveDoors(ConnectDoors& doors, const std::vector<int>& inherited, const ReadSignals& signals) {
   if (!ServeOnce(doors, 0) || fork() != 0) return;
   setsid();
+  signals.Restore();
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (null < 0 || chdir("/") != 0) _exit(1);
   for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(null, number);
@@ -159,6 +160,8 @@ Result<int> RunLedCommand(LedCommand command) {
   Pipe go;
   if (!go.writing) return std::unexpected(ErrnoError(errno, "pipe"));
   const pid_t parent = getpid();
+  if (!UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, parent, 0))))  // its end could not be waited for
+    return std::unexpected(ErrnoError(errno, "pidfd_open"));
   const pid_t program = fork();
   if (program < 0) return std::unexpected(ErrnoError(errno, "fork"));
   if (program == 0) BecomeCommand(command, doors, signals, go, parent);
@@ -172,7 +175,7 @@ Result<int> RunLedCommand(LedCommand command) {
   if (write(go.writing.get(), "g", 1) != 1) return std::unexpected(ErrnoError(errno, "start the command"));
   go.writing.Reset();
   const int status = WaitFor(program, doors, signals);
-  LeaveDoors(doors, inherited);
+  LeaveDoors(doors, inherited, signals);
   return WIFSIGNALED(status) ? kSignalBase + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

@@ -44,7 +44,7 @@ void OutputKeeper::ReleaseEntry(Time now) {
     release_at_ = Time::max();
   } else if (release_at_ == Time::max() || lines_held_ != log_.lines_held()) {
     lines_held_ = log_.lines_held();
-    release_at_ = now + kEntryPause;
+    release_at_ = now + (log_.entry_can_be_whole() ? kEntryPause : kUnfinishedPause);
   } else if (now >= release_at_) {
     log_.ReleaseEntry();
     release_at_ = Time::max();

@@ -17,6 +17,8 @@ inline constexpr std::chrono::milliseconds kOutputWaitMax{60'000};
 
 /// An entry of several lines is whole when none has come for this long.
 inline constexpr std::chrono::milliseconds kEntryPause{100};
+/// The same for a traceback whose exception has not come: Python reads source files between its frames.
+inline constexpr std::chrono::milliseconds kUnfinishedPause{5000};
 
 /// Brings the lines of a LogWriter into the spool, and decides what becomes of the program's output when they
 /// cannot be stored: it is left in the pipes for a while, which holds the program back, and then dropped. One

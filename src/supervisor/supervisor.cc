@@ -138,7 +138,8 @@ void Supervisor::Prepare() {
 void Supervisor::OnPreparationLine(bool is_error, std::string_view line) {
   log_.Relay(is_error ? LogEntry::ERROR : LogEntry::INFO, line);
   // An error's message has the main point of what a tool said, but not which package it was about.
-  if (line.find(" the package: ") != std::string_view::npos) log_.tail().Add(line, is_error);
+  if (line.find(" the package: ") != std::string_view::npos)
+    log_.tail().Add(log_.mask().Apply(line), is_error);
 }
 
 void Supervisor::OnPreparation() {
@@ -177,6 +178,8 @@ void Supervisor::SetExit(v1::ExitRecord exit) {
   if (!log_.mask().empty()) {  // the words of a tool or the kernel, which are in no line
     exit.set_message(log_.mask().Apply(exit.message()));
     exit.set_traceback(log_.mask().Apply(exit.traceback()));
+    if (exit.has_diagnosis())
+      exit.mutable_diagnosis()->set_summary(log_.mask().Apply(exit.diagnosis().summary()));
   }
   exit_ = std::move(exit);
 }

@@ -195,7 +195,7 @@ fusermount -u /part
 echo "left $(ls -A /part | wc -l)"
 gcsfuse fused /bin || echo "refused with $?"
 gcsfuse --foreground fused /part &
-sleep 0.5
+until [ -L /part ]; do sleep 0.05; done
 ls /part
 kill $!
 wait $! && test -d /part && test ! -L /part && echo over

@@ -63,6 +63,9 @@ mount_bucket() {
     mkdir -p "$target" || fail "$shown cannot be made"
   fi
   shown=${shown:-the buckets}
+  waits=
+  [ -z "$foreground" ] ||
+    trap '[ -z "$waits" ] || kill "$waits" 2>/dev/null; ! is_ours "$folder" || unmount "$folder"; exit 0' INT TERM
   if is_ours "$folder"; then
     [ "$(readlink "$folder")" = "$target" ] || fail "$folder shows $(readlink "$folder") already: fusermount -u $folder"
   else
@@ -72,7 +75,6 @@ mount_bucket() {
   fi
   echo "gcsfuse: $folder shows $shown (a link to $target). File system has been successfully mounted."
   [ -n "$foreground" ] || return 0
-  trap 'kill "$waits" 2>/dev/null; unmount "$folder"; exit 0' INT TERM
   while :; do
     sleep 3600 &
     waits=$!

@@ -97,7 +97,8 @@ std::vector<std::string> RuntimeNames(const Arguments& arguments, const SettingS
 }
 
 Error WithNearestName(Error error, const CommandSpec& command, const CommandSession& session) {
-  const bool names_job = command.positional == "JOB" && !command.passthrough;  // submit makes a new one
+  const bool names_job =
+      command.positional == "JOB" && command.path != "jobs submit training";  // submit makes a new one
   if (error.code == Code::kNotFound && names_job)
     AddHint(error.message, JobHint(session));
   else if (error.code == Code::kNotFound && command.path.starts_with("storage "))

@@ -137,12 +137,13 @@ def test_after_env_it_needs_no_flag_and_is_none_within_itself(server, tmp_path):
 
 
 def test_what_cannot_be_run_says_why(server, make_server, tmp_path):
-    def said(*words):
+    def said(*words, status=1):
         done = subprocess.run([PROGRAM, "with", *words], capture_output=True, text=True, timeout=120, env=own_environment(tmp_path))
-        assert done.returncode == 1 and done.stdout == "", done
+        assert done.returncode == status and done.stdout == "", done
         return done.stderr
 
-    assert said() == "ERROR: (trainyard.with) There is no command to run. Name it: trainyard with -- COMMAND [ARGS]\n"
+    assert said(status=2).startswith(
+        "ERROR: (trainyard.with) argument COMMAND: Must be specified: trainyard with -- COMMAND [ARGS]\nUsage: ")
     nowhere = tmp_path / "nowhere"
     assert said("--data", str(nowhere), "--", "true") == (
         f"ERROR: (trainyard.with) No server has run with the data directory {nowhere}. "

@@ -11,6 +11,7 @@ from trainyard_server import DEADLINE_S, PROGRAM, ROOT
 sys.path.insert(0, str(ROOT / "tests/golden/cli"))
 from stub import Stub  # noqa: E402
 
+USAGE = 2  # the command line is wrong: after the error come the flags there are
 JOB = "/v1/projects/example/jobs/census_1"
 CREATE = "POST /v1/projects/example/jobs"
 
@@ -25,23 +26,23 @@ TAKEN = {"status": 409, "body": {"error": {"code": 409, "status": "ALREADY_EXIST
 NOTEBOOK = '{"cells": [{"cell_type": "code", "source": "x = 1"}, {"cell_type": "code", "source": ["!ls -la"]}]}'
 
 CASES = {
-    "no_program": (["run"], {}, {}, 1, "", "ERROR: (trainyard.run) argument PROGRAM: Must be specified, or an image with --image.\n"),
+    "no_program": (["run"], {}, {}, USAGE, "", "ERROR: (trainyard.run) argument PROGRAM: Must be specified, or an image with --image.\n"),
     "no_such_file": (["run", "nope.py"], {}, {}, 1, "",
                      "ERROR: (trainyard.run) there is no program nope.py: no such file or folder\n"),
     "notebook_with_a_shell_line": (
         ["run", "look.ipynb"], {"look.ipynb": NOTEBOOK}, {}, 1, "",
         "ERROR: (trainyard.run) look.ipynb: cell 2 has `!ls -la`, which only a notebook can run. Remove the line, or write it in Python\n"),
-    "env_without_value": (["run", "--env", "LEVEL", "train.py"], {"train.py": ""}, {}, 1, "",
+    "env_without_value": (["run", "--env", "LEVEL", "train.py"], {"train.py": ""}, {}, USAGE, "",
                           "ERROR: (trainyard.run) argument --env: `LEVEL` is not NAME=VALUE\n"),
     "secret_without_value": (
         ["run", "--secret", "TOKEN", "train.py"], {"train.py": ""}, {}, 1, "",
         "ERROR: (trainyard.run) The secret TOKEN has no value: the variable is not set here, and there is no terminal to ask on. "
         "Set it: export TOKEN=...\n"),
     "secret_in_the_command_line": (
-        ["run", "--secret", "TOKEN=x", "train.py"], {"train.py": ""}, {}, 1, "",
+        ["run", "--secret", "TOKEN=x", "train.py"], {"train.py": ""}, {}, USAGE, "",
         "ERROR: (trainyard.run) argument --secret: give the name alone; the value is that of your own variable of this name\n"),
     "image_with_a_runtime": (
-        ["run", "--image", "python:3.11", "--runtime-version", "2.15"], {}, {}, 1, "",
+        ["run", "--image", "python:3.11", "--runtime-version", "2.15"], {}, {}, USAGE, "",
         "ERROR: (trainyard.run) argument --runtime-version: an image brings its own; give --image alone\n"),
     "async": (
         ["run", "--async", "--name", "census_1", "train.py"], {"train.py": "import torch\n"}, {CREATE: job()}, 0, "",
@@ -116,6 +117,8 @@ def test_texts(name, tmp_path):
                               env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "TZ": "UTC", "TRAINYARD_SERVER": url,
                                    "CLOUDSDK_CORE_PROJECT": "example", "TRAINYARD_DATA": data})
         seen = [text.replace(url, "URL").replace(data, "DATA") for text in (done.stdout, done.stderr)]
+        if status == USAGE:
+            seen[1] = seen[1].partition("\nUsage: ")[0] + "\n"
         assert (done.returncode, *seen) == (status, out, err)
     finally:
         stub.close()

@@ -42,6 +42,8 @@ class Client:
         self.transport = transport
         self.project = project
         self._http = httplib2.Http(timeout=_TIMEOUT_S, proxy_info=None)
+        # The library compares it with GOOGLE_CLOUD_UNIVERSE_DOMAIN, which `trainyard env` sets for the server's own names.
+        self._http.credentials.universe_domain = os.environ.get("GOOGLE_CLOUD_UNIVERSE_DOMAIN") or "googleapis.com"
         self.ml = self._service("ml")  # google-api-python-client's own
         self.storage = self._service("storage")
 

@@ -185,10 +185,10 @@ def _files_of(module: pathlib.Path) -> Dict[str, bytes]:
 def _files_below(folder: pathlib.Path) -> Dict[str, bytes]:
     files = {}
     for here, folders, names in os.walk(str(folder)):
-        folders[:] = sorted(set(folders) - _SKIPPED_FOLDERS)
+        folders[:] = sorted(folder for folder in folders if folder not in _SKIPPED_FOLDERS and not folder.startswith("."))
         for name in sorted(names):
             path = pathlib.Path(here) / name
-            if path.is_file() and not name.endswith(".pyc"):
+            if path.is_file() and not name.startswith(".") and not name.endswith(".pyc"):
                 files[path.relative_to(folder).as_posix()] = path.read_bytes()
     return files
 

@@ -130,6 +130,13 @@ void WarnOfCredentials(const ClientEnvironment& environment, const SettingSource
                  "GOOGLE_APPLICATION_CREDENTIALS names others; trainyard env --unset removes it");
 }
 
+/// Gives one variable the value that it had before.
+std::string TakeBack(const std::string& name, const SettingSources& sources) {
+  const std::string replaced = kReplaced + name;
+  const auto had = sources.variable(replaced.c_str());
+  return had ? Export(name, *had) + "unset " + replaced + "\n" : "unset " + name + "\n";
+}
+
 }  // namespace
 
 VariableList ClientVariables(const ClientEnvironment& environment) {
@@ -193,6 +200,12 @@ std::string PrintSettings(const VariableList& variables, const SettingSources& s
     }
     out += value ? Export(name, *value) : "unset " + name + "\n";
   }
+  // What another server's settings had and these do not have would go on leading there.
+  for (const std::string& name : before) {
+    if (std::ranges::find(variables, name, &VariableList::value_type::first) != variables.end()) continue;
+    out += TakeBack(name, sources);
+    std::erase(names, name);
+  }
   std::string list;
   for (const std::string& name : names) list += (list.empty() ? "" : " ") + name;
   return out + Export(kNames, list);
@@ -200,21 +213,17 @@ std::string PrintSettings(const VariableList& variables, const SettingSources& s
 
 std::string PrintUnset(const SettingSources& sources) {
   std::string out;
-  for (const std::string& name : NamesSet(sources)) {
-    const std::string replaced = kReplaced + name;
-    const auto had = sources.variable(replaced.c_str());
-    out += had ? Export(name, *had) + "unset " + replaced + "\n" : "unset " + name + "\n";
-  }
+  for (const std::string& name : NamesSet(sources)) out += TakeBack(name, sources);
   return out.empty() ? out : out + "unset " + kNames + "\n";
 }
 
 ExitStatus PrintClientEnvironment(const Arguments& arguments, const SettingSources& sources,
                                   const Console& console) {
   if (std::string shell = arguments.Value("--shell").value_or("sh"); shell != "sh")
-    return std::unexpected(InvalidArgument(
-        "", "--shell must be sh (bash, zsh and dash read it, too); received [" + shell + "]."));
+    return std::unexpected(
+        UsageError("--shell", "Must be sh (bash, zsh and dash read it, too); received: " + shell));
   if (arguments.IsOn("--unset")) {
-    const std::string lines = PrintUnset(sources);
+    const std::string lines = PrintUnset(ProcessSettingSources());
     if (lines.empty()) console.Status("Nothing in this shell was set by trainyard env.\n");
     console.Out(lines);
     return 0;
@@ -228,7 +237,7 @@ ExitStatus PrintClientEnvironment(const Arguments& arguments, const SettingSourc
   console.Out("# Server " + found.url + " (from: " + found.where + "), project " + project.value +
               " (from: " + project.source + ").\n" +
               "# Programs that read none of these (older clients, Java, R): trainyard with -- COMMAND\n" +
-              PrintSettings(variables, sources));
+              PrintSettings(variables, ProcessSettingSources()));
   WarnOfServer(found, sources, console);
   WarnOfCredentials(environment, sources, console);
   return 0;

@@ -35,8 +35,7 @@ Status CheckFront(const FoundServer& found) {
 
 ExitStatus RunWith(const Arguments& arguments, const SettingSources& sources, const Console& /*console*/) {
   if (!arguments.passthrough || arguments.passthrough->empty())
-    return std::unexpected(
-        InvalidArgument("", "There is no command to run. Name it: trainyard with -- COMMAND [ARGS]"));
+    return std::unexpected(UsageError("COMMAND", "Must be specified: trainyard with -- COMMAND [ARGS]"));
   TY_TRY(const FoundServer found, FindRunningServer(arguments, sources));
   TY_RETURN_IF_ERROR(CheckFront(found));
   const std::string& address = found.note->workstation.address;

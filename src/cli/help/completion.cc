@@ -112,7 +112,7 @@ void OfferPositional(Completion& completion, const Line& line) {
   if (command.path == "help") {
     const Words about(line.plain.begin() + 1, line.plain.end());
     if (FindCommand(about).depth == about.size()) OfferCommands(completion, PathOf(about));
-  } else if (command.passthrough) {
+  } else if (command.path == "jobs submit training") {
     return;  // the name of a new job
   } else if (given == 0 || command.repeats) {
     OfferValues(completion, command.positional, "");

@@ -89,6 +89,8 @@ std::string Examples(std::string_view examples, std::string_view program) {
 
 std::string Synopsis(const CommandSpec& command) {
   std::string out(command.path);
+  if (command.program)  // its flags come before the program; what follows is the program's
+    return out + " [optional flags] " + std::string(command.positional) + " [ARGS ...]";
   if (!command.positional.empty())
     out += " " + std::string(command.positional) + (command.repeats ? " ..." : "");
   if (!command.second.empty()) out += " " + std::string(command.second);

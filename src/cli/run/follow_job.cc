@@ -35,6 +35,11 @@ Result<Json> CreateAgain(const CommandSession& session, const std::string& id,
 
 Result<Json> CreateNamedJob(const CommandSession& session, const std::string& job_id, bool exact,
                             const std::function<Json(const std::string& job_id)>& make) {
+  // A server that is not there at all is no server that went away while it was asked.
+  const ApiRequest look{.method = ApiRequest::Method::kGet,
+                        .path = JobReference{session.project.value, job_id}.Path()};
+  const Result<Json> there = CallJson(session.client, look);
+  if (!there && there.error().code == Code::kUnavailable) return there;
   for (int tries = 1;; ++tries) {
     const std::string id = tries == 1 ? job_id : job_id + "_" + std::to_string(tries);
     ApiRequest request{.method = ApiRequest::Method::kPost,
@@ -65,7 +70,9 @@ ExitStatus FollowJobToItsEnd(const CommandSession& session, const std::string& j
   StreamOptions options;
   options.query = {session.project.value, job_id, std::nullopt};
   options.polling_interval = PollingInterval(session);
-  options.print = [&session](const std::string& lines) { session.console.Out(lines); };
+  options.print = [&session](const std::string& lines) {
+    session.console.LogLines(lines, Console::Stream::kOut);
+  };
   Result<StreamEnd> end = StreamLog(session, options);
   if (!end) {
     end.error().message += "\n" + GoOn(session, job_id);

@@ -13,8 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool IsJunk(const std::string& name) {
-  constexpr std::array<std::string_view, 5> kNames = {"__pycache__", "venv", "env", "node_modules",
-                                                      "site-packages"};
+  constexpr std::array<std::string_view, 4> kNames = {"__pycache__", "venv", "node_modules", "site-packages"};
   return name.starts_with('.') || name.ends_with(".pyc") || name.ends_with(".egg-info") ||
          std::ranges::find(kNames, name) != kNames.end();
 }
@@ -41,6 +40,13 @@ class Collector {
 
   Result<std::vector<Entry>> Look() {
     TY_TRY(std::vector<std::string> names, NamesIn(folder_));
+    // Files and packages first: a folder of very many files must not use up what can be looked at.
+    std::ranges::sort(names, {}, [this](const std::string& name) {
+      std::error_code error;
+      const fs::path path = folder_ / name;
+      const int rank = !fs::is_directory(path, error) ? 0 : fs::exists(path / "__init__.py", error) ? 1 : 2;
+      return std::pair(rank, name);
+    });
     std::vector<Entry> entries;
     for (const std::string& name : names) {
       if (IsJunk(name)) continue;
@@ -72,7 +78,9 @@ class Collector {
     const fs::file_status link = fs::symlink_status(full, error);
     const fs::file_status status = fs::status(full, error);
     if (fs::is_directory(status)) {
-      if (fs::is_symlink(link) || fs::exists(full / "pyvenv.cfg", error)) return {};
+      if (fs::is_symlink(link) || fs::exists(full / "pyvenv.cfg", error) ||
+          fs::exists(full / "conda-meta", error))
+        return {};
       TY_TRY(const std::vector<std::string> names, NamesIn(full));
       for (const std::string& name : names) {
         if (!IsJunk(name)) TY_RETURN_IF_ERROR(Add(path + "/" + name, entry));

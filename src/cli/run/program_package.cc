@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "async/file.h"
+#include "cli/gcloud/arguments.h"
 #include "cli/run/notebook.h"
 #include "cli/run/requirements.h"
 
@@ -144,7 +145,7 @@ Result<LocalProgram> ReadFolder(const fs::path& folder) {
 
 Result<LocalProgram> ReadProgram(const std::string& word, std::vector<std::string>& args) {
   if (word == "-m") {
-    if (args.empty()) return Refuse("argument -m: expected the name of a module");
+    if (args.empty()) return std::unexpected(UsageError("-m", "expected the name of a module"));
     const std::string module = args.front();
     args.erase(args.begin());
     return ReadModule(Absolute("."), module);

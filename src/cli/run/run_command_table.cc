@@ -23,7 +23,7 @@ constexpr auto kRunFlags = WithCommonFlags(std::array{
              .check = CheckPositiveInteger},
     FlagSpec{.name = "--image",
              .metavar = "IMAGE",
-             .help = "Run this container image; PROGRAM and all that follows is its command's arguments."},
+             .help = "Run this container image; the words after -- are its arguments."},
     FlagSpec{.name = "--job-dir",
              .metavar = "JOB_DIR",
              .help = "gs:// path for the job's output, passed to the program as --job-dir. Without it the "
@@ -66,7 +66,7 @@ const Command kCommands[] = {
               .flags = kRunFlags,
               .examples = "run train.py --epochs 10\n"
                           "run --gpus 1 --env SEED=7 --secret HF_TOKEN train.py\n"
-                          "run --image example.com/trainer:1 train --epochs 10"},
+                          "run --image example.com/trainer:1 -- --epochs 10"},
      .run = RunProgram},
 };
 

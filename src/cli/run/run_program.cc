@@ -74,8 +74,7 @@ Status Package(const CommandSession& session, const LocalProgram& program, const
 Status PrepareImage(const CommandSession& session, RunRequest& request) {
   const Arguments& arguments = session.arguments;
   if (arguments.Has("--runtime-version"))
-    return std::unexpected(
-        InvalidArgument("", "argument --runtime-version: an image brings its own; give --image alone"));
+    return std::unexpected(UsageError("--runtime-version", "an image brings its own; give --image alone"));
   request.image = *arguments.Value("--image");
   request.args = arguments.positionals;
   if (arguments.passthrough)
@@ -103,8 +102,7 @@ ExitStatus RunProgram(const CommandSession& session) {
   const Arguments& arguments = session.arguments;
   const bool is_image = arguments.Has("--image");
   if (!is_image && arguments.positionals.empty())
-    return std::unexpected(
-        InvalidArgument("", "argument PROGRAM: Must be specified, or an image with --image."));
+    return std::unexpected(UsageError("PROGRAM", "Must be specified, or an image with --image."));
   TY_TRY(RunRequest request, ReadRequest(session));
   std::optional<LocalProgram> program;
   if (is_image) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "cli/gcloud/arguments.h"
 #include "cli/gcloud/flag_values.h"
 #include "cli/run/wheel.h"
 
@@ -98,7 +99,7 @@ std::string RunsBucket(std::string_view project) {
 Result<RunVariable> ParseVariable(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
-    return std::unexpected(InvalidArgument("", "argument --env: `" + text + "` is not NAME=VALUE"));
+    return std::unexpected(UsageError("--env", "`" + text + "` is not NAME=VALUE"));
   return RunVariable{text.substr(0, equals), text.substr(equals + 1)};
 }
 

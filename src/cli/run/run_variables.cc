@@ -10,8 +10,8 @@ namespace trainyard::cli {
 
 Result<RunVariable> ReadSecret(const CommandSession& session, const std::string& name) {
   if (name.find('=') != std::string::npos)
-    return std::unexpected(InvalidArgument(
-        "", "argument --secret: give the name alone; the value is that of your own variable of this name"));
+    return std::unexpected(
+        UsageError("--secret", "give the name alone; the value is that of your own variable of this name"));
   if (std::optional<std::string> value = session.sources.variable(name.c_str()))
     return RunVariable{name, *std::move(value), true};
   if (::isatty(STDIN_FILENO) == 0)

@@ -167,7 +167,7 @@ def test_what_the_service_sets_is_reserved(server, tmp_path):
     free = {"LANG", "LC_CTYPE", "PYTHONUNBUFFERED", "OMP_NUM_THREADS", "KMP_BLOCKTIME", "KMP_AFFINITY", "KMP_SETTINGS", "PWD", "SHLVL", "_",
             "TRAINYARD_JOB_DIR", "AIP_MODEL_DIR", "AIP_CHECKPOINT_DIR", "AIP_TENSORBOARD_LOG_DIR", "OLDPWD"}
     for name in set(names) - free:
-        answer = server.create("refused", packageUris=["gs://b/p.tar.gz"], pythonModule="m", env=[{"name": name, "value": "x"}])
+        answer = server.create("refused", packageUris=["gs://bucket/p.tar.gz"], pythonModule="m", env=[{"name": name, "value": "x"}])
         assert f"The variable {name} is set by the service." in answer.text, (name, answer.text)
 
 

@@ -24,7 +24,7 @@ VISIBLE = (r"loss \033[31m\033]0;owned\a\033[6n\302\2332J \342\200\256gnp.exe\34
 def on_terminal(server, *words, stderr=None):
     """(What a terminal gets that is the program's stdout, and stderr too unless that is redirected; exit status)."""
     parent, child = pty.openpty()
-    environment = {**os.environ, "TRAINYARD_SERVER": server.url, "CLOUDSDK_CORE_PROJECT": "p",
+    environment = {**os.environ, "TRAINYARD_SERVER": server.url, "CLOUDSDK_CORE_PROJECT": "p", "NO_COLOR": "1",
                    "CLOUDSDK_ML_ENGINE_POLLING_INTERVAL": "1"}
     process = subprocess.Popen([PROGRAM, *words], stdin=child, stdout=child, stderr=stderr or child, env=environment,
                                start_new_session=True)

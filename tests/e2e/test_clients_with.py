@@ -94,6 +94,7 @@ def test_the_terminal_is_the_commands(server, tmp_path):
     script = "trap 'echo stopped; exit 5' INT; stty size; while :; do sleep 0.01; done"
     pid, master = pty.fork()
     if pid == 0:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored in what a shell runs in the background, and then for good
         os.execve(PROGRAM, [PROGRAM, "with", "--data", str(server.data), "--", "sh", "-c",
                             "stty rows 33 cols 77; " + script], own_environment(tmp_path))
     shown = b""

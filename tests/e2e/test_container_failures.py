@@ -71,7 +71,13 @@ def test_not_executable(server, push):
 
 
 def test_no_registry(server):
-    says(refused_or_failed(server, "nobody", "127.0.0.1:1/a/b:v1"), "127.0.0.1:1")
+    """The job waits for it, and says so."""
+    assert server.create("nobody", masterConfig={"imageUri": "127.0.0.1:1/a/b:v1"}).ok
+    server.wait_for_text("nobody", "The image 127.0.0.1:1/a/b:v1 is not resolved yet: 127.0.0.1:1 does not answer: connection refused. "
+                                   "The job waits until its registry answers.")
+    assert server.get("nobody")["state"] == "QUEUED"
+    server.cancel("nobody")
+    assert server.wait("nobody")["state"] == "CANCELLED"
 
 
 def test_a_damaged_blob(make_registry, make_server, images, way):

@@ -28,7 +28,7 @@ def test_maintenance_moves_a_replica_that_goes_on_from_its_checkpoint(server, up
     assert len(seen) == 2 and seen[0]["host"] == seen[1]["host"]
     assert set(seen[0]["environment"]) == set(seen[1]["environment"])
     changed = {name for name, value in seen[0]["environment"].items() if seen[1]["environment"][name] != value}
-    assert changed <= {"HOME", "GCE_METADATA_HOST", "GCE_METADATA_IP", "GCE_METADATA_ROOT"}, "an attempt's own: its folder, its token"
+    assert changed <= {"HOME", "PATH", "GCE_METADATA_HOST", "GCE_METADATA_IP", "GCE_METADATA_ROOT"}, "an attempt's own: its folder, its token"
     assert seen[0]["files"] == seen[1]["files"] == [], "the working directory is fresh"
     service = server.texts("moved", "service")
     assert any(text.startswith("Host maintenance: the replica worker 0 is being stopped") for text in service), service

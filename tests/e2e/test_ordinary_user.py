@@ -49,7 +49,7 @@ except OSError as error:
 found["root"] = sorted(os.listdir("/"))
 print("RESULT " + json.dumps(found), flush=True)
 '''
-ALL = {"object": "hello", "name": "trainyard", "address": "trainyard", "own": "trainyard", "files": ["answer", "greeting"]}
+ALL = {"object": "hello", "name": "p", "address": "p", "own": "p", "files": ["answer", "greeting"]}
 
 
 def open_home_of_root(folder):

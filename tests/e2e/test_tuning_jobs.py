@@ -177,8 +177,8 @@ def test_the_command_line(server, upload):
     described = server.trainyard("jobs", "describe", "shown")
     assert described.returncode == 0
     assert "trials:" in described.stdout, "the job itself, as gcloud prints it"
-    assert re.search(r"^TRIAL +STATE +x +METRIC +STEP +COURSE +REASON", described.stderr, re.M), described.stderr
-    assert re.search(r"^1 +SUCCEEDED +\S+ +\S+ +3 +▁", described.stderr, re.M), described.stderr
+    assert re.search(r"^TRIAL +STATE +METRIC +STEP +x +COURSE +REASON", described.stderr, re.M), described.stderr
+    assert re.search(r"^1 \(best\) +SUCCEEDED +\S+ +3 +\S+ +▁", described.stderr, re.M), described.stderr
     rows = list(csv.DictReader(io.StringIO(server.trainyard("jobs", "trials", "shown", "--format", "csv").stdout)))
     assert [row["trial_id"] for row in rows] == ["1", "2"]
     assert float(rows[0]["objective_value"]) == float(rows[0]["x"])

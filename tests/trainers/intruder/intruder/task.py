@@ -64,7 +64,8 @@ def secrets_in(folders):
 
 def readable(folder):
     """All files of the data directory that can be opened, without those that replicas may read and their own."""
-    mine = (os.getcwd(), os.environ["HOME"])
+    tools = os.environ["PATH"].split(":")[0]  # gcsfuse and umount, of this attempt
+    mine = (os.getcwd(), os.environ["HOME"], tools)
     paths = []
     for where, names, files in os.walk(folder):
         names[:] = [name for name in names if os.path.join(where, name) not in

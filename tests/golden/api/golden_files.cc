@@ -41,8 +41,7 @@ Result<control::v1::JobRecord> Create(const std::string& request) {
   TY_RETURN_IF_ERROR(jobs::Validate(job, Everything()));
   jobs::RoleImages containers;
   const std::string& image = job.training_input().master_config().image_uri();
-  if (!image.empty() && job.training_input().python_module().empty())
-    containers[replica::v1::MASTER] = image;
+  if (!image.empty() && job.training_input().python_module().empty()) containers[replica::v1::MASTER] = image;
   return jobs::MakeRecord("my-project", job, "2.15", kNow, containers);
 }
 

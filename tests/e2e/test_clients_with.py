@@ -1,9 +1,11 @@
 """`trainyard with`: clients of a user's own machine that name no endpoint, no credentials and no certificate, unchanged."""
 
+import contextlib
 import json
 import os
 import pathlib
 import pty
+import select
 import shutil
 import signal
 import subprocess
@@ -97,18 +99,17 @@ def test_the_terminal_is_the_commands(server, tmp_path):
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored in what a shell runs in the background, and then for good
         os.execve(PROGRAM, [PROGRAM, "with", "--data", str(server.data), "--", "sh", "-c",
                             "stty rows 33 cols 77; " + script], own_environment(tmp_path))
+    def more():
+        assert select.select([master], [], [], 120)[0], shown
+        return os.read(master, 1024)
+
     shown = b""
     while b"33 77" not in shown:
-        shown += os.read(master, 1024)
+        shown += more()
     os.write(master, b"\x03")
-    while True:
-        try:
-            part = os.read(master, 1024)
-        except OSError:  # the terminal's end
-            break
-        if not part:
-            break
-        shown += part
+    with contextlib.suppress(OSError):  # the terminal's end
+        while part := more():
+            shown += part
     _, status = os.waitpid(pid, 0)
     os.close(master)
     assert os.waitstatus_to_exitcode(status) == 5 and shown.count(b"stopped") == 1, shown

@@ -1,6 +1,5 @@
 #include "control/image_lookups.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "async/on_pool.h"

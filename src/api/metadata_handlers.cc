@@ -76,7 +76,9 @@ awaitable<Result<Response>> Read(const MetadataAnswers& answers, Request& reques
   if (!query.alt.empty() && query.alt != "json" && query.alt != "text")
     co_return Text("alt is json or text\n", kBadRequest);
   MetadataFacts facts{.project = answers.project, .universe_domain = answers.universe_domain()};
-  if (DependsOnInstance(path)) facts.instance = co_await answers.instance(request);
+  if (DependsOnInstance(path)) {
+    TY_CO_TRY(facts.instance, co_await answers.instance(request));
+  }
   if (facts.instance) facts.project = facts.instance->project;
   const auto page = ReadMetadata(MetadataTree(facts), path, query);
   if (!page) co_return Text("not found\n", kNotFound);

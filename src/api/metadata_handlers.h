@@ -9,9 +9,10 @@
 
 namespace trainyard::api {
 
-/// The machine of the replica whose program asks; nothing: no program of an attempt does.
-using AskingInstance =
-    std::function<boost::asio::awaitable<std::optional<control::Instance>>(const http::Request& request)>;
+/// The machine of the replica whose program asks; nothing: no program of an attempt does. An error is the
+/// answer to the request: it cannot be told now who asks.
+using AskingInstance = std::function<boost::asio::awaitable<Result<std::optional<control::Instance>>>(
+    const http::Request& request)>;
 
 /// What a Google client asks the metadata server of its machine: a project, an account and a token that is
 /// valid only here, the universe domain under which it then looks for `ml.DOMAIN`, and what the machine is.

@@ -7,6 +7,8 @@
 #include <boost/asio/io_context.hpp>
 #include <string>
 
+#include "wire/error_body.h"
+
 namespace trainyard::api {
 namespace {
 
@@ -40,21 +42,24 @@ class MetadataHandlers : public testing::Test {
     if (!handler) return http::Response::Empty(404);
     asio::io_context loop;
     http::Response response;
-    asio::co_spawn(loop, (**handler)(request),
-                   [&](std::exception_ptr, Result<http::Response> answer) { response = answer.value(); });
+    asio::co_spawn(loop, (**handler)(request), [&](std::exception_ptr, Result<http::Response> answer) {
+      response = answer ? *std::move(answer) : http::Response::Empty(wire::HttpStatus(answer.error().code));
+    });
     loop.run();
     return response;
   }
   std::string Body(const std::string& target) { return std::get<std::string>(Get(target).body); }
 
-  asio::awaitable<std::optional<control::Instance>> Asked() {
+  asio::awaitable<Result<std::optional<control::Instance>>> Asked() {
     ++asked_;
+    if (cannot_tell_) co_return std::unexpected(*cannot_tell_);
     co_return control::Instance{
         .project = "p", .zone = "z", .name = "n", .machine_type = "m", .address = "a"};
   }
 
   http::Router router_;
   int asked_ = 0;
+  std::optional<Error> cannot_tell_;  ///< who asks
 };
 
 TEST_F(MetadataHandlers, TheTypesAreExactlyGoogles) {
@@ -107,6 +112,12 @@ TEST_F(MetadataHandlers, WhoAsksIsFoundOutOnlyWhereItMatters) {
   EXPECT_EQ(asked_, 0);
   EXPECT_EQ(Body("/computeMetadata/v1/instance/name"), "n");
   EXPECT_EQ(asked_, 1);
+}
+
+TEST_F(MetadataHandlers, WhoCannotBeToldNowIsNotNobody) {
+  cannot_tell_ = Unavailable("ask again");
+  EXPECT_EQ(Get("/computeMetadata/v1/instance/name").status, 503);
+  EXPECT_EQ(Get("/computeMetadata/v1/instance/preempted").status, 200);
 }
 
 }  // namespace

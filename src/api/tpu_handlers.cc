@@ -44,7 +44,7 @@ json::object NodeOf(const Instance& instance) {
 
 awaitable<Result<Response>> Get(const AskingInstance& asking, Request& request) {
   const std::string& node = request.Parameter("node");
-  const auto instance = co_await asking(request);
+  TY_CO_TRY(const std::optional<Instance> instance, co_await asking(request));
   if (instance && instance->tpu && IsProjectOf(*instance, request.Parameter("project")) &&
       request.Parameter("location") == instance->zone && node == instance->tpu->node_name)
     co_return Response::Json(json::serialize(NodeOf(*instance)));
@@ -56,7 +56,7 @@ awaitable<Result<Response>> Get(const AskingInstance& asking, Request& request) 
 
 awaitable<Result<Response>> List(const AskingInstance& asking, Request& request) {
   const std::string& location = request.Parameter("location");
-  const auto instance = co_await asking(request);
+  TY_CO_TRY(const std::optional<Instance> instance, co_await asking(request));
   json::object page;
   if (instance && instance->tpu && IsProjectOf(*instance, request.Parameter("project")) &&
       (location == instance->zone || location == kEveryLocation))

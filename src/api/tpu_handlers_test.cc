@@ -24,11 +24,13 @@ std::optional<control::Instance> WithTpu() {
       .tpu = control::Instance::Tpu{.node_name = "cmle-training-0-tpu", .accelerator_type = "v2-8"}};
 }
 
-Result<std::string> Get(const std::string& path, const std::optional<control::Instance>& asking = WithTpu()) {
+Result<std::string> Get(const std::string& path,
+                        const Result<std::optional<control::Instance>>& asking = WithTpu()) {
   http::Router router;
-  AddTpuRoutes(router, [&](const http::Request&) -> asio::awaitable<std::optional<control::Instance>> {
-    co_return asking;
-  });
+  AddTpuRoutes(router,
+               [&](const http::Request&) -> asio::awaitable<Result<std::optional<control::Instance>>> {
+                 co_return asking;
+               });
   http::Request request;
   request.target = request.path = path;
   TY_TRY(const http::Handler* handler, router.Find(request));
@@ -68,6 +70,12 @@ TEST(TpuNodes, AnImageHasNoVersionThatWeKnow) {
   EXPECT_FALSE(json::parse(Get(kNodes + "/cmle-training-0-tpu", instance).value())
                    .as_object()
                    .contains("tensorflowVersion"));
+}
+
+TEST(TpuNodes, WhoCannotBeToldNowIsNotNobody) {
+  const Result<std::optional<control::Instance>> unknown = std::unexpected(Unavailable("ask again"));
+  EXPECT_EQ(Get(kNodes, unknown).error(), Unavailable("ask again"));
+  EXPECT_EQ(Get(kNodes + "/cmle-training-0-tpu", unknown).error(), Unavailable("ask again"));
 }
 
 TEST(TpuNodes, AllOthersAreNotFoundInGooglesWords) {

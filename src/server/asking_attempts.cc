@@ -10,15 +10,13 @@
 namespace trainyard::server {
 
 using boost::asio::awaitable;
-using Attempt = std::optional<std::string>;
+using Attempt = AskingAttempts::Attempt;
 
 namespace {
 
-constexpr std::chrono::seconds kLookWaitMax{10};  ///< for those who asked before
-
 awaitable<Result<std::string>> IssueTo(control::TokenService& tokens, AskingAttempts& asking,
                                        const http::Request& request) {
-  const Attempt attempt = co_await asking.FindByPlace(request);
+  TY_CO_TRY(const std::optional<std::string> attempt, co_await asking.FindByPlace(request));
   co_return co_await tokens.Issue(request.host, attempt.value_or(control::kAnyReplica));
 }
 
@@ -29,7 +27,7 @@ AskingAttempts::AskingAttempts(boost::asio::any_io_executor loop, Sources source
 
 awaitable<Attempt> AskingAttempts::Find(const http::Request& request) {
   const control::Keys& keys = sources_.settings.keys;
-  if (Attempt named = control::AttemptOfHost(keys, request.host)) co_return named;
+  if (auto named = control::AttemptOfHost(keys, request.host)) co_return named;
   const std::string token = api::PresentedToken(request);
   if (control::LooksLikeAccessToken(token)) {
     const auto read = control::ReadAccessToken(keys, token, sources_.clock.Now());
@@ -41,14 +39,14 @@ awaitable<Attempt> AskingAttempts::Find(const http::Request& request) {
 }
 
 awaitable<Attempt> AskingAttempts::FindByPlace(const http::Request& request) {
-  if (Attempt named = control::AttemptOfHost(sources_.settings.keys, request.host)) co_return named;
+  if (auto named = control::AttemptOfHost(sources_.settings.keys, request.host)) co_return named;
   co_return co_await FindByConnection(request.peer);
 }
 
-awaitable<std::optional<control::Instance>> AskingAttempts::InstanceOf(const http::Request& request) {
-  Attempt attempt = co_await Find(request);
+awaitable<AskingAttempts::Instance> AskingAttempts::InstanceOf(const http::Request& request) {
+  TY_CO_TRY(std::optional<std::string> attempt, co_await Find(request));
   if (!attempt) co_return std::nullopt;
-  co_return co_await sources_.jobs.InstanceOf(*std::move(attempt));
+  co_return co_await sources_.instance_of(*std::move(attempt));
 }
 
 awaitable<Attempt> AskingAttempts::FindByConnection(const http::Peer* peer) {
@@ -57,8 +55,11 @@ awaitable<Attempt> AskingAttempts::FindByConnection(const http::Peer* peer) {
   if (end.pid == 0 && end.socket == 0) co_return std::nullopt;
   Turns::Waiter turn(looks_);
   turn.Want();
-  const bool has_turn = co_await turn.WaitFor(kLookWaitMax);
-  if (!has_turn) co_return std::nullopt;
+  const bool has_turn = co_await turn.WaitFor(sources_.turn_wait_max);
+  if (!has_turn) {
+    co_return std::unexpected(
+        Unavailable("Too many programs ask at once which replica they belong to: ask again"));
+  }
   auto look = [folder = sources_.attempts_dir, end] { return replica::FindAttemptOf(folder, end); };
   co_return co_await OnPool(sources_.pool, std::move(look));
 }

@@ -3,14 +3,15 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
 
 #include "access/peer_uid.h"
 #include "async/turns.h"
+#include "base/result.h"
 #include "control/instance.h"
-#include "control/job_service.h"
 #include "control/settings.h"
 #include "control/token_service.h"
 #include "http/message.h"
@@ -18,31 +19,38 @@
 namespace trainyard::server {
 
 /// Which attempt's program asks: told by the name under which it asks the metadata server, by the access
-/// token that it shows, else by the connection, whose process the kernel knows. Loop thread only; looking at
-/// the machine's processes is a pool's work, one look at a time. docs/adr/0030-whose-connection.md.
+/// token that it shows, else by the connection, whose process the kernel knows. kUnavailable: there was no
+/// turn to look in time, and who asks must not be taken for nobody. Loop thread only; looking at the
+/// machine's processes is a pool's work, one look at a time. docs/adr/0030-whose-connection.md.
 class AskingAttempts {
  public:
+  using Attempt = Result<std::optional<std::string>>;
+  using Instance = Result<std::optional<control::Instance>>;
+
   struct Sources {
     const control::Settings& settings;
     const Clock& clock;
-    control::JobService& jobs;
+    /// The machine of an attempt; nothing: it lives no more (control::JobService).
+    std::function<boost::asio::awaitable<std::optional<control::Instance>>(std::string attempt_id)>
+        instance_of;
     const access::PeerUids& peers;
-    boost::asio::thread_pool& pool;
+    boost::asio::thread_pool& pool;  ///< where nothing waits for other machines: programs wait for the answer
     std::string attempts_dir;
+    std::chrono::milliseconds turn_wait_max{10'000};  ///< for those who asked before
   };
 
   /// What `sources` refers to outlives it.
   AskingAttempts(boost::asio::any_io_executor loop, Sources sources);
 
   /// The attempt's id. Nothing: no program of a living attempt asks, as far as can be told.
-  boost::asio::awaitable<std::optional<std::string>> Find(const http::Request& request);
+  boost::asio::awaitable<Attempt> Find(const http::Request& request);
   /// The same whatever token is shown: one gives no right to a new one.
-  boost::asio::awaitable<std::optional<std::string>> FindByPlace(const http::Request& request);
+  boost::asio::awaitable<Attempt> FindByPlace(const http::Request& request);
   /// The machine of that attempt's replica.
-  boost::asio::awaitable<std::optional<control::Instance>> InstanceOf(const http::Request& request);
+  boost::asio::awaitable<Instance> InstanceOf(const http::Request& request);
 
  private:
-  boost::asio::awaitable<std::optional<std::string>> FindByConnection(const http::Peer* peer);
+  boost::asio::awaitable<Attempt> FindByConnection(const http::Peer* peer);
 
   Sources sources_;
   Turns looks_;

@@ -27,6 +27,8 @@ namespace {
 constexpr unsigned kFileThreads = 2;
 /// From here on there are as many connections as http::PlanDescriptors gives to anybody.
 constexpr std::uint64_t kDescriptorsWanted = 32'768;
+/// One for those who ask whose connection it is, one for those who ask which accounts have attempts.
+constexpr unsigned kWhoAsksThreads = 2;
 /// Each may wait for a registry.
 constexpr unsigned kLookupThreads = 4;
 
@@ -110,6 +112,7 @@ Installation::Foundation::Foundation(ContainerSupport found, unsigned file_threa
       connections({.connections_max = connections_max, .known_peer_max = connections_max / 4 * 3}) {}
 
 Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context& loop,
+      who_asks(kWhoAsksThreads),
                                                          const ServeOptions& options, DataDirectory data,
                                                          const BoundSockets& sockets,
                                                          const engine::MachineLimits& limits) {
@@ -261,7 +264,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
       data_(std::move(parts.data)),
       catalogue_(std::move(parts.catalogue)),
       foundation_(std::move(parts.foundation)),
-      gates_(options, loop.get_executor(), foundation_->image_lookups, data_.attempts_dir()),
+      gates_(options, loop.get_executor(), foundation_->who_asks, data_.attempts_dir()),
       stores_(std::move(parts.stores)),
       container_upkeep_(WatchLoop(loop, &foundation_->watch, "upkeep of images"), foundation_->image_lookups,
                         UpkeepOptions(options.containers, data_, foundation_->containers)),
@@ -289,12 +292,13 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
              .usage = stores_.usage.get()},
             maker_, options.accelerator_quota),
       tokens_(settings_, foundation_->clock, jobs_),
-      asking_(WatchLoop(loop, &foundation_->watch, "who asks"), {.settings = settings_,
-                                                                 .clock = foundation_->clock,
-                                                                 .jobs = jobs_,
-                                                                 .peers = gates_.uids(),
-                                                                 .pool = foundation_->image_lookups,
-                                                                 .attempts_dir = data_.attempts_dir()}),
+      asking_(WatchLoop(loop, &foundation_->watch, "who asks"),
+              {.settings = settings_,
+               .clock = foundation_->clock,
+               .instance_of = [this](std::string attempt) { return jobs_.InstanceOf(std::move(attempt)); },
+               .peers = gates_.uids(),
+               .pool = foundation_->who_asks,
+               .attempts_dir = data_.attempts_dir()}),
       request_quota_(foundation_->clock, options.request_limits) {
   AddRoutes(parts.tls_port, std::move(parts.limits));
 }
@@ -306,7 +310,7 @@ api::MetadataAnswers Installation::MetadataForUsers(std::function<std::string()>
               [this](const http::Request& request) {
                 return tokens_.Issue(request.host, control::kAdministration);
               },
-          .instance = [](const http::Request&) -> boost::asio::awaitable<std::optional<control::Instance>> {
+          .instance = [](const http::Request&) -> boost::asio::awaitable<AskingAttempts::Instance> {
             co_return std::nullopt;
           }};
 }

@@ -93,6 +93,7 @@ class Installation {
     ContainerSupport containers;
     boost::asio::thread_pool files;
     boost::asio::thread_pool image_lookups;
+    boost::asio::thread_pool who_asks;  ///< looks at this machine's processes, which programs wait for
     boost::asio::thread_pool queued_lookups;  ///< of jobs that wait for a registry: they take long
     control::ImageRegistries registries;
     LoopWatch watch;

@@ -63,11 +63,30 @@ boost::asio::awaitable<void> JobAttempts::Adopt(Key key) {
     case engine::AttemptState::kAlive: co_return;  // its supervisor says Hello, its end is OnGone
     case engine::AttemptState::kEnded:
     case engine::AttemptState::kLost: OnGone(key.first, key.second); co_return;
-    case engine::AttemptState::kAbsent:
-      known_.erase(known);
-      observer_.OnAbsent(key.first, key.second);
-      co_return;
+    case engine::AttemptState::kAbsent: co_return co_await TakeOverAbsent(key);
     case engine::AttemptState::kUnknown: co_return;
+  }
+}
+
+/// One that has said something was started: its files are gone, as in a data directory that was restored
+/// without them. Another one of its number would begin its lines where those of the first did, and lose as
+/// many.
+boost::asio::awaitable<void> JobAttempts::TakeOverAbsent(Key key) {
+  const logs::LogSource source = AttemptSource(job_, key.first, key.second);
+  Result<std::int64_t> lines = co_await outside_.logs.NextLine(source.job_uid, source.source);
+  while (!lines) {
+    Diagnose(DiagnosticLevel::kError, source.source + ": " + lines.error().message);
+    co_await Pause(retry_pause());
+    lines = co_await outside_.logs.NextLine(source.job_uid, source.source);
+  }
+  const auto known = known_.find(key);
+  if (known == known_.end() || known->second.gone) co_return;
+  if (*lines > 0 && observer_.IsOpen(key.first, key.second)) {
+    const std::string why = "The replica ran, and nothing of it is left on its machine.";
+    NeverStarted(key.first, key.second, NotStarted(outside_, replica::v1::ExitRecord::LOST, why));
+  } else {
+    known_.erase(known);
+    observer_.OnAbsent(key.first, key.second);
   }
 }
 

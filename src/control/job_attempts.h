@@ -71,6 +71,7 @@ class JobAttempts {
 
   Known& Add(int replica, int attempt);
   boost::asio::awaitable<void> Adopt(Key key);
+  boost::asio::awaitable<void> TakeOverAbsent(Key key);
   boost::asio::awaitable<void> KillUntilDone(Key key);
   boost::asio::awaitable<void> CollectAndReport(Key key);
   boost::asio::awaitable<void> ForgetUntilDone(Key key);

@@ -117,6 +117,20 @@ TEST_F(RecoveryTest, ALostOneIsStartedAgain) {
   EXPECT_THAT(Lines("j", "master-replica-0"), ElementsAre("a", "b"));
 }
 
+/// As after a restore without the attempts' files.
+TEST_F(RecoveryTest, OneThatRanAndOfWhichNothingIsLeftIsStartedAgainUnderANewNumber) {
+  CreateRunning("j");
+  ASSERT_TRUE(RunUntil([this] { return Lines("j", "master-replica-0").size() == 2; }));
+  KillServer();
+  replicas_->Lose("1-master-replica-0-1");
+  ASSERT_TRUE(Await(replicas_->Forget({.id = "1-master-replica-0-1"})));
+  replicas_->SetScript([](const Manifest&) { return FakeScript{.lines = {"c", "d", "e"}}; });
+  StartServer();
+  ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
+  EXPECT_EQ(Record("j").replicas(0).attempt(), 2);
+  EXPECT_THAT(Lines("j", "master-replica-0"), ElementsAre("a", "b", "c", "d", "e"));
+}
+
 TEST_F(RecoveryTest, NothingIsStartedWhileTheEngineCannotTell) {
   CreateRunning("j", 1);
   KillServer();

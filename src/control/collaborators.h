@@ -25,6 +25,7 @@ class UsageHistory;
 namespace trainyard::control {
 
 struct ImageRegistries;
+class RegistryTurns;
 
 /// What the control loop works with. All outlive it; all are used on the loop thread.
 struct Collaborators {
@@ -37,6 +38,7 @@ struct Collaborators {
   const Settings& settings;
   storage::Buckets* buckets = nullptr;          ///< null: there are no trials
   const ImageRegistries* registries = nullptr;  ///< null: no job has images
+  RegistryTurns* registry_turns = nullptr;      ///< JobService's own
   store::SecretStore* secrets = nullptr;        ///< null: jobs with secrets are refused
   metrics::UsageHistory* usage = nullptr;       ///< null: figures of replicas are not kept
   /// The runtime version that suits the room a job has got; empty: the one that it has. Null: always that.

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <google/protobuf/text_format.h>
 
+#include <future>
+#include <map>
+#include <set>
+#include <utility>
+
 #include "async/guarded.h"
 #include "control/testing/world.h"
 
@@ -69,11 +74,13 @@ INSTANTIATE_TEST_SUITE_P(
 class LookUpTest : public World {
  protected:
   LookUpTest() {
-    registries_ = {.resolve = [this](const std::string& image, std::chrono::milliseconds timeout,
-                                     const std::stop_token&) { return Resolve(image, timeout); },
-                   .find_pulled = [this](const std::string& image) { return FindPulled(image); },
-                   .at_create = &lookups_,
-                   .queued = &lookups_};
+    registries_ = {
+        .resolve = [this](const std::string& image, std::chrono::milliseconds timeout,
+                          const std::stop_token&) { return Resolve(image, timeout); },
+        .find_pulled = [this](const std::string& image) { return FindPulled(image); },
+        .registry_of = [](const std::string& image) { return image.substr(0, image.rfind('/') + 1); },
+        .at_create = &lookups_,
+        .queued = &lookups_};
     JobMaker::Policy policy{.runtime_default = "2.15",
                             .pythons = {{{"3.11", "/usr/bin/python3"}}},
                             .capacity = capacity_,
@@ -334,6 +341,120 @@ TEST_F(LookUpTest, ATuningJobSuggestsNothingBeforeItsImageIsKnown) {
   ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
   for (const v1::JobRecord& trial : *Await(journal_->Trials(Record("j").uid())))
     EXPECT_EQ(trial.images(0).digest(), "sha256:1");
+}
+
+TEST_F(LookUpTest, AServerThatStartsBeforeWhatRunsContainersHoldsTheJob) {
+  Answer(kSilent);
+  ASSERT_TRUE(Create(MakeContainerJob("r:5/a:1")));
+  ASSERT_TRUE(WaitForLookUps(2));
+  KillServer();
+  bool is_there = false;
+  int looks = 0;
+  const ImageResolver resolve = std::exchange(registries_.resolve, nullptr);
+  registries_.look_for_containers = [&]() -> boost::asio::awaitable<std::string> {
+    ++looks;
+    if (is_there) registries_.resolve = resolve;
+    co_return "No engine answers. Start one.";
+  };
+  StartServer();
+  ASSERT_TRUE(RunUntil([&] {
+    clock_.Advance(std::chrono::seconds(10));
+    return looks >= 3;
+  }));
+  EXPECT_EQ(Get("j").state(), Job::QUEUED);
+  EXPECT_EQ(Await(service_->Describe({"p", "j"}))->waiting().reason(),
+            "The image r:5/a:1 is not resolved yet: nothing runs containers here now. No engine answers. "
+            "Start one.");
+  Answer(std::nullopt);
+  is_there = true;
+  ASSERT_TRUE(WaitForLookUps(CountAsked() + 1));
+  ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
+}
+
+/// A maker whose registries answer when the test lets them.
+class SlowRegistryTest : public World {
+ protected:
+  struct Asked {
+    std::multiset<std::string> under_way;
+    std::map<std::string, std::chrono::milliseconds> limits;
+  };
+  SlowRegistryTest() {
+    registries_ = {.resolve = [this](const std::string& image, std::chrono::milliseconds limit,
+                                     const std::stop_token& stop) { return Resolve(image, limit, stop); },
+                   .find_pulled = [](const std::string&) { return std::nullopt; },
+                   .registry_of =
+                       [](const std::string& image) {
+                         return image.starts_with("docker-archive:") ? "" : image.substr(0, image.find('/'));
+                       },
+                   .at_create = &lookups_,
+                   .queued = &lookups_};
+    JobMaker::Policy policy{.runtime_default = "2.15",
+                            .capacity = capacity_,
+                            .registries = &registries_,
+                            .containers = {.are_here = true}};
+    service_.reset();
+    maker_ = std::make_unique<JobMaker>(*buckets_, catalogue_, clock_, std::move(policy));
+    StartServer();
+  }
+  ~SlowRegistryTest() override { KillServer(); }
+
+  void CreateJob(const std::string& id, const std::string& image) {
+    Job job = MakeJob(id);
+    ml::v1::TrainingInput& input = *job.mutable_training_input();
+    input.clear_package_uris();
+    input.clear_python_module();
+    input.mutable_master_config()->set_image_uri(image);
+    ASSERT_TRUE(Create(job));
+  }
+  Asked Now() {
+    return asked_.With([](Asked& asked) { return asked; });
+  }
+
+ private:
+  Result<image::ResolvedImage> Resolve(const std::string& image, std::chrono::milliseconds limit,
+                                       const std::stop_token& stop) {
+    if (limit <= kImageLookUpMax) return std::unexpected(kSilent);  // at a create
+    asked_.With([&](Asked& asked) {
+      asked.under_way.insert(image);
+      asked.limits[image] = limit;
+    });
+    std::promise<void> ended;
+    const std::stop_callback on_stop(stop, [&ended] { ended.set_value(); });
+    const bool is_dead = !image.contains("good");
+    if (is_dead) ended.get_future().wait();
+    asked_.With([&](Asked& asked) { asked.under_way.erase(asked.under_way.find(image)); });
+    if (is_dead) return std::unexpected(kSilent);
+    return image::ResolvedImage{.reference = image + "@sha256:1", .digest = "sha256:1"};
+  }
+
+  Guarded<Asked> asked_;
+  boost::asio::thread_pool lookups_{4};
+};
+
+constexpr const char* kArchive = "docker-archive:/a.tar";
+
+TEST_F(SlowRegistryTest, ADeadOneHoldsOneThreadAndOnlyItsOwnJobs) {
+  for (int i = 0; i < 8; ++i) CreateJob("dead" + std::to_string(i), "dead.example/a");
+  for (int i = 0; i < 8; ++i) CreateJob("local" + std::to_string(i), kArchive);
+  CreateJob("good", "good.example/a");
+  ASSERT_TRUE(WaitForEnd("good", Job::SUCCEEDED));
+  ASSERT_TRUE(RunUntil([this] { return Now().under_way.size() == 2; }));
+  const Asked now = Now();
+  EXPECT_THAT(now.under_way, ElementsAre("dead.example/a", kArchive));
+  EXPECT_EQ(now.limits.at(kArchive), kLocalLookUpMax);
+  EXPECT_EQ(now.limits.at("dead.example/a"), kQueuedLookUpMax);
+  EXPECT_EQ(now.limits.at("good.example/a"), kQueuedLookUpMax);
+}
+
+TEST_F(SlowRegistryTest, WhoWaitsForATurnThereCanBeCancelled) {
+  CreateJob("first", "dead.example/a");
+  CreateJob("second", "dead.example/a");
+  ASSERT_TRUE(RunUntil([this] { return Now().under_way.size() == 1; }));
+  ASSERT_TRUE(Cancel("second"));
+  ASSERT_TRUE(WaitForEnd("second", Job::CANCELLED));
+  ASSERT_TRUE(Cancel("first"));
+  ASSERT_TRUE(WaitForEnd("first", Job::CANCELLED));
+  EXPECT_TRUE(WaitUntilQuiet());
 }
 
 class NoContainersTest : public World {};

@@ -1,5 +1,7 @@
 #include "control/image_lookups.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "async/on_pool.h"
@@ -77,31 +79,48 @@ boost::asio::awaitable<void> QueuedLookUp::Run(v1::JobRecord job) {
 }
 
 boost::asio::awaitable<void> QueuedLookUp::LookUp(v1::JobRecord job) {
-  if (outside_.registries == nullptr || !outside_.registries->resolve) {  // a former server accepted the job
-    seen_.refusal =
+  const ImageRegistries* registries = outside_.registries;
+  std::string lacking;
+  if (registries != nullptr && !registries->resolve && registries->look_for_containers)
+    lacking = co_await registries->look_for_containers();
+  if (stop_.stop_requested()) co_return;
+  if (registries == nullptr || !registries->resolve) {  // a former server accepted the job
+    if (!lacking.empty()) co_return Lack(lacking);
+    co_return Refuse(
         "This server does not run containers any more (trainyard serve --container-engine): the job's images "
-        "cannot be looked up.";
-    wake_.Set();
-    co_return;
+        "cannot be looked up.");
   }
-  std::vector<std::string> names;
+  ImagesFound found;
   for (const v1::ImageRecord& image : job.images()) {
-    if (jobs::IsUnresolved(image)) names.push_back(image.image());
+    if (!jobs::IsUnresolved(image)) continue;
+    ImagesFound one = co_await Find(image.image());
+    std::ranges::move(one.images, std::back_inserter(found.images));
+    std::ranges::move(one.notes, std::back_inserter(found.notes));
+    found.refusal = std::move(one.refusal);
+    if (found.refusal || stop_.stop_requested()) break;
   }
-  auto find = [registries = outside_.registries, names = std::move(names), stop = stop_.get_token()] {
-    const LookUpOptions options{.timeout = [] { return milliseconds(kQueuedLookUpMax); },
-                                .may_be_pulled = true};
-    return stop.stop_requested() ? ImagesFound{} : FindImages(*registries, names, options, stop);
-  };
-  ImagesFound found = co_await OnPool(*outside_.registries->queued, std::move(find));
   if (!stop_.stop_requested()) Take(std::move(found));
 }
 
+boost::asio::awaitable<ImagesFound> QueuedLookUp::Find(std::string image) {
+  const ImageRegistries& registries = *outside_.registries;
+  const std::string registry = registries.registry_of(image);
+  Turns::Waiter turn(outside_.registry_turns->At(registry));
+  turn.Want();
+  while (!stop_.stop_requested() && !co_await turn.WaitFor(kQueuedLookUpMax)) {  // others ask there
+  }
+  const milliseconds limit =
+      registry.empty() ? milliseconds(kLocalLookUpMax) : milliseconds(kQueuedLookUpMax);
+  auto find = [&registries, image = std::move(image), limit, stop = stop_.get_token()] {
+    const LookUpOptions options{.timeout = [limit] { return limit; }, .may_be_pulled = true};
+    return stop.stop_requested() ? ImagesFound{} : FindImages(registries, {image}, options, stop);
+  };
+  co_return co_await OnPool(*registries.queued, std::move(find));
+}
+
 void QueuedLookUp::Take(ImagesFound found) {
-  seen_.asking = false;
-  seen_.asked_time = outside_.clock.Now();
-  ++seen_.unanswered;
   seen_.reason.clear();
+  seen_.no_engine = false;
   v1::Event::ImagesResolved& resolved = seen_.resolved.emplace();
   for (v1::ImageRecord& image : found.images) {
     if (!jobs::IsUnresolved(image)) {
@@ -112,7 +131,34 @@ void QueuedLookUp::Take(ImagesFound found) {
   }
   for (std::string& note : found.notes) resolved.add_notes(std::move(note));
   if (found.refusal) seen_.refusal = std::move(found.refusal->error.message);
+  End();
+}
+
+void QueuedLookUp::Refuse(std::string why) {
+  seen_.refusal = std::move(why);
+  End();
+}
+
+/// What runs containers may be started after this server, as when the machine starts.
+void QueuedLookUp::Lack(const std::string& containers) {
+  seen_.no_engine = true;
+  seen_.reason =
+      "nothing runs containers here now. " + containers.substr(0, containers.find_last_not_of('.') + 1);
+  End();
+}
+
+void QueuedLookUp::End() {
+  seen_.asking = false;
+  seen_.asked_time = outside_.clock.Now();
+  ++seen_.unanswered;
   wake_.Set();
+}
+
+Turns& RegistryTurns::At(const std::string& registry) {
+  std::erase_if(turns_, [&registry](const auto& one) {
+    return one.first != registry && one.second.queued() == 0 && one.second.under_way() == 0;
+  });
+  return turns_.try_emplace(registry, loop_, 1).first->second;
 }
 
 }  // namespace trainyard::control

@@ -1,15 +1,19 @@
 #pragma once
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "async/event.h"
+#include "async/turns.h"
 #include "base/result.h"
 #include "image/image.h"
 #include "jobs/images.h"
@@ -22,8 +26,10 @@ struct Collaborators;
 
 /// For all images of a job together, while its client waits.
 inline constexpr std::chrono::seconds kImageLookUpMax{2};
-/// The same for a job that waits in the queue for its images.
+/// The same for one image of a job that waits in the queue.
 inline constexpr std::chrono::seconds kQueuedLookUpMax{15};
+/// The same for an image on this machine: an archive is read to its end, a daemon packs the whole image.
+inline constexpr std::chrono::minutes kLocalLookUpMax{10};
 
 /// What an image is now; blocks, at most the time given (image::ResolveImage).
 using ImageResolver = std::function<Result<image::ResolvedImage>(
@@ -35,8 +41,26 @@ using PulledImageFinder = std::function<std::optional<image::ResolvedImage>(cons
 struct ImageRegistries {
   ImageResolver resolve;  ///< null: this installation runs no containers; never changed but from null
   PulledImageFinder find_pulled;
+  /// Which registry answers for an image; empty: it is on this machine. Does not block.
+  std::function<std::string(const std::string& image)> registry_of;
   boost::asio::thread_pool* at_create = nullptr;  ///< for look-ups that a client waits for
   boost::asio::thread_pool* queued = nullptr;     ///< for those of waiting jobs, which may take longer
+  /// Looks for what runs containers again; afterwards there is `resolve`, else the answer says in a sentence
+  /// what is lacking. Null: nothing will change. Loop thread.
+  std::function<boost::asio::awaitable<std::string>()> look_for_containers{};
+};
+
+/// One queued look-up at a time for each registry, and for this machine: one that is dead or slow holds the
+/// jobs that have its images, and one thread. Loop thread only.
+class RegistryTurns {
+ public:
+  explicit RegistryTurns(boost::asio::any_io_executor loop) : loop_(std::move(loop)) {}
+  /// Until the next call, or for as long as somebody waits there or has a turn.
+  [[nodiscard]] Turns& At(const std::string& registry);
+
+ private:
+  boost::asio::any_io_executor loop_;
+  std::map<std::string, Turns> turns_;
 };
 
 /// What a look-up of some images has come to.
@@ -51,7 +75,7 @@ struct ImagesFound {
 };
 
 struct LookUpOptions {
-  std::function<std::chrono::milliseconds()> timeout;  ///< for the next image
+  std::function<std::chrono::milliseconds()> timeout;  ///< for the next image, which begins now
   bool may_be_pulled = false;  ///< a pulled image stands for one whose registry does not answer
 };
 
@@ -76,7 +100,11 @@ class QueuedLookUp {
 
  private:
   boost::asio::awaitable<void> LookUp(v1::JobRecord job);
+  boost::asio::awaitable<ImagesFound> Find(std::string image);
   void Take(ImagesFound found);
+  void Refuse(std::string why);
+  void Lack(const std::string& containers);
+  void End();
 
   const Collaborators& outside_;
   jobs::ImageObservation& seen_;

@@ -45,8 +45,7 @@ void JobMaker::UseContainers(Containers containers) {
 }
 
 boost::asio::awaitable<Result<JobMaker::Made>> JobMaker::Make(std::string project, ml::v1::Job job) {
-  if (!context_.containers && policy_.look_for_containers && !jobs::NamedImages(job.training_input()).empty())
-    UseContainers(co_await policy_.look_for_containers());
+  if (!context_.containers && !jobs::NamedImages(job.training_input()).empty()) co_await LookForContainers();
   TY_CO_RETURN_IF_ERROR(jobs::Validate(job, context_));
   Made made{.record = {}, .secrets = jobs::TakeSecrets(job)};
   const jobs::RoleImages containers = ContainerImages(policy_.images, job.training_input());
@@ -57,6 +56,13 @@ boost::asio::awaitable<Result<JobMaker::Made>> JobMaker::Make(std::string projec
   if (HasGpus() && !runtime.version.empty() && AsksForGpus(job.training_input()) &&
       !catalogue_.RunsOnGpus(runtime.version))
     record.add_notes("runtime version " + runtime.version +
+boost::asio::awaitable<void> JobMaker::LookForContainers() {
+  const ImageRegistries* registries = policy_.registries;
+  if (registries == nullptr || !registries->look_for_containers) co_return;
+  std::string lacking = co_await registries->look_for_containers();
+  UseContainers({.are_here = registries->resolve != nullptr, .lacking = std::move(lacking)});
+}
+
                      " has no CUDA libraries that can be installed: TensorFlow will use the CPU of replicas "
                      "with GPUs");
   TY_CO_RETURN_IF_ERROR(CheckFits(record));

@@ -39,10 +39,8 @@ class JobMaker {
     std::function<environment::AvailablePythons()> look_at_pythons{};
     placement::Capacity capacity;
     placement::DevicePool devices;                ///< all that the machine has
-    const ImageRegistries* registries = nullptr;  ///< null: no job has images
+    const ImageRegistries* registries = nullptr;  ///< null: no job has images; they look for containers again
     Containers containers{};
-    /// Looks for what runs containers again, where nothing does and a job needs it. Null: nothing changes.
-    std::function<boost::asio::awaitable<Containers>()> look_for_containers{};
     boost::asio::thread_pool* lookups = nullptr;  ///< where look_at_pythons runs; outlives the maker
   };
 
@@ -71,6 +69,7 @@ class JobMaker {
   boost::asio::awaitable<Result<environment::Resolution>> ResolveRuntime(const ml::v1::TrainingInput& input,
                                                                          const jobs::RoleImages& containers);
   [[nodiscard]] Result<environment::Resolution> ChooseFor(const ml::v1::TrainingInput& input) const;
+  boost::asio::awaitable<void> LookForContainers();
   void UseContainers(Containers containers);
   [[nodiscard]] Status CheckFits(const v1::JobRecord& record) const;
   [[nodiscard]] bool HasGpus() const;

@@ -110,14 +110,15 @@ TEST_F(LaterTest, APythonIsNoticedByTheNextJobThatNeedsIt) {
 TEST_F(LaterTest, WhatRunsContainersIsLookedForByJobsWithImages) {
   int looks = 0;
   bool installed = false;
-  const auto look = [&]() -> boost::asio::awaitable<JobMaker::Containers> {
-    ++looks;
-    co_return JobMaker::Containers{.are_here = installed, .lacking = "Install crun."};
-  };
   ImageRegistries registries;
-  registries.resolve = [](const std::string& image, std::chrono::milliseconds,
-                          const std::stop_token&) -> Result<image::ResolvedImage> {
-    return image::ResolvedImage{.reference = image + "@sha256:1", .digest = "sha256:1"};
+  registries.look_for_containers = [&]() -> boost::asio::awaitable<std::string> {
+    ++looks;
+    if (!installed) co_return "Install crun.";
+    registries.resolve = [](const std::string& image, std::chrono::milliseconds,
+                            const std::stop_token&) -> Result<image::ResolvedImage> {
+      return image::ResolvedImage{.reference = image + "@sha256:1", .digest = "sha256:1"};
+    };
+    co_return "";
   };
   registries.at_create = &pool_;
   JobMaker maker(*buckets_, catalogue_, clock_,
@@ -126,7 +127,6 @@ TEST_F(LaterTest, WhatRunsContainersIsLookedForByJobsWithImages) {
                   .capacity = {},
                   .registries = &registries,
                   .containers = {.lacking = "Install crun."},
-                  .look_for_containers = look,
                   .lookups = &pool_});
   Job job;
   job.set_job_id("j");

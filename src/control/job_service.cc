@@ -65,9 +65,11 @@ JobService::JobService(Collaborators outside, JobMaker& maker, jobs::Accelerator
       accelerator_quota_(std::move(accelerator_quota)),
       recovered_(outside_.loop),
       registry_(outside_),
+      registry_turns_(outside_.loop),
       orphans_(outside_.loop, outside_.host, outside_.allocator),
       gateway_(outside_, registry_, orphans_, recovered_) {
   outside_.runtime_for = [&maker](const v1::JobRecord& job, const engine::Grant& grant) {
+  outside_.registry_turns = &registry_turns_;
     return maker.RuntimeFor(job, grant);
   };
 }

@@ -11,6 +11,7 @@
 #include "async/event.h"
 #include "control/collaborators.h"
 #include "control/figures.h"
+#include "control/image_lookups.h"
 #include "control/instance.h"
 #include "control/job_maker.h"
 #include "control/orphans.h"
@@ -112,6 +113,7 @@ class JobService {
   std::list<const v1::JobRecord*> creating_;  ///< being written, without a runner yet
   std::int64_t created_ = 0;                  ///< since this server started
   Event recovered_;
+  RegistryTurns registry_turns_;
   RunnerRegistry registry_;
   Orphans orphans_;
   ReplicaGateway gateway_;

@@ -59,6 +59,10 @@ struct PullHooks {
                                                  std::chrono::milliseconds timeout,
                                                  const std::stop_token& stop = {});
 
+/// The registry that answers for the reference after `mapped`, "HOST[:PORT]"; empty: it is on this machine,
+/// or no reference. Pure: any thread.
+[[nodiscard]] std::string RegistryOf(const Sources& sources, const std::string& reference);
+
 /// What the reference was when a registry last said so, if that image is complete in the cache: for a
 /// registry that does not answer now. Asks nobody; reads a few files.
 [[nodiscard]] std::optional<ResolvedImage> FindPulled(const Sources& sources, const std::string& reference);

@@ -163,6 +163,11 @@ Result<ResolvedImage> ResolveImage(const Sources& sources, const std::string& re
   return resolved;
 }
 
+std::string RegistryOf(const Sources& sources, const std::string& reference) {
+  const Result<Reference> parsed = ParseReference(Mapped(sources, reference));
+  return parsed ? parsed->Registry() : "";
+}
+
 std::optional<ResolvedImage> FindPulled(const Sources& sources, const std::string& reference) {
   const Result<Reference> wanted = ParseReference(Mapped(sources, reference));
   if (!wanted || !wanted->IsRegistry()) return std::nullopt;

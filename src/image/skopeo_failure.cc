@@ -58,7 +58,7 @@ constexpr std::array kRows{
         "{registry} shows a certificate that this machine does not trust; install its authority's "
         "certificate in "
         "/etc/containers/certs.d/{registry}/ca.crt"},
-    Row{"Cannot connect to the Docker daemon", Code::kFailedPrecondition,
+    Row{"Cannot connect to the Docker daemon", Code::kUnavailable,
         "no Docker daemon answers on this machine; start it, or push the image to a registry"},
     Row{"No such image", Code::kNotFound, "the Docker daemon has no such image"},
     Row{"does not resolve to an image ID", Code::kNotFound, "podman's store has no such image"},

@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
             "", Code::kInvalidArgument, "not a whole archive"},
         Row{"no_daemon",
             R"(Error parsing image name \"docker-daemon:busybox:latest\": loading image from docker engine: Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docker daemon running?)",
-            "", Code::kFailedPrecondition, "no Docker daemon answers"},
+            "", Code::kUnavailable, "no Docker daemon answers"},
         Row{"not_in_store",
             R"(Error parsing image name \"containers-storage:busybox\": reference \"[overlay@/a+/b]docker.io/library/busybox:latest\" does not resolve to an image ID: identifier is not an image)",
             "", Code::kNotFound, "podman's store has no such image"},

@@ -21,10 +21,11 @@ inline constexpr std::chrono::seconds kImagePauseMax{60};
 
 /// What is known of the look-ups beyond the record. In memory only: a restarted server begins anew.
 struct ImageObservation {
-  bool asking = false;   ///< ResolveImages was performed and is not through
-  int unanswered = 0;    ///< look-ups so far that left an image unresolved
-  SysTime asked_time{};  ///< the end of the last one
-  std::string reason;    ///< of the last one: why, without a full stop
+  bool asking = false;     ///< ResolveImages was performed and is not through
+  int unanswered = 0;      ///< look-ups so far that left an image unresolved
+  SysTime asked_time{};    ///< the end of the last one
+  std::string reason;      ///< of the last one: why, without a full stop
+  bool no_engine = false;  ///< no registry was asked by the last one: nothing here runs containers
   std::optional<control::v1::Event::ImagesResolved> resolved;  ///< what the last one found
   std::string refusal;  ///< what the job fails with: an image that cannot be had; empty: none
   std::chrono::milliseconds first_pause{1000};  ///< between the first look-up and the second

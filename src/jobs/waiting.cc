@@ -152,11 +152,15 @@ std::optional<Waiting> WaitForImages(const JobRecord& job, const ImageObservatio
   const auto image = std::ranges::find_if(job.images(), IsUnresolved);
   if (image == job.images().end()) return std::nullopt;
   const std::string& why = seen.reason.empty() ? image->unresolved() : seen.reason;
+  const std::string within = "within " + std::to_string(kImagePauseMax.count()) + " seconds";
+  std::string unblock = seen.no_engine
+                            ? "It is looked for again " + within + ", and the job goes on when it is there."
+                            : "Its registry is asked again " + within +
+                                  ", and the job goes on when it answers. Start the registry, or bring the "
+                                  "image as an archive (run: trainyard images load FILE).";
   return Waiting{.cause = "image",
                  .reason = "The image " + image->image() + " is not resolved yet: " + why + ".",
-                 .unblock = "Its registry is asked again within " + std::to_string(kImagePauseMax.count()) +
-                            " seconds, and the job goes on when it answers. Start the registry, or bring the "
-                            "image as an archive (run: trainyard images load FILE)."};
+                 .unblock = std::move(unblock)};
 }
 
 std::string WaitLimit(const JobRecord& job) {

@@ -154,6 +154,8 @@ TEST(WaitForImages, NamesTheImageTheReasonAndWhatHelps) {
                                              .reason = "The image r:5/b:1 is not resolved yet: r:5 does not "
                                                        "answer in time.",
                                              .unblock = unblock}));
+  EXPECT_EQ(WaitForImages(job, {.reason = "nothing runs containers", .no_engine = true})->unblock,
+            "It is looked for again within 60 seconds, and the job goes on when it is there.");
   EXPECT_EQ(WaitForImages(job, {.reason = "r:5 does not answer: connection refused"})->reason,
             "The image r:5/b:1 is not resolved yet: r:5 does not answer: connection refused.");
   job.mutable_images(1)->set_digest("sha256:1");

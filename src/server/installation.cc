@@ -32,6 +32,11 @@ constexpr unsigned kWhoAsksThreads = 2;
 /// Each may wait for a registry.
 constexpr unsigned kLookupThreads = 4;
 
+/// Not where the options rule them out: FindContainerSupport.
+bool MayFindContainers(const ServeOptions& options) {
+  return options.containers.way != ContainerOptions::Way::kOff && !options.job_uids;
+}
+
 ContainerUpkeep::Options UpkeepOptions(const ContainerOptions& options, const DataDirectory& data,
                                        const ContainerSupport& containers) {
   ContainerUpkeep::Options upkeep{.images_dir = data.images_dir(), .attempts_dir = data.attempts_dir()};
@@ -96,6 +101,7 @@ control::ImageRegistries MakeRegistries(const ServeOptions& options, const DataD
                 return image::ResolveImage(sources, image, timeout, stop);
               },
           .find_pulled = [sources](const std::string& image) { return image::FindPulled(sources, image); },
+          .registry_of = [sources](const std::string& image) { return image::RegistryOf(sources, image); },
           .at_create = &at_create,
           .queued = &queued};
 }
@@ -106,13 +112,13 @@ Installation::Foundation::Foundation(ContainerSupport found, unsigned file_threa
                                      LoopWatch::Duration turn_max, std::size_t connections_max)
     : containers(std::move(found)),
       files(file_threads),
+      who_asks(kWhoAsksThreads),
       image_lookups(lookup_threads),
       queued_lookups(lookup_threads),
       watch(turn_max),
       connections({.connections_max = connections_max, .known_peer_max = connections_max / 4 * 3}) {}
 
 Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context& loop,
-      who_asks(kWhoAsksThreads),
                                                          const ServeOptions& options, DataDirectory data,
                                                          const BoundSockets& sockets,
                                                          const engine::MachineLimits& limits) {
@@ -187,32 +193,25 @@ control::JobMaker::Policy Installation::MakePolicy(const ServeOptions& options, 
           .containers = {.are_here = foundation.containers.kind !=
                                      replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED,
                          .lacking = foundation.containers.lacking},
-          .look_for_containers = [this] { return LookForContainers(); },
           .lookups = &foundation.image_lookups};
 }
 
-boost::asio::awaitable<control::JobMaker::Containers> Installation::LookForContainers() {
-  auto look = [options = options_.containers, network = options_.network,
-               users = options_.job_uids.has_value()] {
-    return FindContainerSupport(options, network, users);
-  };
-  const Result<ContainerSupport> found = co_await OnPool(foundation_->image_lookups, std::move(look));
-  // No answer: a server whose operator asks for one way does not start without it, so there is nothing new.
-  control::JobMaker::Containers containers{.lacking = foundation_->containers.lacking};
-  containers.are_here = foundation_->registries.resolve != nullptr;  // another job found them meanwhile
-  if (containers.are_here || !found) co_return containers;
+boost::asio::awaitable<std::string> Installation::LookForContainers() {
+  co_await container_probe_.Ask(control::kImageLookUpMax);
+  co_return foundation_->containers.lacking;
+}
+
+/// Without an answer nothing is new: a server whose operator asks for one way does not start without it.
+void Installation::UseContainers(const Result<ContainerSupport>& found) {
+  if (!found || foundation_->registries.resolve != nullptr) return;
   foundation_->containers = *found;
-  containers.are_here = found->kind != replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED;
-  containers.lacking = found->lacking;
-  if (containers.are_here) {
-    foundation_->registries =
-        MakeRegistries(options_, data_, foundation_->image_lookups, foundation_->queued_lookups);
-    SayContainerSupport(*found);
-    node_.container_runtime = found->kind;
-    node_.container_runtime_address = found->address;
-    if (found->kind == replica::v1::Manifest::CONTAINER_DAEMON) container_upkeep_.UseDaemon(found->address);
-  }
-  co_return containers;
+  if (found->kind == replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED) return;
+  control::ImageRegistries& registries = foundation_->registries;
+  registries = MakeRegistries(options_, data_, foundation_->image_lookups, foundation_->queued_lookups);
+  SayContainerSupport(*found);
+  node_.container_runtime = found->kind;
+  node_.container_runtime_address = found->address;
+  if (found->kind == replica::v1::Manifest::CONTAINER_DAEMON) container_upkeep_.UseDaemon(found->address);
 }
 
 control::Settings Installation::MakeSettings(const ServeOptions& options, std::string_view secret,
@@ -271,6 +270,12 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
       journal_(loop, *stores_.writer, *stores_.reader),
       settings_(std::move(parts.settings)),
       node_(std::move(parts.node)),
+      container_probe_(
+          WatchLoop(loop, &foundation_->watch, "containers"), foundation_->image_lookups,
+          [containers = options.containers, network = options.network, users = options.job_uids.has_value()] {
+            return FindContainerSupport(containers, network, users);
+          },
+          [this](const Result<ContainerSupport>& found) { UseContainers(found); }),
       capacity_(MachineCapacity(options.capacity)),
       devices_(MachineDevices(options)),
       host_(WatchLoop(loop, &foundation_->watch, "attempts"), node_,
@@ -300,6 +305,8 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
                .pool = foundation_->who_asks,
                .attempts_dir = data_.attempts_dir()}),
       request_quota_(foundation_->clock, options.request_limits) {
+  if (MayFindContainers(options))
+    foundation_->registries.look_for_containers = [this] { return LookForContainers(); };
   AddRoutes(parts.tls_port, std::move(parts.limits));
 }
 

@@ -25,6 +25,7 @@
 #include "metrics/usage_history.h"
 #include "server/asking_attempts.h"
 #include "server/bound_sockets.h"
+#include "server/container_probe.h"
 #include "server/container_support.h"
 #include "server/container_upkeep.h"
 #include "server/data_directory.h"
@@ -92,8 +93,8 @@ class Installation {
     SystemClock clock;
     ContainerSupport containers;
     boost::asio::thread_pool files;
-    boost::asio::thread_pool image_lookups;
     boost::asio::thread_pool who_asks;  ///< looks at this machine's processes, which programs wait for
+    boost::asio::thread_pool image_lookups;
     boost::asio::thread_pool queued_lookups;  ///< of jobs that wait for a registry: they take long
     control::ImageRegistries registries;
     LoopWatch watch;
@@ -113,8 +114,10 @@ class Installation {
   [[nodiscard]] control::JobMaker::Policy MakePolicy(const ServeOptions& options, const DataDirectory& data,
                                                      Foundation& foundation, placement::Capacity capacity,
                                                      placement::DevicePool devices);
-  /// What was installed since the start: attempts that start from now on use it.
-  boost::asio::awaitable<control::JobMaker::Containers> LookForContainers();
+  /// For control::ImageRegistries: what was installed or started since the start.
+  boost::asio::awaitable<std::string> LookForContainers();
+  /// Attempts that start from now on use what was found.
+  void UseContainers(const Result<ContainerSupport>& found);
   /// What the constructor is made of.
   struct Parts {
     DataDirectory data;
@@ -138,7 +141,8 @@ class Installation {
   ContainerUpkeep container_upkeep_;
   store::Journal journal_;
   const control::Settings settings_;
-  engine::NodeSettings node_;  ///< LookForContainers changes it
+  engine::NodeSettings node_;  ///< UseContainers changes it
+  ContainerProbe container_probe_;
   placement::Capacity capacity_;
   placement::DevicePool devices_;
   engine::LocalAttemptHost host_;

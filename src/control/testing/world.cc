@@ -130,16 +130,17 @@ void World::MakeServer() {
     local_ = std::make_unique<engine::LocalAllocator>(loop_.context.get_executor(), std::move(options));
   }
   engine::Allocator& allocator = cluster_ ? static_cast<engine::Allocator&>(*cluster_) : *local_;
-  Collaborators outside{.loop = loop_.context.get_executor(),
-                        .journal = *journal_,
-                        .logs = *logs_,
-                        .allocator = allocator,
-                        .host = *host_,
-                        .clock = clock_,
-                        .settings = settings_,
-                        .buckets = buckets_.get(),
-                        .registries = registries_.resolve ? &registries_ : nullptr,
-                        .secrets = secrets_.get()};
+  Collaborators outside{
+      .loop = loop_.context.get_executor(),
+      .journal = *journal_,
+      .logs = *logs_,
+      .allocator = allocator,
+      .host = *host_,
+      .clock = clock_,
+      .settings = settings_,
+      .buckets = buckets_.get(),
+      .registries = registries_.resolve || registries_.look_for_containers ? &registries_ : nullptr,
+      .secrets = secrets_.get()};
   service_ = std::make_unique<JobService>(outside, *maker_);
 }
 

@@ -241,7 +241,7 @@ class World : public testing::Test {
   placement::DevicePool devices_;  ///< of the next server
   engine::PortLeases::Probe probe_ = [](int) { return true; };
   Settings settings_;
-  ImageRegistries registries_;  ///< of the next server; without a resolver no job has images
+  ImageRegistries registries_;  ///< of the next server; without a resolver or hope for one no job has images
   std::unique_ptr<engine::LocalAllocator> local_;   ///< this machine's room; null: the cluster's
   std::unique_ptr<engine::FakeAllocator> cluster_;  ///< outlives servers, as a real one; null: this machine's
   std::unique_ptr<JobMaker> maker_;

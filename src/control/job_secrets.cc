@@ -7,6 +7,7 @@
 #include "control/attempt_end.h"
 #include "control/manifest.h"
 #include "control/service_log.h"
+#include "wire/time.h"
 
 namespace trainyard::control {
 
@@ -22,6 +23,12 @@ boost::asio::awaitable<Status> Complete(Collaborators& outside, std::int64_t job
 }
 
 }  // namespace
+
+/// A job's name alone would not do: of two creates of one name the second must not get at the first one's.
+std::string StagedName(const v1::JobRecord& job) {
+  return job.cluster_hash() + "-" +
+         std::to_string(wire::FromProto(job.job().create_time()).time_since_epoch().count());
+}
 
 boost::asio::awaitable<std::optional<replica::v1::ExitRecord>> CompleteSecrets(
     Collaborators& outside, const v1::JobRecord& job, replica::v1::Manifest& manifest) {

@@ -2,6 +2,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <optional>
+#include <string>
 
 #include "control/collaborators.h"
 #include "trainyard/control/v1/record.pb.h"
@@ -10,6 +11,10 @@
 /// The values of a job's secrets, which are in no record: from the store of secrets into a manifest, and away
 /// when the job ends. A trial has those of its tuning job. Loop thread only.
 namespace trainyard::control {
+
+/// Under which name the secrets of a job that is being created are staged: no other job, and no other create
+/// of this one, has it. Pure.
+[[nodiscard]] std::string StagedName(const v1::JobRecord& job);
 
 /// Nothing: the manifest has them. Else how the attempt ends instead: it names the secret that is not there.
 [[nodiscard]] boost::asio::awaitable<std::optional<replica::v1::ExitRecord>> CompleteSecrets(

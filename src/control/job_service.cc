@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "async/diagnostics.h"
+#include "control/job_secrets.h"
 #include "control/job_status.h"
 #include "control/list_search.h"
 #include "control/maintenance.h"
@@ -64,12 +65,12 @@ JobService::JobService(Collaborators outside, JobMaker& maker, jobs::Accelerator
       maker_(maker),
       accelerator_quota_(std::move(accelerator_quota)),
       recovered_(outside_.loop),
-      registry_(outside_),
       registry_turns_(outside_.loop),
+      registry_(outside_),
       orphans_(outside_.loop, outside_.host, outside_.allocator),
       gateway_(outside_, registry_, orphans_, recovered_) {
-  outside_.runtime_for = [&maker](const v1::JobRecord& job, const engine::Grant& grant) {
   outside_.registry_turns = &registry_turns_;
+  outside_.runtime_for = [&maker](const v1::JobRecord& job, const engine::Grant& grant) {
     return maker.RuntimeFor(job, grant);
   };
 }
@@ -114,20 +115,21 @@ boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job 
   co_return answer;
 }
 
-/// The secrets are on disk before the job is, so that none is created that cannot run. A server that is
-/// killed between the two leaves a job without them: its replicas cannot start, and say so.
+/// The secrets are on disk before the job is, so that none is created that cannot run. After a kill between
+/// the two recovery finds them by the record.
 boost::asio::awaitable<Result<std::int64_t>> JobService::Store(v1::JobRecord record, v1::Event created,
                                                                jobs::Secrets secrets) {
   if (secrets.empty()) co_return co_await outside_.journal.Create(std::move(record), std::move(created));
   if (outside_.secrets == nullptr)
     co_return std::unexpected(FailedPrecondition("This server keeps no secrets.", "env"));
-  TY_CO_TRY(std::string staged, co_await outside_.secrets->Stage(std::move(secrets)));
+  const std::string staged = StagedName(record);
+  TY_CO_RETURN_IF_ERROR(co_await outside_.secrets->Stage(staged, std::move(secrets)));
   Result<std::int64_t> stored = co_await outside_.journal.Create(std::move(record), std::move(created));
   if (!stored) {
-    co_await outside_.secrets->Drop(std::move(staged));
+    co_await outside_.secrets->Drop(staged);
     co_return stored;
   }
-  const Status kept = co_await outside_.secrets->Keep(std::move(staged), *stored);
+  const Status kept = co_await outside_.secrets->Keep(staged, *stored);
   if (!kept) Diagnose(DiagnosticLevel::kError, "secrets of a job cannot be kept: " + kept.error().message);
   co_return stored;
 }

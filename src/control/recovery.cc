@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "async/diagnostics.h"
 #include "cluster/attempt_id.h"
+#include "control/job_secrets.h"
 #include "control/service_log.h"
 #include "jobs/transition.h"
 
@@ -60,8 +60,10 @@ boost::asio::awaitable<Status> RecoverJobs(Collaborators& outside, RunnerRegistr
   }
   std::map<std::int64_t, std::vector<engine::AttemptRef>> of_job;
   std::vector<RunnerRegistry::PreviousJob> previous;
+  std::map<std::int64_t, std::string> secrets;
   for (v1::JobRecord& job : unfinished) {
     of_job[job.uid()];
+    if (!job.has_trial()) secrets[job.uid()] = StagedName(job);
     std::string job_id = job.job().job_id();
     Result<RunnerRegistry::PreviousJob> read = co_await Read(outside, registry.tuning(), std::move(job));
     if (!read) {
@@ -70,11 +72,8 @@ boost::asio::awaitable<Status> RecoverJobs(Collaborators& outside, RunnerRegistr
     }
     previous.push_back(*std::move(read));
   }
-  if (outside.secrets != nullptr) {
-    std::set<std::int64_t> uids;
-    for (const auto& [uid, of_one] : of_job) uids.insert(uid);
-    TY_CO_RETURN_IF_ERROR(co_await outside.secrets->RemoveAllBut(std::move(uids)));
-  }
+  if (outside.secrets != nullptr)
+    TY_CO_RETURN_IF_ERROR(co_await outside.secrets->TakeOver(std::move(secrets)));
   std::vector<engine::AttemptRef> orphaned;
   for (engine::AttemptRef& attempt : attempts) {
     const std::optional<cluster::AttemptName> name = cluster::ParseAttemptId(attempt.id);

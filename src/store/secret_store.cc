@@ -49,6 +49,11 @@ std::optional<std::int64_t> UidOf(const std::string& name) {
   return uid;
 }
 
+Status Rename(const std::string& from, const std::string& to) {
+  if (std::rename(from.c_str(), to.c_str()) != 0) return std::unexpected(ErrnoError(errno, "rename " + from));
+  return {};
+}
+
 Status RemoveFile(const std::string& path) {
   if (unlink(path.c_str()) != 0 && errno != ENOENT)
     return std::unexpected(ErrnoError(errno, "remove " + path));
@@ -69,55 +74,72 @@ Result<std::vector<std::string>> NamesIn(const std::string& folder) {
 
 Result<std::unique_ptr<SecretStore>> SecretStore::Open(std::string folder) {
   TY_RETURN_IF_ERROR(MakePrivateFolder(folder));
-  TY_TRY(const std::vector<std::string> names, NamesIn(folder));
-  for (const std::string& name : names) {
-    if (name.starts_with(kStagedPrefix)) TY_RETURN_IF_ERROR(RemoveFile(folder + "/" + name));
-  }
   return std::unique_ptr<SecretStore>(new SecretStore(std::move(folder)));
 }
 
-asio::awaitable<Result<std::string>> SecretStore::Stage(Values values) {
-  std::string name = std::string(kStagedPrefix) + std::to_string(++staged_);
-  auto write = [path = PathOf(name), text = Print(values)] { return WriteFileAtomically(path, text, 0600); };
-  TY_CO_RETURN_IF_ERROR(co_await OnPool(files_, std::move(write)));
-  co_return name;
+asio::awaitable<Status> SecretStore::Stage(std::string name, Values values) {
+  const auto [staged, is_new] = staged_.insert(name);
+  if (!is_new) co_return std::unexpected(Error{Code::kAborted, "others stage secrets as " + name, ""});
+  auto write = [path = StagedPath(name), text = Print(values)] {
+    return WriteFileAtomically(path, text, 0600);
+  };
+  const Status written = co_await OnPool(files_, std::move(write));
+  if (!written) staged_.erase(name);
+  co_return written;
 }
 
-asio::awaitable<Status> SecretStore::Keep(std::string staged, std::int64_t job_uid) {
-  auto keep = [from = PathOf(staged), to = PathOf(std::to_string(job_uid)), folder = folder_]() -> Status {
-    if (std::rename(from.c_str(), to.c_str()) != 0)
-      return std::unexpected(ErrnoError(errno, "rename " + from));
+asio::awaitable<Status> SecretStore::Keep(std::string name, std::int64_t job_uid) {
+  auto keep = [from = StagedPath(name), to = PathOf(job_uid), folder = folder_]() -> Status {
+    TY_RETURN_IF_ERROR(Rename(from, to));
     return SyncDirectory(folder);
   };
-  co_return co_await OnPool(files_, std::move(keep));
+  const Status kept = co_await OnPool(files_, std::move(keep));
+  staged_.erase(name);
+  co_return kept;
 }
 
-asio::awaitable<void> SecretStore::Drop(std::string staged) {
-  auto drop = [path = PathOf(staged)] { static_cast<void>(RemoveFile(path)); };  // else Open removes it
+asio::awaitable<void> SecretStore::Drop(std::string name) {
+  auto drop = [path = StagedPath(name)] { static_cast<void>(RemoveFile(path)); };  // else TakeOver removes it
   co_await OnPool(files_, std::move(drop));
+  staged_.erase(name);
 }
 
 asio::awaitable<Result<SecretStore::Values>> SecretStore::Read(std::int64_t job_uid) {
-  auto read = [path = PathOf(std::to_string(job_uid))] { return ReadFile(path); };
+  auto read = [path = PathOf(job_uid)] { return ReadFile(path); };
   TY_CO_TRY(const std::string text, co_await OnPool(files_, std::move(read)));
   co_return Parse(text);
 }
 
 asio::awaitable<Status> SecretStore::Remove(std::int64_t job_uid) {
-  auto remove = [path = PathOf(std::to_string(job_uid))] { return RemoveFile(path); };
+  auto remove = [path = PathOf(job_uid)] { return RemoveFile(path); };
   co_return co_await OnPool(files_, std::move(remove));
 }
 
-asio::awaitable<Status> SecretStore::RemoveAllBut(std::set<std::int64_t> job_uids) {
-  auto remove = [folder = folder_, keep = std::move(job_uids)]() -> Status {
+asio::awaitable<Status> SecretStore::TakeOver(std::map<std::int64_t, std::string> jobs) {
+  std::map<std::string, std::string> kept_as;  // by the name that they are staged under
+  for (const auto& [uid, name] : jobs) kept_as[StagedPath(name)] = PathOf(uid);
+  auto settle = [folder = folder_, jobs = std::move(jobs), kept_as = std::move(kept_as)]() -> Status {
     TY_TRY(const std::vector<std::string> names, NamesIn(folder));
     for (const std::string& name : names) {
+      const std::string path = folder + "/" + name;
       const std::optional<std::int64_t> uid = UidOf(name);
-      if (uid && !keep.contains(*uid)) TY_RETURN_IF_ERROR(RemoveFile(folder + "/" + name));
+      if (const auto kept = kept_as.find(path); kept != kept_as.end()) {
+        TY_RETURN_IF_ERROR(Rename(path, kept->second));
+      } else if (name.starts_with(kStagedPrefix) || (uid && !jobs.contains(*uid))) {
+        TY_RETURN_IF_ERROR(RemoveFile(path));
+      }
     }
-    return {};
+    return SyncDirectory(folder);
   };
-  co_return co_await OnPool(files_, std::move(remove));
+  co_return co_await OnPool(files_, std::move(settle));
+}
+
+std::string SecretStore::PathOf(std::int64_t job_uid) const {
+  return folder_ + "/" + std::to_string(job_uid);
+}
+
+std::string SecretStore::StagedPath(const std::string& name) const {
+  return folder_ + "/" + std::string(kStagedPrefix) + name;
 }
 
 }  // namespace trainyard::store

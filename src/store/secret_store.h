@@ -19,28 +19,32 @@ class SecretStore {
  public:
   using Values = std::map<std::string, std::string>;  ///< by name; no value has a NUL
 
-  /// Makes the folder and removes what was staged and never kept. Blocking.
+  /// Makes the folder. Blocking.
   [[nodiscard]] static Result<std::unique_ptr<SecretStore>> Open(std::string folder);
 
-  /// Writes the values durably, before the job has a uid. Returns the name to keep or drop them by.
-  boost::asio::awaitable<Result<std::string>> Stage(Values values);
+  /// Writes the values durably, before the job has a uid, under a name that its record tells: letters, digits
+  /// and '-'. Then Keep or Drop. kAborted: something is staged under that name.
+  boost::asio::awaitable<Status> Stage(std::string name, Values values);
   /// From now on they are the job's.
-  boost::asio::awaitable<Status> Keep(std::string staged, std::int64_t job_uid);
-  boost::asio::awaitable<void> Drop(std::string staged);
+  boost::asio::awaitable<Status> Keep(std::string name, std::int64_t job_uid);
+  boost::asio::awaitable<void> Drop(std::string name);
 
   /// kNotFound: the job has none.
   boost::asio::awaitable<Result<Values>> Read(std::int64_t job_uid);
   /// Nothing for a job that has none.
   boost::asio::awaitable<Status> Remove(std::int64_t job_uid);
-  /// Those of all other jobs are removed: they ended while no server was there.
-  boost::asio::awaitable<Status> RemoveAllBut(std::set<std::int64_t> job_uids);
+  /// What a former server left, before anything is staged. `jobs`: those that go on, and the names that
+  /// theirs were staged under. What was staged and not kept becomes theirs; what belongs to no job of them is
+  /// removed: it ended while no server was there, or was never created.
+  boost::asio::awaitable<Status> TakeOver(std::map<std::int64_t, std::string> jobs);
 
  private:
   explicit SecretStore(std::string folder) : folder_(std::move(folder)) {}
-  [[nodiscard]] std::string PathOf(const std::string& name) const { return folder_ + "/" + name; }
+  [[nodiscard]] std::string PathOf(std::int64_t job_uid) const;
+  [[nodiscard]] std::string StagedPath(const std::string& name) const;
 
   std::string folder_;
-  std::int64_t staged_ = 0;  ///< so far; part of the names
+  std::set<std::string> staged_;  ///< and neither kept nor dropped
   boost::asio::thread_pool files_{1};
 };
 

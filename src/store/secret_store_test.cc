@@ -42,9 +42,8 @@ class SecretStoreTest : public testing::Test {
 TEST_F(SecretStoreTest, AreKeptForTheirJobAloneAndOnlyForTheServersAccount) {
   const auto store = Open();
   const Values values = {{"TOKEN", "a\nb=c"}, {"EMPTY_LINES", "\n\n x"}};
-  const auto staged = Await(store->Stage(values));
-  ASSERT_TRUE(staged);
-  ASSERT_TRUE(Await(store->Keep(*staged, 7)));
+  ASSERT_TRUE(Await(store->Stage("a", values)));
+  ASSERT_TRUE(Await(store->Keep("a", 7)));
   EXPECT_EQ(Await(store->Read(7)), values);
   EXPECT_EQ(Await(Open()->Read(7)), values);  // a later server's
   EXPECT_EQ(Await(store->Read(8)).error().code, Code::kNotFound);
@@ -55,21 +54,41 @@ TEST_F(SecretStoreTest, AreKeptForTheirJobAloneAndOnlyForTheServersAccount) {
 TEST_F(SecretStoreTest, EndWithTheirJob) {
   const auto store = Open();
   for (const std::int64_t uid : {7, 8, 9}) {
-    const auto staged = Await(store->Stage({{"TOKEN", "value" + std::to_string(uid)}}));
-    ASSERT_TRUE(Await(store->Keep(*staged, uid)));
+    ASSERT_TRUE(Await(store->Stage("a", {{"TOKEN", "value" + std::to_string(uid)}})));
+    ASSERT_TRUE(Await(store->Keep("a", uid)));
   }
   ASSERT_TRUE(Await(store->Remove(7)));
   ASSERT_TRUE(Await(store->Remove(7)));
   EXPECT_EQ(Await(store->Read(7)).error().code, Code::kNotFound);
-  ASSERT_TRUE(Await(store->RemoveAllBut({9})));
+  ASSERT_TRUE(Await(store->TakeOver({{9, "a"}})));
   EXPECT_EQ(Await(store->Read(8)).error().code, Code::kNotFound);
   EXPECT_EQ(Await(store->Read(9)), (Values{{"TOKEN", "value9"}}));
 }
 
-TEST_F(SecretStoreTest, ThatWereStagedForNoJobAreRemovedAtTheNextStart) {
-  ASSERT_TRUE(Await(Open()->Stage({{"TOKEN", "value"}})));
-  EXPECT_FALSE(std::filesystem::is_empty(folder_));
+TEST_F(SecretStoreTest, AreStagedOnceUnderAName) {
   const auto store = Open();
+  ASSERT_TRUE(Await(store->Stage("a", {{"TOKEN", "first"}})));
+  EXPECT_EQ(Await(store->Stage("a", {{"TOKEN", "second"}})).error().code, Code::kAborted);
+  ASSERT_TRUE(Await(store->Keep("a", 7)));
+  EXPECT_EQ(Await(store->Read(7)), (Values{{"TOKEN", "first"}}));
+  ASSERT_TRUE(Await(store->Stage("a", {{"TOKEN", "third"}}))) << "the name is free";
+}
+
+TEST_F(SecretStoreTest, OfACreateThatAKillCutOffAreItsJobsAtTheNextStart) {
+  ASSERT_TRUE(Await(Open()->Stage("created", {{"TOKEN", "value"}})));
+  const auto store = Open();
+  ASSERT_TRUE(Await(store->TakeOver({{7, "created"}, {8, "without-secrets"}})));
+  EXPECT_EQ(Await(store->Read(7)), (Values{{"TOKEN", "value"}}));
+  EXPECT_EQ(Await(store->Read(8)).error().code, Code::kNotFound);
+  ASSERT_TRUE(Await(store->TakeOver({{7, "created"}})));
+  EXPECT_EQ(Await(store->Read(7)), (Values{{"TOKEN", "value"}})) << "the second start after it";
+  EXPECT_EQ(Mode(folder_ + "/7"), 0600);
+}
+
+TEST_F(SecretStoreTest, ThatWereStagedForNoJobAreRemovedAtTheNextStart) {
+  ASSERT_TRUE(Await(Open()->Stage("never-created", {{"TOKEN", "value"}})));
+  EXPECT_FALSE(std::filesystem::is_empty(folder_));
+  ASSERT_TRUE(Await(Open()->TakeOver({{7, "another"}})));
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 

@@ -92,7 +92,6 @@ World::World(placement::Capacity capacity) : catalogue_(OneRuntime()), capacity_
   storage::Buckets::Options options{.data = folder_};
   buckets_ = storage::Buckets::Open(std::move(options), clock_, files_).value();
   EXPECT_TRUE(Await(buckets_->EnsureBucket("packages")));
-  secrets_ = store::SecretStore::Open(folder_ / "secrets").value();
   std::ofstream(folder_ / "buckets" / "packages" / "trainer.tar.gz") << "a package";
   replicas_ = std::make_unique<engine::FakeAttemptHost>(loop_.context.get_executor());
   replicas_->Attach(wire_);
@@ -125,6 +124,7 @@ World::~World() {
 }
 
 void World::MakeServer() {
+  secrets_ = store::SecretStore::Open(folder_ / "secrets").value();
   if (!cluster_) {
     engine::LocalAllocator::Options options{.capacity = capacity_, .probe = probe_, .devices = devices_};
     local_ = std::make_unique<engine::LocalAllocator>(loop_.context.get_executor(), std::move(options));
@@ -156,6 +156,7 @@ void World::KillServer() {
   wire_.server = nullptr;
   clients_.reset();
   service_.reset();
+  secrets_.reset();
   local_.reset();
   if (cluster_) cluster_->DropListeners();
 }

@@ -17,8 +17,21 @@ namespace trainyard::control {
 
 namespace {
 
-/// How many buckets' names are compared with one that is new.
-constexpr std::size_t kBucketsComparedMax = 1000;
+/// How many buckets' names are compared with one that is new: each takes some microseconds of the loop.
+constexpr std::size_t kBucketsComparedMax = 100;
+constexpr std::size_t kSlipMax = 3;  ///< characters more or less
+
+/// Those that the name may be a slip of.
+std::vector<std::string_view> NamesLike(std::string_view name, const std::vector<std::string>& others) {
+  std::vector<std::string_view> like;
+  for (const std::string& other : others) {
+    if (other == name || other.size() + kSlipMax < name.size() || name.size() + kSlipMax < other.size())
+      continue;
+    if (other.front() == name.front() || other.back() == name.back()) like.push_back(other);
+    if (like.size() == kBucketsComparedMax) break;
+  }
+  return like;
+}
 
 }  // namespace
 
@@ -44,6 +57,13 @@ void JobMaker::UseContainers(Containers containers) {
   context_.no_containers = policy_.containers.lacking;
 }
 
+boost::asio::awaitable<void> JobMaker::LookForContainers() {
+  const ImageRegistries* registries = policy_.registries;
+  if (registries == nullptr || !registries->look_for_containers) co_return;
+  std::string lacking = co_await registries->look_for_containers();
+  UseContainers({.are_here = registries->resolve != nullptr, .lacking = std::move(lacking)});
+}
+
 boost::asio::awaitable<Result<JobMaker::Made>> JobMaker::Make(std::string project, ml::v1::Job job) {
   if (!context_.containers && !jobs::NamedImages(job.training_input()).empty()) co_await LookForContainers();
   TY_CO_RETURN_IF_ERROR(jobs::Validate(job, context_));
@@ -56,13 +76,6 @@ boost::asio::awaitable<Result<JobMaker::Made>> JobMaker::Make(std::string projec
   if (HasGpus() && !runtime.version.empty() && AsksForGpus(job.training_input()) &&
       !catalogue_.RunsOnGpus(runtime.version))
     record.add_notes("runtime version " + runtime.version +
-boost::asio::awaitable<void> JobMaker::LookForContainers() {
-  const ImageRegistries* registries = policy_.registries;
-  if (registries == nullptr || !registries->look_for_containers) co_return;
-  std::string lacking = co_await registries->look_for_containers();
-  UseContainers({.are_here = registries->resolve != nullptr, .lacking = std::move(lacking)});
-}
-
                      " has no CUDA libraries that can be installed: TensorFlow will use the CPU of replicas "
                      "with GPUs");
   TY_CO_RETURN_IF_ERROR(CheckFits(record));
@@ -167,21 +180,19 @@ boost::asio::awaitable<Status> JobMaker::EnsureJobDir(v1::JobRecord& record) {
   TY_CO_TRY(const wire::ObjectUri uri, wire::ObjectUri::Parse(job_dir));
   const auto present = co_await buckets_.GetBucket(uri.bucket);
   if (present) co_return Status{};
-  const auto others = co_await buckets_.ListBuckets("", "", kBucketsComparedMax);
   const auto bucket = co_await buckets_.EnsureBucket(uri.bucket);
   if (!bucket) co_return std::unexpected(Error{bucket.error().code, bucket.error().message, "job_dir"});
   if (present.error().code != Code::kNotFound) co_return Status{};  // one of the real Cloud Storage
-  std::vector<std::string_view> names;
-  if (others) {
-    for (const auto& other : others->items()) names.emplace_back(other.name());
-  }
+  const auto others = co_await buckets_.BucketNames();
   const std::string made =
       "The bucket gs://" + uri.bucket + " of the job's jobDir did not exist and was made";
-  const std::string_view meant = text::Suggest(uri.bucket, names);
+  std::string meant;  // whoever may create jobs may list the buckets too (docs/security.md)
+  if (others) meant = text::Suggest(uri.bucket, NamesLike(uri.bucket, *others));
+  if (!meant.empty() && !co_await buckets_.GetBucket(meant)) meant.clear();
   if (meant.empty()) {
     record.add_remarks(made + ".");
   } else {
-    record.add_notes(made + "; did you mean gs://" + std::string(meant) + "?");
+    record.add_notes(made + "; did you mean gs://" + meant + "?");
   }
   co_return Status{};
 }

@@ -143,6 +143,11 @@ asio::awaitable<Result<v1::Buckets>> Buckets::ListBuckets(std::string prefix, st
   co_return page;
 }
 
+asio::awaitable<Result<std::vector<std::string>>> Buckets::BucketNames() {
+  auto list = [this] { return state_->names.BucketNames(""); };
+  co_return co_await OnPool(state_->lists_pool, std::move(list));
+}
+
 asio::awaitable<Status> Buckets::DeleteBucket(std::string name, Conditions when) {
   auto check = [this, name, when] { return state_->names.CheckDeletable(name, when); };
   TY_CO_RETURN_IF_ERROR(co_await OnPool(state_->names_pool, std::move(check)));

@@ -111,6 +111,8 @@ class Buckets {
   /// By name. @param page_token  "" or that of the page before.
   asio::awaitable<Result<v1::Buckets>> ListBuckets(std::string prefix, std::string page_token,
                                                    std::size_t results_max);
+  /// All names, in order, one reading of a folder. Some may be of no bucket.
+  asio::awaitable<Result<std::vector<std::string>>> BucketNames();
   /// kAborted: not empty.
   asio::awaitable<Status> DeleteBucket(std::string name, Conditions when);
 

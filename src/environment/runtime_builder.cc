@@ -65,15 +65,21 @@ Result<fs::path> WriteRequirements(const Build& build) {
   return file;
 }
 
-/// Packages of jobs are installed with it. The interpreter's own needs no index; Debian's may have none.
+/// Packages of jobs are installed with it. The interpreter's own needs no index; Debian's may have none. Jobs
+/// without packages run without it: what cannot be had is said, and is no failure.
 Status EnsurePip(const Build& build, const fs::path& uv) {
   const std::string interpreter = Layout::Interpreter(build.folder).string();
   if (!NeedsPip(build.runtime)) return {};
   TY_TRY(const ToolEnd end, build.room.Run({interpreter, "-m", "ensurepip", "--default-pip"}, {}, {}));
   if (end.ok()) return {};
   build.hooks.info("Running command: uv pip install --compile-bytecode pip");
-  return build.Run("uv",
-                   {uv.string(), "pip", "install", "--python", interpreter, "--compile-bytecode", "pip"});
+  const Status got =
+      build.Run("uv", {uv.string(), "pip", "install", "--python", interpreter, "--compile-bytecode", "pip"});
+  if (got || got.error().code == Code::kCancelled || got.error().code == Code::kResourceExhausted) return got;
+  build.hooks.info("It has no pip, so jobs that bring packages cannot use it: its list names none, " +
+                   ExplainFailure("ensurepip", end).message + ", " + got.error().message +
+                   ". Remove it and install it again when there is one.");
+  return {};
 }
 
 Status InstallWithUv(const Build& build, const fs::path& uv) {

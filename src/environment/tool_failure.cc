@@ -109,6 +109,9 @@ std::optional<std::string> OwnReason(const Lines& lines) {
     if (Contains(line, "No matching distribution found for")) return Shorten(line);
     if (Contains(line, "No module named ensurepip"))
       return "Python's ensurepip is missing (Debian: install python3-venv)";
+    if (line.ends_with("No module named pip") || line.ends_with("No module named 'pip'"))
+      return "the runtime version has no pip: remove it, and install it again with an index of packages in "
+             "reach";
   }
   const auto is_exception = [](std::string_view line) {
     const std::string_view name = Trim(line).substr(0, Trim(line).find(':'));

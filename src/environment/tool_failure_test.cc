@@ -96,6 +96,11 @@ INSTANTIATE_TEST_SUITE_P(
             "uv",
             {"error: Failed to install: a.whl", "  Caused by: No space left on device (os error 28)"},
             Error{Code::kResourceExhausted, "uv: No space left on device", {}}},
+        Row{"no_pip",
+            "pip",
+            {"/d/bin/python: No module named pip"},
+            FailedPrecondition("pip: the runtime version has no pip: remove it, and install it again with an "
+                               "index of packages in reach")},
         Row{"no_ensurepip",
             "venv",
             {"/usr/bin/python3.11: No module named ensurepip"},

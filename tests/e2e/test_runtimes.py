@@ -380,6 +380,30 @@ def test_a_version_of_ones_own_can_have_packages_of_jobs(tmp_path, index, tool):
     assert subprocess.run([python, "-m", "pip", "--version"], capture_output=True).returncode == 0
 
 
+# uv without an index; the Python that its runtimes get has no ensurepip.
+OFFLINE_UV = """#!/bin/sh
+for last; do :; done
+case "$1 $2 $last" in
+"venv"*) /usr/bin/python3 -m venv --without-pip "$last" && rm "$last/bin/python" "$last/bin/python3" &&
+  printf '#!/bin/sh\\ncase "$2" in ensurepip|pip) echo "python: No module named $2" >&2; exit 1;; esac\\nexec /usr/bin/python3 "$@"\\n' \\
+    > "$last/bin/python" && chmod 755 "$last/bin/python" && cp "$last/bin/python" "$last/bin/python3";;
+*" pip") echo "error: No index is in reach" >&2; exit 2;;
+esac
+"""
+
+
+def test_a_version_without_a_pip_that_can_be_had_is_built_and_says_so(tmp_path):
+    uv = tmp_path / "bin/uv"
+    uv.parent.mkdir()
+    uv.write_text(OFFLINE_UV)
+    uv.chmod(0o755)
+    define(tmp_path, "mine", ["demo-one==1.0"], locked=True)
+    done = command(tmp_path, "install", "mine", tool={"PATH": f"{uv.parent}:/usr/sbin:/usr/bin:/sbin:/bin"})
+    assert done.returncode == 0, done.stderr
+    assert "It has no pip, so jobs that bring packages cannot use it" in done.stdout + done.stderr, (done.stdout, done.stderr)
+    assert state(tmp_path, "mine", {})["folder"]
+
+
 @pytest.mark.parametrize("version, said", [
     ("1.4", "1.4 needs Python 2.7 or 3.5, for which no tool of today installs packages. Jobs that name it run with runtime version 2.15 "
             "(Python 3.11)."),

@@ -13,8 +13,8 @@
 
 namespace trainyard::server {
 
-/// Looks for what runs containers, for all jobs that need it: one look at a time, whose answer all get who ask
-/// while it is under way. Loop thread only; looking is a pool's work. The destructor waits for it.
+/// Looks for what runs containers, for all jobs that need it: one look at a time, whose answer all get who
+/// ask while it is under way. Loop thread only; looking is a pool's work. The destructor waits for it.
 class ContainerProbe {
  public:
   /// Blocks for seconds where an engine's socket is there and nobody answers.

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <boost/asio/thread_pool.hpp>
+#include <functional>
 #include <string>
 
 #include "control/job_service.h"
 #include "http/router.h"
+#include "trainyard/control/v1/runtimes.pb.h"
 
 /// What the administration's port has in addition to Google's APIs, and the refusals of it at the replicas'
 /// port. Loop thread only.
@@ -12,6 +15,16 @@ namespace trainyard::api {
 /// GET /trainyard/v1/projects/P/jobs/J: the extension resource JobStatus (control/v1/status.proto). `jobs`
 /// outlives the router.
 void AddStatusRoutes(http::Router& router, control::JobService& jobs);
+
+/// Who says which runtime versions there are. `list` blocks and is called on `pool`, which outlives the
+/// router.
+struct RuntimeSource {
+  std::function<control::v1::RuntimeList()> list;
+  boost::asio::thread_pool& pool;
+};
+
+/// GET /trainyard/v1/runtimes: the extension resource RuntimeList (control/v1/runtimes.proto).
+void AddRuntimeRoutes(http::Router& router, RuntimeSource source);
 
 /// The replicas' shells: what trainingOutput.webAccessUris points at. A WebSocket (src/shell/session.h); a
 /// plain GET is answered with how to open it. Query parameters: token, rows, columns.

@@ -11,6 +11,7 @@
 #include "cli/version.h"
 #include "control/access_token.h"
 #include "environment/python_probe.h"
+#include "environment/runtime_list.h"
 #include "environment/site_hook.h"
 #include "image/image.h"
 #include "process/descriptor_limit.h"
@@ -329,6 +330,14 @@ api::MetadataAnswers Installation::MetadataForReplicas(std::function<std::string
           .instance = [this](const http::Request& request) { return asking_.InstanceOf(request); }};
 }
 
+api::RuntimeSource Installation::RuntimesHere() {
+  auto list = [this, folder = data_.environments_dir()] {
+    return environment::ListRuntimes(folder, catalogue_, options_.default_runtime,
+                                     environment::ProbePythons(folder));
+  };
+  return {.list = std::move(list), .pool = foundation_->image_lookups};
+}
+
 void Installation::AddRoutes(std::uint16_t tls_port, std::vector<engine::MachineLimits::Limit> limits) {
   std::vector<api::MetricsSources::Limit> shown;
   for (engine::MachineLimits::Limit& limit : limits) shown.push_back({std::move(limit.what), limit.works});
@@ -344,6 +353,7 @@ void Installation::AddRoutes(std::uint16_t tls_port, std::vector<engine::Machine
                     .connections = foundation_->connections,
                     .loop = foundation_->watch,
                     .limits = shown,
+                    .runtimes = RuntimesHere(),
                     .metadata = std::move(metadata)};
   };
   const auto universe = [tls_port] { return "localhost:" + std::to_string(tls_port); };

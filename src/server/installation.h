@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/extension_handlers.h"
 #include "api/metadata_handlers.h"
 #include "async/loop_watch.h"
 #include "async/system_clock.h"
@@ -130,6 +131,8 @@ class Installation {
     std::vector<engine::MachineLimits::Limit> limits;
   };
   Installation(boost::asio::io_context& loop, const ServeOptions& options, Parts parts);
+  /// Of this server's catalogue, in its data directory.
+  [[nodiscard]] api::RuntimeSource RuntimesHere();
   void AddRoutes(std::uint16_t tls_port, std::vector<engine::MachineLimits::Limit> limits);
 
   const ServeOptions& options_;

@@ -2,7 +2,6 @@
 
 #include "api/batch_handlers.h"
 #include "api/discovery_handlers.h"
-#include "api/extension_handlers.h"
 #include "api/logging_handlers.h"
 #include "api/metrics_handlers.h"
 #include "api/ml_handlers.h"
@@ -39,6 +38,7 @@ void AddAdministrationRoutes(http::Router& router, const ApiParts& parts) {
   api::AddPolicyRoutes(ml, parts.jobs);
   api::AddShellRoutes(router, parts.jobs);
   api::AddStatusRoutes(router, parts.jobs);
+  api::AddRuntimeRoutes(router, parts.runtimes);
   api::AddMetricsRoutes(router, {.jobs = parts.jobs,
                                  .usage = parts.usage,
                                  .requests = parts.request_counts,

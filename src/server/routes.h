@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "api/extension_handlers.h"
 #include "api/metadata_handlers.h"
 #include "api/metrics_handlers.h"
 #include "http/router.h"
@@ -52,6 +53,7 @@ struct ApiParts {
   const http::ConnectionBudget& connections;
   const LoopWatch& loop;
   std::vector<api::MetricsSources::Limit> limits;  ///< of replicas, on this machine
+  api::RuntimeSource runtimes;
   api::MetadataAnswers metadata;
 };
 

@@ -232,6 +232,39 @@ def test_what_runtime_versions_have(version, server, upload, runtime):
     assert "running with runtime version" not in "".join(server.texts("libraries", "service"))
 
 
+def listed(*words, env):
+    """The list, by version, and what was said beside it."""
+    done = subprocess.run([PROGRAM, "runtimes", "list", "--format", "json", *words], capture_output=True, text=True, timeout=DEADLINE_S,
+                          env={"PATH": os.environ["PATH"], **env})
+    assert done.returncode == 0, done.stderr
+    return {one["version"]: one for one in json.loads(done.stdout)}, done.stderr
+
+
+def test_the_list_is_the_running_servers(tmp_path):
+    """What is installed into its data directory is seen, by whatever names the server; without one, the directory is looked at."""
+    first, second = Server(tmp_path / "first"), Server(tmp_path / "second")  # with environments of their own
+    try:
+        done = subprocess.run([PROGRAM, "runtimes", "install", RUNTIME, "--data", str(first.data)], capture_output=True, text=True,
+                              timeout=DEADLINE_S)
+        assert done.returncode == 0, done.stderr
+        home, own, others = {"HOME": str(tmp_path)}, {"TRAINYARD_DATA": str(first.data)}, {"TRAINYARD_DATA": str(second.data)}
+        for words, env in (([], own), (["--data", str(first.data)], {}), (["--server", first.url], others),
+                           ([], {"TRAINYARD_SERVER": first.url})):
+            runtimes, said = listed(*words, env={**home, **env})
+            assert runtimes[RUNTIME]["state"] == "built" and not said, (words, env)
+            assert runtimes[RUNTIME]["folder"].startswith(str(first.data / "environments"))
+            assert [name for name, one in runtimes.items() if one.get("isDefault")] == [RUNTIME]  # it was started so
+        runtimes, said = listed("--server", second.url, env={**home, **own})
+        assert runtimes[RUNTIME]["state"] == "can be built" and not said
+        assert first.request("GET", "/trainyard/v1/runtimes").json()["runtimes"]
+    finally:
+        first.stop()
+        second.stop()
+    runtimes, said = listed(env={**home, **own})
+    assert runtimes[RUNTIME]["state"] == "built"
+    assert said == f"No server answers; this is what the data directory {first.data} has.\n"
+
+
 def test_a_running_job_keeps_its_runtime(server, upload):
     server.submit("busy", packageUris=[upload(server, "probe")], pythonModule="probe.ticks", args=["600"])
     server.wait("busy", until=lambda job: job["state"] == "RUNNING")

@@ -19,10 +19,11 @@ struct Command;
 [[nodiscard]] ExitStatus TrainLocally(const Arguments& arguments, const SettingSources& sources,
                                       const Console& console);
 
-/// `runtimes ...`: the runtime versions of a data directory. They work on its files and take the same locks
-/// as a server, so a server may run or not.
+/// `runtimes list`: as the running server sees them; without one, those of the data directory.
 [[nodiscard]] ExitStatus ListRuntimes(const Arguments& arguments, const SettingSources& sources,
                                       const Console& console);
+/// `runtimes ...`: the runtime versions of a data directory. They work on its files and take the same locks
+/// as a server, so a server may run or not.
 [[nodiscard]] ExitStatus DescribeRuntime(const Arguments& arguments, const SettingSources& sources,
                                          const Console& console);
 [[nodiscard]] ExitStatus InstallRuntime(const Arguments& arguments, const SettingSources& sources,

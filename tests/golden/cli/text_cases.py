@@ -56,6 +56,16 @@ case("help_completion", "completion", "--help")
 case("help_unknown", "help", "jobs", "lst")
 case("serve_help", "serve", "--help", env={"TRAINYARD_DATA": "/srv/trainyard"})
 
+# Runtime versions, as a server sees them.
+RUNTIMES = {"GET /trainyard/v1/runtimes": [{"body": {"runtimes": [
+    {"version": "1.15", "pythons": ["3.7"], "state": "needs Python 3.7, which this machine does not have"},
+    {"version": "2.15", "isDefault": True, "pythons": ["3.11"], "state": "built", "python": "3.11", "folder": "/d/2.15-x",
+     "sizeBytes": "2147483648", "packageLayers": 2, "lastUse": "2026-11-20T03:00:00Z"},
+    {"version": "2.21", "pythons": ["3.11", "3.12"], "state": "can be built"}]}}]}
+case("runtimes", "runtimes", "list", answers=RUNTIMES)
+case("runtimes_json", "runtimes", "list", "--format=json", answers=RUNTIMES)
+case("runtimes_of_a_server_that_is_away", "runtimes", "list", "--server=http://127.0.0.1:1")
+
 # The command line is wrong: exit status 2.
 case("no_words", env=COLOUR)
 case("near_command", "job", "list")

@@ -1,0 +1,105 @@
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/gcloud/json_value.h"
+#include "cli/gcloud/output_format.h"
+#include "cli/gcloud/table.h"
+#include "cli/local/local_commands.h"
+#include "cli/local/runtimes_folder.h"
+#include "environment/catalogue.h"
+#include "environment/python_probe.h"
+#include "environment/runtime_list.h"
+#include "image/cache.h"
+#include "wire/json.h"
+
+namespace trainyard::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What a running server says; nothing: none answers.
+Result<std::optional<Json>> AskServer(const CommandSession& session) {
+  const ApiRequest request{.method = ApiRequest::Method::kGet, .path = "/trainyard/v1/runtimes"};
+  const Result<ApiResponse> answer = session.client.Send(request);
+  const bool is_named = session.server.source == "--server";
+  if (!answer && answer.error().code == Code::kUnavailable && !is_named) return std::nullopt;
+  if (!answer) return std::unexpected(answer.error());
+  if (answer->status >= 400) return std::unexpected(Error{Code::kUnknown, ErrorText(*answer), ""});
+  return wire::ParseJsonTree(answer->body);
+}
+
+/// The same list, made here.
+Result<Json> LookIntoFolder(const Arguments& arguments, const SettingSources& sources) {
+  const fs::path environments = FindEnvironmentsDir(arguments, sources);
+  TY_TRY(const environment::Catalogue catalogue, environment::Catalogue::Load(environments));
+  const control::v1::RuntimeList list = environment::ListRuntimes(
+      environments, catalogue, environment::kDefaultRuntimeVersion, environment::ProbePythons(environments));
+  return wire::ParseJsonTree(wire::PrintJson(list));
+}
+
+/// A list, and what the machine of the server that made it does not limit.
+struct Seen {
+  Json list;
+  std::string lacking;
+};
+
+Result<Seen> FindRuntimes(const Arguments& arguments, const SettingSources& sources, const Console& console) {
+  const std::string data_dir = FindDataDir(arguments, sources).string();
+  TY_TRY(const OpenedSession opened, OpenSession(arguments, sources, console, "trainyard"));
+  const ClientSetting& server = opened.session.server;
+  // A server at the default address has another data directory than one that --data names.
+  if (server.source != "default" || !arguments.Has("--data")) {
+    TY_TRY(std::optional<Json> list, AskServer(opened.session));
+    const auto note = ReadServerNote(sources, data_dir);
+    const bool is_noted = note && note->url == server.value;
+    if (list) return Seen{*std::move(list), is_noted ? note->lacking : ""};
+  }
+  if (const std::string forbidden = WhyNoteIsForbidden(sources, data_dir); !forbidden.empty())
+    return std::unexpected(Error{Code::kPermissionDenied, forbidden, ""});
+  TY_TRY(Json list, LookIntoFolder(arguments, sources));
+  console.Status("No server answers; this is what the data directory " + data_dir + " has.\n");
+  return Seen{std::move(list), ""};
+}
+
+std::string Joined(const Json* words) {
+  std::string joined;
+  if (words == nullptr) return joined;
+  for (const Json& word : words->children) joined += (joined.empty() ? "" : ",") + word.text;
+  return joined;
+}
+
+std::vector<std::string> RowOf(const Json& runtime) {
+  const std::string python = TextAt(runtime, "python");
+  const std::string size = TextAt(runtime, "sizeBytes");
+  const std::string used = TextAt(runtime, "lastUse");
+  const bool is_default = TextAt(runtime, "isDefault") == "true";
+  return {TextAt(runtime, "version"), python.empty() ? Joined(FindMember(runtime, "pythons")) : python,
+          size.empty() ? "" : image::PrintBytes(std::strtoll(size.c_str(), nullptr, 10)),
+          used.empty() ? "" : LocalTime(used, kDateFormat),
+          TextAt(runtime, "state") + (is_default ? " (default)" : "")};
+}
+
+}  // namespace
+
+ExitStatus ListRuntimes(const Arguments& arguments, const SettingSources& sources, const Console& console) {
+  TY_TRY(const OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
+  TY_TRY(const Seen seen, FindRuntimes(arguments, sources, console));
+  std::vector<Json> runtimes;
+  if (const Json* list = FindMember(seen.list, "runtimes")) runtimes = list->children;
+  if (format.kind != OutputFormat::Kind::kDefault) {
+    console.Out(PrintResources(runtimes, format));
+    return 0;
+  }
+  Rows rows{{"VERSION", "PYTHON", "SIZE", "LAST_USE", "STATE"}};
+  for (const Json& runtime : runtimes) rows.push_back(RowOf(runtime));
+  console.Table(rows);
+  if (!seen.lacking.empty()) console.Warn(seen.lacking + ".");
+  return 0;
+}
+
+}  // namespace trainyard::cli

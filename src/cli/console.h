@@ -22,6 +22,8 @@ class Console {
   explicit Console(Options options) : options_(options) {}
 
   void Out(std::string_view text) const;
+  /// Whether Status() prints.
+  [[nodiscard]] bool says_status() const noexcept { return options_.user_output; }
   /// A message: "Job [x] submitted successfully.\n".
   void Status(std::string_view text) const;
   /// "WARNING: text\n"

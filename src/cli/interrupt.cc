@@ -15,6 +15,19 @@ volatile std::sig_atomic_t interrupted = 0;
 
 void Note(int) { interrupted = 1; }
 
+/// What InterruptEnds does; written before its handler is installed.
+struct Ending {
+  const char* text = nullptr;
+  std::size_t size = 0;
+  int status = 0;
+};
+Ending ending;
+
+void End(int) {
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, ending.text, ending.size);
+  _exit(ending.status);
+}
+
 /// Blocks SIGINT while it lives, so that a signal between the check and the wait is not lost.
 class BlockedInterrupt {
  public:
@@ -68,6 +81,15 @@ bool InterruptWatch::WaitForInput(int descriptor, std::chrono::milliseconds wait
   }
   return interrupted != 0;
 }
+
+InterruptEnds::InterruptEnds(std::string_view text, int status) {
+  ending = {text.data(), text.size(), status};
+  struct sigaction action{};
+  action.sa_handler = End;
+  sigaction(SIGINT, &action, nullptr);
+}
+
+InterruptEnds::~InterruptEnds() { std::signal(SIGINT, SIG_DFL); }
 
 void DieOfInterrupt() {
   std::signal(SIGINT, SIG_DFL);

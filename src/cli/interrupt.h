@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <string_view>
 
 namespace trainyard::cli {
 
@@ -18,6 +19,18 @@ class InterruptWatch {
   bool WaitFor(std::chrono::milliseconds wait) const;
   /// The same, but also ends when the descriptor is readable.
   bool WaitForInput(int descriptor, std::chrono::milliseconds wait) const;
+};
+
+/// While it lives, Ctrl-C (SIGINT) prints a text on stderr and ends the process with a status, whatever it is
+/// doing: for commands that have nothing to put in order. At most one exists at a time, and no InterruptWatch
+/// beside it.
+class InterruptEnds {
+ public:
+  /// `text` outlives it.
+  InterruptEnds(std::string_view text, int status);
+  ~InterruptEnds();
+  InterruptEnds(const InterruptEnds&) = delete;
+  InterruptEnds& operator=(const InterruptEnds&) = delete;
 };
 
 /// Ends the process as if SIGINT had not been handled.

@@ -1,8 +1,11 @@
 """The texts of `trainyard run` and of the commands on what a job left, word for word, against a server with fixed answers."""
 
 import os
+import signal
+import socket
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -135,3 +138,25 @@ def test_a_taken_name_of_its_own_making_gets_a_number(tmp_path):
         assert first.startswith("train_2")
     finally:
         stub.close()
+def test_ctrl_c_ends_a_wait_for_a_server_that_is_away(tmp_path):
+    server = socket.create_server(("127.0.0.1", 0))
+    waiting = subprocess.Popen([PROGRAM, "jobs", "wait", "census_1", "--server", f"http://127.0.0.1:{server.getsockname()[1]}"],
+                               stderr=subprocess.PIPE, text=True, env={**os.environ, "CLOUDSDK_CORE_PROJECT": "example", "HOME": str(tmp_path)},
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    assert waiting.stderr is not None
+    try:
+        with server, server.accept()[0] as asked:  # answers once, and is gone
+            asked.recv(65536)
+            body = b'{"state": "RUNNING"}'
+            asked.sendall(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+        assert "cannot be reached" in waiting.stderr.readline()
+        started = time.monotonic()
+        waiting.send_signal(signal.SIGINT)
+        assert (waiting.wait(DEADLINE_S), waiting.stderr.read()) == (130, "The job goes on.\n")
+        assert time.monotonic() - started < 5  # it would try again for half a minute
+    finally:
+        waiting.kill()
+        waiting.wait()
+        waiting.stderr.close()
+
+

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include "cli/gcloud/common_flags.h"
@@ -43,15 +44,13 @@ constexpr auto kWaitFlags = WithCommonFlags(std::array{kDataDirFlag});
 
 ExitStatus WaitForJob(const CommandSession& session) {
   const JobReference name = NamedJob(session);
-  const InterruptWatch interrupt;
+  // Also while the server is away and the client tries again.
+  const InterruptEnds ends(session.console.says_status() ? "The job goes on.\n" : "", kInterruptedStatus);
   auto pause = kFirstPause;
   for (bool first = true;; first = false) {
     TY_TRY(const Json job, GetJob(session, name, !first));
     if (!TextAt(job, "endTime").empty()) return SayEnd(session, job);
-    if (interrupt.WaitFor(pause)) {
-      session.console.Status("The job goes on.\n");
-      return kInterruptedStatus;
-    }
+    std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, kPauseMax);
   }
 }

@@ -28,6 +28,14 @@ int NumberAt(const Json& object, std::string_view path) {
   return static_cast<int>(std::strtol(TextAt(object, path).c_str(), nullptr, 10));
 }
 
+std::map<std::string, std::string> TextsAt(const Json& object, std::string_view path) {
+  std::map<std::string, std::string> texts;
+  const Json* found = FindMember(object, path);
+  if (found == nullptr) return texts;
+  for (const Json& member : found->children) texts[member.name] = member.text;
+  return texts;
+}
+
 std::string AccountName(uid_t uid) {
   const passwd* entry = ::getpwuid(uid);
   return entry != nullptr ? entry->pw_name : std::to_string(uid);
@@ -84,6 +92,7 @@ std::optional<ServerNote> ReadServerNote(const SettingSources& sources, const st
                     .ca_file = TextAt(*json, "ca_file"),
                     .project = TextAt(*json, "project"),
                     .pid = std::strtol(TextAt(*json, "pid").c_str(), nullptr, 10),
+                    .bucket_dirs = TextsAt(*json, "bucket_dirs"),
                     .lacking = TextAt(*json, "lacking"),
                     .workstation = {.address = TextAt(*json, "workstation.address"),
                                     .tls_port = NumberAt(*json, "workstation.tls_port"),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,8 @@ struct ServerNote {
   std::string ca_file;
   std::string project;
   long pid = 0;
+  std::map<std::string, std::string>
+      bucket_dirs;      ///< folders of buckets that are not below the data directory
   std::string lacking;  ///< what its machine does not limit; empty: nothing
   /// What `trainyard with` leads Google's names to; without an address: nothing.
   struct Workstation {

@@ -41,6 +41,13 @@ TEST(FindServer, TakesTheNearest) {
   }
 }
 
+TEST(ReadServerNote, KnowsTheBucketsElsewhere) {
+  const SettingSources sources =
+      Make(kHome, {{"/d/run/server.json", R"({"url": "http://h", "bucket_dirs": {"models": "/disk/m"}})"}});
+  EXPECT_EQ(ReadServerNote(sources, "/d")->bucket_dirs,
+            (std::map<std::string, std::string>{{"models", "/disk/m"}}));
+}
+
 TEST(FindProject, TakesTheNearest) {
   std::string ini = "[core]\nproject = from-file\n[compute]\nregion=eu\n";
   Map files{{"/h/.config/gcloud/configurations/config_default", ini}};

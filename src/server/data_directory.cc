@@ -144,6 +144,9 @@ Status DataDirectory::Announce(const Presence& presence) const {
       {"url", presence.url},         {"tls_url", presence.tls_url}, {"replica_port", presence.replica_port},
       {"ca_file", presence.ca_file}, {"project", presence.project}, {"pid", presence.pid},
       {"lacking", presence.lacking}};
+  boost::json::object bucket_dirs;
+  for (const auto& [name, folder] : presence.bucket_dirs) bucket_dirs[name] = folder;
+  if (!bucket_dirs.empty()) json["bucket_dirs"] = std::move(bucket_dirs);
   if (!workstation.address.empty()) {
     json["workstation"] = {{"address", workstation.address},
                            {"tls_port", workstation.tls_port},

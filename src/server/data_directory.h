@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "async/unique_fd.h"
@@ -52,7 +53,8 @@ class DataDirectory {
     std::string ca_file;
     std::string project;
     std::int64_t pid = 0;
-    std::string lacking;  ///< what this machine does not limit; empty: nothing
+    std::map<std::string, std::string> bucket_dirs;  ///< buckets elsewhere: name -> absolute folder
+    std::string lacking;                             ///< what this machine does not limit; empty: nothing
     /// What `trainyard with` leads Google's names to; without an address: nothing.
     struct Workstation {
       std::string address;

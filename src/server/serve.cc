@@ -102,6 +102,7 @@ Status Run(const ServeOptions& options) {
   TY_TRY(const engine::MachineLimits limits, MachineLimitsFor(options, data.attempts_dir()));
   TY_TRY(BoundSockets sockets, BoundSockets::Bind(options, data));
   DataDirectory::Presence presence = sockets.PresenceOf(options, data);
+  presence.bucket_dirs = options.bucket_dirs;
   presence.lacking = limits.lacking;
   TY_TRY(const std::unique_ptr<Installation> installation,
          Installation::Open(loop, options, std::move(data), sockets, limits));

@@ -113,6 +113,12 @@ def test_texts(name, tmp_path):
     words, files, answers, status, out, err = CASES[name]
     write(tmp_path, files)
     stub = Stub(answers)
+    "tensorboard_of_a_bucket_elsewhere": (
+        ["tensorboard", "census_1"],
+        {"data/buckets/bucket/.keep": "", "data/disk/d/x": "", "data/run/server.json": '{"url": "URL", "bucket_dirs": {"bucket": "data/disk"}}',
+         "data/environments/runtimes/r/bin/tensorboard": "#!/bin/sh\necho \"$@\"\n"},
+        {"GET " + JOB: job(trainingInput={"jobDir": "gs://bucket/d"})}, 0, "--logdir data/disk/d\n",
+        "Starting DATA/environments/runtimes/r/bin/tensorboard on data/disk/d\n"),
     try:
         url = f"http://127.0.0.1:{stub.port}"
         data = str(tmp_path / "data")

@@ -46,6 +46,14 @@ std::optional<fs::path> InRuntimes(const fs::path& data_dir) {
   return *std::ranges::max_element(found);
 }
 
+/// Where this machine has the bucket: below the data directory, or where the server's --bucket-dir says.
+fs::path BucketFolder(const SettingSources& sources, const fs::path& data_dir, const std::string& bucket) {
+  if (const auto note = ReadServerNote(sources, data_dir))
+    if (const auto found = note->bucket_dirs.find(bucket); found != note->bucket_dirs.end())
+      return found->second;
+  return data_dir / "buckets" / bucket;
+}
+
 }  // namespace
 
 ExitStatus StartTensorBoard(const CommandSession& session) {
@@ -55,9 +63,10 @@ ExitStatus StartTensorBoard(const CommandSession& session) {
   TY_TRY(const std::string folder, JobFolder(job));
   TY_TRY(const wire::ObjectUri uri, wire::ObjectUri::Parse(folder));
   const fs::path data_dir = DefaultDataDir(session.sources);
-  const fs::path files = data_dir / "buckets" / uri.bucket / uri.object;
+  const fs::path bucket = BucketFolder(session.sources, data_dir, uri.bucket);
+  const fs::path files = bucket / uri.object;
   std::error_code error;
-  if (!fs::is_directory(data_dir / "buckets" / uri.bucket, error))
+  if (!fs::is_directory(bucket, error))
     return std::unexpected(NotFound("The files of " + folder + " are not below " + data_dir.string() +
                                     ". Name the server's data directory with --data."));
   std::optional<fs::path> program = OnPath(session.sources);

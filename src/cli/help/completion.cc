@@ -22,10 +22,10 @@ void Offer(Completion& completion, std::string_view word, std::string_view help)
 /// What a metavar or positional names.
 Names NamesOf(std::string_view metavar) {
   static constexpr std::pair<std::string_view, Names> kNames[] = {
-      {"JOB", Names::kJobs},        {"URL", Names::kObjects},       {"JOB_DIR", Names::kObjects},
-      {"BUCKET", Names::kObjects},  {"FILE", Names::kFiles},        {"PATH", Names::kFiles},
-      {"CONFIG", Names::kFiles},    {"PACKAGE,...", Names::kFiles}, {"DIR", Names::kDirectories},
-      {"VERSION", Names::kRuntimes}};
+      {"JOB", Names::kJobs},       {"URL", Names::kObjects},       {"JOB_DIR", Names::kObjects},
+      {"BUCKET", Names::kObjects}, {"FILE", Names::kFiles},        {"PATH", Names::kFiles},
+      {"CONFIG", Names::kFiles},   {"PACKAGE,...", Names::kFiles}, {"DIR", Names::kDirectories},
+      {"PROGRAM", Names::kFiles},  {"VERSION", Names::kRuntimes}};
   for (const auto& [name, names] : kNames)
     if (name == metavar) return names;
   return Names::kNone;
@@ -94,6 +94,9 @@ Line ReadLine(const Words& words, Arguments& arguments) {
     } else {
       line.plain.push_back(word);
       line.found = FindCommand(line.plain);
+      const Command* command = line.found.command;
+      const bool is_program = command != nullptr && command->spec.program;
+      line.after_dashes = is_program && line.plain.size() > line.found.depth;
     }
   }
   if (line.pending != nullptr) arguments.flags.erase(std::string(line.pending->name));

@@ -72,6 +72,9 @@ INSTANTIATE_TEST_SUITE_P(
     Rows, AskedNames,
     testing::Values(
         NamesRow{"job", {"jobs", "describe", ""}, Names::kJobs},
+        NamesRow{"program", {"run", ""}, Names::kFiles},
+        NamesRow{"program_after_flags", {"run", "--gpus", "1", "tr"}, Names::kFiles},
+        NamesRow{"words_of_a_program", {"run", "train.py", "--da"}, Names::kFiles},
         NamesRow{"only_one_job", {"jobs", "describe", "a", ""}, Names::kNone},
         NamesRow{"new_job", {"jobs", "submit", "training", ""}, Names::kNone},
         NamesRow{"urls", {"storage", "ls", "gs://a", "gs"}, Names::kObjects},

@@ -35,6 +35,8 @@ LINES = [
     ("trainyard storage ls gs://mo", ["gs://models/"]),
     ("trainyard storage ls gs://models/", ["gs://models/census/", "gs://models/readme"]),
     ("trainyard jobs submit training j --config con", ["config.yaml"]),
+    ("trainyard run con", ["config.yaml"]),
+    ("trainyard run --gpus 1 con", ["config.yaml"]),
     ("trainyard serve --network ", ["host", "isolated"]),
 ]
 # Prints the candidates as bash would put them into the line: what bash keeps of the word goes before them.

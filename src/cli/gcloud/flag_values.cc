@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "base/ascii.h"
+#include "cluster/scale_tier.h"
 #include "text/suggestion.h"
 
 namespace trainyard::cli {
@@ -130,6 +131,21 @@ Status CheckReplicaCount(std::string_view value) {
     return Wrong("Value must be from 0 to " + std::to_string(kCountMax) +
                  "; received: " + std::string(value));
   return {};
+}
+
+Status CheckGpuCount(std::string_view value) {
+  if (value == "1" || value == "2" || value == "4" || value == "8") return {};
+  return Wrong("Value must be 1, 2, 4 or 8; received: " + std::string(value));
+}
+
+Status CheckWorkerCount(std::string_view value) {
+  constexpr std::int64_t kWorkersMax = cluster::kReplicasMax - 1;
+  std::int64_t number = 0;
+  auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error == std::errc() && end == value.data() + value.size() && number >= 1 && number <= kWorkersMax)
+    return {};
+  return Wrong("Value must be from 1 to " + std::to_string(kWorkersMax) +
+               "; received: " + std::string(value));
 }
 
 Status CheckBoolean(std::string_view value) {

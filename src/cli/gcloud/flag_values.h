@@ -21,6 +21,10 @@ namespace trainyard::cli {
 [[nodiscard]] Status CheckPositiveInteger(std::string_view value);
 /// 0 and more, below the number of ports.
 [[nodiscard]] Status CheckReplicaCount(std::string_view value);
+/// GPUs of one machine, as Google's machines have them: 1, 2, 4 or 8.
+[[nodiscard]] Status CheckGpuCount(std::string_view value);
+/// Workers beside a master: at least 1, and with it at most cluster::kReplicasMax.
+[[nodiscard]] Status CheckWorkerCount(std::string_view value);
 [[nodiscard]] Status CheckBoolean(std::string_view value);
 [[nodiscard]] bool IsTrue(std::string_view boolean);
 [[nodiscard]] Status CheckLabels(std::string_view value);

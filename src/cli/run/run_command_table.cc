@@ -20,7 +20,7 @@ constexpr auto kRunFlags = WithCommonFlags(std::array{
     FlagSpec{.name = "--gpus",
              .metavar = "COUNT",
              .help = "GPUs of each replica: 1, 2, 4 or 8.",
-             .check = CheckPositiveInteger},
+             .check = CheckGpuCount},
     FlagSpec{.name = "--image",
              .metavar = "IMAGE",
              .help = "Run this container image; the words after -- are its arguments."},
@@ -41,7 +41,7 @@ constexpr auto kRunFlags = WithCommonFlags(std::array{
     FlagSpec{.name = "--workers",
              .metavar = "COUNT",
              .help = "Workers beside the master; TF_CONFIG and the variables of torch.distributed are set.",
-             .check = CheckPositiveInteger}});
+             .check = CheckWorkerCount}});
 
 constexpr auto kRerunFlags = WithCommonFlags(
     std::array{kAsyncFlag, kDataDirFlag, kEnvFlag, kNameFlag,

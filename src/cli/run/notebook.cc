@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "cli/gcloud/json_value.h"
+#include "cli/run/requirements.h"
 
 namespace trainyard::cli {
 namespace {
@@ -18,6 +21,8 @@ constexpr std::array<std::string_view, 2> kPlainCells = {"time", "capture"};
 constexpr std::array<std::string_view, 6> kShownCells = {"html",  "HTML",       "markdown",
                                                          "latex", "javascript", "svg"};
 constexpr std::array<std::string_view, 5> kPipSwitches = {"-q", "--quiet", "-U", "--upgrade", "--user"};
+
+constexpr std::string_view kFutureImport = "from __future__ import";
 
 constexpr std::string_view kPrelude =
     "try:\n    display\nexcept NameError:\n    def display(*things):\n        print(*things)\n";
@@ -49,7 +54,9 @@ std::string SourceOf(const Json& cell) {
 
 class Cell {
  public:
-  Cell(int number, NotebookScript& script) : number_(number), script_(script) {}
+  /// `future` gets the imports from __future__, which have to be a program's first statements.
+  Cell(int number, NotebookScript& script, std::string& future)
+      : number_(number), script_(script), future_(future) {}
 
   Status Read(std::string_view source) {
     script_.source += "# cell " + std::to_string(number_) + "\n";
@@ -80,6 +87,10 @@ class Cell {
   }
 
   Status Line(std::string_view line) {
+    if (in_future_ || line.starts_with(kFutureImport)) {
+      Future(line);
+      return {};
+    }
     const std::size_t indent = std::min(line.find_first_not_of(" \t"), line.size());
     const std::string_view text = line.substr(indent);
     const auto keep = [&](std::string_view code) {
@@ -106,6 +117,20 @@ class Cell {
     return {};
   }
 
+  /// A line of an import from __future__, which goes on behind a backslash and in parentheses.
+  void Future(std::string_view line) {
+    const std::size_t end = std::min(line.find(';'), line.size());
+    const std::string_view import = line.substr(0, end);
+    future_.append(import).append("\n");
+    const std::string_view code = import.substr(0, import.find('#'));
+    if (code.find('(') != std::string_view::npos) in_parentheses_ = true;
+    if (code.find(')') != std::string_view::npos) in_parentheses_ = false;
+    in_future_ = in_parentheses_ || code.ends_with('\\');
+    line.remove_prefix(std::min(end + 1, line.size()));
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    script_.source.append(line).append("\n");
+  }
+
   template <class Keep>
   Status Pip(std::string_view command, std::string_view line, const Keep& keep) {
     const std::vector<std::string_view> words = Words(command);
@@ -118,7 +143,9 @@ class Cell {
         return Refuse(line);
       if (word.size() > 1 && (word.front() == '"' || word.front() == '\''))
         word = word.substr(1, word.size() - 1 - (word.back() == word.front() ? 1 : 0));
-      script_.requirements.emplace_back(word);
+      std::optional<std::string> named = NamedRequirement(word);
+      if (!named) return Refuse(line);
+      script_.requirements.push_back(*std::move(named));
     }
     keep("pass");
     return {};
@@ -126,6 +153,9 @@ class Cell {
 
   int number_;
   NotebookScript& script_;
+  std::string& future_;
+  bool in_future_ = false;
+  bool in_parentheses_ = false;
 };
 
 }  // namespace
@@ -139,11 +169,13 @@ Result<NotebookScript> ReadNotebook(std::string_view json) {
   if (!language.empty() && language != "python")
     return std::unexpected(InvalidArgument("", "the notebook is written in " + language + ", not in Python"));
   NotebookScript script{.source = std::string(kPrelude), .requirements = {}};
+  std::string future;
   int number = 0;
   for (const Json& cell : cells->children) {
     if (TextAt(cell, "cell_type") != "code") continue;
-    TY_RETURN_IF_ERROR(Cell(++number, script).Read(SourceOf(cell)));
+    TY_RETURN_IF_ERROR(Cell(++number, script, future).Read(SourceOf(cell)));
   }
+  script.source.insert(0, future);
   if (number == 0) return std::unexpected(InvalidArgument("", "the notebook has no code"));
   return script;
 }

@@ -28,6 +28,16 @@ TEST(Notebook, CodeCellsBecomeAScript) {
             (NotebookScript{kPrelude + "# cell 1\nimport os\nx = 1\n# cell 2\nprint(x)\n", {}}));
 }
 
+TEST(Notebook, ImportsFromTheFutureComeFirst) {
+  EXPECT_EQ(ReadNotebook(Notebook({"x = 1",
+                                   "from __future__ import annotations; y = 2\n"
+                                   "from __future__ import (\n    division,  # as in 3\n)\nz = 3"})),
+            (NotebookScript{"from __future__ import annotations\n"
+                            "from __future__ import (\n    division,  # as in 3\n)\n" +
+                                kPrelude + "# cell 1\nx = 1\n# cell 2\ny = 2\n\n\n\nz = 3\n",
+                            {}}));
+}
+
 struct Row {
   const char* name;
   const char* cell;
@@ -47,6 +57,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Row{"time_of_a_cell", "%%time\ntrain()", "train()\n", {}},
                     Row{"html", "%%html\n<b>x</b>", "", {}}, Row{"help", "train?", "pass\n", {}},
                     Row{"pip", "!pip install -q 'pandas>=2' numpy", "pass\n", {"pandas>=2", "numpy"}},
+                    Row{"pip_of_an_address",
+                        "!pip install git+https://host/b#egg=b",
+                        "pass\n",
+                        {"b @ git+https://host/b"}},
                     Row{"pip_magic", "%pip install scipy\nimport scipy", "pass\nimport scipy\n", {"scipy"}},
                     Row{"no_magic", "a = (b\n  % c)", "a = (b\n  % c)\n", {}}),
     [](const auto& row) { return row.param.name; });

@@ -60,7 +60,9 @@ Status Read(const std::string& path, std::string_view text, const Reader& read, 
       return refuse("is an option of pip, which cannot come along with the program: leave it out");
     if (item.starts_with('.') || item.starts_with('/') || item.starts_with("file:"))
       return refuse("is a path on this machine: put the package's folder beside the program");
-    found.emplace_back(item);
+    std::optional<std::string> named = NamedRequirement(item);
+    if (!named) return refuse("does not say which package that is: write it as `NAME @ ADDRESS`");
+    found.push_back(*std::move(named));
   }
   return {};
 }
@@ -110,7 +112,49 @@ class TomlList {
   std::string_view text_;
 };
 
+/// The value of "egg=" behind the address, without extras, and the fragment without it.
+struct Fragment {
+  std::string egg;
+  std::string rest;
+};
+Fragment ReadFragment(std::string_view fragment) {
+  Fragment read;
+  while (!fragment.empty()) {
+    const std::size_t end = std::min(fragment.find('&'), fragment.size());
+    const std::string_view part = fragment.substr(0, end);
+    fragment.remove_prefix(std::min(end + 1, fragment.size()));
+    if (part.starts_with("egg="))
+      read.egg = part.substr(4);
+    else
+      read.rest.append(read.rest.empty() ? "#" : "&").append(part);
+  }
+  return read;
+}
+
+/// "demo" of ".../demo-1.0-py3-none-any.whl"; empty for another address.
+std::string_view WheelName(std::string_view address) {
+  if (!address.ends_with(".whl")) return {};
+  address.remove_prefix(address.rfind('/') + 1);
+  return address.substr(0, address.find('-'));
+}
+
 }  // namespace
+
+std::optional<std::string> NamedRequirement(std::string_view item) {
+  const std::size_t scheme = item.find("://");
+  if (scheme == std::string_view::npos ||
+      item.substr(0, scheme).find_first_of(" @;") != std::string_view::npos)
+    return std::string(item);
+  const std::size_t end = std::min(item.find_first_of(" \t;"), item.size());  // a marker may follow
+  const std::string_view whole = item.substr(0, end);
+  const std::string_view address = whole.substr(0, whole.find('#'));
+  const Fragment fragment = ReadFragment(whole.substr(std::min(address.size() + 1, whole.size())));
+  const std::string name = fragment.egg.empty() ? std::string(WheelName(address)) : fragment.egg;
+  if (name.empty()) return std::nullopt;
+  const std::string_view marker = Trim(item.substr(end));
+  return name + " @ " + std::string(address) + fragment.rest +
+         (marker.empty() ? "" : " " + std::string(marker));
+}
 
 Result<std::vector<std::string>> ReadRequirements(const std::string& path, std::string_view text,
                                                   const Reader& read) {

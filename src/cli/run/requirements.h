@@ -18,6 +18,10 @@ namespace trainyard::cli {
     const std::string& path, std::string_view text,
     const std::function<std::optional<std::string>(const std::string& path)>& read);
 
+/// A requirement of pip's that is an address alone, as a package can have it: "NAME @ ADDRESS", with the name
+/// of "#egg=NAME" or of a wheel's file; others unchanged. Nothing: the address says no name.
+[[nodiscard]] std::optional<std::string> NamedRequirement(std::string_view item);
+
 /// `dependencies` of the table [project]; none without it. kInvalidArgument with the path if the list cannot
 /// be read, and for Poetry's own table.
 [[nodiscard]] Result<std::vector<std::string>> ReadProjectDependencies(const std::string& path,

@@ -23,6 +23,31 @@ TEST(Requirements, AreTheLinesWithoutComments) {
                    "tomli; python_version < '3.11'"}));
 }
 
+struct NamedRow {
+  const char* name;
+  const char* item;
+  std::optional<std::string> named;
+};
+class RequirementName : public testing::TestWithParam<NamedRow> {};
+TEST_P(RequirementName, IsThatOfTheAddress) {
+  EXPECT_EQ(NamedRequirement(GetParam().item), GetParam().named);
+}
+INSTANTIATE_TEST_SUITE_P(
+    Requirements, RequirementName,
+    testing::Values(
+        NamedRow{"plain", "numpy>=1.24", "numpy>=1.24"},
+        NamedRow{"named", "one @ https://host/one.zip#egg=x", "one @ https://host/one.zip#egg=x"},
+        NamedRow{"egg", "git+https://host/a/b.git@v1#egg=demo", "demo @ git+https://host/a/b.git@v1"},
+        NamedRow{"egg_with_extras_and_folder", "git+ssh://git@host/b#egg=demo[gpu]&subdirectory=py",
+                 "demo[gpu] @ git+ssh://git@host/b#subdirectory=py"},
+        NamedRow{"wheel", "https://host/demo_one-1.0-py3-none-any.whl#sha256=0",
+                 "demo_one @ https://host/demo_one-1.0-py3-none-any.whl#sha256=0"},
+        NamedRow{"marker", "git+https://host/b#egg=b ; python_version < '3.11'",
+                 "b @ git+https://host/b ; python_version < '3.11'"},
+        NamedRow{"nameless", "git+https://host/a/b.git", std::nullopt},
+        NamedRow{"nameless_archive", "https://host/b.tar.gz#sha256=0", std::nullopt}),
+    [](const auto& row) { return row.param.name; });
+
 struct Row {
   const char* name;
   const char* text;
@@ -36,7 +61,10 @@ TEST_P(RequirementRefused, WithItsLine) {
 }
 INSTANTIATE_TEST_SUITE_P(
     Requirements, RequirementRefused,
-    testing::Values(Row{"index", "numpy\n--extra-index-url https://host/simple\n",
+    testing::Values(Row{"address", "git+https://host/b.git",
+                        "requirements.txt:1: `git+https://host/b.git` does not say which package that is: "
+                        "write it as `NAME @ ADDRESS`"},
+                    Row{"index", "numpy\n--extra-index-url https://host/simple\n",
                         "requirements.txt:2: `--extra-index-url https://host/simple` is an option of pip, "
                         "which cannot come "
                         "along with the program: leave it out"},

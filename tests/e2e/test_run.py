@@ -38,12 +38,14 @@ def test_a_script_runs_as_it_is(server, tmp_path):
     folder = tmp_path / "mine"
     write(folder, "helper.py", "def twice(x):\n    return 2 * x\n")
     write(folder, "data/numbers.txt", "20\n22\n")
+    write(folder, "tool.sh", "#!/bin/sh\necho executable\n").chmod(0o755)
     write(folder, "train.py", """\
-        import os, sys, urllib.request
+        import os, subprocess, sys, urllib.request
         import helper
         total = sum(int(line) for line in open("data/numbers.txt"))
         print("arguments", sys.argv[1:], "twice", helper.twice(total), __name__, os.path.basename(__file__))
         open("scratch.txt", "w").write("may be written")
+        print("tool says", subprocess.run(["./tool.sh"], check=True, capture_output=True, text=True).stdout)
         folder = os.environ["TRAINYARD_JOB_DIR"]
         bucket, name = folder[len("gs://"):].split("/", 1)
         url = os.environ["STORAGE_EMULATOR_HOST"] + f"/upload/storage/v1/b/{bucket}/o?uploadType=media&name={name}/out/model.txt"
@@ -52,6 +54,7 @@ def test_a_script_runs_as_it_is(server, tmp_path):
     done = run(server, tmp_path, "run", "--runtime-version", RUNTIME, "--name", "first", "mine/train.py", "--epochs", "3", "--name", "x")
     assert done.returncode == 0, done.stderr
     assert "arguments ['--epochs', '3', '--name', 'x'] twice 84 __main__ train.py" in done.stdout
+    assert "tool says executable" in done.stdout
     assert done.stderr == "Job [first] submitted. Its folder: gs://p-runs/first\nJob [first] succeeded.\n"
     got = run(server, tmp_path, "jobs", "download", "first", "got")
     assert got.returncode == 0, got.stderr

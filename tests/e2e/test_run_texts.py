@@ -14,6 +14,7 @@ from trainyard_server import DEADLINE_S, PROGRAM, ROOT
 sys.path.insert(0, str(ROOT / "tests/golden/cli"))
 from stub import Stub  # noqa: E402
 
+LINK = None  # a file's content: it is a link to a folder
 USAGE = 2  # the command line is wrong: after the error come the flags there are
 JOB = "/v1/projects/example/jobs/census_1"
 CREATE = "POST /v1/projects/example/jobs"
@@ -50,6 +51,19 @@ CASES = {
     "async": (
         ["run", "--async", "--name", "census_1", "train.py"], {"train.py": "import torch\n"}, {CREATE: job()}, 0, "",
         "Runtime version: pytorch (train.py imports torch; --runtime-version chooses another).\n"
+        "Job [census_1] submitted. Its folder: gs://example-runs/census_1\nFollow it:  trainyard jobs stream-logs census_1\n"),
+    "gpus": (["run", "--gpus", "unlimited", "train.py"], {"train.py": ""}, {}, USAGE, "",
+             "ERROR: (trainyard.run) argument --gpus: Value must be 1, 2, 4 or 8; received: unlimited\n"),
+    "workers": (["run", "--workers", "99999999999", "train.py"], {"train.py": ""}, {}, USAGE, "",
+                "ERROR: (trainyard.run) argument --workers: Value must be from 1 to 999; received: 99999999999\n"),
+    "nameless_requirement": (
+        ["run", "train.py"], {"train.py": "", "requirements.txt": "numpy\ngit+https://host/b.git\n"}, {}, 1, "",
+        "ERROR: (trainyard.run) requirements.txt:2: `git+https://host/b.git` does not say which package that is: write it as "
+        "`NAME @ ADDRESS`\n"),
+    "link_to_a_folder": (
+        ["run", "--async", "--name", "census_1", "train.py"], {"train.py": "import torch\n", "shared": LINK}, {CREATE: job()}, 0, "",
+        "Runtime version: pytorch (train.py imports torch; --runtime-version chooses another).\n"
+        "WARNING: Not all that is beside the program comes along: shared (a link to a folder).\n"
         "Job [census_1] submitted. Its folder: gs://example-runs/census_1\nFollow it:  trainyard jobs stream-logs census_1\n"),
     "default_runtime": (
         ["run", "--async", "--name", "census_1", "--job-dir", "gs://bucket/out/", "train.py"], {"train.py": "import numpy\n"},
@@ -95,6 +109,12 @@ CASES = {
         {"data/buckets/bucket/d/x": "", "data/environments/runtimes/r/bin/tensorboard": "#!/bin/sh\necho \"$@\"\n"},
         {"GET " + JOB: job(trainingInput={"jobDir": "gs://bucket/d"})}, 0, "--logdir DATA/buckets/bucket/d --port 6006\n",
         "Starting DATA/environments/runtimes/r/bin/tensorboard on DATA/buckets/bucket/d\n"),
+    "tensorboard_of_a_bucket_elsewhere": (
+        ["tensorboard", "census_1"],
+        {"data/buckets/bucket/.keep": "", "data/disk/d/x": "", "data/run/server.json": '{"url": "URL", "bucket_dirs": {"bucket": "data/disk"}}',
+         "data/environments/runtimes/r/bin/tensorboard": "#!/bin/sh\necho \"$@\"\n"},
+        {"GET " + JOB: job(trainingInput={"jobDir": "gs://bucket/d"})}, 0, "--logdir data/disk/d\n",
+        "Starting DATA/environments/runtimes/r/bin/tensorboard on data/disk/d\n"),
 }
 
 
@@ -102,6 +122,9 @@ def write(folder, files):
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
+        if content is LINK:
+            path.symlink_to("/etc")
+            continue
         path.write_text("" if isinstance(content, int) else content)
         if isinstance(content, int):
             os.truncate(path, content)
@@ -113,15 +136,10 @@ def test_texts(name, tmp_path):
     words, files, answers, status, out, err = CASES[name]
     write(tmp_path, files)
     stub = Stub(answers)
-    "tensorboard_of_a_bucket_elsewhere": (
-        ["tensorboard", "census_1"],
-        {"data/buckets/bucket/.keep": "", "data/disk/d/x": "", "data/run/server.json": '{"url": "URL", "bucket_dirs": {"bucket": "data/disk"}}',
-         "data/environments/runtimes/r/bin/tensorboard": "#!/bin/sh\necho \"$@\"\n"},
-        {"GET " + JOB: job(trainingInput={"jobDir": "gs://bucket/d"})}, 0, "--logdir data/disk/d\n",
-        "Starting DATA/environments/runtimes/r/bin/tensorboard on data/disk/d\n"),
     try:
         url = f"http://127.0.0.1:{stub.port}"
         data = str(tmp_path / "data")
+        words = [word.replace("URL", url) for word in words]
         done = subprocess.run([PROGRAM, *words], cwd=tmp_path, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=DEADLINE_S,
                               env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "TZ": "UTC", "TRAINYARD_SERVER": url,
                                    "CLOUDSDK_CORE_PROJECT": "example", "TRAINYARD_DATA": data})
@@ -133,17 +151,6 @@ def test_texts(name, tmp_path):
         stub.close()
 
 
-def test_a_taken_name_of_its_own_making_gets_a_number(tmp_path):
-    stub = Stub({CREATE: [TAKEN, {"body": {"jobId": "x"}}]})
-    try:
-        write(tmp_path, {"train.py": ""})
-        subprocess.run([PROGRAM, "run", "--async", "train.py"], cwd=tmp_path, check=True, timeout=DEADLINE_S, capture_output=True,
-                       env={**os.environ, "TRAINYARD_SERVER": f"http://127.0.0.1:{stub.port}", "CLOUDSDK_CORE_PROJECT": "example"})
-        first, second = [request["json"]["jobId"] for request in stub.requests if request["path"].endswith("/jobs")]
-        assert second == first + "_2"
-        assert first.startswith("train_2")
-    finally:
-        stub.close()
 def test_ctrl_c_ends_a_wait_for_a_server_that_is_away(tmp_path):
     server = socket.create_server(("127.0.0.1", 0))
     waiting = subprocess.Popen([PROGRAM, "jobs", "wait", "census_1", "--server", f"http://127.0.0.1:{server.getsockname()[1]}"],
@@ -166,3 +173,14 @@ def test_ctrl_c_ends_a_wait_for_a_server_that_is_away(tmp_path):
         waiting.stderr.close()
 
 
+def test_a_taken_name_of_its_own_making_gets_a_number(tmp_path):
+    stub = Stub({CREATE: [TAKEN, {"body": {"jobId": "x"}}]})
+    try:
+        write(tmp_path, {"train.py": ""})
+        subprocess.run([PROGRAM, "run", "--async", "train.py"], cwd=tmp_path, check=True, timeout=DEADLINE_S, capture_output=True,
+                       env={**os.environ, "TRAINYARD_SERVER": f"http://127.0.0.1:{stub.port}", "CLOUDSDK_CORE_PROJECT": "example"})
+        first, second = [request["json"]["jobId"] for request in stub.requests if request["path"].endswith("/jobs")]
+        assert second == first + "_2"
+        assert first.startswith("train_2")
+    finally:
+        stub.close()

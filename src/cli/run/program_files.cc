@@ -32,6 +32,7 @@ struct Entry {
   std::vector<Found> data;
   std::uintmax_t data_bytes = 0;
   bool too_many = false;
+  std::vector<CollectedFiles::Skipped> skipped;
 };
 
 class Collector {
@@ -50,8 +51,8 @@ class Collector {
     std::vector<Entry> entries;
     for (const std::string& name : names) {
       if (IsJunk(name)) continue;
-      Entry entry{.name = name, .modules = {}, .data = {}};
-      TY_RETURN_IF_ERROR(Add(name, entry));
+      Entry entry{.name = name, .modules = {}, .data = {}, .skipped = {}};
+      Add(name, entry);
       entries.push_back(std::move(entry));
     }
     return entries;
@@ -68,24 +69,26 @@ class Collector {
     return names;
   }
 
-  Status Add(const std::string& path, Entry& entry) {
+  void Add(const std::string& path, Entry& entry) {
     if (++seen_ > kEntriesMax) {
       entry.too_many = true;
-      return {};
+      return;
     }
     const fs::path full = folder_ / path;
     std::error_code error;
     const fs::file_status link = fs::symlink_status(full, error);
     const fs::file_status status = fs::status(full, error);
     if (fs::is_directory(status)) {
-      if (fs::is_symlink(link) || fs::exists(full / "pyvenv.cfg", error) ||
-          fs::exists(full / "conda-meta", error))
-        return {};
-      TY_TRY(const std::vector<std::string> names, NamesIn(full));
-      for (const std::string& name : names) {
-        if (!IsJunk(name)) TY_RETURN_IF_ERROR(Add(path + "/" + name, entry));
-        if (entry.too_many) return {};
+      if (fs::exists(full / "pyvenv.cfg", error) || fs::exists(full / "conda-meta", error)) return;
+      if (fs::is_symlink(link)) return entry.skipped.push_back({path, true});
+      const Result<std::vector<std::string>> names = NamesIn(full);
+      if (!names) return entry.skipped.push_back({path, false});
+      for (const std::string& name : *names) {
+        if (!IsJunk(name)) Add(path + "/" + name, entry);
+        if (entry.too_many) return;
       }
+    } else if (status.type() == fs::file_type::none) {
+      entry.skipped.push_back({path, false});  // in a folder that may be listed but not entered
     } else if (fs::is_regular_file(status)) {
       const std::uintmax_t bytes = fs::file_size(full, error);
       if (IsModule(path)) {
@@ -95,7 +98,6 @@ class Collector {
         entry.data_bytes += bytes;
       }
     }
-    return {};
   }
 
   fs::path folder_;
@@ -141,6 +143,11 @@ void ChooseData(std::vector<Entry>& entries, std::vector<CollectedFiles::LeftBeh
   std::ranges::sort(left_behind, {}, &CollectedFiles::LeftBehind::name);
 }
 
+bool IsExecutable(const fs::path& path) {
+  std::error_code error;
+  return (fs::status(path, error).permissions() & fs::perms::owner_exec) != fs::perms::none;
+}
+
 }  // namespace
 
 Result<CollectedFiles> CollectFiles(const CollectOptions& options) {
@@ -160,14 +167,19 @@ Result<CollectedFiles> CollectFiles(const CollectOptions& options) {
   CollectedFiles collected;
   ChooseData(entries, collected.left_behind);
   for (const Entry& entry : entries) {
+    collected.skipped.insert(collected.skipped.end(), entry.skipped.begin(), entry.skipped.end());
     for (const std::vector<Found>* list : {&entry.modules, &entry.data}) {
       for (const Found& found : *list) {
-        TY_TRY(std::string bytes, ReadFile(options.folder / found.path));
-        collected.files.push_back({found.path, std::move(bytes)});
+        const fs::path path = options.folder / found.path;
+        if (Result<std::string> bytes = ReadFile(path))
+          collected.files.push_back({found.path, *std::move(bytes), IsExecutable(path)});
+        else
+          collected.skipped.push_back({found.path, false});
       }
     }
   }
   std::ranges::sort(collected.files, {}, &ProgramFile::path);
+  std::ranges::sort(collected.skipped, {}, &CollectedFiles::Skipped::path);
   return collected;
 }
 

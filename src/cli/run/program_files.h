@@ -30,6 +30,13 @@ struct CollectedFiles {
     bool too_many = false;  ///< more entries than are looked at: `bytes` counts those that were
   };
   std::vector<LeftBehind> left_behind;
+  /// What cannot come along, by path: a link to a folder, or what this account may not read.
+  struct Skipped {
+    std::string path;
+    bool is_link = false;
+    friend bool operator==(const Skipped&, const Skipped&) = default;
+  };
+  std::vector<Skipped> skipped;
 };
 
 struct CollectOptions {
@@ -40,8 +47,8 @@ struct CollectOptions {
 };
 
 /// Modules and data in the folder. Left out without a word: hidden files, __pycache__ and *.pyc,
-/// environments (a pyvenv.cfg in them, or named venv), node_modules, *.egg-info, links to folders. Errors:
-/// kNotFound; kResourceExhausted beyond the modules' limits; a file that cannot be read.
+/// environments (a pyvenv.cfg in them, or named venv), node_modules, *.egg-info. Errors: the folder itself
+/// cannot be read; kResourceExhausted beyond the modules' limits.
 [[nodiscard]] Result<CollectedFiles> CollectFiles(const CollectOptions& options);
 
 /// "5.2 GB"

@@ -1,9 +1,15 @@
 #include "cli/run/program_files.h"
 
 #include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
 
 #include "async/file.h"
 #include "async/testing/temporary_folder.h"
+#include "base/check.h"
 
 namespace trainyard::cli {
 namespace {
@@ -44,6 +50,51 @@ TEST_F(ProgramFiles, ModulesAndDataComeAlongAndJunkDoesNot) {
             (Paths{"config.yaml", "data/train.csv", "model/net.py", "same.yaml", "train.py"}));
   EXPECT_EQ(collected->files.front().bytes, "config.yaml");
   EXPECT_TRUE(collected->left_behind.empty());
+  EXPECT_EQ(collected->skipped, (std::vector<CollectedFiles::Skipped>{{"linked", true}}));
+}
+
+/// While it lives, this thread may read only what the modes of files allow, as an ordinary account.
+class WithoutRightsOfRoot {
+ public:
+  WithoutRightsOfRoot() {
+    TY_CHECK(syscall(SYS_capget, &header_, before_.data()) == 0);
+    auto fewer = before_;
+    fewer[0].effective &= ~((1U << CAP_DAC_OVERRIDE) | (1U << CAP_DAC_READ_SEARCH));
+    TY_CHECK(syscall(SYS_capset, &header_, fewer.data()) == 0);
+  }
+  ~WithoutRightsOfRoot() { TY_CHECK(syscall(SYS_capset, &header_, before_.data()) == 0); }
+  WithoutRightsOfRoot(const WithoutRightsOfRoot&) = delete;
+  WithoutRightsOfRoot& operator=(const WithoutRightsOfRoot&) = delete;
+
+ private:
+  __user_cap_header_struct header_{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
+  std::array<__user_cap_data_struct, 2> before_{};
+};
+
+TEST_F(ProgramFiles, WhatCannotBeReadIsNamed) {
+  for (const char* path : {"train.py", "hidden/a.txt", "listed/a.txt", "secret.txt"}) Write(path);
+  fs::permissions(root_ / "hidden", fs::perms::none);
+  fs::permissions(root_ / "listed", fs::perms::owner_read);
+  fs::permissions(root_ / "secret.txt", fs::perms::none);
+  {
+    const WithoutRightsOfRoot ordinary;
+    const auto collected = CollectFiles({.folder = root_, .only_data_of = {}});
+    ASSERT_TRUE(collected) << collected.error().message;
+    EXPECT_EQ(PathsOf(*collected), Paths{"train.py"});
+    EXPECT_EQ(collected->skipped, (std::vector<CollectedFiles::Skipped>{
+                                      {"hidden", false}, {"listed/a.txt", false}, {"secret.txt", false}}));
+  }
+  for (const char* folder : {"hidden", "listed"}) fs::permissions(root_ / folder, fs::perms::owner_all);
+}
+
+TEST_F(ProgramFiles, ProgramsStayExecutable) {
+  Write("run.sh");
+  Write("train.py");
+  fs::permissions(root_ / "run.sh", fs::perms::owner_all);
+  const auto collected = CollectFiles({.folder = root_, .only_data_of = {}});
+  ASSERT_TRUE(collected);
+  EXPECT_TRUE(collected->files[0].executable);
+  EXPECT_FALSE(collected->files[1].executable);
 }
 
 TEST_F(ProgramFiles, TheLargestDataStaysBehindAndItsModulesDoNot) {

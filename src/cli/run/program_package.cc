@@ -66,12 +66,14 @@ std::vector<PythonSource> SourcesOf(const std::vector<ProgramFile>& files, const
 
 /// Everything but the command.
 Result<LocalProgram> Read(const CollectOptions& options, std::string name, const std::string& main) {
-  LocalProgram program{.name = std::move(name), .package = {}, .sources = {}, .left_behind = {}};
+  LocalProgram program{
+      .name = std::move(name), .package = {}, .sources = {}, .left_behind = {}, .skipped = {}};
   TY_TRY(CollectedFiles collected, CollectFiles(options));
   TY_TRY(program.package.requirements, RequirementsIn(options.folder));
   program.sources = SourcesOf(collected.files, main);
   program.package.files = std::move(collected.files);
   program.left_behind = std::move(collected.left_behind);
+  program.skipped = std::move(collected.skipped);
   return program;
 }
 
@@ -79,6 +81,8 @@ Result<LocalProgram> ReadScript(const fs::path& script) {
   const std::string name = script.filename();
   TY_TRY(LocalProgram program,
          Read({.folder = script.parent_path(), .only_data_of = {}}, script.stem(), name));
+  if (program.sources.empty() || program.sources.front().path != name)
+    return Refuse("the program " + name + " cannot be read");
   program.package.command = {name};
   return program;
 }

@@ -16,6 +16,7 @@ struct LocalProgram {
   PackagedProgram package;
   std::vector<PythonSource> sources;  ///< its own file first
   std::vector<CollectedFiles::LeftBehind> left_behind;
+  std::vector<CollectedFiles::Skipped> skipped;
 };
 
 /// Reads what `trainyard run WORD ARGS` names: a .py file, a notebook, a folder (a package, or with a

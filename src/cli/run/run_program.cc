@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -58,6 +59,18 @@ void SayWhatStays(const Console& console, const std::vector<CollectedFiles::Left
                ". Put it into a bucket: trainyard storage cp -r FOLDER gs://BUCKET/");
 }
 
+/// Links to folders and unreadable files, of which a few are named.
+void SayWhatIsSkipped(const Console& console, const std::vector<CollectedFiles::Skipped>& skipped) {
+  constexpr std::size_t kNamedMax = 5;
+  if (skipped.empty()) return;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(skipped.size(), kNamedMax); ++i)
+    names += (i == 0 ? "" : ", ") + skipped[i].path +
+             (skipped[i].is_link ? " (a link to a folder)" : " (cannot be read)");
+  if (skipped.size() > kNamedMax) names += " and " + std::to_string(skipped.size() - kNamedMax) + " more";
+  console.Warn("Not all that is beside the program comes along: " + names + ".");
+}
+
 /// Packages the program and uploads it to the job's folder.
 Status Package(const CommandSession& session, const LocalProgram& program, const StagingLocation& folder,
                RunRequest& request) {
@@ -112,6 +125,7 @@ ExitStatus RunProgram(const CommandSession& session) {
     TY_TRY(program, ReadProgram(arguments.positionals.front(), request.args));
     ChooseRuntime(session.console, *program, request);
     SayWhatStays(session.console, program->left_behind);
+    SayWhatIsSkipped(session.console, program->skipped);
   }
   const std::optional<std::string> name = arguments.Value("--name");
   const std::string job_id =

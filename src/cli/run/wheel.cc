@@ -32,7 +32,11 @@ for folder, _, names in os.walk(files):
     target = os.path.join(os.getcwd(), os.path.relpath(folder, files))
     os.makedirs(target, exist_ok=True)
     for name in names:
-        shutil.copyfile(os.path.join(folder, name), os.path.join(target, name))
+        source, copy = os.path.join(folder, name), os.path.join(target, name)
+        shutil.copyfile(source, copy)
+        if os.stat(source).st_mode & 0o100:
+            mode = os.stat(copy).st_mode
+            os.chmod(copy, mode | (mode & 0o444) >> 2)
 with open(os.path.join(here, "command.json")) as file:
     command = json.load(file)
 os.execv(sys.executable, [sys.executable, *command, *sys.argv[1:]])
@@ -41,7 +45,7 @@ os.execv(sys.executable, [sys.executable, *command, *sys.argv[1:]])
 /// A zip archive of files that are compressed where that makes them smaller, all of one fixed time.
 class Zip {
  public:
-  void Add(const std::string& name, std::string_view bytes) {
+  void Add(const std::string& name, std::string_view bytes, bool executable = false) {
     const std::string packed = Deflate(bytes);
     const bool smaller = packed.size() < bytes.size();
     const std::string_view stored = smaller ? std::string_view(packed) : bytes;
@@ -67,7 +71,7 @@ class Zip {
     Put16(0, directory_);  // comment, disk, kind
     Put16(0, directory_);
     Put16(0, directory_);
-    Put32(std::uint32_t{0100644} << 16, directory_);
+    Put32(std::uint32_t{executable ? 0100755U : 0100644U} << 16, directory_);
     Put32(place, directory_);
     directory_ += name;
     ++count_;
@@ -143,7 +147,8 @@ std::string MakeWheel(const PackagedProgram& program) {
       {package + "__init__.py", ""},
       {package + "__main__.py", std::string(kMain)},
       {package + "command.json", PrintCompact(JsonArray(program.command)) + "\n"}};
-  for (const ProgramFile& file : program.files) files.push_back({package + "files/" + file.path, file.bytes});
+  for (const ProgramFile& file : program.files)
+    files.push_back({package + "files/" + file.path, file.bytes, file.executable});
   std::ranges::sort(files, {}, &ProgramFile::path);
   files.push_back({std::string(kInfo) + "METADATA", Metadata(program)});
   files.push_back({std::string(kInfo) + "WHEEL",
@@ -151,7 +156,7 @@ std::string MakeWheel(const PackagedProgram& program) {
   std::string record;
   Zip zip;
   for (const ProgramFile& file : files) {
-    zip.Add(file.path, file.bytes);
+    zip.Add(file.path, file.bytes, file.executable);
     record +=
         Quoted(file.path) + ",sha256=" + Digest(file.bytes) + "," + std::to_string(file.bytes.size()) + "\n";
   }

@@ -14,6 +14,7 @@ inline constexpr std::string_view kWheelName = "trainyard_program-0-py3-none-any
 struct ProgramFile {
   std::string path;  ///< relative to the program's folder: "data/train.csv"
   std::string bytes;
+  bool executable = false;
 };
 
 /// A program with the files around it.

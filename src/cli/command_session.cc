@@ -60,6 +60,13 @@ std::optional<std::string> CommandSession::Property(std::string_view section, st
   return found->value;
 }
 
+std::string CommandSession::CommandLine(std::string_view words) const {
+  std::string line = program + " " + std::string(words);
+  if (arguments.Has("--server") || arguments.Has("--data")) line += " --server=" + server.value;
+  if (arguments.Has("--project") || arguments.Has("--configuration")) line += " --project=" + project.value;
+  return line;
+}
+
 std::string ErrorText(const ApiResponse& response) {
   Result<Json> body = wire::ParseJsonTree(response.body);
   std::string status = body ? TextAt(*body, "error.status") : std::string();

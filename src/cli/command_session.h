@@ -27,6 +27,9 @@ struct CommandSession {
   ClientSetting project;
   OutputFormat format;
 
+  /// A command to go on with, for a message: "trainyard jobs describe JOB", with the server and the project
+  /// where flags of this command chose them. `words` are those after the program's name.
+  [[nodiscard]] std::string CommandLine(std::string_view words) const;
   [[nodiscard]] std::optional<std::string> Property(std::string_view section, std::string_view name) const;
 };
 

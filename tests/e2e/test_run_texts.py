@@ -52,6 +52,10 @@ CASES = {
         ["run", "--async", "--name", "census_1", "train.py"], {"train.py": "import torch\n"}, {CREATE: job()}, 0, "",
         "Runtime version: pytorch (train.py imports torch; --runtime-version chooses another).\n"
         "Job [census_1] submitted. Its folder: gs://example-runs/census_1\nFollow it:  trainyard jobs stream-logs census_1\n"),
+    "flags_go_on": (
+        ["run", "--server", "URL", "--project", "example", "--async", "--name", "census_1", "--image", "i"], {}, {CREATE: job()}, 0, "",
+        "Job [census_1] submitted. Its folder: gs://example-runs/census_1\n"
+        "Follow it:  trainyard jobs stream-logs census_1 --server=URL --project=example\n"),
     "gpus": (["run", "--gpus", "unlimited", "train.py"], {"train.py": ""}, {}, USAGE, "",
              "ERROR: (trainyard.run) argument --gpus: Value must be 1, 2, 4 or 8; received: unlimited\n"),
     "workers": (["run", "--workers", "99999999999", "train.py"], {"train.py": ""}, {}, USAGE, "",

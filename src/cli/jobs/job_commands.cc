@@ -84,7 +84,7 @@ ExitStatus DescribeJob(const CommandSession& session) {
   std::string url = session.server.value;
   while (url.ends_with('/')) url.pop_back();
   session.console.Status("\nView job at:\n" + url + job.Path() + "\n\nView logs with the command:\n" +
-                         session.program + " jobs stream-logs " + job.job_id + "\n");
+                         session.CommandLine("jobs stream-logs " + job.job_id) + "\n");
   return 0;
 }
 

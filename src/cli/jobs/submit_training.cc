@@ -95,9 +95,9 @@ Result<Json> CreateJob(const CommandSession& session, const Json& job) {
 
 std::string FollowUp(const CommandSession& session, const std::string& job_id) {
   return "Your job is still active. You may view the status of your job with the command\n\n  $ " +
-         session.program + " jobs describe " + job_id +
-         "\n\nor continue streaming the logs with the command\n\n  $ " + session.program +
-         " jobs stream-logs " + job_id + "\n";
+         session.CommandLine("jobs describe " + job_id) +
+         "\n\nor continue streaming the logs with the command\n\n  $ " +
+         session.CommandLine("jobs stream-logs " + job_id) + "\n";
 }
 
 /// Prints the four fields that gcloud prints after submit, or the output of --format.

@@ -11,8 +11,8 @@ namespace {
 constexpr int kSameNamesMax = 9;
 
 std::string GoOn(const CommandSession& session, const std::string& job_id) {
-  return "The job goes on. Follow it again:  " + session.program + " jobs stream-logs " + job_id +
-         "\nCancel it:                         " + session.program + " jobs cancel " + job_id + "\n";
+  return "The job goes on. Follow it again:  " + session.CommandLine("jobs stream-logs " + job_id) +
+         "\nCancel it:                         " + session.CommandLine("jobs cancel " + job_id) + "\n";
 }
 
 /// The server went away while it was asked, and may have created the job: it is asked for it, and only if it
@@ -92,7 +92,7 @@ ExitStatus FollowJobToItsEnd(const CommandSession& session, const std::string& j
 
 ExitStatus FollowUnlessAsync(const CommandSession& session, const std::string& job_id) {
   if (!session.arguments.IsOn("--async")) return FollowJobToItsEnd(session, job_id);
-  session.console.Status("Follow it:  " + session.program + " jobs stream-logs " + job_id + "\n");
+  session.console.Status("Follow it:  " + session.CommandLine("jobs stream-logs " + job_id) + "\n");
   return 0;
 }
 

@@ -39,6 +39,8 @@ def refused(text, group=" jobs", meant=()):
 DIFFERENCES = {
     # Flags of alpha and beta are taken without those words, too.
     "submit_network_ga": {"exit": 0, "stdout": ["jobId: job_1", "state: QUEUED"], "stderr": SUBMITTED, "requests": None},
+    # Commands to go on with repeat the project that a flag chose: without it they would ask for another one's job.
+    "submit_project": {"stderr": [line + (" --project=other" if line.startswith("  $ ") else "") for line in SUBMITTED]},
     # gcloud has other flags beside the command's own; ours are compared with what was typed.
     "submit_prefix_ambiguous": {"stderr": [ERROR + "unrecognized arguments:", "  --master (did you mean '--server'?)", "  m", "  HINT"]},
     # After a near miss gcloud lists unrelated groups of its own.

@@ -103,7 +103,7 @@ Result<BoundSockets> BoundSockets::Bind(const ServeOptions& options, const DataD
   Result<http::ListeningSocket> administration = ListenOnFirst(options.host, {known, options.port});
   if (!administration && administration.error().code == Code::kAlreadyExists)
     return std::unexpected(PortInUse(options.host + ":" + std::to_string(options.port),
-                                     FindPortOwner(options.port), options.data_dir));
+                                     FindPortOwner(options.host, options.port), options.data_dir));
   TY_TRY(sockets.administration, std::move(administration));
   const std::uint16_t plain_port = sockets.administration.port;
   TY_TRY(sockets.identity, tls::EnsureTlsIdentity(data.tls_dir(), CertificateNames(options),

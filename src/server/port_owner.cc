@@ -1,15 +1,18 @@
 #include "server/port_owner.h"
 
+#include <arpa/inet.h>
 #include <dirent.h>
+#include <netinet/in.h>
 #include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
-#include <vector>
 
 #include "async/file.h"
 
@@ -77,6 +80,18 @@ void FindProcess(const std::string& socket, PortOwner& owner) {
   }
 }
 
+/// An address in network order, as the kernel prints it: words of 32 bits in the machine's order.
+template <class Address>
+std::string HexWords(const Address& address) {
+  std::string text;
+  for (const std::uint32_t word : std::bit_cast<std::array<std::uint32_t, sizeof(Address) / 4>>(address)) {
+    std::array<char, 9> digits{};
+    std::snprintf(digits.data(), digits.size(), "%08X", word);
+    text += digits.data();
+  }
+  return text;
+}
+
 std::string NameOf(std::uint32_t uid) {
   const passwd* entry = ::getpwuid(uid);
   return entry != nullptr ? entry->pw_name : std::to_string(uid);
@@ -84,7 +99,19 @@ std::string NameOf(std::uint32_t uid) {
 
 }  // namespace
 
-std::optional<ListeningEntry> FindListening(std::string_view table, std::uint16_t port) {
+std::vector<std::string> AddressesInTheWay(const std::string& host) {
+  in_addr v4{};
+  in6_addr v6{};
+  if (::inet_pton(AF_INET, host.c_str(), &v4) == 1) {
+    ::inet_pton(AF_INET6, ("::ffff:" + host).c_str(), &v6);
+    return {HexWords(v4), HexWords(in_addr{.s_addr = INADDR_ANY}), HexWords(v6), HexWords(in6addr_any)};
+  }
+  if (::inet_pton(AF_INET6, host.c_str(), &v6) == 1) return {HexWords(v6), HexWords(in6addr_any)};
+  return {};
+}
+
+std::optional<ListeningEntry> FindListening(std::string_view table, const std::vector<std::string>& addresses,
+                                            std::uint16_t port) {
   constexpr std::size_t kLocal = 1;
   constexpr std::size_t kState = 3;
   constexpr std::size_t kUid = 7;
@@ -96,7 +123,9 @@ std::optional<ListeningEntry> FindListening(std::string_view table, std::uint16_
     table.remove_prefix(std::min(end + 1, table.size()));
     if (words.size() <= kInode || words[kState] != "0A") continue;
     const std::string_view local = words[kLocal];
-    if (Parse<std::uint16_t>(local.substr(local.rfind(':') + 1), kHexadecimal) != port) continue;
+    const std::size_t colon = local.rfind(':');
+    if (Parse<std::uint16_t>(local.substr(colon + 1), kHexadecimal) != port) continue;
+    if (std::ranges::find(addresses, local.substr(0, colon)) == addresses.end()) continue;
     const auto uid = Parse<std::uint32_t>(words[kUid]);
     const auto inode = Parse<std::uint64_t>(words[kInode]);
     if (uid && inode) return ListeningEntry{*uid, *inode};
@@ -104,9 +133,10 @@ std::optional<ListeningEntry> FindListening(std::string_view table, std::uint16_
   return std::nullopt;
 }
 
-std::optional<PortOwner> FindPortOwner(std::uint16_t port) {
+std::optional<PortOwner> FindPortOwner(const std::string& host, std::uint16_t port) {
+  const std::vector<std::string> addresses = AddressesInTheWay(host == "localhost" ? "127.0.0.1" : host);
   for (const char* file : {"/proc/net/tcp", "/proc/net/tcp6"}) {
-    const auto entry = FindListening(ReadFile(file, kTableBytesMax).value_or(""), port);
+    const auto entry = FindListening(ReadFile(file, kTableBytesMax).value_or(""), addresses, port);
     if (!entry) continue;
     PortOwner owner{.user = NameOf(entry->uid)};
     FindProcess("socket:[" + std::to_string(entry->inode) + "]", owner);

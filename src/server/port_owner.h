@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -28,11 +29,18 @@ struct ListeningEntry {
   friend bool operator==(const ListeningEntry&, const ListeningEntry&) = default;
 };
 
-/// The first that listens on the port, whatever its address. Pure. Source: proc_net_tcp.rst.
-[[nodiscard]] std::optional<ListeningEntry> FindListening(std::string_view table, std::uint16_t port);
+/// As the kernel prints them: the local addresses with which a listener keeps this one from being bound,
+/// itself and the wildcards (that of IPv6 has IPv4's connections too). None of what is no address. Pure.
+[[nodiscard]] std::vector<std::string> AddressesInTheWay(const std::string& host);
 
-/// Reads /proc. Nothing: nobody of this network namespace listens there any more.
-[[nodiscard]] std::optional<PortOwner> FindPortOwner(std::uint16_t port);
+/// The first that listens on the port at one of the addresses. Pure. Source: proc_net_tcp.rst.
+[[nodiscard]] std::optional<ListeningEntry> FindListening(std::string_view table,
+                                                          const std::vector<std::string>& addresses,
+                                                          std::uint16_t port);
+
+/// Who keeps a server from listening there. Reads /proc. Nothing: nobody of this network namespace any more.
+/// @param host  a numeric address, or "localhost" as http::ListenOnTcp has it
+[[nodiscard]] std::optional<PortOwner> FindPortOwner(const std::string& host, std::uint16_t port);
 
 /// What is said of a used port. Pure.
 /// @param place  "127.0.0.1:8470"

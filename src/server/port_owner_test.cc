@@ -12,23 +12,48 @@ namespace {
 constexpr std::string_view kTable =
     "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n"
     "   0: 0100007F:2116 0100007F:9C40 01 00000000:00000000 00:00000000 00000000  1001        0 11 1 0\n"
-    "   1: 0100007F:2116 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4242 1 0\n";
+    "   1: 0200007F:2116 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1002        0 4141 1 0\n"
+    "   2: 0100007F:2116 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4242 1 0\n"
+    "   3: 00000000:2117 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1003        0 4343 1 0\n";
+
+std::optional<ListeningEntry> Find(const char* host, std::uint16_t port) {
+  return FindListening(kTable, AddressesInTheWay(host), port);
+}
 
 TEST(FindListening, FindsTheListenerAndNoConnection) {
-  EXPECT_EQ(FindListening(kTable, 8470), (ListeningEntry{1000, 4242}));
-  EXPECT_EQ(FindListening(kTable, 8471), std::nullopt);
-  EXPECT_EQ(FindListening("", 8470), std::nullopt);
-  EXPECT_EQ(FindListening("   1: 0100007F:2116 00000000:0000 0A\n", 8470), std::nullopt);
+  EXPECT_EQ(Find("127.0.0.1", 8470), (ListeningEntry{1000, 4242}));
+  EXPECT_EQ(Find("127.0.0.1", 8472), std::nullopt);
+  EXPECT_EQ(FindListening("", AddressesInTheWay("127.0.0.1"), 8470), std::nullopt);
+  EXPECT_EQ(FindListening("   1: 0100007F:2116 00000000:0000 0A\n", AddressesInTheWay("127.0.0.1"), 8470),
+            std::nullopt);
+}
+
+TEST(FindListening, LooksAtTheAddress) {
+  EXPECT_EQ(Find("127.0.0.2", 8470), (ListeningEntry{1002, 4141}));
+  EXPECT_EQ(Find("127.0.0.3", 8470), std::nullopt);
+  EXPECT_EQ(Find("::1", 8470), std::nullopt);
+  EXPECT_EQ(Find("127.0.0.3", 8471), (ListeningEntry{1003, 4343})) << "0.0.0.0 is every address";
+}
+
+// As a machine with little-endian words prints them; the one that runs this is such a one.
+TEST(AddressesInTheWay, AreTheAddressAndTheWildcards) {
+  const std::string zeros(32, '0');
+  const std::string mapped = "0000000000000000FFFF0000";  // ::ffff:0:0/96
+  EXPECT_EQ(AddressesInTheWay("127.0.0.1"),
+            (std::vector<std::string>{"0100007F", "00000000", mapped + "0100007F", zeros}));
+  EXPECT_EQ(AddressesInTheWay("::1"), (std::vector<std::string>{"00000000000000000000000001000000", zeros}));
+  EXPECT_EQ(AddressesInTheWay("somewhere"), std::vector<std::string>{});
 }
 
 TEST(FindPortOwner, FindsThisProcess) {
   const auto socket = http::ListenOnTcp("127.0.0.1", 0);
   ASSERT_TRUE(socket);
-  const auto owner = FindPortOwner(socket->port);
+  const auto owner = FindPortOwner("localhost", socket->port);
   ASSERT_TRUE(owner);
   EXPECT_EQ(owner->pid, ::getpid());
   EXPECT_NE(owner->program.find("server_test"), std::string::npos) << owner->program;
   EXPECT_EQ(owner->data_dir, "");
+  EXPECT_EQ(FindPortOwner("127.0.0.2", socket->port), std::nullopt) << "another address's port is free";
 }
 
 TEST(PortInUse, SaysWhoHasItAndHowToGoOn) {

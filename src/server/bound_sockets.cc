@@ -117,7 +117,6 @@ Result<BoundSockets> BoundSockets::Bind(const ServeOptions& options, const DataD
     Diagnose(DiagnosticLevel::kWarning,
              "TensorFlow's gs://, gsutil and /gcs will not work in replicas: " + namespaces.error().message);
   }
-  BindWorkstation(data, sockets);
   if (Result<Front> front = BindFront(data, kReplicasFiles, engine::CheckConnectDoors)) {
     sockets.front = *std::move(front);
   } else if (sockets.has_namespaces) {
@@ -126,6 +125,7 @@ Result<BoundSockets> BoundSockets::Bind(const ServeOptions& options, const DataD
                  ". Run as root, give the program CAP_NET_BIND_SERVICE, or lower "
                  "net.ipv4.ip_unprivileged_port_start to 80");
   }
+  BindWorkstation(data, sockets);
   return sockets;
 }
 

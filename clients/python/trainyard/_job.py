@@ -9,6 +9,7 @@ import time
 import urllib.parse
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Union
 
+from trainyard import _patience
 from trainyard._errors import Error, JobFailed
 from trainyard._logs import Log, LogLine
 from trainyard._table import make_table
@@ -48,11 +49,13 @@ class Job:
 
     def wait(self, timeout: Optional[float] = None, check: bool = True) -> str:
         """Until the job has ended; returns its state. JobFailed if it did not succeed, unless `check` is false; TimeoutError after
-        `timeout` seconds."""
+        `timeout` seconds. A server that is started again meanwhile is waited for: Unreachable if none answers for 30 s, or at the
+        end of `timeout`."""
         deadline = None if timeout is None else time.monotonic() + timeout
         pause = 0.05
         while True:
-            job = self.describe()
+            left = _patience.PATIENCE_S if deadline is None else max(deadline - time.monotonic(), 0.0)
+            job = _patience.ask(self.describe, min(left, _patience.PATIENCE_S))
             if job["state"] in _ENDED:
                 break
             if deadline is not None and time.monotonic() >= deadline:
@@ -64,7 +67,8 @@ class Job:
         return str(job["state"])
 
     def logs(self, follow: bool = False) -> Iterator[LogLine]:
-        """The lines of its log. With `follow` also those that come, until the job has ended."""
+        """The lines of its log. With `follow` also those that come, until the job has ended; a server that is started again
+        meanwhile is waited for, as by wait()."""
         job = self.describe()  # a job that is not there has no log, and the server says so
         log = Log(self._client.transport, self._client.project, self.id, self._has_ended)
         return log.follow(job["createTime"]) if follow else log.read()

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
+import http.client
 import json
 import queue
 import threading
-import time
 import urllib.parse
 from collections import deque
-from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Set
+from typing import Any, Callable, Deque, Dict, Iterator, List, Set
 
-from trainyard import _errors
+from trainyard import _errors, _patience
 from trainyard._transport import Transport
 
 _PAGE_SIZE = 1000
 _REMEMBERED_MAX = 100_000  # entries: more than can be on their way when a job ends
 _FIRST_CHECK_S = 0.05
 _CHECK_PAUSE_MAX_S = 5.0
-_RECONNECT_S = 30.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,7 +59,7 @@ class Log:
                 yield from self._new(entries)
                 if entries:
                     pause = _FIRST_CHECK_S
-                elif self._has_ended():
+                elif _patience.ask(self._has_ended):
                     break
                 else:
                     pause = min(pause * 2, _CHECK_PAUSE_MAX_S)
@@ -83,7 +82,8 @@ class Log:
         token = ""
         while True:
             body = {"resourceNames": ["projects/" + self._project], "filter": text, "orderBy": "timestamp asc", "pageSize": _PAGE_SIZE}
-            page = self._transport.json("/v2/entries:list", dict(body, pageToken=token) if token else body)
+            asked = dict(body, pageToken=token) if token else body
+            page = _patience.ask(lambda: self._transport.json("/v2/entries:list", asked))
             yield from page.get("entries", [])
             token = page.get("nextPageToken", "")
             if not token:
@@ -131,35 +131,43 @@ class _Tail:
                 continue
 
     def _run(self) -> None:
-        lost_at: Optional[float] = None
+        absence = _patience.Absence()
         while not self._closed.is_set():
+            lost: _errors.Error = self._transport.unreachable("the stream of the log broke off")
             try:
                 with self._transport.open(self._path, headers={"Last-Event-ID": self._cursor} if self._cursor else None) as stream:
-                    lost_at = None
-                    self._take_events(stream)
-            except _errors.Unreachable as error:
-                if lost_at is not None and time.monotonic() - lost_at > _RECONNECT_S:
-                    self._put(error)
-                    return
+                    self._take_events(stream, absence)
             except _errors.Error as error:
-                self._put(error)
-                return
-            except (OSError, ValueError):
+                lost = error
+            except (OSError, http.client.HTTPException):
                 pass  # it broke off
-            lost_at = lost_at or time.monotonic()
-            self._closed.wait(0.5)
+            pause = absence.next_pause() if _patience.may_pass(lost) else None
+            if pause is None:
+                self._put(lost)
+                return
+            self._closed.wait(pause)
 
-    def _take_events(self, stream: Any) -> None:
-        """Hands on what the events have, until the stream ends."""
+    def _take_events(self, stream: Any, absence: _patience.Absence) -> None:
+        """Hands on what the events have, until the stream ends. What has begun when it does is sent again after the cursor."""
+        kind, cursor = "", self._cursor
         data: List[str] = []
         for raw in stream:
             if self._closed.is_set():
                 return
+            absence.is_over()
             line = raw.decode().rstrip("\r\n")
             if line.startswith("data:"):
                 data.append(line[5:].lstrip(" "))
             elif line.startswith("id:"):
-                self._cursor = line[3:].strip()
+                cursor = line[3:].strip()
+            elif line.startswith("event:"):
+                kind = line[6:].strip()
             elif not line and data:
-                self._put(json.loads("\n".join(data)).get("entries", []))
-                data = []
+                body = "\n".join(data)
+                if kind == "error":
+                    raise _errors.Error(str(_errors.from_answer(body.encode(), 500)))
+                try:
+                    self._put(json.loads(body).get("entries", []))
+                except ValueError:
+                    raise _errors.Error("the stream of the log is damaged") from None
+                kind, self._cursor, data = "", cursor, []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import urllib.error
 import urllib.request
@@ -35,9 +36,12 @@ class Transport:
         except urllib.error.HTTPError as error:
             with error:
                 raise _errors.from_answer(error.read(), error.code) from None
-        except (urllib.error.URLError, OSError) as error:
+        except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
             raise self.unreachable(getattr(error, "reason", error)) from None
 
     def json(self, path: str, body: Optional[Dict[str, Any]] = None) -> Any:
         with self.open(path, body) as answer:
-            return json.load(answer)
+            try:
+                return json.load(answer)
+            except (http.client.HTTPException, OSError) as error:  # it went away in the middle
+                raise self.unreachable(error) from None

@@ -1,13 +1,18 @@
 """The Python client (clients/python) and the notebook that shows it, with a real server."""
 
+import concurrent.futures
 import json
+import os
 import pathlib
+import socket
+import subprocess
 import sys
+import urllib.parse
 
 import pytest
 
 from notebook import run_notebook
-from trainyard_server import ROOT
+from trainyard_server import DEADLINE_S, PROGRAM, ROOT, RUNTIME, wait_for
 
 sys.path.insert(0, str(ROOT / "clients/python"))  # the sources, not what is installed
 import trainyard  # noqa: E402
@@ -154,3 +159,141 @@ def test_the_notebook(server, monkeypatch, tmp_path):
     assert not any(cell.get("outputs") for cell in cells), "it is kept without outputs"
     assert "the loss is" in "".join(shown) and "<table>" in shown[-2]
     assert pathlib.Path("model/model.json").exists()
+
+
+def hang_up(server, times):
+    """In the place of a server that is away: closes so many connections of those who look for it."""
+    address = urllib.parse.urlsplit(server.url)
+    with socket.create_server((address.hostname, address.port)) as listener:
+        listener.settimeout(DEADLINE_S)
+        for _ in range(times):
+            listener.accept()[0].close()
+
+
+def test_who_follows_and_who_waits_live_through_kill_9(server, client, upload):
+    server.submit("survivor", packageUris=[upload(server, "probe")], pythonModule="probe.task", args=["tick", "300"])
+    job = client.job("survivor")
+    lines = []
+
+    def follow():
+        for line in job.logs(follow=True):
+            lines.append(line)
+
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        following = pool.submit(follow)
+        waiting = pool.submit(trainyard.connect(server.url, "p").job("survivor").wait)
+        for count in (50, 100):
+            wait_for(lambda count=count: len(lines) >= count or following.done() or None, lambda: f"{lines[-5:]}")
+            server.kill()
+            hang_up(server, 12)  # more than one request tries by itself
+            server.start()
+        following.result(DEADLINE_S)
+        assert waiting.result(DEADLINE_S) == "SUCCEEDED"
+    ticks = [line.text for line in lines if line.text.startswith("tick ")]
+    assert ticks == [f"tick {number:07d}" for number in range(300)]
+
+
+def test_a_server_that_stays_away_is_an_error(server, client, upload):
+    server.submit("endless", packageUris=[upload(server, "probe")], pythonModule="probe.task", args=["forever"])
+    job = client.job("endless")
+    server.kill()
+    with pytest.raises(trainyard.Unreachable, match="no Trainyard server answers at"):
+        job.wait(timeout=0)
+
+
+SECRET = "hunter2-Zeile/0815"
+
+
+def test_secrets_reach_the_program_and_nothing_else(server, client, monkeypatch, caplog):
+    def train():
+        import os
+        print("the secret is", os.environ["HF_TOKEN"], "of length", len(os.environ["HF_TOKEN"]))
+
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(trainyard.Error, match="the secret HF_TOKEN has no value: the variable is not set here"):
+        client.run(train, secrets=["HF_TOKEN"])
+    with pytest.raises(trainyard.Error, match="names alone"):
+        client.run(train, secrets=[f"HF_TOKEN={SECRET}"])
+    with pytest.raises(trainyard.Error, match="a list of names"):
+        client.run(train, secrets="HF_TOKEN")
+    monkeypatch.setenv("HF_TOKEN", SECRET)
+    caplog.set_level("DEBUG")
+    job = client.run(train, env={"LEVEL": "7"}, secrets=["HF_TOKEN"])
+    with pytest.raises(trainyard.Error, match="TF_CONFIG") as refused:
+        client.run(train, env={"TF_CONFIG": "x"}, secrets=["HF_TOKEN"])
+    job.wait()
+    assert f"the secret is *** of length {len(SECRET)}" in texts(job)
+    assert {"name": "HF_TOKEN", "secret": True} in job.describe()["trainingInput"]["env"]
+    shown = [json.dumps(job.describe()), repr(job), repr(client), str(client.jobs()), *map(str, job.logs()), str(refused.value), caplog.text,
+             server.stderr()]
+    assert not [text for text in shown if SECRET in text]
+
+
+def test_the_runtime_version_is_that_of_the_imports(make_server, tmp_path):
+    """As `trainyard run` chooses it (src/cli/run/imports.cc). Jobs that wait for a GPU show it without being run."""
+    client = trainyard.connect(make_server("--accelerators", "none").url, "p")
+    (tmp_path / "train.py").write_text("import numpy\nimport beside\n")
+    (tmp_path / "beside.py").write_text("import torch.nn as nn\n")
+
+    def train():
+        import tensorflow
+        return tensorflow
+
+    def version(program, **options):
+        return client.run(program, gpus=1, **options).describe()["trainingInput"].get("runtimeVersion")
+
+    assert version(tmp_path / "train.py") == "pytorch"
+    assert version(tmp_path / "train.py", runtime=RUNTIME) == RUNTIME
+    assert version(train) == "2.15"
+
+
+UNIVERSE_PROGRAM = """
+import sys
+from googleapiclient import discovery
+import trainyard
+client = trainyard.connect(project="p")
+print(sorted(row["job"] for row in client.jobs()))
+print([bucket["name"] for bucket in client.storage.buckets().list(project="p").execute()["items"]])
+if sys.argv[1:] == ["google"]:
+    print(sorted(job["jobId"] for job in discovery.build("ml", "v1").projects().jobs().list(parent="projects/p").execute()["jobs"]))
+"""
+
+
+@pytest.fixture
+def server_with_a_job(make_server):
+    server = make_server("--accelerators", "none")
+
+    def train():
+        pass
+
+    trainyard.connect(server.url, "p").run(train, gpus=1, name="there")
+    return server
+
+
+def run_in_universe(command, universe, **variables):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "clients/python"), "GOOGLE_CLOUD_UNIVERSE_DOMAIN": universe, **variables}
+    return subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S, env=environment)
+
+
+@pytest.mark.parametrize("universe", ["elsewhere.example", "googleapis.com"])
+def test_the_users_own_universe_is_not_the_servers(server_with_a_job, universe):
+    """The client asks no name of Google's, whatever cloud the user's other programs are led to."""
+    done = run_in_universe([sys.executable, "-c", UNIVERSE_PROGRAM], universe, TRAINYARD_SERVER=server_with_a_job.url)
+    assert (done.returncode, done.stdout) == (0, "['there']\n['p-runs']\n"), done
+
+
+ENVIRONMENT_SHELL = """
+program=$1; shift
+eval "$("$program" env)"
+"$@" google || exit
+eval "$("$program" env --unset)"
+echo "then $GOOGLE_CLOUD_UNIVERSE_DOMAIN"
+"""
+
+
+def test_trainyard_env_leads_from_the_users_universe_and_back(server_with_a_job, with_localhost_names):
+    """google-api-python-client, without an argument, and ours in one program."""
+    command = ["bash", "-c", ENVIRONMENT_SHELL, "bash", PROGRAM, sys.executable, "-c", UNIVERSE_PROGRAM]
+    done = run_in_universe(with_localhost_names(command), "elsewhere.example", TRAINYARD_DATA=str(server_with_a_job.data))
+    assert (done.returncode, done.stdout) == (0, "['there']\n['p-runs']\n['there']\nthen elsewhere.example\n"), done

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import getpass
 import hashlib
+import http.client
 import os
 import pathlib
 import re
-import secrets
+import sys
+from secrets import token_hex
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 
 import httplib2
@@ -51,9 +54,9 @@ class Client:
         return "<trainyard.Client %s, project %s>" % (self.transport.url, self.project)
 
     def run(self, program: Program, *, args: Any = (), module: Optional[str] = None, name: Optional[str] = None, gpus: int = 0,
-            workers: int = 0, env: Optional[Mapping[str, str]] = None, machine_type: str = _MACHINE, runtime: Optional[str] = None,
-            job_dir: Optional[str] = None, requirements: Sequence[str] = (), tuning: Optional[Mapping[str, Any]] = None,
-            labels: Optional[Mapping[str, str]] = None) -> Job:
+            workers: int = 0, env: Optional[Mapping[str, str]] = None, secrets: Sequence[str] = (), machine_type: str = _MACHINE,
+            runtime: Optional[str] = None, job_dir: Optional[str] = None, requirements: Sequence[str] = (),
+            tuning: Optional[Mapping[str, Any]] = None, labels: Optional[Mapping[str, str]] = None) -> Job:
         """Sends a program and starts it as a job; returns at once.
 
         program: a .py file (the modules beside it that it imports go along), a function, a folder with setup.py, or
@@ -61,11 +64,16 @@ class Client:
         args: a list of words; a mapping becomes --NAME=VALUE. For a function: its arguments, as a list or by name
         name: the job's id; letters, digits and _. Left out, it is made of the program's name and the time
         gpus: for each replica. workers: replicas beside the master
-        requirements: what pip installs besides, as "lightgbm==4.5.0". runtime: a runtime version, as "2.15"
+        secrets: names of variables of this process whose values the program gets; they are in no description and no log. One
+            that is not set is asked for where there is a terminal
+        requirements: what pip installs besides, as "lightgbm==4.5.0"
+        runtime: a runtime version, as "2.15". Left out, "pytorch" or "2.15" if the program imports PyTorch or TensorFlow, else
+            the server's default
         job_dir: gs://BUCKET/PATH; the program gets --job-dir. Without, TRAINYARD_JOB_DIR names its folder; a function with
             a parameter job_dir gets that
         tuning: the API's HyperparameterSpec
         """
+        hidden = _secret_variables(secrets)
         package = _pack(program, args, module, requirements)
         job_id = name or _new_name(program)
         bucket = _runs_bucket(self.project)
@@ -77,8 +85,8 @@ class Client:
             "region": "us-central1", "pythonModule": package.module, "args": package.args,
             "packageUris": [self._upload(bucket, "packages/%s/%s" % (digest, package.file_name), package.content)],
             **_machines(gpus, workers, machine_type)}
-        optional = {"runtimeVersion": runtime, "jobDir": job_dir, "hyperparameters": dict(tuning) if tuning else None,
-                    "env": _variables({} if job_dir else _folder_variables(folder), env or {})}
+        optional = {"runtimeVersion": runtime or package.runtime, "jobDir": job_dir, "hyperparameters": dict(tuning) if tuning else None,
+                    "env": _variables({} if job_dir else _folder_variables(folder), env or {}) + hidden}
         training.update((key, value) for key, value in optional.items() if value)
         body: Dict[str, Any] = {"jobId": job_id, "trainingInput": training}
         if labels:
@@ -123,7 +131,7 @@ class Client:
             return request.execute(num_retries=2)
         except errors.HttpError as error:
             raise _errors.from_answer(error.content, int(error.resp.status)) from None
-        except (OSError, httplib2.HttpLib2Error) as error:
+        except (OSError, http.client.HTTPException, httplib2.HttpLib2Error) as error:
             raise self.transport.unreachable(error) from None
 
     def _service(self, api: str) -> Any:
@@ -159,7 +167,25 @@ def _folder_variables(folder: str) -> Dict[str, str]:
             "AIP_TENSORBOARD_LOG_DIR": folder + "/logs/"}
 
 
-def _variables(ours: Mapping[str, str], given: Mapping[str, Any]) -> List[Dict[str, str]]:
+def _secret_variables(names: Sequence[str]) -> List[Dict[str, Any]]:
+    """With the values of this process's variables, as `trainyard run --secret`: none is written into a program or a notebook."""
+    if isinstance(names, str):
+        raise _errors.Error("secrets is a list of names, as [\"HF_TOKEN\"], not one string")
+    found = []
+    for name in names:
+        if "=" in name:
+            raise _errors.Error("secrets has names alone; the value is that of your own variable of this name")
+        value = os.environ.get(name)
+        if value is None and sys.stdin is not None and sys.stdin.isatty():
+            value = getpass.getpass("Value of the secret %s: " % name)
+        if value is None:
+            raise _errors.Error("the secret %s has no value: the variable is not set here, and there is no terminal to ask on. "
+                                "Set it: os.environ[\"%s\"] = getpass.getpass()" % (name, name))
+        found.append({"name": name, "value": value, "secret": True})
+    return found
+
+
+def _variables(ours: Mapping[str, str], given: Mapping[str, Any]) -> List[Dict[str, Any]]:
     return [{"name": name, "value": str(value)} for name, value in {**ours, **given}.items()]
 
 
@@ -183,4 +209,4 @@ def _new_name(program: Program) -> str:
     if not re.match(r"[A-Za-z]", stem):
         stem = "job_" + stem
     # Two jobs of one second have two names.
-    return "%s_%s_%s" % (stem[:80], datetime.datetime.now().strftime("%Y%m%d_%H%M%S"), secrets.token_hex(2))
+    return "%s_%s_%s" % (stem[:80], datetime.datetime.now().strftime("%Y%m%d_%H%M%S"), token_hex(2))

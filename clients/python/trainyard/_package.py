@@ -18,6 +18,7 @@ import types
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
 
 from trainyard._errors import Error
+from trainyard._runtime import runtime_of
 
 _SKIPPED_FOLDERS = {"__pycache__", ".git", ".hg", ".venv", "venv", ".tox", ".mypy_cache", ".ipynb_checkpoints", "node_modules", "build", "dist"}
 _FUNCTION_MODULE = "trainyard_function"
@@ -60,6 +61,7 @@ class Package(NamedTuple):
     content: bytes
     module: str
     args: List[str]
+    runtime: Optional[str]  # the version that its imports ask for
     wants_job_dir: bool = False
 
 
@@ -84,7 +86,9 @@ def pack_folder(folder: pathlib.Path, module: Optional[str], args: Sequence[str]
         if requirements:
             raise Error("%s has a setup.py: name what it requires there" % folder)
         name = re.sub(r"\W", "_", folder.resolve().name)
-        return Package(name + "-1.0.tar.gz", _archive(name + "-1.0", {**_files_below(folder), "PKG-INFO": _pkg_info(name)}), module, list(args))
+        files = _files_below(folder)
+        content = _archive(name + "-1.0", {**files, "PKG-INFO": _pkg_info(name)})
+        return Package(name + "-1.0.tar.gz", content, module, list(args), runtime_of(files, module))
     if not (folder / "__init__.py").is_file():
         raise Error("%s is neither a Python file, nor a folder with setup.py or __init__.py" % folder)
     name = folder.resolve().name
@@ -199,7 +203,8 @@ def _pack(name: str, files: Dict[str, bytes], module: str, args: List[str], requ
              "py_modules": sorted(path[:-3] for path in files if "/" not in path and path.endswith(".py"))}
     text = "from setuptools import setup\n\nsetup(**%r)\n" % (setup,)
     stem = name + "-1.0"
-    return Package(stem + ".tar.gz", _archive(stem, {**files, "setup.py": text.encode(), "PKG-INFO": _pkg_info(name)}), module, args)
+    content = _archive(stem, {**files, "setup.py": text.encode(), "PKG-INFO": _pkg_info(name)})
+    return Package(stem + ".tar.gz", content, module, args, runtime_of(files, module))
 
 
 def _pkg_info(name: str) -> bytes:

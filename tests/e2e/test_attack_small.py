@@ -14,6 +14,7 @@ import time
 
 import pytest
 
+from process_output import Output
 from trainyard_server import DEADLINE_S, PROGRAM
 
 # A colour, a title, an answer that the terminal would type, the C1 form of ESC [, a right-to-left override, back.
@@ -29,16 +30,7 @@ def on_terminal(server, *words, stderr=None):
     process = subprocess.Popen([PROGRAM, *words], stdin=child, stdout=child, stderr=stderr or child, env=environment,
                                start_new_session=True)
     os.close(child)
-    seen = b""
-    deadline = time.time() + DEADLINE_S
-    while time.time() < deadline:
-        try:
-            piece = os.read(parent, 65536)
-        except OSError:  # the last descriptor of the other end is closed
-            break
-        if not piece:
-            break
-        seen += piece
+    seen = Output(parent).rest()
     os.close(parent)
     return seen, process.wait(30)
 

@@ -9,6 +9,7 @@ import pytest
 import requests
 
 from installed_program import glibc_symbols, libraries, newest_program
+from process_output import Output
 from trainyard_server import DEADLINE_S, ROOT
 
 # glibc's own: every machine has them.
@@ -99,16 +100,12 @@ def test_a_clean_debian_runs_it(machine):
     assert version.returncode == 0 and "trainyard" in version.stdout, version
 
     server = machine.start("trainyard", "serve", "--data", "/var/lib/trainyard", "--listen", "127.0.0.1:0")
-    said = []
-    for line in server.stdout:
-        said.append(line)
-        if line.startswith("listening on http://"):
-            break
-    assert said and said[-1].startswith("listening on http://"), said
-    url = said[-1].split()[-1]
+    said = Output(server.stdout)
+    said.until(b"listening on http://")
+    url = "http://" + said.line().strip()
 
     assert requests.get(url + "/", timeout=60).ok
     jobs = machine.run("trainyard", "jobs", "list", TRAINYARD_SERVER=url, CLOUDSDK_CORE_PROJECT="p")
     assert jobs.returncode == 0 and "Listed 0 items." in jobs.stderr, jobs
     server.terminate()
-    assert server.wait(60) == 0, server.stdout.read()
+    assert server.wait(60) == 0, said.rest()

@@ -1,11 +1,9 @@
 """`trainyard with`: clients of a user's own machine that name no endpoint, no credentials and no certificate, unchanged."""
 
-import contextlib
 import json
 import os
 import pathlib
 import pty
-import select
 import shutil
 import signal
 import subprocess
@@ -13,6 +11,7 @@ import sys
 
 import pytest
 
+from process_output import Output
 from server_of_account import ServerOfAccount, become
 from test_clients import PYTHON_EXAMPLE, REASON
 from trainyard_server import PROGRAM, end_supervisors, processes_with
@@ -85,9 +84,10 @@ def test_signals_reach_the_command(server, tmp_path):
     script = "trap 'echo asked; exit 5' TERM; echo ready; while :; do sleep 0.01; done"
     with subprocess.Popen([PROGRAM, "with", "--data", str(server.data), "--", "sh", "-c", script], stdout=subprocess.PIPE, text=True,
                           env=own_environment(tmp_path)) as running:
-        assert running.stdout.readline() == "ready\n"
+        said = Output(running.stdout)
+        assert said.line() == "ready\n"
         running.terminate()
-        assert running.stdout.read() == "asked\n"
+        assert said.rest() == b"asked\n"
         assert running.wait(60) == 5
 
 
@@ -99,20 +99,13 @@ def test_the_terminal_is_the_commands(server, tmp_path):
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored in what a shell runs in the background, and then for good
         os.execve(PROGRAM, [PROGRAM, "with", "--data", str(server.data), "--", "sh", "-c",
                             "stty rows 33 cols 77; " + script], own_environment(tmp_path))
-    def more():
-        assert select.select([master], [], [], 120)[0], shown
-        return os.read(master, 1024)
-
-    shown = b""
-    while b"33 77" not in shown:
-        shown += more()
+    shown = Output(master)
+    shown.until(b"33 77")
     os.write(master, b"\x03")
-    with contextlib.suppress(OSError):  # the terminal's end
-        while part := more():
-            shown += part
+    shown.rest()
     _, status = os.waitpid(pid, 0)
     os.close(master)
-    assert os.waitstatus_to_exitcode(status) == 5 and shown.count(b"stopped") == 1, shown
+    assert os.waitstatus_to_exitcode(status) == 5 and shown.seen.count(b"stopped") == 1, shown.seen
 
 
 def test_nothing_of_it_is_seen_outside_or_left(server, run_with, tmp_path):

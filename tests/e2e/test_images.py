@@ -12,6 +12,7 @@ import time
 import pytest
 
 from container_images import LARGE_BYTES, PASSWORD, USER, docker_config, needs, run, tar_of
+from process_output import Output
 from trainyard_server import DEADLINE_S, PROGRAM
 
 
@@ -218,7 +219,7 @@ def test_kill_in_the_middle(cache, images, make_registry, cutting_proxy):
     assert children
     second = cache.start("images", "pull", uri)  # waits for the first
     first.send_signal(signal.SIGKILL)
-    first.communicate()
+    first.communicate(timeout=DEADLINE_S)
     assert cache.leftovers() != [] or second.poll() is None
     proxy.heal()
     out, err = second.communicate(timeout=DEADLINE_S)
@@ -356,7 +357,7 @@ def test_removes_what_nobody_uses(cache, images, registry):
     # A shared lock on the image's file is what a running job holds.
     with subprocess.Popen(["flock", "--shared", cache.images / f"images/sha256/{digest.removeprefix('sha256:')}.use", "sh", "-c",
                            "echo locked; cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as user:
-        assert user.stdout.readline() == "locked\n"
+        assert Output(user.stdout).line() == "locked\n"
         assert "is used by a job" in cache.refused("images", "remove", digest)
         assert next(row for row in cache.list() if row["digest"] == digest)["inUse"] is True
         done = cache("images", "remove", small)

@@ -11,6 +11,7 @@ import sys
 
 import pytest
 
+from process_output import Output
 from trainyard_server import DEADLINE_S, PROGRAM, wait_for
 
 TASK = '''
@@ -182,12 +183,7 @@ def test_ctrl_c_on_a_terminal(package, tmp_path):
     wait_for(lambda: (out / "alone-0").exists() or None, lambda: "it did not start")
     primary = json.loads((out / "alone-0").read_text())["pid"]
     os.write(terminal, b"\x03")
-    said = b""
-    try:
-        while chunk := os.read(terminal, 4096):
-            said += chunk
-    except OSError:
-        pass  # how Linux says that nobody has the terminal open any more
+    said = Output(terminal).rest()
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 128 + signal.SIGINT
     assert said.count(b"KeyboardInterrupt") == 1 and not alive(primary), said
 

@@ -12,6 +12,7 @@ import time
 import pytest
 import requests
 
+from process_output import Output
 from trainyard_server import DEADLINE_S, PROGRAM, wait_for
 
 HISTORY = ' AND timestamp>="1970-01-01T00:00:00Z"'
@@ -235,23 +236,23 @@ def test_stream_logs_ends_with_the_job(server, upload):
 def test_stream_logs_lives_through_kill_9(server, upload):
     submit(server, upload, "survivor", "tick", "200")
     process = stream(server, "survivor", "--task-name=master-replica-0")
-    shown = []
-    while len(shown) < 50:
-        shown.append(process.stdout.readline())
+    shown = Output(process.stdout)
+    for _ in range(50):
+        shown.line()
     for _ in range(2):
         server.kill()
         server.start()
         for _ in range(20):
-            shown.append(process.stdout.readline())
-    rest = process.stdout.read()  # communicate() would forget what readline() has buffered
+            shown.line()
+    shown.rest()
     assert process.wait(DEADLINE_S) == 0, process.stderr.read()
-    assert messages("".join(shown) + rest, "tick ") == [f"tick {number:07d}" for number in range(200)]
+    assert messages(shown.seen.decode(), "tick ") == [f"tick {number:07d}" for number in range(200)]
 
 
 def test_stream_logs_ends_on_ctrl_c(server, upload):
     submit(server, upload, "endless", "print", "begun", "forever")
     process = stream(server, "endless")
-    wait_for(lambda: "begun" in process.stdout.readline() or None, lambda: "no line")
+    Output(process.stdout).until(b"begun")
     process.send_signal(signal.SIGINT)
     _, complaint = process.communicate(timeout=30)
     assert process.returncode == -signal.SIGINT and "keyboard interrupt" in complaint

@@ -7,6 +7,7 @@ import subprocess
 import textwrap
 import threading
 
+from process_output import Output
 from trainyard_server import DEADLINE_S, PROGRAM, RUNTIME, wait_for
 
 VALUE = "hunter2-Zeile/0815"
@@ -178,7 +179,7 @@ def test_ctrl_c_leaves_the_job(server, tmp_path):
     write(tmp_path, "long.py", "import time\nprint('runs', flush=True)\ntime.sleep(600)\n")
     process = subprocess.Popen([PROGRAM, "run", "--runtime-version", RUNTIME, "--name", "long", "long.py"], cwd=tmp_path,
                                env=environment(server), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert any("runs" in line for line in process.stdout)
+    Output(process.stdout).until(b"runs")
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=DEADLINE_S)
     assert process.returncode == 130

@@ -17,6 +17,7 @@ import zipfile
 
 import pytest
 
+from process_output import Output
 from trainyard_server import DEADLINE_S, PROGRAM, ROOT, RUNTIME, Server, wait_for
 
 
@@ -288,7 +289,7 @@ def test_a_warm_start_needs_no_network(server, upload, make_server):
         ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh", PROGRAM, "serve", "--data", str(server.data),
          "--listen", "127.0.0.1:0", "--default-runtime", RUNTIME], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
-        url = process.stdout.readline().split()[-1]
+        url = Output(process.stdout).line().split()[-1]
         inside = ["nsenter", f"--net=/proc/{process.pid}/ns/net"]
         assert subprocess.run([*inside, "ip", "route"], capture_output=True, text=True, check=True).stdout == ""
         config = server.data / "offline.json"

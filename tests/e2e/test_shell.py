@@ -8,6 +8,7 @@ import subprocess
 import pytest
 import websocket
 
+from process_output import Output
 from trainyard_server import PROGRAM, processes_with, wait_for
 
 
@@ -87,21 +88,14 @@ def test_the_command_on_a_terminal(server, running):
                                env={**os.environ, "TRAINYARD_SERVER": server.url, "CLOUDSDK_CORE_PROJECT": "p"})
     os.close(theirs)
 
-    def show_until(text):
-        shown = b""
-        while text not in shown:
-            try:
-                shown += os.read(ours, 4096)
-            except OSError:
-                pytest.fail(f"the terminal ended, having shown {shown!r}")
-
+    shown = Output(ours)
     # Not sh: it may take a Ctrl-C that comes between two commands for nothing.
     os.write(ours, b"python3 -c 'import time; print(\"begun=%d\" % 12, flush=True); time.sleep(600)'\n")
-    show_until(b"begun=12")
+    shown.until(b"begun=12")
     os.write(ours, b"\x03")  # Ctrl-C ends the sleep, not the command
-    show_until(b"work")  # the next prompt; what is typed before it may be lost
+    shown.until(b"work")  # the next prompt; what is typed before it may be lost
     os.write(ours, b"echo again=$?; exit\n")
-    show_until(b"again=130")
+    shown.until(b"again=130")
     assert process.wait(60) == 0
     os.close(ours)
 

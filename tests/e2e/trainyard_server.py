@@ -10,9 +10,10 @@ from typing import Any
 
 import requests
 
+from process_output import DEADLINE_S, Output
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("TRAINYARD_PROGRAM", str(ROOT / "build/dev/trainyard"))
-DEADLINE_S = 300  # for anything that a test waits for: with sanitizers on a busy machine importing torch takes two minutes
 RUNTIME = "0.1"  # this machine's Python and what building a package takes: ready in seconds
 
 
@@ -47,7 +48,7 @@ class Server:
         self.process = subprocess.Popen(
             [str(self.program or PROGRAM), "serve", "--data", str(self.data), "--listen", "127.0.0.1:0", "--default-runtime", RUNTIME,
              *self.flags], stdout=subprocess.PIPE, stderr=self.log, text=True, preexec_fn=self.preexec)
-        line = self.process.stdout.readline()
+        line = Output(self.process.stdout).line()
         assert line.startswith("listening on http://"), (line, self.stderr())
         self.url = line.split()[-1]
         self.presence = json.loads((self.data / "run/server.json").read_text())

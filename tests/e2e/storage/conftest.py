@@ -8,6 +8,8 @@ import subprocess
 
 import pytest
 
+from process_output import Output
+
 STORAGE_SERVER = os.environ.get("TRAINYARD_STORAGE_SERVER")
 
 
@@ -18,10 +20,11 @@ class StorageServer:
 
     def start(self):
         self.process = subprocess.Popen([str(STORAGE_SERVER), str(self.data)], stdout=subprocess.PIPE, text=True)
-        line = self.process.stdout.readline()
+        said = Output(self.process.stdout)
+        line = said.line()
         assert line.startswith("listening on http://"), line
         self.url = line.split()[-1]
-        word, self.tls_host, self.tls_port, self.ca_file = self.process.stdout.readline().split()
+        word, self.tls_host, self.tls_port, self.ca_file = said.line().split()
         assert word == "tls"
 
     def kill(self):

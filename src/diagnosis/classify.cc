@@ -10,6 +10,7 @@
 
 #include "diagnosis/pattern.h"
 #include "diagnosis/rule.h"
+#include "diagnosis/traceback_lines.h"
 
 namespace trainyard::diagnosis {
 namespace {
@@ -31,38 +32,25 @@ constexpr Rule kException{
     .summary = "The program raised an exception: {line}.",
     .advice = "The traceback shows where; the replica's last lines show what came before."};
 
-Lines Split(std::string_view text) {
-  Lines lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
+/// The lines that say what was raised: of the last exception first, as it ended the program; those that it came
+/// from behind it.
+Lines ExceptionLines(const std::vector<Lines>& exceptions) {
+  if (exceptions.empty()) return {};
+  Lines lines = exceptions.back();
+  for (std::size_t i = 0; i + 1 < exceptions.size(); ++i)
+    lines.insert(lines.end(), exceptions[i].begin(), exceptions[i].end());
   return lines;
 }
 
-/// The lines of a traceback that name exceptions, with their messages. Of a chain the last exception first:
-/// it ended the program; those that it came from behind it.
-Lines ExceptionLines(std::string_view traceback) {
-  constexpr std::string_view kHeader = "Traceback (most recent call last):";
-  constexpr std::string_view kOriginalStack = "Original stack trace for ";  // TensorFlow 1's further frames
-  Lines last;
-  Lines before;
-  bool in_frames = true;
-  for (const std::string_view line : Split(traceback)) {
-    if (line == kHeader) {
-      before.insert(before.end(), last.begin(), last.end());
-      last.clear();
-      in_frames = true;
-    } else if (line.starts_with(kOriginalStack)) {
-      in_frames = true;
-    } else if (!line.empty() && !(in_frames && line.front() == ' ')) {
-      in_frames = false;
-      last.push_back(line);
-    }
+/// What was raised, in one line. TensorFlow has the reason in the next ones.
+std::string Headline(const Lines& exception) {
+  std::string headline;
+  for (std::string_view line : exception) {
+    line.remove_prefix(std::min(line.size(), line.find_first_not_of(" \t")));
+    headline.append(headline.empty() ? "" : " ").append(line);
+    if (!line.ends_with("Graph execution error:") && !line.ends_with(" root error(s) found.")) break;
   }
-  last.insert(last.end(), before.begin(), before.end());
-  return last;
+  return headline;
 }
 
 /// Whether the program ended with that exception: it is among the last lines.
@@ -203,12 +191,13 @@ bool CameFromOutside(const Observation& seen) {
 
 std::optional<Diagnosis> FromOutput(const Observation& seen) {
   const std::array tables = {AcceleratorRules(), FrameworkRules(), PythonRules(), SystemRules()};
-  const Lines exception = ExceptionLines(seen.traceback);
+  const std::vector<Lines> exceptions = ExceptionsOf(seen.traceback);
+  const Lines exception = ExceptionLines(exceptions);
   const Lines last = LastLines(seen);
   if (!IsLast(exception, seen)) return AskForLines(tables, last, seen);
   if (auto known = AskForLines(tables, exception, seen)) return known;
   if (auto known = AskForLines(std::span(tables).first(1), last, seen)) return known;
-  return Make(kException, {}, seen, exception.front());
+  return Make(kException, {}, seen, Headline(exceptions.back()));
 }
 
 }  // namespace

@@ -198,6 +198,30 @@ Observation TensorFlow1() {
   return seen;
 }
 
+/// What TensorFlow 2.15 writes: the reason is behind the frames that made the operation.
+Observation TensorFlow2(const std::string& reason) {
+  Observation seen = Exception(
+      "tensorflow.python.framework.errors_impl.InvalidArgumentError: Graph execution error:\n\n"
+      "Detected at node sequential/dense/MatMul defined at (most recent call last):\n"
+      "  File \"/w/trainer/task.py\", line 7, in <module>\n\n" +
+      reason + "\n\t [[{{node sequential/dense/MatMul}}]] [Op:__inference_train_function_474]");
+  seen.last_lines.push_back({reason, true});
+  seen.last_lines.push_back(
+      {"\t [[{{node sequential/dense/MatMul}}]] [Op:__inference_train_function_474]", true});
+  return seen;
+}
+
+/// What PyTorch writes when a worker of a DataLoader raises.
+Observation OfWorker(const std::string& exception) {
+  Observation seen = Exception(
+      "ValueError: Caught ValueError in DataLoader worker process 0.\n"
+      "Original Traceback (most recent call last):\n"
+      "  File \"/w/trainer/data.py\", line 9, in __getitem__\n    return self.read(index)\n" +
+      exception);
+  seen.last_lines.push_back({exception, true});
+  return seen;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Python, Classifies,
     testing::Values(
@@ -225,6 +249,12 @@ INSTANTIATE_TEST_SUITE_P(
                   "not there, and further things"}),
             "exit_status", "not there, and further..."},
         Row{"tensorflow_1", TensorFlow1(), "shape_mismatch", "Incompatible shapes: [2] vs. [3]"},
+        Row{"tensorflow_2", TensorFlow2("Matrix size-incompatible: In[0]: [2,3], In[1]: [2,3]"),
+            "shape_mismatch", "Matrix size-incompatible: In[0]: [2,3], In[1]: [2,3]"},
+        Row{"tensorflow_2_unknown", TensorFlow2("indices[0,0] = 12 is not in [0, 10)"), "uncaught_exception",
+            "InvalidArgumentError: Graph execution error: indices[0,0] = 12 is not in [0, 10)."},
+        Row{"worker_of_pytorch", OfWorker("ValueError: bad sample 3"), "uncaught_exception",
+            "an exception: ValueError: bad sample 3."},
         Row{"module", Said(1, {"/r/bin/python3: No module named trainer.task"}), "module_missing",
             "'trainer.task'"},
         Row{"package",

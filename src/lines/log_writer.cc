@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "attempt/frame.h"
+#include "diagnosis/traceback_lines.h"
 #include "lines/cpp_log_line.h"
 #include "lines/structured_line.h"
 #include "lines/task_lines.h"
@@ -13,6 +14,7 @@ namespace trainyard::replica {
 
 namespace {
 
+using diagnosis::TracebackLine;
 using google::protobuf::Struct;
 using logging::v2::LogEntry;
 
@@ -87,15 +89,23 @@ void LogWriter::Line(Stream stream, std::string_view text) {
 }
 
 void LogWriter::Note(std::string_view text, bool is_error) {
-  const std::size_t header = text.find(kTracebackHeader);
-  // One line alone is the header of a traceback that stdout gives line by line.
-  if (header == 0 && text.find('\n') != std::string_view::npos) traceback_ = text;
-  if (IsTracebackLink(text.substr(0, text.find('\n')))) traceback_.append("\n\n").append(text);
-  if (!text.starts_with(kOriginalStack) &&
-      (header == std::string_view::npos || (header > 0 && text[header - 1] != '\n')))
-    return tail_.Add(text, is_error);
-  for (const std::string_view line : ExceptionLines(text.substr(std::min(header, text.size()))))
-    tail_.Add(line, is_error);
+  const std::string_view first = text.substr(0, text.find('\n'));
+  const TracebackLine kind = diagnosis::KindOf(first);
+  // One line alone is of a traceback that stdout gives line by line.
+  const bool is_whole = first.size() < text.size();
+  if (kind == TracebackLine::kHeader) {
+    if (is_whole) traceback_ = text;
+  } else if (kind != TracebackLine::kOther) {  // the rest of one, after a pause
+    if (is_whole && !traceback_.empty())
+      traceback_.append(kind == TracebackLine::kLink ? "\n\n" : "\n").append(text);
+  } else {
+    const std::size_t header = text.find(diagnosis::kTracebackHeader);
+    if (header == std::string_view::npos || header == 0 || text[header - 1] != '\n')
+      return tail_.Add(text, is_error);
+    text.remove_prefix(header);
+  }
+  for (const auto& exception : diagnosis::ExceptionsOf(text))
+    for (const std::string_view line : exception) tail_.Add(line, is_error);
 }
 
 void LogWriter::Entry(Stream stream, std::string_view text) {

@@ -102,6 +102,26 @@ TEST_F(LogWriterTest, APauseWithinAChainLosesNothingOfIt) {
   EXPECT_THAT(writer.Traceback(), testing::HasSubstr("ValueError: y"));
 }
 
+TEST_F(LogWriterTest, ATracebackBehindAProgressBarIsSeen) {
+  writer_.Feed(Stream::kStderr, "\r  0%|     | 0/9 [00:00<?, ?it/s]");
+  writer_.Feed(Stream::kStderr, "\r 44%|## | 4/9 [00:01<00:01, 3it/s]");
+  writer_.Feed(Stream::kStderr, "Traceback (most recent call last):\n  File \"a\", line 1\nE: 1\n");
+  writer_.Finish(Stream::kStderr);
+  EXPECT_EQ(writer_.Traceback(), "Traceback (most recent call last):\n  File \"a\", line 1\nE: 1");
+  EXPECT_EQ(writer_.tail().Lines().back().text, "E: 1");
+}
+
+TEST_F(LogWriterTest, APauseBeforeWhatAWorkerRaisedLosesNothingOfIt) {
+  writer_.Feed(Stream::kStderr, "Traceback (most recent call last):\n  File \"a\", line 1\nE: Caught E\n");
+  writer_.ReleaseEntry();
+  writer_.Feed(Stream::kStderr, "Original Traceback (most recent call last):\n  File \"b\", line 2\nE: 1\n");
+  writer_.Finish(Stream::kStderr);
+  EXPECT_EQ(writer_.Traceback(),
+            "Traceback (most recent call last):\n  File \"a\", line 1\nE: Caught E\n"
+            "Original Traceback (most recent call last):\n  File \"b\", line 2\nE: 1");
+  EXPECT_EQ(writer_.tail().Lines().back().text, "E: 1");
+}
+
 TEST_F(LogWriterTest, KeepsWhatIsAllowedAndSaysWhatIsNot) {
   LogWriter writer(spool_, [] { return std::uint64_t{100}; }, LogAllowance({.attempt_bytes = 100}));
   writer.Feed(Stream::kStdout, "one\ntwo\n" + std::string(80, 'x') + "\nthree\n");

@@ -4,13 +4,15 @@
 #include <array>
 #include <utility>
 
+#include "diagnosis/traceback_lines.h"
 #include "lines/line_splitter.h"
-#include "lines/traceback.h"
 
 namespace trainyard::replica {
 
 namespace {
 
+using diagnosis::KindOf;
+using diagnosis::TracebackLine;
 using logging::v2::LogEntry;
 
 constexpr std::array<std::pair<std::string_view, LogEntry::Severity>, 5> kLevels = {{
@@ -68,39 +70,63 @@ bool StderrEntries::Hold(std::string_view line, State state) {
   return true;
 }
 
+std::size_t StderrEntries::BarBefore(std::string_view line) noexcept {
+  if (line.find('\r') == std::string_view::npos || !line.ends_with(diagnosis::kTracebackHeader)) return 0;
+  return line.size() - diagnosis::kTracebackHeader.size();
+}
+
+/// What the line begins or goes on with in a traceback; kNone: nothing of its own.
+StderrEntries::State StderrEntries::StateAfter(TracebackLine kind) {
+  switch (kind) {
+    case TracebackLine::kHeader:
+    case TracebackLine::kWorkersHeader: return State::kFrames;
+    case TracebackLine::kLink: return State::kLinked;
+    case TracebackLine::kOriginalStack: return State::kOriginal;
+    case TracebackLine::kGraphStack: return State::kGraph;
+    case TracebackLine::kOther: break;
+  }
+  return State::kNone;
+}
+
 bool StderrEntries::Begins(std::string_view line) {
-  if (line == kTracebackHeader) return Hold(line, State::kFrames);
-  if (IsTracebackLink(line)) return Hold(line, State::kLinked);  // what it links to was given away: a pause
-  if (line.starts_with(kOriginalStack)) return Hold(line, State::kOriginal);
+  // What a link or a stack belongs to was given away: a pause.
+  if (const State state = StateAfter(KindOf(line)); state != State::kNone) return Hold(line, state);
   return IsPythonWarning(line) && Hold(line, State::kWarning);
 }
 
 bool StderrEntries::Continues(std::string_view line) {
   if (held_.size() + line.size() >= kLineBytesMax) return false;
+  const bool is_header = KindOf(line) == TracebackLine::kHeader;
   switch (state_) {
     case State::kNone:
     case State::kWhole: return false;
     case State::kWarning: return line.starts_with("  ") && Hold(line, State::kWhole);
     case State::kFrames:
-      if (line.empty() || line == kTracebackHeader) return false;
+      if (line.empty() || is_header) return false;
       return Hold(line, line.starts_with(' ') ? State::kFrames : State::kMessage);
     case State::kOriginal:
       if (line.starts_with("  ")) return Hold(line, State::kOriginal);
       return ContinuesMessage(line);
+    case State::kGraph:
+      if (diagnosis::IsOfGraphStack(line)) return Hold(line, State::kGraph);
+      return ContinuesMessage(line) || (!is_header && Hold(line, State::kMessage));
     case State::kMessage: return ContinuesMessage(line);
     case State::kLinked:
       if (line.empty()) return Hold(line, State::kLinked);
-      return line == kTracebackHeader && Hold(line, State::kFrames);
+      return is_header && Hold(line, State::kFrames);
   }
   return false;
 }
 
 bool StderrEntries::ContinuesMessage(std::string_view line) {
   if (line.empty()) return Hold(line, State::kMessage);  // given back by Release if nothing follows
-  if (IsTracebackLink(line)) return Hold(line, State::kLinked);
-  if (line.starts_with(kOriginalStack)) return Hold(line, State::kOriginal);
-  // TensorFlow's count behind several messages.
-  const bool counts = line.ends_with(" successful operations.") || line.ends_with(" derived errors ignored.");
+  const TracebackLine kind = KindOf(line);
+  if (kind == TracebackLine::kHeader) return false;
+  if (const State state = StateAfter(kind); state != State::kNone) return Hold(line, state);
+  // TensorFlow's count behind several messages; version 2 names the operation behind it.
+  const std::string_view counted = line.substr(0, line.find(" [Op:"));
+  const bool counts =
+      counted.ends_with(" successful operations.") || counted.ends_with(" derived errors ignored.");
   return (line.front() == ' ' || line.front() == '\t' || counts) && Hold(line, State::kMessage);
 }
 

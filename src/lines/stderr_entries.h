@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "diagnosis/traceback_lines.h"
 #include "trainyard/logging/v2/logging.pb.h"
 
 namespace trainyard::replica {
@@ -15,7 +16,8 @@ namespace trainyard::replica {
     std::string_view line) noexcept;
 
 /// Makes entries of the lines of stderr. A traceback of Python's is one entry, with all of its chain and the
-/// lines of its message; so is a warning with the source line below it. Every other line is one by itself.
+/// lines of its message; so is a warning with the source line below it. Every other line is one by itself; a
+/// progress bar that a traceback's first line stands behind is a line, too.
 /// What an entry may still need is held until the next line tells, or Release. Pure; one thread.
 class StderrEntries {
  public:
@@ -23,6 +25,10 @@ class StderrEntries {
   /// call.
   template <class Sink>
   void Line(std::string_view line, Sink&& sink) {
+    if (const std::size_t bar = BarBefore(line); bar > 0) {
+      Line(line.substr(0, bar), sink);
+      line.remove_prefix(bar);
+    }
     if (Continues(line)) {
       if (state_ == State::kWhole) Release(sink);
       return;
@@ -52,11 +58,16 @@ class StderrEntries {
     kWarning,   ///< its source line may follow
     kFrames,    ///< of a traceback: its exception is to follow
     kMessage,   ///< of a traceback: lines of the message may follow, or the next one of the chain
-    kOriginal,  ///< of a traceback: frames of TensorFlow's behind the message
+    kOriginal,  ///< of a traceback: frames of TensorFlow 1 behind the message
+    kGraph,     ///< of a traceback: frames of TensorFlow 2 in the message: the reason is to follow
     kLinked,    ///< of a chain: the next traceback is to follow
     kWhole,     ///< nothing more belongs to it
   };
 
+  /// The bytes of a progress bar (it ends no line, only returns to its beginning) before a traceback's header;
+  /// 0: there is none.
+  [[nodiscard]] static std::size_t BarBefore(std::string_view line) noexcept;
+  [[nodiscard]] static State StateAfter(diagnosis::TracebackLine kind);
   bool Begins(std::string_view line);
   bool Continues(std::string_view line);
   /// Whether the line belongs to the traceback whose exception has come.

@@ -1,8 +1,10 @@
 #include "lines/traceback.h"
 
 #include <algorithm>
-#include <array>
+#include <utility>
+#include <vector>
 
+#include "diagnosis/traceback_lines.h"
 #include "wire/utf8.h"
 
 namespace trainyard::replica {
@@ -11,10 +13,9 @@ namespace {
 
 constexpr std::string_view kElision = "  [...]";
 constexpr std::string_view kFrame = "  File ";
-constexpr std::array<std::string_view, 2> kLinks = {
-    "The above exception was the direct cause of the following exception:",
-    "During handling of the above exception, another exception occurred:"};
 
+using diagnosis::KindOf;
+using diagnosis::TracebackLine;
 using Lines = std::vector<std::string_view>;
 
 Lines Split(std::string_view text) {
@@ -36,6 +37,7 @@ std::string Join(const Lines& lines) {
 /// One exception of a chain.
 struct Part {
   std::string_view link;            ///< to the one before; empty: there is none
+  std::string_view header;
   std::vector<std::string> frames;  ///< each with its lines of source and markers, the oldest first
   Lines said;                       ///< its type and message, and what follows them
   std::string message{};            ///< the same, as long as it may be
@@ -56,12 +58,13 @@ std::vector<Part> Parse(const Lines& lines) {
   std::vector<Part> parts;
   std::string_view link;
   for (std::size_t at = 0; at < lines.size();) {
-    if (lines[at] == kTracebackHeader) {
-      parts.push_back({.link = link, .frames = {}, .said = {}});
+    const TracebackLine kind = KindOf(lines[at]);
+    if (kind == TracebackLine::kHeader || kind == TracebackLine::kWorkersHeader) {
+      parts.push_back({.link = link, .header = lines[at], .frames = {}, .said = {}});
       link = {};
       ++at;
       while (at < lines.size() && lines[at].starts_with("  ")) at = TakeFrame(lines, at, parts.back());
-    } else if (IsTracebackLink(lines[at])) {
+    } else if (kind == TracebackLine::kLink) {
       link = lines[at++];
     } else {
       if (link.empty()) parts.back().said.push_back(lines[at]);
@@ -79,7 +82,7 @@ std::vector<Part> Parse(const Lines& lines) {
 std::size_t BareSize(const Part& part) {
   const std::size_t link = part.link.empty() ? 0 : part.link.size() + 3;  // between two empty lines
   const std::size_t elision = part.frames.empty() ? 0 : kElision.size() + 1;
-  return link + kTracebackHeader.size() + 1 + elision + (part.message.empty() ? 0 : part.message.size() + 1);
+  return link + part.header.size() + 1 + elision + (part.message.empty() ? 0 : part.message.size() + 1);
 }
 
 std::size_t BareSize(const std::vector<Part>& parts) {
@@ -88,17 +91,26 @@ std::size_t BareSize(const std::vector<Part>& parts) {
   return size - 1;
 }
 
-/// The frames that made an operation are the first to go: they are the last of a message.
-void DropOriginalStacks(std::vector<Part>& parts) {
-  for (Part& part : parts) {
-    const auto begin = std::ranges::find_if(
-        part.said, [](std::string_view line) { return line.starts_with(kOriginalStack); });
-    if (begin == part.said.begin() || begin == part.said.end()) continue;
-    part.said.erase(begin, part.said.end());
-    while (!part.said.empty() && part.said.back().empty()) part.said.pop_back();
-    part.message = part.said.empty() ? "" : Join(part.said) + "\n";
-    part.message += kElision;
+/// The frames that made an operation are the first to go. TensorFlow 1's are the last of a message.
+void DropStacks(Part& part) {
+  Lines kept;
+  bool in_graph_stack = false;
+  for (const std::string_view line : part.said) {
+    if (in_graph_stack && diagnosis::IsOfGraphStack(line)) {
+      if (kept.back() != kElision) kept.push_back(kElision);
+      continue;
+    }
+    const TracebackLine kind = KindOf(line);
+    if (kind == TracebackLine::kOriginalStack && !kept.empty()) {
+      while (!kept.empty() && kept.back().empty()) kept.pop_back();
+      kept.push_back(kElision);
+      break;
+    }
+    in_graph_stack = kind == TracebackLine::kGraphStack;
+    kept.push_back(line);
   }
+  part.said = std::move(kept);
+  part.message = Join(part.said);
 }
 
 void CutMessage(Part& part, std::size_t size) {
@@ -142,7 +154,7 @@ std::string Print(const std::vector<Part>& parts) {
   std::string text;
   for (const Part& part : parts) {
     if (!part.link.empty()) text.append("\n\n").append(part.link).append("\n");
-    text.append(text.empty() ? "" : "\n").append(kTracebackHeader);
+    text.append(text.empty() ? "" : "\n").append(part.header);
     if (part.kept < part.frames.size()) text.append("\n").append(kElision);
     for (std::size_t i = part.frames.size() - part.kept; i < part.frames.size(); ++i)
       text.append("\n").append(part.frames[i]);
@@ -153,18 +165,14 @@ std::string Print(const std::vector<Part>& parts) {
 
 }  // namespace
 
-bool IsTracebackLink(std::string_view line) noexcept {
-  return std::ranges::find(kLinks, line) != kLinks.end();
-}
-
 std::string CutTraceback(std::string_view text, std::size_t bytes_max) {
   while (text.ends_with('\n')) text.remove_suffix(1);
   if (text.size() <= bytes_max) return std::string(text);
   const Lines lines = Split(text);
-  if (lines.front() != kTracebackHeader)
+  if (KindOf(lines.front()) != TracebackLine::kHeader)
     return std::string(text.substr(0, wire::Utf8Prefix(text, bytes_max)));
   std::vector<Part> parts = Parse(lines);
-  if (BareSize(parts) > bytes_max) DropOriginalStacks(parts);
+  if (BareSize(parts) > bytes_max) std::ranges::for_each(parts, DropStacks);
   if (BareSize(parts) > bytes_max && parts.size() > 2) {
     parts.erase(parts.begin() + 1, parts.end() - 1);
     parts.front().message.append("\n").append(kElision);
@@ -175,20 +183,6 @@ std::string CutTraceback(std::string_view text, std::size_t bytes_max) {
   std::string cut = Print(parts);
   cut.resize(wire::Utf8Prefix(cut, bytes_max));
   return cut;
-}
-
-std::vector<std::string_view> ExceptionLines(std::string_view traceback) {
-  Lines found;
-  bool in_frames = true;
-  for (const std::string_view line : Split(traceback)) {
-    if (line == kTracebackHeader || line.starts_with(kOriginalStack)) {
-      in_frames = true;
-    } else if (!line.empty() && !(in_frames && line.front() == ' ')) {
-      in_frames = false;
-      if (!IsTracebackLink(line)) found.push_back(line);
-    }
-  }
-  return found;
 }
 
 }  // namespace trainyard::replica

@@ -106,13 +106,31 @@ TEST(CutTraceback, WhatIsNoTracebackIsCutAtItsEnd) {
   EXPECT_EQ(CutTraceback(std::string(5000, 'x'), 10), "xxxxxxxxxx");
 }
 
-TEST(ExceptionLines, AreNeitherFramesNorHeaders) {
-  using Lines = std::vector<std::string_view>;
-  EXPECT_EQ(ExceptionLines(Chain({"KeyError: 'x'", "E: two\n  (0) no\n\nOriginal stack trace for 'add':\n" +
-                                                       Frames(1, 2) + "\nafter"},
-                                 2)),
-            (Lines{"KeyError: 'x'", "E: two", "  (0) no", "after"}));
-  EXPECT_EQ(ExceptionLines(kHeader + Frames(1, 1)), Lines());
+const std::string kNode = "Detected at node a/b defined at (most recent call last):\n";
+
+/// TensorFlow 2.15's own text.
+TEST(CutTraceback, TheStackOfAGraphGoesFirstAndTheReasonStays) {
+  const std::string error =
+      "tensorflow.python.framework.errors_impl.InvalidArgumentError: Graph execution error:\n\n";
+  const std::string reason =
+      "indices[0,0] = 12 is not in [0, 10)\n\t [[{{node a/b}}]] [Op:__inference_train_function_474]";
+  std::string stack = kNode;
+  for (int i = 0; i < 40; ++i)
+    stack += "  File \"/usr/lib/keras/src/engine/training.py\", line 1807, in fit\n\n";
+  const std::string cut = CutTraceback(kHeader + Frames(1, 30) + error + stack + reason);
+  EXPECT_LE(cut.size(), kTracebackBytesMax);
+  EXPECT_TRUE(cut.ends_with("go(deeper)\n" + error + kNode + "  [...]\n" + reason)) << cut;
+}
+
+TEST(CutTraceback, OfAWorkersExceptionTheFramesStay) {
+  const std::string passed_on = "KeyError: Caught KeyError in DataLoader worker process 0.\n";
+  const std::string worker = "Original Traceback (most recent call last):\n";
+  const std::string cut =
+      CutTraceback(kHeader + Frames(1, 60) + passed_on + worker + Frames(101, 160) + "KeyError: 'image'\n\n");
+  EXPECT_LE(cut.size(), kTracebackBytesMax);
+  EXPECT_TRUE(cut.starts_with(kHeader + "  [...]\n"));
+  EXPECT_TRUE(Has(cut, "line 1060, in step\n    go(deeper)\n" + passed_on + worker + "  [...]\n")) << cut;
+  EXPECT_TRUE(cut.ends_with("line 1160, in step\n    go(deeper)\nKeyError: 'image'")) << cut;
 }
 
 }  // namespace

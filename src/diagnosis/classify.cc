@@ -32,8 +32,8 @@ constexpr Rule kException{
     .summary = "The program raised an exception: {line}.",
     .advice = "The traceback shows where; the replica's last lines show what came before."};
 
-/// The lines that say what was raised: of the last exception first, as it ended the program; those that it came
-/// from behind it.
+/// The lines that say what was raised: of the last exception first, as it ended the program; those that it
+/// came from behind it.
 Lines ExceptionLines(const std::vector<Lines>& exceptions) {
   if (exceptions.empty()) return {};
   Lines lines = exceptions.back();

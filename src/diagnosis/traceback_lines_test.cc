@@ -32,33 +32,34 @@ TEST(ExceptionsOf, AreNeitherFramesNorHeaders) {
 }
 
 TEST(ExceptionsOf, TheReasonOfAGraphsErrorIsBehindItsStacks) {
-  EXPECT_EQ(ExceptionsOf("Traceback (most recent call last):\n"
-                         "  File \"a.py\", line 1, in f\n"
-                         "InvalidArgumentError: Graph execution error:\n"
-                         "\n"
-                         "Detected at node 'a' defined at (most recent call last):\n"
-                         "    File \"a.py\", line 1, in <module>\n"
-                         "      fit()\n"
-                         "Node: 'a'\n"
-                         "Detected at node b defined at (most recent call last):\n"
-                         "<stack traces unavailable>\n"
-                         "Detected at node c defined at (most recent call last):\n"
-                         "  File \"a.py\", line 1, in <module>\n"
-                         "\n"
-                         "not in [0, 10)\n"
-                         "\t [[{{node a}}]]"),
-            (Exceptions{
-                {"InvalidArgumentError: Graph execution error:", "not in [0, 10)", "\t [[{{node a}}]]"}}));
+  EXPECT_EQ(
+      ExceptionsOf("Traceback (most recent call last):\n"
+                   "  File \"a.py\", line 1, in f\n"
+                   "InvalidArgumentError: Graph execution error:\n"
+                   "\n"
+                   "Detected at node 'a' defined at (most recent call last):\n"
+                   "    File \"a.py\", line 1, in <module>\n"
+                   "      fit()\n"
+                   "Node: 'a'\n"
+                   "Detected at node b defined at (most recent call last):\n"
+                   "<stack traces unavailable>\n"
+                   "Detected at node c defined at (most recent call last):\n"
+                   "  File \"a.py\", line 1, in <module>\n"
+                   "\n"
+                   "not in [0, 10)\n"
+                   "\t [[{{node a}}]]"),
+      (Exceptions{{"InvalidArgumentError: Graph execution error:", "not in [0, 10)", "\t [[{{node a}}]]"}}));
 }
 
 TEST(ExceptionsOf, TheOneOfAWorkerIsTheLast) {
-  EXPECT_EQ(ExceptionsOf("Traceback (most recent call last):\n"
-                         "  File \"a.py\", line 1, in f\n"
-                         "KeyError: Caught KeyError in DataLoader worker process 0.\n"
-                         "Original Traceback (most recent call last):\n"
-                         "  File \"w.py\", line 1, in get\n"
-                         "KeyError: 'image'\n"),
-            (Exceptions{{"KeyError: Caught KeyError in DataLoader worker process 0."}, {"KeyError: 'image'"}}));
+  EXPECT_EQ(
+      ExceptionsOf("Traceback (most recent call last):\n"
+                   "  File \"a.py\", line 1, in f\n"
+                   "KeyError: Caught KeyError in DataLoader worker process 0.\n"
+                   "Original Traceback (most recent call last):\n"
+                   "  File \"w.py\", line 1, in get\n"
+                   "KeyError: 'image'\n"),
+      (Exceptions{{"KeyError: Caught KeyError in DataLoader worker process 0."}, {"KeyError: 'image'"}}));
 }
 
 }  // namespace

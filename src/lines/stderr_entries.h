@@ -64,8 +64,8 @@ class StderrEntries {
     kWhole,     ///< nothing more belongs to it
   };
 
-  /// The bytes of a progress bar (it ends no line, only returns to its beginning) before a traceback's header;
-  /// 0: there is none.
+  /// The bytes of a progress bar (it ends no line, only returns to its beginning) before a traceback's
+  /// header; 0: there is none.
   [[nodiscard]] static std::size_t BarBefore(std::string_view line) noexcept;
   [[nodiscard]] static State StateAfter(diagnosis::TracebackLine kind);
   bool Begins(std::string_view line);

@@ -75,10 +75,11 @@ INSTANTIATE_TEST_SUITE_P(
              "after"}},
         // What TensorFlow 2.15 prints.
         Row{"frames_before_the_reason",
-            {kHead, "  File \"x\", line 1", "E: Graph execution error:", "", kNode, "  File \"x\", line 9", "",
-             "  File \"x\", line 8", "", "indices[0,0] = 12 is not in [0, 10)",
+            {kHead, "  File \"x\", line 1", "E: Graph execution error:", "", kNode, "  File \"x\", line 9",
+             "", "  File \"x\", line 8", "", "indices[0,0] = 12 is not in [0, 10)",
              "\t [[{{node embedding}}]] [Op:__inference_train_function_474]", "after"},
-            {"Traceback (most recent call last):\n  File \"x\", line 1\nE: Graph execution error:\n\nDetected "
+            {"Traceback (most recent call last):\n  File \"x\", line 1\nE: Graph execution "
+             "error:\n\nDetected "
              "at node embedding defined at (most recent call last):\n  File \"x\", line 9\n\n  File \"x\", "
              "line 8\n\nindices[0,0] = 12 is not in [0, 10)\n\t [[{{node embedding}}]] "
              "[Op:__inference_train_function_474]",
@@ -88,9 +89,11 @@ INSTANTIATE_TEST_SUITE_P(
              "<stack traces unavailable>", kNode, "<stack traces unavailable>", "2 root error(s) found.",
              "  (0) INVALID_ARGUMENT:  no", "0 successful operations.",
              "0 derived errors ignored. [Op:__inference_f_12]", "after"},
-            {"Traceback (most recent call last):\n  File \"x\", line 1\nE: Graph execution error:\n\nDetected "
+            {"Traceback (most recent call last):\n  File \"x\", line 1\nE: Graph execution "
+             "error:\n\nDetected "
              "at node embedding defined at (most recent call last):\n<stack traces unavailable>\nDetected at "
-             "node embedding defined at (most recent call last):\n<stack traces unavailable>\n2 root error(s) "
+             "node embedding defined at (most recent call last):\n<stack traces unavailable>\n2 root "
+             "error(s) "
              "found.\n  (0) INVALID_ARGUMENT:  no\n0 successful operations.\n0 derived errors ignored. "
              "[Op:__inference_f_12]",
              "after"}},
@@ -98,34 +101,44 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"node_before_the_reason",
             {kHead, "  File \"x\", line 1", "E: Graph execution error:", "", kNode, "    File \"x\", line 9",
              "      y()", "Node: 'embedding'", "not in [0, 10)", "after"},
-            {"Traceback (most recent call last):\n  File \"x\", line 1\nE: Graph execution error:\n\nDetected "
+            {"Traceback (most recent call last):\n  File \"x\", line 1\nE: Graph execution "
+             "error:\n\nDetected "
              "at node embedding defined at (most recent call last):\n    File \"x\", line 9\n      "
              "y()\nNode: 'embedding'\nnot in [0, 10)",
              "after"}},
         Row{"frames_without_a_reason",
             {kHead, "  File \"x\", line 1", "E: Graph execution error:", "", kNode, "", kHead, "  z", "F: w",
              "x"},
-            {"Traceback (most recent call last):\n  File \"x\", line 1\nE: Graph execution error:\n\nDetected "
+            {"Traceback (most recent call last):\n  File \"x\", line 1\nE: Graph execution "
+             "error:\n\nDetected "
              "at node embedding defined at (most recent call last):",
              "Traceback (most recent call last):\n  z\nF: w", "x"}},
         // What PyTorch's DataLoader passes on from a worker.
         Row{"of_a_worker",
-            {kHead, "  File \"x\", line 1", "KeyError: Caught KeyError in DataLoader worker process 0.", kWorker,
-             "  File \"w\", line 2", "    d[k]", "    ~^^^", "KeyError: 'image'", "", "after"},
+            {kHead, "  File \"x\", line 1", "KeyError: Caught KeyError in DataLoader worker process 0.",
+             kWorker, "  File \"w\", line 2", "    d[k]", "    ~^^^", "KeyError: 'image'", "", "after"},
             {"Traceback (most recent call last):\n  File \"x\", line 1\nKeyError: Caught KeyError in "
              "DataLoader worker process 0.\nOriginal Traceback (most recent call last):\n  File \"w\", line "
              "2\n    d[k]\n    ~^^^\nKeyError: 'image'",
              "after"}},
         Row{"chain_of_a_worker_in_a_chain",
-            {kHead, "  a", "E: Caught E in DataLoader worker process 0.", kWorker, "  b", "F: 1", "", kCause, "",
-             kHead, "  c", "E: 2", "", "", kCause, "", kHead, "  d", "G: 3", "after"},
+            {kHead,   "  a",  "E: Caught E in DataLoader worker process 0.",
+             kWorker, "  b",  "F: 1",
+             "",      kCause, "",
+             kHead,   "  c",  "E: 2",
+             "",      "",     kCause,
+             "",      kHead,  "  d",
+             "G: 3",  "after"},
             {"Traceback (most recent call last):\n  a\nE: Caught E in DataLoader worker process 0.\nOriginal "
-             "Traceback (most recent call last):\n  b\nF: 1\n\nThe above exception was the direct cause of the "
+             "Traceback (most recent call last):\n  b\nF: 1\n\nThe above exception was the direct cause of "
+             "the "
              "following exception:\n\nTraceback (most recent call last):\n  c\nE: 2\n\n\nThe above exception "
-             "was the direct cause of the following exception:\n\nTraceback (most recent call last):\n  d\nG: 3",
+             "was the direct cause of the following exception:\n\nTraceback (most recent call last):\n  "
+             "d\nG: 3",
              "after"}},
         Row{"behind_a_progress_bar",
-            {"\r  0%|     | 0/9 [00:00<?, ?it/s]\r 44%|## | 4/9 [00:01<00:01, 3it/s]Traceback (most recent call "
+            {"\r  0%|     | 0/9 [00:00<?, ?it/s]\r 44%|## | 4/9 [00:01<00:01, 3it/s]Traceback (most recent "
+             "call "
              "last):",
              "  a", "E: 1", "after"},
             {"\r  0%|     | 0/9 [00:00<?, ?it/s]\r 44%|## | 4/9 [00:01<00:01, 3it/s]",

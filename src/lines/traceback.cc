@@ -36,7 +36,7 @@ std::string Join(const Lines& lines) {
 
 /// One exception of a chain.
 struct Part {
-  std::string_view link;            ///< to the one before; empty: there is none
+  std::string_view link;  ///< to the one before; empty: there is none
   std::string_view header;
   std::vector<std::string> frames;  ///< each with its lines of source and markers, the oldest first
   Lines said;                       ///< its type and message, and what follows them

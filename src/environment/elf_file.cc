@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 #include <optional>
+#include <utility>
 
 namespace trainyard::environment {
 
@@ -16,6 +17,8 @@ namespace {
 constexpr std::uint64_t kPageMax = 0x10000;
 constexpr std::size_t kHeadersMax = 256;
 constexpr std::size_t kEntriesMax = 4096;
+/// A path's limit on Linux. Names of any length would be copied as often as entries name them.
+constexpr std::size_t kStringMax = 4096;
 
 std::unexpected<Error> Bad(std::string_view what) {
   return std::unexpected(InvalidArgument({}, "not a program that can be taken: " + std::string(what)));
@@ -58,10 +61,11 @@ struct Parts {
     const auto found = std::ranges::find(entries, tag, &Elf64_Dyn::d_tag);
     return found == entries.end() ? nullptr : &*found;
   }
-  [[nodiscard]] std::string StringAt(std::uint64_t offset) const {
+  [[nodiscard]] Result<std::string> StringAt(std::uint64_t offset) const {
     if (offset >= strings.size()) return {};
-    const std::string_view rest = strings.substr(offset);
-    return std::string(rest.substr(0, rest.find('\0')));
+    const std::string_view text = strings.substr(offset, strings.find('\0', offset) - offset);
+    if (text.size() > kStringMax) return Bad("its strings are damaged");
+    return std::string(text);
   }
 };
 
@@ -128,20 +132,26 @@ Result<ElfFile> ReadElf(std::string_view file) {
   ElfFile elf;
   for (const Elf64_Phdr& segment : parts.segments) {
     if (segment.p_type != PT_INTERP) continue;
-    if (!Has(file, segment.p_offset, segment.p_filesz)) return Bad("its loader's name is damaged");
+    if (segment.p_filesz > kStringMax || !Has(file, segment.p_offset, segment.p_filesz))
+      return Bad("its loader's name is damaged");
     elf.loader = file.substr(segment.p_offset, segment.p_filesz);
     elf.loader.resize(std::min(elf.loader.size(), elf.loader.find('\0')));
   }
   for (const Elf64_Dyn& entry : parts.entries) {
-    if (entry.d_tag == DT_NEEDED) elf.needed.push_back(parts.StringAt(entry.d_un.d_val));
-    if (entry.d_tag == DT_RPATH && elf.run_path.empty()) elf.run_path = parts.StringAt(entry.d_un.d_val);
-    if (entry.d_tag == DT_RUNPATH) elf.run_path = parts.StringAt(entry.d_un.d_val);
+    if (entry.d_tag != DT_NEEDED && entry.d_tag != DT_RPATH && entry.d_tag != DT_RUNPATH) continue;
+    TY_TRY(std::string text, parts.StringAt(entry.d_un.d_val));
+    if (entry.d_tag == DT_NEEDED)
+      elf.needed.push_back(std::move(text));
+    else if (entry.d_tag == DT_RUNPATH || elf.run_path.empty())
+      elf.run_path = std::move(text);
   }
   return elf;
 }
 
 Result<std::string> WithRunPath(std::string file, std::string_view run_path) {
   TY_TRY(const Parts parts, Read(file));
+  TY_TRY(ElfFile wanted, ReadElf(file));
+  wanted.run_path = run_path;
   std::vector<Elf64_Phdr> segments = parts.segments;
   const auto note = std::ranges::find(segments, static_cast<Elf64_Word>(PT_NOTE), &Elf64_Phdr::p_type);
   if (note == segments.end()) return Bad("it has no note");
@@ -181,6 +191,9 @@ Result<std::string> WithRunPath(std::string file, std::string_view run_path) {
   std::ranges::copy(strings, file.begin() + static_cast<std::ptrdiff_t>(added.p_offset + entries_size));
   for (std::size_t i = 0; i < segments.size(); ++i)
     Put(file, parts.header.e_phoff + i * sizeof(Elf64_Phdr), segments[i]);
+  // In a file whose parts lie upon each other, or whose addresses wrap around, more than the path has
+  // changed.
+  if (ReadElf(file) != wanted) return Bad("its parts overlap");
   return file;
 }
 

@@ -13,15 +13,18 @@ struct ElfFile {
   std::string loader;               ///< PT_INTERP; empty for a library
   std::vector<std::string> needed;  ///< DT_NEEDED: "libssl.so.1.1"
   std::string run_path;             ///< DT_RPATH or DT_RUNPATH as it is written; empty: none
+  friend bool operator==(const ElfFile&, const ElfFile&) = default;
 };
 
-/// kInvalidArgument for anything else, also for a file that ends too early or that has no dynamic part. Pure.
+/// kInvalidArgument for anything else, also for a file that ends too early, that has no dynamic part or names
+/// of more than 4096 bytes. Pure.
 [[nodiscard]] Result<ElfFile> ReadElf(std::string_view file);
 
 /// The same file with `run_path` as its DT_RPATH and no DT_RUNPATH: the loader then looks there first for
 /// all that a program needs, its modules' needs included, whatever LD_LIBRARY_PATH says. The new strings and
 /// the new dynamic section are a segment at the end of the file, described by the program header of a note.
-/// kInvalidArgument as ReadElf, and for a file without a note. Pure. Source: the ELF specification, ld.so(8).
+/// kInvalidArgument as ReadElf, and for a file without a note or one whose parts overlap. Pure. Source: the
+/// ELF specification, ld.so(8).
 [[nodiscard]] Result<std::string> WithRunPath(std::string file, std::string_view run_path);
 
 }  // namespace trainyard::environment

@@ -98,12 +98,22 @@ std::optional<ImageFiles::Found> ImageFiles::Find(const fs::path& inside) const 
   return found;
 }
 
-std::vector<std::string> ImageFiles::List(const fs::path& directory) const {
+Result<std::vector<std::string>> ImageFiles::List(const fs::path& directory) const {
   std::set<std::string> names;
-  for (const fs::path& layer : layers_) {
+  for (const fs::path& layer : layers_ | std::views::reverse) {
+    const InLayer in_layer = LookInLayer(layer, directory);
+    if (in_layer == InLayer::kNotThere) continue;
+    const fs::path at = layer / directory.relative_path();
     std::error_code error;
-    for (const auto& entry : fs::directory_iterator(layer / directory.relative_path(), error))
-      names.insert(entry.path().filename().native());
+    // A link would lead out of the image. Nothing below it is seen.
+    if (in_layer == InLayer::kDeleted || !fs::is_directory(fs::symlink_status(at, error))) break;
+    for (fs::directory_iterator entry(at, error), end; !error && entry != end; entry.increment(error)) {
+      names.insert(entry->path().filename().native());
+      if (names.size() > kNamesMax)
+        return std::unexpected(FailedPrecondition(directory.string() + " of the image has more than " +
+                                                  std::to_string(kNamesMax) + " files"));
+    }
+    if (error) return std::unexpected(ErrnoError(error.value(), "read " + at.string()));
   }
   std::vector<std::string> there;
   for (const std::string& name : names)

@@ -1,11 +1,17 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+
 namespace trainyard::environment {
+
+/// How many names of one directory are looked at. A Python's largest folder has some hundreds.
+inline constexpr std::size_t kNamesMax = 10'000;
 
 /// The files of an unpacked image, as overlayfs would show its layers: the highest layer that has a path
 /// counts, and what it deletes is not there. Links are followed inside the image only. Reads the disk; any
@@ -23,8 +29,9 @@ class ImageFiles {
   /// Nothing for what is not there, and for what is neither a file nor a directory.
   [[nodiscard]] std::optional<Found> Find(const std::filesystem::path& inside) const;
 
-  /// The names in a directory (Found::inside) of all layers, sorted.
-  [[nodiscard]] std::vector<std::string> List(const std::filesystem::path& directory) const;
+  /// The names in a directory (Found::inside) of all layers, sorted. kFailedPrecondition: more than
+  /// kNamesMax; and the errors of the file system.
+  [[nodiscard]] Result<std::vector<std::string>> List(const std::filesystem::path& directory) const;
 
  private:
   /// The entry itself, also if it is a link.

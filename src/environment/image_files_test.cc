@@ -38,7 +38,7 @@ TEST_F(ImageFilesTest, TheHighestLayerCounts) {
   EXPECT_EQ(Text("/usr/lib/a.py"), "high a");
   EXPECT_EQ(Text("/usr/lib/b.py"), "low b");
   EXPECT_EQ(Text("/usr/lib/none.py"), "nothing");
-  EXPECT_EQ(files_.List("/usr/lib"), (std::vector<std::string>{"a.py", "b.py", "gone.py"}));
+  EXPECT_EQ(*files_.List("/usr/lib"), (std::vector<std::string>{"a.py", "b.py", "gone.py"}));
 }
 
 TEST_F(ImageFilesTest, WhatALayerDeletesIsGone) {
@@ -48,8 +48,8 @@ TEST_F(ImageFilesTest, WhatALayerDeletesIsGone) {
   EXPECT_EQ(Text("/usr/lib/gone.py"), "nothing");
   EXPECT_EQ(Text("/opt/old/x"), "nothing");
   EXPECT_EQ(Text("/opt/old/y"), "high");
-  EXPECT_EQ(files_.List("/usr/lib"), (std::vector<std::string>{"a.py", "b.py"}));
-  EXPECT_EQ(files_.List("/opt/old"), std::vector<std::string>{"y"});
+  EXPECT_EQ(*files_.List("/usr/lib"), (std::vector<std::string>{"a.py", "b.py"}));
+  EXPECT_EQ(*files_.List("/opt/old"), std::vector<std::string>{"y"});
 }
 
 TEST_F(ImageFilesTest, LinksStayInside) {
@@ -62,6 +62,21 @@ TEST_F(ImageFilesTest, LinksStayInside) {
   EXPECT_EQ(Text("/usr/out"), "nothing");
   EXPECT_EQ(Text("/round"), "nothing");
   EXPECT_TRUE(files_.Find("/lib")->is_directory);
+}
+
+/// A folder that a lower layer has a link for: what the link leads to is not looked at.
+TEST_F(ImageFilesTest, AListDoesNotFollowALinkOfALowerLayer) {
+  const fs::path outside = folder_.path() / "outside";
+  fs::create_directory(outside);
+  for (std::size_t i = 0; i <= kNamesMax; ++i) WriteText(outside / std::to_string(i), "");
+  fs::remove_all(Low() / "opt/old");
+  fs::create_directory_symlink(outside, Low() / "opt/old");
+  const auto names = files_.List("/opt/old");
+  ASSERT_TRUE(names) << names.error().message;
+  EXPECT_EQ(*names, std::vector<std::string>{"y"});
+  EXPECT_EQ(Text("/opt/old/1"), "nothing");
+  EXPECT_EQ(ImageFiles({folder_.path()}).List("/outside").error(),
+            FailedPrecondition("/outside of the image has more than 10000 files"));
 }
 
 TEST_F(ImageFilesTest, AFileHidesAFolderBelow) {

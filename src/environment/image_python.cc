@@ -16,6 +16,7 @@
 #include "async/file.h"
 #include "async/remove_tree.h"
 #include "environment/build_lock.h"
+#include "environment/build_room.h"
 #include "environment/elf_file.h"
 #include "environment/image_files.h"
 #include "environment/runtime_version.h"
@@ -28,7 +29,8 @@ namespace {
 namespace fs = std::filesystem;
 using Found = ImageFiles::Found;
 
-constexpr int kDepthMax = 24;
+/// How many of an image's versions a message names.
+constexpr std::size_t kVersionsShown = 8;
 constexpr std::size_t kDigestDigits = 12;
 constexpr auto kExecutable = fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;
 constexpr auto kReadable =
@@ -62,17 +64,26 @@ bool IsMachines(std::string_view library) {
                              [&](std::string_view name) { return library.starts_with(name); });
 }
 
+std::unexpected<Error> Beyond(const std::string& what, std::uint64_t limit, std::string_view unit) {
+  return std::unexpected(
+      FailedPrecondition(what + " has more than " + std::to_string(limit) + " " + std::string(unit)));
+}
+
 /// One Python of an image, being copied.
 struct Copy {
   const ImageFiles& image;
+  ImagePythonLimits limits;
   std::string version;  ///< "3.7"
   Found program;
   fs::path prefix;                    ///< in the image: the program is PREFIX/bin/python3.7
   fs::path target;                    ///< on this machine
   std::set<std::string> libraries{};  ///< copied, or not to be had
+  std::size_t files = 0;              ///< copied so far
+  std::uint64_t bytes = 0;
 
   [[nodiscard]] fs::path Libraries() const { return target / "lib"; }
   Status CopyFile(const Found& from, const fs::path& to, bool is_program);
+  Status Count(const Found& file);
   Status CopyFolder(const fs::path& inside, const fs::path& to, int depth);
   Status CopyLibraries(const ElfFile& elf, const Found& of);
 };
@@ -98,26 +109,44 @@ std::optional<Found> FindLibrary(const Copy& copy, const std::string& name, cons
 Status Copy::CopyLibraries(const ElfFile& elf, const Found& of) {
   for (const std::string& name : elf.needed) {
     if (IsMachines(name) || name.find('/') != std::string::npos || !libraries.insert(name).second) continue;
+    if (libraries.size() > limits.libraries)
+      return Beyond("What the Python of the image needs", limits.libraries, "libraries");
     const auto found = FindLibrary(*this, name, elf, of);
     if (found) TY_RETURN_IF_ERROR(CopyFile(*found, Libraries() / name, false));
   }
   return {};
 }
 
+/// Before it is read.
+Status Copy::Count(const Found& file) {
+  constexpr unsigned kMiBBits = 20;
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(file.outside, error);
+  if (error) return std::unexpected(ErrnoError(error.value(), "look at " + file.outside.string()));
+  if (size > limits.file_bytes)
+    return Beyond(file.inside.string() + " of the image", limits.file_bytes >> kMiBBits, "MiB");
+  bytes += size;
+  if (bytes > limits.bytes) return Beyond("The Python of the image", limits.bytes >> kMiBBits, "MiB");
+  if (++files > limits.files) return Beyond("The Python of the image", limits.files, "files");
+  return {};
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): a library is copied once, and there are ImagePythonLimits::libraries
 Status Copy::CopyFile(const Found& from, const fs::path& to, bool is_program) {
-  TY_TRY(std::string bytes, ReadFile(from.outside));
-  if (const auto elf = ReadElf(bytes)) {
+  TY_RETURN_IF_ERROR(Count(from));
+  TY_TRY(std::string content, ReadFile(from.outside, limits.file_bytes));
+  if (const auto elf = ReadElf(content)) {
     TY_RETURN_IF_ERROR(CopyLibraries(*elf, from));
     // A run path of its own, maybe an absolute one, would keep the loader from looking where we put things.
     if (is_program || !elf->run_path.empty()) {
       const fs::path there = fs::path("$ORIGIN") / Libraries().lexically_relative(to.parent_path());
-      TY_TRY(bytes, WithRunPath(std::move(bytes), there.string()));
+      TY_TRY(content, WithRunPath(std::move(content), there.string()));
     }
   } else if (is_program) {
     return std::unexpected(elf.error());
   }
   TY_TRY(const UniqueFd file, OpenFile(to, O_WRONLY | O_CREAT | O_TRUNC));
-  TY_RETURN_IF_ERROR(WriteAll(file.get(), bytes));
+  TY_RETURN_IF_ERROR(WriteAll(file.get(), content));
   std::error_code error;
   const bool executable =
       (fs::status(from.outside, error).permissions() & fs::perms::owner_exec) != fs::perms::none;
@@ -141,12 +170,14 @@ Status MakeReadableFolder(const fs::path& folder) {
   return {};
 }
 
-// NOLINTNEXTLINE(misc-no-recursion): kDepthMax
+// NOLINTNEXTLINE(misc-no-recursion): ImagePythonLimits::depth
 Status Copy::CopyFolder(const fs::path& inside, const fs::path& to, int depth) {
-  if (depth > kDepthMax)
-    return std::unexpected(FailedPrecondition(inside.string() + " of the image is too deep"));
+  if (depth > limits.depth)
+    return Beyond(inside.string() + " of the image", static_cast<std::uint64_t>(limits.depth),
+                  "folders above it");
   TY_RETURN_IF_ERROR(MakeReadableFolder(to));
-  for (const std::string& name : image.List(inside)) {
+  TY_TRY(const std::vector<std::string> names, image.List(inside));
+  for (const std::string& name : names) {
     if (IsLeftOut(name)) continue;
     const auto found = image.Find(inside / name);
     if (!found) continue;
@@ -175,17 +206,20 @@ std::string PythonsOf(const PythonImage& image, const ImageFiles& files) {
   for (const fs::path& folder : ProgramFolders(image)) {
     const auto found = files.Find(folder);
     if (!found) continue;
-    for (const std::string& name : files.List(found->inside)) {
+    const auto names = files.List(found->inside);
+    if (!names) continue;  // for a message only
+    for (const std::string& name : *names) {
       if (!name.starts_with(kName) || !ParseMajorMinor(name.substr(kName.size()))) continue;
       const std::string version = name.substr(kName.size());
       if (std::ranges::find(versions, version) == versions.end()) versions.push_back(version);
     }
   }
+  if (versions.size() > kVersionsShown) versions.resize(kVersionsShown);
   return versions.empty() ? "It has none." : "It has Python " + Joined(versions, ", ") + ".";
 }
 
 /// The program and its installation: PREFIX/bin/python3.7 and PREFIX/lib/python3.7/os.py.
-Result<Copy> FindPython(const PythonImage& image, const ImageFiles& files,
+Result<Copy> FindPython(const PythonImage& image, const ImageFiles& files, const ImagePythonLimits& limits,
                         std::vector<std::string> versions) {
   std::ranges::sort(versions,
                     [](const auto& a, const auto& b) { return ParseMajorMinor(a) > ParseMajorMinor(b); });
@@ -195,7 +229,12 @@ Result<Copy> FindPython(const PythonImage& image, const ImageFiles& files,
       if (!program || program->is_directory) continue;
       const fs::path prefix = program->inside.parent_path().parent_path();
       if (!files.Find(prefix / "lib" / ("python" + version) / "os.py")) continue;
-      return Copy{.image = files, .version = version, .program = *program, .prefix = prefix, .target = {}};
+      return Copy{.image = files,
+                  .limits = limits,
+                  .version = version,
+                  .program = *program,
+                  .prefix = prefix,
+                  .target = {}};
     }
   }
   return std::unexpected(FailedPrecondition("The image " + image.name + " has no Python " +
@@ -237,19 +276,21 @@ Error DoesNotRun(const PythonImage& image, const Copy& copy, const ToolEnd& end)
                             (end.tail.empty() ? "it ends without a word" : end.tail.back()));
 }
 
-Status Check(const PythonImage& image, const Copy& copy, const PreparationHooks& hooks) {
+/// Runs what the image brought: isolated, as the code of packages is.
+Status Check(const Layout& layout, const PythonImage& image, const Copy& copy, int lock,
+             const PreparationHooks& hooks) {
   const fs::path program = NewPrograms(copy) / ("python" + copy.version);
-  ToolCommand command{
-      .argv = {program.string(), "-I", "-c", kCheck}, .variables = {}, .has_all_variables = true};
-  TY_TRY(const ToolEnd end, RunTool(command, {}, {}, hooks.stop));
+  TY_TRY(const auto room,
+         BuildRoom::Open({.layout = layout, .hooks = hooks, .folder = copy.target, .lock = lock}));
+  TY_TRY(const ToolEnd end, room->Run({program.string(), "-I", "-c", kCheck}, {}, {}));
   if (!end.ok() || end.tail.empty()) return std::unexpected(DoesNotRun(image, copy, end));
   if (end.tail.back() != "complete")
     hooks.info("The Python " + copy.version + " of " + image.name + " " + end.tail.back() + ".");
   // Programs see it read-only, so nobody else could keep the bytecode. What cannot be compiled is no module.
-  command.argv = {program.string(), "-I", "-m",
-                  "compileall",     "-q", (copy.Libraries() / program.filename()).string()};
-  TY_TRY(const ToolEnd compiled, RunTool(command, {}, {}, hooks.stop));
-  return {};
+  TY_TRY(const ToolEnd compiled, room->Run({program.string(), "-I", "-m", "compileall", "-q",
+                                            (copy.Libraries() / program.filename()).string()},
+                                           {}, {}));
+  return room->TakeBack();
 }
 
 /// After a power cut the program must not be there without the rest.
@@ -266,10 +307,11 @@ Status Finish(const Copy& copy) {
 }  // namespace
 
 Status TakePythonFromImage(const Layout& layout, const PythonImage& image,
-                           const std::vector<std::string>& versions, const PreparationHooks& hooks) {
+                           const std::vector<std::string>& versions, const PreparationHooks& hooks,
+                           const ImagePythonLimits& limits) {
   const ImageFiles files(image.layers);
-  TY_TRY(Copy copy, FindPython(image, files, versions));
-  TY_TRY(const std::string program, ReadFile(copy.program.outside));
+  TY_TRY(Copy copy, FindPython(image, files, limits, versions));
+  TY_TRY(const std::string program, ReadFile(copy.program.outside, limits.file_bytes));
   if (const auto elf = ReadElf(program); elf && elf->loader.find("musl") != std::string::npos)
     return std::unexpected(FailedPrecondition(
         "The Python " + copy.version + " of " + image.name +
@@ -284,7 +326,7 @@ Status TakePythonFromImage(const Layout& layout, const PythonImage& image,
   hooks.info("Copying Python " + copy.version + " of " + image.name + " (" + copy.program.inside.string() +
              ").");
   Status done = CopyAll(copy);
-  if (done) done = Check(image, copy, hooks);
+  if (done) done = Check(layout, image, copy, lock.descriptor(), hooks);
   if (done) done = Finish(copy);
   if (!done) static_cast<void>(RemoveTree(copy.target));  // the reason is what counts
   return done;

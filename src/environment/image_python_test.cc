@@ -3,6 +3,9 @@
 #include <gnu/libc-version.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <optional>
+
 #include "environment/package_files_for_test.h"
 #include "environment/temporary_folder_for_test.h"
 
@@ -40,12 +43,13 @@ class TakePythonTest : public testing::Test {
   [[nodiscard]] fs::path Layer() const { return folder_.path() / "layer"; }
   [[nodiscard]] Layout Environments() const { return {folder_.path() / "environments"}; }
   [[nodiscard]] fs::path Taken() const { return Environments().Pythons() / "image-3.11-0123456789ab"; }
-  Status Take(const std::vector<std::string>& versions) {
+  Status Take(const std::vector<std::string>& versions, const ImagePythonLimits& limits = {}) {
     return TakePythonFromImage(
         Environments(),
         {.name = "example:1", .digest = "sha256:0123456789abcdef", .layers = {Layer()}, .search_path = {}},
         versions,
-        {.info = [this](std::string_view line) { said_.emplace_back(line); }, .error = {}, .download = {}});
+        {.info = [this](std::string_view line) { said_.emplace_back(line); }, .error = {}, .download = {}},
+        limits);
   }
 
   TemporaryFolder folder_;
@@ -76,6 +80,44 @@ TEST_F(TakePythonTest, SaysWhatTheImageHas) {
   fs::remove(Layer() / "usr/local/bin/python3.11");
   EXPECT_EQ(Take({"3.7", "3.11"}).error(),
             FailedPrecondition("The image example:1 has no Python 3.11 or 3.7. It has none."));
+}
+
+TEST_F(TakePythonTest, RefusesWhatIsBeyondTheLimits) {
+  const auto refusal = [this](const ImagePythonLimits& limits) {
+    const Status taken = Take({"3.11"}, limits);
+    EXPECT_FALSE(fs::exists(Taken()));
+    return taken ? FailedPrecondition("taken") : taken.error();
+  };
+  EXPECT_EQ(refusal({.files = 100}), FailedPrecondition("The Python of the image has more than 100 files"));
+  EXPECT_EQ(refusal({.bytes = 8 << 20}), FailedPrecondition("The Python of the image has more than 8 MiB"));
+  EXPECT_EQ(refusal({.libraries = 2}),
+            FailedPrecondition("What the Python of the image needs has more than 2 libraries"));
+  EXPECT_TRUE(refusal({.depth = 0}).message.ends_with(" of the image has more than 0 folders above it"));
+  const fs::path large = Layer() / "usr/local/lib/python3.11/aaa.py";
+  WriteText(large, "");
+  fs::resize_file(large, kReadFileMax + 1);
+  EXPECT_EQ(refusal({}),
+            FailedPrecondition("/usr/local/lib/python3.11/aaa.py of the image has more than 64 MiB"));
+}
+
+/// Says which programs were run, and as what; runs none.
+class RefusingIsolation final : public ToolIsolation {
+ public:
+  [[nodiscard]] std::optional<Owner> owner() const override { return std::nullopt; }
+  [[nodiscard]] int Run(const IsolatedTool& tool) const override {
+    std::fprintf(stderr, "isolated: %s\n", fs::path(tool.argv.front()).filename().c_str());
+    return 1 << 8;
+  }
+};
+
+TEST_F(TakePythonTest, IsRunIsolated) {
+  const RefusingIsolation isolation;
+  const Status taken = TakePythonFromImage(
+      Environments(),
+      {.name = "example:1", .digest = "sha256:0123456789abcdef", .layers = {Layer()}, .search_path = {}},
+      {"3.11"}, {.info = [](std::string_view) {}, .error = {}, .download = {}, .isolation = &isolation});
+  EXPECT_EQ(taken.error(), FailedPrecondition("The Python 3.11 of example:1 does not run on this machine: "
+                                              "isolated: python3.11"));
 }
 
 void Replace(const fs::path& file, const std::string& text, const std::string& with) {

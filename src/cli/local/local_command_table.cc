@@ -13,7 +13,8 @@ constexpr auto kInstallRuntimeFlags = WithCommonFlags(
     std::array{kDataDirFlag, FlagSpec{.name = "--from-image",
                                       .metavar = "IMAGE",
                                       .help = "Take the Python from this container image if the machine has "
-                                              "none that fits: python:3.7-slim."}});
+                                              "none that fits: python:3.7-slim. Name one that you trust: "
+                                              "this account will run its Python."}});
 constexpr auto kLocalTrainFlags = WithCommonFlags(std::array{
     FlagSpec{.name = "--distributed",
              .kind = FlagKind::kSwitch,

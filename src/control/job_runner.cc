@@ -319,8 +319,6 @@ bool JobRunner::SetExit(int replica, int attempt, replica::v1::ExitRecord exit) 
   return true;
 }
 
-std::optional<jobs::Waiting> JobRunner::WhyWaiting() const { return WaitingOf(job_, seen_, WaitForRoom()); }
-
 v1::JobStatus JobRunner::Describe() const {
   return MakeStatus(job_, {.seen = &seen_, .waiting = WhyWaiting(), .usage = outside_.usage});
 }
@@ -335,8 +333,7 @@ int JobRunner::CountLiving() const {
 }
 
 bool JobRunner::IsOpen(int replica, int attempt) const {
-  const v1::ReplicaRecord& record = job_.replicas(replica);
-  return record.attempt() == attempt && !record.has_exit();
+  return job_.replicas(replica).attempt() == attempt && !job_.replicas(replica).has_exit();
 }
 
 }  // namespace trainyard::control

@@ -76,7 +76,9 @@ class JobRunner final : private JobAttempts::Observer {
     return outside_.allocator.WaitOf(Reservation(seen_.asked_try));
   }
   /// Why it does not run yet; nothing if it runs or has run.
-  [[nodiscard]] std::optional<jobs::Waiting> WhyWaiting() const;
+  [[nodiscard]] std::optional<jobs::Waiting> WhyWaiting() const {
+    return WaitingOf(job_, seen_, WaitForRoom(), outside_.settings.stop_grace);
+  }
   [[nodiscard]] v1::JobStatus Describe() const;
 
   /// Attempts that live or may.

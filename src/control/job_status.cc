@@ -28,8 +28,9 @@ jobs::Waiting WaitForRoom(const std::optional<placement::Wait>& queue) {
 }  // namespace
 
 std::optional<jobs::Waiting> WaitingOf(const v1::JobRecord& job, const jobs::Observation& seen,
-                                       const std::optional<placement::Wait>& queue) {
-  if (auto ending = jobs::WaitAfterSuccess(job)) return ending;
+                                       const std::optional<placement::Wait>& queue,
+                                       std::chrono::milliseconds stop_grace) {
+  if (auto ending = jobs::WaitAfterSuccess(job, stop_grace)) return ending;
   std::optional<jobs::Waiting> waiting = jobs::WaitWhilePreparing(job, seen);
   const bool waits_again = job.retrying() && !job.reserved() && queue;
   if (job.job().state() == ml::v1::Job::QUEUED || waits_again) {

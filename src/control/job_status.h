@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 
 #include "jobs/decide.h"
@@ -15,9 +16,11 @@ class UsageHistory;
 namespace trainyard::control {
 
 /// Why the job is QUEUED or PREPARING, maxWaitTime with it, or why it has not ended although it has
-/// succeeded; nothing otherwise. `queue`: what Allocator::WaitOf says. Pure.
+/// succeeded; nothing otherwise. `queue`: what Allocator::WaitOf says. `stop_grace`: of the settings.
+/// Pure.
 [[nodiscard]] std::optional<jobs::Waiting> WaitingOf(const v1::JobRecord& job, const jobs::Observation& seen,
-                                                     const std::optional<placement::Wait>& queue);
+                                                     const std::optional<placement::Wait>& queue,
+                                                     std::chrono::milliseconds stop_grace);
 
 /// What this server knows of a job.
 struct KnownOfJob {

@@ -107,18 +107,18 @@ Waiting ForSupervisors(const JobRecord& job, const Progress& progress) {
 
 }  // namespace
 
-std::optional<Waiting> WaitAfterSuccess(const JobRecord& job) {
+std::optional<Waiting> WaitAfterSuccess(const JobRecord& job, std::chrono::milliseconds stop_grace) {
   if (StageOf(job) != Stage::kFinishing || job.outcome() != ml::v1::Job::SUCCEEDED) return std::nullopt;
   std::vector<int> running;
   for (int i = 0; i < job.replicas_size(); ++i) {
     if (job.replicas(i).attempt() > 0 && !job.replicas(i).has_exit()) running.push_back(i);
   }
   if (running.empty()) return std::nullopt;
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(kSuccessGrace).count();
+  const auto grace = std::chrono::floor<std::chrono::seconds>(GraceOf({.short_grace = true}, stop_grace));
   return Waiting{.cause = "ending",
                  .reason = "The job has succeeded; " + Names(job, running) +
                            (running.size() == 1 ? " was" : " were") + " told to end (SIGTERM).",
-                 .unblock = "What still runs after " + std::to_string(seconds) + " s is killed."};
+                 .unblock = "What still runs after " + std::to_string(grace.count()) + " s is killed."};
 }
 
 std::optional<Waiting> WaitWhilePreparing(const JobRecord& job, const Observation& seen) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -21,8 +22,9 @@ struct Waiting {
 };
 
 /// What a job waits for that has succeeded and not ended: replicas that were told to. Nothing for any other.
-/// Pure: any thread.
-[[nodiscard]] std::optional<Waiting> WaitAfterSuccess(const control::v1::JobRecord& job);
+/// @param stop_grace  the operator's, whole seconds: as in GraceOf. Pure: any thread.
+[[nodiscard]] std::optional<Waiting> WaitAfterSuccess(const control::v1::JobRecord& job,
+                                                      std::chrono::milliseconds stop_grace);
 
 /// What a PREPARING job waits for: supervisors, environments, the barrier, a pause before a restart. Nothing
 /// for a job in any other state. Pure: any thread.

@@ -115,23 +115,26 @@ TEST(WaitWhilePreparing, OthersDoNotWait) {
   EXPECT_FALSE(WaitWhilePreparing(Gang("job { state: QUEUED }"), seen));
 }
 
+constexpr std::chrono::seconds kUsualGrace{30};
+
 TEST(WaitAfterSuccess, NamesWhatStillRuns) {
   JobRecord job = Gang("job { state: RUNNING } outcome: SUCCEEDED");
   job.mutable_replicas(0)->mutable_exit();
   job.mutable_replicas(3)->mutable_exit();
   EXPECT_EQ(
-      WaitAfterSuccess(job),
+      WaitAfterSuccess(job, kUsualGrace),
       (Waiting{
           .cause = "ending",
           .reason = "The job has succeeded; worker-replica-0, worker-replica-1 were told to end (SIGTERM).",
           .unblock = "What still runs after 5 s is killed."}));
+  EXPECT_EQ(WaitAfterSuccess(job, std::chrono::seconds(2))->unblock, "What still runs after 2 s is killed.");
   job.mutable_replicas(1)->mutable_exit();
-  EXPECT_EQ(WaitAfterSuccess(job)->reason,
+  EXPECT_EQ(WaitAfterSuccess(job, kUsualGrace)->reason,
             "The job has succeeded; worker-replica-1 was told to end (SIGTERM).");
   job.mutable_replicas(2)->mutable_exit();
-  EXPECT_FALSE(WaitAfterSuccess(job));
-  EXPECT_FALSE(WaitAfterSuccess(Gang("job { state: RUNNING } outcome: FAILED")));
-  EXPECT_FALSE(WaitAfterSuccess(Gang("job { state: RUNNING }")));
+  EXPECT_FALSE(WaitAfterSuccess(job, kUsualGrace));
+  EXPECT_FALSE(WaitAfterSuccess(Gang("job { state: RUNNING } outcome: FAILED"), kUsualGrace));
+  EXPECT_FALSE(WaitAfterSuccess(Gang("job { state: RUNNING }"), kUsualGrace));
 }
 
 TEST(WaitLimit, IsSaidWhileItCounts) {

@@ -1,0 +1,67 @@
+"""What the user can mend is one line of text, without a traceback."""
+
+import errno
+import logging
+import sys
+import warnings
+from collections.abc import Callable
+from types import SimpleNamespace
+
+
+class UserError(Exception):
+    """Something that the user can mend. str(e) is one or two sentences that name the file, row, column or argument."""
+
+
+def run(name: str, main: Callable[[SimpleNamespace], None]) -> None:
+    """Runs the trainer `main` with this process's arguments, checked by tables/NAME.json.
+
+    A UserError, a lack of memory and a full disk end the process with status 1 and that text as the last line of
+    stderr; any other exception keeps its traceback.
+    """
+    from trainyard_algorithms import arguments
+
+    start_log()
+    try:
+        main(arguments.parse(name, sys.argv[1:]))
+    except UserError as error:
+        end(str(error))
+    except MemoryError as error:
+        end(
+            f"Not enough memory{f' ({error})' if str(error) else ''}: use a machine type with more, or less data."
+        )
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        end(f"The disk is full{f' while writing {error.filename}' if error.filename else ''}.")
+    except Exception as error:
+        text = out_of_memory(error)
+        if not text:
+            raise
+        end(text)
+
+
+def out_of_memory(error: Exception) -> str:
+    """What to say if a library's exception means a lack of memory (pyarrow's is a MemoryError already), else ''."""
+    if type(error).__name__ == "ResourceExhaustedError":  # TensorFlow's, of RAM or of a GPU
+        return (
+            f"Not enough memory for a step ({str(error).splitlines()[0][:200]}): use a smaller --batch_size."
+        )
+    if "bad_alloc" in str(error):  # XGBoost's
+        return "Not enough memory: use a machine type with more, or less data."
+    return ""
+
+
+def start_log() -> None:
+    """The log of these modules from INFO on; a handler that is there (a replica has one) stays."""
+    logging.basicConfig(format="%(levelname)s %(message)s", stream=sys.stderr)
+    logging.getLogger("trainyard_algorithms").setLevel(logging.INFO)
+    logging.getLogger("__main__").setLevel(logging.INFO)
+    warnings.filterwarnings("ignore", category=FutureWarning, module="google")  # about Python versions
+
+
+def end(text: str) -> None:
+    """Ends the process with status 1 and `text` as stderr's last line."""
+    logging.shutdown()
+    sys.stdout.flush()
+    print(text, file=sys.stderr, flush=True)
+    sys.exit(1)

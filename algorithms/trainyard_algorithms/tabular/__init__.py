@@ -1,0 +1,1 @@
+"""CSV tables: what each column is, splits, blanks, batches."""

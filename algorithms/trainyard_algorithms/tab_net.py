@@ -1,0 +1,45 @@
+"""TabNet: attention over a table's columns. Stands for gcr.io/cloud-ml-algos/tab_net."""
+
+from types import SimpleNamespace
+
+from trainyard_algorithms.failure import UserError, run
+
+CLASSIFICATION = ("cross_entropy", "weighted_cross_entropy", "focal_loss")
+REGRESSION = ("mse", "mae", "rmse")
+STEPS = 5000  # where neither max_steps nor max_train_secs says when to end
+STEPS_BY_TIME = 10**9  # where max_train_secs alone does
+
+
+def loss(args: SimpleNamespace) -> str:
+    """The loss that `loss_function_type` and `class_weight` name. UserError if it is one of the other kind of model."""
+    mine = CLASSIFICATION if args.model_type == "classification" else REGRESSION
+    chosen = str(args.loss_function_type)
+    if chosen == "default":
+        return "weighted_cross_entropy" if mine is CLASSIFICATION and args.class_weight != 1.0 else mine[0]
+    if chosen not in mine:
+        raise UserError(
+            f"--loss_function_type={chosen} is not for --model_type={args.model_type}: "
+            f"give default, {', '.join(mine)}."
+        )
+    return chosen
+
+
+def steps(args: SimpleNamespace) -> int:
+    """The steps of a run; -1 (or none) means no limit, but one of the two limits there must be."""
+    if args.max_steps > 0:
+        return int(args.max_steps)
+    return STEPS_BY_TIME if args.max_train_secs > 0 else STEPS
+
+
+def main(args: SimpleNamespace) -> None:
+    """Trains by args of tables/tab_net.json. UserError: see prepare and keras_tabular.training."""
+    args.loss = loss(args)
+    args.max_steps = steps(args)
+    from trainyard_algorithms.keras_tabular import attributions, job, tabnet_network
+
+    tabnet_network.shape(args)  # its errors before the data is read
+    job.run(args, tabnet_network.build, attributions.explain)
+
+
+if __name__ == "__main__":
+    run("tab_net", main)

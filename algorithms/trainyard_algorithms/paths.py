@@ -213,3 +213,11 @@ class JobFolder:
             )
             seen = place.stat()
             self.published[name] = (seen.st_size, seen.st_mtime_ns)
+
+
+def shown(path: Path) -> str:
+    """A file's name for messages: gs:// where it came from a bucket."""
+    for root in (MOUNT, temporary() / "data"):
+        if path.is_relative_to(root):
+            return f"gs://{path.relative_to(root)}"
+    return str(path)

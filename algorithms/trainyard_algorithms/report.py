@@ -1,8 +1,6 @@
 """Metrics: to the tuner, to TensorBoard, to the log."""
 
-import json
 import logging
-import math
 import os
 import time
 from collections.abc import Mapping
@@ -76,13 +74,3 @@ class Reporter:
             if where not in self.failed:
                 LOG.warning("Metrics do not reach %s: %s", where, error)
             self.failed.add(where)
-
-
-def finite(metrics: Mapping[str, float]) -> dict[str, float | str]:
-    """Metrics as JSON can have them: what is not finite is its text."""
-    return {name: number if math.isfinite(number) else str(number) for name, number in metrics.items()}
-
-
-def line(metrics: Mapping[str, float]) -> str:
-    """Metrics as one line of JSON."""
-    return json.dumps(finite(metrics))

@@ -1,0 +1,142 @@
+"""XGBoost on one replica. Stands for gcr.io/cloud-ml-algos/boosted_trees."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from trainyard_algorithms.failure import UserError, run
+from trainyard_algorithms.paths import JobFolder, files
+from trainyard_algorithms.report import Reporter
+from trainyard_algorithms.xgb import labels as classes
+from trainyard_algorithms.xgb import metrics, numeric_csv, parameters
+
+if TYPE_CHECKING:
+    from trainyard_algorithms.xgb.numeric_csv import Chunk
+
+NAME = "boosted_trees"
+LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Data:
+    """What to train with."""
+
+    parts: dict[str, Callable[[], Iterator[Chunk]]]  #: training, and validation and test if there are such
+    columns: int  #: features
+    classes: classes.Classes
+
+
+def prepared(args: SimpleNamespace, folder: JobFolder, task: str) -> Data:
+    """Data by automatic preprocessing. UserError: see prepare()."""
+    from trainyard_algorithms.tabular.batches import batches
+    from trainyard_algorithms.tabular.prepare import prepare
+    from trainyard_algorithms.xgb.matrices import rows_a_block
+
+    table = prepare(args, folder, classes=task in ("binary", "multiclass"), numeric=True)
+    columns = len(table.columns)
+
+    def reader(part: str) -> Callable[[], Iterator[Chunk]]:
+        rows = rows_a_block(columns)
+        return lambda: ((batch.numeric, batch.target) for batch in batches(table, part, rows))
+
+    parts = {name: reader(name) for name, part in table.parts.items() if part.rows}
+    return Data(parts, columns, classes.of_labels(table.labels, task))
+
+
+def as_it_is(args: SimpleNamespace, task: str) -> Data:
+    """Data without preprocessing: CSV files of numbers. UserError: they are not, naming file, row and column."""
+    paths = {"training": args.training_data_path}
+    paths |= {"validation": args.validation_data_path, "test": args.test_data_path}
+    found = {part: files(path) for part, path in paths.items() if path}
+    columns = numeric_csv.width(found["training"])
+    seen = classes.Seen(task)
+    for part, of_part in found.items():
+        rows = 0
+        for features, target in numeric_csv.chunks(of_part, columns):
+            seen.add(target, of_part, known=part == "training")
+            rows += len(features)
+        LOG.info("%s: %d rows, %d numeric columns and the target.", part.capitalize(), rows, columns - 1)
+        if not rows:
+            raise UserError(f"The {part} data have no row.")
+
+    def reader(part: str) -> Callable[[], Iterator[Chunk]]:
+        return lambda: numeric_csv.chunks(found[part], columns)
+
+    return Data({part: reader(part) for part in found}, columns - 1, seen.classes())
+
+
+def main(args: SimpleNamespace) -> None:
+    """Trains by args of tables/boosted_trees.json. UserError: see there, and the data's."""
+    chosen = parameters.settings(args, NAME)
+    tag = os.environ.get("CLOUD_ML_HP_METRIC_TAG", "")
+    names = metrics.wanted(args.eval_metric, chosen.objective, chosen.params, tag)
+    if args.disable_default_eval_metric and not args.eval_metric:
+        names = ()
+    folder = JobFolder(args.job_dir)
+    for note in chosen.notes:
+        LOG.info("Note: %s.", note)
+    data = prepared(args, folder, chosen.task) if args.preprocess else as_it_is(args, chosen.task)
+    chosen = classes.applied(chosen, data.classes)
+    fit(args, chosen, names, data, folder)
+
+
+def fit(
+    args: SimpleNamespace, chosen: parameters.Settings, names: tuple[str, ...], data: Data, folder: JobFolder
+) -> None:
+    """Trains, reports, saves."""
+    from trainyard_algorithms.xgb import saving, training
+    from trainyard_algorithms.xgb.matrices import of_blocks
+
+    if not chosen.bins:
+        LOG.info(
+            "This method needs all rows in memory, about 12 bytes a value while they are read; "
+            "tree_method=hist needs about 1."
+        )
+    with training.refusals():
+        train = of_blocks(data.parts["training"], data.columns, chosen)
+        others = {
+            p: of_blocks(s, data.columns, chosen, train) for p, s in data.parts.items() if p != "training"
+        }
+    judged = "validation" if "validation" in others else "training"
+    if judged == "training":
+        LOG.info("There are no validation data: the metrics are those of the training data.")
+    reporter = Reporter(None)
+    history: dict[int, dict[str, float]] = {}
+
+    def report(rounds: int, parts: dict[str, dict[str, float]]) -> None:
+        if judged in parts:
+            history[rounds] = parts[judged]
+            reporter.report(rounds, parts[judged])
+
+    booster = training.train(
+        chosen, train, [(others.get(judged, train), judged)], names, report, stopping(args, names, judged)
+    )
+    rounds = booster.num_boosted_rounds()
+    if "test" in others and names:
+        found = training.evaluate(booster, others["test"], chosen, names)
+        reporter.report(rounds, found, part="test")
+    model = folder.folder("model")
+    saving.save(booster, model, saving.labels(history.get(rounds, {}), rounds))
+    folder.publish()
+    LOG.info("The model of %d rounds is %s/model/model.bst.", rounds, args.job_dir.rstrip("/"))
+
+
+def stopping(args: SimpleNamespace, names: tuple[str, ...], judged: str) -> list[Any]:
+    """XGBoost's early stopping, if it is asked for; the model is then that of the best round."""
+    import xgboost as xgb
+
+    if not args.early_stopping_rounds:
+        return []
+    if judged != "validation" or not names:
+        raise UserError("early_stopping_rounds needs validation data and an eval_metric.")
+    LOG.info("Stops after %d rounds in which %s does not improve.", args.early_stopping_rounds, names[-1])
+    return [xgb.callback.EarlyStopping(args.early_stopping_rounds, names[-1], judged, save_best=True)]
+
+
+if __name__ == "__main__":
+    run(NAME, main)

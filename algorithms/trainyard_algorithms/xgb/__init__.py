@@ -1,0 +1,1 @@
+"""What the two XGBoost algorithms share: parameters, data, training, metrics, saving, the cluster."""

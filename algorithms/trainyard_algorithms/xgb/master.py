@@ -1,0 +1,317 @@
+"""The master: gathers the workers, has all of them train as a group, and again if one is lost.
+
+    gather --all are here--> form --done--> end
+       ^                      | one is lost, or its process broke
+       +------ abort ---------+
+
+Every group begins with the last model in checkpoints/. A UserError of any replica ends the job with its text.
+One event loop; events of the connections and of the master's own process come through one queue.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from trainyard_algorithms.failure import UserError
+from trainyard_algorithms.xgb import checkpoints
+from trainyard_algorithms.xgb.cluster import Cluster
+from trainyard_algorithms.xgb.messages import LINE_BYTES_MAX, Connection, Lost, Message
+from trainyard_algorithms.xgb.process import Member
+
+GATHER_SECONDS_MAX = 3600.0  # that the master waits for all workers: their machines may still start
+TRACKER_SECONDS_MAX = 300.0  # that its process may take to start the tracker
+FINISH_SECONDS = 15.0  # that a process may take to leave when the training is done
+HELLO_SECONDS_MAX = 30.0
+FRUITLESS_MAX = 5  # groups one after another that finished no round
+
+LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to train, and where it goes."""
+
+    arguments: dict[str, Any]
+    checkpoints: Path
+    output: Path  #: the model's folder
+    tag: str  #: hyperparameterMetricTag, or empty
+    gpu: bool  #: this replica has one
+    report: Callable[[int, dict[str, float]], None]
+    publish: Callable[[], None]  #: after a checkpoint; may block
+
+
+@dataclass(frozen=True)
+class Event:
+    rank: int
+    message: Message
+    connection: Connection | None = None  #: None: of the master's own process
+
+
+@dataclass
+class _State:
+    workers: dict[int, Connection] = field(default_factory=dict)
+    gpus: dict[int, bool] = field(default_factory=dict)
+    group: int = 0  #: number of the group that trains, or trained last
+    rounds: int = 0  #: the most that were done
+    reported: int = 0
+    metrics: dict[str, float] = field(default_factory=dict)
+    fruitless: int = 0
+    why: str = ""  #: the last group broke
+
+
+class Master:
+    """run() once. The workers get the job's end however run() ends."""
+
+    def __init__(self, cluster: Cluster, job: Job) -> None:
+        self._cluster = cluster
+        self._job = job
+        self._state = _State()
+        self._events: asyncio.Queue[Event] = asyncio.Queue()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Returns when the model is in job.output. UserError: a replica's, or limits of this file were reached."""
+        server = await self._listen()
+        text = "the master failed"
+        try:
+            while True:
+                await self._gather()
+                if await self._train():
+                    text = ""
+                    return
+        except UserError as error:
+            text = str(error)
+            raise
+        finally:
+            await self._end(text)
+            server.close()
+            for task in self._tasks:
+                task.cancel()
+
+    async def _listen(self) -> asyncio.Server:
+        try:
+            address = socket.gethostbyname(self._cluster.host)
+            return await asyncio.start_server(
+                self._accept, address, self._cluster.port, limit=LINE_BYTES_MAX, reuse_address=True
+            )
+        except OSError as error:
+            where = f"{self._cluster.host}:{self._cluster.port}"
+            raise UserError(
+                f"The master cannot listen on {where}, its address in TF_CONFIG: {error.strerror}."
+            ) from error
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """A worker's connection, until it is lost."""
+        connection = Connection(reader, writer)
+        rank = 0
+        try:
+            async with asyncio.timeout(HELLO_SECONDS_MAX):
+                hello, _ = await connection.receive()
+            rank = int(hello["hello"])
+            if not 0 < rank < self._cluster.size:
+                raise Lost("it is no worker of this job")
+            await self._events.put(Event(rank, hello, connection))
+            while True:
+                message, _ = await connection.receive()
+                await self._events.put(Event(rank, message, connection))
+        except (Lost, TimeoutError, KeyError, TypeError, ValueError) as error:
+            if rank:
+                await self._events.put(Event(rank, {"lost": str(error)}, connection))
+        finally:
+            connection.close()
+
+    async def _gather(self) -> None:
+        """Waits until all workers are connected."""
+        limit = time.monotonic() + GATHER_SECONDS_MAX
+        missing = self._missing()
+        if missing:
+            LOG.info("Waiting for %s.", ", ".join(f"worker {rank - 1}" for rank in missing))
+        while self._missing():
+            try:
+                async with asyncio.timeout_at(asyncio.get_running_loop().time() + limit - time.monotonic()):
+                    event = await self._events.get()
+            except TimeoutError:
+                gone = ", ".join(f"worker {rank - 1}" for rank in self._missing())
+                raise UserError(
+                    f"{gone} did not connect to the master within {GATHER_SECONDS_MAX:g} s."
+                ) from None
+            self._members(event)
+
+    def _missing(self) -> list[int]:
+        return [rank for rank in range(1, self._cluster.size) if rank not in self._state.workers]
+
+    def _members(self, event: Event) -> str:
+        """Notes who is here. The reason, if that is the end of a group."""
+        state = self._state
+        if "hello" in event.message and event.connection is not None:
+            self._check(event)
+            before = state.workers.get(event.rank)
+            state.workers[event.rank] = event.connection
+            state.gpus[event.rank] = bool(event.message.get("gpu"))
+            LOG.info("Worker %d is here.", event.rank - 1)
+            return f"worker {event.rank - 1} started anew" if before is not None else ""
+        if "lost" in event.message and state.workers.get(event.rank) is event.connection:
+            del state.workers[event.rank]
+            return f"worker {event.rank - 1} is lost: {event.message['lost']}"
+        return ""
+
+    def _check(self, event: Event) -> None:
+        given = event.message.get("arguments")
+        if given != self._job.arguments:
+            raise UserError(f"Worker {event.rank - 1} has other arguments than the master.")
+
+    async def _train(self) -> bool:
+        """One group, from the last checkpoint. Whether the training is done."""
+        state = self._state
+        state.group += 1
+        state.why = ""
+        begun_with = state.rounds
+        plan = await asyncio.to_thread(self._plan)
+        own = await Member.start({**plan, "rank": 0, "tracker": None})
+        reading = asyncio.create_task(self._read(own, state.group))
+        self._tasks.add(reading)
+        try:
+            return await self._follow(plan)
+        except Lost as error:
+            state.why = str(error)
+        finally:
+            if not state.why:
+                await own.wait(FINISH_SECONDS)
+            await own.kill()
+            await reading
+            self._tasks.discard(reading)
+        if self._caught_up():
+            return True
+        LOG.warning("The training stopped: %s. It goes on when all replicas are here.", state.why)
+        await self._tell({"abort": state.group})
+        state.fruitless = state.fruitless + 1 if state.rounds == begun_with else 0
+        if state.fruitless >= FRUITLESS_MAX:
+            raise UserError(
+                f"The training was begun {FRUITLESS_MAX} times and finished no round: {state.why}."
+            )
+        return False
+
+    def _plan(self) -> dict[str, Any]:
+        job, state = self._job, self._state
+        found = checkpoints.latest(job.checkpoints)
+        if found is not None:
+            LOG.info("Going on after round %d, from %s.", found[0], found[1].name)
+        gpus = job.gpu and all(state.gpus.values())
+        return {
+            "args": job.arguments,
+            "size": self._cluster.size,
+            "host": self._cluster.host,
+            "device": "cuda" if gpus else "cpu",
+            "model": str(found[1]) if found else None,
+            "metrics": state.metrics,
+            "checkpoints": str(job.checkpoints),
+            "output": str(job.output),
+            "tag": job.tag,
+        }
+
+    async def _read(self, own: Member, group: int) -> None:
+        while True:
+            message = await own.receive()
+            await self._events.put(Event(0, {**message, "group": group}))
+            if "ended" in message:
+                return
+
+    async def _follow(self, plan: dict[str, Any]) -> bool:
+        """Events of a group until the training is done. Lost: the group broke."""
+        limit: float | None = TRACKER_SECONDS_MAX
+        while True:
+            try:
+                async with asyncio.timeout(limit):
+                    event = await self._events.get()
+            except TimeoutError:
+                raise Lost("the master's process did not start") from None
+            why = self._members(event)
+            if why:
+                raise Lost(why)
+            message = event.message
+            if message.get("group") != self._state.group:
+                continue
+            if "tracker" in message:
+                limit = None
+                await self._start(plan, message["tracker"])
+            if self._heard(event):
+                return True
+
+    def _caught_up(self) -> bool:
+        """Takes what was said before the group broke. Whether the training was done by then."""
+        done = False
+        while not self._events.empty():
+            event = self._events.get_nowait()
+            self._members(event)
+            if event.rank == 0 and event.message.get("group") == self._state.group:
+                done = self._of_own(event.message) or done
+        return done
+
+    def _heard(self, event: Event) -> bool:
+        """What a member of the present group says. Whether the training is done. Lost, UserError: it cannot go on."""
+        message = event.message
+        who = f"worker {event.rank - 1}" if event.rank else "the master"
+        if "refused" in message:
+            raise UserError(str(message["refused"]))
+        if "broken" in message:
+            raise Lost(f"{who}: {message['broken']}")
+        if "ended" in message and not (event.rank and message["ended"] == "it ended with status 0"):
+            raise Lost(f"the process of {who} is gone: {message['ended']}")
+        return event.rank == 0 and self._of_own(message)
+
+    def _of_own(self, message: Message) -> bool:
+        """What the master's own process says of the training. Whether it is done."""
+        if "round" in message:
+            self._round(int(message["round"]), message["metrics"])
+        if "checkpoint" in message:
+            self._background(self._job.publish)
+        if "done" in message:
+            self._round(int(message["done"]), message["metrics"], last=True)
+        return "done" in message
+
+    def _round(self, rounds: int, metrics: dict[str, float], last: bool = False) -> None:
+        """Reports a round, once, however often it is done."""
+        state = self._state
+        state.rounds = max(state.rounds, rounds)
+        state.metrics = metrics
+        due = last or rounds % self._job.arguments["eval_log_period"] == 0
+        if due and metrics and rounds > state.reported:
+            state.reported = rounds
+            self._job.report(rounds, metrics)
+
+    async def _start(self, plan: dict[str, Any], tracker: dict[str, Any]) -> None:
+        """Tells the workers to train, with the model that all of them go on with."""
+        model = await asyncio.to_thread(Path(plan["model"]).read_bytes) if plan["model"] else b""
+        message = {"start": self._state.group, "plan": {**plan, "tracker": tracker}}
+        LOG.info(
+            "%d replicas train on the %s.", self._cluster.size, "GPUs" if plan["device"] == "cuda" else "CPUs"
+        )
+        await self._tell(message, model)
+
+    async def _tell(self, message: dict[str, Any], blob: bytes = b"") -> None:
+        """To all workers. One that cannot be told is noticed as lost by its connection."""
+
+        async def one(connection: Connection) -> None:
+            try:
+                await connection.send(message, blob)
+            except Lost as error:
+                LOG.info("A worker cannot be told: %s.", error)
+
+        await asyncio.gather(*(one(each) for each in self._state.workers.values()))
+
+    async def _end(self, text: str) -> None:
+        await self._tell({"end": text})
+        for each in self._state.workers.values():
+            each.close()
+
+    def _background(self, work: Callable[[], None]) -> None:
+        task = asyncio.create_task(asyncio.to_thread(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)

@@ -1,0 +1,177 @@
+"""The process that trains as one of a group; the parent's side is process.py.
+
+Rank 0 has XGBoost's tracker as well: killing it ends both. It binds the master's address and a port that the
+system chooses; every member listens on two more, on all addresses, and reaches the others at the addresses
+from which they came to the tracker.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import IO, Any
+
+from trainyard_algorithms.failure import UserError, start_log
+
+COLLECTIVE_SECONDS = 1800  # XGBoost's limit for one exchange: the slowest replica's reading of its data
+CONNECT_TRIES = 5
+LEAVE_SECONDS = 10  # that the tracker waits for the others when the training is done
+
+LOG = logging.getLogger(__name__)
+
+
+class Channel:
+    """Messages to the parent, on what was stdout; what libraries print goes to stderr."""
+
+    def __init__(self) -> None:
+        self._file: IO[str] = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        os.dup2(2, 1)
+        self._lock = threading.Lock()
+
+    def say(self, **message: Any) -> None:
+        with self._lock:
+            self._file.write(json.dumps(message) + "\n")
+            self._file.flush()
+
+
+def main() -> None:
+    """Trains by the plan on stdin. Ends with status 0 whatever happened: the messages say it."""
+    start_log()
+    channel = Channel()
+    plan = json.loads(sys.stdin.readline())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        _member(plan, channel)
+    except UserError as error:
+        channel.say(refused=str(error))
+    except MemoryError:
+        channel.say(refused="There is not enough memory for this replica's part of the data.")
+    except Exception as error:
+        _unexpected(error, channel)
+    logging.shutdown()
+    os._exit(0)  # XGBoost's threads may wait for a peer that is gone
+
+
+def _end_with_parent() -> None:
+    while sys.stdin.readline():
+        pass
+    os._exit(1)
+
+
+def _unexpected(error: Exception, channel: Channel) -> None:
+    from trainyard_algorithms.xgb import refusal
+
+    if refusal.is_collective(error):
+        channel.say(broken=f"the replicas lost each other: {refusal.reason(error)}")
+    else:
+        LOG.exception("Training failed.")
+        channel.say(broken=f"{type(error).__name__}: {refusal.reason(error)}")
+
+
+def _member(plan: dict[str, Any], channel: Channel) -> None:
+    """Joins the group, reads this replica's data, trains."""
+    tracker = plan["tracker"] or _tracker(plan, channel)
+    with _group(tracker, plan["rank"]):
+        _train(plan, channel)
+    if "kept" in plan:
+        plan["kept"].wait_for(LEAVE_SECONDS)  # the others say goodbye to the tracker
+
+
+def _tracker(plan: dict[str, Any], channel: Channel) -> dict[str, Any]:
+    """Starts XGBoost's tracker and says where it is; it lives as long as this process."""
+    import socket
+
+    from xgboost.tracker import RabitTracker
+
+    address = socket.gethostbyname(plan["host"])
+    started = RabitTracker(plan["size"], address, port=0, sortby="task", timeout=COLLECTIVE_SECONDS)
+    started.start()
+    found = started.worker_args()
+    plan["kept"] = started  # its destructor would end it
+    where = {"host": str(found["dmlc_tracker_uri"]), "port": int(found["dmlc_tracker_port"])}
+    channel.say(tracker=where)
+    return where
+
+
+@contextmanager
+def _group(tracker: dict[str, Any], rank: int) -> Iterator[None]:
+    from xgboost import collective
+
+    context = collective.CommunicatorContext(
+        dmlc_communicator="rabit",
+        dmlc_tracker_uri=tracker["host"],
+        dmlc_tracker_port=tracker["port"],
+        dmlc_task_id=f"{rank:06d}",  # the tracker sorts them as text: ranks are the same in every group
+        dmlc_timeout=COLLECTIVE_SECONDS,
+        dmlc_retry=CONNECT_TRIES,
+    )
+    with context:
+        if collective.get_rank() != rank:
+            raise RuntimeError(f"rank {collective.get_rank()} in place of {rank}")
+        yield
+
+
+def _train(plan: dict[str, Any], channel: Channel) -> None:
+    import xgboost as xgb
+
+    from trainyard_algorithms.xgb import checkpoints, labels, metrics, parameters, saving, shares, training
+
+    args = SimpleNamespace(**plan["args"])
+    chosen = parameters.settings(args, "xgboost_dist", device=plan["device"], replicas=plan["size"])
+    names = metrics.wanted(args.eval_metric, chosen.objective, chosen.params, plan["tag"])
+    if args.disable_default_eval_metric and not args.eval_metric:
+        names = ()
+    share = shares.read(args, chosen, plan["rank"], plan["size"])
+    chosen = labels.applied(chosen, share.classes)
+    LOG.info("This replica has %s.", share.told)
+    with training.refusals():
+        train, judged = share.matrices(chosen)
+    part = "validation" if judged is not None else "training"
+    start = xgb.Booster(model_file=plan["model"]) if plan["model"] else None
+    last: dict[str, float] = {}
+
+    def report(rounds: int, parts: dict[str, dict[str, float]]) -> None:
+        last.update(parts.get(part, {}))
+        channel.say(round=rounds, metrics=last)
+
+    saves = _saves(plan, channel) if plan["rank"] == 0 else None
+    more = [saves] if saves is not None else []
+    if start is not None and start.num_boosted_rounds() >= chosen.rounds:
+        booster, last = start, dict(plan["metrics"])
+    else:
+        booster = training.train(chosen, train, [(judged or train, part)], names, report, more, start)
+    if plan["rank"] == 0:
+        rounds = booster.num_boosted_rounds()
+        checkpoints.save(booster, Path(plan["checkpoints"]), rounds)
+        saving.save(booster, Path(plan["output"]), saving.labels(last, rounds))
+        channel.say(done=rounds, metrics=last)
+
+
+def _saves(plan: dict[str, Any], channel: Channel) -> Any:
+    """A callback that saves a model every so many rounds."""
+    from xgboost.callback import TrainingCallback
+
+    from trainyard_algorithms.xgb import checkpoints
+
+    folder = Path(plan["checkpoints"])
+    period = int(plan["args"]["model_saving_period"])
+
+    class Saves(TrainingCallback):
+        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+            if period and (epoch + 1) % period == 0:
+                checkpoints.save(model, folder, epoch + 1)
+                channel.say(checkpoint=epoch + 1)
+            return False
+
+    return Saves()
+
+
+if __name__ == "__main__":
+    main()

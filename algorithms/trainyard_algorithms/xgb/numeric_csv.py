@@ -1,0 +1,133 @@
+"""CSV files of numbers, the target first: what XGBoost reads without preprocessing. A blank is a missing value.
+
+Streaming: memory is a few blocks, whatever the files' size. A row is counted from 1, without empty lines.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+
+from trainyard_algorithms.failure import UserError
+
+Chunk = tuple[np.ndarray, np.ndarray]  #: features float32 [rows, columns], target float32 [rows]
+
+_BLOCK_BYTES = 8 << 20
+_SHOWN_MAX = 40  # characters of a value in a message
+
+
+@dataclass(frozen=True)
+class Deal:
+    """Which rows are this replica's: every `of`-th from `first`, counted over all files; (0, 1): all."""
+
+    first: int = 0
+    of: int = 1
+
+
+ALL = Deal()
+
+
+def width(files: Sequence[Path]) -> int:
+    """Columns of the first file that has a row, with the target.
+
+    UserError: all files are empty, or there is only one column.
+    """
+    for path in files:
+        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+            row = next((each for each in csv.reader(file) if each), None)
+        if row is not None and len(row) < 2:
+            raise UserError(
+                f"{path.name}, row 1: there is one column; the first is the target, the rest are features."
+            )
+        if row is not None:
+            return len(row)
+    raise UserError(f"{_names(files)}: there is no row.")
+
+
+def chunks(files: Sequence[Path], columns: int, deal: Deal = ALL) -> Iterator[Chunk]:
+    """The files' rows, in order. `columns`: width() of all files of the job.
+
+    UserError: a row with another number of values, a value that is no number or is infinite as a float32, a
+    target that is blank; each names file, row and column.
+    """
+    seen = 0
+    for path in files:
+        row = 1
+        for batch in _batches(path, columns):
+            features, target = _checked(path, batch, row)
+            row += len(target)
+            skip = (deal.first - seen) % deal.of
+            seen += len(target)
+            if deal.of > 1:
+                features, target = features[skip :: deal.of], target[skip :: deal.of]
+            if len(target):
+                yield features, target
+
+
+def _batches(path: Path, columns: int) -> Iterator[pa.RecordBatch]:
+    names = [str(index) for index in range(columns)]
+    read = pyarrow.csv.ReadOptions(column_names=names, block_size=_BLOCK_BYTES)
+    convert = pyarrow.csv.ConvertOptions(
+        column_types=dict.fromkeys(names, pa.float32()), null_values=[""], quoted_strings_can_be_null=True
+    )
+    if _is_empty(path):
+        return
+    try:
+        yield from pyarrow.csv.open_csv(path, read_options=read, convert_options=convert)
+    except pa.ArrowInvalid as error:
+        raise UserError(_explain(path, columns) or f"{path.name}: {str(error).splitlines()[0]}.") from error
+
+
+def _is_empty(path: Path) -> bool:
+    with path.open("rb") as file:
+        return not file.read(1 << 16).strip(b"\r\n\xef\xbb\xbf") and path.stat().st_size <= 1 << 16
+
+
+def _checked(path: Path, batch: pa.RecordBatch, row: int) -> Chunk:
+    """A batch as arrays; `row`: of the file, its first one."""
+    values = np.empty((batch.num_rows, batch.num_columns), np.float32)
+    for index, column in enumerate(batch.columns):
+        values[:, index] = column.to_numpy(zero_copy_only=False)
+    infinite = np.argwhere(np.isinf(values))
+    if len(infinite):
+        at, column = (int(each) for each in infinite[0])
+        raise UserError(
+            f"{path.name}, row {row + at}, column {column + 1}: the value is infinite or too large (float32)."
+        )
+    blank = np.flatnonzero(np.isnan(values[:, 0]))
+    if len(blank):
+        raise UserError(f"{path.name}, row {row + int(blank[0])}, column 1: the target is blank.")
+    return values[:, 1:], values[:, 0]
+
+
+def _explain(path: Path, columns: int) -> str | None:
+    """Slowly: the first row that is wrong, and how."""
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        for row, values in enumerate((each for each in csv.reader(file) if each), 1):
+            if len(values) != columns:
+                there = "is 1 value" if len(values) == 1 else f"are {len(values)} values"
+                return f"{path.name}, row {row}: there {there} where the first row has {columns}."
+            for column, text in enumerate(values, 1):
+                if not _is_number(text):
+                    header = " The files have no header row." if row == 1 else ""
+                    shown = text if len(text) <= _SHOWN_MAX else text[:_SHOWN_MAX] + "..."
+                    return f"{path.name}, row {row}, column {column}: {shown!r} is not a number.{header}"
+    return None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.strip() or "0")
+    except ValueError:
+        return False
+    return "_" not in text
+
+
+def _names(files: Sequence[Path]) -> str:
+    return ", ".join(path.name for path in files[:3]) + (", ..." if len(files) > 3 else "")

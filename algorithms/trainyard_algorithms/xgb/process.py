@@ -1,0 +1,79 @@
+"""The process that trains, as its parent sees it: one for each time that the replicas form a group.
+
+XGBoost's collective waits for a peer that is gone until its own time limit and cannot be called off from
+outside; a process can be killed. The child reads one line of JSON, trains, and says how it goes on stdout. It
+ends when its stdin does, so none outlives its parent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from trainyard_algorithms.xgb.messages import LINE_BYTES_MAX, Message
+
+
+class Member:
+    """A running child. The owner calls kill() in the end."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+
+    @classmethod
+    async def start(cls, plan: Mapping[str, Any]) -> Member:
+        package = str(Path(__file__).parents[2])
+        path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "trainyard_algorithms.xgb.member",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=LINE_BYTES_MAX,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(plan).encode() + b"\n")
+        return cls(process)
+
+    async def tell(self, message: Mapping[str, Any]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(message).encode() + b"\n")
+
+    async def receive(self) -> Message:
+        """The next message; at the end {"ended": how}."""
+        assert self._process.stdout is not None
+        line = await self._process.stdout.readline()
+        if line.endswith(b"\n"):
+            message: Message = json.loads(line)
+            return message
+        return {"ended": described(await self._process.wait())}
+
+    async def wait(self, seconds: float) -> None:
+        """Until it has ended by itself, but no longer than `seconds`."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self._process.wait()
+        except TimeoutError:
+            pass
+
+    async def kill(self) -> None:
+        """Ends it, if it has not ended. When this returns, it is gone."""
+        if self._process.returncode is None:
+            try:
+                self._process.kill()
+            except ProcessLookupError:
+                pass
+        await self._process.wait()
+
+
+def described(status: int) -> str:
+    """How a process ended, for the log."""
+    if status == -9:
+        return "it was killed (signal 9); not enough memory is the usual reason"
+    return f"it was ended by signal {-status}" if status < 0 else f"it ended with status {status}"

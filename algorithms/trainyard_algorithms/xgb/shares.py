@@ -1,0 +1,106 @@
+"""Each replica's share of the data, and what the replicas have to agree on: columns and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import xgboost as xgb
+from xgboost import collective
+
+from trainyard_algorithms.failure import UserError
+from trainyard_algorithms.paths import files
+from trainyard_algorithms.xgb import labels, libsvm, matrices, numeric_csv
+from trainyard_algorithms.xgb.numeric_csv import Chunk, Deal
+from trainyard_algorithms.xgb.parameters import Settings
+
+#: Makes a matrix, with the training matrix or None.
+Make = Callable[[Settings, "xgb.DMatrix | None"], xgb.DMatrix]
+
+
+@dataclass(frozen=True)
+class Share:
+    parts: dict[str, Make]
+    classes: labels.Classes
+    told: str  #: what it is, for the log
+
+    def matrices(self, settings: Settings) -> tuple[xgb.DMatrix, xgb.DMatrix | None]:
+        """Training and validation. All replicas call this at the same time."""
+        train = self.parts["training"](settings, None)
+        other = self.parts.get("validation")
+        return train, other(settings, train) if other is not None else None
+
+
+def dealt(all_files: Sequence[Path], rank: int, size: int) -> tuple[list[Path], Deal]:
+    """Whole files in turn; of fewer files than replicas, every `size`-th row of all. Pure."""
+    if len(all_files) < size:
+        return list(all_files), Deal(rank, size)
+    return list(all_files[rank::size]), numeric_csv.ALL
+
+
+def read(args: SimpleNamespace, settings: Settings, rank: int, size: int) -> Share:
+    """Looks at this replica's rows once, and agrees with the others. UserError: naming file, row and column."""
+    paths = {"training": args.training_data_path, "validation": args.validation_data_path}
+    every = {part: files(path) for part, path in paths.items() if path}
+    seen = labels.Seen(settings.task)
+    reader = _csv if args.data_type == "csv" else _libsvm
+    parts, rows = reader(every, seen, rank, size)
+    count = _agreed(seen.classes().count)
+    if _total(rows["training"]) == 0:
+        raise UserError("The training data have no row.")
+    told = ", ".join(f"{number} of the {_total(number)} {part} rows" for part, number in rows.items())
+    return Share(parts, labels.Classes(count), told)
+
+
+def _csv(
+    every: dict[str, list[Path]], seen: labels.Seen, rank: int, size: int
+) -> tuple[dict[str, Make], dict[str, int]]:
+    columns = numeric_csv.width(every["training"])
+    parts: dict[str, Make] = {}
+    rows: dict[str, int] = {}
+    for part, of_part in every.items():
+        mine, deal = dealt(of_part, rank, size)
+        rows[part] = 0
+        for features, target in numeric_csv.chunks(mine, columns, deal):
+            seen.add(target, mine)
+            rows[part] += len(features)
+        parts[part] = _blocks(mine, columns, deal)
+    return parts, rows
+
+
+def _blocks(mine: list[Path], columns: int, deal: Deal) -> Make:
+    def start() -> Iterator[Chunk]:
+        return numeric_csv.chunks(mine, columns, deal)
+
+    return lambda settings, like: matrices.of_blocks(start, columns - 1, settings, like)
+
+
+def _libsvm(
+    every: dict[str, list[Path]], seen: labels.Seen, rank: int, size: int
+) -> tuple[dict[str, Make], dict[str, int]]:
+    loaded: dict[str, libsvm.Rows] = {}
+    for part, of_part in every.items():
+        mine, deal = dealt(of_part, rank, size)
+        loaded[part] = libsvm.load(mine, deal)
+        seen.add(loaded[part].target, mine)
+    columns = _agreed(max(each.features.shape[1] for each in loaded.values()))
+    parts = {part: _rows(each, columns) for part, each in loaded.items()}
+    return parts, {part: len(each.target) for part, each in loaded.items()}
+
+
+def _rows(rows: libsvm.Rows, columns: int) -> Make:
+    features: Any = libsvm.widened(rows.features, columns)
+    return lambda settings, like: matrices.of_rows(features, rows.target, settings, like, rows.groups)
+
+
+def _agreed(number: int) -> int:
+    """The highest of the replicas' numbers."""
+    return int(collective.allreduce(np.array([number], np.int64), collective.Op.MAX)[0])
+
+
+def _total(number: int) -> int:
+    return int(collective.allreduce(np.array([number], np.int64), collective.Op.SUM)[0])

@@ -1,0 +1,88 @@
+"""XGBoost on a master and workers. Stands for gcr.io/cloud-ml-algos/xgboost_dist*.
+
+Each replica's process watches over a child that trains (xgb/process.py says why). The master listens on its
+address of TF_CONFIG; the workers connect to it and are told what to do (xgb/master.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from types import SimpleNamespace
+
+from trainyard_algorithms.failure import run
+from trainyard_algorithms.paths import JobFolder
+from trainyard_algorithms.report import Reporter
+from trainyard_algorithms.xgb import checkpoints, cluster, metrics, parameters
+
+NAME = "xgboost_dist"
+LOG = logging.getLogger(__name__)
+
+
+def main(args: SimpleNamespace) -> None:
+    """Trains by args of tables/xgboost_dist.json. UserError: see there; of any replica, on all of them."""
+    here = cluster.parse(os.environ)
+    chosen = parameters.settings(args, NAME, replicas=here.size)
+    metrics.parse(args.eval_metric)
+    if here.rank == 0:
+        for note in parameters.settings(
+            args, NAME, device="cuda" if has_gpu() else "cpu", replicas=here.size
+        ).notes:
+            LOG.info("Note: %s.", note)
+        lead(args, here)
+    else:
+        from trainyard_algorithms.xgb.worker import Worker
+
+        asyncio.run(Worker(here, arguments(args), has_gpu()).run())
+        LOG.info("The training of %d rounds is done; the master has the model.", chosen.rounds)
+
+
+def arguments(args: SimpleNamespace) -> dict[str, object]:
+    """What all replicas have to have alike."""
+    return dict(vars(args))
+
+
+def lead(args: SimpleNamespace, here: cluster.Cluster) -> None:
+    """The master's part."""
+    from trainyard_algorithms.xgb.master import Job, Master
+
+    folder = JobFolder(args.job_dir)
+    saved = folder.folder("checkpoints")
+    mark = {"job": os.environ.get("CLOUD_ML_JOB_ID", ""), "trial": os.environ.get("CLOUD_ML_TRIAL_ID", "")}
+    if checkpoints.begin(saved, {**mark, "arguments": arguments(args)}):
+        LOG.info("This training was begun before.")
+    reporter = Reporter(None)
+    job = Job(
+        arguments=arguments(args),
+        checkpoints=saved,
+        output=folder.folder("model"),
+        tag=os.environ.get("CLOUD_ML_HP_METRIC_TAG", ""),
+        gpu=has_gpu(),
+        report=reporter.report,
+        publish=folder.publish,
+    )
+    asyncio.run(Master(here, job).run())
+    checkpoints.clear(saved)
+    folder.publish()
+    LOG.info("The model is %s/model/model.bst.", args.job_dir.rstrip("/"))
+
+
+def has_gpu() -> bool:
+    """Whether this XGBoost can use GPUs and the driver has one. No GPU memory is taken."""
+    import ctypes
+
+    count = ctypes.c_int(0)
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+        if driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count)):
+            return False
+    except OSError:
+        return False
+    import xgboost  # takes seconds to load
+
+    return count.value > 0 and bool(xgboost.build_info().get("USE_CUDA"))
+
+
+if __name__ == "__main__":
+    run(NAME, main)

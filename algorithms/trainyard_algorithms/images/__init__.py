@@ -1,0 +1,1 @@
+"""Pictures in TFRecord files: what the two image trainers share."""

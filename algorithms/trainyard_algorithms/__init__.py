@@ -1,1 +1,1 @@
-"""Trainers that stand for the original's built-in algorithms; `README.md` one folder up says what is where."""
+"""Trainers that stand for the original's built-in algorithms; README.md one folder up says what is where."""

@@ -1,8 +1,10 @@
-"""An algorithm's arguments, by its table in tables/. The server checks a new job by the same table and rules."""
+"""An algorithm's arguments, by its table in tables/. The server checks a new job by the same table and
+rules."""
 
 import difflib
 import json
 import math
+import operator
 import re
 from collections.abc import Iterable, Sequence
 from importlib import resources
@@ -31,10 +33,9 @@ def table(name: str) -> dict[str, Any]:
 def parse(name: str, argv: Sequence[str]) -> SimpleNamespace:
     """The arguments of algorithm `name`; `-` and `_` are the same in names, and attributes have `_`.
 
-    Every argument of the table is an attribute: as given (the last time, if several), else its default, else None
-    (a flag: False). `job_dir` is one too.
-    @raises UserError: naming the argument.
-    """
+    Every argument of the table is an attribute: as given (the last time, if several), else its default,
+    else None (a flag: False). `job_dir` is one too.
+    @raises UserError: naming the argument."""
     return check(table(name)["arguments"], argv)
 
 
@@ -103,7 +104,8 @@ def attribute(name: str) -> str:
 
 
 def start(argument: dict[str, Any]) -> Any:
-    """What an argument is that is not given: its default, parsed if the table has it as a text, as of lists."""
+    """What an argument is that is not given: its default, parsed if the table has it as a text, as of
+    lists."""
     default = argument.get("default", False if argument["type"] == "flag" else None)
     if isinstance(default, str) and default:
         return value(argument, default)
@@ -150,12 +152,12 @@ def number(argument: dict[str, Any], text: str, whole: bool) -> int | float:
         raise UserError(f"--{name}={text}: it is a {'whole number' if whole else 'number'}.")
     result = int(result) if whole else float(result)
     for bound, holds, words in (
-        ("min", lambda limit: result >= limit, "at least"),
-        ("max", lambda limit: result <= limit, "at most"),
-        ("above", lambda limit: result > limit, "above"),
-        ("below", lambda limit: result < limit, "below"),
+        ("min", operator.ge, "at least"),
+        ("max", operator.le, "at most"),
+        ("above", operator.gt, "above"),
+        ("below", operator.lt, "below"),
     ):
-        if bound in argument and not holds(argument[bound]):
+        if bound in argument and not holds(result, argument[bound]):
             raise UserError(f"--{name}={text}: it must be {words} {argument[bound]}.")
     choices = argument.get("choices")
     if choices and result not in choices:

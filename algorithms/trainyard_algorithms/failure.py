@@ -9,15 +9,15 @@ from types import SimpleNamespace
 
 
 class UserError(Exception):
-    """Something that the user can mend. str(e) is one or two sentences that name the file, row, column or argument."""
+    """Something that the user can mend. str(e) is one or two sentences that name the file, row, column or
+    argument."""
 
 
 def run(name: str, main: Callable[[SimpleNamespace], None]) -> None:
     """Runs the trainer `main` with this process's arguments, checked by tables/NAME.json.
 
-    A UserError, a lack of memory and a full disk end the process with status 1 and that text as the last line of
-    stderr; any other exception keeps its traceback.
-    """
+    A UserError, a lack of memory and a full disk end the process with status 1 and that text as the last
+    line of stderr; any other exception keeps its traceback."""
     from trainyard_algorithms import arguments
 
     start_log()
@@ -26,9 +26,8 @@ def run(name: str, main: Callable[[SimpleNamespace], None]) -> None:
     except UserError as error:
         end(str(error))
     except MemoryError as error:
-        end(
-            f"Not enough memory{f' ({error})' if str(error) else ''}: use a machine type with more, or less data."
-        )
+        what = f" ({error})" if str(error) else ""
+        end(f"Not enough memory{what}: use a machine type with more, or less data.")
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
@@ -41,7 +40,8 @@ def run(name: str, main: Callable[[SimpleNamespace], None]) -> None:
 
 
 def out_of_memory(error: Exception) -> str:
-    """What to say if a library's exception means a lack of memory (pyarrow's is a MemoryError already), else ''."""
+    """What to say if a library's exception means a lack of memory (pyarrow's is a MemoryError already),
+    else ''."""
     if type(error).__name__ == "ResourceExhaustedError":  # TensorFlow's, of RAM or of a GPU
         return (
             f"Not enough memory for a step ({str(error).splitlines()[0][:200]}): use a smaller --batch_size."

@@ -1,9 +1,8 @@
 """`gs://` paths as plain files, and a job's folders.
 
-A replica with its own view of files has every bucket as /gcs/BUCKET (docs/storage.md): its files are read and
-written in place. Elsewhere google-cloud-storage copies them from and to a temporary folder; STORAGE_EMULATOR_HOST
-says where the server is.
-"""
+A replica with its own view of files has every bucket as /gcs/BUCKET (docs/storage.md): its files are read
+and written in place. Elsewhere google-cloud-storage copies them from and to a temporary folder;
+STORAGE_EMULATOR_HOST says where the server is."""
 
 import atexit
 import glob
@@ -85,7 +84,7 @@ def pattern_of(text: str) -> re.Pattern[str]:
 
 @cache
 def client() -> Any:
-    """google-cloud-storage's client; anonymous where there are no credentials (the server here needs none)."""
+    """google-cloud-storage's client; anonymous if STORAGE_EMULATOR_HOST says where the server is."""
     import os
 
     from google.auth.credentials import AnonymousCredentials
@@ -159,7 +158,8 @@ class JobFolder:
                 self.fetch(name)
 
     def folder(self, name: str) -> Path:
-        """The folder `name` (`model`, `processed_data`, `artifacts`, `experiment`, `checkpoints`), made if need be."""
+        """The folder `name` (`model`, `processed_data`, `artifacts`, `experiment`, `checkpoints`), made if
+        need be."""
         folder = self.place / name
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -168,8 +168,8 @@ class JobFolder:
         return folder
 
     def publish(self) -> None:
-        """Puts what was written since the last call where job_dir is, and removes there what this object put or
-        fetched and is gone here (old checkpoints). Nothing to do if it is written in place."""
+        """Puts what was written since the last call where job_dir is, and removes there what this object
+        put or fetched and is gone here (old checkpoints). Nothing to do if it is written in place."""
         if self.in_place:
             return
         here = {str(each.relative_to(self.place)): each for each in self.place.rglob("*") if each.is_file()}

@@ -11,10 +11,12 @@ LOG = logging.getLogger(__name__)
 
 
 class Reporter:
-    """Says metrics where they are looked for. Nothing here ends a run: what cannot be reported is logged once."""
+    """Says metrics where they are looked for. Nothing here ends a run: what cannot be reported is logged
+    once."""
 
     def __init__(self, experiment: Path | None) -> None:
-        """@param experiment  the folder for TensorBoard's event files, a folder for each part; None: no such files"""
+        """@param experiment  the folder for TensorBoard's event files, a folder for each part; None: no
+        such files"""
         self.experiment = experiment
         self.writers: dict[str, Any] = {}
         self.failed: set[str] = set()
@@ -24,7 +26,8 @@ class Reporter:
             self.attempt("the tuner", self.start_tuner)
 
     def report(self, step: int, metrics: Mapping[str, float], part: str = "validation") -> None:
-        """Reports `metrics` at `step`. The tuner gets those of the part `validation` only, under their bare names."""
+        """Reports `metrics` at `step`. The tuner gets those of the part `validation` only, under their bare
+        names."""
         values = {name: float(number) for name, number in metrics.items()}
         told = ", ".join(f"{name} {number:.6g}" for name, number in values.items())
         LOG.info("Step %d, %s: %s", step, part, told)
@@ -45,7 +48,7 @@ class Reporter:
             )
 
     def to_tensorboard(self, step: int, metrics: Mapping[str, float], part: str) -> None:
-        # tensorboard's own records without its EventFileWriter, which imports TensorFlow where that is installed.
+        # tensorboard's own records without its EventFileWriter, which imports TensorFlow.
         from tensorboard.compat.proto import event_pb2, summary_pb2
         from tensorboard.summary.writer.record_writer import RecordWriter
 

@@ -129,12 +129,12 @@ def target_of(table: Table, array: pa.Array) -> np.ndarray:
 def batches(
     table: Table, part: str, rows: int, *, shuffle_seed: int | None = None, repeat: bool = False
 ) -> Iterator[Batch]:
-    """Batches of `rows` rows of a part, streaming; the last one of a reading may be smaller unless `repeat`.
+    """Batches of `rows` rows of a part, streaming; the last one of a reading may be smaller unless
+    `repeat`.
 
-    @param shuffle_seed  None: in the part's order. Else a part of up to 256 MiB (4 bytes a value) is shuffled as a
-                         whole, anew for each reading; of a larger one that much at a time.
-    @param repeat        without end; a batch may then hold the end of one reading and the start of the next
-    """
+    @param shuffle_seed None: in the part's order. Else a part of up to 256 MiB (4 bytes a value) is
+        shuffled as a whole, anew for each reading; of a larger one that much at a time.
+    @param repeat  without end; a batch may then hold the end of one reading and the start of the next"""
     held: Batch | None = None
     fits = table.parts[part].rows * bytes_per_row(table) <= HELD_BYTES
     window = table.parts[part].rows + 1 if fits else max(rows, HELD_BYTES // bytes_per_row(table))
@@ -182,8 +182,8 @@ def windows(pieces: Iterator[Batch], rows: int, shuffle_seed: int | None) -> Ite
 
 
 def matrix(table: Table, part: str) -> tuple[np.ndarray, np.ndarray]:
-    """All rows of a part in memory, in order: float32 features in the table's order (a categorical one as its id),
-    dense; NaN: blank; and the target."""
+    """All rows of a part in memory, in order: float32 features in the table's order (a categorical one as
+    its id), dense; NaN: blank; and the target."""
     rows = table.parts[part].rows
     features = np.empty((rows, len(table.columns)), np.float32)
     target = np.empty(rows, np.float32 if table.labels is None else np.int32)

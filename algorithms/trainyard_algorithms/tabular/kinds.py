@@ -55,11 +55,11 @@ def kind_of(numbers: bool, integers: bool, distinct: int | None, rows: int, key:
 
 
 def labels_of(texts: Sequence[str], of_file: str) -> tuple[str, ...]:
-    """Labels in the order of their classes: by number if all are numbers, else by text. Whole numbers of which the
-    smallest is 0 or more and the largest no more than twice their count keep their number: gaps become labels too.
+    """Labels in the order of their classes: by number if all are numbers, else by text. Whole numbers of
+    which the smallest is 0 or more and the largest no more than twice their count keep their number: gaps
+    become labels too.
 
-    @raises UserError: there are too few or too many.
-    """
+    @raises UserError: there are too few or too many."""
     if len(texts) < 2:
         only = f" (all are {texts[0]!r})" if texts else ""
         raise UserError(f"{of_file}, column 1: classification needs two different targets{only}.")
@@ -85,16 +85,16 @@ def too_many(of_file: str, what: str) -> str:
 
 
 def looks_like_header(first: Sequence[str], numeric_below: Sequence[bool]) -> bool:
-    """Whether a file's first row names its columns: no value of it is a number or blank, and there is a column whose
-    values below are numbers."""
+    """Whether a file's first row names its columns: no value of it is a number or blank, and there is a
+    column whose values below are numbers."""
     return any(numeric_below) and all(
         each.strip() and each not in BLANKS and number_of(each) is None for each in first
     )
 
 
 class Split:
-    """Which part each row of the training data is in: one draw per row, in the rows' order, from numpy's Philox.
-    The same for each reading, whatever the blocks."""
+    """Which part each row of the training data is in: one draw per row, in the rows' order, from numpy's
+    Philox. The same for each reading, whatever the blocks."""
 
     def __init__(self, validation: float, test: float) -> None:
         """Shares of the rows. @raises UserError: they are out of bounds."""
@@ -117,8 +117,8 @@ class Split:
 
 
 class KeyCheck:
-    """Whether a column's whole numbers are all distinct. Exact while they rise, and for the first `limit` of them;
-    beyond, repetitions within a block are found."""
+    """Whether a column's whole numbers are all distinct. Exact while they rise, and for the first `limit`
+    of them; beyond, repetitions within a block are found."""
 
     def __init__(self, limit: int) -> None:
         self.limit = limit

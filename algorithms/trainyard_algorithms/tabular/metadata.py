@@ -1,5 +1,5 @@
-"""artifacts/metadata.json: what a client needs to make a model's input from a row. The file's name and form are ours;
-the original documented only that there is one."""
+"""artifacts/metadata.json: what a client needs to make a model's input from a row. The file's name and form
+are ours; the original documented only that there is one."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,7 @@ def write(
                 "validation": data.validation_split,
                 "test": data.test_split,
                 "seed": SPLIT_SEED,
-                "draw": "numpy.random.Generator(numpy.random.Philox(seed)).random(), one for each row of the file",
+                "draw": "numpy.random.Generator(numpy.random.Philox(seed)).random(), one for each row",
             },
             "blank_share_max": BLANK_SHARE,
         },

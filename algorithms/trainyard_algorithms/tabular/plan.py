@@ -86,8 +86,8 @@ def refuse_infinite(spot: Spot | None, place: int) -> None:
     if spot is not None:
         what = f" ({spot.text.strip()[:60]})" if spot.text else ""
         raise UserError(
-            f"{spot.file}, row {spot.row}, column {place + 1}: the number is infinite, or too large for a float32{what}. "
-            "Leave it blank, or write a number."
+            f"{spot.file}, row {spot.row}, column {place + 1}: "
+            f"the number is infinite, or too large for a float32{what}. Leave it blank, or write a number."
         )
 
 
@@ -104,8 +104,8 @@ def check_parts(columns: tuple[Source, ...], seen: dict[str, Scan], preprocess: 
             spot = statistics.text_spot()
             if spot is not None:
                 raise UserError(
-                    f"{spot.file}, row {spot.row}, column {column.place + 1}: {spot.text[:60]!r} is no number, "
-                    "while the training data have numbers in this column."
+                    f"{spot.file}, row {spot.row}, column {column.place + 1}: "
+                    f"{spot.text[:60]!r} is no number, while the training data have numbers in this column."
                 )
             refuse_infinite(statistics.first_infinite, column.place)
             spot = statistics.first_blank

@@ -1,8 +1,7 @@
 """A table's columns, labels and parts: what trainers learn from.
 
-Two readings: kinds and statistics (scan.py), then processed_data/ (write.py). Without --preprocess there is only the
-first, and the parts are the user's files.
-"""
+Two readings: kinds and statistics (scan.py), then processed_data/ (write.py). Without --preprocess there is
+only the first, and the parts are the user's files."""
 
 import logging
 from collections.abc import Callable
@@ -74,10 +73,7 @@ def prepare(args: SimpleNamespace, folder: JobFolder, *, classes: bool, numeric:
             check_width(data.files[part], columns)
             seen[part] = scan(data.files[part], columns, data.preprocess, all_training, check)
     complain_of_rows(seen, data)
-    labels = None
-    if classes:
-        texts = [text for text, each in seen["training"].columns[0].values.items() if each.training]
-        labels = labels_of(texts, shown(training[0]))
+    labels = labels_in(seen["training"], data) if classes else None
     check_targets(seen, labels, data)
     sources = plan.sources(seen["training"], data.preprocess, numeric, shown(training[0]))
     plan.check_parts(sources, seen, data.preprocess, numeric)
@@ -95,6 +91,20 @@ def prepare(args: SimpleNamespace, folder: JobFolder, *, classes: bool, numeric:
     metadata.write(folder.folder("artifacts") / "metadata.json", table, sources, seen, data)
     folder.publish()
     return table
+
+
+def labels_in(training: Scan, data: Given) -> tuple[str, ...]:
+    """The labels of the training part. @raises UserError: there are too few, or too many."""
+    file = shown(data.files["training"][0])
+    values = training.columns[0].values
+    texts = [text for text, each in values.items() if each.training]
+    if len(texts) < 2 <= len(values):
+        raise UserError(
+            f"{file}: of {len(values)} classes only {len(texts)} are in the training part: "
+            f"{training.rows} rows are too few to split. "
+            "Use more data, smaller shares, or a file for each part."
+        )
+    return labels_of(texts, file)
 
 
 def told(paths: tuple[Path, ...]) -> str:
@@ -122,7 +132,8 @@ def check_width(paths: tuple[Path, ...], columns: int) -> None:
     for path, found in has.items():
         if found and found != columns:
             raise UserError(
-                f"{shown(path)}, row 1: the number of values is {found}, while the training data have {columns}."
+                f"{shown(path)}, row 1: the number of values is {found}, "
+                f"while the training data have {columns}."
             )
     if not any(has.values()):
         raise UserError(f"{shown(paths[0])} is empty.")
@@ -163,7 +174,8 @@ def complain_of_rows(seen: dict[str, Scan], data: Given) -> None:
             spot = each.columns[0].first_blank
             if spot is not None:
                 raise UserError(
-                    f"{spot.file}, row {spot.row}, column 1: there is no target (--preprocess drops such rows)."
+                    f"{spot.file}, row {spot.row}, column 1: there is no target "
+                    "(--preprocess drops such rows)."
                 )
             continue
         file = shown(data.files[part][0])
@@ -196,8 +208,9 @@ def check_targets(seen: dict[str, Scan], labels: tuple[str, ...] | None, data: G
         for text, value in each.columns[0].values.items():
             if text not in labels and not data.preprocess:
                 raise UserError(
-                    f"{value.first.file}, row {value.first.row}, column 1: the class {clipped(text)} of the {part} "
-                    "data is not in the training data (--preprocess drops such rows)."
+                    f"{value.first.file}, row {value.first.row}, column 1: "
+                    f"the class {clipped(text)} of the {part} data "
+                    "is not in the training data (--preprocess drops such rows)."
                 )
 
 
@@ -205,7 +218,8 @@ def log_sources(sources: tuple[Source, ...], labels: tuple[str, ...] | None) -> 
     used = [each for each in sources if each.kind in ("numeric", "categorical")]
     if not used:
         raise UserError(
-            "No column is left to learn from: all are keys (distinct whole numbers) or blank. Write 1.0 for 1."
+            "No column is left to learn from: all are keys (distinct whole numbers) or blank. "
+            "Write 1.0 for 1 where a number is no key."
         )
     numeric = sum(each.kind == "numeric" for each in used)
     LOG.info("Features: %d numeric, %d categorical.", numeric, len(used) - numeric)
@@ -227,8 +241,9 @@ def complain_of_parts(table: Table, data: Given) -> None:
     """@raises UserError: a part has no row."""
     for part in PARTS:
         if part in table.parts and not table.parts[part].rows:
+            rows = sum(each.rows for each in table.parts.values())
             share = f"{data.validation_split:g} and {data.test_split:g}"
             raise UserError(
-                f"The {part} part has no row: {sum(each.rows for each in table.parts.values())} rows are too few "
-                f"for the shares {share} of validation and test. Use more data, other shares, or a file for each part."
+                f"The {part} part has no row: {rows} rows are too few for the shares {share} of validation "
+                "and test. Use more data, other shares, or a file for each part."
             )

@@ -87,7 +87,8 @@ class Records:
 
 
 def cut(data: bytes) -> int:
-    """Where the last whole record ends: after a line end with an even number of quotes before it; 0: nowhere."""
+    """Where the last whole record ends: after a line end with an even number of quotes before it; 0:
+    nowhere."""
     end = data.rfind(b"\n") + 1
     quotes = data.count(b'"', 0, end) if end else 0
     while end and quotes % 2:
@@ -122,7 +123,7 @@ def misplaced_quote(data: bytes) -> tuple[int, str] | None:
         )
     if len(quotes) % 2:
         found.append((int(quotes[-1]), "the quote before this value is not closed"))
-    return min(found) if found else None
+    return min(found, key=lambda each: each[0]) if found else None
 
 
 def place(data: bytes, offset: int) -> tuple[int, int]:

@@ -18,8 +18,8 @@ from trainyard_algorithms.tabular.kinds import (
     KEY_VALUES,
     KEY_VALUES_ALL,
     looks_like_header,
+    number_of,
 )
-from trainyard_algorithms.tabular.kinds import number_of
 from trainyard_algorithms.tabular.records import Records
 from trainyard_algorithms.tabular.statistics import Seen, Statistics, blanks_of
 

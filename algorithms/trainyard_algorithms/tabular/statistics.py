@@ -7,8 +7,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trainyard_algorithms.tabular.kinds import FLOAT32_MAX, INTEGER, VOCABULARY_BYTES, VOCABULARY_VALUES
-from trainyard_algorithms.tabular.kinds import KeyCheck, number_of
+from trainyard_algorithms.tabular.kinds import (
+    FLOAT32_MAX,
+    INTEGER,
+    VOCABULARY_BYTES,
+    VOCABULARY_VALUES,
+    KeyCheck,
+    number_of,
+)
 
 INT64_MAX = 2**63 - 1
 
@@ -45,8 +51,8 @@ class Seen:
 
 @dataclass
 class Statistics:
-    """A column. `state` says how a block's values are read: 'small' (texts, each remembered), then 'int' or 'float'
-    if all are numbers, else 'text' (not remembered). It only moves in this order."""
+    """A column. `state` says how a block's values are read: 'small' (texts, each remembered), then 'int' or
+    'float' if all are numbers, else 'text' (not remembered). It only moves in this order."""
 
     key_limit: int
     state: str = "small"
@@ -211,7 +217,8 @@ def blanks_of(column: pa.Array) -> np.ndarray | None:
 
 
 def first_text(column: pa.DictionaryArray, seen: Seen) -> Spot | None:
-    """The first value of a block that is no number, by the order of the dictionary, which is that of the rows."""
+    """The first value of a block that is no number, by the order of the dictionary, which is that of the
+    rows."""
     for code, text in enumerate(column.dictionary.to_pylist()):
         if number_of(text) is None:
             return seen.spot(int(np.argmax(codes_of(column) == code)), text)

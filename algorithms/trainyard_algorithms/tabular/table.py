@@ -6,8 +6,9 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Column:
-    """A feature. `index`: its place in the parts' files, where the target is 0; `name`: column_N, N its place in the
-    user's file from 1 (for XGBoost's one-hot columns column_N=VALUE, for hashed ones column_N_bucket)."""
+    """A feature. `index`: its place in the parts' files, where the target is 0; `name`: column_N, N its
+    place in the user's file from 1 (for XGBoost's one-hot columns column_N=VALUE, for hashed ones
+    column_N_bucket)."""
 
     index: int
     name: str

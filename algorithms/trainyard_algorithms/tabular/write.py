@@ -79,7 +79,8 @@ class Writer:
             self.put(lines, parts[begin : begin + step], None if keep is None else keep[begin : begin + step])
 
     def texts(self, data: bytes, source: Records) -> list[pa.Array]:
-        """The target and the columns that are not keys: dictionaries where values are looked up, else texts."""
+        """The target and the columns that are not keys: dictionaries where values are looked up, else
+        texts."""
         looked_up = {0} if self.labels is not None else set()
         looked_up |= {each.place for each in self.sources if self.numeric and each.kind == "categorical"}
         keys = {each.place for each in self.sources if each.kind == "key"}

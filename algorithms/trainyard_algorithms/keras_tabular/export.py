@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
 
+from trainyard_algorithms.tabular.kinds import BLANKS
 from trainyard_algorithms.tabular.prepare import Column, Table
 from trainyard_algorithms.keras_tabular.features import Features, features
 
 Outcome = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]  # numeric, categorical -> probabilities or values
+BLANK = f"^({'|'.join(re.escape(each) for each in BLANKS)})$"
 SEPARATOR = "\x1f"  # between a column's number and a value in the one lookup table
 
 
@@ -45,15 +48,17 @@ class RowDecoder(tf.Module):
         self._numeric = [place[position(column)] for column in feature.numeric]
         self._place = [place[position(column)] for column in feature.categorical]
         # Categorical columns by their number of buckets; under 0 those with a vocabulary.
-        self._groups: dict[int, list[int]] = {}
+        groups: dict[int, list[int]] = {}
         for order, column in enumerate(feature.categorical):
-            self._groups.setdefault(column.buckets, []).append(order)
+            groups.setdefault(column.buckets, []).append(order)
+        self._groups = tuple((buckets, tuple(members)) for buckets, members in groups.items())
         self.table = lookup(feature)
 
     def __call__(self, rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         rows = tf.strings.regex_replace(rows, r"[\r\n]+$", "")
         fields = tf.io.decode_csv(rows, [""] * len(self._positions), select_cols=self._positions)
-        text = tf.strings.strip(tf.stack(fields, axis=1))
+        text = tf.stack(fields, axis=1)
+        text = tf.strings.regex_replace(text, BLANK, "")
         return self._numbers(text), self._ids(text)
 
     def _numbers(self, text: tf.Tensor) -> tf.Tensor:
@@ -61,16 +66,16 @@ class RowDecoder(tf.Module):
             return tf.zeros([tf.shape(text)[0], 0])
         mine = tf.gather(text, self._numeric, axis=1)
         blank = tf.equal(mine, "")
-        # By way of float64, as the trainer reads numbers: rounded once.
-        values = tf.strings.to_number(tf.where(blank, "0", mine), tf.float64)
-        means = tf.constant([column.mean for column in self._feature.numeric], tf.float64)
-        return tf.cast(tf.where(blank, means, values), tf.float32)
+        # Rounded to float32 once, as tabular.batches reads.
+        values = tf.strings.to_number(tf.strings.strip(tf.where(blank, "0", mine)), tf.float32)
+        means = tf.constant([column.mean for column in self._feature.numeric], tf.float32)
+        return tf.where(blank, means, values)
 
     def _ids(self, text: tf.Tensor) -> tf.Tensor:
         if not self._groups:
             return tf.zeros([tf.shape(text)[0], 0], tf.int32)
         parts = []
-        for buckets, members in self._groups.items():
+        for buckets, members in self._groups:
             mine = tf.gather(text, [self._place[order] for order in members], axis=1)
             if buckets:
                 bucket = tf.cast(tf.strings.to_hash_bucket_fast(mine, buckets), tf.int32)
@@ -80,7 +85,7 @@ class RowDecoder(tf.Module):
                 parts.append(self.table.lookup(tf.strings.join([tf.broadcast_to(prefix, tf.shape(mine)), mine])))
             else:
                 parts.append(tf.zeros(tf.shape(mine), tf.int32))
-        order = [each for members in self._groups.values() for each in members]
+        order = [each for _, members in self._groups for each in members]
         return tf.gather(tf.concat(parts, axis=1), np.argsort(order).astype(np.int32), axis=1)
 
 

@@ -9,13 +9,21 @@ LAMBDA_MARGIN = 1e-3  # nearer to the formula's limit a series is used
 EXPONENT_MAX = 30.0  # exp of more overflows soon after
 
 
-class GhostBatchNorm(tf.Module):
-    """In training each part of `virtual` rows has its own mean and variance; rows beyond the last whole part are
-    normalised with that part's. Moving averages follow the mean over the parts: new = momentum * old + rest."""
+def ghost_parts(rows: int, virtual: int) -> int:
+    """How many equal parts a batch of `rows` is split into: as many as divide it with at least `virtual` rows each."""
+    most = max(1, rows // virtual)
+    return next(parts for parts in range(most, 0, -1) if rows % parts == 0)
 
-    def __init__(self, width: int, virtual: int, momentum: float, name: str) -> None:
+
+class GhostBatchNorm(tf.Module):
+    """In training each of `parts` equal parts of a batch has its own mean and variance. Row i belongs to part
+    i % parts: rows come shuffled, so that any split is as good, and this one makes parts out of channels, so that
+    one fused kernel does them all. Moving averages follow the mean over the parts: momentum * old + rest."""
+
+    def __init__(self, width: int, parts: int, momentum: float, name: str) -> None:
         super().__init__(name=name)
-        self._virtual = virtual
+        self._parts = parts
+        self._width = width
         self._momentum = momentum
         self.gamma = tf.Variable(tf.ones([width]), name=f"{name}/gamma")
         self.beta = tf.Variable(tf.zeros([width]), name=f"{name}/beta")
@@ -23,24 +31,24 @@ class GhostBatchNorm(tf.Module):
         self.variance = tf.Variable(tf.ones([width]), trainable=False, name=f"{name}/moving_variance")
 
     def __call__(self, x: tf.Tensor, training: bool) -> tf.Tensor:
+        """`x`: [rows, width], in training with a number of rows that `parts` divides."""
         if not training:
-            return self._scaled(x, self.mean, self.variance)
-        rows, width = tf.shape(x)[0], x.shape[1]
-        virtual = tf.minimum(rows, self._virtual)
-        parts = rows // virtual
-        whole = tf.reshape(x[: parts * virtual], [parts, virtual, width])
-        mean, variance = tf.nn.moments(whole, axes=[1], keepdims=True)
-        self._follow(self.mean, tf.reduce_mean(mean, axis=[0, 1]))
-        self._follow(self.variance, tf.reduce_mean(variance, axis=[0, 1]))
-        normal = tf.reshape(self._scaled(whole, mean, variance), [parts * virtual, width])
-        rest = self._scaled(x[parts * virtual :], mean[-1], variance[-1])
-        return tf.concat([normal, rest], axis=0)
+            scale = tf.math.rsqrt(self.variance + EPSILON) * self.gamma
+            return x * scale + (self.beta - self.mean * scale)
+        channels = self._parts * self._width
+        normal, mean, variance = tf.compat.v1.nn.fused_batch_norm(
+            tf.reshape(x, [-1, 1, 1, channels]),
+            tf.tile(self.gamma, [self._parts]),
+            tf.tile(self.beta, [self._parts]),
+            epsilon=EPSILON,
+        )
+        self._follow(self.mean, mean)
+        self._follow(self.variance, variance)
+        return tf.reshape(normal, [-1, self._width])
 
-    def _scaled(self, x: tf.Tensor, mean: tf.Tensor, variance: tf.Tensor) -> tf.Tensor:
-        return (x - mean) * tf.math.rsqrt(variance + EPSILON) * self.gamma + self.beta
-
-    def _follow(self, moving: tf.Variable, value: tf.Tensor) -> None:
-        moving.assign(self._momentum * moving + (1.0 - self._momentum) * value)
+    def _follow(self, moving: tf.Variable, found: tf.Tensor) -> None:
+        mean = tf.reduce_mean(tf.reshape(found, [self._parts, self._width]), axis=0)
+        moving.assign_sub((1.0 - self._momentum) * (moving - mean))
 
 
 class YeoJohnson(tf.Module):

@@ -123,7 +123,7 @@ def begin(args: SimpleNamespace, build: Callable[[SimpleNamespace, Setting], Bui
     folder = JobFolder(args.job_dir)
     table = prepare(args, folder, classes=args.model_type == "classification", numeric=False)
     feature = features(table)
-    rows = {part: Rows(table, part) for part in ("training", "validation", "test")}
+    rows = {part: Rows(table, part, keep=part != "training") for part in ("training", "validation", "test")}
     LOG.info(describe(table, feature, rows))
     numeric, target = measure(rows["training"].once(ROWS_A_READ), len(feature.numeric))
     head = make_head(args, table, target)
@@ -146,15 +146,26 @@ def fit(job: Job) -> None:
 
     def evaluate(step: int) -> None:
         job.report(reporter, step)
-        checkpoints.save(step)
+        checkpoints.save(step, job.metrics["average_loss"])
         job.folder.publish()
 
     # A run that continues must not see the batches of its beginning again.
     seed = job.args.seed + int(job.trainer.step.numpy())
     batches = job.rows["training"].shuffled(job.plan.batch_rows, seed)
     training.train(job.trainer, job.plan, batches, evaluate)
+    keep_best(job, checkpoints, reporter)
+
+
+def keep_best(job: Job, checkpoints: training.Checkpoints, reporter: Reporter) -> None:
+    """Goes back to the evaluation with the lowest loss on rows that were not trained on, and reports that model
+    last: a tuner's final metrics are those of the model that is written."""
+    step = int(job.trainer.step.numpy())
+    if job.judged_part != "training" and job.metrics["average_loss"] > float(job.trainer.best_loss.numpy()):
+        checkpoints.use_best()
+        LOG.info("The model is the one of the evaluation with the lowest loss; its metrics follow.")
+        job.report(reporter, step)
     if job.rows["test"].count:
-        reporter.report(int(job.trainer.step.numpy()), job.evaluate("test"), part="test")
+        reporter.report(step, job.evaluate("test"), part="test")
 
 
 def deployment_labels(metrics: dict[str, float], step: int) -> dict[str, str]:

@@ -64,28 +64,26 @@ class Embeddings(tf.Module):
 
     def __init__(self, random: np.random.Generator, sizes: Sequence[int], widths: Sequence[int]) -> None:
         super().__init__(name="embeddings")
-        self.groups: list[np.ndarray] = []
-        self.offsets: list[np.ndarray] = []
-        self.tables: list[tf.Variable] = []
+        groups, begins, tables = [], [], []
         for width in sorted(set(widths)):
             members = [place for place, each in enumerate(widths) if each == width]
             begin = offsets([sizes[place] for place in members])
             rows = sum(sizes[place] for place in members)
             table = np.clip(random.standard_normal((rows, width)), -2, 2) / np.sqrt(width)
             table[begin] = 0.0
-            self.groups.append(np.asarray(members, dtype=np.int32))
-            self.offsets.append(begin)
-            self.tables.append(tf.Variable(table.astype(np.float32), name=f"embeddings/width_{width}"))
+            groups.append(np.asarray(members, dtype=np.int32))
+            begins.append(begin)
+            tables.append(tf.Variable(table.astype(np.float32), name=f"embeddings/width_{width}"))
+        self._groups = tuple(groups)
+        self._begins = tuple(begins)
+        self.tables = tables
         self.width = int(sum(widths))
         # Of each output place the column it belongs to, in the order in which __call__ joins the tables.
-        self.owner = np.concatenate(
-            [np.repeat(group, table.shape[1]) for group, table in zip(self.groups, self.tables)]
-            or [np.zeros(0, np.int32)]
-        )
+        self.owner = np.concatenate([np.repeat(group, table.shape[1]) for group, table in zip(groups, tables)])
 
     def __call__(self, categorical: tf.Tensor) -> tf.Tensor:
         parts = []
-        for group, begin, table in zip(self.groups, self.offsets, self.tables):
+        for group, begin, table in zip(self._groups, self._begins, self.tables):
             ids = tf.gather(categorical, group, axis=1) + begin
             parts.append(tf.reshape(tf.gather(table, ids), [-1, len(group) * table.shape[1]]))
         return tf.concat(parts, axis=1)

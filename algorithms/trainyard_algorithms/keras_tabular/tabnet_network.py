@@ -10,13 +10,12 @@ import numpy as np
 import tensorflow as tf
 
 from trainyard_algorithms.failure import UserError
-from trainyard_algorithms.keras_tabular.ghost_norm import GhostBatchNorm, YeoJohnson
+from trainyard_algorithms.keras_tabular.ghost_norm import GhostBatchNorm, YeoJohnson, ghost_parts
 from trainyard_algorithms.keras_tabular.job import Built, Setting
 from trainyard_algorithms.keras_tabular.layers import Dense, Embeddings, Standardise
 from trainyard_algorithms.keras_tabular.sparsemax import sparsemax
 from trainyard_algorithms.keras_tabular.training import Group
 
-ALL_ROWS = 2**30  # a virtual batch that no batch exceeds
 MASK_EPSILON = 1e-5  # in the logarithm of the entropy, as in the paper's code
 RESIDUAL_SCALE = math.sqrt(0.5)
 
@@ -30,7 +29,7 @@ class Shape:
     steps: int
     shared_layers: int
     own_layers: int
-    virtual_rows: int
+    parts: int  # of a batch, each normalised by itself
     momentum: float
     relaxation: float
     sparsity: float
@@ -60,7 +59,7 @@ def shape(args: SimpleNamespace) -> Shape:
         steps=args.num_decision_steps,
         shared_layers=shared,
         own_layers=args.num_transformer_layers - shared,
-        virtual_rows=virtual,
+        parts=ghost_parts(args.batch_size, virtual),
         momentum=args.batch_momentum,
         relaxation=args.relaxation_factor,
         sparsity=args.sparsity_loss_weight,
@@ -76,7 +75,7 @@ class Layer(tf.Module):
     def __init__(self, dense: Dense, shape: Shape, residual: bool, name: str) -> None:
         super().__init__(name=name)
         self.dense = dense  # shared ones belong to several layers; each layer has its own norm
-        self.norm = GhostBatchNorm(2 * shape.feature_dim, shape.virtual_rows, shape.momentum, f"{name}/norm")
+        self.norm = GhostBatchNorm(2 * shape.feature_dim, shape.parts, shape.momentum, f"{name}_norm")
         self._residual = residual
 
     def __call__(self, x: tf.Tensor, training: bool) -> tf.Tensor:
@@ -91,8 +90,8 @@ class Attention(tf.Module):
     def __init__(self, random: np.random.Generator, shape: Shape, features: int, name: str) -> None:
         super().__init__(name=name)
         inputs = shape.feature_dim - shape.output_dim
-        self.dense = Dense(random, inputs, features, f"{name}/dense", bias=False)
-        self.norm = GhostBatchNorm(features, shape.virtual_rows, shape.momentum, f"{name}/norm")
+        self.dense = Dense(random, inputs, features, f"{name}_dense", bias=False)
+        self.norm = GhostBatchNorm(features, shape.parts, shape.momentum, f"{name}_norm")
 
     def __call__(self, hidden: tf.Tensor, left: tf.Tensor, training: bool) -> tf.Tensor:
         return sparsemax(self.norm(self.dense(hidden), training) * left)
@@ -113,7 +112,7 @@ class TabNet(tf.Module):
         embedded = self.embeddings.owner if self.embeddings else np.zeros(0, np.int32)
         self.owner = np.concatenate([np.arange(self.columns[0]), self.columns[0] + embedded]).astype(np.int32)
         inputs = len(self.owner)
-        self.input_norm = GhostBatchNorm(inputs, ALL_ROWS, shape.momentum, "input_norm")
+        self.input_norm = GhostBatchNorm(inputs, 1, shape.momentum, "input_norm")
         self.steps = self._make_steps(random, inputs)
         self.attentions = [
             Attention(random, shape, inputs, f"attention_{place}") for place in range(1, shape.steps)
@@ -130,10 +129,10 @@ class TabNet(tf.Module):
         steps = []
         for step in range(shape.steps):
             own = range(shape.shared_layers, shape.shared_layers + shape.own_layers)
-            all_dense = shared + [dense(place, f"step_{step}/own_{place}") for place in own]
+            all_dense = shared + [dense(place, f"step_{step}_own_{place}") for place in own]
             steps.append(
                 [
-                    Layer(each, shape, place > 0, f"step_{step}/layer_{place}")
+                    Layer(each, shape, place > 0, f"step_{step}_layer_{place}")
                     for place, each in enumerate(all_dense)
                 ]
             )

@@ -22,7 +22,10 @@ from trainyard_algorithms.keras_tabular.heads import Head
 
 LOG = logging.getLogger(__name__)
 
-EVALUATIONS_BY_STEPS = 10  # at least so many in a run, so that a tuner's early stopping has values to judge
+# Shares of a run after which it is evaluated, beside the evaluations by time: a tuner's early stopping has values
+# to judge, and a small table is learnt early.
+EVALUATED_AT = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+EVALUATIONS_BY_TIME = 10  # at least, where a run ends by time
 STEPS_A_LOOK = 100  # between two looks at the loss: each waits for the device
 
 
@@ -56,8 +59,9 @@ class Plan:
     seed: int
 
     @property
-    def steps_between(self) -> int:
-        return max(1, math.ceil(self.steps / EVALUATIONS_BY_STEPS))
+    def evaluated_at(self) -> frozenset[int]:
+        """The steps after which the run is evaluated."""
+        return frozenset(math.ceil(self.steps * share) for share in EVALUATED_AT)
 
 
 def plan(args: SimpleNamespace, steps: int) -> Plan:
@@ -67,7 +71,7 @@ def plan(args: SimpleNamespace, steps: int) -> Plan:
         steps=steps,
         batch_rows=args.batch_size,
         seconds=seconds,
-        evaluation_seconds=between if seconds is None else min(between, seconds / EVALUATIONS_BY_STEPS),
+        evaluation_seconds=between if seconds is None else min(between, seconds / EVALUATIONS_BY_TIME),
         evaluation_batches=max(args.eval_steps, 0),
         seed=args.seed,
     )
@@ -82,9 +86,11 @@ class Trainer:
     groups: Sequence[Group]
     clip_norm: float | None = None
     step: tf.Variable = field(init=False)
+    best_loss: tf.Variable = field(init=False)
 
     def __post_init__(self) -> None:
         self.step = tf.Variable(0, dtype=tf.int64, trainable=False, name="global_step")
+        self.best_loss = tf.Variable(math.inf, dtype=tf.float64, trainable=False, name="best_loss")
         self.groups = [
             Group(group.optimiser, [v for v in group.variables if v.shape.num_elements()])
             for group in self.groups
@@ -136,19 +142,21 @@ class Trainer:
 
 
 class Checkpoints:
-    """The latest two checkpoints of a trainer."""
+    """The latest two checkpoints of a trainer, and the network as it was when it was best."""
 
     def __init__(self, trainer: Trainer, folder: Path) -> None:
-        saved = tf.train.Checkpoint(
+        self._trainer = trainer
+        self._saved = tf.train.Checkpoint(
             network=trainer.network,
             optimisers=[group.optimiser for group in trainer.groups],
             step=trainer.step,
+            best_loss=trainer.best_loss,
         )
-        self._manager = tf.train.CheckpointManager(saved, str(folder), max_to_keep=2)
+        self._manager = tf.train.CheckpointManager(self._saved, str(folder), max_to_keep=2)
+        self._network = tf.train.Checkpoint(network=trainer.network)
+        self._best = folder / "best" / "network"
         self._mark = folder / "network.json"
         self._fingerprint = trainer.fingerprint()
-        self._saved = saved
-        self._folder = folder
 
     def restore(self) -> bool:
         """Continues from the latest checkpoint, if there is one. UserError if it is of another model."""
@@ -164,9 +172,17 @@ class Checkpoints:
         self._saved.restore(latest).expect_partial()
         return True
 
-    def save(self, step: int) -> None:
+    def save(self, step: int, loss: float) -> None:
+        """Writes a checkpoint; keeps the network aside if its loss is the lowest so far."""
+        if loss < float(self._trainer.best_loss.numpy()):
+            self._trainer.best_loss.assign(loss)
+            self._network.write(str(self._best))
         self._mark.write_text(json.dumps({"fingerprint": self._fingerprint}))
         self._manager.save(checkpoint_number=step)
+
+    def use_best(self) -> None:
+        """Puts the best network's weights in place of the last step's."""
+        self._network.read(str(self._best)).expect_partial()
 
 
 def train(
@@ -181,6 +197,7 @@ def train(
     UserError if the loss is no number any more.
     """
     began = looked = clock()
+    planned = plan.evaluated_at
     step = int(trainer.step.numpy())
     evaluated = -1
     while step < plan.steps:
@@ -188,7 +205,7 @@ def train(
         loss = trainer.train_step(batch.numeric, batch.categorical, batch.target)
         step += 1
         now = clock()
-        due = step % plan.steps_between == 0 or now - looked >= plan.evaluation_seconds
+        due = step in planned or now - looked >= plan.evaluation_seconds
         if due or step % STEPS_A_LOOK == 0:
             check(float(loss), step)
         if due:

@@ -1,7 +1,9 @@
 """Tables as trainers get them."""
 
 import csv
+import io
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -261,3 +263,48 @@ def test_several_files(tmp_path: Path) -> None:
 def test_ids(prepared: Prepared) -> None:
     table = prepared(census())
     assert ids(table.columns[1], ["nurse", "clerk", "", "pilot"]).tolist() == [3, 1, 0, 0]
+
+
+def reference(text: str) -> dict[str, list[list[str]]]:
+    """processed_data/ of a Keras trainer in plain Python: a target, a number, a word, 18 numbers."""
+    rows = list(csv.reader(io.StringIO(text, newline="")))
+    draws = np.random.Generator(np.random.Philox(1)).random(len(rows))
+    kept = [
+        (row, "validation" if draw < 0.2 else "test" if draw < 0.4 else "training")
+        for row, draw in zip(rows, draws)
+        if row[0].strip() and sum(not each.strip() for each in row) <= 0.1 * len(row)
+    ]
+    numbers = [float(row[1]) for row, part in kept if part == "training" and row[1].strip()]
+    labels = {row[0] for row, part in kept if part == "training"}
+    made: dict[str, list[list[str]]] = {"training": [], "validation": [], "test": []}
+    for row, part in kept:
+        if row[0] in labels:
+            row[1] = row[1] if row[1].strip() else str(math.fsum(numbers) / len(numbers))
+            row[2] = row[2].strip(" ") and row[2]
+            made[part].append(row)
+    return made
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_tables_are_as_plain_python_makes_them(
+    prepared: Prepared, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    draws = np.random.default_rng(seed)
+    monkeypatch.setattr(records, "BLOCK_BYTES", int(draws.integers(300, 5000)))
+    end = ["\n", "\r\n"][seed % 2]
+    words = ["a", "", " ", "b,c", 'd"e', "line" + end + "end", "é"]
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator=end)
+    for _ in range(int(draws.integers(100, 400))):
+        target = ["x", "y", "", "rare"][draws.choice(4, p=[0.5, 0.46, 0.03, 0.01])]
+        number = ["", "  ", str(draws.integers(-9, 9)), f"{draws.normal():.3f}"][draws.integers(4)]
+        writer.writerow(
+            [target, number, words[draws.integers(len(words))], *np.round(draws.normal(size=18), 2)]
+        )
+    prepared(out.getvalue())
+    for part, rows in reference(out.getvalue()).items():
+        seen = read(tmp_path, part)
+        assert len(seen) == len(rows)
+        for left, right in zip(seen, rows):
+            assert left[:1] + left[2:] == right[:1] + right[2:]
+            assert float(left[1]) == pytest.approx(float(right[1]), rel=1e-12)

@@ -30,12 +30,13 @@ FLOAT32_MAX = 3.4028234e38
 BLANKS = [" " * count for count in range(17)] + ["nan", "NaN", "NAN", "Nan", "-nan", "-NaN"]
 NUMBER = re.compile(r"[ \t]*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[ \t]*", re.ASCII)
 INFINITE = re.compile(r"[ \t]*[+-]?inf(inity)?[ \t]*", re.IGNORECASE)
+NUMBER_OR_INFINITE = re.compile(f"{NUMBER.pattern}|{INFINITE.pattern}", re.ASCII | re.IGNORECASE)
 INTEGER = re.compile(r"[ \t]*[+-]?\d+[ \t]*", re.ASCII)
 
 
 def number_of(text: str) -> float | None:
     """The number that a value is, perhaps infinite; None: it is none."""
-    return float(text) if NUMBER.fullmatch(text) or INFINITE.fullmatch(text) else None
+    return float(text) if NUMBER_OR_INFINITE.fullmatch(text) else None
 
 
 def kind_of(numbers: bool, integers: bool, distinct: int | None, rows: int, key: bool) -> str:

@@ -169,6 +169,9 @@ def clipped(text: str) -> str:
 
 def complain_of_rows(seen: dict[str, Scan], data: Given) -> None:
     """@raises UserError: no row is left; logs what is dropped."""
+    training = seen["training"]
+    if not training.training and training.untargeted + training.sparse < training.rows:
+        raise UserError(too_few("training", training.rows, data))
     for part, each in seen.items():
         if not data.preprocess:
             spot = each.columns[0].first_blank
@@ -237,13 +240,15 @@ def log_sources(sources: tuple[Source, ...], labels: tuple[str, ...] | None) -> 
         )
 
 
+def too_few(part: str, rows: int, data: Given) -> str:
+    return (
+        f"The {part} part has no row: {rows} rows are too few for the shares {data.validation_split:g} and "
+        f"{data.test_split:g} of validation and test. Use more data, other shares, or a file for each part."
+    )
+
+
 def complain_of_parts(table: Table, data: Given) -> None:
     """@raises UserError: a part has no row."""
-    for part in PARTS:
-        if part in table.parts and not table.parts[part].rows:
-            rows = sum(each.rows for each in table.parts.values())
-            share = f"{data.validation_split:g} and {data.test_split:g}"
-            raise UserError(
-                f"The {part} part has no row: {rows} rows are too few for the shares {share} of validation "
-                "and test. Use more data, other shares, or a file for each part."
-            )
+    for part, each in table.parts.items():
+        if not each.rows:
+            raise UserError(too_few(part, sum(other.rows for other in table.parts.values()), data))

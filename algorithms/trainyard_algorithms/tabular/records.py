@@ -42,26 +42,31 @@ class Records:
 
     def blocks(self) -> Iterator[bytes]:
         """Whole records, in order. @raises UserError: the file is no such text; naming file and row."""
-        carry = b""
+        begin, size, first = 0, self.block_bytes, True
         with self.path.open("rb", buffering=0) as file:
-            while chunk := file.read(self.block_bytes):
-                if file.tell() == len(chunk):
-                    chunk = self.start(chunk)
-                data = carry + chunk if carry else chunk
-                if b"\0" in chunk:
+            # What follows the last whole record is read again with the next block: cheaper than joining.
+            while data := read_at(file, begin, size):
+                length = len(data)
+                if first:
+                    data = self.start(data)
+                if b"\0" in data:
                     self.broken(data, data.index(b"\0"), "there is a NUL byte; this is no UTF-8 text")
-                end = cut(data)
-                carry = data[end:]
+                end = len(data) if length < size else cut(data)
                 if end:
-                    yield self.checked(data if end == len(data) else data[:end])
-                elif len(carry) > RECORD_BYTES:
-                    self.check_quotes(carry)
+                    whole = data if end == len(data) else data[:end]
+                    if b'"' in whole:
+                        self.check_quotes(whole)
+                    if whole[0] not in b"\r\n" or whole.strip(b"\r\n"):
+                        yield whole
+                    begin, size, first = begin + length - len(data) + end, self.block_bytes, False
+                elif length <= RECORD_BYTES:
+                    size = 2 * length
+                else:
+                    self.check_quotes(data)
                     raise UserError(
                         f"{self.name}, row {self.row}: the row is longer than {RECORD_BYTES >> 20} MiB; "
                         "is a quote not closed, or the text no CSV?"
                     )
-        if carry.strip(b"\r\n"):
-            yield self.checked(carry)
 
     def start(self, chunk: bytes) -> bytes:
         """The file's first bytes without a byte order mark."""
@@ -69,11 +74,6 @@ class Records:
             if chunk.startswith(mark):
                 raise UserError(f"{self.name} {text}: convert it to CSV, in UTF-8.")
         return chunk.removeprefix(BOM)
-
-    def checked(self, data: bytes) -> bytes:
-        if b'"' in data:
-            self.check_quotes(data)
-        return data
 
     def check_quotes(self, data: bytes) -> None:
         found = misplaced_quote(data)
@@ -86,11 +86,21 @@ class Records:
         raise UserError(f"{self.name}, row {self.row + row}, column {column + 1}: {text}.")
 
 
+def read_at(file: io.FileIO, begin: int, size: int) -> bytes:
+    """`size` bytes, or what there is till the file's end."""
+    file.seek(begin)
+    parts = []
+    while size and (part := file.read(size)):
+        parts.append(part)
+        size -= len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
 def cut(data: bytes) -> int:
     """Where the last whole record ends: after a line end with an even number of quotes before it; 0:
     nowhere."""
     end = data.rfind(b"\n") + 1
-    quotes = data.count(b'"', 0, end) if end else 0
+    quotes = data.count(b'"', 0, end) if b'"' in data else 0
     while end and quotes % 2:
         before = data.rfind(b"\n", 0, end - 1) + 1
         quotes -= data.count(b'"', before, end)

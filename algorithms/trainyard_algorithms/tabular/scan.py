@@ -47,6 +47,7 @@ class Scan:
 
     columns: list[Statistics]
     rows: int = 0
+    training: int = 0  # rows of the training part that are kept
     sparse: int = 0  # rows dropped because of blanks
     untargeted: int = 0  # rows dropped that have no target
     blocks: list[list[BlockSeen]] = field(default_factory=list)  # of each file
@@ -67,10 +68,9 @@ def names_of(columns: int) -> list[str]:
 def read(data: bytes, source: Records, columns: int, types: dict[str, pa.DataType]) -> list[pa.Array]:
     """Columns of whole records: those that `types` names, by their numbers, as these types.
 
+    @param data  not empty lines only
     @raises NotNumbers; UserError: naming file and row
     """
-    if not data.strip(b"\r\n"):
-        return [pa.array([], kind) for kind in types.values()]
     threads = pa.cpu_count() > 1
     try:
         table = pa.csv.read_csv(
@@ -195,6 +195,7 @@ def scan_block(
         training &= kept[0]
         seen.untargeted += int(np.count_nonzero(kept[1]))
         seen.sparse += int(np.count_nonzero(kept[2]))
+    seen.training += int(np.count_nonzero(training))
     block = Seen(source.name, source.row, training)
     for statistics, array in zip(seen.columns, arrays):
         blank = blanks_of(array)

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from trainyard_algorithms.tabular.kinds import (
     FLOAT32_MAX,
     INTEGER,
+    NUMBER_OR_INFINITE,
     VOCABULARY_BYTES,
     VOCABULARY_VALUES,
     KeyCheck,
@@ -17,6 +18,7 @@ from trainyard_algorithms.tabular.kinds import (
 )
 
 INT64_MAX = 2**63 - 1
+SAMPLE = 100  # values of a block that are looked at before all are converted
 
 
 @dataclass(frozen=True)
@@ -151,9 +153,15 @@ class Statistics:
 
     def add_converted(self, column: pa.DictionaryArray, seen: Seen) -> None:
         """Numbers that were read as texts; if some are none, the state moves on."""
+        sample = column.dictionary.slice(0, SAMPLE).to_pylist()
         trimmed = pc.ascii_trim_whitespace(column.dictionary)
         kinds: list[tuple[str, Callable[[], pa.DataType]]] = [("int", pa.int64), ("float", pa.float64)]
         for state, kind in kinds[self.state == "float" :]:
+            # A cast that fails is slow: it words an error for each value.
+            if not all(
+                (INTEGER if state == "int" else NUMBER_OR_INFINITE).fullmatch(each) for each in sample
+            ):
+                continue
             try:
                 numbers = trimmed.cast(kind())
             except pa.ArrowInvalid:

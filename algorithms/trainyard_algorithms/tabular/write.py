@@ -59,8 +59,9 @@ class Writer:
         """Writes one block's rows, of which `parts` are the parts (0 training, 1 validation, 2 test)."""
         if seen.clean and self.as_is and b"\r" not in data:
             data = data if data.endswith(b"\n") else data + b"\n"
-            if data.count(b"\n") == seen.rows:  # no line end inside a value, no empty line
-                self.put(lines_of(data, seen.rows), parts, None)
+            lines = lines_of(data)
+            if len(lines) == seen.rows:  # no line end inside a value, no empty line
+                self.put(lines, parts, None)
                 return
         arrays = self.texts(data, source)
         # Keys were left out of the reading; they have no blanks.
@@ -144,11 +145,11 @@ class Writer:
                 self.out[part].write(content(lines if count == len(lines) else lines.filter(pa.array(these))))
 
 
-def lines_of(data: bytes, rows: int) -> pa.Array:
+def lines_of(data: bytes) -> pa.Array:
     """Lines with their ends, over the same memory."""
     ends = np.flatnonzero(np.frombuffer(data, np.uint8) == ord("\n")).astype(np.int32) + np.int32(1)
     offsets = np.concatenate((np.zeros(1, np.int32), ends))
-    return pa.Array.from_buffers(pa.binary(), rows, [None, pa.py_buffer(offsets), pa.py_buffer(data)])
+    return pa.Array.from_buffers(pa.binary(), len(ends), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
 
 
 def content(lines: pa.Array) -> memoryview:

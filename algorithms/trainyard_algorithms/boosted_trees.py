@@ -49,7 +49,7 @@ def prepared(args: SimpleNamespace, folder: JobFolder, task: str) -> Data:
 
 
 def as_it_is(args: SimpleNamespace, task: str) -> Data:
-    """Data without preprocessing: CSV files of numbers. UserError: they are not, naming file, row and column."""
+    """Data without preprocessing: CSV files of numbers. UserError: they are not; it names file and row."""
     paths = {"training": args.training_data_path}
     paths |= {"validation": args.validation_data_path, "test": args.test_data_path}
     found = {part: files(path) for part, path in paths.items() if path}

@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
-from trainyard_algorithms.failure import run
+from trainyard_algorithms.failure import UserError, run
 from trainyard_algorithms.paths import JobFolder
 from trainyard_algorithms.report import Reporter
 from trainyard_algorithms.xgb import checkpoints, cluster, metrics, parameters
@@ -53,6 +54,17 @@ def lead(args: SimpleNamespace, here: cluster.Cluster) -> None:
     if checkpoints.begin(saved, {**mark, "arguments": arguments(args)}):
         LOG.info("This training was begun before.")
     reporter = Reporter(None)
+    pool = ThreadPoolExecutor(1)
+
+    def publish_now() -> None:
+        try:
+            folder.publish()
+        except (OSError, UserError) as error:  # a file may be gone by now; the next time does it
+            LOG.warning("The checkpoints cannot be written to %s now: %s", args.job_dir, error)
+
+    def publish() -> None:
+        pool.submit(publish_now)
+
     job = Job(
         arguments=arguments(args),
         checkpoints=saved,
@@ -60,9 +72,10 @@ def lead(args: SimpleNamespace, here: cluster.Cluster) -> None:
         tag=os.environ.get("CLOUD_ML_HP_METRIC_TAG", ""),
         gpu=has_gpu(),
         report=reporter.report,
-        publish=folder.publish,
+        publish=publish,
     )
-    asyncio.run(Master(here, job).run())
+    with pool:
+        asyncio.run(Master(here, job).run())
     checkpoints.clear(saved)
     folder.publish()
     LOG.info("The model is %s/model/model.bst.", args.job_dir.rstrip("/"))

@@ -10,7 +10,7 @@ from typing import Any
 
 from trainyard_algorithms.outputs import write_json
 
-KEPT = 2
+KEPT = 3
 _NAME = re.compile(r"round-(\d{9})\.ubj")
 _OF = "training.json"  #: what the models in the folder are of
 

@@ -21,7 +21,7 @@ class Cluster:
 
 
 def parse(environment: Mapping[str, str]) -> Cluster:
-    """The cluster that TF_CONFIG describes. UserError: there is none, or not a master with at least one worker."""
+    """The cluster that TF_CONFIG describes. UserError: it is not a master with at least one worker."""
     try:
         config = json.loads(environment.get("TF_CONFIG") or "{}")
         found = _cluster(config.get("cluster") or {}, config.get("task") or {})
@@ -37,7 +37,8 @@ def _cluster(cluster: Mapping[str, Any], task: Mapping[str, Any]) -> Cluster:
         raise UserError("Distributed XGBoost has no parameter servers: set parameterServerCount to 0.")
     if len(masters) != 1 or not workers:
         raise UserError(
-            "Distributed XGBoost needs a master and at least one worker: set workerCount, or use boosted_trees."
+            "Distributed XGBoost needs a master and at least one worker: set workerCount, "
+            "or use boosted_trees."
         )
     host, _, port = masters[0].rpartition(":")
     kind = task["type"]

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from trainyard_algorithms.failure import UserError
+from trainyard_algorithms.paths import shown
 from trainyard_algorithms.xgb import parameters
 from trainyard_algorithms.xgb.parameters import Settings
 
@@ -46,7 +47,7 @@ class Seen:
         if self._task not in ("binary", "multiclass") or not len(target):
             return
         wrong = target[(target < 0) | (target != np.floor(target))]
-        name = files[0].name + (", ..." if len(files) > 1 else "")
+        name = shown(files[0]) + (", ..." if len(files) > 1 else "")
         if len(wrong):
             raise UserError(
                 f"{name}: the target {wrong[0]:g} is no class; classes are whole numbers from 0. "
@@ -73,5 +74,6 @@ def applied(settings: Settings, classes: Classes) -> Settings:
 
 def _not_binary(what: str) -> UserError:
     return UserError(
-        f"objective binary:* is for two classes, but {what}. Use multi:softmax or multi:softprob with num_class."
+        f"objective binary:* is for two classes, but {what}. "
+        "Use multi:softmax or multi:softprob with num_class."
     )

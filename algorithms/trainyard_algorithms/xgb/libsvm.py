@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from trainyard_algorithms.failure import UserError
+from trainyard_algorithms.paths import shown
 from trainyard_algorithms.xgb.numeric_csv import ALL, Deal
 
 _SHOWN_MAX = 40
@@ -66,15 +67,15 @@ def _load(path: Path) -> tuple[sp.csr_matrix, np.ndarray, np.ndarray] | None:
     try:
         found = load_svmlight_file(str(path), zero_based=True, query_id=True, dtype=np.float32)
     except (ValueError, OverflowError) as error:
-        raise UserError(_explain(path) or f"{path.name}: this is no LibSVM text ({error}).") from error
+        raise UserError(_explain(path) or f"{shown(path)}: this is no LibSVM text ({error}).") from error
     features, target, query = found
     if not len(target):
         return None
     bad = np.flatnonzero(~np.isfinite(target))
     if len(bad):
-        raise UserError(f"{path.name}: the label of row {int(bad[0]) + 1} is not a finite number.")
+        raise UserError(f"{shown(path)}: the label of row {int(bad[0]) + 1} is not a finite number.")
     if np.isinf(features.data).any():
-        raise UserError(f"{path.name}: a value is infinite or too large (float32).")
+        raise UserError(f"{shown(path)}: a value is infinite or too large (float32).")
     return features, target, query
 
 
@@ -89,7 +90,8 @@ def _explain(path: Path) -> str | None:
             row += 1
             wrong = next((word for place, word in enumerate(words) if not _is_word(word, place == 0)), None)
             if wrong is not None:
-                return f"{path.name}, row {row}: {wrong[:_SHOWN_MAX]!r} is no {'label' if wrong is words[0] else 'INDEX:VALUE'}."
+                form = "label" if wrong is words[0] else "INDEX:VALUE"
+                return f"{shown(path)}, row {row}: {wrong[:_SHOWN_MAX]!r} is no {form}."
     return None
 
 

@@ -44,7 +44,7 @@ class Job:
     tag: str  #: hyperparameterMetricTag, or empty
     gpu: bool  #: this replica has one
     report: Callable[[int, dict[str, float]], None]
-    publish: Callable[[], None]  #: after a checkpoint; may block
+    publish: Callable[[], None]  #: after a checkpoint; does not block
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,6 @@ class _State:
     group: int = 0  #: number of the group that trains, or trained last
     rounds: int = 0  #: the most that were done
     reported: int = 0
-    metrics: dict[str, float] = field(default_factory=dict)
     fruitless: int = 0
     why: str = ""  #: the last group broke
 
@@ -77,7 +76,7 @@ class Master:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
-        """Returns when the model is in job.output. UserError: a replica's, or limits of this file were reached."""
+        """Returns when the model is in job.output. UserError: a replica's, or a limit of this file."""
         server = await self._listen()
         text = "the master failed"
         try:
@@ -210,7 +209,6 @@ class Master:
             "host": self._cluster.host,
             "device": "cuda" if gpus else "cpu",
             "model": str(found[1]) if found else None,
-            "metrics": state.metrics,
             "checkpoints": str(job.checkpoints),
             "output": str(job.output),
             "tag": job.tag,
@@ -255,7 +253,7 @@ class Master:
         return done
 
     def _heard(self, event: Event) -> bool:
-        """What a member of the present group says. Whether the training is done. Lost, UserError: it cannot go on."""
+        """What a member says. Whether the training is done. Lost, UserError: it cannot go on."""
         message = event.message
         who = f"worker {event.rank - 1}" if event.rank else "the master"
         if "refused" in message:
@@ -271,7 +269,7 @@ class Master:
         if "round" in message:
             self._round(int(message["round"]), message["metrics"])
         if "checkpoint" in message:
-            self._background(self._job.publish)
+            self._job.publish()
         if "done" in message:
             self._round(int(message["done"]), message["metrics"], last=True)
         return "done" in message
@@ -280,7 +278,6 @@ class Master:
         """Reports a round, once, however often it is done."""
         state = self._state
         state.rounds = max(state.rounds, rounds)
-        state.metrics = metrics
         due = last or rounds % self._job.arguments["eval_log_period"] == 0
         if due and metrics and rounds > state.reported:
             state.reported = rounds
@@ -310,8 +307,3 @@ class Master:
         await self._tell({"end": text})
         for each in self._state.workers.values():
             each.close()
-
-    def _background(self, work: Callable[[], None]) -> None:
-        task = asyncio.create_task(asyncio.to_thread(work))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)

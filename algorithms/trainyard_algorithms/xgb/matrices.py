@@ -1,4 +1,4 @@
-"""Data as XGBoost's matrices: bins, made block by block, where the method allows it; else all rows in memory."""
+"""Data as XGBoost's matrices: bins, made block by block, where the method allows it; else all in memory."""
 
 from __future__ import annotations
 

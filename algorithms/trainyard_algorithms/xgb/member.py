@@ -66,13 +66,18 @@ def _end_with_parent() -> None:
 
 
 def _unexpected(error: Exception, channel: Channel) -> None:
+    """What may be the end of another replica is tried again; a fault of the program is not."""
+    import xgboost as xgb
+
     from trainyard_algorithms.xgb import refusal
 
-    if refusal.is_collective(error):
+    if isinstance(error, xgb.core.XGBoostError) and refusal.is_collective(error):
         channel.say(broken=f"the replicas lost each other: {refusal.reason(error)}")
+    elif isinstance(error, (OSError, xgb.core.XGBoostError)):
+        channel.say(broken=f"{type(error).__name__}: {refusal.reason(error)}")
     else:
         LOG.exception("Training failed.")
-        channel.say(broken=f"{type(error).__name__}: {refusal.reason(error)}")
+        channel.say(refused=f"Training failed: {type(error).__name__}: {refusal.reason(error)}.")
 
 
 def _member(plan: dict[str, Any], channel: Channel) -> None:
@@ -144,7 +149,8 @@ def _train(plan: dict[str, Any], channel: Channel) -> None:
     saves = _saves(plan, channel) if plan["rank"] == 0 else None
     more = [saves] if saves is not None else []
     if start is not None and start.num_boosted_rounds() >= chosen.rounds:
-        booster, last = start, dict(plan["metrics"])
+        booster = start
+        last = training.evaluate(booster, judged or train, chosen, names) if names else {}
     else:
         booster = training.train(chosen, train, [(judged or train, part)], names, report, more, start)
     if plan["rank"] == 0:

@@ -13,6 +13,7 @@ from typing import Any
 
 BEAT_SECONDS = 5.0  # between two signs of life
 SILENT_SECONDS_MAX = 60.0  # then the other side is lost: its machine or network is gone
+BLOB_SECONDS_MAX = 600.0  # that a model may take
 BLOB_BYTES_MAX = 4 << 30
 LINE_BYTES_MAX = 1 << 20
 
@@ -36,7 +37,7 @@ class Connection:
         head = {**message, "blob": len(blob)} if blob else dict(message)
         try:
             self._writer.write(json.dumps(head).encode() + b"\n" + blob)
-            async with asyncio.timeout(SILENT_SECONDS_MAX if not blob else None):
+            async with asyncio.timeout(BLOB_SECONDS_MAX if blob else SILENT_SECONDS_MAX):
                 await self._writer.drain()
         except (OSError, TimeoutError) as error:
             raise Lost(str(error) or "nothing can be sent") from error
@@ -53,9 +54,10 @@ class Connection:
                 size = int(message.get("blob", 0))
                 if not 0 <= size <= BLOB_BYTES_MAX:
                     raise Lost("a message is too long")
-                blob = await self._reader.readexactly(size) if size else b""
+                async with asyncio.timeout(BLOB_SECONDS_MAX):
+                    blob = await self._reader.readexactly(size)
             except TimeoutError as error:
-                raise Lost(f"nothing was heard for {SILENT_SECONDS_MAX:g} s") from error
+                raise Lost(f"nothing was heard for {SILENT_SECONDS_MAX:g} s or more") from error
             except (OSError, ValueError, AttributeError, asyncio.IncompleteReadError) as error:
                 raise Lost(f"the connection broke: {error}") from error
             if "beat" not in message:

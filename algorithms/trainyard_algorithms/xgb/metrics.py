@@ -8,11 +8,31 @@ from collections.abc import Mapping, Sequence
 from trainyard_algorithms.failure import UserError
 
 #: Of XGBoost 0.81, and those that came until 2.1.
-_PLAIN = (
-    "rmse rmsle mae mape mphe logloss error merror mlogloss auc aucpr pre ndcg map ndcg- map- poisson-nloglik "
-    "gamma-nloglik cox-nloglik gamma-deviance tweedie-nloglik"
-).split()
+_PLAIN = [
+    "rmse",
+    "rmsle",
+    "mae",
+    "mape",
+    "mphe",
+    "logloss",
+    "error",
+    "merror",
+    "mlogloss",
+    "auc",
+    "aucpr",
+    "pre",
+    "ndcg",
+    "map",
+    "ndcg-",
+    "map-",
+    "poisson-nloglik",
+    "gamma-nloglik",
+    "cox-nloglik",
+    "gamma-deviance",
+    "tweedie-nloglik",
+]
 _WITH_NUMBER = re.compile(r"(error|tweedie-nloglik)@\d+(\.\d+)?|(pre|ndcg|map)@\d+-?")
+_TWEEDIE = "tweedie-nloglik"  #: the library wants the power with it
 #: Where XGBoost 0.81 and 2.1 have different defaults, both.
 _DEFAULTS = {
     "binary:logistic": ("error", "logloss"),
@@ -23,6 +43,7 @@ _DEFAULTS = {
     "count:poisson": ("rmse", "poisson-nloglik"),
     "reg:gamma": ("rmse", "gamma-nloglik"),
     "survival:cox": ("cox-nloglik",),
+    "reg:tweedie": ("rmse", _TWEEDIE),
     "rank:pairwise": ("map", "ndcg"),
     "rank:ndcg": ("ndcg",),
     "rank:map": ("map",),
@@ -40,7 +61,8 @@ def parse(text: str | None) -> tuple[str, ...]:
     for name in names:
         if not known(name):
             raise UserError(
-                f"eval_metric {name} is not one of {', '.join(_PLAIN)}, error@T, ndcg@N, map@N, tweedie-nloglik@P."
+                f"eval_metric {name} is not one of {', '.join(_PLAIN)}, "
+                "error@T, ndcg@N, map@N, tweedie-nloglik@P."
             )
     return names
 
@@ -51,14 +73,11 @@ def wanted(text: str | None, objective: str, params: Mapping[str, object], tag: 
     tag: hyperparameterMetricTag; if it is a metric that is not among them, it comes first. The last one is
     what early stopping looks at.
     """
-    names = parse(text)
-    if not names:
-        names = _DEFAULTS.get(objective, ("mae", "rmse"))
-        if objective == "reg:tweedie":
-            names = ("rmse", f"tweedie-nloglik@{params.get('tweedie_variance_power', 1.5):g}")
+    names = parse(text) or _DEFAULTS.get(objective, ("mae", "rmse"))
     if tag and tag not in names and known(tag):
         names = (tag, *names)
-    return names
+    power = params.get("tweedie_variance_power", 1.5)
+    return tuple(f"{_TWEEDIE}@{power:g}" if name == _TWEEDIE else name for name in names)
 
 
 def error_metric(objective: str, task: str) -> str | None:
@@ -78,6 +97,9 @@ def evaluated(names: Sequence[str], error: str | None) -> list[str]:
 def reported(values: Mapping[str, float], names: Sequence[str], error: str | None) -> dict[str, float]:
     """The metrics of one evaluation as they are reported: those of `names`, and accuracy in [0, 1]."""
     found = {name: values[name] for name in names if name in values}
+    for name in tuple(found):
+        if name.startswith(f"{_TWEEDIE}@"):
+            found[_TWEEDIE] = values[name]
     if error and error in values:
         found["accuracy"] = 1.0 - values[error]
     return found

@@ -1,4 +1,4 @@
-"""CSV files of numbers, the target first: what XGBoost reads without preprocessing. A blank is a missing value.
+"""CSV files of numbers, the target first: what XGBoost reads without preprocessing. A blank is missing.
 
 Streaming: memory is a few blocks, whatever the files' size. A row is counted from 1, without empty lines.
 """
@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from trainyard_algorithms.failure import UserError
+from trainyard_algorithms.paths import shown
 
 Chunk = tuple[np.ndarray, np.ndarray]  #: features float32 [rows, columns], target float32 [rows]
 
@@ -43,7 +44,7 @@ def width(files: Sequence[Path]) -> int:
             row = next((each for each in csv.reader(file) if each), None)
         if row is not None and len(row) < 2:
             raise UserError(
-                f"{path.name}, row 1: there is one column; the first is the target, the rest are features."
+                f"{shown(path)}, row 1: there is one column; the first is the target, the rest are features."
             )
         if row is not None:
             return len(row)
@@ -81,7 +82,7 @@ def _batches(path: Path, columns: int) -> Iterator[pa.RecordBatch]:
     try:
         yield from pyarrow.csv.open_csv(path, read_options=read, convert_options=convert)
     except pa.ArrowInvalid as error:
-        raise UserError(_explain(path, columns) or f"{path.name}: {str(error).splitlines()[0]}.") from error
+        raise UserError(_explain(path, columns) or f"{shown(path)}: {str(error).splitlines()[0]}.") from error
 
 
 def _is_empty(path: Path) -> bool:
@@ -98,11 +99,12 @@ def _checked(path: Path, batch: pa.RecordBatch, row: int) -> Chunk:
     if len(infinite):
         at, column = (int(each) for each in infinite[0])
         raise UserError(
-            f"{path.name}, row {row + at}, column {column + 1}: the value is infinite or too large (float32)."
+            f"{shown(path)}, row {row + at}, column {column + 1}: "
+            "the value is infinite or too large (float32)."
         )
     blank = np.flatnonzero(np.isnan(values[:, 0]))
     if len(blank):
-        raise UserError(f"{path.name}, row {row + int(blank[0])}, column 1: the target is blank.")
+        raise UserError(f"{shown(path)}, row {row + int(blank[0])}, column 1: the target is blank.")
     return values[:, 1:], values[:, 0]
 
 
@@ -112,12 +114,12 @@ def _explain(path: Path, columns: int) -> str | None:
         for row, values in enumerate((each for each in csv.reader(file) if each), 1):
             if len(values) != columns:
                 there = "is 1 value" if len(values) == 1 else f"are {len(values)} values"
-                return f"{path.name}, row {row}: there {there} where the first row has {columns}."
+                return f"{shown(path)}, row {row}: there {there} where the first row has {columns}."
             for column, text in enumerate(values, 1):
                 if not _is_number(text):
                     header = " The files have no header row." if row == 1 else ""
-                    shown = text if len(text) <= _SHOWN_MAX else text[:_SHOWN_MAX] + "..."
-                    return f"{path.name}, row {row}, column {column}: {shown!r} is not a number.{header}"
+                    cell = text if len(text) <= _SHOWN_MAX else text[:_SHOWN_MAX] + "..."
+                    return f"{shown(path)}, row {row}, column {column}: {cell!r} is not a number.{header}"
     return None
 
 
@@ -130,4 +132,4 @@ def _is_number(text: str) -> bool:
 
 
 def _names(files: Sequence[Path]) -> str:
-    return ", ".join(path.name for path in files[:3]) + (", ..." if len(files) > 3 else "")
+    return ", ".join(shown(path) for path in files[:3]) + (", ..." if len(files) > 3 else "")

@@ -1,7 +1,7 @@
 """Arguments in the words of XGBoost 0.81 to what XGBoost 2.1 takes.
 
-Source of names and defaults: XGBoost's doc/parameter.rst at 0.81; of what is gone since: the library's release
-notes. Pure: no file but the algorithm's table is read.
+Source of names and defaults: XGBoost's doc/parameter.rst at 0.81; of what is gone since: the library's
+release notes. Pure: no file but the algorithm's table is read.
 """
 
 from __future__ import annotations
@@ -14,13 +14,31 @@ from typing import Any
 from trainyard_algorithms import arguments
 from trainyard_algorithms.failure import UserError
 
-_TREE = (
-    "eta gamma max_depth min_child_weight max_delta_step subsample colsample_bytree colsample_bylevel "
-    "colsample_bynode lambda alpha tree_method updater refresh_leaf process_type grow_policy max_leaves max_bin "
-    "num_parallel_tree monotone_constraints interaction_constraints"
-).split()
-_DART = [*_TREE, *"sample_type normalize_type rate_drop one_drop skip_drop".split()]
-_LINEAR = "eta lambda alpha updater feature_selector top_k".split()
+_TREE = [
+    "eta",
+    "gamma",
+    "max_depth",
+    "min_child_weight",
+    "max_delta_step",
+    "subsample",
+    "colsample_bytree",
+    "colsample_bylevel",
+    "colsample_bynode",
+    "lambda",
+    "alpha",
+    "tree_method",
+    "updater",
+    "refresh_leaf",
+    "process_type",
+    "grow_policy",
+    "max_leaves",
+    "max_bin",
+    "num_parallel_tree",
+    "monotone_constraints",
+    "interaction_constraints",
+]
+_DART = [*_TREE, *["sample_type", "normalize_type", "rate_drop", "one_drop", "skip_drop"]]
+_LINEAR = ["eta", "lambda", "alpha", "updater", "feature_selector", "top_k"]
 _OF_BOOSTER = {"gbtree": _TREE, "dart": _DART, "gblinear": _LINEAR}
 #: Of some booster: those of another one are left out, and the log says so.
 _OF_SOME_BOOSTER = frozenset((*_DART, *_LINEAR))
@@ -35,7 +53,16 @@ _OBJECTIVES = {
 _TREE_METHODS = {"gpu_exact": "hist", "gpu_hist": "hist"}
 
 _TREE_UPDATERS = frozenset(
-    "grow_colmaker grow_histmaker grow_quantile_histmaker grow_gpu_hist grow_gpu_approx sync refresh prune".split()
+    [
+        "grow_colmaker",
+        "grow_histmaker",
+        "grow_quantile_histmaker",
+        "grow_gpu_hist",
+        "grow_gpu_approx",
+        "sync",
+        "refresh",
+        "prune",
+    ]
 )
 _LINEAR_UPDATERS = frozenset(("shotgun", "coord_descent", "gpu_coord_descent"))
 _RENAMED_UPDATERS = {"grow_fast_histmaker": "grow_quantile_histmaker", "grow_gpu": "grow_gpu_hist"}
@@ -50,7 +77,7 @@ _CHANGING_UPDATERS = frozenset(("sync", "refresh", "prune"))
 
 _NO_MEANING = {
     "sketch_eps": "sketch_eps has had no meaning since XGBoost 1.6; max_bin sets how fine the bins are",
-    "predictor": "predictor has had no meaning since XGBoost 2.0; the prediction runs where the training runs",
+    "predictor": "predictor has had no meaning since XGBoost 2.0; predictions run where the training does",
 }
 
 
@@ -170,7 +197,8 @@ def _set_task(
         notes.append(f"tweedie_variance_power has no effect with objective={objective}")
     if objective.startswith(("binary:", "reg:logistic")) and not 0 < args.base_score < 1:
         raise UserError(
-            f"base_score is {args.base_score}; with objective={objective} it is a probability above 0 and below 1."
+            f"base_score is {args.base_score}; with objective={objective} it is a probability, "
+            "above 0 and below 1."
         )
 
 
@@ -191,8 +219,8 @@ def _set_updaters(params: dict[str, Any], device: str, notes: list[str]) -> None
     changing = set(str(params.get("updater", "")).split(",")) <= _CHANGING_UPDATERS
     if params.get("process_type") == "update" or ("updater" in params and changing):
         raise UserError(
-            "process_type=update and updaters that make no tree (refresh, prune, sync) change a model that exists "
-            "already, and no argument names one: leave them out."
+            "process_type=update and updaters that make no tree (refresh, prune, sync) change a model that "
+            "exists already, and no argument names one: leave them out."
         )
 
 

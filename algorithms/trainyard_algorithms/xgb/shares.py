@@ -43,7 +43,7 @@ def dealt(all_files: Sequence[Path], rank: int, size: int) -> tuple[list[Path], 
 
 
 def read(args: SimpleNamespace, settings: Settings, rank: int, size: int) -> Share:
-    """Looks at this replica's rows once, and agrees with the others. UserError: naming file, row and column."""
+    """Looks at this replica's rows once, and agrees with the others. UserError: it names file and row."""
     paths = {"training": args.training_data_path, "validation": args.validation_data_path}
     every = {part: files(path) for part, path in paths.items() if path}
     seen = labels.Seen(settings.task)

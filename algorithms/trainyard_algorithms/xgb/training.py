@@ -67,17 +67,36 @@ def train(
     params = {**settings.params, "eval_metric": metrics.evaluated(names, error)}
     if not names:
         params = {**settings.params, "disable_default_eval_metric": 1}
-    done = start.num_boosted_rounds() if start is not None else 0
+    callbacks = [Reports(report, names, error), *more]
+    given = list(parts) if names else []
     with refusals():
+        if start is not None:
+            return _continued(params, training, given, settings.rounds, callbacks, start)
         return xgb.train(
-            params,
-            training,
-            settings.rounds - done,
-            evals=list(parts) if names else [],
-            xgb_model=start,
-            verbose_eval=False,
-            callbacks=[Reports(report, names, error), *more],
+            params, training, settings.rounds, evals=given, verbose_eval=False, callbacks=callbacks
         )
+
+
+def _continued(
+    params: dict[str, Any],
+    training: xgb.DMatrix,
+    parts: Sequence[tuple[xgb.DMatrix, str]],
+    rounds: int,
+    callbacks: Sequence[xgb.callback.TrainingCallback],
+    start: xgb.Booster,
+) -> xgb.Booster:
+    """What xgb.train does with xgb_model, but rounds are counted on: their numbers seed what is random."""
+    matrices = [training, *(each for each, _ in parts)]
+    booster = xgb.Booster(params, matrices, model_file=start)
+    every = xgb.callback.CallbackContainer(callbacks)
+    booster = every.before_training(booster)
+    for number in range(start.num_boosted_rounds(), rounds):
+        if every.before_iteration(booster, number, training, list(parts)):
+            break
+        booster.update(training, number)
+        if every.after_iteration(booster, number, training, list(parts)):
+            break
+    return every.after_training(booster)
 
 
 def evaluate(

@@ -32,7 +32,7 @@ class Worker:
         self._reading: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
-        """Returns when the master says that the training is done. UserError: it says why not, or it is not found."""
+        """Returns when the master says that it is done. UserError: it says why not, or is not found."""
         while True:
             connection = await self._connect()
             try:

@@ -1,0 +1,339 @@
+"""Distributed XGBoost, by real processes on loopback addresses."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xgboost as xgb
+from trainyard_algorithms import arguments
+from trainyard_algorithms.failure import UserError
+from trainyard_algorithms.xgb import checkpoints, cluster, libsvm, messages, numeric_csv, shares
+
+PACKAGE = Path(__file__).parents[1]
+SECONDS_MAX = 90
+
+
+def config(kind: str, index: int, port: int, workers: int = 2, master: str = "chief") -> str:
+    addresses = [f"127.0.0.{3 + each}:{port}" for each in range(workers)]
+    spec = {master: [f"127.0.0.2:{port}"], "worker": addresses}
+    return json.dumps({"cluster": spec, "task": {"type": kind, "index": index}, "environment": "cloud"})
+
+
+class Job:
+    """The replicas of a job, as the service would start them."""
+
+    def __init__(self, folder: Path, args: list[str], workers: int) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.2", 0))
+            self.port = free.getsockname()[1]
+        self.folder = folder
+        self.args = [*args, f"--job-dir={folder / 'job'}"]
+        self.workers = workers
+        self.replicas: list[subprocess.Popen[str]] = []
+
+    def start(self, rank: int) -> subprocess.Popen[str]:
+        kind = "worker" if rank else "chief"
+        environment = {
+            **os.environ,
+            "TF_CONFIG": config(kind, max(rank - 1, 0), self.port, self.workers),
+            "CLOUD_ML_JOB_ID": "job",
+            "OMP_NUM_THREADS": "1",
+            "PYTHONPATH": str(PACKAGE),
+        }
+        process = subprocess.Popen(
+            [sys.executable, "-m", "trainyard_algorithms.xgboost_dist", *self.args],
+            env=environment,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.replicas.append(process)
+        return process
+
+    def end(self) -> None:
+        for process in self.replicas:
+            process.kill()
+            process.communicate()
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> Iterator[list[Job]]:
+    started: list[Job] = []
+    yield started
+    for job in started:
+        job.end()
+
+
+def write_csv(path: Path, target: np.ndarray, features: np.ndarray) -> None:
+    np.savetxt(path, np.column_stack([target, features]), delimiter=",", fmt="%.6g")
+
+
+def data(rows: int, seed: int, few_values: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    features = rng.normal(size=(rows, 6))
+    if few_values:
+        features = np.round(features * 4) / 4
+    target = (features[:, 0] + features[:, 1] * features[:, 2] + rng.normal(size=rows) * 0.3 > 0).astype(int)
+    return target, features
+
+
+ARGS = ["--objective=binary:logistic", "--num_boost_round=12", "--max_depth=4", "--eval_metric=auc,logloss"]
+
+
+def run(jobs: list[Job], folder: Path, args: list[str], workers: int = 2) -> list[str]:
+    """The replicas' logs; all have to end with status 0."""
+    job = Job(folder, args, workers)
+    jobs.append(job)
+    processes = [job.start(rank) for rank in range(workers + 1)]
+    logs = [process.communicate(timeout=SECONDS_MAX)[1] for process in processes]
+    assert [process.returncode for process in processes] == [0] * len(processes), "\n".join(logs)
+    return logs
+
+
+def by_hand(target: np.ndarray, features: np.ndarray, rounds: int = 12) -> xgb.Booster:
+    params = {"objective": "binary:logistic", "max_depth": 4, "base_score": 0.5, "tree_method": "hist"}
+    return xgb.train(params, xgb.DMatrix(features.astype(np.float32), target), rounds)
+
+
+def auc(booster: xgb.Booster, target: np.ndarray, features: np.ndarray) -> float:
+    from sklearn.metrics import roc_auc_score
+
+    return float(roc_auc_score(target, booster.predict(xgb.DMatrix(features.astype(np.float32)))))
+
+
+def test_the_model_is_that_of_one_replica(tmp_path: Path, jobs: list[Job]) -> None:
+    """Columns with fewer values than bins: the bins are the same, and the sums differ by rounding alone."""
+    target, features = data(3000, 1, few_values=True)
+    for part in range(3):  # three files for two replicas
+        write_csv(tmp_path / f"train-{part}.csv", target[part::3], features[part::3])
+    seen, unseen = data(800, 2, few_values=True)
+    write_csv(tmp_path / "validation.csv", seen, unseen)
+    paths = [
+        f"--training_data_path={tmp_path}/train-*.csv",
+        f"--validation_data_path={tmp_path}/validation.csv",
+    ]
+    logs = run(jobs, tmp_path, [*ARGS, *paths], workers=1)
+    assert "2 replicas train" in logs[0]
+    assert "2000 of the 3000 training rows" in logs[0]
+    model = xgb.Booster(model_file=tmp_path / "job/model/model.bst")
+    alone = by_hand(target, features)
+    matrix = xgb.DMatrix(unseen.astype(np.float32))
+    assert np.abs(model.predict(matrix) - alone.predict(matrix)).max() < 1e-5
+    assert xgb.Booster(model_file=tmp_path / "job/model/model.json").num_boosted_rounds() == 12
+    labels = (tmp_path / "job/model/deployment_config.yaml").read_text()
+    accuracy = 100 * np.mean((model.predict(matrix) > 0.5) == seen)
+    assert f'accuracy: "{accuracy:.4f}"' in labels
+    assert 'global_step: "12"' in labels
+
+
+def test_a_killed_worker_starts_again_and_the_training_goes_on(tmp_path: Path, jobs: list[Job]) -> None:
+    target, features = data(6000, 3)
+    write_csv(tmp_path / "train.csv", target, features)  # one file: rows are dealt
+    seen, unseen = data(2000, 4)
+    write_csv(tmp_path / "validation.csv", seen, unseen)
+    paths = [
+        f"--training_data_path={tmp_path}/train.csv",
+        f"--validation_data_path={tmp_path}/validation.csv",
+    ]
+    args = [*ARGS, "--num_boost_round=120", "--eta=0.1", "--subsample=0.8", "--model_saving_period=5", *paths]
+    job = Job(tmp_path, args, 2)
+    jobs.append(job)
+    master, first, second = (job.start(rank) for rank in range(3))
+    assert master.stderr is not None
+    lines = []
+    for line in master.stderr:
+        lines.append(line)
+        if "Step 20," in line:
+            second.send_signal(signal.SIGKILL)
+            again = job.start(2)
+    log = "".join(lines)
+    assert master.wait(30) == 0, log
+    assert first.wait(30) == 0
+    assert again.wait(30) == 0
+    assert "worker 1 is lost" in log
+    gone_on = int(log.split("Going on after round ")[1].split(",")[0])
+    assert 15 <= gone_on < 120
+    steps = [int(line.split("Step ")[1].split(",")[0]) for line in log.splitlines() if "Step " in line]
+    assert steps == list(range(1, 121))
+    model = xgb.Booster(model_file=tmp_path / "job/model/model.bst")
+    assert model.num_boosted_rounds() == 120
+    params = {
+        "objective": "binary:logistic",
+        "max_depth": 4,
+        "base_score": 0.5,
+        "tree_method": "hist",
+        "eta": 0.1,
+        "subsample": 0.8,
+    }
+    alone = xgb.train(params, xgb.DMatrix(features.astype(np.float32), target), 120)
+    assert abs(auc(model, seen, unseen) - auc(alone, seen, unseen)) < 0.005
+    assert not list((tmp_path / "job/checkpoints").glob("round-*")), "a finished training leaves none"
+
+
+def test_the_replicas_read_libsvm_and_rank_by_query(tmp_path: Path, jobs: list[Job]) -> None:
+    rng = np.random.default_rng(5)
+    lines = []
+    for query in range(60):
+        for _ in range(10):
+            value = rng.normal(size=3)
+            lines.append(f"{int(value[0] > 0)} qid:{query} 0:{value[0]:.4f} 2:{value[2]:.4f}\n")
+    (tmp_path / "train.txt").write_text("".join(lines))
+    args = ["--objective=rank:ndcg", "--num_boost_round=4", "--data_type=libsvm", "--eval_log_period=3"]
+    logs = run(jobs, tmp_path, [*args, f"--training_data_path={tmp_path}/train.txt"], workers=1)
+    assert "300 of the 600 training rows" in logs[0]
+    assert [line.split(",")[0] for line in logs[0].splitlines() if "Step" in line] == [
+        "INFO Step 3",
+        "INFO Step 4",
+    ]
+    assert xgb.Booster(model_file=tmp_path / "job/model/model.bst").num_features() == 3
+
+
+def test_fewer_rows_than_replicas_and_a_master_that_starts_again(tmp_path: Path, jobs: list[Job]) -> None:
+    (tmp_path / "train.csv").write_text("0,1\n1,2\n")
+    args = ["--objective=multi:softmax", "--num_boost_round=3", f"--training_data_path={tmp_path}/train.csv"]
+    job = Job(tmp_path, args, 2)
+    jobs.append(job)
+    killed = job.start(0)
+    assert killed.stderr is not None
+    assert "Waiting for worker 0, worker 1." in killed.stderr.readline()
+    worker = job.start(1)
+    assert "Worker 0 is here." in killed.stderr.readline()
+    killed.kill()
+    master, other = job.start(0), job.start(2)
+    logs = [process.communicate(timeout=SECONDS_MAX)[1] for process in (master, worker, other)]
+    assert [process.returncode for process in (master, worker, other)] == [0, 0, 0], "\n".join(logs)
+    assert "The master is lost" in logs[1]
+    assert "0 of the 2 training rows" in logs[2]
+    assert "merror" in (tmp_path / "job/model/deployment_config.yaml").read_text()
+
+
+def test_a_silent_peer_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(messages, "SILENT_SECONDS_MAX", 0.05)
+
+    async def talk(beats: float) -> str:
+        monkeypatch.setattr(messages, "BEAT_SECONDS", beats)
+        peers: list[messages.Connection] = []
+        here = messages.Connection
+
+        async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            peers.append(here(reader, writer))
+
+        server = await asyncio.start_server(accept, "127.0.0.1", 0)
+        connection = here(*await asyncio.open_connection(*server.sockets[0].getsockname()))
+        try:
+            async with asyncio.timeout(0.3):
+                await connection.receive()
+        except messages.Lost as error:
+            return str(error)
+        except TimeoutError:
+            return "alive"
+        finally:
+            for each in (connection, *peers):
+                each.close()
+            server.close()
+        return ""
+
+    assert asyncio.run(talk(0.01)) == "alive"
+    assert "nothing was heard" in asyncio.run(talk(10))
+
+
+def test_bad_data_of_one_replica_end_all_with_its_text(tmp_path: Path, jobs: list[Job]) -> None:
+    (tmp_path / "train-0.csv").write_text("1,2\n0,3\n")
+    (tmp_path / "train-1.csv").write_text("1,2\n0,three\n")
+    job = Job(tmp_path, [*ARGS, f"--training_data_path={tmp_path}/train-*.csv"], 1)
+    jobs.append(job)
+    for process in [job.start(0), job.start(1)]:
+        log = process.communicate(timeout=SECONDS_MAX)[1]
+        assert process.returncode == 1
+        assert log.splitlines()[-1] == f"{tmp_path}/train-1.csv, row 2, column 2: 'three' is not a number."
+        assert "Traceback" not in log
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("{}", "needs a master and at least one worker"),
+        ("nonsense", "not of the form"),
+        ('{"cluster": {"chief": ["a:1"]}, "task": {"type": "chief", "index": 0}}', "at least one worker"),
+        ('{"cluster": {"chief": ["a:1"], "worker": ["b:1"], "ps": ["c:1"]}}', "no parameter servers"),
+        (
+            '{"cluster": {"chief": ["a:1"], "worker": ["b:1"]}, "task": {"type": "evaluator", "index": 0}}',
+            "evaluator",
+        ),
+        (
+            '{"cluster": {"chief": ["a:x"], "worker": ["b:1"]}, "task": {"type": "chief", "index": 0}}',
+            "not of the form",
+        ),
+    ],
+)
+def test_clusters_that_cannot_train(text: str, part: str) -> None:
+    with pytest.raises(UserError, match=part):
+        cluster.parse({"TF_CONFIG": text})
+
+
+@pytest.mark.parametrize("master", ["chief", "master"])
+def test_ranks(master: str) -> None:
+    found = cluster.parse({"TF_CONFIG": config("worker", 1, 2222, 2, master)})
+    assert found == cluster.Cluster(rank=2, size=3, host="127.0.0.2", port=2222)
+    assert cluster.parse({"TF_CONFIG": config(master, 0, 2222, 2, master)}).rank == 0
+
+
+def test_files_are_dealt_whole_and_few_files_by_rows(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name}.csv" for name in "abcde"]
+    assert [shares.dealt(paths, rank, 2)[0] for rank in range(2)] == [paths[0::2], paths[1::2]]
+    assert shares.dealt(paths[:2], 1, 3) == (paths[:2], numeric_csv.Deal(1, 3))
+    for path in paths[:2]:
+        path.write_text("".join(f"{row},{row}\n" for row in range(5)))
+    found = []
+    for rank in range(3):
+        mine, deal = shares.dealt(paths[:2], rank, 3)
+        found.append([int(each) for _, target in numeric_csv.chunks(mine, 2, deal) for each in target])
+    assert found == [[0, 3, 1, 4], [1, 4, 2], [2, 0, 3]]
+
+
+def test_queries_are_dealt_whole(tmp_path: Path) -> None:
+    path = tmp_path / "data.txt"
+    path.write_text("1 qid:7 0:1\n0 qid:7 0:2\n1 qid:9 1:3\n1 qid:4 0:4 # note\n")
+    rows = [libsvm.load([path], numeric_csv.Deal(rank, 2)) for rank in range(2)]
+    assert [each.features.toarray().tolist() for each in rows] == [[[1, 0], [2, 0], [4, 0]], [[0, 3]]]
+    assert rows[0].groups is not None
+    assert rows[0].groups.tolist() == [0, 0, 2]
+
+
+def test_bad_libsvm_names_the_row(tmp_path: Path) -> None:
+    path = tmp_path / "data.txt"
+    path.write_text("1 0:1\n0 one:2\n")
+    with pytest.raises(UserError, match="data.txt, row 2: 'one:2' is no INDEX:VALUE"):
+        libsvm.load([path])
+
+
+def test_checkpoints_are_kept_few_and_belong_to_a_training(tmp_path: Path) -> None:
+    assert not checkpoints.begin(tmp_path, {"job": "a"})
+    booster = xgb.train({}, xgb.DMatrix(np.eye(4), [0, 1, 0, 1]), 1)
+    for rounds in (5, 10, 15):
+        checkpoints.save(booster, tmp_path, rounds)
+    assert checkpoints.latest(tmp_path) == (15, tmp_path / "round-000000015.ubj")
+    assert len(list(tmp_path.glob("round-*"))) == checkpoints.KEPT
+    assert checkpoints.begin(tmp_path, {"job": "a"})
+    assert not checkpoints.begin(tmp_path, {"job": "b"})
+    assert checkpoints.latest(tmp_path) is None
+
+
+def test_both_algorithms_take_the_same_parameters() -> None:
+    """All but what one replica alone can do."""
+    tables = [
+        {each["name"]: each for each in arguments.table(name)["arguments"]}
+        for name in ("boosted_trees", "xgboost_dist")
+    ]
+    shared = set(tables[0]) & set(tables[1])
+    own = {"preprocess", "test_data_path", "validation_split", "test_split", "early_stopping_rounds"}
+    assert set(tables[0]) - shared == own
+    for name in shared - {"training_data_path", "validation_data_path"}:
+        assert {**tables[0][name], "help": ""} == {**tables[1][name], "help": ""}

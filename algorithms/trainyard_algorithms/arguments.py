@@ -2,6 +2,7 @@
 rules."""
 
 import difflib
+import fnmatch
 import json
 import math
 import operator
@@ -21,6 +22,7 @@ JOB_DIR = {
     "source": "documented",
 }
 TRUE, FALSE = ("true", "1"), ("false", "0")  # in any case
+ROUNDING = 1e-9  # of a sum of shares
 
 
 def table(name: str) -> dict[str, Any]:
@@ -36,11 +38,14 @@ def parse(name: str, argv: Sequence[str]) -> SimpleNamespace:
     Every argument of the table is an attribute: as given (the last time, if several), else its default,
     else None (a flag: False). `job_dir` is one too.
     @raises UserError: naming the argument."""
-    return check(table(name)["arguments"], argv)
+    algorithm = table(name)
+    return check(algorithm["arguments"], argv, algorithm.get("sums", ()))
 
 
-def check(arguments: Sequence[dict[str, Any]], argv: Sequence[str]) -> SimpleNamespace:
-    """parse() for a table's list of arguments."""
+def check(
+    arguments: Sequence[dict[str, Any]], argv: Sequence[str], sums: Sequence[dict[str, Any]] = ()
+) -> SimpleNamespace:
+    """parse() for a table's lists of arguments and sums."""
     every = [*arguments, JOB_DIR]
     by_name = {
         attribute(spelling): each for each in every for spelling in (each["name"], *each.get("aliases", ()))
@@ -53,6 +58,8 @@ def check(arguments: Sequence[dict[str, Any]], argv: Sequence[str]) -> SimpleNam
         given.add(attribute(argument["name"]))
     for each in every:
         needs(each, seen, given)
+    for each in sums:
+        adds_up(each, by_name, seen, given)
     return SimpleNamespace(**seen)
 
 
@@ -61,11 +68,44 @@ def needs(argument: dict[str, Any], seen: dict[str, Any], given: set[str]) -> No
     name = attribute(argument["name"])
     if argument.get("required") and name not in given:
         raise UserError(f"--{argument['name']} is required: {argument.get('help', '')}".rstrip(": "))
+    for other, pattern in argument.get("required_when", {}).items():
+        held = printed(seen[attribute(other)])
+        if name not in given and fnmatch.fnmatchcase(held, pattern):
+            raise UserError(f"--{other}={held} needs --{argument['name']}.")
     other = argument.get("requires")
-    if name in given and seen[name] is not False and other:
-        held = seen[attribute(other)]
-        if held is None or held is False:
-            raise UserError(f"--{argument['name']} needs --{other}.")
+    if name in given and seen[name] is not False and other and not on(seen[attribute(other)]):
+        raise UserError(f"--{argument['name']} needs --{other}.")
+
+
+def on(held: Any) -> bool:
+    """Whether what `requires` names is there: given or true."""
+    return held is not None and held is not False
+
+
+def printed(held: Any) -> str:
+    """A value as it is written; '' if there is none."""
+    if isinstance(held, bool):
+        return "true" if held else "false"
+    return "" if held is None else ",".join(map(str, held)) if isinstance(held, list) else str(held)
+
+
+def adds_up(
+    limit: dict[str, Any], by_name: dict[str, dict[str, Any]], seen: dict[str, Any], given: set[str]
+) -> None:
+    """@raises UserError: arguments are together more than they may be. One of `unless` that is given takes
+    the argument at its place out of the sum, and so does one that the argument requires and that is not
+    on."""
+    unless = [*limit.get("unless", ()), *[None] * len(limit["arguments"])]
+    total, told = 0.0, []
+    for name, other in zip(limit["arguments"], unless):
+        requires = by_name[attribute(name)].get("requires")
+        if (other and attribute(other) in given) or (requires and not on(seen[attribute(requires)])):
+            continue
+        held = seen[attribute(name)] or 0
+        total += held
+        told.append(f"--{name}={held:g}" + ("" if attribute(name) in given else " (default)"))
+    if total > limit["max"] + ROUNDING:
+        raise UserError(f"{' and '.join(told)} are {total:g} together: at most {limit['max']:g}.")
 
 
 def pairs(argv: Sequence[str], by_name: dict[str, dict[str, Any]]) -> Iterable[tuple[str, str | None]]:
@@ -160,6 +200,6 @@ def number(argument: dict[str, Any], text: str, whole: bool) -> int | float:
         if bound in argument and not holds(result, argument[bound]):
             raise UserError(f"--{name}={text}: it must be {words} {argument[bound]}.")
     choices = argument.get("choices")
-    if choices and result not in choices:
+    if choices and result not in map(float, choices):
         raise UserError(f"--{name}={text}: it is one of {', '.join(map(str, choices))}.")
     return result

@@ -165,6 +165,14 @@ def test_more_values_than_are_remembered_are_hashed(prepared: Prepared) -> None:
     assert ids(column, ["word7", ""]).tolist() == [hash_bucket("word7", 1000) + 1, 0]
 
 
+def test_wide_tables_remember_fewer_values(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
+    from trainyard_algorithms.tabular import scan
+
+    monkeypatch.setattr(scan, "REMEMBERED_VALUES", 90)
+    text = "".join(f"class-{row % 50},word{row % 40},few{row % 7}\n" for row in range(800))
+    assert [each.buckets for each in prepared(text).columns] == [1000, 0]
+
+
 def test_a_number_column_with_late_text_becomes_categorical(
     prepared: Prepared, monkeypatch: pytest.MonkeyPatch
 ) -> None:

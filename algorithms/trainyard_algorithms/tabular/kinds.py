@@ -15,6 +15,9 @@ from trainyard_algorithms.failure import UserError
 CATEGORY_VALUES = 20  # a column of whole numbers with at most so many distinct ones is categorical,
 CATEGORY_SHARE = 0.05  # if they are at most this share of the rows
 VOCABULARY_VALUES = 1000  # distinct values of a column that are remembered; with more it is hashed
+REMEMBERED_VALUES = (
+    1 << 20
+)  # of all columns together: a table of more than 1,048 columns remembers fewer of each
 VOCABULARY_BYTES = 1 << 20  # of a column's remembered values together
 HASH_BUCKETS = 1000
 ONE_HOT_VALUES = 100  # XGBoost: a column with more has one column, of buckets

@@ -16,7 +16,7 @@ import numpy as np
 from trainyard_algorithms.failure import UserError
 
 BLOCK_BYTES = 8 << 20  # read at a time; memory is a small multiple of it
-WIDE_BLOCK_BYTES = 64 << 20  # of tables with many columns, of which each costs time per block
+WIDE_BLOCK_BYTES = 32 << 20  # of tables with many columns, of which each costs time per block
 WIDE_COLUMNS = 1000
 RECORD_BYTES = 16 << 20  # the longest row
 BOM = b"\xef\xbb\xbf"

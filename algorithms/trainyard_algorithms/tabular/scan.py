@@ -15,8 +15,11 @@ from trainyard_algorithms.tabular import records
 from trainyard_algorithms.tabular.kinds import (
     BLANK_SHARE,
     BLANKS,
+    CATEGORY_VALUES,
     KEY_VALUES,
     KEY_VALUES_ALL,
+    REMEMBERED_VALUES,
+    VOCABULARY_VALUES,
     looks_like_header,
     number_of,
 )
@@ -171,7 +174,8 @@ def scan(
     @raises UserError: a file is not fit, naming file and row
     """
     limit = min(KEY_VALUES, KEY_VALUES_ALL // columns)
-    seen = Scan([Statistics(limit) for _ in range(columns)])
+    values = min(VOCABULARY_VALUES, max(CATEGORY_VALUES, REMEMBERED_VALUES // columns))
+    seen = Scan([Statistics(limit, values if place else VOCABULARY_VALUES) for place in range(columns)])
     for path in paths:
         source = Records(path, shown(path), block_bytes(columns))
         seen.blocks.append([])

@@ -21,7 +21,7 @@ INT64_MAX = 2**63 - 1
 SAMPLE = 100  # values of a block that are looked at before all are converted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Spot:
     """A value, and where it was first seen."""
 
@@ -30,7 +30,7 @@ class Spot:
     text: str = ""
 
 
-@dataclass
+@dataclass(slots=True)
 class Value:
     """A distinct value."""
 
@@ -57,6 +57,7 @@ class Statistics:
     'float' if all are numbers, else 'text' (not remembered). It only moves in this order."""
 
     key_limit: int
+    values_limit: int = VOCABULARY_VALUES
     state: str = "small"
     values: dict[str, Value] = field(default_factory=dict)  # while 'small'
     blanks: int = 0
@@ -88,12 +89,12 @@ class Statistics:
 
     def remember(self, column: pa.DictionaryArray, seen: Seen) -> bool:
         """Counts each text. False: they would be too many, and nothing was counted."""
-        if len(column.dictionary) > VOCABULARY_VALUES:
+        if len(column.dictionary) > self.values_limit:
             return False
         texts = column.dictionary.to_pylist()
         new = [each for each in texts if each not in self.values]
         if new and (
-            len(self.values) + len(new) > VOCABULARY_VALUES or self.bytes_with(new) > VOCABULARY_BYTES
+            len(self.values) + len(new) > self.values_limit or self.bytes_with(new) > VOCABULARY_BYTES
         ):
             return False
         codes = codes_of(column)

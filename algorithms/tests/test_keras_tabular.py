@@ -33,7 +33,8 @@ def decoded(found: Table, rows: list[str]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def awkward(tmp_path: Path) -> Table:
-    """30 columns with blanks, hashed values (more than a vocabulary holds), quotes, and numbers of many digits."""
+    """30 columns with blanks, hashed values (more than a vocabulary holds), quotes, and numbers of many
+    digits."""
     random = np.random.default_rng(3)
     rows: list[list[object]] = []
     for place in range(1200):
@@ -62,7 +63,9 @@ def test_decoder_reads_rows_as_the_trainer_does(tmp_path: Path) -> None:
 
 def test_decoder_takes_thousands_of_columns(tmp_path: Path) -> None:
     columns = [Column(place, f"column_{place + 1}", "numeric", mean=0.5) for place in range(1, 3000)]
-    columns += [Column(place, f"column_{place + 1}", "categorical", 0.0, ("u", "v")) for place in range(3000, 4000)]
+    columns += [
+        Column(place, f"column_{place + 1}", "categorical", 0.0, ("u", "v")) for place in range(3000, 4000)
+    ]
     found = Table(tuple(columns), ("no", "yes"), {})
     numeric, categorical = decoded(found, [",".join(["1.25"] * 2998 + [""] + ["v"] * 999 + ["w"])])
     assert numeric.shape == (1, 2999) and categorical.shape == (1, 1000)
@@ -203,7 +206,11 @@ def test_metrics_are_those_of_scikit_learn() -> None:
 def test_value_metrics() -> None:
     seen = evaluation.ValueMetrics()
     seen.add(np.array([1.0, 2.0]), np.array([2.0, 5.0]))
-    assert seen.metrics() == {"rmse": pytest.approx(math.sqrt(5)), "mae": pytest.approx(2), "mql": pytest.approx(1)}
+    assert seen.metrics() == {
+        "rmse": pytest.approx(math.sqrt(5)),
+        "mae": pytest.approx(2),
+        "mql": pytest.approx(1),
+    }
 
 
 def test_no_auc_where_a_class_has_no_row() -> None:

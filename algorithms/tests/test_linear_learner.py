@@ -49,7 +49,8 @@ def lines(x: np.ndarray) -> list[str]:
 
 
 def test_classification_comes_near_logistic_regression(tmp_path: Path) -> None:
-    """Bound: log loss on the test part within 0.03 of scikit-learn's with C=100 on the same standardised split."""
+    """Bound: log loss on the test part within 0.03 of scikit-learn's with C=100 on the same standardised
+    split."""
     wine = datasets.load_wine()
     rows = [[f"class_{t}", *map(float, x)] for t, x in zip(wine.target, wine.data)]
     data = write(tmp_path / "wine.csv", rows)
@@ -73,7 +74,13 @@ def test_regression_comes_near_ridge(tmp_path: Path) -> None:
     rows = [[float(t), *map(float, x)] for t, x in zip(diabetes.target, diabetes.data)]
     data = write(tmp_path / "diabetes.csv", rows)
     out = run(
-        tmp_path, data, "regression", "--preprocess", "--max_steps=400", "--optimizer_type=ftrl", "--learning_rate=0.3"
+        tmp_path,
+        data,
+        "regression",
+        "--preprocess",
+        "--max_steps=400",
+        "--optimizer_type=ftrl",
+        "--learning_rate=0.3",
     )
     x, y = part(out, "training")
     z, truth = part(out, "test")
@@ -98,7 +105,9 @@ MIXED = [
 
 def mixed(tmp_path: Path, *more: str) -> tuple[Path, jobs.Job]:
     random = np.random.default_rng(0)
-    rows: list[list[object]] = [[*MIXED[random.integers(len(MIXED))][:5], 100 + place] for place in range(200)]
+    rows: list[list[object]] = [
+        [*MIXED[random.integers(len(MIXED))][:5], 100 + place] for place in range(200)
+    ]
     data = write(tmp_path / "mixed.csv", rows)
     out = tmp_path / "out"
     argv = ["--model_type=classification", f"--training_data_path={data}", f"--job-dir={out}", "--preprocess"]
@@ -133,7 +142,9 @@ def test_saved_model_is_the_trainer_row_for_row(tmp_path: Path, caplog: pytest.L
 def test_saved_model_fills_blanks_and_takes_unknown_categories(tmp_path: Path) -> None:
     out, job = mixed(tmp_path)
     mean = next(column.mean for column in job.table.columns if column.kind == "numeric")
-    answers = serve(out, [",red,plain,7,1", "NaN,red,plain,7,1", f"{mean!r},red,plain,7,1", "1,green,,9,1", "1,,?,,1"])
+    answers = serve(
+        out, [",red,plain,7,1", "NaN,red,plain,7,1", f"{mean!r},red,plain,7,1", "1,green,,9,1", "1,,?,,1"]
+    )
     probabilities = answers["probabilities"]
     np.testing.assert_array_equal(probabilities[0], probabilities[1])
     np.testing.assert_array_equal(probabilities[0], probabilities[2])

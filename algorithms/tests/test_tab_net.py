@@ -19,7 +19,13 @@ SMALL = ["--num_decision_steps=3", "--num_transformer_layers=2", "--num_transfor
 
 
 def given(*more: str) -> list[str]:
-    return ["--model_type=classification", "--training_data_path=x.csv", "--job-dir=y", "--learning_rate=0.02", *more]
+    return [
+        "--model_type=classification",
+        "--training_data_path=x.csv",
+        "--job-dir=y",
+        "--learning_rate=0.02",
+        *more,
+    ]
 
 
 def projected(z: np.ndarray) -> np.ndarray:
@@ -50,7 +56,9 @@ def test_sparsemax_is_the_projection_and_its_gradient_is_exact() -> None:
         np.testing.assert_allclose(gradient[row], expected, atol=1e-9)
 
 
-@pytest.mark.parametrize(("rows", "virtual", "parts"), [(100, 25, 4), (250, 62, 2), (97, 24, 1), (64, 64, 1), (8, 2, 4)])
+@pytest.mark.parametrize(
+    ("rows", "virtual", "parts"), [(100, 25, 4), (250, 62, 2), (97, 24, 1), (64, 64, 1), (8, 2, 4)]
+)
 def test_parts_of_a_batch_are_equal(rows: int, virtual: int, parts: int) -> None:
     assert ghost_parts(rows, virtual) == parts
 
@@ -95,7 +103,9 @@ def test_shape_takes_ratios_and_the_older_names() -> None:
     shape = tabnet_network.shape(arguments.parse("tab_net", given()))
     assert (shape.feature_dim, shape.output_dim, shape.parts) == (64, 32, 4)
     assert (shape.shared_layers, shape.own_layers) == (1, 3)
-    older = tabnet_network.shape(arguments.parse("tab_net", given("--output_dim=10", "--virtual_batch_size=50")))
+    older = tabnet_network.shape(
+        arguments.parse("tab_net", given("--output_dim=10", "--virtual_batch_size=50"))
+    )
     assert (older.output_dim, older.parts) == (10, 2)
 
 
@@ -194,7 +204,12 @@ def test_reruns_are_equal_for_regression(tmp_path: Path) -> None:
     path = data(tmp_path, regression=True)
     found = []
     for name in ("a", "b"):
-        more = ["--model_type=regression", "--max_steps=12", "--loss_function_type=rmse", "--yeo_johnson_transform=false"]
+        more = [
+            "--model_type=regression",
+            "--max_steps=12",
+            "--loss_function_type=rmse",
+            "--yeo_johnson_transform=false",
+        ]
         args = arguments.parse("tab_net", argv(tmp_path / name, path, *more))
         args.loss = tab_net.loss(args)
         job = jobs.begin(args, tabnet_network.build)

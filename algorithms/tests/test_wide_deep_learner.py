@@ -60,7 +60,11 @@ def test_learns_an_interaction_that_a_linear_model_cannot(tmp_path: Path) -> Non
 def test_each_optimiser_trains_the_deep_part(tmp_path: Path, kind: str) -> None:
     rate = {"adam": 0.01, "sgd": 0.3}[kind]
     job = fitted(
-        tmp_path, exclusive_or(tmp_path), f"--dnn_optimizer_type={kind}", f"--dnn_learning_rate={rate}", "--max_steps=200"
+        tmp_path,
+        exclusive_or(tmp_path),
+        f"--dnn_optimizer_type={kind}",
+        f"--dnn_learning_rate={rate}",
+        "--max_steps=200",
     )
     assert job.metrics["accuracy"] > 0.9
 
@@ -77,7 +81,11 @@ def test_dropout_and_reruns(tmp_path: Path) -> None:
 
 
 def setting(tmp_path: Path, *more: str) -> jobs.Job:
-    argv = [f"--training_data_path={exclusive_or(tmp_path, 100)}", f"--job-dir={tmp_path / 'out'}", "--preprocess"]
+    argv = [
+        f"--training_data_path={exclusive_or(tmp_path, 100)}",
+        f"--job-dir={tmp_path / 'out'}",
+        "--preprocess",
+    ]
     argv += ["--model_type=classification", "--validation_split=0", *more]
     return jobs.begin(arguments.parse(ALGORITHM, argv), wide_deep_network.build)
 
@@ -119,7 +127,12 @@ def test_regression_trains(tmp_path: Path) -> None:
     path = tmp_path / "surface.csv"
     with path.open("w", newline="") as file:
         csv.writer(file).writerows([[1000 + 50 * a * b, a, b] for a, b in x])
-    argv = ["--model_type=regression", f"--training_data_path={path}", f"--job-dir={tmp_path / 'out'}", "--preprocess"]
+    argv = [
+        "--model_type=regression",
+        f"--training_data_path={path}",
+        f"--job-dir={tmp_path / 'out'}",
+        "--preprocess",
+    ]
     wide_deep_learner.main(arguments.parse(ALGORITHM, [*argv, "--max_steps=400", "--dnn_learning_rate=0.1"]))
     model = tf.saved_model.load(str(tmp_path / "out" / "model"))
     answers = model.signatures["serving_default"](tf.constant(["1.0,1.0", "1.0,-1.0"]))

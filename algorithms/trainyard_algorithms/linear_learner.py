@@ -1,4 +1,5 @@
-"""Linear learner: logistic, softmax or linear regression. Stands for gcr.io/cloud-ml-algos/linear_learner_*."""
+"""Linear learner: logistic, softmax or linear regression. Stands for
+gcr.io/cloud-ml-algos/linear_learner_*."""
 
 from types import SimpleNamespace
 

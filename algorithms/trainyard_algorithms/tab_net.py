@@ -11,7 +11,8 @@ STEPS_BY_TIME = 10**9  # where max_train_secs alone does
 
 
 def loss(args: SimpleNamespace) -> str:
-    """The loss that `loss_function_type` and `class_weight` name. UserError if it is one of the other kind of model."""
+    """The loss that `loss_function_type` and `class_weight` name. UserError if it is one of the other kind
+    of model."""
     mine = CLASSIFICATION if args.model_type == "classification" else REGRESSION
     chosen = str(args.loss_function_type)
     if chosen == "default":

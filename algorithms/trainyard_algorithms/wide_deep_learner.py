@@ -1,4 +1,5 @@
-"""Wide & deep: a linear model beside a neural network. Stands for gcr.io/cloud-ml-algos/wide_deep_learner_*."""
+"""Wide & deep: a linear model beside a neural network. Stands for
+gcr.io/cloud-ml-algos/wide_deep_learner_*."""
 
 from types import SimpleNamespace
 

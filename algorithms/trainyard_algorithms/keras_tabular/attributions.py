@@ -13,13 +13,12 @@ import tensorflow as tf
 from trainyard_algorithms.keras_tabular.job import Job, evaluation_rows
 from trainyard_algorithms.keras_tabular.tabnet_network import TabNet
 
-
 LOG = logging.getLogger(__name__)
 
 
 def by_column(places: np.ndarray, owner: np.ndarray, columns: int) -> np.ndarray:
-    """Sums the input places of each column, [..., places] -> [..., columns], and makes each row sum to 1; a row of
-    zeros stays one."""
+    """Sums the input places of each column, [..., places] -> [..., columns], and makes each row sum to 1;
+    a row of zeros stays one."""
     found = np.zeros((*places.shape[:-1], columns))
     for column in range(columns):
         found[..., column] = places[..., owner == column].sum(axis=-1)
@@ -28,14 +27,17 @@ def by_column(places: np.ndarray, owner: np.ndarray, columns: int) -> np.ndarray
 
 
 def measure(job: Job) -> tuple[np.ndarray, np.ndarray, int]:
-    """The mean attribution per input place over the judged part's rows, the mean mask of each step, and the rows."""
+    """The mean attribution per input place over the judged part's rows, the mean mask of each step, and
+    the rows."""
     network: TabNet = job.trainer.network
     compute = tf.function(network.attributions, reduce_retracing=True)
     weighted: np.ndarray | float = 0.0
     masks: np.ndarray | float = 0.0
     rows = 0
     for batch in job.rows[job.judged_part].once(evaluation_rows(job.table)):
-        places, steps = (value.numpy().astype(np.float64) for value in compute(batch.numeric, batch.categorical))
+        places, steps = (
+            value.numpy().astype(np.float64) for value in compute(batch.numeric, batch.categorical)
+        )
         total = places.sum(axis=1, keepdims=True)
         weighted += np.divide(places, total, out=np.zeros_like(places), where=total > 0).sum(axis=0)
         masks += steps.sum(axis=1)
@@ -65,7 +67,9 @@ def explain(job: Job) -> None:
     network: TabNet = job.trainer.network
     places, masks, rows = measure(job)
     table = job.table
-    ordered = [column for kind in ("numeric", "categorical") for column in table.columns if column.kind == kind]
+    ordered = [
+        column for kind in ("numeric", "categorical") for column in table.columns if column.kind == kind
+    ]
     importance, steps = (by_column(each, network.owner, len(ordered)) for each in (places, masks))
     content = document([column.name for column in ordered], importance, steps, job.judged_part, rows)
     path = job.folder.folder("artifacts") / "feature_importances.json"

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.stats import rankdata
 
-SCORES_KEPT = 50_000_000  # probabilities held for the area under the curve; rows beyond them do not count for it
+# Probabilities held for the area under the curve; rows beyond them do not count for it.
+SCORES_KEPT = 50_000_000
 
 
 def area_under_curve(positive: np.ndarray, scores: np.ndarray) -> float | None:
@@ -21,8 +22,8 @@ def area_under_curve(positive: np.ndarray, scores: np.ndarray) -> float | None:
 
 
 class ClassMetrics:
-    """accuracy, auc, precision, recall. With two classes those of the second; with more, the mean over the classes
-    that have rows, each class against the rest."""
+    """accuracy, auc, precision, recall. With two classes those of the second; with more, the mean over the
+    classes that have rows, each class against the rest."""
 
     def __init__(self, classes: int) -> None:
         self._classes = classes
@@ -64,7 +65,8 @@ class ClassMetrics:
 
 
 class ValueMetrics:
-    """rmse, mae, mql, in the target's unit. mql is the mean quantile (pinball) loss of the median: half of mae."""
+    """rmse, mae, mql, in the target's unit. mql is the mean quantile (pinball) loss of the median: half of
+    mae."""
 
     def __init__(self) -> None:
         self._rows = 0

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import tensorflow as tf
 
+from trainyard_algorithms.keras_tabular.features import Features, features
 from trainyard_algorithms.tabular.kinds import BLANKS
 from trainyard_algorithms.tabular.prepare import Column, Table
-from trainyard_algorithms.keras_tabular.features import Features, features
 
 Outcome = Callable[[tf.Tensor, tf.Tensor], tf.Tensor]  # numeric, categorical -> probabilities or values
 BLANK = f"^({'|'.join(re.escape(each) for each in BLANKS)})$"
@@ -19,7 +19,8 @@ SEPARATOR = "\x1f"  # between a column's number and a value in the one lookup ta
 
 
 def position(column: Column) -> int:
-    """The column's place, from 0, in a row of the user's file without the target; keys that are no feature count."""
+    """The column's place, from 0, in a row of the user's file without the target; keys that are no feature
+    count."""
     return int(column.name.removeprefix("column_")) - 2
 
 
@@ -82,7 +83,9 @@ class RowDecoder(tf.Module):
                 parts.append(tf.where(tf.equal(mine, ""), 0, 1 + bucket))
             elif self.table is not None:
                 prefix = tf.constant([f"{order}{SEPARATOR}" for order in members])
-                parts.append(self.table.lookup(tf.strings.join([tf.broadcast_to(prefix, tf.shape(mine)), mine])))
+                parts.append(
+                    self.table.lookup(tf.strings.join([tf.broadcast_to(prefix, tf.shape(mine)), mine]))
+                )
             else:
                 parts.append(tf.zeros(tf.shape(mine), tf.int32))
         order = [each for _, members in self._groups for each in members]

@@ -45,7 +45,8 @@ def _deviation(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
 
 
 class Running:
-    """Mean and variance of rows that come in batches, without cancellation (Chan, Golub and LeVeque, 1979)."""
+    """Mean and variance of rows that come in batches, without cancellation (Chan, Golub and LeVeque,
+    1979)."""
 
     def __init__(self, columns: int) -> None:
         self._rows = 0

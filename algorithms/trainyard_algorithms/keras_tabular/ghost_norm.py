@@ -10,15 +10,17 @@ EXPONENT_MAX = 30.0  # exp of more overflows soon after
 
 
 def ghost_parts(rows: int, virtual: int) -> int:
-    """How many equal parts a batch of `rows` is split into: as many as divide it with at least `virtual` rows each."""
+    """How many equal parts a batch of `rows` is split into: as many as divide it with at least `virtual`
+    rows each."""
     most = max(1, rows // virtual)
     return next(parts for parts in range(most, 0, -1) if rows % parts == 0)
 
 
 class GhostBatchNorm(tf.Module):
-    """In training each of `parts` equal parts of a batch has its own mean and variance. Row i belongs to part
-    i % parts: rows come shuffled, so that any split is as good, and this one makes parts out of channels, so that
-    one fused kernel does them all. Moving averages follow the mean over the parts: momentum * old + rest."""
+    """In training each of `parts` equal parts of a batch has its own mean and variance. Row i belongs to
+    part i % parts: rows come shuffled, so that any split is as good, and this one makes parts out of
+    channels, so that one fused kernel does them all. Moving averages follow the mean over the parts:
+    momentum * old + rest."""
 
     def __init__(self, width: int, parts: int, momentum: float, name: str) -> None:
         super().__init__(name=name)
@@ -52,7 +54,8 @@ class GhostBatchNorm(tf.Module):
 
 
 class YeoJohnson(tf.Module):
-    """The power transform of Yeo and Johnson (2000) with one trainable power a column, which starts at 1: no change."""
+    """The power transform of Yeo and Johnson (2000) with one trainable power a column, which starts at 1:
+    no change."""
 
     def __init__(self, columns: int) -> None:
         super().__init__(name="yeo_johnson")
@@ -63,8 +66,8 @@ class YeoJohnson(tf.Module):
 
 
 def _power(x: tf.Tensor, power: tf.Tensor) -> tf.Tensor:
-    """((x + 1)^power - 1) / power for x >= 0; log(x + 1) for the power 0. Finite, with finite gradients, for x < 0
-    too, since tf.where computes both of its sides."""
+    """((x + 1)^power - 1) / power for x >= 0; log(x + 1) for the power 0. Finite, with finite gradients,
+    for x < 0 too, since tf.where computes both of its sides."""
     z = tf.math.log1p(tf.nn.relu(x))
     near = tf.abs(power) < LAMBDA_MARGIN
     safe = tf.where(near, tf.ones_like(power), power)

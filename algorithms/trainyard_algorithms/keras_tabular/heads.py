@@ -18,14 +18,15 @@ class Head(Protocol):
 
     def outcome(self, raw: tf.Tensor) -> tf.Tensor: ...  # probabilities [rows, classes], or values [rows]
 
-    def report(self, mean_row_loss: float) -> float: ...  # the loss that is reported, of the mean of the row losses
+    def report(self, mean_row_loss: float) -> float: ...  # the reported loss, of the mean of the row losses
 
 
 class ClassHead:
     """Classes: one logit for two classes, else one per class.
 
-    `loss`: cross_entropy, weighted_cross_entropy (rows of the second class count `class_weight` times; two classes
-    only) or focal_loss (Lin et al., 2017; with two classes the second has the weight alpha, the first 1 - alpha).
+    `loss`: cross_entropy, weighted_cross_entropy (rows of the second class count `class_weight` times; two
+    classes only) or focal_loss (Lin et al., 2017; with two classes the second has the weight alpha, the first
+    1 - alpha).
     """
 
     def __init__(
@@ -47,9 +48,12 @@ class ClassHead:
         if self.width == 1:
             return self._binary(raw[:, 0], tf.cast(target, tf.float32))
         losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=tf.cast(target, tf.int32), logits=raw)
-        if self._loss == "focal_loss":
-            return self._alpha * (1.0 - tf.exp(-losses)) ** self._gamma * losses
-        return losses
+        return self._alpha * self._doubt(losses) * losses if self._loss == "focal_loss" else losses
+
+    def _doubt(self, losses: tf.Tensor) -> tf.Tensor:
+        """(1 - p)^gamma with p the right class's probability; kept from zero, where a small gamma has no
+        gradient."""
+        return tf.maximum(1.0 - tf.exp(-losses), 1e-7) ** self._gamma
 
     def _binary(self, logit: tf.Tensor, positive: tf.Tensor) -> tf.Tensor:
         losses = tf.nn.sigmoid_cross_entropy_with_logits(labels=positive, logits=logit)
@@ -57,7 +61,7 @@ class ClassHead:
             return losses * (1.0 + (self._class_weight - 1.0) * positive)
         if self._loss == "focal_loss":
             alpha = positive * self._alpha + (1.0 - positive) * (1.0 - self._alpha)
-            return alpha * (1.0 - tf.exp(-losses)) ** self._gamma * losses
+            return alpha * self._doubt(losses) * losses
         return losses
 
     def average(self, row_losses: tf.Tensor) -> tf.Tensor:
@@ -73,7 +77,8 @@ class ClassHead:
 
 
 class ValueHead:
-    """A number, learnt as (target - mean) / deviation of the training part and given back in the target's unit.
+    """A number, learnt as (target - mean) / deviation of the training part and given back in the target's
+    unit.
 
     `loss`: mse, mae or rmse. Row losses are in the target's unit (or its square); training divides by the
     deviation, so that a learning rate means the same whatever the unit.

@@ -13,16 +13,16 @@ import numpy as np
 import tensorflow as tf
 
 from trainyard_algorithms.failure import UserError
-from trainyard_algorithms.outputs import write_deployment_config
-from trainyard_algorithms.paths import JobFolder
-from trainyard_algorithms.report import Reporter
-from trainyard_algorithms.tabular.prepare import Table, prepare
 from trainyard_algorithms.keras_tabular import export, training
 from trainyard_algorithms.keras_tabular.evaluation import ClassMetrics, ValueMetrics
 from trainyard_algorithms.keras_tabular.features import Features, Statistics, features, measure
 from trainyard_algorithms.keras_tabular.heads import ClassHead, Head, ValueHead
 from trainyard_algorithms.keras_tabular.rows import ROWS_A_READ, Rows
 from trainyard_algorithms.keras_tabular.training import Group, Trainer
+from trainyard_algorithms.outputs import write_deployment_config
+from trainyard_algorithms.paths import JobFolder
+from trainyard_algorithms.report import Reporter
+from trainyard_algorithms.tabular.prepare import Table, prepare
 
 LOG = logging.getLogger(__name__)
 
@@ -91,6 +91,10 @@ class Job:
         return {"loss": loss, "average_loss": loss, **seen.metrics()}
 
 
+def has_gpu() -> bool:
+    return bool(tf.config.list_physical_devices("GPU"))
+
+
 def evaluation_rows(table: Table) -> int:
     return int(np.clip(EVALUATION_CELLS // max(len(table.columns), 1), 16, 4096))
 
@@ -99,7 +103,7 @@ def describe(table: Table, feature: Features, rows: dict[str, Rows]) -> str:
     kinds = f"{len(feature.numeric)} numeric and {len(feature.categorical)} categorical columns"
     what = "a number" if table.labels is None else f"{len(table.labels)} classes"
     counts = ", ".join(f"{each.count} rows for {part}" for part, each in rows.items())
-    device = "a GPU" if tf.config.list_physical_devices("GPU") else "the CPU"
+    device = "a GPU (reruns may differ in the last digits)" if has_gpu() else "the CPU"
     return f"The model predicts {what} from {kinds}; {counts}. Training uses {device}."
 
 
@@ -119,7 +123,8 @@ def make_head(args: SimpleNamespace, table: Table, target: Statistics) -> Head:
 def begin(args: SimpleNamespace, build: Callable[[SimpleNamespace, Setting], Built]) -> Job:
     """Prepares the data and builds the network; nothing is trained yet."""
     tf.keras.utils.set_random_seed(args.seed)
-    tf.config.experimental.enable_op_determinism()
+    if not has_gpu():  # there, some kernels have no deterministic form and would fail
+        tf.config.experimental.enable_op_determinism()
     folder = JobFolder(args.job_dir)
     table = prepare(args, folder, classes=args.model_type == "classification", numeric=False)
     feature = features(table)
@@ -133,13 +138,14 @@ def begin(args: SimpleNamespace, build: Callable[[SimpleNamespace, Setting], Bui
 
 
 def fit(job: Job) -> None:
-    """Trains, with an evaluation and a checkpoint from time to time; continues from a checkpoint that is there."""
+    """Trains, with an evaluation and a checkpoint from time to time; continues from a checkpoint that is
+    there."""
     experiment = job.folder.folder("experiment")
     reporter = Reporter(experiment)
     checkpoints = training.Checkpoints(job.trainer, experiment)
     if job.judged_part != "validation":
         LOG.warning(
-            f"There are no validation rows: the {job.judged_part} part's metrics are reported as validation's."
+            f"There are no validation rows: the {job.judged_part} part's metrics stand for validation's."
         )
     if checkpoints.restore():
         LOG.info(f"Continues from the checkpoint at step {int(job.trainer.step.numpy())}.")
@@ -157,8 +163,8 @@ def fit(job: Job) -> None:
 
 
 def keep_best(job: Job, checkpoints: training.Checkpoints, reporter: Reporter) -> None:
-    """Goes back to the evaluation with the lowest loss on rows that were not trained on, and reports that model
-    last: a tuner's final metrics are those of the model that is written."""
+    """Goes back to the evaluation with the lowest loss on rows that were not trained on, and reports that
+    model last: a tuner's final metrics are those of the model that is written."""
     step = int(job.trainer.step.numpy())
     if job.judged_part != "training" and job.metrics["average_loss"] > float(job.trainer.best_loss.numpy()):
         checkpoints.use_best()
@@ -170,7 +176,10 @@ def keep_best(job: Job, checkpoints: training.Checkpoints, reporter: Reporter) -
 
 def deployment_labels(metrics: dict[str, float], step: int) -> dict[str, str]:
     """Metrics as text, accuracy in percent (source: observed in a sample's deployment_config.yaml)."""
-    labels = {name: f"{100 * value:.2f}" if name == "accuracy" else f"{value:.6g}" for name, value in metrics.items()}
+    labels = {
+        name: f"{100 * value:.2f}" if name == "accuracy" else f"{value:.6g}"
+        for name, value in metrics.items()
+    }
     return {**labels, "global_step": str(step)}
 
 

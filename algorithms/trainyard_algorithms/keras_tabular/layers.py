@@ -11,7 +11,8 @@ from trainyard_algorithms.keras_tabular.features import Statistics
 
 
 def glorot(random: np.random.Generator, inputs: int, outputs: int) -> np.ndarray:
-    """Uniform start values by Glorot and Bengio (2010), from numpy so that they are the same on each device."""
+    """Uniform start values by Glorot and Bengio (2010), from numpy so that they are the same on each
+    device."""
     bound = float(np.sqrt(6.0 / max(inputs + outputs, 1)))
     return random.uniform(-bound, bound, (inputs, outputs)).astype(np.float32)
 
@@ -44,11 +45,14 @@ class Dense(tf.Module):
 
 def offsets(sizes: Sequence[int]) -> np.ndarray:
     """Where each column's ids begin in one table of all columns."""
-    return np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32) if len(sizes) else np.zeros(0, np.int32)
+    return (
+        np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int32) if len(sizes) else np.zeros(0, np.int32)
+    )
 
 
 class OneHotLinear(tf.Module):
-    """One weight per category and output, from zero; all columns share one table, so thousands of them are cheap."""
+    """One weight per category and output, from zero; all columns share one table, so thousands of them are
+    cheap."""
 
     def __init__(self, sizes: Sequence[int], outputs: int) -> None:
         super().__init__(name="one_hot_linear")
@@ -79,7 +83,9 @@ class Embeddings(tf.Module):
         self.tables = tables
         self.width = int(sum(widths))
         # Of each output place the column it belongs to, in the order in which __call__ joins the tables.
-        self.owner = np.concatenate([np.repeat(group, table.shape[1]) for group, table in zip(groups, tables)])
+        self.owner = np.concatenate(
+            [np.repeat(group, table.shape[1]) for group, table in zip(groups, tables)]
+        )
 
     def __call__(self, categorical: tf.Tensor) -> tf.Tensor:
         parts = []

@@ -15,7 +15,8 @@ FTRL_ACCUMULATOR = 0.1  # tf.train.FtrlOptimizer's own initial value
 
 @dataclass(frozen=True)
 class Options:
-    """One part's optimiser. The l1, l2 and shrinkage strengths mean something to FTRL only, the betas to Adam only."""
+    """One part's optimiser. The l1, l2 and shrinkage strengths mean something to FTRL only, the betas to
+    Adam only."""
 
     kind: str
     learning_rate: float
@@ -56,8 +57,8 @@ def ignored(chosen: Options, prefix: str = "") -> list[str]:
 
 
 def build(chosen: Options) -> Any:
-    """The optimiser, of Keras' `legacy` family: those have fused sparse updates, which large vocabularies need,
-    and are the kernels of the TensorFlow 1 estimators."""
+    """The optimiser, of Keras' `legacy` family: those have fused sparse updates, which large vocabularies
+    need, and are the kernels of the TensorFlow 1 estimators."""
     family = tf.keras.optimizers.legacy
     if chosen.kind == "ftrl":
         return family.Ftrl(

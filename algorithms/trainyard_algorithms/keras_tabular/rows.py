@@ -19,7 +19,7 @@ class Rows:
     def __init__(
         self, table: Table, part: str, keep: bool = False, cells_in_memory: int = CELLS_IN_MEMORY
     ) -> None:
-        """@param keep  the part will be read by once() several times"""
+        """@param keep the part will be read by once() several times"""
         self._table = table
         self._part = part
         self.count = table.parts[part].rows if part in table.parts else 0
@@ -40,7 +40,8 @@ class Rows:
             yield self._kept.take(slice(first, first + rows))
 
     def shuffled(self, rows: int, seed: int) -> Iterator[Batch]:
-        """Batches of exactly `rows` rows without end; one may hold the end of a pass and the start of the next."""
+        """Batches of exactly `rows` rows without end; one may hold the end of a pass and the start of the
+        next."""
         return map(self._filled, batches(self._table, self._part, rows, shuffle_seed=seed, repeat=True))
 
     def _filled(self, batch: Batch) -> Batch:

@@ -1,4 +1,5 @@
-"""Sparsemax (Martins and Astudillo, 2016): the point of the simplex next to z, so that many entries are zero."""
+"""Sparsemax (Martins and Astudillo, 2016): the point of the simplex next to z, so that many entries are
+zero."""
 
 from __future__ import annotations
 

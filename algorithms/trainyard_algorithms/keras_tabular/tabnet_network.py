@@ -1,4 +1,5 @@
-"""TabNet (Arik and Pfister, 2021): decision steps that each look at a few features, chosen by an attention mask."""
+"""TabNet (Arik and Pfister, 2021): decision steps that each look at a few features, chosen by an attention
+mask."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ RESIDUAL_SCALE = math.sqrt(0.5)
 
 @dataclass(frozen=True)
 class Shape:
-    """Sizes of a TabNet; `output_dim` of the `feature_dim` hidden places go to the decision, the rest to the mask."""
+    """Sizes of a TabNet; `output_dim` of the `feature_dim` hidden places go to the decision, the rest to
+    the mask."""
 
     feature_dim: int
     output_dim: int
@@ -39,8 +41,8 @@ class Shape:
 
 
 def shape(args: SimpleNamespace) -> Shape:
-    """The sizes that the arguments give. `output_dim` and `virtual_batch_size` (names of the paper's code) go before
-    the ratios of the later product. UserError if they cannot be."""
+    """The sizes that the arguments give. `output_dim` and `virtual_batch_size` (names of the paper's code)
+    go before the ratios of the later product. UserError if they cannot be."""
     output = args.output_dim or max(1, round(args.feature_dim * args.feature_dim_ratio))
     if output >= args.feature_dim:
         raise UserError(
@@ -149,8 +151,8 @@ class TabNet(tf.Module):
     def _decide(
         self, numeric: tf.Tensor, categorical: tf.Tensor, training: bool
     ) -> tuple[tf.Tensor, list[tf.Tensor], list[tf.Tensor]]:
-        """The decision [rows, output_dim], and each step's mask and contribution. The first step sees all features
-        and decides nothing: it only chooses the first mask, as in the paper's code."""
+        """The decision [rows, output_dim], and each step's mask and contribution. The first step sees all
+        features and decides nothing: it only chooses the first mask, as in the paper's code."""
         features = self._inputs(numeric, categorical, training)
         masked, left = features, tf.ones_like(features)
         decision = tf.zeros([tf.shape(features)[0], self._shape.output_dim])
@@ -179,8 +181,8 @@ class TabNet(tf.Module):
         return self.output(decision), penalty
 
     def attributions(self, numeric: tf.Tensor, categorical: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        """Per input place: the masks weighted by what their step gave to the decision [rows, places], and the masks
-        alone [steps, rows, places]."""
+        """Per input place: the masks weighted by what their step gave to the decision [rows, places], and
+        the masks alone [steps, rows, places]."""
         _, masks, shares = self._decide(numeric, categorical, False)
         weighted = tf.add_n([mask * share for mask, share in zip(masks, shares)])
         return weighted, tf.stack(masks)

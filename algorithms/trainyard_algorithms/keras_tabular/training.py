@@ -16,14 +16,14 @@ from typing import Any, Protocol
 import tensorflow as tf
 
 from trainyard_algorithms.failure import UserError
-from trainyard_algorithms.tabular.batches import Batch
 from trainyard_algorithms.keras_tabular import optimisers
 from trainyard_algorithms.keras_tabular.heads import Head
+from trainyard_algorithms.tabular.batches import Batch
 
 LOG = logging.getLogger(__name__)
 
-# Shares of a run after which it is evaluated, beside the evaluations by time: a tuner's early stopping has values
-# to judge, and a small table is learnt early.
+# Shares of a run after which it is evaluated, beside the evaluations by time: a tuner's early stopping has
+# values to judge, and a small table is learnt early.
 EVALUATED_AT = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 EVALUATIONS_BY_TIME = 10  # at least, where a run ends by time
 STEPS_A_LOOK = 100  # between two looks at the loss: each waits for the device
@@ -166,8 +166,8 @@ class Checkpoints:
         known = json.loads(self._mark.read_text())["fingerprint"] if self._mark.exists() else None
         if known != self._fingerprint:
             raise UserError(
-                "The checkpoint in experiment/ below --job-dir is of a model with other columns or arguments. "
-                "Give an empty --job-dir, or the arguments and the data of the first run."
+                "The checkpoint in experiment/ below --job-dir is of a model with other columns or "
+                "arguments. Give an empty --job-dir, or the arguments and the data of the first run."
             )
         self._saved.restore(latest).expect_partial()
         return True

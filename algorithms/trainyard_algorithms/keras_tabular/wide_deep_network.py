@@ -16,7 +16,8 @@ from trainyard_algorithms.keras_tabular.training import Group
 
 
 def embedding_width(size: int) -> int:
-    """The square root of the number of categories (source: the successor's documentation of embed_categories)."""
+    """The square root of the number of categories (source: the successor's documentation of
+    embed_categories)."""
     return max(1, round(math.sqrt(size)))
 
 
@@ -76,8 +77,8 @@ class WideDeepNetwork(tf.Module):
 
 
 def parts(use_wide: bool, embed_categories: bool) -> tuple[bool, bool]:
-    """Where categories go. Users of the original name what they want; naming neither means both, so that no column
-    is lost (source: ours)."""
+    """Where categories go. Users of the original name what they want; naming neither means both, so that
+    no column is lost (source: ours)."""
     return (use_wide, embed_categories) if use_wide or embed_categories else (True, True)
 
 

@@ -169,6 +169,16 @@ def test_reruns_are_equal_and_a_finished_run_stays(tmp_path: Path) -> None:
         mixed(tmp_path / "b", "--optimizer_type=sgd")
 
 
+def test_a_checkpoint_of_other_labels_is_not_continued(tmp_path: Path) -> None:
+    for labels in ("ab", "xy"):
+        rows: list[list[object]] = [[labels[place % 2], place * 0.5, place * 1.25] for place in range(60)]
+        data = write(tmp_path / "data.csv", rows)
+        if labels == "ab":
+            run(tmp_path, data, "classification", "--max_steps=5")
+    with pytest.raises(UserError, match="checkpoint in experiment/"):
+        run(tmp_path, data, "classification", "--max_steps=9")
+
+
 @pytest.mark.parametrize(
     ("argument", "word"),
     [

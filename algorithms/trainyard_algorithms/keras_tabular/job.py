@@ -137,12 +137,18 @@ def begin(args: SimpleNamespace, build: Callable[[SimpleNamespace, Setting], Bui
     return Job(args, folder, table, rows, trainer, training.plan(args, args.max_steps))
 
 
+def meaning(table: Table) -> str:
+    """What ids and classes stand for, as text."""
+    columns = [(each.name, each.kind, each.vocabulary, each.buckets) for each in table.columns]
+    return repr((columns, table.labels))
+
+
 def fit(job: Job) -> None:
     """Trains, with an evaluation and a checkpoint from time to time; continues from a checkpoint that is
     there."""
     experiment = job.folder.folder("experiment")
     reporter = Reporter(experiment)
-    checkpoints = training.Checkpoints(job.trainer, experiment)
+    checkpoints = training.Checkpoints(job.trainer, experiment, meaning(job.table))
     if job.judged_part != "validation":
         LOG.warning(
             f"There are no validation rows: the {job.judged_part} part's metrics stand for validation's."

@@ -134,17 +134,18 @@ class Trainer:
         raw, _ = self.network(numeric, categorical, False, self.step)
         return self.head.outcome(raw)
 
-    def fingerprint(self) -> str:
-        """Of the network's shape: a checkpoint of another one cannot be continued."""
+    def fingerprint(self, data: str) -> str:
+        """Of the network's shape and of what its inputs and outputs stand for."""
         shape = [(v.name, v.shape.as_list()) for group in self.groups for v in group.variables]
         kinds = [type(group.optimiser).__name__ for group in self.groups]
-        return hashlib.sha256(json.dumps([shape, kinds]).encode()).hexdigest()
+        return hashlib.sha256(json.dumps([shape, kinds, data]).encode()).hexdigest()
 
 
 class Checkpoints:
     """The latest two checkpoints of a trainer, and the network as it was when it was best."""
 
-    def __init__(self, trainer: Trainer, folder: Path) -> None:
+    def __init__(self, trainer: Trainer, folder: Path, data: str) -> None:
+        """@param data  what ids and classes stand for: a checkpoint of other data cannot be continued"""
         self._trainer = trainer
         self._saved = tf.train.Checkpoint(
             network=trainer.network,
@@ -156,7 +157,7 @@ class Checkpoints:
         self._network = tf.train.Checkpoint(network=trainer.network)
         self._best = folder / "best" / "network"
         self._mark = folder / "network.json"
-        self._fingerprint = trainer.fingerprint()
+        self._fingerprint = trainer.fingerprint(data)
 
     def restore(self) -> bool:
         """Continues from the latest checkpoint, if there is one. UserError if it is of another model."""

@@ -298,6 +298,23 @@ def test_files_are_dealt_whole_and_few_files_by_rows(tmp_path: Path) -> None:
     assert found == [[0, 3, 1, 4], [1, 4, 2], [2, 0, 3]]
 
 
+def test_little_data_are_read_once_and_much_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("1,2\n0,3\n")
+    readings = []
+
+    def start() -> Iterator[numeric_csv.Chunk]:
+        readings.append(1)
+        return numeric_csv.chunks([path], 2)
+
+    for held, times in ((1 << 20, 1), (4, 3)):
+        monkeypatch.setattr(numeric_csv, "HELD_BYTES", held)
+        readings.clear()
+        again = numeric_csv.looked_at(start, lambda features, target: None)
+        assert [list(target) for _ in range(2) for _, target in again()] == [[1, 0], [1, 0]]
+        assert len(readings) == times
+
+
 def test_queries_are_dealt_whole(tmp_path: Path) -> None:
     path = tmp_path / "data.txt"
     path.write_text("1 qid:7 0:1\n0 qid:7 0:2\n1 qid:9 1:3\n1 qid:4 0:4 # note\n")

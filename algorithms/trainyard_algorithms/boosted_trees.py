@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,11 @@ from trainyard_algorithms.xgb import labels as classes
 from trainyard_algorithms.xgb import metrics, numeric_csv, parameters
 
 if TYPE_CHECKING:
-    from trainyard_algorithms.xgb.numeric_csv import Chunk
+    from pathlib import Path
+
+    import numpy as np
+
+    from trainyard_algorithms.xgb.numeric_csv import Start
 
 NAME = "boosted_trees"
 LOG = logging.getLogger(__name__)
@@ -26,7 +29,7 @@ LOG = logging.getLogger(__name__)
 class Data:
     """What to train with."""
 
-    parts: dict[str, Callable[[], Iterator[Chunk]]]  #: training, and validation and test if there are such
+    parts: dict[str, Start]  #: training, and validation and test if there are such
     columns: int  #: features
     classes: classes.Classes
 
@@ -40,7 +43,7 @@ def prepared(args: SimpleNamespace, folder: JobFolder, task: str) -> Data:
     table = prepare(args, folder, classes=task in ("binary", "multiclass"), numeric=True)
     columns = len(table.columns)
 
-    def reader(part: str) -> Callable[[], Iterator[Chunk]]:
+    def reader(part: str) -> Start:
         rows = rows_a_block(columns)
         return lambda: ((batch.numeric, batch.target) for batch in batches(table, part, rows))
 
@@ -55,19 +58,23 @@ def as_it_is(args: SimpleNamespace, task: str) -> Data:
     found = {part: files(path) for part, path in paths.items() if path}
     columns = numeric_csv.width(found["training"])
     seen = classes.Seen(task)
-    for part, of_part in found.items():
-        rows = 0
-        for features, target in numeric_csv.chunks(of_part, columns):
-            seen.add(target, of_part, known=part == "training")
-            rows += len(features)
-        LOG.info("%s: %d rows, %d numeric columns and the target.", part.capitalize(), rows, columns - 1)
-        if not rows:
-            raise UserError(f"The {part} data have no row.")
+    parts = {part: _part(part, of_part, columns, seen) for part, of_part in found.items()}
+    return Data(parts, columns - 1, seen.classes())
 
-    def reader(part: str) -> Callable[[], Iterator[Chunk]]:
-        return lambda: numeric_csv.chunks(found[part], columns)
 
-    return Data({part: reader(part) for part in found}, columns - 1, seen.classes())
+def _part(part: str, of_part: list[Path], columns: int, seen: classes.Seen) -> Start:
+    rows = 0
+
+    def look(features: np.ndarray, target: np.ndarray) -> None:
+        nonlocal rows
+        seen.add(target, of_part, known=part == "training")
+        rows += len(features)
+
+    start = numeric_csv.looked_at(lambda: numeric_csv.chunks(of_part, columns), look)
+    LOG.info("%s: %d rows, %d numeric columns and the target.", part.capitalize(), rows, columns - 1)
+    if not rows:
+        raise UserError(f"The {part} data have no row.")
+    return start
 
 
 def main(args: SimpleNamespace) -> None:

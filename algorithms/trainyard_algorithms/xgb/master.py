@@ -24,9 +24,9 @@ from trainyard_algorithms.xgb import checkpoints
 from trainyard_algorithms.xgb.cluster import Cluster
 from trainyard_algorithms.xgb.messages import LINE_BYTES_MAX, Connection, Lost, Message
 from trainyard_algorithms.xgb.process import Member
+from trainyard_algorithms.xgb.tracker import Tracker
 
 GATHER_SECONDS_MAX = 3600.0  # that the master waits for all workers: their machines may still start
-TRACKER_SECONDS_MAX = 300.0  # that its process may take to start the tracker
 FINISH_SECONDS = 15.0  # that a process may take to leave when the training is done
 HELLO_SECONDS_MAX = 30.0
 FRUITLESS_MAX = 5  # groups one after another that finished no round
@@ -71,6 +71,7 @@ class Master:
     def __init__(self, cluster: Cluster, job: Job) -> None:
         self._cluster = cluster
         self._job = job
+        self._address = cluster.host
         self._state = _State()
         self._events: asyncio.Queue[Event] = asyncio.Queue()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -96,9 +97,9 @@ class Master:
 
     async def _listen(self) -> asyncio.Server:
         try:
-            address = socket.gethostbyname(self._cluster.host)
+            self._address = socket.gethostbyname(self._cluster.host)
             return await asyncio.start_server(
-                self._accept, address, self._cluster.port, limit=LINE_BYTES_MAX, reuse_address=True
+                self._accept, self._address, self._cluster.port, limit=LINE_BYTES_MAX, reuse_address=True
             )
         except OSError as error:
             where = f"{self._cluster.host}:{self._cluster.port}"
@@ -155,7 +156,10 @@ class Master:
             state.workers[event.rank] = event.connection
             state.gpus[event.rank] = bool(event.message.get("gpu"))
             LOG.info("Worker %d is here.", event.rank - 1)
-            return f"worker {event.rank - 1} started anew" if before is not None else ""
+            if before is None:
+                return ""
+            before.close()
+            return f"worker {event.rank - 1} started anew"
         if "lost" in event.message and state.workers.get(event.rank) is event.connection:
             del state.workers[event.rank]
             return f"worker {event.rank - 1} is lost: {event.message['lost']}"
@@ -172,20 +176,24 @@ class Master:
         state.group += 1
         state.why = ""
         begun_with = state.rounds
+        tracker = Tracker(self._cluster.size)
         plan = await asyncio.to_thread(self._plan)
-        own = await Member.start({**plan, "rank": 0, "tracker": None})
+        plan["tracker"] = await tracker.start(self._address)
+        own = await Member.start({**plan, "rank": 0})
         reading = asyncio.create_task(self._read(own, state.group))
         self._tasks.add(reading)
         try:
-            return await self._follow(plan)
+            await self._start(plan)
+            await self._follow()
+            await own.wait(FINISH_SECONDS)
+            return True
         except Lost as error:
             state.why = str(error)
         finally:
-            if not state.why:
-                await own.wait(FINISH_SECONDS)
             await own.kill()
             await reading
             self._tasks.discard(reading)
+            tracker.close()
         if self._caught_up():
             return True
         LOG.warning("The training stopped: %s. It goes on when all replicas are here.", state.why)
@@ -206,7 +214,6 @@ class Master:
         return {
             "args": job.arguments,
             "size": self._cluster.size,
-            "host": self._cluster.host,
             "device": "cuda" if gpus else "cpu",
             "model": str(found[1]) if found else None,
             "checkpoints": str(job.checkpoints),
@@ -221,26 +228,15 @@ class Master:
             if "ended" in message:
                 return
 
-    async def _follow(self, plan: dict[str, Any]) -> bool:
+    async def _follow(self) -> None:
         """Events of a group until the training is done. Lost: the group broke."""
-        limit: float | None = TRACKER_SECONDS_MAX
         while True:
-            try:
-                async with asyncio.timeout(limit):
-                    event = await self._events.get()
-            except TimeoutError:
-                raise Lost("the master's process did not start") from None
+            event = await self._events.get()
             why = self._members(event)
             if why:
                 raise Lost(why)
-            message = event.message
-            if message.get("group") != self._state.group:
-                continue
-            if "tracker" in message:
-                limit = None
-                await self._start(plan, message["tracker"])
-            if self._heard(event):
-                return True
+            if event.message.get("group") == self._state.group and self._heard(event):
+                return
 
     def _caught_up(self) -> bool:
         """Takes what was said before the group broke. Whether the training was done by then."""
@@ -283,10 +279,10 @@ class Master:
             state.reported = rounds
             self._job.report(rounds, metrics)
 
-    async def _start(self, plan: dict[str, Any], tracker: dict[str, Any]) -> None:
+    async def _start(self, plan: dict[str, Any]) -> None:
         """Tells the workers to train, with the model that all of them go on with."""
         model = await asyncio.to_thread(Path(plan["model"]).read_bytes) if plan["model"] else b""
-        message = {"start": self._state.group, "plan": {**plan, "tracker": tracker}}
+        message = {"start": self._state.group, "plan": plan}
         LOG.info(
             "%d replicas train on the %s.", self._cluster.size, "GPUs" if plan["device"] == "cuda" else "CPUs"
         )

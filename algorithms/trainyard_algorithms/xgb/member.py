@@ -1,8 +1,7 @@
 """The process that trains as one of a group; the parent's side is process.py.
 
-Rank 0 has XGBoost's tracker as well: killing it ends both. It binds the master's address and a port that the
-system chooses; every member listens on two more, on all addresses, and reaches the others at the addresses
-from which they came to the tracker.
+Every member listens on two ports that the system chooses, on all addresses, and reaches the others at the
+addresses from which they came to the master's tracker.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from trainyard_algorithms.failure import UserError, start_log
 
 COLLECTIVE_SECONDS = 1800  # XGBoost's limit for one exchange: the slowest replica's reading of its data
 CONNECT_TRIES = 5
-LEAVE_SECONDS = 10  # that the tracker waits for the others when the training is done
 
 LOG = logging.getLogger(__name__)
 
@@ -82,27 +80,8 @@ def _unexpected(error: Exception, channel: Channel) -> None:
 
 def _member(plan: dict[str, Any], channel: Channel) -> None:
     """Joins the group, reads this replica's data, trains."""
-    tracker = plan["tracker"] or _tracker(plan, channel)
-    with _group(tracker, plan["rank"]):
+    with _group(plan["tracker"], plan["rank"]):
         _train(plan, channel)
-    if "kept" in plan:
-        plan["kept"].wait_for(LEAVE_SECONDS)  # the others say goodbye to the tracker
-
-
-def _tracker(plan: dict[str, Any], channel: Channel) -> dict[str, Any]:
-    """Starts XGBoost's tracker and says where it is; it lives as long as this process."""
-    import socket
-
-    from xgboost.tracker import RabitTracker
-
-    address = socket.gethostbyname(plan["host"])
-    started = RabitTracker(plan["size"], address, port=0, sortby="task", timeout=COLLECTIVE_SECONDS)
-    started.start()
-    found = started.worker_args()
-    plan["kept"] = started  # its destructor would end it
-    where = {"host": str(found["dmlc_tracker_uri"]), "port": int(found["dmlc_tracker_port"])}
-    channel.say(tracker=where)
-    return where
 
 
 @contextmanager
@@ -113,7 +92,7 @@ def _group(tracker: dict[str, Any], rank: int) -> Iterator[None]:
         dmlc_communicator="rabit",
         dmlc_tracker_uri=tracker["host"],
         dmlc_tracker_port=tracker["port"],
-        dmlc_task_id=f"{rank:06d}",  # the tracker sorts them as text: ranks are the same in every group
+        dmlc_task_id=str(rank),
         dmlc_timeout=COLLECTIVE_SECONDS,
         dmlc_retry=CONNECT_TRIES,
     )

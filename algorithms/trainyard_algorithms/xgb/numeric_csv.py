@@ -6,7 +6,7 @@ Streaming: memory is a few blocks, whatever the files' size. A row is counted fr
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +18,9 @@ from trainyard_algorithms.failure import UserError
 from trainyard_algorithms.paths import shown
 
 Chunk = tuple[np.ndarray, np.ndarray]  #: features float32 [rows, columns], target float32 [rows]
+Start = Callable[[], Iterator[Chunk]]  #: reads a part from its start
 
+HELD_BYTES = 256 << 20  #: data of one part that are kept in memory rather than read again
 _BLOCK_BYTES = 8 << 20
 _SHOWN_MAX = 40  # characters of a value in a message
 
@@ -69,6 +71,21 @@ def chunks(files: Sequence[Path], columns: int, deal: Deal = ALL) -> Iterator[Ch
                 features, target = features[skip :: deal.of], target[skip :: deal.of]
             if len(target):
                 yield features, target
+
+
+def looked_at(start: Start, look: Callable[[np.ndarray, np.ndarray], None]) -> Start:
+    """Calls `look` with each block's features and target, once. What to read from then on: the blocks
+    themselves if they take little memory, else the files again."""
+    blocks: list[Chunk] = []
+    size = 0
+    for features, target in start():
+        look(features, target)
+        size += features.nbytes + target.nbytes
+        if size <= HELD_BYTES:
+            blocks.append((features, target))
+        else:
+            blocks.clear()
+    return start if size > HELD_BYTES else lambda: iter(blocks)
 
 
 def _batches(path: Path, columns: int) -> Iterator[pa.RecordBatch]:

@@ -41,10 +41,6 @@ class Member:
         process.stdin.write(json.dumps(plan).encode() + b"\n")
         return cls(process)
 
-    async def tell(self, message: Mapping[str, Any]) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(message).encode() + b"\n")
-
     async def receive(self) -> Message:
         """The next message; at the end {"ended": how}."""
         assert self._process.stdout is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +15,7 @@ from xgboost import collective
 from trainyard_algorithms.failure import UserError
 from trainyard_algorithms.paths import files
 from trainyard_algorithms.xgb import labels, libsvm, matrices, numeric_csv
-from trainyard_algorithms.xgb.numeric_csv import Chunk, Deal
+from trainyard_algorithms.xgb.numeric_csv import Deal
 from trainyard_algorithms.xgb.parameters import Settings
 
 #: Makes a matrix, with the training matrix or None.
@@ -61,21 +61,22 @@ def _csv(
 ) -> tuple[dict[str, Make], dict[str, int]]:
     columns = numeric_csv.width(every["training"])
     parts: dict[str, Make] = {}
-    rows: dict[str, int] = {}
+    rows = dict.fromkeys(every, 0)
     for part, of_part in every.items():
-        mine, deal = dealt(of_part, rank, size)
-        rows[part] = 0
-        for features, target in numeric_csv.chunks(mine, columns, deal):
-            seen.add(target, mine)
-            rows[part] += len(features)
-        parts[part] = _blocks(mine, columns, deal)
+        parts[part] = _blocks(dealt(of_part, rank, size), columns, seen, rows, part)
     return parts, rows
 
 
-def _blocks(mine: list[Path], columns: int, deal: Deal) -> Make:
-    def start() -> Iterator[Chunk]:
-        return numeric_csv.chunks(mine, columns, deal)
+def _blocks(
+    share: tuple[list[Path], Deal], columns: int, seen: labels.Seen, rows: dict[str, int], part: str
+) -> Make:
+    mine, deal = share
 
+    def look(features: np.ndarray, target: np.ndarray) -> None:
+        seen.add(target, mine)
+        rows[part] += len(features)
+
+    start = numeric_csv.looked_at(lambda: numeric_csv.chunks(mine, columns, deal), look)
     return lambda settings, like: matrices.of_blocks(start, columns - 1, settings, like)
 
 

@@ -33,9 +33,8 @@ def train(data: Path, job: Path, *more: str, classes: int = 3) -> None:
 def config(job: Path) -> dict[str, str]:
     """The labels of deployment_config.yaml."""
     lines = (job / "model" / "deployment_config.yaml").read_text().splitlines()
-    return {
-        line.split(":")[0].strip(): line.split(":")[1].strip(' "') for line in lines if line.startswith("  ")
-    }
+    labels = (line.replace('"', "").split(":") for line in lines if line.startswith("  "))
+    return {name.strip(): value.strip() for name, value in labels}
 
 
 def serve(job: Path, pictures: list[bytes]) -> dict[str, Any]:
@@ -104,27 +103,6 @@ def test_saved_model_takes_pictures_of_every_kind(job: Path) -> None:
     assert answer["probabilities"].sum(axis=1) == pytest.approx(np.ones(4), abs=1e-5)
 
 
-@pytest.mark.usefixtures("tiny")
-def test_a_job_dir_with_a_checkpoint_goes_on(
-    data: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    job = tmp_path / "job"
-    train(data, job, "--max_steps=2")
-    caplog.set_level(logging.INFO)
-    train(data, job, "--max_steps=3")
-    assert "checkpoint of step 2: training goes on from there" in caplog.text
-    assert tf.train.latest_checkpoint(str(job / "checkpoints")).endswith("ckpt-3")
-
-    caplog.clear()
-    train(data, job, "--max_steps=3")
-    assert "--max_steps=3 is not above the 3 steps" in caplog.text and "Step 3, validation" in caplog.text
-
-    with pytest.raises(UserError, match="image_size=32, but this job says image_size=64"):
-        train(data, job, "--max_steps=50", "--image_size=64")
-    with pytest.raises(UserError, match="optimizer_type=momentum, but this job says optimizer_type=adam"):
-        train(data, job, "--max_steps=50", "--optimizer_type=adam")
-
-
 def weights(job: Path) -> dict[str, Any]:
     reader = tf.train.load_checkpoint(str(job / "checkpoints"))
     return {
@@ -135,7 +113,7 @@ def weights(job: Path) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("tiny")
-def test_one_seed_gives_one_model_and_weights_are_taken_from_a_checkpoint(
+def test_one_seed_gives_one_model_and_a_job_dir_with_a_checkpoint_goes_on(
     data: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     for name in ("first", "second"):
@@ -145,14 +123,34 @@ def test_one_seed_gives_one_model_and_weights_are_taken_from_a_checkpoint(
     assert all(np.array_equal(first[name], second[name]) for name in first)
 
     caplog.set_level(logging.INFO)
-    path = f"--pretrained_checkpoint_path={tmp_path}/first/checkpoints"
-    train(data, tmp_path / "other", "--max_steps=1", path, "--initial_learning_rate=1e-9", classes=7)
+    train(data, tmp_path / "first", "--max_steps=4")
+    assert "checkpoint of step 3: training goes on from there" in caplog.text
+    assert tf.train.latest_checkpoint(str(tmp_path / "first" / "checkpoints")).endswith("ckpt-4")
+    train(data, tmp_path / "first", "--max_steps=4")
+    assert "--max_steps=4 is not above the 4 steps" in caplog.text
+    with pytest.raises(UserError, match="image_size=32, but this job says image_size=64"):
+        train(data, tmp_path / "first", "--max_steps=50", "--image_size=64")
+    with pytest.raises(UserError, match="optimizer_type=momentum, but this job says optimizer_type=adam"):
+        train(data, tmp_path / "first", "--max_steps=50", "--optimizer_type=adam")
+
+
+@pytest.mark.usefixtures("tiny")
+def test_weights_are_taken_from_a_checkpoint(
+    data: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    two_blocks, head = backbones.backbone("resnet-18", 32, 32), tf.keras.layers.Dense(3)
+    head.build([None, 128])
+    tf.train.Checkpoint(backbone=two_blocks, head=head).write(str(tmp_path / "ckpt-5"))
+    caplog.set_level(logging.INFO)
+    path = f"--pretrained_checkpoint_path={tmp_path}"
+    train(data, tmp_path / "job", "--max_steps=1", path, "--initial_learning_rate=1e-9", classes=7)
     assert (
         "Weights of backbone were taken from" in caplog.text
-    )  # seven classes: the head's shape does not fit
+    )  # not of the head, which has seven classes here
     assert "top_5_accuracy" in caplog.text
     name = "backbone/layer_with_weights-0/kernel/.ATTRIBUTES/VARIABLE_VALUE"
-    assert np.allclose(weights(tmp_path / "other")[name], first[name], atol=1e-6)
+    first = two_blocks.get_layer("conv1_conv").get_weights()[0]
+    assert np.allclose(weights(tmp_path / "job")[name], first, atol=1e-6)
     with pytest.raises(UserError, match="is of another network"):
         train(data, tmp_path / "wrong", "--max_steps=1", path, "--model_type=resnet-34")
 
@@ -194,6 +192,14 @@ BAD: dict[str, tuple[list[bytes], str]] = {
         "2 pictures of --training_data_path do not decode",
     ),
 }
+
+
+@pytest.mark.usefixtures("tiny")
+def test_validation_pictures_that_do_not_decode_are_named(data: Path, tmp_path: Path) -> None:
+    (tmp_path / "train-x").symlink_to(data / "train-0")
+    make_shapes.write(tmp_path / "validation-x", iter([record(1, PNG[:60])]))
+    with pytest.raises(UserError, match="1 pictures of --validation_data_path do not decode"):
+        train(tmp_path, tmp_path / "job", "--max_steps=1")
 
 
 @pytest.mark.usefixtures("tiny")

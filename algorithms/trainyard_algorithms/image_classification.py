@@ -2,7 +2,7 @@
 gcr.io/cloud-ml-algos/image_classification."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -35,7 +35,7 @@ class Classifier:
         self.optimizer.build(self.model.trainable_variables)
         self.step = tf.function(self._step, reduce_retracing=True)
         self._predict = tf.function(self._logits)
-        self.validation: Any = None
+        self.validation: Callable[[], Iterable[Any]] = tuple
 
     def parts(self) -> Mapping[str, Any]:
         return {"backbone": self.backbone, "head": self.head}
@@ -62,7 +62,7 @@ class Classifier:
     def evaluate(self) -> Mapping[str, float]:
         """Metrics over the validation pictures; UserError if none of them decodes."""
         logits, classes = [], []
-        for images, wanted in self.validation:
+        for images, wanted in self.validation():
             logits.append(self._predict(images).numpy())
             classes.append(wanted.numpy())
         if not logits:
@@ -157,21 +157,16 @@ def main(args: SimpleNamespace) -> None:
     log.info("%s on pictures of %d x %d pixels; labels count from %d.", args.model_type, size, size, offset)
     task = Classifier(args, size, texts, offset)
     pretrained.load(args.pretrained_checkpoint_path, task.backbone, {"head": task.head})
-    seen = Decoder(training)
-    task.validation = classify_data.evaluation(
-        validation,
-        Decoder(validation),
-        size,
-        offset,
-        args.train_batch_size,
-        args.num_eval_images or validation.images,
-    )
+    seen, judged = Decoder(training), Decoder(validation)
+    images, batch = args.num_eval_images or validation.images, args.train_batch_size
+    shown = classify_data.evaluation(validation, judged, size, offset, batch, images)
+    task.validation = lambda: judged.guarded(shown)
 
-    def batches(start: int) -> Any:
+    def batches(start: int) -> Iterator[Any]:
         # A training that goes on must not see the pictures in the order of its beginning again.
-        return classify_data.training(training, seen, size, offset, args.train_batch_size, args.seed + start)
+        return seen.guarded(classify_data.training(training, seen, size, offset, batch, args.seed + start))
 
-    loop.fit(task, course(args, size, offset, training.images), folder, batches, seen)
+    loop.fit(task, course(args, size, offset, training.images), folder, batches)
 
 
 if __name__ == "__main__":

@@ -59,8 +59,9 @@ def backbone(model_type: str, height: int, width: int) -> Any:
     return build(include_top=False, weights=None, input_shape=(height, width, 3))
 
 
-def resnet(depth: int, height: int | None, width: int | None) -> Any:
-    """A ResNet as keras.applications builds it, any depth of RESNETS and any size of picture.
+def resnet(depth: int, height: int | None, width: int | None, count: int = 4) -> Any:
+    """A ResNet as keras.applications builds it, any depth of RESNETS, any size of picture, its first
+    `count` stages.
 
     Its outputs at strides 4, 8, 16 and 32 are the layers `conv2_block*_out` to `conv5_block*_out` (`stages`).
     """
@@ -73,8 +74,8 @@ def resnet(depth: int, height: int | None, width: int | None) -> Any:
     x = layers.Activation("relu", name="conv1_relu")(x)
     x = layers.ZeroPadding2D(((1, 1), (1, 1)), name="pool1_pad")(x)
     x = layers.MaxPooling2D(3, strides=2, name="pool1_pool")(x)
-    for stage, count in enumerate(blocks):
-        for index in range(count):
+    for stage, size in enumerate(blocks[:count]):
+        for index in range(size):
             stride = 2 if stage > 0 and index == 0 else 1
             shortcut = index == 0 and (bottleneck or stage > 0)
             name = f"conv{stage + 2}_block{index + 1}"
@@ -113,10 +114,10 @@ def block(x: Any, filters: int, stride: int, bottleneck: bool, shortcut: bool, n
     return layers.Activation("relu", name=f"{name}_out")(x)
 
 
-def stages(model: Any, depth: int) -> list[Any]:
-    """The outputs of a `resnet` at strides 4, 8, 16 and 32."""
-    blocks, _ = RESNETS[depth]
-    return [model.get_layer(f"conv{stage + 2}_block{count}_out").output for stage, count in enumerate(blocks)]
+def stages(model: Any, depth: int, count: int = 4) -> list[Any]:
+    """The outputs of a `resnet`'s first `count` stages, of strides 4, 8, 16 and 32."""
+    blocks = RESNETS[depth][0][:count]
+    return [model.get_layer(f"conv{stage + 2}_block{size}_out").output for stage, size in enumerate(blocks)]
 
 
 def set_batch_norm_momentum(model: Any, momentum: float) -> None:

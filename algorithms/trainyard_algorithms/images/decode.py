@@ -3,6 +3,7 @@ failures."""
 
 import logging
 import threading
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,16 @@ class Decoder:
         if problem is not None:
             return np.zeros([1, 1, 3], np.uint8), False
         return image, True
+
+    def guarded(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The batches of tf.data. Raises this decoder's UserError in place of the failure that tf.data makes
+        of it."""
+        try:
+            yield from batches
+        except tf.errors.OpError:
+            if self.failure is not None:
+                raise self.failure from None
+            raise
 
     def broken(self, key: tuple[int, int], problem: str) -> None:
         """Counts a picture that does not decode. Raises, through tf.data, where too many do not."""

@@ -17,7 +17,6 @@ from ..failure import UserError
 from ..outputs import write_deployment_config
 from ..paths import JobFolder
 from ..report import Reporter
-from .decode import Decoder
 from .schedule import Schedule
 
 log = logging.getLogger(__name__)
@@ -100,9 +99,7 @@ class State:
         self.folder.publish()
 
 
-def fit(
-    task: Task, course: Course, folder: JobFolder, batches: Callable[[int], Any], decoder: Decoder
-) -> None:
+def fit(task: Task, course: Course, folder: JobFolder, batches: Callable[[int], Iterator[Any]]) -> None:
     """Trains to max_steps from the newest checkpoint, if any; evaluates; keeps the best model.
 
     `batches(start)` is the training data from a step on. An earlier run that got as far as max_steps is only
@@ -123,10 +120,10 @@ def fit(
         evaluated(task, course, state, reporter, step)
         folder.publish()
         return
-    iterator: Iterator[Any] = iter(batches(step))
+    iterator = batches(step)
     while step < end:
         target = min(end, (step // course.steps_per_eval + 1) * course.steps_per_eval)
-        trained(task, course, reporter, iterator, decoder, (step, target))
+        trained(task, course, reporter, iterator, (step, target))
         step = target
         evaluated(task, course, state, reporter, step)
         state.save(step)
@@ -134,23 +131,13 @@ def fit(
 
 
 def trained(
-    task: Task,
-    course: Course,
-    reporter: Reporter,
-    iterator: Iterator[Any],
-    decoder: Decoder,
-    span: tuple[int, int],
+    task: Task, course: Course, reporter: Reporter, iterator: Iterator[Any], span: tuple[int, int]
 ) -> None:
     """The steps from span[0] to span[1]; their mean losses go to the report as the part `training`."""
     sums: dict[str, Any] = {}
     said = begun = time.monotonic()
     for step in range(*span):
-        try:
-            batch = next(iterator)
-        except (tf.errors.OpError, StopIteration):
-            if decoder.failure is not None:
-                raise decoder.failure from None
-            raise
+        batch = next(iterator)
         task.optimizer.learning_rate.assign(course.schedule.rate(step))
         losses = step_of(task, course, batch)
         for name, value in losses.items():

@@ -37,7 +37,7 @@ def load(path: str | None, backbone: Any, parts: dict[str, Any]) -> None:
         if fits(known, name, part):
             taken[name] = part
     try:
-        tf.train.Checkpoint(**taken).restore(prefix).assert_existing_objects_matched().expect_partial()
+        tf.train.Checkpoint(**taken).read(prefix).assert_existing_objects_matched().expect_partial()
     except (ValueError, AssertionError, tf.errors.OpError) as error:
         raise UserError(
             f"{NAME}={path} is of another network than this job's: {str(error).splitlines()[0]} "

@@ -12,7 +12,7 @@ SIGNATURE = (
 )
 
 
-class Served(tf.Module):
+class Served(tf.Module):  # type: ignore[misc]
     """Holds what a serving function uses; `function` takes `image_bytes` and `key`.
 
     Only the model's variables are held: of a Keras model TensorFlow would save each layer's functions too,

@@ -15,8 +15,8 @@ from trainyard_algorithms.outputs import write_deployment_config
 def save(booster: xgb.Booster, model: Path, labels: Mapping[str, str]) -> None:
     """Writes model.bst, model.json and deployment_config.yaml into the folder `model`.
 
-    model.bst is in the binary form that XGBoost wrote until 2.1, which 1.0 to 3.0 load; model.json is for
-    1.6 and later. Each file is there whole or not at all.
+    model.bst is in the binary form that XGBoost wrote until 2.1, which 1.1 to 3.0 load; model.json is for
+    1.7 and later. Each file is there whole or not at all.
     """
     part = model / ".model.deprecated"  # this ending means the binary form
     with warnings.catch_warnings():

@@ -1,16 +1,21 @@
-# trainyard_embed(TARGET NAMESPACE FILES...): compiles files into a target, byte for byte, under their names without folders.
+# trainyard_embed(TARGET NAMESPACE [BELOW FOLDER] FILES...): compiles files into a target, byte for byte, under their names without
+# folders, or under their paths below FOLDER.
 # The target's folder can then include "FOLDER/NAMESPACE_files.h" (FOLDER: its path below src/), which has
 #   std::span<const EmbeddedFile> trainyard::NAMESPACE::Files();   sorted as given; they live as long as the program
 # The assembler copies the bytes (.incbin), so that megabytes cost no compile time.
 function(trainyard_embed target namespace)
+  cmake_parse_arguments(ARG "" "BELOW" "" ${ARGN})
   set(stem ${CMAKE_CURRENT_BINARY_DIR}/${namespace}_files)
   set(blobs "")
   set(rows "")
   set(paths "")
   set(index 0)
-  foreach(file ${ARGN})
+  foreach(file ${ARG_UNPARSED_ARGUMENTS})
     get_filename_component(path ${file} ABSOLUTE)
     get_filename_component(name ${file} NAME)
+    if(ARG_BELOW)
+      file(RELATIVE_PATH name ${ARG_BELOW} ${path})
+    endif()
     set(symbol trainyard_${namespace}_${index})
     string(APPEND blobs "__asm__(\".section .rodata,\\\"a\\\"\\n${symbol}:\\n.incbin \\\"${path}\\\"\\n${symbol}_end:\\n.previous\\n\"\n"
                         "        \".globl ${symbol}\\n.globl ${symbol}_end\\n\");\n"

@@ -176,10 +176,6 @@ Status CheckImageReference(std::string_view text) {
   return CheckRegistryReference(text, text);
 }
 
-bool IsBuiltInAlgorithm(std::string_view image_uri) {
-  return image_uri.starts_with("gcr.io/cloud-ml-algos/");
-}
-
 bool MatchesImage(std::string_view pattern, std::string_view image) {
   return Matches(pattern, WithoutTag(pattern) == pattern ? WithoutTag(image) : image);
 }

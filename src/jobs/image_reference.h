@@ -16,10 +16,6 @@ namespace trainyard::jobs {
 /// containers-transports(5).
 [[nodiscard]] Status CheckImageReference(std::string_view text);
 
-/// Whether it is an image of the original's built-in algorithms (gcr.io/cloud-ml-algos/...). Source: spec
-/// algorithms.md section 1.
-[[nodiscard]] bool IsBuiltInAlgorithm(std::string_view image_uri);
-
 /// Whether a pattern matches an image. '*' matches any characters, slashes too. A pattern without tag and
 /// digest matches all tags and digests: "gcr.io/p/training" and "gcr.io/p/training:v1". Pure: any thread.
 [[nodiscard]] bool MatchesImage(std::string_view pattern, std::string_view image);

@@ -55,43 +55,5 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"long_path", "oci:/" + std::string(4096, 'p'), false}),
     [](const auto& row) { return row.param.name; });
 
-TEST(BuiltInAlgorithm, IsKnownByItsPrefix) {
-  EXPECT_TRUE(IsBuiltInAlgorithm("gcr.io/cloud-ml-algos/image_object_detection:latest"));
-  EXPECT_FALSE(IsBuiltInAlgorithm("gcr.io/cloud-ml-algos-of-mine/x"));
-  EXPECT_FALSE(IsBuiltInAlgorithm(""));
-}
-
-struct PatternRow {
-  const char* name;
-  const char* pattern;
-  const char* image;
-  bool matches;
-};
-class ImagePattern : public testing::TestWithParam<PatternRow> {};
-TEST_P(ImagePattern, Matches) {
-  EXPECT_EQ(MatchesImage(GetParam().pattern, GetParam().image), GetParam().matches);
-}
-INSTANTIATE_TEST_SUITE_P(
-    Rules, ImagePattern,
-    testing::Values(PatternRow{"same", "gcr.io/p/a", "gcr.io/p/a", true},
-                    PatternRow{"other", "gcr.io/p/a", "gcr.io/p/b", false},
-                    PatternRow{"longer", "gcr.io/p/a", "gcr.io/p/ab", false},
-                    PatternRow{"any_tag", "gcr.io/p/a", "gcr.io/p/a:v1", true},
-                    PatternRow{"any_digest", "gcr.io/p/a", "gcr.io/p/a@sha256:0123", true},
-                    PatternRow{"tag_and_digest", "gcr.io/p/a", "gcr.io/p/a:v1@sha256:0123", true},
-                    PatternRow{"tag", "gcr.io/p/a:v1", "gcr.io/p/a:v1", true},
-                    PatternRow{"other_tag", "gcr.io/p/a:v1", "gcr.io/p/a:v2", false},
-                    PatternRow{"port", "localhost:5000/a", "localhost:5000/a", true},
-                    PatternRow{"port_and_tag", "localhost:5000/a", "localhost:5000/a:v1", true},
-                    PatternRow{"other_port", "localhost:5000/a", "localhost:5001/a", false},
-                    PatternRow{"star", "gcr.io/cloud-ml-public/training/pytorch-*",
-                               "gcr.io/cloud-ml-public/training/pytorch-gpu.1-11", true},
-                    PatternRow{"star_and_tag", "gcr.io/*/pytorch-*", "gcr.io/x/y/pytorch-xla.1-10:latest",
-                               true},
-                    PatternRow{"star_needs_the_rest", "gcr.io/*/torch", "gcr.io/a/torch/b", false},
-                    PatternRow{"star_goes_back", "*ab", "aab", true},
-                    PatternRow{"only_a_star", "*", "a", true}, PatternRow{"empty", "", "a", false}),
-    [](const auto& row) { return row.param.name; });
-
 }  // namespace
 }  // namespace trainyard::jobs

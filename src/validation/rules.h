@@ -42,6 +42,10 @@ Status Module(const Job& job, const ValidationContext& context);
 Status RuntimeVersion(const Job& job, const ValidationContext& context);
 Status JobDir(const Job& job, const ValidationContext& context);
 
+// rules_algorithm.cc
+Status Algorithm(const Job& job, const ValidationContext& context);
+Status AlgorithmTuning(const Job& job, const ValidationContext& context);
+
 // rules_variables.cc
 Status Variables(const Job& job, const ValidationContext& context);
 

@@ -4,6 +4,7 @@
 #include "cluster/role.h"
 #include "cluster/scale_tier.h"
 #include "jobs/image_reference.h"
+#include "validation/algorithm_job.h"
 #include "validation/rules.h"
 
 namespace trainyard::jobs::rules {
@@ -25,8 +26,8 @@ bool HasRuntime(const std::string& image, const ValidationContext& context) {
 }  // namespace
 
 Status Containers(const Job& job, const ValidationContext& context) {
-  if (context.containers) return {};
   const TrainingInput& input = job.training_input();
+  if (context.containers || AlgorithmOf(input, context.mapped_images) != nullptr) return {};
   const bool has_package = !input.package_uris().empty() && !input.python_module().empty();
   const bool in_runtime = has_package && HasRuntime(input.master_config().image_uri(), context);
   for (const Role& role : Roles(input)) {

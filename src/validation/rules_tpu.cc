@@ -2,9 +2,9 @@
 #include <charconv>
 #include <iterator>
 
+#include "algorithms/algorithm.h"
 #include "cluster/machine_type.h"
 #include "cluster/role.h"
-#include "jobs/image_reference.h"
 #include "validation/rules.h"
 
 namespace trainyard::jobs::rules {
@@ -48,7 +48,7 @@ bool IsReplacedVersion(std::string_view version) {
 bool WorkerHasCustomImage(const TrainingInput& input) {
   const std::string& own = input.worker_config().image_uri();
   const std::string& image = own.empty() ? input.master_config().image_uri() : own;
-  return !image.empty() && !IsBuiltInAlgorithm(image);
+  return !image.empty() && !algorithms::IsAlgorithmImage(image);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ constexpr std::string_view kTpus = "public page \"using TPUs\"";
 constexpr std::string_view kLabels = "Google Cloud's rules for labels";
 constexpr std::string_view kTuning = "API description, HyperparameterSpec and ParameterSpec";
 constexpr std::string_view kOwn = "Trainyard's own field";
+constexpr std::string_view kAlgorithms = "public pages \"built-in algorithms\"";
 constexpr std::string_view kHere = "this installation";
 
 constexpr ValidationRule kRules[] = {
@@ -75,6 +76,11 @@ constexpr ValidationRule kRules[] = {
      "anywhere else",
      kApi, rules::TpuTfVersion},
     {"job_dir", "a `jobDir` that is not `gs://bucket` or `gs://bucket/object`", kStarting, rules::JobDir},
+    {"algorithm",
+     "an image of the built-in algorithms that there is not; beside such an image: packages, a module, a "
+     "command, replicas with another one, no `jobDir`, workers and TPUs where the algorithm takes none; "
+     "`args` and tuned parameters that it does not take",
+     kAlgorithms, rules::Algorithm},
 
     {"variables",
      "more than 100 variables (`env`), or more than 32 KiB of them; a name that is no identifier of C, is "
@@ -99,6 +105,8 @@ constexpr ValidationRule kRules[] = {
      "for CATEGORICAL; values that are missing, more than 1000 or not distinct for "
      "DISCRETE; log scales of ranges that are not strictly positive; DOUBLE with GRID_SEARCH",
      kTuning, rules::TuningParameters},
+    {"algorithm_tuning", "a tag that is no metric of the built-in algorithm", kAlgorithms,
+     rules::AlgorithmTuning},
     {"size", "a job whose TF_CONFIG, which repeats all of its fields, would have more than 128 KiB",
      "Linux's limit for an environment variable", rules::Size},
 

@@ -33,6 +33,8 @@ struct ValidationContext {
   std::string no_containers;  ///< a sentence: why containers are off and how to change that; may be empty
   /// Patterns of images (MatchesImage) that a runtime version replaces if the job has a Python package, too.
   std::vector<std::string> runtime_images;
+  /// Patterns of images that the operator maps to others: what is built in under such a name is not taken.
+  std::vector<std::string> mapped_images;
 };
 
 /// One rule. `check` runs only if all rules before it passed, and may rely on them.

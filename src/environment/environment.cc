@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "async/file.h"
+#include "environment/algorithm_package.h"
 #include "environment/build_folder.h"
 #include "environment/catalogue.h"
 #include "environment/layout.h"
@@ -29,7 +30,8 @@ std::string LibraryPath(const RuntimeVersion& runtime, const fs::path& folder) {
   return path;
 }
 
-Environment MakeEnvironment(const Layout& layout, const RuntimeVersion& version, const fs::path& layer) {
+Environment MakeEnvironment(const Layout& layout, const RuntimeVersion& version, const fs::path& layer,
+                            bool algorithms) {
   const fs::path runtime = layout.Runtime(version);
   const fs::path& top = layer.empty() ? runtime : layer;
   Environment environment;
@@ -37,7 +39,8 @@ Environment MakeEnvironment(const Layout& layout, const RuntimeVersion& version,
   environment.variables["PATH"] = layer.empty() ? (runtime / "bin").string()
                                                 : (layer / "bin").string() + ":" + (runtime / "bin").string();
   environment.variables["VIRTUAL_ENV"] = top;
-  environment.variables["PYTHONPATH"] = layout.Site();
+  environment.variables["PYTHONPATH"] =
+      layout.Site().string() + (algorithms ? ":" + AlgorithmFolder(layout).string() : "");
   if (std::string path = LibraryPath(version, runtime); !path.empty())
     environment.variables["LD_LIBRARY_PATH"] = std::move(path);
   return environment;
@@ -53,7 +56,8 @@ std::optional<Environment> FindEnvironment(const EnvironmentRequest& request) {
   const fs::path layer = request.packages.empty() ? fs::path() : layout.Layer(*runtime, request.packages);
   if (!IsComplete(base) || (!layer.empty() && !IsComplete(layer))) return std::nullopt;
   if (::access((layout.Site() / "sitecustomize.py").c_str(), R_OK) != 0) return std::nullopt;
-  return MakeEnvironment(layout, *runtime, layer);
+  if (request.algorithms && ::access(AlgorithmFolder(layout).c_str(), R_OK | X_OK) != 0) return std::nullopt;
+  return MakeEnvironment(layout, *runtime, layer, request.algorithms);
 }
 
 Result<Environment> PrepareEnvironment(const EnvironmentRequest& request, const PreparationHooks& hooks) {
@@ -62,10 +66,11 @@ Result<Environment> PrepareEnvironment(const EnvironmentRequest& request, const 
   for (const auto& package : request.packages)
     if (package.checksum.empty()) return std::unexpected(Internal(package.uri + " has no checksum"));
   TY_RETURN_IF_ERROR(InstallSiteHook(layout.root));
+  if (request.algorithms) TY_RETURN_IF_ERROR(InstallAlgorithms(layout));
   TY_RETURN_IF_ERROR(BuildRuntime(layout, runtime, hooks));
-  if (request.packages.empty()) return MakeEnvironment(layout, runtime, {});
+  if (request.packages.empty()) return MakeEnvironment(layout, runtime, {}, request.algorithms);
   TY_RETURN_IF_ERROR(BuildLayer(layout, runtime, request.packages, hooks));
-  return MakeEnvironment(layout, runtime, layout.Layer(runtime, request.packages));
+  return MakeEnvironment(layout, runtime, layout.Layer(runtime, request.packages), request.algorithms);
 }
 
 }  // namespace trainyard::environment

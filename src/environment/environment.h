@@ -22,6 +22,7 @@ struct EnvironmentRequest {
   std::string environments_dir;
   std::string runtime_version;
   std::vector<Package> packages;  ///< in installation order
+  bool algorithms = false;        ///< the trainers of the built-in algorithms, too
 };
 
 /// A Python that has everything. The variables are to be set in the user's process.

@@ -19,6 +19,7 @@ std::string FolderOf(const std::string& path) { return path.substr(0, path.rfind
 environment::EnvironmentRequest EnvironmentOf(const v1::Manifest& manifest) {
   environment::EnvironmentRequest request{.environments_dir = manifest.places().environments_dir(),
                                           .runtime_version = manifest.program().runtime_version()};
+  request.algorithms = manifest.program().built_in_algorithm();
   for (const auto& package : manifest.program().packages())
     request.packages.push_back({package.uri(), package.checksum()});
   return request;

@@ -7,10 +7,12 @@
 #include "cluster/machine_type.h"
 #include "cluster/project_number.h"
 #include "cluster/role.h"
+#include "control/algorithm_choice.h"
 #include "control/manifest.h"
 #include "jobs/prepare.h"
 #include "jobs/trial.h"
 #include "text/suggestion.h"
+#include "validation/algorithm_job.h"
 #include "wire/resource_name.h"
 
 namespace trainyard::control {
@@ -43,6 +45,7 @@ JobMaker::JobMaker(storage::Buckets& buckets, const environment::Catalogue& cata
   const bool waits = policy_.capacity.mode != placement::Capacity::Mode::kStrict;
   UseContainers(std::move(policy_.containers));
   context_.tuning = true;
+  context_.mapped_images = policy_.mapped_images;
   context_.runtime_default = policy_.runtime_default;
   context_.gpus = waits || policy_.devices.Serves(placement::Device::Kind::kGpu);
   context_.tpus = waits || policy_.devices.Serves(placement::Device::Kind::kTpu);
@@ -65,14 +68,20 @@ boost::asio::awaitable<void> JobMaker::LookForContainers() {
 }
 
 boost::asio::awaitable<Result<JobMaker::Made>> JobMaker::Make(std::string project, ml::v1::Job job) {
-  if (!context_.containers && !jobs::NamedImages(job.training_input()).empty()) co_await LookForContainers();
+  const algorithms::v1::Algorithm* algorithm = jobs::AlgorithmOf(job.training_input(), policy_.mapped_images);
+  if (!context_.containers && algorithm == nullptr && !jobs::NamedImages(job.training_input()).empty())
+    co_await LookForContainers();
   TY_CO_RETURN_IF_ERROR(jobs::Validate(job, context_));
   Made made{.record = {}, .secrets = jobs::TakeSecrets(job)};
-  const jobs::RoleImages containers = ContainerImages(policy_.images, job.training_input());
+  const jobs::RoleImages containers =
+      algorithm == nullptr ? ContainerImages(policy_.images, job.training_input()) : jobs::RoleImages();
   TY_CO_TRY(environment::Resolution runtime, co_await ResolveRuntime(job.training_input(), containers));
   v1::JobRecord& record = made.record;
   record = jobs::MakeRecord(std::move(project), job, runtime.version, clock_.Now(), containers);
-  if (!runtime.note.empty()) record.add_notes(runtime.note);
+  if (algorithm != nullptr)
+    UseAlgorithm(*algorithm, record);
+  else if (!runtime.note.empty())
+    record.add_notes(runtime.note);
   if (HasGpus() && !runtime.version.empty() && AsksForGpus(job.training_input()) &&
       !catalogue_.RunsOnGpus(runtime.version))
     record.add_notes("runtime version " + runtime.version +

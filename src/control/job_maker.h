@@ -32,7 +32,9 @@ class JobMaker {
   struct Policy {
     std::string runtime_default;  ///< for a job that names neither runtime version nor image
     environment::FallbackPolicy runtime_fallback = environment::FallbackPolicy::kNearest;
-    std::vector<ImageRuntime> images{};     ///< the operator's
+    std::vector<ImageRuntime> images{};  ///< the operator's
+    std::vector<std::string>
+        mapped_images{};                    ///< patterns (jobs::MatchesImage) of images that others stand for
     environment::AvailablePythons pythons;  ///< what this machine has, as far as is known
     /// Looks at what it has now; blocks. Asked where a job would not get what it names. Null: nothing
     /// changes.

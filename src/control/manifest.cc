@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "algorithms/algorithm.h"
 #include "base/check.h"
 #include "cluster/attempt_id.h"
 #include "cluster/role.h"
@@ -27,7 +28,9 @@ const ml::v1::ReplicaConfig& ConfigOf(const ml::v1::TrainingInput& input, replic
 void SetPackage(const v1::JobRecord& job, replica::v1::Manifest::Program& program) {
   const ml::v1::TrainingInput& input = job.job().training_input();
   *program.mutable_packages() = job.packages();
-  program.set_python_module(input.python_module());
+  program.set_built_in_algorithm(!job.algorithm().empty());
+  program.set_python_module(job.algorithm().empty() ? input.python_module()
+                                                    : algorithms::ModuleOf(job.algorithm()));
   *program.mutable_args() = input.args();
   for (std::string& arg : ServiceArgs(job)) program.add_args(std::move(arg));
 }
@@ -136,7 +139,7 @@ std::string HostNameOf(const v1::JobRecord& job, int replica) {
 std::vector<std::string> ServiceArgs(const v1::JobRecord& job) {
   std::vector<std::string> args;
   if (job.has_trial()) args = jobs::TrialFlags(job);
-  const std::string job_dir = job.has_trial() ? jobs::TrialJobDir(job) : job.job().training_input().job_dir();
+  const std::string job_dir = jobs::JobDirOf(job);
   if (!job_dir.empty()) args.insert(args.end(), {"--job-dir", job_dir});
   return args;
 }

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "cluster/scale_tier.h"
 #include "cluster/task_name.h"
+#include "jobs/algorithm_output.h"
 #include "jobs/images.h"
 #include "jobs/restart_policy.h"
 #include "jobs/transition_table.h"
@@ -202,6 +203,7 @@ Status Change(JobRecord& record, const Event& event, const Event::Ended&) {
   const double units =
       record.has_tuning() ? 0 : ConsumedUnits(job);  // a tuning job consumes what its trials consume
   if (units > 0) job.mutable_training_output()->set_consumed_ml_units(units);
+  SetModelPath(record);
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "jobs/algorithm_output.h"
 #include "jobs/prepare.h"
 #include "measurement/report.h"
 #include "wire/time.h"
@@ -63,6 +64,9 @@ JobRecord MakeTrial(const JobRecord& tuning, const control::v1::Event::TrialCrea
       MakeRecord(tuning.project(), tuning.job(), tuning.runtime_version(), create_time, ContainersOf(tuning));
   record.clear_notes();  // they are in the tuning job's log
   record.mutable_job()->clear_training_output();
+  if (!tuning.algorithm().empty())
+    SetAlgorithm(tuning.algorithm(), tuning.model_folder(),
+                 tuning.job().training_output().built_in_algorithm_output(), record);
   *record.mutable_packages() = tuning.packages();
   *record.mutable_images() = tuning.images();
   record.set_cluster_hash(ClusterHash(tuning.project(), tuning.job().job_id() + "/" + created.trial_id()));
@@ -79,6 +83,10 @@ std::string TrialJobDir(const JobRecord& trial) {
   if (dir.empty()) return dir;
   if (!dir.ends_with('/')) dir += '/';
   return dir + trial.trial().trial_id();
+}
+
+std::string JobDirOf(const JobRecord& job) {
+  return job.has_trial() ? TrialJobDir(job) : job.job().training_input().job_dir();
 }
 
 std::vector<std::string> TrialFlags(const JobRecord& trial) {
@@ -112,6 +120,8 @@ HyperparameterOutput TrialOutput(const JobRecord& trial, const replica::v1::Metr
   if (job.has_start_time()) *output.mutable_start_time() = job.start_time();
   if (job.has_end_time()) *output.mutable_end_time() = job.end_time();
   output.set_is_trial_stopped_early(trial.trial().stopped_early());
+  if (job.training_output().has_built_in_algorithm_output())
+    *output.mutable_built_in_algorithm_output() = job.training_output().built_in_algorithm_output();
   if (job.state() == Job::FAILED) return output;
   if (const auto last = measurement::FinalMeasurement(report)) {
     output.mutable_final_metric()->set_training_step(last->step());

@@ -31,6 +31,9 @@ void MakeTuning(control::v1::JobRecord& record);
 /// "gs://BUCKET/DIR/7" for trial "7"; empty for a job without jobDir. Source: spec section 4.
 [[nodiscard]] std::string TrialJobDir(const control::v1::JobRecord& trial);
 
+/// What the job's program gets as --job-dir: the trial's, or the job's own; empty if there is none.
+[[nodiscard]] std::string JobDirOf(const control::v1::JobRecord& job);
+
 /// "--NAME=VALUE" for each parameter, in the order of the spec: one token each, because otherwise negative
 /// numbers and categories that begin with '-' are read as flags. Source: spec section 4.
 [[nodiscard]] std::vector<std::string> TrialFlags(const control::v1::JobRecord& trial);

@@ -183,9 +183,12 @@ control::JobMaker::Policy Installation::MakePolicy(const ServeOptions& options, 
                                                    Foundation& foundation, placement::Capacity capacity,
                                                    placement::DevicePool devices) {
   const auto inventory = std::make_shared<environment::PythonInventory>(data.environments_dir());
+  std::vector<std::string> mapped;
+  for (const auto& [pattern, reference] : options.containers.image_map) mapped.push_back(pattern);
   return {.runtime_default = options.default_runtime,
           .runtime_fallback = options.runtime_fallback,
           .images = options.images,
+          .mapped_images = std::move(mapped),
           .pythons = inventory->Look(),
           .look_at_pythons = [inventory] { return inventory->Look(); },
           .capacity = capacity,

@@ -18,9 +18,10 @@ constexpr FieldRow kRows[] = {
      "at least 0.01.",
      "", kPricing},
     {"TrainingOutput.isHyperparameterTuningJob", kOutput, "From the creation on.", "", kApi},
-    {"TrainingOutput.isBuiltInAlgorithmJob", kOutput, "Not set: there are no built-in algorithms here.", "",
-     kAlgorithms},
-    {"TrainingOutput.builtInAlgorithmOutput", kOutput, "Not set.", "", kAlgorithms},
+    {"TrainingOutput.isBuiltInAlgorithmJob", kOutput,
+     "For the images gcr.io/cloud-ml-algos/*, from the creation on.", "", kAlgorithms},
+    {"TrainingOutput.builtInAlgorithmOutput", kOutput, "With isBuiltInAlgorithmJob, from the creation on.",
+     "", kAlgorithms},
     {"TrainingOutput.hyperparameterMetricTag", kOutput, "The tag in use; tuning jobs only.", "", kApi},
     {"TrainingOutput.webAccessUris", kOutput, "The shells of the running replicas; with enableWebAccess.", "",
      kApi},
@@ -34,16 +35,22 @@ constexpr FieldRow kRows[] = {
     {"HyperparameterOutput.startTime", kOutput, "As of a job.", "", kApi},
     {"HyperparameterOutput.endTime", kOutput, "As of a job.", "", kApi},
     {"HyperparameterOutput.state", kOutput, "As of a job.", "", kApi},
-    {"HyperparameterOutput.builtInAlgorithmOutput", kOutput, "Not set.", "", kAlgorithms},
+    {"HyperparameterOutput.builtInAlgorithmOutput", kOutput, "As of a job, per trial.", "", kAlgorithms},
     {"HyperparameterOutput.webAccessUris", kOutput, "As of a job, per trial.", "", kApi},
 
     {"HyperparameterMetric.objectiveValue", kOutput, "As the program reported it.", "", kApi},
     {"HyperparameterMetric.trainingStep", kOutput, "As the program reported it.", "", kApi},
 
-    {"BuiltInAlgorithmOutput.framework", kOutput, "Not set.", "", kAlgorithms},
-    {"BuiltInAlgorithmOutput.modelPath", kOutput, "Not set.", "", kAlgorithms},
-    {"BuiltInAlgorithmOutput.pythonVersion", kOutput, "Not set.", "", kAlgorithms},
-    {"BuiltInAlgorithmOutput.runtimeVersion", kOutput, "Not set.", "", kAlgorithms},
+    {"BuiltInAlgorithmOutput.framework", kOutput, "TENSORFLOW or XGBOOST.", "", kAlgorithms},
+    {"BuiltInAlgorithmOutput.modelPath", kOutput,
+     "Where the model is: jobDir/model/, of a trial jobDir/TRIAL/model/. Only of jobs without tuning and of "
+     "trials, once they succeeded.",
+     "", kAlgorithms},
+    {"BuiltInAlgorithmOutput.pythonVersion", kOutput, "What trained the model here: 3.11.", "", kAlgorithms},
+    {"BuiltInAlgorithmOutput.runtimeVersion", kOutput,
+     "The runtime version whose TensorFlow or XGBoost trained the model, and loads it: "
+     "2.15.",
+     "", kAlgorithms},
 };
 
 }  // namespace

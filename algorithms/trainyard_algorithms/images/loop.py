@@ -173,7 +173,7 @@ def finite(loss: float, step: int) -> None:
 
 
 def evaluated(task: Task, course: Course, state: State, reporter: Reporter, step: int) -> None:
-    """Metrics at `step`; the model is saved if it is the best so far, of earlier runs too, or none is
+    """Metrics at `step`; the model is saved if none before it, in earlier runs too, was better, or none is
     there."""
     begun = time.monotonic()
     metrics = dict(task.evaluate())
@@ -182,7 +182,7 @@ def evaluated(task: Task, course: Course, state: State, reporter: Reporter, step
     model = state.folder.folder("model")
     value = metrics[course.best]
     lost = state.folder.in_place and not (model / "saved_model.pb").exists()
-    if lost or value > float(state.best.numpy()):
+    if lost or value >= float(state.best.numpy()):
         state.best.assign(max(value, float(state.best.numpy())))
         save_model(task, model)
         labels = {name: f"{number:.6g}" for name, number in metrics.items()}

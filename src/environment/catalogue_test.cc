@@ -46,7 +46,7 @@ TEST(Catalogue, OperatorsFilesAddAndReplace) {
   Write(folder.path() / "runtimes.d/README", "not a definition");
   const auto catalogue = Catalogue::Load(folder.path());
   ASSERT_TRUE(catalogue) << catalogue.error().message;
-  EXPECT_EQ(catalogue->versions().size(), 41U);
+  EXPECT_EQ(catalogue->versions().size(), 43U);
   EXPECT_EQ(catalogue->versions().front().version, "0.1");
   EXPECT_EQ(*catalogue->Find("2.15"), (RuntimeVersion{.version = "2.15", .pythons = {"3.12"}}));
   EXPECT_EQ(LoadRuntimeVersion(folder.path(), "2.15"), *catalogue->Find("2.15"));

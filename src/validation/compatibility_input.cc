@@ -73,9 +73,9 @@ constexpr FieldRow kRows[] = {
      "packages", kApi},
     {"TrainingInput.pythonModule", kHonoured, "Run as `python3 -m MODULE`.", "module packages", kApi},
     {"TrainingInput.args", kHonoured, "The program's arguments, followed by tuned parameters and --job-dir.",
-     "arguments", kApi},
+     "arguments algorithm", kApi},
     {"TrainingInput.hyperparameters", kHonoured, "Makes the job a tuning job: docs/tuning.md.",
-     "tuning_spec tuning_parameters tuning_here", kApi},
+     "tuning_spec tuning_parameters tuning_here algorithm", kApi},
     {"TrainingInput.region", kMapped,
      "Must be one of the original's 22 and, as far as is known, have the job's accelerators, all in one "
      "zone. Kept, shown "

@@ -25,8 +25,9 @@ constexpr FieldRow kRows[] = {
      "while it is QUEUED if its registry does not answer then: all replicas, restarts and retries run the "
      "digest that the tag meant then. With a Python package the "
      "package is installed into the image, and an image of the original's own may stand for a runtime "
-     "version. Refused with a sentence where the server runs no containers (containers.md).",
-     "image runtime_or_image tpu_tf_version containers_here", kApi},
+     "version. Refused with a sentence where the server runs no containers (containers.md). The images "
+     "gcr.io/cloud-ml-algos/* stand for the built-in algorithms (algorithms.md).",
+     "image runtime_or_image algorithm tpu_tf_version containers_here", kApi},
     {"ReplicaConfig.containerCommand", kHonoured,
      "In place of the image's ENTRYPOINT and CMD; a Python package of the job is not installed then, and the "
      "job's log says so. Then come tuned parameters and --job-dir, as with args.",
@@ -82,7 +83,7 @@ constexpr FieldRow kRows[] = {
     {"HyperparameterSpec.hyperparameterMetricTag", kHonoured,
      "Absent: `training/hptuning/metric`. Without control characters, since it is an environment variable "
      "too.",
-     "tuning_spec", kApi},
+     "tuning_spec algorithm_tuning", kApi},
     {"HyperparameterSpec.enableTrialEarlyStopping", kHonoured,
      "A trial that others beat at the same step is stopped: docs/tuning.md.", "", kApi},
     {"HyperparameterSpec.resumePreviousJobId", kHonoured,

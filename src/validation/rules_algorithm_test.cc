@@ -32,16 +32,17 @@ std::string Verdict(const std::string& input, const ValidationContext& context =
 }
 
 std::string Job(const std::string& algorithm, const std::string& more) {
-  return "region: 'us-central1' job_dir: 'gs://b/j' master_config { image_uri: 'gcr.io/cloud-ml-algos/" +
+  return "region: 'us-central1' job_dir: 'gs://bucket/j' master_config { image_uri: 'gcr.io/cloud-ml-algos/" +
          algorithm + ":latest' } " + more;
 }
 
 const std::string kTrees =
-    "args: '--objective=multi:softmax' args: '--num_class=3' args: '--training_data_path=gs://b/d.csv' ";
+    "args: '--objective=multi:softmax' args: '--num_class=3' args: '--training_data_path=gs://bucket/d.csv' ";
 const std::string kTreesJob = Job("boosted_trees", kTrees);
-const std::string kSpread = Job("xgboost_dist",
-                                "args: '--objective=reg:squarederror' args: '--training_data_path=gs://b/t*' "
-                                "args: '--validation_data_path=gs://b/v*' ");
+const std::string kSpread =
+    Job("xgboost_dist",
+        "args: '--objective=reg:squarederror' args: '--training_data_path=gs://bucket/t*' "
+        "args: '--validation_data_path=gs://bucket/v*' ");
 
 TEST(AlgorithmRule, TakesJobsOfTheOriginalsPages) {
   EXPECT_EQ(Verdict(kTreesJob), "");
@@ -57,9 +58,8 @@ TEST(AlgorithmRule, WantsWhatTheAlgorithmTakes) {
   EXPECT_THAT(
       Verdict(kTreesJob + "args: '--max_deep=3'"),
       StartsWith("args: The algorithm boosted_trees has no argument --max_deep. Did you mean --max_depth?"));
-  EXPECT_THAT(Verdict(Job("boosted_trees",
-                          "args: '--objective=multi:softmax' args: '--training_data_path=gs://b/d'")),
-              StartsWith("args: --objective=multi:softmax needs --num_class"));
+  EXPECT_THAT(Verdict(Job("boosted_trees", "args: '--training_data_path=gs://bucket/d'")),
+              StartsWith("args: The algorithm boosted_trees needs --objective: "));
   EXPECT_THAT(
       Verdict("region: 'us-central1' master_config { image_uri: 'gcr.io/cloud-ml-algos/boosted_trees' } " +
               kTrees),
@@ -70,11 +70,13 @@ TEST(AlgorithmRule, WantsWhatTheAlgorithmTakes) {
 }
 
 TEST(AlgorithmRule, HasAProgramOfItsOwn) {
-  EXPECT_THAT(Verdict(kTreesJob + "python_module: 't' package_uris: 'gs://b/t.tar.gz'"),
+  EXPECT_THAT(Verdict(kTreesJob + "python_module: 't' package_uris: 'gs://bucket/t.tar.gz'"),
               StartsWith("package_uris: "));
   EXPECT_THAT(Verdict(kTreesJob + "python_module: 't'"), StartsWith("python_module: "));
-  EXPECT_THAT(Verdict(Job("boosted_trees", "master_config { container_args: '--num_class=3' }")),
-              StartsWith("master_config.container_args: "));
+  ml::v1::Job own = Make(kTreesJob);
+  own.mutable_training_input()->clear_args();
+  own.mutable_training_input()->mutable_master_config()->add_container_args("--num_class=3");
+  EXPECT_EQ(Validate(own, Here()).error().field, "master_config.container_args");
   EXPECT_THAT(
       Verdict(kSpread + "scale_tier: CUSTOM master_type: 'n1-standard-4' worker_type: 'n1-standard-4' "
                         "worker_count: 2 worker_config { image_uri: 'gcr.io/p/i' }"),

@@ -111,6 +111,7 @@ case("near_runtime_of_a_job", "jobs", "submit", "training", "job_1", "--region=r
      "--runtime-version=pytorh", answers={"POST " + JOBS: invalid(
          "Field: runtime_version Error: The specified runtime version 'pytorh' with the Python version '' is not supported or is "
          "deprecated.  Please specify a different runtime version.")})
+case("near_algorithm", "algorithms", "describe", "boosted_tree")
 case("near_bucket", "storage", "ls", "gs://modls/a", answers={
     "GET /storage/v1/b/modls/o": [{"status": 404, "body": {"error": {"code": 404, "message":
                                                                      "The specified bucket does not exist: modls"}}}],
@@ -125,6 +126,7 @@ case("list_piped", "jobs", "list", answers=LISTED, env={"COLUMNS": "40", **COLOU
 case("trials", "jobs", "trials", "tune", answers=TRIALS)
 case("trials_narrow", "jobs", "trials", "tune", answers=TRIALS, columns=80, env=COLOUR)
 case("trials_csv", "jobs", "trials", "tune", "--format=csv", answers=TRIALS)
+case("algorithms", "algorithms", "list")
 case("describe_with_trials", "jobs", "describe", "tune", answers=TRIALS, columns=80, env=PLAIN)
 
 

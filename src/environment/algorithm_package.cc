@@ -1,7 +1,10 @@
 #include "environment/algorithm_package.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <string>
 #include <system_error>
 
@@ -23,17 +26,26 @@ std::string ContentHash() {
   return hash.Hex().substr(0, kHashDigits);
 }
 
+Status WriteFile(const fs::path& path, std::string_view bytes) {
+  TY_TRY(const UniqueFd file, OpenFile(path, O_WRONLY | O_CREAT | O_EXCL));
+  TY_RETURN_IF_ERROR(WriteAll(file.get(), bytes));
+  if (::fsync(file.get()) != 0) return std::unexpected(ErrnoError(errno, "fsync " + path.string()));
+  return {};
+}
+
+/// All files below the folder, readable by whatever user a replica's program has.
 Status WriteFiles(const fs::path& folder) {
   for (const algorithms::PackageFile& file : algorithms::PackageFiles()) {
     const fs::path path = folder / file.name;
     TY_RETURN_IF_ERROR(MakeFolders(path.parent_path()));
-    TY_RETURN_IF_ERROR(WriteFileAtomically(path, file.bytes));
+    TY_RETURN_IF_ERROR(WriteFile(path, file.bytes));
   }
-  // Readable by whatever user a replica's program has.
   std::error_code error;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, error))
-    fs::permissions(entry.path(), fs::perms(entry.is_directory() ? 0755 : 0644), error);
-  fs::permissions(folder, fs::perms(0755), error);
+  fs::permissions(folder.parent_path(), fs::perms(0755), error);
+  if (!error) fs::permissions(folder, fs::perms(0755), error);
+  for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    fs::permissions(entry->path(), fs::perms(entry->is_directory() ? 0755 : 0644), error);
   return error ? std::unexpected(ErrnoError(error.value(), "chmod " + folder.string())) : Status{};
 }
 
@@ -47,14 +59,16 @@ fs::path AlgorithmFolder(const Layout& layout) {
 Status InstallAlgorithms(const Layout& layout) {
   const fs::path folder = AlgorithmFolder(layout);
   if (::access(folder.c_str(), R_OK | X_OK) == 0) return {};
-  const fs::path staged = folder.string() + "." + std::to_string(::getpid());
-  std::error_code error;
-  fs::remove_all(staged, error);
-  TY_RETURN_IF_ERROR(MakeFolders(staged));
+  TY_RETURN_IF_ERROR(MakeFolders(folder.parent_path()));
+  // A name that nobody else has: supervisors have pid namespaces, and with them the same pids.
+  std::string name = folder.string() + ".XXXXXX";
+  if (::mkdtemp(name.data()) == nullptr) return std::unexpected(ErrnoError(errno, "mkdir " + name));
+  const fs::path staged = name;
   Status written = WriteFiles(staged);
+  std::error_code error;
   if (written) {
     fs::rename(staged, folder, error);
-    if (!error) return {};
+    if (!error) return SyncDirectory(folder.parent_path());
     if (::access(folder.c_str(), R_OK | X_OK) != 0)  // nobody else was faster
       written = std::unexpected(ErrnoError(error.value(), "rename " + staged.string()));
   }

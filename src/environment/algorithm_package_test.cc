@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+#include <vector>
+
 #include "algorithms/algorithm.h"
 #include "async/file.h"
 #include "environment/temporary_folder_for_test.h"
@@ -18,8 +21,8 @@ TEST(AlgorithmPackage, IsLaidOnceWithAllItsFiles) {
   const fs::path laid = AlgorithmFolder(layout);
   for (const algorithms::PackageFile& file : algorithms::PackageFiles())
     EXPECT_EQ(ReadFile(laid / file.name).value_or("missing"), file.bytes) << file.name;
-  const auto mode = fs::status(laid / "trainyard_algorithms").permissions();
-  EXPECT_EQ(mode & fs::perms(0777), fs::perms(0755));
+  for (const fs::path& each : {laid.parent_path(), laid, laid / "trainyard_algorithms"})
+    EXPECT_EQ(fs::status(each).permissions() & fs::perms(0777), fs::perms(0755)) << each;
 
   const auto before = fs::last_write_time(laid);
   ASSERT_TRUE(InstallAlgorithms(layout));
@@ -28,14 +31,20 @@ TEST(AlgorithmPackage, IsLaidOnceWithAllItsFiles) {
       << "nothing staged is left";
 }
 
-TEST(AlgorithmPackage, WhatAnInterruptedWriteLeftDoesNotCount) {
+/// As supervisors do, each of which is process 2 of a namespace of its own.
+TEST(AlgorithmPackage, SeveralMayLayItAtOnce) {
   const TemporaryFolder folder;
   const Layout layout{folder.path()};
-  const fs::path staged = AlgorithmFolder(layout).string() + "." + std::to_string(::getpid());
-  ASSERT_TRUE(MakeFolders(staged / "trainyard_algorithms"));
-  ASSERT_TRUE(InstallAlgorithms(layout));
-  EXPECT_TRUE(fs::exists(AlgorithmFolder(layout) / "trainyard_algorithms/__init__.py"));
-  EXPECT_FALSE(fs::exists(staged));
+  std::vector<std::future<Status>> layers;
+  for (int i = 0; i < 8; ++i)
+    layers.push_back(std::async(std::launch::async, [&layout] { return InstallAlgorithms(layout); }));
+  for (std::future<Status>& layer : layers) {
+    const Status laid = layer.get();
+    EXPECT_TRUE(laid) << laid.error().message;
+  }
+  for (const algorithms::PackageFile& file : algorithms::PackageFiles())
+    EXPECT_EQ(ReadFile(AlgorithmFolder(layout) / file.name).value_or("missing"), file.bytes) << file.name;
+  EXPECT_EQ(std::distance(fs::directory_iterator(layout.root / "algorithms"), {}), 1);
 }
 
 }  // namespace

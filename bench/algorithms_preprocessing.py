@@ -2,11 +2,11 @@
 """Preprocessing of the built-in algorithms: MB and rows a second on one core, beside pyarrow's own CSV reader and beside reading
 the bytes, in one run.
 
-usage: PYTHON bench/algorithms_preprocessing.py [--mb 200] [--folder DIR] [--rounds 3] [--write]
+usage: ./dev bench algorithms_preprocessing [--mb 200] [--folder DIR] [--rounds 3] [--write]
 
-PYTHON is that of the runtime version `algorithms`. Each table is generated; what is said is the best round, by the process's CPU time:
+It runs in the Python of the runtime version `algorithms`. Each table is generated; what is said is the best round, by the process's CPU time:
 others may use the machine. --write puts the table
-into docs/algorithms-benchmarks.md in place of the one below its mark, if that file has the mark.
+into docs/algorithms-benchmarks.md in place of the one below its mark.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import time
 from types import SimpleNamespace
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-MARK = "<!-- below: written by bench/algorithms_preprocessing.py --write -->"
+MARK = "<!-- below: written by ./dev bench algorithms_preprocessing --write -->"
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # pyarrow's too
 sys.path.insert(0, str(ROOT / "algorithms"))
 
@@ -30,6 +30,8 @@ from trainyard_algorithms.tabular.batches import batches  # noqa: E402
 from trainyard_algorithms.tabular.kinds import Split  # noqa: E402
 from trainyard_algorithms.tabular.prepare import prepare  # noqa: E402
 from trainyard_algorithms.tabular.scan import scan, width  # noqa: E402
+
+import marked_page  # noqa: E402
 
 WORDS = np.array([f"word-{number:02d}" for number in range(40)])
 
@@ -104,9 +106,8 @@ def main():
     text = f"One core, load before it {LOAD[0]:.2f}, pyarrow {pa.__version__}, tables of {options.mb} MiB, best of {options.rounds}, by CPU time:\n\n"
     text += "\n".join(lines) + "\n"
     print(text)
-    target = ROOT / "docs/algorithms-benchmarks.md"
-    if options.write and target.exists() and MARK in target.read_text():
-        target.write_text(f"{target.read_text().split(MARK)[0].rstrip()}\n\n{MARK}\n{text}")
+    if options.write:
+        marked_page.replace(ROOT / "docs/algorithms-benchmarks.md", MARK, text)
 
 
 def cases(name, path, rows, rounds, folder):

@@ -4,6 +4,7 @@ docs/benchmarks.md.
 
 usage: bench/run.py --build DIR [--beside PROGRAM] [--write] [--check-names] [NAME...]
 names: start container_start image_pull creates jobs logs tail memory history tuning tuning_trials floods parts
+algorithms_quality and algorithms_preprocessing are programs of their own, which ./dev bench runs only when they are named.
 
 With --beside, start and container_start run this program and the other one in turn, and floods runs both.
 """
@@ -18,6 +19,7 @@ from cases import CASES
 from harness import ROOT, Bench
 
 MARK = "<!-- below: written by ./dev bench --write -->"
+ALONE = ("algorithms_quality", "algorithms_preprocessing")  # ./dev runs them, alone
 
 
 def write(rows, notes):
@@ -31,7 +33,7 @@ def write(rows, notes):
 
 
 def unknown(name):
-    likest = sorted(CASES, key=lambda case: difflib.SequenceMatcher(None, name, case).ratio(), reverse=True)
+    likest = sorted([*CASES, *ALONE], key=lambda case: difflib.SequenceMatcher(None, name, case).ratio(), reverse=True)
     return f"there is no benchmark {name!r}; there are: {' '.join(likest)}"
 
 
@@ -47,6 +49,8 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME")
     options = parser.parse_args()
     for name in options.names:
+        if name in ALONE:
+            parser.error(f"{name} is a benchmark of its own: name it first and alone, as in ./dev bench {name}")
         if name not in CASES:
             parser.error(unknown(name))
     if options.check_names:

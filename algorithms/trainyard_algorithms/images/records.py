@@ -10,6 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from ..failure import UserError
+from ..paths import shown
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +30,7 @@ class Place:
     record: int
 
     def __str__(self) -> str:
-        return f"{self.file.name}, record {self.record}"
+        return f"{shown(self.file)}, record {self.record}"
 
 
 @dataclass
@@ -97,11 +98,11 @@ def damage(file: Path, kind: str, error: Exception) -> UserError:
         error = exact
     if whole == 0:
         return UserError(
-            f"{file.name} is not a TFRecord file, or its first record is damaged: {short(error)}. "
+            f"{shown(file)} is not a TFRecord file, or its first record is damaged: {short(error)}. "
             "Write the pictures as tf.train.Example with tf.io.TFRecordWriter."
         )
     return UserError(
-        f"{file.name} is damaged at record {whole + 1} ({whole} records before it are whole): "
+        f"{shown(file)} is damaged at record {whole + 1} ({whole} records before it are whole): "
         f"{short(error)}. "
         "Copy or write the file again."
     )
@@ -131,7 +132,7 @@ def parse(file: Path, first: int, batch: Any, features: Row) -> Row:
                 raise UserError(
                     f"{place}: not a tf.train.Example with the fields expected: {reason(exact)}"
                 ) from None
-        raise UserError(f"{file.name}: {short(error)}") from None
+        raise UserError(f"{shown(file)}: {short(error)}") from None
 
 
 def reason(error: Exception) -> str:
@@ -162,7 +163,7 @@ def scan(argument: str, files: Sequence[Path], features: Row, check: Check) -> F
             found.images += len(places)
         found.bytes += file.stat().st_size
         if found.images == before:
-            log.warning("%s holds no record; it is skipped.", file.name)
+            log.warning("%s holds no record; it is skipped.", shown(file))
     if found.images == 0:
         raise UserError(f"--{argument}: the {len(files)} file(s) that match hold no record.")
     return found

@@ -376,7 +376,7 @@ def trainer_of(job_id, task_type):
     ("boosted_trees", ["--objective=reg:linear", "--training_data_path=gs://data/nothing.csv"], "gs://data/nothing.csv: there is no such file."),
     ("linear_learner_cpu", ["--preprocess", "--model_type=regression", "--training_data_path=gs://data/census.csv"], "gs://data/census.csv, row 1"),
     ("image_classification", ["--num_classes=3", "--max_steps=1", "--training_data_path=gs://data/iris.csv",
-                              "--validation_data_path=gs://data/iris.csv"], "data/iris.csv is not a TFRecord file"),
+                              "--validation_data_path=gs://data/iris.csv"], "iris.csv is not a TFRecord file"),
 ])
 def test_bad_data_end_a_job_with_a_line(server, data, submitted, request, image, args, why):
     job_id = re.sub(r"\W", "_", request.node.callspec.id)[-60:]

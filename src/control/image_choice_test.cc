@@ -371,6 +371,25 @@ TEST_F(LookUpTest, AServerThatStartsBeforeWhatRunsContainersHoldsTheJob) {
   ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
 }
 
+/// The maker of a server that found nothing that runs containers at its start.
+TEST_F(LookUpTest, WhatAnotherJobFoundCountsForTheNextCreate) {
+  Answer(std::nullopt);
+  const ImageResolver resolve = std::exchange(registries_.resolve, nullptr);
+  registries_.look_for_containers = []() -> boost::asio::awaitable<std::string> {
+    co_return "None. Start one.";
+  };
+  JobMaker::Policy policy{.runtime_default = "2.15", .capacity = capacity_, .registries = &registries_};
+  JobMaker maker(*buckets_, catalogue_, clock_, std::move(policy));
+  const auto refused = Await(maker.Make("p", MakeContainerJob("r:5/a:1")));
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(
+      refused.error().message.ends_with("A Python package (package_uris and python_module) runs without "
+                                        "an image."));
+  registries_.resolve = resolve;
+  registries_.look_for_containers = nullptr;
+  EXPECT_TRUE(Await(maker.Make("p", MakeContainerJob("r:5/a:1"))));
+}
+
 /// A maker whose registries answer when the test lets them.
 class SlowRegistryTest : public World {
  protected:
@@ -384,7 +403,8 @@ class SlowRegistryTest : public World {
                    .find_pulled = [](const std::string&) { return std::nullopt; },
                    .registry_of =
                        [](const std::string& image) {
-                         return image.starts_with("docker-archive:") ? "" : image.substr(0, image.find('/'));
+                         const bool is_here = image.starts_with("docker-archive:");
+                         return is_here ? "docker-archive:" : image.substr(0, image.find('/'));
                        },
                    .at_create = &lookups_,
                    .queued = &lookups_};

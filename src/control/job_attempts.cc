@@ -6,6 +6,7 @@
 #include "async/diagnostics.h"
 #include "cluster/attempt_id.h"
 #include "control/attempt_end.h"
+#include "control/image_lookups.h"
 #include "control/manifest.h"
 #include "control/pause.h"
 #include "control/service_log.h"
@@ -96,6 +97,10 @@ boost::asio::awaitable<JobAttempts::Started> JobAttempts::Start(int replica, int
   Started started;
   started.status = co_await outside_.host.Start(std::move(manifest), job_.replicas(replica).slot());
   if (started.status) co_return started;
+  const ImageRegistries* registries = outside_.registries;
+  if (!job_.replicas(replica).image().empty() && registries != nullptr && !registries->resolve &&
+      registries->look_for_containers)  // for the next try: what runs containers may have started meanwhile
+    co_await registries->look_for_containers();
   Diagnose(DiagnosticLevel::kWarning, ref.id + " cannot be started: " + started.status.error().message);
   known_.at({replica, attempt}).gone = true;
   const bool was_alive = co_await MakeSureItIsDead(outside_, ref);

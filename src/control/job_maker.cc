@@ -62,7 +62,9 @@ void JobMaker::UseContainers(Containers containers) {
 
 boost::asio::awaitable<void> JobMaker::LookForContainers() {
   const ImageRegistries* registries = policy_.registries;
-  if (registries == nullptr || !registries->look_for_containers) co_return;
+  if (registries == nullptr) co_return;
+  if (registries->resolve) co_return UseContainers({.are_here = true});  // another job found them
+  if (!registries->look_for_containers) co_return;
   std::string lacking = co_await registries->look_for_containers();
   UseContainers({.are_here = registries->resolve != nullptr, .lacking = std::move(lacking)});
 }

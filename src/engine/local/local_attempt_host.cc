@@ -40,6 +40,9 @@ LocalAttemptHost::LocalAttemptHost(asio::any_io_executor loop, const NodeSetting
 
 asio::awaitable<Status> LocalAttemptHost::Start(Manifest manifest, Slot slot) {
   AddNodePart(settings_, slot, manifest);
+  if (manifest.program().has_container() &&
+      manifest.program().container().runtime_kind() == Manifest::CONTAINER_RUNTIME_UNSPECIFIED)
+    co_return std::unexpected(Unavailable("nothing runs containers on this machine now"));
   std::vector<std::string> argv = options_.supervisor_arguments;
   argv.insert(argv.begin(), "trainyard");
   argv.push_back(manifest.places().attempt_dir());

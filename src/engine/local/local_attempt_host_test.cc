@@ -138,6 +138,14 @@ TEST_F(LocalAttemptHostTest, ManifestIsForItsOwnerOnly) {
   EXPECT_EQ(fs::status(dir_.Manifest()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
+TEST_F(LocalAttemptHostTest, AContainerWaitsWhereNothingRunsThem) {
+  manifest_.mutable_program()->mutable_container()->set_image("r/i");
+  const Status started = Start();
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().code, Code::kUnavailable) << "what runs them may be started later";
+  EXPECT_FALSE(fs::exists(dir_.path));
+}
+
 TEST_F(LocalAttemptHostTest, IsAliveBeforeTheSupervisorHasDoneAnything) {
   MakeHost({.supervisor_program = "/bin/sh", .supervisor_arguments = {"-c", "exec sleep 1000"}});
   ASSERT_TRUE(Start().has_value());

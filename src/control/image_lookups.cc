@@ -110,7 +110,7 @@ boost::asio::awaitable<ImagesFound> QueuedLookUp::Find(std::string image) {
   while (!stop_.stop_requested() && !co_await turn.WaitFor(kQueuedLookUpMax)) {  // others ask there
   }
   const milliseconds limit =
-      registry.empty() ? milliseconds(kLocalLookUpMax) : milliseconds(kQueuedLookUpMax);
+      registry.ends_with(':') ? milliseconds(kLocalLookUpMax) : milliseconds(kQueuedLookUpMax);
   auto find = [&registries, image = std::move(image), limit, stop = stop_.get_token()] {
     const LookUpOptions options{.timeout = [limit] { return limit; }, .may_be_pulled = true};
     return stop.stop_requested() ? ImagesFound{} : FindImages(registries, {image}, options, stop);

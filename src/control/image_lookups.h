@@ -41,7 +41,7 @@ using PulledImageFinder = std::function<std::optional<image::ResolvedImage>(cons
 struct ImageRegistries {
   ImageResolver resolve;  ///< null: this installation runs no containers; never changed but from null
   PulledImageFinder find_pulled;
-  /// Which registry answers for an image; empty: it is on this machine. Does not block.
+  /// Which registry answers for an image; with a colon at its end: what does on this machine. Does not block.
   std::function<std::string(const std::string& image)> registry_of;
   boost::asio::thread_pool* at_create = nullptr;  ///< for look-ups that a client waits for
   boost::asio::thread_pool* queued = nullptr;     ///< for those of waiting jobs, which may take longer

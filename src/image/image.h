@@ -59,8 +59,8 @@ struct PullHooks {
                                                  std::chrono::milliseconds timeout,
                                                  const std::stop_token& stop = {});
 
-/// The registry that answers for the reference after `mapped`, "HOST[:PORT]"; empty: it is on this machine,
-/// or no reference. Pure: any thread.
+/// What answers for the reference after `mapped`: the registry, "HOST[:PORT]", or, for an image on this
+/// machine, its transport, "docker-daemon:". Empty: it is no reference. Pure: any thread.
 [[nodiscard]] std::string RegistryOf(const Sources& sources, const std::string& reference);
 
 /// What the reference was when a registry last said so, if that image is complete in the cache: for a

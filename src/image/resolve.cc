@@ -165,7 +165,8 @@ Result<ResolvedImage> ResolveImage(const Sources& sources, const std::string& re
 
 std::string RegistryOf(const Sources& sources, const std::string& reference) {
   const Result<Reference> parsed = ParseReference(Mapped(sources, reference));
-  return parsed ? parsed->Registry() : "";
+  if (!parsed) return {};
+  return parsed->IsRegistry() ? parsed->Registry() : parsed->transport + ":";
 }
 
 std::optional<ResolvedImage> FindPulled(const Sources& sources, const std::string& reference) {

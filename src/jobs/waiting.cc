@@ -156,7 +156,8 @@ std::optional<Waiting> WaitForImages(const JobRecord& job, const ImageObservatio
   std::string unblock = seen.no_engine
                             ? "It is looked for again " + within + ", and the job goes on when it is there."
                             : "Its registry is asked again " + within +
-                                  ", and the job goes on when it answers. Start the registry, or bring the "
+                                  ", after the other jobs that wait for it, and the job goes on when it "
+                                  "answers. Start the registry, or bring the "
                                   "image as an archive (run: trainyard images load FILE).";
   return Waiting{.cause = "image",
                  .reason = "The image " + image->image() + " is not resolved yet: " + why + ".",

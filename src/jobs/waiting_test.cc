@@ -150,8 +150,10 @@ TEST(WaitForImages, NamesTheImageTheReasonAndWhatHelps) {
       "revision: 1 job { job_id: 'j' state: QUEUED } images { image: 'a:1' digest: 'sha256:0' } "
       "images { image: 'r:5/b:1' unresolved: 'r:5 does not answer in time' }");
   const std::string unblock =
-      "Its registry is asked again within 60 seconds, and the job goes on when it answers. Start the "
-      "registry, or bring the image as an archive (run: trainyard images load FILE).";
+      "Its registry is asked again within 60 seconds, after the other jobs that wait for it, and the job "
+      "goes "
+      "on when it answers. Start the registry, or bring the image as an archive (run: trainyard images load "
+      "FILE).";
   EXPECT_EQ(WaitForImages(job, {}), (Waiting{.cause = "image",
                                              .position = 0,
                                              .reason = "The image r:5/b:1 is not resolved yet: r:5 does not "

@@ -125,7 +125,8 @@ asio::awaitable<Status> SecretStore::TakeOver(std::map<std::int64_t, std::string
       const std::optional<std::int64_t> uid = UidOf(name);
       if (const auto kept = kept_as.find(path); kept != kept_as.end()) {
         TY_RETURN_IF_ERROR(Rename(path, kept->second));
-      } else if (name.starts_with(kStagedPrefix) || (uid && !jobs.contains(*uid))) {
+      } else if (name.starts_with(kStagedPrefix) || name.starts_with('.') || (uid && !jobs.contains(*uid))) {
+        // With a dot: what WriteFileAtomically was writing when the server was killed.
         TY_RETURN_IF_ERROR(RemoveFile(path));
       }
     }

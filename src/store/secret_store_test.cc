@@ -6,6 +6,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 
 #include "async/testing/temporary_folder.h"
@@ -87,6 +88,7 @@ TEST_F(SecretStoreTest, OfACreateThatAKillCutOffAreItsJobsAtTheNextStart) {
 
 TEST_F(SecretStoreTest, ThatWereStagedForNoJobAreRemovedAtTheNextStart) {
   ASSERT_TRUE(Await(Open()->Stage("never-created", {{"TOKEN", "value"}})));
+  std::ofstream(folder_ + "/.new-half-written.a1b2c3") << "TOKEN=val";  // killed while it was written
   EXPECT_FALSE(std::filesystem::is_empty(folder_));
   ASSERT_TRUE(Await(Open()->TakeOver({{7, "another"}})));
   EXPECT_TRUE(std::filesystem::is_empty(folder_));

@@ -99,18 +99,21 @@ std::string NameOf(std::uint32_t uid) {
 
 }  // namespace
 
-std::vector<std::string> AddressesInTheWay(const std::string& host) {
+std::optional<std::vector<std::string>> AddressesInTheWay(const std::string& host) {
+  if (host == "0.0.0.0" || host == "::") return std::nullopt;
   in_addr v4{};
   in6_addr v6{};
   if (::inet_pton(AF_INET, host.c_str(), &v4) == 1) {
     ::inet_pton(AF_INET6, ("::ffff:" + host).c_str(), &v6);
-    return {HexWords(v4), HexWords(in_addr{.s_addr = INADDR_ANY}), HexWords(v6), HexWords(in6addr_any)};
+    return std::vector{HexWords(v4), HexWords(in_addr{.s_addr = INADDR_ANY}), HexWords(v6),
+                       HexWords(in6addr_any)};
   }
-  if (::inet_pton(AF_INET6, host.c_str(), &v6) == 1) return {HexWords(v6), HexWords(in6addr_any)};
-  return {};
+  if (::inet_pton(AF_INET6, host.c_str(), &v6) == 1) return std::vector{HexWords(v6), HexWords(in6addr_any)};
+  return std::vector<std::string>();
 }
 
-std::optional<ListeningEntry> FindListening(std::string_view table, const std::vector<std::string>& addresses,
+std::optional<ListeningEntry> FindListening(std::string_view table,
+                                            const std::optional<std::vector<std::string>>& addresses,
                                             std::uint16_t port) {
   constexpr std::size_t kLocal = 1;
   constexpr std::size_t kState = 3;
@@ -125,7 +128,7 @@ std::optional<ListeningEntry> FindListening(std::string_view table, const std::v
     const std::string_view local = words[kLocal];
     const std::size_t colon = local.rfind(':');
     if (Parse<std::uint16_t>(local.substr(colon + 1), kHexadecimal) != port) continue;
-    if (std::ranges::find(addresses, local.substr(0, colon)) == addresses.end()) continue;
+    if (addresses && std::ranges::find(*addresses, local.substr(0, colon)) == addresses->end()) continue;
     const auto uid = Parse<std::uint32_t>(words[kUid]);
     const auto inode = Parse<std::uint64_t>(words[kInode]);
     if (uid && inode) return ListeningEntry{*uid, *inode};
@@ -134,7 +137,7 @@ std::optional<ListeningEntry> FindListening(std::string_view table, const std::v
 }
 
 std::optional<PortOwner> FindPortOwner(const std::string& host, std::uint16_t port) {
-  const std::vector<std::string> addresses = AddressesInTheWay(host == "localhost" ? "127.0.0.1" : host);
+  const auto addresses = AddressesInTheWay(host == "localhost" ? "127.0.0.1" : host);
   for (const char* file : {"/proc/net/tcp", "/proc/net/tcp6"}) {
     const auto entry = FindListening(ReadFile(file, kTableBytesMax).value_or(""), addresses, port);
     if (!entry) continue;

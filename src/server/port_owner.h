@@ -30,13 +30,13 @@ struct ListeningEntry {
 };
 
 /// As the kernel prints them: the local addresses with which a listener keeps this one from being bound,
-/// itself and the wildcards (that of IPv6 has IPv4's connections too). None of what is no address. Pure.
-[[nodiscard]] std::vector<std::string> AddressesInTheWay(const std::string& host);
+/// itself and the wildcards (that of IPv6 has IPv4's connections too). None of what is no address; nothing of
+/// a wildcard: every address is in its way. Pure.
+[[nodiscard]] std::optional<std::vector<std::string>> AddressesInTheWay(const std::string& host);
 
-/// The first that listens on the port at one of the addresses. Pure. Source: proc_net_tcp.rst.
-[[nodiscard]] std::optional<ListeningEntry> FindListening(std::string_view table,
-                                                          const std::vector<std::string>& addresses,
-                                                          std::uint16_t port);
+/// The first that listens on the port at one of the addresses, or at any. Pure. Source: proc_net_tcp.rst.
+[[nodiscard]] std::optional<ListeningEntry> FindListening(
+    std::string_view table, const std::optional<std::vector<std::string>>& addresses, std::uint16_t port);
 
 /// Who keeps a server from listening there. Reads /proc. Nothing: nobody of this network namespace any more.
 /// @param host  a numeric address, or "localhost" as http::ListenOnTcp has it

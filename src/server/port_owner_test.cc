@@ -33,6 +33,7 @@ TEST(FindListening, LooksAtTheAddress) {
   EXPECT_EQ(Find("127.0.0.3", 8470), std::nullopt);
   EXPECT_EQ(Find("::1", 8470), std::nullopt);
   EXPECT_EQ(Find("127.0.0.3", 8471), (ListeningEntry{1003, 4343})) << "0.0.0.0 is every address";
+  EXPECT_EQ(Find("0.0.0.0", 8470), (ListeningEntry{1002, 4141})) << "every address is in its way";
 }
 
 // As a machine with little-endian words prints them; the one that runs this is such a one.
@@ -42,6 +43,7 @@ TEST(AddressesInTheWay, AreTheAddressAndTheWildcards) {
   EXPECT_EQ(AddressesInTheWay("127.0.0.1"),
             (std::vector<std::string>{"0100007F", "00000000", mapped + "0100007F", zeros}));
   EXPECT_EQ(AddressesInTheWay("::1"), (std::vector<std::string>{"00000000000000000000000001000000", zeros}));
+  EXPECT_EQ(AddressesInTheWay("::"), std::nullopt);
   EXPECT_EQ(AddressesInTheWay("somewhere"), std::vector<std::string>{});
 }
 

@@ -338,7 +338,7 @@ api::RuntimeSource Installation::RuntimesHere() {
     return environment::ListRuntimes(folder, catalogue_, options_.default_runtime,
                                      environment::ProbePythons(folder));
   };
-  return {.list = std::move(list), .pool = foundation_->image_lookups};
+  return {.list = std::move(list), .pool = foundation_->runtime_lists};
 }
 
 void Installation::AddRoutes(std::uint16_t tls_port, std::vector<engine::MachineLimits::Limit> limits) {

@@ -96,7 +96,8 @@ class Installation {
     boost::asio::thread_pool files;
     boost::asio::thread_pool who_asks;  ///< looks at this machine's processes, which programs wait for
     boost::asio::thread_pool image_lookups;
-    boost::asio::thread_pool queued_lookups;  ///< of jobs that wait for a registry: they take long
+    boost::asio::thread_pool runtime_lists{1};  ///< where who asks for the list of runtimes waits in line
+    boost::asio::thread_pool queued_lookups;    ///< of jobs that wait for a registry: they take long
     control::ImageRegistries registries;
     LoopWatch watch;
     http::ConnectionBudget connections;

@@ -22,13 +22,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a running server says; nothing: none answers.
+/// What a running server says; nothing: none answers, or it does not know the question.
 Result<std::optional<Json>> AskServer(const CommandSession& session) {
   const ApiRequest request{.method = ApiRequest::Method::kGet, .path = "/trainyard/v1/runtimes"};
   const Result<ApiResponse> answer = session.client.Send(request);
   const bool is_named = session.server.source == "--server";
   if (!answer && answer.error().code == Code::kUnavailable && !is_named) return std::nullopt;
   if (!answer) return std::unexpected(answer.error());
+  if (answer->status == 404 && !is_named) return std::nullopt;  // a server of before this question
   if (answer->status >= 400) return std::unexpected(Error{Code::kUnknown, ErrorText(*answer), ""});
   return wire::ParseJsonTree(answer->body);
 }
@@ -62,7 +63,7 @@ Result<Seen> FindRuntimes(const Arguments& arguments, const SettingSources& sour
   if (const std::string forbidden = WhyNoteIsForbidden(sources, data_dir); !forbidden.empty())
     return std::unexpected(Error{Code::kPermissionDenied, forbidden, ""});
   TY_TRY(Json list, LookIntoFolder(arguments, sources));
-  console.Status("No server answers; this is what the data directory " + data_dir + " has.\n");
+  console.Status("No server says which it has; this is what the data directory " + data_dir + " has.\n");
   return Seen{std::move(list), ""};
 }
 

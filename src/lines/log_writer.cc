@@ -18,6 +18,8 @@ using diagnosis::TracebackLine;
 using google::protobuf::Struct;
 using logging::v2::LogEntry;
 
+/// What is kept of a traceback's links, which a program may print again and again.
+constexpr std::size_t kTracebackKeptMax = std::size_t{64} << 10;
 constexpr char kLineTag = (v1::LogLines::kLineFieldNumber << 3) | 2;
 
 void SetText(Struct& fields, const char* name, std::string_view text) {
@@ -96,7 +98,7 @@ void LogWriter::Note(std::string_view text, bool is_error) {
   if (kind == TracebackLine::kHeader) {
     if (is_whole) traceback_ = text;
   } else if (kind != TracebackLine::kOther) {  // the rest of one, after a pause
-    if (is_whole && !traceback_.empty())
+    if (is_whole && !traceback_.empty() && traceback_.size() < kTracebackKeptMax)
       traceback_.append(kind == TracebackLine::kLink ? "\n\n" : "\n").append(text);
   } else {
     const std::size_t header = text.find(diagnosis::kTracebackHeader);

@@ -119,7 +119,9 @@ class Cell {
 
   /// A line of an import from __future__, which goes on behind a backslash and in parentheses.
   void Future(std::string_view line) {
-    const std::size_t end = std::min(line.find(';'), line.size());
+    const std::size_t comment = std::min(line.find('#'), line.size());
+    const std::size_t semicolon = line.find(';');
+    const std::size_t end = semicolon < comment ? semicolon : line.size();
     const std::string_view import = line.substr(0, end);
     future_.append(import).append("\n");
     const std::string_view code = import.substr(0, import.find('#'));

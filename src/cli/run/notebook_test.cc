@@ -38,6 +38,11 @@ TEST(Notebook, ImportsFromTheFutureComeFirst) {
                             {}}));
 }
 
+TEST(Notebook, ACommentBehindAnImportFromTheFutureIsNoCode) {
+  EXPECT_EQ(ReadNotebook(Notebook({"from __future__ import annotations  # a; b"})),
+            (NotebookScript{"from __future__ import annotations  # a; b\n" + kPrelude + "# cell 1\n\n", {}}));
+}
+
 struct Row {
   const char* name;
   const char* cell;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <string>
 #include <system_error>
 
@@ -19,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kHashDigits = 12;
+constexpr std::chrono::hours kStagedAgeMax{1};
 
 std::string ContentHash() {
   NameHash hash;
@@ -49,6 +51,18 @@ Status WriteFiles(const fs::path& folder) {
   return error ? std::unexpected(ErrnoError(error.value(), "chmod " + folder.string())) : Status{};
 }
 
+/// What was being written when a preparation was killed. Folders of other versions stay: jobs may run in
+/// them.
+void RemoveLeftovers(const fs::path& parent) {
+  std::error_code ignored;
+  const auto oldest = fs::file_time_type::clock::now() - kStagedAgeMax;
+  for (fs::directory_iterator entry(parent, ignored), end; entry != end; entry.increment(ignored)) {
+    const bool is_staged = entry->path().has_extension();
+    if (is_staged && fs::last_write_time(entry->path(), ignored) < oldest)
+      fs::remove_all(entry->path(), ignored);
+  }
+}
+
 }  // namespace
 
 fs::path AlgorithmFolder(const Layout& layout) {
@@ -68,7 +82,10 @@ Status InstallAlgorithms(const Layout& layout) {
   std::error_code error;
   if (written) {
     fs::rename(staged, folder, error);
-    if (!error) return SyncDirectory(folder.parent_path());
+    if (!error) {
+      RemoveLeftovers(folder.parent_path());
+      return SyncDirectory(folder.parent_path());
+    }
     if (::access(folder.c_str(), R_OK | X_OK) != 0)  // nobody else was faster
       written = std::unexpected(ErrnoError(error.value(), "rename " + staged.string()));
   }

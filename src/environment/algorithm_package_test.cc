@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <future>
 #include <vector>
 
@@ -29,6 +30,21 @@ TEST(AlgorithmPackage, IsLaidOnceWithAllItsFiles) {
   EXPECT_EQ(fs::last_write_time(laid), before);
   EXPECT_EQ(std::distance(fs::directory_iterator(layout.root / "algorithms"), {}), 1)
       << "nothing staged is left";
+}
+
+TEST(AlgorithmPackage, WhatKilledPreparationsLeftIsRemoved) {
+  const TemporaryFolder folder;
+  const Layout layout{folder.path()};
+  const fs::path old = AlgorithmFolder(layout).string() + ".a1b2c3";
+  const fs::path young = AlgorithmFolder(layout).string() + ".d4e5f6";
+  const fs::path other = layout.root / "algorithms" / "0123456789ab";
+  for (const fs::path& each : {old, young, other}) ASSERT_TRUE(MakeFolders(each));
+  for (const fs::path& each : {old, other})
+    fs::last_write_time(each, fs::file_time_type::clock::now() - std::chrono::hours(2));
+  ASSERT_TRUE(InstallAlgorithms(layout));
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_TRUE(fs::exists(young)) << "somebody may be writing it";
+  EXPECT_TRUE(fs::exists(other)) << "jobs of another version may run in it";
 }
 
 /// As supervisors do, each of which is process 2 of a namespace of its own.

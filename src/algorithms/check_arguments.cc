@@ -227,7 +227,7 @@ Status CheckSum(const Algorithm& algorithm, const Values& values, const v1::Sum&
       Bad(list + " are " + PrintNumber(total) + " together: at most " + PrintNumber(sum.max()) + "."));
 }
 
-/// Its values as if they were given; the first stands for all in what is checked across arguments.
+/// Its values as if they were given; the greatest stands for all in what is checked across arguments.
 Status AddTuned(const Algorithm& algorithm, const std::vector<TunedArgument>& tuned, Values& values) {
   for (std::size_t i = 0; i < tuned.size(); ++i) {
     const std::string field = "hyperparameters.params[" + std::to_string(i) + "]";
@@ -238,7 +238,9 @@ Status AddTuned(const Algorithm& algorithm, const std::vector<TunedArgument>& tu
       Status good = CheckValue(*argument, value);
       if (!good) return std::unexpected(InvalidArgument(field, good.error().message + "."));
     }
-    if (!tuned[i].values.empty()) values[argument->name()] = tuned[i].values.front();
+    if (tuned[i].values.empty()) continue;
+    values[argument->name()] = *std::ranges::max_element(
+        tuned[i].values, {}, [](const std::string& value) { return ReadNumber(value).value_or(0); });
   }
   return {};
 }

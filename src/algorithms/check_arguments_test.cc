@@ -74,6 +74,8 @@ TEST(CheckArguments, WhatIsTunedNeedNotBeGiven) {
   EXPECT_EQ(Wrong({"--model_type=regression"}, {{"eta", {"0.1", "1"}}}), "");
   EXPECT_EQ(Wrong({"--model_type=regression"}, {{"max_steps", {"1", "5"}}, {"eta", {"0", "1"}}}),
             "hyperparameters.params[1]: --learning_rate must be a number above 0 and at most 1, not '0'.");
+  EXPECT_THAT(Wrong({"--model_type=regression", "--preprocess"}, {{"validation_split", {"0.1", "0.3"}}}),
+              HasSubstr("0.5 together: at most 0.4"));
   EXPECT_THAT(
       Wrong({"--model_type=regression"}, {{"rate", {"0"}}}),
       testing::StartsWith("hyperparameters.params[0].parameter_name: The algorithm example has no argument "

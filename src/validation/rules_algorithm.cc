@@ -56,6 +56,9 @@ Status CheckImages(const TrainingInput& input, const Algorithm* algorithm,
       return Invalid(field, "All replicas of the built-in algorithm " + algorithm->name() +
                                 " run its image, and '" + image + "' is another one.");
     if (!algorithms::IsAlgorithmImage(image) || IsMapped(mapped, image)) continue;
+    if (const auto* known = algorithms::ForImage(image))
+      return Invalid(field, "The built-in algorithm " + known->name() +
+                                " runs on all replicas of a job: the master names its image, too.");
     return Invalid(field,
                    "There is no built-in algorithm of the image '" + image + "'. There are: " + Known() +
                        ". The operator can give an image of another registry in its place: --image-map.");
@@ -150,7 +153,6 @@ Status CheckMachines(const TrainingInput& input, const Algorithm& algorithm) {
                    "The algorithm " + algorithm.name() + " needs a master and at least one worker.");
   for (const cluster::ReplicaGroup& group : *groups) {
     if (group.type == replica::v1::MASTER || (spreads && group.type == replica::v1::WORKER)) continue;
-    if (spreads && by_tier) continue;  // a tier may bring parameter servers, which have nothing to do
     const std::string role(
         cluster::Roles(input)[static_cast<std::size_t>(group.type - replica::v1::MASTER)].field);
     return Invalid(by_tier ? "scale_tier" : role + "_count",

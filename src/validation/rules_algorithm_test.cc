@@ -50,8 +50,6 @@ TEST(AlgorithmRule, TakesJobsOfTheOriginalsPages) {
   EXPECT_EQ(Verdict(kSpread + "scale_tier: CUSTOM master_type: 'n1-standard-4' worker_type: 'n1-standard-4' "
                               "worker_count: 2"),
             "");
-  EXPECT_EQ(Verdict(kSpread + "scale_tier: STANDARD_1"), "")
-      << "a tier's parameter servers have nothing to do";
 }
 
 TEST(AlgorithmRule, WantsWhatTheAlgorithmTakes) {
@@ -81,6 +79,11 @@ TEST(AlgorithmRule, HasAProgramOfItsOwn) {
       Verdict(kSpread + "scale_tier: CUSTOM master_type: 'n1-standard-4' worker_type: 'n1-standard-4' "
                         "worker_count: 2 worker_config { image_uri: 'gcr.io/p/i' }"),
       StartsWith("worker_config.image_uri: All replicas of the built-in algorithm xgboost_dist"));
+  EXPECT_THAT(
+      Verdict("region: 'us-central1' master_config { image_uri: 'gcr.io/p/i' } scale_tier: CUSTOM "
+              "master_type: 'n1-standard-4' worker_type: 'n1-standard-4' worker_count: 2 "
+              "worker_config { image_uri: 'gcr.io/cloud-ml-algos/xgboost_dist:latest' }"),
+      StartsWith("worker_config.image_uri: The built-in algorithm xgboost_dist runs on all replicas"));
 }
 
 TEST(AlgorithmRule, KnowsWhichMachinesItUses) {
@@ -98,6 +101,9 @@ TEST(AlgorithmRule, KnowsWhichMachinesItUses) {
       Verdict(kSpread + "scale_tier: CUSTOM master_type: 'n1-standard-4' worker_type: 'n1-standard-4' "
                         "worker_count: 1 parameter_server_type: 'n1-standard-4' parameter_server_count: 1"),
       StartsWith("parameter_server_count: The algorithm xgboost_dist runs on a master and workers alone."));
+  EXPECT_EQ(Verdict(kSpread + "scale_tier: STANDARD_1"),
+            "scale_tier: The algorithm xgboost_dist runs on a master and workers alone.")
+      << "the tier brings parameter servers";
 }
 
 TEST(AlgorithmRule, TunesWhatItTakesByItsMetrics) {

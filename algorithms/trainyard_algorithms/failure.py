@@ -1,7 +1,8 @@
-"""What the user can mend is one line of text, without a traceback."""
+"""What the user can mend is one line of text, without a traceback; a trainer that is told to stop."""
 
 import errno
 import logging
+import signal
 import sys
 import warnings
 from collections.abc import Callable
@@ -13,14 +14,39 @@ class UserError(Exception):
     argument."""
 
 
+_told_to_stop = False  # set by a signal's handler, so in the main thread only
+
+
+def stopping() -> bool:
+    """Whether this process was told to end: a tuner that ends a trial early, or a user that cancels a job,
+    sends SIGTERM and gives 30 seconds.
+
+    A training loop asks after each step or round, and once it is true ends as if the last step were done:
+    it evaluates once at most, writes the model and returns, so that a trial that was ended early has a
+    model. Always false in a trainer that was not started by run()."""
+    return _told_to_stop
+
+
+def listen() -> None:
+    """From now on the first SIGTERM only makes stopping() true; a second one ends the process at once."""
+    signal.signal(signal.SIGTERM, _stop)
+
+
+def _stop(number: int, frame: object) -> None:
+    global _told_to_stop
+    _told_to_stop = True
+    signal.signal(number, signal.SIG_DFL)
+
+
 def run(name: str, main: Callable[[SimpleNamespace], None]) -> None:
     """Runs the trainer `main` with this process's arguments, checked by tables/NAME.json.
 
     A UserError, a lack of memory and a full disk end the process with status 1 and that text as the last
-    line of stderr; any other exception keeps its traceback."""
+    line of stderr; any other exception keeps its traceback. SIGTERM: see stopping()."""
     from trainyard_algorithms import arguments
 
     start_log()
+    listen()
     try:
         main(arguments.parse(name, sys.argv[1:]))
     except UserError as error:

@@ -18,7 +18,7 @@ from trainyard_algorithms import arguments, image_classification  # noqa: E402
 from trainyard_algorithms.failure import UserError  # noqa: E402
 from trainyard_algorithms.images import backbones  # noqa: E402
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "examples"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "algorithms"))
 import make_shapes  # noqa: E402
 
 SMALL = ("--model_type=resnet-18", "--image_size=32", "--train_batch_size=16")

@@ -1,5 +1,6 @@
 """XGBoost 0.81's arguments in XGBoost 2.1's words, metrics, and refusals in one line."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ DEFAULTS_081 = {
     "booster": "gbtree",
     "silent": 0,
     "disable_default_eval_metric": 0,
-    "eta": 0.3,
     "gamma": 0,
     "max_depth": 6,
     "min_child_weight": 1,
@@ -57,9 +57,8 @@ def test_defaults_are_those_of_081() -> None:
     found = parameters.defaults("boosted_trees")
     assert {name: found[name] for name in DEFAULTS_081} == DEFAULTS_081
     # By booster or objective, so left to the library.
-    assert [found[name] for name in ("lambda", "max_delta_step", "updater", "nthread", "num_class")] == [
-        None
-    ] * 5
+    by_them = ("eta", "lambda", "max_delta_step", "updater", "nthread", "num_class")
+    assert [found[name] for name in by_them] == [None] * 6
 
 
 def test_what_is_not_given_is_left_to_the_library() -> None:
@@ -94,6 +93,18 @@ def test_what_is_not_given_is_left_to_the_library() -> None:
 def test_arguments_that_are_passed_on(given: str, found: dict[str, Any]) -> None:
     params = settings("--objective=binary:logistic", given).params
     assert {name: params[name] for name in found} == found
+
+
+@pytest.mark.parametrize("booster", ["gbtree", "dart", "gblinear"])
+def test_a_learning_rate_that_is_given_is_passed_on(booster: str) -> None:
+    """Also the one that another booster has by default; what is said of the defaults is what they are."""
+    assert settings("--objective=reg:linear", f"--booster={booster}", "--eta=0.3").params["eta"] == 0.3
+    told = next(each for each in arguments.table("boosted_trees")["arguments"] if each["name"] == "eta")
+    assert "default is 0.3, with gblinear 0.5" in told["help"]
+    data = xgb.DMatrix(np.eye(4), [0, 1, 0, 1])
+    library = xgb.train(settings("--objective=reg:linear", f"--booster={booster}").params, data, 1)
+    rates = re.findall(r'"learning_rate":"([^"]*)"', library.save_config())
+    assert [float(each) for each in rates] == [pytest.approx(0.5 if booster == "gblinear" else 0.3)]
 
 
 @pytest.mark.parametrize(

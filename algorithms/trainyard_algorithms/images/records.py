@@ -2,12 +2,14 @@
 boxes."""
 
 import logging
+import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import tensorflow as tf
+from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import masked_crc32c
 
 from ..failure import UserError
 from ..paths import shown
@@ -64,9 +66,16 @@ class Found:
 
 
 def compression(file: Path) -> str:
-    """`GZIP` if the file begins as gzip does, else none: what TFRecordDataset is told."""
+    """`GZIP` if the file begins as gzip does, else none: what TFRecordDataset is told.
+
+    A record's length can be gzip's first bytes; its checksum, which follows, tells it from gzip.
+    """
     with file.open("rb") as stream:
-        return "GZIP" if stream.read(2) == b"\x1f\x8b" else ""
+        head = stream.read(12)
+    if not head.startswith(b"\x1f\x8b"):
+        return ""
+    is_length = head[8:] == struct.pack("<I", masked_crc32c(head[:8]))
+    return "" if is_length else "GZIP"
 
 
 def batches(file: Path) -> Iterator[tuple[int, Any]]:

@@ -12,6 +12,7 @@ from ..paths import files
 log = logging.getLogger(__name__)
 
 NAME = "--pretrained_checkpoint_path"
+DAMAGED = (tf.errors.OpError, IndexError)  # what TensorFlow raises for a checkpoint that is cut off
 
 
 def load(path: str | None, backbone: Any, parts: dict[str, Any]) -> None:
@@ -31,17 +32,19 @@ def load(path: str | None, backbone: Any, parts: dict[str, Any]) -> None:
         keras(path, files(path)[0], backbone)
         return
     prefix = checkpoint(path)
-    known = tf.train.load_checkpoint(prefix).get_variable_to_shape_map()
     taken = {"backbone": backbone}
-    for name, part in parts.items():
-        if fits(known, name, part):
-            taken[name] = part
     try:
+        known = tf.train.load_checkpoint(prefix).get_variable_to_shape_map()
+        taken |= {name: part for name, part in parts.items() if fits(known, name, part)}
         tf.train.Checkpoint(**taken).read(prefix).assert_existing_objects_matched().expect_partial()
-    except (ValueError, AssertionError, tf.errors.OpError) as error:
+    except (ValueError, AssertionError) as error:
         raise UserError(
             f"{NAME}={path} is of another network than this job's: {str(error).splitlines()[0]} "
             "It must be a checkpoint of the same model_type or resnet_depth."
+        ) from None
+    except DAMAGED as error:
+        raise UserError(
+            f"{NAME}={path} is damaged: {str(error).splitlines()[0][:200]}. Copy or write the checkpoint again."
         ) from None
     log.info("Weights of %s were taken from %s.", " and ".join(sorted(taken)), path)
 

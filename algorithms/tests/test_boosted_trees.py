@@ -13,6 +13,7 @@ import pytest
 import xgboost as xgb
 from trainyard_algorithms import arguments, boosted_trees
 from trainyard_algorithms.failure import UserError
+from trainyard_algorithms.xgb import numeric_csv
 
 Run = Callable[..., Path]
 
@@ -201,6 +202,12 @@ def test_early_stopping_keeps_the_best_round(tmp_path: Path, run: Run) -> None:
         ("y,a,b\n1,2,3\n", "row 1, column 1: 'y' is not a number. The files have no header row"),
         ("1,2,3\n\n1,2,x y\n", "row 2, column 3: 'x y' is not a number"),
         ("1,2,3\n,5,6\n", "row 2, column 1: the target is blank"),
+        ("1,2,3\n1,\t,6\n", r"row 2, column 2: '\\t' is not a number"),
+        ("1,2,3\n1," + 17 * " " + ",6\n", "row 2, column 2: ' +' is not a number"),
+        ("1,2,3\n   ,5,6\n", "row 2, column 1: the target is blank"),
+        ('1,"2,3\n1,5,6\n', r"train.csv, row 1: is a quote not closed\? \(unexpected end of data\)"),
+        ('1,2,3\n1,"5,6\n' + 30000 * "0,1,2\n", r"train.csv, row 2: is a quote not closed\?"),
+        ("1,2,3\n1," + 200000 * "x" + ",6\n", r"row 2, column 2: 'x+\.\.\.' is not a number"),
         ("1,2,3\n1,inf,6\n", "row 2, column 2: the value is infinite"),
         ("1,2,3\n1,1e40,6\n", "row 2, column 2: the value is infinite or too large"),
         ("1,2,3\n3,1,6\n", "two classes, but .*train.csv: there is the target 3"),
@@ -212,6 +219,23 @@ def test_bad_data_are_named(tmp_path: Path, run: Run, text: str, reason: str) ->
     path.write_text(text)
     with pytest.raises(UserError, match=reason):
         run("--objective=binary:logistic", f"--training_data_path={path}")
+
+
+def test_a_quote_that_is_not_closed_is_not_read_to_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(numeric_csv, "_ROW_CHARS_MAX", 1 << 20)
+    path = tmp_path / "train.csv"
+    path.write_text('"1,2\n' + (1 << 18) * "1,2,3\n")
+    with pytest.raises(UserError, match=r"row 1: is a quote not closed\? \(the row is longer than 1 MiB\)"):
+        numeric_csv.width([path])
+
+
+def test_spaces_are_blanks_with_and_without_preprocessing(tmp_path: Path) -> None:
+    path = tmp_path / "train.csv"
+    path.write_text('1,  ,3\n0,"",nan\n1," ",-NaN\n')
+    features = np.concatenate([each for each, _ in numeric_csv.chunks([path], 3)])
+    assert np.isnan(features).tolist() == [[True, False], [True, True], [True, True]]
 
 
 def test_other_bad_data(tmp_path: Path, run: Run) -> None:

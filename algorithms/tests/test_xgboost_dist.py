@@ -298,6 +298,18 @@ def test_files_are_dealt_whole_and_few_files_by_rows(tmp_path: Path) -> None:
     assert found == [[0, 3, 1, 4], [1, 4, 2], [2, 0, 3]]
 
 
+def test_a_replica_holds_its_own_rows_alone(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("1,2,3,4\n" * 3000)
+    owners = {}
+    for block in numeric_csv.chunks([path], 4, numeric_csv.Deal(1, 3)):
+        for each in block:
+            while isinstance(each.base, np.ndarray):
+                each = each.base
+            owners[id(each)] = each
+    assert sum(each.nbytes for each in owners.values()) == 1000 * 4 * 4
+
+
 def test_little_data_are_read_once_and_much_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "data.csv"
     path.write_text("1,2\n0,3\n")

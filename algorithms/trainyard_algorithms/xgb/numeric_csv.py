@@ -6,6 +6,7 @@ Streaming: memory is a few blocks, whatever the files' size. A row is counted fr
 from __future__ import annotations
 
 import csv
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,13 +17,16 @@ import pyarrow.csv
 
 from trainyard_algorithms.failure import UserError
 from trainyard_algorithms.paths import shown
+from trainyard_algorithms.tabular.kinds import BLANKS
 
 Chunk = tuple[np.ndarray, np.ndarray]  #: features float32 [rows, columns], target float32 [rows]
 Start = Callable[[], Iterator[Chunk]]  #: reads a part from its start
 
 HELD_BYTES = 256 << 20  #: data of one part that are kept in memory rather than read again
 _BLOCK_BYTES = 8 << 20
+_ROW_CHARS_MAX = 16 << 20  # then a quote is not closed, or this is another kind of file
 _SHOWN_MAX = 40  # characters of a value in a message
+csv.field_size_limit(sys.maxsize)  # _rows() has a limit of its own
 
 
 @dataclass(frozen=True)
@@ -39,11 +43,10 @@ ALL = Deal()
 def width(files: Sequence[Path]) -> int:
     """Columns of the first file that has a row, with the target.
 
-    UserError: all files are empty, or there is only one column.
+    UserError: all files are empty, there is only one column, or the row's quotes are wrong.
     """
     for path in files:
-        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            row = next((each for each in csv.reader(file) if each), None)
+        row = next((values for _, values in _rows(path)), None)
         if row is not None and len(row) < 2:
             raise UserError(
                 f"{shown(path)}, row 1: there is one column; the first is the target, the rest are features."
@@ -68,7 +71,8 @@ def chunks(files: Sequence[Path], columns: int, deal: Deal = ALL) -> Iterator[Ch
             skip = (deal.first - seen) % deal.of
             seen += len(target)
             if deal.of > 1:
-                features, target = features[skip :: deal.of], target[skip :: deal.of]
+                # Copies: a view would keep the whole block, the other replicas' rows too.
+                features, target = features[skip :: deal.of].copy(), target[skip :: deal.of].copy()
             if len(target):
                 yield features, target
 
@@ -92,7 +96,7 @@ def _batches(path: Path, columns: int) -> Iterator[pa.RecordBatch]:
     names = [str(index) for index in range(columns)]
     read = pyarrow.csv.ReadOptions(column_names=names, block_size=_BLOCK_BYTES)
     convert = pyarrow.csv.ConvertOptions(
-        column_types=dict.fromkeys(names, pa.float32()), null_values=[""], quoted_strings_can_be_null=True
+        column_types=dict.fromkeys(names, pa.float32()), null_values=BLANKS, quoted_strings_can_be_null=True
     )
     if _is_empty(path):
         return
@@ -127,25 +131,50 @@ def _checked(path: Path, batch: pa.RecordBatch, row: int) -> Chunk:
 
 def _explain(path: Path, columns: int) -> str | None:
     """Slowly: the first row that is wrong, and how."""
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        for row, values in enumerate((each for each in csv.reader(file) if each), 1):
-            if len(values) != columns:
-                there = "is 1 value" if len(values) == 1 else f"are {len(values)} values"
-                return f"{shown(path)}, row {row}: there {there} where the first row has {columns}."
-            for column, text in enumerate(values, 1):
-                if not _is_number(text):
-                    header = " The files have no header row." if row == 1 else ""
-                    cell = text if len(text) <= _SHOWN_MAX else text[:_SHOWN_MAX] + "..."
-                    return f"{shown(path)}, row {row}, column {column}: {cell!r} is not a number.{header}"
+    for row, values in _rows(path):
+        if len(values) != columns:
+            there = "is 1 value" if len(values) == 1 else f"are {len(values)} values"
+            return f"{shown(path)}, row {row}: there {there} where the first row has {columns}."
+        for column, text in enumerate(values, 1):
+            if not _is_number(text):
+                header = " The files have no header row." if row == 1 else ""
+                cell = text if len(text) <= _SHOWN_MAX else text[:_SHOWN_MAX] + "..."
+                return f"{shown(path)}, row {row}, column {column}: {cell!r} is not a number.{header}"
     return None
 
 
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Each row's number and values, slowly. UserError: a row is no CSV, or endless."""
+    row, length = 1, 0
+
+    def lines() -> Iterator[str]:
+        nonlocal length
+        while line := file.readline(_ROW_CHARS_MAX + 1):
+            length += len(line)
+            if length > _ROW_CHARS_MAX:
+                raise csv.Error(f"the row is longer than {_ROW_CHARS_MAX >> 20} MiB")
+            yield line
+
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        try:
+            for values in csv.reader(lines(), strict=True):
+                length = 0
+                if values:
+                    yield row, values
+                    row += 1
+        except csv.Error as error:
+            raise UserError(f"{shown(path)}, row {row}: is a quote not closed? ({error})") from error
+
+
 def _is_number(text: str) -> bool:
+    """Whether pyarrow reads it, as a number or as a blank."""
+    if text in BLANKS:
+        return True
     try:
-        float(text.strip() or "0")
+        float(text)
     except ValueError:
         return False
-    return "_" not in text
+    return text.isascii() and "_" not in text
 
 
 def _names(files: Sequence[Path]) -> str:

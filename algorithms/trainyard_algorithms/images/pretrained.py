@@ -44,7 +44,7 @@ def load(path: str | None, backbone: Any, parts: dict[str, Any]) -> None:
         ) from None
     except DAMAGED as error:
         raise UserError(
-            f"{NAME}={path} is damaged: {str(error).splitlines()[0][:200]}. Copy or write the checkpoint again."
+            f"{NAME}={path} is damaged: {str(error).splitlines()[0][:200]}. Copy or write it again."
         ) from None
     log.info("Weights of %s were taken from %s.", " and ".join(sorted(taken)), path)
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 import xgboost as xgb
-from trainyard_algorithms import arguments, boosted_trees
+from trainyard_algorithms import arguments, boosted_trees, failure
 from trainyard_algorithms.failure import UserError
+from trainyard_algorithms.report import Reporter
 from trainyard_algorithms.xgb import numeric_csv
 
 Run = Callable[..., Path]
@@ -173,23 +174,78 @@ def test_the_metric_that_is_tuned_is_reported(
     assert "Step 10, validation: auc" in caplog.text
 
 
-def test_early_stopping_keeps_the_best_round(tmp_path: Path, run: Run) -> None:
+def noise(tmp_path: Path) -> list[str]:
+    """Data from which nothing can be learned, so the first rounds are the best."""
     rng = np.random.default_rng(2)
     train = write(tmp_path / "train.csv", rng.normal(size=200), rng.normal(size=(200, 5)))
     other = write(tmp_path / "other.csv", rng.normal(size=200), rng.normal(size=(200, 5)))
-    args = [
-        "--objective=reg:linear",
-        "--num_boost_round=50",
-        "--early_stopping_rounds=3",
-        f"--training_data_path={train}",
-    ]
-    job = run(*args, f"--validation_data_path={other}")
-    assert model(job).num_boosted_rounds() < 10
-    written = np.genfromtxt(other, delimiter=",", dtype=np.float32)
+    return ["--objective=reg:linear", f"--training_data_path={train}", f"--validation_data_path={other}"]
+
+
+@pytest.mark.parametrize("booster", ["gbtree", "dart"])
+def test_early_stopping_keeps_and_reports_the_best_round(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, booster: str
+) -> None:
+    told: list[tuple[int, float]] = []
+    monkeypatch.setattr(
+        Reporter, "report", lambda self, step, found, part="validation": told.append((step, found["rmse"]))
+    )
+    rest = [f"--booster={booster}", "--rate_drop=0.5", "--num_boost_round=50", "--early_stopping_rounds=3"]
+    job = run(*noise(tmp_path), *rest)
+    rounds = model(job).num_boosted_rounds()
+    assert rounds < 20
+    written = np.genfromtxt(tmp_path / "other.csv", delimiter=",", dtype=np.float32)
     error = model(job).predict(xgb.DMatrix(written[:, 1:])) - written[:, 0]
-    assert float(label(job, "rmse")) == pytest.approx(float(np.sqrt(np.mean(error**2))), abs=1e-5)
-    with pytest.raises(UserError, match="early_stopping_rounds needs validation data"):
-        run(*args)
+    rmse = float(np.sqrt(np.mean(error**2)))
+    assert float(label(job, "rmse")) == pytest.approx(rmse, abs=1e-5)
+    *steps, last = (step for step, _ in told)
+    assert last in (rounds + 2, rounds + 3), "the last round's own report is not sure to come"
+    assert steps == [*range(1, last + 1)]
+    assert told[-1][1] == pytest.approx(rmse, abs=1e-5), "what a tuner takes is of the model"
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        (["--validation_data_path="], "early_stopping_rounds needs validation data and an eval_metric"),
+        (["--validation_data_path=", "--preprocess", "--validation_split=0"], "needs validation data"),
+        (["--validation_data_path=v.csv", "--disable_default_eval_metric=1"], "and an eval_metric"),
+        (["--validation_data_path=v.csv", "--booster=gblinear"], "does not go with booster=gblinear"),
+    ],
+)
+def test_early_stopping_is_refused_before_anything_is_read(run: Run, more: list[str], reason: str) -> None:
+    args = ["--objective=reg:linear", "--training_data_path=none.csv", "--early_stopping_rounds=3"]
+    with pytest.raises(UserError, match=reason):
+        run(*args, *(each for each in more if not each.endswith("=")))
+
+
+@pytest.mark.parametrize("more", [[], ["--early_stopping_rounds=30"]])
+def test_a_trainer_that_is_told_to_stop_has_a_model(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, more: list[str]
+) -> None:
+    asked: list[int] = []
+    monkeypatch.setattr(failure, "stopping", lambda: asked.append(1) or len(asked) == 4)
+    job = run(*noise(tmp_path), "--num_boost_round=1000", *more)
+    assert len(asked) == 4
+    best = model(job).num_boosted_rounds()
+    assert best <= 4 if more else best == 4
+    assert label(job, "rmse")
+
+
+def test_sigterm_ends_the_rounds_and_the_program_well(tmp_path: Path) -> None:
+    args = [*noise(tmp_path), "--num_boost_round=1000000", "--max_depth=1", f"--job-dir={tmp_path}/job"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "trainyard_algorithms.boosted_trees", *args, "--nthread=1"],
+        cwd=Path(__file__).parents[1],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "Step 5," in line:
+            process.terminate()
+    assert process.wait(30) == 0
+    assert int(label(tmp_path / "job", "global_step")) == model(tmp_path / "job").num_boosted_rounds() >= 5
 
 
 @pytest.mark.parametrize(

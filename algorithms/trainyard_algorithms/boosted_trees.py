@@ -6,8 +6,9 @@ import logging
 import os
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from trainyard_algorithms import failure
 from trainyard_algorithms.failure import UserError, run
 from trainyard_algorithms.paths import JobFolder, files
 from trainyard_algorithms.report import Reporter
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy as np
+    import xgboost as xgb
 
     from trainyard_algorithms.xgb.numeric_csv import Start
 
@@ -84,6 +86,7 @@ def main(args: SimpleNamespace) -> None:
     names = metrics.wanted(args.eval_metric, chosen.objective, chosen.params, tag)
     if args.disable_default_eval_metric and not args.eval_metric:
         names = ()
+    check_stopping(args, names)
     folder = JobFolder(args.job_dir)
     for note in chosen.notes:
         LOG.info("Note: %s.", note)
@@ -120,29 +123,41 @@ def fit(
             history[rounds] = parts[judged]
             reporter.report(rounds, parts[judged])
 
-    booster = training.train(
-        chosen, train, [(others.get(judged, train), judged)], names, report, stopping(args, names, judged)
-    )
-    rounds = booster.num_boosted_rounds()
-    if "test" in others and names:
-        found = training.evaluate(booster, others["test"], chosen, names)
-        reporter.report(rounds, found, part="test")
-    model = folder.folder("model")
-    saving.save(booster, model, saving.labels(history.get(rounds, {}), rounds))
+    more = [*early_stopping(args, names), training.Ends(failure.stopping)]
+    booster = training.train(chosen, train, [(others.get(judged, train), judged)], names, report, more)
+    rounds, last = booster.num_boosted_rounds(), max(history, default=0)
+    kept = history.get(rounds, {})
+    if rounds < last:
+        LOG.info("The model is that of round %d, the best one; its metrics follow.", rounds)
+        kept = training.evaluate(booster, others[judged], chosen, names)
+        reporter.report(last, kept)  # a tuner takes what is reported last, which is to be of the model
+    saving.save(booster, folder.folder("model"), saving.labels(kept, rounds))
     folder.publish()
+    if "test" in others and names:
+        reporter.report(rounds, training.evaluate(booster, others["test"], chosen, names), part="test")
     LOG.info("The model of %d rounds is %s/model/model.bst.", rounds, args.job_dir.rstrip("/"))
 
 
-def stopping(args: SimpleNamespace, names: tuple[str, ...], judged: str) -> list[Any]:
-    """XGBoost's early stopping, if it is asked for; the model is then that of the best round."""
+def check_stopping(args: SimpleNamespace, names: tuple[str, ...]) -> None:
+    """UserError: early stopping is asked for, and is impossible."""
+    if not args.early_stopping_rounds:
+        return
+    if args.booster == "gblinear":
+        raise UserError(
+            "early_stopping_rounds does not go with booster=gblinear, which cannot go back to a round."
+        )
+    if not names or not (args.validation_data_path or (args.preprocess and args.validation_split)):
+        raise UserError("early_stopping_rounds needs validation data and an eval_metric.")
+
+
+def early_stopping(args: SimpleNamespace, names: tuple[str, ...]) -> list[xgb.callback.TrainingCallback]:
+    """XGBoost's own, if it is asked for; the model is then that of the best round."""
     import xgboost as xgb
 
     if not args.early_stopping_rounds:
         return []
-    if judged != "validation" or not names:
-        raise UserError("early_stopping_rounds needs validation data and an eval_metric.")
     LOG.info("Stops after %d rounds in which %s does not improve.", args.early_stopping_rounds, names[-1])
-    return [xgb.callback.EarlyStopping(args.early_stopping_rounds, names[-1], judged, save_best=True)]
+    return [xgb.callback.EarlyStopping(args.early_stopping_rounds, names[-1], "validation", save_best=True)]
 
 
 if __name__ == "__main__":

@@ -34,6 +34,21 @@ class Reports(xgb.callback.TrainingCallback):
         return False
 
 
+class Ends(xgb.callback.TrainingCallback):
+    """Begins no round but the first once `told` says so.
+
+    Before a round, as XGBoost calls callbacks in any order, and after a round none behind one that ends the
+    training.
+    """
+
+    def __init__(self, told: Callable[[], bool]) -> None:
+        super().__init__()
+        self._told = told
+
+    def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        return epoch > 0 and self._told()
+
+
 def _last(values: Sequence[Any]) -> float:
     value = values[-1]
     return float(value[0] if isinstance(value, tuple) else value)

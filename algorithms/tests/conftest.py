@@ -16,7 +16,7 @@ os.environ.setdefault("TF_NUM_INTEROP_THREADS", "1")
 @pytest.fixture(autouse=True)
 def no_trial(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Tests are no trial of a tuning job, and reach no storage."""
-    for name in ("CLOUD_ML_HP_METRIC_FILE", "CLOUD_ML_TRIAL_ID", "STORAGE_EMULATOR_HOST"):
+    for name in ("CLOUD_ML_HP_METRIC_FILE", "CLOUD_ML_JOB_ID", "CLOUD_ML_TRIAL_ID", "STORAGE_EMULATOR_HOST"):
         monkeypatch.delenv(name, raising=False)
     yield
 

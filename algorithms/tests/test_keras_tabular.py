@@ -1,8 +1,11 @@
 """What the Keras trainers share: rules without a job, and the row decoder on a job's real table."""
 
 import csv
+import itertools
 import math
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -229,3 +232,25 @@ def test_plan_by_time_is_evaluated_ten_times() -> None:
 def test_a_loss_that_is_no_number_ends_training() -> None:
     with pytest.raises(UserError, match="step 7"):
         training.check(math.nan, 7)
+
+
+@pytest.mark.parametrize("best", [True, False])
+def test_a_loss_that_is_no_number_when_time_is_over(best: bool) -> None:
+    argv = ["--model_type=regression", "--training_data_path=x", "--job-dir=y", "--max_train_secs=1000"]
+    plan = training.plan(arguments.parse("linear_learner", argv), 1000)
+    losses = iter([0.5, math.nan, math.nan])
+    trainer: Any = SimpleNamespace(step=tf.Variable(2), train_step=lambda *_: next(losses))
+    batch: Any = SimpleNamespace(numeric=0, categorical=0, target=0)
+    times = iter([0.0, 1.0, 2.0, 5000.0])
+    told: list[int] = []
+
+    def act() -> bool:
+        batches = itertools.repeat(batch)
+        return training.train(trainer, plan, batches, told.append, lambda: best, lambda: next(times))
+
+    if best:
+        assert not act()
+    else:
+        with pytest.raises(UserError, match="diverged"):
+            act()
+    assert told == []

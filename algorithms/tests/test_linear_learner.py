@@ -3,6 +3,7 @@
 import csv
 import json
 import logging
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +12,10 @@ import tensorflow as tf
 from sklearn import datasets
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import log_loss, roc_auc_score
-from trainyard_algorithms import arguments, linear_learner
+from trainyard_algorithms import arguments, failure, linear_learner
 from trainyard_algorithms.failure import UserError
 from trainyard_algorithms.keras_tabular import job as jobs
-from trainyard_algorithms.keras_tabular import linear_network
+from trainyard_algorithms.keras_tabular import linear_network, training
 
 ALGORITHM = "linear_learner"
 
@@ -163,20 +164,136 @@ def test_reruns_are_equal_and_a_finished_run_stays(tmp_path: Path) -> None:
     assert first.metrics == second.metrics
     _, third = mixed(tmp_path / "b")
     assert int(third.trainer.step.numpy()) == 20
-    _, more = mixed(tmp_path / "b", "--max_steps=25")
+    _, more = mixed(tmp_path / "b", "--max_steps=25", "--eval_steps=2")
     assert int(more.trainer.step.numpy()) == 25
-    with pytest.raises(UserError, match="checkpoint in experiment/"):
-        mixed(tmp_path / "b", "--optimizer_type=sgd")
 
 
-def test_a_checkpoint_of_other_labels_is_not_continued(tmp_path: Path) -> None:
+def weights(job: jobs.Job) -> list[np.ndarray]:
+    return [each.numpy() for each in job.trainer.network.variables]
+
+
+def assert_same_weights(one: jobs.Job, other: jobs.Job) -> None:
+    for mine, others in zip(weights(one), weights(other), strict=True):
+        np.testing.assert_array_equal(mine, others)
+
+
+def test_other_arguments_start_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for name in "ab":
+        (tmp_path / name).mkdir()
+    mixed(tmp_path / "a", "--max_steps=30")
+    assert "starts anew" not in caplog.text
+    out, second = mixed(tmp_path / "a", "--learning_rate=0.001")
+    assert "starts anew" in caplog.text and "--learning_rate" in caplog.text
+    assert_same_weights(second, mixed(tmp_path / "b", "--learning_rate=0.001")[1])
+    assert not list((out / "experiment").glob("ckpt-30*"))
+    caplog.clear()
+    mixed(tmp_path / "a", "--learning_rate=0.001")
+    assert "Nothing is trained" in caplog.text and "starts anew" not in caplog.text
+
+
+def test_a_trial_continues_its_own_checkpoint_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLOUD_ML_TRIAL_ID", "1")
+    for job_id, anew in (("tuned_1", False), ("tuned_1", False), ("tuned_2", True)):
+        monkeypatch.setenv("CLOUD_ML_JOB_ID", job_id)
+        mixed(tmp_path)
+        assert ("starts anew" in caplog.text) == anew
+    assert "job and trial" in caplog.text
+
+
+@pytest.mark.parametrize("content", ['{"run": {"--see', "[]", None])
+def test_a_mark_that_cannot_be_read_starts_anew(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, content: str | None
+) -> None:
+    out, _ = mixed(tmp_path, "--max_steps=3")
+    mark = out / "experiment" / "network.json"
+    if content is None:
+        mark.unlink()
+    else:
+        mark.write_text(content)
+    _, second = mixed(tmp_path, "--max_steps=2")
+    assert "starts anew" in caplog.text
+    assert int(second.trainer.step.numpy()) == 2
+
+
+def test_the_best_network_is_never_overwritten_in_place(tmp_path: Path) -> None:
+    _, job = mixed(tmp_path)
+    folder = tmp_path / "kept"
+    kept = training.Checkpoints(job.trainer, folder, {})
+    variables = job.trainer.network.trainable_variables
+    places = []
+    for step, loss in ((1, 3.0), (2, 2.0), (3, 2.5), (4, 1.0), (5, float("nan"))):
+        for each in variables:
+            each.assign(tf.fill(each.shape, float(step)))
+        kept.save(step, {"average_loss": loss})
+        places.append(json.loads((folder / "network.json").read_text())["best_place"])
+    assert places == ["one", "two", "two", "one", "one"]
+    assert not list(folder.glob("ckpt-5*"))  # of a network that is lost
+    again = training.Checkpoints(job.trainer, folder, {})
+    assert again.restore() and again.best_loss == 1.0
+    again.use_best()
+    assert all(np.all(each.numpy() == 4.0) for each in variables)
+
+
+def evaluations(monkeypatch: pytest.MonkeyPatch, then: Callable[[jobs.Job, dict[str, float]], None]) -> None:
+    """`then` sees each evaluation's metrics, and may change them."""
+    evaluate = jobs.Job.evaluate
+
+    def seen(job: jobs.Job, part: str) -> dict[str, float]:
+        metrics = evaluate(job, part)
+        then(job, metrics)
+        return metrics
+
+    monkeypatch.setattr(jobs.Job, "evaluate", seen)
+
+
+def test_a_last_loss_that_is_no_number_leaves_the_best_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spoilt = []
+
+    def spoil(job: jobs.Job, metrics: dict[str, float]) -> None:
+        if int(job.trainer.step.numpy()) == 20 and not spoilt:
+            spoilt.append(True)
+            for each in job.trainer.network.trainable_variables:
+                each.assign(each * np.nan)
+            metrics.update(loss=np.nan, average_loss=np.nan)
+
+    evaluations(monkeypatch, spoil)
+    _, job = mixed(tmp_path)
+    assert spoilt and np.isfinite(job.metrics["average_loss"])
+    assert all(np.isfinite(each).all() for each in weights(job))
+
+
+def test_a_run_that_is_told_to_stop_writes_its_best_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(failure, "_told_to_stop", False)
+    seen = []
+
+    def stop(job: jobs.Job, metrics: dict[str, float]) -> None:
+        seen.append(dict(metrics))
+        if int(job.trainer.step.numpy()) == 2:
+            monkeypatch.setattr(failure, "_told_to_stop", True)
+
+    evaluations(monkeypatch, stop)
+    out, job = mixed(tmp_path)
+    assert int(job.trainer.step.numpy()) == 3
+    assert len(seen) == 2 and job.metrics == min(seen, key=lambda each: each["average_loss"])
+    assert serve(out, ["1.5,red,plain,7,1"])["probabilities"].shape == (1, 2)
+    assert (out / "model" / "deployment_config.yaml").exists()
+
+
+def test_a_checkpoint_of_other_labels_is_not_continued(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     for labels in ("ab", "xy"):
         rows: list[list[object]] = [[labels[place % 2], place * 0.5, place * 1.25] for place in range(60)]
         data = write(tmp_path / "data.csv", rows)
-        if labels == "ab":
-            run(tmp_path, data, "classification", "--max_steps=5")
-    with pytest.raises(UserError, match="checkpoint in experiment/"):
-        run(tmp_path, data, "classification", "--max_steps=9")
+        out = run(tmp_path, data, "classification", "--max_steps=5")
+    assert "columns and classes" in caplog.text
+    assert sorted(serve(out, ["1.5,2.5"])["all_classes"][0]) == [b"x", b"y"]
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def listen() -> None:
 
 
 def _stop(number: int, frame: object) -> None:
-    global _told_to_stop
+    global _told_to_stop  # noqa: PLW0603
     _told_to_stop = True
     signal.signal(number, signal.SIG_DFL)
 

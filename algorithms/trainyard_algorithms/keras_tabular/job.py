@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import logging
+import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -12,7 +15,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from trainyard_algorithms.failure import UserError
+from trainyard_algorithms.failure import UserError, stopping
 from trainyard_algorithms.keras_tabular import export, training
 from trainyard_algorithms.keras_tabular.evaluation import ClassMetrics, ValueMetrics
 from trainyard_algorithms.keras_tabular.features import Features, Statistics, features, measure
@@ -26,6 +29,9 @@ from trainyard_algorithms.tabular.prepare import Table, prepare
 
 LOG = logging.getLogger(__name__)
 
+# A run may be continued with other values of these: how long it is, and when and on what it is judged. `loss`
+# is TabNet's, made of other arguments.
+CONTINUED_WITH_OTHER = ("job_dir", "loss", "max_steps", "max_train_secs", "eval_frequency_secs", "eval_steps")
 EVALUATION_CELLS = 4 * 1024 * 1024  # a batch of an evaluation: what a few layers of it cost is some 100 MB
 
 
@@ -138,9 +144,20 @@ def begin(args: SimpleNamespace, build: Callable[[SimpleNamespace, Setting], Bui
 
 
 def meaning(table: Table) -> str:
-    """What ids and classes stand for, as text."""
+    """What ids and classes stand for, as a hash."""
     columns = [(each.name, each.kind, each.vocabulary, each.buckets) for each in table.columns]
-    return repr((columns, table.labels))
+    return hashlib.sha256(repr((columns, table.labels)).encode()).hexdigest()
+
+
+def identity(args: SimpleNamespace, table: Table) -> dict[str, str]:
+    """What the checkpoint of a run is continued by: each of these must be the same. A trial goes on with its
+    own alone, whatever an earlier tuning job has left in its folder."""
+    given = {name: value for name, value in vars(args).items() if name not in CONTINUED_WITH_OTHER}
+    found = {f"--{name}": repr(given[name]) for name in sorted(given)}
+    trial = os.environ.get("CLOUD_ML_TRIAL_ID")
+    if trial:
+        found["job and trial"] = f"{os.environ.get('CLOUD_ML_JOB_ID', '')} {trial}"
+    return {**found, "columns and classes": meaning(table)}
 
 
 def fit(job: Job) -> None:
@@ -148,35 +165,54 @@ def fit(job: Job) -> None:
     there."""
     experiment = job.folder.folder("experiment")
     reporter = Reporter(experiment)
-    checkpoints = training.Checkpoints(job.trainer, experiment, meaning(job.table))
+    checkpoints = training.Checkpoints(job.trainer, experiment, identity(job.args, job.table))
     if job.judged_part != "validation":
         LOG.warning(
             f"There are no validation rows: the {job.judged_part} part's metrics stand for validation's."
         )
     if checkpoints.restore():
-        LOG.info(f"Continues from the checkpoint at step {int(job.trainer.step.numpy())}.")
+        start = int(job.trainer.step.numpy())
+        LOG.info(f"Continues from the checkpoint at step {start}.")
+        if start >= job.plan.steps:
+            LOG.warning(
+                f"Nothing is trained: the checkpoint in experiment/ below --job-dir is at step {start}, and "
+                f"--max_steps={job.plan.steps}. Give a larger one to go on, or an empty --job-dir."
+            )
+    job.folder.publish()  # what restore() has removed is gone there too before the run's mark is another
 
     def evaluate(step: int) -> None:
         job.report(reporter, step)
-        checkpoints.save(step, job.metrics["average_loss"])
+        checkpoints.save(step, job.metrics)
         job.folder.publish()
 
     # A run that continues must not see the batches of its beginning again.
     seed = job.args.seed + int(job.trainer.step.numpy())
     batches = job.rows["training"].shuffled(job.plan.batch_rows, seed)
-    training.train(job.trainer, job.plan, batches, evaluate)
-    keep_best(job, checkpoints, reporter)
+    evaluated = training.train(job.trainer, job.plan, batches, evaluate, lambda: bool(checkpoints.best))
+    keep_best(job, checkpoints, reporter, job.metrics["average_loss"] if evaluated else math.nan)
 
 
-def keep_best(job: Job, checkpoints: training.Checkpoints, reporter: Reporter) -> None:
+def keep_best(job: Job, checkpoints: training.Checkpoints, reporter: Reporter, loss: float) -> None:
     """Goes back to the evaluation with the lowest loss on rows that were not trained on, and reports that
-    model last: a tuner's final metrics are those of the model that is written."""
+    model last: a tuner's final metrics are those of the model that is written. A process that is told to
+    stop evaluates nothing again.
+
+    @param loss  of the last step; no number: it was not evaluated, or is not worth a model
+    @raises UserError: it is no number, and there is no other
+    """
     step = int(job.trainer.step.numpy())
-    if job.judged_part != "training" and job.metrics["average_loss"] > float(job.trainer.best_loss.numpy()):
+    judged = job.judged_part != "training" or math.isnan(loss)
+    if judged and not loss <= checkpoints.best_loss:
+        if not checkpoints.best:
+            training.check(loss, step)
         checkpoints.use_best()
         LOG.info("The model is the one of the evaluation with the lowest loss; its metrics follow.")
-        job.report(reporter, step)
-    if job.rows["test"].count:
+        if stopping():
+            job.metrics = dict(checkpoints.best)
+            reporter.report(step, job.metrics, part="validation")
+        else:
+            job.report(reporter, step)
+    if job.rows["test"].count and not stopping():
         reporter.report(step, job.evaluate("test"), part="test")
 
 
@@ -207,6 +243,10 @@ def run(
     """The whole job. `explain` may write more files of a trained model before they are published."""
     job = begin(args, build)
     fit(job)
-    if explain is not None:
+    in_haste = stopping()  # then the model is written first
+    if explain is not None and not in_haste:
         explain(job)
     finish(job)
+    if explain is not None and in_haste:
+        explain(job)
+        job.folder.publish()

@@ -6,8 +6,9 @@ import hashlib
 import json
 import logging
 import math
+import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,9 +16,10 @@ from typing import Any, Protocol
 
 import tensorflow as tf
 
-from trainyard_algorithms.failure import UserError
+from trainyard_algorithms.failure import UserError, stopping
 from trainyard_algorithms.keras_tabular import optimisers
 from trainyard_algorithms.keras_tabular.heads import Head
+from trainyard_algorithms.outputs import write_json
 from trainyard_algorithms.tabular.batches import Batch
 
 LOG = logging.getLogger(__name__)
@@ -86,11 +88,9 @@ class Trainer:
     groups: Sequence[Group]
     clip_norm: float | None = None
     step: tf.Variable = field(init=False)
-    best_loss: tf.Variable = field(init=False)
 
     def __post_init__(self) -> None:
         self.step = tf.Variable(0, dtype=tf.int64, trainable=False, name="global_step")
-        self.best_loss = tf.Variable(math.inf, dtype=tf.float64, trainable=False, name="best_loss")
         self.groups = [
             Group(group.optimiser, [v for v in group.variables if v.shape.num_elements()])
             for group in self.groups
@@ -134,56 +134,101 @@ class Trainer:
         raw, _ = self.network(numeric, categorical, False, self.step)
         return self.head.outcome(raw)
 
-    def fingerprint(self, data: str) -> str:
-        """Of the network's shape and of what its inputs and outputs stand for."""
+    def fingerprint(self) -> str:
+        """Of the network's shape."""
         shape = [(v.name, v.shape.as_list()) for group in self.groups for v in group.variables]
         kinds = [type(group.optimiser).__name__ for group in self.groups]
-        return hashlib.sha256(json.dumps([shape, kinds, data]).encode()).hexdigest()
+        return hashlib.sha256(json.dumps([shape, kinds]).encode()).hexdigest()
 
 
 class Checkpoints:
-    """The latest two checkpoints of a trainer, and the network as it was when it was best."""
+    """The latest two checkpoints of a run, and the network as it was when it was best, which is written in
+    turn to one of two places. network.json, the mark, says to which, and of what run all this is."""
 
-    def __init__(self, trainer: Trainer, folder: Path, data: str) -> None:
-        """@param data  what ids and classes stand for: a checkpoint of other data cannot be continued"""
-        self._trainer = trainer
+    def __init__(self, trainer: Trainer, folder: Path, run: Mapping[str, str]) -> None:
+        """@param run  what makes a run another one, as texts: its checkpoint is not continued then"""
         self._saved = tf.train.Checkpoint(
             network=trainer.network,
             optimisers=[group.optimiser for group in trainer.groups],
             step=trainer.step,
-            best_loss=trainer.best_loss,
         )
-        self._manager = tf.train.CheckpointManager(self._saved, str(folder), max_to_keep=2)
+        self._folder = folder
+        self._manager = self._manage()
         self._network = tf.train.Checkpoint(network=trainer.network)
-        self._best = folder / "best" / "network"
         self._mark = folder / "network.json"
-        self._fingerprint = trainer.fingerprint(data)
+        self._run = {**run, "network": trainer.fingerprint()}
+        self._best_place = ""
+        self.best: dict[str, float] = {}  # metrics of the best evaluation; empty: there is none
+
+    @property
+    def best_loss(self) -> float:
+        return self.best.get("average_loss", math.inf)
+
+    def _manage(self) -> tf.train.CheckpointManager:
+        return tf.train.CheckpointManager(self._saved, str(self._folder), max_to_keep=2)
 
     def restore(self) -> bool:
-        """Continues from the latest checkpoint, if there is one. UserError if it is of another model."""
+        """Continues from the latest checkpoint, if there is one; one of another run is removed."""
         latest = self._manager.latest_checkpoint
         if latest is None:
             return False
-        known = json.loads(self._mark.read_text())["fingerprint"] if self._mark.exists() else None
-        if known != self._fingerprint:
-            raise UserError(
-                "The checkpoint in experiment/ below --job-dir is of a model with other columns or "
-                "arguments. Give an empty --job-dir, or the arguments and the data of the first run."
-            )
+        mark = read_mark(self._mark)
+        why = difference(mark.get("run"), self._run)
+        if why:
+            LOG.warning(f"Training starts anew: the checkpoint in experiment/ below --job-dir {why}.")
+            self._remove()
+            return False
         self._saved.restore(latest).expect_partial()
+        place = mark.get("best_place", "")
+        if place and self._best(place).with_suffix(".index").exists():
+            self._best_place, self.best = place, mark["best"]
         return True
 
-    def save(self, step: int, loss: float) -> None:
-        """Writes a checkpoint; keeps the network aside if its loss is the lowest so far."""
-        if loss < float(self._trainer.best_loss.numpy()):
-            self._trainer.best_loss.assign(loss)
-            self._network.write(str(self._best))
-        self._mark.write_text(json.dumps({"fingerprint": self._fingerprint}))
+    def _remove(self) -> None:
+        (self._folder / "checkpoint").unlink(missing_ok=True)  # first: without it there is none
+        for each in self._folder.glob("ckpt-*"):
+            each.unlink()
+        shutil.rmtree(self._folder / "best", ignore_errors=True)
+        self._mark.unlink(missing_ok=True)
+        self._manager = self._manage()
+
+    def _best(self, place: str) -> Path:
+        return self._folder / "best" / place
+
+    def save(self, step: int, metrics: Mapping[str, float]) -> None:
+        """Writes a checkpoint; keeps the network aside if its loss is the lowest so far. One whose loss is
+        no number is not worth a checkpoint."""
+        loss = metrics["average_loss"]
+        if math.isnan(loss):
+            return
+        if loss < self.best_loss:
+            place = "two" if self._best_place == "one" else "one"
+            self._network.write(str(self._best(place)))
+            self._best_place = place
+            self.best = {name: value for name, value in metrics.items() if math.isfinite(value)}
+        write_json(self._mark, {"run": self._run, "best_place": self._best_place, "best": self.best})
         self._manager.save(checkpoint_number=step)
 
     def use_best(self) -> None:
         """Puts the best network's weights in place of the last step's."""
-        self._network.read(str(self._best)).expect_partial()
+        self._network.read(str(self._best(self._best_place))).expect_partial()
+
+
+def read_mark(path: Path) -> dict[str, Any]:
+    """The mark beside a checkpoint; empty if it cannot be read."""
+    try:
+        mark = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return mark if isinstance(mark, dict) else {}
+
+
+def difference(known: Any, run: Mapping[str, str]) -> str:
+    """What keeps a checkpoint of the run `known`, as its mark has it, from being continued, if anything."""
+    if not isinstance(known, dict):
+        return "does not say of what run it is"
+    names = sorted(name for name in {*known, *run} if known.get(name) != run.get(name))
+    return f"is of a run with other values of {', '.join(names)}" if names else ""
 
 
 def train(
@@ -191,38 +236,53 @@ def train(
     plan: Plan,
     batches: Iterator[Batch],
     evaluate: Callable[[int], None],
+    best_there: Callable[[], bool],
     clock: Callable[[], float] = time.monotonic,
-) -> None:
+) -> bool:
     """Trains up to plan.steps steps in all or plan.seconds seconds, and evaluates on the way and at the end.
+    Ends early if this process is told to stop.
 
+    Where there is a best evaluation to go back to (`best_there`), a run that is told to stop is not evaluated
+    once more, and neither is one whose loss at its end is no number. False: the last step was not evaluated.
     UserError if the loss is no number any more.
     """
     began = looked = clock()
     planned = plan.evaluated_at
     step = int(trainer.step.numpy())
-    evaluated = -1
+    loss = None
     while step < plan.steps:
         batch = next(batches)
         loss = trainer.train_step(batch.numeric, batch.categorical, batch.target)
         step += 1
         now = clock()
+        if plan.seconds is not None and now - began >= plan.seconds:
+            LOG.info(f"Stopped after {step} steps: --max_train_secs={plan.seconds:g} is over.")
+            break
+        if stopping():
+            LOG.warning(f"Stopped after {step} steps: this process was told to end.")
+            break
+        if step == plan.steps:
+            break
         due = step in planned or now - looked >= plan.evaluation_seconds
         if due or step % STEPS_A_LOOK == 0:
             check(float(loss), step)
         if due:
             evaluate(step)
-            evaluated = step
             looked = clock()
-        if plan.seconds is not None and now - began >= plan.seconds:
-            LOG.info(f"Stopped after {step} steps: --max_train_secs={plan.seconds:g} is over.")
-            break
-    if evaluated != step:
-        evaluate(step)
+    if loss is not None:
+        finite = math.isfinite(float(loss))
+        if best_there() and (stopping() or not finite):
+            if not finite:
+                LOG.warning(f"The loss is {float(loss)} at step {step}: training diverged by then.")
+            return False
+        check(float(loss), step)
+    evaluate(step)
+    return True
 
 
 def check(loss: float, step: int) -> None:
     if not math.isfinite(loss):
         raise UserError(
-            f"The training loss is {loss} at step {step}: training diverged. Give a lower learning rate, "
+            f"The loss is {loss} at step {step}: training diverged. Give a lower learning rate, "
             "or look for extreme values in the numeric columns."
         )

@@ -139,6 +139,15 @@ def test_losses_and_limits() -> None:
     assert tab_net.loss(arguments.parse("tab_net", given())) == "cross_entropy"
     assert tab_net.loss(arguments.parse("tab_net", given("--class_weight=2"))) == "weighted_cross_entropy"
     assert tab_net.loss(arguments.parse("tab_net", given("--model_type=regression"))) == "mse"
+
+
+def test_arguments_of_another_loss_are_named() -> None:
+    args = arguments.parse("tab_net", given("--class_weight=2", "--gamma_focal_loss=3"))
+    assert tab_net.ignored(args, "cross_entropy") == ["--class_weight=2", "--gamma_focal_loss=3"]
+    assert tab_net.ignored(args, "weighted_cross_entropy") == ["--gamma_focal_loss=3"]
+    assert tab_net.ignored(args, "focal_loss") == ["--class_weight=2"]
+    defaults = arguments.parse("tab_net", given())
+    assert tab_net.ignored(defaults, "mse") == []
     assert tab_net.steps(arguments.parse("tab_net", given())) == tab_net.STEPS
     assert tab_net.steps(arguments.parse("tab_net", given("--max_steps=7"))) == 7
     assert tab_net.steps(arguments.parse("tab_net", given("--max_train_secs=7"))) == tab_net.STEPS_BY_TIME

@@ -1,11 +1,18 @@
 """TabNet: attention over a table's columns. Stands for gcr.io/cloud-ml-algos/tab_net."""
 
+import logging
 from types import SimpleNamespace
 
 from trainyard_algorithms.failure import UserError, run
 
+LOG = logging.getLogger(__name__)
 CLASSIFICATION = ("cross_entropy", "weighted_cross_entropy", "focal_loss")
 REGRESSION = ("mse", "mae", "rmse")
+LOSSES_ARGUMENTS = {  # what one loss alone uses, and its default
+    "class_weight": ("weighted_cross_entropy", 1.0),
+    "alpha_focal_loss": ("focal_loss", 0.25),
+    "gamma_focal_loss": ("focal_loss", 2.0),
+}
 STEPS = 5000  # where neither max_steps nor max_train_secs says when to end
 STEPS_BY_TIME = 10**9  # where max_train_secs alone does
 
@@ -25,6 +32,15 @@ def loss(args: SimpleNamespace) -> str:
     return chosen
 
 
+def ignored(args: SimpleNamespace, chosen: str) -> list[str]:
+    """The given arguments that the loss `chosen` does not use."""
+    return [
+        f"--{name}={getattr(args, name):g}"
+        for name, (user, default) in LOSSES_ARGUMENTS.items()
+        if chosen != user and getattr(args, name) != default
+    ]
+
+
 def steps(args: SimpleNamespace) -> int:
     """The steps of a run; -1 (or none) means no limit, but one of the two limits there must be."""
     if args.max_steps > 0:
@@ -35,6 +51,9 @@ def steps(args: SimpleNamespace) -> int:
 def main(args: SimpleNamespace) -> None:
     """Trains by args of tables/tab_net.json. UserError: see prepare and keras_tabular.training."""
     args.loss = loss(args)
+    unused = ignored(args, args.loss)
+    if unused:
+        LOG.warning("Ignored with the loss %s: %s.", args.loss, ", ".join(unused))
     args.max_steps = steps(args)
     from trainyard_algorithms.keras_tabular import attributions, job, tabnet_network
 

@@ -53,7 +53,9 @@ def test_numbers(text: str, number: float | None) -> None:
         (["b", "a"], ("a", "b")),
         (["10", "9"], ("9", "10")),
         (["1", "0"], ("0", "1")),
-        (["2", "0"], ("0", "1", "2")),  # whole numbers keep their number
+        (["4", "0", "1"], ("0", "1", "2", "3", "4")),  # whole numbers keep their number
+        (["6", "0", "1"], ("0", "1", "6")),  # not with many gaps
+        (["2", "0"], ("0", "2")),  # two classes stay two
         (["0", "1000000"], ("0", "1000000")),
         (["1.0", "0.0"], ("0.0", "1.0")),
         (["-1", "1"], ("-1", "1")),

@@ -224,6 +224,13 @@ def test_a_class_seen_only_in_validation(prepared: Prepared, caplog: pytest.LogC
     assert "1 rows are dropped: their class is not in the training part." in caplog.text
 
 
+def test_blank_keys_are_no_reason_to_drop_a_row(prepared: Prepared, caplog: pytest.LogCaptureFixture) -> None:
+    training = "".join(f"{'ab'[each % 2]},{each * 7},{each}.5,{each}.25\n" for each in range(50))
+    table = prepared(training, validation="a,,1.5,2.5\nb,,2.5,3.5\na,,,4.5\n")
+    assert table.parts["validation"].rows == 2
+    assert "1 of 3 rows" in caplog.text
+
+
 def test_batches_shuffle_and_repeat(prepared: Prepared) -> None:
     table = prepared("".join(f"{row}.0,{row}.5\n" for row in range(100)), classes=False, preprocess=False)
     plain = list(batches(table, "training", 30))

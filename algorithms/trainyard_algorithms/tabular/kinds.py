@@ -59,9 +59,9 @@ def kind_of(numbers: bool, integers: bool, distinct: int | None, rows: int, key:
 
 
 def labels_of(texts: Sequence[str], of_file: str) -> tuple[str, ...]:
-    """Labels in the order of their classes: by number if all are numbers, else by text. Whole numbers of
-    which the smallest is 0 or more and the largest no more than twice their count keep their number: gaps
-    become labels too.
+    """Labels in the order of their classes: by number if all are numbers, else by text. Three or more whole
+    numbers of which the smallest is 0 and the largest below twice their count keep their number: gaps become
+    labels too. Two are two classes, whatever the numbers.
 
     @raises UserError: there are too few or too many."""
     if len(texts) < 2:
@@ -76,7 +76,7 @@ def labels_of(texts: Sequence[str], of_file: str) -> tuple[str, ...]:
         raise UserError(too_many(of_file, f"{len(texts)} different numbers with fractions"))
     ordered = tuple(sorted(texts, key=lambda each: (float(each), each)))
     plain = [each for each in ordered if re.fullmatch(r"0|[1-9]\d{0,8}", each)]
-    if len(plain) == len(ordered) and int(plain[-1]) < min(2 * len(plain), CLASSES_MAX):
+    if len(plain) == len(ordered) > 2 and int(plain[-1]) < min(2 * len(plain), CLASSES_MAX):
         return tuple(str(each) for each in range(int(plain[-1]) + 1)) if plain[0] == "0" else ordered
     return ordered
 

@@ -72,6 +72,15 @@ def source(place: int, seen: Statistics, rows: int, preprocess: bool, numeric: b
     return Source(place, "categorical", vocabulary=vocabulary)
 
 
+def keys(training: Scan) -> frozenset[int]:
+    """The places of the columns that are keys."""
+    return frozenset(
+        place
+        for place, each in enumerate(training.columns)
+        if place and kind_in(each, training.rows) == "key"
+    )
+
+
 def kind_in(seen: Statistics, rows: int) -> str:
     """kind_of() for what was seen. A column without any value is numeric."""
     numbers = seen.state != "text" and seen.text_spot() is None

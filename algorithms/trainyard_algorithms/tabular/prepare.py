@@ -68,10 +68,11 @@ def prepare(args: SimpleNamespace, folder: JobFolder, *, classes: bool, numeric:
     check = target_check(shown(training[0]), classes)
     seen = {"training": scan(training, columns, data.preprocess, data.split().next, check)}
     LOG.info("Read %d rows.", seen["training"].rows)
+    keys = plan.keys(seen["training"]) if data.preprocess else frozenset()
     for part in PARTS[1:]:
         if part in data.files:
             check_width(data.files[part], columns)
-            seen[part] = scan(data.files[part], columns, data.preprocess, all_training, check)
+            seen[part] = scan(data.files[part], columns, data.preprocess, all_training, check, keys)
     complain_of_rows(seen, data)
     labels = labels_in(seen["training"], data) if classes else None
     check_targets(seen, labels, data)

@@ -1,7 +1,7 @@
 """The first reading of CSV files: what each column has, row by row checked. Memory: some blocks."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -41,7 +41,7 @@ class BlockSeen:
     """What the second reading need not find again."""
 
     rows: int
-    clean: bool  # no value is blank
+    clean: bool  # no value is blank, but perhaps a key's
 
 
 @dataclass
@@ -144,6 +144,7 @@ def keep_rows(columns: Sequence[pa.Array], total: int) -> tuple[np.ndarray, np.n
     """Which rows are kept, lack a target, are too sparse (documented: more than 10 % of the columns blank).
     None: no value is blank.
 
+    @param columns  without keys
     @param total  how many columns the user's file has
     """
     if not any(each.null_count for each in columns):
@@ -165,12 +166,14 @@ def scan(
     drop: bool,
     parts: Callable[[int], np.ndarray],
     check: Callable[[Scan], None],
+    keys: Collection[int] = (),
 ) -> Scan:
     """Reads files of `columns` columns.
 
     @param drop   rows are dropped (--preprocess)
     @param parts  the parts of the next N rows; 0: training
     @param check  called after each block: raises UserError where reading on is useless
+    @param keys   columns that are known to be keys: their blanks are no reason to drop a row
     @raises UserError: a file is not fit, naming file and row
     """
     limit = min(KEY_VALUES, KEY_VALUES_ALL // columns)
@@ -180,7 +183,7 @@ def scan(
         source = Records(path, shown(path), block_bytes(columns))
         seen.blocks.append([])
         for data in source.blocks():
-            scan_block(data, source, seen, drop, parts)
+            scan_block(data, source, seen, drop, parts, keys)
             check(seen)
     for each in seen.columns:
         each.finish()
@@ -189,12 +192,17 @@ def scan(
 
 
 def scan_block(
-    data: bytes, source: Records, seen: Scan, drop: bool, parts: Callable[[int], np.ndarray]
+    data: bytes,
+    source: Records,
+    seen: Scan,
+    drop: bool,
+    parts: Callable[[int], np.ndarray],
+    keys: Collection[int],
 ) -> None:
     arrays = read_states(data, source, [each.state for each in seen.columns])
     rows = len(arrays[0])
     training = parts(rows) == 0
-    kept = keep_rows(arrays, len(arrays))
+    kept = keep_rows([each for place, each in enumerate(arrays) if place not in keys], len(arrays))
     if kept is not None and drop:
         training &= kept[0]
         seen.untargeted += int(np.count_nonzero(kept[1]))

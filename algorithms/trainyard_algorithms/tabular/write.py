@@ -64,7 +64,7 @@ class Writer:
                 self.put(lines, parts, None)
                 return
         arrays = self.texts(data, source)
-        # Keys were left out of the reading; they have no blanks.
+        # Keys are left out of the reading, and were left out of the count of blanks.
         kept = None if seen.clean else keep_rows(arrays, self.columns)
         keep = None if kept is None else kept[0]
         known = self.known(arrays[0])

@@ -121,7 +121,13 @@ def course(args: SimpleNamespace, size: int, offset: int, images: int) -> loop.C
         "optimizer_type": args.optimizer_type,
     }
     return loop.Course(
-        plan, args.train_steps_per_eval, args.train_batch_size, "top_1_accuracy", identity, "accuracy"
+        schedule=plan,
+        steps_per_eval=args.train_steps_per_eval,
+        batch=args.train_batch_size,
+        best="top_1_accuracy",
+        identity=identity,
+        arguments=vars(args),
+        percent="accuracy",
     )
 
 
@@ -160,7 +166,7 @@ def main(args: SimpleNamespace) -> None:
     seen, judged = Decoder(training), Decoder(validation)
     images, batch = args.num_eval_images or validation.images, args.train_batch_size
     shown = classify_data.evaluation(validation, judged, size, offset, batch, images)
-    task.validation = lambda: judged.guarded(shown)
+    task.validation = lambda: loop.hurried(judged.guarded(shown))
 
     def batches(start: int) -> Iterator[Any]:
         # A training that goes on must not see the pictures in the order of its beginning again.

@@ -226,7 +226,15 @@ def course(args: SimpleNamespace, offset: int, images: int) -> loop.Course:
     names += ("head_num_convs", "bbox_aspect_ratios", "anchor_size", "image_size", "optimizer_type")
     identity = {name: getattr(args, name) for name in names} | {"the first label": offset}
     plan = schedule.planned(args, initial, images, schedule.DETECTION_STEPS)
-    return loop.Course(plan, args.train_steps_per_eval, args.train_batch_size, "AP", identity, "AP50")
+    return loop.Course(
+        schedule=plan,
+        steps_per_eval=args.train_steps_per_eval,
+        batch=args.train_batch_size,
+        best="AP",
+        identity=identity,
+        arguments=vars(args),
+        percent="AP50",
+    )
 
 
 def main(args: SimpleNamespace) -> None:
@@ -254,7 +262,7 @@ def main(args: SimpleNamespace) -> None:
     images = args.num_eval_images or validation.images
     rest = detect_data.evaluation(validation, judged, frame, offset, images)
     shown = detect_data.batched(rest, args.train_batch_size, training=False)
-    task.validation = lambda: judged.guarded(shown)
+    task.validation = lambda: loop.hurried(judged.guarded(shown))
 
     def batches(start: int) -> Iterator[Any]:
         # A training that goes on must not see the pictures in the order of its beginning again.

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import unittest.mock
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pytest
 import xgboost as xgb
 from trainyard_algorithms import arguments
 from trainyard_algorithms.failure import UserError
-from trainyard_algorithms.xgb import checkpoints, cluster, libsvm, messages, numeric_csv, shares
+from trainyard_algorithms.xgb import checkpoints, cluster, libsvm, master, messages, numeric_csv, shares
 
 PACKAGE = Path(__file__).parents[1]
 SECONDS_MAX = 90
@@ -202,6 +203,7 @@ def test_fewer_rows_than_replicas_and_a_master_that_starts_again(tmp_path: Path,
     jobs.append(job)
     killed = job.start(0)
     assert killed.stderr is not None
+    assert "the metrics are those of the training data." in killed.stderr.readline()
     assert "Waiting for worker 0, worker 1." in killed.stderr.readline()
     worker = job.start(1)
     assert "Worker 0 is here." in killed.stderr.readline()
@@ -212,6 +214,78 @@ def test_fewer_rows_than_replicas_and_a_master_that_starts_again(tmp_path: Path,
     assert "The master is lost" in logs[1]
     assert "0 of the 2 training rows" in logs[2]
     assert "merror" in (tmp_path / "job/model/deployment_config.yaml").read_text()
+    again = job.start(0)  # the workers are gone
+    log = again.communicate(timeout=SECONDS_MAX)[1]
+    assert again.returncode == 0, log
+    assert "It was done by then." in log
+    assert "Waiting for" not in log
+
+
+def led(folder: Path, arguments: dict[str, object], done: list[str]) -> master.Master:
+    job = master.Job(
+        arguments=arguments,
+        checkpoints=folder,
+        output=folder,
+        tag="",
+        gpu=False,
+        report=lambda rounds, found: None,
+        publish=lambda: None,
+        finish=lambda: done.append("finish"),
+    )
+    return master.Master(cluster.Cluster(rank=0, size=3, host="127.0.0.1", port=0), job)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ({"hello": 1}, "Worker 0 has other arguments than the master."),
+        ({"hello": 1, "arguments": {"eta": 1}}, "Worker 0 has other arguments than the master."),
+        ({"hello": 3, "arguments": {}}, ""),
+        ({"hello": 1, "arguments": {}, "blob": 5}, ""),
+        ({"hello": 1, "arguments": {}, "blob": [5]}, ""),
+        ({"hello": 1, "arguments": {"eta": "9" * messages.LINE_BYTES_MAX}}, ""),
+        ([], ""),
+        ({}, ""),
+    ],
+)
+def test_a_stranger_is_refused_and_the_job_goes_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, line: object, told: str
+) -> None:
+    async def talk() -> str:
+        here = led(tmp_path, {}, [])
+        server = await asyncio.start_server(here._accept, "127.0.0.1", 0, limit=messages.LINE_BYTES_MAX)
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        writer.write(json.dumps(line).encode() + b"\n")
+        async with asyncio.timeout(5):
+            try:
+                heard = await reader.read()
+            except ConnectionError:  # of what it sent, not all was read
+                heard = b""
+        writer.close()
+        server.close()
+        assert here._events.empty()
+        return json.loads(heard)["end"] if heard else ""
+
+    assert asyncio.run(talk()) == told
+    assert "A connection from ('127.0.0.1', " in caplog.text
+
+
+def test_the_model_is_written_before_the_workers_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    here = led(tmp_path, {}, done)
+
+    async def nothing() -> object:
+        return unittest.mock.Mock()
+
+    async def end(text: str) -> None:
+        done.append(f"end {text}")
+
+    for name, what in (("_listen", nothing), ("_gather", nothing), ("_train", nothing), ("_end", end)):
+        monkeypatch.setattr(here, name, what)
+    asyncio.run(here.run())
+    assert done == ["finish", "end "]
 
 
 def test_a_silent_peer_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -351,7 +425,12 @@ def test_checkpoints_are_kept_few_and_belong_to_a_training(tmp_path: Path) -> No
     assert checkpoints.latest(tmp_path) == (15, tmp_path / "round-000000015.ubj")
     assert len(list(tmp_path.glob("round-*"))) == checkpoints.KEPT
     assert checkpoints.begin(tmp_path, {"job": "a"})
+    checkpoints.finish(tmp_path)
+    checkpoints.clear_models(tmp_path)
+    assert checkpoints.begin(tmp_path, {"job": "a"})
+    assert checkpoints.finished(tmp_path)
     assert not checkpoints.begin(tmp_path, {"job": "b"})
+    assert not checkpoints.finished(tmp_path)
     assert checkpoints.latest(tmp_path) is None
 
 

@@ -9,13 +9,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 from trainyard_algorithms.failure import UserError, run
 from trainyard_algorithms.paths import JobFolder
 from trainyard_algorithms.report import Reporter
 from trainyard_algorithms.xgb import checkpoints, cluster, metrics, parameters
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NAME = "xgboost_dist"
 LOG = logging.getLogger(__name__)
@@ -23,6 +28,7 @@ LOG = logging.getLogger(__name__)
 
 def main(args: SimpleNamespace) -> None:
     """Trains by args of tables/xgboost_dist.json. UserError: see there; of any replica, on all of them."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the replicas cannot end a round together, so at once
     here = cluster.parse(os.environ)
     chosen = parameters.settings(args, NAME, replicas=here.size)
     metrics.parse(args.eval_metric)
@@ -53,6 +59,13 @@ def lead(args: SimpleNamespace, here: cluster.Cluster) -> None:
     mark = {"job": os.environ.get("CLOUD_ML_JOB_ID", ""), "trial": os.environ.get("CLOUD_ML_TRIAL_ID", "")}
     if checkpoints.begin(saved, {**mark, "arguments": arguments(args)}):
         LOG.info("This training was begun before.")
+    if checkpoints.finished(saved):
+        LOG.info("It was done by then.")
+        clear(folder, saved, mark["job"])
+        LOG.info("The model is %s/model/model.bst.", args.job_dir.rstrip("/"))
+        return
+    if not args.validation_data_path:
+        LOG.info("There are no validation data: the metrics are those of the training data.")
     reporter = Reporter(None)
     pool = ThreadPoolExecutor(1)
 
@@ -65,6 +78,11 @@ def lead(args: SimpleNamespace, here: cluster.Cluster) -> None:
     def publish() -> None:
         pool.submit(publish_now)
 
+    def finish() -> None:
+        folder.publish()
+        checkpoints.finish(saved)  # after the model, so that a restart finds it
+        folder.publish()
+
     job = Job(
         arguments=arguments(args),
         checkpoints=saved,
@@ -73,12 +91,22 @@ def lead(args: SimpleNamespace, here: cluster.Cluster) -> None:
         gpu=has_gpu(),
         report=reporter.report,
         publish=publish,
+        finish=lambda: pool.submit(finish).result(),
     )
     with pool:
         asyncio.run(Master(here, job).run())
-    checkpoints.clear(saved)
-    folder.publish()
+    clear(folder, saved, mark["job"])
     LOG.info("The model is %s/model/model.bst.", args.job_dir.rstrip("/"))
+
+
+def clear(folder: JobFolder, saved: Path, job: str) -> None:
+    """After a training. Of a job it stays noted that it is done: its workers end, and a master that starts
+    again would wait for them. Without a job the same command is a new training."""
+    if job:
+        checkpoints.clear_models(saved)
+    else:
+        checkpoints.clear(saved)
+    folder.publish()
 
 
 def has_gpu() -> bool:

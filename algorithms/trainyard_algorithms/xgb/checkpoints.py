@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Mapping
@@ -11,8 +12,9 @@ from typing import Any
 from trainyard_algorithms.outputs import write_json
 
 KEPT = 3
+_DONE = "done"
 _NAME = re.compile(r"round-(\d{9})\.ubj")
-_OF = "training.json"  #: what the models in the folder are of
+_OF = "training.json"  #: what the models in the folder are of, and whether that is done
 
 
 def path(folder: Path, rounds: int) -> Path:
@@ -41,20 +43,37 @@ def begin(folder: Path, training: Mapping[str, Any]) -> bool:
 
     If not, they are removed: a job does not go on with what another left.
     """
-    import json
-
-    mark = folder / _OF
-    try:
-        same = bool(json.loads(mark.read_text("utf-8")) == dict(training))
-    except (OSError, ValueError):
-        same = False
+    same = {**_mark(folder), _DONE: False} == {**training, _DONE: False}
     if not same:
         clear(folder)
-        write_json(mark, dict(training))
+        write_json(folder / _OF, dict(training))
     return same
 
 
+def finish(folder: Path) -> None:
+    """Notes that the training of begin() is done: its model is where it belongs."""
+    write_json(folder / _OF, {**_mark(folder), _DONE: True})
+
+
+def finished(folder: Path) -> bool:
+    return _mark(folder).get(_DONE) is True
+
+
 def clear(folder: Path) -> None:
+    """Removes the models and what they are of."""
+    clear_models(folder)
+    (folder / _OF).unlink(missing_ok=True)
+
+
+def clear_models(folder: Path) -> None:
     for each in folder.iterdir():
-        if each.name == _OF or _NAME.fullmatch(each.name):
+        if _NAME.fullmatch(each.name):
             each.unlink(missing_ok=True)
+
+
+def _mark(folder: Path) -> dict[str, Any]:
+    try:
+        found = json.loads((folder / _OF).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

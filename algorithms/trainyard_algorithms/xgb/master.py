@@ -45,6 +45,7 @@ class Job:
     gpu: bool  #: this replica has one
     report: Callable[[int, dict[str, float]], None]
     publish: Callable[[], None]  #: after a checkpoint; does not block
+    finish: Callable[[], None]  #: puts the model where it belongs, before the workers may end; blocks
 
 
 @dataclass(frozen=True)
@@ -77,13 +78,15 @@ class Master:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
-        """Returns when the model is in job.output. UserError: a replica's, or a limit of this file."""
+        """Returns when the model is in job.output and job.finish() was called. UserError: a replica's, or a
+        limit of this file."""
         server = await self._listen()
         text = "the master failed"
         try:
             while True:
                 await self._gather()
                 if await self._train():
+                    await asyncio.to_thread(self._job.finish)
                     text = ""
                     return
         except UserError as error:
@@ -112,20 +115,33 @@ class Master:
         connection = Connection(reader, writer)
         rank = 0
         try:
-            async with asyncio.timeout(HELLO_SECONDS_MAX):
-                hello, _ = await connection.receive()
-            rank = int(hello["hello"])
-            if not 0 < rank < self._cluster.size:
-                raise Lost("it is no worker of this job")
-            await self._events.put(Event(rank, hello, connection))
+            rank = await self._hello(connection)
             while True:
                 message, _ = await connection.receive()
                 await self._events.put(Event(rank, message, connection))
         except (Lost, TimeoutError, KeyError, TypeError, ValueError) as error:
             if rank:
                 await self._events.put(Event(rank, {"lost": str(error)}, connection))
+            else:
+                peer = writer.get_extra_info("peername")
+                LOG.warning("A connection from %s was refused: %s.", peer, error or type(error).__name__)
         finally:
             connection.close()
+
+    async def _hello(self, connection: Connection) -> int:
+        """The worker's rank. Lost and others: it is none of this job; anyone may connect, so the job goes on
+        without it."""
+        async with asyncio.timeout(HELLO_SECONDS_MAX):
+            hello, _ = await connection.receive()
+        rank = int(hello["hello"])
+        if not 0 < rank < self._cluster.size:
+            raise Lost("it is no worker of this job")
+        if hello.get("arguments") != self._job.arguments:
+            text = f"Worker {rank - 1} has other arguments than the master"
+            await connection.send({"end": f"{text}."})
+            raise Lost(text)
+        await self._events.put(Event(rank, hello, connection))
+        return rank
 
     async def _gather(self) -> None:
         """Waits until all workers are connected."""
@@ -151,7 +167,6 @@ class Master:
         """Notes who is here. The reason, if that is the end of a group."""
         state = self._state
         if "hello" in event.message and event.connection is not None:
-            self._check(event)
             before = state.workers.get(event.rank)
             state.workers[event.rank] = event.connection
             state.gpus[event.rank] = bool(event.message.get("gpu"))
@@ -164,11 +179,6 @@ class Master:
             del state.workers[event.rank]
             return f"worker {event.rank - 1} is lost: {event.message['lost']}"
         return ""
-
-    def _check(self, event: Event) -> None:
-        given = event.message.get("arguments")
-        if given != self._job.arguments:
-            raise UserError(f"Worker {event.rank - 1} has other arguments than the master.")
 
     async def _train(self) -> bool:
         """One group, from the last checkpoint. Whether the training is done."""

@@ -15,7 +15,7 @@ BEAT_SECONDS = 5.0  # between two signs of life
 SILENT_SECONDS_MAX = 60.0  # then the other side is lost: its machine or network is gone
 BLOB_SECONDS_MAX = 600.0  # that a model may take
 BLOB_BYTES_MAX = 4 << 30
-LINE_BYTES_MAX = 1 << 20
+LINE_BYTES_MAX = 1 << 20  # of a message without its blob; one has a command line's arguments
 
 Message = dict[str, Any]
 
@@ -25,9 +25,14 @@ class Lost(Exception):
 
 
 class Connection:
-    """One side of a connection. One event loop; close() ends the beats."""
+    """One side of a connection. One event loop; close() ends the beats. The reader's own limit is
+    LINE_BYTES_MAX."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, blobs: bool = False
+    ) -> None:
+        """blobs: whether the other side, which anyone may be, may send them."""
+        self._blob_bytes_max = BLOB_BYTES_MAX if blobs else 0
         self._reader = reader
         self._writer = writer
         self._beats = asyncio.create_task(self._beat())
@@ -52,13 +57,20 @@ class Connection:
                     raise Lost("the connection was closed")
                 message = json.loads(line)
                 size = int(message.get("blob", 0))
-                if not 0 <= size <= BLOB_BYTES_MAX:
+                if not 0 <= size <= self._blob_bytes_max:
                     raise Lost("a message is too long")
                 async with asyncio.timeout(BLOB_SECONDS_MAX):
                     blob = await self._reader.readexactly(size)
             except TimeoutError as error:
                 raise Lost(f"nothing was heard for {SILENT_SECONDS_MAX:g} s or more") from error
-            except (OSError, ValueError, AttributeError, asyncio.IncompleteReadError) as error:
+            except (
+                OSError,
+                ValueError,
+                TypeError,
+                AttributeError,
+                RecursionError,
+                asyncio.IncompleteReadError,
+            ) as error:
                 raise Lost(f"the connection broke: {error}") from error
             if "beat" not in message:
                 return message, blob

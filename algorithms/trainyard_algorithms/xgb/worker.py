@@ -63,7 +63,7 @@ class Worker:
                 told = True
                 await asyncio.sleep(CONNECT_PAUSE_SECONDS)
                 continue
-            return Connection(reader, writer)
+            return Connection(reader, writer, blobs=True)
 
     async def _serve(self, connection: Connection) -> None:
         hello = {"hello": self._cluster.rank, "gpu": self._gpu, "arguments": self._arguments}

@@ -98,6 +98,35 @@ def test_job_folder_in_place(bucket: Path) -> None:
     assert (bucket / "jobs/1/model/m").read_text() == "x"
 
 
+def test_names_are_listed_before_anything_is_copied(store: dict[str, bytes], tmp_path: Path) -> None:
+    store |= {"d/1.csv": b"1", "d/2.csv": b"2"}
+    found = paths.listed("gs://b/d/*")
+    assert found == ["gs://b/d/1.csv", "gs://b/d/2.csv"]
+    assert not (tmp_path / "data").exists()
+    assert paths.local(found[1]).read_bytes() == b"2"
+    assert names(list((tmp_path / "data").rglob("*.csv"))) == ["2.csv"]
+
+
+def test_a_copy_that_was_broken_off_is_made_again(
+    store: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store["d"] = b"whole"
+
+    def killed(self: Blob, path: str) -> None:
+        Path(path).write_bytes(b"who")
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as context, pytest.raises(KeyboardInterrupt):
+        context.setattr(Blob, "download_to_filename", killed)
+        paths.files("gs://b/d")
+    assert paths.files("gs://b/d")[0].read_bytes() == b"whole"
+
+
+def test_a_parent_gives_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(paths.TEMPORARY, str(tmp_path))
+    assert paths.temporary.__wrapped__() == tmp_path
+
+
 def test_job_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(UserError, match="--job-dir=.* cannot be written"):

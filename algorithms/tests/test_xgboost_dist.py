@@ -14,9 +14,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xgboost as xgb
-from trainyard_algorithms import arguments
+from trainyard_algorithms import arguments, paths
 from trainyard_algorithms.failure import UserError
-from trainyard_algorithms.xgb import checkpoints, cluster, libsvm, master, messages, numeric_csv, shares
+from trainyard_algorithms.xgb import (
+    checkpoints,
+    cluster,
+    libsvm,
+    master,
+    messages,
+    numeric_csv,
+    parameters,
+    shares,
+)
+from trainyard_algorithms.xgb.process import Member
 
 PACKAGE = Path(__file__).parents[1]
 SECONDS_MAX = 90
@@ -370,6 +380,42 @@ def test_files_are_dealt_whole_and_few_files_by_rows(tmp_path: Path) -> None:
         mine, deal = shares.dealt(paths[:2], rank, 3)
         found.append([int(each) for _, target in numeric_csv.chunks(mine, 2, deal) for each in target])
     assert found == [[0, 3, 1, 4], [1, 4, 2], [2, 0, 3]]
+
+
+@pytest.mark.parametrize("kind", ["csv", "libsvm"])
+def test_a_replica_copies_the_files_that_are_dealt_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    copied: list[str] = []
+
+    def local(name: str) -> Path:
+        copied.append(Path(name).name)
+        return Path(name)
+
+    monkeypatch.setattr(shares, "local", local)
+    for number in range(5):
+        (tmp_path / f"{number}").write_text("1,2\n" if kind == "csv" else "1 0:2\n")
+    given = [f"--training_data_path={tmp_path}/?", "--objective=reg:linear", "--job-dir=x"]
+    args = arguments.parse("xgboost_dist", [*given, f"--data_type={kind}"])
+    shares.read(args, parameters.settings(args, "xgboost_dist"), 1, 3)
+    assert set(copied) == {"1", "4"}
+
+
+def test_a_child_copies_into_its_parents_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is killed, so it removes nothing, and the next one finds what is there."""
+    script = tmp_path / "python"
+    script.write_text(f'#!/bin/sh\necho "{{\\"folder\\": \\"${paths.TEMPORARY}\\"}}"\n')
+    script.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(script))
+
+    async def said() -> dict[str, object]:
+        member = await Member.start({})
+        try:
+            return await member.receive()
+        finally:
+            await member.kill()
+
+    assert asyncio.run(said()) == {"folder": str(paths.temporary())}
 
 
 def test_a_replica_holds_its_own_rows_alone(tmp_path: Path) -> None:

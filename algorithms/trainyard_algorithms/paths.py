@@ -6,16 +6,18 @@ STORAGE_EMULATOR_HOST says where the server is."""
 
 import atexit
 import glob
+import os
 import re
 import shutil
 import tempfile
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from trainyard_algorithms.failure import UserError
 
 MOUNT = Path("/gcs")
+TEMPORARY = "TRAINYARD_ALGORITHM_FOLDER"  # a variable; see temporary()
 RESUMED = ("checkpoints", "experiment")  # what an earlier attempt left and this one goes on with
 WRITTEN_LAST = ("checkpoint", "saved_model.pb", "deployment_config.yaml")  # they say that the rest is there
 
@@ -42,18 +44,23 @@ def files(pattern: str) -> list[Path]:
 
     @raises UserError: there is none, naming the pattern.
     """
+    return [local(each) for each in listed(pattern)]
+
+
+def listed(pattern: str) -> list[str]:
+    """What files() gives, by names for local(): nothing is copied yet."""
     place = mounted(pattern)
     if place is None:
-        return downloaded(pattern)
+        return in_bucket(pattern)
     if Path(place).is_file():
-        return [Path(place)]
+        return [place]
     found = sorted(Path(each) for each in glob.glob(place) if Path(each).is_file())
     if not found:
         folder = Path(place).is_dir()
         raise UserError(
             f"{pattern} is a folder: name files, as in {pattern.rstrip('/')}/*." if folder else none(pattern)
         )
-    return found
+    return [str(each) for each in found]
 
 
 def none(pattern: str) -> str:
@@ -85,8 +92,6 @@ def pattern_of(text: str) -> re.Pattern[str]:
 @cache
 def client() -> Any:
     """google-cloud-storage's client; anonymous if STORAGE_EMULATOR_HOST says where the server is."""
-    import os
-
     from google.auth.credentials import AnonymousCredentials
     from google.cloud import storage
 
@@ -112,32 +117,41 @@ def reached(path: str, act: Any) -> Any:
 
 @cache
 def temporary() -> Path:
-    """A folder of this process's, removed at its end."""
+    """The folder that TEMPORARY names, if a parent process gives its own; else one of this process's, removed
+    at its end."""
+    given = os.environ.get(TEMPORARY)
+    if given:
+        return Path(given)
     folder = Path(tempfile.mkdtemp(prefix="trainyard-algorithm-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
-def downloaded(pattern: str) -> list[Path]:
-    """files() of a gs:// pattern, by copies."""
+def in_bucket(pattern: str) -> list[str]:
+    """listed() of a gs:// pattern whose bucket is no folder here."""
     bucket, name = split(pattern)
     prefix = re.split(r"[*?\[]", name)[0]
     matches = pattern_of(name)
-    found = []
-    for blob in reached(pattern, lambda: list(client().list_blobs(bucket, prefix=prefix))):
-        if blob.name != name and not matches.fullmatch(blob.name) or blob.name.endswith("/"):
-            continue
-        place = temporary() / "data" / bucket / blob.name
-        if not place.exists():
-            place.parent.mkdir(parents=True, exist_ok=True)
-            reached(
-                f"gs://{bucket}/{blob.name}",
-                lambda blob=blob, place=place: blob.download_to_filename(str(place)),
-            )
-        found.append(place)
+    blobs = reached(pattern, lambda: list(client().list_blobs(bucket, prefix=prefix)))
+    names = [each.name for each in blobs if not each.name.endswith("/")]
+    found = [each for each in names if each == name or matches.fullmatch(each)]
     if not found:
         raise UserError(none(pattern))
-    return sorted(found)
+    return [f"gs://{bucket}/{each}" for each in sorted(found, key=lambda each: PurePosixPath(each).parts)]
+
+
+def local(name: str) -> Path:
+    """A file that listed() names; of a bucket that is no folder here a copy, made once."""
+    if not name.startswith("gs://"):
+        return Path(name)
+    bucket, blob = split(name)
+    place = temporary() / "data" / bucket / blob
+    if not place.exists():
+        half = temporary() / "half"  # a process that is killed leaves no part of a file as the file
+        place.parent.mkdir(parents=True, exist_ok=True)
+        reached(name, lambda: client().bucket(bucket).blob(blob).download_to_filename(str(half)))
+        half.replace(place)
+    return place
 
 
 class JobFolder:

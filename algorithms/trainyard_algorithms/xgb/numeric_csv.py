@@ -45,6 +45,14 @@ def width(files: Sequence[Path]) -> int:
 
     UserError: all files are empty, there is only one column, or the row's quotes are wrong.
     """
+    found = width_if_any(files)
+    if found is None:
+        raise UserError(f"{_names(files)}: there is no row.")
+    return found
+
+
+def width_if_any(files: Sequence[Path]) -> int | None:
+    """width(); None: all files are empty."""
     for path in files:
         row = next((values for _, values in _rows(path)), None)
         if row is not None and len(row) < 2:
@@ -53,7 +61,7 @@ def width(files: Sequence[Path]) -> int:
             )
         if row is not None:
             return len(row)
-    raise UserError(f"{_names(files)}: there is no row.")
+    return None
 
 
 def chunks(files: Sequence[Path], columns: int, deal: Deal = ALL) -> Iterator[Chunk]:

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from trainyard_algorithms.paths import TEMPORARY, temporary
 from trainyard_algorithms.xgb.messages import LINE_BYTES_MAX, Message
 
 
@@ -35,7 +36,8 @@ class Member:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=LINE_BYTES_MAX,
-            env={**os.environ, "PYTHONPATH": path},
+            # The parent's folder: it outlives the child, which is killed, and what was copied stays there.
+            env={**os.environ, "PYTHONPATH": path, TEMPORARY: str(temporary())},
         )
         assert process.stdin is not None
         process.stdin.write(json.dumps(plan).encode() + b"\n")

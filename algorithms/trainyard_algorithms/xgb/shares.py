@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import xgboost as xgb
 from xgboost import collective
 
 from trainyard_algorithms.failure import UserError
-from trainyard_algorithms.paths import files
+from trainyard_algorithms.paths import listed, local
 from trainyard_algorithms.xgb import labels, libsvm, matrices, numeric_csv
 from trainyard_algorithms.xgb.numeric_csv import Deal
 from trainyard_algorithms.xgb.parameters import Settings
 
+T = TypeVar("T")
 #: Makes a matrix, with the training matrix or None.
 Make = Callable[[Settings, "xgb.DMatrix | None"], xgb.DMatrix]
 
@@ -35,7 +35,7 @@ class Share:
         return train, other(settings, train) if other is not None else None
 
 
-def dealt(all_files: Sequence[Path], rank: int, size: int) -> tuple[list[Path], Deal]:
+def dealt(all_files: Sequence[T], rank: int, size: int) -> tuple[list[T], Deal]:
     """Whole files in turn; of fewer files than replicas, every `size`-th row of all. Pure."""
     if len(all_files) < size:
         return list(all_files), Deal(rank, size)
@@ -45,7 +45,7 @@ def dealt(all_files: Sequence[Path], rank: int, size: int) -> tuple[list[Path], 
 def read(args: SimpleNamespace, settings: Settings, rank: int, size: int) -> Share:
     """Looks at this replica's rows once, and agrees with the others. UserError: it names file and row."""
     paths = {"training": args.training_data_path, "validation": args.validation_data_path}
-    every = {part: files(path) for part, path in paths.items() if path}
+    every = {part: listed(path) for part, path in paths.items() if path}
     seen = labels.Seen(settings.task)
     reader = _csv if args.data_type == "csv" else _libsvm
     parts, rows = reader(every, seen, rank, size)
@@ -57,9 +57,9 @@ def read(args: SimpleNamespace, settings: Settings, rank: int, size: int) -> Sha
 
 
 def _csv(
-    every: dict[str, list[Path]], seen: labels.Seen, rank: int, size: int
+    every: dict[str, list[str]], seen: labels.Seen, rank: int, size: int
 ) -> tuple[dict[str, Make], dict[str, int]]:
-    columns = numeric_csv.width(every["training"])
+    columns = _width(every["training"], rank, size)
     parts: dict[str, Make] = {}
     rows = dict.fromkeys(every, 0)
     for part, of_part in every.items():
@@ -67,10 +67,22 @@ def _csv(
     return parts, rows
 
 
+def _width(training: list[str], rank: int, size: int) -> int:
+    """numeric_csv.width() of all files, of which each replica has its own: the first replica's that has a
+    row."""
+    mine, _ = dealt(training, rank, size)
+    widths = np.zeros(size, np.int64)
+    widths[rank] = numeric_csv.width_if_any([local(each) for each in mine]) or 0
+    found = [int(each) for each in collective.allreduce(widths, collective.Op.MAX) if each]
+    if not found:
+        raise UserError("The training data have no row.")
+    return found[0]
+
+
 def _blocks(
-    share: tuple[list[Path], Deal], columns: int, seen: labels.Seen, rows: dict[str, int], part: str
+    share: tuple[list[str], Deal], columns: int, seen: labels.Seen, rows: dict[str, int], part: str
 ) -> Make:
-    mine, deal = share
+    mine, deal = [local(each) for each in share[0]], share[1]
 
     def look(features: np.ndarray, target: np.ndarray) -> None:
         seen.add(target, mine)
@@ -81,11 +93,12 @@ def _blocks(
 
 
 def _libsvm(
-    every: dict[str, list[Path]], seen: labels.Seen, rank: int, size: int
+    every: dict[str, list[str]], seen: labels.Seen, rank: int, size: int
 ) -> tuple[dict[str, Make], dict[str, int]]:
     loaded: dict[str, libsvm.Rows] = {}
     for part, of_part in every.items():
-        mine, deal = dealt(of_part, rank, size)
+        names, deal = dealt(of_part, rank, size)
+        mine = [local(each) for each in names]
         loaded[part] = libsvm.load(mine, deal)
         seen.add(loaded[part].target, mine)
     columns = _agreed(max(each.features.shape[1] for each in loaded.values()))

@@ -217,7 +217,8 @@ def test_fewer_rows_than_replicas_and_a_master_that_starts_again(tmp_path: Path,
     assert "Waiting for worker 0, worker 1." in killed.stderr.readline()
     worker = job.start(1)
     assert "Worker 0 is here." in killed.stderr.readline()
-    killed.kill()
+    killed.terminate()
+    assert killed.wait(10) == -signal.SIGTERM, "at once: a group cannot end a round early"
     master, other = job.start(0), job.start(2)
     logs = [process.communicate(timeout=SECONDS_MAX)[1] for process in (master, worker, other)]
     assert [process.returncode for process in (master, worker, other)] == [0, 0, 0], "\n".join(logs)

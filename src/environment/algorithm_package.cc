@@ -20,6 +20,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kHashDigits = 12;
+constexpr fs::perms kReadableFile =
+    fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read | fs::perms::others_read;
+constexpr fs::perms kReadableFolder =
+    kReadableFile | fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;
 constexpr std::chrono::hours kStagedAgeMax{1};
 
 std::string ContentHash() {
@@ -43,11 +47,11 @@ Status WriteFiles(const fs::path& folder) {
     TY_RETURN_IF_ERROR(WriteFile(path, file.bytes));
   }
   std::error_code error;
-  fs::permissions(folder.parent_path(), fs::perms(0755), error);
-  if (!error) fs::permissions(folder, fs::perms(0755), error);
+  fs::permissions(folder.parent_path(), kReadableFolder, error);
+  if (!error) fs::permissions(folder, kReadableFolder, error);
   for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error))
-    fs::permissions(entry->path(), fs::perms(entry->is_directory() ? 0755 : 0644), error);
+    fs::permissions(entry->path(), entry->is_directory() ? kReadableFolder : kReadableFile, error);
   return error ? std::unexpected(ErrnoError(error.value(), "chmod " + folder.string())) : Status{};
 }
 

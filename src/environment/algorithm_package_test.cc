@@ -23,7 +23,7 @@ TEST(AlgorithmPackage, IsLaidOnceWithAllItsFiles) {
   for (const algorithms::PackageFile& file : algorithms::PackageFiles())
     EXPECT_EQ(ReadFile(laid / file.name).value_or("missing"), file.bytes) << file.name;
   for (const fs::path& each : {laid.parent_path(), laid, laid / "trainyard_algorithms"})
-    EXPECT_EQ(fs::status(each).permissions() & fs::perms(0777), fs::perms(0755)) << each;
+    EXPECT_EQ(static_cast<unsigned>(fs::status(each).permissions()) & 0777U, 0755U) << each;
 
   const auto before = fs::last_write_time(laid);
   ASSERT_TRUE(InstallAlgorithms(layout));

@@ -99,7 +99,8 @@ asio::awaitable<Status> SecretStore::Keep(std::string name, std::int64_t job_uid
 }
 
 asio::awaitable<void> SecretStore::Drop(std::string name) {
-  auto drop = [path = StagedPath(name)] { static_cast<void>(RemoveFile(path)); };  // else TakeOver removes it
+  // Where it cannot be removed, TakeOver does it at the next start.
+  auto drop = [path = StagedPath(name)] { [[maybe_unused]] const Status removed = RemoveFile(path); };
   co_await OnPool(files_, std::move(drop));
   staged_.erase(name);
 }

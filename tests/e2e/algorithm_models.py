@@ -127,7 +127,7 @@ def detection(folder, records):
 
 def shapes(folder, side, training, validation):
     """Pictures to train with: FOLDER/classification-train and so on."""
-    sys.path.append(str(ROOT / "algorithms/examples"))
+    sys.path.append(str(ROOT / "examples/algorithms"))
     import make_shapes
     for kind in ("classification", "detection"):
         for part, count, seed in (("train", training, 2), ("validation", validation, 3)):

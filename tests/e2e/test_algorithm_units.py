@@ -10,9 +10,9 @@ import pytest
 from trainyard_server import PROGRAM, ROOT
 
 # What takes longer than all the others together: networks of full size and of pictures (test_algorithms.py trains each), trainings that are
-# repeated, a replica that is killed (there, too). Words of pytest's -k.
-SLOW = " or ".join(["test_images_backbones", "(test_image_object_detection or test_image_classification) and not bad_data", "network_says_as_much",
-                    "reruns_are_equal", "killed_worker"])
+# repeated or need hundreds of steps, several replicas (there, too), files of 200 MB. Words of pytest's -k.
+SLOW = " or ".join(["test_images_backbones", "test_image_object_detection", "test_image_classification", "test_xgboost_dist", "network_says_as_much",
+                    "reruns", "learns_a", "memory_is_bounded"])
 # A Python without pytest, and a pytest without TensorFlow: theirs comes last.
 RUN = "import sys; sys.path.append(sys.argv.pop(1)); import pytest; sys.exit(pytest.main(sys.argv[1:]))"
 

@@ -13,6 +13,12 @@ void UseAlgorithm(const algorithms::v1::Algorithm& algorithm, v1::JobRecord& rec
   output.set_framework(algorithm.framework());
   output.set_runtime_version(algorithm.runtime_version());
   output.set_python_version(algorithm.python_version());
+  const auto has_tpu = [](const v1::ReplicaRecord& replica) {
+    return cluster::IsTpu(replica.accelerators().type());
+  };
+  if (std::ranges::any_of(record.replicas(), has_tpu))
+    record.add_notes("The trainer of the algorithm " + algorithm.name() +
+                     " uses no TPU: it trains on the CPU of the master, and waits for no TPU.");
   jobs::SetAlgorithm(algorithm.name(), algorithm.model(), output, record);
   record.add_remarks("The image " + record.job().training_input().master_config().image_uri() +
                      " stands for the built-in algorithm " + algorithm.name() +

@@ -1,5 +1,6 @@
 #include "jobs/algorithm_output.h"
 
+#include "cluster/machine_type.h"
 #include "jobs/trial.h"
 
 namespace trainyard::jobs {
@@ -11,6 +12,8 @@ void SetAlgorithm(const std::string& name, const std::string& model_folder,
   ml::v1::TrainingOutput& shown = *record.mutable_job()->mutable_training_output();
   shown.set_is_built_in_algorithm_job(true);
   *shown.mutable_built_in_algorithm_output() = output;
+  for (control::v1::ReplicaRecord& replica : *record.mutable_replicas())
+    if (cluster::IsTpu(replica.accelerators().type())) replica.clear_accelerators();
 }
 
 void SetModelPath(control::v1::JobRecord& record) {

@@ -9,7 +9,8 @@
 /// section 1.
 namespace trainyard::jobs {
 
-/// Makes it such a job, from its creation on. `model_folder` is where below the job-dir its model will be.
+/// Makes it such a job, from its creation on. Its replicas ask for no TPU: the original trained on one, our
+/// trainers do not. `model_folder` is where below the job-dir its model will be.
 void SetAlgorithm(const std::string& name, const std::string& model_folder,
                   const ml::v1::BuiltInAlgorithmOutput& output, control::v1::JobRecord& record);
 

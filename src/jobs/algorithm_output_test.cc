@@ -39,6 +39,17 @@ TEST(AlgorithmOutput, IsShownFromTheCreationOn) {
   EXPECT_EQ(record.job().training_output().built_in_algorithm_output().model_path(), "");
 }
 
+TEST(AlgorithmOutput, WaitsForNoTpu) {
+  JobRecord record = Learner("gs://b/iris");
+  auto& master = *record.add_replicas();
+  master.mutable_accelerators()->set_type(ml::v1::AcceleratorConfig::TPU_V2);
+  auto& gpus = *record.add_replicas();
+  gpus.mutable_accelerators()->set_type(ml::v1::AcceleratorConfig::NVIDIA_TESLA_T4);
+  SetAlgorithm("image_classification", "model/", {}, record);
+  EXPECT_FALSE(record.replicas(0).has_accelerators());
+  EXPECT_TRUE(record.replicas(1).has_accelerators());
+}
+
 TEST(AlgorithmOutput, HasTheModelOfASuccessAlone) {
   EXPECT_EQ(ModelPath(Learner("gs://b/iris"), Job::SUCCEEDED), "gs://b/iris/model/");
   EXPECT_EQ(ModelPath(Learner("gs://b/iris/"), Job::SUCCEEDED), "gs://b/iris/model/");

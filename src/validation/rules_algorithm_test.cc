@@ -104,6 +104,16 @@ TEST(AlgorithmRule, KnowsWhichMachinesItUses) {
   EXPECT_EQ(Verdict(kSpread + "scale_tier: STANDARD_1"),
             "scale_tier: The algorithm xgboost_dist runs on a master and workers alone.")
       << "the tier brings parameter servers";
+  ValidationContext without = Here();
+  without.tpus = false;
+  EXPECT_EQ(
+      Verdict(
+          Job("image_classification",
+              "scale_tier: BASIC_TPU args: '--num_classes=2' args: '--max_steps=1' "
+              "args: '--training_data_path=gs://bucket/t*' args: '--validation_data_path=gs://bucket/v*'"),
+          without),
+      "")
+      << "it trains on the CPU, and a note says so";
 }
 
 TEST(AlgorithmRule, TunesWhatItTakesByItsMetrics) {

@@ -53,6 +53,8 @@ Status AcceleratorsHere(const Job& job, const ValidationContext& context) {
   for (const cluster::ReplicaGroup& group : *groups) {
     const auto type = group.accelerators.type;
     if (group.accelerators.count == 0 || (cluster::IsGpu(type) ? context.gpus : context.tpus)) continue;
+    if (cluster::IsTpu(type) && AlgorithmOf(job.training_input(), context.mapped_images) != nullptr)
+      continue;  // it trains without
     return Missing(cluster::AcceleratorField(job.training_input(), group.type),
                    "This server has no " + std::string(cluster::IsGpu(type) ? "GPUs" : "TPUs") +
                        ": the job asks for " + std::to_string(group.accelerators.count) + " " +

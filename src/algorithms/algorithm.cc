@@ -83,6 +83,7 @@ const v1::Algorithm* Find(std::string_view name) {
 }
 
 const v1::Algorithm* ForImage(std::string_view image_uri) {
+  if (!IsAlgorithmImage(image_uri)) return nullptr;  // most jobs: they need no tables
   const auto is_image = [image_uri](const std::string& name) {
     return jobs::MatchesImage(std::string(kImageFolder) + name, image_uri);
   };

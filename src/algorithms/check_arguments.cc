@@ -12,6 +12,7 @@
 #include "algorithms/algorithm.h"
 #include "base/ascii.h"
 #include "jobs/image_reference.h"
+#include "jobs/trial.h"
 #include "text/suggestion.h"
 
 namespace trainyard::algorithms {
@@ -52,12 +53,6 @@ std::optional<double> ReadNumber(std::string_view text) {
 
 bool IsWhole(double value) { return std::trunc(value) == value && std::abs(value) <= kWholeMax; }
 
-std::string PrintNumber(double value) {
-  char text[32];
-  const auto [end, error] = std::to_chars(std::begin(text), std::end(text), value);
-  return {text, end};
-}
-
 bool IsInRange(const Argument& argument, double value) {
   return (!argument.has_min() || value >= argument.min()) &&
          (!argument.has_max() || value <= argument.max()) &&
@@ -97,22 +92,23 @@ bool Takes(const Argument& argument, const std::string& value) {
 
 /// "a, b and c".
 template <class Texts>
-std::string Enumerate(const Texts& texts, std::string_view last) {
+std::string Enumerate(const Texts& texts) {
   std::string all;
   for (int i = 0; i < texts.size(); ++i)
-    all += (i == 0 ? "" : i + 1 == texts.size() ? std::string(last) : ", ") + texts[i];
+    all += (i == 0 ? "" : i + 1 == texts.size() ? std::string(" and ") : ", ") + texts[i];
   return all;
 }
 
 std::string DescribeRange(const Argument& argument) {
   std::string low;
   std::string high;
-  if (argument.has_min()) low = "of at least " + PrintNumber(argument.min());
-  if (argument.has_above()) low = "above " + PrintNumber(argument.above());
-  if (argument.has_max()) high = (low.empty() ? "of at most " : "at most ") + PrintNumber(argument.max());
-  if (argument.has_below()) high = "below " + PrintNumber(argument.below());
+  if (argument.has_min()) low = "of at least " + jobs::MetricText(argument.min());
+  if (argument.has_above()) low = "above " + jobs::MetricText(argument.above());
+  if (argument.has_max())
+    high = (low.empty() ? "of at most " : "at most ") + jobs::MetricText(argument.max());
+  if (argument.has_below()) high = "below " + jobs::MetricText(argument.below());
   if (argument.has_min() && argument.has_max())
-    return " from " + PrintNumber(argument.min()) + " to " + PrintNumber(argument.max());
+    return " from " + jobs::MetricText(argument.min()) + " to " + jobs::MetricText(argument.max());
   if (low.empty() && high.empty()) return {};
   return " " + low + (low.empty() || high.empty() ? "" : " and ") + high;
 }
@@ -223,8 +219,8 @@ Status CheckSum(const Algorithm& algorithm, const Values& values, const v1::Sum&
   if (total <= sum.max() + kRounding) return {};
   std::string list;
   for (std::size_t i = 0; i < counted.size(); ++i) list += (i == 0 ? "" : " and ") + counted[i];
-  return std::unexpected(
-      Bad(list + " are " + PrintNumber(total) + " together: at most " + PrintNumber(sum.max()) + "."));
+  return std::unexpected(Bad(list + " are " + jobs::MetricText(total) + " together: at most " +
+                             jobs::MetricText(sum.max()) + "."));
 }
 
 /// Its values as if they were given; the greatest stands for all in what is checked across arguments.
@@ -277,7 +273,7 @@ std::string Describe(const Argument& argument) {
   const std::string& type = argument.type();
   const std::string range = DescribeRange(argument);
   if (IsSwitch(argument)) return "true or false";
-  if (!argument.choices().empty()) return "one of " + Enumerate(argument.choices(), " and ");
+  if (!argument.choices().empty()) return "one of " + Enumerate(argument.choices());
   if (type == "int") return "a whole number" + range;
   if (type == "float") return "a number" + range;
   if (type == "ints") return "whole numbers separated by commas" + (range.empty() ? "" : ", each" + range);
@@ -290,10 +286,10 @@ std::string DefaultOf(const Argument& argument) {
   const google::protobuf::Value& value = argument.default_();
   if (value.has_string_value()) return value.string_value();
   if (value.has_bool_value()) return value.bool_value() ? "true" : "false";
-  if (!value.has_list_value()) return PrintNumber(value.number_value());
+  if (!value.has_list_value()) return jobs::MetricText(value.number_value());
   std::string list;
   for (const google::protobuf::Value& item : value.list_value().values())
-    list += (list.empty() ? "" : ",") + PrintNumber(item.number_value());
+    list += (list.empty() ? "" : ",") + jobs::MetricText(item.number_value());
   return list;
 }
 

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -10,6 +8,7 @@
 #include "cluster/role.h"
 #include "cluster/scale_tier.h"
 #include "jobs/image_reference.h"
+#include "jobs/trial.h"
 #include "text/suggestion.h"
 #include "validation/algorithm_job.h"
 #include "validation/rules.h"
@@ -82,21 +81,15 @@ Status CheckProgram(const TrainingInput& input, const Algorithm& algorithm) {
   return {};
 }
 
-std::string PrintNumber(double value) {
-  std::array<char, 32> text{};
-  const auto [end, error] = std::to_chars(text.begin(), text.end(), value);
-  return {text.begin(), end};
-}
-
 algorithms::TunedArgument TunedBy(const ParameterSpec& param) {
   algorithms::TunedArgument tuned{.name = param.parameter_name()};
   switch (param.type()) {
     case ParameterSpec::DOUBLE:
     case ParameterSpec::INTEGER:
-      tuned.values = {PrintNumber(param.min_value()), PrintNumber(param.max_value())};
+      tuned.values = {MetricText(param.min_value()), MetricText(param.max_value())};
       break;
     case ParameterSpec::DISCRETE:
-      std::ranges::transform(param.discrete_values(), std::back_inserter(tuned.values), PrintNumber);
+      std::ranges::transform(param.discrete_values(), std::back_inserter(tuned.values), MetricText);
       break;
     default: tuned.values = {param.categorical_values().begin(), param.categorical_values().end()};
   }

@@ -52,18 +52,22 @@ class Job:
 
     def start(self, rank: int) -> subprocess.Popen[str]:
         kind = "worker" if rank else "chief"
+        temporary = self.folder / "temporary"  # of a replica that is killed something is left there
+        temporary.mkdir(exist_ok=True)
         environment = {
             **os.environ,
             "TF_CONFIG": config(kind, max(rank - 1, 0), self.port, self.workers),
             "CLOUD_ML_JOB_ID": "job",
             "OMP_NUM_THREADS": "1",
             "PYTHONPATH": str(PACKAGE),
+            "TMPDIR": str(temporary),
         }
         process = subprocess.Popen(
             [sys.executable, "-m", "trainyard_algorithms.xgboost_dist", *self.args],
             env=environment,
             stderr=subprocess.PIPE,
             text=True,
+            process_group=0,
         )
         self.replicas.append(process)
         return process
@@ -206,6 +210,72 @@ def test_the_replicas_read_libsvm_and_rank_by_query(tmp_path: Path, jobs: list[J
     assert xgb.Booster(model_file=tmp_path / "job/model/model.bst").num_features() == 3
 
 
+def begun(jobs: list[Job], folder: Path, rounds: int) -> tuple[Job, list[str]]:
+    """A job of three replicas in which some rounds are done, and the master's log until then."""
+    target, features = data(500, 6)
+    write_csv(folder / "train.csv", target, features)
+    args = [*ARGS, f"--num_boost_round={rounds}", f"--training_data_path={folder}/train.csv"]
+    job = Job(folder, [*args, "--model_saving_period=1000000"], 2)
+    jobs.append(job)
+    lines: list[str] = []
+    master, _, _ = (job.start(rank) for rank in range(3))
+    assert master.stderr is not None
+    for line in master.stderr:
+        lines.append(line)
+        if "Step 7," in line:
+            break
+    return job, lines
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0)])
+def test_a_job_that_is_told_to_stop_has_the_model_of_its_rounds(
+    tmp_path: Path, jobs: list[Job], order: tuple[int, ...]
+) -> None:
+    job, lines = begun(jobs, tmp_path, 1_000_000)
+    for rank in order:  # as the service does: to the process group
+        os.killpg(job.replicas[rank].pid, signal.SIGTERM)
+    logs = [process.communicate(timeout=SECONDS_MAX)[1] for process in job.replicas]
+    assert [process.returncode for process in job.replicas] == [-signal.SIGTERM] * 3, "\n".join(logs)
+    steps = [line for line in "".join([*lines, logs[0]]).splitlines() if "Step " in line]
+    model = xgb.Booster(model_file=tmp_path / "job/model/model.bst")
+    assert steps[-1].startswith(f"INFO Step {model.num_boosted_rounds()},")
+    labels = (tmp_path / "job/model/deployment_config.yaml").read_text()
+    assert "auc:" in labels
+    assert f'global_step: "{model.num_boosted_rounds()}"' in labels
+    assert os.listdir(tmp_path / "temporary") == []
+
+
+def test_a_worker_that_is_told_to_stop_leaves_and_the_training_goes_on(
+    tmp_path: Path, jobs: list[Job]
+) -> None:
+    """As under maintenance."""
+    job, lines = begun(jobs, tmp_path, 100)
+    master, first, second = job.replicas
+    os.killpg(second.pid, signal.SIGTERM)
+    assert second.wait(30) == -signal.SIGTERM
+    again = job.start(2)
+    logs = [process.communicate(timeout=SECONDS_MAX)[1] for process in (master, first, again)]
+    assert [each.returncode for each in (master, first, again)] == [0, 0, 0], "\n".join(logs)
+    log = "".join([*lines, logs[0]])
+    left = int(log.split("The replicas left after round ")[1].split(".")[0])
+    assert f"Going on after round {left}," in log
+    steps = [int(line.split("Step ")[1].split(",")[0]) for line in log.splitlines() if "Step " in line]
+    assert steps == list(range(1, 101))
+
+
+def test_a_master_that_is_told_to_stop_is_waited_for(tmp_path: Path, jobs: list[Job]) -> None:
+    job, _ = begun(jobs, tmp_path, 100)
+    killed, first, second = job.replicas
+    os.killpg(killed.pid, signal.SIGTERM)
+    assert killed.wait(30) == -signal.SIGTERM
+    rounds = xgb.Booster(model_file=tmp_path / "job/model/model.bst").num_boosted_rounds()
+    again = job.start(0)
+    logs = [process.communicate(timeout=SECONDS_MAX)[1] for process in (again, first, second)]
+    assert [each.returncode for each in (again, first, second)] == [0, 0, 0], "\n".join(logs)
+    assert f"Going on after round {rounds}," in logs[0]
+    assert xgb.Booster(model_file=tmp_path / "job/model/model.bst").num_boosted_rounds() == 100
+
+
 def test_fewer_rows_than_replicas_and_a_master_that_starts_again(tmp_path: Path, jobs: list[Job]) -> None:
     (tmp_path / "train.csv").write_text("0,1\n1,2\n")
     args = ["--objective=multi:softmax", "--num_boost_round=3", f"--training_data_path={tmp_path}/train.csv"]
@@ -218,7 +288,8 @@ def test_fewer_rows_than_replicas_and_a_master_that_starts_again(tmp_path: Path,
     worker = job.start(1)
     assert "Worker 0 is here." in killed.stderr.readline()
     killed.terminate()
-    assert killed.wait(10) == -signal.SIGTERM, "at once: a group cannot end a round early"
+    assert killed.wait(10) == -signal.SIGTERM
+    assert "there is none" in killed.stderr.read()
     master, other = job.start(0), job.start(2)
     logs = [process.communicate(timeout=SECONDS_MAX)[1] for process in (master, worker, other)]
     assert [process.returncode for process in (master, worker, other)] == [0, 0, 0], "\n".join(logs)
@@ -239,9 +310,10 @@ def led(folder: Path, arguments: dict[str, object], done: list[str]) -> master.M
         output=folder,
         tag="",
         gpu=False,
-        report=lambda rounds, found: None,
+        report=lambda rounds, found: done.append(f"{rounds}: {found['rmse']:.6g}"),
         publish=lambda: None,
         finish=lambda: done.append("finish"),
+        keep=lambda rounds, path, found: done.append(f"keep {rounds}"),
     )
     return master.Master(cluster.Cluster(rank=0, size=3, host="127.0.0.1", port=0), job)
 
@@ -295,8 +367,35 @@ def test_the_model_is_written_before_the_workers_are_told(
 
     for name, what in (("_listen", nothing), ("_gather", nothing), ("_train", nothing), ("_end", end)):
         monkeypatch.setattr(here, name, what)
+    before = signal.getsignal(signal.SIGTERM)
     asyncio.run(here.run())
+    signal.signal(signal.SIGTERM, before)
     assert done == ["finish", "end "]
+
+
+def test_a_round_that_takes_too_long_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last checkpoint counts, and its metrics are the last that a tuner hears."""
+    monkeypatch.setattr(master, "stopping", lambda: True)
+    monkeypatch.setattr(master, "LEAVE_SECONDS", 0.01)
+    done: list[str] = []
+    here = led(tmp_path, {"eval_log_period": 1}, done)
+    booster = xgb.train({}, xgb.DMatrix(np.eye(4), [0, 1, 0, 1]), 5)
+    checkpoints.save(booster, tmp_path, 5)
+    own = unittest.mock.Mock()
+
+    async def follow() -> None:
+        for rounds in (5, 6):
+            here._of_own({"round": rounds, "metrics": {"rmse": 1 / rounds}})
+        here._events.put_nowait(master.Event(0, {}))
+        await here._follow(own)
+
+    with pytest.raises(messages.Lost, match="takes too long"):
+        asyncio.run(follow())
+    own.stop.assert_called()
+    here._keep()
+    assert done == ["5: 0.2", "6: 0.166667", "6: 0.2", "keep 5"]
 
 
 def test_a_silent_peer_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,9 @@
 """What the user can mend is one line of text, without a traceback; a trainer that is told to stop."""
 
+import atexit
 import errno
 import logging
+import os
 import signal
 import sys
 import warnings
@@ -14,7 +16,13 @@ class UserError(Exception):
     argument."""
 
 
+class Stopped(Exception):
+    """The trainer was told to stop, has written what it can, and is not done: a replica that starts again
+    goes on."""
+
+
 _told_to_stop = False  # set by a signal's handler, so in the main thread only
+_ends_by_signal = False
 
 
 def stopping() -> bool:
@@ -32,6 +40,20 @@ def listen() -> None:
     signal.signal(signal.SIGTERM, _stop)
 
 
+def listen_in_loop(act: Callable[[], None]) -> None:
+    """listen() of a program of asyncio: the running loop calls `act` as well. A SIGTERM that came before
+    counts."""
+    import asyncio
+
+    def told() -> None:
+        _stop(signal.SIGTERM, None)
+        act()
+
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, told)
+    if stopping():
+        act()
+
+
 def _stop(number: int, frame: object) -> None:
     global _told_to_stop  # noqa: PLW0603
     _told_to_stop = True
@@ -42,13 +64,18 @@ def run(name: str, main: Callable[[SimpleNamespace], None]) -> None:
     """Runs the trainer `main` with this process's arguments, checked by tables/NAME.json.
 
     A UserError, a lack of memory and a full disk end the process with status 1 and that text as the last
-    line of stderr; any other exception keeps its traceback. SIGTERM: see stopping()."""
+    line of stderr; any other exception keeps its traceback. SIGTERM: see stopping(). After Stopped the
+    process ends by SIGTERM, as one that does not handle it."""
     from trainyard_algorithms import arguments
 
+    global _ends_by_signal  # noqa: PLW0603
+    atexit.register(_end_by_signal)  # the first to be registered, so the last to be called
     start_log()
     listen()
     try:
         main(arguments.parse(name, sys.argv[1:]))
+    except Stopped:
+        _ends_by_signal = True
     except UserError as error:
         end(str(error))
     except MemoryError as error:
@@ -75,6 +102,13 @@ def out_of_memory(error: Exception) -> str:
     if "bad_alloc" in str(error):  # XGBoost's
         return "Not enough memory: use a machine type with more, or less data."
     return ""
+
+
+def _end_by_signal() -> None:
+    if _ends_by_signal:
+        logging.shutdown()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def start_log() -> None:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import signal
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from trainyard_algorithms.failure import UserError, run
+from trainyard_algorithms.failure import UserError, listen, run
 from trainyard_algorithms.paths import JobFolder
 from trainyard_algorithms.report import Reporter
 from trainyard_algorithms.xgb import checkpoints, cluster, metrics, parameters
@@ -27,8 +26,8 @@ LOG = logging.getLogger(__name__)
 
 
 def main(args: SimpleNamespace) -> None:
-    """Trains by args of tables/xgboost_dist.json. UserError: see there; of any replica, on all of them."""
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the replicas cannot end a round together, so at once
+    """Trains by args of tables/xgboost_dist.json. UserError: see there; of any replica, on all of them.
+    Stopped: this replica was told to stop; the master's model is that of the rounds that were done."""
     here = cluster.parse(os.environ)
     chosen = parameters.settings(args, NAME, replicas=here.size)
     metrics.parse(args.eval_metric)
@@ -83,6 +82,17 @@ def lead(args: SimpleNamespace, here: cluster.Cluster) -> None:
         checkpoints.finish(saved)  # after the model, so that a restart finds it
         folder.publish()
 
+    def keep(rounds: int, checkpoint: Path, found: dict[str, float]) -> None:
+        import xgboost as xgb
+
+        from trainyard_algorithms.xgb import saving
+
+        saving.save(xgb.Booster(model_file=checkpoint), folder.folder("model"), saving.labels(found, rounds))
+        folder.publish()  # no end is noted: who starts again goes on
+        LOG.info(
+            "Told to stop: the model of %d rounds is %s/model/model.bst.", rounds, args.job_dir.rstrip("/")
+        )
+
     job = Job(
         arguments=arguments(args),
         checkpoints=saved,
@@ -92,9 +102,11 @@ def lead(args: SimpleNamespace, here: cluster.Cluster) -> None:
         report=reporter.report,
         publish=publish,
         finish=lambda: pool.submit(finish).result(),
+        keep=lambda *of_model: pool.submit(keep, *of_model).result(),
     )
     with pool:
         asyncio.run(Master(here, job).run())
+    listen()
     clear(folder, saved, mark["job"])
     LOG.info("The model is %s/model/model.bst.", args.job_dir.rstrip("/"))
 

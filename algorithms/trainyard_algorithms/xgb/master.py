@@ -5,6 +5,9 @@
        +------ abort ---------+
 
 Every group begins with the last model in checkpoints/. A UserError of any replica ends the job with its text.
+A replica that is told to stop (SIGTERM) has all leave after the same round, of which there is a checkpoint
+then. If it is the master, whose job may be over, that is written as the model and it ends; else the others
+wait for who has left, whose machine may be under maintenance.
 One event loop; events of the connections and of the master's own process come through one queue.
 """
 
@@ -19,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from trainyard_algorithms.failure import UserError
+from trainyard_algorithms.failure import Stopped, UserError, listen_in_loop, stopping
 from trainyard_algorithms.xgb import checkpoints
 from trainyard_algorithms.xgb.cluster import Cluster
 from trainyard_algorithms.xgb.messages import LINE_BYTES_MAX, Connection, Lost, Message
@@ -28,6 +31,7 @@ from trainyard_algorithms.xgb.tracker import Tracker
 
 GATHER_SECONDS_MAX = 3600.0  # that the master waits for all workers: their machines may still start
 FINISH_SECONDS = 15.0  # that a process may take to leave when the training is done
+LEAVE_SECONDS = 15.0  # that a round may take after a SIGTERM, which gives 30 in all
 HELLO_SECONDS_MAX = 30.0
 FRUITLESS_MAX = 5  # groups one after another that finished no round
 
@@ -46,6 +50,7 @@ class Job:
     report: Callable[[int, dict[str, float]], None]
     publish: Callable[[], None]  #: after a checkpoint; does not block
     finish: Callable[[], None]  #: puts the model where it belongs, before the workers may end; blocks
+    keep: Callable[[int, Path, dict[str, float]], None]  #: writes a checkpoint as the model; blocks
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,11 @@ class _State:
     group: int = 0  #: number of the group that trains, or trained last
     rounds: int = 0  #: the most that were done
     reported: int = 0
+    metrics: dict[int, dict[str, float]] = field(default_factory=dict)  #: by round
+    left: bool = False  #: the last group left early
+    done: bool = False
+    leaving: dict[int, Connection] = field(default_factory=dict)  #: workers that are told to stop
+    limit: float | None = None  #: the loop's time until which the group may go on
     fruitless: int = 0
     why: str = ""  #: the last group broke
 
@@ -79,9 +89,10 @@ class Master:
 
     async def run(self) -> None:
         """Returns when the model is in job.output and job.finish() was called. UserError: a replica's, or a
-        limit of this file."""
+        limit of this file. Stopped: this process was told to stop, and the model is the last checkpoint's."""
         server = await self._listen()
-        text = "the master failed"
+        listen_in_loop(lambda: self._events.put_nowait(Event(0, {})))
+        text: str | None = "the master failed"
         try:
             while True:
                 await self._gather()
@@ -89,6 +100,10 @@ class Master:
                     await asyncio.to_thread(self._job.finish)
                     text = ""
                     return
+        except Stopped:
+            text = None
+            await asyncio.to_thread(self._keep)
+            raise
         except UserError as error:
             text = str(error)
             raise
@@ -144,9 +159,12 @@ class Master:
         return rank
 
     async def _gather(self) -> None:
-        """Waits until all workers are connected."""
+        """Waits until all workers are connected. Stopped: this process was told to."""
         limit = time.monotonic() + GATHER_SECONDS_MAX
+        self._drop_leaving()
         missing = self._missing()
+        if stopping():
+            raise Stopped
         if missing:
             LOG.info("Waiting for %s.", ", ".join(f"worker {rank - 1}" for rank in missing))
         while self._missing():
@@ -159,6 +177,17 @@ class Master:
                     f"{gone} did not connect to the master within {GATHER_SECONDS_MAX:g} s."
                 ) from None
             self._members(event)
+            self._drop_leaving()
+            if stopping():
+                raise Stopped
+
+    def _drop_leaving(self) -> None:
+        """They end by themselves; that is no loss."""
+        state = self._state
+        for rank, connection in state.leaving.items():
+            if state.workers.get(rank) is connection:
+                del state.workers[rank]
+        state.leaving.clear()
 
     def _missing(self) -> list[int]:
         return [rank for rank in range(1, self._cluster.size) if rank not in self._state.workers]
@@ -175,8 +204,14 @@ class Master:
                 return ""
             before.close()
             return f"worker {event.rank - 1} started anew"
+        if "leaving" in event.message and event.connection is not None:
+            LOG.info("Worker %d is told to stop.", event.rank - 1)
+            state.leaving[event.rank] = event.connection
         if "lost" in event.message and state.workers.get(event.rank) is event.connection:
             del state.workers[event.rank]
+            if state.leaving.get(event.rank) is event.connection:  # after that round, or in it
+                self._limit(FINISH_SECONDS)
+                return ""
             return f"worker {event.rank - 1} is lost: {event.message['lost']}"
         return ""
 
@@ -184,7 +219,7 @@ class Master:
         """One group, from the last checkpoint. Whether the training is done."""
         state = self._state
         state.group += 1
-        state.why = ""
+        state.why, state.left, state.limit = "", False, None
         begun_with = state.rounds
         tracker = Tracker(self._cluster.size)
         plan = await asyncio.to_thread(self._plan)
@@ -194,9 +229,10 @@ class Master:
         self._tasks.add(reading)
         try:
             await self._start(plan)
-            await self._follow()
-            await own.wait(FINISH_SECONDS)
-            return True
+            await self._follow(own)
+            await own.wait(FINISH_SECONDS if not stopping() else 1.0)
+            if not state.left:
+                return True
         except Lost as error:
             state.why = str(error)
         finally:
@@ -206,6 +242,10 @@ class Master:
             tracker.close()
         if self._caught_up():
             return True
+        if state.left and not stopping():
+            LOG.info("The replicas left after round %d. It goes on when all are here.", state.rounds)
+        if state.left or stopping():
+            return False
         LOG.warning("The training stopped: %s. It goes on when all replicas are here.", state.why)
         await self._tell({"abort": state.group})
         state.fruitless = state.fruitless + 1 if state.rounds == begun_with else 0
@@ -238,28 +278,40 @@ class Master:
             if "ended" in message:
                 return
 
-    async def _follow(self) -> None:
-        """Events of a group until the training is done. Lost: the group broke."""
+    async def _follow(self, own: Member) -> None:
+        """Events of a group until the training is done or the group has left. Lost: it broke."""
         while True:
-            event = await self._events.get()
+            try:
+                async with asyncio.timeout_at(self._state.limit):
+                    event = await self._events.get()
+            except TimeoutError:
+                raise Lost("the round takes too long to wait for its end") from None
+            if stopping():
+                self._limit(LEAVE_SECONDS)
             why = self._members(event)
             if why:
                 raise Lost(why)
+            if stopping() or self._state.leaving:
+                own.stop()
             if event.message.get("group") == self._state.group and self._heard(event):
                 return
 
+    def _limit(self, seconds: float) -> None:
+        """The group may go on so long, unless that was limited before."""
+        if self._state.limit is None:
+            self._state.limit = asyncio.get_running_loop().time() + seconds
+
     def _caught_up(self) -> bool:
         """Takes what was said before the group broke. Whether the training was done by then."""
-        done = False
         while not self._events.empty():
             event = self._events.get_nowait()
             self._members(event)
             if event.rank == 0 and event.message.get("group") == self._state.group:
-                done = self._of_own(event.message) or done
-        return done
+                self._of_own(event.message)
+        return self._state.done
 
     def _heard(self, event: Event) -> bool:
-        """What a member says. Whether the training is done. Lost, UserError: it cannot go on."""
+        """What a member says. Whether the group has ended its work. Lost, UserError: it cannot go on."""
         message = event.message
         who = f"worker {event.rank - 1}" if event.rank else "the master"
         if "refused" in message:
@@ -268,26 +320,44 @@ class Master:
             raise Lost(f"{who}: {message['broken']}")
         if "ended" in message and not (event.rank and message["ended"] == "it ended with status 0"):
             raise Lost(f"the process of {who} is gone: {message['ended']}")
-        return event.rank == 0 and self._of_own(message)
+        if event.rank == 0:
+            self._of_own(message)
+        return self._state.done or self._state.left
 
-    def _of_own(self, message: Message) -> bool:
-        """What the master's own process says of the training. Whether it is done."""
+    def _of_own(self, message: Message) -> None:
+        """What the master's own process says of the training."""
         if "round" in message:
             self._round(int(message["round"]), message["metrics"])
         if "checkpoint" in message:
             self._job.publish()
+        if "left" in message:
+            self._state.left = True
+            self._round(int(message["left"]), message["metrics"], last=stopping())
         if "done" in message:
+            self._state.done = True
             self._round(int(message["done"]), message["metrics"], last=True)
-        return "done" in message
 
     def _round(self, rounds: int, metrics: dict[str, float], last: bool = False) -> None:
         """Reports a round, once, however often it is done."""
         state = self._state
         state.rounds = max(state.rounds, rounds)
+        state.metrics[rounds] = metrics
         due = last or rounds % self._job.arguments["eval_log_period"] == 0
         if due and metrics and rounds > state.reported:
             state.reported = rounds
             self._job.report(rounds, metrics)
+
+    def _keep(self) -> None:
+        """Of a training that is stopped: the last checkpoint is the model, and its metrics are told last."""
+        found = checkpoints.latest(self._job.checkpoints)
+        if found is None:
+            LOG.warning("Told to stop before a model was saved: there is none.")
+            return
+        rounds, path = found
+        metrics = self._state.metrics.get(rounds, {})
+        if metrics and rounds < self._state.reported:
+            self._job.report(self._state.reported, metrics)
+        self._job.keep(rounds, path, metrics)
 
     async def _start(self, plan: dict[str, Any]) -> None:
         """Tells the workers to train, with the model that all of them go on with."""
@@ -309,7 +379,9 @@ class Master:
 
         await asyncio.gather(*(one(each) for each in self._state.workers.values()))
 
-    async def _end(self, text: str) -> None:
-        await self._tell({"end": text})
+    async def _end(self, text: str | None) -> None:
+        """None: this process is gone, and the workers wait for the next one."""
+        if text is not None:
+            await self._tell({"end": text})
         for each in self._state.workers.values():
             each.close()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -40,13 +41,16 @@ class Channel:
 
 
 def main() -> None:
-    """Trains by the plan on stdin. Ends with status 0 whatever happened: the messages say it."""
+    """Trains by the plan on stdin, to the end or until a line there says "stop". Ends with status 0 whatever
+    happened: the messages say it."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the parent's to act on
     start_log()
     channel = Channel()
     plan = json.loads(sys.stdin.readline())
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    told = threading.Event()
+    threading.Thread(target=_listen, args=(told,), daemon=True).start()
     try:
-        _member(plan, channel)
+        _member(plan, channel, told)
     except UserError as error:
         channel.say(refused=str(error))
     except MemoryError:
@@ -57,9 +61,11 @@ def main() -> None:
     os._exit(0)  # XGBoost's threads may wait for a peer that is gone
 
 
-def _end_with_parent() -> None:
-    while sys.stdin.readline():
-        pass
+def _listen(told: threading.Event) -> None:
+    """Until the parent ends, and then so does this process."""
+    while line := sys.stdin.readline():
+        if line.strip() == "stop":
+            told.set()
     os._exit(1)
 
 
@@ -78,10 +84,10 @@ def _unexpected(error: Exception, channel: Channel) -> None:
         channel.say(refused=f"Training failed: {type(error).__name__}: {refusal.reason(error)}.")
 
 
-def _member(plan: dict[str, Any], channel: Channel) -> None:
+def _member(plan: dict[str, Any], channel: Channel, told: threading.Event) -> None:
     """Joins the group, reads this replica's data, trains."""
     with _group(plan["tracker"], plan["rank"]):
-        _train(plan, channel)
+        _train(plan, channel, told)
 
 
 @contextmanager
@@ -102,7 +108,7 @@ def _group(tracker: dict[str, Any], rank: int) -> Iterator[None]:
         yield
 
 
-def _train(plan: dict[str, Any], channel: Channel) -> None:
+def _train(plan: dict[str, Any], channel: Channel, told: threading.Event) -> None:
     import xgboost as xgb
 
     from trainyard_algorithms.xgb import checkpoints, labels, metrics, parameters, saving, shares, training
@@ -125,8 +131,9 @@ def _train(plan: dict[str, Any], channel: Channel) -> None:
         last.update(parts.get(part, {}))
         channel.say(round=rounds, metrics=last)
 
-    saves = _saves(plan, channel) if plan["rank"] == 0 else None
-    more = [saves] if saves is not None else []
+    more = [training.Ends(lambda: bool(shares.agreed(int(told.is_set()))))]  # all after the same round
+    if plan["rank"] == 0:
+        more.append(_saves(plan, channel))
     if start is not None and start.num_boosted_rounds() >= chosen.rounds:
         booster = start
         last = training.evaluate(booster, judged or train, chosen, names) if names else {}
@@ -135,6 +142,9 @@ def _train(plan: dict[str, Any], channel: Channel) -> None:
     if plan["rank"] == 0:
         rounds = booster.num_boosted_rounds()
         checkpoints.save(booster, Path(plan["checkpoints"]), rounds)
+        if rounds < chosen.rounds:
+            channel.say(left=rounds, metrics=last)
+            return
         saving.save(booster, Path(plan["output"]), saving.labels(last, rounds))
         channel.say(done=rounds, metrics=last)
 

@@ -24,6 +24,7 @@ class Member:
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
+        self._told = False
 
     @classmethod
     async def start(cls, plan: Mapping[str, Any]) -> Member:
@@ -36,6 +37,7 @@ class Member:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=LINE_BYTES_MAX,
+            process_group=0,  # what the parent's is told (SIGTERM) the parent passes on: stop()
             # The parent's folder: it outlives the child, which is killed, and what was copied stays there.
             env={**os.environ, "PYTHONPATH": path, TEMPORARY: str(temporary())},
         )
@@ -52,8 +54,14 @@ class Member:
             return message
         return {"ended": described(await self._process.wait())}
 
-    async def wait(self, seconds: float) -> None:
-        """Until it has ended by itself, but no longer than `seconds`."""
+    def stop(self) -> None:
+        """Has it, and with it the whole group, leave after the round that it is in."""
+        if not self._told and self._process.stdin is not None:
+            self._process.stdin.write(b"stop\n")
+        self._told = True
+
+    async def wait(self, seconds: float | None) -> None:
+        """Until it has ended by itself, but no longer than `seconds`; None: however long that takes."""
         try:
             async with asyncio.timeout(seconds):
                 await self._process.wait()

@@ -49,7 +49,7 @@ def read(args: SimpleNamespace, settings: Settings, rank: int, size: int) -> Sha
     seen = labels.Seen(settings.task)
     reader = _csv if args.data_type == "csv" else _libsvm
     parts, rows = reader(every, seen, rank, size)
-    count = _agreed(seen.classes().count)
+    count = agreed(seen.classes().count)
     if _total(rows["training"]) == 0:
         raise UserError("The training data have no row.")
     told = ", ".join(f"{number} of the {_total(number)} {part} rows" for part, number in rows.items())
@@ -101,7 +101,7 @@ def _libsvm(
         mine = [local(each) for each in names]
         loaded[part] = libsvm.load(mine, deal)
         seen.add(loaded[part].target, mine)
-    columns = _agreed(max(each.features.shape[1] for each in loaded.values()))
+    columns = agreed(max(each.features.shape[1] for each in loaded.values()))
     parts = {part: _rows(each, columns) for part, each in loaded.items()}
     return parts, {part: len(each.target) for part, each in loaded.items()}
 
@@ -111,7 +111,7 @@ def _rows(rows: libsvm.Rows, columns: int) -> Make:
     return lambda settings, like: matrices.of_rows(features, rows.target, settings, like, rows.groups)
 
 
-def _agreed(number: int) -> int:
+def agreed(number: int) -> int:
     """The highest of the replicas' numbers."""
     return int(collective.allreduce(np.array([number], np.int64), collective.Op.MAX)[0])
 

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from trainyard_algorithms.failure import UserError
+from trainyard_algorithms.failure import Stopped, UserError, listen_in_loop
 from trainyard_algorithms.xgb.cluster import Cluster
 from trainyard_algorithms.xgb.messages import LINE_BYTES_MAX, Connection, Lost, Message
 from trainyard_algorithms.xgb.process import Member
@@ -28,13 +28,43 @@ class Worker:
         self._cluster = cluster
         self._arguments = arguments
         self._gpu = gpu
+        self._connection: Connection | None = None
         self._member: Member | None = None
         self._reading: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
-        """Returns when the master says that it is done. UserError: it says why not, or is not found."""
+        """Returns when the master says that it is done. UserError: it says why not, or is not found.
+        Stopped: this process was told to stop, and has left the group, if there was one, after a round."""
+        told = asyncio.Event()
+        listen_in_loop(told.set)
+        working = asyncio.create_task(self._work())
+        hearing = asyncio.create_task(told.wait())
+        await asyncio.wait({working, hearing}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            await self._leave(working)
+        hearing.cancel()
+        working.cancel()
+        try:
+            await working
+        except asyncio.CancelledError:
+            raise Stopped from None
+
+    async def _leave(self, working: asyncio.Task[None]) -> None:
+        """Returns when this replica's process has left the group, or there is none."""
+        if self._member is None or self._connection is None:
+            return
+        LOG.info("Told to stop: the replicas leave after this round.")
+        ended = asyncio.create_task(self._member.wait(None))
+        try:
+            await self._connection.send({"leaving": True})
+            await asyncio.wait({working, ended}, return_when=asyncio.FIRST_COMPLETED)
+        except Lost:
+            pass  # nobody is left to agree with
+        ended.cancel()
+
+    async def _work(self) -> None:
         while True:
-            connection = await self._connect()
+            connection = self._connection = await self._connect()
             try:
                 await self._serve(connection)
                 return
@@ -43,6 +73,7 @@ class Worker:
             finally:
                 await self._stop()
                 connection.close()
+                self._connection = None
 
     async def _connect(self) -> Connection:
         limit = time.monotonic() + CONNECT_SECONDS_MAX

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from replicas import Job
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
@@ -48,3 +49,11 @@ def prepared(tmp_path: Path) -> Callable[..., Any]:
         return prepare(args, JobFolder(str(tmp_path / "job")), classes=classes, numeric=numeric)
 
     return act
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> Iterator[list[Job]]:
+    started: list[Job] = []
+    yield started
+    for job in started:
+        job.end()

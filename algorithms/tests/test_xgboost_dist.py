@@ -2,10 +2,7 @@
 
 import asyncio
 import json
-import os
 import signal
-import socket
-import subprocess
 import sys
 import unittest.mock
 from collections.abc import Iterator
@@ -14,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xgboost as xgb
+from replicas import ARGS, SECONDS_MAX, Job, config, data, run, write_csv
 from trainyard_algorithms import arguments, paths
 from trainyard_algorithms.failure import UserError
 from trainyard_algorithms.xgb import (
@@ -27,89 +25,6 @@ from trainyard_algorithms.xgb import (
     shares,
 )
 from trainyard_algorithms.xgb.process import Member
-
-PACKAGE = Path(__file__).parents[1]
-SECONDS_MAX = 90
-
-
-def config(kind: str, index: int, port: int, workers: int = 2, master: str = "chief") -> str:
-    addresses = [f"127.0.0.{3 + each}:{port}" for each in range(workers)]
-    spec = {master: [f"127.0.0.2:{port}"], "worker": addresses}
-    return json.dumps({"cluster": spec, "task": {"type": kind, "index": index}, "environment": "cloud"})
-
-
-class Job:
-    """The replicas of a job, as the service would start them."""
-
-    def __init__(self, folder: Path, args: list[str], workers: int) -> None:
-        with socket.socket() as free:
-            free.bind(("127.0.0.2", 0))
-            self.port = free.getsockname()[1]
-        self.folder = folder
-        self.args = [*args, f"--job-dir={folder / 'job'}"]
-        self.workers = workers
-        self.replicas: list[subprocess.Popen[str]] = []
-
-    def start(self, rank: int) -> subprocess.Popen[str]:
-        kind = "worker" if rank else "chief"
-        temporary = self.folder / "temporary"  # of a replica that is killed something is left there
-        temporary.mkdir(exist_ok=True)
-        environment = {
-            **os.environ,
-            "TF_CONFIG": config(kind, max(rank - 1, 0), self.port, self.workers),
-            "CLOUD_ML_JOB_ID": "job",
-            "OMP_NUM_THREADS": "1",
-            "PYTHONPATH": str(PACKAGE),
-            "TMPDIR": str(temporary),
-        }
-        process = subprocess.Popen(
-            [sys.executable, "-m", "trainyard_algorithms.xgboost_dist", *self.args],
-            env=environment,
-            stderr=subprocess.PIPE,
-            text=True,
-            process_group=0,
-        )
-        self.replicas.append(process)
-        return process
-
-    def end(self) -> None:
-        for process in self.replicas:
-            process.kill()
-            process.communicate()
-
-
-@pytest.fixture
-def jobs(tmp_path: Path) -> Iterator[list[Job]]:
-    started: list[Job] = []
-    yield started
-    for job in started:
-        job.end()
-
-
-def write_csv(path: Path, target: np.ndarray, features: np.ndarray) -> None:
-    np.savetxt(path, np.column_stack([target, features]), delimiter=",", fmt="%.6g")
-
-
-def data(rows: int, seed: int, few_values: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    features = rng.normal(size=(rows, 6))
-    if few_values:
-        features = np.round(features * 4) / 4
-    target = (features[:, 0] + features[:, 1] * features[:, 2] + rng.normal(size=rows) * 0.3 > 0).astype(int)
-    return target, features
-
-
-ARGS = ["--objective=binary:logistic", "--num_boost_round=12", "--max_depth=4", "--eval_metric=auc,logloss"]
-
-
-def run(jobs: list[Job], folder: Path, args: list[str], workers: int = 2) -> list[str]:
-    """The replicas' logs; all have to end with status 0."""
-    job = Job(folder, args, workers)
-    jobs.append(job)
-    processes = [job.start(rank) for rank in range(workers + 1)]
-    logs = [process.communicate(timeout=SECONDS_MAX)[1] for process in processes]
-    assert [process.returncode for process in processes] == [0] * len(processes), "\n".join(logs)
-    return logs
 
 
 def by_hand(target: np.ndarray, features: np.ndarray, rounds: int = 12) -> xgb.Booster:
@@ -208,72 +123,6 @@ def test_the_replicas_read_libsvm_and_rank_by_query(tmp_path: Path, jobs: list[J
         "INFO Step 4",
     ]
     assert xgb.Booster(model_file=tmp_path / "job/model/model.bst").num_features() == 3
-
-
-def begun(jobs: list[Job], folder: Path, rounds: int) -> tuple[Job, list[str]]:
-    """A job of three replicas in which some rounds are done, and the master's log until then."""
-    target, features = data(500, 6)
-    write_csv(folder / "train.csv", target, features)
-    args = [*ARGS, f"--num_boost_round={rounds}", f"--training_data_path={folder}/train.csv"]
-    job = Job(folder, [*args, "--model_saving_period=1000000"], 2)
-    jobs.append(job)
-    lines: list[str] = []
-    master, _, _ = (job.start(rank) for rank in range(3))
-    assert master.stderr is not None
-    for line in master.stderr:
-        lines.append(line)
-        if "Step 7," in line:
-            break
-    return job, lines
-
-
-@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0)])
-def test_a_job_that_is_told_to_stop_has_the_model_of_its_rounds(
-    tmp_path: Path, jobs: list[Job], order: tuple[int, ...]
-) -> None:
-    job, lines = begun(jobs, tmp_path, 1_000_000)
-    for rank in order:  # as the service does: to the process group
-        os.killpg(job.replicas[rank].pid, signal.SIGTERM)
-    logs = [process.communicate(timeout=SECONDS_MAX)[1] for process in job.replicas]
-    assert [process.returncode for process in job.replicas] == [-signal.SIGTERM] * 3, "\n".join(logs)
-    steps = [line for line in "".join([*lines, logs[0]]).splitlines() if "Step " in line]
-    model = xgb.Booster(model_file=tmp_path / "job/model/model.bst")
-    assert steps[-1].startswith(f"INFO Step {model.num_boosted_rounds()},")
-    labels = (tmp_path / "job/model/deployment_config.yaml").read_text()
-    assert "auc:" in labels
-    assert f'global_step: "{model.num_boosted_rounds()}"' in labels
-    assert os.listdir(tmp_path / "temporary") == []
-
-
-def test_a_worker_that_is_told_to_stop_leaves_and_the_training_goes_on(
-    tmp_path: Path, jobs: list[Job]
-) -> None:
-    """As under maintenance."""
-    job, lines = begun(jobs, tmp_path, 100)
-    master, first, second = job.replicas
-    os.killpg(second.pid, signal.SIGTERM)
-    assert second.wait(30) == -signal.SIGTERM
-    again = job.start(2)
-    logs = [process.communicate(timeout=SECONDS_MAX)[1] for process in (master, first, again)]
-    assert [each.returncode for each in (master, first, again)] == [0, 0, 0], "\n".join(logs)
-    log = "".join([*lines, logs[0]])
-    left = int(log.split("The replicas left after round ")[1].split(".")[0])
-    assert f"Going on after round {left}," in log
-    steps = [int(line.split("Step ")[1].split(",")[0]) for line in log.splitlines() if "Step " in line]
-    assert steps == list(range(1, 101))
-
-
-def test_a_master_that_is_told_to_stop_is_waited_for(tmp_path: Path, jobs: list[Job]) -> None:
-    job, _ = begun(jobs, tmp_path, 100)
-    killed, first, second = job.replicas
-    os.killpg(killed.pid, signal.SIGTERM)
-    assert killed.wait(30) == -signal.SIGTERM
-    rounds = xgb.Booster(model_file=tmp_path / "job/model/model.bst").num_boosted_rounds()
-    again = job.start(0)
-    logs = [process.communicate(timeout=SECONDS_MAX)[1] for process in (again, first, second)]
-    assert [each.returncode for each in (again, first, second)] == [0, 0, 0], "\n".join(logs)
-    assert f"Going on after round {rounds}," in logs[0]
-    assert xgb.Booster(model_file=tmp_path / "job/model/model.bst").num_boosted_rounds() == 100
 
 
 def test_fewer_rows_than_replicas_and_a_master_that_starts_again(tmp_path: Path, jobs: list[Job]) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import sys
 import unittest.mock
@@ -52,6 +53,8 @@ def test_the_model_is_that_of_one_replica(tmp_path: Path, jobs: list[Job]) -> No
     logs = run(jobs, tmp_path, [*ARGS, *paths], workers=1)
     assert "2 replicas train" in logs[0]
     assert "2000 of the 3000 training rows" in logs[0]
+    assert "INFO [" in logs[0], "what XGBoost prints has a level too"
+    assert all(line.startswith("INFO ") for line in "".join(logs).splitlines())
     model = xgb.Booster(model_file=tmp_path / "job/model/model.bst")
     alone = by_hand(target, features)
     matrix = xgb.DMatrix(unseen.astype(np.float32))
@@ -365,6 +368,28 @@ def test_a_child_copies_into_its_parents_folder(tmp_path: Path, monkeypatch: pyt
             await member.kill()
 
     assert asyncio.run(said()) == {"folder": str(paths.temporary())}
+
+
+def test_a_child_has_the_log_that_its_parent_was_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pipe that the supervisor opened: TRAINYARD_LOG_FD."""
+    script = tmp_path / "python"
+    script.write_text('#!/bin/sh\necho line > "/proc/self/fd/$LOG"\n')
+    script.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(script))
+    (tmp_path / "log").touch()
+
+    async def run() -> None:
+        member = await Member.start({})
+        await member.receive()
+        await member.kill()
+
+    with (tmp_path / "log").open("w") as log:
+        os.set_inheritable(log.fileno(), True)
+        monkeypatch.setenv("LOG", str(log.fileno()))
+        asyncio.run(run())
+    assert (tmp_path / "log").read_text() == "line\n"
 
 
 def test_a_replica_holds_its_own_rows_alone(tmp_path: Path) -> None:

@@ -114,6 +114,7 @@ def _end_by_signal() -> None:
 def start_log() -> None:
     """The log of these modules from INFO on; a handler that is there (a replica has one) stays."""
     logging.basicConfig(format="%(levelname)s %(message)s", stream=sys.stderr)
+    logging.captureWarnings(True)  # a library's that has several lines is one entry
     logging.getLogger("trainyard_algorithms").setLevel(logging.INFO)
     logging.getLogger("__main__").setLevel(logging.INFO)
     warnings.filterwarnings("ignore", category=FutureWarning, module="google")  # about Python versions

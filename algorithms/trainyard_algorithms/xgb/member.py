@@ -6,6 +6,7 @@ addresses from which they came to the master's tracker.
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import os
@@ -16,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import IO, Any
+from typing import IO, Any, TextIO, cast
 
 from trainyard_algorithms.failure import UserError, start_log
 
@@ -26,12 +27,29 @@ CONNECT_TRIES = 5
 LOG = logging.getLogger(__name__)
 
 
+class Printed(io.TextIOBase):
+    """What libraries print, as lines of the log: XGBoost says on stdout who is in the group."""
+
+    def __init__(self) -> None:
+        self._rest = ""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        *lines, self._rest = (self._rest + text).split("\n")
+        for line in filter(None, lines):
+            LOG.info("%s", line)
+        return len(text)
+
+
 class Channel:
-    """Messages to the parent, on what was stdout; what libraries print goes to stderr."""
+    """Messages to the parent, on what was stdout; what is not printed by Python goes to stderr."""
 
     def __init__(self) -> None:
         self._file: IO[str] = os.fdopen(os.dup(1), "w", encoding="utf-8")
         os.dup2(2, 1)
+        sys.stdout = cast(TextIO, Printed())
         self._lock = threading.Lock()
 
     def say(self, **message: Any) -> None:

@@ -37,6 +37,7 @@ class Member:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=LINE_BYTES_MAX,
+            close_fds=False,  # the log's, if this process was given one: it has each line's severity
             process_group=0,  # what the parent's is told (SIGTERM) the parent passes on: stop()
             # The parent's folder: it outlives the child, which is killed, and what was copied stays there.
             env={**os.environ, "PYTHONPATH": path, TEMPORARY: str(temporary())},

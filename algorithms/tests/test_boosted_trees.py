@@ -171,7 +171,7 @@ def test_the_metric_that_is_tuned_is_reported(
     features, target = numbers(300)
     path = write(tmp_path / "train.csv", (target > 0).astype(int), features)
     run("--objective=binary:logistic", f"--training_data_path={path}")
-    assert "Step 10, validation: auc" in caplog.text
+    assert "Step 10, training: auc" in caplog.text
 
 
 def noise(tmp_path: Path) -> list[str]:

@@ -77,6 +77,17 @@ def test_the_log_has_one_line(caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.messages == ["Step 5, validation: loss 0.123457, auc 1"]
 
 
+def test_the_log_names_the_part_that_stands_for_validation(
+    caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    caplog.set_level(logging.INFO)
+    reporter = Reporter(tmp_path, "training")
+    reporter.report(5, {"loss": 1.0})
+    reporter.report(5, {"loss": 2.0}, part="test")
+    assert caplog.messages == ["Step 5, training: loss 1", "Step 5, test: loss 2"]
+    assert (tmp_path / "validation").is_dir(), "where a tuner and TensorBoard look"
+
+
 def test_deployment_config(tmp_path: Path) -> None:
     outputs.write_deployment_config(
         tmp_path / "model", "TENSORFLOW", {"accuracy": "93.3", "global_step": "7"}, "2.15"

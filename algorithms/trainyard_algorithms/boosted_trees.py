@@ -115,7 +115,7 @@ def fit(
     judged = "validation" if "validation" in others else "training"
     if judged == "training":
         LOG.info("There are no validation data: the metrics are those of the training data.")
-    reporter = Reporter(None)
+    reporter = Reporter(None, judged)
     history: dict[int, dict[str, float]] = {}
 
     def report(rounds: int, parts: dict[str, dict[str, float]]) -> None:

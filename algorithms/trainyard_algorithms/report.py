@@ -14,10 +14,13 @@ class Reporter:
     """Says metrics where they are looked for. Nothing here ends a run: what cannot be reported is logged
     once."""
 
-    def __init__(self, experiment: Path | None) -> None:
+    def __init__(self, experiment: Path | None, judged: str = "validation") -> None:
         """@param experiment  the folder for TensorBoard's event files, a folder for each part; None: no
-        such files"""
+        such files
+        @param judged  the part whose rows stand for the validation part's, if that has none: lines of the
+        log name it"""
         self.experiment = experiment
+        self.judged = judged
         self.writers: dict[str, Any] = {}
         self.failed: set[str] = set()
         self.tuner: Any = None
@@ -30,7 +33,7 @@ class Reporter:
         names."""
         values = {name: float(number) for name, number in metrics.items()}
         told = ", ".join(f"{name} {number:.6g}" for name, number in values.items())
-        LOG.info("Step %d, %s: %s", step, part, told)
+        LOG.info("Step %d, %s: %s", step, self.judged if part == "validation" else part, told)
         if self.experiment is not None:
             self.attempt("TensorBoard", lambda: self.to_tensorboard(step, values, part))
         if self.tuner is not None and part == "validation":

@@ -65,7 +65,7 @@ def lead(args: SimpleNamespace, here: cluster.Cluster) -> None:
         return
     if not args.validation_data_path:
         LOG.info("There are no validation data: the metrics are those of the training data.")
-    reporter = Reporter(None)
+    reporter = Reporter(None, "validation" if args.validation_data_path else "training")
     pool = ThreadPoolExecutor(1)
 
     def publish_now() -> None:

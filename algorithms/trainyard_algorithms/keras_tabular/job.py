@@ -164,7 +164,7 @@ def fit(job: Job) -> None:
     """Trains, with an evaluation and a checkpoint from time to time; continues from a checkpoint that is
     there."""
     experiment = job.folder.folder("experiment")
-    reporter = Reporter(experiment)
+    reporter = Reporter(experiment, job.judged_part)
     checkpoints = training.Checkpoints(job.trainer, experiment, identity(job.args, job.table))
     if job.judged_part != "validation":
         LOG.warning(

@@ -20,6 +20,25 @@ def test_first_sigterm_asks_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
         signal.signal(signal.SIGTERM, before)
 
 
+def test_stopped_ends_by_the_signal_and_leaves_no_file(tmp_path: Path) -> None:
+    code = """
+import os, signal, sys
+from trainyard_algorithms import arguments, failure, paths
+arguments.table = lambda name: {"arguments": []}
+def main(args):
+    (paths.made() / "file").write_text("text")
+    os.kill(os.getpid(), signal.SIGTERM)
+    failure.leave_if_told()
+sys.argv = ["x", "--job-dir=y"]
+failure.run("some", main)
+"""
+    package = Path(failure.__file__).parent.parent
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=package, env=environment, capture_output=True)
+    assert (done.returncode, done.stderr) == (-signal.SIGTERM, b"")
+    assert os.listdir(tmp_path) == []
+
+
 def test_second_sigterm_ends_at_once() -> None:
     kill = "os.kill(os.getpid(), signal.SIGTERM)"
     code = (

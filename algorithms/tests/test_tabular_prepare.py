@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from trainyard_algorithms import failure
 from trainyard_algorithms.paths import JobFolder
 from trainyard_algorithms.tabular import records
 from trainyard_algorithms.tabular.batches import batches, ids, matrix
@@ -258,6 +259,14 @@ def test_batches_of_a_part_that_is_not_held(prepared: Prepared, monkeypatch: pyt
     table = prepared("".join(f"{row}.0,{row}.5\n" for row in range(100)), classes=False, preprocess=False)
     seen = np.concatenate([each.target for each in batches(table, "training", 7, shuffle_seed=1)])
     assert sorted(seen) == list(range(100)) and seen.tolist() != list(range(100))
+
+
+def test_a_trainer_that_is_told_to_stop_prepares_no_further(
+    prepared: Prepared, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(failure, "_told_to_stop", True)
+    with pytest.raises(failure.Stopped):
+        prepared("a,1\nb,2\n")
 
 
 def test_several_files(tmp_path: Path) -> None:

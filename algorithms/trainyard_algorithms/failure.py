@@ -35,6 +35,12 @@ def stopping() -> bool:
     return _told_to_stop
 
 
+def leave_if_told() -> None:
+    """For what comes before training and may take longer than the 30 seconds. @raises Stopped: stopping()"""
+    if _told_to_stop:
+        raise Stopped
+
+
 def listen() -> None:
     """From now on the first SIGTERM only makes stopping() true; a second one ends the process at once."""
     signal.signal(signal.SIGTERM, _stop)

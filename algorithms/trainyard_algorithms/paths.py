@@ -8,6 +8,7 @@ import atexit
 import glob
 import os
 import re
+import secrets
 import shutil
 import tempfile
 from functools import cache
@@ -118,12 +119,19 @@ def reached(path: str, act: Any) -> Any:
 @cache
 def temporary() -> Path:
     """The folder that TEMPORARY names, if a parent process gives its own; else one of this process's, removed
-    at its end."""
+    at its end. Only made() makes it: a process that is killed before leaves none."""
     given = os.environ.get(TEMPORARY)
     if given:
         return Path(given)
-    folder = Path(tempfile.mkdtemp(prefix="trainyard-algorithm-"))
+    folder = Path(tempfile.gettempdir(), f"trainyard-algorithm-{secrets.token_hex(8)}")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def made() -> Path:
+    """temporary(), made if need be."""
+    folder = temporary()
+    folder.mkdir(mode=0o700, exist_ok=True)
     return folder
 
 
@@ -147,7 +155,7 @@ def local(name: str) -> Path:
     bucket, blob = split(name)
     place = temporary() / "data" / bucket / blob
     if not place.exists():
-        half = temporary() / "half"  # a process that is killed leaves no part of a file as the file
+        half = made() / "half"  # a process that is killed leaves no part of a file as the file
         place.parent.mkdir(parents=True, exist_ok=True)
         reached(name, lambda: client().bucket(bucket).blob(blob).download_to_filename(str(half)))
         half.replace(place)
@@ -163,7 +171,7 @@ class JobFolder:
         self.job_dir = job_dir
         place = mounted(job_dir)
         self.in_place = place is not None
-        self.place = Path(place) if place is not None else Path(tempfile.mkdtemp(dir=temporary()))
+        self.place = Path(place) if place is not None else Path(tempfile.mkdtemp(dir=made()))
         self.published: dict[str, tuple[int, int]] = {}
         self.folder("")
         if not self.in_place:

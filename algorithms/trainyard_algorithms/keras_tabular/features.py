@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from trainyard_algorithms.failure import leave_if_told
 from trainyard_algorithms.tabular.batches import Batch
 from trainyard_algorithms.tabular.prepare import Column, Table
 
@@ -73,6 +74,7 @@ def measure(batches: Iterable[Batch], columns: int) -> tuple[Statistics, Statist
     """Statistics of the numeric columns and of the target (of no use where the target is a class)."""
     numeric, target = Running(columns), Running(1)
     for batch in batches:
+        leave_if_told()
         numeric.add(batch.numeric)
         target.add(batch.target.reshape(-1, 1))
     return numeric.statistics(), target.statistics()

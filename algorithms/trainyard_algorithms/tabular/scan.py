@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from trainyard_algorithms.failure import UserError
+from trainyard_algorithms.failure import UserError, leave_if_told
 from trainyard_algorithms.paths import shown
 from trainyard_algorithms.tabular import records
 from trainyard_algorithms.tabular.kinds import (
@@ -183,6 +183,7 @@ def scan(
         source = Records(path, shown(path), block_bytes(columns))
         seen.blocks.append([])
         for data in source.blocks():
+            leave_if_told()
             scan_block(data, source, seen, drop, parts, keys)
             check(seen)
     for each in seen.columns:

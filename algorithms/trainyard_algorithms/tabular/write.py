@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from trainyard_algorithms.failure import leave_if_told
 from trainyard_algorithms.paths import shown
 from trainyard_algorithms.tabular import plan
 from trainyard_algorithms.tabular.hashing import buckets_of
@@ -202,6 +203,7 @@ def processed(
             for path, blocks in zip(paths, seen[part].blocks):
                 source = Records(path, shown(path), block_bytes(writer.columns))
                 for data, block in zip(source.blocks(), blocks):
+                    leave_if_told()
                     own = np.full(block.rows, PARTS.index(part), np.uint8)
                     writer.block(data, source, block, draws.next(block.rows) if part == "training" else own)
                     source.row += block.rows

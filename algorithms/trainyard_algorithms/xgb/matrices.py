@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import xgboost as xgb
 
+from trainyard_algorithms.failure import leave_if_told
 from trainyard_algorithms.xgb.numeric_csv import Chunk
 from trainyard_algorithms.xgb.parameters import Settings
 
@@ -33,6 +34,7 @@ class _Blocks(xgb.DataIter):
         self._blocks = self._start()
 
     def next(self, input_data: Callable[..., None]) -> int:
+        leave_if_told()
         block = next(self._blocks, None)
         if block is None:
             return 0

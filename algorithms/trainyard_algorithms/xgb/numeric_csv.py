@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from trainyard_algorithms.failure import UserError
+from trainyard_algorithms.failure import UserError, leave_if_told
 from trainyard_algorithms.paths import shown
 from trainyard_algorithms.tabular.kinds import BLANKS
 
@@ -91,6 +91,7 @@ def looked_at(start: Start, look: Callable[[np.ndarray, np.ndarray], None]) -> S
     blocks: list[Chunk] = []
     size = 0
     for features, target in start():
+        leave_if_told()
         look(features, target)
         size += features.nbytes + target.nbytes
         if size <= HELD_BYTES:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
 from trainyard_algorithms.failure import Stopped, UserError, listen_in_loop
+from trainyard_algorithms.paths import made
 from trainyard_algorithms.xgb.cluster import Cluster
 from trainyard_algorithms.xgb.messages import LINE_BYTES_MAX, Connection, Lost, Message
 from trainyard_algorithms.xgb.process import Member
@@ -100,22 +99,21 @@ class Worker:
         hello = {"hello": self._cluster.rank, "gpu": self._gpu, "arguments": self._arguments}
         await connection.send(hello)
         LOG.info("Connected to the master.")
-        with tempfile.TemporaryDirectory(prefix="trainyard-xgboost-") as folder:
-            while True:
-                message, blob = await connection.receive()
-                if "abort" in message:
-                    await self._stop()
-                if "start" in message:
-                    await self._stop()
-                    await self._start(message, blob, Path(folder), connection)
-                if "end" in message:
-                    await self._finish(str(message["end"]))
-                    return
+        while True:
+            message, blob = await connection.receive()
+            if "abort" in message:
+                await self._stop()
+            if "start" in message:
+                await self._stop()
+                await self._start(message, blob, connection)
+            if "end" in message:
+                await self._finish(str(message["end"]))
+                return
 
-    async def _start(self, message: Message, blob: bytes, folder: Path, connection: Connection) -> None:
+    async def _start(self, message: Message, blob: bytes, connection: Connection) -> None:
         plan = {**message["plan"], "rank": self._cluster.rank, "model": None}
         if blob:
-            model = folder / "model.ubj"
+            model = made() / "model.ubj"
             await asyncio.to_thread(model.write_bytes, blob)
             plan["model"] = str(model)
         self._member = await Member.start(plan)

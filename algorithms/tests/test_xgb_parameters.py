@@ -246,7 +246,11 @@ def test_refusals_of_the_library_are_one_line() -> None:
     )
     assert "nonnegative" in refused({"objective": "count:poisson"}, [0, 1, -2])
     error = xgb.core.XGBoostError("std::bad_alloc")
-    assert refusal.reason(error) == "there is not enough memory for the data and the trees"
+    with pytest.raises(UserError) as caught, training.refusals():
+        raise error
+    assert str(caught.value) == (
+        "There is not enough memory for the data and the trees: use a machine type with more, or less data."
+    )
 
 
 def test_a_lost_replica_is_no_refusal() -> None:

@@ -105,7 +105,7 @@ def fit(
     if not chosen.bins:
         LOG.info(
             "This method needs all rows in memory, about 12 bytes a value while they are read; "
-            "tree_method=hist needs about 1."
+            "tree_method=hist needs about 3 in all."
         )
     with training.refusals():
         train = of_blocks(data.parts["training"], data.columns, chosen)

@@ -17,9 +17,14 @@ def reason(error: Exception) -> str:
     text = str(error).split("Stack trace:")[0].strip()
     text = _CHECK.sub("", _WHERE.sub("", text))
     text = " ".join(part.strip() for part in text.splitlines() if part.strip())
-    if "bad_alloc" in text or "bad allocation" in text:
+    if is_memory(error):
         text = "there is not enough memory for the data and the trees"
     return (text[:_LENGTH_MAX] or "no reason given").rstrip(". ")
+
+
+def is_memory(error: Exception) -> bool:
+    """Whether the library could not allocate."""
+    return "bad_alloc" in str(error) or "bad allocation" in str(error)
 
 
 def is_collective(error: Exception) -> bool:

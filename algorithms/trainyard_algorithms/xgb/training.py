@@ -62,6 +62,9 @@ def refusals() -> Iterator[None]:
     except xgb.core.XGBoostError as error:
         if refusal.is_collective(error):
             raise
+        if refusal.is_memory(error):
+            text = f"{refusal.reason(error).capitalize()}: use a machine type with more, or less data."
+            raise UserError(text) from error
         raise UserError(f"XGBoost refuses this: {refusal.reason(error)}.") from error
 
 

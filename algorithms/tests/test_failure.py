@@ -39,6 +39,19 @@ failure.run("some", main)
     assert os.listdir(tmp_path) == []
 
 
+def test_who_was_told_to_stop_is_not_done(tmp_path: Path) -> None:
+    code = """
+import os, signal, sys
+from trainyard_algorithms import arguments, failure
+arguments.table = lambda name: {"arguments": []}
+sys.argv = ["x", "--job-dir=y"]
+failure.run("some", lambda args: os.kill(os.getpid(), signal.SIGTERM))
+"""
+    package = Path(failure.__file__).parent.parent
+    done = subprocess.run([sys.executable, "-c", code], cwd=package, capture_output=True)
+    assert (done.returncode, done.stderr) == (-signal.SIGTERM, b"")
+
+
 def test_second_sigterm_ends_at_once() -> None:
     kill = "os.kill(os.getpid(), signal.SIGTERM)"
     code = (

@@ -70,8 +70,9 @@ def run(name: str, main: Callable[[SimpleNamespace], None]) -> None:
     """Runs the trainer `main` with this process's arguments, checked by tables/NAME.json.
 
     A UserError, a lack of memory and a full disk end the process with status 1 and that text as the last
-    line of stderr; any other exception keeps its traceback. SIGTERM: see stopping(). After Stopped the
-    process ends by SIGTERM, as one that does not handle it."""
+    line of stderr; any other exception keeps its traceback. SIGTERM: see stopping(). A trainer that was told
+    to stop ends by SIGTERM, as one that does not handle it: status 0 would mean that all is done, and the
+    service would not start it again after its machine's maintenance."""
     from trainyard_algorithms import arguments
 
     global _ends_by_signal  # noqa: PLW0603
@@ -80,6 +81,7 @@ def run(name: str, main: Callable[[SimpleNamespace], None]) -> None:
     listen()
     try:
         main(arguments.parse(name, sys.argv[1:]))
+        _ends_by_signal = stopping()
     except Stopped:
         _ends_by_signal = True
     except UserError as error:

@@ -13,7 +13,6 @@ import concurrent.futures
 import json
 import os
 import pathlib
-import platform
 import shutil
 import signal
 import subprocess
@@ -24,7 +23,7 @@ from typing import NamedTuple
 import algorithms_ranges as ranges
 import algorithms_results as shown
 import marked_page
-from harness import ROOT, Bench
+from harness import ROOT, Bench, machine
 
 MARK = "<!-- below: written by ./dev bench algorithms_quality --write -->"
 PAGE = ROOT / "docs/algorithms-benchmarks.md"
@@ -203,8 +202,7 @@ class Run:
         """All tables, as Markdown."""
         found, options = self.results.found, self.options
         tuned, sentence = shown.tuned_table(found, self.tables)
-        machine = f"{os.cpu_count()} CPUs, Linux {platform.release()}, {time.strftime('%Y-%m-%d')}, load before it {LOAD[0]:.2f}"
-        parts = [f"{'--quick: says nothing about quality. ' if options.quick else ''}On {machine}:", *shown.about_tables(self.tables), "",
+        parts = [f"{'--quick: says nothing about quality. ' if options.quick else ''}On {machine(LOAD[0])}:", *shown.about_tables(self.tables), "",
                  f"Test part of the first split, defaults → after {options.trials} trials (higher is better but for RMSE):", "", *tuned, "",
                  sentence, "", f"Defaults over {options.splits} splits, mean ± standard deviation:", "",
                  *shown.splits_table(found, self.tables, options.splits), "", "Speed:", "", *shown.speed_table(found), "", "Ranges of tuning:", "",

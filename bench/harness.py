@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import platform
 import shutil
 import subprocess
 import sys
@@ -39,6 +40,12 @@ def fdatasync_ms(bench, rounds=300):
             file.write(b"x" * 4096)
             os.fdatasync(file.fileno())
         return (time.perf_counter() - begin) / rounds * 1e3
+
+
+def machine(load):
+    """Where and when figures were taken; `load`: the machine's a minute before."""
+    kernel = ".".join(platform.release().split(".")[:2])
+    return f"{os.cpu_count()} CPUs, Linux {kernel}, {time.strftime('%Y-%m-%d')}, load before it {load:.2f}"
 
 
 class Bench:

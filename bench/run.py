@@ -12,11 +12,9 @@ With --beside, start and container_start run this program and the other one in t
 import argparse
 import difflib
 import os
-import platform
-import time
 
 from cases import CASES
-from harness import ROOT, Bench
+from harness import ROOT, Bench, machine
 
 MARK = "<!-- below: written by ./dev bench --write -->"
 ALONE = ("algorithms_quality", "algorithms_preprocessing")  # ./dev runs them, alone
@@ -25,10 +23,9 @@ ALONE = ("algorithms_quality", "algorithms_preprocessing")  # ./dev runs them, a
 def write(rows, notes):
     path = ROOT / "docs/benchmarks.md"
     head = path.read_text().split(MARK)[0].rstrip() if path.exists() else "# Benchmarks"
-    machine = f"{os.cpu_count()} CPUs, Linux {platform.release()}, {time.strftime('%Y-%m-%d')}, load before it {LOAD[0]:.2f}"
     lines = ["| what | budget | seen | beside it, in the same run |", "|---|---|---|---|"]
     lines += [f"| {' | '.join(row)} |" for row in rows]
-    path.write_text(f"{head}\n\n{MARK}\n`./dev bench --write` on {machine}:\n\n" + "\n".join(lines) + "\n"
+    path.write_text(f"{head}\n\n{MARK}\n`./dev bench --write` on {machine(LOAD[0])}:\n\n" + "\n".join(lines) + "\n"
                     + "".join(f"\n```\n{note}\n```\n" for note in notes))
 
 

@@ -87,7 +87,7 @@ def network(name, path, folder, steps):
         # More steps in the plan than are run, so that none is due for an evaluation.
         plan = dataclasses.replace(made.plan, steps=steps, evaluation_seconds=1e9)
         begin = time.perf_counter()
-        training.train(made.trainer, plan, batches, lambda step: None)
+        training.train(made.trainer, plan, batches, lambda step: None, lambda: True)
         return time.perf_counter() - begin
 
     run(FIRST_STEPS)

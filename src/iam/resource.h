@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+
+namespace trainyard::iam {
+
+/// What a permission is asked for. A policy on a resource holds for all below it: the installation is above
+/// projects, a project above its jobs, buckets and service accounts. Objects, uploads, logs, trials and
+/// studies have no policies of their own: their bucket, job or project stands for them.
+struct Resource {
+  enum class Kind { kInstallation, kProject, kJob, kBucket, kServiceAccount };
+
+  Kind kind = Kind::kInstallation;
+  std::string project{};  ///< of a bucket: empty where it is not known yet (Authority fills it in)
+  std::string name{};     ///< job id, bucket name, e-mail of the service account; else empty
+
+  [[nodiscard]] static Resource Installation() { return {}; }
+  [[nodiscard]] static Resource Project(std::string project) {
+    return {.kind = Kind::kProject, .project = std::move(project)};
+  }
+  [[nodiscard]] static Resource Job(std::string project, std::string job) {
+    return {.kind = Kind::kJob, .project = std::move(project), .name = std::move(job)};
+  }
+  [[nodiscard]] static Resource Bucket(std::string bucket) {
+    return {.kind = Kind::kBucket, .project = {}, .name = std::move(bucket)};
+  }
+  [[nodiscard]] static Resource ServiceAccount(std::string project, std::string email) {
+    return {.kind = Kind::kServiceAccount, .project = std::move(project), .name = std::move(email)};
+  }
+  friend bool operator==(const Resource&, const Resource&) = default;
+};
+
+/// As Cloud Audit Logs and error details name it: "projects/P", "projects/P/jobs/J",
+/// "projects/_/buckets/B", "projects/P/serviceAccounts/E", "trainyard" for the installation. Pure.
+[[nodiscard]] std::string NameOf(const Resource& resource);
+
+}  // namespace trainyard::iam

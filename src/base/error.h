@@ -1,7 +1,9 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace trainyard {
@@ -36,6 +38,14 @@ struct FieldViolation {
   friend bool operator==(const FieldViolation&, const FieldViolation&) = default;
 };
 
+/// A reason that programs tell apart (google.rpc.ErrorInfo): "IAM_PERMISSION_DENIED" of "iam.googleapis.com".
+struct ErrorInfo {
+  std::string reason;
+  std::string domain;
+  std::vector<std::pair<std::string, std::string>> metadata = {};  ///< in the order in which it is printed
+  friend bool operator==(const ErrorInfo&, const ErrorInfo&) = default;
+};
+
 /// Why an operation failed. Values, compared with == in tests.
 struct Error {
   Code code = Code::kUnknown;
@@ -43,6 +53,7 @@ struct Error {
   std::string field;    ///< path in the request as the API prints it ("runtime_version"); empty if none
   /// Only from the JSON mapping, which reports all at once: `message` is then complete and `field` empty.
   std::vector<FieldViolation> violations = {};
+  std::optional<ErrorInfo> info = {};  ///< of refusals: what was missing
   friend bool operator==(const Error&, const Error&) = default;
 };
 

@@ -18,6 +18,7 @@ namespace json = boost::json;
 
 constexpr std::size_t kForeignMessageBytesMax = 4096;
 constexpr std::string_view kBadRequest = "type.googleapis.com/google.rpc.BadRequest";
+constexpr std::string_view kErrorInfo = "type.googleapis.com/google.rpc.ErrorInfo";
 constexpr std::string_view kQuotaFailure = "type.googleapis.com/google.rpc.QuotaFailure";
 
 struct Row {
@@ -64,34 +65,51 @@ json::object Violation(std::string_view field, std::string_view description) {
   return violation;
 }
 
-json::array BadRequest(const Error& error) {
+json::object BadRequest(const Error& error) {
   json::array violations;
   for (const auto& violation : error.violations)
     violations.push_back(Violation(violation.field, violation.description));
   if (violations.empty()) violations.push_back(Violation(error.field, error.message));
-  return {json::object{{"@type", kBadRequest}, {"fieldViolations", std::move(violations)}}};
+  return {{"@type", kBadRequest}, {"fieldViolations", std::move(violations)}};
 }
 
 /// A quota's violations have a subject in place of a field.
-json::array QuotaFailure(const Error& error) {
+json::object QuotaFailure(const Error& error) {
   json::array violations;
   for (const auto& violation : error.violations) {
     violations.push_back(json::object{{"subject", ReplaceMalformed(violation.field)},
                                       {"description", ReplaceMalformed(violation.description)}});
   }
-  return {json::object{{"@type", kQuotaFailure}, {"violations", std::move(violations)}}};
+  return {{"@type", kQuotaFailure}, {"violations", std::move(violations)}};
 }
 
+json::object PrintInfo(const ErrorInfo& info) {
+  json::object metadata;
+  for (const auto& [key, value] : info.metadata) metadata[key] = ReplaceMalformed(value);
+  return {{"@type", kErrorInfo},
+          {"reason", info.reason},
+          {"domain", info.domain},
+          {"metadata", std::move(metadata)}};
+}
+
+/// Empty: the message says all.
 json::array Details(const Error& error) {
+  json::array details;
   const bool is_quota = error.code == Code::kResourceExhausted && !error.violations.empty();
-  return is_quota ? QuotaFailure(error) : BadRequest(error);
+  if (is_quota) {
+    details.push_back(QuotaFailure(error));
+  } else if (!error.field.empty() || !error.violations.empty()) {
+    details.push_back(BadRequest(error));
+  }
+  if (error.info) details.push_back(PrintInfo(*error.info));
+  return details;
 }
 
 json::object StatusObject(const Error& error, std::optional<int> http_status) {
   json::object status{{"code", http_status.value_or(HttpStatus(error.code))},
                       {"message", ReplaceMalformed(FullMessage(error))},
                       {"status", CodeName(error.code)}};
-  if (!error.field.empty() || !error.violations.empty()) status["details"] = Details(error);
+  if (json::array details = Details(error); !details.empty()) status["details"] = std::move(details);
   return status;
 }
 
@@ -105,6 +123,13 @@ std::string_view ReasonOf(Code code) noexcept {
   }
 }
 
+/// Who showed no credential has not failed to log in. Source: Cloud Storage, "HTTP status and error codes for
+/// JSON", 401.
+std::string_view StorageReasonOf(const Error& error) noexcept {
+  const bool shown_nothing = error.info && error.info->reason == "CREDENTIALS_MISSING";
+  return shown_nothing ? "required" : RowOf(error.code).storage_reason;
+}
+
 /// Text at a key; empty if there is none or it is not text.
 std::string TextAt(const json::object& object, std::string_view key) {
   const auto* value = object.if_contains(key);
@@ -112,14 +137,34 @@ std::string TextAt(const json::object& object, std::string_view key) {
   return text != nullptr ? std::string(*text) : std::string();
 }
 
-std::vector<FieldViolation> ViolationsOf(const json::object& body) {
-  std::vector<FieldViolation> violations;
+/// The details of one type.
+std::vector<const json::object*> DetailsOf(const json::object& body, std::string_view type) {
+  std::vector<const json::object*> found;
   const auto* details = body.if_contains("details");
-  if (details == nullptr || !details->is_array()) return violations;
+  if (details == nullptr || !details->is_array()) return found;
   for (const auto& detail : details->get_array()) {
     const auto* object = detail.if_object();
-    if (object == nullptr || TextAt(*object, "@type") != kBadRequest) continue;
-    const auto* list = object->if_contains("fieldViolations");
+    if (object != nullptr && TextAt(*object, "@type") == type) found.push_back(object);
+  }
+  return found;
+}
+
+std::optional<ErrorInfo> InfoOf(const json::object& body) {
+  const auto details = DetailsOf(body, kErrorInfo);
+  if (details.empty()) return std::nullopt;
+  const json::object& detail = *details.front();
+  ErrorInfo info{.reason = TextAt(detail, "reason"), .domain = TextAt(detail, "domain")};
+  const auto* metadata = detail.if_contains("metadata");
+  if (metadata == nullptr || !metadata->is_object()) return info;
+  for (const auto& [key, value] : metadata->get_object())
+    info.metadata.emplace_back(key, TextAt(metadata->get_object(), key));
+  return info;
+}
+
+std::vector<FieldViolation> ViolationsOf(const json::object& body) {
+  std::vector<FieldViolation> violations;
+  for (const json::object* detail : DetailsOf(body, kBadRequest)) {
+    const auto* list = detail->if_contains("fieldViolations");
     if (list == nullptr || !list->is_array()) continue;
     for (const auto& violation : list->get_array()) {
       if (!violation.is_object()) continue;
@@ -163,8 +208,11 @@ std::string PrintFirstErrorBody(const Error& error) {
 
 std::string PrintStorageErrorBody(const Error& error) {
   const std::string message = ReplaceMalformed(error.message);
-  json::object reason{
-      {"message", message}, {"domain", "global"}, {"reason", RowOf(error.code).storage_reason}};
+  json::object reason{{"message", message}, {"domain", "global"}, {"reason", StorageReasonOf(error)}};
+  if (error.code == Code::kUnauthenticated) {
+    reason["locationType"] = "header";
+    reason["location"] = "Authorization";
+  }
   json::object body{{"code", StorageHttpStatus(error.code)}, {"message", message}};
   body["errors"] = json::array{std::move(reason)};
   return IndentJson(json::serialize(json::object{{"error", std::move(body)}}));
@@ -183,11 +231,15 @@ Error ParseErrorBody(int http_status, std::string_view body) {
   const auto* row = std::ranges::find(kTable, name, [](const Row& r) { return CodeName(r.code); });
   if (row != kTable.end()) error.code = row->code;
   error.violations = ViolationsOf(status);
+  error.info = InfoOf(status);
   // One violation that the message repeats as "Field: F Error: D" is what PrintErrorBody makes of field and
   // message.
   if (error.violations.size() == 1) {
-    Error single{
-        .code = error.code, .message = error.violations[0].description, .field = error.violations[0].field};
+    Error single{.code = error.code,
+                 .message = error.violations[0].description,
+                 .field = error.violations[0].field,
+                 .violations = {},
+                 .info = error.info};
     if (!single.field.empty() && FullMessage(single) == error.message) return single;
   }
   return error;

@@ -22,10 +22,10 @@ namespace trainyard::wire {
 /// The message as the API shows it: "Field: runtime_version Error: ..." with a field, else error.message.
 [[nodiscard]] std::string FullMessage(const Error& error);
 
-/// google.rpc.Status as JSON: {"error": {"code", "message", "status", "details": [BadRequest]}}, indented,
-/// newline at the end. Details are present if there is a field or a violation; those of kResourceExhausted
-/// are a QuotaFailure whose subjects are the violations' fields. `http_status`: if it differs from the
-/// code's.
+/// google.rpc.Status as JSON: {"error": {"code", "message", "status", "details": [BadRequest, ErrorInfo]}},
+/// indented, newline at the end. Details are present if there is a field, a violation or an info; violations
+/// of kResourceExhausted are a QuotaFailure whose subjects are their fields. `http_status`: if it differs
+/// from the code's.
 [[nodiscard]] std::string PrintErrorBody(const Error& error, std::optional<int> http_status = std::nullopt);
 
 /// The same in the first form of errors ($.xgafv=1), with "errors": [{"message", "domain", "reason"}] beside
@@ -33,7 +33,8 @@ namespace trainyard::wire {
 [[nodiscard]] std::string PrintFirstErrorBody(const Error& error);
 
 /// storage v1: {"error": {"code": 404, "message": "...", "errors": [{"domain": "global", "reason":
-/// "notFound", "message": "..."}]}}.
+/// "notFound", "message": "..."}]}}. Of kUnauthenticated the entry says where a credential goes: "required" if
+/// none was shown (ErrorInfo CREDENTIALS_MISSING), else "authError".
 [[nodiscard]] std::string PrintStorageErrorBody(const Error& error);
 
 /// Reads a server's error: either shape above, or any other text (such as a proxy's page), which becomes the

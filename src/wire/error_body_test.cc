@@ -68,6 +68,9 @@ TEST(ErrorBody, ClientReadsWhatServerPrints) {
     const Error with_field{.code = static_cast<Code>(number), .message = "why", .field = "job.job_id"};
     EXPECT_EQ(ParseErrorBody(HttpStatus(plain.code), PrintErrorBody(plain)), plain);
     EXPECT_EQ(ParseErrorBody(HttpStatus(plain.code), PrintErrorBody(with_field)), with_field);
+    Error with_info = with_field;
+    with_info.info = {.reason = "R", .domain = "d.e", .metadata = {{"b", "1"}, {"a", "\u00e4"}}};
+    EXPECT_EQ(ParseErrorBody(HttpStatus(plain.code), PrintErrorBody(with_info)), with_info);
   }
   EXPECT_EQ(ParseErrorBody(400, PrintErrorBody(several)), several);
 }
@@ -133,6 +136,60 @@ TEST(PrintErrorBodyTest, QuotaFailuresHaveSubjects) {
   }
 }
 )");
+}
+
+TEST(PrintErrorBodyTest, AReasonForProgramsIsADetail) {
+  const Error error{
+      .code = Code::kPermissionDenied,
+      .message = "no",
+      .info = ErrorInfo{.reason = "IAM_PERMISSION_DENIED",
+                        .domain = "iam.googleapis.com",
+                        .metadata = {{"permission", "ml.jobs.get"}, {"resource", "projects/p\xff"}}}};
+  EXPECT_EQ(PrintErrorBody(error), R"({
+  "error": {
+    "code": 403,
+    "message": "no",
+    "status": "PERMISSION_DENIED",
+    "details": [
+      {
+        "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+        "reason": "IAM_PERMISSION_DENIED",
+        "domain": "iam.googleapis.com",
+        "metadata": {
+          "permission": "ml.jobs.get",
+          "resource": "projects/p�"
+        }
+      }
+    ]
+  }
+}
+)");
+}
+
+TEST(PrintStorageErrorBody, SaysWhetherACredentialWasShown) {
+  Error error{.code = Code::kUnauthenticated, .message = "m"};
+  const auto body = [](const char* reason) {
+    return std::string(R"({
+  "error": {
+    "code": 401,
+    "message": "m",
+    "errors": [
+      {
+        "message": "m",
+        "domain": "global",
+        "reason": ")") +
+           reason + R"(",
+        "locationType": "header",
+        "location": "Authorization"
+      }
+    ]
+  }
+}
+)";
+  };
+  EXPECT_EQ(PrintStorageErrorBody(error), body("authError"));
+  error.info = ErrorInfo{.reason = "CREDENTIALS_MISSING", .domain = "googleapis.com"};
+  EXPECT_EQ(PrintStorageErrorBody(error), body("required"));
 }
 
 TEST(PrintErrorBodyTest, AnHttpStatusOfItsOwnIsTheCode) {

@@ -1,7 +1,10 @@
 #include "api/ml_handlers.h"
 
+#include <algorithm>
+
 #include "api/system_parameters.h"
-#include "jobs/iam_policy.h"
+#include "iam/policy_form.h"
+#include "iam/roles.h"
 #include "wire/json.h"
 
 namespace trainyard::api {
@@ -23,7 +26,7 @@ awaitable<Result<Response>> GetPolicy(JobService& jobs, Request& request) {
   TY_CO_TRY(int version,
             QueryNumber(request, "options.requestedPolicyVersion", "options.requested_policy_version"));
   TY_CO_TRY(iam::v1::Policy policy, co_await jobs.GetPolicy(NameOf(request)));
-  TY_CO_TRY(iam::v1::Policy shown, jobs::PolicyAtVersion(std::move(policy), version));
+  TY_CO_TRY(iam::v1::Policy shown, iam::PolicyAtVersion(std::move(policy), version));
   co_return Response::Json(wire::PrintJson(shown));
 }
 
@@ -36,16 +39,28 @@ awaitable<Result<Response>> SetPolicy(JobService& jobs, Request& request) {
   co_return Response::Json(wire::PrintJson(policy));
 }
 
+/// Those that the request names and jobs have, once each.
+std::vector<std::string> PermissionsOfJobs(const iam::v1::TestIamPermissionsRequest& request) {
+  std::vector<std::string> permissions;
+  for (const std::string& permission : request.permissions()) {
+    const bool is_new = std::ranges::find(permissions, permission) == permissions.end();
+    if (is_new && iam::FindRole(iam::kJobOwner)->Has(permission)) permissions.push_back(permission);
+  }
+  return permissions;
+}
+
 /// An unknown job has no permissions. Not an error, so that the answer does not reveal which jobs exist.
 awaitable<Result<Response>> TestPermissions(JobService& jobs, Request& request) {
   TY_CO_TRY(std::string text, co_await request.body->ReadAll(kPolicyBytesMax));
   iam::v1::TestIamPermissionsRequest body;
   TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body));
-  TY_CO_TRY(std::vector<std::string> held, jobs::PermissionsHeld(body));
+  TY_CO_RETURN_IF_ERROR(iam::CheckPermissionNames(body));
   iam::v1::TestIamPermissionsResponse answer;
   Result<ml::v1::Job> job = co_await jobs.Get(NameOf(request));
   if (!job && job.error().code != Code::kNotFound) co_return std::unexpected(job.error());
-  if (job) answer.mutable_permissions()->Assign(held.begin(), held.end());
+  if (job) {
+    for (const std::string& permission : PermissionsOfJobs(body)) answer.add_permissions(permission);
+  }
   co_return Response::Json(wire::PrintJson(answer));
 }
 

@@ -11,7 +11,7 @@
 #include "control/maintenance.h"
 #include "control/recovery.h"
 #include "control/web_access.h"
-#include "jobs/iam_policy.h"
+#include "iam/policy_form.h"
 #include "jobs/study.h"
 #include "jobs/transition.h"
 #include "jobs/trial.h"
@@ -43,7 +43,7 @@ std::string PolicyEtag(std::int64_t seq) {
 }
 
 iam::v1::Policy PolicyOf(const v1::JobRecord& record) {
-  return record.has_iam_policy() ? record.iam_policy() : jobs::NoPolicy();
+  return record.has_iam_policy() ? record.iam_policy() : iam::NoPolicy();
 }
 
 Error BeingChanged() { return {Code::kAborted, "The job is being changed by others: try again", ""}; }
@@ -136,9 +136,8 @@ boost::asio::awaitable<Result<std::int64_t>> JobService::Store(v1::JobRecord rec
 
 boost::asio::awaitable<Result<v1::JobRecord>> JobService::Load(wire::JobName name) {
   Result<v1::JobRecord> record = co_await outside_.journal.Get(name.project, name.job_id);
-  if (!record && record.error().code == Code::kNotFound) {
+  if (!record && record.error().code == Code::kNotFound)
     co_return std::unexpected(Error{Code::kNotFound, std::string(kNoSuchJob), "name"});
-  }
   co_return record;
 }
 
@@ -207,7 +206,7 @@ boost::asio::awaitable<Result<iam::v1::Policy>> JobService::SetPolicy(wire::JobN
                                                                       iam::v1::SetIamPolicyRequest request) {
   for (int tries = 0; tries < kPostTriesMax; ++tries) {
     TY_CO_TRY(v1::JobRecord record, co_await Load(name));
-    TY_CO_TRY(iam::v1::Policy policy, jobs::PolicyAfter(PolicyOf(record), request));
+    TY_CO_TRY(iam::v1::Policy policy, iam::PolicyAfter(PolicyOf(record), request));
     policy.set_etag(PolicyEtag(record.revision() + 1));
     v1::Event event;
     *event.mutable_policy_set()->mutable_policy() = policy;

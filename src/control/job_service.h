@@ -66,9 +66,9 @@ class JobService {
   /// own help of cancel.
   boost::asio::awaitable<Status> Cancel(wire::JobName name);
 
-  /// The policy that was set, or jobs::NoPolicy().
+  /// The policy that was set, or iam::NoPolicy().
   boost::asio::awaitable<Result<iam::v1::Policy>> GetPolicy(wire::JobName name);
-  /// Durable when it returns, with a new etag. Errors as jobs::PolicyAfter.
+  /// Durable when it returns, with a new etag. Errors as iam::PolicyAfter.
   boost::asio::awaitable<Result<iam::v1::Policy>> SetPolicy(wire::JobName name,
                                                             iam::v1::SetIamPolicyRequest request);
 

@@ -1,17 +1,19 @@
-#include "jobs/iam_policy.h"
+#include "iam/policy_form.h"
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string_view>
 
-#include "jobs/prepare.h"
+#include "base/fnv1a.h"
+#include "text/hex.h"
 #include "wire/field_mask.h"
 
-namespace trainyard::jobs {
+namespace trainyard::iam {
 namespace {
 
-using iam::v1::Binding;
-using iam::v1::Policy;
+using v1::Binding;
+using v1::Policy;
 
 constexpr int kConditionsVersion = 3;
 constexpr std::string_view kNoPolicyEtag("\x00\x20\x01", 3);
@@ -21,11 +23,6 @@ constexpr std::array<std::string_view, 4> kUpdatable{"bindings", "etag", "versio
 constexpr std::array<std::string_view, 10> kMemberKinds{
     "user",         "serviceAccount", "group",         "domain",        "principal",
     "principalSet", "projectOwner",   "projectEditor", "projectViewer", "deleted"};
-
-// Source: spec api.md, completeness (names not confirmed there).
-constexpr std::array<std::string_view, 7> kPermissions{
-    "ml.jobs.cancel", "ml.jobs.create",       "ml.jobs.get",   "ml.jobs.getIamPolicy",
-    "ml.jobs.list",   "ml.jobs.setIamPolicy", "ml.jobs.update"};
 
 std::unexpected<Error> Invalid(std::string_view field, std::string text) {
   return std::unexpected(InvalidArgument(field, std::move(text)));
@@ -80,6 +77,13 @@ Status CheckBindings(const Policy& policy) {
                  "A policy can have at most " + std::to_string(kPrincipalsMax) + " members");
 }
 
+/// Tells bindings of one role apart.
+std::string ConditionHash(const Binding& binding) {
+  constexpr int kDigits = 10;
+  const std::uint64_t hash = Fnv1a(binding.role() + "/" + binding.condition().SerializeAsString());
+  return text::HexNumber(hash >> (64 - 4 * kDigits), kDigits);
+}
+
 bool Names(const std::vector<std::string>& mask, std::string_view name) {
   return std::ranges::find(mask, name) != mask.end();
 }
@@ -106,7 +110,7 @@ Policy NoPolicy() {
   return policy;
 }
 
-Result<Policy> PolicyAfter(const Policy& stored, const iam::v1::SetIamPolicyRequest& request) {
+Result<Policy> PolicyAfter(const Policy& stored, const v1::SetIamPolicyRequest& request) {
   TY_TRY(std::vector<std::string> mask, wire::ParseFieldMask(request.update_mask(), kUpdatable));
   if (mask.empty()) mask = {"bindings", "etag"};
   const Policy& wanted = request.policy();
@@ -137,22 +141,18 @@ Result<Policy> PolicyAtVersion(Policy policy, std::int64_t version) {
   policy.set_version(1);
   for (Binding& binding : *policy.mutable_bindings()) {
     if (!binding.has_condition()) continue;
-    binding.set_role(binding.role() + "_withcond_" +
-                     ClusterHash(binding.role(), binding.condition().SerializeAsString()));
+    binding.set_role(binding.role() + "_withcond_" + ConditionHash(binding));
     binding.clear_condition();
   }
   return policy;
 }
 
-Result<std::vector<std::string>> PermissionsHeld(const iam::v1::TestIamPermissionsRequest& request) {
-  std::vector<std::string> held;
+Status CheckPermissionNames(const v1::TestIamPermissionsRequest& request) {
   for (const std::string& permission : request.permissions()) {
     if (!IsPermission(permission))
       return Invalid("permissions", "Permission " + permission + " is not valid for this resource.");
-    if (std::ranges::find(kPermissions, permission) != kPermissions.end() && !Names(held, permission))
-      held.push_back(permission);
   }
-  return held;
+  return {};
 }
 
-}  // namespace trainyard::jobs
+}  // namespace trainyard::iam

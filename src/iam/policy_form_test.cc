@@ -1,13 +1,13 @@
-#include "jobs/iam_policy.h"
+#include "iam/policy_form.h"
 
 #include <google/protobuf/text_format.h>
 #include <gtest/gtest.h>
 
-namespace trainyard::jobs {
+namespace trainyard::iam {
 namespace {
 
-using iam::v1::Policy;
-using iam::v1::SetIamPolicyRequest;
+using v1::Policy;
+using v1::SetIamPolicyRequest;
 
 template <class Message>
 Message Read(const std::string& text) {
@@ -127,17 +127,21 @@ TEST(PolicyAtVersionTest, HidesConditionsFromWhoDoesNotKnowThem) {
 
 TEST(NoPolicyTest, IsEmptyButHasAnEtag) { EXPECT_EQ(NoPolicy().etag(), std::string("\0 \1", 3)); }
 
-TEST(PermissionsHeldTest, AreThoseOfJobs) {
-  iam::v1::TestIamPermissionsRequest request;
-  for (const char* name : {"ml.jobs.get", "ml.models.get", "ml.jobs.cancel", "ml.jobs.get"})
+TEST(CheckPermissionNamesTest, WantsWholeNames) {
+  v1::TestIamPermissionsRequest request;
+  EXPECT_TRUE(CheckPermissionNames(request));
+  for (const char* name : {"ml.jobs.get", "ml.models.get", "ml.jobs.get", "a.b"})
     request.add_permissions(name);
-  EXPECT_EQ(PermissionsHeld(request).value(), (std::vector<std::string>{"ml.jobs.get", "ml.jobs.cancel"}));
+  EXPECT_TRUE(CheckPermissionNames(request));
   for (const char* bad : {"*", "ml.jobs.*", "", "ml", ".ml.jobs", "ml..jobs", "ml.jobs.", "ml jobs.get"}) {
-    request.clear_permissions();
-    request.add_permissions(bad);
-    EXPECT_EQ(PermissionsHeld(request).error().field, "permissions") << bad;
+    v1::TestIamPermissionsRequest with_bad = request;
+    with_bad.add_permissions(bad);
+    const Status checked = CheckPermissionNames(with_bad);
+    ASSERT_FALSE(checked) << bad;
+    EXPECT_EQ(checked.error(), InvalidArgument("permissions", "Permission " + std::string(bad) +
+                                                                  " is not valid for this resource."));
   }
 }
 
 }  // namespace
-}  // namespace trainyard::jobs
+}  // namespace trainyard::iam

@@ -7,14 +7,14 @@
 #include "base/result.h"
 #include "trainyard/iam/v1/policy.pb.h"
 
-/// The IAM policy of a job: stored and returned, not enforced, since there is no authentication. Pure: any
-/// thread. Source: discovery document ml:v1, schemas GoogleIamV1__*; the public page "Policies", section on
-/// versions.
-namespace trainyard::jobs {
+/// The form of policies, whatever they are of: what may be written, etags, versions. What a policy means:
+/// policy_index.h. Pure: any thread. Source: discovery document ml:v1, schemas GoogleIamV1__*; the public
+/// page "Policies", section on versions.
+namespace trainyard::iam {
 
-/// The policy of a job for which none was set: empty, with the etag that the original gave such policies
+/// The policy of a resource for which none was set: empty, with the etag that the original gave such policies
 /// ("ACAB"), so that clients can read, change and write it like any other.
-[[nodiscard]] iam::v1::Policy NoPolicy();
+[[nodiscard]] v1::Policy NoPolicy();
 
 /// The policy after setIamPolicy, without a new etag. `update_mask` names bindings, etag, version or
 /// audit_configs; if empty it is "bindings, etag". Only the named fields change; the version is 3 with
@@ -22,18 +22,17 @@ namespace trainyard::jobs {
 /// one. kInvalidArgument: a version other than 0, 1, 3; conditions with another version than 3, stored ones
 /// included unless no etag is given; a binding without role or members; a member of an unknown kind; more
 /// than kPrincipalsMax members.
-[[nodiscard]] Result<iam::v1::Policy> PolicyAfter(const iam::v1::Policy& stored,
-                                                  const iam::v1::SetIamPolicyRequest& request);
+[[nodiscard]] Result<v1::Policy> PolicyAfter(const v1::Policy& stored,
+                                             const v1::SetIamPolicyRequest& request);
 inline constexpr int kPrincipalsMax = 1'500;
 
 /// The policy as getIamPolicy returns it for the requested version (0 means 1). Below 3 a conditional binding
 /// is shown without its condition, its role with "_withcond_" and a hash. kInvalidArgument: a version other
 /// than 0, 1, 3.
-[[nodiscard]] Result<iam::v1::Policy> PolicyAtVersion(iam::v1::Policy policy, std::int64_t version);
+[[nodiscard]] Result<v1::Policy> PolicyAtVersion(v1::Policy policy, std::int64_t version);
 
-/// The given permissions that a caller has on a job: every permission that jobs know, since nothing is
-/// enforced. kInvalidArgument: a permission that is malformed or has a wildcard.
-[[nodiscard]] Result<std::vector<std::string>> PermissionsHeld(
-    const iam::v1::TestIamPermissionsRequest& request);
+/// What testIamPermissions may ask for. kInvalidArgument with the field "permissions": a permission that is
+/// malformed or has a wildcard. One that nobody has is none of these.
+[[nodiscard]] Status CheckPermissionNames(const v1::TestIamPermissionsRequest& request);
 
-}  // namespace trainyard::jobs
+}  // namespace trainyard::iam

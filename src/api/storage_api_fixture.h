@@ -35,8 +35,8 @@ using http::Method;
 /// A server of the storage API on a thread of its own. May be destroyed and made again on the same folder.
 class Served {
  public:
-  explicit Served(const std::filesystem::path& data) {
-    storage::Buckets::Options options{.data = data};
+  explicit Served(const std::filesystem::path& data) : Served(storage::Buckets::Options{.data = data}) {}
+  explicit Served(storage::Buckets::Options options) {
     auto opened = storage::Buckets::Open(std::move(options), clock_, files_);
     EXPECT_TRUE(opened) << opened.error().message;
     buckets_ = *std::move(opened);

@@ -12,6 +12,8 @@
 #include "control/recovery.h"
 #include "control/web_access.h"
 #include "iam/policy_form.h"
+#include "iam/refusal.h"
+#include "iam/resource.h"
 #include "jobs/study.h"
 #include "jobs/transition.h"
 #include "jobs/trial.h"
@@ -24,7 +26,6 @@ namespace {
 
 using ml::v1::Job;
 
-constexpr std::string_view kNoSuchJob = "The job cannot be found.";
 constexpr int kPostTriesMax = 20;
 constexpr std::array<std::string_view, 2> kPatchable{"labels", "etag"};
 constexpr std::chrono::milliseconds kRunnerWait{250};  ///< for a new job's runner to come
@@ -137,7 +138,7 @@ boost::asio::awaitable<Result<std::int64_t>> JobService::Store(v1::JobRecord rec
 boost::asio::awaitable<Result<v1::JobRecord>> JobService::Load(wire::JobName name) {
   Result<v1::JobRecord> record = co_await outside_.journal.Get(name.project, name.job_id);
   if (!record && record.error().code == Code::kNotFound)
-    co_return std::unexpected(Error{Code::kNotFound, std::string(kNoSuchJob), "name"});
+    co_return std::unexpected(iam::Absent("ml.jobs.get", iam::Resource::Job(name.project, name.job_id)));
   co_return record;
 }
 

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "iam/resource.h"
+
+/// The words of a refusal. Pure: any thread. Source: spec access.md section 9, "Bodies".
+namespace trainyard::iam {
+
+/// What a caller without `permission` on the resource gets. For one that `is_seen` (the caller has some role
+/// there): kPermissionDenied with ErrorInfo IAM_PERMISSION_DENIED, which names the permission, the resource
+/// and the command with which an administrator gives it. Else Absent. Projects and the installation are
+/// always named: who asks for one has named it.
+[[nodiscard]] Error Refusal(std::string_view principal, std::string_view permission, const Resource& resource,
+                            bool is_seen);
+
+/// kNotFound: what everybody gets for a job, a bucket or a service account that does not exist when
+/// `permission` is needed, so that a refusal does not tell whether it does.
+[[nodiscard]] Error Absent(std::string_view permission, const Resource& resource);
+
+/// kUnauthenticated: no credential was shown. With a permission of storage it says so as storage does. The
+/// door adds "service" and "method" to the ErrorInfo's metadata.
+[[nodiscard]] Error NotLoggedIn(std::string_view permission = {});
+/// kUnauthenticated: one was shown that is not valid, with the reason as a sentence.
+[[nodiscard]] Error BadToken(std::string_view reason);
+
+}  // namespace trainyard::iam

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstring>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "iam/policy_index.h"
+#include "identity/access_change.h"
+
+namespace trainyard::identity {
+
+/// Everything that is kept, in memory and ready to be asked. A value, without rules and clocks; one thread at
+/// a time. Pointers and references are valid until the next Apply().
+class Directory {
+ public:
+  /// @param default_project  of buckets whose project was not recorded.
+  explicit Directory(std::string default_project) : default_project_(std::move(default_project)) {}
+
+  void Apply(const AccessChange& change);
+
+  // --- accounts and keys
+
+  struct Account {
+    v1::ServiceAccount record;
+    std::map<std::string, KeptKey, std::less<>> keys;  ///< by id
+  };
+  /// By e-mail or unique id; null: there is none.
+  [[nodiscard]] const Account* FindAccount(std::string_view email_or_id) const;
+  [[nodiscard]] const std::map<std::string, Account, std::less<>>& accounts() const { return accounts_; }
+
+  // --- tokens
+
+  [[nodiscard]] const KeptToken* FindToken(const TokenHash& hash) const;
+  [[nodiscard]] const KeptToken* FindTokenById(std::string_view id) const;
+  /// Of one principal, in the order of their ids.
+  [[nodiscard]] std::vector<const KeptToken*> TokensOf(std::string_view principal) const;
+  [[nodiscard]] std::vector<const KeptToken*> AllTokens() const;
+  /// To be written as it is then; null: it is gone.
+  const KeptToken* SetLastUse(const TokenHash& hash, const google::protobuf::Timestamp& time);
+
+  // --- policies
+
+  struct PolicyEntry {
+    KeptPolicy kept;
+    iam::PolicyIndex index;
+  };
+  /// Null: none was set. The resource's project is not looked at where its name alone says which it is.
+  [[nodiscard]] const PolicyEntry* FindPolicy(const iam::Resource& resource) const;
+  [[nodiscard]] const std::map<std::string, PolicyEntry, std::less<>>& policies() const { return policies_; }
+
+  [[nodiscard]] const std::string& ProjectOf(std::string_view bucket) const;
+  [[nodiscard]] bool IsRecorded(std::string_view bucket) const { return buckets_.contains(bucket); }
+  /// That anything kept names, and the default one.
+  [[nodiscard]] const std::set<std::string, std::less<>>& projects() const { return projects_; }
+
+  /// What stands for the policy of a bucket of one of these projects.
+  [[nodiscard]] const iam::PolicyIndex& BucketDefaultOf(std::string_view project) const;
+
+  /// As policies are kept: buckets without their project, service accounts with that of the account.
+  [[nodiscard]] iam::Resource Normal(iam::Resource resource) const;
+
+ private:
+  struct HashOfHash {
+    std::size_t operator()(const TokenHash& hash) const noexcept {
+      std::size_t value = 0;  // any part of a SHA-256 is as good as another hash of it
+      std::memcpy(&value, hash.data(), sizeof value);
+      return value;
+    }
+  };
+  void Drop(const AccessChange& change);
+  void DropToken(const std::string& id);
+  void CollectProjects();
+
+  std::string default_project_;
+  std::map<std::string, Account, std::less<>> accounts_;        ///< by e-mail
+  std::map<std::string, std::string, std::less<>> emails_;      ///< by unique id
+  std::map<std::string, std::string, std::less<>> key_owners_;  ///< e-mail by key id
+  std::unordered_map<TokenHash, KeptToken, HashOfHash> tokens_;
+  std::map<std::string, TokenHash, std::less<>> token_ids_;
+  std::map<std::string, std::set<std::string>, std::less<>> tokens_of_;  ///< ids by principal
+  std::map<std::string, PolicyEntry, std::less<>> policies_;             ///< by iam::NameOf
+  std::map<std::string, std::string, std::less<>> buckets_;              ///< project by bucket
+  std::set<std::string, std::less<>> projects_;
+  std::map<std::string, iam::PolicyIndex, std::less<>> bucket_defaults_;  ///< by project
+};
+
+}  // namespace trainyard::identity

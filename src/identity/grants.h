@@ -1,0 +1,23 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "identity/directory.h"
+
+/// What policies say. Pure: any thread; some look-ups a question.
+namespace trainyard::identity {
+
+/// Whether policies of the resource and what is above it give the permission; of a job: above it alone. A
+/// project's own account (cluster::ServiceAccount) has iam::kServiceAgent there without a binding.
+[[nodiscard]] bool Grants(const Directory& known, std::string_view principal, std::string_view permission,
+                          const iam::Resource& resource);
+
+/// Whether they bind any role to the principal.
+[[nodiscard]] bool Knows(const Directory& known, std::string_view principal, const iam::Resource& resource);
+
+/// The project whose own account has this e-mail, if it is one that is known here.
+[[nodiscard]] std::optional<std::string> ProjectOfAgent(const Directory& known, std::string_view email);
+
+}  // namespace trainyard::identity

@@ -1,0 +1,163 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "iam/resource.h"
+#include "trainyard/iam/v1/policy.pb.h"
+#include "trainyard/identity/v1/identity.pb.h"
+
+namespace trainyard::identity {
+
+/// What a shown credential proves.
+struct Login {
+  std::string principal;           ///< "user:ann@example.com"
+  std::string credential;          ///< for the audit log: "token T", "key K of E", "self-signed by K of E"
+  std::optional<SysTime> expires;  ///< nothing: when it is revoked
+  friend bool operator==(const Login&, const Login&) = default;
+};
+
+/// Who is known here, what they were given, and what policies say. Loop thread only; questions are answered
+/// from memory at once, changes are durable when they return (a thread of its own writes). Outlives the
+/// servers that ask it.
+///
+/// The installation's policy binds roles/trainyard.admin to the administrator and cannot lose its last such
+/// binding. A project exists as soon as a policy, a job or a bucket names it: nobody creates one.
+class Identities {
+ public:
+  struct Options {
+    std::string path;             ///< DATA/access.db
+    std::string default_project;  ///< of buckets that nobody's project was recorded for
+  };
+  /// Blocks. `clock` outlives it.
+  [[nodiscard]] static Result<std::unique_ptr<Identities>> Open(boost::asio::any_io_executor loop,
+                                                                const Clock& clock, Options options);
+  ~Identities();
+  Identities(const Identities&) = delete;
+  Identities& operator=(const Identities&) = delete;
+
+  // --- credentials -----------------------------------------------------------------------------------------
+
+  /// What a Bearer token proves: an opaque one ("ty_..."), or a JWT that a service account's key signs
+  /// (spec access.md section 3; `own_audiences`: URLs that mean this server, see jwt_rules.h).
+  /// kUnauthenticated with the reason: unknown, expired, revoked, malformed, its key or account is disabled.
+  /// Under 50 us for an opaque one and for a JWT that was seen before.
+  [[nodiscard]] Result<Login> Check(std::string_view token, std::span<const std::string> own_audiences);
+
+  /// Makes a token. Its text is returned once and never kept. `life` of nothing: until it is revoked.
+  /// kInvalidArgument: not a principal; kNotFound: a service account that does not exist;
+  /// kResourceExhausted: kTokensMax of the principal.
+  struct NewToken {
+    std::string principal;
+    std::optional<std::chrono::seconds> life;
+    std::string description;
+    std::string issuer;  ///< who asked for it: a principal, or "key K"
+  };
+  struct MadeToken {
+    std::string text;
+    v1::Token token;
+  };
+  boost::asio::awaitable<Result<MadeToken>> MakeToken(NewToken wanted);
+  static constexpr int kTokensMax = 1'000;  ///< of one principal, not expired
+  /// Of one principal, or of all ("").
+  [[nodiscard]] std::vector<v1::Token> Tokens(std::string_view principal) const;
+  /// By its id. kNotFound.
+  boost::asio::awaitable<Status> RevokeToken(std::string id);
+
+  /// OAuth's jwt-bearer grant: the service account that signed the assertion, once signature, iss, aud, iat,
+  /// exp and (where it is present) jti hold: a jti is good once, also after a restart. kInvalidArgument with
+  /// the reason that clients show.
+  struct Assertion {
+    std::string principal;
+    std::string key_id;           ///< for NewToken::issuer: "key K"
+    std::string target_audience;  ///< not empty: an identity token is asked for
+  };
+  [[nodiscard]] Result<Assertion> CheckAssertion(std::string_view assertion,
+                                                 std::span<const std::string> own_audiences);
+
+  /// An OpenID Connect identity token of a service account, an hour long, signed by the server's own key.
+  /// kNotFound; kFailedPrecondition: the account is disabled; kInvalidArgument: no audience, or more than
+  /// kAudienceMax bytes of it.
+  struct IdToken {
+    std::string email;
+    std::string audience;
+    bool include_email = false;
+    std::string issuer;  ///< "https://yard.example:8443"
+  };
+  boost::asio::awaitable<Result<std::string>> MakeIdToken(IdToken wanted);
+  static constexpr std::size_t kAudienceMax = 1'024;
+
+  // --- service accounts ------------------------------------------------------------------------------------
+
+  boost::asio::awaitable<Result<v1::ServiceAccount>> CreateServiceAccount(std::string project,
+                                                                          std::string account_id,
+                                                                          std::string display_name);
+  [[nodiscard]] std::vector<v1::ServiceAccount> ServiceAccounts(std::string_view project) const;
+  /// By e-mail or unique id; also a project's own account, which nobody made and nobody can change or delete.
+  /// kNotFound.
+  [[nodiscard]] Result<v1::ServiceAccount> FindServiceAccount(std::string_view email) const;
+  /// Its keys, tokens and bindings go with it. kFailedPrecondition: it is the last administrator.
+  boost::asio::awaitable<Status> DeleteServiceAccount(std::string email);
+  boost::asio::awaitable<Status> SetServiceAccountDisabled(std::string email, bool disabled);
+  boost::asio::awaitable<Result<v1::ServiceAccount>> SetDisplayName(std::string email,
+                                                                    std::string display_name);
+
+  /// An RSA key of 2,048 bits; the private one is returned once (PEM, PKCS #8) and never kept.
+  struct MadeKey {
+    v1::ServiceAccountKey key;
+    std::string private_key_pem;
+  };
+  boost::asio::awaitable<Result<MadeKey>> CreateKey(std::string email);
+  [[nodiscard]] Result<std::vector<v1::ServiceAccountKey>> Keys(std::string_view email) const;
+  boost::asio::awaitable<Status> SetKeyDisabled(std::string email, std::string key_id, bool disabled);
+  boost::asio::awaitable<Status> DeleteKey(std::string email, std::string key_id);
+  static constexpr int kKeysMax = 10;  ///< of one account. Source: iam quotas
+
+  // --- policies --------------------------------------------------------------------------------------------
+
+  /// Of the installation, a project, a bucket or a service account (never of a job); with its etag; empty if
+  /// none was set. For a bucket without one: what its project's basic roles have (spec access.md section 9).
+  [[nodiscard]] iam::v1::Policy Policy(const iam::Resource& resource) const;
+  /// kAborted: the etag is not the stored one. kInvalidArgument: iam::CheckPolicy, or the last administrator.
+  boost::asio::awaitable<Result<iam::v1::Policy>> SetPolicy(iam::Resource resource,
+                                                            iam::v1::SetIamPolicyRequest request);
+  /// Binds the role beside what is there.
+  boost::asio::awaitable<Status> AddBinding(iam::Resource resource, std::string role, std::string member);
+
+  /// Whether policies of the resource and what is above it give the permission. Of a job: the installation's
+  /// and the project's; the job's own policy is its record's (access::Authority asks for it).
+  [[nodiscard]] bool Grants(std::string_view principal, std::string_view permission,
+                            const iam::Resource& resource) const;
+  /// Whether the principal has any role on the resource or above it.
+  [[nodiscard]] bool Knows(std::string_view principal, const iam::Resource& resource) const;
+
+  /// The project that a bucket belongs to.
+  [[nodiscard]] std::string ProjectOf(std::string_view bucket) const;
+  boost::asio::awaitable<Status> SetBucketProject(std::string bucket, std::string project);
+  /// The bucket is gone, and its policy with it.
+  boost::asio::awaitable<Status> ForgetBucket(std::string bucket);
+
+  /// All projects that policies name, sorted.
+  [[nodiscard]] std::vector<std::string> Projects() const;
+
+  /// Called on the loop after tokens, keys, accounts or policies changed: open streams ask again.
+  void OnChanged(std::function<void()> observer);
+
+ private:
+  struct State;
+  explicit Identities(std::unique_ptr<State> state) noexcept;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace trainyard::identity

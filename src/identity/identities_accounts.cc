@@ -1,0 +1,160 @@
+#include <algorithm>
+
+#include "async/on_pool.h"
+#include "async/random_bytes.h"
+#include "cluster/project_number.h"
+#include "identity/account_changes.h"
+#include "identity/grants.h"
+#include "identity/id_token.h"
+#include "identity/identities_state.h"
+#include "text/hex.h"
+
+namespace trainyard::identity {
+namespace {
+
+using boost::asio::awaitable;
+
+constexpr int kUniqueIdDigits = 21;  // as the original's
+constexpr std::size_t kKeyIdBytes = 20;
+
+std::string RandomUniqueId() {
+  const auto bytes = RandomBytes<std::array<std::uint8_t, kUniqueIdDigits>>();
+  std::string digits(1, '1');
+  for (const std::uint8_t byte : bytes) digits += static_cast<char>('0' + byte % 10);
+  return digits.substr(0, kUniqueIdDigits);
+}
+
+std::string RandomKeyId() {
+  const auto bytes = RandomBytes<std::array<std::uint8_t, kKeyIdBytes>>();
+  return text::Hex(bytes.data(), bytes.size());
+}
+
+v1::ServiceAccount AgentOf(const std::string& project) {
+  v1::ServiceAccount account;
+  const std::string email = cluster::ServiceAccount(project);
+  account.set_name("projects/" + project + "/serviceAccounts/" + email);
+  account.set_project_id(project);
+  account.set_unique_id(std::to_string(cluster::ProjectNumber(project)));
+  account.set_email(email);
+  account.set_display_name("The project's own account");
+  return account;
+}
+
+}  // namespace
+
+awaitable<Result<v1::ServiceAccount>> Identities::CreateServiceAccount(std::string project,
+                                                                       std::string account_id,
+                                                                       std::string display_name) {
+  State* state = state_.get();
+  NewAccount wanted{.project = std::move(project),
+                    .account_id = std::move(account_id),
+                    .display_name = std::move(display_name),
+                    .unique_id = {}};
+  auto decide = [state, wanted = std::move(wanted)]() mutable {
+    do wanted.unique_id = RandomUniqueId();
+    while (state->directory.FindAccount(wanted.unique_id) != nullptr);
+    return AccountCreated(state->directory, wanted);
+  };
+  TY_CO_TRY(const AccessChange change, co_await state->Change(std::move(decide)));
+  co_return change.accounts.front();
+}
+
+std::vector<v1::ServiceAccount> Identities::ServiceAccounts(std::string_view project) const {
+  std::vector<v1::ServiceAccount> accounts;
+  for (const auto& [email, account] : state_->directory.accounts()) {
+    if (account.record.project_id() == project) accounts.push_back(account.record);
+  }
+  return accounts;
+}
+
+Result<v1::ServiceAccount> Identities::FindServiceAccount(std::string_view email) const {
+  if (const Directory::Account* account = state_->directory.FindAccount(email); account != nullptr)
+    return account->record;
+  if (const std::optional<std::string> project = ProjectOfAgent(state_->directory, email))
+    return AgentOf(*project);
+  return std::unexpected(NoSuchAccount(email));
+}
+
+awaitable<Status> Identities::DeleteServiceAccount(std::string email) {
+  State* state = state_.get();
+  auto decide = [state, email = std::move(email)] {
+    return AccountDeleted(state->directory, email, RandomEtag());
+  };
+  TY_CO_RETURN_IF_ERROR(co_await state->Change(std::move(decide)));
+  co_return Status{};
+}
+
+awaitable<Status> Identities::SetServiceAccountDisabled(std::string email, bool disabled) {
+  State* state = state_.get();
+  const AccountEdit edit{.disabled = disabled, .display_name = {}};
+  auto decide = [state, email = std::move(email), edit] {
+    return AccountChanged(state->directory, email, edit);
+  };
+  TY_CO_RETURN_IF_ERROR(co_await state->Change(std::move(decide)));
+  co_return Status{};
+}
+
+awaitable<Result<v1::ServiceAccount>> Identities::SetDisplayName(std::string email,
+                                                                 std::string display_name) {
+  State* state = state_.get();
+  AccountEdit edit{.disabled = {}, .display_name = std::move(display_name)};
+  auto decide = [state, email = std::move(email), edit = std::move(edit)] {
+    return AccountChanged(state->directory, email, edit);
+  };
+  TY_CO_TRY(const AccessChange change, co_await state->Change(std::move(decide)));
+  co_return change.accounts.front();
+}
+
+awaitable<Result<Identities::MadeKey>> Identities::CreateKey(std::string email) {
+  State* state = state_.get();
+  if (state->directory.FindAccount(email) == nullptr) co_return std::unexpected(NoSuchAccount(email));
+  TY_CO_TRY(const RsaPrivateKey key, co_await OnPool(state->makers, RsaPrivateKey::Generate));
+  auto decide = [state, email = std::move(email), made = key.Public(), id = RandomKeyId()] {
+    return KeyCreated(state->directory, email, id, made, state->clock.Now());
+  };
+  TY_CO_TRY(const AccessChange change, co_await state->Change(std::move(decide)));
+  co_return MadeKey{.key = change.keys.front().record, .private_key_pem = key.Pem()};
+}
+
+Result<std::vector<v1::ServiceAccountKey>> Identities::Keys(std::string_view email) const {
+  const Directory::Account* account = state_->directory.FindAccount(email);
+  if (account == nullptr) return std::unexpected(NoSuchAccount(email));
+  std::vector<v1::ServiceAccountKey> keys;
+  for (const auto& [id, key] : account->keys) keys.push_back(key.record);
+  return keys;
+}
+
+awaitable<Status> Identities::SetKeyDisabled(std::string email, std::string key_id, bool disabled) {
+  State* state = state_.get();
+  auto decide = [state, email = std::move(email), key_id = std::move(key_id), disabled] {
+    return KeySetDisabled(state->directory, email, key_id, disabled);
+  };
+  TY_CO_RETURN_IF_ERROR(co_await state->Change(std::move(decide)));
+  co_return Status{};
+}
+
+awaitable<Status> Identities::DeleteKey(std::string email, std::string key_id) {
+  State* state = state_.get();
+  auto decide = [state, email = std::move(email), key_id = std::move(key_id)] {
+    return KeyDeleted(state->directory, email, key_id);
+  };
+  TY_CO_RETURN_IF_ERROR(co_await state->Change(std::move(decide)));
+  co_return Status{};
+}
+
+awaitable<Result<std::string>> Identities::MakeIdToken(IdToken wanted) {
+  State* state = state_.get();
+  TY_CO_TRY(const v1::ServiceAccount account, FindServiceAccount(wanted.email));
+  TY_CO_TRY(std::string claims, IdTokenClaims(account, wanted, state->clock.Now()));
+  if (!state->signing_key) {
+    TY_CO_TRY(RsaPrivateKey made, co_await OnPool(state->makers, RsaPrivateKey::Generate));
+    // Another call may have made one meanwhile: the writer keeps the first.
+    auto keep = [state, made = std::move(made)] { return FirstSigningKey(state->store, made); };
+    TY_CO_TRY(RsaPrivateKey kept, co_await OnPool(state->writer, std::move(keep)));
+    state->signing_key = std::move(kept);
+  }
+  auto sign = [key = *state->signing_key, claims = std::move(claims)] { return SignIdToken(key, claims); };
+  co_return co_await OnPool(state->makers, std::move(sign));
+}
+
+}  // namespace trainyard::identity

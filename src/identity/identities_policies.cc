@@ -1,0 +1,74 @@
+#include "identity/bucket_default.h"
+#include "identity/grants.h"
+#include "identity/identities_state.h"
+#include "identity/policy_changes.h"
+
+namespace trainyard::identity {
+
+using boost::asio::awaitable;
+
+iam::v1::Policy Identities::Policy(const iam::Resource& resource) const {
+  return PolicyOf(state_->directory, resource);
+}
+
+awaitable<Result<iam::v1::Policy>> Identities::SetPolicy(iam::Resource resource,
+                                                         iam::v1::SetIamPolicyRequest request) {
+  State* state = state_.get();
+  auto decide = [state, resource = std::move(resource), request = std::move(request)] {
+    return PolicySet(state->directory, resource, request, RandomEtag());
+  };
+  TY_CO_TRY(const AccessChange change, co_await state->Change(std::move(decide)));
+  co_return change.policies.front().policy;
+}
+
+awaitable<Status> Identities::AddBinding(iam::Resource resource, std::string role, std::string member) {
+  State* state = state_.get();
+  auto decide = [state, resource = std::move(resource), role = std::move(role), member = std::move(member)] {
+    return BindingAdded(state->directory, resource, role, member, RandomEtag());
+  };
+  TY_CO_RETURN_IF_ERROR(co_await state->Change(std::move(decide)));
+  co_return Status{};
+}
+
+bool Identities::Grants(std::string_view principal, std::string_view permission,
+                        const iam::Resource& resource) const {
+  return identity::Grants(state_->directory, principal, permission, resource);
+}
+
+bool Identities::Knows(std::string_view principal, const iam::Resource& resource) const {
+  return identity::Knows(state_->directory, principal, resource);
+}
+
+std::string Identities::ProjectOf(std::string_view bucket) const {
+  return state_->directory.ProjectOf(bucket);
+}
+
+awaitable<Status> Identities::SetBucketProject(std::string bucket, std::string project) {
+  State* state = state_.get();
+  auto decide = [bucket = std::move(bucket), project = std::move(project)]() -> Result<AccessChange> {
+    AccessChange change;
+    change.buckets.push_back({.bucket = bucket, .project = project});
+    return change;
+  };
+  TY_CO_RETURN_IF_ERROR(co_await state->Change(std::move(decide)));
+  co_return Status{};
+}
+
+awaitable<Status> Identities::ForgetBucket(std::string bucket) {
+  State* state = state_.get();
+  auto decide = [bucket = std::move(bucket)]() -> Result<AccessChange> {
+    AccessChange change;
+    change.policies_dropped.push_back(iam::Resource::Bucket(bucket));
+    change.buckets_dropped.push_back(bucket);
+    return change;
+  };
+  TY_CO_RETURN_IF_ERROR(co_await state->Change(std::move(decide)));
+  co_return Status{};
+}
+
+std::vector<std::string> Identities::Projects() const {
+  const auto& projects = state_->directory.projects();
+  return {projects.begin(), projects.end()};
+}
+
+}  // namespace trainyard::identity

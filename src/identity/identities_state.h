@@ -1,0 +1,58 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "async/turns.h"
+#include "identity/access_store.h"
+#include "identity/credential_check.h"
+#include "identity/directory.h"
+#include "identity/identities.h"
+
+namespace trainyard::identity {
+
+/// What Identities holds. Changes take turns: each decides by what is in memory, is written, and only then
+/// shows in memory, so that a question never sees what a power cut could take back. Loop thread only.
+struct Identities::State {
+  State(boost::asio::any_io_executor executor, const Clock& used_clock, Options options, AccessStore opened);
+  ~State();
+
+  using Decide = std::function<Result<AccessChange>()>;
+  /// Decides in its turn and makes it so. @return the change that was made. kUnavailable: others' changes
+  /// take longer than kTurnMax.
+  boost::asio::awaitable<Result<AccessChange>> Change(Decide decide);
+  static constexpr std::chrono::seconds kTurnMax{30};
+
+  void MarkUsed(const TokenHash& hash, SysTime now);
+  void NotifyObservers() const;
+
+  boost::asio::any_io_executor loop;
+  const Clock& clock;
+  AccessStore store;  ///< `writer` alone touches it after Open
+  Directory directory;
+  VerifiedJwts verified;
+  UsedAssertions used;
+  std::optional<RsaPrivateKey> signing_key;
+  SysTime swept;  ///< when expired tokens were last looked for
+  std::vector<std::function<void()>> observers;
+  Turns turns;
+  boost::asio::thread_pool writer{1};
+  boost::asio::thread_pool makers{
+      1};  ///< of RSA keys and signatures: a tenth of a second that no write waits
+};
+
+/// How often the last use of a token is written, at most.
+inline constexpr std::chrono::seconds kLastUseStep = std::chrono::hours(1);
+/// How often expired tokens are looked for, at most.
+inline constexpr std::chrono::seconds kSweepStep = std::chrono::hours(1);
+
+/// As policies' etags: no two changes have the same.
+[[nodiscard]] std::string RandomEtag();
+
+}  // namespace trainyard::identity

@@ -54,6 +54,10 @@ endfunction()
 
 set(TRAINYARD_LAYERING ${CMAKE_SOURCE_DIR}/cmake/layering)
 
+# Coroutines and what includes everything: with a sanitizer the optimizer takes half of their compile time, and they wait
+# for others most of their time.
+set(TRAINYARD_SLOW_TO_OPTIMIZE access api cli control identity server)
+
 function(trainyard_library name)
   cmake_parse_arguments(ARG "PURE" "" "SOURCES;DEPS;TESTS;TEST_DEPS" ${ARGN})
   set(target trainyard_${name})
@@ -61,6 +65,9 @@ function(trainyard_library name)
     add_library(${target} STATIC ${ARG_SOURCES})
     target_link_libraries(${target} PUBLIC ${ARG_DEPS} PRIVATE trainyard_flags)
     target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+    if(TRAINYARD_SANITIZE AND name IN_LIST TRAINYARD_SLOW_TO_OPTIMIZE)
+      target_compile_options(${target} PRIVATE -O0)
+    endif()
     if(ARG_PURE)
       target_include_directories(${target} BEFORE PRIVATE ${TRAINYARD_LAYERING})
       set_property(GLOBAL APPEND PROPERTY TRAINYARD_PURE ${name})

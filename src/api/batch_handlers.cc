@@ -83,6 +83,7 @@ awaitable<Response> Answer(const http::Router& router, const Request& envelope, 
   auto request = http::MakeRequest(std::move(call.head), envelope.scheme);
   if (!request) co_return Refused(request.error().reason);
   request->host = envelope.host;
+  request->peer = envelope.peer;
   const auto decoded = http::DecodeBody(*request, text);
   if (!decoded) co_return Refused(decoded.error().reason);
   request->body = decoded->get() != nullptr ? decoded->get() : &text;

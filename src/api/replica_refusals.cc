@@ -38,9 +38,9 @@ awaitable<Result<Response>> Refuse(Request&) {
 }  // namespace
 
 void AddReplicaRefusals(http::Router& router) {
-  for (const auto& [method, pattern] : kMethods) router.Add(method, pattern, Refuse);
+  for (const auto& [method, pattern] : kMethods) router.AddRefusal(method, pattern, Refuse);
   for (const Method method : {Method::kGet, Method::kPost, Method::kPut, Method::kPatch, Method::kDelete})
-    router.Add(method, kOwn, Refuse);
+    router.AddRefusal(method, kOwn, Refuse);
 }
 
 }  // namespace trainyard::api

@@ -55,16 +55,19 @@ awaitable<Result<Response>> Exchange(TokenService& tokens, const Clock& clock, R
 
 }  // namespace
 
-std::string PresentedToken(const Request& request) {
+std::string BearerToken(const Request& request) {
   constexpr std::string_view kScheme = "Bearer ";
   std::string_view field = request.headers.Get("Authorization");
-  if (!EqualsIgnoringCase(field.substr(0, kScheme.size()), kScheme)) {
-    const std::string_view named = request.HasQuery("access_token") ? "access_token" : "oauth_token";
-    return std::string(request.Query(named));
-  }
+  if (!EqualsIgnoringCase(field.substr(0, kScheme.size()), kScheme)) return {};
   field.remove_prefix(kScheme.size());
   while (field.starts_with(' ')) field.remove_prefix(1);
   return std::string(field);
+}
+
+std::string PresentedToken(const Request& request) {
+  std::string token = BearerToken(request);
+  if (!token.empty()) return token;
+  return std::string(request.Query(request.HasQuery("access_token") ? "access_token" : "oauth_token"));
 }
 
 namespace {
@@ -78,7 +81,7 @@ Response Unauthenticated(const Error& error) {
 awaitable<Result<Response>> Checked(TokenService& tokens, const http::Handler& handler, Request& request) {
   std::string token = PresentedToken(request);
   if (control::LooksLikeAccessToken(token)) {
-    const Status valid = co_await tokens.Check(std::move(token));
+    const Result<std::string> valid = co_await tokens.OwnerOf(std::move(token));
     if (!valid) co_return Unauthenticated(valid.error());
   }
   co_return co_await handler(request);
@@ -92,7 +95,7 @@ void AddTokenRoute(http::Router& router, TokenService& tokens, const Clock& cloc
 }
 
 void CheckTokens(http::Router& router, TokenService& tokens) {
-  router.Wrap([&tokens](http::Handler handler) -> http::Handler {
+  router.Wrap([&tokens](const http::Router::RouteInfo&, http::Handler handler) -> http::Handler {
     return [&tokens, handler = std::move(handler)](Request& request) {
       return Checked(tokens, handler, request);
     };

@@ -19,6 +19,9 @@ namespace trainyard::api {
 /// with a 400 and OAuth's error. `tokens` and `clock` outlive the router.
 void AddTokenRoute(http::Router& router, control::TokenService& tokens, const Clock& clock);
 
+/// The access token that `Authorization: Bearer` has; empty: none.
+[[nodiscard]] std::string BearerToken(const http::Request& request);
+
 /// The access token that a request shows, in `Authorization: Bearer` or in the query's access_token or
 /// oauth_token; empty: none.
 [[nodiscard]] std::string PresentedToken(const http::Request& request);

@@ -39,9 +39,9 @@ boost::asio::awaitable<Result<std::string>> TokenService::Issue(std::string host
       {.owner = attempt.value_or(others), .nonce = MakeNonce(), .expires = now + kAccessTokenLife});
 }
 
-boost::asio::awaitable<Status> TokenService::Check(std::string token) {
-  TY_CO_TRY(const AccessToken read, ReadAccessToken(settings_.keys, token, clock_.Now()));
-  if (!IsAttempt(read.owner) || co_await jobs_.Lives(read.owner)) co_return Status();
+boost::asio::awaitable<Result<std::string>> TokenService::OwnerOf(std::string token) {
+  TY_CO_TRY(AccessToken read, ReadAccessToken(settings_.keys, token, clock_.Now()));
+  if (!IsAttempt(read.owner) || co_await jobs_.Lives(read.owner)) co_return std::move(read.owner);
   co_return std::unexpected(Error{Code::kUnauthenticated,
                                   "The access token died with the attempt " + read.owner +
                                       ", which has ended: ask the metadata server for a new one.",

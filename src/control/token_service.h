@@ -23,8 +23,9 @@ class TokenService {
   /// `others`. kPermissionDenied: the attempt has ended.
   boost::asio::awaitable<Result<std::string>> Issue(std::string host, std::string others);
 
-  /// kUnauthenticated: not a token of this installation, expired, or of an attempt that has ended.
-  boost::asio::awaitable<Status> Check(std::string token);
+  /// Whose the token is: AccessToken::owner. kUnauthenticated: not a token of this installation, expired, or
+  /// of an attempt that has ended.
+  boost::asio::awaitable<Result<std::string>> OwnerOf(std::string token);
 
  private:
   const Settings& settings_;

@@ -17,6 +17,10 @@
 #include "http/headers.h"
 #include "http/peer.h"
 
+namespace trainyard::access {
+class Caller;
+}  // namespace trainyard::access
+
 /// HTTP as handlers see it: values and two interfaces of bodies, without the transport.
 namespace trainyard::http {
 
@@ -49,6 +53,8 @@ struct Request {
   std::optional<std::uint64_t> content_length;                  ///< as announced (before decompression)
   BodyReader* body = nullptr;                                   ///< lives as long as the request
   Peer* peer = nullptr;  ///< of its connection, which it outlives; null where there is none (tests)
+  /// Who asks, as the door found out (access/door.h); null: nobody was asked who they are.
+  std::shared_ptr<const access::Caller> caller{};
 
   /// A path parameter that the route's pattern names; a CHECK if it does not.
   [[nodiscard]] const std::string& Parameter(std::string_view name) const;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace trainyard::http {
 
@@ -24,6 +25,9 @@ struct Peer {
   /// until ServerOptions::admit has looked it up.
   std::optional<std::uint32_t> uid;
   std::int32_t pid = 0;  ///< Unix: the process that connected; 0: not known
+  /// The attempt whose program connected, once somebody has looked for it (server/authority.h); empty: nobody
+  /// has, or there is none.
+  std::string attempt{};
 };
 
 /// The peer of a connected socket. What the kernel does not tell stays kUnknown.

@@ -23,6 +23,9 @@ struct Route {
   Handler handler;
   std::vector<std::string> names;  ///< of the parameters, in order
   std::string name;                ///< "GET /v1/{name=**}"
+  bool is_refusal = false;
+
+  [[nodiscard]] Router::RouteInfo Info() const { return {.name = name, .is_refusal = is_refusal}; }
 };
 
 /// The handlers of one path, or of one custom verb of it.
@@ -66,23 +69,23 @@ struct Router::Node {
     std::vector<std::string_view> values;  ///< raw, in order
   };
 
-  void Wrap(const std::function<Handler(Handler)>& around);
+  void Visit(const std::function<void(Route& route)>& visit);
   [[nodiscard]] bool Find(std::span<const std::string_view> segments, Match& match) const;
   [[nodiscard]] bool FindLast(const std::string_view segment, Match& match) const;
   [[nodiscard]] bool FindRest(std::span<const std::string_view> segments, Match& match) const;
 };
 
-void Router::Node::Wrap(const std::function<Handler(Handler)>& around) {
-  const auto wrap = [&around](Routes& routes) {
+void Router::Node::Visit(const std::function<void(Route& route)>& visit) {
+  const auto visit_all = [&visit](Routes& routes) {
     for (std::optional<Route>& route : routes.by_method) {
-      if (route) route->handler = around(std::move(route->handler));
+      if (route) visit(*route);
     }
   };
-  wrap(rest);
-  wrap(here);
-  for (auto& [verb, routes] : verbs) wrap(routes);
-  for (auto& [segment, node] : literals) node->Wrap(around);
-  if (parameter != nullptr) parameter->Wrap(around);
+  visit_all(rest);
+  visit_all(here);
+  for (auto& [verb, routes] : verbs) visit_all(routes);
+  for (auto& [segment, node] : literals) node->Visit(visit);
+  if (parameter != nullptr) parameter->Visit(visit);
 }
 
 /// Tries the literal, then the parameter, then the rest; goes back from a branch without a match.
@@ -140,6 +143,14 @@ Router::Router(Router&&) noexcept = default;
 Router& Router::operator=(Router&&) noexcept = default;
 
 void Router::Add(Method method, std::string_view pattern, Handler handler) {
+  AddRoute(method, pattern, std::move(handler), false);
+}
+
+void Router::AddRefusal(Method method, std::string_view pattern, Handler handler) {
+  AddRoute(method, pattern, std::move(handler), true);
+}
+
+void Router::AddRoute(Method method, std::string_view pattern, Handler handler, bool is_refusal) {
   TY_CHECK(pattern.starts_with('/'));
   std::vector<std::string_view> segments = SplitPath(pattern);
   std::string_view verb;
@@ -153,7 +164,8 @@ void Router::Add(Method method, std::string_view pattern, Handler handler) {
   }
   Node* node = root_.get();
   const std::string_view method_name = kMethodNames[static_cast<std::size_t>(method)];
-  Route route{std::move(handler), {}, std::string(method_name) + " " + std::string(pattern)};
+  Route route{std::move(handler), {}, std::string(method_name) + " " + std::string(pattern),
+              is_refusal};
   Routes* routes = nullptr;
   for (const std::string_view segment : segments) {
     TY_CHECK(routes == nullptr);  // "{name=**}" is the last segment
@@ -177,25 +189,54 @@ void Router::Add(Method method, std::string_view pattern, Handler handler) {
   routes->any = true;
 }
 
-void Router::Wrap(const std::function<Handler(Handler)>& around) { root_->Wrap(around); }
+void Router::Wrap(const std::function<Handler(const RouteInfo& route, Handler)>& around) {
+  root_->Visit([&around](Route& route) { route.handler = around(route.Info(), std::move(route.handler)); });
+}
+
+void Router::Visit(const std::function<void(const RouteInfo& route)>& visit) const {
+  root_->Visit([&visit](const Route& route) { visit(route.Info()); });
+}
+
+namespace {
+
+Error NoSuchPath(const Request& request) {
+  return NotFound("The requested URL " + request.path + " was not found on this server.");
+}
+
+/// The route of what matches, with its parameters in the request.
+Result<const Route*> RouteOf(const Routes* routes, const std::vector<std::string_view>& values,
+                             Request& request) {
+  const Route* route = routes->Find(request.method);
+  if (route == nullptr) {
+    return std::unexpected(Error{Code::kUnimplemented, "The method is not allowed for " + request.path, ""});
+  }
+  request.parameters.clear();
+  for (std::size_t i = 0; i < route->names.size(); ++i) {
+    TY_TRY(std::string value, PercentDecode(values[i]));
+    request.parameters.emplace_back(route->names[i], std::move(value));
+  }
+  return route;
+}
+
+}  // namespace
 
 Result<const Handler*> Router::Find(Request& request) const {
   const std::vector<std::string_view> segments = SplitPath(request.path);
   Node::Match match;
-  if (!request.path.starts_with('/') || !root_->Find(segments, match)) {
-    return std::unexpected(NotFound("The requested URL " + request.path + " was not found on this server."));
-  }
-  const Route* route = match.routes->Find(request.method);
-  if (route == nullptr) {
-    return std::unexpected(Error{Code::kUnimplemented, "The method is not allowed for " + request.path, ""});
-  }
+  if (!request.path.starts_with('/') || !root_->Find(segments, match))
+    return std::unexpected(NoSuchPath(request));
+  TY_TRY(const Route* route, RouteOf(match.routes, match.values, request));
   NameLoopTask(route->name);
-  request.parameters.clear();
-  for (std::size_t i = 0; i < route->names.size(); ++i) {
-    TY_TRY(std::string value, PercentDecode(match.values[i]));
-    request.parameters.emplace_back(route->names[i], std::move(value));
-  }
   return &route->handler;
+}
+
+Result<Router::RouteInfo> Router::FindRoute(Request& request) const {
+  const std::vector<std::string_view> segments = SplitPath(request.path);
+  Node::Match match;
+  if (!request.path.starts_with('/') || !root_->Find(segments, match))
+    return std::unexpected(NoSuchPath(request));
+  TY_TRY(const Route* route, RouteOf(match.routes, match.values, request));
+  return route->Info();
 }
 
 std::string Router::Allowed(const Request& request) const {

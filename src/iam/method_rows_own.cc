@@ -14,9 +14,10 @@ constexpr std::array kRows{
         "trainyard.v1.Jobs.Maintain", AuditKind::kAdminActivity),
     Ask(Scope::kJob, "POST /trainyard/v1/projects/{project}/jobs/{job}/replicas/{task}:shellTicket",
         "trainyard.jobs.shell", "trainyard.v1.Jobs.CreateShellTicket", AuditKind::kAdminActivity),
-    // The ticket comes on top: a page's session alone opens no terminal.
     Ask(Scope::kJob, "GET /trainyard/v1/projects/{project}/jobs/{job}/replicas/{task}:shell",
         "trainyard.jobs.shell", "trainyard.v1.Jobs.OpenShell", AuditKind::kAdminActivity),
+    // The ticket is the credential: it opens once, for who got it a moment ago.
+    Public("GET /trainyard/v1/shells/{ticket}"),
     LoggedIn("GET /trainyard/v1/runtimes", "trainyard.v1.Runtimes.List"),
     // It shows the projects on which the caller has the permission.
     InHandler("GET /trainyard/v1/usage", "trainyard.usage.get", "trainyard.v1.Usage.Get",

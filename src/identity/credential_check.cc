@@ -52,7 +52,7 @@ Result<Login> CheckOpaqueToken(const Directory& known, std::string_view text, co
   if (token == nullptr)
     return Refuse("The token is not known here: it was revoked, or it is another server's.");
   const v1::Token& record = token->record;
-  Login login{.principal = record.principal(), .credential = CredentialOf(record), .expires = std::nullopt};
+  Login login{.principal = record.principal(), .credential = CredentialOf(record), .expires = std::nullopt, .token_id = record.id()};
   if (record.has_expire_time()) {
     login.expires = wire::FromProto(record.expire_time());
     if (*login.expires <= now)
@@ -60,6 +60,18 @@ Result<Login> CheckOpaqueToken(const Directory& known, std::string_view text, co
   }
   TY_RETURN_IF_ERROR(CheckAccount(known, record));
   return login;
+}
+
+bool StillProves(const Directory& known, const Login& login) {
+  if (!login.token_id.empty()) {
+    const KeptToken* token = known.FindTokenById(login.token_id);
+    return token != nullptr && CheckAccount(known, token->record).has_value();
+  }
+  if (login.key_id.empty()) return true;
+  const Directory::Account* account = known.FindAccount(iam::EmailOf(login.principal));
+  if (account == nullptr || account->record.disabled()) return false;
+  const auto key = account->keys.find(login.key_id);
+  return key != account->keys.end() && !key->second.record.disabled();
 }
 
 Result<SignedJwt> VerifyJwt(const Directory& known, std::string_view text) {

@@ -23,6 +23,9 @@ namespace trainyard::identity {
 [[nodiscard]] Result<Login> CheckOpaqueToken(const Directory& known, std::string_view text,
                                              const TokenHash& hash, SysTime now);
 
+/// Whether the token or the key behind a login of these is still good, its time aside.
+[[nodiscard]] bool StillProves(const Directory& known, const Login& login);
+
 /// A JWT that a service account's key signed, its claims aside.
 struct SignedJwt {
   Jwt jwt;

@@ -55,7 +55,8 @@ TEST_F(Credentials, ATokenProvesItsPrincipal) {
   ASSERT_TRUE(login) << login.error().message;
   EXPECT_EQ(*login, (Login{.principal = "user:ann@example.com",
                            .credential = "token " + made->token.id(),
-                           .expires = clock_.now + hours(8)}));
+                           .expires = clock_.now + hours(8),
+                           .token_id = made->token.id()}));
   EXPECT_EQ(made->token.id().size(), 10U);
 }
 

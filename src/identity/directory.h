@@ -52,6 +52,7 @@ class Directory {
   [[nodiscard]] const PolicyEntry* FindPolicy(const iam::Resource& resource) const;
   [[nodiscard]] const std::map<std::string, PolicyEntry, std::less<>>& policies() const { return policies_; }
 
+  [[nodiscard]] const std::string& default_project() const noexcept { return default_project_; }
   [[nodiscard]] const std::string& ProjectOf(std::string_view bucket) const;
   [[nodiscard]] bool IsRecorded(std::string_view bucket) const { return buckets_.contains(bucket); }
   /// That anything kept names, and the default one.

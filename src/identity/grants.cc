@@ -25,8 +25,7 @@ bool Binds(const Directory& known, const Resource& resource, std::string_view pr
 /// A project's basic role, bound there or on the whole installation.
 iam::PolicyIndex::HasBasicRole BasicRolesOf(const Directory& known, std::string_view principal) {
   return [&known, principal](std::string_view role, std::string_view project) {
-    return Binds(known, Resource::Project(std::string(project)), principal, role) ||
-           Binds(known, Resource::Installation(), principal, role);
+    return HasBasicRole(known, principal, role, project);
   };
 }
 
@@ -55,6 +54,12 @@ bool AnyPolicy(const Directory& known, const Resource& resource, const std::stri
 }
 
 }  // namespace
+
+bool HasBasicRole(const Directory& known, std::string_view principal, std::string_view role,
+                  std::string_view project) {
+  return Binds(known, Resource::Project(std::string(project)), principal, role) ||
+         Binds(known, Resource::Installation(), principal, role);
+}
 
 bool Grants(const Directory& known, std::string_view principal, std::string_view permission,
             const Resource& resource) {

@@ -14,6 +14,10 @@ namespace trainyard::identity {
 [[nodiscard]] bool Grants(const Directory& known, std::string_view principal, std::string_view permission,
                           const iam::Resource& resource);
 
+/// Whether a basic role is bound to the principal on the project, or on the whole installation.
+[[nodiscard]] bool HasBasicRole(const Directory& known, std::string_view principal, std::string_view role,
+                                std::string_view project);
+
 /// Whether they bind any role to the principal.
 [[nodiscard]] bool Knows(const Directory& known, std::string_view principal, const iam::Resource& resource);
 

@@ -81,10 +81,13 @@ Result<Login> Identities::Check(std::string_view token, std::span<const std::str
   }
   Login login{.principal = iam::ServiceAccountPrincipal(jwt.email),
               .credential = "self-signed by " + jwt.key_id + " of " + jwt.email,
-              .expires = AcceptedUntil(jwt.jwt)};
+              .expires = AcceptedUntil(jwt.jwt),
+              .key_id = jwt.key_id};
   state_->verified.Remember(hash, login);
   return login;
 }
+
+bool Identities::StillHolds(const Login& login) const { return StillProves(state_->directory, login); }
 
 Result<Identities::Assertion> Identities::CheckAssertion(std::string_view assertion,
                                                          std::span<const std::string> own_audiences) {

@@ -14,19 +14,14 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "iam/login.h"
 #include "iam/resource.h"
 #include "trainyard/iam/v1/policy.pb.h"
 #include "trainyard/identity/v1/identity.pb.h"
 
 namespace trainyard::identity {
 
-/// What a shown credential proves.
-struct Login {
-  std::string principal;           ///< "user:ann@example.com"
-  std::string credential;          ///< for the audit log: "token T", "key K of E", "self-signed by K of E"
-  std::optional<SysTime> expires;  ///< nothing: when it is revoked
-  friend bool operator==(const Login&, const Login&) = default;
-};
+using iam::Login;
 
 /// Who is known here, what they were given, and what policies say. Loop thread only; questions are answered
 /// from memory at once, changes are durable when they return (a thread of its own writes). Outlives the
@@ -54,6 +49,9 @@ class Identities {
   /// kUnauthenticated with the reason: unknown, expired, revoked, malformed, its key or account is disabled.
   /// Under 50 us for an opaque one and for a JWT that was seen before.
   [[nodiscard]] Result<Login> Check(std::string_view token, std::span<const std::string> own_audiences);
+
+  /// Whether Check would still make a login that it made before. Logins that it did not make always hold.
+  [[nodiscard]] bool StillHolds(const Login& login) const;
 
   /// Makes a token. Its text is returned once and never kept. `life` of nothing: until it is revoked.
   /// kInvalidArgument: not a principal; kNotFound: a service account that does not exist;
@@ -142,6 +140,12 @@ class Identities {
   /// Whether the principal has any role on the resource or above it.
   [[nodiscard]] bool Knows(std::string_view principal, const iam::Resource& resource) const;
 
+  /// Whether "roles/owner", "roles/editor" or "roles/viewer" is bound to the principal on the project or above
+  /// it.
+  [[nodiscard]] bool HasBasicRole(std::string_view principal, std::string_view role,
+                                  std::string_view project) const;
+
+  [[nodiscard]] const std::string& default_project() const noexcept;
   /// The project that a bucket belongs to.
   [[nodiscard]] std::string ProjectOf(std::string_view bucket) const;
   boost::asio::awaitable<Status> SetBucketProject(std::string bucket, std::string project);

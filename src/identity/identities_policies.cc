@@ -39,6 +39,15 @@ bool Identities::Knows(std::string_view principal, const iam::Resource& resource
   return identity::Knows(state_->directory, principal, resource);
 }
 
+bool Identities::HasBasicRole(std::string_view principal, std::string_view role,
+                              std::string_view project) const {
+  return identity::HasBasicRole(state_->directory, principal, role, project);
+}
+
+const std::string& Identities::default_project() const noexcept {
+  return state_->directory.default_project();
+}
+
 std::string Identities::ProjectOf(std::string_view bucket) const {
   return state_->directory.ProjectOf(bucket);
 }

@@ -15,6 +15,7 @@ constexpr ExpectedAccess kRoutes[] = {
      "POST /v1/token\n"
      "POST /v1/introspect\n"
      "GET /healthz\n"
+     "GET /trainyard/v1/shells/{ticket}\n"
      "GET /readyz\n"
      "GET /\n"
      "GET /favicon.ico\n"

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "http/message.h"
+#include "iam/resource.h"
+
+namespace trainyard::access {
+
+/// Who asks, as the door found out (Request::caller), and what they may. Loop thread. Lives as long as its
+/// request and what the request's answer streams.
+class Caller {
+ public:
+  virtual ~Caller() = default;
+
+  /// "user:ann@example.com".
+  [[nodiscard]] virtual const std::string& principal() const noexcept = 0;
+  /// Success, or the refusal that is the answer: iam::Refusal.
+  virtual boost::asio::awaitable<Status> Require(std::string permission, iam::Resource resource) const = 0;
+  /// Whether the login still holds, and all that was given would be given now.
+  virtual boost::asio::awaitable<bool> StillMay() const = 0;
+};
+
+/// As Caller::Require of who asks. Success where nobody was asked who they are: authentication is off.
+[[nodiscard]] boost::asio::awaitable<Status> Require(const http::Request& request, std::string permission,
+                                                     iam::Resource resource);
+/// Empty: nobody was asked.
+[[nodiscard]] std::string PrincipalOf(const http::Request& request);
+
+}  // namespace trainyard::access

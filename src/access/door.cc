@@ -1,0 +1,214 @@
+#include "access/door.h"
+
+#include <arpa/inet.h>
+
+#include <array>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "access/caller.h"
+#include "access/kept_streams.h"
+#include "base/check.h"
+#include "iam/refusal.h"
+#include "wire/error_body.h"
+
+namespace trainyard::access {
+
+using boost::asio::awaitable;
+using http::Handler;
+using http::Request;
+using http::Response;
+using iam::Access;
+using iam::MethodRule;
+using iam::Scope;
+
+namespace {
+
+constexpr int kUnauthorized = 401;
+
+/// A caller of one request. Remembers what it was given, so that a stream can ask again.
+class KnownCaller final : public Caller {
+ public:
+  KnownCaller(Authority& authority, iam::Login login) : authority_(authority), login_(std::move(login)) {}
+
+  [[nodiscard]] const std::string& principal() const noexcept override { return login_.principal; }
+  [[nodiscard]] const iam::Login& login() const noexcept { return login_; }
+
+  awaitable<Status> Require(std::string permission, iam::Resource resource) const override {
+    const Authority::Standing standing =
+        co_await authority_.StandingOf(login_.principal, permission, resource);
+    if (!standing.is_granted)
+      co_return std::unexpected(iam::Refusal(login_.principal, permission, resource, standing.is_seen));
+    given_.emplace_back(std::move(permission), std::move(resource));
+    co_return Status();
+  }
+
+  awaitable<bool> StillMay() const override {
+    if (!authority_.StillHolds(login_)) co_return false;
+    for (const auto& [permission, resource] : given_) {
+      const Authority::Standing standing =
+          co_await authority_.StandingOf(login_.principal, permission, resource);
+      if (!standing.is_granted) co_return false;
+    }
+    co_return true;
+  }
+
+ private:
+  Authority& authority_;
+  iam::Login login_;
+  mutable std::vector<std::pair<std::string, iam::Resource>> given_;
+};
+
+const MethodRule& RuleOf(const http::Router::RouteInfo& route) {
+  static constexpr MethodRule kRefusal{.route = "", .access = Access::kAuthenticated};
+  const MethodRule* rule = iam::FindMethod(route.name);
+  if (rule == nullptr && route.is_refusal) return kRefusal;
+  TY_CHECK(rule != nullptr);  // a route without a row in iam::MethodTable
+  return *rule;
+}
+
+iam::Resource ResourceOf(const MethodRule& rule, const Request& request, const std::string& default_project) {
+  switch (rule.scope) {
+    case Scope::kInstallation: return iam::Resource::Installation();
+    case Scope::kProject: return iam::Resource::Project(request.Parameter("project"));
+    case Scope::kQueryProject: {
+      const std::string_view project = request.Query("project");
+      return iam::Resource::Project(project.empty() ? default_project : std::string(project));
+    }
+    case Scope::kJob: return iam::Resource::Job(request.Parameter("project"), request.Parameter("job"));
+    case Scope::kBucket: return iam::Resource::Bucket(request.Parameter("bucket"));
+    case Scope::kServiceAccount:
+      return iam::Resource::ServiceAccount(request.Parameter("project"), request.Parameter("account"));
+  }
+  return iam::Resource::Installation();
+}
+
+/// RFC 6750 section 2.3: a token in a query ends up in logs and histories.
+bool ShowsTokenInQuery(const Request& request) {
+  return request.HasQuery("access_token") || request.HasQuery("oauth_token");
+}
+
+}  // namespace
+
+struct Door::Decision {
+  std::shared_ptr<const KnownCaller> caller;  ///< null: nobody was asked, or nobody is known
+  iam::Resource resource;
+  Status status;
+};
+
+Door::Door(Authority& authority, const Clock& clock, Options options)
+    : authority_(authority), clock_(clock), options_(std::move(options)) {}
+
+void Door::Guard(http::Router& router) {
+  router.Wrap([this](const http::Router::RouteInfo& route, Handler handler) -> Handler {
+    const MethodRule& rule = RuleOf(route);
+    if (rule.access == Access::kPublic) return handler;
+    return [this, &rule, handler = std::move(handler)](Request& request) {
+      return Answer(rule, handler, request);
+    };
+  });
+}
+
+awaitable<Status> Door::Check(Request& request, std::string_view route) {
+  const MethodRule& rule = RuleOf({.name = route});
+  if (rule.access == Access::kPublic) co_return Status();
+  Decision decision = co_await Decide(rule, request);
+  if (!decision.status) Audit(rule, request, decision, wire::HttpStatus(decision.status.error().code));
+  co_return std::move(decision.status);
+}
+
+awaitable<Door::Decision> Door::Decide(const MethodRule& rule, Request& request) {
+  Decision decision;
+  if (ShowsTokenInQuery(request)) {
+    decision.status = std::unexpected(
+        iam::BadToken("Tokens in the query are refused, because queries end up in logs: send it as "
+                      "'Authorization: Bearer TOKEN'."));
+    co_return decision;
+  }
+  Result<iam::Login> login = co_await authority_.WhoAsks(request);
+  if (!login) {
+    decision.status = std::unexpected(login.error());
+    co_return decision;
+  }
+  decision.caller = std::make_shared<KnownCaller>(authority_, *std::move(login));
+  request.caller = decision.caller;
+  if (rule.access != Access::kPermission) co_return decision;
+  decision.resource = ResourceOf(rule, request, options_.default_project);
+  decision.status = co_await decision.caller->Require(std::string(rule.permission), decision.resource);
+  co_return decision;
+}
+
+awaitable<Result<Response>> Door::Answer(const MethodRule& rule, const Handler& handler, Request& request) {
+  const Decision decision = co_await Decide(rule, request);
+  if (!decision.status) {
+    const Error& error = decision.status.error();
+    const bool is_failed_login = error.code == Code::kUnauthenticated && request.headers.Has("Authorization");
+    if (is_failed_login) co_await SlowDown(request);
+    Response refused = Refused(request, error);
+    Audit(rule, request, decision, refused.status);
+    co_return refused;
+  }
+  Result<Response> response = co_await handler(request);
+  Audit(rule, request, decision, response ? response->status : wire::HttpStatus(response.error().code));
+  if (response) {
+    auto still_may = [caller = decision.caller] { return caller->StillMay(); };
+    KeepOnlyWhile(std::move(still_may), *response);
+  }
+  co_return response;
+}
+
+awaitable<void> Door::SlowDown(const Request& request) {
+  const std::chrono::milliseconds pause = failed_logins_.Add(AddressOf(request), clock_.Now());
+  if (pause.count() == 0) co_return;
+  boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor);
+  timer.expires_after(pause);
+  co_await timer.async_wait(boost::asio::use_awaitable);
+}
+
+Response Door::Refused(const Request& request, const Error& error) const {
+  Response response = options_.print_refusal
+                          ? options_.print_refusal(request, error)
+                          : Response::Json(wire::PrintErrorBody(error), wire::HttpStatus(error.code));
+  if (response.status == kUnauthorized) {
+    const bool was_shown = request.headers.Has("Authorization");
+    response.headers.Set("WWW-Authenticate", was_shown ? "Bearer error=\"invalid_token\"" : "Bearer");
+  }
+  return response;
+}
+
+void Door::Audit(const MethodRule& rule, const Request& request, const Decision& decision, int status) {
+  if (!options_.audit) return;
+  const bool is_granted = decision.status.has_value();
+  // Who only reads, and may, leaves no line: there would be nothing else.
+  if (is_granted && (rule.audit == iam::AuditKind::kNone || rule.audit == iam::AuditKind::kDataRead)) return;
+  AuditLine line{.kind = rule.audit,
+                 .address = AddressOf(request),
+                 .agent = std::string(request.headers.Get("User-Agent")),
+                 .method_name = std::string(rule.method_name.empty() ? rule.route : rule.method_name),
+                 .permission = std::string(rule.permission),
+                 .resource = decision.resource,
+                 .is_granted = is_granted,
+                 .status = status};
+  if (decision.caller != nullptr) {
+    line.principal = decision.caller->principal();
+    line.credential = decision.caller->login().credential;
+  }
+  options_.audit(line);
+}
+
+std::string AddressOf(const Request& request) {
+  if (request.peer == nullptr) return {};
+  const http::Peer& peer = *request.peer;
+  if (peer.kind == http::Peer::Kind::kUnix) return "local";
+  if (peer.kind == http::Peer::Kind::kUnknown) return {};
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const int family = peer.kind == http::Peer::Kind::kTcp4 ? AF_INET : AF_INET6;
+  const char* printed = ::inet_ntop(family, peer.remote.bytes.data(), text.data(), text.size());
+  return printed == nullptr ? std::string() : std::string(printed);
+}
+
+}  // namespace trainyard::access

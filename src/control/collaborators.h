@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
 
 #include <functional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "store/journal.h"
 #include "store/secret_store.h"
 #include "trainyard/control/v1/record.pb.h"
+#include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::storage {
 class Buckets;
@@ -40,6 +42,8 @@ struct Collaborators {
   const ImageRegistries* registries = nullptr;  ///< null: no job has images
   RegistryTurns* registry_turns = nullptr;      ///< JobService's own
   store::SecretStore* secrets = nullptr;        ///< null: jobs with secrets are refused
+  /// The buckets that a service account may use. Null: every program may use all.
+  std::function<boost::asio::awaitable<replica::v1::BucketRights>(std::string service_account)> buckets_of{};
   metrics::UsageHistory* usage = nullptr;       ///< null: figures of replicas are not kept
   /// The runtime version that suits the room a job has got; empty: the one that it has. Null: always that.
   std::function<std::string(const v1::JobRecord& job, const engine::Grant& grant)> runtime_for{};

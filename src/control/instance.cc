@@ -1,6 +1,7 @@
 #include "control/instance.h"
 
 #include "base/fnv1a.h"
+#include "cluster/project_number.h"
 #include "cluster/region.h"
 #include "control/manifest.h"
 #include "placement/device.h"
@@ -21,10 +22,16 @@ std::string TpuType(std::string_view accelerator_type) {
 
 }  // namespace
 
+std::string ServiceAccountOf(const v1::JobRecord& job) {
+  const std::string& asked = job.job().training_input().service_account();
+  return asked.empty() ? cluster::ServiceAccount(job.project()) : asked;
+}
+
 Instance InstanceOf(const v1::JobRecord& job, int replica) {
   const v1::ReplicaRecord& record = job.replicas(replica);
   const replica::v1::Devices& devices = record.slot().devices();
   Instance instance{.project = job.project(),
+                    .service_account = ServiceAccountOf(job),
                     .zone = cluster::ZoneOf(job.job().training_input().region()),
                     .name = HostNameOf(job, replica),
                     .machine_type = record.machine_type(),

@@ -19,6 +19,7 @@ struct Instance {
   };
 
   std::string project;
+  std::string service_account;  ///< as whom its programs ask for things
   std::string zone;             ///< cluster::ZoneOf the job's region
   std::string name;             ///< the replica's host name
   std::uint64_t id = 0;         ///< the same for all attempts of a replica; below 2^63, as clients expect
@@ -28,6 +29,9 @@ struct Instance {
   std::optional<Tpu> tpu{};     ///< nothing: none was given
   friend bool operator==(const Instance&, const Instance&) = default;
 };
+
+/// As whom the job's programs ask for things: the account that it names, else its project's. Pure.
+[[nodiscard]] std::string ServiceAccountOf(const v1::JobRecord& job);
 
 /// Pure: any thread. Source: spec environment.md sections 4 and 11.
 [[nodiscard]] Instance InstanceOf(const v1::JobRecord& job, int replica);

@@ -5,6 +5,7 @@
 #include "cluster/task_name.h"
 #include "control/attempt_end.h"
 #include "control/dismissal.h"
+#include "control/instance.h"
 #include "control/job_secrets.h"
 #include "control/pause.h"
 #include "control/service_log.h"
@@ -196,6 +197,8 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::StartReplica action) {
   const int attempt = job_.replicas(replica).attempt();
   Seen(replica).started = true;
   replica::v1::Manifest manifest = MakeManifest(outside_.settings, job_, replica, attempt);
+  if (outside_.buckets_of)
+    *manifest.mutable_buckets() = co_await outside_.buckets_of(ServiceAccountOf(job_));
   std::optional<replica::v1::ExitRecord> failed = co_await CompleteSecrets(outside_, job_, manifest);
   if (failed) co_return attempts_.NeverStarted(replica, attempt, *std::move(failed));
   const JobAttempts::Started started = co_await attempts_.Start(replica, attempt, std::move(manifest));

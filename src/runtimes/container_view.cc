@@ -89,7 +89,7 @@ Result<std::vector<FileView::Bind>> ContainerBinds(
     binds.push_back({.from = FolderOf(bundle), .to = FolderOf(front.ca_bundle()), .read_only = true});
   }
   if (!channels.files) return binds;
-  std::ranges::move(BucketBinds(front), std::back_inserter(binds));
+  std::ranges::move(BucketBinds(start.manifest), std::back_inserter(binds));
   if (std::ranges::count(start.manifest.devices().device_files(), kFuse) > 0) return binds;
   const AttemptDir real{RealPath(start.dir.path)};
   TY_RETURN_IF_ERROR(WriteStorageTools(real));

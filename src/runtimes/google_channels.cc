@@ -140,16 +140,46 @@ std::vector<FileView::Bind> JavaBinds(const std::string& folder, const std::vect
   return binds;
 }
 
-std::vector<FileView::Bind> BucketBinds(const v1::GoogleFront& front) {
+namespace {
+
+/// Without links, below them; empty: it is no directory.
+std::string BucketFolder(const v1::GoogleFront& front, const std::string& name) {
+  struct stat place{};
+  const std::string own = front.buckets_dir() + "/" + name;
+  if (lstat(own.c_str(), &place) != 0 || !S_ISDIR(place.st_mode)) return {};
+  const auto elsewhere = front.bucket_dirs().find(name);
+  return Real(elsewhere == front.bucket_dirs().end() ? own : elsewhere->second);
+}
+
+std::string InGcs(const std::string& name) { return std::string(kGcsFolder) + "/" + name; }
+
+/// A bucket for which no place can be made is left out: a full disk is what the attempt hears of anyway.
+std::vector<FileView::Bind> PermittedBinds(const v1::Manifest& manifest) {
+  const std::string places = manifest.places().attempt_dir() + "/gcs";
+  std::error_code failed;
+  std::filesystem::create_directories(places, failed);
+  std::vector<FileView::Bind> binds = {
+      {.from = Real(places), .to = kGcsFolder, .read_only = true, .data_only = true}};
+  for (const v1::BucketRights::Bucket& bucket : manifest.buckets().buckets()) {
+    const std::string real = BucketFolder(manifest.google_front(), bucket.name());
+    std::filesystem::create_directory(places + "/" + bucket.name(), failed);
+    if (real.empty() || failed) continue;
+    binds.push_back(
+        {.from = real, .to = InGcs(bucket.name()), .read_only = bucket.read_only(), .data_only = true});
+  }
+  return binds;
+}
+
+}  // namespace
+
+std::vector<FileView::Bind> BucketBinds(const v1::Manifest& manifest) {
+  if (manifest.has_buckets()) return PermittedBinds(manifest);
+  const v1::GoogleFront& front = manifest.google_front();
   std::vector<FileView::Bind> binds = {
       {.from = Real(front.buckets_dir()), .to = kGcsFolder, .data_only = true}};
   for (const auto& [name, folder] : front.bucket_dirs()) {
-    struct stat place{};
-    const std::string real = Real(folder);
-    if (real.empty() || lstat((front.buckets_dir() + "/" + name).c_str(), &place) != 0 ||
-        !S_ISDIR(place.st_mode))
-      continue;
-    binds.push_back({.from = real, .to = std::string(kGcsFolder) + "/" + name, .data_only = true});
+    const std::string real = BucketFolder(front, name);
+    if (!real.empty()) binds.push_back({.from = real, .to = InGcs(name), .data_only = true});
   }
   return binds;
 }
@@ -175,7 +205,7 @@ std::vector<FileView::Bind> ChannelBinds(const v1::Manifest& manifest, const Cha
     const std::string folder = FolderOf(front.ca_bundle());
     binds.push_back({.from = FolderOf(bundle), .to = folder, .read_only = true});
   }
-  if (found.files) std::ranges::move(BucketBinds(front), std::back_inserter(binds));
+  if (found.files) std::ranges::move(BucketBinds(manifest), std::back_inserter(binds));
   return binds;
 }
 

@@ -108,16 +108,42 @@ TEST(BucketBinds, AreDataOnlyAndHaveTheBucketsThatAreElsewhere) {
   for (const char* name : {"buckets/models", "buckets/empty", "disk"})
     std::filesystem::create_directories(folder.path() + "/" + name);
   std::filesystem::create_directory_symlink("/etc", folder.path() + "/buckets/swapped");
-  v1::GoogleFront front;
+  v1::Manifest manifest;
+  v1::GoogleFront& front = *manifest.mutable_google_front();
   front.set_buckets_dir(folder.path() + "/buckets");
   (*front.mutable_bucket_dirs())["models"] = folder.path() + "/disk";
   (*front.mutable_bucket_dirs())["swapped"] = folder.path() + "/disk";
   (*front.mutable_bucket_dirs())["empty"] = folder.path() + "/missing";
   const std::string real = std::filesystem::canonical(folder.path());
   EXPECT_THAT(
-      BucketBinds(front),
+      BucketBinds(manifest),
       testing::ElementsAre(FileView::Bind{.from = real + "/buckets", .to = "/gcs", .data_only = true},
                            FileView::Bind{.from = real + "/disk", .to = "/gcs/models", .data_only = true}));
+}
+
+TEST(BucketBinds, AreThoseThatTheServiceAccountMayUse) {
+  TemporaryFolder folder;
+  for (const char* name : {"buckets/mine", "buckets/shared", "buckets/others", "attempt"})
+    std::filesystem::create_directories(folder.path() + "/" + name);
+  v1::Manifest manifest;
+  manifest.mutable_places()->set_attempt_dir(folder.path() + "/attempt");
+  manifest.mutable_google_front()->set_buckets_dir(folder.path() + "/buckets");
+  manifest.mutable_buckets()->add_buckets()->set_name("mine");
+  v1::BucketRights::Bucket& shared = *manifest.mutable_buckets()->add_buckets();
+  shared.set_name("shared");
+  shared.set_read_only(true);
+  manifest.mutable_buckets()->add_buckets()->set_name("gone");
+  const std::string real = std::filesystem::canonical(folder.path());
+  using Bind = FileView::Bind;
+  EXPECT_THAT(BucketBinds(manifest),
+              testing::ElementsAre(
+                  Bind{.from = real + "/attempt/gcs", .to = "/gcs", .read_only = true, .data_only = true},
+                  Bind{.from = real + "/buckets/mine", .to = "/gcs/mine", .data_only = true},
+                  Bind{.from = real + "/buckets/shared",
+                       .to = "/gcs/shared",
+                       .read_only = true,
+                       .data_only = true}));
+  EXPECT_TRUE(std::filesystem::is_directory(folder.path() + "/attempt/gcs/mine"));
 }
 
 }  // namespace

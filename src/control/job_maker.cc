@@ -69,7 +69,8 @@ boost::asio::awaitable<void> JobMaker::LookForContainers() {
   UseContainers({.are_here = registries->resolve != nullptr, .lacking = std::move(lacking)});
 }
 
-boost::asio::awaitable<Result<JobMaker::Made>> JobMaker::Make(std::string project, ml::v1::Job job) {
+boost::asio::awaitable<Result<JobMaker::Made>> JobMaker::Make(std::string project, ml::v1::Job job,
+                                                              Creator creator) {
   const algorithms::v1::Algorithm* algorithm = jobs::AlgorithmOf(job.training_input(), policy_.mapped_images);
   if (!context_.containers && algorithm == nullptr && !jobs::NamedImages(job.training_input()).empty())
     co_await LookForContainers();
@@ -89,11 +90,15 @@ boost::asio::awaitable<Result<JobMaker::Made>> JobMaker::Make(std::string projec
     record.add_notes("runtime version " + runtime.version +
                      " has no CUDA libraries that can be installed: TensorFlow will use the CPU of replicas "
                      "with GPUs");
+  record.set_creator(creator.principal);
   TY_CO_RETURN_IF_ERROR(CheckFits(record));
-  TY_CO_RETURN_IF_ERROR(co_await LookUpPackages(record));
-  if (policy_.containers.are_here && policy_.registries != nullptr)
+  TY_CO_RETURN_IF_ERROR(co_await CheckServiceAccount(record, creator));
+  TY_CO_RETURN_IF_ERROR(co_await LookUpPackages(record, creator));
+  if (policy_.containers.are_here && policy_.registries != nullptr) {
+    TY_CO_RETURN_IF_ERROR(co_await CheckImages(record, creator));
     TY_CO_RETURN_IF_ERROR(co_await LookUpImages(*policy_.registries, record));
-  TY_CO_RETURN_IF_ERROR(co_await EnsureJobDir(record));
+  }
+  TY_CO_RETURN_IF_ERROR(co_await EnsureJobDir(record, creator));
   if (job.training_input().has_hyperparameters()) jobs::MakeTuning(record);
   co_return made;
 }
@@ -163,10 +168,36 @@ Result<environment::Resolution> JobMaker::ChooseFor(const ml::v1::TrainingInput&
                        input);
 }
 
+/// As whom the job's programs ask for things. That of the project is for all of its jobs.
+boost::asio::awaitable<Status> JobMaker::CheckServiceAccount(v1::JobRecord& record, const Creator& creator) {
+  const std::string& account = record.job().training_input().service_account();
+  if (account.empty() || account == cluster::ServiceAccount(record.project())) co_return Status();
+  if (!creator.require)
+    record.add_notes("service_account " + account + " is kept and shown, but gives no rights on this server.");
+  iam::Resource resource = iam::Resource::ServiceAccount("-", account);
+  co_return co_await creator.Require("iam.serviceAccounts.actAs", std::move(resource), "service_account");
+}
+
+/// An image on this machine is a file of the server's, or what anybody may have built in its daemon.
+boost::asio::awaitable<Status> JobMaker::CheckImages(const v1::JobRecord& record,
+                                                     const Creator& creator) const {
+  if (!creator.require) co_return Status();
+  for (const auto& [role, image] : jobs::NamedImages(record.job().training_input())) {
+    if (!policy_.registries->registry_of || !policy_.registries->registry_of(image).ends_with(':')) continue;
+    iam::Resource project = iam::Resource::Project(record.project());
+    TY_CO_RETURN_IF_ERROR(
+        co_await creator.Require("trainyard.images.useLocal", std::move(project), "image_uri"));
+  }
+  co_return Status();
+}
+
 /// A package is what it was when the job was created: its checksum names the layer that it is installed into.
-boost::asio::awaitable<Status> JobMaker::LookUpPackages(v1::JobRecord& record) {
+boost::asio::awaitable<Status> JobMaker::LookUpPackages(v1::JobRecord& record, const Creator& creator) {
   for (const std::string& uri : record.job().training_input().package_uris()) {
     TY_CO_TRY(wire::ObjectUri name, wire::ObjectUri::Parse(uri));
+    iam::Resource bucket = iam::Resource::Bucket(name.bucket);
+    TY_CO_RETURN_IF_ERROR(
+        co_await creator.Require("storage.objects.get", std::move(bucket), "package_uris"));
     auto object = co_await buckets_.Stat(name.bucket, name.object);
     if (!object && object.error().code != Code::kNotFound) co_return std::unexpected(object.error());
     if (!object) {
@@ -183,29 +214,52 @@ boost::asio::awaitable<Status> JobMaker::LookUpPackages(v1::JobRecord& record) {
   co_return Status{};
 }
 
-/// A bucket that is made is said: its name may be a slip, and what the program writes is then looked for in
-/// vain.
-boost::asio::awaitable<Status> JobMaker::EnsureJobDir(v1::JobRecord& record) {
+boost::asio::awaitable<Status> JobMaker::EnsureJobDir(v1::JobRecord& record, const Creator& creator) {
   const std::string& job_dir = record.job().training_input().job_dir();
   if (job_dir.empty()) co_return Status{};
-  TY_CO_TRY(const wire::ObjectUri uri, wire::ObjectUri::Parse(job_dir));
+  TY_CO_TRY(wire::ObjectUri uri, wire::ObjectUri::Parse(job_dir));
   const auto present = co_await buckets_.GetBucket(uri.bucket);
-  if (present) co_return Status{};
-  const auto bucket = co_await buckets_.EnsureBucket(uri.bucket);
-  if (!bucket) co_return std::unexpected(Error{bucket.error().code, bucket.error().message, "job_dir"});
-  if (present.error().code != Code::kNotFound) co_return Status{};  // one of the real Cloud Storage
-  const auto others = co_await buckets_.BucketNames();
-  const std::string made =
-      "The bucket gs://" + uri.bucket + " of the job's jobDir did not exist and was made";
-  std::string meant;  // whoever may create jobs may list the buckets too (docs/security.md)
-  if (others) meant = text::Suggest(uri.bucket, NamesLike(uri.bucket, *others));
-  if (!meant.empty() && !co_await buckets_.GetBucket(meant)) meant.clear();
+  const bool is_absent = !present && present.error().code == Code::kNotFound;
+  if (is_absent && buckets_.creates_on_use())
+    co_return co_await MakeBucketOf(record, std::move(uri.bucket), creator);
+  iam::Resource bucket = iam::Resource::Bucket(uri.bucket);
+  TY_CO_RETURN_IF_ERROR(co_await creator.Require("storage.objects.create", std::move(bucket), "job_dir"));
+  const auto ensured = co_await buckets_.EnsureBucket(uri.bucket);
+  if (!ensured) co_return std::unexpected(Error{ensured.error().code, ensured.error().message, "job_dir"});
+  co_return Status{};
+}
+
+/// A bucket that is made is said: its name may be a slip, and what the program writes is then looked for in
+/// vain.
+boost::asio::awaitable<Status> JobMaker::MakeBucketOf(v1::JobRecord& record, std::string bucket,
+                                                      const Creator& creator) {
+  iam::Resource project = iam::Resource::Project(record.project());
+  TY_CO_RETURN_IF_ERROR(co_await creator.Require("storage.buckets.create", std::move(project), "job_dir"));
+  const auto ensured = co_await buckets_.EnsureBucket(bucket);
+  if (!ensured) co_return std::unexpected(Error{ensured.error().code, ensured.error().message, "job_dir"});
+  if (policy_.bucket_owners.set_project)
+    TY_CO_RETURN_IF_ERROR(co_await policy_.bucket_owners.set_project(bucket, record.project()));
+  const std::string made = "The bucket gs://" + bucket + " of the job's jobDir did not exist and was made";
+  const std::string meant = co_await MeantBucket(std::move(bucket), record.project());
   if (meant.empty()) {
     record.add_remarks(made + ".");
   } else {
     record.add_notes(made + "; did you mean gs://" + meant + "?");
   }
   co_return Status{};
+}
+
+/// Whoever may create jobs of a project may know its buckets' names (docs/security.md), and no others.
+boost::asio::awaitable<std::string> JobMaker::MeantBucket(std::string name, std::string project) {
+  auto others = co_await buckets_.BucketNames();
+  if (!others) co_return std::string();
+  if (policy_.bucket_owners.project_of)
+    std::erase_if(*others, [&](const std::string& other) {
+      return policy_.bucket_owners.project_of(other) != project;
+    });
+  std::string meant(text::Suggest(name, NamesLike(name, *others)));
+  if (!meant.empty() && !co_await buckets_.GetBucket(meant)) meant.clear();
+  co_return meant;
 }
 
 }  // namespace trainyard::control

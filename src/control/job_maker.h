@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "control/creator.h"
 #include "control/image_choice.h"
 #include "control/runtime_choice.h"
 #include "engine/allocator.h"
@@ -44,6 +45,7 @@ class JobMaker {
     const ImageRegistries* registries = nullptr;  ///< null: no job has images; they look for containers again
     Containers containers{};
     boost::asio::thread_pool* lookups = nullptr;  ///< where look_at_pythons runs; outlives the maker
+    BucketOwners bucket_owners{};
   };
 
   /// All outlive it, `policy.registries` too.
@@ -54,8 +56,10 @@ class JobMaker {
     v1::JobRecord record;
     jobs::Secrets secrets;  ///< the record does not have them
   };
-  /// Errors: kInvalidArgument, kFailedPrecondition with the field as the API names it.
-  boost::asio::awaitable<Result<Made>> Make(std::string project, ml::v1::Job job);
+  /// Errors: kInvalidArgument, kFailedPrecondition, and kPermissionDenied or kNotFound for what `creator` may
+  /// not use (its packages, its job-dir, its service account, images of this machine), with the field as the
+  /// API names it.
+  boost::asio::awaitable<Result<Made>> Make(std::string project, ml::v1::Job job, Creator creator = {});
 
   /// The interpreters that this machine has now.
   boost::asio::awaitable<environment::AvailablePythons> LookAtPythons();
@@ -75,8 +79,13 @@ class JobMaker {
   void UseContainers(Containers containers);
   [[nodiscard]] Status CheckFits(const v1::JobRecord& record) const;
   [[nodiscard]] bool HasGpus() const;
-  boost::asio::awaitable<Status> LookUpPackages(v1::JobRecord& record);
-  boost::asio::awaitable<Status> EnsureJobDir(v1::JobRecord& record);
+  static boost::asio::awaitable<Status> CheckServiceAccount(v1::JobRecord& record, const Creator& creator);
+  boost::asio::awaitable<Status> CheckImages(const v1::JobRecord& record, const Creator& creator) const;
+  boost::asio::awaitable<Status> LookUpPackages(v1::JobRecord& record, const Creator& creator);
+  boost::asio::awaitable<Status> EnsureJobDir(v1::JobRecord& record, const Creator& creator);
+  boost::asio::awaitable<Status> MakeBucketOf(v1::JobRecord& record, std::string bucket,
+                                              const Creator& creator);
+  boost::asio::awaitable<std::string> MeantBucket(std::string name, std::string project);
 
   storage::Buckets& buckets_;
   const environment::Catalogue& catalogue_;

@@ -52,7 +52,8 @@ class JobService {
 
   /// Durable when it returns. Errors: everything that JobMaker refuses; kAlreadyExists with field
   /// "job.job_id"; kResourceExhausted beyond the accelerator quota.
-  boost::asio::awaitable<Result<ml::v1::Job>> Create(std::string project, ml::v1::Job job);
+  boost::asio::awaitable<Result<ml::v1::Job>> Create(std::string project, ml::v1::Job job,
+                                                     Creator creator = {});
   boost::asio::awaitable<Result<ml::v1::Job>> Get(wire::JobName name);
   boost::asio::awaitable<Result<ml::v1::ListJobsResponse>> List(ListQuery query);
   /// `update_mask` names labels, etag or both; only what it names counts. Labels are replaced as a whole. The

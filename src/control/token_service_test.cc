@@ -27,7 +27,8 @@ class TokenServiceTest : public World {
   }
   Status Check(const std::string& token) {
     TokenService tokens(settings_, clock_, *service_);
-    return Await(tokens.Check(token));
+    const Result<std::string> owner = Await(tokens.OwnerOf(token));
+    return owner ? Status() : std::unexpected(owner.error());
   }
   std::string OwnHost() const { return MetadataHostName(settings_.keys, kAttempt); }
 };

@@ -82,10 +82,6 @@ void AddSettings(const TrainingInput& input, const RoleImages& containers, Sente
     notes.emplace_back("use_chief_in_tf_config has no effect without a custom container.");
   }
   if (!input.network().empty()) notes.push_back(("network " + input.network()).append(kNoEffect));
-  if (!input.service_account().empty()) {
-    notes.push_back("service_account " + input.service_account() +
-                    " is kept and shown, but gives no rights on this server.");
-  }
   if (input.has_encryption_config()) {
     notes.push_back(("encryption_config " + input.encryption_config().kms_key_name()).append(kNoEffect));
   }

@@ -27,8 +27,10 @@ struct RuntimeSource {
 void AddRuntimeRoutes(http::Router& router, RuntimeSource source);
 
 /// The replicas' shells: what trainingOutput.webAccessUris points at. A WebSocket (src/shell/session.h); a
-/// plain GET is answered with how to open it. Query parameters: token, rows, columns.
-void AddShellRoutes(http::Router& router, control::JobService& jobs);
+/// plain GET is answered with how to open it. Query parameters: token, rows, columns. Where who asks has to
+/// log in: `POST ...:shellTicket` is answered with a URI below /trainyard/v1/shells that opens the shell once,
+/// for browsers. `clock` outlives the router.
+void AddShellRoutes(http::Router& router, control::JobService& jobs, const Clock& clock);
 
 /// Refuses what only the administration's API has: creating, changing and cancelling jobs,
 /// their policies, shells, maintenance, status and figures. kPermissionDenied, with a text that says what a

@@ -1,10 +1,14 @@
 #include "api/extension_handlers.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "access/caller.h"
+#include "access/kept_streams.h"
 #include "api/system_parameters.h"
 #include "base/ascii.h"
+#include "control/shell_tickets.h"
 #include "shell/session.h"
 #include "shell/websocket.h"
 
@@ -18,6 +22,15 @@ using http::Response;
 
 constexpr std::string_view kProtocol = "websocket";
 constexpr std::string_view kVersion = "13";  // RFC 6455
+
+using control::ShellTickets;
+
+struct Shells {
+  Shells(control::JobService& of, const Clock& used) : jobs(of), clock(used) {}
+  control::JobService& jobs;
+  const Clock& clock;
+  ShellTickets tickets;
+};
 
 bool WantsWebSocket(const Request& request) {
   return EqualsIgnoringCase(request.headers.Get("Upgrade"), kProtocol);
@@ -44,11 +57,8 @@ awaitable<Result<shell::TerminalSize>> SizeOf(const Request& request) {
   co_return size;
 }
 
-awaitable<Result<Response>> Open(control::JobService& jobs, Request& request) {
-  wire::JobName name{request.Parameter("project"), request.Parameter("job")};
-  TY_CO_TRY(engine::AttemptRef attempt, co_await jobs.ShellTarget(std::move(name), request.Parameter("task"),
-                                                                  std::string(request.Query("token"))));
-  if (!WantsWebSocket(request)) co_return HowToOpen(request);
+/// The shell as a WebSocket.
+awaitable<Result<Response>> Upgrade(control::JobService& jobs, engine::AttemptRef attempt, Request& request) {
   const std::string key(request.headers.Get("Sec-WebSocket-Key"));
   if (request.headers.Get("Sec-WebSocket-Version") != kVersion || key.empty())
     co_return std::unexpected(InvalidArgument("", "The WebSocket handshake is not that of version 13."));
@@ -64,11 +74,60 @@ awaitable<Result<Response>> Open(control::JobService& jobs, Request& request) {
   co_return response;
 }
 
+awaitable<Result<Response>> Open(control::JobService& jobs, Request& request) {
+  wire::JobName name{request.Parameter("project"), request.Parameter("job")};
+  TY_CO_TRY(engine::AttemptRef attempt, co_await jobs.ShellTarget(std::move(name), request.Parameter("task"),
+                                                                  std::string(request.Query("token"))));
+  if (!WantsWebSocket(request)) co_return HowToOpen(request);
+  co_return co_await Upgrade(jobs, std::move(attempt), request);
+}
+
+awaitable<Result<Response>> GiveTicket(Shells& shells, Request& request) {
+  if (request.caller == nullptr)
+    co_return std::unexpected(
+        FailedPrecondition("Tickets are for servers with --auth on: here trainingOutput.webAccessUris opens "
+                           "the shell"));
+  ShellTickets::Shell shell{.job = {request.Parameter("project"), request.Parameter("job")},
+                            .task_name = request.Parameter("task"),
+                            .still_may = [caller = request.caller] { return caller->StillMay(); }};
+  TY_CO_TRY(const engine::AttemptRef attempt, co_await shells.jobs.ShellTarget(shell.job, shell.task_name, ""));
+  const std::string ticket = shells.tickets.Give(std::move(shell), shells.clock.Now());
+  Response response = Response::Json("{\n  \"uri\": \"" + request.Origin() + "/trainyard/v1/shells/" + ticket +
+                                     "\",\n  \"expiresIn\": \"" +
+                                     std::to_string(ShellTickets::kLife.count()) + "s\"\n}\n");
+  response.headers.Set("Cache-Control", "no-store");
+  co_return response;
+}
+
+awaitable<Result<Response>> OpenByTicket(Shells& shells, Request& request) {
+  if (!WantsWebSocket(request))
+    co_return std::unexpected(
+        InvalidArgument("", "A ticket opens a WebSocket: it is kept for that, and was not used."));
+  std::optional<ShellTickets::Shell> shell =
+      shells.tickets.Take(request.Parameter("ticket"), shells.clock.Now());
+  const bool may = shell && co_await shell->still_may();
+  if (!may)
+    co_return std::unexpected(
+        Error{Code::kUnauthenticated, "The ticket opens no shell: it was used, or its time is over.", ""});
+  TY_CO_TRY(engine::AttemptRef attempt,
+            co_await shells.jobs.ShellTarget(std::move(shell->job), std::move(shell->task_name), ""));
+  TY_CO_TRY(Response response, co_await Upgrade(shells.jobs, std::move(attempt), request));
+  access::KeepOnlyWhile(std::move(shell->still_may), response);
+  co_return response;
+}
+
 }  // namespace
 
-void AddShellRoutes(http::Router& router, control::JobService& jobs) {
+void AddShellRoutes(http::Router& router, control::JobService& jobs, const Clock& clock) {
   router.Add(http::Method::kGet, "/trainyard/v1/projects/{project}/jobs/{job}/replicas/{task}:shell",
              [&jobs](Request& request) { return Open(jobs, request); });
+  // Shared: std::function copies its target; the last copy is destroyed with the router.
+  auto shells = std::make_shared<Shells>(jobs, clock);
+  router.Add(http::Method::kPost,
+             "/trainyard/v1/projects/{project}/jobs/{job}/replicas/{task}:shellTicket",
+             [shells](Request& request) { return GiveTicket(*shells, request); });
+  router.Add(http::Method::kGet, "/trainyard/v1/shells/{ticket}",
+             [shells](Request& request) { return OpenByTicket(*shells, request); });
 }
 
 }  // namespace trainyard::api

@@ -2,6 +2,9 @@
 
 #include <google/protobuf/empty.pb.h>
 
+#include <utility>
+
+#include "access/caller.h"
 #include "api/system_parameters.h"
 #include "wire/json.h"
 
@@ -29,11 +32,21 @@ wire::JobName NameOf(const Request& request) {
   return {request.Parameter("project"), request.Parameter("job")};
 }
 
+control::Creator CreatorOf(const Request& request) {
+  if (request.caller == nullptr) return {};
+  auto require = [caller = request.caller](std::string permission, iam::Resource resource) {
+    return caller->Require(std::move(permission), std::move(resource));
+  };
+  return {.principal = request.caller->principal(), .require = std::move(require)};
+}
+
 awaitable<Result<Response>> Create(JobService& jobs, Request& request) {
   TY_CO_TRY(std::string text, co_await request.body->ReadAll(kJobBytesMax));
   ml::v1::Job job;
   TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, job, "job"));
-  TY_CO_TRY(ml::v1::Job created, co_await jobs.Create(request.Parameter("project"), std::move(job)));
+  control::Creator creator = CreatorOf(request);
+  TY_CO_TRY(ml::v1::Job created,
+            co_await jobs.Create(request.Parameter("project"), std::move(job), std::move(creator)));
   co_return Response::Json(wire::PrintJson(created));
 }
 

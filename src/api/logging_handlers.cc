@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "api/log_rights.h"
 #include "api/system_parameters.h"
 #include "async/on_pool.h"
 #include "wire/json.h"
@@ -29,6 +30,8 @@ awaitable<Result<Response>> List(logs::LogStore& logs, asio::thread_pool& printe
   TY_CO_TRY(const std::string text, co_await request.body->ReadAll(kListBytesMax));
   logging::v2::ListLogEntriesRequest query;
   TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, query));
+  TY_CO_TRY(logs::LogQuery wanted, logs::ParseLogQuery(query));
+  TY_CO_RETURN_IF_ERROR(co_await RequireLogs(request, std::move(wanted)));
   TY_CO_TRY(logs::LogPage page, co_await logs.List(std::move(query)));
   // A thousand entries take some 10 ms to print: too long for the loop.
   auto print = [page = std::move(page)]() mutable { return PrintPage(std::move(page)); };

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "api/log_rights.h"
 #include "api/system_parameters.h"
 #include "wire/error_body.h"
 #include "wire/json.h"
@@ -82,7 +83,9 @@ awaitable<Result<http::StreamPart>> NextEvent(std::shared_ptr<Events> events) {
 }
 
 awaitable<Result<Response>> Follow(logs::LogTails& tails, TailTimes times, TailLogEntriesRequest request,
-                                   std::string cursor) {
+                                   const Request& asked, std::string cursor) {
+  TY_CO_TRY(logs::LogQuery wanted, logs::ParseTailQuery(request));
+  TY_CO_RETURN_IF_ERROR(co_await RequireLogs(asked, std::move(wanted)));
   auto events = std::make_shared<Events>();
   events->heartbeat = times.heartbeat;
   TY_CO_TRY(events->tail, co_await tails.Start(std::move(request), std::move(cursor)));
@@ -96,7 +99,7 @@ awaitable<Result<Response>> Follow(logs::LogTails& tails, TailTimes times, TailL
 awaitable<Result<Response>> GetTail(logs::LogTails& tails, TailTimes times, Request& request) {
   TY_CO_TRY(TailLogEntriesRequest tail, ReadQuery(request));
   std::string cursor = CursorOf(request);
-  co_return co_await Follow(tails, times, std::move(tail), std::move(cursor));
+  co_return co_await Follow(tails, times, std::move(tail), request, std::move(cursor));
 }
 
 awaitable<Result<Response>> PostTail(logs::LogTails& tails, TailTimes times, Request& request) {
@@ -104,7 +107,7 @@ awaitable<Result<Response>> PostTail(logs::LogTails& tails, TailTimes times, Req
   TailLogEntriesRequest tail;
   TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, tail));
   std::string cursor = CursorOf(request);
-  co_return co_await Follow(tails, times, std::move(tail), std::move(cursor));
+  co_return co_await Follow(tails, times, std::move(tail), request, std::move(cursor));
 }
 
 }  // namespace

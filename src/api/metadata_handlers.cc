@@ -47,26 +47,31 @@ Response TokenAnswer(const std::string& token) {
   return response;
 }
 
-bool IsTokenPath(std::string_view path) {
+bool IsTokenPath(std::string_view path, std::string_view own_account) {
   if (!path.starts_with(kAccounts)) return false;
   path.remove_prefix(kAccounts.size());
   const std::string_view account = path.substr(0, path.find('/'));
-  return (account == "default" || account == kMetadataAccount) && path.substr(account.size()) == "/token";
+  return (account == "default" || account == own_account) && path.substr(account.size()) == "/token";
 }
 
 /// Finding out who asks may take a look at the machine's processes: only for what depends on it. Programs
 /// poll the state of their machine once a second.
-bool DependsOnInstance(std::string_view path) {
-  for (const std::string_view same_for_all :
-       {kAccounts.substr(0, kAccounts.size() - 1), std::string_view("instance/maintenance-event"),
-        std::string_view("instance/preempted")}) {
+bool DependsOnInstance(std::string_view path, bool has_accounts) {
+  if (path.starts_with(kAccounts.substr(0, kAccounts.size() - 1))) return has_accounts;
+  for (const std::string_view same_for_all : {"instance/maintenance-event", "instance/preempted"}) {
     if (path.starts_with(same_for_all)) return false;
   }
   return !path.starts_with("universe");  // the project is the job's
 }
 
 awaitable<Result<Response>> Read(const MetadataAnswers& answers, Request& request, std::string path) {
-  if (IsTokenPath(path)) {
+  MetadataFacts facts{.project = answers.project, .universe_domain = answers.universe_domain()};
+  if (DependsOnInstance(path, answers.has_accounts)) {
+    TY_CO_TRY(facts.instance, co_await answers.instance(request));
+  }
+  if (facts.instance) facts.project = facts.instance->project;
+  if (facts.instance && answers.has_accounts) facts.account = facts.instance->service_account;
+  if (IsTokenPath(path, facts.account)) {
     TY_CO_TRY(const std::string token, co_await answers.access_token(request));
     co_return TokenAnswer(token);
   }
@@ -75,11 +80,6 @@ awaitable<Result<Response>> Read(const MetadataAnswers& answers, Request& reques
                             .alt = std::string(request.Query("alt"))};
   if (!query.alt.empty() && query.alt != "json" && query.alt != "text")
     co_return Text("alt is json or text\n", kBadRequest);
-  MetadataFacts facts{.project = answers.project, .universe_domain = answers.universe_domain()};
-  if (DependsOnInstance(path)) {
-    TY_CO_TRY(facts.instance, co_await answers.instance(request));
-  }
-  if (facts.instance) facts.project = facts.instance->project;
   const auto page = ReadMetadata(MetadataTree(facts), path, query);
   if (!page) co_return Text("not found\n", kNotFound);
   if (page->is_directory && !request.path.ends_with('/')) {

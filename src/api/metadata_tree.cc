@@ -18,9 +18,9 @@ namespace json = boost::json;
 constexpr std::string_view kScope = "https://www.googleapis.com/auth/cloud-platform";
 constexpr std::string_view kAttributes = "attributes";  ///< names in it are the user's, and stay as they are
 
-json::object Account() {
+json::object Account(const std::string& email) {
   return {{"aliases", json::array{"default"}},
-          {"email", kMetadataAccount},
+          {"email", email},
           {"scopes", json::array{kScope}},
           {"token", nullptr}};
 }
@@ -32,11 +32,12 @@ json::object Attributes(const control::Instance& instance) {
 }
 
 /// Nothing that would be invented: only what the replica has, or what is always so.
-json::object InstanceTree(const std::string& project, const std::optional<control::Instance>& instance) {
+json::object InstanceTree(const MetadataFacts& facts) {
+  const auto& [project, universe, instance, account] = facts;
   json::object tree{
       {"maintenance-event", "NONE"},
       {"preempted", "FALSE"},
-      {"service-accounts", json::object{{"default", Account()}, {kMetadataAccount, Account()}}}};
+      {"service-accounts", json::object{{"default", Account(account)}, {account, Account(account)}}}};
   if (!instance) return tree;
   const std::string number = "projects/" + std::to_string(cluster::ProjectNumber(project)) + "/";
   tree["attributes"] = Attributes(*instance);
@@ -133,7 +134,7 @@ std::string Listing(const json::value& directory) {
 }  // namespace
 
 json::object MetadataTree(const MetadataFacts& facts) {
-  return {{"instance", InstanceTree(facts.project, facts.instance)},
+  return {{"instance", InstanceTree(facts)},
           {"project", json::object{{"attributes", json::object()},
                                    {"numeric-project-id", cluster::ProjectNumber(facts.project)},
                                    {"project-id", facts.project}}},

@@ -17,6 +17,7 @@ struct MetadataFacts {
   std::string project;
   std::string universe_domain;
   std::optional<control::Instance> instance{};  ///< nothing: no replica asks
+  std::string account{kMetadataAccount};        ///< e-mail of the account that programs are
 };
 
 /// Directories are objects, and arrays of objects; names are as in paths ("service-accounts"). What is made

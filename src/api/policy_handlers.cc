@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "access/caller.h"
 #include "api/system_parameters.h"
 #include "iam/policy_form.h"
+#include "iam/resource.h"
 #include "iam/roles.h"
 #include "wire/json.h"
 
@@ -58,8 +60,10 @@ awaitable<Result<Response>> TestPermissions(JobService& jobs, Request& request) 
   iam::v1::TestIamPermissionsResponse answer;
   Result<ml::v1::Job> job = co_await jobs.Get(NameOf(request));
   if (!job && job.error().code != Code::kNotFound) co_return std::unexpected(job.error());
-  if (job) {
-    for (const std::string& permission : PermissionsOfJobs(body)) answer.add_permissions(permission);
+  for (std::string& permission : PermissionsOfJobs(body)) {
+    iam::Resource resource = iam::Resource::Job(request.Parameter("project"), request.Parameter("job"));
+    const Status has = co_await access::Require(request, permission, std::move(resource));
+    if (job && has) answer.add_permissions(std::move(permission));
   }
   co_return Response::Json(wire::PrintJson(answer));
 }

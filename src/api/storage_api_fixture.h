@@ -22,6 +22,7 @@
 #include "async/system_clock.h"
 #include "http/client.h"
 #include "http/server.h"
+#include "identity/identities.h"
 
 /// The storage API over real sockets and files, for the tests of its handlers.
 namespace trainyard::api {
@@ -37,10 +38,14 @@ class Served {
  public:
   explicit Served(const std::filesystem::path& data) : Served(storage::Buckets::Options{.data = data}) {}
   explicit Served(storage::Buckets::Options options) {
+    auto identities = identity::Identities::Open(
+        loop_.get_executor(), clock_, {.path = options.data / "access.db", .default_project = "p"});
+    EXPECT_TRUE(identities) << identities.error().message;
+    identities_ = *std::move(identities);
     auto opened = storage::Buckets::Open(std::move(options), clock_, files_);
     EXPECT_TRUE(opened) << opened.error().message;
     buckets_ = *std::move(opened);
-    AddStorageRoutes(router_, *buckets_);
+    AddStorageRoutes(router_, *buckets_, *identities_);
     AddBatchRoutes(router_);
     AddXmlStorageRoutes(router_, *buckets_);
     server_ = std::make_unique<http::Server>(loop_, router_);
@@ -60,6 +65,7 @@ class Served {
   asio::io_context loop_;
   asio::thread_pool files_{2};
   std::unique_ptr<storage::Buckets> buckets_;
+  std::unique_ptr<identity::Identities> identities_;
   http::Router router_;
   std::unique_ptr<http::Server> server_;
   std::uint16_t port_ = 0;

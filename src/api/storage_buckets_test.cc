@@ -75,6 +75,15 @@ TEST_F(StorageBuckets, Policies) {
   const auto policy = Send(Method::kGet, "/storage/v1/b/bucket/iam");
   EXPECT_EQ(Text(policy, "/kind"), "storage#policy");
   EXPECT_EQ(Text(policy, "/resourceId"), "projects/_/buckets/bucket");
+  const std::string viewers =
+      R"([{"role":"roles/storage.objectViewer","members":["user:ann@example.com"]}])";
+  const auto set = Send(Method::kPut, "/storage/v1/b/bucket/iam", R"({"bindings":)" + viewers + "}");
+  EXPECT_EQ(set.status, 200) << set.body;
+  EXPECT_EQ(json::parse(Text(Send(Method::kGet, "/storage/v1/b/bucket/iam"), "/bindings")),
+            json::parse(viewers));
+  const auto stale = Send(Method::kPut, "/storage/v1/b/bucket/iam",
+                          R"({"etag":")" + Text(policy, "/etag") + R"(","bindings":)" + viewers + "}");
+  EXPECT_EQ(stale.status, 409) << stale.body;
   const auto tested =
       Send(Method::kGet, "/storage/v1/b/bucket/o/x/iam/testPermissions?permissions=a.b&permissions=c.d");
   EXPECT_EQ(Text(tested, "/permissions"), R"(["a.b","c.d"])");
@@ -93,7 +102,7 @@ TEST_F(StorageBuckets, RefusalsAreStoragesErrors) {
       {Method::kGet, "/b/bucket/acl", 400, "invalid"},
       {Method::kPost, "/b/bucket/o/x/acl", 400, "invalid"},
       {Method::kPatch, "/b/bucket/defaultObjectAcl/allUsers", 400, "invalid"},
-      {Method::kPut, "/b/bucket/iam", 400, "invalid"},
+      {Method::kPut, "/b/bucket/o/x/iam", 400, "invalid"},
       {Method::kPost, "/b/bucket/notificationConfigs", 400, "invalid"},
       {Method::kPost, "/b/bucket/lockRetentionPolicy", 400, "invalid"},
       {Method::kPost, "/b/bucket/o/x/restore?generation=1", 400, "invalid"},

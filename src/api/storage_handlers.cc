@@ -8,6 +8,7 @@
 
 #include "api/storage_handlers_partial.h"
 #include "api/storage_handlers_routes.h"
+#include "api/storage_policy_handlers.h"
 
 namespace trainyard::api {
 namespace {
@@ -16,6 +17,8 @@ using namespace storage_api;
 using http::Method;
 
 using Function = awaitable<Result<Response>> (*)(Buckets& buckets, Request& request);
+using OwnedFunction = awaitable<Result<Response>> (*)(Buckets& buckets, Identities& identities,
+                                                      Request& request);
 
 /// A part of the API that this server does not have. Rejected with an error that names it, so that clients do
 /// not assume that it took effect.
@@ -33,9 +36,8 @@ constexpr std::array kUnsupported{
     Unsupported{"/b/{bucket}/defaultObjectAcl/{entity}", kAcls.data()},
     Unsupported{"/b/{bucket}/o/{object}/acl", kAcls.data()},
     Unsupported{"/b/{bucket}/o/{object}/acl/{entity}", kAcls.data()},
-    Unsupported{"/b/{bucket}/iam", "Changing a bucket's IAM policy is not supported by this server"},
     Unsupported{"/b/{bucket}/o/{object}/iam",
-                "Changing an object's IAM policy is not supported by this server"},
+                "Objects have no policies of their own here: set the bucket's"},
     Unsupported{"/b/{bucket}/notificationConfigs", "Notifications are not supported by this server"},
     Unsupported{"/b/{bucket}/notificationConfigs/{id}", "Notifications are not supported by this server"},
     Unsupported{"/b/{bucket}/o/watch", "Notifications are not supported by this server"},
@@ -74,12 +76,13 @@ Status CheckHeaders(const Request& request) {
   return {};
 }
 
-/// Storage's errors look different from those of the other APIs.
-awaitable<Result<Response>> Answer(Function function, Buckets& buckets, Request& request) {
+/// Storage's errors look different from those of the other APIs. `function` is called with the request.
+template <class Call>
+awaitable<Result<Response>> Answer(Call function, Request& request) {
   if (const Status checked = CheckHeaders(request); !checked) co_return ErrorAnswer(checked.error());
   const auto form = AnswerForm::Read(request);
   if (!form) co_return ErrorAnswer(form.error());
-  Result<Response> response = co_await function(buckets, request);
+  Result<Response> response = co_await function(request);
   if (!response) co_return ErrorAnswer(response.error());
   form->Apply(*response);
   co_return response;
@@ -90,19 +93,23 @@ awaitable<Result<Response>> Refuse(Error error) { co_return ErrorAnswer(error); 
 /// Adds routes and, for all other methods of their paths, an error in storage's shape.
 class Routes {
  public:
-  Routes(http::Router& router, Buckets& buckets) : router_(router), buckets_(buckets) {}
+  Routes(http::Router& router, Buckets& buckets, Identities& identities)
+      : router_(router), buckets_(buckets), identities_(identities) {}
 
   void Add(Method method, const std::string& pattern, Function function) {
-    router_.Add(method, pattern, [&buckets = buckets_, function](Request& request) {
-      return Answer(function, buckets, request);
+    AddCall(method, pattern,
+            [&buckets = buckets_, function](Request& request) { return function(buckets, request); });
+  }
+  void Add(Method method, const std::string& pattern, OwnedFunction function) {
+    AddCall(method, pattern, [&buckets = buckets_, &identities = identities_, function](Request& request) {
+      return function(buckets, identities, request);
     });
-    added_[pattern].insert(method);
   }
   /// All methods of the pattern that have no handler yet.
   void RefuseRest(const std::string& pattern, const Error& error) {
     for (const Method method : kMethods) {
       if (!added_[pattern].insert(method).second) continue;
-      router_.Add(method, pattern, [error](Request&) { return Refuse(error); });
+      router_.AddRefusal(method, pattern, [error](Request&) { return Refuse(error); });
     }
   }
   void RefuseOtherMethods() {
@@ -113,29 +120,37 @@ class Routes {
   }
 
  private:
+  template <class Call>
+  void AddCall(Method method, const std::string& pattern, Call call) {
+    router_.Add(method, pattern, [call](Request& request) { return Answer(call, request); });
+    added_[pattern].insert(method);
+  }
+
   http::Router& router_;
   Buckets& buckets_;
+  Identities& identities_;
   std::map<std::string, std::set<Method>> added_;
 };
 
 void AddBuckets(Routes& routes) {
   const std::string all = "/storage/v1/b";
   const std::string bucket = all + "/{bucket}";
-  routes.Add(Method::kPost, all, InsertBucket);
-  routes.Add(Method::kGet, all, ListBuckets);
+  routes.Add(Method::kPost, all, InsertOwnedBucket);
+  routes.Add(Method::kGet, all, ListOwnedBuckets);
   routes.Add(Method::kGet, bucket, GetBucket);
   routes.Add(Method::kPatch, bucket, PatchBucket);
   routes.Add(Method::kPut, bucket, UpdateBucket);
-  routes.Add(Method::kDelete, bucket, DeleteBucket);
+  routes.Add(Method::kDelete, bucket, DeleteOwnedBucket);
   routes.Add(Method::kGet, bucket + "/storageLayout", GetStorageLayout);
   for (const char* collection :
        {"/folders", "/managedFolders", "/notificationConfigs", "/anywhereCaches", "/operations"}) {
     routes.Add(Method::kGet, bucket + collection, ListNothing);
   }
   for (const std::string& resource : {bucket, bucket + "/o/{object}"}) {
-    routes.Add(Method::kGet, resource + "/iam", GetIamPolicy);
-    routes.Add(Method::kGet, resource + "/iam/testPermissions", TestIamPermissions);
+    routes.Add(Method::kGet, resource + "/iam", GetBucketPolicy);
+    routes.Add(Method::kGet, resource + "/iam/testPermissions", TestBucketPermissions);
   }
+  routes.Add(Method::kPut, bucket + "/iam", SetBucketPolicy);
 }
 
 void AddObjects(Routes& routes) {
@@ -161,8 +176,8 @@ void AddObjects(Routes& routes) {
 
 }  // namespace
 
-void AddStorageRoutes(http::Router& router, storage::Buckets& buckets) {
-  Routes routes(router, buckets);
+void AddStorageRoutes(http::Router& router, storage::Buckets& buckets, identity::Identities& identities) {
+  Routes routes(router, buckets, identities);
   AddBuckets(routes);
   AddObjects(routes);
   for (const Unsupported& unsupported : kUnsupported) {

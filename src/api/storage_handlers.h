@@ -3,6 +3,10 @@
 #include "http/router.h"
 #include "storage/buckets.h"
 
+namespace trainyard::identity {
+class Identities;
+}  // namespace trainyard::identity
+
 namespace trainyard::api {
 
 /// Cloud Storage's JSON API, v1: buckets (insert, get, list, patch, update, delete, storageLayout) and
@@ -10,10 +14,10 @@ namespace trainyard::api {
 /// delete, copyTo, rewriteTo, moveTo, compose), under /storage/v1, /upload/storage/v1,
 /// /resumable/upload/storage/v1 and /download/storage/v1.
 ///
-/// `buckets` outlives the router. Errors have storage's own shape; a full disk is 507; so have the errors of
+/// `buckets` and `identities`, which keeps whose they are, outlive the router. Errors have storage's own shape; a full disk is 507; so have the errors of
 /// unknown paths and methods. `projection`, `userProject`, `predefinedAcl` and other parameters that change
 /// no result are accepted and ignored. Source: discovery storage v1, docs/spec "Storage JSON v1".
-void AddStorageRoutes(http::Router& router, storage::Buckets& buckets);
+void AddStorageRoutes(http::Router& router, storage::Buckets& buckets, identity::Identities& identities);
 
 /// How TensorFlow reads `gs://`: `GET` and `HEAD /BUCKET/OBJECT` of Cloud Storage's XML API, the object's
 /// name percent-encoded or not, with Range (206; 416 past the end), generation, x-goog-if-generation-match,

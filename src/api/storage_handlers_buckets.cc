@@ -10,13 +10,6 @@ void AddLinks(const Request& request, v1::Bucket& bucket) {
   bucket.set_self_link(request.Origin() + "/storage/v1/b/" + bucket.name());
 }
 
-Response BucketAnswer(const Request& request, v1::Bucket bucket) {
-  AddLinks(request, bucket);
-  Response response = JsonAnswer(bucket);
-  response.headers.Set("ETag", bucket.etag());
-  return response;
-}
-
 awaitable<Result<Response>> Edited(Buckets& buckets, Request& request, storage::BucketEdit edit) {
   TY_CO_TRY(const Conditions when, ReadConditions(request));
   TY_CO_TRY(v1::Bucket bucket,
@@ -26,14 +19,25 @@ awaitable<Result<Response>> Edited(Buckets& buckets, Request& request, storage::
 
 }  // namespace
 
-awaitable<Result<Response>> InsertBucket(Buckets& buckets, Request& request) {
+Response BucketAnswer(const Request& request, v1::Bucket bucket) {
+  AddLinks(request, bucket);
+  Response response = JsonAnswer(bucket);
+  response.headers.Set("ETag", bucket.etag());
+  return response;
+}
+
+Response BucketsAnswer(const Request& request, v1::Buckets page) {
+  for (v1::Bucket& bucket : *page.mutable_items()) AddLinks(request, bucket);
+  return JsonAnswer(page);
+}
+
+awaitable<Result<v1::Bucket>> MakeBucket(Buckets& buckets, Request& request) {
   TY_CO_TRY(const bool retention, ReadBool(request, "enableObjectRetention"));
   if (retention)
     co_return std::unexpected(InvalidArgument({}, "Object retention is not supported by this server"));
   v1::Bucket sent;
   TY_CO_RETURN_IF_ERROR(co_await ReadJsonBody(request, sent));
-  TY_CO_TRY(v1::Bucket bucket, co_await buckets.InsertBucket(std::move(sent)));
-  co_return BucketAnswer(request, std::move(bucket));
+  co_return co_await buckets.InsertBucket(std::move(sent));
 }
 
 awaitable<Result<Response>> GetBucket(Buckets& buckets, Request& request) {
@@ -58,19 +62,17 @@ awaitable<Result<Response>> UpdateBucket(Buckets& buckets, Request& request) {
   co_return co_await Edited(buckets, request, std::move(edit));
 }
 
-awaitable<Result<Response>> ListBuckets(Buckets& buckets, Request& request) {
+awaitable<Result<v1::Buckets>> PageOfBuckets(Buckets& buckets, Request& request) {
   TY_CO_TRY(const bool soft_deleted, ReadBool(request, "softDeleted"));
   TY_CO_TRY(const std::size_t results_max, ReadResultsMax(request));
   if (soft_deleted) {  // what is deleted here is gone
     v1::Buckets none;
     none.set_kind("storage#buckets");
-    co_return JsonAnswer(none);
+    co_return none;
   }
   std::string prefix(request.Query("prefix"));
   std::string token(request.Query("pageToken"));
-  TY_CO_TRY(v1::Buckets page, co_await buckets.ListBuckets(std::move(prefix), std::move(token), results_max));
-  for (v1::Bucket& bucket : *page.mutable_items()) AddLinks(request, bucket);
-  co_return JsonAnswer(page);
+  co_return co_await buckets.ListBuckets(std::move(prefix), std::move(token), results_max);
 }
 
 awaitable<Result<Response>> DeleteBucket(Buckets& buckets, Request& request) {

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "api/storage_handlers_rights.h"
 #include "api/storage_handlers_routes.h"
 #include "http/text.h"
 
@@ -45,12 +46,20 @@ Status CheckRewriteBytesMax(const Request& request) {
       {}, "Invalid value for 'maxBytesRewrittenPerCall': it must be a positive multiple of 1048576"));
 }
 
+/// The door has asked for the source.
 awaitable<Result<v1::Object>> Copied(Buckets& buckets, Request& request) {
+  const std::string& to_bucket = request.Parameter("to_bucket");
+  TY_CO_RETURN_IF_ERROR(co_await RequireOnBucket(request, "storage.objects.create", to_bucket));
   v1::Object body;
   TY_CO_RETURN_IF_ERROR(co_await ReadJsonBody(request, body));
   TY_CO_TRY(storage::Transfer transfer,
-            ReadTransfer(request, request.Parameter("to_bucket"), std::move(body)));
-  co_return co_await buckets.Copy(std::move(transfer));
+            ReadTransfer(request, to_bucket, std::move(body)));
+  const Conditions asked = transfer.to_when;
+  TY_CO_TRY(transfer.to_when, co_await ForWriter(buckets, request, to_bucket, asked));
+  Result<v1::Object> copy = co_await buckets.Copy(std::move(transfer));
+  if (copy) co_return copy;
+  Error error = co_await WriteError(request, to_bucket, asked, std::move(copy).error());
+  co_return std::unexpected(std::move(error));
 }
 
 }  // namespace
@@ -76,15 +85,21 @@ awaitable<Result<Response>> RewriteObject(Buckets& buckets, Request& request) {
 }
 
 awaitable<Result<Response>> MoveObject(Buckets& buckets, Request& request) {
+  for (const char* permission : {"storage.objects.create", "storage.objects.delete"})
+    TY_CO_RETURN_IF_ERROR(co_await RequireOnBucket(request, permission, request.Parameter("bucket")));
   TY_CO_TRY(storage::Transfer transfer, ReadTransfer(request, request.Parameter("bucket"), {}));
   TY_CO_TRY(v1::Object object, co_await buckets.Move(std::move(transfer)));
   co_return ObjectAnswer(request, std::move(object));
 }
 
 awaitable<Result<Response>> ComposeObject(Buckets& buckets, Request& request) {
+  const std::string& bucket = request.Parameter("bucket");
+  for (const char* permission : {"storage.objects.get", "storage.objects.create"})
+    TY_CO_RETURN_IF_ERROR(co_await RequireOnBucket(request, permission, bucket));
   v1::ComposeRequest body;
   TY_CO_RETURN_IF_ERROR(co_await ReadJsonBody(request, body));
-  TY_CO_TRY(const Conditions when, ReadConditions(request));
+  TY_CO_TRY(const Conditions asked, ReadConditions(request));
+  TY_CO_TRY(const Conditions when, co_await ForWriter(buckets, request, bucket, asked));
   TY_CO_TRY(const bool deletes_by_query, ReadBool(request, "deleteSourceObjects"));
   std::vector<storage::ComposeSource> sources;
   for (const auto& part : body.source_objects()) {
@@ -97,13 +112,16 @@ awaitable<Result<Response>> ComposeObject(Buckets& buckets, Request& request) {
   }
   v1::Object destination = std::move(*body.mutable_destination());
   // Its checksums are not compared: gcloud sends those of the first part.
-  destination.set_bucket(request.Parameter("bucket"));
+  destination.set_bucket(bucket);
   destination.set_name(request.Parameter("object"));
   if (request.HasQuery("kmsKeyName")) destination.set_kms_key_name(std::string(request.Query("kmsKeyName")));
   const bool deletes = body.delete_source_objects() || deletes_by_query;
-  TY_CO_TRY(v1::Object object,
-            co_await buckets.Compose(std::move(destination), std::move(sources), when, deletes));
-  co_return ObjectAnswer(request, std::move(object));
+  if (deletes) TY_CO_RETURN_IF_ERROR(co_await RequireOnBucket(request, "storage.objects.delete", bucket));
+  Result<v1::Object> object =
+      co_await buckets.Compose(std::move(destination), std::move(sources), when, deletes);
+  if (object) co_return ObjectAnswer(request, *std::move(object));
+  Error error = co_await WriteError(request, bucket, asked, std::move(object).error());
+  co_return std::unexpected(std::move(error));
 }
 
 }  // namespace trainyard::api::storage_api

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "api/storage_handlers_range.h"
+#include "api/storage_handlers_rights.h"
 #include "api/storage_handlers_routes.h"
 #include "http/text.h"
 #include "http/uri.h"
@@ -85,7 +86,9 @@ awaitable<Result<std::uint64_t>> Receive(Buckets& buckets, Request& request, Upl
 }  // namespace
 
 awaitable<Result<Response>> StartUpload(Buckets& buckets, Request& request) {
-  TY_CO_TRY(const Conditions when, ReadConditions(request));
+  TY_CO_TRY(Conditions asked, ReadConditions(request));
+  TY_CO_TRY(const Conditions when,
+            co_await ForWriter(buckets, request, request.Parameter("bucket"), std::move(asked)));
   v1::Object resource;
   TY_CO_RETURN_IF_ERROR(co_await ReadJsonBody(request, resource));
   TakeQuery(request, resource);

@@ -5,16 +5,14 @@
 /// The storage API's methods, each a coroutine over one request. Loop thread.
 namespace trainyard::api::storage_api {
 
-awaitable<Result<Response>> InsertBucket(Buckets& buckets, Request& request);
+awaitable<Result<v1::Bucket>> MakeBucket(Buckets& buckets, Request& request);
 awaitable<Result<Response>> GetBucket(Buckets& buckets, Request& request);
-awaitable<Result<Response>> ListBuckets(Buckets& buckets, Request& request);
+awaitable<Result<v1::Buckets>> PageOfBuckets(Buckets& buckets, Request& request);
+[[nodiscard]] Response BucketAnswer(const Request& request, v1::Bucket bucket);
+[[nodiscard]] Response BucketsAnswer(const Request& request, v1::Buckets page);
 awaitable<Result<Response>> DeleteBucket(Buckets& buckets, Request& request);
 awaitable<Result<Response>> PatchBucket(Buckets& buckets, Request& request);
 awaitable<Result<Response>> UpdateBucket(Buckets& buckets, Request& request);
-/// Of a bucket or an object. There are no users yet: the policy binds nobody, and every caller has all
-/// permissions.
-awaitable<Result<Response>> GetIamPolicy(Buckets& buckets, Request& request);
-awaitable<Result<Response>> TestIamPermissions(Buckets& buckets, Request& request);
 /// An empty list, for resources that this server never has: folders and managed folders (resources of
 /// hierarchical buckets; `gcloud storage rm -r` asks before it deletes a bucket), notification
 /// configurations, caches, operations.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/storage_handlers_multipart.h"
+#include "api/storage_handlers_rights.h"
 #include "api/storage_handlers_routes.h"
 #include "http/text.h"
 #include "wire/json.h"
@@ -18,8 +19,7 @@ std::size_t PieceBytes(const Request& request) {
   return static_cast<std::size_t>(std::clamp<std::uint64_t>(announced, 1, kPieceBytes));
 }
 
-awaitable<Result<Response>> InsertMedia(Buckets& buckets, Request& request) {
-  TY_CO_TRY(const Conditions when, ReadConditions(request));
+awaitable<Result<Response>> InsertMedia(Buckets& buckets, Request& request, Conditions when) {
   v1::Object resource;
   TakeQuery(request, resource);
   resource.set_content_type(std::string(request.headers.Get("Content-Type")));
@@ -44,8 +44,7 @@ Result<v1::Object> ReadResource(const Request& request, const MultipartUpload& u
   return resource;
 }
 
-awaitable<Result<Response>> InsertMultipart(Buckets& buckets, Request& request) {
-  TY_CO_TRY(const Conditions when, ReadConditions(request));
+awaitable<Result<Response>> InsertMultipart(Buckets& buckets, Request& request, Conditions when) {
   TY_CO_TRY(MultipartUpload upload, MultipartUpload::Create(request.headers.Get("Content-Type")));
   std::optional<storage::ObjectWriter> writer;
   const std::size_t piece_bytes = PieceBytes(request);
@@ -69,14 +68,26 @@ awaitable<Result<Response>> InsertMultipart(Buckets& buckets, Request& request) 
   co_return ObjectAnswer(request, std::move(object));
 }
 
+/// media and multipart: one request, one object.
+awaitable<Result<Response>> InsertAtOnce(Buckets& buckets, Request& request, bool is_media) {
+  TY_CO_TRY(const Conditions asked, ReadConditions(request));
+  const std::string& bucket = request.Parameter("bucket");
+  TY_CO_TRY(Conditions when, co_await ForWriter(buckets, request, bucket, asked));
+  Result<Response> response = is_media ? co_await InsertMedia(buckets, request, std::move(when))
+                                       : co_await InsertMultipart(buckets, request, std::move(when));
+  if (response) co_return response;
+  Error error = co_await WriteError(request, bucket, asked, std::move(response).error());
+  co_return std::unexpected(std::move(error));
+}
+
 }  // namespace
 
 awaitable<Result<Response>> InsertObject(Buckets& buckets, Request& request) {
   const std::string_view type = request.Query("uploadType");
   if (request.HasQuery("upload_id")) co_return co_await ContinueUpload(buckets, request);
   if (type == "resumable") co_return co_await StartUpload(buckets, request);
-  if (type == "media") co_return co_await InsertMedia(buckets, request);
-  if (type == "multipart") co_return co_await InsertMultipart(buckets, request);
+  if (type == "media" || type == "multipart")
+    co_return co_await InsertAtOnce(buckets, request, type == "media");
   co_return std::unexpected(InvalidArgument(
       {}, "Unknown uploadType '" + std::string(type) + "'; it must be media, multipart or resumable"));
 }

@@ -13,6 +13,7 @@
 #include "api/storage_handlers.h"
 #include "async/system_clock.h"
 #include "http/server.h"
+#include "identity/identities.h"
 #include "storage/buckets.h"
 #include "tls/tls_identity.h"
 
@@ -31,8 +32,14 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "storage_server: %s\n", buckets.error().message.c_str());
     return 1;
   }
+  auto identities = identity::Identities::Open(
+      loop.get_executor(), clock, {.path = std::string(argv[1]) + "/access.db", .default_project = "p"});
+  if (!identities) {
+    std::fprintf(stderr, "storage_server: %s\n", identities.error().message.c_str());
+    return 1;
+  }
   http::Router router;
-  api::AddStorageRoutes(router, **buckets);
+  api::AddStorageRoutes(router, **buckets, **identities);
   api::AddBatchRoutes(router);
   {
     http::Server server(loop, router);

@@ -1,0 +1,25 @@
+#include "api/log_rights.h"
+
+#include <string>
+#include <utility>
+
+#include "access/caller.h"
+#include "iam/resource.h"
+
+namespace trainyard::api {
+
+boost::asio::awaitable<Status> RequireLogs(const http::Request& request, logs::LogQuery query) {
+  if (request.caller == nullptr) co_return Status();
+  for (const std::string& project : query.projects) {
+    iam::Resource all = iam::Resource::Project(project);
+    const Status may_read_all = co_await access::Require(request, "logging.logEntries.list", std::move(all));
+    if (may_read_all) continue;
+    if (!query.bounds.job_id) co_return may_read_all;
+    iam::Resource job = iam::Resource::Job(project, *query.bounds.job_id);
+    const Status may_see_job = co_await access::Require(request, "ml.jobs.get", std::move(job));
+    if (!may_see_job) co_return may_read_all;
+  }
+  co_return Status();
+}
+
+}  // namespace trainyard::api

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+
+#include "http/message.h"
+#include "logs/log_query.h"
+
+namespace trainyard::api {
+
+/// Success where who asks may read the lines that the query can find: the logs of each of its projects, or
+/// the one job that its filter names (docs/adr/0047). Where authentication is off: success. Loop thread.
+boost::asio::awaitable<Status> RequireLogs(const http::Request& request, logs::LogQuery query);
+
+}  // namespace trainyard::api

@@ -18,7 +18,8 @@ namespace trainyard::server {
 namespace {
 
 std::vector<std::string> CertificateNames(const ServeOptions& options) {
-  std::vector<std::string> names = {options.host};
+  std::vector<std::string> names =
+      IsWildcard(options.host) ? MachineNames() : std::vector<std::string>{options.host};
   names.insert(names.end(), options.host_names.begin(), options.host_names.end());
   if (options.google_front) names.insert(names.end(), front::kTlsHosts.begin(), front::kTlsHosts.end());
   return names;
@@ -94,23 +95,43 @@ void BindWorkstation(const DataDirectory& data, BoundSockets& sockets) {
   }
 }
 
+/// The operator's certificate, or the installation's own.
+Result<tls::TlsIdentity> AdministrationIdentity(const ServeOptions& options, const tls::TlsIdentity& own) {
+  if (options.tls_certificate.empty()) return own;
+  return tls::LoadTlsIdentity(options.tls_certificate, options.tls_key, own.ca_file,
+                              SysTime(std::chrono::system_clock::now()));
+}
+
+/// What other machines reach has TLS; the plain port is the loopback's.
+Status BindAdministration(const ServeOptions& options, const DataDirectory& data, BoundSockets& sockets) {
+  const DataDirectory::FormerPorts previous = data.ReadFormerPorts();
+  const bool is_open = !IsLoopback(options.host);
+  http::ListeningSocket& first = is_open ? sockets.administration_tls : sockets.administration;
+  const std::uint16_t former = is_open ? previous.tls : previous.plain;
+  Result<http::ListeningSocket> bound =
+      ListenOnFirst(options.host, {options.port == 0 ? former : std::uint16_t{0}, options.port});
+  if (!bound && bound.error().code == Code::kAlreadyExists)
+    return std::unexpected(PortInUse(options.host + ":" + std::to_string(options.port),
+                                     FindPortOwner(options.host, options.port), options.data_dir));
+  TY_TRY(first, std::move(bound));
+  http::ListeningSocket& second = is_open ? sockets.administration : sockets.administration_tls;
+  const std::uint16_t known = is_open ? previous.plain : std::uint16_t{0};
+  TY_TRY(second, ListenOnFirst(LocalHost(options.host), {known, PortBehind(first.port, 1), 0}));
+  return {};
+}
+
 }  // namespace
 
 Result<BoundSockets> BoundSockets::Bind(const ServeOptions& options, const DataDirectory& data) {
   BoundSockets sockets;
-  const DataDirectory::FormerPorts previous = data.ReadFormerPorts();
-  const std::uint16_t known = options.port == 0 ? previous.plain : 0;
-  Result<http::ListeningSocket> administration = ListenOnFirst(options.host, {known, options.port});
-  if (!administration && administration.error().code == Code::kAlreadyExists)
-    return std::unexpected(PortInUse(options.host + ":" + std::to_string(options.port),
-                                     FindPortOwner(options.host, options.port), options.data_dir));
-  TY_TRY(sockets.administration, std::move(administration));
-  const std::uint16_t plain_port = sockets.administration.port;
+  TY_RETURN_IF_ERROR(BindAdministration(options, data, sockets));
   TY_TRY(sockets.identity, tls::EnsureTlsIdentity(data.tls_dir(), CertificateNames(options),
                                                   SysTime(std::chrono::system_clock::now())));
-  TY_TRY(sockets.administration_tls, ListenOnFirst(options.host, {PortBehind(plain_port, 1), 0}));
+  TY_TRY(sockets.administration_identity, AdministrationIdentity(options, sockets.identity));
   if (!options.google_front) return sockets;
-  TY_TRY(sockets.replicas, ListenOnFirst(options.host, {previous.replicas, PortBehind(plain_port, 2), 0}));
+  const std::uint16_t behind = PortBehind(sockets.administration.port, 2);
+  TY_TRY(sockets.replicas,
+         ListenOnFirst(LocalHost(options.host), {data.ReadFormerPorts().replicas, behind, 0}));
   const Status namespaces = CheckNamespaces();
   sockets.has_namespaces = namespaces.has_value();
   if (!namespaces) {
@@ -131,8 +152,11 @@ Result<BoundSockets> BoundSockets::Bind(const ServeOptions& options, const DataD
 
 DataDirectory::Presence BoundSockets::PresenceOf(const ServeOptions& options,
                                                  const DataDirectory& data) const {
-  DataDirectory::Presence presence = {.url = Url("http", options.host, administration.port),
-                                      .tls_url = Url("https", "localhost", administration_tls.port),
+  const bool is_open = !IsLoopback(options.host);
+  DataDirectory::Presence presence = {.url = Url("http", LocalHost(options.host), administration.port),
+                                      .tls_url = Url("https", is_open ? PublicName(options.host, options.host_names) : "localhost",
+                                                     administration_tls.port),
+                                      .is_open = is_open,
                                       .replica_port = replicas ? replicas->port : std::uint16_t{0},
                                       .ca_file = identity.ca_file,
                                       .project = options.project,

@@ -143,7 +143,7 @@ Status DataDirectory::Announce(const Presence& presence) const {
   boost::json::object json{
       {"url", presence.url},         {"tls_url", presence.tls_url}, {"replica_port", presence.replica_port},
       {"ca_file", presence.ca_file}, {"project", presence.project}, {"pid", presence.pid},
-      {"lacking", presence.lacking}};
+      {"lacking", presence.lacking}, {"auth", presence.auth}};
   boost::json::object bucket_dirs;
   for (const auto& [name, folder] : presence.bucket_dirs) bucket_dirs[name] = folder;
   if (!bucket_dirs.empty()) json["bucket_dirs"] = std::move(bucket_dirs);
@@ -163,11 +163,12 @@ DataDirectory::FormerPorts DataDirectory::ReadFormerPorts() const {
   boost::json::value json = boost::json::parse(*text, error);
   if (error || !json.is_object()) return {};
   FormerPorts ports;
-  if (const boost::json::value* url = json.as_object().if_contains("url");
-      url != nullptr && url->is_string()) {
-    std::string_view address = url->as_string();
-    std::string_view digits = address.substr(address.rfind(':') + 1);
-    std::from_chars(digits.data(), digits.data() + digits.size(), ports.plain);
+  for (const auto& [name, port] : {std::pair("url", &ports.plain), std::pair("tls_url", &ports.tls)}) {
+    const boost::json::value* url = json.as_object().if_contains(name);
+    if (url == nullptr || !url->is_string()) continue;
+    const std::string_view address = url->as_string();
+    const std::string_view digits = address.substr(address.rfind(':') + 1);
+    std::from_chars(digits.data(), digits.data() + digits.size(), *port);
   }
   if (const boost::json::value* port = json.as_object().if_contains("replica_port"); port != nullptr)
     ports.replicas = port->to_number<std::uint16_t>(error);

@@ -35,6 +35,8 @@ class DataDirectory {
   [[nodiscard]] std::string replica_socket() const { return Path("run/replica.sock"); }
   [[nodiscard]] std::string front_tls_socket() const { return Path("run/front-tls.sock"); }
   [[nodiscard]] std::string front_plain_socket() const { return Path("run/front.sock"); }
+  /// The first administrator's token, where authentication is on.
+  [[nodiscard]] std::string admin_token() const { return Path("admin-token"); }
   [[nodiscard]] std::string tls_dir() const { return Path("tls"); }
   /// What replicas see of the front: the CA bundle and gsutil's settings.
   [[nodiscard]] std::string front_dir() const { return Path("front"); }
@@ -49,11 +51,13 @@ class DataDirectory {
   struct Presence {
     std::string url;
     std::string tls_url;
+    bool is_open = false;  ///< other machines reach tls_url
     std::uint16_t replica_port = 0;  ///< of the loopback, for replicas in the machine's network; 0: none
     std::string ca_file;
     std::string project;
     std::int64_t pid = 0;
     std::map<std::string, std::string> bucket_dirs;  ///< buckets elsewhere: name -> absolute folder
+    bool auth = false;                               ///< who asks has to log in
     std::string lacking;                             ///< what this machine does not limit; empty: nothing
     /// What `trainyard with` leads Google's names to; without an address: nothing.
     struct Workstation {
@@ -69,6 +73,7 @@ class DataDirectory {
   /// name the plain one, those of replicas that live on the replicas' one.
   struct FormerPorts {
     std::uint16_t plain = 0;
+    std::uint16_t tls = 0;
     std::uint16_t replicas = 0;
   };
   [[nodiscard]] FormerPorts ReadFormerPorts() const;

@@ -38,6 +38,14 @@ access::AllowedHosts OwnHosts(const ServeOptions& options) {
 }
 
 access::GateOptions ForAdministration(const ServeOptions& options) {
+  access::GateOptions gate{
+      .hosts = OwnHosts(options), .accounts = AccountsOf(options), .xml_storage_host = ""};
+  if (options.auth) gate.hosts.any = gate.accounts.local_users = true;  // the door asks for tokens
+  return gate;
+}
+
+/// Its metadata server gives tokens of the administrator: to its own account and root alone.
+access::GateOptions ForWorkstation(const ServeOptions& options) {
   return {.hosts = OwnHosts(options), .accounts = AccountsOf(options), .xml_storage_host = ""};
 }
 
@@ -74,7 +82,7 @@ Gates::Gates(const ServeOptions& options, boost::asio::any_io_executor loop, boo
       administration_(uids_, ForAdministration(options)),
       replicas_(uids_, ForReplicas(options, attempts_)),
       front_(uids_, ForFront(options, attempts_)),
-      workstation_(uids_, WithGooglesNames(ForAdministration(options))) {
+      workstation_(uids_, WithGooglesNames(ForWorkstation(options))) {
   if (!options.local_users) return;
   const access::Accounts accounts = AccountsOf(options);
   const std::string name = accounts.own_name.empty() ? std::to_string(accounts.own_uid) : accounts.own_name;

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "access/door.h"
 #include "api/batch_handlers.h"
 #include "api/metadata_handlers.h"
 #include "api/storage_handlers.h"
@@ -67,6 +68,11 @@ Status WriteFiles(const std::string& authority, const std::filesystem::path& fol
 
 }  // namespace
 
+front::MayPassOn MayPassOn(access::Door* door) {
+  if (door == nullptr) return nullptr;
+  return [door](http::Request& request, std::string_view route) { return door->Check(request, route); };
+}
+
 struct GoogleFront::State {
   explicit State(const Setup& setup);
 
@@ -79,14 +85,21 @@ struct GoogleFront::State {
 
 GoogleFront::State::State(const Setup& setup)
     : identity(setup.identity),
-      router(front::DispatchByHost(
-          {.storage = storage, .api = setup.api, .metadata = metadata, .real_buckets = setup.real_buckets})),
+      router(front::DispatchByHost({.storage = storage,
+                                    .api = setup.api,
+                                    .metadata = metadata,
+                                    .real_buckets = setup.real_buckets,
+                                    .may_pass_on = MayPassOn(setup.door)})),
       server(setup.loop, router, setup.options) {
-  api::AddStorageRoutes(storage, setup.buckets);
+  api::AddStorageRoutes(storage, setup.buckets, setup.identities);
   api::AddXmlStorageRoutes(storage, setup.buckets);
   api::AddBatchRoutes(storage);  // gcsfs deletes by it
   api::AddMetadataRoutes(metadata, setup.metadata);
   api::AddTokenRoute(metadata, setup.tokens, setup.clock);
+  if (setup.door != nullptr) {
+    for (http::Router* guarded : {&storage, &metadata}) setup.door->Guard(*guarded);
+    return;
+  }
   // The parts of a batch are handed to `storage`; real buckets are behind none but `router`.
   for (http::Router* checked : {&storage, &router}) api::CheckTokens(*checked, setup.tokens);
 }

@@ -7,6 +7,7 @@
 
 #include "api/metadata_handlers.h"
 #include "base/result.h"
+#include "front/host_dispatch.h"
 #include "http/server_options.h"
 #include "server/bound_sockets.h"
 #include "tls/tls_identity.h"
@@ -20,6 +21,10 @@ namespace trainyard {
 class Clock;
 }  // namespace trainyard
 
+namespace trainyard::access {
+class Door;
+}  // namespace trainyard::access
+
 namespace trainyard::control {
 class TokenService;
 }  // namespace trainyard::control
@@ -31,6 +36,10 @@ class RealBuckets;
 namespace trainyard::http {
 class Router;
 }  // namespace trainyard::http
+
+namespace trainyard::identity {
+class Identities;
+}  // namespace trainyard::identity
 
 namespace trainyard::storage {
 class Buckets;
@@ -45,6 +54,9 @@ namespace trainyard::server {
                                                                   const DataDirectory& data,
                                                                   const BoundSockets& sockets);
 
+/// For front::Services::may_pass_on. Null for no door, which outlives what is returned.
+[[nodiscard]] front::MayPassOn MayPassOn(access::Door* door);
+
 /// This server under Google's host names, for replicas or for `trainyard with`: TLS on port 443 and the
 /// metadata server on port 80 of a loopback address of its own. Loop thread; the same lifecycle as
 /// http::Server. docs/adr/0012-google-front.md.
@@ -54,12 +66,14 @@ class GoogleFront {
     boost::asio::io_context& loop;
     const http::Router& api;  ///< what those who ask have of it
     storage::Buckets& buckets;
+    identity::Identities& identities;
     control::TokenService& tokens;
     const Clock& clock;
     api::MetadataAnswers metadata;
     tls::TlsIdentity identity;  ///< has front::kTlsHosts
     http::ServerOptions options;
     front::RealBuckets* real_buckets = nullptr;  ///< nullptr: all buckets are ours
+    access::Door* door = nullptr;                ///< nullptr: whoever reaches it may do everything
   };
 
   /// Listens on the sockets, if there are some. Errors: those of TLS.

@@ -1,9 +1,12 @@
 #include "server/installation.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 
+#include "api/refusal_answer.h"
 #include "api/token_handlers.h"
 #include "async/diagnostics.h"
 #include "async/on_pool.h"
@@ -13,8 +16,10 @@
 #include "environment/python_probe.h"
 #include "environment/runtime_list.h"
 #include "environment/site_hook.h"
+#include "iam/refusal.h"
 #include "image/image.h"
 #include "process/descriptor_limit.h"
+#include "server/bucket_rights.h"
 #include "server/google_front.h"
 #include "server/job_users.h"
 #include "server/listen_address.h"
@@ -51,7 +56,7 @@ ContainerUpkeep::Options UpkeepOptions(const ContainerOptions& options, const Da
 std::map<std::string, std::string> ReplicaEnvironment(const ServeOptions& options, std::uint16_t port) {
   // In an isolated network a relay is there, on the loopback of the replica.
   const bool isolated = options.network == replica::v1::Manifest::ISOLATED;
-  const std::string host = isolated ? "127.0.0.1" : options.host;
+  const std::string host = isolated ? "127.0.0.1" : LocalHost(options.host);
   const std::string authority = host + ":" + std::to_string(port);
   return {{"STORAGE_EMULATOR_HOST", Url("http", host, port)},
           {"GCE_METADATA_HOST", authority},
@@ -105,6 +110,10 @@ control::ImageRegistries MakeRegistries(const ServeOptions& options, const DataD
           .registry_of = [sources](const std::string& image) { return image::RegistryOf(sources, image); },
           .at_create = &at_create,
           .queued = &queued};
+}
+
+access::Door::Options OptionsOfDoor(const ServeOptions& options) {
+  return {.default_project = options.project, .print_refusal = api::RefusalAnswer};
 }
 
 }  // namespace
@@ -173,6 +182,9 @@ Result<Installation::Stores> Installation::OpenStores(boost::asio::io_context& l
                                  .elsewhere = {options.bucket_dirs.begin(), options.bucket_dirs.end()},
                                  .real = {options.real_buckets.begin(), options.real_buckets.end()}},
                                 clock, foundation.files));
+  TY_TRY(stores.identities,
+         identity::Identities::Open(loop.get_executor(), clock,
+                                    {.path = data.Path("access.db"), .default_project = options.project}));
   TY_TRY(stores.studies, studies::StudyService::Open(WatchLoop(loop, &foundation.watch, "studies"), clock,
                                                      data.Path("studies.db")));
   TY_TRY(stores.secrets, store::SecretStore::Open(data.Path("secrets")));
@@ -182,6 +194,12 @@ Result<Installation::Stores> Installation::OpenStores(boost::asio::io_context& l
 control::JobMaker::Policy Installation::MakePolicy(const ServeOptions& options, const DataDirectory& data,
                                                    Foundation& foundation, placement::Capacity capacity,
                                                    placement::DevicePool devices) {
+  identity::Identities& identities = *stores_.identities;
+  control::BucketOwners owners{
+      .project_of = [&identities](const std::string& bucket) { return identities.ProjectOf(bucket); },
+      .set_project = [&identities](std::string bucket, std::string project) {
+        return identities.SetBucketProject(std::move(bucket), std::move(project));
+      }};
   const auto inventory = std::make_shared<environment::PythonInventory>(data.environments_dir());
   std::vector<std::string> mapped;
   for (const auto& [pattern, reference] : options.containers.image_map) mapped.push_back(pattern);
@@ -197,7 +215,8 @@ control::JobMaker::Policy Installation::MakePolicy(const ServeOptions& options, 
           .containers = {.are_here = foundation.containers.kind !=
                                      replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED,
                          .lacking = foundation.containers.lacking},
-          .lookups = &foundation.image_lookups};
+          .lookups = &foundation.image_lookups,
+          .bucket_owners = std::move(owners)};
 }
 
 boost::asio::awaitable<std::string> Installation::LookForContainers() {
@@ -221,7 +240,11 @@ void Installation::UseContainers(const Result<ContainerSupport>& found) {
 control::Settings Installation::MakeSettings(const ServeOptions& options, std::string_view secret,
                                              const BoundSockets& sockets) {
   return {.keys = control::Keys::Derive(secret),
-          .server_url = Url("http", options.host, sockets.administration.port),
+          .server_url = IsLoopback(options.host)
+                            ? Url("http", options.host, sockets.administration.port)
+                            : Url("https", PublicName(options.host, options.host_names),
+                                  sockets.administration_tls.port),
+          .auth = options.auth,
           .stop_grace = options.stop_grace,
           .restart_pause = options.restart_pause,
           .job_log_bytes_max = options.job_log_bytes_max,
@@ -298,6 +321,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
              .buckets = stores_.buckets.get(),
              .registries = &foundation_->registries,
              .secrets = stores_.secrets.get(),
+             .buckets_of = BucketsOf(options),
              .usage = stores_.usage.get()},
             maker_, options.accelerator_quota),
       tokens_(settings_, foundation_->clock, jobs_),
@@ -318,19 +342,38 @@ api::MetadataAnswers Installation::MetadataForUsers(std::function<std::string()>
   return {.project = options_.project,
           .universe_domain = std::move(universe),
           .access_token =
-              [this](const http::Request& request) {
-                return tokens_.Issue(request.host, control::kAdministration);
-              },
+              [this](const http::Request& request) { return IssueToUser(request); },
           .instance = [](const http::Request&) -> boost::asio::awaitable<AskingAttempts::Instance> {
             co_return std::nullopt;
           }};
+}
+
+/// Null where nobody has to log in: every program may use all.
+decltype(control::Collaborators::buckets_of) Installation::BucketsOf(const ServeOptions& options) {
+  if (!options.auth) return nullptr;
+  return [this](std::string service_account) {
+    return BucketRightsOf(*stores_.buckets, *stores_.identities, std::move(service_account));
+  };
+}
+
+/// Where users have to log in, a token of the administrator is for the server's account and root alone, and
+/// not for programs of jobs, which may have the same account.
+boost::asio::awaitable<Result<std::string>> Installation::IssueToUser(const http::Request& request) {
+  if (options_.auth) {
+    const std::optional<std::uint32_t> uid = gates_.uids().Find(*request.peer);
+    if (!uid || (*uid != 0 && *uid != ::geteuid())) co_return std::unexpected(iam::NotLoggedIn());
+    TY_CO_TRY(const std::optional<std::string> attempt, co_await asking_.FindByPlace(request));
+    if (attempt) co_return std::unexpected(iam::NotLoggedIn());
+  }
+  co_return co_await tokens_.Issue(request.host, control::kAdministration);
 }
 
 api::MetadataAnswers Installation::MetadataForReplicas(std::function<std::string()> universe) {
   return {.project = options_.project,
           .universe_domain = std::move(universe),
           .access_token = TokensForReplicas(tokens_, asking_),
-          .instance = [this](const http::Request& request) { return asking_.InstanceOf(request); }};
+          .instance = [this](const http::Request& request) { return asking_.InstanceOf(request); },
+          .has_accounts = options_.auth};
 }
 
 api::RuntimeSource Installation::RuntimesHere() {
@@ -345,9 +388,11 @@ void Installation::AddRoutes(std::uint16_t tls_port, std::vector<engine::Machine
   std::vector<api::MetricsSources::Limit> shown;
   for (engine::MachineLimits::Limit& limit : limits) shown.push_back({std::move(limit.what), limit.works});
   const auto parts_for = [this, &shown](api::MetadataAnswers metadata) {
-    return ApiParts{.jobs = jobs_,
+    return ApiParts{.clock = foundation_->clock,
+                    .jobs = jobs_,
                     .studies = *stores_.studies,
                     .buckets = *stores_.buckets,
+                    .identities = *stores_.identities,
                     .logs = *stores_.logs,
                     .tails = *stores_.tails,
                     .usage = *stores_.usage,
@@ -365,8 +410,31 @@ void Installation::AddRoutes(std::uint16_t tls_port, std::vector<engine::Machine
   AddAdministrationRoutes(administration_routes_, parts_for(std::move(users)));
   AddReplicaRoutes(replica_routes_, parts_for(MetadataForReplicas(universe)));
   AddSupervisorRoutes(supervisor_routes_, jobs_);
-  for (http::Router* checked : {&administration_routes_, &replica_routes_})
-    api::CheckTokens(*checked, tokens_);
+  GuardRoutes();
+}
+
+Installation::Doors::Doors(Installation& installation)
+    : administration_authority({.identities = installation.identities(),
+                                .tokens = installation.tokens_,
+                                .jobs = installation.jobs_,
+                                .clock = installation.clock()}),
+      replica_authority({.identities = installation.identities(),
+                         .tokens = installation.tokens_,
+                         .jobs = installation.jobs_,
+                         .clock = installation.clock(),
+                         .asking = &installation.asking_}),
+      administration(administration_authority, installation.clock(), OptionsOfDoor(installation.options_)),
+      replicas(replica_authority, installation.clock(), OptionsOfDoor(installation.options_)) {}
+
+void Installation::GuardRoutes() {
+  if (!options_.auth) {
+    for (http::Router* checked : {&administration_routes_, &replica_routes_})
+      api::CheckTokens(*checked, tokens_);
+    return;
+  }
+  doors_.emplace(*this);
+  doors_->administration.Guard(administration_routes_);
+  doors_->replicas.Guard(replica_routes_);
 }
 
 }  // namespace trainyard::server

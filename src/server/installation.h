@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "access/door.h"
 #include "api/extension_handlers.h"
 #include "api/metadata_handlers.h"
 #include "async/loop_watch.h"
@@ -21,10 +23,12 @@
 #include "http/connection_budget.h"
 #include "http/router.h"
 #include "http/server_options.h"
+#include "identity/identities.h"
 #include "logs/log_tails.h"
 #include "logs/sqlite_log_store.h"
 #include "metrics/usage_history.h"
 #include "server/asking_attempts.h"
+#include "server/authority.h"
 #include "server/bound_sockets.h"
 #include "server/container_probe.h"
 #include "server/container_support.h"
@@ -60,6 +64,10 @@ class Installation {
   [[nodiscard]] control::JobService& jobs() noexcept { return jobs_; }
   [[nodiscard]] studies::StudyService& studies() noexcept { return *stores_.studies; }
   [[nodiscard]] storage::Buckets& buckets() noexcept { return *stores_.buckets; }
+  [[nodiscard]] identity::Identities& identities() noexcept { return *stores_.identities; }
+  /// Null where authentication is off. By purpose of a socket; they live as long as the installation.
+  [[nodiscard]] access::Door* administration_door() noexcept { return doors_ ? &doors_->administration : nullptr; }
+  [[nodiscard]] access::Door* replica_door() noexcept { return doors_ ? &doors_->replicas : nullptr; }
   /// By purpose of a socket: routes.h.
   [[nodiscard]] const http::Router& administration_routes() const noexcept { return administration_routes_; }
   [[nodiscard]] const http::Router& replica_routes() const noexcept { return replica_routes_; }
@@ -86,6 +94,7 @@ class Installation {
     std::unique_ptr<logs::LogTails> tails;
     std::unique_ptr<metrics::UsageHistory> usage;
     std::unique_ptr<storage::Buckets> buckets;
+    std::unique_ptr<identity::Identities> identities;
     std::unique_ptr<studies::StudyService> studies;
     std::unique_ptr<store::SecretStore> secrets;
   };
@@ -116,6 +125,8 @@ class Installation {
   [[nodiscard]] control::JobMaker::Policy MakePolicy(const ServeOptions& options, const DataDirectory& data,
                                                      Foundation& foundation, placement::Capacity capacity,
                                                      placement::DevicePool devices);
+  [[nodiscard]] decltype(control::Collaborators::buckets_of) BucketsOf(const ServeOptions& options);
+  boost::asio::awaitable<Result<std::string>> IssueToUser(const http::Request& request);
   /// For control::ImageRegistries: what was installed or started since the start.
   boost::asio::awaitable<std::string> LookForContainers();
   /// Attempts that start from now on use what was found.
@@ -134,6 +145,15 @@ class Installation {
   Installation(boost::asio::io_context& loop, const ServeOptions& options, Parts parts);
   /// Of this server's catalogue, in its data directory.
   [[nodiscard]] api::RuntimeSource RuntimesHere();
+  /// Who asks and what they may, by purpose of a socket.
+  struct Doors {
+    IdentityAuthority administration_authority;
+    IdentityAuthority replica_authority;
+    access::Door administration;
+    access::Door replicas;
+    explicit Doors(Installation& installation);
+  };
+  void GuardRoutes();
   void AddRoutes(std::uint16_t tls_port, std::vector<engine::MachineLimits::Limit> limits);
 
   const ServeOptions& options_;
@@ -155,6 +175,7 @@ class Installation {
   control::JobService jobs_;
   control::TokenService tokens_;
   AskingAttempts asking_;
+  std::optional<Doors> doors_;
   control::RequestQuota request_quota_;
   http::RequestCounts request_counts_;
   http::Router administration_routes_;

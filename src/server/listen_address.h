@@ -10,9 +10,24 @@
 /// Where a server listens on TCP.
 namespace trainyard::server {
 
-/// kInvalidArgument: no address; kFailedPrecondition: one that other machines reach, with why that is
-/// refused.
-[[nodiscard]] Status CheckLoopback(const std::string& host);
+/// Whether only this machine reaches the address: a loopback one, or "localhost".
+[[nodiscard]] bool IsLoopback(const std::string& host);
+
+/// Whether it stands for all addresses of the machine: "0.0.0.0" or "::".
+[[nodiscard]] bool IsWildcard(const std::string& host);
+
+/// kInvalidArgument: no address; kFailedPrecondition: one that other machines reach, and nobody has to log in
+/// (`auth`), with why that is refused.
+[[nodiscard]] Status CheckListenAddress(const std::string& host, bool auth);
+
+/// Under which names and addresses others reach the machine: its host name, and what its interfaces have.
+[[nodiscard]] std::vector<std::string> MachineNames();
+
+/// Where this machine's own programs ask a server that listens on `host`.
+[[nodiscard]] std::string LocalHost(const std::string& host);
+
+/// What other machines call it: the first of its names, else its address, else the machine's name.
+[[nodiscard]] std::string PublicName(const std::string& host, const std::vector<std::string>& host_names);
 
 /// "http://127.0.0.1:8470".
 [[nodiscard]] std::string Url(const char* scheme, const std::string& host, std::uint16_t port);

@@ -25,12 +25,12 @@ Result<std::unique_ptr<front::RealBuckets>> OpenRealBuckets(const ServeOptions& 
   return std::make_unique<front::RealBuckets>(std::move(real));
 }
 
-/// Requests that are passed on see none of the router behind it, and so their tokens are looked at here.
+/// Requests that are passed on see none of the router behind it, and so who asks is looked at here.
 http::Router WithRealBuckets(const http::Router& routes, front::RealBuckets* real_buckets,
-                             control::TokenService& tokens) {
+                             control::TokenService& tokens, access::Door* door) {
   http::Router all;
-  if (real_buckets != nullptr) all = front::PassOnRealBuckets(routes, *real_buckets);
-  api::CheckTokens(all, tokens);
+  if (real_buckets != nullptr) all = front::PassOnRealBuckets(routes, *real_buckets, MayPassOn(door));
+  if (door == nullptr) api::CheckTokens(all, tokens);
   return all;
 }
 
@@ -64,9 +64,10 @@ Listeners::Listeners(boost::asio::io_context& loop, const ServeOptions& options,
       installation_(installation),
       real_buckets_(std::move(real_buckets)),
       administration_routes_(
-          WithRealBuckets(installation.administration_routes(), real_buckets_.get(), installation.tokens())),
-      replica_routes_(
-          WithRealBuckets(installation.replica_routes(), real_buckets_.get(), installation.tokens())),
+          WithRealBuckets(installation.administration_routes(), real_buckets_.get(), installation.tokens(),
+                          installation.administration_door())),
+      replica_routes_(WithRealBuckets(installation.replica_routes(), real_buckets_.get(),
+                                      installation.tokens(), installation.replica_door())),
       administration_(
           loop, real_buckets_ != nullptr ? administration_routes_ : installation.administration_routes(),
           OptionsOf(Purpose::kAdministration, options, installation)),
@@ -82,7 +83,7 @@ Result<std::unique_ptr<Listeners>> Listeners::Open(boost::asio::io_context& loop
   std::unique_ptr<Listeners> listeners(new Listeners(loop, options, installation, std::move(real_buckets)));
   listeners->administration_.ListenTcp(std::move(sockets.administration));
   TY_RETURN_IF_ERROR(
-      listeners->administration_.ListenTls(std::move(sockets.administration_tls), sockets.identity));
+      listeners->administration_.ListenTls(std::move(sockets.administration_tls), sockets.administration_identity));
   TY_RETURN_IF_ERROR(listeners->administration_.ListenUnix(data.admin_socket()));
   TY_RETURN_IF_ERROR(listeners->replicas_.ListenUnix(data.replica_socket()));
   if (sockets.replicas) listeners->replicas_.ListenTcp(*std::move(sockets.replicas));
@@ -100,13 +101,15 @@ GoogleFront::Setup Listeners::SetupOf(Purpose purpose, boost::asio::io_context& 
   return {.loop = loop,
           .api = is_users ? installation_.administration_routes() : installation_.replica_routes(),
           .buckets = installation_.buckets(),
+          .identities = installation_.identities(),
           .tokens = installation_.tokens(),
           .clock = installation_.clock(),
           .metadata = is_users ? installation_.MetadataForUsers(GooglesUniverse)
                                : installation_.MetadataForReplicas(GooglesUniverse),
           .identity = identity,
           .options = std::move(server),
-          .real_buckets = real_buckets_.get()};
+          .real_buckets = real_buckets_.get(),
+          .door = is_users ? installation_.administration_door() : installation_.replica_door()};
 }
 
 Status Listeners::OpenFronts(boost::asio::io_context& loop, BoundSockets& sockets) {

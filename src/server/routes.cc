@@ -22,7 +22,7 @@ void AddSharedRoutes(http::Router& router, api::MlMethods& ml, const ApiParts& p
   api::AddDiscoveryRoutes(router);
   api::AddProjectRoutes(ml);
   api::AddStudyRoutes(ml, parts.studies);
-  api::AddStorageRoutes(router, parts.buckets);
+  api::AddStorageRoutes(router, parts.buckets, parts.identities);
   api::AddBatchRoutes(router);
   api::AddLoggingRoutes(router, parts.logs, parts.tails);
   api::AddMetadataRoutes(router, parts.metadata);
@@ -36,7 +36,7 @@ void AddAdministrationRoutes(http::Router& router, const ApiParts& parts) {
   api::AddIconRoute(router);
   api::AddJobRoutes(ml, parts.jobs);
   api::AddPolicyRoutes(ml, parts.jobs);
-  api::AddShellRoutes(router, parts.jobs);
+  api::AddShellRoutes(router, parts.jobs, parts.clock);
   api::AddStatusRoutes(router, parts.jobs);
   api::AddRuntimeRoutes(router, parts.runtimes);
   api::AddMetricsRoutes(router, {.jobs = parts.jobs,

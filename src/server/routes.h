@@ -8,6 +8,7 @@
 #include "http/router.h"
 
 namespace trainyard {
+class Clock;
 class LoopWatch;
 }  // namespace trainyard
 
@@ -20,6 +21,10 @@ namespace trainyard::http {
 class ConnectionBudget;
 struct RequestCounts;
 }  // namespace trainyard::http
+
+namespace trainyard::identity {
+class Identities;
+}  // namespace trainyard::identity
 
 namespace trainyard::logs {
 class LogStore;
@@ -42,9 +47,11 @@ class StudyService;
 namespace trainyard::server {
 
 struct ApiParts {
+  const Clock& clock;
   control::JobService& jobs;
   studies::StudyService& studies;
   storage::Buckets& buckets;
+  identity::Identities& identities;
   logs::LogStore& logs;
   logs::LogTails& tails;
   metrics::UsageHistory& usage;

@@ -15,6 +15,7 @@
 
 #include "async/diagnostics.h"
 #include "engine/local/machine_checks.h"
+#include "server/first_administrator.h"
 #include "server/installation.h"
 #include "server/listen_address.h"
 #include "server/listeners.h"
@@ -68,14 +69,17 @@ asio::awaitable<void> StopOnSignal(asio::io_context& loop, asio::signal_set& sig
   loop.stop();
 }
 
-asio::awaitable<void> RecoverAll(Installation& installation, Status& recovered, asio::io_context& loop) {
+asio::awaitable<void> RecoverAll(Installation& installation, bool auth, Status& recovered,
+                                 asio::io_context& loop) {
   recovered = co_await installation.jobs().Recover();
+  if (recovered && auth)
+    recovered = co_await EnsureAdminToken(installation.identities(), installation.data());
   if (recovered) recovered = co_await installation.studies().Recover();
   loop.stop();
 }
 
 Status CheckOptions(const ServeOptions& options) {
-  TY_RETURN_IF_ERROR(CheckLoopback(options.host));
+  TY_RETURN_IF_ERROR(CheckListenAddress(options.host, options.auth));
   if (options.network != replica::v1::Manifest::ISOLATED) return {};
   if (!options.google_front)
     return std::unexpected(
@@ -85,9 +89,9 @@ Status CheckOptions(const ServeOptions& options) {
 }
 
 /// Jobs and studies are taken over before anyone can ask; the loop runs for that alone.
-Status Recover(asio::io_context& loop, Installation& installation) {
+Status Recover(asio::io_context& loop, Installation& installation, bool auth) {
   Status recovered;
-  asio::co_spawn(loop, RecoverAll(installation, recovered, loop), asio::detached);
+  asio::co_spawn(loop, RecoverAll(installation, auth, recovered, loop), asio::detached);
   loop.run();
   loop.restart();
   return recovered;
@@ -104,15 +108,16 @@ Status Run(const ServeOptions& options) {
   DataDirectory::Presence presence = sockets.PresenceOf(options, data);
   presence.bucket_dirs = options.bucket_dirs;
   presence.lacking = limits.lacking;
+  presence.auth = options.auth;
   TY_TRY(const std::unique_ptr<Installation> installation,
          Installation::Open(loop, options, std::move(data), sockets, limits));
   TY_TRY(const std::unique_ptr<Listeners> listeners,
          Listeners::Open(loop, options, *installation, std::move(sockets)));
 
-  TY_RETURN_IF_ERROR(Recover(loop, *installation));
+  TY_RETURN_IF_ERROR(Recover(loop, *installation, options.auth));
   TY_RETURN_IF_ERROR(listeners->LetSupervisorsIn());
   TY_RETURN_IF_ERROR(installation->data().Announce(presence));
-  std::printf("listening on %s\n", presence.url.c_str());
+  std::printf("listening on %s\n", (presence.is_open ? presence.tls_url : presence.url).c_str());
   std::fflush(stdout);
   asio::co_spawn(loop, StopOnSignal(loop, signals, *listeners, ending), asio::detached);
   loop.run();

@@ -141,7 +141,9 @@ void AddDoorFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
       ->type_name("DIR")
       ->capture_default_str();
   app.add_option("--listen", texts.listen,
-                 "address of the plain port; the TLS port is the next one; port 0 picks free ones")
+                 "address of the plain port; the TLS port is the next one; port 0 picks free ones; at an address "
+                 "that other machines reach (with --auth on) it is the TLS port, and the plain one is the "
+                 "loopback's next")
       ->type_name("HOST:PORT")
       ->capture_default_str();
   app.add_option("--host-name", texts.host_names,
@@ -152,6 +154,18 @@ void AddDoorFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
   app.add_flag("--allow-local-users", options.local_users,
                "answer every account of this machine: each can then run programs as this one (default: this "
                "account and root)");
+  app.add_option("--tls-certificate", options.tls_certificate,
+                 "file with the certificate of the TLS port, and those above it, in PEM; read again by "
+                 "trainyard admin reload (default: one that the installation's own authority signs)")
+      ->type_name("FILE");
+  app.add_option("--tls-key", options.tls_key, "file with the private key of --tls-certificate, in PEM")
+      ->type_name("FILE");
+  app.add_option("--auth", options.auth,
+                 "on: whoever asks shows a token and may do what policies say (the first administrator's is in "
+                 "DATA/admin-token); off: every process of this account may do everything")
+      ->transform(CLI::Validator(OneOf<bool>({{"on", true}, {"off", false}}), ""))
+      ->type_name("on|off")
+      ->default_str("off");
   app.add_option("--job-users", texts.job_users,
                  "numbers of users (and groups) that nobody has, as 1900000000-1999999999: each job's Python "
                  "package runs as others of them, not as root (needs root; then no containers run; default: "
@@ -296,6 +310,9 @@ Status ReadImages(const std::vector<std::string>& images, ServeOptions& options)
 Status ReadTexts(const ServeTexts& texts, bool declares_accelerators, ServeOptions& options) {
   if (!SplitListen(texts.listen, options))
     return std::unexpected(InvalidArgument("--listen", "'" + texts.listen + "' is not HOST:PORT"));
+  if (options.tls_certificate.empty() != options.tls_key.empty())
+    return std::unexpected(InvalidArgument(options.tls_key.empty() ? "--tls-key" : "--tls-certificate",
+                                           "a certificate and its key go together: give both"));
   TY_RETURN_IF_ERROR(ReadImages(texts.images, options));
   TY_RETURN_IF_ERROR(texts.containers.ReadInto(options.containers));
   TY_RETURN_IF_ERROR(ReadBucketDirs(texts.bucket_dirs, options));

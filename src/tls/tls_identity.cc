@@ -84,4 +84,26 @@ Result<TlsIdentity> EnsureTlsIdentity(const fs::path& directory, const std::vect
   return identity;
 }
 
+Result<TlsIdentity> LoadTlsIdentity(const fs::path& certificate, const fs::path& key, const fs::path& ca_file,
+                                    SysTime now) {
+  TlsIdentity identity;
+  identity.ca_file = ca_file;
+  TY_TRY(identity.certificate_chain_pem, ReadFile(certificate));
+  TY_TRY(identity.private_key_pem, ReadFile(key));
+  const auto refused = [](const fs::path& file, const std::string& why) {
+    return std::unexpected(InvalidArgument("", file.string() + ": " + why));
+  };
+  KeyPair pair;
+  Result<Certificate> first = ParseCertificate(identity.certificate_chain_pem);
+  if (!first) return refused(certificate, first.error().message);
+  pair.certificate = *std::move(first);
+  Result<PrivateKey> read = ParsePrivateKey(identity.private_key_pem);
+  if (!read) return refused(key, read.error().message);
+  pair.key = *std::move(read);
+  if (!IsUsable(pair, now, now))
+    return refused(certificate, "the key of " + key.string() +
+                                    " is not this certificate's, or the certificate's time is over or not begun");
+  return identity;
+}
+
 }  // namespace trainyard::tls

@@ -26,4 +26,11 @@ struct TlsIdentity {
 [[nodiscard]] Result<TlsIdentity> EnsureTlsIdentity(const std::filesystem::path& directory,
                                                     const std::vector<std::string>& names, SysTime now);
 
+/// The operator's own: a certificate with those above it, and its private key, both PEM. `ca_file`: what
+/// clients are told to trust beside what they trust anyway. kInvalidArgument: not PEM, the key is not the
+/// certificate's, or its time is over, naming the file; others: the file system's.
+[[nodiscard]] Result<TlsIdentity> LoadTlsIdentity(const std::filesystem::path& certificate,
+                                                  const std::filesystem::path& key,
+                                                  const std::filesystem::path& ca_file, SysTime now);
+
 }  // namespace trainyard::tls

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "access/authority.h"
+#include "base/clock.h"
+#include "control/job_service.h"
+#include "control/token_service.h"
+#include "identity/identities.h"
+#include "server/asking_attempts.h"
+
+namespace trainyard::server {
+
+/// Tells the door who asks and what they hold, from what is kept of them: identities, the jobs' own policies,
+/// and of programs in replicas the attempt, which is its job's service account. Loop thread only.
+class IdentityAuthority final : public access::Authority {
+ public:
+  struct Sources {
+    identity::Identities& identities;
+    control::TokenService& tokens;
+    control::JobService& jobs;
+    const Clock& clock;
+    AskingAttempts* asking = nullptr;  ///< where connections say who asks: the replicas' sockets
+  };
+  /// What `sources` refers to outlives it.
+  explicit IdentityAuthority(Sources sources) : sources_(sources) {}
+
+  boost::asio::awaitable<Result<iam::Login>> WhoAsks(const http::Request& request) override;
+  [[nodiscard]] bool StillHolds(const iam::Login& login) const override;
+  boost::asio::awaitable<Standing> StandingOf(std::string principal, std::string permission,
+                                              iam::Resource resource) override;
+
+ private:
+  boost::asio::awaitable<Result<iam::Login>> ByOwnToken(std::string token, const http::Request& request);
+  boost::asio::awaitable<Result<iam::Login>> ByAttempt(std::string attempt_id);
+  boost::asio::awaitable<Result<iam::Login>> ByConnection(const http::Request& request);
+
+  Sources sources_;
+};
+
+}  // namespace trainyard::server

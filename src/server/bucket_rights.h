@@ -1,0 +1,18 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <string>
+
+#include "identity/identities.h"
+#include "storage/buckets.h"
+#include "trainyard/replica/v1/replica.pb.h"
+
+namespace trainyard::server {
+
+/// The buckets of this server that a service account may read, and which of them it may not write. Writing as
+/// files means creating, replacing and deleting objects. Both outlive the call. Loop thread.
+boost::asio::awaitable<replica::v1::BucketRights> BucketRightsOf(storage::Buckets& buckets,
+                                                                 const identity::Identities& identities,
+                                                                 std::string service_account);
+
+}  // namespace trainyard::server

@@ -1,0 +1,44 @@
+#include "server/first_administrator.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "async/file.h"
+#include "iam/principal.h"
+
+namespace trainyard::server {
+
+namespace {
+
+/// Without the end of its line; empty: there is none.
+std::string ReadToken(const std::string& file) {
+  Result<std::string> text = ReadFile(file);
+  if (!text) return {};
+  while (text->ends_with('\n') || text->ends_with(' ')) text->pop_back();
+  return *std::move(text);
+}
+
+}  // namespace
+
+boost::asio::awaitable<Status> EnsureAdminToken(identity::Identities& identities, const DataDirectory& data) {
+  const std::string file = data.admin_token();
+  const std::string present = ReadToken(file);
+  if (!present.empty()) {
+    const Result<iam::Login> login = identities.Check(present, {});
+    if (login && login->principal == iam::kAdministrator) co_return Status();
+  }
+  identity::Identities::NewToken wanted{.principal = std::string(iam::kAdministrator),
+                                        .life = std::nullopt,
+                                        .description = "first administrator: DATA/admin-token",
+                                        .issuer = "trainyard serve"};
+  TY_CO_TRY(const identity::Identities::MadeToken made, co_await identities.MakeToken(std::move(wanted)));
+  TY_CO_RETURN_IF_ERROR(WriteFileAtomically(file, made.text + "\n"));
+  if (::isatty(STDERR_FILENO) == 1)
+    std::fprintf(stderr, "the administrator's token (also in %s): %s\n", file.c_str(), made.text.c_str());
+  co_return Status();
+}
+
+}  // namespace trainyard::server

@@ -35,6 +35,7 @@ class Server:
             (self.data / "environments").symlink_to(environments)
         self.process: Any = None
         self.url = ""
+        self.token = ""  # of the administrator, where who asks has to log in
         self.start()
 
     def start(self):
@@ -49,9 +50,11 @@ class Server:
             [str(self.program or PROGRAM), "serve", "--data", str(self.data), "--listen", "127.0.0.1:0", "--default-runtime", RUNTIME,
              *self.flags], stdout=subprocess.PIPE, stderr=self.log, text=True, preexec_fn=self.preexec)
         line = Output(self.process.stdout).line()
-        assert line.startswith("listening on http://"), (line, self.stderr())
-        self.url = line.split()[-1]
+        assert line.startswith("listening on http"), (line, self.stderr())
         self.presence = json.loads((self.data / "run/server.json").read_text())
+        self.url = line.split()[-1] if line.startswith("listening on http://") else self.presence["url"]
+        if self.presence.get("auth"):
+            self.token = (self.data / "admin-token").read_text().strip()
         self.replica_url = f"http://127.0.0.1:{self.presence.get('replica_port', 0)}"  # what replicas are told
 
     def stderr(self):
@@ -93,8 +96,18 @@ class Server:
 
     # The API, as a client without a library sees it.
 
-    def request(self, method, path, **options):
-        return requests.request(method, self.url + path, timeout=60, **options)
+    def request(self, method, path, token=None, **options):
+        """`token`: another than the administrator's; empty: none is sent."""
+        token = self.token if token is None else token
+        headers = {**({"Authorization": "Bearer " + token} if token else {}), **options.pop("headers", {})}
+        return requests.request(method, self.url + path, timeout=60, headers=headers, **options)
+
+    def token_for(self, principal, *roles, project="p"):
+        """Printed by the command that an administrator types."""
+        words = [word for role in roles for word in ("--role", role)]
+        done = self.trainyard("auth", "token", "create", "--principal", principal, *words, "--project", project, "--data", str(self.data))
+        assert not done.returncode, done.stderr
+        return done.stdout.strip()
 
     def upload(self, bucket, name, content):
         response = self.request("POST", f"/upload/storage/v1/b/{bucket}/o", params={"uploadType": "media", "name": name},

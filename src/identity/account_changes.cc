@@ -25,6 +25,13 @@ Status CheckDisplayName(std::string_view name) {
                       "The display name must have at most " + std::to_string(kDisplayNameMax) + " bytes"));
 }
 
+Status CheckDescription(std::string_view text) {
+  if (text.size() <= kDescriptionMax) return {};
+  return std::unexpected(
+      InvalidArgument("service_account.description",
+                      "The description must have at most " + std::to_string(kDescriptionMax) + " bytes"));
+}
+
 Result<const Directory::Account*> FindAccount(const Directory& known, std::string_view email) {
   const Directory::Account* account = known.FindAccount(email);
   if (account == nullptr) return std::unexpected(NoSuchAccount(email));
@@ -58,6 +65,7 @@ std::string_view KeyOfIssuer(std::string_view issuer) {
 Result<AccessChange> AccountCreated(const Directory& known, const NewAccount& wanted) {
   TY_TRY(const std::string email, iam::ServiceAccountEmail(wanted.account_id, wanted.project));
   TY_RETURN_IF_ERROR(CheckDisplayName(wanted.display_name));
+  TY_RETURN_IF_ERROR(CheckDescription(wanted.description));
   if (known.FindAccount(email) != nullptr) {
     return std::unexpected(Error{Code::kAlreadyExists,
                                  "Service account " + wanted.account_id + " already exists within project " +
@@ -80,6 +88,7 @@ Result<AccessChange> AccountCreated(const Directory& known, const NewAccount& wa
   account.set_unique_id(wanted.unique_id);
   account.set_email(email);
   account.set_display_name(wanted.display_name);
+  account.set_description(wanted.description);
   account.set_etag("\x01");
   account.set_oauth2_client_id(wanted.unique_id);
   return change;
@@ -92,6 +101,10 @@ Result<AccessChange> AccountChanged(const Directory& known, std::string_view ema
   if (edit.display_name) {
     TY_RETURN_IF_ERROR(CheckDisplayName(*edit.display_name));
     record.set_display_name(*edit.display_name);
+  }
+  if (edit.description) {
+    TY_RETURN_IF_ERROR(CheckDescription(*edit.description));
+    record.set_description(*edit.description);
   }
   if (edit.disabled) {
     if (*edit.disabled) TY_RETURN_IF_ERROR(CheckAdministratorWithout(known, record.email()));

@@ -13,12 +13,14 @@
 namespace trainyard::identity {
 
 inline constexpr int kServiceAccountsMax = 100;      ///< of one project. Source: iam quotas
+inline constexpr std::size_t kDescriptionMax = 256;  ///< bytes. Source: as above, description
 inline constexpr std::size_t kDisplayNameMax = 100;  ///< bytes. Source: iam v1, ServiceAccount.displayName
 
 struct NewAccount {
   std::string project;
   std::string account_id;
   std::string display_name;
+  std::string description;
   std::string unique_id;  ///< that nobody has yet
 };
 /// kInvalidArgument: the id (iam::ServiceAccountEmail) or the display name; kAlreadyExists;
@@ -29,6 +31,7 @@ struct NewAccount {
 struct AccountEdit {
   std::optional<bool> disabled;
   std::optional<std::string> display_name;
+  std::optional<std::string> description;
 };
 /// kNotFound; kInvalidArgument; kFailedPrecondition: nobody could administrate the installation any more.
 [[nodiscard]] Result<AccessChange> AccountChanged(const Directory& known, std::string_view email,

@@ -100,7 +100,8 @@ class Identities {
 
   boost::asio::awaitable<Result<v1::ServiceAccount>> CreateServiceAccount(std::string project,
                                                                           std::string account_id,
-                                                                          std::string display_name);
+                                                                          std::string display_name,
+                                                                          std::string description = {});
   [[nodiscard]] std::vector<v1::ServiceAccount> ServiceAccounts(std::string_view project) const;
   /// By e-mail or unique id; also a project's own account, which nobody made and nobody can change or delete.
   /// kNotFound.
@@ -108,8 +109,13 @@ class Identities {
   /// Its keys, tokens and bindings go with it. kFailedPrecondition: it is the last administrator.
   boost::asio::awaitable<Status> DeleteServiceAccount(std::string email);
   boost::asio::awaitable<Status> SetServiceAccountDisabled(std::string email, bool disabled);
-  boost::asio::awaitable<Result<v1::ServiceAccount>> SetDisplayName(std::string email,
-                                                                    std::string display_name);
+  /// What its owners write about it; what is absent stays.
+  struct AccountTexts {
+    std::optional<std::string> display_name;
+    std::optional<std::string> description;
+  };
+  boost::asio::awaitable<Result<v1::ServiceAccount>> DescribeServiceAccount(std::string email,
+                                                                            AccountTexts texts);
 
   /// An RSA key of 2,048 bits; the private one is returned once (PEM, PKCS #8) and never kept.
   struct MadeKey {

@@ -44,11 +44,13 @@ v1::ServiceAccount AgentOf(const std::string& project) {
 
 awaitable<Result<v1::ServiceAccount>> Identities::CreateServiceAccount(std::string project,
                                                                        std::string account_id,
-                                                                       std::string display_name) {
+                                                                       std::string display_name,
+                                                                       std::string description) {
   State* state = state_.get();
   NewAccount wanted{.project = std::move(project),
                     .account_id = std::move(account_id),
                     .display_name = std::move(display_name),
+                    .description = std::move(description),
                     .unique_id = {}};
   auto decide = [state, wanted = std::move(wanted)]() mutable {
     do wanted.unique_id = RandomUniqueId();
@@ -86,7 +88,7 @@ awaitable<Status> Identities::DeleteServiceAccount(std::string email) {
 
 awaitable<Status> Identities::SetServiceAccountDisabled(std::string email, bool disabled) {
   State* state = state_.get();
-  const AccountEdit edit{.disabled = disabled, .display_name = {}};
+  const AccountEdit edit{.disabled = disabled, .display_name = {}, .description = {}};
   auto decide = [state, email = std::move(email), edit] {
     return AccountChanged(state->directory, email, edit);
   };
@@ -94,10 +96,12 @@ awaitable<Status> Identities::SetServiceAccountDisabled(std::string email, bool 
   co_return Status{};
 }
 
-awaitable<Result<v1::ServiceAccount>> Identities::SetDisplayName(std::string email,
-                                                                 std::string display_name) {
+awaitable<Result<v1::ServiceAccount>> Identities::DescribeServiceAccount(std::string email,
+                                                                         AccountTexts texts) {
   State* state = state_.get();
-  AccountEdit edit{.disabled = {}, .display_name = std::move(display_name)};
+  AccountEdit edit{.disabled = {},
+                   .display_name = std::move(texts.display_name),
+                   .description = std::move(texts.description)};
   auto decide = [state, email = std::move(email), edit = std::move(edit)] {
     return AccountChanged(state->directory, email, edit);
   };

@@ -33,7 +33,10 @@ TEST_F(ServiceAccountsTest, AreMadeFoundAndListed) {
             "service_account.display_name");
   EXPECT_EQ(identities_->FindServiceAccount("nobody@p.iam.gserviceaccount.com").error().code,
             Code::kNotFound);
-  EXPECT_EQ(Ask(identities_->SetDisplayName(made->email(), "New"))->display_name(), "New");
+  EXPECT_EQ(
+      Ask(identities_->DescribeServiceAccount(made->email(), {.display_name = "New", .description = {}}))
+          ->display_name(),
+      "New");
   EXPECT_THAT(identities_->Projects(), ElementsAre("home", "p"));
 }
 

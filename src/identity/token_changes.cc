@@ -75,10 +75,13 @@ Result<AccessChange> TokenMade(const Directory& known, const Identities::NewToke
 }
 
 Result<AccessChange> TokenRevoked(const Directory& known, const std::string& id) {
-  if (known.FindTokenById(id) == nullptr)
-    return std::unexpected(NotFound("Token " + id + " does not exist."));
+  const KeptToken* token = known.FindTokenById(id);
+  if (token == nullptr) return std::unexpected(NotFound("Token " + id + " does not exist."));
   AccessChange change;
   change.tokens_dropped.push_back(id);
+  for (const KeptToken* other : known.TokensOf(token->record.principal())) {
+    if (other->record.issuer() == "token " + id) change.tokens_dropped.push_back(other->record.id());
+  }
   return change;
 }
 

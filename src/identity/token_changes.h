@@ -20,7 +20,7 @@ inline constexpr std::chrono::seconds kExpiredKept = std::chrono::days(7);
 /// Errors as Identities::MakeToken. Expired ones of the principal go when it has too many.
 [[nodiscard]] Result<AccessChange> TokenMade(const Directory& known, const Identities::NewToken& wanted,
                                              const std::string& id, const TokenHash& hash, SysTime now);
-/// kNotFound.
+/// With those of its principal that it was exchanged for ("token ID" is their issuer). kNotFound.
 [[nodiscard]] Result<AccessChange> TokenRevoked(const Directory& known, const std::string& id);
 /// Those that expired longer than kExpiredKept ago.
 [[nodiscard]] AccessChange ExpiredTokensDropped(const Directory& known, SysTime now);

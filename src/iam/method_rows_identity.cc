@@ -79,6 +79,8 @@ constexpr std::array kRows{
         "google.api.serviceusage.v1.ServiceUsage.ListServices", AuditKind::kDataRead),
     Ask(Scope::kProject, "GET /v1/projects/{project}/services/{service}", "serviceusage.services.get",
         "google.api.serviceusage.v1.ServiceUsage.GetService", AuditKind::kDataRead),
+    // It says no more than its name, and that it is done.
+    LoggedIn("GET /v1/operations/{operation}", "google.longrunning.Operations.GetOperation"),
     // Logging in: what is sent proves who asks.
     Public("POST /token"),
     Public("POST /v1/token"),

@@ -33,6 +33,7 @@ constexpr ExpectedAccess kRoutes[] = {
      "GET /storage/v1/b/{bucket}/iam/testPermissions\n"
      "GET /storage/v1/b/{bucket}/o/{object}/iam/testPermissions\n"
      "GET /v1/roles\n"
+     "GET /v1/operations/{operation}\n"
      "GET /v1/roles/{role}\n"
      "POST /v1/permissions:queryTestablePermissions\n"
      "GET /trainyard/v1/whoami\n"

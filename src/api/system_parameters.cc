@@ -137,10 +137,10 @@ bool IsProject(std::string_view name) {
              name, [](char c) { return IsLetterOrDigit(c) || c == '-' || c == '_' || c == '.' || c == ':'; });
 }
 
-Status CheckPathParameter(const std::string& name, const std::string& value) {
+Status CheckPathParameter(const std::string& name, const std::string& value, bool any_project) {
   if (!wire::IsUtf8(value))
     return std::unexpected(InvalidArgument("name", "The " + name + " in the request's path is not UTF-8"));
-  if (name == "project" && !IsProject(value))
+  if (name == "project" && !(any_project && value == "-") && !IsProject(value))
     return std::unexpected(InvalidArgument("name", "'" + value + "' is not the id of a project"));
   return {};
 }
@@ -171,7 +171,7 @@ Status ReadParameters(Request& request, const MethodForm& method, AnswerForm& fo
   }
   if (first) first = CheckDoubled(request);
   for (const auto& [name, value] : request.parameters) {
-    if (first) first = CheckPathParameter(name, value);
+    if (first) first = CheckPathParameter(name, value, method.any_project);
   }
   return first;
 }

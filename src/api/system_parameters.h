@@ -17,6 +17,7 @@ struct MethodForm {
   /// What `fields` selects from; null for a stream of events, from which no parts can be selected.
   const google::protobuf::Descriptor* answer = nullptr;
   std::vector<std::string_view> parameters;  ///< of its query, in camelCase
+  bool any_project = false;                  ///< {project} may be "-": whichever has the resource
 };
 
 /// The method with the parameters that every method takes, all checked before it runs:

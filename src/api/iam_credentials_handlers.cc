@@ -1,0 +1,91 @@
+#include <chrono>
+
+#include "access/caller.h"
+#include "api/iam_request.h"
+#include "api/identity_handlers.h"
+#include "iam/principal.h"
+#include "trainyard/identity/v1/methods.pb.h"
+#include "wire/time.h"
+
+namespace trainyard::api {
+namespace {
+
+using boost::asio::awaitable;
+using http::Request;
+using http::Response;
+using identity::Identities;
+using std::chrono::seconds;
+namespace v1 = identity::v1;
+
+constexpr seconds kLifeMax{3'600};  // Source: iamcredentials v1, generateAccessToken
+
+Status CheckDelegates(const google::protobuf::RepeatedPtrField<std::string>& delegates) {
+  if (delegates.empty()) return {};
+  return std::unexpected(InvalidArgument(
+      "delegates",
+      "Chains of delegates are not followed: bind roles/iam.serviceAccountTokenCreator on the "
+      "account itself to who asks"));
+}
+
+Result<seconds> LifeOf(const v1::GenerateAccessTokenRequest& wanted) {
+  if (!wanted.has_lifetime()) return kLifeMax;
+  const auto life = std::chrono::floor<seconds>(wire::FromProto(wanted.lifetime()));
+  if (life >= seconds(1) && life <= kLifeMax) return life;
+  return std::unexpected(InvalidArgument("lifetime", "The lifetime must be from 1s to 3600s"));
+}
+
+/// Must not be cached (RFC 6749 section 5.1).
+Response Secret(const google::protobuf::Message& answer) {
+  Response response = Response::Json(wire::PrintJson(answer));
+  response.headers.Set("Cache-Control", "no-store");
+  return response;
+}
+
+awaitable<Result<Response>> AccessToken(Identities& identities, Request& request) {
+  TY_CO_TRY(const auto body, co_await ReadMessage<v1::GenerateAccessTokenRequest>(request));
+  TY_CO_RETURN_IF_ERROR(CheckDelegates(body.delegates()));
+  TY_CO_TRY(const seconds life, LifeOf(body));
+  TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
+  Identities::NewToken wanted{.principal = iam::ServiceAccountPrincipal(account.email()),
+                              .life = life,
+                              .description = "generateAccessToken",
+                              .issuer = access::PrincipalOf(request)};
+  TY_CO_TRY(const Identities::MadeToken made, co_await identities.MakeToken(std::move(wanted)));
+  v1::GenerateAccessTokenResponse answer;
+  answer.set_access_token(made.text);
+  *answer.mutable_expire_time() = made.token.expire_time();
+  co_return Secret(answer);
+}
+
+awaitable<Result<Response>> IdToken(Identities& identities, const std::string& server, Request& request) {
+  TY_CO_TRY(const auto body, co_await ReadMessage<v1::GenerateIdTokenRequest>(request));
+  TY_CO_RETURN_IF_ERROR(CheckDelegates(body.delegates()));
+  TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
+  Identities::IdToken wanted{.email = account.email(),
+                             .audience = body.audience(),
+                             .include_email = body.include_email(),
+                             .issuer = ServerUrl(server, request)};
+  TY_CO_TRY(const std::string token, co_await identities.MakeIdToken(std::move(wanted)));
+  v1::GenerateIdTokenResponse answer;
+  answer.set_token(token);
+  co_return Secret(answer);
+}
+
+}  // namespace
+
+void AddCredentialsRoutes(http::Router& router, Identities& identities, std::string server) {
+  const std::string account = "/v1/projects/{project}/serviceAccounts/{account}";
+  const MethodForm access{
+      .answer = v1::GenerateAccessTokenResponse::descriptor(), .parameters = {}, .any_project = true};
+  const MethodForm id{
+      .answer = v1::GenerateIdTokenResponse::descriptor(), .parameters = {}, .any_project = true};
+  router.Add(http::Method::kPost, account + ":generateAccessToken",
+             WithSystemParameters(
+                 access, [&identities](Request& request) { return AccessToken(identities, request); }));
+  router.Add(http::Method::kPost, account + ":generateIdToken",
+             WithSystemParameters(id, [&identities, server = std::move(server)](Request& request) {
+               return IdToken(identities, server, request);
+             }));
+}
+
+}  // namespace trainyard::api

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "api/system_parameters.h"
+#include "http/router.h"
+#include "iam/resource.h"
+#include "identity/identities.h"
+#include "trainyard/iam/v1/policy.pb.h"
+#include "wire/json.h"
+
+/// What the handlers of IAM's resources have in common. Loop thread only.
+namespace trainyard::api {
+
+inline constexpr std::size_t kIamBodyBytesMax = 256
+                                                << 10;  ///< policies: "a few 10s of KB" in Google's service
+
+/// The request's body as a message.
+template <class Message>
+boost::asio::awaitable<Result<Message>> ReadMessage(http::Request& request) {
+  TY_CO_TRY(const std::string text, co_await request.body->ReadAll(kIamBodyBytesMax));
+  Message message;
+  TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, message));
+  co_return message;
+}
+
+/// "https://yard.example:8443", or what the request used if that is empty.
+[[nodiscard]] inline std::string ServerUrl(const std::string& server, const http::Request& request) {
+  return server.empty() ? request.Origin() : server;
+}
+
+/// The service account that the path names by e-mail or unique id; its project may be "-". kNotFound.
+[[nodiscard]] Result<identity::v1::ServiceAccount> AccountOf(const identity::Identities& identities,
+                                                             const http::Request& request);
+
+/// Which resource a request is about.
+using ResourceOf = std::function<Result<iam::Resource>(const http::Request&)>;
+
+enum class PolicyOwner { kProject, kServiceAccount };
+/// getIamPolicy (POST; of accounts GET, too), setIamPolicy and testIamPermissions of `path`.
+/// testIamPermissions answers what the caller has; all that is asked for where nobody is asked who they are.
+void AddPolicyMethods(http::Router& router, const std::string& path, PolicyOwner owner,
+                      identity::Identities& identities, ResourceOf resource_of);
+
+}  // namespace trainyard::api

@@ -11,6 +11,7 @@
 
 #include "async/file.h"
 #include "base/ascii.h"
+#include "cli/auth/kept_logins.h"
 #include "cli/gcloud/json_value.h"
 
 namespace trainyard::cli {
@@ -92,6 +93,7 @@ std::optional<ServerNote> ReadServerNote(const SettingSources& sources, const st
                     .ca_file = TextAt(*json, "ca_file"),
                     .project = TextAt(*json, "project"),
                     .pid = std::strtol(TextAt(*json, "pid").c_str(), nullptr, 10),
+                    .auth = TextAt(*json, "auth") == "true",
                     .bucket_dirs = TextsAt(*json, "bucket_dirs"),
                     .lacking = TextAt(*json, "lacking"),
                     .workstation = {.address = TextAt(*json, "workstation.address"),
@@ -114,6 +116,8 @@ ClientSetting FindServer(const SettingSources& sources, const std::optional<std:
   if (auto url = sources.variable("TRAINYARD_SERVER")) return {*url, "TRAINYARD_SERVER"};
   std::string data_dir = DefaultDataDir(sources);
   if (auto note = ReadServerNote(sources, data_dir)) return {note->url, data_dir + "/run/server.json"};
+  if (const KeptLogins kept = ReadLogins(sources); !kept.active.empty())
+    return {kept.active, "trainyard auth login"};
   return {"http://127.0.0.1:8470", "default"};
 }
 

@@ -35,6 +35,7 @@ struct ServerNote {
   std::string ca_file;
   std::string project;
   long pid = 0;
+  bool auth = false;  ///< it asks who its callers are
   std::map<std::string, std::string>
       bucket_dirs;      ///< folders of buckets that are not below the data directory
   std::string lacking;  ///< what its machine does not limit; empty: nothing
@@ -59,7 +60,8 @@ struct ServerNote {
 /// none.
 [[nodiscard]] std::string WhyNoteIsForbidden(const SettingSources& sources, const std::string& data_dir);
 
-/// --server, TRAINYARD_SERVER, the note in the data directory, http://127.0.0.1:8470.
+/// --server, TRAINYARD_SERVER, the note in the data directory, the last `trainyard auth login`,
+/// http://127.0.0.1:8470.
 [[nodiscard]] ClientSetting FindServer(const SettingSources& sources, const std::optional<std::string>& flag);
 
 /// --project, CLOUDSDK_CORE_PROJECT, gcloud's core/project, GOOGLE_CLOUD_PROJECT, the note in the data

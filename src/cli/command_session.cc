@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "async/file.h"
+#include "cli/auth/access_token.h"
+#include "cli/auth/kept_logins.h"
 #include "cli/gcloud/yaml.h"
 #include "text/percent.h"
 #include "wire/resource_name.h"
@@ -10,31 +11,28 @@
 namespace trainyard::cli {
 namespace {
 
-constexpr std::size_t kTokenBytesMax = std::size_t{64} << 10;
-
-Result<std::string> ReadToken(const Arguments& arguments, const SettingSources& sources) {
-  std::optional<std::string> path = arguments.Value("--access-token-file");
-  if (!path) path = sources.variable("CLOUDSDK_AUTH_ACCESS_TOKEN_FILE");
-  if (!path) return std::string();
-  TY_TRY(std::string token, ReadFile(*path, kTokenBytesMax));
-  token.erase(token.find_last_not_of(" \r\n\t") + 1);
-  return token;
+/// Whom to trust there: what the server's own machine says, or what the login was told.
+std::string CaFileOf(const SettingSources& sources, const std::string& data_dir, const std::string& server) {
+  const std::optional<ServerNote> note = ReadServerNote(sources, data_dir);
+  if (note && server.starts_with("https://") && server == note->tls_url) return note->ca_file;
+  const KeptLogins kept = ReadLogins(sources);
+  const KeptLogin* login = kept.Find(server);
+  return login == nullptr ? std::string() : login->ca_file;
 }
 
 }  // namespace
 
 Result<OpenedSession> OpenSession(const Arguments& arguments, const SettingSources& sources,
                                   const Console& console, std::string program) {
-  ClientSetting server = FindServer(sources, arguments.Value("--server"));
-  TY_TRY(std::string token, ReadToken(arguments, sources));
-  const std::optional<ServerNote> note = ReadServerNote(sources, DefaultDataDir(sources));
-  const bool noted_tls = note && server.value.starts_with("https://") && server.value == note->tls_url;
-  Result<std::unique_ptr<ApiClient>> made = MakeApiClient(
-      {.url = server.value,
-       .ca_file = noted_tls ? note->ca_file : "",
-       .token = std::move(token),
-       .hidden = server.source == "default" ? WhyNoteIsForbidden(sources, DefaultDataDir(sources)) : "",
-       .on_wait = [&console] { console.Status(std::string(kServerAway)); }});
+  TY_TRY(ClientSetting server, ServerOf(arguments, sources));
+  const std::string data_dir = DataDirOf(arguments, sources);
+  TY_TRY(FoundToken token, FindToken(arguments, sources, data_dir, server.value));
+  Result<std::unique_ptr<ApiClient>> made =
+      MakeApiClient({.url = server.value,
+                     .ca_file = CaFileOf(sources, data_dir, server.value),
+                     .token = std::move(token.text),
+                     .hidden = server.source == "default" ? WhyNoteIsForbidden(sources, data_dir) : "",
+                     .on_wait = [&console] { console.Status(std::string(kServerAway)); }});
   if (!made)
     return std::unexpected(InvalidArgument("", "The server's address [" + server.value +
                                                    "] (from: " + server.source +

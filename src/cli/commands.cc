@@ -4,6 +4,7 @@
 #include <array>
 
 #include "cli/algorithms/algorithms_commands.h"
+#include "cli/auth/auth_commands.h"
 #include "cli/clients/client_commands.h"
 #include "cli/gcloud/common_flags.h"
 #include "cli/help/completion.h"
@@ -49,8 +50,9 @@ const Command kTopCommands[] = {
 std::vector<const Command*> GatherCommands() {
   std::vector<const Command*> all;
   for (std::span<const Command> table :
-       {std::span<const Command>(kTopCommands), AlgorithmsCommands(), ClientCommands(), ImagesCommands(),
-        JobsCommands(), LocalCommands(), ResultsCommands(), RunCommands(), StorageCommands()})
+       {std::span<const Command>(kTopCommands), AlgorithmsCommands(), AuthCommands(), ClientCommands(),
+        ImagesCommands(), JobsCommands(), LocalCommands(), ResultsCommands(), RunCommands(),
+        StorageCommands()})
     for (const Command& command : table) all.push_back(&command);
   std::ranges::sort(all, {}, [](const Command* command) { return command->spec.path; });
   return all;

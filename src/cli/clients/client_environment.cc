@@ -8,6 +8,7 @@
 #include "async/file.h"
 #include "cli/clients/client_commands.h"
 #include "cli/clients/client_credentials.h"
+#include "cli/clients/client_login.h"
 #include "cli/clients/running_server.h"
 #include "front/boto_file.h"
 
@@ -88,14 +89,18 @@ bool IsSet(const SettingSources& sources, const std::string& name) {
 
 /// The files that the variables name, and what they stand for.
 Result<ClientEnvironment> MakeEnvironment(const FoundServer& found, const SettingSources& sources,
-                                          const std::string& project) {
+                                          const std::string& project, const ClientLogin& login) {
   ClientEnvironment environment{.url = found.url, .tls_url = found.tls_url, .project = project};
+  environment.token_file = login.token_file;
+  environment.credentials = login.account_file;
   if (!found.note) return environment;
   environment.data_dir = found.data_dir;
   if (found.note->ca_file.empty() || found.tls_url.empty()) return environment;
   environment.ca_file = WriteBundle(sources, found.note->ca_file);
   TY_TRY(environment.boto_file, WriteBoto(sources, found, environment.ca_file, project));
-  TY_TRY(environment.credentials, StandInCredentials(found, sources, Universe::kServers));
+  if (login.account_file.empty()) {
+    TY_TRY(environment.credentials, StandInCredentials(found, sources, Universe::kServers));
+  }
   return environment;
 }
 
@@ -147,18 +152,25 @@ VariableList ClientVariables(const ClientEnvironment& environment) {
       {"CLOUDSDK_API_ENDPOINT_OVERRIDES_ML", url + "/"},
       {"CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", url + "/storage/v1/"},
       {"CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING", url + "/"},
-      {"CLOUDSDK_AUTH_DISABLE_CREDENTIALS", "true"},
       {"CLOUDSDK_CORE_PROJECT", environment.project},
       {"CLOUDSDK_ML_ENGINE_POLLING_INTERVAL", "1"},
       {"GOOGLE_CLOUD_PROJECT", environment.project},
       {"GCE_METADATA_HOST", authority},
       {"GCE_METADATA_IP", authority},
       {"GCE_METADATA_ROOT", authority},
-      {"STORAGE_EMULATOR_HOST", url},
   };
+  if (environment.token_file.empty()) {
+    variables.emplace_back("CLOUDSDK_AUTH_DISABLE_CREDENTIALS", "true");
+    variables.emplace_back("STORAGE_EMULATOR_HOST", url);
+  } else {
+    variables.emplace_back("CLOUDSDK_AUTH_ACCESS_TOKEN_FILE", environment.token_file);
+    variables.emplace_back("API_ENDPOINT_OVERRIDE", url);  // storage.Client() of late versions
+  }
   if (!environment.data_dir.empty()) variables.emplace_back("TRAINYARD_DATA", environment.data_dir);
-  // Without the certificate every https request would fail.
-  if (environment.tls_url.empty() || environment.ca_file.empty()) return variables;
+  const bool has_tls = !environment.tls_url.empty() && !environment.ca_file.empty();
+  if (!environment.token_file.empty() && !has_tls)
+    variables.emplace_back(kCredentials, environment.credentials);
+  if (!has_tls) return variables;  // without the certificate every https request would fail
   variables.emplace_back("GOOGLE_CLOUD_UNIVERSE_DOMAIN", "localhost:" + Port(environment.tls_url));
   variables.emplace_back("HTTPLIB2_CA_CERTS", environment.ca_file);
   variables.emplace_back("REQUESTS_CA_BUNDLE", environment.ca_file);
@@ -230,7 +242,8 @@ ExitStatus PrintClientEnvironment(const Arguments& arguments, const SettingSourc
   }
   TY_TRY(const FoundServer found, FindRunningServer(arguments, sources));
   const ClientSetting project = ProjectOf(found, arguments, sources);
-  TY_TRY(const ClientEnvironment environment, MakeEnvironment(found, sources, project.value));
+  TY_TRY(const ClientLogin login, MakeClientLogin(found, arguments, sources));
+  TY_TRY(const ClientEnvironment environment, MakeEnvironment(found, sources, project.value, login));
   VariableList variables = ClientVariables(environment);
   for (auto& variable : WithoutProxies(sources, {"localhost", ".localhost", "127.0.0.1"}))
     variables.push_back(std::move(variable));

@@ -18,6 +18,9 @@ struct ClientEnvironment {
   std::string data_dir;     ///< empty: it is not known
   std::string boto_file;    ///< gsutil's settings; empty: there are none
   std::string credentials;  ///< stand in for the user's own; empty: they have none
+  /// The token that gcloud sends; empty: the server asks nobody who they are. With it, STORAGE_EMULATOR_HOST
+  /// is left alone, whose users send no token.
+  std::string token_file{};
 };
 
 /// Variables to set, in order; one without a value is to be removed.

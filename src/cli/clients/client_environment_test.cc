@@ -51,6 +51,20 @@ TEST(ClientVariables, LeadPastGooglesCredentials) {
   EXPECT_EQ(ByName(environment).at("GOOGLE_APPLICATION_CREDENTIALS"), "/d/run/client-credentials.json");
 }
 
+TEST(ClientVariables, LogInWhereTheServerAsks) {
+  ClientEnvironment environment{.url = "http://h:1", .project = "p"};
+  EXPECT_EQ(ByName(environment).at("CLOUDSDK_AUTH_DISABLE_CREDENTIALS"), "true");
+  EXPECT_EQ(ByName(environment).at("STORAGE_EMULATOR_HOST"), "http://h:1");
+  environment.token_file = "/c/client-token";
+  environment.credentials = "/c/client-account.json";
+  const Map set = ByName(environment);
+  EXPECT_EQ(set.at("CLOUDSDK_AUTH_ACCESS_TOKEN_FILE"), "/c/client-token");
+  EXPECT_EQ(set.at("GOOGLE_APPLICATION_CREDENTIALS"), "/c/client-account.json");
+  EXPECT_EQ(set.at("API_ENDPOINT_OVERRIDE"), "http://h:1");
+  for (const char* name : {"CLOUDSDK_AUTH_DISABLE_CREDENTIALS", "STORAGE_EMULATOR_HOST"})
+    EXPECT_FALSE(set.contains(name)) << name;
+}
+
 TEST(WithoutProxies, AddsTheHostsOnceWhereThereIsAProxy) {
   EXPECT_EQ(WithoutProxies(Having({{"NO_PROXY", "a"}}), {"b"}), VariableList());
   EXPECT_EQ(WithoutProxies(Having({{"https_proxy", "http://x"}}), {"b", "c"}),

@@ -1,0 +1,91 @@
+#include "cli/auth/kept_logins.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "async/file.h"
+#include "cli/gcloud/json_value.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr mode_t kOwnersFile = 0600;
+
+KeptLogin ReadLogin(const Json& json) {
+  return {.server = TextAt(json, "server"),
+          .ca_file = TextAt(json, "ca_file"),
+          .principal = TextAt(json, "principal"),
+          .token = TextAt(json, "token")};
+}
+
+Json PrintLogin(const KeptLogin& login) {
+  Json json = JsonObject();
+  SetMember(json, "server", JsonString(login.server));
+  if (!login.ca_file.empty()) SetMember(json, "ca_file", JsonString(login.ca_file));
+  SetMember(json, "principal", JsonString(login.principal));
+  SetMember(json, "token", JsonString(login.token));
+  return json;
+}
+
+}  // namespace
+
+const KeptLogin* KeptLogins::Find(std::string_view server) const {
+  const auto found = std::ranges::find(logins, PlainServer(server), &KeptLogin::server);
+  return found == logins.end() ? nullptr : &*found;
+}
+
+std::string PlainServer(std::string_view url) {
+  while (url.ends_with('/') && !url.starts_with("unix:")) url.remove_suffix(1);
+  return std::string(url);
+}
+
+std::string LoginsPath(const SettingSources& sources) {
+  const auto configured = sources.variable("XDG_CONFIG_HOME");
+  const std::string folder = configured && configured->starts_with('/')
+                                 ? *configured
+                                 : sources.variable("HOME").value_or("/root") + "/.config";
+  return folder + "/trainyard/credentials.json";
+}
+
+KeptLogins ReadLogins(const SettingSources& sources) {
+  KeptLogins kept;
+  const std::optional<std::string> text = sources.read_file(LoginsPath(sources));
+  if (!text) return kept;
+  const Result<Json> json = wire::ParseJsonTree(*text);
+  if (!json) return kept;
+  kept.active = TextAt(*json, "active");
+  const Json* logins = FindMember(*json, "logins");
+  if (logins == nullptr) return kept;
+  for (const Json& login : logins->children) kept.logins.push_back(ReadLogin(login));
+  std::erase_if(kept.logins,
+                [](const KeptLogin& login) { return login.server.empty() || login.token.empty(); });
+  return kept;
+}
+
+Status WriteLogins(const SettingSources& sources, const KeptLogins& logins) {
+  Json list = JsonArray({});
+  for (const KeptLogin& login : logins.logins) list.children.push_back(PrintLogin(login));
+  Json json = JsonObject();
+  SetMember(json, "active", JsonString(logins.active));
+  SetMember(json, "logins", std::move(list));
+  const std::filesystem::path path = LoginsPath(sources);
+  TY_RETURN_IF_ERROR(MakePrivateFolder(path.parent_path()));
+  return WriteFileAtomically(path, PrintIndented(json) + "\n", kOwnersFile);
+}
+
+KeptLogins WithLogin(KeptLogins logins, KeptLogin login) {
+  logins.active = login.server;
+  std::erase_if(logins.logins, [&](const KeptLogin& one) { return one.server == login.server; });
+  logins.logins.push_back(std::move(login));
+  return logins;
+}
+
+KeptLogins WithoutLogin(KeptLogins logins, std::string_view server) {
+  const std::string plain = PlainServer(server);
+  std::erase_if(logins.logins, [&](const KeptLogin& one) { return one.server == plain; });
+  if (logins.active == plain) logins.active = logins.logins.empty() ? "" : logins.logins.back().server;
+  return logins;
+}
+
+}  // namespace trainyard::cli

@@ -1,0 +1,74 @@
+#include "cli/auth/kept_logins.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "async/testing/temporary_folder.h"
+#include "cli/auth/life_text.h"
+
+namespace trainyard::cli {
+namespace {
+
+SettingSources SourcesOf(const std::string& folder) {
+  SettingSources sources = ProcessSettingSources();
+  sources.variable = [folder](const char* name) -> std::optional<std::string> {
+    if (std::string_view(name) == "XDG_CONFIG_HOME") return folder;
+    return std::nullopt;
+  };
+  return sources;
+}
+
+const KeptLogin kFirst{
+    .server = "https://a:1", .ca_file = "/ca.pem", .principal = "user:a@x.org", .token = "ty_1"};
+const KeptLogin kSecond{.server = "https://b:2", .ca_file = "", .principal = "user:b@x.org", .token = "ty_2"};
+
+TEST(KeptLogins, AreReadAsTheyWereWritten) {
+  const TemporaryFolder folder;
+  const SettingSources sources = SourcesOf(folder.path());
+  EXPECT_EQ(ReadLogins(sources), KeptLogins{});
+  const KeptLogins kept = WithLogin(WithLogin({}, kFirst), kSecond);
+  ASSERT_TRUE(WriteLogins(sources, kept));
+  EXPECT_EQ(ReadLogins(sources), kept);
+  struct stat found{};
+  ASSERT_EQ(::stat(LoginsPath(sources).c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 0777U, 0600U);
+}
+
+TEST(KeptLogins, TheLastOneIsActive) {
+  KeptLogins kept = WithLogin(WithLogin({}, kFirst), kSecond);
+  EXPECT_EQ(kept.active, "https://b:2");
+  ASSERT_NE(kept.Find("https://a:1/"), nullptr);
+  EXPECT_EQ(*kept.Find("https://a:1/"), kFirst);
+  EXPECT_EQ(kept.Find("https://a:11"), nullptr);
+  KeptLogin renewed = kFirst;
+  renewed.token = "ty_3";
+  kept = WithLogin(std::move(kept), renewed);
+  EXPECT_EQ(kept.logins.size(), 2U);
+  EXPECT_EQ(kept.active, "https://a:1");
+  kept = WithoutLogin(std::move(kept), "https://a:1/");
+  EXPECT_EQ(kept.active, "https://b:2");
+  kept = WithoutLogin(std::move(kept), "https://b:2");
+  EXPECT_EQ(kept, KeptLogins{});
+}
+
+TEST(KeptLogins, AFileOfAnotherFormIsNone) {
+  SettingSources sources = SourcesOf("/none");
+  for (const char* text : {"", "{", "[]", R"({"logins": 1})", R"({"logins": [{"server": "x"}]})"}) {
+    sources.read_file = [text](const std::string&) { return std::optional<std::string>(text); };
+    EXPECT_EQ(ReadLogins(sources), KeptLogins{}) << text;
+  }
+}
+
+TEST(LifeText, HasAUnit) {
+  using std::chrono::seconds;
+  EXPECT_EQ(ParseLife("90s"), seconds(90));
+  EXPECT_EQ(ParseLife("30m"), seconds(1'800));
+  EXPECT_EQ(ParseLife("8h"), seconds(28'800));
+  EXPECT_EQ(ParseLife("90d"), seconds(7'776'000));
+  for (const char* text :
+       {"", "h", "8", "8 h", "-1h", "0s", "1.5h", "8w", "99999999999d", "99999999999999999999s"})
+    EXPECT_EQ(ParseLife(text), std::nullopt) << text;
+}
+
+}  // namespace
+}  // namespace trainyard::cli

@@ -27,10 +27,11 @@ Result<OpenedSession> OpenSession(const Arguments& arguments, const SettingSourc
   TY_TRY(ClientSetting server, ServerOf(arguments, sources));
   const std::string data_dir = DataDirOf(arguments, sources);
   TY_TRY(FoundToken token, FindToken(arguments, sources, data_dir, server.value));
+  const std::string ca_file = CaFileOf(sources, data_dir, server.value);
   Result<std::unique_ptr<ApiClient>> made =
       MakeApiClient({.url = server.value,
-                     .ca_file = CaFileOf(sources, data_dir, server.value),
-                     .token = std::move(token.text),
+                     .ca_file = ca_file,
+                     .token = token.text,
                      .hidden = server.source == "default" ? WhyNoteIsForbidden(sources, data_dir) : "",
                      .on_wait = [&console] { console.Status(std::string(kServerAway)); }});
   if (!made)
@@ -48,7 +49,9 @@ Result<OpenedSession> OpenSession(const Arguments& arguments, const SettingSourc
                                    .program = std::move(program),
                                    .server = std::move(server),
                                    .project = std::move(project),
-                                   .format = {}}};
+                                   .format = {},
+                                   .token = std::move(token.text),
+                                   .ca_file = ca_file}};
 }
 
 std::optional<std::string> CommandSession::Property(std::string_view section, std::string_view name) const {

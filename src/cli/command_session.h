@@ -26,6 +26,8 @@ struct CommandSession {
   ClientSetting server;
   ClientSetting project;
   OutputFormat format;
+  std::string token{};    ///< that the client sends; empty: none
+  std::string ca_file{};  ///< that it trusts; empty: the system's
 
   /// A command to go on with, for a message: "trainyard jobs describe JOB", with the server and the project
   /// where flags of this command chose them. `words` are those after the program's name.

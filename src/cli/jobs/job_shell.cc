@@ -209,7 +209,10 @@ ExitStatus OpenJobShell(const CommandSession& session) {
   TY_TRY(const std::string uri, UriOf(session, job, words.size() == 2 ? words[1] : "master-replica-0"));
   const std::size_t path = uri.find('/', uri.find("://") + 3);
   TY_TRY(http::Endpoint endpoint, http::Endpoint::Parse(uri.substr(0, path)));
+  if (!session.ca_file.empty()) endpoint.ca_file = session.ca_file;
   http::Headers headers;
+  // The address is the server's own word, which has the token already.
+  if (!session.token.empty()) headers.Add("Authorization", "Bearer " + session.token);
   headers.Add("Sec-WebSocket-Version", "13");
   headers.Add("Sec-WebSocket-Key", std::string(kKey));
   http::Client client(std::move(endpoint));

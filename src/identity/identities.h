@@ -23,6 +23,8 @@ namespace trainyard::identity {
 
 using iam::Login;
 
+struct IdentitiesState;
+
 /// Who is known here, what they were given, and what policies say. Loop thread only; questions are answered
 /// from memory at once, changes are durable when they return (a thread of its own writes). Outlives the
 /// servers that ask it.
@@ -146,8 +148,8 @@ class Identities {
   /// Whether the principal has any role on the resource or above it.
   [[nodiscard]] bool Knows(std::string_view principal, const iam::Resource& resource) const;
 
-  /// Whether "roles/owner", "roles/editor" or "roles/viewer" is bound to the principal on the project or above
-  /// it.
+  /// Whether "roles/owner", "roles/editor" or "roles/viewer" is bound to the principal on the project or
+  /// above it.
   [[nodiscard]] bool HasBasicRole(std::string_view principal, std::string_view role,
                                   std::string_view project) const;
 
@@ -165,9 +167,8 @@ class Identities {
   void OnChanged(std::function<void()> observer);
 
  private:
-  struct State;
-  explicit Identities(std::unique_ptr<State> state) noexcept;
-  std::unique_ptr<State> state_;
+  explicit Identities(std::unique_ptr<IdentitiesState> state) noexcept;
+  std::unique_ptr<IdentitiesState> state_;
 };
 
 }  // namespace trainyard::identity

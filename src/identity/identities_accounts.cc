@@ -46,7 +46,7 @@ awaitable<Result<v1::ServiceAccount>> Identities::CreateServiceAccount(std::stri
                                                                        std::string account_id,
                                                                        std::string display_name,
                                                                        std::string description) {
-  State* state = state_.get();
+  IdentitiesState* state = state_.get();
   NewAccount wanted{.project = std::move(project),
                     .account_id = std::move(account_id),
                     .display_name = std::move(display_name),
@@ -78,27 +78,25 @@ Result<v1::ServiceAccount> Identities::FindServiceAccount(std::string_view email
 }
 
 awaitable<Status> Identities::DeleteServiceAccount(std::string email) {
-  State* state = state_.get();
+  IdentitiesState* state = state_.get();
   auto decide = [state, email = std::move(email)] {
     return AccountDeleted(state->directory, email, RandomEtag());
   };
-  TY_CO_RETURN_IF_ERROR(co_await state->Change(std::move(decide)));
-  co_return Status{};
+  return state->Do(std::move(decide));
 }
 
 awaitable<Status> Identities::SetServiceAccountDisabled(std::string email, bool disabled) {
-  State* state = state_.get();
+  IdentitiesState* state = state_.get();
   const AccountEdit edit{.disabled = disabled, .display_name = {}, .description = {}};
   auto decide = [state, email = std::move(email), edit] {
     return AccountChanged(state->directory, email, edit);
   };
-  TY_CO_RETURN_IF_ERROR(co_await state->Change(std::move(decide)));
-  co_return Status{};
+  return state->Do(std::move(decide));
 }
 
 awaitable<Result<v1::ServiceAccount>> Identities::DescribeServiceAccount(std::string email,
                                                                          AccountTexts texts) {
-  State* state = state_.get();
+  IdentitiesState* state = state_.get();
   AccountEdit edit{.disabled = {},
                    .display_name = std::move(texts.display_name),
                    .description = std::move(texts.description)};
@@ -110,7 +108,7 @@ awaitable<Result<v1::ServiceAccount>> Identities::DescribeServiceAccount(std::st
 }
 
 awaitable<Result<Identities::MadeKey>> Identities::CreateKey(std::string email) {
-  State* state = state_.get();
+  IdentitiesState* state = state_.get();
   if (state->directory.FindAccount(email) == nullptr) co_return std::unexpected(NoSuchAccount(email));
   TY_CO_TRY(const RsaPrivateKey key, co_await OnPool(state->makers, RsaPrivateKey::Generate));
   auto decide = [state, email = std::move(email), made = key.Public(), id = RandomKeyId()] {
@@ -129,36 +127,26 @@ Result<std::vector<v1::ServiceAccountKey>> Identities::Keys(std::string_view ema
 }
 
 awaitable<Status> Identities::SetKeyDisabled(std::string email, std::string key_id, bool disabled) {
-  State* state = state_.get();
+  IdentitiesState* state = state_.get();
   auto decide = [state, email = std::move(email), key_id = std::move(key_id), disabled] {
     return KeySetDisabled(state->directory, email, key_id, disabled);
   };
-  TY_CO_RETURN_IF_ERROR(co_await state->Change(std::move(decide)));
-  co_return Status{};
+  return state->Do(std::move(decide));
 }
 
 awaitable<Status> Identities::DeleteKey(std::string email, std::string key_id) {
-  State* state = state_.get();
+  IdentitiesState* state = state_.get();
   auto decide = [state, email = std::move(email), key_id = std::move(key_id)] {
     return KeyDeleted(state->directory, email, key_id);
   };
-  TY_CO_RETURN_IF_ERROR(co_await state->Change(std::move(decide)));
-  co_return Status{};
+  return state->Do(std::move(decide));
 }
 
 awaitable<Result<std::string>> Identities::MakeIdToken(IdToken wanted) {
-  State* state = state_.get();
+  IdentitiesState* state = state_.get();
   TY_CO_TRY(const v1::ServiceAccount account, FindServiceAccount(wanted.email));
   TY_CO_TRY(std::string claims, IdTokenClaims(account, wanted, state->clock.Now()));
-  if (!state->signing_key) {
-    TY_CO_TRY(RsaPrivateKey made, co_await OnPool(state->makers, RsaPrivateKey::Generate));
-    // Another call may have made one meanwhile: the writer keeps the first.
-    auto keep = [state, made = std::move(made)] { return FirstSigningKey(state->store, made); };
-    TY_CO_TRY(RsaPrivateKey kept, co_await OnPool(state->writer, std::move(keep)));
-    state->signing_key = std::move(kept);
-  }
-  auto sign = [key = *state->signing_key, claims = std::move(claims)] { return SignIdToken(key, claims); };
-  co_return co_await OnPool(state->makers, std::move(sign));
+  co_return co_await state->SignClaims(std::move(claims));
 }
 
 }  // namespace trainyard::identity

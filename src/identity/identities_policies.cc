@@ -13,7 +13,7 @@ iam::v1::Policy Identities::Policy(const iam::Resource& resource) const {
 
 awaitable<Result<iam::v1::Policy>> Identities::SetPolicy(iam::Resource resource,
                                                          iam::v1::SetIamPolicyRequest request) {
-  State* state = state_.get();
+  IdentitiesState* state = state_.get();
   auto decide = [state, resource = std::move(resource), request = std::move(request)] {
     return PolicySet(state->directory, resource, request, RandomEtag());
   };
@@ -22,12 +22,11 @@ awaitable<Result<iam::v1::Policy>> Identities::SetPolicy(iam::Resource resource,
 }
 
 awaitable<Status> Identities::AddBinding(iam::Resource resource, std::string role, std::string member) {
-  State* state = state_.get();
+  IdentitiesState* state = state_.get();
   auto decide = [state, resource = std::move(resource), role = std::move(role), member = std::move(member)] {
     return BindingAdded(state->directory, resource, role, member, RandomEtag());
   };
-  TY_CO_RETURN_IF_ERROR(co_await state->Change(std::move(decide)));
-  co_return Status{};
+  return state->Do(std::move(decide));
 }
 
 bool Identities::Grants(std::string_view principal, std::string_view permission,
@@ -53,26 +52,24 @@ std::string Identities::ProjectOf(std::string_view bucket) const {
 }
 
 awaitable<Status> Identities::SetBucketProject(std::string bucket, std::string project) {
-  State* state = state_.get();
+  IdentitiesState* state = state_.get();
   auto decide = [bucket = std::move(bucket), project = std::move(project)]() -> Result<AccessChange> {
     AccessChange change;
     change.buckets.push_back({.bucket = bucket, .project = project});
     return change;
   };
-  TY_CO_RETURN_IF_ERROR(co_await state->Change(std::move(decide)));
-  co_return Status{};
+  return state->Do(std::move(decide));
 }
 
 awaitable<Status> Identities::ForgetBucket(std::string bucket) {
-  State* state = state_.get();
+  IdentitiesState* state = state_.get();
   auto decide = [bucket = std::move(bucket)]() -> Result<AccessChange> {
     AccessChange change;
     change.policies_dropped.push_back(iam::Resource::Bucket(bucket));
     change.buckets_dropped.push_back(bucket);
     return change;
   };
-  TY_CO_RETURN_IF_ERROR(co_await state->Change(std::move(decide)));
-  co_return Status{};
+  return state->Do(std::move(decide));
 }
 
 std::vector<std::string> Identities::Projects() const {

@@ -4,6 +4,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,15 +20,29 @@ namespace trainyard::identity {
 
 /// What Identities holds. Changes take turns: each decides by what is in memory, is written, and only then
 /// shows in memory, so that a question never sees what a power cut could take back. Loop thread only.
-struct Identities::State {
-  State(boost::asio::any_io_executor executor, const Clock& used_clock, Options options, AccessStore opened);
-  ~State();
+struct IdentitiesState {
+  IdentitiesState(boost::asio::any_io_executor executor, const Clock& used_clock, Identities::Options options,
+                  AccessStore opened);
+  ~IdentitiesState();
+  /// Blocks: reads the file, drops what expired, makes the first administrator.
+  [[nodiscard]] static Result<std::unique_ptr<IdentitiesState>> Open(boost::asio::any_io_executor executor,
+                                                                     const Clock& clock,
+                                                                     Identities::Options options);
+
+  /// As those of Identities.
+  [[nodiscard]] Result<Login> Check(std::string_view token, OwnAudiences own_audiences);
+  [[nodiscard]] Result<Identities::Assertion> CheckAssertion(std::string_view assertion,
+                                                             OwnAudiences own_audiences);
+  /// By the server's own key, which is made if there is none.
+  boost::asio::awaitable<Result<std::string>> SignClaims(std::string claims);
 
   using Decide = std::function<Result<AccessChange>()>;
   /// Decides in its turn and makes it so. @return the change that was made. kUnavailable: others' changes
   /// take longer than kTurnMax.
   boost::asio::awaitable<Result<AccessChange>> Change(Decide decide);
   static constexpr std::chrono::seconds kTurnMax{30};
+  /// Where what was made need not be told.
+  boost::asio::awaitable<Status> Do(Decide decide);
 
   void MarkUsed(const TokenHash& hash, SysTime now);
   void NotifyObservers() const;

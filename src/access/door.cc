@@ -12,6 +12,7 @@
 
 #include "access/caller.h"
 #include "access/kept_streams.h"
+#include "async/diagnostics.h"
 #include "base/check.h"
 #include "iam/refusal.h"
 #include "wire/error_body.h"
@@ -67,6 +68,8 @@ const MethodRule& RuleOf(const http::Router::RouteInfo& route) {
   static constexpr MethodRule kRefusal{.route = "", .access = Access::kAuthenticated};
   const MethodRule* rule = iam::FindMethod(route.name);
   if (rule == nullptr && route.is_refusal) return kRefusal;
+  if (rule == nullptr)
+    Diagnose(DiagnosticLevel::kError, "no row in iam::MethodTable: " + std::string(route.name));
   TY_CHECK(rule != nullptr);  // a route without a row in iam::MethodTable
   return *rule;
 }

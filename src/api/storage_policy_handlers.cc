@@ -98,10 +98,12 @@ awaitable<Result<Response>> SetBucketPolicy(Buckets& buckets, Identities& identi
 
 awaitable<Result<Response>> TestBucketPermissions(Buckets& buckets, Identities& identities,
                                                   Request& request) {
-  TY_CO_TRY(const std::string id, co_await ResourceId(buckets, request));
   const iam::Resource bucket = iam::Resource::Bucket(request.Parameter("bucket"));
   const std::string principal = access::PrincipalOf(request);
   json::array held;
+  // Who may see nothing there gets no word on whether it is there.
+  const bool is_seen = request.caller == nullptr || identities.Knows(principal, bucket);
+  if (is_seen) TY_CO_RETURN_IF_ERROR(co_await ResourceId(buckets, request));
   for (const auto& [name, value] : request.query) {
     if (name != "permissions") continue;
     if (request.caller == nullptr || identities.Grants(principal, value, bucket)) held.emplace_back(value);

@@ -35,7 +35,7 @@ boost::asio::awaitable<Status> EnsureAdminToken(identity::Identities& identities
                                         .description = "first administrator: DATA/admin-token",
                                         .issuer = "trainyard serve"};
   TY_CO_TRY(const identity::Identities::MadeToken made, co_await identities.MakeToken(std::move(wanted)));
-  TY_CO_RETURN_IF_ERROR(WriteFileAtomically(file, made.text + "\n"));
+  TY_CO_RETURN_IF_ERROR(WriteFileAtomically(file, made.text + "\n", 0600));
   if (::isatty(STDERR_FILENO) == 1)
     std::fprintf(stderr, "the administrator's token (also in %s): %s\n", file.c_str(), made.text.c_str());
   co_return Status();

@@ -11,6 +11,7 @@
 
 #include "access/door.h"
 #include "api/batch_handlers.h"
+#include "api/identity_handlers.h"
 #include "api/metadata_handlers.h"
 #include "api/storage_handlers.h"
 #include "api/token_handlers.h"
@@ -95,7 +96,10 @@ GoogleFront::State::State(const Setup& setup)
   api::AddXmlStorageRoutes(storage, setup.buckets);
   api::AddBatchRoutes(storage);  // gcsfs deletes by it
   api::AddMetadataRoutes(metadata, setup.metadata);
-  api::AddTokenRoute(metadata, setup.tokens, setup.clock);
+  if (setup.door != nullptr)
+    api::AddTokenEndpoint(metadata, setup.identities, setup.clock, {});
+  else
+    api::AddTokenRoute(metadata, setup.tokens, setup.clock);
   if (setup.door != nullptr) {
     for (http::Router* guarded : {&storage, &metadata}) setup.door->Guard(*guarded);
     return;

@@ -402,7 +402,9 @@ void Installation::AddRoutes(std::uint16_t tls_port, std::vector<engine::Machine
                     .loop = foundation_->watch,
                     .limits = shown,
                     .runtimes = RuntimesHere(),
-                    .metadata = std::move(metadata)};
+                    .metadata = std::move(metadata),
+                    .auth = options_.auth,
+                    .server_url = settings_.server_url};
   };
   const auto universe = [tls_port] { return "localhost:" + std::to_string(tls_port); };
   api::MetadataAnswers users = MetadataForUsers(universe);

@@ -1,7 +1,10 @@
 #include "server/routes.h"
 
+#include <set>
+
 #include "api/batch_handlers.h"
 #include "api/discovery_handlers.h"
+#include "api/identity_handlers.h"
 #include "api/logging_handlers.h"
 #include "api/metrics_handlers.h"
 #include "api/ml_handlers.h"
@@ -16,6 +19,12 @@ namespace trainyard::server {
 
 namespace {
 
+boost::asio::awaitable<Result<std::vector<std::string>>> UnfinishedProjects(control::JobService& jobs) {
+  std::set<std::string> projects;
+  jobs.ForEachUnfinished([&projects](const control::v1::JobRecord& job) { projects.insert(job.project()); });
+  co_return std::vector<std::string>(projects.begin(), projects.end());
+}
+
 /// What both sides have.
 void AddSharedRoutes(http::Router& router, api::MlMethods& ml, const ApiParts& parts) {
   api::AddHealthRoute(router);
@@ -28,11 +37,32 @@ void AddSharedRoutes(http::Router& router, api::MlMethods& ml, const ApiParts& p
   api::AddMetadataRoutes(router, parts.metadata);
 }
 
+/// Projects that exist because they have unfinished jobs.
+api::MoreProjects ProjectsOfJobs(control::JobService& jobs) {
+  return [&jobs]() -> boost::asio::awaitable<Result<std::vector<std::string>>> {
+    return UnfinishedProjects(jobs);
+  };
+}
+
+void AddIdentityRoutes(http::Router& router, const ApiParts& parts) {
+  api::AddServiceAccountRoutes(router, parts.identities);
+  api::AddServiceAccountKeyRoutes(router, parts.identities, {.url = parts.server_url});
+  api::AddRoleRoutes(router);
+  api::AddCredentialsRoutes(router, parts.identities, parts.server_url);
+  api::AddResourceManagerRoutes(router, parts.identities, ProjectsOfJobs(parts.jobs));
+  api::AddServiceUsageRoutes(router);
+  api::AddAccessTokenRoutes(router, parts.identities, {parts.server_url});
+  if (parts.auth)
+    api::AddTokenEndpoint(router, parts.identities, parts.clock,
+                          {.own_audiences = {parts.server_url}, .server = parts.server_url});
+}
+
 }  // namespace
 
 void AddAdministrationRoutes(http::Router& router, const ApiParts& parts) {
   api::MlMethods ml(router, parts.request_quota);
   AddSharedRoutes(router, ml, parts);
+  AddIdentityRoutes(router, parts);
   api::AddIconRoute(router);
   api::AddJobRoutes(ml, parts.jobs);
   api::AddPolicyRoutes(ml, parts.jobs);

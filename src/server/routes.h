@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "api/extension_handlers.h"
@@ -62,6 +63,8 @@ struct ApiParts {
   std::vector<api::MetricsSources::Limit> limits;  ///< of replicas, on this machine
   api::RuntimeSource runtimes;
   api::MetadataAnswers metadata;
+  bool auth = false;       ///< who asks has to log in
+  std::string server_url;  ///< where clients find it: in key files and identity tokens
 };
 
 /// Everything but what only supervisors ask.

@@ -108,24 +108,24 @@ def test_permissions_are_told_as_they_are(server):
     asked = ["ml.jobs.get", "ml.jobs.create", "ml.jobs.list"]
     response = server.request("POST", "/v1/projects/p:testIamPermissions", token=ann, json={"permissions": asked})
     assert sorted(response.json()["permissions"]) == ["ml.jobs.get", "ml.jobs.list"]
-    make_bucket(server, "b")
-    response = server.request("GET", "/storage/v1/b/b/iam/testPermissions", token=ann,
+    make_bucket(server, "b-data")
+    response = server.request("GET", "/storage/v1/b/b-data/iam/testPermissions", token=ann,
                               params={"permissions": ["storage.objects.get", "storage.objects.delete"]})
     assert response.json()["permissions"] == ["storage.objects.get"]
 
 
 def test_who_may_only_create_objects_replaces_none(server):
     ann = server.token_for("user:ann@example.com", "roles/storage.objectCreator")
-    make_bucket(server, "b")
+    make_bucket(server, "b-data")
 
     def upload(text):
-        return server.request("POST", "/upload/storage/v1/b/b/o", token=ann, params={"uploadType": "media", "name": "x"}, data=text)
+        return server.request("POST", "/upload/storage/v1/b/b-data/o", token=ann, params={"uploadType": "media", "name": "x"}, data=text)
 
     assert upload("first").ok
     again = upload("second")
     assert again.status_code == 403 and "storage.objects.delete" in message(again)
-    assert server.request("GET", "/download/storage/v1/b/b/o/x?alt=media").text == "first"
-    assert server.request("GET", "/download/storage/v1/b/b/o/x?alt=media", token=ann).status_code in (403, 404)
+    assert server.request("GET", "/download/storage/v1/b/b-data/o/x?alt=media").text == "first"
+    assert server.request("GET", "/download/storage/v1/b/b-data/o/x?alt=media", token=ann).status_code in (403, 404)
 
 
 def test_a_revoked_token_is_worth_nothing_and_ends_its_tail(server):

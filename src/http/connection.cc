@@ -64,6 +64,10 @@ void Connection::Stop() {
   if (phase_ != ConnectionPhase::kBusy) channel_->Close();
 }
 
+bool Connection::IsWaiting() const {
+  return phase_ == ConnectionPhase::kIdle || phase_ == ConnectionPhase::kUnproven;
+}
+
 void Connection::Enter(ConnectionPhase phase) {
   phase_ = phase;
   seat_.SetPhase(phase);
@@ -103,7 +107,7 @@ asio::awaitable<std::optional<Connection::HeadResult>> Connection::ReadHead() {
 asio::awaitable<Connection::After> Connection::ServeOne() {
   NameLoopTask(kBetweenRequests);
   Enter(first_ ? ConnectionPhase::kUnproven : ConnectionPhase::kIdle);
-  if (context_.stopping) co_return After::kClose;
+  if (context_.idle_over) co_return After::kClose;
   std::optional<HeadResult> head = co_await ReadHead();
   if (!head) co_return After::kClose;
   Enter(ConnectionPhase::kBusy);

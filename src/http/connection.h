@@ -23,7 +23,8 @@ struct ConnectionContext {
   const Router& router;
   const ServerOptions& options;
   std::function<std::string_view()> date;  ///< the Date field's value, good until the next call
-  const bool& stopping;
+  const bool& stopping;                    ///< each connection ends with its present answer
+  const bool& idle_over;                   ///< and no further request is waited for
 };
 
 /// One client's connection: requests are answered one after the other, in order. Loop thread only.
@@ -39,6 +40,8 @@ class Connection {
   /// The server stops: closes at once while waiting for a request, streaming or upgraded, else after the
   /// present answer.
   void Stop();
+  /// For a request, or for its client to notice the end of a refused one.
+  [[nodiscard]] bool IsWaiting() const;
   /// Closes it in any state.
   void Close() { channel_->Close(); }
 

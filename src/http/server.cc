@@ -87,7 +87,7 @@ struct Server::State {
         options(std::move(used_options)),
         own_budget({.connections_max = options.connections_max, .known_peer_max = options.connections_max}),
         budget(options.budget != nullptr ? *options.budget : own_budget),
-        context{router, options, [this] { return date.Text(); }, stopping},
+        context{router, options, [this] { return date.Text(); }, stopping, idle_over},
         all_gone(loop.get_executor()),
         tasks(loop.get_executor()) {}
 
@@ -99,13 +99,15 @@ struct Server::State {
   void Take(Listener& listener, UniqueFd socket, int family);
   asio::awaitable<void> Serve(std::shared_ptr<Channel> channel, FramingRules rules,
                               std::unique_ptr<ConnectionSeat> seat);
-  asio::awaitable<void> CancelTheRest();
+  asio::awaitable<void> CancelTheRest(std::chrono::milliseconds idle_wait);
+  void EndIdle();
 
   asio::io_context& loop;
   Options options;
   ConnectionBudget own_budget;
   ConnectionBudget& budget;
   bool stopping = false;
+  bool idle_over = false;
   HttpDate date;
   ConnectionContext context;
   std::list<std::unique_ptr<Listener>> listeners;
@@ -183,7 +185,14 @@ asio::awaitable<void> Server::State::Serve(std::shared_ptr<Channel> channel, Fra
   co_await connection.Run();
 }
 
-asio::awaitable<void> Server::State::CancelTheRest() {
+void Server::State::EndIdle() {
+  idle_over = true;
+  for (Connection* connection : connections) connection->Stop();
+}
+
+asio::awaitable<void> Server::State::CancelTheRest(std::chrono::milliseconds idle_wait) {
+  if (!idle_over && !connections.empty()) std::ignore = co_await all_gone.WaitFor(idle_wait);
+  if (!idle_over) EndIdle();
   const bool gone = connections.empty() || co_await all_gone.WaitFor(options.stop_wait_max);
   if (gone) co_return;
   for (Connection* connection : connections) connection->Close();
@@ -245,15 +254,20 @@ Status Server::ListenUnixTls(const std::filesystem::path& path, const tls::TlsId
   return {};
 }
 
-void Server::Stop() {
+void Server::Stop(std::chrono::milliseconds idle_wait) {
   if (std::exchange(state_->stopping, true)) return;
   for (const auto& listener : state_->listeners) {
     std::error_code ignored;
     if (!listener->unix_path.empty()) std::filesystem::remove(listener->unix_path, ignored);
     listener->descriptor.close();
   }
-  for (Connection* connection : state_->connections) connection->Stop();
-  state_->tasks.Spawn(state_->CancelTheRest());
+  if (idle_wait.count() == 0) {
+    state_->EndIdle();
+  } else {
+    for (Connection* connection : state_->connections)
+      if (!connection->IsWaiting()) connection->Stop();
+  }
+  state_->tasks.Spawn(state_->CancelTheRest(idle_wait));
 }
 
 std::size_t Server::connection_count() const noexcept { return state_->connections.size(); }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -52,9 +53,10 @@ class Server {
   Status ListenUnixTls(const std::filesystem::path& path, const tls::TlsIdentity& identity,
                        FramingRules rules = FramingRules::kStrict);
 
-  /// Stops listening and closes idle and upgraded connections at once. Requests in flight are answered, with
-  /// `Connection: close`; what is left after Options::stop_wait_max is cancelled.
-  void Stop();
+  /// Stops listening and closes upgraded connections at once, idle ones after `idle_wait`: what was sent
+  /// before its client could know is answered. Requests in flight are answered, with `Connection: close`;
+  /// what is left after Options::stop_wait_max is cancelled.
+  void Stop(std::chrono::milliseconds idle_wait = std::chrono::milliseconds(0));
   [[nodiscard]] std::size_t connection_count() const noexcept;
 
  private:

@@ -161,6 +161,27 @@ TEST(Server, StopAnswersWhatIsInFlight) {
   server.StopAndJoin();
 }
 
+TEST(Server, StopAnswersWhoAsksWithinTheIdleWait) {
+  TestServer server;
+  RawClient asks(server.port());
+  RawClient is_new(server.port());
+  RawClient stays_silent(server.port());
+  for (RawClient* used : {&asks, &stays_silent}) {
+    used->Send(kGet);
+    EXPECT_TRUE(used->ReadUntil("hello").ends_with("hello"));
+  }
+  WaitForConnections(server, 3);
+  server.OnLoop([](Server& used) { used.Stop(std::chrono::seconds(1)); });
+  for (RawClient* used : {&asks, &is_new}) {
+    used->Send(kGet);
+    const std::string answer = used->ReadToEnd();
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 200")) << answer;
+    EXPECT_NE(answer.find("Connection: close\r\n"), std::string::npos) << answer;
+  }
+  EXPECT_EQ(stays_silent.ReadToEnd(), "");
+  server.StopAndJoin();
+}
+
 TEST(Server, StopCancelsWhatTakesTooLong) {
   ServerOptions options;
   options.stop_wait_max = std::chrono::milliseconds(10);

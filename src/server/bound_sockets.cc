@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "engine/local/machine_checks.h"
 #include "front/front_address.h"
 #include "front/google_names.h"
+#include "server/kept_sockets.h"
 #include "server/listen_address.h"
 #include "server/port_owner.h"
 
@@ -40,22 +42,23 @@ constexpr FrontFiles kWorkstationFiles = {.address = "run/workstation-address",
 Status CheckNamespaces() { return ::geteuid() == 0 ? Status() : engine::CheckUserNamespaces(); }
 
 /// The address, with the socket that listens there.
-Result<std::string> TakeAddress(const std::string& file, std::uint16_t port, http::ListeningSocket& tls) {
+Result<std::string> TakeAddress(KeptSockets& kept, const std::string& file, std::uint16_t port,
+                                http::ListeningSocket& tls) {
   return front::TakeFrontAddress(file, [&](const std::string& address) -> Status {
-    TY_TRY(tls, http::ListenOnTcp(address, port));
+    TY_TRY(tls, kept.ListenOnTcp(address, port));
     return {};
   });
 }
 
 /// On the ports that the clients of the previous server know; if another program has them on every address,
 /// on new ones.
-Status BindBehindDoors(const DataDirectory& data, const FrontFiles& files, front::FrontPorts& ports,
-                       Front& front) {
-  Result<std::string> address = TakeAddress(data.Path(files.address), ports.tls, front.tls);
+Status BindBehindDoors(KeptSockets& kept, const DataDirectory& data, const FrontFiles& files,
+                       front::FrontPorts& ports, Front& front) {
+  Result<std::string> address = TakeAddress(kept, data.Path(files.address), ports.tls, front.tls);
   if (!address && address.error().code == Code::kAlreadyExists) {
     ports = front::RandomFrontPorts();
     TY_RETURN_IF_ERROR(front::KeepFrontPorts(data.Path(files.ports), ports));
-    address = TakeAddress(data.Path(files.address), ports.tls, front.tls);
+    address = TakeAddress(kept, data.Path(files.address), ports.tls, front.tls);
   }
   TY_TRY(front.address, std::move(address));
   return {};
@@ -63,18 +66,19 @@ Status BindBehindDoors(const DataDirectory& data, const FrontFiles& files, front
 
 /// Google's port 443 and 80 if they are to be had (they take rights, and a web server of the machine has them
 /// on all addresses), else others. `check_doors`: whether connections can be led to those.
-Result<Front> BindFront(const DataDirectory& data, const FrontFiles& files, Status (*check_doors)()) {
+Result<Front> BindFront(KeptSockets& kept, const DataDirectory& data, const FrontFiles& files,
+                        Status (*check_doors)()) {
   Front front;
   TY_TRY(front::FrontPorts ports, front::TakeFrontPorts(data.Path(files.ports)));
-  if (Result<std::string> address = TakeAddress(data.Path(files.address), Front::kTlsPort, front.tls)) {
+  if (Result<std::string> address = TakeAddress(kept, data.Path(files.address), Front::kTlsPort, front.tls)) {
     front.address = *std::move(address);
   } else {
-    TY_RETURN_IF_ERROR(BindBehindDoors(data, files, ports, front));
+    TY_RETURN_IF_ERROR(BindBehindDoors(kept, data, files, ports, front));
   }
-  Result<http::ListeningSocket> plain = http::ListenOnTcp(front.address, Front::kPlainPort);
+  Result<http::ListeningSocket> plain = kept.ListenOnTcp(front.address, Front::kPlainPort);
   const Status doors = plain && front.tls.port == Front::kTlsPort ? Status() : check_doors();
   if (!doors && front.tls.port != Front::kTlsPort) return std::unexpected(doors.error());
-  if (!plain && doors) plain = http::ListenOnTcp(front.address, ports.plain);
+  if (!plain && doors) plain = kept.ListenOnTcp(front.address, ports.plain);
   if (plain) {
     front.plain = *std::move(plain);
   } else {
@@ -86,8 +90,8 @@ Result<Front> BindFront(const DataDirectory& data, const FrontFiles& files, Stat
 }
 
 /// Whether doors can be had is for `trainyard with` to say: it is another process, maybe of another account.
-void BindWorkstation(const DataDirectory& data, BoundSockets& sockets) {
-  Result<Front> front = BindFront(data, kWorkstationFiles, [] { return Status(); });
+void BindWorkstation(KeptSockets& kept, const DataDirectory& data, BoundSockets& sockets) {
+  Result<Front> front = BindFront(kept, data, kWorkstationFiles, [] { return Status(); });
   if (front) {
     sockets.workstation = *std::move(front);
   } else {
@@ -103,42 +107,47 @@ Result<tls::TlsIdentity> AdministrationIdentity(const ServeOptions& options, con
 }
 
 /// What other machines reach has TLS; the plain port is the loopback's.
-Status BindAdministration(const ServeOptions& options, const DataDirectory& data, BoundSockets& sockets) {
+Status BindAdministration(const ServeOptions& options, const DataDirectory& data, KeptSockets& kept,
+                          BoundSockets& sockets) {
   const DataDirectory::FormerPorts previous = data.ReadFormerPorts();
   const bool is_open = !IsLoopback(options.host);
   http::ListeningSocket& first = is_open ? sockets.administration_tls : sockets.administration;
   const std::uint16_t former = is_open ? previous.tls : previous.plain;
   Result<http::ListeningSocket> bound =
-      ListenOnFirst(options.host, {options.port == 0 ? former : std::uint16_t{0}, options.port});
+      kept.ListenOnFirst(options.host, {options.port == 0 ? former : std::uint16_t{0}, options.port});
   if (!bound && bound.error().code == Code::kAlreadyExists)
     return std::unexpected(PortInUse(options.host + ":" + std::to_string(options.port),
                                      FindPortOwner(options.host, options.port), options.data_dir));
   TY_TRY(first, std::move(bound));
   http::ListeningSocket& second = is_open ? sockets.administration : sockets.administration_tls;
   const std::uint16_t known = is_open ? previous.plain : std::uint16_t{0};
-  TY_TRY(second, ListenOnFirst(LocalHost(options.host), {known, PortBehind(first.port, 1), 0}));
+  TY_TRY(second, kept.ListenOnFirst(LocalHost(options.host), {known, PortBehind(first.port, 1), 0}));
   return {};
 }
 
 }  // namespace
 
-Result<BoundSockets> BoundSockets::Bind(const ServeOptions& options, const DataDirectory& data) {
+Result<BoundSockets> BoundSockets::Bind(const ServeOptions& options, const DataDirectory& data,
+                                        KeptSockets& kept) {
   BoundSockets sockets;
-  TY_RETURN_IF_ERROR(BindAdministration(options, data, sockets));
+  TY_RETURN_IF_ERROR(BindAdministration(options, data, kept, sockets));
   TY_TRY(sockets.identity, tls::EnsureTlsIdentity(data.tls_dir(), CertificateNames(options),
                                                   SysTime(std::chrono::system_clock::now())));
   TY_TRY(sockets.administration_identity, AdministrationIdentity(options, sockets.identity));
+  kept.Keep(sockets.administration);
+  kept.Keep(sockets.administration_tls);
   if (!options.google_front) return sockets;
   const std::uint16_t behind = PortBehind(sockets.administration.port, 2);
   TY_TRY(sockets.replicas,
-         ListenOnFirst(LocalHost(options.host), {data.ReadFormerPorts().replicas, behind, 0}));
+         kept.ListenOnFirst(LocalHost(options.host), {data.ReadFormerPorts().replicas, behind, 0}));
+  kept.Keep(*sockets.replicas);
   const Status namespaces = CheckNamespaces();
   sockets.has_namespaces = namespaces.has_value();
   if (!namespaces) {
     Diagnose(DiagnosticLevel::kWarning,
              "TensorFlow's gs://, gsutil and /gcs will not work in replicas: " + namespaces.error().message);
   }
-  if (Result<Front> front = BindFront(data, kReplicasFiles, engine::CheckConnectDoors)) {
+  if (Result<Front> front = BindFront(kept, data, kReplicasFiles, engine::CheckConnectDoors)) {
     sockets.front = *std::move(front);
   } else if (sockets.has_namespaces) {
     Diagnose(DiagnosticLevel::kWarning,
@@ -146,7 +155,12 @@ Result<BoundSockets> BoundSockets::Bind(const ServeOptions& options, const DataD
                  ". Run as root, give the program CAP_NET_BIND_SERVICE, or lower "
                  "net.ipv4.ip_unprivileged_port_start to 80");
   }
-  BindWorkstation(data, sockets);
+  BindWorkstation(kept, data, sockets);
+  for (const std::optional<Front>* front : {&sockets.front, &sockets.workstation}) {
+    if (!*front) continue;
+    kept.Keep((*front)->tls);
+    if ((*front)->plain) kept.Keep(*(*front)->plain);
+  }
   return sockets;
 }
 

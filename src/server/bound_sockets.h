@@ -12,6 +12,8 @@
 
 namespace trainyard::server {
 
+class KeptSockets;
+
 /// The TCP sockets of a server, listening, before anything is made that names their ports. Clients that come
 /// meanwhile wait in the kernel's queue.
 struct BoundSockets {
@@ -43,7 +45,9 @@ struct BoundSockets {
   /// server know is the best. A front that cannot be had is said to the operator, and no error. Blocking,
   /// before there are threads. Errors: a port (of one in use with who has it: port_owner.h), or the data
   /// directory's.
-  [[nodiscard]] static Result<BoundSockets> Bind(const ServeOptions& options, const DataDirectory& data);
+  /// All are given to `kept`, which is asked first.
+  [[nodiscard]] static Result<BoundSockets> Bind(const ServeOptions& options, const DataDirectory& data,
+                                                 KeptSockets& kept);
 };
 
 }  // namespace trainyard::server

@@ -25,6 +25,7 @@
 #include "front/java_trust_store.h"
 #include "http/server.h"
 #include "runtimes/google_channels.h"
+#include "server/kept_sockets.h"
 
 namespace trainyard::server {
 
@@ -151,12 +152,19 @@ Result<std::unique_ptr<GoogleFront>> GoogleFront::Open(const Setup& setup,
   return std::unique_ptr<GoogleFront>(new GoogleFront(std::move(state)));
 }
 
-Status GoogleFront::ListenUnix(const DataDirectory& data) {
+Status GoogleFront::ListenUnix(const DataDirectory& data, KeptSockets& kept) {
+  if (kept.keeps()) {
+    TY_TRY(http::ListeningSocket tls, kept.ListenOnUnix(data.front_tls_socket()));
+    TY_TRY(http::ListeningSocket plain, kept.ListenOnUnix(data.front_plain_socket()));
+    TY_RETURN_IF_ERROR(state_->server.ListenTls(std::move(tls), state_->identity, kRules));
+    state_->server.ListenTcp(std::move(plain), kRules);
+    return {};
+  }
   TY_RETURN_IF_ERROR(state_->server.ListenUnixTls(data.front_tls_socket(), state_->identity, kRules));
   return state_->server.ListenUnix(data.front_plain_socket(), kRules);
 }
 
-void GoogleFront::Stop() { state_->server.Stop(); }
+void GoogleFront::Stop(std::chrono::milliseconds idle_wait) { state_->server.Stop(idle_wait); }
 
 std::size_t GoogleFront::connection_count() const noexcept { return state_->server.connection_count(); }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -47,6 +48,8 @@ class Buckets;
 
 namespace trainyard::server {
 
+class KeptSockets;
+
 /// What replicas are told of the front, and the files that they read of it, which are written. A /gcs that is
 /// somebody else's is said to the operator, and no error. Before there are other threads. Errors: the data
 /// directory's.
@@ -82,9 +85,9 @@ class GoogleFront {
   ~GoogleFront();
 
   /// Both as Unix sockets too, for replicas with a network of their own. Errors: the data directory's.
-  [[nodiscard]] Status ListenUnix(const DataDirectory& data);
+  [[nodiscard]] Status ListenUnix(const DataDirectory& data, KeptSockets& kept);
 
-  void Stop();
+  void Stop(std::chrono::milliseconds idle_wait);
   [[nodiscard]] std::size_t connection_count() const noexcept;
 
  private:

@@ -77,15 +77,6 @@ std::string Url(const char* scheme, const std::string& host, std::uint16_t port)
   return std::string(scheme) + "://" + (is_v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
-Result<http::ListeningSocket> ListenOnFirst(const std::string& host,
-                                            const std::vector<std::uint16_t>& ports) {
-  for (std::size_t i = 0; i + 1 < ports.size(); ++i) {
-    if (ports[i] == 0) continue;
-    if (Result<http::ListeningSocket> socket = http::ListenOnTcp(host, ports[i])) return socket;
-  }
-  return http::ListenOnTcp(host, ports.back());
-}
-
 std::uint16_t PortBehind(std::uint16_t port, std::uint16_t distance) {
   const int behind = port + distance;
   return behind > 65'535 ? 0 : static_cast<std::uint16_t>(behind);

@@ -1,6 +1,7 @@
 #include "server/listeners.h"
 
 #include <boost/asio/io_context.hpp>
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -8,10 +9,15 @@
 #include "front/google_names.h"
 #include "front/host_dispatch.h"
 #include "server/installation.h"
+#include "server/kept_sockets.h"
+#include "systemd/service_variables.h"
 
 namespace trainyard::server {
 
 namespace {
+
+/// Busy clients send their next request within it.
+constexpr std::chrono::milliseconds kIdleStopWait{250};
 
 /// Null where all buckets are ours.
 Result<std::unique_ptr<front::RealBuckets>> OpenRealBuckets(const ServeOptions& options,
@@ -32,6 +38,14 @@ http::Router WithRealBuckets(const http::Router& routes, front::RealBuckets* rea
   if (real_buckets != nullptr) all = front::PassOnRealBuckets(routes, *real_buckets, MayPassOn(door));
   if (door == nullptr) api::CheckTokens(all, tokens);
   return all;
+}
+
+/// A file that outlives this server is not removed at its end.
+Status ListenUnix(http::Server& server, const std::string& path, KeptSockets& kept) {
+  if (!kept.keeps()) return server.ListenUnix(path);
+  TY_TRY(http::ListeningSocket socket, kept.ListenOnUnix(path));
+  server.ListenTcp(std::move(socket));
+  return {};
 }
 
 std::string GooglesUniverse() { return "googleapis.com"; }
@@ -77,17 +91,19 @@ Listeners::Listeners(boost::asio::io_context& loop, const ServeOptions& options,
                    OptionsOf(Purpose::kSupervisors, options, installation)) {}
 
 Result<std::unique_ptr<Listeners>> Listeners::Open(boost::asio::io_context& loop, const ServeOptions& options,
-                                                   Installation& installation, BoundSockets sockets) {
+                                                   Installation& installation, BoundSockets sockets,
+                                                   KeptSockets& kept) {
   const DataDirectory& data = installation.data();
   TY_TRY(std::unique_ptr<front::RealBuckets> real_buckets, OpenRealBuckets(options, data));
   std::unique_ptr<Listeners> listeners(new Listeners(loop, options, installation, std::move(real_buckets)));
   listeners->administration_.ListenTcp(std::move(sockets.administration));
   TY_RETURN_IF_ERROR(
-      listeners->administration_.ListenTls(std::move(sockets.administration_tls), sockets.administration_identity));
-  TY_RETURN_IF_ERROR(listeners->administration_.ListenUnix(data.admin_socket()));
-  TY_RETURN_IF_ERROR(listeners->replicas_.ListenUnix(data.replica_socket()));
+      listeners->administration_.ListenTls(std::move(sockets.administration_tls),
+                                           sockets.administration_identity));
+  TY_RETURN_IF_ERROR(ListenUnix(listeners->administration_, data.admin_socket(), kept));
+  TY_RETURN_IF_ERROR(ListenUnix(listeners->replicas_, data.replica_socket(), kept));
   if (sockets.replicas) listeners->replicas_.ListenTcp(*std::move(sockets.replicas));
-  if (options.google_front) TY_RETURN_IF_ERROR(listeners->OpenFronts(loop, sockets));
+  if (options.google_front) TY_RETURN_IF_ERROR(listeners->OpenFronts(loop, sockets, kept));
   return listeners;
 }
 
@@ -112,10 +128,10 @@ GoogleFront::Setup Listeners::SetupOf(Purpose purpose, boost::asio::io_context& 
           .door = is_users ? installation_.administration_door() : installation_.replica_door()};
 }
 
-Status Listeners::OpenFronts(boost::asio::io_context& loop, BoundSockets& sockets) {
+Status Listeners::OpenFronts(boost::asio::io_context& loop, BoundSockets& sockets, KeptSockets& kept) {
   const tls::TlsIdentity& identity = sockets.identity;
   TY_TRY(front_, GoogleFront::Open(SetupOf(Purpose::kReplicas, loop, identity), std::move(sockets.front)));
-  TY_RETURN_IF_ERROR(front_->ListenUnix(installation_.data()));
+  TY_RETURN_IF_ERROR(front_->ListenUnix(installation_.data(), kept));
   if (!sockets.workstation) return {};
   TY_TRY(workstation_, GoogleFront::Open(SetupOf(Purpose::kAdministration, loop, identity),
                                          std::move(sockets.workstation)));
@@ -125,9 +141,12 @@ Status Listeners::OpenFronts(boost::asio::io_context& loop, BoundSockets& socket
 Status Listeners::LetSupervisorsIn() { return supervisors_.ListenUnix(installation_.data().attach_socket()); }
 
 void Listeners::Stop() {
-  for (http::Server* server : {&administration_, &replicas_, &supervisors_}) server->Stop();
+  // Under a manager the next server follows: who has a connection and asks just now is still answered.
+  const std::chrono::milliseconds idle_wait =
+      systemd::IsNotified() ? kIdleStopWait : std::chrono::milliseconds(0);
+  for (http::Server* server : {&administration_, &replicas_, &supervisors_}) server->Stop(idle_wait);
   for (GoogleFront* front : {front_.get(), workstation_.get()}) {
-    if (front != nullptr) front->Stop();
+    if (front != nullptr) front->Stop(idle_wait);
   }
 }
 

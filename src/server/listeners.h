@@ -19,6 +19,7 @@ class io_context;
 namespace trainyard::server {
 
 class Installation;
+class KeptSockets;
 
 /// For whom a socket is. What each may ask: routes.h.
 enum class Purpose {
@@ -40,7 +41,7 @@ class Listeners {
   [[nodiscard]] static Result<std::unique_ptr<Listeners>> Open(boost::asio::io_context& loop,
                                                                const ServeOptions& options,
                                                                Installation& installation,
-                                                               BoundSockets sockets);
+                                                               BoundSockets sockets, KeptSockets& kept);
   Listeners(const Listeners&) = delete;
   Listeners& operator=(const Listeners&) = delete;
 
@@ -55,7 +56,7 @@ class Listeners {
             std::unique_ptr<front::RealBuckets> real_buckets);
   GoogleFront::Setup SetupOf(Purpose purpose, boost::asio::io_context& loop,
                              const tls::TlsIdentity& identity);
-  Status OpenFronts(boost::asio::io_context& loop, BoundSockets& sockets);
+  Status OpenFronts(boost::asio::io_context& loop, BoundSockets& sockets, KeptSockets& kept);
 
   const ServeOptions& options_;
   Installation& installation_;

@@ -5,6 +5,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -12,15 +13,20 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "async/diagnostics.h"
 #include "engine/local/machine_checks.h"
 #include "server/first_administrator.h"
 #include "server/installation.h"
+#include "server/kept_sockets.h"
 #include "server/listen_address.h"
 #include "server/listeners.h"
 #include "server/machine.h"
 #include "server/serve_options.h"
+#include "server/service_notices.h"
+#include "systemd/start_extension.h"
 
 namespace trainyard::server {
 
@@ -57,6 +63,7 @@ asio::awaitable<void> StopOnSignal(asio::io_context& loop, asio::signal_set& sig
   int number = co_await signals.async_wait(asio::use_awaitable);
   Diagnose(DiagnosticLevel::kInfo,
            std::string("stopping on ") + strsignal(number) + "; running replicas live on");
+  ServiceNotices::Stopping();
   listeners.Stop();
   signals.async_wait([&loop, &ending](boost::system::error_code error, int) {
     if (!error && !ending.has_begun) loop.stop();
@@ -98,13 +105,17 @@ Status Recover(asio::io_context& loop, Installation& installation, bool auth) {
 }
 
 Status Run(const ServeOptions& options) {
+  const ServiceNotices notices;
+  KeptSockets kept = KeptSockets::Take();
   TY_RETURN_IF_ERROR(CheckOptions(options));
   asio::io_context loop(1);
   asio::signal_set signals(loop, SIGTERM, SIGINT);
   Ending ending;
   TY_TRY(DataDirectory data, DataDirectory::Open(options.data_dir));
   TY_TRY(const engine::MachineLimits limits, MachineLimitsFor(options, data.attempts_dir()));
-  TY_TRY(BoundSockets sockets, BoundSockets::Bind(options, data));
+  TY_TRY(BoundSockets sockets, BoundSockets::Bind(options, data, kept));
+  std::optional<systemd::StartExtension> extension(std::in_place);
+  ServiceNotices::Starting("opening the databases");
   DataDirectory::Presence presence = sockets.PresenceOf(options, data);
   presence.bucket_dirs = options.bucket_dirs;
   presence.lacking = limits.lacking;
@@ -112,13 +123,18 @@ Status Run(const ServeOptions& options) {
   TY_TRY(const std::unique_ptr<Installation> installation,
          Installation::Open(loop, options, std::move(data), sockets, limits));
   TY_TRY(const std::unique_ptr<Listeners> listeners,
-         Listeners::Open(loop, options, *installation, std::move(sockets)));
+         Listeners::Open(loop, options, *installation, std::move(sockets), kept));
+  kept.CloseTheRest();
 
+  ServiceNotices::Starting("taking over the jobs");
   TY_RETURN_IF_ERROR(Recover(loop, *installation, options.auth));
   TY_RETURN_IF_ERROR(listeners->LetSupervisorsIn());
   TY_RETURN_IF_ERROR(installation->data().Announce(presence));
   std::printf("listening on %s\n", (presence.is_open ? presence.tls_url : presence.url).c_str());
   std::fflush(stdout);
+  extension.reset();
+  asio::co_spawn(loop, notices.FeedWatchdog(), asio::detached);
+  asio::post(loop, [&presence] { ServiceNotices::Ready(presence.url); });
   asio::co_spawn(loop, StopOnSignal(loop, signals, *listeners, ending), asio::detached);
   loop.run();
   ending.has_begun = true;

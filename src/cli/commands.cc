@@ -8,6 +8,7 @@
 #include "cli/clients/client_commands.h"
 #include "cli/gcloud/common_flags.h"
 #include "cli/help/completion.h"
+#include "cli/help/print_version.h"
 #include "cli/images/images_commands.h"
 #include "cli/jobs/job_commands.h"
 #include "cli/local/local_commands.h"
@@ -41,9 +42,10 @@ const Command kTopCommands[] = {
               .flags = kHelpFlags,
               .examples = "help jobs\nhelp jobs submit training\nhelp --man | man -l -"}},
     {.spec = {.path = "version",
-              .summary = "Prints the version.",
+              .summary = "Prints the version, the commit and the build type.",
               .flags = kOnlyCommonFlags,
-              .examples = "version"}},
+              .examples = "version\nversion --format=json"},
+     .run = PrintVersion},
 };
 
 /// The table of each group's directory. A new directory adds a line.

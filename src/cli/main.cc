@@ -15,7 +15,6 @@
 #include "cli/help/man_page.h"
 #include "cli/help/usage.h"
 #include "cli/nearest_name.h"
-#include "cli/version.h"
 #include "text/suggestion.h"
 
 namespace trainyard {
@@ -190,10 +189,6 @@ ExitStatus RunCommand(const Command& command, const Invocation& invocation, cons
       if (std::string_view(name) == "TRAINYARD_SERVER") return std::optional<std::string>();
       return std::string_view(name) == "TRAINYARD_DATA" ? data : variable(name);
     };
-  }
-  if (command.spec.path == "version") {
-    console.Out("trainyard " + std::string(kVersion) + "\n");
-    return 0;
   }
   if (const auto* local = std::get_if<LocalCommand>(&command.run))
     return RunLocally(*local, arguments, sources, console);

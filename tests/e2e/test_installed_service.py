@@ -1,0 +1,156 @@
+"""The package under a real systemd: install, run a job, restart and upgrade under load, remove, purge. One machine, in this order."""
+
+import os
+import shutil
+
+import pytest
+
+from installed_service import DATA, JOBS_UNIT, LOAD, UNIT, InstalledService, has_keeper, make_deb, next_version
+from stock_machine import CACHE, PACKAGE, Machine, make_package
+from trainyard_server import ROOT
+
+TICKS = 100_000  # more than any of this takes
+needs_keeper = pytest.mark.skipif(not has_keeper(), reason="the program has no keeper")
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory):
+    """This version's and the next one's: the same program."""
+    for tool in "cpack", "dpkg-shlibdeps":
+        if not shutil.which(tool):
+            pytest.skip(f"no {tool} on PATH")
+    folder = tmp_path_factory.mktemp("packages")
+    first = make_deb(folder)
+    return first, next_version(first)
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory, packages):
+    if os.geteuid() != 0:
+        pytest.skip("a systemd of one's own needs root")
+    if not shutil.which("mmdebstrap"):
+        pytest.skip("no mmdebstrap on PATH")
+    folder = tmp_path_factory.mktemp("service")
+    machine = Machine("systemd-box.sh", folder / "machine")
+    CACHE.mkdir(parents=True, exist_ok=True)
+    machine.manage("start", "--cache", str(CACHE), "--include", "python3-venv,curl", "--cgroup", "hybrid")
+    try:
+        machine.manage("copy", make_package(folder), os.path.dirname(PACKAGE))
+        machine.manage("copy", str(ROOT / "tests/e2e" / LOAD), "/root")
+        service = InstalledService(machine)
+        service.prepare()
+        service.files_before = service.files()
+        service.install(packages[0])
+        yield service
+    finally:
+        machine.manage("stop", "--hard", "--purge", check=False)
+
+
+def test_it_answers_when_the_package_is_installed(service):
+    assert service.is_active(UNIT), service.said()
+    assert service.property("StatusText") == f"listening on {service.url}"
+    assert service.shell(f"stat -c '%a %U' {DATA}") == "700 root\n"
+    assert service.shell("systemctl is-enabled trainyard").strip() == "enabled"
+    assert f"TRAINYARD_SERVER='{service.url}'" in service.shell(f"trainyard env --data {DATA}").replace('"', "'")
+    assert "trainyard 0." in service.shell("trainyard version")
+
+
+def test_every_socket_that_listens_is_kept_by_the_manager(service):
+    """Those of TCP (administration twice, replicas, two fronts of two) and four files."""
+    assert service.property("NFileDescriptorStore") == "11"
+
+
+def test_a_job_runs(service):
+    service.submit("first", "tick", 3)
+    assert service.wait_for_end("first")["state"] == "SUCCEEDED", "\n".join(service.lines("first"))
+
+
+def test_a_restart_refuses_no_connection(service):
+    with service.under_load() as counts:
+        for _ in range(3):
+            service.restart()
+    assert counts["refused"] == counts["failed"] == 0 and counts["answered"] > 10, counts
+    assert counts["cut"] <= 1, counts  # asked in the instant in which its idle connection was closed
+    assert service.property("NFileDescriptorStore") == "11", "none is kept twice"
+
+
+@needs_keeper
+def test_a_job_lives_through_a_restart_and_the_end_of_its_server(service):
+    service.submit("lives", "tick", TICKS)
+    service.wait_for_line("lives", "tick 000001")
+    [pid] = service.processes(f"stock.task tick {TICKS}")
+    service.restart()
+    service.kill()
+    service.await_other_than(None)
+    assert service.processes(f"stock.task tick {TICKS}") == [pid]
+    service.end_jobs()
+
+
+def test_an_upgrade_restarts_the_server_alone_and_refuses_no_connection(service, packages):
+    service.submit("upgraded", "tick", TICKS)
+    service.wait_for_line("upgraded", "tick 000001")
+    before = service.presence()["pid"]
+    [pid] = service.processes(f"stock.task tick {TICKS}")
+    with service.under_load() as counts:
+        service.install(packages[1])
+    assert counts["refused"] == counts["failed"] == 0 and counts["cut"] <= 1, counts
+    assert service.presence()["pid"] != before
+    assert "+next" in service.shell("dpkg-query -W -f '${Version}' trainyard")
+    assert service.processes(f"stock.task tick {TICKS}") == [pid]
+    assert service.get("upgraded")["state"] == "RUNNING"
+    service.end_jobs()
+
+
+def test_what_is_stopped_or_disabled_stays_so_when_it_is_upgraded(service, packages):
+    service.shell("systemctl disable --now trainyard")
+    service.install(packages[1])
+    assert not service.is_active(UNIT)
+    assert service.shell("systemctl is-enabled trainyard", check=False).strip() == "disabled"
+    service.shell("systemctl enable --now trainyard")
+    service.await_other_than(None)
+
+
+@pytest.mark.long  # it waits for the watchdog
+def test_a_server_that_hangs_is_replaced(service):
+    pid = service.presence()["pid"]
+    service.shell("mkdir -p /run/systemd/system/trainyard.service.d && printf '[Service]\\nWatchdogSec=2\\nTimeoutAbortSec=1\\n' "
+                  ">/run/systemd/system/trainyard.service.d/watchdog.conf && systemctl daemon-reload")
+    service.restart()
+    pid = service.presence()["pid"]
+    service.shell(f"kill -STOP {pid}")
+    service.await_other_than(pid)
+    assert service.property("NRestarts") == "1"
+
+
+@pytest.mark.long
+def test_thirty_restarts_refuse_no_connection(service):
+    with service.under_load() as counts:
+        for _ in range(30):
+            service.shell("systemctl reset-failed trainyard")
+            service.restart()
+    assert counts["refused"] == counts["failed"] == 0 and counts["cut"] <= 3, counts
+
+
+def test_a_wrong_configuration_is_not_tried_again_and_again(service):
+    service.shell("mkdir -p /run/systemd/system/trainyard.service.d && printf '[Service]\\nExecStart=\\nExecStart=/usr/bin/trainyard serve "
+                  "--listne x\\n' >/run/systemd/system/trainyard.service.d/wrong.conf && systemctl daemon-reload")
+    assert service.machine.run("systemctl", "restart", UNIT, check=False).returncode != 0
+    assert (service.property("ActiveState"), service.property("NRestarts")) == ("failed", "0")
+    service.shell("rm /run/systemd/system/trainyard.service.d/wrong.conf; systemctl daemon-reload; systemctl start trainyard")
+    service.await_other_than(None)
+
+
+def test_purge_ends_the_jobs_and_leaves_nothing_but_the_data(service):
+    service.submit("ended", "tick", TICKS)
+    service.wait_for_line("ended", "tick 000001")
+    data = service.kept()
+    service.shell("dpkg --purge trainyard", seconds=200)
+    assert not service.is_active(UNIT) and not service.is_active(JOBS_UNIT)
+    if has_keeper():
+        assert not service.processes(f"stock.task tick {TICKS}")
+    assert not service.processes("/usr/bin/trainyard (serve|keeper)")
+    assert service.kept() == data and "buckets" in data
+    assert service.files() == service.files_before
+    assert "/run/trainyard" not in service.shell("ls -d /run/*")
+
+

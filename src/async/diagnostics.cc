@@ -1,11 +1,13 @@
 #include "async/diagnostics.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <string>
 
@@ -27,6 +29,26 @@ std::string_view LevelName(DiagnosticLevel level) {
   return "";
 }
 
+/// Whether stderr leads to the journal, which adds the time and reads a priority (systemd.exec(5),
+/// $JOURNAL_STREAM).
+bool IsJournal() {
+  const char* told = std::getenv("JOURNAL_STREAM");
+  struct stat own{};
+  if (told == nullptr || ::fstat(STDERR_FILENO, &own) != 0) return false;
+  return std::to_string(own.st_dev) + ":" + std::to_string(own.st_ino) == told;
+}
+
+/// Of the journal; sd-daemon(3).
+std::string_view PriorityPrefix(DiagnosticLevel level) {
+  switch (level) {
+    case DiagnosticLevel::kDebug: return "<7>";
+    case DiagnosticLevel::kInfo: return "<6>";
+    case DiagnosticLevel::kWarning: return "<4>";
+    case DiagnosticLevel::kError: return "<3>";
+  }
+  return "";
+}
+
 std::string TimePrefix() {
   auto now = std::chrono::system_clock::now();
   auto millis = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
@@ -43,7 +65,8 @@ std::string TimePrefix() {
 
 void Diagnose(DiagnosticLevel level, std::string_view text) {
   if (level < g_level_min.load(std::memory_order_relaxed)) return;
-  std::string line = TimePrefix();
+  static const bool is_journal = IsJournal();
+  std::string line = is_journal ? std::string(PriorityPrefix(level)) : TimePrefix();
   line += LevelName(level);
   line += ' ';
   for (char c : wire::VisibleText(text)) {

@@ -5,7 +5,8 @@
 namespace trainyard {
 
 /// What the operator reads on the server's stderr: one line per event, "2026-11-20T18:02:37.123Z WARNING
-/// text". Nothing that belongs to one job's user goes here alone: that is in the job's log.
+/// text"; in systemd's journal "<4>WARNING text", since it has the time and reads the priority. Nothing that
+/// belongs to one job's user goes here alone: that is in the job's log.
 enum class DiagnosticLevel { kDebug, kInfo, kWarning, kError };
 
 /// Writes one line, whole, even when several threads write. Line ends in `text` are escaped, and control

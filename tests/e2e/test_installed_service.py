@@ -60,6 +60,12 @@ def test_every_socket_that_listens_is_kept_by_the_manager(service):
     assert service.property("NFileDescriptorStore") == "11"
 
 
+def test_the_journal_has_the_time_and_the_priority_of_what_the_server_says(service):
+    said = service.shell(f"journalctl -u {UNIT} -o cat --no-pager -p 6..6")
+    assert "\nINFO containers: none" in "\n" + said  # there is no engine in the box
+    assert "INFO containers" not in service.shell(f"journalctl -u {UNIT} -o cat --no-pager -p 5", check=False)
+
+
 def test_a_job_runs(service):
     service.submit("first", "tick", 3)
     assert service.wait_for_end("first")["state"] == "SUCCEEDED", "\n".join(service.lines("first"))

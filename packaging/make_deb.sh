@@ -35,6 +35,7 @@ doc=$stage/usr/share/doc/trainyard
 # The program's texts do not depend on who asks.
 ask() { env -i PATH=/usr/bin:/bin HOME=/nonexistent LC_ALL=C.UTF-8 "$program" "$@"; }
 [[ $version ]] || version=$(ask version --format='value(version)')
+[[ $version =~ ^[0-9][A-Za-z0-9.+~]*$ ]] || die "'$version' is no version of a package: is $program a trainyard?"
 
 install -D -m 755 "$program" "$stage/usr/bin/trainyard"
 strip --strip-unneeded --remove-section=.comment --remove-section=.note "$stage/usr/bin/trainyard"

@@ -39,8 +39,8 @@ umoci new --image "$image"
 umoci raw add-layer --image "$image" --history.created="$created" --history.created_by="trainyard $version in Debian 12" "$work/root.tar"
 umoci config --image "$image" --no-history --created="$created" --architecture="$arch" --os=linux \
   --config.entrypoint=/usr/bin/tini --config.entrypoint=-- --config.entrypoint=/usr/bin/trainyard \
-  --config.cmd=serve --config.cmd=--data --config.cmd=/var/lib/trainyard \
-  --config.env=PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin --config.volume=/var/lib/trainyard \
+  --config.cmd=serve \
+  --config.env=PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin --config.env=TRAINYARD_DATA=/var/lib/trainyard --config.volume=/var/lib/trainyard \
   --config.exposedports=8470/tcp --config.stopsignal=SIGTERM \
   --config.label="org.opencontainers.image.title=trainyard" --config.label="org.opencontainers.image.version=$version" \
   --config.label="org.opencontainers.image.licenses=Apache-2.0"

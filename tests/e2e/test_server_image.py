@@ -45,22 +45,24 @@ def children_of(pid):
 
 
 def test_it_serves_and_reaps(bundle):
-    arguments = json.loads((bundle / "config.json").read_text())["process"]["args"]
-    assert arguments[:3] == ["/usr/bin/tini", "--", "/usr/bin/trainyard"]
+    process = json.loads((bundle / "config.json").read_text())["process"]
+    assert process["args"] == ["/usr/bin/tini", "--", "/usr/bin/trainyard", "serve"]
+    variables = dict(pair.split("=", 1) for pair in process["env"])
+    assert variables["TRAINYARD_DATA"] == "/var/lib/trainyard"
     root = bundle / "rootfs"
     script = f'cd {root} && {MOUNTS} && exec chroot . "$@"'
     container = subprocess.Popen(["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child=KILL", "sh", "-c", script, "sh",
-                                  *arguments, "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                                  *process["args"], "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=variables)
     try:
         said = Output(container.stdout)
         said.until(b"listening on http://")
         [init] = children_of(container.pid)
         assert pathlib.Path(f"/proc/{init}/comm").read_text() == "tini\n"
         [server] = children_of(init)
-        inside = ["nsenter", "--target", str(server), "--mount", "--pid", "--root"]
+        inside = ["nsenter", "--target", str(server), "--mount", "--pid", "--root", "--wd"]
         subprocess.run([*inside, "sh", "-c", "(exec setsid sh -c 'exit 0' &)"], check=True)
-        listed = subprocess.run([*inside, "trainyard", "jobs", "list", "--data", "/var/lib/trainyard"], check=False, capture_output=True, text=True)
-        assert listed.returncode == 0, listed
+        listed = subprocess.run([*inside, "trainyard", "jobs", "list"], check=False, capture_output=True, text=True, env=variables)
+        assert listed.returncode == 0, listed  # it finds the server without a flag
         deadline = time.monotonic() + DEADLINE_S
         while children_of(init) != [server]:
             assert time.monotonic() < deadline, "the orphan stays"

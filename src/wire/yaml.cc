@@ -9,6 +9,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace trainyard::wire {
@@ -18,19 +19,27 @@ using YAML::anchor_t;
 using YAML::EmitterStyle;
 using YAML::Mark;
 
-Error At(const Mark& mark, const std::string& reason) {
-  std::string where = mark.is_null() ? std::string()
-                                     : "line " + std::to_string(mark.line + 1) + ", column " +
-                                           std::to_string(mark.column + 1) + ": ";
-  return InvalidArgument("", where + reason);
+YamlMistake At(const Mark& mark, std::string reason) {
+  if (mark.is_null()) return {.reason = std::move(reason)};
+  return {.line = mark.line + 1, .column = mark.column + 1, .reason = std::move(reason)};
+}
+
+Error AsError(const YamlMistake& mistake) {
+  const std::string where = mistake.line == 0 ? std::string()
+                                              : "line " + std::to_string(mistake.line) + ", column " +
+                                                    std::to_string(mistake.column) + ": ";
+  return InvalidArgument("", where + mistake.reason);
 }
 
 /// Measures the document's nodes before they are built. Only the first mistake is reported.
 class Measure final : public YAML::EventHandler {
  public:
-  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
+  [[nodiscard]] const std::optional<YamlMistake>& mistake() const { return mistake_; }
+  /// Of the last document.
+  [[nodiscard]] const Mark& start() const { return start_; }
+  [[nodiscard]] const std::optional<Mark>& first_alias() const { return first_alias_; }
 
-  void OnDocumentStart(const Mark& /*mark*/) override {}
+  void OnDocumentStart(const Mark& mark) override { start_ = mark; }
   void OnDocumentEnd() override {}
   void OnNull(const Mark& mark, anchor_t anchor) override { Leaf(mark, anchor, 0); }
   void OnScalar(const Mark& mark, const std::string& /*tag*/, anchor_t anchor,
@@ -49,6 +58,7 @@ class Measure final : public YAML::EventHandler {
   void OnMapEnd() override { End(); }
 
   void OnAlias(const Mark& mark, anchor_t anchor) override {
+    if (!first_alias_) first_alias_ = mark;
     const auto known = anchors_.find(anchor);
     if (known == anchors_.end()) return Refuse(mark, "an alias stands within what it refers to");
     Add(mark, known->second.nodes, known->second.height);
@@ -66,7 +76,7 @@ class Measure final : public YAML::EventHandler {
   };
 
   void Refuse(const Mark& mark, const std::string& reason) {
-    if (!error_) error_ = At(mark, reason);
+    if (!mistake_) mistake_ = At(mark, reason);
   }
 
   void Leaf(const Mark& mark, anchor_t anchor, std::size_t bytes) {
@@ -111,25 +121,47 @@ class Measure final : public YAML::EventHandler {
   std::vector<Open> open_;
   std::map<anchor_t, Tree> anchors_;  ///< of nodes that have ended
   std::size_t nodes_ = 0;
-  std::optional<Error> error_;
+  Mark start_;
+  std::optional<Mark> first_alias_;
+  std::optional<YamlMistake> mistake_;
 };
+
+/// What `only` forbids is looked for once the document's own limits hold.
+std::optional<YamlMistake> Refusal(const std::string& document, bool only, Measure& measure) {
+  std::istringstream input(document);
+  YAML::Parser parser(input);
+  parser.HandleNextDocument(measure);
+  if (measure.mistake() || !only) return measure.mistake();
+  if (measure.first_alias())
+    return At(*measure.first_alias(), "aliases (*NAME) are not read here; write the value out");
+  Measure next;
+  if (parser.HandleNextDocument(next)) return At(next.start(), "a second document begins here");
+  return std::nullopt;
+}
+
+std::expected<YAML::Node, YamlMistake> Load(std::string_view text, bool only) {
+  if (text.size() > kYamlBytesMax)
+    return std::unexpected(YamlMistake{.reason = "the document has more than 4 MiB"});
+  const std::string document(text);
+  Measure measure;
+  try {  // yaml-cpp throws
+    if (std::optional<YamlMistake> refusal = Refusal(document, only, measure))
+      return std::unexpected(*std::move(refusal));
+    return YAML::Load(document);
+  } catch (const YAML::Exception& error) {
+    // A mistake of ours comes before one of yaml-cpp's own limits.
+    return std::unexpected(measure.mistake() ? *measure.mistake() : At(error.mark, error.msg));
+  }
+}
 
 }  // namespace
 
 Result<YAML::Node> LoadYaml(std::string_view text) {
-  if (text.size() > kYamlBytesMax)
-    return std::unexpected(InvalidArgument("", "the document has more than 4 MiB"));
-  const std::string document(text);
-  Measure measure;
-  try {  // yaml-cpp throws
-    std::istringstream input(document);
-    YAML::Parser(input).HandleNextDocument(measure);
-    if (measure.error()) return std::unexpected(*measure.error());
-    return YAML::Load(document);
-  } catch (const YAML::Exception& error) {
-    // An error of ours comes before one of yaml-cpp's own limits.
-    return std::unexpected(measure.error() ? *measure.error() : At(error.mark, error.msg));
-  }
+  auto loaded = Load(text, false);
+  if (!loaded) return std::unexpected(AsError(loaded.error()));
+  return *std::move(loaded);
 }
+
+std::expected<YAML::Node, YamlMistake> LoadOnlyDocument(std::string_view text) { return Load(text, true); }
 
 }  // namespace trainyard::wire

@@ -3,6 +3,8 @@
 #include <yaml-cpp/yaml.h>
 
 #include <cstddef>
+#include <expected>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -21,5 +23,18 @@ inline constexpr std::size_t kYamlScalarBytesMax = std::size_t{1} << 20;
 /// limits above: no alias is inside of what it refers to. kInvalidArgument: "line 2, column 3: REASON". Pure:
 /// any thread.
 [[nodiscard]] Result<YAML::Node> LoadYaml(std::string_view text);
+
+/// Why a text cannot be read. Lines and columns begin with 1; 0: the text as a whole.
+struct YamlMistake {
+  int line = 0;
+  int column = 0;
+  std::string reason;
+  friend bool operator==(const YamlMistake&, const YamlMistake&) = default;
+};
+
+/// The same for a text that people keep and edit, where what does not count must be said: nothing may follow
+/// the document, and no value is an alias, so that each node's mark is the place where it stands. Pure: any
+/// thread.
+[[nodiscard]] std::expected<YAML::Node, YamlMistake> LoadOnlyDocument(std::string_view text);
 
 }  // namespace trainyard::wire

@@ -76,5 +76,22 @@ TEST(LoadYamlTest, AllowsWhatConfigurationsHave) {
   EXPECT_TRUE(LoadYaml("")->IsNull());
 }
 
+TEST(LoadOnlyDocumentTest, RefusesWhatIsSilentElsewhere) {
+  const auto refused = [](std::string_view text) {
+    const auto loaded = LoadOnlyDocument(text);
+    return loaded ? YamlMistake{.reason = "loaded"} : loaded.error();
+  };
+  EXPECT_EQ(refused("a: 1\n---\nb: 2\n"), (YamlMistake{2, 1, "a second document begins here"}));
+  EXPECT_EQ(refused("a: 1\n...\nb: 2\n"), (YamlMistake{3, 1, "a second document begins here"}));
+  EXPECT_EQ(refused("a: &x 1\nb: *x\n"),
+            (YamlMistake{2, 4, "aliases (*NAME) are not read here; write the value out"}));
+  EXPECT_EQ(refused("a: &x [*x]"), (YamlMistake{1, 8, "an alias stands within what it refers to"}));
+  EXPECT_EQ(refused("a: [1"), (YamlMistake{1, 1, "end of sequence flow not found"}));
+  EXPECT_EQ(refused(Repeated("# comment\n", kYamlBytesMax / 10 + 1)),
+            (YamlMistake{0, 0, "the document has more than 4 MiB"}));
+  for (const char* text : {"", "# nothing\n", "---\na: 1\n", "a: 1\n...\n"})
+    EXPECT_TRUE(LoadOnlyDocument(text)) << text;
+}
+
 }  // namespace
 }  // namespace trainyard::wire

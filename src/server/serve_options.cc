@@ -1,16 +1,12 @@
 #include "server/serve_options.h"
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 
 #include "cli/console.h"
 #include "cli/help/usage.h"
-#include "engine/local/job_users.h"
+#include "server/serve_texts.h"
 #include "server/serve_usage.h"
-#include "wire/host_name.h"
-#include "wire/resource_name.h"
 
 namespace trainyard::server {
 
@@ -22,62 +18,6 @@ std::string DefaultDataDir() {
     return std::string(dir) + "/trainyard";
   const char* home = std::getenv("HOME");
   return std::string(home != nullptr ? home : "/root") + "/.local/share/trainyard";
-}
-
-/// "HOST:PORT", "[::1]:PORT" or "PORT" alone.
-bool SplitListen(const std::string& listen, ServeOptions& options) {
-  std::size_t colon = listen.rfind(':');
-  std::string host = colon == std::string::npos ? options.host : listen.substr(0, colon);
-  std::string port = colon == std::string::npos ? listen : listen.substr(colon + 1);
-  if (host.size() > 2 && host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  char* end = nullptr;
-  long number = std::strtol(port.c_str(), &end, 10);
-  if (port.empty() || *end != '\0' || number < 0 || number > 65535 || host.empty()) return false;
-  options.host = host;
-  options.port = static_cast<std::uint16_t>(number);
-  return true;
-}
-
-/// An error's field is the flag.
-Status ReadQuotas(const std::string& request_limits, const std::string& accelerator_quota,
-                  ServeOptions& options) {
-  auto limits = control::RequestQuota::Limits::Parse(request_limits);
-  if (!limits) return std::unexpected(InvalidArgument("--quota-requests", limits.error().message));
-  auto quota = jobs::ParseAcceleratorQuota(accelerator_quota);
-  if (!quota) return std::unexpected(InvalidArgument("--quota-accelerators", quota.error().message));
-  options.request_limits = *limits;
-  options.accelerator_quota = *std::move(quota);
-  return {};
-}
-
-Status ReadHostNames(const std::vector<std::string>& names, ServeOptions& options) {
-  for (const std::string& text : names) {
-    const std::optional<std::string> name = wire::HostNameOf(text);
-    if (!name || text.find(':') != std::string::npos)
-      return std::unexpected(
-          InvalidArgument("--host-name", "'" + text + "' is not a host's name without a port"));
-    options.host_names.push_back(*name);
-  }
-  return {};
-}
-
-/// An error's field is the flag.
-Status ReadAccelerators(const std::string& accelerators, const std::string& map, bool declared,
-                        ServeOptions& options) {
-  if (declared) {
-    TY_TRY(options.accelerators, placement::ParseDeclaredDevices(accelerators));
-  }
-  TY_TRY(options.accelerator_map, placement::AcceleratorMap::Parse(map));
-  return {};
-}
-
-/// An error's field is the flag.
-Status ReadJobUsers(const std::string& text, ServeOptions& options) {
-  if (text.empty()) return {};
-  const auto users = engine::ParseJobUsers(text);
-  if (!users) return std::unexpected(InvalidArgument("--job-users", users.error().message));
-  options.job_uids = access::UidRange{.first = users->first, .count = users->count};
-  return {};
 }
 
 void AddLogFlags(CLI::App& app, ServeOptions& options) {
@@ -93,48 +33,11 @@ void AddLogFlags(CLI::App& app, ServeOptions& options) {
   };
   add("--job-logs-max-gb", options.job_log_bytes_max,
       "size of a job's log above which the output of its programs is not kept; they go on, and the log says "
-      "how "
-      "much it lacks; 0: no limit",
+      "how much it lacks; 0: no limit",
       "10");
   add("--replica-logs-max-gb", options.replica_log_bytes_max,
       "the same for the output of one replica, from a start to its end; 0: no limit", "5");
 }
-
-/// "NAME=PATH"s. Whether the folder is there is seen when the buckets are opened.
-Status ReadBucketDirs(const std::vector<std::string>& pairs, ServeOptions& options) {
-  for (const std::string& pair : pairs) {
-    const std::size_t equals = pair.find('=');
-    const std::string name = pair.substr(0, equals);
-    const std::string path = equals == std::string::npos ? std::string() : pair.substr(equals + 1);
-    const auto refused = [&pair](const std::string& why) {
-      return std::unexpected(InvalidArgument("--bucket-dir", "'" + pair + "' " + why));
-    };
-    if (!path.starts_with('/')) return refused("is not NAME=PATH with an absolute path");
-    if (const Status valid = wire::ValidateBucketName(name); !valid)
-      return refused("does not begin with a bucket's name: " + valid.error().message);
-    if (std::ranges::find(options.real_buckets, name) != options.real_buckets.end())
-      return refused("names a bucket that --real-bucket names, too");
-    if (!options.bucket_dirs.emplace(name, path).second) return refused("names a bucket a second time");
-  }
-  return {};
-}
-
-/// What flags say before it is checked.
-struct ServeTexts {
-  std::string listen = "127.0.0.1:8470";
-  std::vector<std::string> host_names;
-  std::string job_users;
-  std::vector<std::string> images;
-  ContainerFlags containers;
-  std::string accelerators;
-  std::string accelerator_map;
-  std::string request_limits;
-  std::string accelerator_quota;
-  std::vector<std::string> bucket_dirs;
-  std::int64_t grace_seconds = 0;
-  std::int64_t turn_milliseconds = 0;
-  double restart_seconds = 0;
-};
 
 void AddDoorFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
   app.add_option("--data", options.data_dir, "folder that holds jobs, logs, buckets and environments")
@@ -297,38 +200,6 @@ void AddFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
   app.add_flag("--verbose", options.verbose, "say more on stderr");
 }
 
-Status ReadImages(const std::vector<std::string>& images, ServeOptions& options) {
-  for (const std::string& image : images) {
-    auto pair = control::ParseImageRuntime(image);
-    if (!pair) return std::unexpected(InvalidArgument("--image-runtime", pair.error().message));
-    options.images.push_back(*std::move(pair));
-  }
-  return {};
-}
-
-/// An error's field is the flag.
-Status ReadTexts(const ServeTexts& texts, bool declares_accelerators, ServeOptions& options) {
-  if (!SplitListen(texts.listen, options))
-    return std::unexpected(InvalidArgument("--listen", "'" + texts.listen + "' is not HOST:PORT"));
-  if (options.tls_certificate.empty() != options.tls_key.empty())
-    return std::unexpected(InvalidArgument(options.tls_key.empty() ? "--tls-key" : "--tls-certificate",
-                                           "a certificate and its key go together: give both"));
-  TY_RETURN_IF_ERROR(ReadImages(texts.images, options));
-  TY_RETURN_IF_ERROR(texts.containers.ReadInto(options.containers));
-  TY_RETURN_IF_ERROR(ReadBucketDirs(texts.bucket_dirs, options));
-  TY_RETURN_IF_ERROR(ReadJobUsers(texts.job_users, options));
-  TY_RETURN_IF_ERROR(ReadQuotas(texts.request_limits, texts.accelerator_quota, options));
-  TY_RETURN_IF_ERROR(ReadHostNames(texts.host_names, options));
-  TY_RETURN_IF_ERROR(
-      ReadAccelerators(texts.accelerators, texts.accelerator_map, declares_accelerators, options));
-  options.data_dir = std::filesystem::absolute(options.data_dir).lexically_normal().string();
-  options.loop_turn_max = std::chrono::milliseconds(texts.turn_milliseconds);
-  options.stop_grace = std::chrono::seconds(texts.grace_seconds);
-  options.restart_pause = std::chrono::duration_cast<std::chrono::milliseconds>(
-      std::chrono::duration<double>(texts.restart_seconds));
-  return {};
-}
-
 }  // namespace
 
 bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_status) {
@@ -338,7 +209,8 @@ bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_s
   Status read;
   try {
     app.parse(argc, argv);
-    read = ReadTexts(texts, app.count("--accelerators") > 0, options);
+    texts.declares_accelerators = app.count("--accelerators") > 0;
+    read = texts.ReadInto(options);
   } catch (const CLI::CallForHelp&) {
     cli::Console({}).Out(cli::PrintServeHelp(FlagsOf(app)));
     exit_status = 0;

@@ -6,6 +6,7 @@
 #include "cli/algorithms/algorithms_commands.h"
 #include "cli/auth/auth_commands.h"
 #include "cli/clients/client_commands.h"
+#include "cli/config/config_commands.h"
 #include "cli/gcloud/common_flags.h"
 #include "cli/help/completion.h"
 #include "cli/help/print_version.h"
@@ -53,6 +54,7 @@ std::vector<const Command*> GatherCommands() {
   std::vector<const Command*> all;
   for (std::span<const Command> table :
        {std::span<const Command>(kTopCommands), AlgorithmsCommands(), AuthCommands(), ClientCommands(),
+        ConfigCommands(),
         ImagesCommands(), JobsCommands(), LocalCommands(), ResultsCommands(), RunCommands(),
         StorageCommands()})
     for (const Command& command : table) all.push_back(&command);

@@ -51,6 +51,7 @@ inline constexpr std::string_view kServeSummary =
 inline constexpr std::string_view kServeExamples =
     "serve\n"
     "serve --data /srv/trainyard --capacity strict\n"
+    "serve --config /etc/trainyard/config.yaml --verbose\n"
     "serve --listen 0.0.0.0:8470 --host-name trainer.lab --allow-local-users";
 
 /// A flag of `trainyard serve`, which has its own parser (docs/adr/0027-two-flag-parsers.md).
@@ -62,13 +63,21 @@ struct ServeFlag {
 };
 using ServeFlags = std::vector<ServeFlag> (*)();
 
+/// What the server's own code does for commands: this directory must not include it. All are set.
+struct ServerSide {
+  ServeFlags flags = nullptr;
+  /// `config check`. Returns the exit status.
+  int (*check_config)(const std::string& path) = nullptr;  ///< empty: the installed service's file
+  /// `config show`: the words after it, which another parser reads. Returns the exit status.
+  int (*show_config)(const std::vector<std::string>& words) = nullptr;
+};
+
 }  // namespace trainyard::cli
 
 namespace trainyard {
 
-/// All commands but `serve` and `replica`: argv as main has it. `serve_flags` is asked only by commands that
-/// show the flags of `serve`, too. Returns the exit status: 0, 1 when the command failed, 2 when the command
-/// line is wrong, as gcloud.
-int RunCommandLine(int argc, char** argv, cli::ServeFlags serve_flags);
+/// All commands but `serve` and `replica`: argv as main has it. Returns the exit status: 0, 1 when the
+/// command failed, 2 when the command line is wrong, as gcloud.
+int RunCommandLine(int argc, char** argv, const cli::ServerSide& server);
 
 }  // namespace trainyard

@@ -221,17 +221,21 @@ int ShowHelp(const Invocation& invocation, const Words& about, ServeFlags serve_
 
 }  // namespace
 
-int RunCommandLine(int argc, char** argv, ServeFlags serve_flags) {
+int RunCommandLine(int argc, char** argv, const ServerSide& server) {
   if (argc > 2 && std::string_view(argv[1]) == "__complete")  // and "--": the line as it was typed
-    return PrintCompletions(Words(argv + 3, argv + std::max(argc, 3)), serve_flags(), ProcessSettingSources(),
-                            Console({}));
+    return PrintCompletions(Words(argv + 3, argv + std::max(argc, 3)), server.flags(),
+                            ProcessSettingSources(), Console({}));
   Invocation invocation = ReadInvocation(argc, argv);
   if (invocation.words.size() == 1 && invocation.words.front() == "--version") invocation.words = {"version"};
   FoundCommand found = FindCommand(invocation.words);
   if (found.command == nullptr) return RefuseWords(invocation, found.depth);
   Words rest(invocation.words.begin() + static_cast<std::ptrdiff_t>(found.depth), invocation.words.end());
   const CommandSpec& command = found.command->spec;
-  if (command.path == "help") return ShowHelp(invocation, rest, serve_flags);
+  if (command.path == "help") return ShowHelp(invocation, rest, server.flags);
+  if (command.path == "config show") {  // its flags are those of `serve`
+    if (std::ranges::find(rest, "--help") == rest.end()) return server.show_config(rest);
+    return ShowHelp(invocation, {"config", "show"}, server.flags);
+  }
   Result<Arguments> arguments = ParseArguments(command, invocation.program, rest);
   if (!arguments) {
     Console console({});
@@ -244,7 +248,9 @@ int RunCommandLine(int argc, char** argv, ServeFlags serve_flags) {
     return ShowHelp(
         invocation,
         Words(invocation.words.begin(), invocation.words.begin() + static_cast<std::ptrdiff_t>(found.depth)),
-        serve_flags);
+        server.flags);
+  if (command.path == "config check")
+    return server.check_config(arguments->positionals.empty() ? "" : arguments->positionals.front());
   Console console = MakeConsole(*arguments);
   ExitStatus status = RunCommand(*found.command, invocation, *arguments, console);
   if (status) return *status;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -22,7 +23,7 @@ struct Mistake {
   int line = 0;     ///< begins with 1; 0: the file as a whole
   std::string key;  ///< empty: not about one key
   std::string reason;
-  friend bool operator==(const Mistake&, const Mistake&) = default;
+  friend auto operator<=>(const Mistake&, const Mistake&) = default;  ///< in the order of lines
 };
 
 /// What a file says. Both lists are in the order of its lines.

@@ -1,6 +1,7 @@
 #include <string_view>
 
 #include "cli/commands.h"
+#include "server/config_commands.h"
 #include "server/serve.h"
 #include "server/serve_options.h"
 #include "shell/replica_shell.h"
@@ -11,5 +12,8 @@ int main(int argc, char** argv) {
   if (command == "serve") return trainyard::server::Serve(argc - 1, argv + 1);
   if (command == "replica") return trainyard::replica::RunReplica(argc - 1, argv + 1);
   if (command == "replica-shell") return trainyard::shell::RunReplicaShell(argc - 1, argv + 1);
-  return trainyard::RunCommandLine(argc, argv, trainyard::server::DescribeServeFlags);
+  return trainyard::RunCommandLine(argc, argv,
+                                   {.flags = trainyard::server::DescribeServeFlags,
+                                    .check_config = trainyard::server::CheckConfiguration,
+                                    .show_config = trainyard::server::ShowConfiguration});
 }

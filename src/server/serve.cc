@@ -21,10 +21,10 @@
 #include "server/first_administrator.h"
 #include "server/installation.h"
 #include "server/kept_sockets.h"
-#include "server/listen_address.h"
 #include "server/listeners.h"
 #include "server/machine.h"
-#include "server/serve_options.h"
+#include "server/option_rules.h"
+#include "server/parse_serve.h"
 #include "server/service_notices.h"
 #include "systemd/start_extension.h"
 
@@ -86,12 +86,8 @@ asio::awaitable<void> RecoverAll(Installation& installation, bool auth, Status& 
 }
 
 Status CheckOptions(const ServeOptions& options) {
-  TY_RETURN_IF_ERROR(CheckListenAddress(options.host, options.auth));
+  TY_RETURN_IF_ERROR(CheckOptionRules(options));
   if (options.network != replica::v1::Manifest::ISOLATED) return {};
-  if (!options.google_front)
-    return std::unexpected(
-        FailedPrecondition("--google-front off needs --network host: a replica in a network of its own "
-                           "reaches nothing but this server"));
   return engine::CheckIsolatedNetworks();
 }
 

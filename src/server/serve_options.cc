@@ -1,10 +1,10 @@
 #include "server/serve_options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 
-#include "cli/console.h"
-#include "cli/help/usage.h"
+#include "server/serve_keys.h"
 #include "server/serve_texts.h"
 #include "server/serve_usage.h"
 
@@ -12,12 +12,19 @@ namespace trainyard::server {
 
 namespace {
 
-std::string DefaultDataDir() {
-  if (const char* dir = std::getenv("TRAINYARD_DATA"); dir != nullptr && *dir != '\0') return dir;
+/// `variable`: the one that it is from, unless it is the home directory.
+struct DefaultDataDir {
+  std::string path;
+  std::string variable;
+};
+
+DefaultDataDir FindDefaultDataDir() {
+  if (const char* dir = std::getenv("TRAINYARD_DATA"); dir != nullptr && *dir != '\0')
+    return {dir, "TRAINYARD_DATA"};
   if (const char* dir = std::getenv("XDG_DATA_HOME"); dir != nullptr && *dir == '/')
-    return std::string(dir) + "/trainyard";
+    return {std::string(dir) + "/trainyard", "XDG_DATA_HOME"};
   const char* home = std::getenv("HOME");
-  return std::string(home != nullptr ? home : "/root") + "/.local/share/trainyard";
+  return {std::string(home != nullptr ? home : "/root") + "/.local/share/trainyard", ""};
 }
 
 void AddLogFlags(CLI::App& app, ServeOptions& options) {
@@ -40,6 +47,12 @@ void AddLogFlags(CLI::App& app, ServeOptions& options) {
 }
 
 void AddDoorFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
+  app.add_option("--config", options.config_file,
+                 "file of settings, whose keys are these flags: `trainyard config show` prints one. A flag "
+                 "that is given replaces its key")
+      ->check([](const std::string& path) { return std::string(path.empty() ? "name a file" : ""); })
+      ->type_name("FILE")
+      ->configurable(false);
   app.add_option("--data", options.data_dir, "folder that holds jobs, logs, buckets and environments")
       ->type_name("DIR")
       ->capture_default_str();
@@ -185,7 +198,7 @@ void AddTimeFlags(CLI::App& app, ServeTexts& texts) {
 
 /// All flags, with their defaults. `texts` and `options` outlive the App's parse.
 void AddFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
-  options.data_dir = DefaultDataDir();
+  options.data_dir = FindDefaultDataDir().path;
   texts.grace_seconds = options.stop_grace.count();
   texts.turn_milliseconds = options.loop_turn_max.count();
   texts.restart_seconds = std::chrono::duration<double>(options.restart_pause).count();
@@ -202,25 +215,21 @@ void AddFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
 
 }  // namespace
 
-bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_status) {
+Result<std::optional<ServeOptions>> ReadServeFlags(const std::vector<std::string>& words) {
   CLI::App app;
   ServeTexts texts;
+  ServeOptions options;
   AddFlags(app, texts, options);
-  Status read;
   try {
-    app.parse(argc, argv);
-    texts.declares_accelerators = app.count("--accelerators") > 0;
-    read = texts.ReadInto(options);
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {
-    cli::Console({}).Out(cli::PrintServeHelp(FlagsOf(app)));
-    exit_status = 0;
-    return false;
+    return std::nullopt;
   } catch (const CLI::ParseError& error) {
-    read = std::unexpected(ExplainUsage(app, error));
+    return std::unexpected(ExplainUsage(app, error));
   }
-  if (read) return true;
-  exit_status = RefuseUsage(read.error());
-  return false;
+  texts.declares_accelerators = app.count("--accelerators") > 0;
+  TY_RETURN_IF_ERROR(texts.ReadInto(options));
+  return options;
 }
 
 std::vector<cli::ServeFlag> DescribeServeFlags() {
@@ -229,6 +238,16 @@ std::vector<cli::ServeFlag> DescribeServeFlags() {
   ServeOptions options;
   AddFlags(app, texts, options);
   return FlagsOf(app);
+}
+
+std::vector<configuration::Key> ConfigurationKeys() {
+  CLI::App app;
+  ServeTexts texts;
+  ServeOptions options;
+  AddFlags(app, texts, options);
+  std::vector<configuration::Key> keys = KeysOf(app);
+  std::ranges::find(keys, "data", &configuration::Key::name)->variable = FindDefaultDataDir().variable;
+  return keys;
 }
 
 }  // namespace trainyard::server

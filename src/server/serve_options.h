@@ -10,6 +10,7 @@
 #include "access/account_rules.h"
 #include "async/loop_watch.h"
 #include "cli/commands.h"
+#include "configuration/key.h"
 #include "control/request_quota.h"
 #include "control/runtime_choice.h"
 #include "environment/catalogue.h"
@@ -24,7 +25,8 @@ namespace trainyard::server {
 
 /// The flags of `trainyard serve`.
 struct ServeOptions {
-  std::string data_dir;  ///< absolute
+  std::string config_file;  ///< as given; empty: none
+  std::string data_dir;     ///< absolute
   std::string host = "127.0.0.1";
   std::uint16_t port = 8470;                 ///< 0: one that is free, the same as last time if possible
   std::vector<std::string> host_names;       ///< further names that it answers under; lower case, no port
@@ -58,11 +60,14 @@ struct ServeOptions {
   bool verbose = false;
 };
 
-/// Reads the flags. On --help or an error it has printed what is to be said and returns the exit status in
-/// `exit_status` with false: 0, or 2 for an error, as all commands.
-[[nodiscard]] bool ParseServeOptions(int argc, char** argv, ServeOptions& options, int& exit_status);
+/// The options that words of a command line mean, without the program's name; no file is read. Nothing: help
+/// was asked for. An error's field is the flag to blame; empty if there is none.
+[[nodiscard]] Result<std::optional<ServeOptions>> ReadServeFlags(const std::vector<std::string>& words);
 
 /// The flags for the help, the manual page and completion of `trainyard`.
 [[nodiscard]] std::vector<cli::ServeFlag> DescribeServeFlags();
+
+/// The flags as keys of the configuration file, sorted: all but those that are ->configurable(false).
+[[nodiscard]] std::vector<configuration::Key> ConfigurationKeys();
 
 }  // namespace trainyard::server

@@ -12,15 +12,9 @@
 namespace trainyard::server {
 namespace {
 
-constexpr int kUsageStatus = 2;
-
 std::string Nearest(const std::string& word, const std::vector<std::string>& names) {
   const std::vector<std::string_view> choices(names.begin(), names.end());
   return std::string(text::Suggest(word, choices));
-}
-
-std::string FlagName(const CLI::Option& option) {
-  return option.get_lnames().empty() ? "" : "--" + option.get_lnames().front();
 }
 
 Error ExplainUnknown(const CLI::App& app) {
@@ -35,6 +29,10 @@ Error ExplainUnknown(const CLI::App& app) {
 }
 
 }  // namespace
+
+std::string FlagName(const CLI::Option& option) {
+  return option.get_lnames().empty() ? "" : "--" + option.get_lnames().front();
+}
 
 std::string RefuseChoice(const std::string& text, const std::vector<std::string>& names) {
   std::string all;
@@ -55,24 +53,20 @@ Error ExplainUsage(const CLI::App& app, const CLI::ParseError& error) {
   return InvalidArgument(flag, text.substr(colon + 2));
 }
 
-int RefuseUsage(const Error& error) {
+int RefuseUsage(const Error& error, std::string_view command) {
   const std::string argument = error.field.empty() ? "" : "argument " + error.field + ": ";
   const cli::Console console({});
-  console.Fail("(trainyard.serve) " + argument + error.message);
+  console.Fail("(trainyard." + std::string(command) + ") " + argument + error.message);
   console.Status("For all flags, run:\n  trainyard serve --help\n");
   return kUsageStatus;
 }
 
-namespace {
-
-/// "folder that holds jobs" as a sentence.
-std::string Sentence(std::string text) {
+std::string HelpOf(const CLI::Option& option) {
+  std::string text = option.get_description();
   if (text.empty()) return text;
   text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
   return text.ends_with('.') ? text : text + ".";
 }
-
-}  // namespace
 
 std::vector<cli::ServeFlag> FlagsOf(const CLI::App& app) {
   std::vector<cli::ServeFlag> flags;
@@ -81,7 +75,7 @@ std::vector<cli::ServeFlag> FlagsOf(const CLI::App& app) {
     std::string value = takes_value ? option->get_type_name() : "";
     flags.push_back({.name = FlagName(*option),
                      .metavar = std::move(value),
-                     .help = Sentence(option->get_description()),
+                     .help = HelpOf(*option),
                      .fallback = option->get_default_str()});
   }
   std::ranges::sort(flags, {}, &cli::ServeFlag::name);

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 
 namespace CLI {
 class App;
+class Option;
 class ParseError;
 }  // namespace CLI
 
@@ -39,8 +41,16 @@ template <class Value>
 /// CLI11's error in our words. The field is the flag; empty for words that are no flags.
 [[nodiscard]] Error ExplainUsage(const CLI::App& app, const CLI::ParseError& error);
 
-/// Prints "ERROR: (trainyard.serve) ..." and where the flags are listed. Returns the exit status, 2.
-[[nodiscard]] int RefuseUsage(const Error& error);
+/// The exit status where the command line, or the file that it names, is wrong and nothing was done.
+inline constexpr int kUsageStatus = 2;
+
+/// Prints "ERROR: (trainyard.serve) ..." and where the flags are listed. Returns kUsageStatus.
+[[nodiscard]] int RefuseUsage(const Error& error, std::string_view command = "serve");
+
+/// "--listen".
+[[nodiscard]] std::string FlagName(const CLI::Option& option);
+/// "folder that holds jobs" as a sentence.
+[[nodiscard]] std::string HelpOf(const CLI::Option& option);
 
 [[nodiscard]] std::vector<cli::ServeFlag> FlagsOf(const CLI::App& app);
 

@@ -25,7 +25,7 @@ Names NamesOf(std::string_view metavar) {
       {"JOB", Names::kJobs},       {"URL", Names::kObjects},       {"JOB_DIR", Names::kObjects},
       {"BUCKET", Names::kObjects}, {"FILE", Names::kFiles},        {"PATH", Names::kFiles},
       {"CONFIG", Names::kFiles},   {"PACKAGE,...", Names::kFiles}, {"DIR", Names::kDirectories},
-      {"PROGRAM", Names::kFiles},  {"VERSION", Names::kRuntimes}};
+      {"PROGRAM", Names::kFiles},  {"VERSION", Names::kRuntimes},  {"[FILE]", Names::kFiles}};
   for (const auto& [name, names] : kNames)
     if (name == metavar) return names;
   return Names::kNone;
@@ -133,6 +133,14 @@ void OfferServe(Completion& completion, const Words& words, const std::vector<Se
   for (const ServeFlag& flag : flags) Offer(completion, flag.name, flag.help);
 }
 
+/// `config show`: a file, then the flags of `serve`.
+void OfferConfigShow(Completion& completion, const Words& words, const std::vector<ServeFlag>& flags) {
+  if (words.size() == 2 && !completion.begun.starts_with("-"))
+    completion.names = Names::kFiles;
+  else
+    OfferServe(completion, words, flags);
+}
+
 /// "--flag=val" becomes "val" behind "--flag=".
 const FlagSpec* SplitFlag(Completion& completion, std::span<const FlagSpec> flags) {
   const std::size_t equals = completion.begun.find('=');
@@ -154,6 +162,10 @@ Completion Complete(Words words, const std::vector<ServeFlag>& serve_flags) {
     if (!words.empty() && words.front() == version) words.erase(words.begin());
   if (!words.empty() && words.front() == "serve") {
     OfferServe(completion, words, serve_flags);
+    return completion;
+  }
+  if (words.size() > 1 && words[0] == "config" && words[1] == "show") {
+    OfferConfigShow(completion, words, serve_flags);
     return completion;
   }
   const Line line = ReadLine(words, completion.arguments);

@@ -57,7 +57,10 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"positional_choice", {"completion", ""}, "bash zsh fish"},
         Row{"help_of_a_command", {"help", "jobs", "submit", ""}, "training"},
         Row{"program_arguments", {"jobs", "submit", "training", "j", "--", "--lim"}, ""},
-        Row{"serve_flag", {"serve", "--ne"}, "--network"},
+        Row{"serve_flag", {"serve", "--ne"}, "--network"}, Row{"config", {"config", ""}, "check show"},
+        Row{"config_flag", {"config", "check", "--verbos"}, "--verbosity"},
+        Row{"config_show_flag", {"config", "show", "f.yaml", "--ne"}, "--network"},
+        Row{"config_show_choice", {"config", "show", "--network", "i"}, "isolated"},
         Row{"serve_choice", {"serve", "--network", "i"}, "isolated"}),
     [](const auto& row) { return row.param.name; });
 

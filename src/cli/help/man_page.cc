@@ -45,6 +45,9 @@ and
 end with the status of the program that they run.
 .SH FILES
 .TP
+.I /etc/trainyard/config.yaml
+Settings of the installed service; \fBtrainyard config check\fR finds their mistakes.
+.TP
 .I ~/.local/share/trainyard
 The data directory of a server of this account.
 .SH SEE ALSO
@@ -115,7 +118,8 @@ std::string PrintManPage(const std::vector<ServeFlag>& serve_flags) {
                     ".B trainyard\n.I COMMAND\n[\\fIflags\\fR]\n";
   out += std::string(kDescription) + ".SH COMMANDS\n";
   for (const Command* command : Commands()) out += Section(command->spec);
-  out += ServeSection(serve_flags) + ".SH GLOBAL FLAGS\nAll commands but \\fBserve\\fR accept these flags.\n";
+  out += ServeSection(serve_flags) +
+         ".SH GLOBAL FLAGS\nAll commands but \\fBserve\\fR and \\fBconfig show\\fR accept these flags.\n";
   for (const FlagSpec& flag : kCommonFlags) out += Flag(flag.name, flag.metavar, flag.help);
   return out + std::string(kEnd);
 }

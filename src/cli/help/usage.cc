@@ -112,8 +112,10 @@ std::string PrintHelp(const CommandSpec& command, std::string_view program) {
   std::string own;
   for (const FlagSpec& flag : command.flags)
     if (!flag.everywhere && flag.name != "--help") own += "\n" + FlagTitle(flag) + FoldText(flag.help, 8);
+  if (command.path == "config show") out += "\nFLAGS\n    Those of `" + std::string(program) + " serve`.\n";
   if (!own.empty()) out += "\nFLAGS" + own;
-  return out + "\nGLOBAL FLAGS\n" + GlobalFlagNames(program);
+  const bool has_global = std::ranges::any_of(command.flags, &FlagSpec::everywhere);
+  return has_global ? out + "\nGLOBAL FLAGS\n" + GlobalFlagNames(program) : out;
 }
 
 std::string PrintServeHelp(const std::vector<ServeFlag>& flags) {

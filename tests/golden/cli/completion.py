@@ -38,6 +38,11 @@ LINES = [
     ("trainyard run con", ["config.yaml"]),
     ("trainyard run --gpus 1 con", ["config.yaml"]),
     ("trainyard serve --network ", ["host", "isolated"]),
+    ("trainyard serve --config con", ["config.yaml"]),
+    ("trainyard config ", ["check", "show"]),
+    ("trainyard config check con", ["config.yaml"]),
+    ("trainyard config show con", ["config.yaml"]),
+    ("trainyard config show config.yaml --netw", ["--network"]),
 ]
 # Prints the candidates as bash would put them into the line: what bash keeps of the word goes before them.
 BASH = r"""

@@ -54,6 +54,8 @@ case("help_jobs_list", "jobs", "list", "--help")
 case("help_cancel_as_gcloud", "ai-platform", "jobs", "cancel", "--help")
 case("help_completion", "completion", "--help")
 case("help_unknown", "help", "jobs", "lst")
+case("help_config_check", "config", "check", "--help")
+case("help_config_show", "config", "show", "--help")
 case("serve_help", "serve", "--help", env={"TRAINYARD_DATA": "/srv/trainyard"})
 
 # Runtime versions, as a server sees them.
@@ -98,6 +100,18 @@ case("serve_range", "serve", "--stop-grace", "9999")
 case("serve_number", "serve", "--stop-grace", "x")
 case("serve_no_value", "serve", "--data")
 case("serve_listen", "serve", "--listen", "here")
+case("serve_config", "serve", "--config", "c.yaml", files={"c.yaml": "listn: 1\nstop-grace: x\n"})
+case("serve_empty_config", "serve", "--config", "")
+case("serve_no_config", "serve", "--config", "c.yaml")
+case("near_config_command", "config", "chek")
+
+# The configuration file.
+CONFIG = {"c.yaml": "listen: 127.0.0.1:0\nbucket-dir:\n  models: /srv/models\nverbose: yes\n"}
+case("config_check", "config", "check", "c.yaml", files=CONFIG)
+case("config_check_mistakes", "config", "check", "c.yaml", files={"c.yaml": "listn: 1\nnetwork: isolate\nverbose: 1\nverbose: no\n"})
+case("config_check_flag", "config", "check", "--networ", "host")
+case("config_show", "config", "show", "c.yaml", "--capacity=strict", files=CONFIG)
+case("config_show_flag", "config", "show", "c.yaml", "--capacity=strikt", files=CONFIG)
 
 # Names that do not exist: exit status 1.
 case("near_job", "jobs", "describe", "cencus_1", answers={"GET " + JOBS + "/cencus_1": NOT_FOUND, **LISTED})

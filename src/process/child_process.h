@@ -46,6 +46,11 @@ struct SpawnOptions {
   /// With dies_with_parent only: the child's signal mask; signals that we ignore, but SIGPIPE, stay ignored.
   /// For a program that shares our terminal.
   std::optional<sigset_t> signal_mask;
+  /// Directory of a cgroup of version 2 in which it begins; -1: ours. Costs a fork, as the next one does.
+  int cgroup = -1;
+  /// Its oom_score_adj is 0, whatever ours is: who is protected from the kernel's OOM killer does not protect
+  /// what it starts.
+  bool usual_oom_score = false;
   std::string action = "start";  ///< an error begins with it: "start /bin/program: No such file or directory"
 };
 

@@ -108,6 +108,22 @@ TEST(ChildProcess, DescriptorsMayBeSwapped) {
   for (const int descriptor : {first[0], first[1], second[0], second[1]}) ::close(descriptor);
 }
 
+TEST(ChildProcess, ItsOomScoreMayBeTheUsualOne) {
+  SpawnOptions options = Shell("read score < /proc/self/oom_score_adj; exit $score");
+  options.usual_oom_score = true;
+  const pid_t parent = fork();
+  if (parent == 0) {  // a process without threads, which is protected less than others
+    const UniqueFd file(open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
+    if (write(file.get(), "100", 3) != 3) _exit(3);
+    auto child = ChildProcess::Spawn(std::move(options));
+    const auto ended = child ? child->WaitFor(kLong) : std::unexpected(child.error());
+    _exit(ended == ExitStatus{} ? 0 : 4);
+  }
+  auto forked = ChildProcess::Adopt(parent);
+  ASSERT_TRUE(forked);
+  EXPECT_EQ(forked->WaitFor(kLong), ExitStatus{});
+}
+
 TEST(ChildProcess, WaitForSaysThatItStillRuns) {
   Result<ChildProcess> child = ChildProcess::Spawn(Shell("sleep 1000"));
   ASSERT_TRUE(child);

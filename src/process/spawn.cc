@@ -15,6 +15,7 @@
 
 #include "process/child_process.h"
 #include "process/descriptor_limit.h"
+#include "process/fork_in_group.h"
 #include "process/variables.h"
 
 /// ChildProcess::Spawn, by posix_spawn, which shares the memory until exec (vfork): the server may be large,
@@ -151,14 +152,24 @@ void SetSignals(const std::optional<sigset_t>& mask) {
   ::sigprocmask(SIG_SETMASK, mask ? &*mask : &none, nullptr);
 }
 
+/// Raising it needs no rights. Best effort: a kernel without the file has no scores.
+void ResetOomScore() {
+  const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  [[maybe_unused]] const ssize_t written = ::write(file, "0", 1);
+  ::close(file);
+}
+
 /// In the child: only async-signal-safe calls. Writes errno to `failure` if it cannot run the program.
 [[noreturn]] void Exec(const SpawnOptions& options, const Program& program, const Descriptors& descriptors,
                        pid_t parent, int failure) {
   if (options.group == ProcessGroup::kNew) ::setpgid(0, 0);
   if (options.group == ProcessGroup::kSession) ::setsid();
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (options.dies_with_parent) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (options.usual_oom_score) ResetOomScore();
   SetSignals(options.signal_mask);
-  const bool ready = ::getppid() == parent && PutDescriptors(descriptors) &&
+  const bool has_parent = !options.dies_with_parent || ::getppid() == parent;
+  const bool ready = has_parent && PutDescriptors(descriptors) &&
                      (options.directory.empty() || ::chdir(options.directory.c_str()) == 0);
   if (ready) ::execvpe(program.file, program.argv.data(), program.environment.data());
   const int error = errno;
@@ -166,7 +177,7 @@ void SetSignals(const std::optional<sigset_t>& mask) {
   ::_exit(127);
 }
 
-/// As PosixSpawn. posix_spawn cannot ask for a signal at the parent's end (PR_SET_PDEATHSIG).
+/// As PosixSpawn, which cannot ask for a signal at the parent's end (PR_SET_PDEATHSIG), nor begin in a group.
 std::expected<pid_t, int> Fork(const SpawnOptions& options, const Program& program,
                                const Descriptors& descriptors) {
   std::array<int, 2> ends{};
@@ -177,7 +188,7 @@ std::expected<pid_t, int> Fork(const SpawnOptions& options, const Program& progr
   if (!write_end) return std::unexpected(errno);
   low_end.Reset();
   const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
+  const pid_t child = ForkInGroup(options.cgroup);
   if (child < 0) return std::unexpected(errno);
   if (child == 0) Exec(options, program, descriptors, parent, write_end.get());
   write_end.Reset();
@@ -198,8 +209,8 @@ Result<ChildProcess> ChildProcess::Spawn(SpawnOptions options) {
   if (options.argv.empty()) return std::unexpected(InvalidArgument("", "no program to run"));
   TY_TRY(const Descriptors descriptors, CopyDescriptors(options.descriptors));
   const Program program(options);
-  const auto pid = options.dies_with_parent ? Fork(options, program, descriptors)
-                                            : PosixSpawn(options, program, descriptors);
+  const bool forks = options.dies_with_parent || options.cgroup >= 0 || options.usual_oom_score;
+  const auto pid = forks ? Fork(options, program, descriptors) : PosixSpawn(options, program, descriptors);
   if (!pid) {
     std::string what = options.action + " " + program.file;
     if (!options.directory.empty()) what += " in " + options.directory.string();

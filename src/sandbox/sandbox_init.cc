@@ -1,7 +1,6 @@
 #include "sandbox/sandbox_init.h"
 
 #include <fcntl.h>
-#include <linux/sched.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/prctl.h>
@@ -21,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "process/fork_in_group.h"
 #include "sandbox/confinement.h"
 #include "sandbox/connect_doors.h"
 #include "sandbox/descendants.h"
@@ -215,30 +215,12 @@ bool JoinKillGroup() {
   _exit(127);
 }
 
-/// fork, with the child in the plan's group from its first moment: joining one later waits for every CPU.
-pid_t ForkInGroup(const SandboxPlan& plan) {
-  if (plan.cgroup_directory < 0) return fork();
-  clone_args arguments{};
-  arguments.flags = CLONE_INTO_CGROUP;
-  arguments.exit_signal = SIGCHLD;
-  arguments.cgroup = kCgroup;
-  const long pid = syscall(SYS_clone3, &arguments, sizeof(arguments));
-  if (pid >= 0 || (errno != ENOSYS && errno != EPERM)) return static_cast<pid_t>(pid);
-  // A container's filter of system calls may not know clone3.
-  const pid_t child = fork();
-  if (child != 0) return child;
-  const int procs = openat(kCgroup, "cgroup.procs", O_WRONLY | O_CLOEXEC);
-  if (procs < 0 || write(procs, "0", 1) < 0) _exit(127);
-  close(procs);
-  return child;
-}
-
 /// Starts the program; returns its pid once it runs.
 pid_t StartProgram(const SandboxPlan& plan, char* const* argv, char* const* environment,
                    ConnectDoors& doors) {
   std::array<int, 2> failed{};
   if (pipe2(failed.data(), O_CLOEXEC) != 0) IsolationFailed("pipe", errno);
-  const pid_t program = ForkInGroup(plan);
+  const pid_t program = ForkInGroup(plan.cgroup_directory < 0 ? -1 : kCgroup);
   if (program < 0) IsolationFailed("fork", errno);
   if (program == 0) RunProgram(plan, argv, environment, doors, failed[1]);
   close(failed[1]);

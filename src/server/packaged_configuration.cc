@@ -19,6 +19,7 @@ constexpr char kPreamble[] =
 /// What the installed service has instead of a default.
 std::vector<configuration::Setting> ActiveSettings() {
   return {
+      {.key = "auth", .values = {{.text = "on"}}},
       {.key = "data", .values = {{.text = "/var/lib/trainyard"}}},
   };
 }

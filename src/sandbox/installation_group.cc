@@ -8,10 +8,12 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 
 #include "async/file.h"
 #include "sandbox/cgroup_place.h"
 #include "sandbox/proc_figures.h"
+#include "sandbox/process_limit.h"
 
 namespace trainyard::replica {
 
@@ -35,21 +37,6 @@ Status Write(const std::string& path, const std::string& value) {
 Status MakeGroup(const std::string& path) {
   if (mkdir(path.c_str(), 0755) != 0 && errno != EEXIST)
     return std::unexpected(ErrnoError(errno, "mkdir " + path));
-  return {};
-}
-
-/// What cannot be moved (a thread of the kernel, one that has just ended) stays.
-Status MoveToLeaf(const std::string& base) {
-  const std::string leaf = base + "/" + kLeafName;
-  TY_RETURN_IF_ERROR(MakeGroup(leaf));
-  for (int round = 0; round < kMoveRoundsMax; ++round) {
-    TY_TRY(const std::string text, ReadFile(base + "/cgroup.procs"));
-    bool moved = false;
-    for (const pid_t pid : ParsePids(text)) {
-      if (pid > 0 && Write(leaf + "/cgroup.procs", std::to_string(pid))) moved = true;
-    }
-    if (!moved) break;
-  }
   return {};
 }
 
@@ -87,8 +74,7 @@ std::string OwnGroup(const CgroupView& view) {
   return place.version == 2 ? place.path : "";
 }
 
-std::string BaseGroup(std::string_view own) {
-  const std::string_view leaf = kLeafName;
+std::string BaseGroup(std::string_view own, std::string_view leaf) {
   if (own.ends_with(leaf) && own.size() > leaf.size() && own[own.size() - leaf.size() - 1] == '/')
     own.remove_suffix(leaf.size() + 1);
   return std::string(own);
@@ -109,14 +95,35 @@ bool IsDelegated(const std::string& group) {
   return false;
 }
 
+void LeaveOutProcesses(LimitSupport& support) {
+  constexpr std::int64_t kSomeLimit = 1'000;
+  if (geteuid() == 0 && !CanLimitNamespace(kSomeLimit)) return;
+  std::erase_if(support.missing, [](const MissingLimit& one) { return one.what == "processes"; });
+}
+
 LimitSupport NoLimits(bool absent, const std::string& why) {
   LimitSupport none;
   for (const Controller& controller : kControllers) none.missing.push_back({controller.what, absent, why});
   return none;
 }
 
-LimitSupport DivideGroup(const std::string& base, const std::string& installation) {
-  if (const Status moved = MoveToLeaf(base); !moved) return NoLimits(false, moved.error().message);
+/// What cannot be moved (a thread of the kernel, one that has just ended) stays.
+Status MoveToLeaf(const std::string& base, const std::string& leaf) {
+  const std::string into = base + "/" + leaf;
+  TY_RETURN_IF_ERROR(MakeGroup(into));
+  for (int round = 0; round < kMoveRoundsMax; ++round) {
+    TY_TRY(const std::string text, ReadFile(base + "/cgroup.procs"));
+    bool moved = false;
+    for (const pid_t pid : ParsePids(text)) {
+      if (pid > 0 && Write(into + "/cgroup.procs", std::to_string(pid))) moved = true;
+    }
+    if (!moved) break;
+  }
+  return {};
+}
+
+LimitSupport DivideGroup(const std::string& base, const std::string& installation, const std::string& leaf) {
+  if (const Status moved = MoveToLeaf(base, leaf); !moved) return NoLimits(false, moved.error().message);
   const std::string group = base + "/" + installation;
   if (const Status made = MakeGroup(group); !made) return NoLimits(false, made.error().message);
   const auto has = ReadFile(base + "/cgroup.controllers");

@@ -35,6 +35,9 @@ struct LimitSupport {
   friend bool operator==(const LimitSupport&, const LimitSupport&) = default;
 };
 
+/// A process may not be beside a group with limits: what is in the base goes into this leaf.
+inline constexpr const char* kLeafName = "trainyard-leaf";
+
 /// The cgroup version that has the memory controller; 0: none is mounted. Pure.
 [[nodiscard]] int CgroupVersion(const CgroupView& view);
 
@@ -42,24 +45,29 @@ struct LimitSupport {
 [[nodiscard]] std::string OwnGroup(const CgroupView& view);
 
 /// The group that may be divided, if the process is in it or in the leaf that was made in it: `own` without
-/// kLeafName. Pure.
-[[nodiscard]] std::string BaseGroup(std::string_view own);
+/// the leaf. Pure.
+[[nodiscard]] std::string BaseGroup(std::string_view own, std::string_view leaf = kLeafName);
 
 /// Whether the group is ours to divide: its own files can be written, and groups made in it.
 [[nodiscard]] bool CanDivide(const std::string& group);
 /// Whether systemd says so of a unit's group. A user's systemd notes it only from version 254 on.
 [[nodiscard]] bool IsDelegated(const std::string& group);
 
-/// A process may not be beside a group with limits: what is in the base goes into this leaf.
-inline constexpr const char* kLeafName = "trainyard-leaf";
-
 /// Version 2: moves all that is in the base into the leaf, switches the controllers on, and makes the
 /// installation's group. Memory first: where it may not be used no other is tried. May be called again, also
 /// while attempts live. `missing` tells what cannot be had; a group that cannot be made at all misses all.
-[[nodiscard]] LimitSupport DivideGroup(const std::string& base, const std::string& installation);
+[[nodiscard]] LimitSupport DivideGroup(const std::string& base, const std::string& installation,
+                                       const std::string& leaf = kLeafName);
+
+/// The first step of it: what is in the base goes into the leaf.
+[[nodiscard]] Status MoveToLeaf(const std::string& base, const std::string& leaf);
 
 /// Version 1: makes a group beside those that attempts will have, and removes it.
 [[nodiscard]] LimitSupport TryVersion1(const CgroupView& view, const std::string& installation);
+
+/// Takes processes off what is missing where they are bounded otherwise: by a namespace or, of who is not
+/// root, by the account (process_limit.h). Looks at this process and the kernel.
+void LeaveOutProcesses(LimitSupport& support);
 
 /// All are missing for one reason.
 [[nodiscard]] LimitSupport NoLimits(bool absent, const std::string& why);

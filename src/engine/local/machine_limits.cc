@@ -4,14 +4,12 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdint>
 #include <optional>
 #include <tuple>
 #include <utility>
 
 #include "attempt/attempt_dir.h"
 #include "sandbox/installation_group.h"
-#include "sandbox/process_limit.h"
 #include "systemd/manager_bus.h"
 #include "systemd/session_stay.h"
 #include "systemd/unit_place.h"
@@ -65,15 +63,8 @@ std::optional<systemd::SessionStay> StayInSession(const systemd::SessionFacts& s
 
 struct Prepared {
   LimitSupport support;
-  std::string advice;
+  std::string advice;  ///< what helps; empty: nothing is known to
 };
-
-/// Processes are also bounded by a namespace or, of who is not root, by the account (process_limit.h).
-void LeaveOutProcesses(LimitSupport& support) {
-  constexpr std::int64_t kSomeLimit = 1'000;
-  if (geteuid() == 0 && !replica::CanLimitNamespace(kSomeLimit)) return;
-  std::erase_if(support.missing, [](const replica::MissingLimit& one) { return one.what == "processes"; });
-}
 
 Prepared InSystemd(const CgroupView& view, const std::string& installation,
                    const systemd::SessionFacts& session) {
@@ -123,14 +114,14 @@ std::string Joined(const std::vector<std::string>& words) {
   return text;
 }
 
-std::string Lacking(const Prepared& prepared) {
+std::string Lacking(const LimitSupport& support, const std::string& known_advice) {
   std::vector<std::string> missing;
-  for (const replica::MissingLimit& one : prepared.support.missing) missing.push_back(one.what);
+  for (const replica::MissingLimit& one : support.missing) missing.push_back(one.what);
   if (missing.empty()) return {};
-  const replica::MissingLimit& first = prepared.support.missing.front();
-  const std::string advice = prepared.advice.empty() && first.absent
+  const replica::MissingLimit& first = support.missing.front();
+  const std::string advice = known_advice.empty() && first.absent
                                  ? "Start the kernel without cgroup_disable, and see docs/your-machine.md"
-                                 : prepared.advice;
+                                 : known_advice;
   return "this machine does not limit the " + Joined(missing) + " of replicas (" + first.why + ")" +
          (advice.empty() ? "" : ". " + advice);
 }
@@ -146,20 +137,24 @@ systemd::SessionFacts FindSession(const std::string& membership) {
 
 }  // namespace
 
+MachineLimits DescribeLimits(const LimitSupport& support, const std::string& advice) {
+  MachineLimits limits{
+      .cgroup_version = support.version, .cgroup = support.group, .lacking = Lacking(support, advice)};
+  for (const char* what : {"memory", "CPUs", "processes"}) {
+    bool works = true;
+    for (const replica::MissingLimit& one : support.missing) works = works && one.what != what;
+    limits.limits.push_back({what, works});
+  }
+  return limits;
+}
+
 MachineLimits PrepareLimits(const std::string& attempts_dir) {
   const auto view = CgroupView::Own();
   const systemd::SessionFacts session = FindSession(view ? view->membership : "");
   Prepared prepared = view ? Prepare(*view, replica::InstallationName(attempts_dir), session)
                            : Prepared{replica::NoLimits(true, view.error().message), ""};
-  LeaveOutProcesses(prepared.support);
-  MachineLimits limits{.cgroup_version = prepared.support.version,
-                       .cgroup = prepared.support.group,
-                       .lacking = Lacking(prepared)};
-  for (const char* what : {"memory", "CPUs", "processes"}) {
-    bool works = true;
-    for (const replica::MissingLimit& one : prepared.support.missing) works = works && one.what != what;
-    limits.limits.push_back({what, works});
-  }
+  replica::LeaveOutProcesses(prepared.support);
+  MachineLimits limits = DescribeLimits(prepared.support, prepared.advice);
   systemd::LogoutNote logout = systemd::AfterLogout(session);
   limits.logout = std::move(logout.line);
   limits.logout_ends_jobs = logout.ends_jobs;

@@ -3,6 +3,10 @@
 #include <string>
 #include <vector>
 
+namespace trainyard::replica {
+struct LimitSupport;
+}  // namespace trainyard::replica
+
 namespace trainyard::engine {
 
 /// What this machine bounds of a replica's use, and what a logout does to it.
@@ -19,6 +23,10 @@ struct MachineLimits {
   std::string logout;   ///< what a logout means for jobs; empty: no session is involved
   bool logout_ends_jobs = false;
 };
+
+/// In words, of what was tried out. `advice`: what helps; empty: nothing is known to. No session is involved.
+/// Pure.
+[[nodiscard]] MachineLimits DescribeLimits(const replica::LimitSupport& support, const std::string& advice);
 
 /// Finds, or makes, where the cgroups of the installation's attempts will be. With version 2 this process
 /// moves: into the scope of the installation, for which systemd is asked, or where that is not the init, into

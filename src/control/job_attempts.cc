@@ -101,7 +101,7 @@ boost::asio::awaitable<JobAttempts::Started> JobAttempts::Start(int replica, int
   if (!job_.replicas(replica).image().empty() && registries != nullptr && !registries->resolve &&
       registries->look_for_containers)  // for the next try: what runs containers may have started meanwhile
     co_await registries->look_for_containers();
-  Diagnose(DiagnosticLevel::kWarning, ref.id + " cannot be started: " + started.status.error().message);
+  SayRefused(ref, started.status.error());
   known_.at({replica, attempt}).gone = true;
   const bool was_alive = co_await MakeSureItIsDead(outside_, ref);
   if (!MayPass(started.status.error()) || was_alive) co_return started;
@@ -109,6 +109,13 @@ boost::asio::awaitable<JobAttempts::Started> JobAttempts::Start(int replica, int
   started.is_clean = forgotten.has_value();
   if (started.is_clean) known_.erase({replica, attempt});
   co_return started;
+}
+
+/// Once for as long as nothing else is the reason: it is tried again each second.
+void JobAttempts::SayRefused(const engine::AttemptRef& ref, const Error& error) {
+  const bool is_new = std::exchange(said_refusal_, error.message) != error.message;
+  Diagnose(is_new ? DiagnosticLevel::kWarning : DiagnosticLevel::kDebug,
+           ref.id + " cannot be started: " + error.message);
 }
 
 void JobAttempts::Kill(int replica, int attempt) { tasks_.Spawn(KillUntilDone({replica, attempt})); }

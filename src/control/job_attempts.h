@@ -76,12 +76,14 @@ class JobAttempts {
   boost::asio::awaitable<void> CollectAndReport(Key key);
   boost::asio::awaitable<void> ForgetUntilDone(Key key);
   void ForgetIfDone(const Key& key);
+  void SayRefused(const engine::AttemptRef& ref, const Error& error);
   [[nodiscard]] std::chrono::milliseconds retry_pause() const { return outside_.settings.retry_pause; }
 
   const Collaborators& outside_;
   const v1::JobRecord& job_;
   Observer& observer_;
   std::map<Key, Known> known_;
+  std::string said_refusal_;  ///< why a supervisor could not be started
   TaskGroup tasks_;
 };
 

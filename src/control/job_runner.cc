@@ -204,9 +204,9 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::StartReplica action) {
   const JobAttempts::Started started = co_await attempts_.Start(replica, attempt, std::move(manifest));
   if (started.status) co_return;
   if (started.is_clean) {  // the same attempt is started again
-    Seen(replica).started = false;
-    co_await Pause(outside_.settings.retry_pause);
-    co_return;
+    Seen(replica) = {.refused = started.status.error().message};
+    wait_log_.Look(job_, WhyWaiting(), outside_.clock.Now());
+    co_return co_await Pause(outside_.settings.retry_pause);
   }
   const std::string why = "The supervisor cannot be started: " + started.status.error().message;
   SetExit(replica, attempt, NotStarted(outside_, replica::v1::ExitRecord::LOST, why));

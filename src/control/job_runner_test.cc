@@ -195,6 +195,23 @@ TEST_F(JobRunnerTest, AMissingMachineResourceIsWaitedOut) {
   EXPECT_THAT(EventNames("j"), Not(Contains("RestartDecided")));
 }
 
+TEST_F(JobRunnerTest, AStartThatHasToWaitIsSaidWithItsReason) {
+  host_->start_errors.assign(100'000, {Code::kUnavailable, "the keeper does not answer", ""});
+  ASSERT_TRUE(Create(MakeJob("j")));
+  ASSERT_TRUE(WaitForState("j", Job::PREPARING));
+  const auto is_said = [this] {
+    clock_.Advance(std::chrono::seconds(1));
+    return !Lines("j", "service").empty() && Lines("j", "service")
+                                                     .back()
+                                                     .find(
+                                                         "cannot be started now: the keeper "
+                                                         "does not answer.") != std::string::npos;
+  };
+  ASSERT_TRUE(RunUntil(is_said));
+  host_->start_errors.clear();
+  ASSERT_TRUE(WaitForEnd("j", Job::SUCCEEDED));
+}
+
 TEST_F(JobRunnerTest, AWaitForAMachineResourceCanBeCancelled) {
   host_->start_errors.assign(100'000, {Code::kResourceExhausted, "No space left on device", ""});
   ASSERT_TRUE(Create(MakeJob("j")));

@@ -22,6 +22,8 @@ namespace trainyard::jobs {
 struct ReplicaObservation {
   bool started =
       false;  ///< StartReplica was performed for the current attempt, or its supervisor was found alive
+  /// Why the last StartReplica could not be performed; it is tried again. Until there is a phase.
+  std::string refused{};
   replica::v1::Phase phase = replica::v1::PHASE_UNSPECIFIED;  ///< as its supervisor reported it
   std::optional<replica::v1::Endpoint> endpoint;              ///< as its supervisor reported it when READY
   bool cluster_sent = false;  ///< OpenBarrier was performed on this connection

@@ -92,6 +92,23 @@ Waiting ForEnvironments(const JobRecord& job, const Progress& progress) {
           .unblock = "All programs start when all replicas are ready."};
 }
 
+/// Empty: what is missing has begun, or is about to.
+std::string WhyRefused(const std::vector<int>& starting, const Observation& seen) {
+  for (const int replica : starting) {
+    const std::string& why = seen.replicas[static_cast<std::size_t>(replica)].refused;
+    if (!why.empty()) return why;
+  }
+  return "";
+}
+
+Waiting ForStarter(const JobRecord& job, const std::vector<int>& starting, const std::string& why) {
+  const bool has_stop = why.ends_with('.') || why.ends_with('?');
+  return {.cause = "refused",
+          .reason = "The supervisor of " + Names(job, starting) + " cannot be started now: " + why +
+                    (has_stop ? "" : "."),
+          .unblock = "It is tried again by itself, about once a second."};
+}
+
 Waiting ForSupervisors(const JobRecord& job, const Progress& progress) {
   Waiting waiting{.cause = "launch",
                   .reason = "Waiting for the supervisor of " + Names(job, progress.starting) + " to start.",
@@ -141,6 +158,8 @@ std::optional<Waiting> WaitWhilePreparing(const JobRecord& job, const Observatio
   const Progress progress = ProgressOf(job, seen);
   if (!progress.paused.empty()) return ForPause(job, progress.paused);
   if (!progress.building.empty()) return ForEnvironments(job, progress);
+  if (const std::string why = WhyRefused(progress.starting, seen); !why.empty())
+    return ForStarter(job, progress.starting, why);
   if (!progress.starting.empty()) return ForSupervisors(job, progress);
   return Waiting{.cause = "start",
                  .reason = "All replicas are ready; their programs are being started.",

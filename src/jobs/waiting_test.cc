@@ -78,6 +78,24 @@ TEST(WaitWhilePreparing, SaysWhoBuildsWhatAndWhoWaitsForWhom) {
   }
 }
 
+TEST(WaitWhilePreparing, SaysWhyNoSupervisorCanBeStarted) {
+  Observation seen = Seen({kReady, kNew, kNew, kNew});
+  seen.replicas[2].refused = "the keeper does not answer: does it run?";
+  const auto waiting = WaitWhilePreparing(Gang(), seen);
+  ASSERT_TRUE(waiting);
+  EXPECT_EQ(
+      *waiting,
+      (Waiting{.cause = "refused",
+               .reason = "The supervisor of worker-replica-0, worker-replica-1, worker-replica-2 cannot be "
+                         "started now: the keeper does not answer: does it run?",
+               .unblock = "It is tried again by itself, about once a second."}));
+  seen.replicas[2].refused = "disk full";
+  EXPECT_TRUE(WaitWhilePreparing(Gang(), seen)->reason.ends_with(" disk full."));
+  seen = Seen({kReady, kReady, kReady, kReady});
+  seen.replicas[2].refused = "before";
+  EXPECT_NE(WaitWhilePreparing(Gang(), seen)->cause, "refused") << "it has started since";
+}
+
 TEST(WaitWhilePreparing, SaysUntilWhenAReplicaPausesAndThatOthersWait) {
   JobRecord job = Gang();
   control::v1::ReplicaRecord& worker = *job.mutable_replicas(2);

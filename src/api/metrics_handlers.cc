@@ -216,7 +216,7 @@ awaitable<Result<Response>> Print(MetricsSources sources) {
   PrintRequests(sources.requests, text);
   PrintConnections(sources.connections, text);
   PrintLoop(sources.loop, text);
-  PrintLimits(sources.limits, text);
+  PrintLimits(sources.limits(), text);
   const std::vector<ReplicaSample> replicas = LivingReplicas(sources);
   PrintReplicas(replicas, text);
   PrintAccelerators(replicas, text);

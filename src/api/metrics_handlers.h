@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ struct MetricsSources {
     std::string of;
     bool works = false;
   };
-  std::vector<Limit> limits;
+  std::function<std::vector<Limit>()> limits;  ///< what is known now
 };
 
 /// GET /metrics (Prometheus' text format) and GET /trainyard/v1/projects/P/jobs/J/metrics, which answers as

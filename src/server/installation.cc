@@ -13,6 +13,7 @@
 #include "async/watched_executor.h"
 #include "cli/version.h"
 #include "control/access_token.h"
+#include "engine/local/keeper_starter.h"
 #include "environment/python_probe.h"
 #include "environment/runtime_list.h"
 #include "environment/site_hook.h"
@@ -94,6 +95,11 @@ std::vector<std::string> SupervisorArguments() {
   return arguments;
 }
 
+/// The keeper cannot use our /proc/self/exe.
+std::string SupervisorProgram(const ServeOptions& options) {
+  return options.keeper.empty() ? "/proc/self/exe" : engine::OwnProgram();
+}
+
 control::ImageRegistries MakeRegistries(const ServeOptions& options, const DataDirectory& data,
                                         boost::asio::thread_pool& at_create,
                                         boost::asio::thread_pool& queued) {
@@ -150,9 +156,8 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
         MakeRegistries(options, data, foundation->image_lookups, foundation->queued_lookups);
   TY_TRY(Stores stores, OpenStores(loop, options, data, *foundation));
   engine::NodeSettings node = MakeNodeSettings(options, data, foundation->containers, sockets);
-  node.cgroup_version = limits.cgroup_version;
-  node.cgroup = limits.cgroup;
   node.google_front = std::move(front);
+  auto starter = MakeStarter(options, data.attempts_dir(), limits);
   Parts parts{.data = std::move(data),
               .catalogue = std::move(catalogue),
               .foundation = std::move(foundation),
@@ -160,7 +165,7 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
               .settings = MakeSettings(options, secret, sockets),
               .node = std::move(node),
               .tls_port = sockets.administration_tls.port,
-              .limits = limits.limits};
+              .starter = std::move(starter)};
   return std::unique_ptr<Installation>(new Installation(loop, options, std::move(parts)));
 }
 
@@ -305,8 +310,10 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
           [this](const Result<ContainerSupport>& found) { UseContainers(found); }),
       capacity_(MachineCapacity(options.capacity)),
       devices_(MachineDevices(options)),
-      host_(WatchLoop(loop, &foundation_->watch, "attempts"), node_,
-            {.supervisor_program = "/proc/self/exe", .supervisor_arguments = SupervisorArguments()}),
+      starter_(std::move(parts.starter)),
+      host_(
+          WatchLoop(loop, &foundation_->watch, "attempts"), node_, *starter_,
+          {.supervisor_program = SupervisorProgram(options), .supervisor_arguments = SupervisorArguments()}),
       allocator_(WatchLoop(loop, &foundation_->watch, "admissions"),
                  AllocatorOptions(options, settings_.keys, capacity_, devices_)),
       maker_(*stores_.buckets, catalogue_, foundation_->clock,
@@ -335,7 +342,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
       request_quota_(foundation_->clock, options.request_limits) {
   if (MayFindContainers(options))
     foundation_->registries.look_for_containers = [this] { return LookForContainers(); };
-  AddRoutes(parts.tls_port, std::move(parts.limits));
+  AddRoutes(parts.tls_port);
 }
 
 api::MetadataAnswers Installation::MetadataForUsers(std::function<std::string()> universe) {
@@ -384,10 +391,16 @@ api::RuntimeSource Installation::RuntimesHere() {
   return {.list = std::move(list), .pool = foundation_->runtime_lists};
 }
 
-void Installation::AddRoutes(std::uint16_t tls_port, std::vector<engine::MachineLimits::Limit> limits) {
+std::vector<api::MetricsSources::Limit> Installation::KnownLimits() const {
+  engine::MachineLimits known = starter_->limits();
   std::vector<api::MetricsSources::Limit> shown;
-  for (engine::MachineLimits::Limit& limit : limits) shown.push_back({std::move(limit.what), limit.works});
-  const auto parts_for = [this, &shown](api::MetadataAnswers metadata) {
+  for (engine::MachineLimits::Limit& limit : known.limits)
+    shown.push_back({std::move(limit.what), limit.works});
+  return shown;
+}
+
+void Installation::AddRoutes(std::uint16_t tls_port) {
+  const auto parts_for = [this](api::MetadataAnswers metadata) {
     return ApiParts{.clock = foundation_->clock,
                     .jobs = jobs_,
                     .studies = *stores_.studies,
@@ -400,7 +413,7 @@ void Installation::AddRoutes(std::uint16_t tls_port, std::vector<engine::Machine
                     .request_counts = request_counts_,
                     .connections = foundation_->connections,
                     .loop = foundation_->watch,
-                    .limits = shown,
+                    .limits = [this] { return KnownLimits(); },
                     .runtimes = RuntimesHere(),
                     .metadata = std::move(metadata),
                     .auth = options_.auth,

@@ -12,6 +12,7 @@
 #include "access/door.h"
 #include "api/extension_handlers.h"
 #include "api/metadata_handlers.h"
+#include "api/metrics_handlers.h"
 #include "async/loop_watch.h"
 #include "async/system_clock.h"
 #include "control/job_service.h"
@@ -20,6 +21,7 @@
 #include "engine/local/local_allocator.h"
 #include "engine/local/local_attempt_host.h"
 #include "engine/local/machine_limits.h"
+#include "engine/local/supervisor_starter.h"
 #include "http/connection_budget.h"
 #include "http/router.h"
 #include "http/server_options.h"
@@ -140,7 +142,7 @@ class Installation {
     control::Settings settings;
     engine::NodeSettings node;
     std::uint16_t tls_port;
-    std::vector<engine::MachineLimits::Limit> limits;
+    std::unique_ptr<engine::SupervisorStarter> starter;
   };
   Installation(boost::asio::io_context& loop, const ServeOptions& options, Parts parts);
   /// Of this server's catalogue, in its data directory.
@@ -154,7 +156,8 @@ class Installation {
     explicit Doors(Installation& installation);
   };
   void GuardRoutes();
-  void AddRoutes(std::uint16_t tls_port, std::vector<engine::MachineLimits::Limit> limits);
+  [[nodiscard]] std::vector<api::MetricsSources::Limit> KnownLimits() const;
+  void AddRoutes(std::uint16_t tls_port);
 
   const ServeOptions& options_;
   DataDirectory data_;
@@ -169,6 +172,7 @@ class Installation {
   ContainerProbe container_probe_;
   placement::Capacity capacity_;
   placement::DevicePool devices_;
+  std::unique_ptr<engine::SupervisorStarter> starter_;
   engine::LocalAttemptHost host_;
   engine::LocalAllocator allocator_;
   control::JobMaker maker_;

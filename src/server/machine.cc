@@ -4,26 +4,55 @@
 #include <sys/sysinfo.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "async/diagnostics.h"
+#include "engine/local/forking_starter.h"
+#include "engine/local/keeper_starter.h"
 #include "node/inventory.h"
 
 namespace trainyard::server {
 
+namespace {
+
+Status CheckCapacity(placement::Capacity::Mode capacity, const engine::MachineLimits& limits) {
+  if (capacity != placement::Capacity::Mode::kStrict || limits.lacking.empty()) return {};
+  return std::unexpected(
+      FailedPrecondition("--capacity strict promises every replica its machine type's memory "
+                         "and CPUs, but " +
+                         limits.lacking + ", or use --capacity share"));
+}
+
+/// Who starts first does not matter: a server whose keeper is not there yet takes jobs.
+engine::MachineLimits AskKeeper(const std::string& socket, const std::string& attempts_dir) {
+  auto limits = engine::LimitsOfKeeper(socket, attempts_dir);
+  if (limits) return *std::move(limits);
+  Diagnose(DiagnosticLevel::kWarning, limits.error().message + " Jobs are taken, and start when it does");
+  return {};
+}
+
+}  // namespace
+
 Result<engine::MachineLimits> MachineLimitsFor(const ServeOptions& options, const std::string& attempts_dir) {
-  engine::MachineLimits limits = engine::PrepareLimits(attempts_dir);
+  engine::MachineLimits limits =
+      options.keeper.empty() ? engine::PrepareLimits(attempts_dir) : AskKeeper(options.keeper, attempts_dir);
   if (!limits.logout.empty()) {
     Diagnose(limits.logout_ends_jobs ? DiagnosticLevel::kWarning : DiagnosticLevel::kInfo, limits.logout);
   }
-  if (limits.lacking.empty()) return limits;
-  if (options.capacity == placement::Capacity::Mode::kStrict) {
-    return std::unexpected(
-        FailedPrecondition("--capacity strict promises every replica its machine type's memory "
-                           "and CPUs, but " +
-                           limits.lacking + ", or use --capacity share"));
-  }
-  Diagnose(DiagnosticLevel::kWarning, limits.lacking);
+  TY_RETURN_IF_ERROR(CheckCapacity(options.capacity, limits));
+  if (!limits.lacking.empty()) Diagnose(DiagnosticLevel::kWarning, limits.lacking);
   return limits;
+}
+
+std::unique_ptr<engine::SupervisorStarter> MakeStarter(const ServeOptions& options,
+                                                       const std::string& attempts_dir,
+                                                       engine::MachineLimits limits) {
+  if (options.keeper.empty()) return std::make_unique<engine::ForkingStarter>(std::move(limits));
+  auto check = [capacity = options.capacity](const engine::MachineLimits& found) {
+    return CheckCapacity(capacity, found);
+  };
+  return std::make_unique<engine::KeeperStarter>(options.keeper, attempts_dir, std::move(limits),
+                                                 std::move(check));
 }
 
 placement::Capacity MachineCapacity(placement::Capacity::Mode mode) {

@@ -1,7 +1,11 @@
 #pragma once
 
+#include <memory>
+#include <string>
+
 #include "base/result.h"
 #include "engine/local/machine_limits.h"
+#include "engine/local/supervisor_starter.h"
 #include "placement/device_pool.h"
 #include "placement/plan.h"
 #include "server/serve_options.h"
@@ -9,10 +13,17 @@
 /// What this machine has for jobs. Reads the machine; blocking.
 namespace trainyard::server {
 
-/// Finds what can be limited (engine::PrepareLimits), and says in one line each what cannot and what a logout
-/// means for jobs. kFailedPrecondition: --capacity strict promises limits that do not work here.
+/// Finds what can be limited (engine::PrepareLimits, or the keeper tells), and says in one line each what
+/// cannot and what a logout means for jobs. A keeper that does not answer yet is no error: no limits are
+/// known then. kFailedPrecondition: --capacity strict promises limits that do not work here.
 [[nodiscard]] Result<engine::MachineLimits> MachineLimitsFor(const ServeOptions& options,
                                                              const std::string& attempts_dir);
+
+/// Who starts supervisors: the keeper if there is to be one, else this process. `limits`: what the former
+/// function found.
+[[nodiscard]] std::unique_ptr<engine::SupervisorStarter> MakeStarter(const ServeOptions& options,
+                                                                     const std::string& attempts_dir,
+                                                                     engine::MachineLimits limits);
 
 [[nodiscard]] placement::Capacity MachineCapacity(placement::Capacity::Mode mode);
 

@@ -1,6 +1,7 @@
 #include <string_view>
 
 #include "cli/commands.h"
+#include "keeper/run_keeper.h"
 #include "server/config_commands.h"
 #include "server/serve.h"
 #include "server/serve_options.h"
@@ -11,6 +12,7 @@ int main(int argc, char** argv) {
   std::string_view command = argc > 1 ? argv[1] : "";
   if (command == "serve") return trainyard::server::Serve(argc - 1, argv + 1);
   if (command == "replica") return trainyard::replica::RunReplica(argc - 1, argv + 1);
+  if (command == "keeper") return trainyard::keeper::RunKeeper(argc - 1, argv + 1);
   if (command == "replica-shell") return trainyard::shell::RunReplicaShell(argc - 1, argv + 1);
   return trainyard::RunCommandLine(argc, argv,
                                    {.flags = trainyard::server::DescribeServeFlags,

@@ -60,7 +60,7 @@ struct ApiParts {
   const http::RequestCounts& request_counts;
   const http::ConnectionBudget& connections;
   const LoopWatch& loop;
-  std::vector<api::MetricsSources::Limit> limits;  ///< of replicas, on this machine
+  std::function<std::vector<api::MetricsSources::Limit>()> limits;  ///< of replicas, on this machine
   api::RuntimeSource runtimes;
   api::MetadataAnswers metadata;
   bool auth = false;       ///< who asks has to log in

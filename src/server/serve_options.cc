@@ -141,6 +141,11 @@ void AddMachineFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
       ->type_name("host|isolated")
       ->default_str("host");
   app.add_option(
+         "--keeper", options.keeper,
+         "socket of the keeper (trainyard-jobs.service), which then starts replicas' supervisors instead of "
+         "this process; while it does not answer, jobs wait (default: this process starts them)")
+      ->type_name("SOCKET");
+  app.add_option(
          "--google-front", options.google_front,
          "replicas find this server's buckets under Google's host names (gs:// works in them), or off: "
          "there those names mean Google")

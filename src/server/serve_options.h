@@ -44,6 +44,7 @@ struct ServeOptions {
   std::optional<std::vector<placement::Device>> accelerators;  ///< declared; nothing: those that are found
   placement::AcceleratorMap accelerator_map;
   replica::v1::Manifest::Network network = replica::v1::Manifest::HOST;
+  std::string keeper;  ///< absolute path of the keeper's socket; empty: supervisors are this server's own
   bool google_front = true;  ///< replicas find this server's buckets under Google's host names
   std::map<std::string, std::string>
       bucket_dirs;                        ///< buckets elsewhere on the machine: name -> absolute folder

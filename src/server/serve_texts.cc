@@ -107,6 +107,8 @@ Status ServeTexts::ReadInto(ServeOptions& options) const {
   TY_RETURN_IF_ERROR(ReadQuotas(request_limits, accelerator_quota, options));
   TY_RETURN_IF_ERROR(ReadHostNames(host_names, options));
   TY_RETURN_IF_ERROR(ReadAccelerators(accelerators, accelerator_map, declares_accelerators, options));
+  if (!options.keeper.empty() && !options.keeper.starts_with('/'))
+    return std::unexpected(InvalidArgument("--keeper", "'" + options.keeper + "' is not an absolute path"));
   options.data_dir = std::filesystem::absolute(options.data_dir).lexically_normal().string();
   options.loop_turn_max = std::chrono::milliseconds(turn_milliseconds);
   options.stop_grace = std::chrono::seconds(grace_seconds);

@@ -13,7 +13,6 @@
 #include "attempt/secret_values.h"
 #include "engine/local/attempt_files.h"
 #include "engine/local/leftovers.h"
-#include "engine/local/spawn_supervisor.h"
 #include "runtimes/daemon_container.h"
 
 namespace trainyard::engine {
@@ -35,8 +34,13 @@ constexpr const char* kStuckMessage = "the replica's processes do not end althou
 
 }  // namespace
 
-LocalAttemptHost::LocalAttemptHost(asio::any_io_executor loop, const NodeSettings& settings, Options options)
-    : loop_(loop), settings_(settings), options_(std::move(options)), tasks_(std::move(loop)) {}
+LocalAttemptHost::LocalAttemptHost(asio::any_io_executor loop, const NodeSettings& settings,
+                                   SupervisorStarter& starter, Options options)
+    : loop_(loop),
+      settings_(settings),
+      starter_(starter),
+      options_(std::move(options)),
+      tasks_(std::move(loop)) {}
 
 asio::awaitable<Status> LocalAttemptHost::Start(Manifest manifest, Slot slot) {
   AddNodePart(settings_, slot, manifest);
@@ -46,13 +50,21 @@ asio::awaitable<Status> LocalAttemptHost::Start(Manifest manifest, Slot slot) {
   std::vector<std::string> argv = options_.supervisor_arguments;
   argv.insert(argv.begin(), "trainyard");
   argv.push_back(manifest.places().attempt_dir());
-  auto start = [program = options_.supervisor_program, argv = std::move(argv),
+  auto start = [&starter = starter_, program = options_.supervisor_program, argv = std::move(argv),
+                name = replica::InstallationName(settings_.attempts_dir) + "-" + manifest.attempt_id(),
                 manifest]() mutable -> Result<UniqueFd> {
+    TY_TRY(const replica::CgroupHome home, starter.FindHome());
+    manifest.mutable_places()->set_cgroup_version(home.version);
+    manifest.mutable_places()->set_cgroup(home.group);
     const AttemptDir dir{manifest.places().attempt_dir()};
     TY_TRY(const UniqueFd secrets, replica::TakeSecretValues(manifest));
     TY_TRY(const UniqueFd lock, MakeAttempt(dir, manifest));
-    return SpawnSupervisor(
-        {.program = program, .argv = argv, .dir = dir, .lock = lock.get(), .secrets = secrets.get()});
+    return starter.Start({.name = name,
+                          .program = program,
+                          .argv = argv,
+                          .dir = dir,
+                          .lock = lock.get(),
+                          .secrets = secrets.get()});
   };
   TY_CO_TRY(UniqueFd pidfd, co_await OnPool(files_, std::move(start)));
   StartWatching(manifest.attempt_id(), std::move(pidfd));

@@ -12,6 +12,7 @@
 #include "attempt/attempt_dir.h"
 #include "engine/attempt_host.h"
 #include "engine/local/node_settings.h"
+#include "engine/local/supervisor_starter.h"
 
 namespace trainyard::engine {
 
@@ -22,14 +23,13 @@ namespace trainyard::engine {
 class LocalAttemptHost final : public AttemptHost {
  public:
   struct Options {
-    std::string supervisor_program = "/proc/self/exe";
+    std::string supervisor_program = "/proc/self/exe";            ///< the starter's process must find it, too
     std::vector<std::string> supervisor_arguments = {"replica"};  ///< before the attempt's directory
   };
 
-  /// `loop`: of an io_context that outlives the host, as `settings` does.
-  LocalAttemptHost(boost::asio::any_io_executor loop, const NodeSettings& settings)
-      : LocalAttemptHost(std::move(loop), settings, Options()) {}
-  LocalAttemptHost(boost::asio::any_io_executor loop, const NodeSettings& settings, Options options);
+  /// `loop`: of an io_context that outlives the host, as `settings` and `starter` do.
+  LocalAttemptHost(boost::asio::any_io_executor loop, const NodeSettings& settings,
+                   SupervisorStarter& starter, Options options);
 
   void SetOnGone(OnGone on_gone) override { on_gone_ = std::move(on_gone); }
   boost::asio::awaitable<Status> Start(Manifest manifest, Slot slot) override;
@@ -55,6 +55,7 @@ class LocalAttemptHost final : public AttemptHost {
 
   boost::asio::any_io_executor loop_;
   const NodeSettings& settings_;
+  SupervisorStarter& starter_;
   Options options_;
   OnGone on_gone_;
   std::set<std::string> watched_;  ///< attempt ids

@@ -18,83 +18,15 @@
 #include "async/file.h"
 #include "attempt/init_note.h"
 #include "attempt/spool.h"
-#include "engine/testing/attempt_host_conformance.h"
-#include "engine/testing/loop.h"
+#include "engine/testing/local_host_world.h"
 #include "runtimes/daemon_container.h"
 #include "sandbox/descendants.h"
 #include "sandbox/kill_group.h"
-#include "supervisor/testing/attempt_fixture.h"
 
 namespace trainyard::engine {
 namespace {
 
 namespace fs = std::filesystem;
-using replica::AttemptFixture;
-using replica::ReadExit;
-
-/// Supervisors are this test's own program (supervisor/testing/supervisor_program.cc).
-class LocalHostWorld : public AttemptFixture {
- protected:
-  LocalHostWorld() {
-    fs::remove(dir_.path);  // the host makes it
-    settings_ = {.attempts_dir = folder_.path() + "/attempts",
-                 .environments_dir = manifest_.places().environments_dir(),
-                 .images_dir = {},
-                 .attach_socket = manifest_.places().attach_socket(),
-                 .replica_socket = manifest_.places().replica_socket(),
-                 .container_runtime_address = {}};
-    manifest_.set_attempt_id(kConformanceAttempt);
-    dir_.path = settings_.attempts_dir + "/" + kConformanceAttempt;
-    MakeHost({});
-    Program("until [ -e go ]; do sleep 0.005; done; exit 4");
-  }
-  ~LocalHostWorld() override {
-    host_->SetOnGone(nullptr);
-    if (fs::exists(dir_.path)) {
-      EXPECT_TRUE(loop_.Run(host_->Kill(ref())).has_value());
-      EXPECT_TRUE(loop_.Run(host_->Forget(ref())).has_value());
-    }
-  }
-  void MakeHost(LocalAttemptHost::Options options) {
-    host_.reset();
-    host_ = std::make_unique<LocalAttemptHost>(loop_.context.get_executor(), settings_, std::move(options));
-  }
-  [[nodiscard]] AttemptRef ref() const { return {.id = manifest_.attempt_id()}; }
-
-  // For the conformance suite.
-  Loop& loop() { return loop_; }
-  AttemptHost& host() { return *host_; }
-  Manifest Order() {
-    Manifest order = manifest_;
-    order.clear_places();
-    order.clear_network();
-    order.clear_address();
-    order.clear_port();
-    return order;
-  }
-  static Slot slot() {
-    Slot slot;
-    slot.set_network(Manifest::HOST);
-    slot.set_address("127.77.0.1");
-    slot.set_port(20'001);
-    slot.mutable_devices()->set_accelerator_type("NVIDIA_TESLA_T4");
-    slot.mutable_devices()->add_gpus("0");
-    return slot;
-  }
-  bool LetEnd() {
-    StartServer();
-    OpenBarrier();
-    std::ofstream(dir_.Work() + "/go") << "go";
-    WaitForExit();
-    Dismiss();
-    return true;
-  }
-  void Restart() { MakeHost({}); }
-
-  Loop loop_;
-  NodeSettings settings_;
-  std::unique_ptr<LocalAttemptHost> host_;
-};
 
 INSTANTIATE_TYPED_TEST_SUITE_P(Local, AttemptHostConformance, LocalHostWorld);
 

@@ -48,8 +48,6 @@ void AddNodePart(const NodeSettings& settings, const replica::v1::Slot& slot, Ma
   places.set_images_dir(settings.images_dir);
   places.set_attach_socket(settings.attach_socket);
   places.set_replica_socket(settings.replica_socket);
-  places.set_cgroup_version(settings.cgroup_version);
-  places.set_cgroup(settings.cgroup);
   manifest.set_network(slot.network());
   if (slot.network() == Manifest::ISOLATED) places.set_relay_port(settings.relay_port);
   manifest.set_address(slot.address());

@@ -21,9 +21,7 @@ struct NodeSettings {
   replica::v1::Manifest::ContainerRuntime container_runtime =
       replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED;
   std::string container_runtime_address;  ///< path of the OCI runtime, or of the daemon's socket
-  int cgroup_version = 0;  ///< where the groups of attempts are, as MachineLimits says; 0: nowhere
-  std::string cgroup;
-  std::int64_t disk_bytes = 0;  ///< of the file system with the attempts; 0: unknown
+  std::int64_t disk_bytes = 0;            ///< of the file system with the attempts; 0: unknown
   /// Port of an isolated replica's loopback whose relay leads to replica_socket; 0: there is none.
   int relay_port = 0;
   std::map<std::string, std::string> replica_environment{};  ///< set in every replica's process
@@ -36,7 +34,8 @@ struct NodeSettings {
 };
 
 /// Adds the node's part to the job's part of a manifest: places, container runtime, network, devices, front,
-/// users. A function of its arguments. Pure: any thread.
+/// users; where cgroups are is the starter's knowledge (supervisor_starter.h). A function of its arguments.
+/// Pure: any thread.
 void AddNodePart(const NodeSettings& settings, const replica::v1::Slot& slot,
                  replica::v1::Manifest& manifest);
 

@@ -1,5 +1,6 @@
 // The program of the tests: as `PROGRAM replica DIR` it is a supervisor whose environments come from the
-// test; otherwise it runs the tests. (Defining main here keeps gtest_main's out.)
+// test, as `PROGRAM keeper ...` the keeper; otherwise it runs the tests. (Defining main here keeps
+// gtest_main's out.)
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +9,7 @@
 #include <optional>
 #include <string_view>
 
+#include "keeper/run_keeper.h"
 #include "runtimes/program_source.h"
 #include "supervisor/run_replica.h"
 #include "supervisor/testing/test_image.h"
@@ -55,6 +57,8 @@ int main(int argc, char** argv) {
     TestPrograms source;
     return RunReplica(argc - 1, argv + 1, source);
   }
+  if (argc > 1 && std::string_view(argv[1]) == "keeper")
+    return trainyard::keeper::RunKeeper(argc - 1, argv + 1);
   testing::InitGoogleMock(&argc, argv);
   return RUN_ALL_TESTS();
 }

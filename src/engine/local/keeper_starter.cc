@@ -1,0 +1,170 @@
+#include "engine/local/keeper_starter.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "async/diagnostics.h"
+#include "async/file.h"
+#include "keeper/keeper_message.h"
+#include "keeper/packet.h"
+
+namespace trainyard::engine {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// One connection to the keeper, after the greeting. Blocking; one thread.
+class KeeperCall {
+ public:
+  /// Errors name the socket and what to look at.
+  static Result<KeeperCall> Begin(const std::string& socket) {
+    auto connected = keeper::ConnectForPackets(socket);
+    if (!connected) return std::unexpected(DoesNotAnswer(socket));
+    TY_RETURN_IF_ERROR(CheckPeer(socket, connected->get()));
+    KeeperCall call(socket, *std::move(connected));
+    TY_TRY(const auto hello, call.Ask<keeper::HelloAnswer>(keeper::Hello()));
+    call.instance_ = hello.instance;
+    return call;
+  }
+
+  [[nodiscard]] std::uint64_t instance() const noexcept { return instance_; }
+
+  /// `received`: takes the descriptor that comes with the answer.
+  template <class Wanted>
+  Result<Wanted> Ask(const keeper::Request& request, std::span<const int> descriptors = {},
+                     UniqueFd* received = nullptr) {
+    const Status sent = keeper::SendPacket(connection_.get(), keeper::PrintRequest(request), descriptors);
+    if (!sent && sent.error().code == Code::kUnavailable) return std::unexpected(DoesNotAnswer(socket_));
+    if (!sent) return std::unexpected(sent.error());
+    pollfd answered{.fd = connection_.get(), .events = POLLIN, .revents = 0};
+    if (poll(&answered, 1, static_cast<int>(milliseconds(kKeeperAnswerMax).count())) <= 0)
+      return std::unexpected(DoesNotAnswer(socket_));
+    auto packet = keeper::ReceivePacket(connection_.get());
+    if (!packet) return std::unexpected(DoesNotAnswer(socket_));
+    TY_TRY(keeper::Answer answer, keeper::ParseAnswer(packet->bytes));
+    if (const auto* refused = std::get_if<keeper::Refused>(&answer))
+      return std::unexpected(Error{static_cast<Code>(refused->code), refused->message, {}});
+    if (received != nullptr && !packet->descriptors.empty())
+      *received = std::move(packet->descriptors.front());
+    if (auto* wanted = std::get_if<Wanted>(&answer)) return std::move(*wanted);
+    return std::unexpected(Internal("the keeper at " + socket_ + " answers something else"));
+  }
+
+ private:
+  KeeperCall(std::string socket, UniqueFd connection)
+      : socket_(std::move(socket)), connection_(std::move(connection)) {}
+  /// Whoever listens there is given the attempt's lock and the values of secrets.
+  static Status CheckPeer(const std::string& socket, int connection) {
+    ucred peer{};
+    socklen_t size = sizeof(peer);
+    if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+      return std::unexpected(DoesNotAnswer(socket));
+    if (peer.uid == 0 || peer.uid == geteuid()) return {};
+    return std::unexpected(Unavailable("who listens at " + socket + " is user " + std::to_string(peer.uid) +
+                                       ", not root or this account: it is not asked"));
+  }
+  static Error DoesNotAnswer(const std::string& socket) {
+    return Unavailable("the keeper at " + socket + " does not answer: is trainyard-jobs.service running?");
+  }
+
+  std::string socket_;
+  UniqueFd connection_;
+  std::uint64_t instance_ = 0;
+};
+
+/// What the operator can put right (a program that may not be executed) is no fault of the job: it waits.
+Error Passing(Error error) {
+  if (error.code == Code::kPermissionDenied || error.code == Code::kNotFound) error.code = Code::kUnavailable;
+  return error;
+}
+
+Result<MachineLimits> AskLimits(KeeperCall& call, const std::string& attempts_dir) {
+  const keeper::LimitsRequest request{.installation = replica::InstallationName(attempts_dir)};
+  TY_TRY(const auto limits, call.Ask<keeper::LimitsAnswer>(request));
+  return DescribeLimits(limits.support, limits.advice);
+}
+
+}  // namespace
+
+Result<MachineLimits> LimitsOfKeeper(const std::string& socket, const std::string& attempts_dir) {
+  TY_TRY(KeeperCall call, KeeperCall::Begin(socket));
+  return AskLimits(call, attempts_dir);
+}
+
+std::string OwnProgram() { return RealPath("/proc/self/exe"); }
+
+KeeperStarter::KeeperStarter(std::string socket, std::string attempts_dir, MachineLimits known, Check check)
+    : socket_(std::move(socket)),
+      attempts_dir_(std::move(attempts_dir)),
+      check_(std::move(check)),
+      met_(Met{.limits = std::move(known)}) {}
+
+MachineLimits KeeperStarter::limits() const {
+  return met_.With([](const Met& met) { return met.limits; });
+}
+
+/// What the keeper can limit is tried out once for each keeper.
+Result<MachineLimits> KeeperStarter::AskOnce() {
+  TY_TRY(KeeperCall call, KeeperCall::Begin(socket_));
+  Met met = met_.With([](const Met& known) { return known; });
+  if (met.instance == call.instance()) return std::move(met.limits);
+  TY_TRY(MachineLimits limits, AskLimits(call, attempts_dir_));
+  TY_RETURN_IF_ERROR(check_(limits));
+  if (!limits.lacking.empty() && limits.lacking != met.limits.lacking)
+    Diagnose(DiagnosticLevel::kWarning, limits.lacking);
+  met_.With([&](Met& known) {
+    known.instance = call.instance();
+    known.limits = limits;
+  });
+  return limits;
+}
+
+Result<replica::CgroupHome> KeeperStarter::FindHome() {
+  const Result<MachineLimits> limits = AskOnce();
+  Note(limits);
+  if (limits) return replica::CgroupHome{.version = limits->cgroup_version, .group = limits->cgroup};
+  return std::unexpected(
+      Unavailable(limits.error().message));  // whatever it is: there is nothing to clean up
+}
+
+/// Says once that nothing can be started, and once that it can again.
+void KeeperStarter::Note(const Result<MachineLimits>& found) {
+  const auto note = [&found](Met& known) {
+    return std::exchange(known.refuses, !found) == found.has_value();
+  };
+  if (!met_.With(note)) return;
+  if (found) {
+    Diagnose(DiagnosticLevel::kInfo, "the keeper at " + socket_ + " starts supervisors again");
+  } else {
+    Diagnose(DiagnosticLevel::kWarning, "no replica can be started now: " + found.error().message);
+  }
+}
+
+Result<UniqueFd> KeeperStarter::Start(const SupervisorStart& start) {
+  TY_TRY(const SupervisorStreams streams, OpenStreams(start));
+  keeper::StartRequest request{.name = start.name,
+                               .program = start.program,
+                               .arguments = start.argv,
+                               .environment = SupervisorVariables(),
+                               .numbers = {}};
+  std::vector<int> descriptors;
+  for (const auto& [ours, theirs] : streams.descriptors) {
+    descriptors.push_back(ours);
+    request.numbers.push_back(static_cast<std::uint8_t>(theirs));
+  }
+  TY_TRY(KeeperCall call, KeeperCall::Begin(socket_));
+  UniqueFd pidfd;
+  const auto started = call.Ask<keeper::Started>(request, descriptors, &pidfd);
+  if (!started) return std::unexpected(Passing(started.error()));
+  if (!pidfd) return std::unexpected(Internal("the keeper gave no pidfd"));
+  TY_RETURN_IF_ERROR(replica::SignLock(start.lock, static_cast<pid_t>(started->pid)));
+  return pidfd;
+}
+
+}  // namespace trainyard::engine

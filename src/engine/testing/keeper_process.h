@@ -1,0 +1,62 @@
+#pragma once
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "async/unix_socket.h"
+#include "base/check.h"
+#include "process/child_process.h"
+#include "process/variables.h"
+
+namespace trainyard::engine {
+
+/// A keeper as a process of its own, until it is destroyed (SIGKILL: what it started lives on). The program
+/// is the test itself: supervisor/testing/supervisor_program.cc.
+class KeeperProcess {
+ public:
+  /// In that folder; one after the other at the same socket. Returns once it can be asked.
+  explicit KeeperProcess(const std::string& folder)
+      : socket_(folder + "/keeper.sock"), process_(Start(folder, socket_)) {}
+
+  [[nodiscard]] const std::string& socket() const { return socket_; }
+  void Signal(int signal) { TY_CHECK(process_.Kill(signal).has_value()); }
+  /// How it ended after that.
+  ExitStatus WaitForEnd() {
+    const auto ended = process_.WaitFor(std::chrono::seconds(20));
+    TY_CHECK(ended.has_value());
+    return *ended;
+  }
+
+ private:
+  static ChildProcess Start(const std::string& folder, const std::string& socket) {
+    const std::string manager = folder + "/notify.sock";
+    unlink(manager.c_str());
+    const UniqueFd told(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    const auto address = UnixAddress::Make(manager);
+    TY_CHECK(address && bind(told.get(), address->get(), sizeof(address->address)) == 0);
+    auto started =
+        ChildProcess::Spawn({.argv = {"keeper-of-test", "keeper", "--socket", socket, "--stop-timeout", "10"},
+                             .program = "/proc/self/exe",
+                             .environment = OwnVariables({{"NOTIFY_SOCKET", manager}}),
+                             .descriptors = {{STDERR_FILENO, STDERR_FILENO}},
+                             .dies_with_parent = true});
+    TY_CHECK(started.has_value());
+    pollfd ready{.fd = told.get(), .events = POLLIN, .revents = 0};
+    TY_CHECK(poll(&ready, 1, 20'000) == 1);
+    std::array<char, 16> text{};
+    TY_CHECK(recv(told.get(), text.data(), text.size() - 1, 0) > 0 && std::string(text.data()) == "READY=1");
+    return *std::move(started);
+  }
+
+  std::string socket_;
+  ChildProcess process_;
+};
+
+}  // namespace trainyard::engine

@@ -146,23 +146,32 @@ Status Statement::Bind(int index, std::nullptr_t, bool) {
 
 void Database::Close::operator()(sqlite3* connection) const noexcept { sqlite3_close_v2(connection); }
 
-Result<Database> Database::Open(const DatabaseOptions& options) {
+Result<Database> Database::Connect(const std::string& path, int flags) {
   sqlite3* connection = nullptr;
-  const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE |
-                    (options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-  const int opened = sqlite3_open_v2(options.path.c_str(), &connection, flags, nullptr);
+  const int opened = sqlite3_open_v2(path.c_str(), &connection,
+                                     SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | flags, nullptr);
   Database database(connection);
   if (opened != SQLITE_OK) {
     Error error = SqliteError(connection, opened);
-    if (const int error_number = sqlite3_system_errno(connection); error_number != 0) {
-      error = ErrnoError(error_number, options.path);
-    }
+    if (const int error_number = sqlite3_system_errno(connection); error_number != 0)
+      error = ErrnoError(error_number, path);
     return std::unexpected(std::move(error));
   }
   sqlite3_extended_result_codes(connection, 1);
   sqlite3_busy_timeout(connection, static_cast<int>(kBusyWait.count()));
+  return database;
+}
+
+Result<Database> Database::Open(const DatabaseOptions& options) {
+  TY_TRY(Database database,
+         Connect(options.path,
+                 options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
   TY_RETURN_IF_ERROR(PrepareSchema(database, options));
   return database;
+}
+
+Result<Database> Database::OpenAsItIs(const std::string& path) {
+  return Connect(path, SQLITE_OPEN_READWRITE);
 }
 
 Result<Statement> Database::Prepare(std::string_view sql) {

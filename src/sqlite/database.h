@@ -129,6 +129,10 @@ class Database {
   /// Opens the file, creates it if there is none, brings the schema up to date.
   [[nodiscard]] static Result<Database> Open(const DatabaseOptions& options);
 
+  /// The file as it is, for copies: no check of its kind, no migration, no setting changed. kNotFound: there
+  /// is none.
+  [[nodiscard]] static Result<Database> OpenAsItIs(const std::string& path);
+
   /// kInternal for malformed SQL.
   [[nodiscard]] Result<Statement> Prepare(std::string_view sql);
   /// Prepares each into the given statement; stops at the first error.
@@ -149,10 +153,12 @@ class Database {
   [[nodiscard]] std::string Path() const;
 
  private:
+  friend class Copying;
   struct Close {
     void operator()(sqlite3* connection) const noexcept;
   };
   explicit Database(sqlite3* connection) : connection_(connection) {}
+  static Result<Database> Connect(const std::string& path, int flags);
 
   std::unique_ptr<sqlite3, Close> connection_;
 };
@@ -173,8 +179,8 @@ class Transaction {
 };
 
 /// Sets the connection's pragmas, checks that the file is of the wanted kind and version, and migrates it
-/// (each step in a transaction of its own, so a crash leaves one version or the next). Errors as
-/// Database::Open.
+/// (each step in a transaction of its own, so a crash leaves one version or the next). What an older version
+/// wrote is copied first (schema_copies.h). Errors as Database::Open.
 [[nodiscard]] Status PrepareSchema(Database& database, const DatabaseOptions& options);
 
 }  // namespace trainyard::sqlite

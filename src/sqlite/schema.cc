@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "sqlite/schema_copies.h"
+
 namespace trainyard::sqlite {
 
 namespace {
@@ -49,17 +51,13 @@ Status PrepareSchema(Database& database, const DatabaseOptions& options) {
   // Checked before anything is written: a file of another program is left unchanged.
   TY_TRY(std::int64_t version, Pragma(database, "user_version"));
   TY_RETURN_IF_ERROR(CheckKind(database, options, version));
-  if (version > wanted) {
-    return std::unexpected(
-        FailedPrecondition(options.path + " was written by a newer version of trainyard (schema " +
-                           std::to_string(version) + ", this program knows " + std::to_string(wanted) +
-                           "): start that version, or restore an older backup"));
-  }
+  if (version > wanted) return std::unexpected(NewerSchema(options.path, version, wanted));
   TY_RETURN_IF_ERROR(SetPragmas(database, options));
   if (version < wanted && options.read_only) {
     return std::unexpected(
         FailedPrecondition(options.path + " has an old schema and was opened for reading only"));
   }
+  if (version > 0 && version < wanted) TY_RETURN_IF_ERROR(KeepSchemaCopy(database, version));
   for (; version < wanted; ++version) {
     TY_TRY(Transaction transaction, Transaction::Begin(database));
     TY_RETURN_IF_ERROR(database.Execute(std::string(options.migrations[static_cast<std::size_t>(version)])));

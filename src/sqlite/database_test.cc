@@ -129,11 +129,12 @@ TEST_F(DatabaseTest, MigratesAndRefusesTheNewer) {
   ASSERT_TRUE(Database::Open(Options(kSecond))) << "opening again migrates nothing";
   const std::string path = folder_ / "t.db";
   const std::string copy = folder_ / "schema-copies/t-v1.db";
-  EXPECT_EQ(Database::Open(Options(kFirst)).error(),
-            FailedPrecondition(
-                path + " was written by a newer version of trainyard (schema 2, this program knows 1): "
-                       "start that version, or put the copy of before the upgrade in its place (" +
-                copy + "), which lacks all that was stored since"));
+  EXPECT_EQ(
+      Database::Open(Options(kFirst)).error(),
+      FailedPrecondition(path +
+                         " was written by a newer version of trainyard (schema 2, this program knows 1): "
+                         "start that version, or put the copy of before the upgrade in its place (" +
+                         copy + "), which lacks all that was stored since"));
 }
 
 TEST_F(DatabaseTest, RollsAFailedMigrationBack) {

@@ -59,10 +59,10 @@ Status KeepSchemaCopy(Database& database, std::int64_t version) {
   fs::remove(unfinished, error);  // of a start that was killed
   if (const Status copied = CopyDatabase(database, unfinished); !copied) {
     fs::remove(unfinished, error);
-    return std::unexpected(Error{copied.error().code,
-                                 "the copy of " + store.string() +
-                                     " that an upgrade keeps cannot be made: " + copied.error().message,
-                                 {}});
+    return std::unexpected(Error{
+        copied.error().code,
+        "the copy of " + store.string() + " that an upgrade keeps cannot be made: " + copied.error().message,
+        {}});
   }
   if (std::rename(unfinished.c_str(), copy.c_str()) != 0)
     return std::unexpected(ErrnoError(errno, "rename " + unfinished));
@@ -79,10 +79,9 @@ Error NewerSchema(const std::string& path, std::int64_t version, std::int64_t kn
   for (const auto& [schema, copy] : CopiesOf(path)) {
     if (schema <= known) readable = copy.string();
   }
-  const std::string otherwise =
-      readable.empty() ? "restore a backup of before the upgrade"
-                       : "put the copy of before the upgrade in its place (" + readable +
-                             "), which lacks all that was stored since";
+  const std::string otherwise = readable.empty() ? "restore a backup of before the upgrade"
+                                                 : "put the copy of before the upgrade in its place (" +
+                                                       readable + "), which lacks all that was stored since";
   return FailedPrecondition(path + " was written by a newer version of trainyard (schema " +
                             std::to_string(version) + ", this program knows " + std::to_string(known) +
                             "): start that version, or " + otherwise);

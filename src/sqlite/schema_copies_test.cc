@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -102,8 +102,7 @@ TEST_F(SchemaCopiesTest, TheCopyInTheStoresPlaceIsAStoreOfTheOlderProgram) {
     ASSERT_TRUE(old && old->Execute("INSERT INTO t VALUES(7)"));
   }
   ASSERT_TRUE(OpenAs(2));
-  for (const char* file : {"jobs.db", "jobs.db-wal", "jobs.db-shm"})
-    std::filesystem::remove(folder_ / file);
+  for (const char* file : {"jobs.db", "jobs.db-wal", "jobs.db-shm"}) std::filesystem::remove(folder_ / file);
   std::filesystem::copy_file(folder_ / "schema-copies/jobs-v1.db", folder_ / "jobs.db");
   auto again = OpenAs(1);
   ASSERT_TRUE(again) << again.error().message;

@@ -46,8 +46,9 @@ Result<std::int64_t> Snapshot::Bytes() {
 
 Result<std::map<std::string, std::int64_t>> Snapshot::CountRows() {
   std::map<std::string, std::int64_t> counts;
-  TY_TRY(Statement tables,
-         database_.Prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"));
+  TY_TRY(
+      Statement tables,
+      database_.Prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"));
   Cursor table = tables.Query();
   for (;;) {
     TY_TRY(const bool found, table.Next());

@@ -90,7 +90,8 @@ TEST_F(SnapshotTest, KnowsSchemaRowsAndBytes) {
 TEST_F(SnapshotTest, ACopyCanBeGivenUp) {
   ASSERT_TRUE(Open(paths_[0]).Execute("INSERT INTO t VALUES(1, zeroblob(100000))"));
   auto snapshots = Snapshot::TakeTogether(std::span(paths_).first(1));
-  const Status copied = (*snapshots)[0].CopyTo(folder_ / "copy", {.pages = 1}, [](auto, auto) { return false; });
+  const Status copied =
+      (*snapshots)[0].CopyTo(folder_ / "copy", {.pages = 1}, [](auto, auto) { return false; });
   ASSERT_FALSE(copied);
   EXPECT_EQ(copied.error().code, Code::kCancelled);
 }

@@ -1,0 +1,51 @@
+#include "backup/restored_from.h"
+
+#include <filesystem>
+
+#include "async/file.h"
+#include "wire/json.h"
+
+namespace trainyard::backup {
+
+namespace {
+
+constexpr std::size_t kSmallFileBytesMax = 64 * 1024;
+
+std::string PathIn(const std::string& data) { return data + "/restored.json"; }
+
+}  // namespace
+
+std::string MachineId() {
+  std::string id = ReadFile("/etc/machine-id", kSmallFileBytesMax).value_or("");
+  while (id.ends_with('\n')) id.pop_back();
+  return id;
+}
+
+Status WriteRestoredFrom(const std::string& data, const control::v1::RestoredFrom& from) {
+  return WriteFileAtomically(PathIn(data), wire::PrintJson(from), 0600);
+}
+
+std::optional<control::v1::RestoredFrom> ReadRestoredFrom(const std::string& data) {
+  const Result<std::string> text = ReadFile(PathIn(data), kSmallFileBytesMax);
+  control::v1::RestoredFrom from;
+  if (!text || !wire::ParseJson(*text, from, "")) return std::nullopt;
+  return from;
+}
+
+std::string FormerAttempts(const std::string& data) {
+  const std::optional<control::v1::RestoredFrom> from = ReadRestoredFrom(data);
+  if (!from || from->machine_id().empty() || from->machine_id() != MachineId()) return {};
+  const std::string attempts = from->data_directory() + "/attempts";
+  std::error_code error;
+  if (!std::filesystem::is_directory(attempts, error)) return {};
+  return std::filesystem::equivalent(attempts, data + "/attempts", error) ? std::string() : attempts;
+}
+
+Status ForgetFormer(const std::string& data) {
+  std::optional<control::v1::RestoredFrom> from = ReadRestoredFrom(data);
+  if (!from) return {};
+  from->clear_machine_id();
+  return WriteRestoredFrom(data, *from);
+}
+
+}  // namespace trainyard::backup

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+
+#include "base/result.h"
+
+namespace trainyard::backup {
+
+/// What was copied so far.
+struct TreeCounts {
+  std::int64_t files = 0;
+  std::int64_t bytes = 0;
+  std::int64_t linked_files = 0;
+  friend bool operator==(const TreeCounts&, const TreeCounts&) = default;
+};
+
+/// Copies trees of files that others write to meanwhile, with modes, owners and times. Regular files,
+/// folders and symbolic links; nothing else. Never follows a link: what is below the folder named is what is
+/// copied. A file that vanishes is left out; one that is written to may be half new. Blocking; one thread.
+/// Not durable by itself (MarkedFolder::Finish).
+class TreeCopier {
+ public:
+  struct Options {
+    /// Files that may be hard-linked instead; null: none. Where the file system shares blocks between files
+    /// (reflinks), that is done instead of linking.
+    std::function<bool(const struct stat& file)> may_link = nullptr;
+    std::function<void(const TreeCounts& counts)> on_progress = nullptr;  ///< after each file
+    std::stop_token stop{};
+  };
+  explicit TreeCopier(Options options) : options_(std::move(options)) {}
+
+  /// A folder's contents, or one file, from one path to another. What is there already stays: a second call
+  /// adds what came meanwhile. kCancelled: `stop`; kResourceExhausted: the disk is full.
+  [[nodiscard]] Status Copy(const std::string& source, const std::string& target);
+
+  [[nodiscard]] const TreeCounts& counts() const noexcept { return counts_; }
+
+ private:
+  Status CopyFolder(int source, int target);
+  Status CopyEntry(int source, int target, const char* name);
+  Status EnterFolder(int source, int target, const char* name);
+  Status CopyFile(int source, int target, const char* name, const struct stat& seen);
+  bool Link(int source, int target, const char* name, const struct stat& seen);
+  bool Clone(int source, int target);
+  void Count(std::int64_t bytes, bool linked);
+
+  Options options_;
+  TreeCounts counts_;
+  int depth_ = 0;
+  bool can_clone_ = true;
+  bool can_link_ = true;
+};
+
+}  // namespace trainyard::backup

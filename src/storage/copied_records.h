@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "sqlite/database.h"
+#include "storage/folder.h"
+
+/// What a copy of the buckets needs to know of objects.db, and to change in its own. Blocking; any thread.
+namespace trainyard::storage {
+
+/// Files that the server put in place and has a record of: by the API they are only ever replaced by rename.
+/// (A program in a replica may still write into one in place, through /gcs.)
+class PlacedFiles {
+ public:
+  /// From objects.db, or from a snapshot of it.
+  [[nodiscard]] static Result<PlacedFiles> Read(sqlite::Database& objects);
+  [[nodiscard]] bool Has(const FileStamp& stamp) const;
+
+ private:
+  std::unordered_map<std::uint64_t, FileStamp> by_inode_;
+};
+
+/// What AdoptCopies found.
+struct AdoptedCopies {
+  std::int64_t adopted = 0;
+  std::int64_t changed_count = 0;      ///< files that were linked and have changed since
+  std::vector<std::string> changed{};  ///< the first of those: "gs://BUCKET/OBJECT"
+};
+inline constexpr std::size_t kChangedNamesMax = 10;
+
+/// Makes records hold again for files that were copied with their times: a record names its file's inode, and
+/// a copy has another one. Compares with where the files were copied from: one that is still the record's
+/// own file (a hard link) with another size or time was changed in place after the backup. Durable.
+///
+/// @param objects  path of the copy's objects.db; nothing else has it open.
+[[nodiscard]] Result<AdoptedCopies> AdoptCopies(const std::string& objects, const std::string& copied_from,
+                                                const std::string& buckets);
+
+}  // namespace trainyard::storage

@@ -7,11 +7,14 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <cerrno>
 #include <csignal>
+#include <optional>
+#include <string>
 
 #include "async/diagnostics.h"
 #include "async/on_pool.h"
 #include "attempt/secret_values.h"
 #include "engine/local/attempt_files.h"
+#include "engine/local/former_attempts.h"
 #include "engine/local/leftovers.h"
 #include "runtimes/daemon_container.h"
 
@@ -30,6 +33,9 @@ constexpr milliseconds kKillWait{5'000};
 constexpr milliseconds kKillWaitMax{15'000};
 /// Between two attempts to reach a container daemon that is not there.
 constexpr milliseconds kContainerPause{5'000};
+/// Between two looks at an attempt of the former data directory, and how long before who asks is told.
+constexpr milliseconds kFormerPause{500};
+constexpr milliseconds kFormerWaitMax{10'000};
 constexpr const char* kStuckMessage = "the replica's processes do not end although they were killed";
 
 }  // namespace
@@ -42,7 +48,28 @@ LocalAttemptHost::LocalAttemptHost(asio::any_io_executor loop, const NodeSetting
       options_(std::move(options)),
       tasks_(std::move(loop)) {}
 
+/// kUnavailable while an attempt of the same job lives under the former data directory; waits for its end a
+/// while before it says so.
+asio::awaitable<Status> LocalAttemptHost::CheckFormer(std::string attempt_id) {
+  if (options_.former_attempts_dir.empty()) co_return Status();
+  asio::steady_timer timer(loop_);
+  const auto deadline = std::chrono::steady_clock::now() + kFormerWaitMax;
+  for (;;) {
+    auto look = [folder = options_.former_attempts_dir, attempt_id] {
+      return FindFormerAttempt(folder, attempt_id);
+    };
+    const std::optional<std::string> former = co_await OnPool(files_, std::move(look));
+    if (!former) co_return Status();
+    if (std::chrono::steady_clock::now() >= deadline) {
+      co_return std::unexpected(Unavailable(FormerAttemptReason(options_.former_attempts_dir, *former)));
+    }
+    timer.expires_after(kFormerPause);
+    co_await timer.async_wait(asio::use_awaitable);
+  }
+}
+
 asio::awaitable<Status> LocalAttemptHost::Start(Manifest manifest, Slot slot) {
+  TY_CO_RETURN_IF_ERROR(co_await CheckFormer(manifest.attempt_id()));
   AddNodePart(settings_, slot, manifest);
   if (manifest.program().has_container() &&
       manifest.program().container().runtime_kind() == Manifest::CONTAINER_RUNTIME_UNSPECIFIED)
@@ -118,6 +145,10 @@ asio::awaitable<Inspection> LocalAttemptHost::Inspect(AttemptRef attempt) {
     auto open = [dir] { return OpenSupervisor(dir); };
     UniqueFd pidfd = co_await OnPool(files_, std::move(open));
     StartWatching(attempt.id, std::move(pidfd));
+  }
+  if (*state == AttemptState::kAbsent) {
+    const Status former = co_await CheckFormer(attempt.id);
+    if (!former) co_return Inspection{AttemptState::kUnknown, former.error().message};
   }
   if (*state != AttemptState::kEnded && *state != AttemptState::kLost) co_return Inspection{*state};
   // Nothing of it may live beside a next attempt.

@@ -25,6 +25,9 @@ class LocalAttemptHost final : public AttemptHost {
   struct Options {
     std::string supervisor_program = "/proc/self/exe";            ///< the starter's process must find it, too
     std::vector<std::string> supervisor_arguments = {"replica"};  ///< before the attempt's directory
+    /// Attempts of the same jobs, of the data directory that this one was restored from: while one of a job
+    /// lives, none of it is started here. Empty: there are none.
+    std::string former_attempts_dir;
   };
 
   /// `loop`: of an io_context that outlives the host, as `settings` and `starter` do.
@@ -46,6 +49,7 @@ class LocalAttemptHost final : public AttemptHost {
   [[nodiscard]] replica::AttemptDir DirOf(const std::string& attempt_id) const {
     return {settings_.attempts_dir + "/" + attempt_id};
   }
+  boost::asio::awaitable<Status> CheckFormer(std::string attempt_id);
   boost::asio::awaitable<Result<bool>> WaitUntilOver(replica::AttemptDir dir,
                                                      std::chrono::milliseconds wait_max);
   boost::asio::awaitable<Status> RemoveContainers(replica::AttemptDir dir);

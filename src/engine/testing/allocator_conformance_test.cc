@@ -1,7 +1,9 @@
 #include "engine/testing/allocator_conformance.h"
 
 #include <optional>
+#include <utility>
 
+#include "engine/draining_allocator.h"
 #include "engine/fake/fake_allocator.h"
 #include "engine/local/local_allocator.h"
 #include "engine/testing/loop.h"
@@ -64,10 +66,25 @@ class FakeWorld : public Worlds {
   FakeAllocator allocator_{loop_.context.get_executor()};
 };
 
+/// Passes everything on while nothing drains.
+class DrainingWorld : public FakeWorld {
+ public:
+  Allocator& allocator() { return *draining_; }
+  void Restart() {
+    FakeWorld::Restart();
+    draining_.emplace(loop_.context.get_executor(), FakeWorld::allocator());
+  }
+
+ private:
+  std::optional<DrainingAllocator> draining_{std::in_place, loop_.context.get_executor(),
+                                             FakeWorld::allocator()};
+};
+
 using replica::v1::Manifest;
 INSTANTIATE_TYPED_TEST_SUITE_P(Local, AllocatorConformance, LocalWorld<Manifest::HOST>);
 INSTANTIATE_TYPED_TEST_SUITE_P(LocalIsolated, AllocatorConformance, LocalWorld<Manifest::ISOLATED>);
 INSTANTIATE_TYPED_TEST_SUITE_P(Fake, AllocatorConformance, FakeWorld);
+INSTANTIATE_TYPED_TEST_SUITE_P(Draining, AllocatorConformance, DrainingWorld);
 
 }  // namespace
 }  // namespace trainyard::engine

@@ -1,0 +1,39 @@
+#include "engine/local/former_attempts.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "cluster/attempt_id.h"
+#include "engine/local/attempt_files.h"
+
+namespace trainyard::engine {
+
+std::optional<std::string> FindFormerAttempt(const std::string& former_dir, const std::string& attempt_id) {
+  const std::optional<cluster::AttemptName> name = cluster::ParseAttemptId(attempt_id);
+  if (former_dir.empty() || !name) return std::nullopt;
+  const Result<std::vector<AttemptRef>> attempts = ListAttempts(former_dir);
+  if (!attempts) return std::nullopt;
+  for (const AttemptRef& attempt : *attempts) {
+    const std::optional<cluster::AttemptName> other = cluster::ParseAttemptId(attempt.id);
+    if (!other || other->job_uid != name->job_uid) continue;
+    const replica::AttemptDir dir{former_dir + "/" + attempt.id};
+    if (replica::IsLocked(dir).value_or(false)) return attempt.id;
+  }
+  return std::nullopt;
+}
+
+bool HasLivingAttempts(const std::string& former_dir) {
+  const Result<std::vector<AttemptRef>> attempts = ListAttempts(former_dir);
+  if (!attempts) return false;
+  return std::ranges::any_of(*attempts, [&former_dir](const AttemptRef& attempt) {
+    return replica::IsLocked({former_dir + "/" + attempt.id}).value_or(false);
+  });
+}
+
+std::string FormerAttemptReason(const std::string& former_dir, const std::string& former_id) {
+  return "this data directory is made of a backup, and the job still runs on this machine under the data "
+         "directory of that backup (" +
+         former_dir + "/" + former_id + "): cancel it there, or wait for its end";
+}
+
+}  // namespace trainyard::engine

@@ -1,0 +1,57 @@
+#include "engine/local/former_attempts.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+
+#include "attempt/attempt_dir.h"
+
+namespace trainyard::engine {
+namespace {
+
+class FormerAttemptsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = testing::TempDir() + "former_attempts_test.XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  /// Alive for as long as what it returns.
+  [[nodiscard]] UniqueFd Start(const std::string& id) const {
+    const replica::AttemptDir dir{folder_ + "/" + id};
+    std::filesystem::create_directories(dir.path);
+    std::ofstream(dir.Lock()) << "";
+    auto lock = replica::TakeLock(dir);
+    EXPECT_TRUE(lock);
+    return *std::move(lock);
+  }
+
+  std::string folder_;
+};
+
+TEST_F(FormerAttemptsTest, FindsWhatLivesOfTheSameJob) {
+  const UniqueFd lives = Start("7-worker-replica-0-2");
+  EXPECT_EQ(FindFormerAttempt(folder_, "7-master-replica-0-1"), "7-worker-replica-0-2");
+  EXPECT_EQ(FindFormerAttempt(folder_, "8-master-replica-0-1"), std::nullopt);
+  EXPECT_EQ(FindFormerAttempt("", "7-master-replica-0-1"), std::nullopt);
+  EXPECT_EQ(FindFormerAttempt(folder_ + "/absent", "7-master-replica-0-1"), std::nullopt);
+}
+
+TEST_F(FormerAttemptsTest, WhatHasEndedIsInNobodysWay) {
+  {
+    const UniqueFd lives = Start("7-master-replica-0-1");
+  }
+  EXPECT_EQ(FindFormerAttempt(folder_, "7-master-replica-0-1"), std::nullopt);
+  EXPECT_FALSE(HasLivingAttempts(folder_));
+  const UniqueFd other = Start("8-master-replica-0-1");
+  EXPECT_TRUE(HasLivingAttempts(folder_));
+}
+
+}  // namespace
+}  // namespace trainyard::engine

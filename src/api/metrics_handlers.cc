@@ -210,16 +210,20 @@ void PrintAccelerators(const std::vector<ReplicaSample>& replicas, PrometheusTex
         [](const Gpu& gpu) { return static_cast<double>(gpu.memory_total_bytes()); });
 }
 
-awaitable<Result<Response>> Print(MetricsSources sources) {
+enum class Names { kShown, kLeftOut };
+
+awaitable<Result<Response>> Print(MetricsSources sources, Names names) {
   PrometheusText text;
   PrintJobs(sources.jobs.Count(), text);
   PrintRequests(sources.requests, text);
   PrintConnections(sources.connections, text);
   PrintLoop(sources.loop, text);
   PrintLimits(sources.limits(), text);
-  const std::vector<ReplicaSample> replicas = LivingReplicas(sources);
-  PrintReplicas(replicas, text);
-  PrintAccelerators(replicas, text);
+  if (names == Names::kShown) {
+    const std::vector<ReplicaSample> replicas = LivingReplicas(sources);
+    PrintReplicas(replicas, text);
+    PrintAccelerators(replicas, text);
+  }
   Response response = Response::Text(text.Take());
   response.headers.Set("Content-Type", std::string(metrics::kPrometheusContentType));
   co_return response;
@@ -243,9 +247,13 @@ awaitable<Result<Response>> Maintain(control::JobService& jobs, Request& request
 
 void AddMetricsRoutes(http::Router& router, MetricsSources sources) {
   using http::Method;
-  router.Add(Method::kGet, "/metrics", [sources](Request&) { return Print(sources); });
+  router.Add(Method::kGet, "/metrics", [sources](Request&) { return Print(sources, Names::kShown); });
   router.Add(Method::kGet, "/trainyard/v1/projects/{project}/jobs/{job}/metrics",
              [sources](Request& request) { return ListSeries(sources, request); });
+}
+
+void AddNamelessMetricsRoute(http::Router& router, MetricsSources sources) {
+  router.Add(http::Method::kGet, "/metrics", [sources](Request&) { return Print(sources, Names::kLeftOut); });
 }
 
 void AddMaintenanceRoute(http::Router& router, control::JobService& jobs) {

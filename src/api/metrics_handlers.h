@@ -28,6 +28,9 @@ struct MetricsSources {
   std::function<std::vector<Limit>()> limits;  ///< what is known now
 };
 
+/// GET /metrics without the families that name jobs: for who may not know them.
+void AddNamelessMetricsRoute(http::Router& router, MetricsSources sources);
+
 /// GET /metrics (Prometheus' text format) and GET /trainyard/v1/projects/P/jobs/J/metrics, which answers as
 /// Cloud Monitoring's timeSeries.list: query `metric` (one of metrics::Metrics(); all without it), `replica`
 /// (a task name), `startTime` and `endTime` (RFC 3339).

@@ -13,7 +13,7 @@ using http::Method;
 using http::Request;
 using http::Response;
 
-constexpr std::array<std::pair<Method, std::string_view>, 7> kMethods{{
+constexpr std::array<std::pair<Method, std::string_view>, 8> kMethods{{
     {Method::kPost, "/v1/projects/{project}/jobs"},
     {Method::kPatch, "/v1/projects/{project}/jobs/{job}"},
     {Method::kPost, "/v1/projects/{project}/jobs/{job}:cancel"},
@@ -21,6 +21,7 @@ constexpr std::array<std::pair<Method, std::string_view>, 7> kMethods{{
     {Method::kPost, "/v1/projects/{project}/jobs/{job}:setIamPolicy"},
     {Method::kPost, "/v1/projects/{project}/jobs/{job}:testIamPermissions"},
     {Method::kGet, "/metrics"},
+    {Method::kGet, "/readyz"},
 }};
 
 /// Everything of Trainyard's own.

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+
+namespace trainyard::sqlite {
+class Database;
+}  // namespace trainyard::sqlite
+
+namespace trainyard::store {
+
+/// Finds out whether the jobs' database can be written now: a transaction that changes nothing and is synced
+/// as any other. Blocking, one thread; a connection of its own.
+class WriteProbe {
+ public:
+  explicit WriteProbe(std::string path);
+  WriteProbe(const WriteProbe&) = delete;
+  WriteProbe& operator=(const WriteProbe&) = delete;
+  ~WriteProbe();
+
+  /// Errors as a create would get them: a full disk, a lock that does not end, a read-only file system.
+  [[nodiscard]] Status Try();
+
+ private:
+  std::string path_;
+  std::unique_ptr<sqlite::Database> database_;  ///< null: not opened yet
+};
+
+}  // namespace trainyard::store

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "cli/admin/admin_commands.h"
 #include "cli/algorithms/algorithms_commands.h"
 #include "cli/auth/auth_commands.h"
 #include "cli/clients/client_commands.h"
@@ -53,8 +54,8 @@ const Command kTopCommands[] = {
 std::vector<const Command*> GatherCommands() {
   std::vector<const Command*> all;
   for (std::span<const Command> table :
-       {std::span<const Command>(kTopCommands), AlgorithmsCommands(), AuthCommands(), ClientCommands(),
-        ConfigCommands(),
+       {std::span<const Command>(kTopCommands), AdminCommands(), AlgorithmsCommands(), AuthCommands(),
+        ClientCommands(), ConfigCommands(),
         ImagesCommands(), JobsCommands(), LocalCommands(), ResultsCommands(), RunCommands(),
         StorageCommands()})
     for (const Command& command : table) all.push_back(&command);

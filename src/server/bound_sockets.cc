@@ -136,6 +136,10 @@ Result<BoundSockets> BoundSockets::Bind(const ServeOptions& options, const DataD
   TY_TRY(sockets.administration_identity, AdministrationIdentity(options, sockets.identity));
   kept.Keep(sockets.administration);
   kept.Keep(sockets.administration_tls);
+  if (options.metrics) {
+    TY_TRY(sockets.metrics, kept.ListenOnTcp(options.metrics->host, options.metrics->port));
+    kept.Keep(*sockets.metrics);
+  }
   if (!options.google_front) return sockets;
   const std::uint16_t behind = PortBehind(sockets.administration.port, 2);
   TY_TRY(sockets.replicas,
@@ -175,6 +179,7 @@ DataDirectory::Presence BoundSockets::PresenceOf(const ServeOptions& options,
                                       .ca_file = identity.ca_file,
                                       .project = options.project,
                                       .pid = ::getpid()};
+  if (metrics) presence.metrics_url = Url("http", options.metrics->host, metrics->port);
   if (workstation) {
     presence.workstation = {.address = workstation->address,
                             .tls_port = workstation->tls.port,

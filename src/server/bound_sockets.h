@@ -35,6 +35,7 @@ struct BoundSockets {
   std::optional<http::ListeningSocket> replicas;  ///< nothing: Google's names mean Google
   std::optional<Front> front;                     ///< nothing: it cannot be had, or is not wanted
   std::optional<Front> workstation;               ///< for `trainyard with`; nothing: the same
+  std::optional<http::ListeningSocket> metrics;   ///< nothing: no listener of figures
   bool has_namespaces = true;                     ///< replicas can have a view of the files of their own
 
   /// Where clients of this machine find the server.

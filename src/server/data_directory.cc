@@ -108,6 +108,11 @@ std::string WhereItIs(const std::string& path) {
 }  // namespace
 
 Result<DataDirectory> DataDirectory::Open(const std::string& path) {
+  if (std::error_code error; std::filesystem::exists(path + "/restore-unfinished", error)) {
+    return std::unexpected(
+        FailedPrecondition("a backup was being restored to " + path +
+                           " and is not complete: run trainyard admin restore again, which begins anew"));
+  }
   TY_RETURN_IF_ERROR(MakeAllFolders(path));
   std::string lock_path = path + "/run/lock";
   UniqueFd lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
@@ -147,6 +152,7 @@ Status DataDirectory::Announce(const Presence& presence) const {
   boost::json::object bucket_dirs;
   for (const auto& [name, folder] : presence.bucket_dirs) bucket_dirs[name] = folder;
   if (!bucket_dirs.empty()) json["bucket_dirs"] = std::move(bucket_dirs);
+  if (!presence.metrics_url.empty()) json["metrics_url"] = presence.metrics_url;
   if (!workstation.address.empty()) {
     json["workstation"] = {{"address", workstation.address},
                            {"tls_port", workstation.tls_port},

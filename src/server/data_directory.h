@@ -54,6 +54,7 @@ class DataDirectory {
     bool is_open = false;  ///< other machines reach tls_url
     std::uint16_t replica_port = 0;  ///< of the loopback, for replicas in the machine's network; 0: none
     std::string ca_file;
+    std::string metrics_url;  ///< of the listener of figures; empty: there is none
     std::string project;
     std::int64_t pid = 0;
     std::map<std::string, std::string> bucket_dirs;  ///< buckets elsewhere: name -> absolute folder

@@ -1,34 +1,22 @@
 #include "server/gates.h"
 
-#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "async/diagnostics.h"
 #include "front/google_names.h"
+#include "server/account_name.h"
 #include "wire/host_name.h"
 
 namespace trainyard::server {
 
 namespace {
 
-constexpr std::size_t kAccountBytesMax = 16384;
-
-/// Empty: the number has none.
-std::string NameOf(uid_t uid) {
-  std::array<char, kAccountBytesMax> buffer{};
-  passwd entry{};
-  passwd* found = nullptr;
-  const int failed = ::getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found);
-  return failed == 0 && found != nullptr ? found->pw_name : "";
-}
-
 access::Accounts AccountsOf(const ServeOptions& options) {
   const uid_t own = ::geteuid();
-  return {.own_uid = own, .own_name = NameOf(own), .local_users = options.local_users, .job_uids = {}};
+  return {.own_uid = own, .own_name = AccountName(own), .local_users = options.local_users, .job_uids = {}};
 }
 
 access::AllowedHosts OwnHosts(const ServeOptions& options) {

@@ -11,8 +11,10 @@
 #include "async/diagnostics.h"
 #include "async/on_pool.h"
 #include "async/watched_executor.h"
+#include "backup/restored_from.h"
 #include "cli/version.h"
 #include "control/access_token.h"
+#include "engine/local/former_attempts.h"
 #include "engine/local/keeper_starter.h"
 #include "environment/python_probe.h"
 #include "environment/runtime_list.h"
@@ -20,7 +22,9 @@
 #include "iam/refusal.h"
 #include "image/image.h"
 #include "process/descriptor_limit.h"
+#include "server/account_name.h"
 #include "server/bucket_rights.h"
+#include "server/drain_order.h"
 #include "server/google_front.h"
 #include "server/job_users.h"
 #include "server/listen_address.h"
@@ -63,6 +67,32 @@ std::map<std::string, std::string> ReplicaEnvironment(const ServeOptions& option
           {"GCE_METADATA_HOST", authority},
           {"GCE_METADATA_IP", authority},
           {"GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false"}};
+}
+
+/// The account at the other end, as the gate found it.
+std::string WhoAsks(const http::Request& request) {
+  if (request.peer == nullptr || !request.peer->uid) return {};
+  const std::string name = AccountName(*request.peer->uid);
+  return name.empty() ? "account " + std::to_string(*request.peer->uid) : name;
+}
+
+/// Where attempts live that a restored data directory's jobs have to wait for; empty: nowhere.
+Result<std::string> FormerAttemptsOf(const DataDirectory& data) {
+  std::string former = backup::FormerAttempts(data.Path(""));
+  if (former.empty() || engine::HasLivingAttempts(former)) return former;
+  TY_RETURN_IF_ERROR(backup::ForgetFormer(data.Path("")));
+  return "";
+}
+
+/// A line for the operator of a data directory that was restored.
+void SayWhatItIsMadeOf(const DataDirectory& data, const std::string& former) {
+  const auto from = backup::ReadRestoredFrom(data.Path(""));
+  if (!from) return;
+  Diagnose(DiagnosticLevel::kInfo,
+           "this data directory is restored from a backup of " + from->data_directory() + " with " +
+               std::to_string(from->unfinished_jobs()) +
+               " unfinished jobs: replicas of theirs that ran begin again as a further attempt" +
+               (former.empty() ? "" : ", once nothing of the job lives in " + former + " any more"));
 }
 
 std::int64_t DiskBytes(const std::string& folder) {
@@ -155,6 +185,9 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
     foundation->registries =
         MakeRegistries(options, data, foundation->image_lookups, foundation->queued_lookups);
   TY_TRY(Stores stores, OpenStores(loop, options, data, *foundation));
+  TY_TRY(control::v1::Drain drain, ReadDrain(data.Path("")));
+  TY_TRY(std::string former, FormerAttemptsOf(data));
+  SayWhatItIsMadeOf(data, former);
   engine::NodeSettings node = MakeNodeSettings(options, data, foundation->containers, sockets);
   node.google_front = std::move(front);
   auto starter = MakeStarter(options, data.attempts_dir(), limits);
@@ -165,6 +198,8 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
               .settings = MakeSettings(options, secret, sockets),
               .node = std::move(node),
               .tls_port = sockets.administration_tls.port,
+              .drain = std::move(drain),
+              .former_attempts_dir = std::move(former),
               .starter = std::move(starter)};
   return std::unique_ptr<Installation>(new Installation(loop, options, std::move(parts)));
 }
@@ -311,17 +346,19 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
       capacity_(MachineCapacity(options.capacity)),
       devices_(MachineDevices(options)),
       starter_(std::move(parts.starter)),
-      host_(
-          WatchLoop(loop, &foundation_->watch, "attempts"), node_, *starter_,
-          {.supervisor_program = SupervisorProgram(options), .supervisor_arguments = SupervisorArguments()}),
+      host_(WatchLoop(loop, &foundation_->watch, "attempts"), node_, *starter_,
+            {.supervisor_program = SupervisorProgram(options),
+             .supervisor_arguments = SupervisorArguments(),
+             .former_attempts_dir = std::move(parts.former_attempts_dir)}),
       allocator_(WatchLoop(loop, &foundation_->watch, "admissions"),
                  AllocatorOptions(options, settings_.keys, capacity_, devices_)),
+      draining_(WatchLoop(loop, &foundation_->watch, "admissions"), allocator_),
       maker_(*stores_.buckets, catalogue_, foundation_->clock,
              MakePolicy(options, data_, *foundation_, capacity_, devices_)),
       jobs_({.loop = WatchLoop(loop, &foundation_->watch, "jobs"),
              .journal = journal_,
              .logs = *stores_.logs,
-             .allocator = allocator_,
+             .allocator = draining_,
              .host = host_,
              .clock = foundation_->clock,
              .settings = settings_,
@@ -339,7 +376,15 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
                .peers = gates_.uids(),
                .pool = foundation_->who_asks,
                .attempts_dir = data_.attempts_dir()}),
-      request_quota_(foundation_->clock, options.request_limits) {
+      request_quota_(foundation_->clock, options.request_limits),
+      operations_({.loop = WatchLoop(loop, &foundation_->watch, "operations"),
+                   .clock = foundation_->clock,
+                   .jobs = jobs_,
+                   .allocator = draining_,
+                   .data_dir = options.data_dir,
+                   .bucket_dirs = options.bucket_dirs,
+                   .who_asks = WhoAsks},
+                  std::move(parts.drain)) {
   if (MayFindContainers(options))
     foundation_->registries.look_for_containers = [this] { return LookForContainers(); };
   AddRoutes(parts.tls_port);
@@ -399,31 +444,35 @@ std::vector<api::MetricsSources::Limit> Installation::KnownLimits() const {
   return shown;
 }
 
+ApiParts Installation::PartsFor(api::MetadataAnswers metadata) {
+  return {.clock = foundation_->clock,
+          .jobs = jobs_,
+          .studies = *stores_.studies,
+          .buckets = *stores_.buckets,
+          .identities = *stores_.identities,
+          .logs = *stores_.logs,
+          .tails = *stores_.tails,
+          .usage = *stores_.usage,
+          .request_quota = request_quota_,
+          .request_counts = request_counts_,
+          .connections = foundation_->connections,
+          .loop = foundation_->watch,
+          .limits = [this] { return KnownLimits(); },
+          .runtimes = RuntimesHere(),
+          .metadata = std::move(metadata),
+          .administration = operations_,
+          .auth = options_.auth,
+          .server_url = settings_.server_url};
+}
+
+api::MetricsSources Installation::Metrics() { return MetricsOf(PartsFor({})); }
+
 void Installation::AddRoutes(std::uint16_t tls_port) {
-  const auto parts_for = [this](api::MetadataAnswers metadata) {
-    return ApiParts{.clock = foundation_->clock,
-                    .jobs = jobs_,
-                    .studies = *stores_.studies,
-                    .buckets = *stores_.buckets,
-                    .identities = *stores_.identities,
-                    .logs = *stores_.logs,
-                    .tails = *stores_.tails,
-                    .usage = *stores_.usage,
-                    .request_quota = request_quota_,
-                    .request_counts = request_counts_,
-                    .connections = foundation_->connections,
-                    .loop = foundation_->watch,
-                    .limits = [this] { return KnownLimits(); },
-                    .runtimes = RuntimesHere(),
-                    .metadata = std::move(metadata),
-                    .auth = options_.auth,
-                    .server_url = settings_.server_url};
-  };
   const auto universe = [tls_port] { return "localhost:" + std::to_string(tls_port); };
   api::MetadataAnswers users = MetadataForUsers(universe);
   users.version = cli::kVersion;
-  AddAdministrationRoutes(administration_routes_, parts_for(std::move(users)));
-  AddReplicaRoutes(replica_routes_, parts_for(MetadataForReplicas(universe)));
+  AddAdministrationRoutes(administration_routes_, PartsFor(std::move(users)));
+  AddReplicaRoutes(replica_routes_, PartsFor(MetadataForReplicas(universe)));
   AddSupervisorRoutes(supervisor_routes_, jobs_);
   GuardRoutes();
 }

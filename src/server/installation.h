@@ -18,6 +18,7 @@
 #include "control/job_service.h"
 #include "control/request_quota.h"
 #include "control/token_service.h"
+#include "engine/draining_allocator.h"
 #include "engine/local/local_allocator.h"
 #include "engine/local/local_attempt_host.h"
 #include "engine/local/machine_limits.h"
@@ -37,6 +38,7 @@
 #include "server/container_upkeep.h"
 #include "server/data_directory.h"
 #include "server/gates.h"
+#include "server/operations.h"
 #include "server/serve_options.h"
 #include "storage/buckets.h"
 #include "store/journal.h"
@@ -44,7 +46,13 @@
 #include "store/sqlite_job_store.h"
 #include "studies/study_service.h"
 
+namespace trainyard::api {
+struct MetricsSources;
+}  // namespace trainyard::api
+
 namespace trainyard::server {
+
+struct ApiParts;
 
 /// Everything of a server but its sockets: the stores of its data directory, the jobs on them, and the
 /// routers of its API. Made before the loop runs; after that loop thread only. The members are in the order
@@ -85,6 +93,9 @@ class Installation {
   [[nodiscard]] http::RequestCounts& request_counts() noexcept { return request_counts_; }
   /// Of all clients, for every server of this process but one for supervisors alone.
   [[nodiscard]] http::ConnectionBudget& connections() noexcept { return foundation_->connections; }
+  [[nodiscard]] Operations& operations() noexcept { return operations_; }
+  /// For the listener of figures.
+  [[nodiscard]] api::MetricsSources Metrics();
   [[nodiscard]] LoopWatch& watch() noexcept { return foundation_->watch; }
 
  private:
@@ -142,6 +153,8 @@ class Installation {
     control::Settings settings;
     engine::NodeSettings node;
     std::uint16_t tls_port;
+    control::v1::Drain drain;
+    std::string former_attempts_dir;
     std::unique_ptr<engine::SupervisorStarter> starter;
   };
   Installation(boost::asio::io_context& loop, const ServeOptions& options, Parts parts);
@@ -157,6 +170,7 @@ class Installation {
   };
   void GuardRoutes();
   [[nodiscard]] std::vector<api::MetricsSources::Limit> KnownLimits() const;
+  [[nodiscard]] ApiParts PartsFor(api::MetadataAnswers metadata);
   void AddRoutes(std::uint16_t tls_port);
 
   const ServeOptions& options_;
@@ -175,6 +189,7 @@ class Installation {
   std::unique_ptr<engine::SupervisorStarter> starter_;
   engine::LocalAttemptHost host_;
   engine::LocalAllocator allocator_;
+  engine::DrainingAllocator draining_;
   control::JobMaker maker_;
   control::JobService jobs_;
   control::TokenService tokens_;
@@ -182,6 +197,7 @@ class Installation {
   std::optional<Doors> doors_;
   control::RequestQuota request_quota_;
   http::RequestCounts request_counts_;
+  Operations operations_;
   http::Router administration_routes_;
   http::Router replica_routes_;
   http::Router supervisor_routes_;

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "api/metrics_handlers.h"
 #include "api/token_handlers.h"
 #include "front/google_names.h"
 #include "front/host_dispatch.h"
@@ -103,6 +104,10 @@ Result<std::unique_ptr<Listeners>> Listeners::Open(boost::asio::io_context& loop
   TY_RETURN_IF_ERROR(ListenUnix(listeners->administration_, data.admin_socket(), kept));
   TY_RETURN_IF_ERROR(ListenUnix(listeners->replicas_, data.replica_socket(), kept));
   if (sockets.replicas) listeners->replicas_.ListenTcp(*std::move(sockets.replicas));
+  if (sockets.metrics) {
+    listeners->metrics_ = std::make_unique<MetricsListener>(
+        loop, *std::move(sockets.metrics), installation.Metrics(), installation.operations());
+  }
   if (options.google_front) TY_RETURN_IF_ERROR(listeners->OpenFronts(loop, sockets, kept));
   return listeners;
 }
@@ -148,6 +153,7 @@ void Listeners::Stop() {
   for (GoogleFront* front : {front_.get(), workstation_.get()}) {
     if (front != nullptr) front->Stop(idle_wait);
   }
+  if (metrics_ != nullptr) metrics_->Stop();
 }
 
 std::size_t Listeners::connection_count() const noexcept {
@@ -156,7 +162,7 @@ std::size_t Listeners::connection_count() const noexcept {
   for (const GoogleFront* front : {front_.get(), workstation_.get()}) {
     if (front != nullptr) count += front->connection_count();
   }
-  return count;
+  return count + (metrics_ != nullptr ? metrics_->connection_count() : 0);
 }
 
 }  // namespace trainyard::server

@@ -10,6 +10,7 @@
 #include "http/server.h"
 #include "server/bound_sockets.h"
 #include "server/google_front.h"
+#include "server/metrics_listener.h"
 #include "server/serve_options.h"
 
 namespace boost::asio {
@@ -68,6 +69,7 @@ class Listeners {
   http::Server supervisors_;
   std::unique_ptr<GoogleFront> front_;
   std::unique_ptr<GoogleFront> workstation_;
+  std::unique_ptr<MetricsListener> metrics_;  ///< null: none is wanted
 };
 
 }  // namespace trainyard::server

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "keeper/run_keeper.h"
 #include "server/config_commands.h"
+#include "server/doctor.h"
 #include "server/serve.h"
 #include "server/serve_options.h"
 #include "shell/replica_shell.h"
@@ -13,6 +14,7 @@ int main(int argc, char** argv) {
   if (command == "serve") return trainyard::server::Serve(argc - 1, argv + 1);
   if (command == "replica") return trainyard::replica::RunReplica(argc - 1, argv + 1);
   if (command == "keeper") return trainyard::keeper::RunKeeper(argc - 1, argv + 1);
+  if (command == "machine-report") return trainyard::server::ReportMachine(argc - 1, argv + 1);
   if (command == "replica-shell") return trainyard::shell::RunReplicaShell(argc - 1, argv + 1);
   return trainyard::RunCommandLine(argc, argv,
                                    {.flags = trainyard::server::DescribeServeFlags,

@@ -59,6 +59,15 @@ void AddIdentityRoutes(http::Router& router, const ApiParts& parts) {
 
 }  // namespace
 
+api::MetricsSources MetricsOf(const ApiParts& parts) {
+  return {.jobs = parts.jobs,
+          .usage = parts.usage,
+          .requests = parts.request_counts,
+          .connections = parts.connections,
+          .loop = parts.loop,
+          .limits = parts.limits};
+}
+
 void AddAdministrationRoutes(http::Router& router, const ApiParts& parts) {
   api::MlMethods ml(router, parts.request_quota);
   AddSharedRoutes(router, ml, parts);
@@ -69,12 +78,9 @@ void AddAdministrationRoutes(http::Router& router, const ApiParts& parts) {
   api::AddShellRoutes(router, parts.jobs, parts.clock);
   api::AddStatusRoutes(router, parts.jobs);
   api::AddRuntimeRoutes(router, parts.runtimes);
-  api::AddMetricsRoutes(router, {.jobs = parts.jobs,
-                                 .usage = parts.usage,
-                                 .requests = parts.request_counts,
-                                 .connections = parts.connections,
-                                 .loop = parts.loop,
-                                 .limits = parts.limits});
+  api::AddMetricsRoutes(router, MetricsOf(parts));
+  api::AddAdminRoutes(router, parts.administration);
+  api::AddReadyRoute(router, parts.administration);
   api::AddMaintenanceRoute(router, parts.jobs);
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "api/admin_handlers.h"
 #include "api/extension_handlers.h"
 #include "api/metadata_handlers.h"
 #include "api/metrics_handlers.h"
@@ -63,9 +64,13 @@ struct ApiParts {
   std::function<std::vector<api::MetricsSources::Limit>()> limits;  ///< of replicas, on this machine
   api::RuntimeSource runtimes;
   api::MetadataAnswers metadata;
+  api::Administration& administration;
   bool auth = false;       ///< who asks has to log in
   std::string server_url;  ///< where clients find it: in key files and identity tokens
 };
+
+/// The figures that /metrics is made of.
+[[nodiscard]] api::MetricsSources MetricsOf(const ApiParts& parts);
 
 /// Everything but what only supervisors ask.
 void AddAdministrationRoutes(http::Router& router, const ApiParts& parts);

@@ -124,6 +124,7 @@ Status Run(const ServeOptions& options) {
 
   ServiceNotices::Starting("taking over the jobs");
   TY_RETURN_IF_ERROR(Recover(loop, *installation, options.auth));
+  installation->operations().SetRecovered();
   TY_RETURN_IF_ERROR(listeners->LetSupervisorsIn());
   TY_RETURN_IF_ERROR(installation->data().Announce(presence));
   std::printf("listening on %s\n", (presence.is_open ? presence.tls_url : presence.url).c_str());

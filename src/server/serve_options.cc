@@ -62,6 +62,10 @@ void AddDoorFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
                  "loopback's next")
       ->type_name("HOST:PORT")
       ->capture_default_str();
+  app.add_option("--metrics-listen", texts.metrics_listen,
+                 "further address, plain HTTP, that answers /metrics (without names of jobs), /healthz and "
+                 "/readyz to everybody who reaches it, and nothing else; PORT alone is the loopback's")
+      ->type_name("HOST:PORT");
   app.add_option("--host-name", texts.host_names,
                  "further name under which clients reach the server; requests for other names than those of "
                  "this machine (localhost) are refused; may be given several times")

@@ -19,6 +19,7 @@
 #include "placement/device.h"
 #include "placement/plan.h"
 #include "server/container_options.h"
+#include "server/metrics_address.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::server {
@@ -29,6 +30,7 @@ struct ServeOptions {
   std::string data_dir;     ///< absolute
   std::string host = "127.0.0.1";
   std::uint16_t port = 8470;                 ///< 0: one that is free, the same as last time if possible
+  std::optional<MetricsAddress> metrics;     ///< of the listener of figures; nothing: none
   std::vector<std::string> host_names;       ///< further names that it answers under; lower case, no port
   bool local_users = false;                  ///< every account of this machine may ask
   std::string tls_certificate;               ///< file of the TLS port's own certificate; empty: ours

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "engine/local/job_users.h"
+#include "server/metrics_address.h"
 #include "wire/host_name.h"
 #include "wire/resource_name.h"
 
@@ -97,6 +98,9 @@ Status ReadImages(const std::vector<std::string>& images, ServeOptions& options)
 Status ServeTexts::ReadInto(ServeOptions& options) const {
   if (!SplitListen(listen, options))
     return std::unexpected(InvalidArgument("--listen", "'" + listen + "' is not HOST:PORT"));
+  if (!metrics_listen.empty()) {
+    TY_TRY(options.metrics, ParseMetricsAddress(metrics_listen));
+  }
   if (options.tls_certificate.empty() != options.tls_key.empty())
     return std::unexpected(InvalidArgument(options.tls_key.empty() ? "--tls-key" : "--tls-certificate",
                                            "a certificate and its key go together: give both"));

@@ -14,6 +14,7 @@ namespace trainyard::server {
 /// of it. Flags whose value the parser checks itself write into ServeOptions.
 struct ServeTexts {
   std::string listen = "127.0.0.1:8470";
+  std::string metrics_listen;
   std::vector<std::string> host_names;
   std::string job_users;
   std::vector<std::string> images;

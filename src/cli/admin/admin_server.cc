@@ -1,0 +1,54 @@
+#include "cli/admin/admin_server.h"
+
+#include <filesystem>
+#include <utility>
+
+namespace trainyard::cli {
+
+namespace {
+
+constexpr const char* kRoot = "/trainyard/v1/admin/";
+
+}  // namespace
+
+std::string AdminDataDir(const Arguments& arguments, const SettingSources& sources) {
+  std::string path = std::filesystem::absolute(arguments.Value("--data").value_or(DefaultDataDir(sources)))
+                         .lexically_normal()
+                         .string();
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+Result<std::unique_ptr<AdminServer>> AdminServer::Find(const Arguments& arguments,
+                                                       const SettingSources& sources,
+                                                       const Console& console) {
+  std::unique_ptr<AdminServer> server(new AdminServer(arguments));
+  if (arguments.Has("--data") && !arguments.Has("--server")) {
+    const std::string data = AdminDataDir(arguments, sources);
+    if (const std::string forbidden = WhyNoteIsForbidden(sources, data); !forbidden.empty())
+      return std::unexpected(Error{Code::kPermissionDenied, forbidden, ""});
+    const std::optional<ServerNote> note = ReadServerNote(sources, data);
+    if (!note)
+      return std::unexpected(NotFound("No server has run with the data directory " + data +
+                                      ". Start one: trainyard serve --data " + data));
+    server->arguments_.flags["--server"] = {note->url};
+  }
+  TY_TRY(OpenedSession opened, OpenSession(server->arguments_, sources, console, "trainyard"));
+  server->opened_ = std::make_unique<OpenedSession>(std::move(opened));
+  return server;
+}
+
+Result<Json> AdminServer::Get(const std::string& path) {
+  ApiRequest request{.method = ApiRequest::Method::kGet, .path = kRoot + path};
+  return CallJson(client(), std::move(request));
+}
+
+Result<Json> AdminServer::Post(const std::string& path, const Json& body) {
+  ApiRequest request{.method = ApiRequest::Method::kPost,
+                     .path = kRoot + path,
+                     .headers = {{"Content-Type", "application/json"}},
+                     .body = PrintCompact(body)};
+  return CallJson(client(), std::move(request));
+}
+
+}  // namespace trainyard::cli

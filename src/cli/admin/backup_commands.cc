@@ -1,0 +1,142 @@
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "backup/restore_backup.h"
+#include "cli/admin/admin_commands.h"
+#include "cli/admin/admin_server.h"
+#include "cli/interrupt.h"
+#include "image/cache.h"
+#include "wire/time.h"
+#include "wire/visible_text.h"
+
+namespace trainyard::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kPoll{100};
+/// Redraws the line: the cursor to its beginning, and the rest erased.
+constexpr const char* kRedraw = "\r\033[K";
+
+std::string AbsolutePath(const std::string& text) {
+  std::string path = std::filesystem::absolute(text).lexically_normal().string();
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+std::string BytesAt(const Json& object, std::string_view path) {
+  return image::PrintBytes(std::strtoll(TextAt(object, path).c_str(), nullptr, 10));
+}
+
+std::string Counted(const std::string& number, const std::string& what) {
+  return (number.empty() ? "0" : number) + " " + what + (number == "1" ? "" : "s");
+}
+
+/// "trainyard.db: 12 MB of 40 MB, 3 files"
+std::string ProgressText(const Json& backup) {
+  return TextAt(backup, "phase") + ": databases " + BytesAt(backup, "doneBytes") + " of " +
+         BytesAt(backup, "totalBytes") + ", " + Counted(TextAt(backup, "files"), "file") + " (" +
+         BytesAt(backup, "fileBytes") + ")";
+}
+
+/// What it holds and what it does not.
+std::string SummaryOf(const Json& backup) {
+  std::string text = "Backup of " + TextAt(backup, "manifest.dataDirectory") + " as of " +
+                     TextAt(backup, "manifest.time") + " in " + TextAt(backup, "directory") + ": databases " +
+                     BytesAt(backup, "totalBytes") + ", " + Counted(TextAt(backup, "files"), "file") + " (" +
+                     BytesAt(backup, "fileBytes") + ").\n";
+  std::string left_out;
+  if (const Json* names = FindMember(backup, "manifest.leftOut")) {
+    for (const Json& name : names->children) left_out += (left_out.empty() ? "" : ", ") + name.text;
+  }
+  text += "Left out, because they are made anew when they are needed: " + left_out + ".\n";
+  const Json* elsewhere = FindMember(backup, "manifest.bucketDirs");
+  if (elsewhere != nullptr && TextAt(backup, "manifest.hasBucketDirs") != "true") {
+    for (const Json& bucket : elsewhere->children)
+      text += "Not copied: bucket " + bucket.name + ", which is elsewhere (--with-bucket-dirs copies it).\n";
+  }
+  return text;
+}
+
+ExitStatus WaitForBackup(AdminServer& server, const Console& console) {
+  const InterruptWatch interrupt;
+  for (;;) {
+    TY_TRY(const Json backup, server.Get("backup"));
+    const std::string state = TextAt(backup, "state");
+    if (state == "RUNNING") {
+      console.Transient(kRedraw + wire::VisibleText(ProgressText(backup)));
+      if (!interrupt.WaitFor(kPoll)) continue;
+      console.Transient(kRedraw);
+      console.Status("The backup goes on in the server; trainyard admin status shows it.\n");
+      return 1;
+    }
+    console.Transient(kRedraw);
+    if (state != "SUCCEEDED")
+      return std::unexpected(Error{Code::kUnknown, "The backup failed: " + TextAt(backup, "error"), ""});
+    console.Status(SummaryOf(backup));
+    return 0;
+  }
+}
+
+/// What the operator has to know of what is restored.
+void SayWhatHappensNext(const backup::RestoreReport& report, const std::string& data,
+                        const Console& console) {
+  const control::v1::BackupManifest& manifest = report.manifest;
+  console.Status("Restored " + std::to_string(manifest.databases_size()) + " databases and " +
+                 Counted(std::to_string(report.files), "file") + " to " + data + ", as of " +
+                 wire::PrintTime(wire::FromProto(manifest.time())) + ".\n");
+  if (manifest.unfinished_jobs() > 0) {
+    console.Status(
+        Counted(std::to_string(manifest.unfinished_jobs()), "job") +
+        " had not ended: those that waited wait again; replicas that ran are lost with their machine's "
+        "files and begin again as a further attempt, which counts as a restart. On the machine of the "
+        "backup none starts while the job still runs there.\n");
+  }
+  for (const auto& [name, folder] : manifest.bucket_dirs()) {
+    console.Status(manifest.has_bucket_dirs()
+                       ? "Bucket " + name + " was at " + folder + " and is an ordinary one now.\n"
+                       : "Bucket " + name + " is not in the backup: start the server with --bucket-dir " +
+                             name + "=PATH (it was " + folder + ").\n");
+  }
+  if (report.changed_count > 0) {
+    std::string names;
+    for (const std::string& name : report.changed) names += "\n  " + name;
+    console.Warn(
+        Counted(std::to_string(report.changed_count), "object") +
+        " was written into by a job after the backup, which shared the file; it is restored as it is "
+        "now:" +
+        names);
+  }
+  console.Status("Start the server: trainyard serve --data " + data + "\n");
+}
+
+}  // namespace
+
+ExitStatus BackUp(const Arguments& arguments, const SettingSources& sources, const Console& console) {
+  TY_TRY(const std::unique_ptr<AdminServer> server, AdminServer::Find(arguments, sources, console));
+  Json body = JsonObject();
+  SetMember(body, "directory", JsonString(AbsolutePath(arguments.positionals.front())));
+  SetMember(body, "withBucketDirs", JsonBool(arguments.IsOn("--with-bucket-dirs")));
+  SetMember(body, "copyObjects", JsonBool(arguments.IsOn("--copy-objects")));
+  TY_RETURN_IF_ERROR(server->Post("backup", body));
+  return WaitForBackup(*server, console);
+}
+
+ExitStatus RestoreFromBackup(const Arguments& arguments, const SettingSources& sources,
+                             const Console& console) {
+  if (!arguments.Has("--data"))
+    return std::unexpected(UsageError("--data", "Must be specified: the data directory to make."));
+  const std::string data = AdminDataDir(arguments, sources);
+  const auto tell = [&console](const std::string& name) {
+    console.Transient(kRedraw + std::string("Restoring ") + wire::VisibleText(name));
+  };
+  const auto report = backup::RestoreBackup(AbsolutePath(arguments.positionals.front()), data, tell);
+  console.Transient(kRedraw);
+  if (!report) return std::unexpected(report.error());
+  SayWhatHappensNext(*report, data, console);
+  return 0;
+}
+
+}  // namespace trainyard::cli

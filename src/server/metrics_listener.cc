@@ -1,0 +1,35 @@
+#include "server/metrics_listener.h"
+
+#include <utility>
+
+#include "api/admin_handlers.h"
+#include "api/metadata_handlers.h"
+#include "api/metrics_handlers.h"
+
+namespace trainyard::server {
+
+namespace {
+
+/// Of scrapers and probes; others cannot crowd the server's own clients out.
+constexpr std::size_t kConnectionsMax = 100;
+/// None of its requests has a body.
+constexpr std::uint64_t kBodyBytesMax = 1024;
+
+http::Router RoutesOf(const api::MetricsSources& sources, api::Administration& administration) {
+  http::Router routes;
+  api::AddHealthRoute(routes);
+  api::AddReadyRoute(routes, administration);
+  api::AddNamelessMetricsRoute(routes, sources);
+  return routes;
+}
+
+}  // namespace
+
+MetricsListener::MetricsListener(boost::asio::io_context& loop, http::ListeningSocket socket,
+                                 const api::MetricsSources& sources, api::Administration& administration)
+    : routes_(RoutesOf(sources, administration)),
+      server_(loop, routes_, {.connections_max = kConnectionsMax, .body_bytes_max = kBodyBytesMax}) {
+  server_.ListenTcp(std::move(socket));
+}
+
+}  // namespace trainyard::server

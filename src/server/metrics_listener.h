@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "http/listening_socket.h"
+#include "http/router.h"
+#include "http/server.h"
+
+namespace boost::asio {
+class io_context;
+}  // namespace boost::asio
+
+namespace trainyard::api {
+class Administration;
+struct MetricsSources;
+}  // namespace trainyard::api
+
+namespace trainyard::server {
+
+/// `serve --metrics-listen`: /metrics, /healthz and /readyz over plain HTTP for who watches the server,
+/// without authentication, at any address. It names no job and no project, so it may. Loop thread only; the
+/// same lifecycle as http::Server.
+class MetricsListener {
+ public:
+  /// What is given outlives it.
+  MetricsListener(boost::asio::io_context& loop, http::ListeningSocket socket,
+                  const api::MetricsSources& sources, api::Administration& administration);
+  MetricsListener(const MetricsListener&) = delete;
+  MetricsListener& operator=(const MetricsListener&) = delete;
+
+  void Stop() { server_.Stop(); }
+  [[nodiscard]] std::size_t connection_count() const noexcept { return server_.connection_count(); }
+
+ private:
+  http::Router routes_;
+  http::Server server_;
+};
+
+}  // namespace trainyard::server

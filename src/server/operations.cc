@@ -1,0 +1,160 @@
+#include "server/operations.h"
+
+#include <sys/statvfs.h>
+
+#include <algorithm>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <set>
+#include <utility>
+
+#include "async/diagnostics.h"
+#include "async/on_pool.h"
+#include "cli/version.h"
+#include "server/drain_order.h"
+#include "server/readiness_rules.h"
+#include "wire/time.h"
+
+namespace trainyard::server {
+
+namespace {
+
+namespace asio = boost::asio;
+using boost::asio::awaitable;
+using std::chrono::milliseconds;
+using SteadyClock = std::chrono::steady_clock;
+
+/// Between two looks at how late the loop is, and how long one counts.
+constexpr milliseconds kPulse{1'000};
+constexpr std::chrono::seconds kLatenessMemory{10};
+/// An answer holds for as long: each takes a write that is synced.
+constexpr milliseconds kReadinessMemory{1'000};
+
+/// A job that holds room for itself.
+void Describe(const control::v1::JobRecord& job, control::v1::AdminJob& shown) {
+  shown.set_project(job.project());
+  shown.set_job_id(job.job().job_id());
+  if (job.has_trial()) shown.set_trial_id(job.trial().trial_id());
+  shown.set_state(ml::v1::Job::State_Name(job.job().state()));
+  int living = 0;
+  for (const control::v1::ReplicaRecord& replica : job.replicas()) {
+    if (replica.attempt() != 0 && !replica.has_exit()) ++living;
+  }
+  shown.set_replicas(living);
+}
+
+/// Blocking.
+ReadinessFacts LookAt(const std::string& folder, store::WriteProbe& probe) {
+  ReadinessFacts facts{.folder = folder};
+  struct statvfs space{};
+  if (::statvfs(folder.c_str(), &space) == 0) {
+    facts.free_bytes = static_cast<std::int64_t>(space.f_bavail * space.f_frsize);
+    if (space.f_files > 0) facts.free_inodes = static_cast<std::int64_t>(space.f_favail);
+  }
+  facts.stored = probe.Try();
+  return facts;
+}
+
+}  // namespace
+
+Operations::Operations(Parts parts, control::v1::Drain drain)
+    : parts_(std::move(parts)),
+      drain_(std::move(drain)),
+      probe_(parts_.data_dir + "/trainyard.db"),
+      tasks_(parts_.loop) {
+  if (drain_.on()) {
+    parts_.allocator.Drain(DescribeDrain(drain_));
+    Diagnose(DiagnosticLevel::kWarning, DescribeDrain(drain_).reason);
+  }
+  tasks_.Spawn(Pulse());
+}
+
+/// How late a timer is when the loop comes to it.
+awaitable<void> Operations::Pulse() {
+  asio::steady_timer timer(parts_.loop);
+  for (;;) {
+    const SteadyClock::time_point due = SteadyClock::now() + kPulse;
+    timer.expires_at(due);
+    co_await timer.async_wait(asio::use_awaitable);
+    const SteadyClock::time_point now = SteadyClock::now();
+    lateness_[now] = std::chrono::duration_cast<milliseconds>(now - due);
+    lateness_.erase(lateness_.begin(), lateness_.lower_bound(now - kLatenessMemory));
+  }
+}
+
+awaitable<control::v1::AdminStatus> Operations::Status() {
+  control::v1::AdminStatus status;
+  status.set_version(std::string(cli::kVersion));
+  *status.mutable_drain() = drain_;
+  AddRunning(status);
+  status.set_waiting_jobs(static_cast<std::int64_t>(parts_.allocator.waiting_count()));
+  *status.mutable_backup() = backups_.Last();
+  *status.mutable_readiness() = co_await CheckReady();
+  co_return status;
+}
+
+void Operations::AddRunning(control::v1::AdminStatus& status) const {
+  const std::vector<std::int64_t> uids = parts_.allocator.Granted();
+  const std::set<std::int64_t> granted(uids.begin(), uids.end());
+  parts_.jobs.ForEachUnfinished([&](const control::v1::JobRecord& job) {
+    if (granted.contains(job.uid())) Describe(job, *status.add_running());
+  });
+}
+
+awaitable<Result<control::v1::Drain>> Operations::SetDrain(bool on, std::string by) {
+  if (on == drain_.on()) co_return drain_;
+  control::v1::Drain wanted;
+  if (on) {
+    wanted.set_on(true);
+    wanted.set_by(std::move(by));
+    *wanted.mutable_since() = wire::ToProto(parts_.clock.Now());
+  }
+  auto keep = [data = parts_.data_dir, wanted] { return KeepDrain(data, wanted); };
+  TY_CO_RETURN_IF_ERROR(co_await OnPool(files_, std::move(keep)));
+  drain_ = wanted;
+  if (on) {
+    parts_.allocator.Drain(DescribeDrain(drain_));
+  } else {
+    parts_.allocator.GoOn();
+  }
+  Diagnose(DiagnosticLevel::kInfo, on ? DescribeDrain(drain_).reason : "draining is turned off");
+  co_return drain_;
+}
+
+Result<control::v1::Backup> Operations::BeginBackup(control::v1::BackupRequest request) {
+  std::int64_t unfinished = 0;
+  parts_.jobs.ForEachUnfinished([&unfinished](const control::v1::JobRecord& job) {
+    if (!job.has_trial()) ++unfinished;
+  });
+  return backups_.Begin({.data = parts_.data_dir,
+                         .folder = std::move(*request.mutable_directory()),
+                         .bucket_dirs = parts_.bucket_dirs,
+                         .with_bucket_dirs = request.with_bucket_dirs(),
+                         .copy_objects = request.copy_objects(),
+                         .program_version = std::string(cli::kVersion),
+                         .unfinished_jobs = unfinished,
+                         .clock = &parts_.clock});
+}
+
+awaitable<Result<control::v1::Reload>> Operations::Reload() {
+  TY_CO_TRY(const std::vector<std::string> read, reload_hooks_.RunAll());
+  control::v1::Reload reload;
+  for (const std::string& what : read) reload.add_read_again(what);
+  co_return reload;
+}
+
+awaitable<control::v1::Readiness> Operations::CheckReady() {
+  const SteadyClock::time_point now = SteadyClock::now();
+  const bool is_fresh = readiness_.checks_size() > 0 && now - checked_at_ < kReadinessMemory;
+  if (is_fresh) co_return readiness_;
+  auto look = [folder = parts_.data_dir, &probe = probe_] { return LookAt(folder, probe); };
+  ReadinessFacts facts = co_await OnPool(files_, std::move(look));
+  facts.recovered = recovered_;
+  facts.draining = drain_.on();
+  for (const auto& [at, late] : lateness_) facts.lateness = std::max(facts.lateness, late);
+  readiness_ = Judge(facts);
+  checked_at_ = SteadyClock::now();
+  co_return readiness_;
+}
+
+}  // namespace trainyard::server

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "api/admin_handlers.h"
+#include "async/task_group.h"
+#include "base/clock.h"
+#include "control/job_service.h"
+#include "engine/draining_allocator.h"
+#include "server/backup_runner.h"
+#include "server/reload_hooks.h"
+#include "store/write_probe.h"
+
+namespace trainyard::server {
+
+/// What an operator asks of this server: draining, backups, whether it can take jobs. Loop thread only; the
+/// destructor stops a backup under way.
+class Operations final : public api::Administration {
+ public:
+  struct Parts {
+    boost::asio::any_io_executor loop;
+    const Clock& clock;
+    control::JobService& jobs;
+    engine::DrainingAllocator& allocator;
+    std::string data_dir;
+    std::map<std::string, std::string> bucket_dirs;
+    /// Who sent a request; empty: not known.
+    std::function<std::string(const http::Request& request)> who_asks;
+  };
+  /// Drains at once if the previous server did (`drain`).
+  Operations(Parts parts, control::v1::Drain drain);
+
+  /// What the previous server left is taken over.
+  void SetRecovered() noexcept { recovered_ = true; }
+  [[nodiscard]] ReloadHooks& reload_hooks() noexcept { return reload_hooks_; }
+
+  [[nodiscard]] boost::asio::awaitable<control::v1::AdminStatus> Status() override;
+  [[nodiscard]] boost::asio::awaitable<Result<control::v1::Drain>> SetDrain(bool on, std::string by) override;
+  [[nodiscard]] Result<control::v1::Backup> BeginBackup(control::v1::BackupRequest request) override;
+  [[nodiscard]] control::v1::Backup LastBackup() const override { return backups_.Last(); }
+  [[nodiscard]] boost::asio::awaitable<Result<control::v1::Reload>> Reload() override;
+  [[nodiscard]] boost::asio::awaitable<control::v1::Readiness> CheckReady() override;
+  [[nodiscard]] std::string WhoAsks(const http::Request& request) const override {
+    return parts_.who_asks(request);
+  }
+
+ private:
+  boost::asio::awaitable<void> Pulse();
+  void AddRunning(control::v1::AdminStatus& status) const;
+
+  Parts parts_;
+  control::v1::Drain drain_;
+  bool recovered_ = false;
+  ReloadHooks reload_hooks_;
+  BackupRunner backups_;
+  store::WriteProbe probe_;  ///< files_' thread
+  control::v1::Readiness readiness_;
+  std::chrono::steady_clock::time_point checked_at_{};
+  /// How late the loop was, by the second.
+  std::map<std::chrono::steady_clock::time_point, std::chrono::milliseconds> lateness_;
+  boost::asio::thread_pool files_{1};
+  TaskGroup tasks_;
+};
+
+}  // namespace trainyard::server

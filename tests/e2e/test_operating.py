@@ -246,7 +246,7 @@ def test_a_stopped_restore_is_no_data_directory(tmp_path):
 def test_doctor_with_and_without_a_server(make_server, tmp_path):
     alone = admin(None, "doctor", "--format=json", data=tmp_path / "nothing")
     report = json.loads(alone.stdout)
-    assert alone.returncode == (0 if report["canRunJobs"] else 1)
+    assert alone.returncode == (0 if report.get("canRunJobs") else 1)
     rows = {row["what"]: row for row in report["rows"]}
     assert {"data directory", "port", "user namespaces", "cgroups", "lingering", "accelerators", "containers", "runtimes", "disk space",
             "file system", "disk writes", "clock", "certificate", "/gcs"} <= rows.keys()

@@ -50,6 +50,7 @@ class JobService {
   /// As RecoverJobs (recovery.h). Once, before anything else: what changes jobs waits until it has succeeded.
   boost::asio::awaitable<Status> Recover();
 
+  /// `creator`: the principal that asks; empty: nobody was asked who it is.
   /// Durable when it returns. Errors: everything that JobMaker refuses; kAlreadyExists with field
   /// "job.job_id"; kResourceExhausted beyond the accelerator quota.
   boost::asio::awaitable<Result<ml::v1::Job>> Create(std::string project, ml::v1::Job job,

@@ -117,9 +117,12 @@ engine::AttemptRef AttemptRefOf(const v1::JobRecord& job, int replica, int attem
 placement::Gang GangOf(const v1::JobRecord& job) {
   placement::Gang gang;
   gang.uid = job.uid();
+  gang.project = job.project();
+  gang.creator = job.creator();
   gang.job_id = job.job().job_id();
   gang.priority = job.job().training_input().scheduling().priority();
   gang.create_time = wire::FromProto(job.job().create_time());
+  if (job.job().has_start_time()) gang.start_time = wire::FromProto(job.job().start_time());
   for (const v1::ReplicaRecord& replica : job.replicas()) {
     gang.replicas.push_back({.machine_type = replica.machine_type(),
                              .cpus = replica.cpus(),

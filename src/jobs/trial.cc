@@ -63,6 +63,7 @@ JobRecord MakeTrial(const JobRecord& tuning, const control::v1::Event::TrialCrea
   JobRecord record =
       MakeRecord(tuning.project(), tuning.job(), tuning.runtime_version(), create_time, ContainersOf(tuning));
   record.clear_notes();  // they are in the tuning job's log
+  record.set_creator(tuning.creator());
   record.mutable_job()->clear_training_output();
   if (!tuning.algorithm().empty())
     SetAlgorithm(tuning.algorithm(), tuning.model_folder(),

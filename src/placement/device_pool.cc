@@ -130,8 +130,8 @@ std::set<std::size_t> DevicePool::Wanted(const Gang& gang) const {
   return wanted;
 }
 
-std::set<std::string> DevicePool::HoldersOf(const std::set<std::size_t>& devices) const {
-  std::set<std::string> names;
+std::set<JobLabel> DevicePool::HoldersOf(const std::set<std::size_t>& devices) const {
+  std::set<JobLabel> names;
   for (const std::size_t i : devices) {
     if (!holders_[i].key.empty()) names.insert(holders_[i].name);
   }
@@ -143,6 +143,27 @@ std::size_t DevicePool::FreeOf(const std::set<std::size_t>& devices) const {
       std::ranges::count_if(devices, [this](std::size_t i) { return holders_[i].key.empty(); }));
 }
 
+QuotaDemand DevicePool::DemandOf(const Gang& gang) const {
+  QuotaDemand demand;
+  for (const Gang::Replica& replica : gang.replicas) {
+    if (!Asks(replica)) continue;
+    demand[AcceleratorName(replica.accelerator)] += replica.accelerator_count;
+    if (!cluster::IsTpu(replica.accelerator)) demand[std::string(kGpusQuota)] += replica.accelerator_count;
+  }
+  return demand;
+}
+
+std::size_t DevicePool::CountOf(const Gang& gang) const {
+  std::size_t count = 0;
+  for (const Gang::Replica& replica : gang.replicas) count += Asks(replica) ? Needed(replica) : 0;
+  return count;
+}
+
+const JobLabel* DevicePool::HolderOf(std::size_t device) const {
+  const Holder& holder = holders_.at(device);
+  return holder.key.empty() ? nullptr : &holder.name;
+}
+
 std::vector<std::string> DevicePool::Notes(const Gang& gang) const {
   std::vector<std::string> waived;
   for (const auto& [type, count] : AskedByType(gang)) {
@@ -152,7 +173,7 @@ std::vector<std::string> DevicePool::Notes(const Gang& gang) const {
   return {"The job asks for " + List(waived) + "; this server runs such jobs without (--accelerator-map)."};
 }
 
-void DevicePool::Take(const std::string& holder, const std::string& name, const Gift& gift) {
+void DevicePool::Take(const std::string& holder, const JobLabel& name, const Gift& gift) {
   const auto is_given = [&gift](const Device& device) {
     return std::ranges::any_of(gift, [&device](const replica::v1::Devices& given) {
       if (device.kind == Device::Kind::kGpu &&

@@ -9,6 +9,8 @@
 #include "placement/accelerator_map.h"
 #include "placement/device.h"
 #include "placement/gang.h"
+#include "placement/quota_gate.h"
+#include "placement/wait.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::placement {
@@ -45,23 +47,30 @@ class DevicePool {
   /// later gang waits.
   [[nodiscard]] std::set<std::size_t> Wanted(const Gang& gang) const;
   /// Jobs that hold devices which the gang could get.
-  [[nodiscard]] std::set<std::string> HoldersOf(const std::set<std::size_t>& devices) const;
+  [[nodiscard]] std::set<JobLabel> HoldersOf(const std::set<std::size_t>& devices) const;
   [[nodiscard]] std::size_t FreeOf(const std::set<std::size_t>& devices) const;
 
   /// A sentence for the job's log: which of the replicas' accelerators the operator's table waives.
   [[nodiscard]] std::vector<std::string> Notes(const Gang& gang) const;
 
+  /// Devices by the names of their types, and GPUs together: what quotas count. Without what the table waives.
+  [[nodiscard]] QuotaDemand DemandOf(const Gang& gang) const;
+  /// How many devices the gang takes if it gets all that it asks for.
+  [[nodiscard]] std::size_t CountOf(const Gang& gang) const;
+  /// Who holds the device at that position of devices(); null: nobody.
+  [[nodiscard]] const JobLabel* HolderOf(std::size_t device) const;
+
   /// `holder` is unique among holders; waiting jobs are told `name`. Devices that are held already stay as
   /// they are, and so do devices that no longer exist (a job of a previous server process, on a machine that
   /// has changed).
-  void Take(const std::string& holder, const std::string& name, const Gift& gift);
+  void Take(const std::string& holder, const JobLabel& name, const Gift& gift);
   /// Does nothing if the holder has no devices.
   void Free(const std::string& holder);
 
  private:
   struct Holder {
     std::string key;  ///< empty: free
-    std::string name;
+    JobLabel name;
   };
   [[nodiscard]] std::optional<Gift> ChooseFrom(const Gang& gang, std::size_t replicas, bool held_too) const;
   [[nodiscard]] bool Asks(const Gang::Replica& replica) const;

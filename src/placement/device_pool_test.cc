@@ -98,12 +98,12 @@ TEST(DevicePool, GivesInOrderAndToOneHolderOnly) {
   EXPECT_THAT(Gpus(first, 0), ElementsAre("0"));
   EXPECT_THAT(Gpus(first, 1), ElementsAre("1"));
   EXPECT_EQ((*first)[0].accelerator_type(), "NVIDIA_TESLA_T4");
-  pool.Take("a", "job_a", *first);
+  pool.Take("a", {.job_id = "job_a"}, *first);
   EXPECT_EQ(pool.FreeOf(pool.Wanted(two)), 2U);
   EXPECT_THAT(Gpus(pool.Choose(two), 1), ElementsAre("3"));
   EXPECT_EQ(pool.Choose(Asking({{Type::NVIDIA_TESLA_K80, 4}})), std::nullopt) << "all or nothing";
-  EXPECT_THAT(pool.HoldersOf(pool.Wanted(two)), ElementsAre("job_a"));
-  pool.Take("b", "job_b", *first);
+  EXPECT_THAT(pool.HoldersOf(pool.Wanted(two)), ElementsAre(JobLabel{.job_id = "job_a"}));
+  pool.Take("b", {.job_id = "job_b"}, *first);
   pool.Free("b");
   EXPECT_EQ(pool.FreeOf(pool.Wanted(two)), 2U) << "what a holds, b did not get and cannot free";
   pool.Free("a");
@@ -186,7 +186,7 @@ TEST(DevicePool, ATpuIsGivenByTheBoard) {
   EXPECT_EQ((*gift)[0].tpu_node_name(), "cmle-training-0-tpu");
   EXPECT_THAT((*gift)[0].device_files(), ElementsAre("/dev/accel0", "/dev/accel1"));
   EXPECT_TRUE((*gift)[0].gpus().empty());
-  pool.Take("a", "a", *gift);
+  pool.Take("a", {.job_id = "a"}, *gift);
   EXPECT_FALSE(pool.Choose(gang));
   EXPECT_TRUE(Pool("nvidia-tesla-t4=9").LackOf(gang)) << "a GPU is no TPU";
 }
@@ -200,7 +200,7 @@ TEST(DevicePool, AFormerServersDevicesAreFoundByIdOrFile) {
   by_file.add_device_files("/dev/nvidia1");
   replica::v1::Devices vanished;
   vanished.add_gpus("GPU-z");
-  pool.Take("a", "a", {by_file, vanished});
+  pool.Take("a", {.job_id = "a"}, {by_file, vanished});
   EXPECT_THAT(Gpus(pool.Choose(Asking({{Type::NVIDIA_TESLA_T4, 1}})), 0), ElementsAre("GPU-a"));
 }
 
@@ -219,7 +219,7 @@ TEST(DevicePool, NoDeviceIsEverHeldTwice) {
                               {Type::NVIDIA_TESLA_V100, static_cast<int>(random() % 3)}});
     const auto gift = pool.Choose(gang);
     if (!gift) continue;
-    pool.Take(holder, holder, *gift);
+    pool.Take(holder, {.job_id = holder}, *gift);
     std::set<std::string>& mine = held[holder];
     for (const auto& devices : *gift) mine.insert(devices.gpus().begin(), devices.gpus().end());
     EXPECT_EQ(static_cast<std::int64_t>(mine.size()),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,11 +24,15 @@ struct Gang {
     friend bool operator==(const Replica&, const Replica&) = default;
   };
   std::int64_t uid = 0;
+  std::string project{};
+  std::string creator{};  ///< the principal that created the job; empty: nobody was asked who it is
   std::string job_id;
   int priority = 0;
   SysTime create_time;
   std::vector<Replica> replicas;
-  int line = 0;  ///< gangs of one line wait for each other; positions count within the line (queue.h)
+  std::optional<SysTime> start_time{};  ///< when it got its room; nothing: it has none yet
+  double share = 1;  ///< of the machine that it takes (ProjectUses::ShareOf)
+  int line = 0;      ///< gangs of one line wait for each other; positions count within the line (queue.h)
 };
 
 /// "1 job", "2 jobs".

@@ -12,8 +12,6 @@
 namespace trainyard::placement {
 namespace {
 
-constexpr int kNamesMax = 3;  ///< jobs that a reason names
-
 /// What one or more gangs use of the machine.
 struct Load {
   std::int64_t replicas = 0;
@@ -81,24 +79,18 @@ std::vector<std::string> Notes(const Capacity& capacity, const Load& load) {
   return {std::move(note)};
 }
 
-/// "job_a, job_b and 3 more".
-std::string Names(const std::vector<std::string>& users) {
-  std::string text;
-  const auto named = std::min<std::size_t>(users.size(), kNamesMax);
-  for (std::size_t i = 0; i < named; ++i) text += (i == 0 ? "" : ", ") + users[i];
-  if (users.size() > named) text += " and " + std::to_string(users.size() - named) + " more";
-  return text;
-}
-
-/// "It starts when job_a ends.", or when enough of several jobs end.
-std::string WhenTheyEnd(const std::vector<std::string>& names) {
-  if (names.size() == 1) return "It starts when " + names.front() + " has ended.";
-  return "It starts when enough of these jobs have ended.";
-}
+/// Whom a gang waits for, and how that is said.
+struct Users {
+  const std::vector<JobLabel>& jobs;
+  const std::string& viewer;
+  const Naming& naming;
+  [[nodiscard]] bool empty() const { return jobs.empty(); }
+  [[nodiscard]] std::string Names() const { return naming.Jobs(jobs, viewer); }
+  [[nodiscard]] std::string End() const { return WhenTheyEnd(jobs, viewer, naming); }
+};
 
 /// Why the next gang waits for room, and for which jobs.
-Shortage RoomShortage(const Capacity& capacity, const Load& used, const Load& more,
-                      const std::vector<std::string>& users) {
+Shortage RoomShortage(const Capacity& capacity, const Load& used, const Load& more, const Users& users) {
   if (users.empty()) {
     return {
         "The job asks for " + Asked(more) + "; this machine has " + Offered(capacity) + ".",
@@ -108,29 +100,42 @@ Shortage RoomShortage(const Capacity& capacity, const Load& used, const Load& mo
   if (capacity.mode == Capacity::Mode::kShare) {
     return {"Waiting for room for " + Counted(more.replicas, "replica") + ": " +
                 std::to_string(used.replicas) + " of " + std::to_string(Places(capacity)) +
-                " places are in use by " + Names(users) + ".",
-            WhenTheyEnd(users)};
+                " places are in use by " + users.Names() + ".",
+            users.End()};
   }
   return {"Waiting for " + Asked(more) + ": " + Asked(used) + " of " + Offered(capacity) + " are in use by " +
-              Names(users) + ".",
-          WhenTheyEnd(users)};
+              users.Names() + ".",
+          users.End()};
 }
 
-Shortage DeviceShortage(const DevicePool& devices, const Gang& gang, const std::set<std::size_t>& wanted) {
-  const std::set<std::string> holders = devices.HoldersOf(wanted);
-  const std::vector<std::string> users(holders.begin(), holders.end());
+Shortage DeviceShortage(const DevicePool& devices, const Gang& gang, const std::set<std::size_t>& wanted,
+                        const Naming& naming) {
+  const std::set<JobLabel> holders = devices.HoldersOf(wanted);
+  const std::vector<JobLabel> jobs(holders.begin(), holders.end());
+  const Users users{.jobs = jobs, .viewer = gang.project, .naming = naming};
   // Counted as jobs count them: TPUs by cores. One request is for GPUs or for TPUs, never both.
   const bool tpus = !wanted.empty() && devices.devices().at(*wanted.begin()).kind == Device::Kind::kTpu;
   const std::size_t each = tpus ? kTpuCoresPerBoard : 1;
   const std::size_t held = wanted.size() - devices.FreeOf(wanted);
   return {"Waiting for " + AskedAccelerators(gang) + ": " + std::to_string(held * each) + " of " +
-              std::to_string(wanted.size() * each) + " are in use by " + Names(users) + ".",
-          WhenTheyEnd(users)};
+              std::to_string(wanted.size() * each) + " are in use by " + users.Names() + ".",
+          users.End()};
 }
 
 bool Meet(const std::set<std::size_t>& a, const std::set<std::size_t>& b) {
   return std::ranges::any_of(a, [&b](std::size_t device) { return b.contains(device); });
 }
+
+/// The quotas, and those that earlier gangs wait for.
+struct HeldBack {
+  QuotaGate gate;
+  std::vector<QuotaGate::Key> keys{};
+
+  [[nodiscard]] bool Meets(const Gang& gang, const QuotaDemand& demand) const {
+    return std::ranges::any_of(
+        keys, [&](const QuotaGate::Key& key) { return gate.Draws(gang, demand, key); });
+  }
+};
 
 /// The request's field that makes the gang too big: that of the first replica that does not fit.
 std::string_view FieldOf(const Gang::Replica& replica) {
@@ -146,35 +151,57 @@ std::string_view FieldOf(const Gang::Replica& replica) {
 
 Plan PlanAdmissions(const Capacity& capacity, const std::vector<Gang>& running,
                     std::span<const Gang* const> waiting, DevicePool devices) {
+  const auto next = [&waiting]() -> const Gang* {
+    if (waiting.empty()) return nullptr;
+    const Gang* gang = waiting.front();
+    waiting = waiting.subspan(1);
+    return gang;
+  };
+  return PlanAdmissions(capacity, running, next, std::move(devices), {});
+}
+
+Plan PlanAdmissions(const Capacity& capacity, const std::vector<Gang>& running, const NextGang& next,
+                    DevicePool devices, PlanRules rules) {
   Load used;
-  std::vector<std::string> users;
+  std::vector<JobLabel> users;
   for (const Gang& gang : running) {
     used.Add(LoadOf(gang));
-    users.push_back(gang.job_id);
+    users.push_back(LabelOf(gang));
   }
   Plan plan;
   std::set<std::size_t> kept;  // devices that earlier gangs wait for
-  for (const Gang* gang : waiting) {
+  HeldBack quotas{.gate = std::move(rules.quotas)};
+  while (const Gang* gang = next()) {
+    const QuotaDemand demand = quotas.gate.is_open() ? QuotaDemand() : devices.DemandOf(*gang);
+    if (quotas.Meets(*gang, demand)) continue;
     const std::set<std::size_t> wanted = devices.Wanted(*gang);
     if (Meet(wanted, kept) || devices.LackOf(*gang)) continue;
+    if (auto refusal = quotas.gate.Check(*gang, demand)) {
+      if (!refusal->is_final) quotas.keys.push_back(std::move(refusal->key));
+      plan.blocked.push_back({.uid = gang->uid, .shortage = std::move(refusal->shortage)});
+      continue;
+    }
     std::optional<DevicePool::Gift> gift = devices.Choose(*gang);
     if (!gift) {
-      plan.blocked.push_back({.uid = gang->uid, .shortage = DeviceShortage(devices, *gang, wanted)});
+      plan.blocked.push_back(
+          {.uid = gang->uid, .shortage = DeviceShortage(devices, *gang, wanted, rules.naming)});
       kept.insert(wanted.begin(), wanted.end());
       continue;
     }
     const Load load = LoadOf(*gang);
     if (!Fits(capacity, used, load)) {
+      const Users those{.jobs = users, .viewer = gang->project, .naming = rules.naming};
       plan.blocked.push_back(
-          {.uid = gang->uid, .shortage = RoomShortage(capacity, used, load, users), .blocks_all = true});
+          {.uid = gang->uid, .shortage = RoomShortage(capacity, used, load, those), .blocks_all = true});
       break;
     }
     std::vector<std::string> notes = Notes(capacity, load);
     for (std::string& note : devices.Notes(*gang)) notes.push_back(std::move(note));
-    devices.Take(std::to_string(gang->uid), gang->job_id, *gift);
+    devices.Take(std::to_string(gang->uid), LabelOf(*gang), *gift);
+    quotas.gate.Take(*gang, demand);
     plan.admitted.push_back({.uid = gang->uid, .notes = std::move(notes), .devices = *std::move(gift)});
     used.Add(load);
-    users.push_back(gang->job_id);
+    users.push_back(LabelOf(*gang));
   }
   return plan;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -8,6 +9,8 @@
 #include "base/result.h"
 #include "placement/device_pool.h"
 #include "placement/gang.h"
+#include "placement/quota_gate.h"
+#include "placement/wait.h"
 
 /// Which gangs may start, which wait, and why. Pure: a snapshot in, a plan out; any thread.
 namespace trainyard::placement {
@@ -25,22 +28,6 @@ struct Capacity {
   Mode mode = Mode::kShare;
   int cpus = 1;
   std::int64_t memory_bytes = 0;
-};
-
-/// What a gang waits for.
-struct Shortage {
-  std::string reason;   ///< one sentence: what it waits for
-  std::string unblock;  ///< one sentence: what would end the wait
-  friend bool operator==(const Shortage&, const Shortage&) = default;
-};
-
-/// A gang's place in the queue and what it waits for.
-struct Wait {
-  std::int64_t position = 0;  ///< 1 for the first one of its line: jobPosition
-  std::string reason;         ///< as in Shortage
-  std::string unblock;
-  bool is_turn = false;  ///< it waits only for its turn: reason and position change as earlier gangs leave
-  friend bool operator==(const Wait&, const Wait&) = default;
 };
 
 struct Plan {
@@ -64,12 +51,24 @@ struct Plan {
 /// Admits gangs as a whole and in order. A gang that waits for room blocks all later gangs, so that small
 /// gangs do not starve a big one. A gang that waits for accelerators blocks later gangs that could get the
 /// same ones (priority orders jobs that want the same accelerator: spec api.md 4.2). A gang that can never
-/// get its accelerators (DevicePool::LackOf) does not block the queue. A shared machine admits any gang when
-/// nothing else runs. The order of `running` affects only the names in shortages.
+/// get its accelerators (DevicePool::LackOf) does not block the queue. A gang that a quota holds back blocks
+/// later gangs that draw on the same quota, so that a big one gets its turn; one that asks for more than the
+/// quota blocks nobody. A shared machine admits any gang when nothing else runs. The order of `running`
+/// affects only the names in shortages.
 ///
 /// @param waiting  the queue, first to last (Queue::InOrder).
 [[nodiscard]] Plan PlanAdmissions(const Capacity& capacity, const std::vector<Gang>& running,
                                   std::span<const Gang* const> waiting, DevicePool devices = {});
+
+/// The next waiting gang; null: there is none.
+using NextGang = std::function<const Gang*()>;
+struct PlanRules {
+  QuotaGate quotas{};  ///< with what `running` holds of them
+  Naming naming{};     ///< in shortages
+};
+/// The same with quotas, for a queue that is not written out: of a long one only the beginning is looked at.
+[[nodiscard]] Plan PlanAdmissions(const Capacity& capacity, const std::vector<Gang>& running,
+                                  const NextGang& next, DevicePool devices, PlanRules rules);
 
 /// kFailedPrecondition (field as in the request: master_type, worker_count, ...) for a gang whose machines
 /// can never fit (kStrict only). Accelerators: DevicePool::LackOf.

@@ -155,15 +155,15 @@ TEST(PlanAdmissions, GpusAreExclusiveAndPriorityOrdersWhoeverWantsThem) {
 
 TEST(PlanAdmissions, TpusAreCountedByCores) {
   DevicePool pool{*ParseDeclaredDevices("tpu-v2=16"), {}};
-  pool.Take("7", "tpu_job", *pool.Choose(WithGpus(Make(7, 1), 8, AcceleratorConfig::TPU_V2)));
-  pool.Take("8", "other", *pool.Choose(WithGpus(Make(8, 1), 8, AcceleratorConfig::TPU_V2)));
+  pool.Take("7", {.job_id = "tpu_job"}, *pool.Choose(WithGpus(Make(7, 1), 8, AcceleratorConfig::TPU_V2)));
+  pool.Take("8", {.job_id = "other"}, *pool.Choose(WithGpus(Make(8, 1), 8, AcceleratorConfig::TPU_V2)));
   const Planned plan = PlanAll(kTwoCpus, {}, {WithGpus(Make(1, 1), 8, AcceleratorConfig::TPU_V3)}, pool);
   EXPECT_EQ(plan.waiting.at(1).reason, "Waiting for 8 TPU_V3: 16 of 16 are in use by other, tpu_job.");
 }
 
 TEST(PlanAdmissions, WhoWaitsForGpusHoldsBackNobodyElse) {
   DevicePool pool = FourGpus();
-  pool.Take("7", "gpu_job", *pool.Choose(WithGpus(Make(7, 1), 4)));
+  pool.Take("7", {.job_id = "gpu_job"}, *pool.Choose(WithGpus(Make(7, 1), 4)));
   const Planned plan =
       PlanAll(kTwoCpus, {}, {WithGpus(Make(1, 1, 9, 9), 1), Make(2, 1), WithGpus(Make(3, 1, 9, 9), 8)}, pool);
   EXPECT_EQ(Uids(plan), (Uid{2}));
@@ -220,7 +220,7 @@ TEST(PlanAdmissions, Properties) {
     for (const Gang& gang : waiting)
       (plan.waiting.contains(gang.uid) ? still_waiting : now_running).push_back(gang);
     for (const Plan::Admission& admitted : plan.admitted)
-      pool.Take(std::to_string(admitted.uid), "x", admitted.devices);
+      pool.Take(std::to_string(admitted.uid), {.job_id = "x"}, admitted.devices);
     EXPECT_TRUE(PlanAll(capacity, now_running, still_waiting, pool).admitted.empty());
     std::shuffle(waiting.begin(), waiting.end(), random);
     EXPECT_EQ(Uids(PlanAll(capacity, running, waiting, FourGpus())), Uids(plan));

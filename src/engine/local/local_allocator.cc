@@ -42,7 +42,13 @@ LocalAllocator::LocalAllocator(boost::asio::any_io_executor loop, Options option
       capacity_(options.capacity),
       network_(options.network),
       ports_(std::move(options.probe), options.lease_spread),
-      devices_(std::move(options.devices)) {}
+      devices_(std::move(options.devices)),
+      quotas_(options.quotas),
+      weights_(std::move(options.project_weights)),
+      naming_(options.naming),
+      clock_(options.clock),
+      uses_({.accelerators = static_cast<double>(devices_.devices().size()),
+             .cpus = static_cast<double>(capacity_.cpus)}) {}
 
 Allocator::Capabilities LocalAllocator::capabilities() const {
   return {.shared_files = true,
@@ -74,7 +80,8 @@ void LocalAllocator::Restore(const ReservationRequest& request) {
   const std::int64_t uid = request.key.job_uid;
   for (const int port : PortsOf(*request.granted)) ports_.Restore(port);
   for (const Slot& slot : request.granted->slots())
-    devices_.Take(HolderOf(uid), request.gang.job_id, {slot.devices()});
+    devices_.Take(HolderOf(uid), placement::LabelOf(request.gang), {slot.devices()});
+  StartUse(request.gang, *request.granted);
   running_.emplace(uid, Running{request.gang, *request.granted});
 }
 
@@ -89,6 +96,7 @@ placement::Gang LocalAllocator::LinedUp(placement::Gang gang) const {
   } else {
     gang.line = devices_.devices()[*wanted.begin()].kind == placement::Device::Kind::kGpu ? kGpus : kTpus;
   }
+  gang.share = uses_.ShareOf(AskedBy(gang));
   return gang;
 }
 
@@ -99,7 +107,11 @@ void LocalAllocator::Detach(ReservationKey key) {
 
 void LocalAllocator::Release(ReservationKey key) {
   Detach(key);
-  if (auto running = running_.extract(key.job_uid)) ports_.Release(PortsOf(running.mapped().grant));
+  if (auto running = running_.extract(key.job_uid)) {
+    ports_.Release(PortsOf(running.mapped().grant));
+    uses_.Stop(key.job_uid, Now());
+    if (on_use_) on_use_();
+  }
   PlanSoon();
 }
 
@@ -107,7 +119,7 @@ void LocalAllocator::ReleaseDevices(ReservationKey key) { ReleaseDevices(HolderO
 
 void LocalAllocator::HoldDevices(const std::string& attempt_id, const std::string& job_id,
                                  const replica::v1::Devices& devices) {
-  devices_.Take(attempt_id, job_id, {devices});
+  devices_.Take(attempt_id, {.job_id = job_id}, {devices});
 }
 
 void LocalAllocator::ReleaseDevices(const std::string& attempt_id) {
@@ -125,8 +137,11 @@ std::optional<placement::Wait> LocalAllocator::WaitOf(ReservationKey key) const 
   } else if (auto lack = devices_.LackOf(*gang)) {
     wait.reason = lack->reason;
     wait.unblock = lack->unblock;
+  } else if (auto refusal = gate_.Check(*gang, devices_.DemandOf(*gang))) {
+    wait.reason = std::move(refusal->shortage.reason);
+    wait.unblock = std::move(refusal->shortage.unblock);
   } else {
-    wait = queue_.TurnOf(*gang, blocker_);
+    wait = TurnOf(*gang);
   }
   return wait;
 }
@@ -143,12 +158,14 @@ void LocalAllocator::PlanNow() {
   planning_ = false;
   std::vector<placement::Gang> running;
   for (const auto& [uid, one] : running_) running.push_back(one.gang);
-  placement::Plan plan = placement::PlanAdmissions(capacity_, running, queue_.InOrder(), devices_);
+  RankProjects();
+  placement::Plan plan = placement::PlanAdmissions(capacity_, running, queue_.Walk(), devices_,
+                                                   {.quotas = Gate(), .naming = naming_});
   std::set<std::int64_t> previously_blocked;
   for (const auto& [uid, shortage] : std::exchange(blocked_, {})) previously_blocked.insert(uid);
-  blocker_.clear();
+  blocker_ = {};
   for (placement::Plan::Blocked& blocked : plan.blocked) {
-    if (blocked.blocks_all) blocker_ = queue_.Find(blocked.uid)->job_id;
+    if (blocked.blocks_all) blocker_ = placement::LabelOf(*queue_.Find(blocked.uid));
     blocked_.emplace(blocked.uid, std::move(blocked.shortage));
   }
   for (placement::Plan::Admission& admitted : plan.admitted) {
@@ -159,13 +176,19 @@ void LocalAllocator::PlanNow() {
       break;
     }
     placement::Gang gang = *queue_.Take(uid);
-    for (const Slot& slot : grant->slots()) devices_.Take(HolderOf(uid), gang.job_id, {slot.devices()});
+    for (const Slot& slot : grant->slots())
+      devices_.Take(HolderOf(uid), placement::LabelOf(gang), {slot.devices()});
+    gang.start_time = Now();
+    StartUse(gang, *grant);
     auto taken = waiting_.extract(uid);
     grant->set_try_number(taken.mapped().key.try_number);
     running_.emplace(uid, Running{std::move(gang), *grant});
     if (taken.mapped().events.on_grant) taken.mapped().events.on_grant(*std::move(grant));
   }
+  RankProjects();  // those that were admitted count
+  gate_ = Gate();
   TellWaiting(previously_blocked);
+  WatchTheOrder();
 }
 
 /// Of a long queue only those are looked at for whom something may have changed.
@@ -190,7 +213,7 @@ void LocalAllocator::Tell(Waiting& waiting) {
 
 /// There is room for the first, but no port. Other programs' ports come free without our knowledge.
 void LocalAllocator::WaitForPorts(std::int64_t uid) {
-  blocker_ = queue_.Find(uid)->job_id;
+  blocker_ = placement::LabelOf(*queue_.Find(uid));
   blocked_[uid] = {"Waiting for a free port: there is no free port between " +
                        std::to_string(placement::kLeasePortFirst) + " and " +
                        std::to_string(placement::kLeasePortLast) + ".",

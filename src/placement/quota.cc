@@ -1,0 +1,185 @@
+#include "placement/quota.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "placement/device.h"
+#include "text/suggestion.h"
+
+namespace trainyard::placement {
+namespace {
+
+constexpr std::string_view kFlag = "--quota";
+constexpr std::array<std::string_view, 3> kKinds{"project", "user", "serviceAccount"};
+constexpr std::array<std::string_view, 5> kResources{kGpusQuota, kJobsQuota, kUnfinishedJobsQuota,
+                                                     kBucketBytesQuota, kLogBytesQuota};
+
+struct Unit {
+  std::string_view name;
+  std::int64_t bytes;
+};
+constexpr std::array<Unit, 9> kUnits{{{"kB", 1'000},
+                                      {"MB", 1'000'000},
+                                      {"GB", 1'000'000'000},
+                                      {"TB", 1'000'000'000'000},
+                                      {"KiB", std::int64_t{1} << 10},
+                                      {"MiB", std::int64_t{1} << 20},
+                                      {"GiB", std::int64_t{1} << 30},
+                                      {"TiB", std::int64_t{1} << 40},
+                                      {"", 1}}};
+
+std::unexpected<Error> Wrong(std::string_view text, const std::string& why) {
+  return std::unexpected(InvalidArgument(kFlag, "'" + std::string(text) + "': " + why));
+}
+
+std::string Nearest(std::string_view word, std::span<const std::string_view> choices) {
+  const std::string_view nearest = text::Suggest(word, choices);
+  return nearest.empty() ? std::string() : "; did you mean '" + std::string(nearest) + "'?";
+}
+
+std::string List(std::span<const std::string_view> words) {
+  std::string list;
+  for (const std::string_view word : words) list += (list.empty() ? "" : ", ") + std::string(word);
+  return list;
+}
+
+bool IsBytes(std::string_view resource) { return resource == kBucketBytesQuota || resource == kLogBytesQuota; }
+
+/// Nothing: it is no such number, or too large.
+std::optional<std::int64_t> Number(std::string_view text, bool bytes) {
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || number < 0) return std::nullopt;
+  const std::string_view rest = text.substr(static_cast<std::size_t>(end - text.data()));
+  if (rest.empty()) return number;
+  const auto* unit = std::ranges::find(kUnits, rest, &Unit::name);
+  if (!bytes || unit == kUnits.end() || number > std::numeric_limits<std::int64_t>::max() / unit->bytes)
+    return std::nullopt;
+  return number * unit->bytes;
+}
+
+struct Parsed {
+  std::string subject;
+  std::string resource;
+  std::int64_t limit = 0;
+};
+
+Status CheckSubject(std::string_view text, std::string_view subject) {
+  const std::size_t colon = subject.find(':');
+  const std::string_view kind = subject.substr(0, colon);
+  if (std::ranges::find(kKinds, kind) == kKinds.end())
+    return Wrong(text, "'" + std::string(kind) + "' is not one of " + List(kKinds) + Nearest(kind, kKinds));
+  const std::string_view name = colon == std::string_view::npos ? "" : subject.substr(colon + 1);
+  if (name.empty()) return Wrong(text, "there is no name after '" + std::string(kind) + ":'; * means each one");
+  if (name != "*" && name.find('*') != std::string_view::npos)
+    return Wrong(text, "* stands alone: " + std::string(kind) + ":*");
+  return {};
+}
+
+Status CheckResource(std::string_view text, std::string_view resource) {
+  const bool known = std::ranges::find(kResources, resource) != kResources.end();
+  if (known || ParseAcceleratorName(resource) != AcceleratorConfig::ACCELERATOR_TYPE_UNSPECIFIED) return {};
+  return Wrong(text, "'" + std::string(resource) + "' is not one of " + List(kResources) +
+                         " or a type such as nvidia-tesla-t4" + Nearest(resource, kResources));
+}
+
+Result<Parsed> ParseOne(std::string_view text) {
+  const std::size_t equals = text.rfind('=');
+  const std::size_t colon = text.substr(0, equals).rfind(':');
+  if (equals == std::string_view::npos || colon == std::string_view::npos)
+    return Wrong(text, "not SUBJECT:RESOURCE=N, as project:research:gpus=4");
+  const std::string_view subject = text.substr(0, colon);
+  const std::string_view resource = text.substr(colon + 1, equals - colon - 1);
+  TY_RETURN_IF_ERROR(CheckSubject(text, subject));
+  TY_RETURN_IF_ERROR(CheckResource(text, resource));
+  const bool bytes = IsBytes(resource);
+  if (bytes && !subject.starts_with(kProjectKind))
+    return Wrong(text, std::string(resource) + " are a project's: project:NAME:" + std::string(resource) + "=N");
+  const std::optional<std::int64_t> limit = Number(text.substr(equals + 1), bytes);
+  if (!limit)
+    return Wrong(text, "'" + std::string(text.substr(equals + 1)) + "' is not a number" +
+                           (bytes ? " of bytes, as 1000, 10GB or 1TiB" : ""));
+  return Parsed{.subject = std::string(subject), .resource = std::string(resource), .limit = *limit};
+}
+
+/// "project:*" for "project:research".
+std::string EachOf(std::string_view subject) { return std::string(subject.substr(0, subject.find(':'))) + ":*"; }
+
+}  // namespace
+
+std::string ProjectSubject(std::string_view project) { return std::string(kProjectKind) + std::string(project); }
+
+std::string QuotaLimit::Text() const { return subject + ":" + resource + "=" + std::to_string(limit); }
+
+Result<Quotas> Quotas::Parse(std::span<const std::string> texts) {
+  Quotas quotas;
+  for (const std::string& text : texts) {
+    TY_TRY(Parsed one, ParseOne(text));
+    const auto [place, is_new] =
+        quotas.limits_.emplace(std::pair(std::move(one.subject), std::move(one.resource)), one.limit);
+    if (!is_new) return Wrong(text, place->first.first + " has a quota of " + place->first.second + " already");
+  }
+  return quotas;
+}
+
+bool Quotas::Limits(std::string_view resource) const {
+  return std::ranges::any_of(limits_, [resource](const auto& one) { return one.first.second == resource; });
+}
+
+std::optional<QuotaLimit> Quotas::Of(std::string_view subject, std::string_view resource) const {
+  if (subject.empty() || limits_.empty()) return std::nullopt;
+  for (const std::string& name : {std::string(subject), EachOf(subject)}) {
+    const auto found = limits_.find(std::pair(name, std::string(resource)));
+    if (found == limits_.end()) continue;
+    return QuotaLimit{.limit = found->second, .subject = name, .resource = std::string(resource)};
+  }
+  return std::nullopt;
+}
+
+std::vector<QuotaLimit> Quotas::AllOf(std::string_view subject) const {
+  std::map<std::string, QuotaLimit> by_resource;
+  for (const std::string& name : {EachOf(subject), std::string(subject)}) {
+    for (const auto& [key, limit] : limits_) {
+      if (key.first == name) by_resource[key.second] = {.limit = limit, .subject = name, .resource = key.second};
+    }
+  }
+  std::vector<QuotaLimit> all;
+  for (auto& [resource, limit] : by_resource) all.push_back(std::move(limit));
+  return all;
+}
+
+std::vector<QuotaLimit> Quotas::all() const {
+  std::vector<QuotaLimit> all;
+  for (const auto& [key, limit] : limits_)
+    all.push_back({.limit = limit, .subject = key.first, .resource = key.second});
+  return all;
+}
+
+std::string SubjectText(std::string_view subject) {
+  const std::size_t colon = subject.find(':');
+  if (colon == std::string_view::npos) return std::string(subject);
+  const std::string_view kind = subject.substr(0, colon);
+  return (kind == "serviceAccount" ? "service account" : std::string(kind)) + " " +
+         std::string(subject.substr(colon + 1));
+}
+
+std::string BytesText(std::int64_t bytes) {
+  constexpr std::array<std::string_view, 5> kNames{"bytes", "KiB", "MiB", "GiB", "TiB"};
+  constexpr double kStep = 1024;
+  double value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (value >= kStep && unit + 1 < kNames.size()) {
+    value /= kStep;
+    ++unit;
+  }
+  constexpr double kTenths = 10;
+  const std::int64_t tenths = std::llround(value * kTenths);
+  std::string text = std::to_string(tenths / 10);
+  if (tenths % 10 != 0) text += "." + std::to_string(tenths % 10);
+  return text + " " + std::string(kNames.at(unit));
+}
+
+}  // namespace trainyard::placement

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+/// What a project or a principal may have at most, as the operator says with --quota. Pure: any thread.
+namespace trainyard::placement {
+
+/// Resources of a quota. The types of accelerators ("nvidia-tesla-t4") are resources besides.
+inline constexpr std::string_view kGpusQuota = "gpus";  ///< of all types, held at once
+inline constexpr std::string_view kJobsQuota = "jobs";  ///< that have room at once; a tuning job counts as one
+inline constexpr std::string_view kUnfinishedJobsQuota = "unfinished-jobs";
+inline constexpr std::string_view kBucketBytesQuota = "bucket-bytes";
+inline constexpr std::string_view kLogBytesQuota = "log-bytes";
+
+inline constexpr std::string_view kProjectKind = "project:";
+/// "project:research", as a quota names its subject.
+[[nodiscard]] std::string ProjectSubject(std::string_view project);
+
+/// A limit, and the quota that says so.
+struct QuotaLimit {
+  std::int64_t limit = 0;
+  std::string subject;   ///< as the operator wrote it: "project:*"
+  std::string resource;  ///< "gpus"
+  /// "project:*:gpus=4"
+  [[nodiscard]] std::string Text() const;
+  friend bool operator==(const QuotaLimit&, const QuotaLimit&) = default;
+};
+
+/// The quotas of an installation. A value.
+class Quotas {
+ public:
+  Quotas() = default;
+
+  /// Each text is SUBJECT:RESOURCE=N. SUBJECT: project:P, user:U, serviceAccount:S, or project:* and so on
+  /// for each one that has no quota of its own for the resource. N: a number; of bytes also 10GB, 1TiB.
+  /// kInvalidArgument, field "--quota", with the nearest name for one that is wrong.
+  [[nodiscard]] static Result<Quotas> Parse(std::span<const std::string> texts);
+
+  [[nodiscard]] bool empty() const noexcept { return limits_.empty(); }
+  [[nodiscard]] bool Limits(std::string_view resource) const;
+  /// `subject`: ProjectSubject, or a principal; an empty one has no quota.
+  [[nodiscard]] std::optional<QuotaLimit> Of(std::string_view subject, std::string_view resource) const;
+  /// All that apply to the subject, by resource.
+  [[nodiscard]] std::vector<QuotaLimit> AllOf(std::string_view subject) const;
+  /// All, as they were given, by subject.
+  [[nodiscard]] std::vector<QuotaLimit> all() const;
+
+ private:
+  std::map<std::pair<std::string, std::string>, std::int64_t> limits_;  ///< by subject and resource
+};
+
+/// "project P", "user ann@example.com".
+[[nodiscard]] std::string SubjectText(std::string_view subject);
+/// "1.5 GiB", "900 bytes".
+[[nodiscard]] std::string BytesText(std::int64_t bytes);
+
+}  // namespace trainyard::placement

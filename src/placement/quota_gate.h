@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "placement/gang.h"
+#include "placement/quota.h"
+#include "placement/wait.h"
+
+namespace trainyard::placement {
+
+/// What a gang takes of each resource that quotas limit, other than a place among the jobs.
+using QuotaDemand = std::map<std::string, std::int64_t>;
+
+/// Whether gangs may have room by the quotas of their projects and principals: those of GPUs and of jobs
+/// that have room. A value. Pure.
+class QuotaGate {
+ public:
+  /// Nothing is limited.
+  QuotaGate() = default;
+  /// `quotas` outlives the gate and its copies.
+  QuotaGate(const Quotas& quotas, Naming naming) : quotas_(&quotas), naming_(naming) {}
+
+  /// Whether it can ever stand in the way.
+  [[nodiscard]] bool is_open() const noexcept { return quotas_ == nullptr || quotas_->empty(); }
+
+  /// The gang has room.
+  void Take(const Gang& gang, const QuotaDemand& demand);
+
+  /// A subject and a resource.
+  using Key = std::pair<std::string, std::string>;
+  struct Refusal {
+    Shortage shortage;
+    Key key;
+    bool is_final = false;  ///< it asks for more than the quota: no end of a job lets it start
+  };
+  /// The first quota that the gang would exceed.
+  [[nodiscard]] std::optional<Refusal> Check(const Gang& gang, const QuotaDemand& demand) const;
+  /// Whether the gang would draw on that quota.
+  [[nodiscard]] bool Draws(const Gang& gang, const QuotaDemand& demand, const Key& key) const;
+
+ private:
+  using Holders = std::map<JobLabel, std::int64_t>;  ///< what each job holds
+  [[nodiscard]] const Holders& HoldersOf(const Key& key) const;
+  [[nodiscard]] std::optional<Refusal> CheckOne(const Gang& gang, const Key& key, std::int64_t asked) const;
+
+  const Quotas* quotas_ = nullptr;
+  Naming naming_;
+  std::map<Key, Holders> held_;
+};
+
+}  // namespace trainyard::placement

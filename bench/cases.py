@@ -278,7 +278,7 @@ def container_start(bench, attempts=100):
 
 def parts(bench):
     """Single parts, without the rest of the service; their output is kept as it is."""
-    for command in (["store_bench", bench.folder], ["logs_bench", bench.folder], ["replica_bench", bench.native], ["doors_bench"]):
+    for command in (["store_bench", bench.folder], ["logs_bench", bench.folder], ["replica_bench", bench.native], ["doors_bench"], ["queue_bench"]):
         done = subprocess.run([bench.build / "bench" / command[0], *command[1:]], cwd=bench.folder, check=True,
                               capture_output=True, text=True)
         bench.note(f"{command[0]}:\n{done.stdout.rstrip()}")

@@ -17,6 +17,7 @@
 #include "cli/results/results_commands.h"
 #include "cli/run/run_commands.h"
 #include "cli/storage/storage_commands.h"
+#include "cli/top/top_commands.h"
 
 namespace trainyard::cli {
 namespace {
@@ -55,9 +56,8 @@ std::vector<const Command*> GatherCommands() {
   std::vector<const Command*> all;
   for (std::span<const Command> table :
        {std::span<const Command>(kTopCommands), AdminCommands(), AlgorithmsCommands(), AuthCommands(),
-        ClientCommands(), ConfigCommands(),
-        ImagesCommands(), JobsCommands(), LocalCommands(), ResultsCommands(), RunCommands(),
-        StorageCommands()})
+        ClientCommands(), ConfigCommands(), ImagesCommands(), JobsCommands(), LocalCommands(),
+        ResultsCommands(), RunCommands(), StorageCommands(), TopCommands()})
     for (const Command& command : table) all.push_back(&command);
   std::ranges::sort(all, {}, [](const Command* command) { return command->spec.path; });
   return all;

@@ -105,6 +105,10 @@ void Console::Transient(std::string_view text) const {
   if (ErrIsTerminal() && ObeysSequences()) Write(stderr, text);
 }
 
+void Console::ClearScreen() const {
+  if (options_.user_output && OutIsTerminal() && ObeysSequences()) Write(stdout, "\x1b[H\x1b[2J");
+}
+
 bool Console::OutIsTerminal() { return IsTerminal(stdout); }
 
 bool Console::ErrIsTerminal() { return IsTerminal(stderr); }

@@ -36,6 +36,9 @@ class Console {
   /// Progress, printed only if stderr is a terminal. Printed unchanged, with cursor movements: the caller
   /// passes text of others through wire::VisibleText.
   void Transient(std::string_view text) const;
+  /// What was printed on the terminal of stdout is gone, and the next is printed at its top. Nothing on
+  /// another.
+  void ClearScreen() const;
   [[nodiscard]] static bool OutIsTerminal();
   [[nodiscard]] static bool ErrIsTerminal();
   /// Columns of the terminal on stderr, 80 if it does not say.

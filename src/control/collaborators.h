@@ -7,10 +7,12 @@
 #include <string>
 
 #include "base/clock.h"
+#include "control/project_bytes.h"
 #include "control/settings.h"
 #include "engine/allocator.h"
 #include "engine/attempt_host.h"
 #include "logs/log_store.h"
+#include "placement/quota.h"
 #include "store/journal.h"
 #include "store/secret_store.h"
 #include "trainyard/control/v1/record.pb.h"
@@ -44,6 +46,8 @@ struct Collaborators {
   store::SecretStore* secrets = nullptr;        ///< null: jobs with secrets are refused
   /// The buckets that a service account may use. Null: every program may use all.
   std::function<boost::asio::awaitable<replica::v1::BucketRights>(std::string service_account)> buckets_of{};
+  const placement::Quotas* quotas = nullptr;    ///< null: nobody has any
+  ProjectBytes* bytes = nullptr;                ///< null: what projects keep is not counted
   metrics::UsageHistory* usage = nullptr;       ///< null: figures of replicas are not kept
   /// The runtime version that suits the room a job has got; empty: the one that it has. Null: always that.
   std::function<std::string(const v1::JobRecord& job, const engine::Grant& grant)> runtime_for{};

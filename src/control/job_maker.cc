@@ -92,6 +92,7 @@ boost::asio::awaitable<Result<JobMaker::Made>> JobMaker::Make(std::string projec
                      "with GPUs");
   record.set_creator(creator.principal);
   TY_CO_RETURN_IF_ERROR(CheckFits(record));
+  made.demand = policy_.devices.DemandOf(GangOf(record));
   TY_CO_RETURN_IF_ERROR(co_await CheckServiceAccount(record, creator));
   TY_CO_RETURN_IF_ERROR(co_await LookUpPackages(record, creator));
   if (policy_.containers.are_here && policy_.registries != nullptr) {

@@ -54,7 +54,8 @@ class JobMaker {
 
   struct Made {
     v1::JobRecord record;
-    jobs::Secrets secrets;  ///< the record does not have them
+    jobs::Secrets secrets;            ///< the record does not have them
+    placement::QuotaDemand demand{};  ///< of the job, or of one trial of it
   };
   /// Errors: kInvalidArgument, kFailedPrecondition, and kPermissionDenied or kNotFound for what `creator` may
   /// not use (its packages, its job-dir, its service account, images of this machine), with the field as the

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "async/diagnostics.h"
+#include "control/job_quotas.h"
 #include "control/job_secrets.h"
 #include "control/job_status.h"
 #include "control/list_search.h"
@@ -51,14 +52,6 @@ Error BeingChanged() { return {Code::kAborted, "The job is being changed by othe
 
 Error WrongEtag() { return {Code::kAborted, "The etag is not that of the job: read it again", "job.etag"}; }
 
-jobs::AcceleratorCounts AcceleratorsOf(const v1::JobRecord& job) {
-  if (job.has_trial()) return {};  // the tuning job has them
-  jobs::AcceleratorCounts counts = jobs::AcceleratorsOf(job.job().training_input());
-  if (!job.has_tuning()) return counts;
-  for (auto& [type, count] : counts) count *= jobs::MaxParallelTrials(job);
-  return counts;
-}
-
 }  // namespace
 
 JobService::JobService(Collaborators outside, JobMaker& maker, jobs::AcceleratorCounts accelerator_quota)
@@ -102,7 +95,7 @@ boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job 
   *created.mutable_created()->mutable_record() = record;
   created = Stamped(std::move(created), 1, wire::FromProto(record.job().create_time()));
   TY_CO_TRY(record, jobs::Apply(v1::JobRecord{}, created));
-  TY_CO_RETURN_IF_ERROR(CheckQuota(record));
+  TY_CO_RETURN_IF_ERROR(CheckQuota(record, made.demand));
   TY_CO_TRY(TuningJobs::Resumed resumed, co_await registry_.tuning().ReadResumed(record));
   auto creating = creating_.insert(creating_.end(), &record);  // others count it while it is written
   std::vector<jobs::ServiceLine> lines = jobs::LinesFor(record, created);
@@ -304,18 +297,18 @@ boost::asio::awaitable<Result<Job>> JobService::Show(v1::JobRecord record, int t
   co_return job;
 }
 
-/// Counts every job that may still use what it was given; a tuning job for all trials that may run at once.
-Status JobService::CheckQuota(const v1::JobRecord& asking) const {
-  jobs::AcceleratorDemand demand{.held = {}, .asked = AcceleratorsOf(asking)};
-  if (accelerator_quota_.empty() || demand.asked.empty()) return {};
+Status JobService::CheckQuota(const v1::JobRecord& asking, const placement::QuotaDemand& demand) const {
+  const bool none = outside_.quotas == nullptr || outside_.quotas->empty();
+  if (none && accelerator_quota_.empty()) return {};
+  JobQuotaCase quota_case{.asking = asking, .demand = demand, .bytes = outside_.bytes};
   auto count = [&](const v1::JobRecord& other) {
-    if (other.project() != asking.project() || other.job().has_end_time()) return;
-    for (const auto& [type, held] : AcceleratorsOf(other)) demand.held[type] += held;
+    if (!other.job().has_end_time() && !other.has_trial()) quota_case.unfinished.push_back(&other);
   };
   for (const auto& [uid, tuner] : registry_.tuning().all()) count(tuner->job());
   for (const auto& [uid, runner] : registry_.all()) count(runner->job());
   for (const v1::JobRecord* other : creating_) count(*other);
-  return jobs::CheckAcceleratorQuota(accelerator_quota_, asking.project(), demand);
+  TY_RETURN_IF_ERROR(CheckAccelerators(accelerator_quota_, quota_case));
+  return none ? Status() : CheckJobQuotas(*outside_.quotas, quota_case);
 }
 
 }  // namespace trainyard::control

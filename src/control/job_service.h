@@ -52,7 +52,7 @@ class JobService {
 
   /// `creator`: the principal that asks; empty: nobody was asked who it is.
   /// Durable when it returns. Errors: everything that JobMaker refuses; kAlreadyExists with field
-  /// "job.job_id"; kResourceExhausted beyond the accelerator quota.
+  /// "job.job_id"; kResourceExhausted beyond the accelerator quota or another one (job_quotas.h).
   boost::asio::awaitable<Result<ml::v1::Job>> Create(std::string project, ml::v1::Job job,
                                                      Creator creator = {});
   boost::asio::awaitable<Result<ml::v1::Job>> Get(wire::JobName name);
@@ -93,6 +93,8 @@ class JobService {
   /// All that is recorded of the job. kNotFound.
   boost::asio::awaitable<Result<v1::JobRecord>> Record(wire::JobName name);
   [[nodiscard]] Figures Count() const;
+  /// Every job and trial that has not ended.
+  [[nodiscard]] const RunnerRegistry& registry() const noexcept { return registry_; }
   void ForEachUnfinished(const std::function<void(const v1::JobRecord&)>& visit) const;
 
   /// For the supervisors' connections.
@@ -101,7 +103,7 @@ class JobService {
  private:
   boost::asio::awaitable<Result<ml::v1::Job>> Show(v1::JobRecord record, int trials_max);
   [[nodiscard]] ml::v1::Job Present(const v1::JobRecord& record) const;
-  [[nodiscard]] Status CheckQuota(const v1::JobRecord& asking) const;
+  [[nodiscard]] Status CheckQuota(const v1::JobRecord& asking, const placement::QuotaDemand& demand) const;
   boost::asio::awaitable<Result<std::int64_t>> Store(v1::JobRecord record, v1::Event created,
                                                      jobs::Secrets secrets);
   boost::asio::awaitable<Result<v1::JobRecord>> Load(wire::JobName name);

@@ -8,6 +8,7 @@
 
 #include "control/manifest.h"
 #include "control/testing/world.h"
+#include "control/usage_report.h"
 
 namespace trainyard::control {
 namespace {
@@ -58,6 +59,20 @@ TEST_F(JobServiceTest, CreateRefusesAnIdThatIsTaken) {
   EXPECT_EQ(again.error().code, Code::kAlreadyExists);
   EXPECT_EQ(again.error().field, "job.job_id");
   EXPECT_TRUE(Await(service_->Create("q", MakeJob("j")))) << "another project's ids are its own";
+}
+
+TEST_F(JobServiceTest, AJobKnowsWhoCreatedIt) {
+  ASSERT_TRUE(Await(service_->Create("p", MakeJob("anns"), "user:ann@example.com")));
+  ASSERT_TRUE(Create(MakeJob("nobodys")));
+  KillServer();
+  StartServer();
+  EXPECT_EQ(Record("anns").creator(), "user:ann@example.com");
+  EXPECT_EQ(Record("nobodys").creator(), "");
+  v1::UsageReport report;
+  AddJobs(service_->registry(), report);
+  ASSERT_EQ(report.jobs_size(), 2);
+  EXPECT_EQ(report.jobs(0).creator(), "user:ann@example.com");
+  EXPECT_EQ(report.jobs(0).project(), "p");
 }
 
 TEST_F(JobServiceTest, UnknownJobs) {

@@ -69,6 +69,8 @@ boost::asio::awaitable<void> ReplicaGateway::OnFrame(std::shared_ptr<engine::Rep
     logs::LogSource source = AttemptSource(attempt.runner->job(), attempt.replica, attempt.number);
     counted_.log_lines += frame.log().line_count();
     counted_.log_bytes += static_cast<std::int64_t>(frame.log().lines().size());
+    if (outside_.bytes != nullptr)
+      outside_.bytes->logs[source.project] += static_cast<std::int64_t>(frame.log().lines().size());
     counted_.log_bytes_dropped += std::max<std::int64_t>(frame.log().dropped_bytes(), 0);
     co_await TakeLines(outside_.logs, std::move(source), std::move(link), std::move(*frame.mutable_log()),
                        outside_.settings);

@@ -65,11 +65,12 @@ void AddLine(const FoundLine& found, const LogQuery& query, LogPage& page) {
 }  // namespace
 
 struct LogReader::Statements {
-  Statement next_line, find_job, job_oldest, job_newest, oldest, newest;
+  Statement next_line, project_bytes, find_job, job_oldest, job_newest, oldest, newest;
 
   static Result<std::unique_ptr<Statements>> Prepare(Database& database) {
     auto statements = std::make_unique<Statements>();
     TY_RETURN_IF_ERROR(database.PrepareAll({
+        {&statements->project_bytes, "SELECT project, sum(bytes) FROM jobs GROUP BY project"},
         {&statements->next_line, "SELECT next_line FROM sources WHERE job_uid = ?1 AND source = ?2"},
         {&statements->find_job, "SELECT job_uid FROM jobs WHERE project = ?1 AND job_id = ?2 LIMIT 2"},
         {&statements->job_oldest, Select(kOfJob)},
@@ -91,6 +92,16 @@ Result<std::unique_ptr<LogReader>> LogReader::Open(const std::string& path) {
   TY_TRY(const store::PageTokenKey key, store::ReadPageTokenKey(database));
   TY_TRY(std::unique_ptr<Statements> statements, Statements::Prepare(database));
   return std::unique_ptr<LogReader>(new LogReader(std::move(database), key, std::move(statements)));
+}
+
+Result<std::map<std::string, std::int64_t>> LogReader::ProjectBytes() {
+  std::map<std::string, std::int64_t> bytes;
+  Cursor cursor = statements_->project_bytes.Query();
+  for (;;) {
+    TY_TRY(const bool found, cursor.Next());
+    if (!found) return bytes;
+    bytes.emplace(cursor.Text(0), cursor.Int(1));
+  }
 }
 
 Result<std::int64_t> LogReader::NextLine(std::int64_t job_uid, std::string_view source) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -30,6 +31,9 @@ class LogReader {
   /// short after kLinesSearchedMax lines or kPageBytesMax bytes: then the page is short, perhaps empty, and
   /// has a token. kInvalidArgument with field "page_token".
   [[nodiscard]] Result<LogPage> Read(const LogQuery& query);
+
+  /// Bytes of all lines, by project: a scan of one small row for each job.
+  [[nodiscard]] Result<std::map<std::string, std::int64_t>> ProjectBytes();
 
   /// For tests: how SQLite would run the four searches.
   [[nodiscard]] Result<std::vector<std::string>> QueryPlans();

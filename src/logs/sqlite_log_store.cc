@@ -69,6 +69,11 @@ asio::awaitable<Result<LogPage>> SqliteLogStore::List(logging::v2::ListLogEntrie
   co_return co_await OnPool(impl_->reads, std::move(read));
 }
 
+asio::awaitable<Result<std::map<std::string, std::int64_t>>> SqliteLogStore::ProjectBytes() {
+  auto read = [&reader = *impl_->reader] { return reader.ProjectBytes(); };
+  co_return co_await OnPool(impl_->reads, std::move(read));
+}
+
 void SqliteLogStore::OnAppended(std::function<void(std::int64_t job_uid)> observer) {
   impl_->observer = std::move(observer);
 }

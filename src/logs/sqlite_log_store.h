@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -26,6 +27,9 @@ class SqliteLogStore final : public LogStore {
   boost::asio::awaitable<Result<std::int64_t>> NextLine(std::int64_t job_uid, std::string source) override;
   boost::asio::awaitable<Result<LogPage>> List(logging::v2::ListLogEntriesRequest request) override;
   void OnAppended(std::function<void(std::int64_t job_uid)> observer) override;
+
+  /// Bytes of all lines that are stored, by project.
+  boost::asio::awaitable<Result<std::map<std::string, std::int64_t>>> ProjectBytes();
 
  private:
   struct Impl;

@@ -53,7 +53,8 @@ class DevicePool {
   /// A sentence for the job's log: which of the replicas' accelerators the operator's table waives.
   [[nodiscard]] std::vector<std::string> Notes(const Gang& gang) const;
 
-  /// Devices by the names of their types, and GPUs together: what quotas count. Without what the table waives.
+  /// Devices by the names of their types, and GPUs together: what quotas count. Without what the table
+  /// waives.
   [[nodiscard]] QuotaDemand DemandOf(const Gang& gang) const;
   /// How many devices the gang takes if it gets all that it asks for.
   [[nodiscard]] std::size_t CountOf(const Gang& gang) const;

@@ -118,8 +118,8 @@ TEST(FairOrder, PositionsAreThoseOfTheOrder) {
 }
 
 /// One place, jobs of a project without end, random lengths, and a project that comes last with much use on
-/// record: it is admitted before the others have used more than it did, counted with what a job may use beyond
-/// its turn; and in any case within kPatience and the turns of the other projects.
+/// record: it is admitted before the others have used more than it did, counted with what a job may use
+/// beyond its turn; and in any case within kPatience and the turns of the other projects.
 TEST(FairOrder, NobodyStarves) {
   for (unsigned seed = 1; seed <= 20; ++seed) {
     std::mt19937 random(seed);

@@ -31,8 +31,8 @@ struct Gang {
   SysTime create_time;
   std::vector<Replica> replicas;
   std::optional<SysTime> start_time{};  ///< when it got its room; nothing: it has none yet
-  double share = 1;  ///< of the machine that it takes (ProjectUses::ShareOf)
-  int line = 0;      ///< gangs of one line wait for each other; positions count within the line (queue.h)
+  double share = 1;                     ///< of the machine that it takes (ProjectUses::ShareOf)
+  int line = 0;  ///< gangs of one line wait for each other; positions count within the line (queue.h)
 };
 
 /// "1 job", "2 jobs".

@@ -132,8 +132,8 @@ struct HeldBack {
   std::vector<QuotaGate::Key> keys{};
 
   [[nodiscard]] bool Meets(const Gang& gang, const QuotaDemand& demand) const {
-    return std::ranges::any_of(
-        keys, [&](const QuotaGate::Key& key) { return gate.Draws(gang, demand, key); });
+    return std::ranges::any_of(keys,
+                               [&](const QuotaGate::Key& key) { return gate.Draws(gang, demand, key); });
   }
 };
 

@@ -36,6 +36,14 @@ double Part(double of, double all) { return all > 0 ? of / all : 0; }
 
 }  // namespace
 
+ProjectUse PastUse(const Holding& holding, SysTime from, SysTime to, SysTime now) {
+  ProjectUse use;
+  Add(use, holding, Seconds(to - from));
+  use.accelerator_seconds *= Decay(Seconds(now - to));
+  use.cpu_seconds *= Decay(Seconds(now - to));
+  return use;
+}
+
 ProjectUses::ProjectUses(Holding machine) : machine_(machine), accounts_max_(kAccountsMin) {}
 
 void ProjectUses::Restore(const std::string& project, const ProjectUse& use, SysTime time) {
@@ -101,8 +109,8 @@ double ProjectUses::MachineSeconds(const ProjectUse& use) const {
 }
 
 double ProjectUses::ShareOf(const Holding& holding) const {
-  return std::max({Part(holding.accelerators, machine_.accelerators), Part(holding.cpus, machine_.cpus),
-                   kShareMin});
+  return std::max(
+      {Part(holding.accelerators, machine_.accelerators), Part(holding.cpus, machine_.cpus), kShareMin});
 }
 
 double ProjectUses::ChargeOf(double share) {

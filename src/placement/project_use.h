@@ -31,6 +31,9 @@ struct ProjectUse {
   friend bool operator==(const ProjectUse&, const ProjectUse&) = default;
 };
 
+/// What holding that from `from` to `to` is worth at `now`.
+[[nodiscard]] ProjectUse PastUse(const Holding& holding, SysTime from, SysTime to, SysTime now);
+
 /// The use of each project: what it holds counts second by second, and decays from then on. What a gang holds
 /// is charged at once for kAssumedRun, and what it did not use of that is given back at its end: projects of
 /// equal use get the next places in turn, although nothing of what was given a moment ago has been used yet.
@@ -66,8 +69,9 @@ class ProjectUses {
 
   /// Two projects beside each other, as parts of what all projects used.
   struct Comparison {
-    std::string_view resource;  ///< "GPU time", "CPU time" or, where they used different ones, "machine's time"
-    double first = 0;           ///< 0 to 1
+    std::string_view
+        resource;      ///< "GPU time", "CPU time" or, where they used different ones, "machine's time"
+    double first = 0;  ///< 0 to 1
     double second = 0;
   };
   [[nodiscard]] Comparison Compare(const std::string& first, const std::string& second, SysTime now) const;
@@ -91,8 +95,8 @@ class ProjectUses {
 
   Holding machine_;
   std::map<std::string, Account> accounts_;
-  std::size_t accounts_max_ = 0;     ///< look for forgotten ones beyond that many
-  std::optional<SysTime> restored_;  ///< up to when Restore has counted what runs
+  std::size_t accounts_max_ = 0;                  ///< look for forgotten ones beyond that many
+  std::optional<SysTime> restored_;               ///< up to when Restore has counted what runs
   std::map<std::int64_t, std::string> projects_;  ///< of what runs
 };
 

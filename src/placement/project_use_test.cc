@@ -12,7 +12,8 @@ constexpr double kTolerance = 1e-6;
 constexpr double kDay = 86'400;
 
 SysTime At(double seconds) {
-  return SysTime(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds)));
+  return SysTime(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds)));
 }
 
 TEST(ProjectUses, CountsSecondBySecondAndHalvesInADay) {
@@ -76,12 +77,21 @@ TEST(ProjectUses, ComparesProjectsByWhatBothUsed) {
 TEST(ProjectUses, GoesOnWhereAPreviousServerStopped) {
   ProjectUses uses({.cpus = 4});
   uses.Restore("p", {.accelerator_seconds = 0, .cpu_seconds = 100, .last_admitted = At(900)}, At(1'000));
-  uses.Start(1, "p", {.cpus = 2}, At(900));  // counted by that server up to 1,000
+  uses.Start(1, "p", {.cpus = 2}, At(900));    // counted by that server up to 1,000
   uses.Start(2, "q", {.cpus = 1}, At(1'020));  // started after it wrote
   uses.Start(3, "q", {.cpus = 1}, At(1'010));
   EXPECT_NEAR(uses.Of("p", At(1'050)).cpu_seconds, 200, 0.2);
   EXPECT_NEAR(uses.Of("q", At(1'050)).cpu_seconds, 70, 0.2);
   EXPECT_EQ(uses.Of("p", At(1'050)).last_admitted, At(900));
+}
+
+TEST(ProjectUses, ThePastIsWorthTheSameFromItsTimesAlone) {
+  ProjectUses uses({.accelerators = 4, .cpus = 16});
+  uses.Start(1, "p", {.accelerators = 2, .cpus = 8}, At(100));
+  uses.Stop(1, At(5'000));
+  const ProjectUse past = PastUse({.accelerators = 2, .cpus = 8}, At(100), At(5'000), At(kDay));
+  EXPECT_NEAR(past.cpu_seconds, uses.Of("p", At(kDay)).cpu_seconds, kTolerance);
+  EXPECT_NEAR(past.accelerator_seconds, uses.Of("p", At(kDay)).accelerator_seconds, kTolerance);
 }
 
 TEST(ProjectUses, ForgetsWhoUsedNothingForLong) {

@@ -205,7 +205,8 @@ Wait Queue::TurnOf(const Gang& gang, std::string_view blocker, const Naming& nam
   Wait wait{.position = position, .reason = {}, .unblock = {}, .is_turn = true};
   if (position > 1) {
     const std::string first = naming.Job(LabelOf(FirstOf(gang)), gang.project);
-    wait.reason = "Waiting for its turn: " + Counted(position - 1, "job") + " before it, " + first + " is next.";
+    wait.reason =
+        "Waiting for its turn: " + Counted(position - 1, "job") + " before it, " + first + " is next.";
     wait.unblock = "It moves up when " + first + " starts or is cancelled.";
   } else {
     wait.reason = "Waiting for its turn: " + std::string(blocker) + " is before it.";

@@ -46,7 +46,9 @@ std::string List(std::span<const std::string_view> words) {
   return list;
 }
 
-bool IsBytes(std::string_view resource) { return resource == kBucketBytesQuota || resource == kLogBytesQuota; }
+bool IsBytes(std::string_view resource) {
+  return resource == kBucketBytesQuota || resource == kLogBytesQuota;
+}
 
 /// Nothing: it is no such number, or too large.
 std::optional<std::int64_t> Number(std::string_view text, bool bytes) {
@@ -73,7 +75,8 @@ Status CheckSubject(std::string_view text, std::string_view subject) {
   if (std::ranges::find(kKinds, kind) == kKinds.end())
     return Wrong(text, "'" + std::string(kind) + "' is not one of " + List(kKinds) + Nearest(kind, kKinds));
   const std::string_view name = colon == std::string_view::npos ? "" : subject.substr(colon + 1);
-  if (name.empty()) return Wrong(text, "there is no name after '" + std::string(kind) + ":'; * means each one");
+  if (name.empty())
+    return Wrong(text, "there is no name after '" + std::string(kind) + ":'; * means each one");
   if (name != "*" && name.find('*') != std::string_view::npos)
     return Wrong(text, "* stands alone: " + std::string(kind) + ":*");
   return {};
@@ -97,7 +100,8 @@ Result<Parsed> ParseOne(std::string_view text) {
   TY_RETURN_IF_ERROR(CheckResource(text, resource));
   const bool bytes = IsBytes(resource);
   if (bytes && !subject.starts_with(kProjectKind))
-    return Wrong(text, std::string(resource) + " are a project's: project:NAME:" + std::string(resource) + "=N");
+    return Wrong(text,
+                 std::string(resource) + " are a project's: project:NAME:" + std::string(resource) + "=N");
   const std::optional<std::int64_t> limit = Number(text.substr(equals + 1), bytes);
   if (!limit)
     return Wrong(text, "'" + std::string(text.substr(equals + 1)) + "' is not a number" +
@@ -106,11 +110,15 @@ Result<Parsed> ParseOne(std::string_view text) {
 }
 
 /// "project:*" for "project:research".
-std::string EachOf(std::string_view subject) { return std::string(subject.substr(0, subject.find(':'))) + ":*"; }
+std::string EachOf(std::string_view subject) {
+  return std::string(subject.substr(0, subject.find(':'))) + ":*";
+}
 
 }  // namespace
 
-std::string ProjectSubject(std::string_view project) { return std::string(kProjectKind) + std::string(project); }
+std::string ProjectSubject(std::string_view project) {
+  return std::string(kProjectKind) + std::string(project);
+}
 
 std::string QuotaLimit::Text() const { return subject + ":" + resource + "=" + std::to_string(limit); }
 
@@ -120,7 +128,8 @@ Result<Quotas> Quotas::Parse(std::span<const std::string> texts) {
     TY_TRY(Parsed one, ParseOne(text));
     const auto [place, is_new] =
         quotas.limits_.emplace(std::pair(std::move(one.subject), std::move(one.resource)), one.limit);
-    if (!is_new) return Wrong(text, place->first.first + " has a quota of " + place->first.second + " already");
+    if (!is_new)
+      return Wrong(text, place->first.first + " has a quota of " + place->first.second + " already");
   }
   return quotas;
 }
@@ -143,7 +152,8 @@ std::vector<QuotaLimit> Quotas::AllOf(std::string_view subject) const {
   std::map<std::string, QuotaLimit> by_resource;
   for (const std::string& name : {EachOf(subject), std::string(subject)}) {
     for (const auto& [key, limit] : limits_) {
-      if (key.first == name) by_resource[key.second] = {.limit = limit, .subject = name, .resource = key.second};
+      if (key.first == name)
+        by_resource[key.second] = {.limit = limit, .subject = name, .resource = key.second};
     }
   }
   std::vector<QuotaLimit> all;

@@ -16,7 +16,8 @@ namespace trainyard::placement {
 
 /// Resources of a quota. The types of accelerators ("nvidia-tesla-t4") are resources besides.
 inline constexpr std::string_view kGpusQuota = "gpus";  ///< of all types, held at once
-inline constexpr std::string_view kJobsQuota = "jobs";  ///< that have room at once; a tuning job counts as one
+inline constexpr std::string_view kJobsQuota =
+    "jobs";  ///< that have room at once; a tuning job counts as one
 inline constexpr std::string_view kUnfinishedJobsQuota = "unfinished-jobs";
 inline constexpr std::string_view kBucketBytesQuota = "bucket-bytes";
 inline constexpr std::string_view kLogBytesQuota = "log-bytes";

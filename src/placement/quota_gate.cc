@@ -56,9 +56,9 @@ std::optional<QuotaGate::Refusal> QuotaGate::CheckOne(const Gang& gang, const Ke
   if (held + asked <= limit->limit) return std::nullopt;
   Refusal refusal{.shortage = {}, .key = key, .is_final = asked > limit->limit};
   if (refusal.is_final) {
-    refusal.shortage = {"Waiting for a larger quota: the job asks for " + Amount(asked, key.second) + ", and the quota " +
-                            limit->Text() + " allows " + SubjectText(key.first) + " no more than " +
-                            std::to_string(limit->limit) + ".",
+    refusal.shortage = {"Waiting for a larger quota: the job asks for " + Amount(asked, key.second) +
+                            ", and the quota " + limit->Text() + " allows " + SubjectText(key.first) +
+                            " no more than " + std::to_string(limit->limit) + ".",
                         "It can start once the server's operator raises it (trainyard serve --quota); until "
                         "then it waits and can be cancelled."};
     return refusal;

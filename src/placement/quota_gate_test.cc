@@ -62,23 +62,26 @@ TEST_F(QuotaGateTest, SaysWhichQuotaAndWhoHoldsWhat) {
   Run(Make(1, 3));
   const Plan plan = PlanFor({Make(2, 2)});
   ASSERT_EQ(plan.blocked.size(), 1);
-  EXPECT_EQ(plan.blocked[0].shortage,
-            (Shortage{"Waiting for 2 GPUs: 3 of the 4 that the quota project:p:gpus=4 allows project p are in "
-                      "use by job_1.",
-                      "It starts when job_1 has ended."}));
+  EXPECT_EQ(
+      plan.blocked[0].shortage,
+      (Shortage{"Waiting for 2 GPUs: 3 of the 4 that the quota project:p:gpus=4 allows project p are in "
+                "use by job_1.",
+                "It starts when job_1 has ended."}));
   EXPECT_FALSE(plan.blocked[0].blocks_all);
 }
 
 TEST_F(QuotaGateTest, HoldsBackOnlyWhoDrawsOnTheSameQuota) {
   Limit({"project:p:gpus=4"});
   Run(Make(1, 3));
-  EXPECT_THAT(Admitted(PlanFor({Make(2, 2), Make(3, 1), Make(4, 0), Make(5, 2, "q")})), UnorderedElementsAre(4, 5))
+  EXPECT_THAT(Admitted(PlanFor({Make(2, 2), Make(3, 1), Make(4, 0), Make(5, 2, "q")})),
+              UnorderedElementsAre(4, 5))
       << "3 would fit, and 2 would never";
 }
 
 TEST_F(QuotaGateTest, CountsWhatThePlanItselfGives) {
   Limit({"project:p:jobs=2"});
-  EXPECT_THAT(Admitted(PlanFor({Make(1, 0), Make(2, 0), Make(3, 0), Make(4, 0, "q")})), UnorderedElementsAre(1, 2, 4));
+  EXPECT_THAT(Admitted(PlanFor({Make(1, 0), Make(2, 0), Make(3, 0), Make(4, 0, "q")})),
+              UnorderedElementsAre(1, 2, 4));
 }
 
 TEST_F(QuotaGateTest, AskingForMoreThanTheQuotaBlocksNobody) {
@@ -95,13 +98,15 @@ TEST_F(QuotaGateTest, PrincipalsHaveTheirOwnInAllProjects) {
   Run(Make(1, 0, "p", "user:ann"));
   const Plan plan = PlanFor({Make(2, 0, "q", "user:ann"), Make(3, 0, "q", "user:bob"), Make(4, 0, "q")});
   EXPECT_THAT(Admitted(plan), ElementsAre(3, 4)) << "nobody was asked who created 4";
-  EXPECT_EQ(plan.blocked[0].shortage.reason,
-            "Waiting for 1 job: 1 of the 1 that the quota user:*:jobs=1 allows user ann are in use by job_1.");
+  EXPECT_EQ(
+      plan.blocked[0].shortage.reason,
+      "Waiting for 1 job: 1 of the 1 that the quota user:*:jobs=1 allows user ann are in use by job_1.");
   naming_.others = false;
-  EXPECT_EQ(PlanFor({Make(2, 0, "q", "user:ann")}).blocked[0].shortage,
-            (Shortage{"Waiting for 1 job: 1 of the 1 that the quota user:*:jobs=1 allows user ann are in use by "
-                      "a job of another project.",
-                      "It starts when a job of another project has ended."}));
+  EXPECT_EQ(
+      PlanFor({Make(2, 0, "q", "user:ann")}).blocked[0].shortage,
+      (Shortage{"Waiting for 1 job: 1 of the 1 that the quota user:*:jobs=1 allows user ann are in use by "
+                "a job of another project.",
+                "It starts when a job of another project has ended."}));
 }
 
 TEST_F(QuotaGateTest, TrialsOfOneJobAreOneJob) {

@@ -18,21 +18,22 @@ class QuotaParse : public testing::TestWithParam<Row> {};
 TEST_P(QuotaParse, Reads) {
   const auto quotas = Parse({GetParam().text});
   ASSERT_TRUE(quotas) << quotas.error().message;
-  EXPECT_EQ(quotas->Of(GetParam().subject, GetParam().resource).value_or(QuotaLimit{}).limit, GetParam().limit);
+  EXPECT_EQ(quotas->Of(GetParam().subject, GetParam().resource).value_or(QuotaLimit{}).limit,
+            GetParam().limit);
 }
 INSTANTIATE_TEST_SUITE_P(
     Rules, QuotaParse,
-    testing::Values(Row{"gpus", "project:research:gpus=4", 4, "project:research", "gpus"},
-                    Row{"type", "project:research:nvidia-tesla-t4=2", 2, "project:research", "nvidia-tesla-t4"},
-                    Row{"none", "project:research:jobs=0", 0, "project:research", "jobs"},
-                    Row{"user", "user:ann@example.com:jobs=8", 8, "user:ann@example.com", "jobs"},
-                    Row{"account", "serviceAccount:a@p.iam:unfinished-jobs=1", 1, "serviceAccount:a@p.iam",
-                        "unfinished-jobs"},
-                    Row{"each", "user:*:jobs=8", 8, "user:bob@example.com", "jobs"},
-                    Row{"binary", "project:*:bucket-bytes=2TiB", std::int64_t{2} << 40, "project:p",
-                        "bucket-bytes"},
-                    Row{"decimal", "project:p:log-bytes=10GB", 10'000'000'000, "project:p", "log-bytes"},
-                    Row{"bare", "project:p:log-bytes=1000", 1000, "project:p", "log-bytes"}),
+    testing::Values(
+        Row{"gpus", "project:research:gpus=4", 4, "project:research", "gpus"},
+        Row{"type", "project:research:nvidia-tesla-t4=2", 2, "project:research", "nvidia-tesla-t4"},
+        Row{"none", "project:research:jobs=0", 0, "project:research", "jobs"},
+        Row{"user", "user:ann@example.com:jobs=8", 8, "user:ann@example.com", "jobs"},
+        Row{"account", "serviceAccount:a@p.iam:unfinished-jobs=1", 1, "serviceAccount:a@p.iam",
+            "unfinished-jobs"},
+        Row{"each", "user:*:jobs=8", 8, "user:bob@example.com", "jobs"},
+        Row{"binary", "project:*:bucket-bytes=2TiB", std::int64_t{2} << 40, "project:p", "bucket-bytes"},
+        Row{"decimal", "project:p:log-bytes=10GB", 10'000'000'000, "project:p", "log-bytes"},
+        Row{"bare", "project:p:log-bytes=1000", 1000, "project:p", "log-bytes"}),
     [](const auto& row) { return row.param.name; });
 
 struct WrongRow {
@@ -44,8 +45,8 @@ class QuotaRefuses : public testing::TestWithParam<WrongRow> {};
 TEST_P(QuotaRefuses, NamesWhatIsWrong) {
   const auto quotas = Parse({"project:twice:gpus=1", GetParam().text});
   ASSERT_FALSE(quotas);
-  EXPECT_EQ(quotas.error(), InvalidArgument("--quota", "'" + std::string(GetParam().text) + "': " +
-                                                           GetParam().why));
+  EXPECT_EQ(quotas.error(),
+            InvalidArgument("--quota", "'" + std::string(GetParam().text) + "': " + GetParam().why));
 }
 constexpr const char* kNumber = "'four' is not a number";
 constexpr const char* kForm = "not SUBJECT:RESOURCE=N, as project:research:gpus=4";
@@ -78,8 +79,9 @@ TEST(Quotas, OwnOnesComeBeforeThoseOfEach) {
   EXPECT_EQ(quotas->Of("project:other", "gpus")->Text(), "project:*:gpus=2");
   EXPECT_EQ(quotas->Of("user:ann", "gpus"), std::nullopt);
   EXPECT_EQ(quotas->Of("", "gpus"), std::nullopt);
-  EXPECT_THAT(quotas->AllOf("project:research"),
-              testing::ElementsAre(QuotaLimit{8, "project:research", "gpus"}, QuotaLimit{3, "project:*", "jobs"}));
+  EXPECT_THAT(
+      quotas->AllOf("project:research"),
+      testing::ElementsAre(QuotaLimit{8, "project:research", "gpus"}, QuotaLimit{3, "project:*", "jobs"}));
   EXPECT_TRUE(quotas->Limits("jobs"));
   EXPECT_FALSE(quotas->Limits("log-bytes"));
 }

@@ -24,12 +24,14 @@ std::string Naming::Jobs(std::span<const JobLabel> jobs, const std::string& view
   }
   const std::size_t unnamed = jobs.size() - named.size();
   if (named.empty() && unnamed > 0)
-    return unnamed == 1 ? "a job of another project" : Counted(static_cast<std::int64_t>(unnamed), "job") + " of other projects";
+    return unnamed == 1 ? "a job of another project"
+                        : Counted(static_cast<std::int64_t>(unnamed), "job") + " of other projects";
   std::string text;
   const std::size_t shown = std::min(named.size(), kNamesMax);
   for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + named[i];
   if (named.size() > shown) text += " and " + std::to_string(named.size() - shown) + " more";
-  if (unnamed > 0) text += " and " + Counted(static_cast<std::int64_t>(unnamed), "job") + " of other projects";
+  if (unnamed > 0)
+    text += " and " + Counted(static_cast<std::int64_t>(unnamed), "job") + " of other projects";
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "access/caller.h"
 #include "api/refusal_answer.h"
 #include "api/token_handlers.h"
 #include "async/diagnostics.h"
@@ -69,8 +70,9 @@ std::map<std::string, std::string> ReplicaEnvironment(const ServeOptions& option
           {"GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false"}};
 }
 
-/// The account at the other end, as the gate found it.
+/// Who has logged in, else the account at the other end, as the gate found it.
 std::string WhoAsks(const http::Request& request) {
+  if (request.caller != nullptr) return request.caller->principal();
   if (request.peer == nullptr || !request.peer->uid) return {};
   const std::string name = AccountName(*request.peer->uid);
   return name.empty() ? "account " + std::to_string(*request.peer->uid) : name;
@@ -93,6 +95,15 @@ void SayWhatItIsMadeOf(const DataDirectory& data, const std::string& former) {
                std::to_string(from->unfinished_jobs()) +
                " unfinished jobs: replicas of theirs that ran begin again as a further attempt" +
                (former.empty() ? "" : ", once nothing of the job lives in " + former + " any more"));
+}
+
+storage::BucketOptions BucketOptionsOf(const ServeOptions& options, const DataDirectory& data,
+                                       std::shared_ptr<storage::ByteMeter> meter) {
+  return {.data = data.Path(""),
+          .create_on_use = options.create_buckets,
+          .elsewhere = {options.bucket_dirs.begin(), options.bucket_dirs.end()},
+          .real = {options.real_buckets.begin(), options.real_buckets.end()},
+          .meter = std::move(meter)};
 }
 
 std::int64_t DiskBytes(const std::string& folder) {
@@ -216,12 +227,11 @@ Result<Installation::Stores> Installation::OpenStores(boost::asio::io_context& l
                                             data.logs_db()));
   TY_TRY(stores.usage, metrics::UsageHistory::Open(WatchLoop(loop, &foundation.watch, "use of replicas"),
                                                    clock, data.Path("metrics.db")));
+  // A bucket belongs to the server's own project: its metadata names none.
+  stores.meter = MakeByteMeter(options.shares.quotas,
+                               [project = options.project](const std::string&) { return project; });
   TY_TRY(stores.buckets,
-         storage::Buckets::Open({.data = data.Path(""),
-                                 .create_on_use = options.create_buckets,
-                                 .elsewhere = {options.bucket_dirs.begin(), options.bucket_dirs.end()},
-                                 .real = {options.real_buckets.begin(), options.real_buckets.end()}},
-                                clock, foundation.files));
+         storage::Buckets::Open(BucketOptionsOf(options, data, stores.meter), clock, foundation.files));
   TY_TRY(stores.identities,
          identity::Identities::Open(loop.get_executor(), clock,
                                     {.path = data.Path("access.db"), .default_project = options.project}));
@@ -313,14 +323,15 @@ engine::NodeSettings Installation::MakeNodeSettings(const ServeOptions& options,
 namespace {
 
 engine::LocalAllocator::Options AllocatorOptions(const ServeOptions& options, const control::Keys& keys,
-                                                 placement::Capacity capacity,
-                                                 placement::DevicePool devices) {
+                                                 placement::Capacity capacity, placement::DevicePool devices,
+                                                 const Clock& clock) {
   std::uint32_t spread = 0;
   std::memcpy(&spread, keys.ports.data(), sizeof(spread));
   return {.capacity = capacity,
           .lease_spread = spread,
           .network = options.network,
-          .devices = std::move(devices)};
+          .devices = std::move(devices),
+          .shares = {.quotas = &options.shares.quotas, .weights = options.shares.weights, .clock = &clock}};
 }
 
 }  // namespace
@@ -351,8 +362,18 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
              .supervisor_arguments = SupervisorArguments(),
              .former_attempts_dir = std::move(parts.former_attempts_dir)}),
       allocator_(WatchLoop(loop, &foundation_->watch, "admissions"),
-                 AllocatorOptions(options, settings_.keys, capacity_, devices_)),
+                 AllocatorOptions(options, settings_.keys, capacity_, devices_, foundation_->clock)),
       draining_(WatchLoop(loop, &foundation_->watch, "admissions"), allocator_),
+      use_keeper_(WatchLoop(loop, &foundation_->watch, "use of projects"),
+                  {.allocator = allocator_,
+                   .logs = *stores_.logs,
+                   .buckets = BucketOptionsOf(options, data_, nullptr),
+                   .meter = stores_.meter,
+                   .clock = foundation_->clock,
+                   .files = foundation_->files,
+                   .file = data_.Path("project-use.json"),
+                   .quotas = options.shares.quotas},
+                  *stores_.reader),
       maker_(*stores_.buckets, catalogue_, foundation_->clock,
              MakePolicy(options, data_, *foundation_, capacity_, devices_)),
       jobs_({.loop = WatchLoop(loop, &foundation_->watch, "jobs"),
@@ -366,6 +387,8 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
              .registries = &foundation_->registries,
              .secrets = stores_.secrets.get(),
              .buckets_of = BucketsOf(options),
+             .quotas = &options.shares.quotas,
+             .bytes = &use_keeper_.bytes(),
              .usage = stores_.usage.get()},
             maker_, options.accelerator_quota),
       tokens_(settings_, foundation_->clock, jobs_),
@@ -459,6 +482,7 @@ ApiParts Installation::PartsFor(api::MetadataAnswers metadata) {
           .loop = foundation_->watch,
           .limits = [this] { return KnownLimits(); },
           .runtimes = RuntimesHere(),
+          .add_machine = [this](control::v1::UsageReport& report) { use_keeper_.AddMachine(report); },
           .metadata = std::move(metadata),
           .administration = operations_,
           .auth = options_.auth,

@@ -40,6 +40,7 @@
 #include "server/gates.h"
 #include "server/operations.h"
 #include "server/serve_options.h"
+#include "server/use_keeper.h"
 #include "storage/buckets.h"
 #include "store/journal.h"
 #include "store/secret_store.h"
@@ -106,6 +107,7 @@ class Installation {
     std::unique_ptr<logs::SqliteLogStore> logs;
     std::unique_ptr<logs::LogTails> tails;
     std::unique_ptr<metrics::UsageHistory> usage;
+    std::shared_ptr<storage::ByteMeter> meter;  ///< null: no quota limits bytes in buckets
     std::unique_ptr<storage::Buckets> buckets;
     std::unique_ptr<identity::Identities> identities;
     std::unique_ptr<studies::StudyService> studies;
@@ -190,6 +192,7 @@ class Installation {
   engine::LocalAttemptHost host_;
   engine::LocalAllocator allocator_;
   engine::DrainingAllocator draining_;
+  UseKeeper use_keeper_;
   control::JobMaker maker_;
   control::JobService jobs_;
   control::TokenService tokens_;

@@ -7,6 +7,7 @@
 #include "api/extension_handlers.h"
 #include "api/metadata_handlers.h"
 #include "api/metrics_handlers.h"
+#include "api/usage_handlers.h"
 #include "http/router.h"
 
 namespace trainyard {
@@ -63,6 +64,7 @@ struct ApiParts {
   const LoopWatch& loop;
   std::function<std::vector<api::MetricsSources::Limit>()> limits;  ///< of replicas, on this machine
   api::RuntimeSource runtimes;
+  std::function<void(control::v1::UsageReport&)> add_machine;  ///< api::UsageSource
   api::MetadataAnswers metadata;
   api::Administration& administration;
   bool auth = false;       ///< who asks has to log in

@@ -164,6 +164,7 @@ void AddMachineFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
          "--quota-accelerators", texts.accelerator_quota,
          "accelerators that the unfinished jobs of a project may hold, by type: NVIDIA_TESLA_K80=2,TPU_V2=8")
       ->type_name("TYPE=N,...");
+  texts.shares.AddTo(app);
 }
 
 void AddBucketFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {

@@ -20,6 +20,7 @@
 #include "placement/plan.h"
 #include "server/container_options.h"
 #include "server/metrics_address.h"
+#include "server/share_options.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::server {
@@ -53,7 +54,8 @@ struct ServeOptions {
   std::vector<std::string> real_buckets;  ///< those that are the real Cloud Storage's
   std::string real_bucket_token;          ///< file with an access token for them; empty: none is sent
   control::RequestQuota::Limits request_limits;  ///< per project and minute
-  jobs::AcceleratorCounts accelerator_quota;     ///< per project; types without a number have no limit
+  ShareOptions shares;
+  jobs::AcceleratorCounts accelerator_quota;  ///< per project; types without a number have no limit
   std::chrono::seconds stop_grace{30};
   std::chrono::milliseconds restart_pause{1'000};      ///< before the second restart of a replica; doubles
   std::int64_t job_log_bytes_max = 10'000'000'000;     ///< kept of a job's programs' output; 0: all

@@ -33,6 +33,23 @@ std::unexpected<Error> NoSuchBucket(const std::string& name) {
                                   name + "`"));
 }
 
+std::int64_t SizeOf(const std::optional<OpenedObject>& present) {
+  return present ? static_cast<std::int64_t>(present->stamp.size) : 0;
+}
+
+/// Whether what is there may be replaced by `size` bytes.
+Status CheckReplace(const BucketOptions& options, const Conditions& when, const std::string& bucket,
+                    const std::optional<OpenedObject>& present, std::uint64_t size) {
+  TY_RETURN_IF_ERROR(
+      CheckConditions(when, present ? std::optional(VersionOf(present->resource)) : std::nullopt));
+  if (!options.meter) return {};
+  return options.meter->Check(bucket, static_cast<std::int64_t>(size) - SizeOf(present));
+}
+
+void CountBytes(const std::shared_ptr<ByteMeter>& meter, const std::string& bucket, std::int64_t more) {
+  if (meter) meter->Add(bucket, more);
+}
+
 std::unexpected<Error> NoSuchObject(const std::string& bucket, const std::string& object) {
   return std::unexpected(NotFound("No such object: " + bucket + "/" + object));
 }
@@ -365,7 +382,7 @@ Status BucketFiles::CheckWritable(const v1::Object& resource, const Conditions& 
   TY_RETURN_IF_ERROR(EnsureBucket(resource.bucket()));
   TY_TRY(const UniqueFd folder, OpenBucket(resource.bucket()));
   TY_TRY(const auto present, Find(folder.get(), resource.bucket(), resource.name()));
-  return CheckConditions(when, present ? std::optional(VersionOf(present->resource)) : std::nullopt);
+  return CheckReplace(options_, when, resource.bucket(), present, 1);  // Place knows how many
 }
 
 Result<v1::Object> BucketFiles::Place(StagedFile& staged, v1::Object resource, const Conditions& when,
@@ -374,8 +391,7 @@ Result<v1::Object> BucketFiles::Place(StagedFile& staged, v1::Object resource, c
   const ObjectPath path = EscapeObject(resource.name());
   TY_TRY(const UniqueFd folder, OpenBucket(resource.bucket()));
   TY_TRY(const auto present, Find(folder.get(), resource.bucket(), resource.name()));
-  TY_RETURN_IF_ERROR(
-      CheckConditions(when, present ? std::optional(VersionOf(present->resource)) : std::nullopt));
+  TY_RETURN_IF_ERROR(CheckReplace(options_, when, resource.bucket(), present, staged.size()));
   const NewVersion version{.generation = NextGeneration(present ? present->resource.generation() : 0),
                            .now = clock_->Now(),
                            .size = staged.size(),
@@ -396,6 +412,7 @@ Result<v1::Object> BucketFiles::Place(StagedFile& staged, v1::Object resource, c
   TY_RETURN_IF_ERROR(records_.PutObject(record, kept, complete ? &*complete : nullptr));
   TY_RETURN_IF_ERROR(PlaceFile(folder.get(), path, staged.uploads(), staged.id()));
   staged.Keep();
+  CountBytes(options_.meter, record.resource.bucket(), record.resource.size() - SizeOf(present));
   TY_TRY(const UniqueFd file, storage::OpenObject(folder.get(), path));
   TY_TRY(const FileStamp placed, StampOf(file.get()));
   if (placed != record.stamp) {  // it was moved to another file system
@@ -418,6 +435,7 @@ Status BucketFiles::Remove(const std::string& bucket, const std::string& object,
   TY_TRY(const OpenedObject opened, OpenObject(bucket, object, when));
   TY_TRY(const UniqueFd folder, OpenBucket(bucket));
   TY_RETURN_IF_ERROR(RemoveFile(folder.get(), EscapeObject(object)));
+  CountBytes(options_.meter, bucket, -SizeOf(opened));
   // A record without a file is never used, so failing to drop it is no error.
   if (const Status dropped = records_.DropObject(bucket, object); !dropped) {
     Diagnose(DiagnosticLevel::kWarning, "an object's record stays behind: " + dropped.error().message);

@@ -13,6 +13,7 @@
 #include "async/unique_fd.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "storage/byte_meter.h"
 #include "storage/conditions.h"
 #include "storage/resource.h"
 #include "storage/walk.h"
@@ -83,6 +84,7 @@ struct BucketOptions {
   std::map<std::string, std::filesystem::path> elsewhere = {};
   /// Buckets of the real Cloud Storage (`--real-bucket`): this server does not serve buckets of these names.
   std::set<std::string> real = {};
+  std::shared_ptr<ByteMeter> meter = {};  ///< shared with who reads it; null: bytes are not counted
 };
 
 /// Buckets and objects: directories and files under DATA/buckets (docs/adr/0003-buckets-are-folders.md). Loop

@@ -65,6 +65,7 @@ constexpr std::string_view kTrials =
     "uid LIMIT ?3";
 constexpr std::string_view kUnfinished =
     "SELECT uid, revision, record FROM jobs INDEXED BY jobs_unfinished WHERE end_time IS NULL ORDER BY uid";
+constexpr std::string_view kNewest = "SELECT uid, revision, record FROM jobs ORDER BY uid DESC LIMIT ?1";
 constexpr std::string_view kEvents = "SELECT seq, event FROM events WHERE uid = ?1 AND seq > ?2 ORDER BY seq";
 
 std::int64_t Nanoseconds(const google::protobuf::Timestamp& time) {
@@ -106,7 +107,7 @@ Result<std::vector<JobRecord>> RecordsOf(Cursor cursor) {
 
 struct SqliteJobStore::Statements {
   Statement save, release, restore;
-  Statement insert_job, update_job, insert_event, get, list, trials, unfinished, events;
+  Statement insert_job, update_job, insert_event, get, list, trials, unfinished, newest, events;
 
   static Result<std::unique_ptr<Statements>> Prepare(Database& database) {
     auto statements = std::make_unique<Statements>();
@@ -121,6 +122,7 @@ struct SqliteJobStore::Statements {
         {&statements->list, kList},
         {&statements->trials, kTrials},
         {&statements->unfinished, kUnfinished},
+        {&statements->newest, kNewest},
         {&statements->events, kEvents},
     }));
     return statements;
@@ -252,6 +254,10 @@ Result<std::vector<JobRecord>> SqliteJobStore::Trials(std::int64_t tuning_uid, s
 
 Result<std::vector<JobRecord>> SqliteJobStore::Unfinished() {
   return RecordsOf(statements_->unfinished.Query());
+}
+
+Result<std::vector<JobRecord>> SqliteJobStore::Newest(int count) {
+  return RecordsOf(statements_->newest.Query(count));
 }
 
 Result<std::vector<Event>> SqliteJobStore::Events(std::int64_t uid, std::int64_t after_seq) {

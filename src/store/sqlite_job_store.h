@@ -34,6 +34,9 @@ class SqliteJobStore final : public JobStore {
   Status Commit() override;
   void Rollback() override;
 
+  /// The newest jobs and trials of all projects, at most `count`.
+  [[nodiscard]] Result<std::vector<JobRecord>> Newest(int count);
+
   /// For tests: how SQLite runs the statements that must not scan, one "QUERY PLAN" line each.
   [[nodiscard]] Result<std::vector<std::string>> QueryPlans();
 

@@ -10,7 +10,9 @@ namespace trainyard::engine {
 namespace {
 
 constexpr std::chrono::seconds kPortPause{2};  ///< before all leasable ports are tried again
-constexpr const char* kTurn = "turn";          ///< in place of a reason that changes with every admission
+/// Between two looks at the order of projects while nothing else changes: what runs goes on counting.
+constexpr std::chrono::seconds kOrderPause{60};
+constexpr const char* kTurn = "turn";  ///< in place of a reason that changes with every admission
 /// Where every replica with a network of its own listens, as in the original.
 constexpr int kIsolatedPort = 2222;
 
@@ -26,6 +28,20 @@ std::string IsolatedAddress(int replica) {
 
 /// The holder of a job's devices, as the pool knows it.
 std::string HolderOf(std::int64_t uid) { return std::to_string(uid); }
+
+double CpusOf(const placement::Gang& gang) {
+  double cpus = 0;
+  for (const placement::Gang::Replica& replica : gang.replicas) cpus += replica.cpus;
+  return cpus;
+}
+
+/// GPUs, and TPU boards.
+double DevicesOf(const Grant& grant) {
+  int devices = 0;
+  for (const Slot& slot : grant.slots())
+    devices += slot.devices().gpus_size() + (slot.devices().tpu_node_name().empty() ? 0 : 1);
+  return devices;
+}
 
 std::vector<int> PortsOf(const Grant& grant) {
   std::vector<int> ports;
@@ -43,12 +59,8 @@ LocalAllocator::LocalAllocator(boost::asio::any_io_executor loop, Options option
       network_(options.network),
       ports_(std::move(options.probe), options.lease_spread),
       devices_(std::move(options.devices)),
-      quotas_(options.quotas),
-      weights_(std::move(options.project_weights)),
-      naming_(options.naming),
-      clock_(options.clock),
-      uses_({.accelerators = static_cast<double>(devices_.devices().size()),
-             .cpus = static_cast<double>(capacity_.cpus)}) {}
+      shares_(std::move(options.shares), {.accelerators = static_cast<double>(devices_.devices().size()),
+                                          .cpus = static_cast<double>(capacity_.cpus)}) {}
 
 Allocator::Capabilities LocalAllocator::capabilities() const {
   return {.shared_files = true,
@@ -96,7 +108,8 @@ placement::Gang LocalAllocator::LinedUp(placement::Gang gang) const {
   } else {
     gang.line = devices_.devices()[*wanted.begin()].kind == placement::Device::Kind::kGpu ? kGpus : kTpus;
   }
-  gang.share = uses_.ShareOf(AskedBy(gang));
+  gang.share =
+      shares_.ShareOf({.accelerators = static_cast<double>(devices_.CountOf(gang)), .cpus = CpusOf(gang)});
   return gang;
 }
 
@@ -109,8 +122,7 @@ void LocalAllocator::Release(ReservationKey key) {
   Detach(key);
   if (auto running = running_.extract(key.job_uid)) {
     ports_.Release(PortsOf(running.mapped().grant));
-    uses_.Stop(key.job_uid, Now());
-    if (on_use_) on_use_();
+    shares_.Stop(key.job_uid);
   }
   PlanSoon();
 }
@@ -141,7 +153,10 @@ std::optional<placement::Wait> LocalAllocator::WaitOf(ReservationKey key) const 
     wait.reason = std::move(refusal->shortage.reason);
     wait.unblock = std::move(refusal->shortage.unblock);
   } else {
-    wait = TurnOf(*gang);
+    wait = queue_.TurnOf(*gang, shares_.naming().Job(blocker_, gang->project), shares_.naming());
+    const bool is_next = wait.position == 1;
+    if (!is_next || !blocker_.job_id.empty())
+      shares_.Explain(*gang, is_next ? blocker_.project : queue_.FirstOf(*gang).project, queue_, wait);
   }
   return wait;
 }
@@ -158,9 +173,9 @@ void LocalAllocator::PlanNow() {
   planning_ = false;
   std::vector<placement::Gang> running;
   for (const auto& [uid, one] : running_) running.push_back(one.gang);
-  RankProjects();
+  shares_.Rank(queue_);
   placement::Plan plan = placement::PlanAdmissions(capacity_, running, queue_.Walk(), devices_,
-                                                   {.quotas = Gate(), .naming = naming_});
+                                                   {.quotas = Gate(), .naming = shares_.naming()});
   std::set<std::int64_t> previously_blocked;
   for (const auto& [uid, shortage] : std::exchange(blocked_, {})) previously_blocked.insert(uid);
   blocker_ = {};
@@ -178,14 +193,14 @@ void LocalAllocator::PlanNow() {
     placement::Gang gang = *queue_.Take(uid);
     for (const Slot& slot : grant->slots())
       devices_.Take(HolderOf(uid), placement::LabelOf(gang), {slot.devices()});
-    gang.start_time = Now();
+    gang.start_time = shares_.Now();
     StartUse(gang, *grant);
     auto taken = waiting_.extract(uid);
     grant->set_try_number(taken.mapped().key.try_number);
     running_.emplace(uid, Running{std::move(gang), *grant});
     if (taken.mapped().events.on_grant) taken.mapped().events.on_grant(*std::move(grant));
   }
-  RankProjects();  // those that were admitted count
+  shares_.Rank(queue_);  // those that were admitted count
   gate_ = Gate();
   TellWaiting(previously_blocked);
   WatchTheOrder();
@@ -257,6 +272,45 @@ bool LocalAllocator::GiveAddress(std::int64_t uid, int replica, Slot& slot) {
   slot.set_address(placement::ReplicaAddress(uid, replica));
   slot.set_port(*port);
   return true;
+}
+
+/// Room that is free may be somebody else's turn later, although nobody comes or goes.
+void LocalAllocator::WatchTheOrder() {
+  if (watching_order_ || !shares_.has_clock() || queue_.project_count() < 2) return;
+  watching_order_ = true;
+  auto timer = std::make_shared<boost::asio::steady_timer>(loop_, kOrderPause);
+  timer->async_wait([this, timer, alive = std::weak_ptr<bool>(alive_)](boost::system::error_code error) {
+    if (error || alive.expired()) return;
+    watching_order_ = false;
+    PlanSoon();
+  });
+}
+
+void LocalAllocator::StartUse(const placement::Gang& gang, const Grant& grant) {
+  shares_.Start(gang, {.accelerators = DevicesOf(grant), .cpus = CpusOf(gang)});
+}
+
+placement::QuotaGate LocalAllocator::Gate() const {
+  placement::QuotaGate gate = shares_.EmptyGate();
+  if (gate.is_open()) return gate;
+  for (const auto& [uid, one] : running_) gate.Take(one.gang, devices_.DemandOf(one.gang));
+  return gate;
+}
+
+LocalAllocator::MachineUse LocalAllocator::Occupancy() const {
+  MachineUse use{.capacity = capacity_};
+  for (const auto& [uid, one] : running_) {
+    for (const placement::Gang::Replica& replica : one.gang.replicas) {
+      use.cpus_held += replica.cpus;
+      use.memory_bytes_held += replica.memory_bytes;
+    }
+  }
+  for (std::size_t i = 0; i < devices_.devices().size(); ++i) {
+    const placement::JobLabel* holder = devices_.HolderOf(i);
+    use.devices.push_back({.device = devices_.devices()[i],
+                           .holder = holder != nullptr ? std::optional(*holder) : std::nullopt});
+  }
+  return use;
 }
 
 }  // namespace trainyard::engine

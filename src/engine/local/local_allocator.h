@@ -2,18 +2,17 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "engine/allocator.h"
 #include "engine/local/port_leases.h"
+#include "engine/local/project_shares.h"
 #include "placement/plan.h"
-#include "placement/project_use.h"
 #include "placement/queue.h"
 
 namespace trainyard::engine {
@@ -33,13 +32,7 @@ class LocalAllocator final : public Allocator {
       placement::Device device;
       std::optional<placement::JobLabel> holder;
     };
-    std::vector<Device> devices;
-    struct Project {
-      placement::ProjectUse used;
-      double part = 0;  ///< of what all projects used recently
-      double weight = 1;
-    };
-    std::map<std::string, Project> projects;  ///< those with recent use
+    std::vector<Device> devices{};
   };
   struct Options {
     placement::Capacity capacity;
@@ -48,11 +41,7 @@ class LocalAllocator final : public Allocator {
     /// Of the gangs that are admitted from now on. Only HOST needs ports of the machine.
     Manifest::Network network = Manifest::HOST;
     placement::DevicePool devices{};
-    /// What projects and principals may hold at once; outlives the allocator. Null: nothing is limited.
-    const placement::Quotas* quotas = nullptr;
-    std::map<std::string, double> project_weights{};  ///< of the fair order; those that are not named: 1
-    placement::Naming naming{};                       ///< in reasons
-    const Clock* clock = nullptr;  ///< outlives the allocator; null: time stands still, and no use counts
+    ProjectShares::Options shares{};
   };
 
   LocalAllocator(boost::asio::any_io_executor loop, Options options);
@@ -67,12 +56,8 @@ class LocalAllocator final : public Allocator {
   void ReleaseDevices(const std::string& attempt_id) override;
   [[nodiscard]] std::optional<placement::Wait> WaitOf(ReservationKey key) const override;
 
-  /// What a previous server knew of the projects' use. Before the first Reserve.
-  void RestoreUse(const std::map<std::string, placement::ProjectUse>& use, SysTime as_of);
-  /// The recent use of all projects, now.
-  [[nodiscard]] std::map<std::string, placement::ProjectUse> Use() const { return uses_.All(Now()); }
-  /// Called when a job has given its room back: its use is worth writing down. One observer; may be null.
-  void OnUse(std::function<void()> observer) { on_use_ = std::move(observer); }
+  /// How projects share it.
+  [[nodiscard]] ProjectShares& shares() noexcept { return shares_; }
   /// Who has what of the machine.
   [[nodiscard]] MachineUse Occupancy() const;
 
@@ -96,14 +81,9 @@ class LocalAllocator final : public Allocator {
   void TellWaiting(const std::set<std::int64_t>& previously_blocked);
   void Tell(Waiting& waiting);
   [[nodiscard]] placement::Gang LinedUp(placement::Gang gang) const;
-  [[nodiscard]] SysTime Now() const { return clock_ != nullptr ? clock_->Now() : SysTime{}; }
-  [[nodiscard]] double WeightOf(const std::string& project) const;
-  void RankProjects();
   void WatchTheOrder();
-  [[nodiscard]] placement::Holding AskedBy(const placement::Gang& gang) const;
   void StartUse(const placement::Gang& gang, const Grant& grant);
   [[nodiscard]] placement::QuotaGate Gate() const;
-  [[nodiscard]] placement::Wait TurnOf(const placement::Gang& gang) const;
   bool GiveAddress(std::int64_t uid, int replica, Slot& slot);
   std::optional<Grant> MakeGrant(const placement::Gang& gang, placement::Plan::Admission admission);
 
@@ -118,13 +98,8 @@ class LocalAllocator final : public Allocator {
   std::map<std::int64_t, placement::Shortage> blocked_;  ///< those that hold back others, by uid
   placement::JobLabel blocker_;                          ///< the job that holds back all behind it; or empty
   std::vector<std::int64_t> newcomers_;                  ///< that no plan has looked at
-  const placement::Quotas* quotas_;
-  std::map<std::string, double> weights_;
-  placement::Naming naming_;
-  const Clock* clock_;
-  placement::ProjectUses uses_;
+  ProjectShares shares_;
   placement::QuotaGate gate_;  ///< as of the last plan
-  std::function<void()> on_use_;
   bool watching_order_ = false;
   bool planning_ = false;
   bool waiting_for_ports_ = false;

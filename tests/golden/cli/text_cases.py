@@ -68,6 +68,25 @@ case("runtimes", "runtimes", "list", answers=RUNTIMES)
 case("runtimes_json", "runtimes", "list", "--format=json", answers=RUNTIMES)
 case("runtimes_of_a_server_that_is_away", "runtimes", "list", "--server=http://127.0.0.1:1")
 
+# Who uses what.
+USAGE = {"GET /trainyard/v1/usage": [{"body": {
+    "jobs": [{"project": "research", "jobId": "census_1", "creator": "user:ann@example.com", "state": "RUNNING", "since": "2026-11-20T03:00:00Z",
+              "replicas": 2, "holds": True, "cpus": 8, "memoryBytes": "32212254720", "machineShare": 0.5, "accelerators": "1 NVIDIA_TESLA_T4",
+              "devices": [{"type": "nvidia-tesla-t4", "index": "0", "project": "research", "jobId": "census_1"}]},
+             {"project": "p", "jobId": "mnist_1", "state": "QUEUED", "since": "2026-11-20T03:10:00Z", "replicas": 1, "cpus": 4,
+              "memoryBytes": "16106127360", "accelerators": "1 NVIDIA_TESLA_T4", "position": "1",
+              "reason": "Waiting for 1 NVIDIA_TESLA_T4: 1 of 1 are in use by census_1.", "unblock": "It starts when census_1 has ended."}],
+    "machine": {"cpus": 16, "cpusHeld": 8, "memoryBytes": "68719476736", "memoryBytesHeld": "32212254720",
+                "devices": [{"type": "nvidia-tesla-t4", "index": "0", "project": "research", "jobId": "census_1"}]},
+    "projects": [{"project": "p", "queued": 1, "weight": 1},
+                 {"project": "research", "running": 1, "share": 1, "weight": 2, "use": {"cpuSeconds": 7200, "acceleratorSeconds": 900},
+                  "quotas": [{"subject": "project:*", "resource": "gpus", "limit": "4"}]}]}}]}
+case("top", "top", answers=USAGE)
+case("top_json", "top", "--format=json", answers=USAGE)
+case("top_of_an_idle_server", "top", answers={"GET /trainyard/v1/usage": [{"body": {"machine": {"cpus": 16}}}]})
+case("serve_quota", "serve", "--quota", "projct:p:gpus=4")
+case("serve_project_weight", "serve", "--project-weight", "research=much")
+
 # The command line is wrong: exit status 2.
 case("no_words", env=COLOUR)
 case("near_command", "job", "list")

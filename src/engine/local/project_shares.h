@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "base/clock.h"
+#include "placement/plan.h"
+#include "placement/project_use.h"
+#include "placement/project_weight.h"
+#include "placement/queue.h"
+#include "placement/quota.h"
+
+namespace trainyard::engine {
+
+/// How projects share the room of this machine: what they used lately, their order in the queue, their
+/// quotas, and what a waiting job is told of that. The rules are placement's. Loop thread only.
+class ProjectShares {
+ public:
+  struct Options {
+    /// What projects and principals may hold at once; outlives this. Null: nothing is limited.
+    const placement::Quotas* quotas = nullptr;
+    placement::ProjectWeights weights{};
+    placement::Naming naming{};    ///< in reasons
+    const Clock* clock = nullptr;  ///< outlives this; null: time stands still, and no use counts
+  };
+  using Uses = std::map<std::string, placement::ProjectUse>;
+
+  /// `machine`: all that there is.
+  ProjectShares(Options options, placement::Holding machine) : options_(std::move(options)), uses_(machine) {}
+
+  [[nodiscard]] bool has_clock() const noexcept { return options_.clock != nullptr; }
+  [[nodiscard]] SysTime Now() const { return has_clock() ? options_.clock->Now() : SysTime{}; }
+  [[nodiscard]] const placement::Naming& naming() const noexcept { return options_.naming; }
+  [[nodiscard]] double WeightOf(const std::string& project) const;
+
+  /// What a previous server knew. Before the first Start.
+  void Restore(const Uses& uses, SysTime as_of);
+  /// The recent use of all projects, now.
+  [[nodiscard]] Uses Use() const { return uses_.All(Now()); }
+  /// As ProjectUses.
+  [[nodiscard]] double PartOf(const std::string& project) const { return uses_.PartOf(project, Now()); }
+  [[nodiscard]] double ShareOf(const placement::Holding& holding) const { return uses_.ShareOf(holding); }
+  /// Called when a job has given its room back: its use is worth writing down. One observer; may be null.
+  void OnUse(std::function<void()> observer) { on_use_ = std::move(observer); }
+
+  /// The gang has room, since its start time.
+  void Start(const placement::Gang& gang, const placement::Holding& holding);
+  void Stop(std::int64_t uid);
+
+  /// Orders the queue by what is known now.
+  void Rank(placement::Queue& queue) const;
+  /// Nobody holds anything yet.
+  [[nodiscard]] placement::QuotaGate EmptyGate() const;
+  /// Adds to a gang's wait, where a gang of another project is before it, what both projects used.
+  void Explain(const placement::Gang& gang, const std::string& before, const placement::Queue& queue,
+               placement::Wait& wait) const;
+
+ private:
+  Options options_;
+  placement::ProjectUses uses_;
+  std::function<void()> on_use_;
+};
+
+}  // namespace trainyard::engine

@@ -114,7 +114,7 @@ def test_two_projects_share_one_gpu_by_what_they_used(make_server, submit):
         ended = wait_for_job(server, project, job_id, lambda found: "endTime" in found)
         assert ended["state"] == "SUCCEEDED", ended
         started[job_id] = ended["startTime"]
-    assert min(started, key=started.get) == "b_1", started
+    assert min(started, key=lambda job_id: started[job_id]) == "b_1", started
 
     before = parts(server)
     assert before["a"] > 0 and before["b"] > 0

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/check.h"
-
 namespace trainyard::placement {
 namespace {
 
@@ -61,7 +59,8 @@ ProjectUse ProjectUses::At(const Account& account, SysTime now) {
 }
 
 void ProjectUses::Start(std::int64_t uid, const std::string& project, const Holding& holding, SysTime since) {
-  TY_CHECK(projects_.emplace(uid, project).second);
+  Stop(uid, since);
+  projects_.emplace(uid, project);
   Prune(since);
   const auto [found, is_new] = accounts_.try_emplace(project);
   Account& account = found->second;

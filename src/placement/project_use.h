@@ -50,11 +50,13 @@ class ProjectUses {
   /// What a previous server knew, as of `time`. Before the first Start.
   void Restore(const std::string& project, const ProjectUse& use, SysTime time);
 
-  /// A gang holds room since `since`, not counted yet but for what Restore brought. Its uid is not running.
+  /// A gang holds room since `since`, not counted yet but for what Restore brought. What it held before ends.
   void Start(std::int64_t uid, const std::string& project, const Holding& holding, SysTime since);
   /// Nothing for a uid that is not running.
   void Stop(std::int64_t uid, SysTime now);
 
+  /// Nobody holds anything.
+  [[nodiscard]] bool is_idle() const noexcept { return projects_.empty(); }
   [[nodiscard]] ProjectUse Of(const std::string& project, SysTime now) const;
   /// All projects that used something worth mentioning, or hold something.
   [[nodiscard]] std::map<std::string, ProjectUse> All(SysTime now) const;

@@ -4,6 +4,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "async/diagnostics.h"
@@ -135,17 +136,18 @@ std::shared_ptr<storage::ByteMeter> MakeByteMeter(
 }
 
 UseKeeper::UseKeeper(boost::asio::any_io_executor loop, Parts parts, store::SqliteJobStore& jobs)
-    : parts_(std::move(parts)), ended_(loop), tasks_(loop) {
+    : parts_(std::move(parts)), ended_(loop), tasks_(std::in_place, loop) {
   Restore(parts_.allocator, parts_.file, jobs, parts_.clock.Now());
   if (parts_.meter)
     bytes_.buckets = [meter = parts_.meter](const std::string& project) { return meter->OfProject(project); };
   parts_.allocator.shares().OnUse([this] { ended_.Set(); });
-  tasks_.Spawn(WriteForEver());
-  tasks_.Spawn(MeasureForEver());
+  tasks_->Spawn(WriteForEver());
+  tasks_->Spawn(MeasureForEver());
 }
 
 UseKeeper::~UseKeeper() {
   parts_.allocator.shares().OnUse(nullptr);
+  tasks_.reset();  // nobody else writes the file from here on
   const Status written = WriteFileAtomically(parts_.file, Print(), kOwnersAlone);
   if (!written)
     Diagnose(DiagnosticLevel::kWarning, "what projects used is not kept: " + written.error().message);
@@ -164,9 +166,9 @@ std::string UseKeeper::Print() const {
 
 boost::asio::awaitable<void> UseKeeper::WriteForEver() {
   while (true) {
-    co_await ended_.WaitFor(kWritePause);
+    const bool ended = co_await ended_.WaitFor(kWritePause);
     ended_.Reset();
-    if (parts_.allocator.shares().Use().empty()) continue;
+    if (!ended && parts_.allocator.shares().is_idle()) continue;  // it only decays
     auto write = [file = parts_.file, text = Print()] {
       return WriteFileAtomically(file, text, kOwnersAlone);
     };

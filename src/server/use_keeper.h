@@ -5,6 +5,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "async/event.h"
@@ -64,7 +65,7 @@ class UseKeeper {
   control::ProjectBytes bytes_;
   boost::asio::thread_pool measuring_{1};  ///< it takes long, and nobody waits for it
   Event ended_;
-  TaskGroup tasks_;
+  std::optional<TaskGroup> tasks_;
 };
 
 }  // namespace trainyard::server

@@ -37,6 +37,7 @@ class ProjectShares {
 
   /// What a previous server knew. Before the first Start.
   void Restore(const Uses& uses, SysTime as_of);
+  [[nodiscard]] bool is_idle() const noexcept { return uses_.is_idle(); }
   /// The recent use of all projects, now.
   [[nodiscard]] Uses Use() const { return uses_.All(Now()); }
   /// As ProjectUses.

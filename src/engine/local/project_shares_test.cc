@@ -14,10 +14,12 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+const SysTime kBegin{std::chrono::hours(1'000)};
+
 class StandingClock final : public Clock {
  public:
   [[nodiscard]] SysTime Now() const override { return now; }
-  SysTime now{std::chrono::hours(1'000)};
+  SysTime now = kBegin + std::chrono::minutes(1);
 };
 
 class SharesTest : public testing::Test {
@@ -35,7 +37,7 @@ class SharesTest : public testing::Test {
                          .project = project,
                          .creator = "user:" + project,
                          .job_id = "j" + std::to_string(uid),
-                         .create_time = SysTime(std::chrono::seconds(uid)),
+                         .create_time = kBegin + std::chrono::seconds(uid),
                          .replicas = {}};
     gang.replicas.push_back({.machine_type = "n1-standard-4", .cpus = 4, .memory_bytes = 10});
     return gang;

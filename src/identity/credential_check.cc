@@ -52,7 +52,10 @@ Result<Login> CheckOpaqueToken(const Directory& known, std::string_view text, co
   if (token == nullptr)
     return Refuse("The token is not known here: it was revoked, or it is another server's.");
   const v1::Token& record = token->record;
-  Login login{.principal = record.principal(), .credential = CredentialOf(record), .expires = std::nullopt, .token_id = record.id()};
+  Login login{.principal = record.principal(),
+              .credential = CredentialOf(record),
+              .expires = std::nullopt,
+              .token_id = record.id()};
   if (record.has_expire_time()) {
     login.expires = wire::FromProto(record.expire_time());
     if (*login.expires <= now)

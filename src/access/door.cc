@@ -204,6 +204,7 @@ void Door::Audit(const MethodRule& rule, const Request& request, const Decision&
 }
 
 std::string AddressOf(const Request& request) {
+  if (!request.client_address.empty()) return request.client_address;
   if (request.peer == nullptr) return {};
   const http::Peer& peer = *request.peer;
   if (peer.kind == http::Peer::Kind::kUnix) return "local";

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "access/audit_line.h"
 #include "access/authority.h"
 #include "access/failed_logins.h"
 #include "base/clock.h"
@@ -11,20 +12,6 @@
 #include "iam/method_table.h"
 
 namespace trainyard::access {
-
-/// One decision, as the audit log keeps it.
-struct AuditLine {
-  iam::AuditKind kind = iam::AuditKind::kNone;
-  std::string principal;    ///< empty: nobody that is known
-  std::string credential;   ///< iam::Login
-  std::string address;      ///< of the client, without its port; "local": a Unix socket
-  std::string agent;        ///< its User-Agent
-  std::string method_name;  ///< iam::MethodRule; the route where it has none
-  std::string permission;
-  iam::Resource resource;
-  bool is_granted = false;
-  int status = 0;  ///< HTTP, of the answer
-};
 
 /// The one place that every request passes after it was routed: who asks, what the route wants, the decision,
 /// its line in the audit log. What a body names is asked for by handlers, through Request::caller. Loop thread
@@ -65,7 +52,7 @@ class Door {
   FailedLogins failed_logins_;
 };
 
-/// "192.0.2.7"; "local" for a Unix socket; empty: not known.
+/// "192.0.2.7", behind a trusted proxy that of its client; "local" for a Unix socket; empty: not known.
 [[nodiscard]] std::string AddressOf(const http::Request& request);
 
 }  // namespace trainyard::access

@@ -90,5 +90,18 @@ TEST(Responses, TellBrowsersNotToGuess) {
   EXPECT_NE(client.ReadUntil("\r\n\r\n").find("\r\nX-Content-Type-Options: nosniff\r\n"), std::string::npos);
 }
 
+TEST(LookBehindProxy, ComesBeforeAdmit) {
+  ServerOptions options;
+  options.look_behind_proxy = [](Request& request) { request.client_address = "203.0.113.9"; };
+  std::string seen;
+  options.admit = [&seen](const Request& request) -> asio::awaitable<Status> {
+    seen = request.client_address;
+    co_return Status();
+  };
+  const TestServer server(std::move(options));
+  EXPECT_TRUE(Converse(server, "GET /hello HTTP/1.1\r\nHost: h\r\n\r\n").starts_with("HTTP/1.1 200 OK"));
+  EXPECT_EQ(seen, "203.0.113.9");
+}
+
 }  // namespace
 }  // namespace trainyard::http

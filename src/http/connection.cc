@@ -140,6 +140,7 @@ asio::awaitable<Connection::After> Connection::Answer(RequestHead head, Framing 
   if (!request) co_return co_await Reply(ErrorResponse(std::move(request).error()), body, context);
   request->content_length = framing.content_length;
   request->peer = &channel_->peer();
+  if (context_.options.look_behind_proxy) context_.options.look_behind_proxy(*request);
   if (const Status admitted = co_await Admitted(*request); !admitted) {
     Response refusal = ErrorResponse(admitted.error());
     Log(*request, refusal.status, start);

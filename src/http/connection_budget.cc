@@ -1,6 +1,7 @@
 #include "http/connection_budget.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/check.h"
@@ -17,7 +18,40 @@ constexpr std::uint64_t kSupervisorsMax = 2'048;
 constexpr std::uint64_t kClientsMax = 10'000;
 constexpr std::uint64_t kClientsMin = 16;
 
+constexpr std::size_t kPrefixBytes = 8;   // of an IPv6 address
+constexpr std::size_t kMappedBytes = 12;  // before the IPv4 address in ::ffff:0:0/96
+
+NetworkPrefix Mapped(std::span<const std::uint8_t, 4> address) {
+  NetworkPrefix mapped{};
+  mapped[kMappedBytes - 2] = mapped[kMappedBytes - 1] = 0xff;
+  std::ranges::copy(address, mapped.begin() + kMappedBytes);
+  return mapped;
+}
+
+/// Nothing: this machine's loopback, or no TCP.
+std::optional<NetworkPrefix> NetworkOf(const Peer& peer) {
+  constexpr std::uint8_t kLoopback4 = 127;  // 127.0.0.0/8
+  NetworkPrefix address = peer.remote.bytes;
+  if (peer.kind == Peer::Kind::kTcp4) address = Mapped(std::span(address).first<4>());
+  if (peer.kind != Peer::Kind::kTcp4 && peer.kind != Peer::Kind::kTcp6) return std::nullopt;
+  const auto tail = std::span(address).last<4>();
+  if (address == Mapped(tail)) {
+    if (tail.front() == kLoopback4) return std::nullopt;
+    return address;
+  }
+  NetworkPrefix loopback{};
+  loopback.back() = 1;
+  if (address == loopback) return std::nullopt;
+  std::fill(address.begin() + kPrefixBytes, address.end(), std::uint8_t{0});
+  return address;
+}
+
 }  // namespace
+
+PeerKey PeerKeyOf(const Peer& peer) noexcept {
+  if (peer.uid) return {.uid = peer.uid, .network = std::nullopt};
+  return {.uid = std::nullopt, .network = NetworkOf(peer)};
+}
 
 struct ConnectionSeat::Peer {
   ConnectionBudget::Lists lists;
@@ -61,7 +95,7 @@ ConnectionBudget::~ConnectionBudget() { TY_CHECK(size_ == 0); }
 
 bool ConnectionBudget::MakeRoom(const PeerKey& peer) {
   const auto found = peers_.find(peer);
-  const std::size_t peer_max = peer.uid ? limits_.known_peer_max : limits_.connections_max;
+  const std::size_t peer_max = peer.is_known() ? limits_.known_peer_max : limits_.connections_max;
   bool has_room = true;
   if (found != peers_.end() && found->second->size >= peer_max) has_room = CloseFirst(found->second->lists);
   if (has_room && size_ >= limits_.connections_max) has_room = CloseFirst(all_);

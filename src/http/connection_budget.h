@@ -10,14 +10,25 @@
 #include <memory>
 #include <optional>
 
+#include "http/peer.h"
+
 namespace trainyard::http {
 
-/// Who a connection belongs to. Addresses mean nothing on loopback: connections whose account is not known
-/// are all one peer.
+/// The first 64 bits of an IPv6 address, which is what one customer gets at least; an IPv4 address as
+/// ::ffff:A.B.C.D, whole.
+using NetworkPrefix = std::array<std::uint8_t, 16>;
+
+/// Who a connection belongs to: an account of this machine, else the address of another machine. Addresses
+/// mean nothing on loopback: connections from there whose account is not known are all one peer.
 struct PeerKey {
   std::optional<std::uint32_t> uid;
+  std::optional<NetworkPrefix> network;  ///< only where there is no uid
+  [[nodiscard]] bool is_known() const noexcept { return uid || network; }
   friend auto operator<=>(const PeerKey&, const PeerKey&) = default;
 };
+
+/// Pure.
+[[nodiscard]] PeerKey PeerKeyOf(const Peer& peer) noexcept;
 
 class ConnectionBudget;
 
@@ -65,7 +76,7 @@ class ConnectionBudget {
  public:
   struct Limits {
     std::size_t connections_max = 10'000;
-    std::size_t known_peer_max = 7'500;  ///< of one account; that of all others together is connections_max
+    std::size_t known_peer_max = 7'500;  ///< of one account or address; of all others together: connections_max
   };
 
   explicit ConnectionBudget(Limits limits);

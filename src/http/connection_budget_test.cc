@@ -110,6 +110,49 @@ TEST(ConnectionBudget, AClosedConnectionsLaterPhasesDoNotCount) {
   EXPECT_EQ(all.budget.size(), 0U);
 }
 
+TEST(ConnectionBudget, AnAddressAtItsLimitLosesItsOwnToo) {
+  constexpr PeerKey kFar{.uid = std::nullopt, .network = NetworkPrefix{1}};
+  constexpr PeerKey kFarther{.uid = std::nullopt, .network = NetworkPrefix{2}};
+  Connections all({.connections_max = 10, .known_peer_max = 2});
+  all.Open("other", kUnproven, kFarther);
+  all.Open("f1", kIdle, kFar);
+  all.Open("f2", kUnproven, kFar);
+  EXPECT_TRUE(all.Open("f3", kBusy, kFar));
+  EXPECT_TRUE(all.Open("f4", kBusy, kFar));
+  EXPECT_THAT(all.closed, ElementsAre("f2", "f1"));
+  EXPECT_FALSE(all.Open("f5", kBusy, kFar)) << "both of its own are busy";
+  EXPECT_TRUE(all.Open("other2", kBusy, kFarther));
+}
+
+Peer Tcp4(std::array<std::uint8_t, 16> bytes) { return {.kind = Peer::Kind::kTcp4, .remote = {bytes, 1}}; }
+Peer Tcp6(std::array<std::uint8_t, 16> bytes) { return {.kind = Peer::Kind::kTcp6, .remote = {bytes, 1}}; }
+
+TEST(PeerKeyOf, IsTheAccountElseTheAddressOfAnotherMachine) {
+  const Peer far = Tcp4({192, 0, 2, 1});
+  EXPECT_EQ(PeerKeyOf(far), PeerKeyOf(Tcp4({192, 0, 2, 1})));
+  EXPECT_NE(PeerKeyOf(far), PeerKeyOf(Tcp4({192, 0, 2, 2})));
+  EXPECT_TRUE(PeerKeyOf(far).is_known());
+  EXPECT_EQ(PeerKeyOf(far), PeerKeyOf(Tcp6({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, 1})));
+  Peer own = far;
+  own.uid = 1000;
+  EXPECT_EQ(PeerKeyOf(own), kAlice) << "an account's connection by an outer address of this machine";
+}
+
+TEST(PeerKeyOf, TakesTheFirst64BitsOfIpv6) {
+  const Peer peer = Tcp6({0x20, 1, 0xd, 0xb8, 0, 0, 0, 1, 9, 9, 9, 9, 9, 9, 9, 9});
+  EXPECT_EQ(PeerKeyOf(peer), PeerKeyOf(Tcp6({0x20, 1, 0xd, 0xb8, 0, 0, 0, 1, 8, 8})));
+  EXPECT_NE(PeerKeyOf(peer), PeerKeyOf(Tcp6({0x20, 1, 0xd, 0xb8, 0, 0, 0, 2, 9, 9, 9, 9, 9, 9, 9, 9})));
+}
+
+TEST(PeerKeyOf, MeansNobodyOnLoopback) {
+  EXPECT_EQ(PeerKeyOf(Tcp4({127, 0, 0, 1})), kNobody);
+  EXPECT_EQ(PeerKeyOf(Tcp4({127, 9, 9, 9})), kNobody);
+  EXPECT_EQ(PeerKeyOf(Tcp6({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1})), kNobody);
+  EXPECT_EQ(PeerKeyOf(Tcp6({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1})), kNobody);
+  EXPECT_EQ(PeerKeyOf(Peer{}), kNobody);
+  EXPECT_EQ(PeerKeyOf(Peer{.kind = Peer::Kind::kUnix}), kNobody);
+}
+
 // Whatever happens: never more than there may be, nobody turned away while one could be closed, and no busy
 // one closed.
 TEST(ConnectionBudget, HoldsOverAnyHistory) {

@@ -45,7 +45,7 @@ struct Request {
   Method method = Method::kGet;
   std::string target;  ///< as it came: raw path and query
   std::string path;    ///< raw path, still percent-encoded
-  std::string scheme;  ///< "http" or "https"
+  std::string scheme;  ///< "http" or "https": as the client sees it, behind a trusted proxy too
   std::string host;    ///< Host header, with port
   Headers headers;
   std::vector<std::pair<std::string, std::string>> query;       ///< decoded, in order
@@ -53,6 +53,8 @@ struct Request {
   std::optional<std::uint64_t> content_length;                  ///< as announced (before decompression)
   BodyReader* body = nullptr;                                   ///< lives as long as the request
   Peer* peer = nullptr;  ///< of its connection, which it outlives; null where there is none (tests)
+  /// Who is behind a trusted proxy (ServerOptions::look_behind_proxy): "192.0.2.7". Empty: the peer itself.
+  std::string client_address{};
   /// Who asks, as the door found out (access/door.h); null: nobody was asked who they are.
   std::shared_ptr<const access::Caller> caller{};
 

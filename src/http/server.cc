@@ -149,7 +149,7 @@ void Server::State::Take(Listener& listener, UniqueFd socket, int family) {
   }
   Peer peer = PeerOf(socket.get());
   if (!peer.uid && options.uid_of) peer.uid = options.uid_of(peer);
-  const PeerKey key{peer.uid};
+  const PeerKey key = PeerKeyOf(peer);
   if (!budget.MakeRoom(key)) {
     static constexpr std::string_view kFull =
         "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 1\r\nContent-Length: "

@@ -50,6 +50,9 @@ struct ServerOptions {
   std::chrono::milliseconds stop_wait_max{10'000};  ///< for requests in flight when the server stops
   bool log_requests = false;                        ///< a diagnostic line each, at the debug level
   RequestCounts* counts = nullptr;                  ///< counted there, if there is one; outlives the server
+  /// What a trusted proxy says of its client: may set Request::client_address and scheme. Called before
+  /// `admit`; null: no proxy is trusted. Loop thread.
+  std::function<void(Request& request)> look_behind_proxy = nullptr;
   Admit admit = nullptr;                            ///< null: all requests are allowed
   ConnectionBudget* budget = nullptr;  ///< shared with other servers; outlives them; null: one of its own
   LoopWatch* watch = nullptr;          ///< judges the turns of its connections; outlives the server

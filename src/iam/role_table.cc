@@ -34,6 +34,7 @@ constexpr std::array kPermissionTable{
     Name("iam.serviceAccounts.update"),
     Name("logging.logEntries.create"),
     Name("logging.logEntries.list"),
+    Name("logging.privateLogEntries.list"),
     Name("ml.jobs.cancel"),
     Name("ml.jobs.create"),
     Name("ml.jobs.get"),
@@ -176,10 +177,15 @@ constexpr std::array kOwnerLess{
     Name("iam.serviceAccounts.signJwt"),
 };
 constexpr std::array kEditorLess{
-    Name("iam.serviceAccounts.getAccessToken"),    Name("iam.serviceAccounts.getOpenIdToken"),
-    Name("iam.serviceAccounts.setIamPolicy"),      Name("iam.serviceAccounts.signBlob"),
-    Name("iam.serviceAccounts.signJwt"),           Name("ml.jobs.setIamPolicy"),
-    Name("resourcemanager.projects.setIamPolicy"), Name("trainyard.images.useLocal"),
+    Name("iam.serviceAccounts.getAccessToken"),
+    Name("iam.serviceAccounts.getOpenIdToken"),
+    Name("iam.serviceAccounts.setIamPolicy"),
+    Name("iam.serviceAccounts.signBlob"),
+    Name("iam.serviceAccounts.signJwt"),
+    Name("logging.privateLogEntries.list"),
+    Name("ml.jobs.setIamPolicy"),
+    Name("resourcemanager.projects.setIamPolicy"),
+    Name("trainyard.images.useLocal"),
 };
 constexpr std::array kViewer{
     Name("iam.serviceAccountKeys.get"),
@@ -245,6 +251,12 @@ constexpr std::array kProjectIamAdmin{
 };
 constexpr std::array kLogWriter{Name("logging.logEntries.create")};
 constexpr std::array kLogViewer{Name("logging.logEntries.list"), Name("resourcemanager.projects.get")};
+// The audit log, too.
+constexpr std::array kPrivateLogViewer{
+    Name("logging.logEntries.list"),
+    Name("logging.privateLogEntries.list"),
+    Name("resourcemanager.projects.get"),
+};
 // On the installation: what a program needs that collects /metrics.
 constexpr std::array kMonitoringViewer{
     Name("resourcemanager.projects.get"),
@@ -326,6 +338,8 @@ constexpr std::array kRoleTable{
     RoleRow{"roles/iam.serviceAccountUser", "Service Account User",
             "Run operations as the service account: give it to a job.", kServiceAccountUser},
     RoleRow{"roles/logging.logWriter", "Logs Writer", "Write log entries.", kLogWriter},
+    RoleRow{"roles/logging.privateLogViewer", "Private Logs Viewer", "View logs, audit logs too.",
+            kPrivateLogViewer},
     RoleRow{"roles/logging.viewer", "Logs Viewer", "View logs.", kLogViewer},
     RoleRow{"roles/ml.admin", "AI Platform Admin",
             "Full access to AI Platform resources, and its jobs, operations and studies.", kMlAdmin},

@@ -115,6 +115,7 @@ TEST(NarrowestRole, IsWhatAnAdministratorBinds) {
   EXPECT_EQ(narrowest("iam.serviceAccounts.actAs"), "roles/iam.serviceAccountUser");
   EXPECT_EQ(narrowest("iam.serviceAccounts.getAccessToken"), "roles/iam.serviceAccountTokenCreator");
   EXPECT_EQ(narrowest("logging.logEntries.list"), "roles/logging.viewer");
+  EXPECT_EQ(narrowest("logging.privateLogEntries.list"), "roles/logging.privateLogViewer");
   EXPECT_EQ(narrowest("resourcemanager.projects.get"), "roles/browser");
   EXPECT_EQ(narrowest("resourcemanager.projects.setIamPolicy"), "roles/resourcemanager.projectIamAdmin");
   EXPECT_EQ(narrowest("trainyard.server.drain"), "roles/trainyard.operator");

@@ -114,8 +114,9 @@ Result<AddressRange> ParseAddressRange(std::string_view text) {
       if (Bit(bytes, bit)) return false;
     return true;
   });
-  if (!is_first) return refused("is not the first address of its range: the bits after the first " +
-                                std::to_string(range.bits) + " must be zero");
+  if (!is_first)
+    return refused("is not the first address of its range: the bits after the first " +
+                   std::to_string(range.bits) + " must be zero");
   return range;
 }
 

@@ -32,8 +32,8 @@ inline constexpr int kForwardedHopsMax = 16;
 
 /// Which address asked. `fields`: the values of all X-Forwarded-For fields in order, joined by commas; each
 /// proxy adds at the right whom it was asked by. The last one, from the right, that is no trusted proxy; the
-/// first one if all are. The peer's own where it is not trusted, where there is no field, or where what has to
-/// be read is no address.
+/// first one if all are. The peer's own where it is not trusted, where there is no field, or where what has
+/// to be read is no address.
 [[nodiscard]] boost::asio::ip::address ClientBehind(const boost::asio::ip::address& peer,
                                                     std::string_view fields, const TrustedProxies& trusted);
 

@@ -76,7 +76,8 @@ class ConnectionBudget {
  public:
   struct Limits {
     std::size_t connections_max = 10'000;
-    std::size_t known_peer_max = 7'500;  ///< of one account or address; of all others together: connections_max
+    std::size_t known_peer_max =
+        7'500;  ///< of one account or address; of all others together: connections_max
   };
 
   explicit ConnectionBudget(Limits limits);

@@ -30,6 +30,7 @@ using iam::Scope;
 namespace {
 
 constexpr int kUnauthorized = 401;
+constexpr int kForbidden = 403;
 
 /// A caller of one request. Remembers what it was given, so that a stream can ask again.
 class KnownCaller final : public Caller {
@@ -185,7 +186,8 @@ Response Door::Refused(const Request& request, const Error& error) const {
 
 void Door::Audit(const MethodRule& rule, const Request& request, const Decision& decision, int status) {
   if (!options_.audit) return;
-  const bool is_granted = decision.status.has_value();
+  // Handlers refuse, too: what a body names.
+  const bool is_granted = decision.status.has_value() && status != kUnauthorized && status != kForbidden;
   // Who only reads, and may, leaves no line: there would be nothing else.
   if (is_granted && (rule.audit == iam::AuditKind::kNone || rule.audit == iam::AuditKind::kDataRead)) return;
   AuditLine line{.kind = rule.audit,

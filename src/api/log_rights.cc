@@ -22,4 +22,13 @@ boost::asio::awaitable<Status> RequireLogs(const http::Request& request, logs::L
   co_return Status();
 }
 
+boost::asio::awaitable<Status> RequireAuditLogs(const http::Request& request, logs::LogQuery query) {
+  for (const std::string& project : query.projects) {
+    iam::Resource resource = iam::Resource::Project(project);
+    TY_CO_RETURN_IF_ERROR(
+        co_await access::Require(request, "logging.privateLogEntries.list", std::move(resource)));
+  }
+  co_return Status();
+}
+
 }  // namespace trainyard::api

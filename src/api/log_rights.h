@@ -11,4 +11,7 @@ namespace trainyard::api {
 /// the one job that its filter names (docs/adr/0047). Where authentication is off: success. Loop thread.
 boost::asio::awaitable<Status> RequireLogs(const http::Request& request, logs::LogQuery query);
 
+/// The same for the audit logs of all of the query's projects: logging.privateLogEntries.list on each.
+boost::asio::awaitable<Status> RequireAuditLogs(const http::Request& request, logs::LogQuery query);
+
 }  // namespace trainyard::api

@@ -6,6 +6,7 @@
 #include "api/log_rights.h"
 #include "api/system_parameters.h"
 #include "async/on_pool.h"
+#include "audit/audit_query.h"
 #include "wire/json.h"
 
 namespace trainyard::api {
@@ -26,28 +27,44 @@ std::string PrintPage(logs::LogPage page) {
   return wire::PrintJson(answer);
 }
 
-awaitable<Result<Response>> List(logs::LogStore& logs, asio::thread_pool& printers, Request& request) {
+/// What the lists are made from, and printed by.
+struct Lists {
+  logs::LogStore& logs;
+  audit::AuditSearch* audit;
+  asio::thread_pool printers{1};
+};
+
+awaitable<Result<logs::LogPage>> Find(Lists& lists, const Request& request, logs::LogQuery wanted,
+                                      logging::v2::ListLogEntriesRequest query) {
+  if (lists.audit != nullptr && audit::NamesAuditLogs(wanted.filter)) {
+    TY_CO_RETURN_IF_ERROR(co_await RequireAuditLogs(request, wanted));
+    co_return co_await lists.audit->List(std::move(wanted));
+  }
+  TY_CO_RETURN_IF_ERROR(co_await RequireLogs(request, std::move(wanted)));
+  co_return co_await lists.logs.List(std::move(query));
+}
+
+awaitable<Result<Response>> List(Lists& lists, Request& request) {
   TY_CO_TRY(const std::string text, co_await request.body->ReadAll(kListBytesMax));
   logging::v2::ListLogEntriesRequest query;
   TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, query));
   TY_CO_TRY(logs::LogQuery wanted, logs::ParseLogQuery(query));
-  TY_CO_RETURN_IF_ERROR(co_await RequireLogs(request, std::move(wanted)));
-  TY_CO_TRY(logs::LogPage page, co_await logs.List(std::move(query)));
+  TY_CO_TRY(logs::LogPage page, co_await Find(lists, request, std::move(wanted), std::move(query)));
   // A thousand entries take some 10 ms to print: too long for the loop.
   auto print = [page = std::move(page)]() mutable { return PrintPage(std::move(page)); };
-  std::string answer = co_await OnPool(printers, std::move(print));
+  std::string answer = co_await OnPool(lists.printers, std::move(print));
   co_return Response::Json(std::move(answer));
 }
 
 }  // namespace
 
-void AddLoggingRoutes(http::Router& router, logs::LogStore& logs, logs::LogTails& tails, TailTimes times) {
+void AddLoggingRoutes(http::Router& router, logs::LogStore& logs, logs::LogTails& tails, TailTimes times,
+                      audit::AuditSearch* audit) {
   // Shared: std::function copies its target; the last copy is destroyed with the router.
-  auto printers = std::make_shared<asio::thread_pool>(1);
+  auto lists = std::make_shared<Lists>(logs, audit);
   const MethodForm list{.answer = logging::v2::ListLogEntriesResponse::descriptor(), .parameters = {}};
   router.Add(http::Method::kPost, "/v2/entries:list",
-             WithSystemParameters(
-                 list, [&logs, printers](Request& request) { return List(logs, *printers, request); }));
+             WithSystemParameters(list, [lists](Request& request) { return List(*lists, request); }));
   AddTailRoutes(router, tails, times);
 }
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "audit/audit_search.h"
 #include "http/router.h"
 #include "logs/log_store.h"
 #include "logs/log_tails.h"
@@ -23,10 +24,13 @@ struct TailTimes {
 /// before a failure ends it, an event "error" with a google.rpc.Status is sent. Lines that a slow client has
 /// not taken yet are read from the store later; a comment says when that begins.
 ///
-/// `logs` and `tails` outlive the router. Source: docs/spec "Logs"; discovery document logging:v2; HTML
-/// standard, "Server-sent events".
-void AddLoggingRoutes(http::Router& router, logs::LogStore& logs, logs::LogTails& tails,
-                      TailTimes times = {});
+/// `audit`: what answers entries:list where the filter names audit logs (audit::NamesAuditLogs); null: they
+/// are looked for among jobs' logs, which have none. entries:tail never shows them.
+///
+/// `logs`, `tails` and `audit` outlive the router. Source: docs/spec "Logs"; discovery document logging:v2;
+/// HTML standard, "Server-sent events".
+void AddLoggingRoutes(http::Router& router, logs::LogStore& logs, logs::LogTails& tails, TailTimes times = {},
+                      audit::AuditSearch* audit = nullptr);
 
 /// The routes of entries:tail; see AddLoggingRoutes.
 void AddTailRoutes(http::Router& router, logs::LogTails& tails, TailTimes times);

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "access/caller.h"
+#include "audit/audit_log.h"
 #include "logs/sample_chunk.h"
 #include "logs/sqlite_log_store.h"
 #include "wire/error_body.h"
@@ -63,7 +65,8 @@ class LoggingHandlers : public testing::Test {
     ASSERT_NE(mkdtemp(folder_.data()), nullptr);
     store_ = logs::SqliteLogStore::Open(loop_, clock_, folder_ + "/logs.db").value();
     tails_ = logs::LogTails::Open(loop_.get_executor(), *store_, folder_ + "/logs.db").value();
-    AddLoggingRoutes(router_, *store_, *tails_);
+    audit_ = audit::AuditSearch::Open(folder_ + "/audit").value();
+    AddLoggingRoutes(router_, *store_, *tails_, {}, audit_.get());
   }
   void TearDown() override {
     tails_.reset();
@@ -88,6 +91,7 @@ class LoggingHandlers : public testing::Test {
     request.target = request.path + "?alt=json";
     request.query = {{"alt", "json"}};
     request.body = &body;
+    request.caller = caller_;
     TY_TRY(const http::Handler* handler, router_.Find(request));
     Result<http::Response> response = std::unexpected(Internal("no answer"));
     asio::co_spawn(loop_, (*handler)(request),
@@ -108,6 +112,8 @@ class LoggingHandlers : public testing::Test {
   http::Router router_;
   std::unique_ptr<logs::SqliteLogStore> store_;
   std::unique_ptr<logs::LogTails> tails_;
+  std::unique_ptr<audit::AuditSearch> audit_;
+  std::shared_ptr<const access::Caller> caller_;  ///< null: nobody was asked
 };
 
 /// What gcloud's log streamer does (command_lib/logs/stream.py, api_lib/logging/common.py): every comparison
@@ -283,6 +289,59 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_F(LoggingHandlers, BoundsTheBody) {
   EXPECT_EQ(Post(std::string(300 << 10, ' ')).error().code, Code::kOutOfRange);
+}
+
+/// Has one permission, everywhere.
+class OnePermission final : public access::Caller {
+ public:
+  explicit OnePermission(std::string permission) : permission_(std::move(permission)) {}
+  [[nodiscard]] const std::string& principal() const noexcept override { return principal_; }
+  asio::awaitable<Status> Require(std::string permission, iam::Resource resource) const override {
+    if (permission == permission_ && resource == iam::Resource::Project("p")) co_return Status();
+    co_return std::unexpected(Error{Code::kPermissionDenied, "needs " + permission, ""});
+  }
+  asio::awaitable<bool> StillMay() const override { co_return true; }
+
+ private:
+  std::string principal_ = "user:ann@example.com";
+  std::string permission_;
+};
+
+class LoggingHandlersAudit : public LoggingHandlers {
+ protected:
+  static constexpr std::string_view kNamed =
+      R"json({"resourceNames": ["projects/p"], "filter": "log_id(\"cloudaudit.googleapis.com/activity\")"})json";
+
+  void SetUp() override {
+    LoggingHandlers::SetUp();
+    Append("master-replica-0", {.texts = {"a line of a job"}, .first_stamp = kStart});
+    const auto log = audit::AuditLog::Open(clock_, {.files = {.folder = folder_ + "/audit"}}).value();
+    log->Add({.kind = iam::AuditKind::kAdminActivity,
+              .principal = "user:ann@example.com",
+              .method_name = "google.cloud.ml.v1.JobService.CreateJob",
+              .permission = "ml.jobs.create",
+              .resource = iam::Resource::Project("p"),
+              .is_granted = true,
+              .status = 200},
+             "p");
+  }
+};
+
+TEST_F(LoggingHandlersAudit, AnswersWhereTheFilterNamesTheAuditLogAndOnlyThere) {
+  const std::string named = Post(std::string(kNamed)).value();
+  EXPECT_THAT(named, testing::HasSubstr("google.cloud.ml.v1.JobService.CreateJob"));
+  EXPECT_THAT(named, testing::Not(testing::HasSubstr("a line of a job")));
+  const std::string all = Post(R"({"resourceNames": ["projects/p"]})").value();
+  EXPECT_THAT(all, testing::HasSubstr("a line of a job"));
+  EXPECT_THAT(all, testing::Not(testing::HasSubstr("CreateJob")));
+}
+
+TEST_F(LoggingHandlersAudit, NeedsAPermissionOfItsOwn) {
+  caller_ = std::make_shared<OnePermission>("logging.privateLogEntries.list");
+  EXPECT_TRUE(Post(std::string(kNamed)));
+  caller_ = std::make_shared<OnePermission>("logging.logEntries.list");
+  EXPECT_EQ(Post(std::string(kNamed)).error().message, "needs logging.privateLogEntries.list");
+  EXPECT_TRUE(Post(R"({"resourceNames": ["projects/p"]})"));
 }
 
 }  // namespace

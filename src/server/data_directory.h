@@ -35,6 +35,8 @@ class DataDirectory {
   [[nodiscard]] std::string replica_socket() const { return Path("run/replica.sock"); }
   [[nodiscard]] std::string front_tls_socket() const { return Path("run/front-tls.sock"); }
   [[nodiscard]] std::string front_plain_socket() const { return Path("run/front.sock"); }
+  /// Who did what: src/audit.
+  [[nodiscard]] std::string audit_dir() const { return Path("audit"); }
   /// The first administrator's token, where authentication is on.
   [[nodiscard]] std::string admin_token() const { return Path("admin-token"); }
   [[nodiscard]] std::string tls_dir() const { return Path("tls"); }

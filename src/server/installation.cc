@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <utility>
 
 #include "access/caller.h"
 #include "api/refusal_answer.h"
@@ -12,6 +13,7 @@
 #include "async/diagnostics.h"
 #include "async/on_pool.h"
 #include "async/watched_executor.h"
+#include "audit/audit_entry.h"
 #include "backup/restored_from.h"
 #include "cli/version.h"
 #include "control/access_token.h"
@@ -159,10 +161,6 @@ control::ImageRegistries MakeRegistries(const ServeOptions& options, const DataD
           .queued = &queued};
 }
 
-access::Door::Options OptionsOfDoor(const ServeOptions& options) {
-  return {.default_project = options.project, .print_refusal = api::RefusalAnswer};
-}
-
 }  // namespace
 
 Installation::Foundation::Foundation(ContainerSupport found, unsigned file_threads, unsigned lookup_threads,
@@ -238,6 +236,12 @@ Result<Installation::Stores> Installation::OpenStores(boost::asio::io_context& l
   TY_TRY(stores.studies, studies::StudyService::Open(WatchLoop(loop, &foundation.watch, "studies"), clock,
                                                      data.Path("studies.db")));
   TY_TRY(stores.secrets, store::SecretStore::Open(data.Path("secrets")));
+  TY_TRY(stores.audit_search, audit::AuditSearch::Open(data.audit_dir()));
+  if (options.auth) {
+    audit::AuditLog::Options kept{.files = {.folder = data.audit_dir(), .retention = options.access.audit},
+                                  .default_project = options.project};
+    TY_TRY(stores.audit, audit::AuditLog::Open(clock, std::move(kept)));
+  }
   return stores;
 }
 
@@ -495,7 +499,9 @@ void Installation::AddRoutes(std::uint16_t tls_port) {
   const auto universe = [tls_port] { return "localhost:" + std::to_string(tls_port); };
   api::MetadataAnswers users = MetadataForUsers(universe);
   users.version = cli::kVersion;
-  AddAdministrationRoutes(administration_routes_, PartsFor(std::move(users)));
+  ApiParts administration = PartsFor(std::move(users));
+  administration.audit = stores_.audit_search.get();
+  AddAdministrationRoutes(administration_routes_, administration);
   AddReplicaRoutes(replica_routes_, PartsFor(MetadataForReplicas(universe)));
   AddSupervisorRoutes(supervisor_routes_, jobs_);
   GuardRoutes();
@@ -511,8 +517,19 @@ Installation::Doors::Doors(Installation& installation)
                          .jobs = installation.jobs_,
                          .clock = installation.clock(),
                          .asking = &installation.asking_}),
-      administration(administration_authority, installation.clock(), OptionsOfDoor(installation.options_)),
-      replicas(replica_authority, installation.clock(), OptionsOfDoor(installation.options_)) {}
+      administration(administration_authority, installation.clock(), installation.DoorOptions()),
+      replicas(replica_authority, installation.clock(), installation.DoorOptions()) {}
+
+access::Door::Options Installation::DoorOptions() {
+  auto audit = [this](const access::AuditLine& line) {
+    const bool is_bucket = line.resource.kind == iam::Resource::Kind::kBucket;
+    const std::string owner = is_bucket ? stores_.identities->ProjectOf(line.resource.name) : std::string();
+    stores_.audit->Add(line, audit::ProjectOf(line, owner, options_.project));
+  };
+  return {.default_project = options_.project,
+          .audit = std::move(audit),
+          .print_refusal = api::RefusalAnswer};
+}
 
 void Installation::GuardRoutes() {
   if (!options_.auth) {

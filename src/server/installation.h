@@ -15,6 +15,8 @@
 #include "api/metrics_handlers.h"
 #include "async/loop_watch.h"
 #include "async/system_clock.h"
+#include "audit/audit_log.h"
+#include "audit/audit_search.h"
 #include "control/job_service.h"
 #include "control/request_quota.h"
 #include "control/token_service.h"
@@ -112,6 +114,8 @@ class Installation {
     std::unique_ptr<identity::Identities> identities;
     std::unique_ptr<studies::StudyService> studies;
     std::unique_ptr<store::SecretStore> secrets;
+    std::unique_ptr<audit::AuditLog> audit;  ///< null where authentication is off
+    std::unique_ptr<audit::AuditSearch> audit_search;
   };
   /// What the stores stand on.
   struct Foundation {
@@ -170,6 +174,7 @@ class Installation {
     access::Door replicas;
     explicit Doors(Installation& installation);
   };
+  [[nodiscard]] access::Door::Options DoorOptions();
   void GuardRoutes();
   [[nodiscard]] std::vector<api::MetricsSources::Limit> KnownLimits() const;
   [[nodiscard]] ApiParts PartsFor(api::MetadataAnswers metadata);

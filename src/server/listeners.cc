@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "access/forwarded.h"
 #include "api/metrics_handlers.h"
 #include "api/token_handlers.h"
 #include "front/google_names.h"
@@ -55,6 +56,8 @@ std::string GooglesUniverse() { return "googleapis.com"; }
 
 http::ServerOptions OptionsOf(Purpose purpose, const ServeOptions& options, Installation& installation) {
   http::ServerOptions chosen{.log_requests = options.verbose, .watch = &installation.watch()};
+  if (purpose == Purpose::kAdministration)
+    chosen.look_behind_proxy = access::LookBehind(options.access.trusted_proxies);
   if (purpose != Purpose::kSupervisors) {  // they have room of their own, whatever clients do
     chosen.budget = &installation.connections();
     chosen.uid_of = [&uids = installation.gates().uids()](const http::Peer& peer) { return uids.Find(peer); };

@@ -33,7 +33,7 @@ void AddSharedRoutes(http::Router& router, api::MlMethods& ml, const ApiParts& p
   api::AddStudyRoutes(ml, parts.studies);
   api::AddStorageRoutes(router, parts.buckets, parts.identities);
   api::AddBatchRoutes(router);
-  api::AddLoggingRoutes(router, parts.logs, parts.tails);
+  api::AddLoggingRoutes(router, parts.logs, parts.tails, {}, parts.audit);
   api::AddMetadataRoutes(router, parts.metadata);
 }
 

@@ -15,6 +15,10 @@ class Clock;
 class LoopWatch;
 }  // namespace trainyard
 
+namespace trainyard::audit {
+class AuditSearch;
+}  // namespace trainyard::audit
+
 namespace trainyard::control {
 class JobService;
 class RequestQuota;
@@ -69,6 +73,7 @@ struct ApiParts {
   api::Administration& administration;
   bool auth = false;       ///< who asks has to log in
   std::string server_url;  ///< where clients find it: in key files and identity tokens
+  audit::AuditSearch* audit = nullptr;  ///< null: the audit log is not shown
 };
 
 /// The figures that /metrics is made of.

@@ -86,6 +86,7 @@ void AddDoorFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
       ->transform(CLI::Validator(OneOf<bool>({{"on", true}, {"off", false}}), ""))
       ->type_name("on|off")
       ->default_str("off");
+  texts.access.AddTo(app);
   app.add_option("--job-users", texts.job_users,
                  "numbers of users (and groups) that nobody has, as 1900000000-1999999999: each job's Python "
                  "package runs as others of them, not as root (needs root; then no containers run; default: "

@@ -18,6 +18,7 @@
 #include "placement/accelerator_map.h"
 #include "placement/device.h"
 #include "placement/plan.h"
+#include "server/access_options.h"
 #include "server/container_options.h"
 #include "server/metrics_address.h"
 #include "server/share_options.h"
@@ -37,6 +38,7 @@ struct ServeOptions {
   std::string tls_certificate;               ///< file of the TLS port's own certificate; empty: ours
   std::string tls_key;                       ///< file of its private key
   bool auth = false;  ///< whoever asks must log in, and may do what policies say
+  AccessOptions access;
   std::optional<access::UidRange> job_uids;  ///< those that jobs run as; nothing: as the server
   std::string project = "trainyard";         ///< what the metadata server tells clients that name none
   std::string default_runtime = "2.15";

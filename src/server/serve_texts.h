@@ -19,6 +19,7 @@ struct ServeTexts {
   std::string job_users;
   std::vector<std::string> images;
   ContainerFlags containers;
+  AccessFlags access;
   std::string accelerators;
   bool declares_accelerators = false;  ///< the flag was given
   std::string accelerator_map;

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "cli/admin/admin_commands.h"
+#include "cli/admin/audit_command.h"
 #include "cli/commands.h"
 #include "cli/gcloud/common_flags.h"
 
@@ -25,6 +26,11 @@ constexpr auto kDrainFlags = WithCommonFlags(std::array{
              .help = "Return when nothing runs any more, and say what it waits for."}});
 
 const Command kCommands[] = {
+    {.spec = {.path = "admin audit",
+              .summary = "Show who did what in a project, newest first.",
+              .flags = kAuditFlags,
+              .examples = "admin audit --since 7d --principal ann@example.com --denied"},
+     .run = ShowAuditLog},
     {.spec = {.path = "admin backup",
               .summary = "Copy the data directory of a running server.",
               .positional = "DIR",

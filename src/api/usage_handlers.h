@@ -15,7 +15,8 @@ struct UsageSource {
   std::function<void(control::v1::UsageReport& report)> add_machine;
 };
 
-/// GET /trainyard/v1/usage: the extension resource UsageReport (control/v1/usage.proto), of all projects.
+/// GET /trainyard/v1/usage: the extension resource UsageReport (control/v1/usage.proto), of all
+/// projects; where who asks has to log in, of those on which they have trainyard.usage.get.
 void AddUsageRoutes(http::Router& router, UsageSource source);
 
 }  // namespace trainyard::api

@@ -33,9 +33,7 @@ std::unexpected<Error> NoSuchBucket(const std::string& name) {
                                   name + "`"));
 }
 
-std::int64_t SizeOf(const std::optional<OpenedObject>& present) {
-  return present ? static_cast<std::int64_t>(present->stamp.size) : 0;
-}
+std::int64_t SizeOf(const OpenedObject& object) { return static_cast<std::int64_t>(object.stamp.size); }
 
 /// Whether what is there may be replaced by `size` bytes.
 Status CheckReplace(const BucketOptions& options, const Conditions& when, const std::string& bucket,
@@ -43,7 +41,7 @@ Status CheckReplace(const BucketOptions& options, const Conditions& when, const 
   TY_RETURN_IF_ERROR(
       CheckConditions(when, present ? std::optional(VersionOf(present->resource)) : std::nullopt));
   if (!options.meter) return {};
-  return options.meter->Check(bucket, static_cast<std::int64_t>(size) - SizeOf(present));
+  return options.meter->Check(bucket, static_cast<std::int64_t>(size) - (present ? SizeOf(*present) : 0));
 }
 
 void CountBytes(const std::shared_ptr<ByteMeter>& meter, const std::string& bucket, std::int64_t more) {
@@ -412,7 +410,8 @@ Result<v1::Object> BucketFiles::Place(StagedFile& staged, v1::Object resource, c
   TY_RETURN_IF_ERROR(records_.PutObject(record, kept, complete ? &*complete : nullptr));
   TY_RETURN_IF_ERROR(PlaceFile(folder.get(), path, staged.uploads(), staged.id()));
   staged.Keep();
-  CountBytes(options_.meter, record.resource.bucket(), record.resource.size() - SizeOf(present));
+  const std::int64_t before = present ? SizeOf(*present) : 0;
+  CountBytes(options_.meter, record.resource.bucket(), static_cast<std::int64_t>(staged.size()) - before);
   TY_TRY(const UniqueFd file, storage::OpenObject(folder.get(), path));
   TY_TRY(const FileStamp placed, StampOf(file.get()));
   if (placed != record.stamp) {  // it was moved to another file system

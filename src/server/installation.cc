@@ -335,7 +335,10 @@ engine::LocalAllocator::Options AllocatorOptions(const ServeOptions& options, co
           .lease_spread = spread,
           .network = options.network,
           .devices = std::move(devices),
-          .shares = {.quotas = &options.shares.quotas, .weights = options.shares.weights, .clock = &clock}};
+          .shares = {.quotas = &options.shares.quotas,
+                     .weights = options.shares.weights,
+                     .naming = {.others = !options.auth},
+                     .clock = &clock}};
 }
 
 }  // namespace

@@ -227,6 +227,15 @@ Status Server::ListenTls(ListeningSocket socket, const tls::TlsIdentity& identit
   return {};
 }
 
+Status Server::UseIdentity(const tls::TlsIdentity& identity) {
+  for (const std::unique_ptr<Listener>& listener : state_->listeners) {
+    if (!listener->tls) continue;
+    TY_TRY(asio::ssl::context tls, MakeTlsContext(identity));
+    listener->tls = std::move(tls);  // each connection holds what it was made of
+  }
+  return {};
+}
+
 Result<std::uint16_t> Server::ListenTls(const std::string& host, std::uint16_t port,
                                         const tls::TlsIdentity& identity, FramingRules rules) {
   TY_TRY(ListeningSocket socket, ListenOnTcp(host, port));

@@ -46,6 +46,9 @@ class Server {
   void ListenTcp(ListeningSocket socket, FramingRules rules = FramingRules::kStrict);
   Status ListenTls(ListeningSocket socket, const tls::TlsIdentity& identity,
                    FramingRules rules = FramingRules::kStrict);
+  /// Connections that come from now on to ports with TLS get the new certificate; those that are there keep
+  /// theirs. kInvalidArgument: it cannot be used, and the old one stays.
+  Status UseIdentity(const tls::TlsIdentity& identity);
   /// Mode 0600. A socket file that nobody listens on is replaced; kAlreadyExists when somebody does. Any path
   /// length.
   Status ListenUnix(const std::filesystem::path& path, FramingRules rules = FramingRules::kStrict);

@@ -99,13 +99,6 @@ void BindWorkstation(KeptSockets& kept, const DataDirectory& data, BoundSockets&
   }
 }
 
-/// The operator's certificate, or the installation's own.
-Result<tls::TlsIdentity> AdministrationIdentity(const ServeOptions& options, const tls::TlsIdentity& own) {
-  if (options.tls_certificate.empty()) return own;
-  return tls::LoadTlsIdentity(options.tls_certificate, options.tls_key, own.ca_file,
-                              SysTime(std::chrono::system_clock::now()));
-}
-
 /// What other machines reach has TLS; the plain port is the loopback's.
 Status BindAdministration(const ServeOptions& options, const DataDirectory& data, KeptSockets& kept,
                           BoundSockets& sockets) {
@@ -126,6 +119,12 @@ Status BindAdministration(const ServeOptions& options, const DataDirectory& data
 }
 
 }  // namespace
+
+Result<tls::TlsIdentity> AdministrationIdentity(const ServeOptions& options, const tls::TlsIdentity& own) {
+  if (options.tls_certificate.empty()) return own;
+  return tls::LoadTlsIdentity(options.tls_certificate, options.tls_key, own.ca_file,
+                              SysTime(std::chrono::system_clock::now()));
+}
 
 Result<BoundSockets> BoundSockets::Bind(const ServeOptions& options, const DataDirectory& data,
                                         KeptSockets& kept) {

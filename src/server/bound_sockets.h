@@ -14,6 +14,11 @@ namespace trainyard::server {
 
 class KeptSockets;
 
+/// The certificate of the TLS port: the operator's (--tls-certificate), else the installation's `own`. Reads
+/// small files. Errors: tls::LoadTlsIdentity.
+[[nodiscard]] Result<tls::TlsIdentity> AdministrationIdentity(const ServeOptions& options,
+                                                              const tls::TlsIdentity& own);
+
 /// The TCP sockets of a server, listening, before anything is made that names their ports. Clients that come
 /// meanwhile wait in the kernel's queue.
 struct BoundSockets {

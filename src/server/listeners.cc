@@ -112,7 +112,17 @@ Result<std::unique_ptr<Listeners>> Listeners::Open(boost::asio::io_context& loop
         loop, *std::move(sockets.metrics), installation.Metrics(), installation.operations());
   }
   if (options.google_front) TY_RETURN_IF_ERROR(listeners->OpenFronts(loop, sockets, kept));
+  auto reload = [listeners = listeners.get(), own = sockets.identity] {
+    return listeners->ReloadCertificate(own);
+  };
+  if (!options.tls_certificate.empty())
+    installation.operations().reload_hooks().Add("the certificate", std::move(reload));
   return listeners;
+}
+
+Status Listeners::ReloadCertificate(const tls::TlsIdentity& own) {
+  TY_TRY(const tls::TlsIdentity read, AdministrationIdentity(options_, own));
+  return administration_.UseIdentity(read);
 }
 
 GoogleFront::Setup Listeners::SetupOf(Purpose purpose, boost::asio::io_context& loop,

@@ -57,6 +57,7 @@ class Listeners {
             std::unique_ptr<front::RealBuckets> real_buckets);
   GoogleFront::Setup SetupOf(Purpose purpose, boost::asio::io_context& loop,
                              const tls::TlsIdentity& identity);
+  Status ReloadCertificate(const tls::TlsIdentity& own);
   Status OpenFronts(boost::asio::io_context& loop, BoundSockets& sockets, KeptSockets& kept);
 
   const ServeOptions& options_;

@@ -510,6 +510,23 @@ void Installation::AddRoutes(std::uint16_t tls_port) {
   GuardRoutes();
 }
 
+namespace {
+
+/// Their decisions go into the audit log.
+access::Door::Options OptionsOfDoor(const ServeOptions& options, const identity::Identities& identities,
+                                    audit::AuditLog& log) {
+  auto audit = [&options, &identities, &log](const access::AuditLine& line) {
+    const bool is_bucket = line.resource.kind == iam::Resource::Kind::kBucket;
+    const std::string owner = is_bucket ? identities.ProjectOf(line.resource.name) : std::string();
+    log.Add(line, audit::ProjectOf(line, owner, options.project));
+  };
+  return {.default_project = options.project,
+          .audit = std::move(audit),
+          .print_refusal = api::RefusalAnswer};
+}
+
+}  // namespace
+
 Installation::Doors::Doors(Installation& installation)
     : administration_authority({.identities = installation.identities(),
                                 .tokens = installation.tokens_,
@@ -520,19 +537,11 @@ Installation::Doors::Doors(Installation& installation)
                          .jobs = installation.jobs_,
                          .clock = installation.clock(),
                          .asking = &installation.asking_}),
-      administration(administration_authority, installation.clock(), installation.DoorOptions()),
-      replicas(replica_authority, installation.clock(), installation.DoorOptions()) {}
+      administration(administration_authority, installation.clock(),
+                     OptionsOfDoor(installation.options_, installation.identities(), *installation.stores_.audit)),
+      replicas(replica_authority, installation.clock(),
+               OptionsOfDoor(installation.options_, installation.identities(), *installation.stores_.audit)) {}
 
-access::Door::Options Installation::DoorOptions() {
-  auto audit = [this](const access::AuditLine& line) {
-    const bool is_bucket = line.resource.kind == iam::Resource::Kind::kBucket;
-    const std::string owner = is_bucket ? stores_.identities->ProjectOf(line.resource.name) : std::string();
-    stores_.audit->Add(line, audit::ProjectOf(line, owner, options_.project));
-  };
-  return {.default_project = options_.project,
-          .audit = std::move(audit),
-          .print_refusal = api::RefusalAnswer};
-}
 
 void Installation::GuardRoutes() {
   if (!options_.auth) {

@@ -174,7 +174,6 @@ class Installation {
     access::Door replicas;
     explicit Doors(Installation& installation);
   };
-  [[nodiscard]] access::Door::Options DoorOptions();
   void GuardRoutes();
   [[nodiscard]] std::vector<api::MetricsSources::Limit> KnownLimits() const;
   [[nodiscard]] ApiParts PartsFor(api::MetadataAnswers metadata);

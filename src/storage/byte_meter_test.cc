@@ -41,20 +41,20 @@ class ByteMeterTest : public testing::Test {
 };
 
 TEST_F(ByteMeterTest, CountsWhatComesReplacesAndGoes) {
-  ASSERT_TRUE(Write("r1", "a", 40));
-  ASSERT_TRUE(Write("r2", "b", 30));
+  ASSERT_TRUE(Write("r-1", "a", 40));
+  ASSERT_TRUE(Write("r-2", "b", 30));
   EXPECT_EQ(Kept("research"), 70);
-  ASSERT_TRUE(Write("r1", "a", 10));
+  ASSERT_TRUE(Write("r-1", "a", 10));
   EXPECT_EQ(Kept("research"), 40);
-  ASSERT_TRUE(Delete("r2", "b"));
+  ASSERT_TRUE(Delete("r-2", "b"));
   EXPECT_EQ(Kept("research"), 10);
   Measure();
   EXPECT_EQ(Kept("research"), 10) << "the directories say the same";
 }
 
 TEST_F(ByteMeterTest, RefusesWhatWouldBeTooMuch) {
-  ASSERT_TRUE(Write("r1", "a", 60));
-  const auto refused = Write("r2", "b", 41);
+  ASSERT_TRUE(Write("r-1", "a", 60));
+  const auto refused = Write("r-2", "b", 41);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error(),
             (Error{Code::kResourceExhausted,
@@ -63,21 +63,21 @@ TEST_F(ByteMeterTest, RefusesWhatWouldBeTooMuch) {
                    "project:research:bucket-bytes=100.",
                    {}}));
   EXPECT_EQ(Kept("research"), 60);
-  EXPECT_TRUE(Write("r2", "b", 40));
+  EXPECT_TRUE(Write("r-2", "b", 40));
   EXPECT_TRUE(Write("other", "b", 4'000)) << "has no quota";
-  EXPECT_FALSE(Write("r2", "c", 1)) << "full: refused before the bytes come";
-  EXPECT_TRUE(Write("r2", "b", 39)) << "who shrinks may";
+  EXPECT_FALSE(Write("r-2", "c", 1)) << "full: refused before the bytes come";
+  EXPECT_TRUE(Write("r-2", "b", 39)) << "who shrinks may";
 }
 
 TEST_F(ByteMeterTest, FindsWhatProgramsWroteAndAfterAStartAll) {
-  ASSERT_TRUE(Write("r1", "a", 10));
-  std::filesystem::create_directories(folder_.path() / "buckets/r1/deep/er");
-  std::ofstream(folder_.path() / "buckets/r1/deep/er/checkpoint") << std::string(200, 'x');
-  std::filesystem::create_symlink("/etc/passwd", folder_.path() / "buckets/r1/link");
+  ASSERT_TRUE(Write("r-1", "a", 10));
+  std::filesystem::create_directories(folder_.path() / "buckets/r-1/deep/er");
+  std::ofstream(folder_.path() / "buckets/r-1/deep/er/checkpoint") << std::string(200, 'x');
+  std::filesystem::create_symlink("/etc/passwd", folder_.path() / "buckets/r-1/link");
   EXPECT_EQ(Kept("research"), 10);
   Measure();
   EXPECT_EQ(Kept("research"), 210);
-  EXPECT_FALSE(Write("r1", "b", 1));
+  EXPECT_FALSE(Write("r-1", "b", 1));
   EXPECT_EQ(meter_->ByProject(), (std::map<std::string, std::int64_t>{{"research", 210}}));
 }
 

@@ -107,7 +107,9 @@ class Taking {
       progress_.total_bytes += bytes;
     }
     for (std::size_t i = 0; i < names.size(); ++i) {
-      if (names[i] == kObjectsDatabase) TY_TRY(placed_, storage::PlacedFiles::Read(snapshots[i].database()));
+      if (names[i] == kObjectsDatabase) {
+        TY_TRY(placed_, storage::PlacedFiles::Read(snapshots[i].database()));
+      }
       sqlite::Snapshot snapshot = std::move(snapshots[i]);  // its end lets the write-ahead log be reused
       TY_RETURN_IF_ERROR(CopyDatabase(names[i], snapshot));
     }

@@ -105,7 +105,7 @@ asio::awaitable<Result<Response>> Around(const Handler& inner, Request& request)
 
 TEST(Router, WrapsEachHandlerOnce) {
   Router router = MakeRouter();
-  router.Wrap([](Handler inner) -> Handler {
+  router.Wrap([](const Router::RouteInfo&, Handler inner) -> Handler {
     return [inner = std::move(inner)](Request& request) { return Around(inner, request); };
   });
   for (const char* path :
@@ -117,6 +117,25 @@ TEST(Router, WrapsEachHandlerOnce) {
   }
   EXPECT_EQ(Find(router, Method::kPost, "/v2/entries:list"), "/v2/entries:list wrapped");
   EXPECT_EQ(Find(router, Method::kDelete, "/healthz"), "UNIMPLEMENTED");
+}
+
+TEST(Router, ShowsItsRoutes) {
+  Router router;
+  router.Add(Method::kGet, "/v1/things/{thing}:look", Answer("look"));
+  router.AddRefusal(Method::kPost, "/v1/{rest=**}", Answer("no"));
+  std::map<std::string, bool> refusals;
+  router.Visit([&refusals](const Router::RouteInfo& route) {
+    refusals[std::string(route.name)] = route.is_refusal;
+  });
+  EXPECT_EQ(refusals, (std::map<std::string, bool>{{"GET /v1/things/{thing}:look", false},
+                                                   {"POST /v1/{rest=**}", true}}));
+  Request request;
+  request.method = Method::kGet;
+  request.path = "/v1/things/a%2Fb:look";
+  const auto found = router.FindRoute(request);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->name, "GET /v1/things/{thing}:look");
+  EXPECT_EQ(request.Parameter("thing"), "a/b");
 }
 
 TEST(Router, KnowsWhichMethodsAPathHas) {

@@ -24,7 +24,8 @@ class Keeper:
     def start(self):
         name = "@" + self.manager.getsockname()[1:].decode()
         self.process = subprocess.Popen([PROGRAM, "keeper", "--socket", str(self.socket)], env={**os.environ, "NOTIFY_SOCKET": name})
-        assert self.manager.recv(100) == b"READY=1"
+        while (said := self.manager.recv(100)) != b"READY=1":
+            assert said == b"STOPPING=1", said  # of the one before
 
     def kill(self):
         self.process.kill()
@@ -44,9 +45,10 @@ def keeper(tmp_path):
 
 
 def parents_of(data):
-    """Of the supervisors: who started them."""
-    return {int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1]) for pid, command in processes_with(f"{data}/attempts/")
-            if " replica " in command}
+    """Of the supervisors: who started them. A supervisor's own child is its sandbox's init."""
+    parents = {pid: int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1])
+               for pid, command in processes_with(f"{data}/attempts/") if " replica " in command}
+    return {parent for parent in parents.values() if parent not in parents}
 
 
 def test_a_job_notices_neither_that_the_server_nor_that_the_keeper_is_killed(make_server, upload, keeper):

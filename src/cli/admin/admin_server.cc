@@ -33,7 +33,9 @@ Result<std::unique_ptr<AdminServer>> AdminServer::Find(const Arguments& argument
                                       ". Start one: trainyard serve --data " + data));
     server->arguments_.flags["--server"] = {note->url};
   }
+  TY_TRY(OutputFormat format, ParseOutputFormat(arguments.Value("--format")));
   TY_TRY(OpenedSession opened, OpenSession(server->arguments_, sources, console, "trainyard"));
+  opened.session.format = std::move(format);
   server->opened_ = std::make_unique<OpenedSession>(std::move(opened));
   return server;
 }

@@ -62,7 +62,7 @@ TEST_F(JobServiceTest, CreateRefusesAnIdThatIsTaken) {
 }
 
 TEST_F(JobServiceTest, AJobKnowsWhoCreatedIt) {
-  ASSERT_TRUE(Await(service_->Create("p", MakeJob("anns"), "user:ann@example.com")));
+  ASSERT_TRUE(Await(service_->Create("p", MakeJob("anns"), Creator{.principal = "user:ann@example.com"})));
   ASSERT_TRUE(Create(MakeJob("nobodys")));
   KillServer();
   StartServer();

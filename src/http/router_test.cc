@@ -4,6 +4,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <map>
 #include <string>
 
 namespace trainyard::http {
@@ -121,8 +122,8 @@ TEST(Router, WrapsEachHandlerOnce) {
 
 TEST(Router, ShowsItsRoutes) {
   Router router;
-  router.Add(Method::kGet, "/v1/things/{thing}:look", Answer("look"));
-  router.AddRefusal(Method::kPost, "/v1/{rest=**}", Answer("no"));
+  router.Add(Method::kGet, "/v1/things/{thing}:look", Handler());
+  router.AddRefusal(Method::kPost, "/v1/{rest=**}", Handler());
   std::map<std::string, bool> refusals;
   router.Visit([&refusals](const Router::RouteInfo& route) {
     refusals[std::string(route.name)] = route.is_refusal;

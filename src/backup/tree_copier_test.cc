@@ -94,8 +94,8 @@ TEST_F(TreeCopierTest, ASecondCallAddsWhatCameMeanwhile) {
 TEST_F(TreeCopierTest, CopiesOneFile) {
   Write("one", "1");
   TreeCopier copier({});
-  ASSERT_TRUE(copier.Copy(source_ / "one", folder_ / "copy"));
-  EXPECT_EQ(ReadFile(folder_ / "copy").value(), "1");
+  ASSERT_TRUE(copier.Copy(source_ / "one", folder_ / "one"));
+  EXPECT_EQ(ReadFile(folder_ / "one").value(), "1");
 }
 
 TEST_F(TreeCopierTest, Stops) {

@@ -15,7 +15,7 @@ const Command kCommands[] = {
               .summary = "Print the settings that a file and flags of `serve` give, each with its source.",
               .positional = "[FILE]",
               .optional = true,
-              .examples = "config show\nconfig show config.yaml --capacity strict"}},
+              .examples = "config show\nconfig show config.yaml"}},
 };
 
 }  // namespace

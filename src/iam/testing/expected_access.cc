@@ -94,7 +94,7 @@ constexpr ExpectedAccess kRoutes[] = {
      "GET /v1/projects/{project}/locations/{location}/studies/{study}/trials\n"
      "GET /v1/projects/{project}/locations/{location}/studies/{study}/trials/{trial}\n"
      "POST /v1/projects/{project}/locations/{location}/studies/{study}/trials:listOptimalTrials\n"},
-    {Where::kInHandler, "logging.viewer owner editor viewer trainyard.member",
+    {Where::kInHandler, "logging.viewer logging.privateLogViewer owner editor viewer trainyard.member",
      "POST /v2/entries:list\n"
      "GET /v2/entries:tail\n"
      "POST /v2/entries:tail\n"},
@@ -189,14 +189,14 @@ constexpr ExpectedAccess kRoutes[] = {
      "ml.admin ml.developer ml.viewer ml.serviceAgent storage.admin "
      "storage.objectAdmin storage.objectCreator storage.objectViewer "
      "iam.serviceAccountAdmin iam.serviceAccountKeyAdmin iam.serviceAccountUser "
-     "resourcemanager.projectIamAdmin browser logging.viewer monitoring.viewer owner "
+     "resourcemanager.projectIamAdmin browser logging.viewer logging.privateLogViewer monitoring.viewer owner "
      "editor viewer trainyard.member",
      "GET /v1/projects\n"},
     {Where::kProject,
      "ml.admin ml.developer ml.viewer ml.serviceAgent storage.admin "
      "storage.objectAdmin storage.objectCreator storage.objectViewer "
      "iam.serviceAccountAdmin iam.serviceAccountKeyAdmin iam.serviceAccountUser "
-     "resourcemanager.projectIamAdmin browser logging.viewer monitoring.viewer owner "
+     "resourcemanager.projectIamAdmin browser logging.viewer logging.privateLogViewer monitoring.viewer owner "
      "editor viewer trainyard.member",
      "GET /v1/projects/{project}\n"},
     {Where::kProject, "resourcemanager.projectIamAdmin browser owner editor viewer",
@@ -299,6 +299,7 @@ constexpr ExpectedRole kRoles[] = {
      "iam.serviceAccounts.signBlob iam.serviceAccounts.signJwt "
      "iam.serviceAccounts.get iam.serviceAccounts.list"},
     {"logging.viewer", "logging.logEntries.list"},
+    {"logging.privateLogViewer", "logging.logEntries.list logging.privateLogEntries.list"},
     {"logging.logWriter", "logging.logEntries.create"},
 };
 

@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
             {"f:1: network: Invalid choice: 'isolate'. Did you mean 'isolated'? Valid choices are [host, "
              "isolated]."}},
         Row{"range", "stop-grace: 9999", {"f:1: stop-grace: Value 9999 not in range 0 to 3600"}},
-        Row{"number", "stop-grace: soon", {"f:1: stop-grace: Could not convert: --stop-grace = soon"}},
+        Row{"number", "stop-grace: soon", {"f:1: stop-grace: Value soon not in range 0 to 3600"}},
         Row{"address", "listen: here", {"f:1: listen: 'here' is not HOST:PORT"}},
         Row{"entry_of_a_list",
             "bucket-dir:\n- good=/x\n- bad\n- b: x\n",
@@ -131,7 +131,7 @@ TEST(LayerSettingsTest, BlamesTheFlagThatWasGiven) {
 TEST(LayerSettingsTest, ShownSettingsAreAFileThatSaysTheSame) {
   const Words words{"--bucket-dir=a-bucket=/x y",
                     "--bucket-dir=b-bucket=/z",
-                    "--accelerator-map=any=none",
+                    "--accelerator-map=nvidia-tesla-t4=none",
                     "--engine-socket=unix:///run/a b",
                     "--host-name=lab",
                     "--no-create-buckets",

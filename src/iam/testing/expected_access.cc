@@ -249,6 +249,7 @@ constexpr ExpectedRole kRoles[] = {
      "ml.operations.cancel ml.operations.get ml.operations.list "
      "ml.projects.getConfig storage.buckets.create storage.buckets.delete "
      "storage.buckets.list logging.logEntries.create logging.logEntries.list "
+     "logging.privateLogEntries.list "
      "iam.serviceAccounts.actAs iam.serviceAccounts.create "
      "iam.serviceAccounts.delete iam.serviceAccounts.disable "
      "iam.serviceAccounts.enable iam.serviceAccounts.get "

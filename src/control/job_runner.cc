@@ -326,15 +326,6 @@ v1::JobStatus JobRunner::Describe() const {
   return MakeStatus(job_, {.seen = &seen_, .waiting = WhyWaiting(), .usage = outside_.usage});
 }
 
-int JobRunner::CountLiving() const {
-  int living = 0;
-  for (int replica = 0; replica < job_.replicas_size(); ++replica) {
-    const jobs::ReplicaObservation& seen = seen_.replicas[static_cast<std::size_t>(replica)];
-    if (seen.started && !seen.exit && !job_.replicas(replica).has_exit()) ++living;
-  }
-  return living;
-}
-
 bool JobRunner::IsOpen(int replica, int attempt) const {
   return job_.replicas(replica).attempt() == attempt && !job_.replicas(replica).has_exit();
 }

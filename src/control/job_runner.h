@@ -82,7 +82,7 @@ class JobRunner final : private JobAttempts::Observer {
   [[nodiscard]] v1::JobStatus Describe() const;
 
   /// Attempts that live or may.
-  [[nodiscard]] int CountLiving() const;
+  [[nodiscard]] int CountLiving() const { return control::CountLiving(job_, seen_); }
 
   // What supervisors and the attempt host report about the attempt of replica `replica` with number
   // `attempt`.

@@ -42,6 +42,15 @@ std::optional<jobs::Waiting> WaitingOf(const v1::JobRecord& job, const jobs::Obs
   return waiting;
 }
 
+int CountLiving(const v1::JobRecord& job, const jobs::Observation& seen) {
+  int living = 0;
+  for (int replica = 0; replica < job.replicas_size(); ++replica) {
+    const jobs::ReplicaObservation& one = seen.replicas[static_cast<std::size_t>(replica)];
+    if (one.started && !one.exit && !job.replicas(replica).has_exit()) ++living;
+  }
+  return living;
+}
+
 v1::JobStatus MakeStatus(const v1::JobRecord& job, const KnownOfJob& known) {
   v1::JobStatus status;
   status.set_name(wire::JobName{job.project(), job.job().job_id()}.ToString());

@@ -22,6 +22,9 @@ namespace trainyard::control {
                                                      const std::optional<placement::Wait>& queue,
                                                      std::chrono::milliseconds stop_grace);
 
+/// Attempts that live or may. Pure.
+[[nodiscard]] int CountLiving(const v1::JobRecord& job, const jobs::Observation& seen);
+
 /// What this server knows of a job.
 struct KnownOfJob {
   const jobs::Observation* seen = nullptr;  ///< null: nobody looks after it any more

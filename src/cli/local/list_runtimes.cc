@@ -49,17 +49,23 @@ struct Seen {
   std::string lacking;
 };
 
+/// The server's answer; nothing: there is no server to ask.
+Result<std::optional<Seen>> FindServed(const Arguments& arguments, const SettingSources& sources,
+                                       const Console& console, const std::optional<ServerNote>& note) {
+  // A data directory that is named and has no server: another one's server has other runtimes.
+  if (arguments.Has("--data") && !arguments.Has("--server") && !note) return std::nullopt;
+  TY_TRY(const OpenedSession opened, OpenSession(arguments, sources, console, "trainyard"));
+  TY_TRY(std::optional<Json> list, AskServer(opened.session));
+  if (!list) return std::nullopt;
+  const bool is_noted = note && note->url == opened.session.server.value;
+  return Seen{*std::move(list), is_noted ? note->lacking : ""};
+}
+
 Result<Seen> FindRuntimes(const Arguments& arguments, const SettingSources& sources, const Console& console) {
   const std::string data_dir = FindDataDir(arguments, sources).string();
-  TY_TRY(const OpenedSession opened, OpenSession(arguments, sources, console, "trainyard"));
-  const ClientSetting& server = opened.session.server;
-  // A server at the default address has another data directory than one that --data names.
-  if (server.source != "default" || !arguments.Has("--data")) {
-    TY_TRY(std::optional<Json> list, AskServer(opened.session));
-    const auto note = ReadServerNote(sources, data_dir);
-    const bool is_noted = note && note->url == server.value;
-    if (list) return Seen{*std::move(list), is_noted ? note->lacking : ""};
-  }
+  TY_TRY(std::optional<Seen> served,
+         FindServed(arguments, sources, console, ReadServerNote(sources, data_dir)));
+  if (served) return *std::move(served);
   if (const std::string forbidden = WhyNoteIsForbidden(sources, data_dir); !forbidden.empty())
     return std::unexpected(Error{Code::kPermissionDenied, forbidden, ""});
   TY_TRY(Json list, LookIntoFolder(arguments, sources));

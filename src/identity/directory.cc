@@ -41,7 +41,7 @@ void Directory::Apply(const AccessChange& change) {
                       .index = iam::PolicyIndex(kept.policy)};
     policies_.insert_or_assign(NameOf(entry.kept.resource), std::move(entry));
   }
-  for (const KeptBucket& kept : change.buckets) buckets_[kept.bucket] = kept.project;
+  for (const KeptBucket& kept : change.buckets) bucket_projects_->Set(kept.bucket, kept.project);
   if (projects_.empty() || NamesProjects(change)) CollectProjects();
 }
 
@@ -63,7 +63,7 @@ void Directory::Drop(const AccessChange& change) {
     emails_.erase(account->second.record.unique_id());
     accounts_.erase(account);
   }
-  for (const std::string& bucket : change.buckets_dropped) buckets_.erase(bucket);
+  for (const std::string& bucket : change.buckets_dropped) bucket_projects_->Set(bucket, std::nullopt);
 }
 
 void Directory::DropToken(const std::string& id) {
@@ -78,14 +78,13 @@ void Directory::DropToken(const std::string& id) {
 }
 
 void Directory::CollectProjects() {
-  projects_.clear();
-  if (!default_project_.empty()) projects_.insert(default_project_);
+  projects_ = bucket_projects_->Recorded();
+  if (!default_project().empty()) projects_.insert(default_project());
   for (const auto& [name, entry] : policies_) {
     if (entry.kept.resource.kind != Resource::Kind::kBucket && !entry.kept.resource.project.empty())
       projects_.insert(entry.kept.resource.project);
   }
   for (const auto& [email, account] : accounts_) projects_.insert(account.record.project_id());
-  for (const auto& [bucket, project] : buckets_) projects_.insert(project);
   std::erase_if(bucket_defaults_, [&](const auto& entry) { return !projects_.contains(entry.first); });
   for (const std::string& project : projects_) {
     if (!bucket_defaults_.contains(project))
@@ -152,11 +151,6 @@ Resource Directory::Normal(Resource resource) const {
 const Directory::PolicyEntry* Directory::FindPolicy(const Resource& resource) const {
   const auto entry = policies_.find(NameOf(Normal(resource)));
   return entry == policies_.end() ? nullptr : &entry->second;
-}
-
-const std::string& Directory::ProjectOf(std::string_view bucket) const {
-  const auto project = buckets_.find(bucket);
-  return project == buckets_.end() ? default_project_ : project->second;
 }
 
 }  // namespace trainyard::identity

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "iam/policy_index.h"
 #include "identity/access_change.h"
+#include "identity/bucket_projects.h"
 
 namespace trainyard::identity {
 
@@ -18,7 +20,8 @@ namespace trainyard::identity {
 class Directory {
  public:
   /// @param default_project  of buckets whose project was not recorded.
-  explicit Directory(std::string default_project) : default_project_(std::move(default_project)) {}
+  explicit Directory(std::string default_project)
+      : bucket_projects_(std::make_shared<BucketProjects>(std::move(default_project))) {}
 
   void Apply(const AccessChange& change);
 
@@ -52,9 +55,13 @@ class Directory {
   [[nodiscard]] const PolicyEntry* FindPolicy(const iam::Resource& resource) const;
   [[nodiscard]] const std::map<std::string, PolicyEntry, std::less<>>& policies() const { return policies_; }
 
-  [[nodiscard]] const std::string& default_project() const noexcept { return default_project_; }
-  [[nodiscard]] const std::string& ProjectOf(std::string_view bucket) const;
-  [[nodiscard]] bool IsRecorded(std::string_view bucket) const { return buckets_.contains(bucket); }
+  [[nodiscard]] const std::string& default_project() const noexcept {
+    return bucket_projects_->default_project();
+  }
+  /// What other threads may ask, too.
+  [[nodiscard]] const std::shared_ptr<BucketProjects>& bucket_projects() const noexcept {
+    return bucket_projects_;
+  }
   /// That anything kept names, and the default one.
   [[nodiscard]] const std::set<std::string, std::less<>>& projects() const { return projects_; }
 
@@ -76,7 +83,7 @@ class Directory {
   void DropToken(const std::string& id);
   void CollectProjects();
 
-  std::string default_project_;
+  std::shared_ptr<BucketProjects> bucket_projects_;
   std::map<std::string, Account, std::less<>> accounts_;        ///< by e-mail
   std::map<std::string, std::string, std::less<>> emails_;      ///< by unique id
   std::map<std::string, std::string, std::less<>> key_owners_;  ///< e-mail by key id
@@ -84,7 +91,6 @@ class Directory {
   std::map<std::string, TokenHash, std::less<>> token_ids_;
   std::map<std::string, std::set<std::string>, std::less<>> tokens_of_;  ///< ids by principal
   std::map<std::string, PolicyEntry, std::less<>> policies_;             ///< by iam::NameOf
-  std::map<std::string, std::string, std::less<>> buckets_;              ///< project by bucket
   std::set<std::string, std::less<>> projects_;
   std::map<std::string, iam::PolicyIndex, std::less<>> bucket_defaults_;  ///< by project
 };

@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "iam/login.h"
 #include "iam/resource.h"
+#include "identity/bucket_projects.h"
 #include "trainyard/iam/v1/policy.pb.h"
 #include "trainyard/identity/v1/identity.pb.h"
 
@@ -154,8 +155,9 @@ class Identities {
                                   std::string_view project) const;
 
   [[nodiscard]] const std::string& default_project() const noexcept;
-  /// The project that a bucket belongs to.
+  /// The project that a bucket belongs to. Other threads ask bucket_projects().
   [[nodiscard]] std::string ProjectOf(std::string_view bucket) const;
+  [[nodiscard]] std::shared_ptr<const BucketProjects> bucket_projects() const;
   boost::asio::awaitable<Status> SetBucketProject(std::string bucket, std::string project);
   /// The bucket is gone, and its policy with it.
   boost::asio::awaitable<Status> ForgetBucket(std::string bucket);

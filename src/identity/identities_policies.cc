@@ -48,7 +48,11 @@ const std::string& Identities::default_project() const noexcept {
 }
 
 std::string Identities::ProjectOf(std::string_view bucket) const {
-  return state_->directory.ProjectOf(bucket);
+  return state_->directory.bucket_projects()->Of(bucket);
+}
+
+std::shared_ptr<const BucketProjects> Identities::bucket_projects() const {
+  return state_->directory.bucket_projects();
 }
 
 awaitable<Status> Identities::SetBucketProject(std::string bucket, std::string project) {

@@ -100,7 +100,7 @@ Result<AccessChange> Kept(const Directory& known, const Resource& resource, cons
 }
 
 Policy Unset(const Directory& known, const Resource& resource) {
-  return resource.kind == Resource::Kind::kBucket ? BucketDefault(known.ProjectOf(resource.name))
+  return resource.kind == Resource::Kind::kBucket ? BucketDefault(known.bucket_projects()->Of(resource.name))
                                                   : iam::NoPolicy();
 }
 

@@ -4,16 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <utility>
 
 #include "access/caller.h"
-#include "api/refusal_answer.h"
 #include "api/token_handlers.h"
 #include "async/diagnostics.h"
-#include "async/on_pool.h"
 #include "async/watched_executor.h"
-#include "audit/audit_entry.h"
 #include "backup/restored_from.h"
 #include "cli/version.h"
 #include "control/access_token.h"
@@ -22,9 +18,8 @@
 #include "environment/python_probe.h"
 #include "environment/runtime_list.h"
 #include "environment/site_hook.h"
-#include "iam/refusal.h"
-#include "image/image.h"
 #include "process/descriptor_limit.h"
+#include "iam/refusal.h"
 #include "server/account_name.h"
 #include "server/bucket_rights.h"
 #include "server/drain_order.h"
@@ -32,19 +27,12 @@
 #include "server/job_users.h"
 #include "server/listen_address.h"
 #include "server/machine.h"
+#include "server/node_settings.h"
 #include "server/routes.h"
 
 namespace trainyard::server {
 
 namespace {
-
-constexpr unsigned kFileThreads = 2;
-/// From here on there are as many connections as http::PlanDescriptors gives to anybody.
-constexpr std::uint64_t kDescriptorsWanted = 32'768;
-/// One for those who ask whose connection it is, one for those who ask which accounts have attempts.
-constexpr unsigned kWhoAsksThreads = 2;
-/// Each may wait for a registry.
-constexpr unsigned kLookupThreads = 4;
 
 /// Not where the options rule them out: FindContainerSupport.
 bool MayFindContainers(const ServeOptions& options) {
@@ -58,18 +46,6 @@ ContainerUpkeep::Options UpkeepOptions(const ContainerOptions& options, const Da
   if (options.images_age_max > std::chrono::hours(0)) upkeep.limits.age_max = options.images_age_max;
   if (containers.kind == replica::v1::Manifest::CONTAINER_DAEMON) upkeep.daemon_socket = containers.address;
   return upkeep;
-}
-
-/// Where replicas find the buckets and the metadata server without the front.
-std::map<std::string, std::string> ReplicaEnvironment(const ServeOptions& options, std::uint16_t port) {
-  // In an isolated network a relay is there, on the loopback of the replica.
-  const bool isolated = options.network == replica::v1::Manifest::ISOLATED;
-  const std::string host = isolated ? "127.0.0.1" : LocalHost(options.host);
-  const std::string authority = host + ":" + std::to_string(port);
-  return {{"STORAGE_EMULATOR_HOST", Url("http", host, port)},
-          {"GCE_METADATA_HOST", authority},
-          {"GCE_METADATA_IP", authority},
-          {"GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false"}};
 }
 
 /// Who has logged in, else the account at the other end, as the gate found it.
@@ -99,37 +75,6 @@ void SayWhatItIsMadeOf(const DataDirectory& data, const std::string& former) {
                (former.empty() ? "" : ", once nothing of the job lives in " + former + " any more"));
 }
 
-storage::BucketOptions BucketOptionsOf(const ServeOptions& options, const DataDirectory& data,
-                                       std::shared_ptr<storage::ByteMeter> meter) {
-  return {.data = data.Path(""),
-          .create_on_use = options.create_buckets,
-          .elsewhere = {options.bucket_dirs.begin(), options.bucket_dirs.end()},
-          .real = {options.real_buckets.begin(), options.real_buckets.end()},
-          .meter = std::move(meter)};
-}
-
-std::int64_t DiskBytes(const std::string& folder) {
-  std::error_code error;
-  const std::filesystem::space_info space = std::filesystem::space(folder, error);
-  return error ? 0 : static_cast<std::int64_t>(space.capacity);
-}
-
-/// How many clients can be served at once with the descriptors that this process may have: all that it can
-/// get.
-std::size_t ClientConnectionsMax() {
-  const std::uint64_t descriptors = RaiseDescriptorLimit();
-  const http::DescriptorPlan plan = http::PlanDescriptors(descriptors);
-  if (descriptors < kDescriptorsWanted) {
-    Diagnose(DiagnosticLevel::kWarning,
-             "this process may have " + std::to_string(descriptors) +
-                 " descriptors (ulimit -Hn): enough for " + std::to_string(plan.clients) +
-                 " clients at once and " + std::to_string(plan.supervisors) +
-                 " replicas. Idle clients are disconnected when there are more; raise the hard limit to " +
-                 std::to_string(kDescriptorsWanted));
-  }
-  return plan.clients;
-}
-
 /// Programs of users get the limit that the server had: some cannot use descriptors beyond 1,023.
 std::vector<std::string> SupervisorArguments() {
   std::vector<std::string> arguments = {"replica"};
@@ -143,35 +88,7 @@ std::string SupervisorProgram(const ServeOptions& options) {
   return options.keeper.empty() ? "/proc/self/exe" : engine::OwnProgram();
 }
 
-control::ImageRegistries MakeRegistries(const ServeOptions& options, const DataDirectory& data,
-                                        boost::asio::thread_pool& at_create,
-                                        boost::asio::thread_pool& queued) {
-  image::Sources sources{.images_dir = data.images_dir(),
-                         .mapped = options.containers.image_map,
-                         .insecure = options.containers.insecure_registries,
-                         .registries_dir = data.registries_dir()};
-  return {.resolve =
-              [sources](const std::string& image, std::chrono::milliseconds timeout,
-                        const std::stop_token& stop) {
-                return image::ResolveImage(sources, image, timeout, stop);
-              },
-          .find_pulled = [sources](const std::string& image) { return image::FindPulled(sources, image); },
-          .registry_of = [sources](const std::string& image) { return image::RegistryOf(sources, image); },
-          .at_create = &at_create,
-          .queued = &queued};
-}
-
 }  // namespace
-
-Installation::Foundation::Foundation(ContainerSupport found, unsigned file_threads, unsigned lookup_threads,
-                                     LoopWatch::Duration turn_max, std::size_t connections_max)
-    : containers(std::move(found)),
-      files(file_threads),
-      who_asks(kWhoAsksThreads),
-      image_lookups(lookup_threads),
-      queued_lookups(lookup_threads),
-      watch(turn_max),
-      connections({.connections_max = connections_max, .known_peer_max = connections_max / 4 * 3}) {}
 
 Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context& loop,
                                                          const ServeOptions& options, DataDirectory data,
@@ -188,11 +105,7 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
   TY_TRY(ContainerSupport containers,
          FindContainerSupport(options.containers, options.network, options.job_uids.has_value()));
   SayContainerSupport(containers);
-  auto foundation = std::make_unique<Foundation>(std::move(containers), kFileThreads, kLookupThreads,
-                                                 options.loop_turn_max, ClientConnectionsMax());
-  if (foundation->containers.kind != replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED)
-    foundation->registries =
-        MakeRegistries(options, data, foundation->image_lookups, foundation->queued_lookups);
+  auto foundation = std::make_unique<Foundation>(std::move(containers), options, data);
   TY_TRY(Stores stores, OpenStores(loop, options, data, *foundation));
   TY_TRY(control::v1::Drain drain, ReadDrain(data.Path("")));
   TY_TRY(std::string former, FormerAttemptsOf(data));
@@ -211,38 +124,6 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
               .former_attempts_dir = std::move(former),
               .starter = std::move(starter)};
   return std::unique_ptr<Installation>(new Installation(loop, options, std::move(parts)));
-}
-
-Result<Installation::Stores> Installation::OpenStores(boost::asio::io_context& loop,
-                                                      const ServeOptions& options, const DataDirectory& data,
-                                                      Foundation& foundation) {
-  const SystemClock& clock = foundation.clock;
-  Stores stores;
-  TY_TRY(stores.writer, store::SqliteJobStore::Open(data.jobs_db()));
-  TY_TRY(stores.reader, store::SqliteJobStore::OpenReader(data.jobs_db()));
-  TY_TRY(stores.logs, logs::SqliteLogStore::Open(loop, clock, data.logs_db()));
-  TY_TRY(stores.tails, logs::LogTails::Open(WatchLoop(loop, &foundation.watch, "tails of logs"), *stores.logs,
-                                            data.logs_db()));
-  TY_TRY(stores.usage, metrics::UsageHistory::Open(WatchLoop(loop, &foundation.watch, "use of replicas"),
-                                                   clock, data.Path("metrics.db")));
-  // A bucket belongs to the server's own project: its metadata names none.
-  stores.meter = MakeByteMeter(options.shares.quotas,
-                               [project = options.project](const std::string&) { return project; });
-  TY_TRY(stores.buckets,
-         storage::Buckets::Open(BucketOptionsOf(options, data, stores.meter), clock, foundation.files));
-  TY_TRY(stores.identities,
-         identity::Identities::Open(loop.get_executor(), clock,
-                                    {.path = data.Path("access.db"), .default_project = options.project}));
-  TY_TRY(stores.studies, studies::StudyService::Open(WatchLoop(loop, &foundation.watch, "studies"), clock,
-                                                     data.Path("studies.db")));
-  TY_TRY(stores.secrets, store::SecretStore::Open(data.Path("secrets")));
-  TY_TRY(stores.audit_search, audit::AuditSearch::Open(data.audit_dir()));
-  if (options.auth) {
-    audit::AuditLog::Options kept{.files = {.folder = data.audit_dir(), .retention = options.access.audit},
-                                  .default_project = options.project};
-    TY_TRY(stores.audit, audit::AuditLog::Open(clock, std::move(kept)));
-  }
-  return stores;
 }
 
 control::JobMaker::Policy Installation::MakePolicy(const ServeOptions& options, const DataDirectory& data,
@@ -281,10 +162,8 @@ boost::asio::awaitable<std::string> Installation::LookForContainers() {
 /// Without an answer nothing is new: a server whose operator asks for one way does not start without it.
 void Installation::UseContainers(const Result<ContainerSupport>& found) {
   if (!found || foundation_->registries.resolve != nullptr) return;
-  foundation_->containers = *found;
+  foundation_->UseContainers(*found, options_, data_);
   if (found->kind == replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED) return;
-  control::ImageRegistries& registries = foundation_->registries;
-  registries = MakeRegistries(options_, data_, foundation_->image_lookups, foundation_->queued_lookups);
   SayContainerSupport(*found);
   node_.container_runtime = found->kind;
   node_.container_runtime_address = found->address;
@@ -304,24 +183,6 @@ control::Settings Installation::MakeSettings(const ServeOptions& options, std::s
           .job_log_bytes_max = options.job_log_bytes_max,
           .replica_log_bytes_max = options.replica_log_bytes_max,
           .machine_limits = options.capacity == placement::Capacity::Mode::kStrict};
-}
-
-engine::NodeSettings Installation::MakeNodeSettings(const ServeOptions& options, const DataDirectory& data,
-                                                    const ContainerSupport& containers,
-                                                    const BoundSockets& sockets) {
-  return {.attempts_dir = data.attempts_dir(),
-          .environments_dir = data.environments_dir(),
-          .images_dir = data.images_dir(),
-          .attach_socket = data.attach_socket(),
-          .replica_socket = data.replica_socket(),
-          .container_runtime = containers.kind,
-          .container_runtime_address = containers.address,
-          .disk_bytes = DiskBytes(data.attempts_dir()),
-          .relay_port = sockets.replicas ? sockets.replicas->port : 0,
-          .replica_environment = sockets.replicas ? ReplicaEnvironment(options, sockets.replicas->port)
-                                                  : std::map<std::string, std::string>(),
-          .front_metadata = sockets.front && sockets.front->plain,
-          .job_users = JobUsersOf(options)};
 }
 
 namespace {
@@ -510,48 +371,20 @@ void Installation::AddRoutes(std::uint16_t tls_port) {
   GuardRoutes();
 }
 
-namespace {
-
-/// Their decisions go into the audit log.
-access::Door::Options OptionsOfDoor(const ServeOptions& options, const identity::Identities& identities,
-                                    audit::AuditLog& log) {
-  auto audit = [&options, &identities, &log](const access::AuditLine& line) {
-    const bool is_bucket = line.resource.kind == iam::Resource::Kind::kBucket;
-    const std::string owner = is_bucket ? identities.ProjectOf(line.resource.name) : std::string();
-    log.Add(line, audit::ProjectOf(line, owner, options.project));
-  };
-  return {.default_project = options.project,
-          .audit = std::move(audit),
-          .print_refusal = api::RefusalAnswer};
-}
-
-}  // namespace
-
-Installation::Doors::Doors(Installation& installation)
-    : administration_authority({.identities = installation.identities(),
-                                .tokens = installation.tokens_,
-                                .jobs = installation.jobs_,
-                                .clock = installation.clock()}),
-      replica_authority({.identities = installation.identities(),
-                         .tokens = installation.tokens_,
-                         .jobs = installation.jobs_,
-                         .clock = installation.clock(),
-                         .asking = &installation.asking_}),
-      administration(administration_authority, installation.clock(),
-                     OptionsOfDoor(installation.options_, installation.identities(), *installation.stores_.audit)),
-      replicas(replica_authority, installation.clock(),
-               OptionsOfDoor(installation.options_, installation.identities(), *installation.stores_.audit)) {}
-
-
 void Installation::GuardRoutes() {
   if (!options_.auth) {
     for (http::Router* checked : {&administration_routes_, &replica_routes_})
       api::CheckTokens(*checked, tokens_);
     return;
   }
-  doors_.emplace(*this);
-  doors_->administration.Guard(administration_routes_);
-  doors_->replicas.Guard(replica_routes_);
+  doors_.emplace(options_, Doors::Parts{.identities = *stores_.identities,
+                                        .tokens = tokens_,
+                                        .jobs = jobs_,
+                                        .clock = foundation_->clock,
+                                        .asking = asking_,
+                                        .audit = *stores_.audit});
+  doors_->administration().Guard(administration_routes_);
+  doors_->replicas().Guard(replica_routes_);
 }
 
 }  // namespace trainyard::server

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,14 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "access/door.h"
 #include "api/extension_handlers.h"
 #include "api/metadata_handlers.h"
 #include "api/metrics_handlers.h"
-#include "async/loop_watch.h"
-#include "async/system_clock.h"
-#include "audit/audit_log.h"
-#include "audit/audit_search.h"
 #include "control/job_service.h"
 #include "control/request_quota.h"
 #include "control/token_service.h"
@@ -25,29 +19,21 @@
 #include "engine/local/local_attempt_host.h"
 #include "engine/local/machine_limits.h"
 #include "engine/local/supervisor_starter.h"
-#include "http/connection_budget.h"
 #include "http/router.h"
 #include "http/server_options.h"
-#include "identity/identities.h"
-#include "logs/log_tails.h"
-#include "logs/sqlite_log_store.h"
-#include "metrics/usage_history.h"
 #include "server/asking_attempts.h"
-#include "server/authority.h"
 #include "server/bound_sockets.h"
 #include "server/container_probe.h"
-#include "server/container_support.h"
 #include "server/container_upkeep.h"
 #include "server/data_directory.h"
+#include "server/doors.h"
+#include "server/foundation.h"
 #include "server/gates.h"
 #include "server/operations.h"
 #include "server/serve_options.h"
+#include "server/stores.h"
 #include "server/use_keeper.h"
-#include "storage/buckets.h"
 #include "store/journal.h"
-#include "store/secret_store.h"
-#include "store/sqlite_job_store.h"
-#include "studies/study_service.h"
 
 namespace trainyard::api {
 struct MetricsSources;
@@ -79,8 +65,8 @@ class Installation {
   [[nodiscard]] storage::Buckets& buckets() noexcept { return *stores_.buckets; }
   [[nodiscard]] identity::Identities& identities() noexcept { return *stores_.identities; }
   /// Null where authentication is off. By purpose of a socket; they live as long as the installation.
-  [[nodiscard]] access::Door* administration_door() noexcept { return doors_ ? &doors_->administration : nullptr; }
-  [[nodiscard]] access::Door* replica_door() noexcept { return doors_ ? &doors_->replicas : nullptr; }
+  [[nodiscard]] access::Door* administration_door() noexcept { return doors_ ? &doors_->administration() : nullptr; }
+  [[nodiscard]] access::Door* replica_door() noexcept { return doors_ ? &doors_->replicas() : nullptr; }
   /// By purpose of a socket: routes.h.
   [[nodiscard]] const http::Router& administration_routes() const noexcept { return administration_routes_; }
   [[nodiscard]] const http::Router& replica_routes() const noexcept { return replica_routes_; }
@@ -102,45 +88,8 @@ class Installation {
   [[nodiscard]] LoopWatch& watch() noexcept { return foundation_->watch; }
 
  private:
-  /// The databases and folders below the data directory.
-  struct Stores {
-    std::unique_ptr<store::SqliteJobStore> writer;
-    std::unique_ptr<store::SqliteJobStore> reader;
-    std::unique_ptr<logs::SqliteLogStore> logs;
-    std::unique_ptr<logs::LogTails> tails;
-    std::unique_ptr<metrics::UsageHistory> usage;
-    std::shared_ptr<storage::ByteMeter> meter;  ///< null: no quota limits bytes in buckets
-    std::unique_ptr<storage::Buckets> buckets;
-    std::unique_ptr<identity::Identities> identities;
-    std::unique_ptr<studies::StudyService> studies;
-    std::unique_ptr<store::SecretStore> secrets;
-    std::unique_ptr<audit::AuditLog> audit;  ///< null where authentication is off
-    std::unique_ptr<audit::AuditSearch> audit_search;
-  };
-  /// What the stores stand on.
-  struct Foundation {
-    SystemClock clock;
-    ContainerSupport containers;
-    boost::asio::thread_pool files;
-    boost::asio::thread_pool who_asks;  ///< looks at this machine's processes, which programs wait for
-    boost::asio::thread_pool image_lookups;
-    boost::asio::thread_pool runtime_lists{1};  ///< where who asks for the list of runtimes waits in line
-    boost::asio::thread_pool queued_lookups;    ///< of jobs that wait for a registry: they take long
-    control::ImageRegistries registries;
-    LoopWatch watch;
-    http::ConnectionBudget connections;
-    Foundation(ContainerSupport found, unsigned file_threads, unsigned lookup_threads,
-               LoopWatch::Duration turn_max, std::size_t connections_max);
-  };
-
-  [[nodiscard]] static Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& options,
-                                                 const DataDirectory& data, Foundation& foundation);
   [[nodiscard]] static control::Settings MakeSettings(const ServeOptions& options, std::string_view secret,
                                                       const BoundSockets& sockets);
-  [[nodiscard]] static engine::NodeSettings MakeNodeSettings(const ServeOptions& options,
-                                                             const DataDirectory& data,
-                                                             const ContainerSupport& containers,
-                                                             const BoundSockets& sockets);
   [[nodiscard]] control::JobMaker::Policy MakePolicy(const ServeOptions& options, const DataDirectory& data,
                                                      Foundation& foundation, placement::Capacity capacity,
                                                      placement::DevicePool devices);
@@ -166,14 +115,6 @@ class Installation {
   Installation(boost::asio::io_context& loop, const ServeOptions& options, Parts parts);
   /// Of this server's catalogue, in its data directory.
   [[nodiscard]] api::RuntimeSource RuntimesHere();
-  /// Who asks and what they may, by purpose of a socket.
-  struct Doors {
-    IdentityAuthority administration_authority;
-    IdentityAuthority replica_authority;
-    access::Door administration;
-    access::Door replicas;
-    explicit Doors(Installation& installation);
-  };
   void GuardRoutes();
   [[nodiscard]] std::vector<api::MetricsSources::Limit> KnownLimits() const;
   [[nodiscard]] ApiParts PartsFor(api::MetadataAnswers metadata);

@@ -1,0 +1,39 @@
+#include "server/doors.h"
+
+#include <string>
+#include <utility>
+
+#include "api/refusal_answer.h"
+#include "audit/audit_entry.h"
+
+namespace trainyard::server {
+
+namespace {
+
+access::Door::Options OptionsOfDoor(const ServeOptions& options, const Doors::Parts& parts) {
+  auto audit = [&options, &identities = parts.identities, &log = parts.audit](const access::AuditLine& line) {
+    const bool is_bucket = line.resource.kind == iam::Resource::Kind::kBucket;
+    const std::string owner = is_bucket ? identities.ProjectOf(line.resource.name) : std::string();
+    log.Add(line, audit::ProjectOf(line, owner, options.project));
+  };
+  return {.default_project = options.project,
+          .audit = std::move(audit),
+          .print_refusal = api::RefusalAnswer};
+}
+
+}  // namespace
+
+Doors::Doors(const ServeOptions& options, const Parts& parts)
+    : administration_authority_({.identities = parts.identities,
+                                 .tokens = parts.tokens,
+                                 .jobs = parts.jobs,
+                                 .clock = parts.clock}),
+      replica_authority_({.identities = parts.identities,
+                          .tokens = parts.tokens,
+                          .jobs = parts.jobs,
+                          .clock = parts.clock,
+                          .asking = &parts.asking}),
+      administration_(administration_authority_, parts.clock, OptionsOfDoor(options, parts)),
+      replicas_(replica_authority_, parts.clock, OptionsOfDoor(options, parts)) {}
+
+}  // namespace trainyard::server

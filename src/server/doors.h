@@ -1,0 +1,42 @@
+#pragma once
+
+#include "access/door.h"
+#include "audit/audit_log.h"
+#include "base/clock.h"
+#include "control/job_service.h"
+#include "control/token_service.h"
+#include "identity/identities.h"
+#include "server/asking_attempts.h"
+#include "server/authority.h"
+#include "server/serve_options.h"
+
+namespace trainyard::server {
+
+/// Who asks and what they may, by purpose of a socket, where callers have to log in. Decisions go into the
+/// audit log. Loop thread only.
+class Doors {
+ public:
+  struct Parts {
+    identity::Identities& identities;
+    control::TokenService& tokens;
+    control::JobService& jobs;
+    const Clock& clock;
+    AskingAttempts& asking;
+    audit::AuditLog& audit;
+  };
+  /// `options` and the parts outlive it.
+  Doors(const ServeOptions& options, const Parts& parts);
+  Doors(const Doors&) = delete;
+  Doors& operator=(const Doors&) = delete;
+
+  [[nodiscard]] access::Door& administration() noexcept { return administration_; }
+  [[nodiscard]] access::Door& replicas() noexcept { return replicas_; }
+
+ private:
+  IdentityAuthority administration_authority_;
+  IdentityAuthority replica_authority_;
+  access::Door administration_;
+  access::Door replicas_;
+};
+
+}  // namespace trainyard::server

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <boost/asio/thread_pool.hpp>
+
+#include "async/loop_watch.h"
+#include "async/system_clock.h"
+#include "control/image_lookups.h"
+#include "http/connection_budget.h"
+#include "server/container_support.h"
+#include "server/data_directory.h"
+#include "server/serve_options.h"
+
+namespace trainyard::server {
+
+/// What an installation's stores and jobs stand on: the clock, the threads by what they may wait for, what
+/// this machine has for containers. Loop thread only, but the pools.
+struct Foundation {
+  SystemClock clock;
+  ContainerSupport containers;
+  boost::asio::thread_pool files;
+  boost::asio::thread_pool who_asks;  ///< looks at this machine's processes, which programs wait for
+  boost::asio::thread_pool image_lookups;
+  boost::asio::thread_pool runtime_lists{1};  ///< where who asks for the list of runtimes waits in line
+  boost::asio::thread_pool queued_lookups;    ///< of jobs that wait for a registry: they take long
+  control::ImageRegistries registries;        ///< without functions while nothing here runs containers
+  LoopWatch watch;
+  http::ConnectionBudget connections;  ///< raises this process' limit of descriptors, and says if it is low
+
+  Foundation(ContainerSupport found, const ServeOptions& options, const DataDirectory& data);
+  /// Containers were found: from now on images are looked up.
+  void UseContainers(ContainerSupport found, const ServeOptions& options, const DataDirectory& data);
+};
+
+}  // namespace trainyard::server

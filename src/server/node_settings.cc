@@ -1,0 +1,52 @@
+#include "server/node_settings.h"
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "server/job_users.h"
+#include "server/listen_address.h"
+
+namespace trainyard::server {
+
+namespace {
+
+/// Where replicas find the buckets and the metadata server without the front.
+std::map<std::string, std::string> ReplicaEnvironment(const ServeOptions& options, std::uint16_t port) {
+  // In an isolated network a relay is there, on the loopback of the replica.
+  const bool isolated = options.network == replica::v1::Manifest::ISOLATED;
+  const std::string host = isolated ? "127.0.0.1" : LocalHost(options.host);
+  const std::string authority = host + ":" + std::to_string(port);
+  return {{"STORAGE_EMULATOR_HOST", Url("http", host, port)},
+          {"GCE_METADATA_HOST", authority},
+          {"GCE_METADATA_IP", authority},
+          {"GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false"}};
+}
+
+std::int64_t DiskBytes(const std::string& folder) {
+  std::error_code error;
+  const std::filesystem::space_info space = std::filesystem::space(folder, error);
+  return error ? 0 : static_cast<std::int64_t>(space.capacity);
+}
+
+}  // namespace
+
+engine::NodeSettings MakeNodeSettings(const ServeOptions& options, const DataDirectory& data,
+                                                    const ContainerSupport& containers,
+                                                    const BoundSockets& sockets) {
+  return {.attempts_dir = data.attempts_dir(),
+          .environments_dir = data.environments_dir(),
+          .images_dir = data.images_dir(),
+          .attach_socket = data.attach_socket(),
+          .replica_socket = data.replica_socket(),
+          .container_runtime = containers.kind,
+          .container_runtime_address = containers.address,
+          .disk_bytes = DiskBytes(data.attempts_dir()),
+          .relay_port = sockets.replicas ? sockets.replicas->port : 0,
+          .replica_environment = sockets.replicas ? ReplicaEnvironment(options, sockets.replicas->port)
+                                                  : std::map<std::string, std::string>(),
+          .front_metadata = sockets.front && sockets.front->plain,
+          .job_users = JobUsersOf(options)};
+}
+
+}  // namespace trainyard::server

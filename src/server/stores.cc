@@ -1,0 +1,51 @@
+#include "server/stores.h"
+
+#include <utility>
+
+#include "async/watched_executor.h"
+#include "server/use_keeper.h"
+
+namespace trainyard::server {
+
+storage::BucketOptions BucketOptionsOf(const ServeOptions& options, const DataDirectory& data,
+                                       std::shared_ptr<storage::ByteMeter> meter) {
+  return {.data = data.Path(""),
+          .create_on_use = options.create_buckets,
+          .elsewhere = {options.bucket_dirs.begin(), options.bucket_dirs.end()},
+          .real = {options.real_buckets.begin(), options.real_buckets.end()},
+          .meter = std::move(meter)};
+}
+
+Result<Stores> OpenStores(boost::asio::io_context& loop,
+                                                      const ServeOptions& options, const DataDirectory& data,
+                                                      Foundation& foundation) {
+  const SystemClock& clock = foundation.clock;
+  Stores stores;
+  TY_TRY(stores.writer, store::SqliteJobStore::Open(data.jobs_db()));
+  TY_TRY(stores.reader, store::SqliteJobStore::OpenReader(data.jobs_db()));
+  TY_TRY(stores.logs, logs::SqliteLogStore::Open(loop, clock, data.logs_db()));
+  TY_TRY(stores.tails, logs::LogTails::Open(WatchLoop(loop, &foundation.watch, "tails of logs"), *stores.logs,
+                                            data.logs_db()));
+  TY_TRY(stores.usage, metrics::UsageHistory::Open(WatchLoop(loop, &foundation.watch, "use of replicas"),
+                                                   clock, data.Path("metrics.db")));
+  TY_TRY(stores.identities,
+         identity::Identities::Open(loop.get_executor(), clock,
+                                    {.path = data.Path("access.db"), .default_project = options.project}));
+  stores.meter = MakeByteMeter(
+      options.shares.quotas,
+      [projects = stores.identities->bucket_projects()](const std::string& bucket) { return projects->Of(bucket); });
+  TY_TRY(stores.buckets,
+         storage::Buckets::Open(BucketOptionsOf(options, data, stores.meter), clock, foundation.files));
+  TY_TRY(stores.studies, studies::StudyService::Open(WatchLoop(loop, &foundation.watch, "studies"), clock,
+                                                     data.Path("studies.db")));
+  TY_TRY(stores.secrets, store::SecretStore::Open(data.Path("secrets")));
+  TY_TRY(stores.audit_search, audit::AuditSearch::Open(data.audit_dir()));
+  if (options.auth) {
+    audit::AuditLog::Options kept{.files = {.folder = data.audit_dir(), .retention = options.access.audit},
+                                  .default_project = options.project};
+    TY_TRY(stores.audit, audit::AuditLog::Open(clock, std::move(kept)));
+  }
+  return stores;
+}
+
+}  // namespace trainyard::server

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+
+#include "audit/audit_log.h"
+#include "audit/audit_search.h"
+#include "base/result.h"
+#include "identity/identities.h"
+#include "logs/log_tails.h"
+#include "logs/sqlite_log_store.h"
+#include "metrics/usage_history.h"
+#include "server/data_directory.h"
+#include "server/foundation.h"
+#include "server/serve_options.h"
+#include "storage/buckets.h"
+#include "store/secret_store.h"
+#include "store/sqlite_job_store.h"
+#include "studies/study_service.h"
+
+namespace trainyard::server {
+
+/// The databases and folders below the data directory, in the order in which they need each other.
+struct Stores {
+  std::unique_ptr<store::SqliteJobStore> writer;
+  std::unique_ptr<store::SqliteJobStore> reader;
+  std::unique_ptr<logs::SqliteLogStore> logs;
+  std::unique_ptr<logs::LogTails> tails;
+  std::unique_ptr<metrics::UsageHistory> usage;
+  std::unique_ptr<identity::Identities> identities;
+  std::shared_ptr<storage::ByteMeter> meter;  ///< null: no quota limits bytes in buckets
+  std::unique_ptr<storage::Buckets> buckets;
+  std::unique_ptr<studies::StudyService> studies;
+  std::unique_ptr<store::SecretStore> secrets;
+  std::unique_ptr<audit::AuditLog> audit;  ///< null where authentication is off
+  std::unique_ptr<audit::AuditSearch> audit_search;
+};
+
+/// Blocking. Errors: what is wrong with one of them. `loop` and `foundation` outlive them.
+[[nodiscard]] Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& options,
+                                        const DataDirectory& data, Foundation& foundation);
+
+/// Where buckets are.
+[[nodiscard]] storage::BucketOptions BucketOptionsOf(const ServeOptions& options, const DataDirectory& data,
+                                                     std::shared_ptr<storage::ByteMeter> meter);
+
+}  // namespace trainyard::server

@@ -160,7 +160,7 @@ def test_operations(server, ml, parent):
     assert server.request("DELETE", f"/v1/{parent}/operations/o").status_code == 405
 
 
-@pytest.mark.parametrize("path", ["/v1", "/v1/projects", "/v1/projects/p", "/v1/projects/p/models", "/v1/projects/p/jobs/j:predict",
+@pytest.mark.parametrize("path", ["/v1", "/v1/projects/p/models", "/v1/projects/p/jobs/j:predict",
                                   "/v1/projects/p/jobs/j/k", "/v1beta1/projects/p/jobs", "/v1/projects/p/jobs/"])
 def test_unknown_methods(server, path):
     error = error_of(server.request("GET", path))

@@ -7,21 +7,16 @@
 
 namespace trainyard::control {
 
-namespace {
-
 using ml::v1::TrainingInput;
 using std::chrono::steady_clock;
 
-/// Of the role whose config has the image: its own, or the master's.
-std::string FieldOf(const TrainingInput& input, replica::v1::TaskType type) {
+std::string ImageField(const TrainingInput& input, replica::v1::TaskType type) {
   for (const cluster::Role& role : cluster::Roles(input)) {
     if (role.type == type && !role.config.image_uri().empty())
       return std::string(role.field) + "_config.image_uri";
   }
   return "master_config.image_uri";
 }
-
-}  // namespace
 
 jobs::RoleImages ContainerImages(const std::vector<ImageRuntime>& runtimes, const TrainingInput& input) {
   jobs::RoleImages images = jobs::NamedImages(input);
@@ -56,7 +51,7 @@ boost::asio::awaitable<Status> LookUpImages(const ImageRegistries& registries, v
   if (found.refusal) {
     const auto brings = [&found](const auto& replica) { return replica.image() == found.refusal->image; };
     const auto replica = std::ranges::find_if(record.replicas(), brings);
-    found.refusal->error.field = FieldOf(record.job().training_input(), replica->id().type());
+    found.refusal->error.field = ImageField(record.job().training_input(), replica->id().type());
     co_return std::unexpected(std::move(found.refusal->error));
   }
   for (v1::ImageRecord& image : found.images) *record.add_images() = std::move(image);

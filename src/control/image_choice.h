@@ -14,6 +14,9 @@
 /// (docs/adr/0016-image-resolution.md).
 namespace trainyard::control {
 
+/// The field that names the image of a role's replicas: its own config's, or the master's.
+[[nodiscard]] std::string ImageField(const ml::v1::TrainingInput& input, replica::v1::TaskType type);
+
 /// A role's own image, or the master's. What does not appear runs in the job's runtime version: roles without
 /// an image, and, where the job has a Python package and `runtimes` maps the master's image to a runtime
 /// version, every role whose image it maps. Pure: any thread.

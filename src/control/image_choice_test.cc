@@ -343,6 +343,25 @@ TEST_F(LookUpTest, ATuningJobSuggestsNothingBeforeItsImageIsKnown) {
     EXPECT_EQ(trial.images(0).digest(), "sha256:1");
 }
 
+TEST_F(LookUpTest, CreatorsNeedRightsOfTheirOwnForThisMachinesImagesAndItsCredentials) {
+  Answer(std::nullopt);
+  registries_.registry_of = [](const std::string& image) { return image.substr(0, image.find('/')); };
+  registries_.uses_credentials = [](const std::string& image) { return image.starts_with("private"); };
+  std::vector<std::string> asked;
+  const auto refuse = [&asked](std::string permission, iam::Resource) -> boost::asio::awaitable<Status> {
+    asked.push_back(std::move(permission));
+    co_return std::unexpected(Error{Code::kPermissionDenied, "No.", ""});
+  };
+  const Creator creator{.principal = "user:ann@example.com", .require = refuse};
+  EXPECT_TRUE(Await(maker_->Make("p", MakeContainerJob("public/a:1"), creator)));
+  for (const char* image : {"private/a:1", "docker-archive:/tmp/a.tar"}) {
+    const auto refused = Await(maker_->Make("p", MakeContainerJob(image), creator));
+    ASSERT_FALSE(refused) << image;
+    EXPECT_EQ(refused.error().field, "master_config.image_uri");
+  }
+  EXPECT_EQ(asked, (std::vector<std::string>{"trainyard.images.useCredentials", "trainyard.images.useLocal"}));
+}
+
 TEST_F(LookUpTest, AServerThatStartsBeforeWhatRunsContainersHoldsTheJob) {
   Answer(kSilent);
   ASSERT_TRUE(Create(MakeContainerJob("r:5/a:1")));

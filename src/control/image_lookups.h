@@ -43,6 +43,8 @@ struct ImageRegistries {
   PulledImageFinder find_pulled;
   /// Which registry answers for an image; with a colon at its end: what does on this machine. Does not block.
   std::function<std::string(const std::string& image)> registry_of;
+  /// Whether the server would show a registry its own credentials for an image. Blocks. Null: it has none.
+  std::function<bool(const std::string& image)> uses_credentials{};
   boost::asio::thread_pool* at_create = nullptr;  ///< for look-ups that a client waits for
   boost::asio::thread_pool* queued = nullptr;     ///< for those of waiting jobs, which may take longer
   /// Looks for what runs containers again; afterwards there is `resolve`, else the answer says in a sentence

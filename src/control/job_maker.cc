@@ -179,15 +179,30 @@ boost::asio::awaitable<Status> JobMaker::CheckServiceAccount(v1::JobRecord& reco
   co_return co_await creator.Require("iam.serviceAccounts.actAs", std::move(resource), "service_account");
 }
 
-/// An image on this machine is a file of the server's, or what anybody may have built in its daemon.
+/// An image on this machine is a file of the server's, or what anybody may have built in its daemon; one of a
+/// registry may be had by the server's credentials alone. Empty: anybody may have it.
+boost::asio::awaitable<std::string> JobMaker::PermissionFor(std::string image) const {
+  const ImageRegistries& registries = *policy_.registries;
+  if (registries.registry_of && registries.registry_of(image).ends_with(':'))
+    co_return "trainyard.images.useLocal";
+  if (!registries.uses_credentials) co_return std::string();
+  auto ask = [uses_credentials = registries.uses_credentials, image = std::move(image)] {
+    return uses_credentials(image);
+  };
+  const bool uses = co_await OnPool(*registries.at_create, std::move(ask));
+  co_return uses ? "trainyard.images.useCredentials" : "";
+}
+
 boost::asio::awaitable<Status> JobMaker::CheckImages(const v1::JobRecord& record,
                                                      const Creator& creator) const {
   if (!creator.require) co_return Status();
-  for (const auto& [role, image] : jobs::NamedImages(record.job().training_input())) {
-    if (!policy_.registries->registry_of || !policy_.registries->registry_of(image).ends_with(':')) continue;
+  const ml::v1::TrainingInput& input = record.job().training_input();
+  for (const auto& [role, image] : jobs::NamedImages(input)) {
+    std::string permission = co_await PermissionFor(image);
+    if (permission.empty()) continue;
     iam::Resource project = iam::Resource::Project(record.project());
     TY_CO_RETURN_IF_ERROR(
-        co_await creator.Require("trainyard.images.useLocal", std::move(project), "image_uri"));
+        co_await creator.Require(std::move(permission), std::move(project), ImageField(input, role)));
   }
   co_return Status();
 }

@@ -58,7 +58,8 @@ class JobMaker {
     placement::QuotaDemand demand{};  ///< of the job, or of one trial of it
   };
   /// Errors: kInvalidArgument, kFailedPrecondition, and kPermissionDenied or kNotFound for what `creator` may
-  /// not use (its packages, its job-dir, its service account, images of this machine), with the field as the
+  /// not use (its packages, its job-dir, its service account, images of this machine, credentials of
+  /// registries), with the field as the
   /// API names it.
   boost::asio::awaitable<Result<Made>> Make(std::string project, ml::v1::Job job, Creator creator = {});
 
@@ -81,6 +82,7 @@ class JobMaker {
   [[nodiscard]] Status CheckFits(const v1::JobRecord& record) const;
   [[nodiscard]] bool HasGpus() const;
   static boost::asio::awaitable<Status> CheckServiceAccount(v1::JobRecord& record, const Creator& creator);
+  boost::asio::awaitable<std::string> PermissionFor(std::string image) const;
   boost::asio::awaitable<Status> CheckImages(const v1::JobRecord& record, const Creator& creator) const;
   boost::asio::awaitable<Status> LookUpPackages(v1::JobRecord& record, const Creator& creator);
   boost::asio::awaitable<Status> EnsureJobDir(v1::JobRecord& record, const Creator& creator);

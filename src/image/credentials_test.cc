@@ -9,6 +9,7 @@
 
 #include "async/file.h"
 #include "environment/temporary_folder_for_test.h"
+#include "image/image.h"
 
 namespace trainyard::image {
 namespace {
@@ -43,6 +44,16 @@ class Credentials : public testing::Test {
   environment::TemporaryFolder folder_;
   std::map<std::string, std::string> former_;
 };
+
+TEST_F(Credentials, AnImageUsesThoseOfTheRegistryItIsMappedTo) {
+  Write("registries/auth.json", R"({"auths":{"own.io":{"auth":"dXNlcjpwYXNz"}}})");
+  const Sources sources{.mapped = {{"gcr.io/*", "own.io/x:1"}}, .registries_dir = folder_.path() / "registries"};
+  EXPECT_TRUE(UsesCredentials(sources, "own.io/x:1"));
+  EXPECT_TRUE(UsesCredentials(sources, "gcr.io/p/y:2"));
+  EXPECT_FALSE(UsesCredentials(sources, "r.io/x:1"));
+  EXPECT_FALSE(UsesCredentials(sources, "docker-archive:/own.io/x.tar"));
+  EXPECT_FALSE(UsesCredentials(sources, "no reference at all"));
+}
 
 TEST_F(Credentials, TheFirstFileThatKnowsTheRegistry) {
   EXPECT_EQ(Find("r.io/x"), "");

@@ -63,6 +63,10 @@ struct PullHooks {
 /// machine, its transport, "docker-daemon:". Empty: it is no reference. Pure: any thread.
 [[nodiscard]] std::string RegistryOf(const Sources& sources, const std::string& reference);
 
+/// Whether the reference, after `mapped`, is of a registry for which this server keeps credentials. Reads a
+/// few files.
+[[nodiscard]] bool UsesCredentials(const Sources& sources, const std::string& reference);
+
 /// What the reference was when a registry last said so, if that image is complete in the cache: for a
 /// registry that does not answer now. Asks nobody; reads a few files.
 [[nodiscard]] std::optional<ResolvedImage> FindPulled(const Sources& sources, const std::string& reference);

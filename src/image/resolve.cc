@@ -169,6 +169,11 @@ std::string RegistryOf(const Sources& sources, const std::string& reference) {
   return parsed->IsRegistry() ? parsed->Registry() : parsed->transport + ":";
 }
 
+bool UsesCredentials(const Sources& sources, const std::string& reference) {
+  const Result<Reference> parsed = ParseReference(Mapped(sources, reference));
+  return parsed && !AccessTo(sources, *parsed).auth_file.empty();
+}
+
 std::optional<ResolvedImage> FindPulled(const Sources& sources, const std::string& reference) {
   const Result<Reference> wanted = ParseReference(Mapped(sources, reference));
   if (!wanted || !wanted->IsRegistry()) return std::nullopt;

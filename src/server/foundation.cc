@@ -48,6 +48,8 @@ control::ImageRegistries MakeRegistries(const ServeOptions& options, const DataD
               },
           .find_pulled = [sources](const std::string& image) { return image::FindPulled(sources, image); },
           .registry_of = [sources](const std::string& image) { return image::RegistryOf(sources, image); },
+          .uses_credentials =
+              [sources](const std::string& image) { return image::UsesCredentials(sources, image); },
           .at_create = &foundation.image_lookups,
           .queued = &foundation.queued_lookups};
 }

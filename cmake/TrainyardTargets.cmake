@@ -21,22 +21,36 @@ if(TRAINYARD_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 
-# What every test includes, compiled once: reading GoogleTest and protobuf takes a compiler longer than the test itself.
-function(trainyard_test_headers)
-  file(WRITE ${CMAKE_BINARY_DIR}/test_headers.cc "")
-  add_library(trainyard_test_headers OBJECT ${CMAKE_BINARY_DIR}/test_headers.cc)
-  trainyard_test_options(trainyard_test_headers)
-  target_link_libraries(trainyard_test_headers PRIVATE trainyard_flags protobuf::libprotobuf GTest::gmock)
-  target_precompile_headers(trainyard_test_headers PRIVATE
-    <algorithm> <chrono> <filesystem> <functional> <map> <memory> <optional> <span> <string> <variant> <vector>
-    <google/protobuf/map_field.h> <google/protobuf/message.h> <google/protobuf/repeated_field.h>
-    <gmock/gmock.h> <gtest/gtest.h>)
+# What nearly all include, compiled once: reading it takes a compiler as long as the rest of a usual file.
+set(TRAINYARD_COMMON_HEADERS
+  <algorithm> <chrono> <functional> <map> <memory> <optional> <span> <string> <variant> <vector>
+  <google/protobuf/map_field.h> <google/protobuf/message.h> <google/protobuf/repeated_field.h>)
+
+# trainyard_headers(NAME [QUICK] [LIBRARIES ...] [HEADERS ...]): precompiled for targets with the same options.
+function(trainyard_headers name)
+  cmake_parse_arguments(ARG "QUICK" "" "LIBRARIES;HEADERS" ${ARGN})
+  file(WRITE ${CMAKE_BINARY_DIR}/${name}.cc "")
+  add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/${name}.cc)
+  trainyard_options_of_headers(${name} "${ARG_QUICK}")
+  target_link_libraries(${name} PRIVATE trainyard_flags protobuf::libprotobuf ${ARG_LIBRARIES})
+  target_precompile_headers(${name} PRIVATE ${TRAINYARD_COMMON_HEADERS} ${ARG_HEADERS})
 endfunction()
 
-function(trainyard_test_options target)
+function(trainyard_options_of_headers target quick)
   target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")  # so that ccache knows it again
+  if(TRAINYARD_SANITIZE AND quick)
+    target_compile_options(${target} PRIVATE -O0)
+  endif()
+endfunction()
+
+# Libraries have them in the build that gates alone: the others find out who forgot to include something.
+function(trainyard_all_headers)
+  if(NOT TRAINYARD_FUZZ)
+    trainyard_headers(trainyard_test_headers QUICK LIBRARIES GTest::gmock HEADERS <filesystem> <gmock/gmock.h> <gtest/gtest.h>)
+  endif()
   if(TRAINYARD_SANITIZE)
-    target_compile_options(${target} PRIVATE -O0)  # tables of cases take the optimizer as long as all the rest
+    trainyard_headers(trainyard_library_headers)
+    trainyard_headers(trainyard_quick_library_headers QUICK)
   endif()
 endfunction()
 
@@ -45,7 +59,7 @@ endfunction()
 function(trainyard_test name sources)
   add_executable(${name}_test ${sources})
   target_link_libraries(${name}_test PRIVATE ${ARGN} trainyard_flags GTest::gmock GTest::gtest_main)
-  trainyard_test_options(${name}_test)
+  trainyard_options_of_headers(${name}_test TRUE)  # tables of cases take the optimizer as long as all the rest
   target_precompile_headers(${name}_test REUSE_FROM trainyard_test_headers)
   add_test(NAME ${name} COMMAND ${name}_test --gtest_brief=1
            --gtest_output=xml:${CMAKE_BINARY_DIR}/results/unit/${name}_test.xml)
@@ -66,7 +80,11 @@ function(trainyard_library name)
     target_link_libraries(${target} PUBLIC ${ARG_DEPS} PRIVATE trainyard_flags)
     target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/src)
     if(TRAINYARD_SANITIZE AND name IN_LIST TRAINYARD_SLOW_TO_OPTIMIZE)
-      target_compile_options(${target} PRIVATE -O0)
+      trainyard_options_of_headers(${target} TRUE)
+      target_precompile_headers(${target} REUSE_FROM trainyard_quick_library_headers)
+    elseif(TRAINYARD_SANITIZE)
+      trainyard_options_of_headers(${target} FALSE)
+      target_precompile_headers(${target} REUSE_FROM trainyard_library_headers)
     endif()
     if(ARG_PURE)
       target_include_directories(${target} BEFORE PRIVATE ${TRAINYARD_LAYERING})

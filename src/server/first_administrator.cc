@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "async/diagnostics.h"
 #include "async/file.h"
 #include "iam/principal.h"
 
@@ -36,8 +37,11 @@ boost::asio::awaitable<Status> EnsureAdminToken(identity::Identities& identities
                                         .issuer = "trainyard serve"};
   TY_CO_TRY(const identity::Identities::MadeToken made, co_await identities.MakeToken(std::move(wanted)));
   TY_CO_RETURN_IF_ERROR(WriteFileAtomically(file, made.text + "\n", 0600));
-  if (::isatty(STDERR_FILENO) == 1)
+  if (::isatty(STDERR_FILENO) == 0) {  // what reads stderr then may keep it, and is read by others
+    Diagnose(DiagnosticLevel::kInfo, "the administrator's token is in " + file);
+  } else {
     std::fprintf(stderr, "the administrator's token (also in %s): %s\n", file.c_str(), made.text.c_str());
+  }
   co_return Status();
 }
 

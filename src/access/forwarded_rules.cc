@@ -121,7 +121,7 @@ Result<AddressRange> ParseAddressRange(std::string_view text) {
 }
 
 ip::address ClientBehind(const ip::address& peer, std::string_view fields, const TrustedProxies& trusted) {
-  const ip::address own = Plain(peer);
+  ip::address own = Plain(peer);
   ip::address client = own;
   std::string_view rest = fields;
   for (int hops = 0; IsTrusted(client, trusted) && !rest.empty(); ++hops) {

@@ -124,7 +124,7 @@ Error NoSuchToken(const std::string& id) {
 
 /// Another's token that one may not revoke is absent: ids tell nothing.
 awaitable<Result<Response>> Revoke(Identities& identities, Request& request) {
-  const std::string id = request.Parameter("token");
+  const std::string& id = request.Parameter("token");
   const std::string caller = access::PrincipalOf(request);
   bool is_own = false;
   if (!caller.empty()) {

@@ -65,12 +65,15 @@ void AddLine(const FoundLine& found, const LogQuery& query, LogPage& page) {
 }  // namespace
 
 struct LogReader::Statements {
-  Statement next_line, project_bytes, find_job, job_oldest, job_newest, oldest, newest;
+  Statement next_line, project_bytes, older, find_job, job_oldest, job_newest, oldest, newest;
 
   static Result<std::unique_ptr<Statements>> Prepare(Database& database) {
     auto statements = std::make_unique<Statements>();
     TY_RETURN_IF_ERROR(database.PrepareAll({
         {&statements->project_bytes, "SELECT project, sum(bytes) FROM jobs GROUP BY project"},
+        {&statements->older,
+         "SELECT job_uid, last_time, bytes FROM jobs WHERE job_uid > ?1 AND last_time < ?2 ORDER BY job_uid "
+         "LIMIT ?3"},
         {&statements->next_line, "SELECT next_line FROM sources WHERE job_uid = ?1 AND source = ?2"},
         {&statements->find_job, "SELECT job_uid FROM jobs WHERE project = ?1 AND job_id = ?2 LIMIT 2"},
         {&statements->job_oldest, Select(kOfJob)},
@@ -101,6 +104,19 @@ Result<std::map<std::string, std::int64_t>> LogReader::ProjectBytes() {
     TY_TRY(const bool found, cursor.Next());
     if (!found) return bytes;
     bytes.emplace(cursor.Text(0), cursor.Int(1));
+  }
+}
+
+/// A walk over one small row for each job: an index on the time would be written with each chunk.
+Result<std::vector<OldLog>> LogReader::Older(SysTime before, std::int64_t after_uid, int count) {
+  std::vector<OldLog> found;
+  Cursor cursor = statements_->older.Query(after_uid, before.time_since_epoch().count(), count);
+  for (;;) {
+    TY_TRY(const bool row, cursor.Next());
+    if (!row) return found;
+    found.push_back({.job_uid = cursor.Int(0),
+                     .last_line = SysTime(SysTime::duration(cursor.Int(1))),
+                     .bytes = cursor.Int(2)});
   }
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "logs/log_query.h"
 #include "logs/log_store.h"
@@ -16,6 +17,14 @@
 namespace trainyard::logs {
 
 struct SearchRange;
+
+/// A job's log, as whoever removes old ones sees it.
+struct OldLog {
+  std::int64_t job_uid = 0;
+  SysTime last_line;  ///< as it is shown
+  std::int64_t bytes = 0;
+  friend bool operator==(const OldLog&, const OldLog&) = default;
+};
 
 /// A connection that reads logs.db beside the writer. One thread at a time.
 class LogReader {
@@ -34,6 +43,9 @@ class LogReader {
 
   /// Bytes of all lines, by project: a scan of one small row for each job.
   [[nodiscard]] Result<std::map<std::string, std::int64_t>> ProjectBytes();
+
+  /// As SqliteLogStore::Older.
+  [[nodiscard]] Result<std::vector<OldLog>> Older(SysTime before, std::int64_t after_uid, int count);
 
   /// For tests: how SQLite would run the four searches.
   [[nodiscard]] Result<std::vector<std::string>> QueryPlans();

@@ -32,6 +32,13 @@ struct StoredLines {
   friend bool operator==(const StoredLines&, const StoredLines&) = default;
 };
 
+/// What was erased.
+struct ErasedLogs {
+  std::int64_t jobs = 0;   ///< of which there were lines, and are none any more
+  std::int64_t bytes = 0;  ///< of their lines, as LogStore keeps them
+  friend bool operator==(const ErasedLogs&, const ErasedLogs&) = default;
+};
+
 /// A page of entries in (timestamp, insertId) order.
 struct LogPage {
   std::vector<logging::v2::LogEntry> entries;
@@ -63,6 +70,10 @@ class LogStore {
   /// "resource_names".
   /// A page may be short, even empty, and still have a token: the search is bounded; continue with the token.
   virtual boost::asio::awaitable<Result<LogPage>> List(logging::v2::ListLogEntriesRequest request) = 0;
+
+  /// Erases all lines of jobs that have ended. In steps, between which others write; durable when it returns.
+  /// A killed server may leave some of a job's lines: erase them again.
+  virtual boost::asio::awaitable<Result<ErasedLogs>> Erase(std::vector<std::int64_t> job_uids) = 0;
 
   /// Calls the observer on the loop whenever lines of a job became durable, before Append returns: for live
   /// tails. There is one observer: it replaces the previous one, and must not block.

@@ -40,6 +40,7 @@ struct LogWriter::SourceState {
 
 struct LogWriter::Statements {
   Statement find_job, add_job, update_job, find_source, add_source, update_source, add_chunk;
+  Statement erase_chunks, erase_sources, erase_job;
 
   static Result<std::unique_ptr<Statements>> Prepare(Database& database) {
     auto statements = std::make_unique<Statements>();
@@ -53,6 +54,11 @@ struct LogWriter::Statements {
         {&statements->add_source, "INSERT INTO sources VALUES(NULL, ?1, ?2, ?3, ?4, ?5, 0)"},
         {&statements->update_source, "UPDATE sources SET next_line = ?2 WHERE source_id = ?1"},
         {&statements->add_chunk, "INSERT INTO chunks VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"},
+        {&statements->erase_chunks,
+         "DELETE FROM chunks WHERE chunk_id IN (SELECT chunk_id FROM chunks INDEXED BY chunks_by_job "
+         "WHERE job_uid = ?1 LIMIT ?2)"},
+        {&statements->erase_sources, "DELETE FROM sources WHERE job_uid = ?1"},
+        {&statements->erase_job, "DELETE FROM jobs WHERE job_uid = ?1"},
     }));
     return statements;
   }
@@ -109,6 +115,35 @@ Result<Appended> LogWriter::AppendOne(const AppendRequest& request, std::int64_t
   TY_RETURN_IF_ERROR(statements_->update_job.Run(job.uid, job.next_line, job.last_time, job.bytes));
   TY_RETURN_IF_ERROR(statements_->update_source.Run(source.id, source.next_line));
   return Appended{source.next_line, true, job.bytes};
+}
+
+Result<std::int64_t> LogWriter::EraseChunks(std::int64_t job_uid, std::int64_t chunks_max) {
+  TY_RETURN_IF_ERROR(statements_->erase_chunks.Run(job_uid, chunks_max));
+  return database_.Changes();
+}
+
+/// The job's row goes last: it says how many bytes there were.
+Result<LogWriter::ErasedStep> LogWriter::Erase(std::span<const std::int64_t> job_uids,
+                                               std::int64_t chunks_max) {
+  ErasedStep step;
+  TY_TRY(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
+  for (const std::int64_t uid : job_uids) {
+    TY_TRY(const JobState job, FindJob(LogSource{.job_uid = uid}));
+    if (!job.known) continue;
+    TY_TRY(const std::int64_t chunks, EraseChunks(uid, chunks_max));
+    chunks_max -= chunks;
+    if (chunks_max <= 0) {
+      TY_RETURN_IF_ERROR(transaction.Commit());
+      return step;
+    }
+    TY_RETURN_IF_ERROR(statements_->erase_sources.Run(uid));
+    TY_RETURN_IF_ERROR(statements_->erase_job.Run(uid));
+    ++step.logs.jobs;
+    step.logs.bytes += job.bytes;
+  }
+  TY_RETURN_IF_ERROR(transaction.Commit());
+  step.done = true;
+  return step;
 }
 
 Result<LogWriter::JobState> LogWriter::FindJob(const LogSource& source) {

@@ -38,6 +38,14 @@ class LogWriter {
   /// (kResourceExhausted: full disk), every request gets that error and nothing is stored.
   [[nodiscard]] std::vector<Result<Appended>> Append(std::span<const AppendRequest> requests);
 
+  /// Erases lines of these jobs, at most `chunks_max` chunks in one transaction. Returns what is gone as a
+  /// whole; `done` says whether all is.
+  struct ErasedStep {
+    ErasedLogs logs;
+    bool done = false;
+  };
+  [[nodiscard]] Result<ErasedStep> Erase(std::span<const std::int64_t> job_uids, std::int64_t chunks_max);
+
  private:
   struct Statements;
   struct JobState;
@@ -47,6 +55,7 @@ class LogWriter {
   Result<Appended> AppendOne(const AppendRequest& request, std::int64_t receive_time);
   Result<JobState> FindJob(const LogSource& source);
   Result<SourceState> FindSource(const LogSource& source);
+  Result<std::int64_t> EraseChunks(std::int64_t job_uid, std::int64_t chunks_max);
   Status AddNew(const LogSource& source, JobState& job, SourceState& state);
   Status Store(const replica::v1::LogChunk& piece, std::int64_t receive_time, JobState& job,
                SourceState& source);

@@ -52,6 +52,29 @@ TEST_F(LogWriterTest, StoresRepeatedLinesOnce) {
   EXPECT_THAT(Texts(ReadAll(Request(JobFilter(1)))), ElementsAre("a", "b", "c", "d"));
 }
 
+TEST_F(LogWriterTest, ErasesJobsInSteps) {
+  for (const std::int64_t uid : {1, 2, 3}) {
+    for (std::int64_t line = 0; line < 3; ++line)
+      ASSERT_TRUE(Append(SampleSource(uid, "master-replica-0"), {.first_line = line, .texts = {"a"}}));
+  }
+  const std::vector<std::int64_t> uids{1, 3, 9};
+  const LogWriter::ErasedStep first = writer_->Erase(uids, 2).value();
+  EXPECT_FALSE(first.done);
+  EXPECT_EQ(first.logs, ErasedLogs()) << "the first job has a chunk left";
+  const LogWriter::ErasedStep rest = writer_->Erase(uids, 100).value();
+  EXPECT_TRUE(rest.done);
+  EXPECT_EQ(rest.logs.jobs, 2);
+  EXPECT_GT(rest.logs.bytes, 0);
+  EXPECT_EQ(Texts(ReadAll(Request(JobFilter(2)))).size(), 3U);
+  EXPECT_TRUE(ReadAll(Request(JobFilter(1))).empty());
+  EXPECT_EQ(reader_->NextLine(1, SampleSource(1, "master-replica-0").source).value(), 0);
+  const std::vector<OldLog> old = reader_->Older(SysTime::max(), 0, 10).value();
+  ASSERT_EQ(old.size(), 1U);
+  EXPECT_EQ(old.front().job_uid, 2);
+  EXPECT_TRUE(reader_->Older(old.front().last_line, 0, 10)->empty());
+  EXPECT_TRUE(reader_->Older(SysTime::max(), 2, 10)->empty());
+}
+
 TEST_F(LogWriterTest, RefusesAGapAndHarmsNobodyElse) {
   const LogSource source = SampleSource(1, "master-replica-0");
   ASSERT_TRUE(Append(source, {.texts = {"a"}}));

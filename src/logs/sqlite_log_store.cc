@@ -14,6 +14,8 @@ namespace trainyard::logs {
 namespace {
 
 constexpr std::size_t kGroupChunksMax = 256;
+/// Erased in one transaction: some ten milliseconds that appends wait.
+constexpr std::int64_t kEraseChunksMax = 200;
 
 Result<LogPage> ReadPage(LogReader& reader, const logging::v2::ListLogEntriesRequest& request) {
   TY_TRY(const LogQuery query, ParseLogQuery(request));
@@ -71,6 +73,27 @@ asio::awaitable<Result<LogPage>> SqliteLogStore::List(logging::v2::ListLogEntrie
 
 asio::awaitable<Result<std::map<std::string, std::int64_t>>> SqliteLogStore::ProjectBytes() {
   auto read = [&reader = *impl_->reader] { return reader.ProjectBytes(); };
+  co_return co_await OnPool(impl_->reads, std::move(read));
+}
+
+asio::awaitable<Result<ErasedLogs>> SqliteLogStore::Erase(std::vector<std::int64_t> job_uids) {
+  const auto uids =
+      std::make_shared<const std::vector<std::int64_t>>(std::move(job_uids));  // with the thread
+  ErasedLogs erased;
+  for (;;) {
+    auto erase = [&writer = *impl_->writer, uids] { return writer.Erase(*uids, kEraseChunksMax); };
+    TY_CO_TRY(const LogWriter::ErasedStep step, co_await OnPool(impl_->chunks.thread(), std::move(erase)));
+    erased.jobs += step.logs.jobs;
+    erased.bytes += step.logs.bytes;
+    if (step.done) co_return erased;
+  }
+}
+
+asio::awaitable<Result<std::vector<OldLog>>> SqliteLogStore::Older(SysTime before, std::int64_t after_uid,
+                                                                   int count) {
+  auto read = [&reader = *impl_->reader, before, after_uid, count] {
+    return reader.Older(before, after_uid, count);
+  };
   co_return co_await OnPool(impl_->reads, std::move(read));
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "logs/log_reader.h"
 #include "logs/log_store.h"
 
 namespace trainyard::logs {
@@ -26,7 +27,13 @@ class SqliteLogStore final : public LogStore {
   boost::asio::awaitable<Result<StoredLines>> Append(LogSource source, replica::v1::LogChunk chunk) override;
   boost::asio::awaitable<Result<std::int64_t>> NextLine(std::int64_t job_uid, std::string source) override;
   boost::asio::awaitable<Result<LogPage>> List(logging::v2::ListLogEntriesRequest request) override;
+  boost::asio::awaitable<Result<ErasedLogs>> Erase(std::vector<std::int64_t> job_uids) override;
   void OnAppended(std::function<void(std::int64_t job_uid)> observer) override;
+
+  /// Jobs with lines, the last of which is from before `before`, by uid, those above `after_uid`; at most
+  /// `count`.
+  boost::asio::awaitable<Result<std::vector<OldLog>>> Older(SysTime before, std::int64_t after_uid,
+                                                            int count);
 
   /// Bytes of all lines that are stored, by project.
   boost::asio::awaitable<Result<std::map<std::string, std::int64_t>>> ProjectBytes();

@@ -10,6 +10,7 @@ namespace trainyard::metrics {
 namespace {
 
 constexpr std::chrono::hours kPruneEvery{1};
+constexpr std::int64_t kEraseMax = 2'000;  ///< samples in one transaction, which others wait for
 
 boost::asio::awaitable<void> Sleep(std::chrono::steady_clock::duration time) {
   boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor);
@@ -60,6 +61,16 @@ boost::asio::awaitable<Result<std::vector<Sample>>> UsageHistory::List(SampleQue
   auto list = [this, query = std::move(query)] { return samples_.List(query); };
   Result<std::vector<Sample>> listed = co_await OnPool(pool_, std::move(list));
   co_return listed;
+}
+
+boost::asio::awaitable<Status> UsageHistory::Erase(std::vector<std::int64_t> job_uids) {
+  co_await Write();  // nothing of theirs comes after the rest
+  const auto uids = std::make_shared<const std::vector<std::int64_t>>(std::move(job_uids));  // with the pool
+  for (;;) {
+    auto erase = [this, uids] { return samples_.Erase(*uids, kEraseMax); };
+    TY_CO_TRY(const std::int64_t erased, co_await OnPool(pool_, std::move(erase)));
+    if (erased < kEraseMax) co_return Status{};
+  }
 }
 
 boost::asio::awaitable<void> UsageHistory::WriteForEver() {

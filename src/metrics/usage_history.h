@@ -48,6 +48,8 @@ class UsageHistory {
 
   /// Oldest first, the newest kSamplesListedMax. Errors: of the database.
   boost::asio::awaitable<Result<std::vector<Sample>>> List(SampleQuery query);
+  /// Erases all samples of jobs that have ended, in steps. Errors: of the database.
+  boost::asio::awaitable<Status> Erase(std::vector<std::int64_t> job_uids);
 
  private:
   UsageHistory(boost::asio::any_io_executor loop, const Clock& clock, UsageSamples samples);

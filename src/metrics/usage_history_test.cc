@@ -84,6 +84,17 @@ boost::asio::awaitable<void> ListInto(UsageHistory& history, Result<std::vector<
   into = co_await history.List(std::move(query));
 }
 
+TEST_F(UsageSamplesTest, ErasesJobsInSteps) {
+  auto samples = UsageSamples::Open(Path());
+  ASSERT_TRUE(samples) << samples.error().message;
+  ASSERT_TRUE(samples->Add({Make(1, "a", 1, 1), Make(2, "b", 1, 2), Make(1, "a", 1, 3), Make(3, "c", 1, 4)}));
+  EXPECT_EQ(samples->Erase({1, 3}, 2).value(), 2);
+  EXPECT_EQ(samples->Erase({1, 3}, 2).value(), 1);
+  EXPECT_EQ(samples->Erase({1, 3}, 2).value(), 0);
+  EXPECT_THAT(Names(samples->List({.job_uid = 1})), IsEmpty());
+  EXPECT_THAT(Names(samples->List({.job_uid = 2})), ElementsAre("b/1@2"));
+}
+
 TEST_F(UsageSamplesTest, TheHistoryKnowsTheLastAndKeepsAll) {
   boost::asio::io_context loop;
   const FixedClock clock;

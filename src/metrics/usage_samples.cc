@@ -81,4 +81,19 @@ Status UsageSamples::Prune(SysTime now) {
   return too_old.Run(Nanoseconds(now - kSamplesKept));
 }
 
+Result<std::int64_t> UsageSamples::Erase(const std::vector<std::int64_t>& job_uids, std::int64_t count) {
+  TY_TRY(sqlite::Statement erase,
+         database_.Prepare("DELETE FROM samples WHERE sample_id IN (SELECT sample_id FROM samples INDEXED BY "
+                           "samples_by_job WHERE job_uid = ?1 LIMIT ?2)"));
+  TY_TRY(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
+  std::int64_t erased = 0;
+  for (const std::int64_t uid : job_uids) {
+    TY_RETURN_IF_ERROR(erase.Run(uid, count - erased));
+    erased += database_.Changes();
+    if (erased == count) break;
+  }
+  TY_RETURN_IF_ERROR(transaction.Commit());
+  return erased;
+}
+
 }  // namespace trainyard::metrics

@@ -38,6 +38,8 @@ class UsageSamples {
   [[nodiscard]] Result<std::vector<Sample>> List(const SampleQuery& query);
   /// Deletes samples older than kSamplesKept, and the oldest beyond the limit.
   [[nodiscard]] Status Prune(SysTime now);
+  /// Deletes samples of these jobs, at most `count` in one transaction. @return how many.
+  [[nodiscard]] Result<std::int64_t> Erase(const std::vector<std::int64_t>& job_uids, std::int64_t count);
 
  private:
   UsageSamples(sqlite::Database database, std::int64_t samples_max)

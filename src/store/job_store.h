@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "trainyard/control/v1/record.pb.h"
 
@@ -22,6 +24,21 @@ struct JobPage {
   int looked_at = 0;            ///< set by Journal's selecting List: how many jobs it looked at
 };
 
+/// A finished job, as whoever removes old ones sees it.
+struct FinishedJob {
+  std::int64_t uid = 0;
+  SysTime end_time;
+  friend bool operator==(const FinishedJob&, const FinishedJob&) = default;
+};
+
+/// Which finished jobs are wanted: those that ended before `before`, and later than this one in the order of
+/// (end time, uid).
+struct FinishedQuery {
+  SysTime before = SysTime::max();
+  FinishedJob after{.uid = 0, .end_time = SysTime(SysTime::duration(0))};
+  int count = 0;
+};
+
 /// Records and event logs of jobs. Synchronous: runs on the caller's thread (see Journal). Implementations:
 /// memory, sqlite; job_store_conformance.h is the contract as a test suite. Returned values are copies.
 class JobStore {
@@ -33,7 +50,7 @@ class JobStore {
   ///
   /// Adds a job with its first event (revision 1) and returns its uid, which is never reused. The store fills
   /// in uid and revision of the record (also of the one within Created) and seq of the event. kAlreadyExists
-  /// with field "job.job_id" when the project has a job of that id.
+  /// with field "job.job_id" when the project has a job of that id, or had one.
   virtual Result<std::int64_t> Create(const JobRecord& record, const Event& created) = 0;
 
   /// Stores the record after one more event, and the event. kAborted when the stored revision is not
@@ -56,6 +73,23 @@ class JobStore {
 
   /// Events of a job with seq > after_seq, in order.
   virtual Result<std::vector<Event>> Events(std::int64_t uid, std::int64_t after_seq) = 0;
+
+  /// Finished jobs, no trials, the one that ended first before the others.
+  virtual Result<std::vector<FinishedJob>> Finished(const FinishedQuery& query) = 0;
+
+  /// Removing a job takes two steps, so that what others keep of it can go between them, and a killed server
+  /// goes on where it was. The first: no Get and no List finds the job any more; its name stays taken for
+  /// ever, as in the original. Jobs that have not ended, trials, and unknown ones are passed over. Returns
+  /// how many are being removed now.
+  virtual Result<std::int64_t> BeginRemoval(std::span<const std::int64_t> uids) = 0;
+
+  /// Jobs between the two steps, by uid, at most `count`.
+  virtual Result<std::vector<std::int64_t>> Removing(int count) = 0;
+
+  /// The second step: deletes records and events of these jobs and of their trials, at most `rows_max` rows
+  /// in one call. Returns how many: fewer than rows_max means that nothing is left of them but the names.
+  /// Jobs that are not being removed are passed over.
+  virtual Result<std::int64_t> EraseRemoved(std::span<const std::int64_t> uids, std::int64_t rows_max) = 0;
 
   /// Group commit: what is written between Begin and Commit is durable together or not at all. A failing
   /// Create or Append in between leaves no trace and does not harm the others. kResourceExhausted when the

@@ -249,10 +249,85 @@ TYPED_TEST_P(JobStoreConformance, RollbackForgetsTheGroup) {
   EXPECT_THAT(this->store().Get("p", "old").value(), EqualsMessage(running));
 }
 
+TYPED_TEST_P(JobStoreConformance, ListsFinishedJobsByTheirEnd) {
+  const auto at = [](std::int64_t seconds) { return SysTime(std::chrono::seconds(1'700'000'000 + seconds)); };
+  std::vector<std::int64_t> uids;
+  for (const int end : {300, 100, 200, 100}) {
+    JobRecord ended = Next(this->Create("p", "job" + std::to_string(uids.size())), ml::v1::Job::SUCCEEDED);
+    ended.mutable_job()->mutable_end_time()->set_seconds(1'700'000'000 + end);
+    ASSERT_TRUE(this->store().Append(ended, RunningEvent(ended)));
+    uids.push_back(ended.uid());
+  }
+  this->Create("p", "unfinished");
+  const FinishedJob first{.uid = uids[1], .end_time = at(100)};
+  const FinishedJob second{.uid = uids[3], .end_time = at(100)};
+  const FinishedJob third{.uid = uids[2], .end_time = at(200)};
+  EXPECT_EQ(this->store().Finished({.before = at(300), .count = 10}).value(),
+            (std::vector{first, second, third}));
+  EXPECT_EQ(this->store().Finished({.after = first, .count = 2}).value(), (std::vector{second, third}));
+}
+
+TYPED_TEST_P(JobStoreConformance, RemovesFinishedJobsInTwoSteps) {
+  const JobRecord a = Next(this->Create("p", "a"), ml::v1::Job::SUCCEEDED);
+  ASSERT_TRUE(this->store().Append(a, RunningEvent(a)));
+  const JobRecord b = this->Create("p", "b");
+  const std::vector<std::int64_t> both{a.uid(), b.uid(), 1'000};
+  EXPECT_EQ(this->store().EraseRemoved(both, 10).value(), 0) << "not begun";
+  EXPECT_EQ(this->store().BeginRemoval(both).value(), 1) << "b has not ended";
+  EXPECT_EQ(this->store().BeginRemoval(both).value(), 0);
+  EXPECT_EQ(this->store().Get("p", "a").error().code, Code::kNotFound);
+  EXPECT_EQ(this->Ids(this->store().List("p", 10, "").value().jobs), (std::vector<std::string>{"b"}));
+  EXPECT_TRUE(this->store().Finished({.count = 10}).value().empty());
+  EXPECT_EQ(this->store().Removing(10).value(), (std::vector<std::int64_t>{a.uid()}));
+  EXPECT_TRUE(this->store().Trials(a.uid(), 0, 10).value().empty());
+  const JobRecord again = NewJob("p", "a");
+  EXPECT_EQ(this->store().Create(again, CreatedEvent(again)).error().code, Code::kAlreadyExists);
+
+  EXPECT_EQ(this->store().EraseRemoved(both, 2).value(), 2) << "its events";
+  EXPECT_EQ(this->store().Removing(10).value().size(), 1U);
+  EXPECT_EQ(this->store().EraseRemoved(both, 2).value(), 1);
+  EXPECT_TRUE(this->store().Removing(10).value().empty());
+  EXPECT_TRUE(this->store().Events(a.uid(), 0).value().empty());
+  EXPECT_EQ(this->store().EraseRemoved(both, 2).value(), 0);
+  EXPECT_EQ(this->store().Create(again, CreatedEvent(again)).error().code, Code::kAlreadyExists)
+      << "the name stays taken";
+  EXPECT_EQ(this->store()
+                .Append(Next(a, ml::v1::Job::FAILED), RunningEvent(Next(a, ml::v1::Job::FAILED)))
+                .error()
+                .code,
+            Code::kAborted);
+  EXPECT_THAT(this->store().Get("p", "b").value(), EqualsMessage(b));
+}
+
+TYPED_TEST_P(JobStoreConformance, RemovesTrialsWithTheirJob) {
+  const JobRecord tuning = this->Create("p", "a");
+  const JobRecord other = this->Create("p", "b");
+  for (const JobRecord& job : {tuning, other, tuning, tuning}) {
+    const JobRecord trial =
+        NewTrial(job, std::to_string(this->store().Trials(job.uid(), 0, 10).value().size() + 1));
+    const std::int64_t uid = this->store().Create(trial, CreatedEvent(trial)).value();
+    JobRecord ended = Next(trial, ml::v1::Job::SUCCEEDED);
+    ended.set_uid(uid);
+    ended.set_revision(2);
+    ASSERT_TRUE(this->store().Append(ended, RunningEvent(ended)));
+  }
+  const JobRecord ended = Next(tuning, ml::v1::Job::SUCCEEDED);
+  ASSERT_TRUE(this->store().Append(ended, RunningEvent(ended)));
+  const std::vector<std::int64_t> uids{tuning.uid()};
+  ASSERT_EQ(this->store().BeginRemoval(uids).value(), 1);
+  std::int64_t rows = 0;
+  while (const std::int64_t more = this->store().EraseRemoved(uids, 3).value()) rows += more;
+  EXPECT_EQ(rows, 4 * 3) << "four records, two events each";
+  EXPECT_TRUE(this->store().Trials(tuning.uid(), 0, 10).value().empty());
+  EXPECT_EQ(this->store().Trials(other.uid(), 0, 10).value().size(), 1U);
+  EXPECT_EQ(this->store().Unfinished().value().size(), 1U);
+}
+
 REGISTER_TYPED_TEST_SUITE_P(JobStoreConformance, CreatesAndGets, RefusesASecondJobOfTheName,
                             AppendsAtTheRightRevisionOnly, ListsNewestFirstInPagesOfAnySize,
                             PageTokensOutliveTheirPageAndNothingElse, KnowsWhatIsUnfinished,
                             KeepsTrialsWithTheirJobAndOutOfLists, CommitsAGroupAndForgetsWhatFailedInIt,
-                            RollbackForgetsTheGroup);
+                            RollbackForgetsTheGroup, ListsFinishedJobsByTheirEnd,
+                            RemovesFinishedJobsInTwoSteps, RemovesTrialsWithTheirJob);
 
 }  // namespace trainyard::store

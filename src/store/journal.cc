@@ -15,16 +15,24 @@ namespace {
 constexpr std::size_t kGroupWritesMax = 512;
 
 struct Write {
-  bool create;  ///< else append
-  JobRecord record;
-  Event event;
+  enum class Kind { kCreate, kAppend, kBeginRemoval, kEraseRemoved };
+  Kind kind;
+  JobRecord record{};
+  Event event{};
+  std::vector<std::int64_t> uids{};  ///< of a removal
+  std::int64_t rows_max = 0;
 };
 
 using Writes = GroupCommit<Write, std::int64_t>;
 
 /// The uid, also for an Append.
 Result<std::int64_t> Apply(JobStore& store, const Write& write) {
-  if (write.create) return store.Create(write.record, write.event);
+  switch (write.kind) {
+    case Write::Kind::kCreate: return store.Create(write.record, write.event);
+    case Write::Kind::kBeginRemoval: return store.BeginRemoval(write.uids);
+    case Write::Kind::kEraseRemoved: return store.EraseRemoved(write.uids, write.rows_max);
+    case Write::Kind::kAppend: break;
+  }
   TY_RETURN_IF_ERROR(store.Append(write.record, write.event));
   return write.record.uid();
 }
@@ -89,15 +97,36 @@ Journal::Journal(asio::io_context& loop, JobStore& writer, JobStore& reader)
 Journal::~Journal() = default;
 
 asio::awaitable<Result<std::int64_t>> Journal::Create(JobRecord record, Event created) {
-  Write write{true, std::move(record), std::move(created)};
+  Write write{.kind = Write::Kind::kCreate, .record = std::move(record), .event = std::move(created)};
   co_return co_await impl_->Submit(std::move(write));
 }
 
 asio::awaitable<Status> Journal::Append(JobRecord after, Event event) {
-  Write write{false, std::move(after), std::move(event)};
+  Write write{.kind = Write::Kind::kAppend, .record = std::move(after), .event = std::move(event)};
   Result<std::int64_t> stored = co_await impl_->Submit(std::move(write));
   if (!stored) co_return std::unexpected(std::move(stored).error());
   co_return Status{};
+}
+
+asio::awaitable<Result<std::int64_t>> Journal::BeginRemoval(std::vector<std::int64_t> uids) {
+  Write write{.kind = Write::Kind::kBeginRemoval, .uids = std::move(uids)};
+  co_return co_await impl_->Submit(std::move(write));
+}
+
+asio::awaitable<Result<std::int64_t>> Journal::EraseRemoved(std::vector<std::int64_t> uids,
+                                                            std::int64_t rows_max) {
+  Write write{.kind = Write::Kind::kEraseRemoved, .uids = std::move(uids), .rows_max = rows_max};
+  co_return co_await impl_->Submit(std::move(write));
+}
+
+asio::awaitable<Result<std::vector<std::int64_t>>> Journal::Removing(int count) {
+  auto read = [&store = impl_->reader(), count] { return store.Removing(count); };
+  co_return co_await OnPool(impl_->reads(), std::move(read));
+}
+
+asio::awaitable<Result<std::vector<FinishedJob>>> Journal::Finished(FinishedQuery query) {
+  auto read = [&store = impl_->reader(), query] { return store.Finished(query); };
+  co_return co_await OnPool(impl_->reads(), std::move(read));
 }
 
 asio::awaitable<Result<JobRecord>> Journal::Get(std::string project, std::string job_id) {

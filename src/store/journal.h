@@ -28,6 +28,13 @@ class Journal {
   /// Durable when it returns. Errors as JobStore::Append.
   boost::asio::awaitable<Status> Append(JobRecord after, Event event);
 
+  /// As in JobStore; durable when they return.
+  boost::asio::awaitable<Result<std::int64_t>> BeginRemoval(std::vector<std::int64_t> uids);
+  boost::asio::awaitable<Result<std::int64_t>> EraseRemoved(std::vector<std::int64_t> uids,
+                                                            std::int64_t rows_max);
+  boost::asio::awaitable<Result<std::vector<std::int64_t>>> Removing(int count);
+  boost::asio::awaitable<Result<std::vector<FinishedJob>>> Finished(FinishedQuery query);
+
   boost::asio::awaitable<Result<JobRecord>> Get(std::string project, std::string job_id);
   boost::asio::awaitable<Result<JobPage>> List(std::string project, int page_size, std::string page_token);
   /// Which jobs of a long history are wanted.

@@ -42,6 +42,16 @@ class Harness final : public JobStore {
   }
   Result<std::vector<JobRecord>> Unfinished() override { return store_.Unfinished(); }
   Result<std::vector<Event>> Events(std::int64_t u, std::int64_t s) override { return store_.Events(u, s); }
+  Result<std::vector<FinishedJob>> Finished(const FinishedQuery& query) override {
+    return store_.Finished(query);
+  }
+  Result<std::int64_t> BeginRemoval(std::span<const std::int64_t> uids) override {
+    return store_.BeginRemoval(uids);
+  }
+  Result<std::vector<std::int64_t>> Removing(int count) override { return store_.Removing(count); }
+  Result<std::int64_t> EraseRemoved(std::span<const std::int64_t> uids, std::int64_t rows_max) override {
+    return store_.EraseRemoved(uids, rows_max);
+  }
   Status Begin() override {
     ++groups;
     return store_.Begin();

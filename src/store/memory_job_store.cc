@@ -41,9 +41,10 @@ Status MemoryJobStore::Append(const JobRecord& after, const Event& event) {
 
 Result<JobRecord> MemoryJobStore::Get(std::string_view project, std::string_view job_id) {
   const auto found = names_.find({std::string(project), std::string(job_id)});
-  if (found == names_.end() || jobs_.at(found->second).record.has_trial())
+  const auto job = found == names_.end() ? jobs_.end() : jobs_.find(found->second);
+  if (job == jobs_.end() || job->second.removing || job->second.record.has_trial())
     return std::unexpected(NoSuchJob());
-  return jobs_.at(found->second).record;
+  return job->second.record;
 }
 
 Result<JobPage> MemoryJobStore::List(std::string_view project, int page_size, std::string_view page_token) {
@@ -51,7 +52,8 @@ Result<JobPage> MemoryJobStore::List(std::string_view project, int page_size, st
   TY_TRY(const std::int64_t before, OpenJobPageToken(page_token_key_, project, page_token));
   JobPage page;
   for (auto job = std::make_reverse_iterator(jobs_.lower_bound(before)); job != jobs_.rend(); ++job) {
-    if (job->second.record.project() != project || job->second.record.has_trial()) continue;
+    if (job->second.record.project() != project || job->second.record.has_trial() || job->second.removing)
+      continue;
     if (page.jobs.size() == static_cast<std::size_t>(page_size)) {
       page.next_page_token = SealJobPageToken(page_token_key_, project, page.jobs.back().uid());
       break;
@@ -85,6 +87,77 @@ Result<std::vector<Event>> MemoryJobStore::Events(std::int64_t uid, std::int64_t
   std::ranges::copy_if(found->second.events, std::back_inserter(events),
                        [after_seq](const Event& event) { return event.seq() > after_seq; });
   return events;
+}
+
+Result<std::vector<FinishedJob>> MemoryJobStore::Finished(const FinishedQuery& query) {
+  std::vector<FinishedJob> finished;
+  const auto position = [](const FinishedJob& job) { return std::pair(job.end_time, job.uid); };
+  for (const auto& [uid, job] : jobs_) {
+    if (!job.record.job().has_end_time() || job.record.has_trial() || job.removing) continue;
+    const auto& end = job.record.job().end_time();
+    const FinishedJob one{
+        .uid = uid,
+        .end_time = SysTime(std::chrono::seconds(end.seconds()) + std::chrono::nanoseconds(end.nanos()))};
+    if (position(one) > position(query.after) && one.end_time < query.before) finished.push_back(one);
+  }
+  std::ranges::sort(finished, {}, position);
+  if (std::ssize(finished) > query.count) finished.resize(static_cast<std::size_t>(query.count));
+  return finished;
+}
+
+Result<std::int64_t> MemoryJobStore::BeginRemoval(std::span<const std::int64_t> uids) {
+  std::int64_t begun = 0;
+  for (const std::int64_t uid : uids) {
+    const auto found = jobs_.find(uid);
+    if (found == jobs_.end() || found->second.removing || found->second.record.has_trial()) continue;
+    if (!found->second.record.job().has_end_time()) continue;
+    found->second.removing = true;
+    undo_.emplace_back([this, uid] { jobs_.at(uid).removing = false; });
+    ++begun;
+  }
+  return begun;
+}
+
+Result<std::vector<std::int64_t>> MemoryJobStore::Removing(int count) {
+  std::vector<std::int64_t> uids;
+  for (const auto& [uid, job] : jobs_) {
+    if (job.removing && std::ssize(uids) < count) uids.push_back(uid);
+  }
+  return uids;
+}
+
+std::vector<std::int64_t> MemoryJobStore::TrialsOf(std::int64_t tuning_uid) const {
+  std::vector<std::int64_t> uids;
+  for (const auto& [uid, job] : jobs_) {
+    if (job.record.trial().tuning_uid() == tuning_uid) uids.push_back(uid);
+  }
+  return uids;
+}
+
+/// A row is an event or a record, as in a database. What is erased does not come back with Rollback: nobody
+/// asks a fake for that.
+std::int64_t MemoryJobStore::EraseOne(std::int64_t uid, std::int64_t rows_max) {
+  const auto found = jobs_.find(uid);
+  if (found == jobs_.end() || !found->second.removing) return 0;
+  std::vector<std::int64_t> doomed = TrialsOf(uid);
+  doomed.push_back(uid);
+  std::int64_t erased = 0;
+  for (const std::int64_t one : doomed) {
+    std::vector<Event>& events = jobs_.at(one).events;
+    const std::int64_t count = std::min(std::ssize(events), rows_max - erased);
+    events.erase(events.begin(), events.begin() + count);
+    erased += count;
+    if (erased == rows_max) return erased;
+    jobs_.erase(one);
+    if (++erased == rows_max) return erased;
+  }
+  return erased;
+}
+
+Result<std::int64_t> MemoryJobStore::EraseRemoved(std::span<const std::int64_t> uids, std::int64_t rows_max) {
+  std::int64_t erased = 0;
+  for (const std::int64_t uid : uids) erased += EraseOne(uid, rows_max - erased);
+  return erased;
 }
 
 Status MemoryJobStore::Begin() {

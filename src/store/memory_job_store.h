@@ -25,6 +25,10 @@ class MemoryJobStore final : public JobStore {
   Result<std::vector<JobRecord>> Trials(std::int64_t tuning_uid, std::int64_t after_uid, int count) override;
   Result<std::vector<JobRecord>> Unfinished() override;
   Result<std::vector<Event>> Events(std::int64_t uid, std::int64_t after_seq) override;
+  Result<std::vector<FinishedJob>> Finished(const FinishedQuery& query) override;
+  Result<std::int64_t> BeginRemoval(std::span<const std::int64_t> uids) override;
+  Result<std::vector<std::int64_t>> Removing(int count) override;
+  Result<std::int64_t> EraseRemoved(std::span<const std::int64_t> uids, std::int64_t rows_max) override;
   Status Begin() override;
   Status Commit() override;
   void Rollback() override;
@@ -33,12 +37,16 @@ class MemoryJobStore final : public JobStore {
   struct Job {
     JobRecord record;
     std::vector<Event> events;
+    bool removing = false;
   };
+
+  [[nodiscard]] std::vector<std::int64_t> TrialsOf(std::int64_t tuning_uid) const;
+  std::int64_t EraseOne(std::int64_t uid, std::int64_t rows_max);
 
   PageTokenKey page_token_key_;
   std::int64_t last_uid_ = 0;
   std::map<std::int64_t, Job> jobs_;  ///< by uid
-  std::map<std::pair<std::string, std::string>, std::int64_t> names_;
+  std::map<std::pair<std::string, std::string>, std::int64_t> names_;  ///< also of removed jobs
   std::vector<std::function<void()>> undo_;  ///< of the open group, newest last
 };
 

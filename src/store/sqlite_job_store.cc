@@ -1,5 +1,6 @@
 #include "store/sqlite_job_store.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <utility>
@@ -22,7 +23,7 @@ constexpr std::int64_t kCacheBytes = 64 << 20;
 // Rowid tables: new rows go to the end whatever the job, so a group touches few pages. The record comes last
 // in its row, so that reading the other columns never follows its overflow pages. AUTOINCREMENT: a uid is
 // never reused.
-constexpr std::array<std::string_view, 1> kMigrations = {R"sql(
+constexpr std::array<std::string_view, 2> kMigrations = {R"sql(
 CREATE TABLE jobs(
   uid INTEGER PRIMARY KEY AUTOINCREMENT,
   project TEXT NOT NULL,
@@ -44,12 +45,22 @@ CREATE TABLE events(
   PRIMARY KEY(uid, seq)) STRICT;
 CREATE TABLE page_token_key(value BLOB NOT NULL) STRICT;
 INSERT INTO page_token_key VALUES(randomblob(16));
+)sql",
+                                                         R"sql(
+CREATE TABLE removed_jobs(
+  uid INTEGER PRIMARY KEY,
+  project TEXT NOT NULL,
+  job_id TEXT NOT NULL,         -- stays taken
+  pending INTEGER NOT NULL,     -- 1: something of the job may be left, here or in another database
+  UNIQUE(project, job_id)) STRICT;
+CREATE INDEX removed_pending ON removed_jobs(uid) WHERE pending = 1;
+CREATE INDEX jobs_finished ON jobs(end_time, uid) WHERE end_time IS NOT NULL AND tuning_uid IS NULL;
 )sql"};
 
 constexpr std::string_view kInsertJob =
     "INSERT INTO jobs(project, job_id, create_time, end_time, state, revision, record, tuning_uid) "
-    "VALUES(?1, "
-    "?2, ?3, ?4, ?5, 1, ?6, ?7)";
+    "SELECT ?1, ?2, ?3, ?4, ?5, 1, ?6, ?7 "
+    "WHERE NOT EXISTS (SELECT 1 FROM removed_jobs WHERE project = ?1 AND job_id = ?2)";
 constexpr std::string_view kUpdateJob =
     "UPDATE jobs SET end_time = ?2, state = ?3, revision = ?4, record = ?5 WHERE uid = ?1 AND revision = ?4 "
     "- 1";
@@ -67,6 +78,26 @@ constexpr std::string_view kUnfinished =
     "SELECT uid, revision, record FROM jobs INDEXED BY jobs_unfinished WHERE end_time IS NULL ORDER BY uid";
 constexpr std::string_view kNewest = "SELECT uid, revision, record FROM jobs ORDER BY uid DESC LIMIT ?1";
 constexpr std::string_view kEvents = "SELECT seq, event FROM events WHERE uid = ?1 AND seq > ?2 ORDER BY seq";
+constexpr std::string_view kFinished =
+    "SELECT uid, end_time FROM jobs INDEXED BY jobs_finished WHERE end_time IS NOT NULL AND tuning_uid IS "
+    "NULL "
+    "AND (end_time, uid) > (?1, ?2) AND end_time < ?3 ORDER BY end_time, uid LIMIT ?4";
+// A job that is being removed is filed as a trial of its own: as trials, no get and no list finds it, and
+// what is to be deleted is all below its uid.
+constexpr std::string_view kNoteRemoval =
+    "INSERT INTO removed_jobs SELECT uid, project, job_id, 1 FROM jobs WHERE uid = ?1 AND end_time IS NOT "
+    "NULL "
+    "AND tuning_uid IS NULL";
+constexpr std::string_view kHideJob = "UPDATE jobs SET tuning_uid = uid WHERE uid = ?1";
+constexpr std::string_view kRemoving =
+    "SELECT uid FROM removed_jobs INDEXED BY removed_pending WHERE pending = 1 ORDER BY uid LIMIT ?1";
+constexpr std::string_view kIsRemoving = "SELECT 1 FROM removed_jobs WHERE uid = ?1 AND pending = 1";
+constexpr std::string_view kLastBelow =  // trials were created after their job: it goes last
+    "SELECT uid FROM jobs INDEXED BY jobs_trials WHERE tuning_uid = ?1 ORDER BY uid DESC LIMIT 1";
+constexpr std::string_view kEraseEvents =
+    "DELETE FROM events WHERE uid = ?1 AND seq IN (SELECT seq FROM events WHERE uid = ?1 LIMIT ?2)";
+constexpr std::string_view kEraseJob = "DELETE FROM jobs WHERE uid = ?1";
+constexpr std::string_view kEndRemoval = "UPDATE removed_jobs SET pending = 0 WHERE uid = ?1";
 
 std::int64_t Nanoseconds(const google::protobuf::Timestamp& time) {
   return time.seconds() * std::nano::den + time.nanos();
@@ -108,6 +139,8 @@ Result<std::vector<JobRecord>> RecordsOf(Cursor cursor) {
 struct SqliteJobStore::Statements {
   Statement save, release, restore;
   Statement insert_job, update_job, insert_event, get, list, trials, unfinished, newest, events;
+  Statement finished, note_removal, hide_job, removing, is_removing, last_below, erase_events, erase_job,
+      end_removal;
 
   static Result<std::unique_ptr<Statements>> Prepare(Database& database) {
     auto statements = std::make_unique<Statements>();
@@ -118,6 +151,15 @@ struct SqliteJobStore::Statements {
         {&statements->insert_job, kInsertJob},
         {&statements->update_job, kUpdateJob},
         {&statements->insert_event, kInsertEvent},
+        {&statements->finished, kFinished},
+        {&statements->note_removal, kNoteRemoval},
+        {&statements->hide_job, kHideJob},
+        {&statements->removing, kRemoving},
+        {&statements->is_removing, kIsRemoving},
+        {&statements->last_below, kLastBelow},
+        {&statements->erase_events, kEraseEvents},
+        {&statements->erase_job, kEraseJob},
+        {&statements->end_removal, kEndRemoval},
         {&statements->get, kGet},
         {&statements->list, kList},
         {&statements->trials, kTrials},
@@ -223,6 +265,7 @@ Result<std::int64_t> SqliteJobStore::Insert(const JobRecord& record, const Event
   TY_RETURN_IF_ERROR(statements_->insert_job.Run(
       record.project(), UniqueName(record), Nanoseconds(record.job().create_time()), EndTime(record),
       static_cast<int>(record.job().state()), Blob{record.SerializeAsString()}, tuning_uid));
+  if (database_.Changes() == 0) return std::unexpected(JobExists());  // once
   const std::int64_t uid = database_.LastInsertRowId();
   TY_RETURN_IF_ERROR(statements_->insert_event.Run(uid, 1, Blob{created.SerializeAsString()}));
   return uid;
@@ -249,11 +292,87 @@ Result<JobPage> SqliteJobStore::List(std::string_view project, int page_size, st
 
 Result<std::vector<JobRecord>> SqliteJobStore::Trials(std::int64_t tuning_uid, std::int64_t after_uid,
                                                       int count) {
-  return RecordsOf(statements_->trials.Query(tuning_uid, after_uid, count));
+  // A job that is being removed is filed below itself.
+  return RecordsOf(statements_->trials.Query(tuning_uid, std::max(after_uid, tuning_uid), count));
 }
 
 Result<std::vector<JobRecord>> SqliteJobStore::Unfinished() {
   return RecordsOf(statements_->unfinished.Query());
+}
+
+Result<std::vector<FinishedJob>> SqliteJobStore::Finished(const FinishedQuery& query) {
+  std::vector<FinishedJob> finished;
+  Cursor cursor =
+      statements_->finished.Query(query.after.end_time.time_since_epoch().count(), query.after.uid,
+                                  query.before.time_since_epoch().count(), query.count);
+  for (;;) {
+    TY_TRY(const bool row, cursor.Next());
+    if (!row) return finished;
+    finished.push_back({.uid = cursor.Int(0), .end_time = SysTime(SysTime::duration(cursor.Int(1)))});
+  }
+}
+
+Result<std::int64_t> SqliteJobStore::BeginRemoval(std::span<const std::int64_t> uids) {
+  Write write(*this);
+  TY_RETURN_IF_ERROR(write.Begin());
+  std::int64_t begun = 0;
+  for (const std::int64_t uid : uids) {
+    Status noted = statements_->note_removal.Run(uid);
+    if (noted && database_.Changes() == 0) continue;
+    if (noted) noted = statements_->hide_job.Run(uid);
+    if (!noted) return write.Fail(std::move(noted).error());
+    ++begun;
+  }
+  if (Status kept = write.Keep(); !kept) return write.Fail(std::move(kept).error());
+  return begun;
+}
+
+Result<std::vector<std::int64_t>> SqliteJobStore::Removing(int count) {
+  std::vector<std::int64_t> uids;
+  Cursor cursor = statements_->removing.Query(count);
+  for (;;) {
+    TY_TRY(const bool row, cursor.Next());
+    if (!row) return uids;
+    uids.push_back(cursor.Int(0));
+  }
+}
+
+Result<std::int64_t> SqliteJobStore::EraseRemoved(std::span<const std::int64_t> uids, std::int64_t rows_max) {
+  Write write(*this);
+  TY_RETURN_IF_ERROR(write.Begin());
+  std::int64_t erased = 0;
+  for (const std::int64_t uid : uids) {
+    Result<std::int64_t> rows = EraseOne(uid, rows_max - erased);
+    if (!rows) return write.Fail(std::move(rows).error());
+    erased += *rows;
+    if (erased == rows_max) break;
+  }
+  if (Status kept = write.Keep(); !kept) return write.Fail(std::move(kept).error());
+  return erased;
+}
+
+/// The row of the job itself goes with the note that the removal is over.
+Result<std::int64_t> SqliteJobStore::EraseOne(std::int64_t uid, std::int64_t rows_max) {
+  TY_TRY(const bool removing, statements_->is_removing.Query(uid).Next());
+  if (!removing) return 0;
+  for (std::int64_t erased = 0; erased < rows_max;) {
+    std::int64_t last = 0;
+    {
+      Cursor below = statements_->last_below.Query(uid);
+      TY_TRY(const bool row, below.Next());
+      if (!row) return erased;
+      last = below.Int(0);
+    }
+    TY_RETURN_IF_ERROR(statements_->erase_events.Run(last, rows_max - erased));
+    erased += database_.Changes();
+    if (erased == rows_max) return erased;
+    TY_RETURN_IF_ERROR(statements_->erase_job.Run(last));
+    ++erased;
+    if (last != uid) continue;
+    TY_RETURN_IF_ERROR(statements_->end_removal.Run(uid));
+    return erased;
+  }
+  return rows_max;
 }
 
 Result<std::vector<JobRecord>> SqliteJobStore::Newest(int count) {
@@ -292,8 +411,9 @@ void SqliteJobStore::Rollback() {
 }
 
 Result<std::vector<std::string>> SqliteJobStore::QueryPlans() {
-  return database_.QueryPlans(
-      std::array<std::string_view, 6>{kGet, kList, kTrials, kUnfinished, kEvents, kUpdateJob});
+  return database_.QueryPlans(std::array<std::string_view, 11>{kGet, kList, kTrials, kUnfinished, kEvents,
+                                                               kUpdateJob, kFinished, kRemoving, kLastBelow,
+                                                               kEraseEvents, kEraseJob});
 }
 
 }  // namespace trainyard::store

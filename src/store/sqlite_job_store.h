@@ -30,6 +30,10 @@ class SqliteJobStore final : public JobStore {
   Result<std::vector<JobRecord>> Trials(std::int64_t tuning_uid, std::int64_t after_uid, int count) override;
   Result<std::vector<JobRecord>> Unfinished() override;
   Result<std::vector<Event>> Events(std::int64_t uid, std::int64_t after_seq) override;
+  Result<std::vector<FinishedJob>> Finished(const FinishedQuery& query) override;
+  Result<std::int64_t> BeginRemoval(std::span<const std::int64_t> uids) override;
+  Result<std::vector<std::int64_t>> Removing(int count) override;
+  Result<std::int64_t> EraseRemoved(std::span<const std::int64_t> uids, std::int64_t rows_max) override;
   Status Begin() override;
   Status Commit() override;
   void Rollback() override;
@@ -47,6 +51,7 @@ class SqliteJobStore final : public JobStore {
   SqliteJobStore(sqlite::Database database, PageTokenKey key, std::unique_ptr<Statements> statements);
   static Result<std::unique_ptr<SqliteJobStore>> Open(const std::string& path, bool read_only);
   Result<std::int64_t> Insert(const JobRecord& record, const Event& created);
+  Result<std::int64_t> EraseOne(std::int64_t uid, std::int64_t rows_max);
 
   sqlite::Database database_;
   PageTokenKey page_token_key_;

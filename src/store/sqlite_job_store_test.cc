@@ -80,13 +80,22 @@ TEST(SqliteJobStore, NeverScans) {
   TempFolder folder;
   auto store = SqliteJobStore::Open(folder / "trainyard.db").value();
   const std::vector<std::string> plans = store->QueryPlans().value();
-  EXPECT_THAT(plans, testing::ElementsAre(
-                         "SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (project=? AND job_id=?)",
-                         "SEARCH jobs USING INDEX jobs_newest (project=? AND uid<?)",
-                         "SEARCH jobs USING INDEX jobs_trials (tuning_uid=? AND uid>?)",
-                         "SCAN jobs USING INDEX jobs_unfinished",  // the index holds nothing but those
-                         "SEARCH events USING INDEX sqlite_autoindex_events_1 (uid=? AND seq>?)",
-                         "SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?)"));
+  EXPECT_THAT(plans,
+              testing::ElementsAre(
+                  "SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (project=? AND job_id=?)",
+                  "SEARCH jobs USING INDEX jobs_newest (project=? AND uid<?)",
+                  "SEARCH jobs USING INDEX jobs_trials (tuning_uid=? AND uid>?)",
+                  "SCAN jobs USING INDEX jobs_unfinished",  // the index holds nothing but those
+                  "SEARCH events USING INDEX sqlite_autoindex_events_1 (uid=? AND seq>?)",
+                  "SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?)",
+                  "SEARCH jobs USING INDEX jobs_finished (end_time>? AND end_time<?)",
+                  "SCAN removed_jobs USING INDEX removed_pending",  // likewise
+                  "SEARCH jobs USING COVERING INDEX jobs_trials (tuning_uid=?)",
+                  "SEARCH events USING COVERING INDEX sqlite_autoindex_events_1 (uid=? AND seq=?)",
+                  "LIST SUBQUERY 1", "SEARCH events USING COVERING INDEX sqlite_autoindex_events_1 (uid=?)",
+                  "SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?)",
+                  "SEARCH events USING COVERING INDEX sqlite_autoindex_events_1 (uid=?)",  // nothing refers
+                  "SEARCH jobs USING COVERING INDEX jobs_trials (tuning_uid=?)"));  // to what is deleted
 }
 
 /// A disk of 2 MB that fills up; unmounted at the end. Empty path when mounting is not allowed.

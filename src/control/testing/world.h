@@ -69,6 +69,16 @@ class FaultyStore final : public store::JobStore {
   Result<std::vector<store::Event>> Events(std::int64_t uid, std::int64_t after) override {
     return memory_.Events(uid, after);
   }
+  Result<std::vector<store::FinishedJob>> Finished(const store::FinishedQuery& query) override {
+    return memory_.Finished(query);
+  }
+  Result<std::int64_t> BeginRemoval(std::span<const std::int64_t> uids) override {
+    return memory_.BeginRemoval(uids);
+  }
+  Result<std::vector<std::int64_t>> Removing(int count) override { return memory_.Removing(count); }
+  Result<std::int64_t> EraseRemoved(std::span<const std::int64_t> uids, std::int64_t rows_max) override {
+    return memory_.EraseRemoved(uids, rows_max);
+  }
   Status Begin() override { return memory_.Begin(); }
   Status Commit() override {
     if (full) {
@@ -101,6 +111,9 @@ class FaultyLogs final : public logs::LogStore {
   }
   boost::asio::awaitable<Result<logs::LogPage>> List(logging::v2::ListLogEntriesRequest request) override {
     return real_.List(std::move(request));
+  }
+  boost::asio::awaitable<Result<logs::ErasedLogs>> Erase(std::vector<std::int64_t> job_uids) override {
+    return real_.Erase(std::move(job_uids));
   }
   void OnAppended(std::function<void(std::int64_t)> observer) override {
     real_.OnAppended(std::move(observer));
@@ -241,6 +254,7 @@ class World : public testing::Test {
   placement::DevicePool devices_;  ///< of the next server
   engine::PortLeases::Probe probe_ = [](int) { return true; };
   Settings settings_;
+  bool has_space_ = true;       ///< the disk has room for one more job
   ImageRegistries registries_;  ///< of the next server; without a resolver or hope for one no job has images
   std::unique_ptr<engine::LocalAllocator> local_;   ///< this machine's room; null: the cluster's
   std::unique_ptr<engine::FakeAllocator> cluster_;  ///< outlives servers, as a real one; null: this machine's

@@ -13,7 +13,9 @@
 
 #include "async/file.h"
 #include "environment/build_folder.h"
+#include "environment/catalogue.h"
 #include "environment/layout.h"
+#include "environment/old_environments.h"
 #include "text/hex.h"
 
 namespace trainyard::environment {
@@ -21,6 +23,7 @@ namespace trainyard::environment {
 namespace {
 
 namespace fs = std::filesystem;
+using std::chrono::system_clock;
 
 constexpr std::uint64_t kBlockBytes = 512;  ///< st_blocks counts in these
 constexpr std::size_t kHashDigits = 12;
@@ -79,15 +82,15 @@ Result<BuildLock> TryBuildLock(const fs::path& folder) {
   return BuildLock::Acquire(Layout::Lock(folder), [] {}, stopped.get_token());
 }
 
-Result<std::uint64_t> RemoveFolder(const Layout& layout, const RuntimeVersion& runtime,
-                                   const fs::path& folder) {
+/// @param name  for messages.
+Result<std::uint64_t> RemoveFolder(const Layout& layout, const std::string& name, const fs::path& folder) {
   const auto lock = TryBuildLock(folder);
   if (!lock && lock.error().code == Code::kCancelled)
-    return std::unexpected(FailedPrecondition(runtime.version + " is being built"));
+    return std::unexpected(FailedPrecondition(name + " is being built"));
   if (!lock) return std::unexpected(lock.error());
   TY_TRY(const UniqueFd use, OpenFile(Layout::UseLock(folder), O_RDWR | O_CREAT));
   if (::flock(use.get(), LOCK_EX | LOCK_NB) != 0)
-    return std::unexpected(FailedPrecondition("a running replica uses " + runtime.version));
+    return std::unexpected(FailedPrecondition("a running replica uses " + name));
   std::vector<fs::path> doomed = LayersOn(layout, folder);
   doomed.push_back(folder);
   std::uint64_t bytes = 0;
@@ -101,7 +104,45 @@ Result<std::uint64_t> RemoveFolder(const Layout& layout, const RuntimeVersion& r
   return bytes;
 }
 
+EnvironmentFolder Look(const fs::path& folder, bool with_bytes) {
+  const auto built = ChangeTime(Layout::Marker(folder));
+  const auto used = ChangeTime(Layout::UseLock(folder));
+  const auto changed = ChangeTime(folder);
+  const auto made = built ? built : changed;
+  return {
+      .path = folder,
+      .is_complete = built.has_value(),
+      .last_used = std::max(made.value_or(system_clock::now()), used.value_or(system_clock::time_point())),
+      .bytes = with_bytes ? static_cast<std::int64_t>(BytesBelow(folder)) : 0};
+}
+
 }  // namespace
+
+std::vector<EnvironmentFolder> ListEnvironmentFolders(const fs::path& environments_dir, bool with_bytes) {
+  std::vector<EnvironmentFolder> folders;
+  for (const char* kind : {"runtimes", "layers"}) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(environments_dir / kind, error))
+      if (entry.is_directory(error)) folders.push_back(Look(entry.path(), with_bytes));
+  }
+  return folders;
+}
+
+std::set<fs::path> FoldersOf(std::span<const EnvironmentRequest> requests) {
+  std::set<fs::path> folders;
+  for (const EnvironmentRequest& request : requests) {
+    const Layout layout{request.environments_dir};
+    const auto runtime = LoadRuntimeVersion(layout.root, request.runtime_version);
+    if (!runtime) continue;
+    folders.insert(layout.Runtime(*runtime));
+    if (!request.packages.empty()) folders.insert(layout.Layer(*runtime, request.packages));
+  }
+  return folders;
+}
+
+Result<std::uint64_t> RemoveEnvironmentFolder(const fs::path& environments_dir, const fs::path& folder) {
+  return RemoveFolder(Layout{environments_dir}, folder.filename(), folder);
+}
 
 std::optional<BuiltRuntime> FindBuilt(const fs::path& environments_dir, const RuntimeVersion& runtime) {
   const Layout layout{environments_dir};
@@ -128,7 +169,7 @@ Result<std::uint64_t> RemoveBuilt(const fs::path& environments_dir, const Runtim
   if (folders.empty()) return std::unexpected(NotFound(runtime.version + " is not installed"));
   std::uint64_t bytes = 0;
   for (const fs::path& folder : folders) {
-    TY_TRY(const std::uint64_t freed, RemoveFolder(layout, runtime, folder));
+    TY_TRY(const std::uint64_t freed, RemoveFolder(layout, runtime.version, folder));
     bytes += freed;
   }
   return bytes;

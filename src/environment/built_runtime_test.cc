@@ -3,13 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 
 #include "async/file.h"
 #include "environment/build_lock.h"
 #include "environment/catalogue.h"
+#include "environment/layer_use.h"
 #include "environment/layout.h"
+#include "environment/old_environments.h"
 #include "environment/runtime_builder.h"
 #include "environment/runtime_use.h"
 #include "environment/site_hook.h"
@@ -97,6 +101,35 @@ TEST_F(BuiltRuntimeTest, IsBuiltUsedAndRemoved) {
   EXPECT_FALSE(FindBuilt(root(), runtime));
   for (const fs::path& one : {found->folder, former, layer}) EXPECT_FALSE(fs::exists(one)) << one;
   EXPECT_TRUE(fs::exists(other));
+}
+
+TEST_F(BuiltRuntimeTest, FoldersGoOneByOneUnlessTheyAreUsed) {
+  const EnvironmentRequest request{
+      .environments_dir = root(), .runtime_version = "0.1", .packages = {{"gs://b/p.tar.gz", "sum"}}};
+  const Layout layout{root()};
+  const fs::path runtime = layout.Runtime(Load("0.1"));
+  const fs::path layer = layout.Layer(Load("0.1"), request.packages);
+  const fs::path left = root() / "layers" / "bb";
+  for (const fs::path& one : {runtime, layer, left}) fs::create_directories(one);
+  for (const fs::path& one : {runtime, layer}) ASSERT_TRUE(WriteFileAtomically(Layout::Marker(one), "3.11"));
+  ASSERT_TRUE(WriteFileAtomically(Layout::LayerBase(layer), runtime.filename().string()));
+  EXPECT_EQ(FoldersOf(std::array{request}), (std::set<fs::path>{runtime, layer}));
+
+  std::map<fs::path, EnvironmentFolder> listed;
+  for (const EnvironmentFolder& one : ListEnvironmentFolders(root(), true)) listed.emplace(one.path, one);
+  EXPECT_EQ(listed.size(), 3U);
+  EXPECT_TRUE(listed.at(layer).is_complete);
+  EXPECT_GT(listed.at(layer).bytes, 0);
+  EXPECT_FALSE(listed.at(left).is_complete);
+  {
+    const auto use = LayerUse::Begin(request);
+    ASSERT_TRUE(use) << use.error().message;
+    EXPECT_EQ(RemoveEnvironmentFolder(root(), layer).error().code, Code::kFailedPrecondition);
+  }
+  EXPECT_TRUE(RemoveEnvironmentFolder(root(), layer));
+  EXPECT_FALSE(fs::exists(layer));
+  EXPECT_TRUE(fs::exists(runtime));
+  EXPECT_EQ(ListEnvironmentFolders(root(), false).size(), 2U);
 }
 
 TEST_F(BuiltRuntimeTest, AToolThatCannotBeHadCostsOnlyItself) {

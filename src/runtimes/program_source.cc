@@ -74,6 +74,9 @@ std::optional<Prepared> InstalledPrograms::Find(const v1::Manifest& manifest) {
     if (auto use = environment::RuntimeUse::Begin(request.environments_dir, request.runtime_version))
       runtime_use_.emplace(*std::move(use));
   }
+  if (!layer_use_ && !request.packages.empty()) {
+    if (auto use = environment::LayerUse::Begin(request)) layer_use_.emplace(*std::move(use));
+  }
   auto environment = environment::FindEnvironment(request);
   return environment ? std::optional<Prepared>(*std::move(environment)) : std::nullopt;
 }

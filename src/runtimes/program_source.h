@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "environment/environment.h"
+#include "environment/layer_use.h"
 #include "environment/runtime_use.h"
 #include "image/image.h"
 #include "image/image_use.h"
@@ -45,6 +46,7 @@ class InstalledPrograms : public ProgramSource {
   [[nodiscard]] std::optional<Prepared> FindImage(const v1::Manifest& manifest);
 
   std::optional<environment::RuntimeUse> runtime_use_;
+  std::optional<environment::LayerUse> layer_use_;
   std::optional<image::ImageUse> image_use_;
 };
 

@@ -261,7 +261,8 @@ Result<Collected> CollectImages(const std::string& images_dir, const CollectLimi
     if (image.loaded && !limits.with_loaded) continue;
     const bool old = limits.age_max && now - LastUse(layout, image) > *limits.age_max;
     const bool too_much = limits.bytes_max && disk.bytes() > *limits.bytes_max;
-    if ((!old && !too_much) || IsInUse(layout, image.digest)) continue;
+    if ((!old && !too_much) || limits.needed.contains(image.digest) || IsInUse(layout, image.digest))
+      continue;
     disk.Remove(image);
     wanted.push_back(image);
   }

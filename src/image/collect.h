@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace trainyard::image {
 struct CollectLimits {
   std::optional<std::int64_t> bytes_max;        ///< of all images together, on the disk; absent: any size
   std::optional<std::chrono::seconds> age_max;  ///< since they were used last; absent: any age
+  std::set<std::string> needed{};               ///< digests that stay: of jobs that wait
   bool with_loaded = false;  ///< also remove images that came from archives and cannot be pulled again
 };
 
@@ -23,11 +25,11 @@ struct Collected {
   std::int64_t bytes = 0;           ///< disk space freed
 };
 
-/// Removes images that are not in use: those not used for `age_max`, then the least recently used until the
-/// rest fits `bytes_max`; then layers and blobs that no image has any more, and what killed pulls left. While
-/// a pull is running or a record cannot be read, only records are removed, and the rest the next time; an
-/// unreadable record is reported as a diagnostic. Notes of how images were found are kept for 90 days, for
-/// queued jobs. Errors: those of the file system.
+/// Removes images that are not in use and not needed: those not used for `age_max`, then the least recently
+/// used until the rest fits `bytes_max`; then layers and blobs that no image has any more, and what killed
+/// pulls left. While a pull is running or a record cannot be read, only records are removed, and the rest the
+/// next time; an unreadable record is reported as a diagnostic. Notes of how images were found are kept for
+/// 90 days, for queued jobs. Errors: those of the file system.
 [[nodiscard]] Result<Collected> CollectImages(const std::string& images_dir, const CollectLimits& limits);
 
 /// Removes one image. kNotFound; kFailedPrecondition while it is used or being pulled.

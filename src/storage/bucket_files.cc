@@ -375,8 +375,13 @@ Result<std::vector<v1::Object>> BucketFiles::Describe(const std::string& bucket,
   return found;
 }
 
+Status CheckSpace(const BucketOptions& options, const std::string& bucket) {
+  return options.check_space ? options.check_space(bucket) : Status();
+}
+
 Status BucketFiles::CheckWritable(const v1::Object& resource, const Conditions& when) {
   TY_RETURN_IF_ERROR(ValidateNewObject(resource));
+  TY_RETURN_IF_ERROR(CheckSpace(options_, resource.bucket()));
   TY_RETURN_IF_ERROR(EnsureBucket(resource.bucket()));
   TY_TRY(const UniqueFd folder, OpenBucket(resource.bucket()));
   TY_TRY(const auto present, Find(folder.get(), resource.bucket(), resource.name()));

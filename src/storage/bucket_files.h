@@ -30,6 +30,9 @@ struct OpenedObject {
 };
 [[nodiscard]] bool HasChecksums(const v1::Object& resource);
 
+/// BucketOptions::check_space, if there is one. Any thread.
+[[nodiscard]] Status CheckSpace(const BucketOptions& options, const std::string& bucket);
+
 /// Buckets and objects as names: the directory DATA/buckets and the records in DATA/objects.db, kept in step.
 /// The file is authoritative: a record is valid only while its stamp equals the file's.
 ///

@@ -227,7 +227,8 @@ asio::awaitable<Result<v1::Object>> Buckets::Edit(std::string bucket, std::strin
 asio::awaitable<Result<ObjectWriter>> Buckets::BeginWrite(v1::Object resource, Conditions when) {
   auto check = [this, resource, when]() -> Status { return state_->names.CheckWritable(resource, when); };
   TY_CO_RETURN_IF_ERROR(co_await OnPool(state_->names_pool, std::move(check)));
-  co_return ObjectWriter(state_->files, state_->names.uploads(), std::move(resource), when);
+  co_return ObjectWriter(state_->files, state_->names.options(), state_->names.uploads(), std::move(resource),
+                         when);
 }
 
 asio::awaitable<Result<v1::Object>> Buckets::Finish(ObjectWriter writer) {
@@ -242,8 +243,10 @@ asio::awaitable<Result<v1::Object>> Buckets::Finish(ObjectWriter writer) {
   co_return co_await state_->Place(std::move(staged), std::move(writer.resource_), writer.when_);
 }
 
-ObjectWriter::ObjectWriter(asio::thread_pool& files, int uploads, v1::Object resource, Conditions when)
+ObjectWriter::ObjectWriter(asio::thread_pool& files, const BucketOptions& options, int uploads,
+                           v1::Object resource, Conditions when)
     : files_(&files),
+      options_(&options),
       uploads_(uploads),
       resource_(std::move(resource)),
       when_(when),
@@ -259,7 +262,9 @@ ObjectWriter::~ObjectWriter() {
 }
 
 asio::awaitable<Status> ObjectWriter::Append(std::string bytes) {
-  auto write = [uploads = uploads_, staged = staged_, bytes = std::move(bytes)]() -> Status {
+  auto write = [options = options_, bucket = resource_.bucket(), uploads = uploads_, staged = staged_,
+                bytes = std::move(bytes)]() -> Status {
+    if (!bytes.empty()) TY_RETURN_IF_ERROR(CheckSpace(*options, bucket));
     if (!*staged) {
       TY_TRY(StagedFile created, StagedFile::Create(uploads, RandomId()));
       staged->emplace(std::move(created));

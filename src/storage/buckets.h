@@ -3,6 +3,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,6 +28,7 @@ namespace trainyard::storage {
 
 namespace asio = boost::asio;
 
+struct BucketOptions;
 class StagedFile;
 class Uploads;
 
@@ -51,9 +53,11 @@ class ObjectWriter {
 
  private:
   friend class Buckets;
-  ObjectWriter(asio::thread_pool& files, int uploads, v1::Object resource, Conditions when);
+  ObjectWriter(asio::thread_pool& files, const BucketOptions& options, int uploads, v1::Object resource,
+               Conditions when);
 
   asio::thread_pool* files_;
+  const BucketOptions* options_;  ///< of the Buckets
   int uploads_;
   v1::Object resource_;
   Conditions when_;
@@ -85,6 +89,9 @@ struct BucketOptions {
   /// Buckets of the real Cloud Storage (`--real-bucket`): this server does not serve buckets of these names.
   std::set<std::string> real = {};
   std::shared_ptr<ByteMeter> meter = {};  ///< shared with who reads it; null: bytes are not counted
+  /// Whether the disk of the bucket has room for more; asked before bytes are written. Any thread, for an
+  /// instant; null: always.
+  std::function<Status(const std::string& bucket)> check_space = {};
 };
 
 /// Buckets and objects: directories and files under DATA/buckets (docs/adr/0003-buckets-are-folders.md). Loop

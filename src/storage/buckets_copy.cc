@@ -24,7 +24,8 @@ std::shared_ptr<StagedFile> Shared(StagedFile staged, asio::thread_pool& files) 
 }  // namespace
 
 /// The source's bytes as a file of the uploads: another name for the source where it moves, else a copy.
-asio::awaitable<Result<StagedFile>> Buckets::State::Staged(OpenedObject source, bool moves) {
+asio::awaitable<Result<StagedFile>> Buckets::State::Staged(OpenedObject source, std::string bucket,
+                                                           bool moves) {
   const Digests digests{.md5_hash = source.resource.md5_hash(), .crc32c = source.resource.crc32c()};
   const auto from = std::make_shared<OpenedObject>(std::move(source));  // shared with the pool
   if (moves) {
@@ -37,7 +38,8 @@ asio::awaitable<Result<StagedFile>> Buckets::State::Staged(OpenedObject source, 
   auto create = [this] { return StagedFile::Create(names.uploads(), RandomId()); };
   TY_CO_TRY(StagedFile created, co_await OnPool(files, std::move(create)));
   const auto staged = Shared(std::move(created), files);
-  auto copy = [from, staged](std::uint64_t offset, std::uint64_t length) {
+  auto copy = [this, from, staged, bucket](std::uint64_t offset, std::uint64_t length) -> Status {
+    TY_RETURN_IF_ERROR(CheckSpace(names.options(), bucket));
     return staged->CopySlice(from->file.get(), offset, length);
   };
   const std::uint64_t size = from->stamp.size;
@@ -88,7 +90,7 @@ asio::awaitable<Result<v1::Object>> Buckets::State::Transferred(Transfer transfe
   to.set_component_count(source.resource.component_count());
   auto check = [this, to, when = transfer.to_when]() -> Status { return names.CheckWritable(to, when); };
   TY_CO_RETURN_IF_ERROR(co_await OnPool(names_pool, std::move(check)));
-  TY_CO_TRY(StagedFile staged, co_await Staged(std::move(source), moves));
+  TY_CO_TRY(StagedFile staged, co_await Staged(std::move(source), to.bucket(), moves));
   co_return co_await Place(std::move(staged), std::move(to), transfer.to_when);
 }
 
@@ -117,7 +119,9 @@ asio::awaitable<Result<v1::Object>> Buckets::Compose(v1::Object destination,
   for (OpenedObject& each : opened) {
     const std::uint64_t size = each.stamp.size;
     const auto part = std::make_shared<OpenedObject>(std::move(each));
-    auto append = [staged, part](std::uint64_t offset, std::uint64_t length) {
+    auto append = [this, staged, part, bucket = destination.bucket()](std::uint64_t offset,
+                                                                      std::uint64_t length) -> Status {
+      TY_RETURN_IF_ERROR(CheckSpace(state_->names.options(), bucket));
       return staged->AppendFile(part->file.get(), offset, length);
     };
     TY_CO_RETURN_IF_ERROR(co_await InSlices(state_->hasher.large(), size, append));

@@ -30,7 +30,7 @@ struct Buckets::State {
   /// Fills in checksums where possible. At most kListHashFilesMax objects, all of one bucket.
   asio::awaitable<void> HashSome(std::vector<v1::Object*> objects);
   asio::awaitable<Result<v1::Object>> Place(StagedFile staged, v1::Object resource, Conditions when);
-  asio::awaitable<Result<StagedFile>> Staged(OpenedObject source, bool moves);
+  asio::awaitable<Result<StagedFile>> Staged(OpenedObject source, std::string bucket, bool moves);
   asio::awaitable<Result<v1::Object>> Transferred(Transfer transfer, OpenedObject source, bool moves);
 };
 

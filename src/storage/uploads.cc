@@ -142,7 +142,10 @@ Result<std::shared_ptr<Uploads::Live>> Uploads::Holding(const Turn& turn) {
 asio::awaitable<Status> Uploads::Append(Turn turn, std::string bytes) {
   TY_CO_TRY(const auto live, Holding(turn));
   live->busy = true;
-  auto write = [live, bytes = std::move(bytes)] { return live->staged->Append(bytes); };
+  auto write = [this, live, bytes = std::move(bytes)]() -> Status {
+    TY_RETURN_IF_ERROR(CheckSpace(names_.options(), live->record.resource.bucket()));
+    return live->staged->Append(bytes);
+  };
   const Status written = co_await OnPool(pools_.files, std::move(write));
   live->busy = false;
   live->received = live->staged->size();

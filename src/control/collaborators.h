@@ -49,6 +49,8 @@ struct Collaborators {
   const placement::Quotas* quotas = nullptr;    ///< null: nobody has any
   ProjectBytes* bytes = nullptr;                ///< null: what projects keep is not counted
   metrics::UsageHistory* usage = nullptr;       ///< null: figures of replicas are not kept
+  /// Whether the disk has room for one more job: kResourceExhausted if not. Null: always.
+  std::function<Status()> check_space{};
   /// The runtime version that suits the room a job has got; empty: the one that it has. Null: always that.
   std::function<std::string(const v1::JobRecord& job, const engine::Grant& grant)> runtime_for{};
 };

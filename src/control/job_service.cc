@@ -77,6 +77,7 @@ boost::asio::awaitable<Status> JobService::Recover() {
 
 boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job job, Creator creator) {
   co_await recovered_.Wait();
+  if (outside_.check_space) TY_CO_RETURN_IF_ERROR(outside_.check_space());
   std::string inherited;
   if (job.training_input().has_hyperparameters()) {
     ml::v1::HyperparameterSpec& spec = *job.mutable_training_input()->mutable_hyperparameters();

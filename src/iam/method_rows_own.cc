@@ -10,6 +10,8 @@ constexpr std::array kRows{
         "trainyard.v1.Jobs.GetStatus", AuditKind::kDataRead),
     Ask(Scope::kJob, "GET /trainyard/v1/projects/{project}/jobs/{job}/metrics", "ml.jobs.get",
         "trainyard.v1.Jobs.GetMetrics", AuditKind::kDataRead),
+    Ask(Scope::kJob, "DELETE /trainyard/v1/projects/{project}/jobs/{job}", "trainyard.jobs.delete",
+        "trainyard.v1.Jobs.Delete", AuditKind::kAdminActivity),
     Ask(Scope::kJob, "POST /trainyard/v1/projects/{project}/jobs/{job}:maintain", "trainyard.jobs.maintain",
         "trainyard.v1.Jobs.Maintain", AuditKind::kAdminActivity),
     Ask(Scope::kJob, "POST /trainyard/v1/projects/{project}/jobs/{job}/replicas/{task}:shellTicket",

@@ -79,6 +79,7 @@ constexpr std::array kPermissionTable{
     Name("storage.objects.update"),
     Name("trainyard.images.useCredentials"),
     Name("trainyard.images.useLocal"),
+    Name("trainyard.jobs.delete"),
     Name("trainyard.jobs.maintain"),
     Name("trainyard.jobs.shell"),
     Name("trainyard.server.backup"),
@@ -129,7 +130,9 @@ constexpr std::array kMlAdmin{
     Name("trainyard.jobs.*"),
     Name("trainyard.usage.get"),
 };
-constexpr std::array kMlJobOwner{Name("ml.jobs.*"), Name("trainyard.jobs.*")};
+// Not trainyard.jobs.delete: what a job has done is not its creator's to remove.
+constexpr std::array kMlJobOwner{Name("ml.jobs.*"), Name("trainyard.jobs.maintain"),
+                                 Name("trainyard.jobs.shell")};
 constexpr std::array kMlOperationOwner{Name("ml.operations.*")};
 constexpr std::array<Name, 0> kNothing{};
 // The original's could also administer policies of buckets and make tokens of all service accounts of the
@@ -186,6 +189,7 @@ constexpr std::array kEditorLess{
     Name("ml.jobs.setIamPolicy"),
     Name("resourcemanager.projects.setIamPolicy"),
     Name("trainyard.images.useLocal"),
+    Name("trainyard.jobs.delete"),
 };
 constexpr std::array kViewer{
     Name("iam.serviceAccountKeys.get"),

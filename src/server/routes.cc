@@ -77,6 +77,7 @@ void AddAdministrationRoutes(http::Router& router, const ApiParts& parts) {
   api::AddPolicyRoutes(ml, parts.jobs);
   api::AddShellRoutes(router, parts.jobs, parts.clock);
   api::AddStatusRoutes(router, parts.jobs);
+  api::AddJobRemovalRoute(router, parts.jobs);
   api::AddRuntimeRoutes(router, parts.runtimes);
   api::AddUsageRoutes(router, {.jobs = parts.jobs, .add_machine = parts.add_machine});
   api::AddMetricsRoutes(router, MetricsOf(parts));

@@ -114,6 +114,14 @@ ExitStatus CancelJob(const CommandSession& session) {
   return 0;
 }
 
+ExitStatus DeleteJob(const CommandSession& session) {
+  const JobReference job = ParseJobReference(session, session.arguments.positionals.front());
+  ApiRequest request{.method = ApiRequest::Method::kDelete, .path = "/trainyard" + job.Path()};
+  TY_TRY([[maybe_unused]] Json answer, CallJson(session.client, std::move(request)));
+  session.console.Status("Deleted the job [" + job.job_id + "]. What it wrote to buckets is still there.\n");
+  return 0;
+}
+
 ExitStatus UpdateJob(const CommandSession& session) {
   const Arguments& arguments = session.arguments;
   std::string updated = "Updated ml engine job [" + arguments.positionals.front() + "].\n";

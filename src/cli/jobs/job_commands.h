@@ -19,6 +19,9 @@ struct Command;
 [[nodiscard]] ExitStatus CancelJob(const CommandSession& session);
 [[nodiscard]] ExitStatus UpdateJob(const CommandSession& session);
 
+/// `jobs delete JOB`: removes a job that has ended. What its program wrote to buckets stays.
+[[nodiscard]] ExitStatus DeleteJob(const CommandSession& session);
+
 /// `jobs maintain JOB REPLICA`: has one replica stopped and started again, as the maintenance of its machine
 /// would.
 [[nodiscard]] ExitStatus MaintainJob(const CommandSession& session);

@@ -140,7 +140,11 @@ void World::MakeServer() {
       .settings = settings_,
       .buckets = buckets_.get(),
       .registries = registries_.resolve || registries_.look_for_containers ? &registries_ : nullptr,
-      .secrets = secrets_.get()};
+      .secrets = secrets_.get(),
+      .check_space = [this] {
+        return has_space_ ? Status()
+                          : std::unexpected(Error{Code::kResourceExhausted, "the disk is full", ""});
+      }};
   service_ = std::make_unique<JobService>(outside, *maker_);
 }
 

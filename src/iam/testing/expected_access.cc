@@ -56,6 +56,7 @@ constexpr ExpectedAccess kRoutes[] = {
     {Where::kJob, "ml.admin ml.developer ml.jobOwner owner editor viewer trainyard.member",
      "GET /v1/projects/{project}/jobs/{job}:getIamPolicy\n"},
     {Where::kJob, "ml.admin ml.jobOwner owner", "POST /v1/projects/{project}/jobs/{job}:setIamPolicy\n"},
+    {Where::kJob, "ml.admin owner", "DELETE /trainyard/v1/projects/{project}/jobs/{job}\n"},
     {Where::kJob, "ml.admin ml.jobOwner owner editor",
      "POST /trainyard/v1/projects/{project}/jobs/{job}:maintain\n"
      "POST /trainyard/v1/projects/{project}/jobs/{job}/replicas/{task}:shellTicket\n"
@@ -189,14 +190,16 @@ constexpr ExpectedAccess kRoutes[] = {
      "ml.admin ml.developer ml.viewer ml.serviceAgent storage.admin "
      "storage.objectAdmin storage.objectCreator storage.objectViewer "
      "iam.serviceAccountAdmin iam.serviceAccountKeyAdmin iam.serviceAccountUser "
-     "resourcemanager.projectIamAdmin browser logging.viewer logging.privateLogViewer monitoring.viewer owner "
+     "resourcemanager.projectIamAdmin browser logging.viewer logging.privateLogViewer monitoring.viewer "
+     "owner "
      "editor viewer trainyard.member",
      "GET /v1/projects\n"},
     {Where::kProject,
      "ml.admin ml.developer ml.viewer ml.serviceAgent storage.admin "
      "storage.objectAdmin storage.objectCreator storage.objectViewer "
      "iam.serviceAccountAdmin iam.serviceAccountKeyAdmin iam.serviceAccountUser "
-     "resourcemanager.projectIamAdmin browser logging.viewer logging.privateLogViewer monitoring.viewer owner "
+     "resourcemanager.projectIamAdmin browser logging.viewer logging.privateLogViewer monitoring.viewer "
+     "owner "
      "editor viewer trainyard.member",
      "GET /v1/projects/{project}\n"},
     {Where::kProject, "resourcemanager.projectIamAdmin browser owner editor viewer",

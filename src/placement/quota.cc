@@ -176,6 +176,8 @@ std::string SubjectText(std::string_view subject) {
          std::string(subject.substr(colon + 1));
 }
 
+std::optional<std::int64_t> ParseByteCount(std::string_view text) { return Number(text, true); }
+
 std::string BytesText(std::int64_t bytes) {
   constexpr std::array<std::string_view, 5> kNames{"bytes", "KiB", "MiB", "GiB", "TiB"};
   constexpr double kStep = 1024;

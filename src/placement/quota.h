@@ -59,6 +59,8 @@ class Quotas {
   std::map<std::pair<std::string, std::string>, std::int64_t> limits_;  ///< by subject and resource
 };
 
+/// "1000", "10GB", "1TiB": a number of bytes. Nothing: it is none, or too large.
+[[nodiscard]] std::optional<std::int64_t> ParseByteCount(std::string_view text);
 /// "project P", "user ann@example.com".
 [[nodiscard]] std::string SubjectText(std::string_view subject);
 /// "1.5 GiB", "900 bytes".

@@ -90,6 +90,8 @@ TEST(Quotas, SayBytesAsPeopleReadThem) {
   EXPECT_EQ(BytesText(900), "900 bytes");
   EXPECT_EQ(BytesText(1536), "1.5 KiB");
   EXPECT_EQ(BytesText(std::int64_t{1} << 40), "1 TiB");
+  EXPECT_EQ(ParseByteCount("1TiB"), std::int64_t{1} << 40);
+  EXPECT_EQ(ParseByteCount("1 TiB"), std::nullopt);
 }
 
 }  // namespace

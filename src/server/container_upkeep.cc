@@ -1,5 +1,6 @@
 #include "server/container_upkeep.h"
 
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
@@ -40,7 +41,9 @@ ContainerUpkeep::ContainerUpkeep(boost::asio::any_io_executor loop, boost::asio:
 
 boost::asio::awaitable<void> ContainerUpkeep::Run() {
   boost::asio::steady_timer timer(loop_);
+  co_await boost::asio::post(loop_, boost::asio::use_awaitable);
   while (true) {
+    options_.limits.needed = co_await options_.needed();
     auto clear = [options = options_] {
       RemoveContainers(options);
       RemoveImages(options);

@@ -4,6 +4,8 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
+#include <functional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -24,6 +26,8 @@ class ContainerUpkeep {
     image::CollectLimits limits;
     std::string daemon_socket;  ///< empty: no daemon has containers of ours
     std::string attempts_dir;
+    /// Digests of images that unfinished jobs have. Asked by the loop, not by the constructor.
+    std::function<boost::asio::awaitable<std::set<std::string>>()> needed;
   };
 
   /// `pool` outlives it.

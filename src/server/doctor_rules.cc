@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "server/readiness_rules.h"
+#include "retention/disk_marks.h"
 #include "wire/time.h"
 
 namespace trainyard::server {
@@ -154,7 +154,7 @@ void JudgePrograms(const DoctorFacts& facts, Rows& rows) {
 void JudgeDisk(const DoctorFacts& facts, Rows& rows) {
   const DoctorFacts::Disk& disk = facts.disk;
   const std::string room = Gigabytes(disk.free_bytes) + " of " + Gigabytes(disk.total_bytes) + " free";
-  if (disk.free_bytes < kFreeBytesMin) {
+  if (disk.free_bytes < retention::kRefuseBelowDefault) {
     rows.MissingForAll("disk space", room, "free some: no job can be stored");
   } else if (disk.free_bytes < kFreeWarningBytes || disk.free_bytes < disk.total_bytes / kFreeShareWarning) {
     rows.Warning("disk space", room + ": an environment takes up to 5 GiB",
@@ -162,7 +162,7 @@ void JudgeDisk(const DoctorFacts& facts, Rows& rows) {
   } else {
     rows.Ok("disk space", room);
   }
-  if (disk.free_inodes >= 0 && disk.free_inodes < kFreeInodesMin) {
+  if (disk.free_inodes >= 0 && disk.free_inodes < retention::kFreeInodesMin) {
     rows.MissingForAll("disk files", "room for " + std::to_string(disk.free_inodes) + " files",
                        "remove some");
   } else {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "server/readiness_rules.h"
+#include "retention/disk_marks.h"
 
 namespace trainyard::server {
 namespace {
@@ -96,9 +96,9 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"not_the_default", "runtimes", Doctor::WARNING, true, [](auto& f) { f.default_runtime = "9.9"; }},
         Row{"no_python", "runtimes", Doctor::MISSING, true, [](auto& f) { f.runtimes_ready = {}; }},
         Row{"full", "disk space", Doctor::MISSING, false,
-            [](auto& f) { f.disk.free_bytes = kFreeBytesMin - 1; }},
+            [](auto& f) { f.disk.free_bytes = retention::kRefuseBelowDefault - 1; }},
         Row{"nearly_full", "disk space", Doctor::WARNING, true,
-            [](auto& f) { f.disk.free_bytes = kFreeBytesMin; }},
+            [](auto& f) { f.disk.free_bytes = retention::kRefuseBelowDefault; }},
         Row{"inodes", "disk files", Doctor::MISSING, false, [](auto& f) { f.disk.free_inodes = 1; }},
         Row{"nfs", "file system", Doctor::WARNING, true, [](auto& f) { f.disk.kind = "nfs"; }},
         Row{"read_only", "disk writes", Doctor::MISSING, false, [](auto& f) { f.disk.written = Refused(); }},

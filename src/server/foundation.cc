@@ -61,6 +61,7 @@ Foundation::Foundation(ContainerSupport found, const ServeOptions& options, cons
       who_asks(kWhoAsksThreads),
       image_lookups(kLookupThreads),
       queued_lookups(kLookupThreads),
+      disk(options.data_dir, options.retention.marks),
       watch(options.loop_turn_max),
       connections(ConnectionLimits()) {
   UseContainers(std::move(found), options, data);

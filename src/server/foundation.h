@@ -8,6 +8,7 @@
 #include "http/connection_budget.h"
 #include "server/container_support.h"
 #include "server/data_directory.h"
+#include "server/disk_space.h"
 #include "server/serve_options.h"
 
 namespace trainyard::server {
@@ -23,6 +24,7 @@ struct Foundation {
   boost::asio::thread_pool runtime_lists{1};  ///< where who asks for the list of runtimes waits in line
   boost::asio::thread_pool queued_lookups;    ///< of jobs that wait for a registry: they take long
   control::ImageRegistries registries;        ///< without functions while nothing here runs containers
+  DiskSpace disk;
   LoopWatch watch;
   http::ConnectionBudget connections;  ///< raises this process' limit of descriptors, and says if it is low
 

@@ -39,12 +39,14 @@ bool MayFindContainers(const ServeOptions& options) {
   return options.containers.way != ContainerOptions::Way::kOff && !options.job_uids;
 }
 
+/// `jobs` is asked by the loop, not now.
 ContainerUpkeep::Options UpkeepOptions(const ContainerOptions& options, const DataDirectory& data,
-                                       const ContainerSupport& containers) {
+                                       const ContainerSupport& containers, control::JobService& jobs) {
   ContainerUpkeep::Options upkeep{.images_dir = data.images_dir(), .attempts_dir = data.attempts_dir()};
   if (options.images_bytes_max > 0) upkeep.limits.bytes_max = options.images_bytes_max;
   if (options.images_age_max > std::chrono::hours(0)) upkeep.limits.age_max = options.images_age_max;
   if (containers.kind == replica::v1::Manifest::CONTAINER_DAEMON) upkeep.daemon_socket = containers.address;
+  upkeep.needed = [&jobs] { return jobs.NeededImages(); };
   return upkeep;
 }
 
@@ -212,7 +214,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
       gates_(options, loop.get_executor(), foundation_->who_asks, data_.attempts_dir()),
       stores_(std::move(parts.stores)),
       container_upkeep_(WatchLoop(loop, &foundation_->watch, "upkeep of images"), foundation_->image_lookups,
-                        UpkeepOptions(options.containers, data_, foundation_->containers)),
+                        UpkeepOptions(options.containers, data_, foundation_->containers, jobs_)),
       journal_(loop, *stores_.writer, *stores_.reader),
       settings_(std::move(parts.settings)),
       node_(std::move(parts.node)),
@@ -231,7 +233,8 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
              .former_attempts_dir = std::move(parts.former_attempts_dir)}),
       allocator_(WatchLoop(loop, &foundation_->watch, "admissions"),
                  AllocatorOptions(options, settings_.keys, capacity_, devices_, foundation_->clock)),
-      draining_(WatchLoop(loop, &foundation_->watch, "admissions"), allocator_),
+      disk_gate_(WatchLoop(loop, &foundation_->watch, "admissions"), allocator_),
+      draining_(WatchLoop(loop, &foundation_->watch, "admissions"), disk_gate_),
       use_keeper_(WatchLoop(loop, &foundation_->watch, "use of projects"),
                   {.allocator = allocator_,
                    .logs = *stores_.logs,
@@ -257,7 +260,8 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
              .buckets_of = BucketsOf(options),
              .quotas = &options.shares.quotas,
              .bytes = &use_keeper_.bytes(),
-             .usage = stores_.usage.get()},
+             .usage = stores_.usage.get(),
+             .check_space = [this] { return foundation_->disk.Last().may_store; }},
             maker_, options.accelerator_quota),
       tokens_(settings_, foundation_->clock, jobs_),
       asking_(WatchLoop(loop, &foundation_->watch, "who asks"),
@@ -272,10 +276,21 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
                    .clock = foundation_->clock,
                    .jobs = jobs_,
                    .allocator = draining_,
+                   .disk = foundation_->disk,
                    .data_dir = options.data_dir,
                    .bucket_dirs = options.bucket_dirs,
                    .who_asks = WhoAsks},
-                  std::move(parts.drain)) {
+                  std::move(parts.drain)),
+      disk_watch_(WatchLoop(loop, &foundation_->watch, "the disk"), foundation_->disk, disk_gate_),
+      sweeper_(WatchLoop(loop, &foundation_->watch, "sweeping"),
+               {.clock = foundation_->clock,
+                .jobs = jobs_,
+                .journal = journal_,
+                .logs = *stores_.logs,
+                .host = host_,
+                .attempts_dir = data_.attempts_dir(),
+                .environments_dir = data_.environments_dir(),
+                .policy = options.retention.policy}) {
   if (MayFindContainers(options))
     foundation_->registries.look_for_containers = [this] { return LookForContainers(); };
   AddRoutes(parts.tls_port);

@@ -26,12 +26,15 @@
 #include "server/container_probe.h"
 #include "server/container_upkeep.h"
 #include "server/data_directory.h"
+#include "server/disk_space.h"
+#include "server/disk_watch.h"
 #include "server/doors.h"
 #include "server/foundation.h"
 #include "server/gates.h"
 #include "server/operations.h"
 #include "server/serve_options.h"
 #include "server/stores.h"
+#include "server/sweeper.h"
 #include "server/use_keeper.h"
 #include "store/journal.h"
 
@@ -136,6 +139,7 @@ class Installation {
   std::unique_ptr<engine::SupervisorStarter> starter_;
   engine::LocalAttemptHost host_;
   engine::LocalAllocator allocator_;
+  engine::DrainingAllocator disk_gate_;
   engine::DrainingAllocator draining_;
   UseKeeper use_keeper_;
   control::JobMaker maker_;
@@ -146,6 +150,8 @@ class Installation {
   control::RequestQuota request_quota_;
   http::RequestCounts request_counts_;
   Operations operations_;
+  DiskWatch disk_watch_;
+  Sweeper sweeper_;
   http::Router administration_routes_;
   http::Router replica_routes_;
   http::Router supervisor_routes_;

@@ -1,7 +1,5 @@
 #include "server/operations.h"
 
-#include <sys/statvfs.h>
-
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -44,13 +42,9 @@ void Describe(const control::v1::JobRecord& job, control::v1::AdminJob& shown) {
 }
 
 /// Blocking.
-ReadinessFacts LookAt(const std::string& folder, store::WriteProbe& probe) {
-  ReadinessFacts facts{.folder = folder};
-  struct statvfs space{};
-  if (::statvfs(folder.c_str(), &space) == 0) {
-    facts.free_bytes = static_cast<std::int64_t>(space.f_bavail * space.f_frsize);
-    if (space.f_files > 0) facts.free_inodes = static_cast<std::int64_t>(space.f_favail);
-  }
+ReadinessFacts LookAt(DiskSpace& disk, store::WriteProbe& probe) {
+  DiskSpace::Seen seen = disk.Look();
+  ReadinessFacts facts{.disk = std::move(seen.reading), .marks = disk.marks(), .disk_level = seen.level};
   facts.stored = probe.Try();
   return facts;
 }
@@ -147,7 +141,7 @@ awaitable<control::v1::Readiness> Operations::CheckReady() {
   const SteadyClock::time_point now = SteadyClock::now();
   const bool is_fresh = readiness_.checks_size() > 0 && now - checked_at_ < kReadinessMemory;
   if (is_fresh) co_return readiness_;
-  auto look = [folder = parts_.data_dir, &probe = probe_] { return LookAt(folder, probe); };
+  auto look = [&disk = parts_.disk, &probe = probe_] { return LookAt(disk, probe); };
   ReadinessFacts facts = co_await OnPool(files_, std::move(look));
   facts.recovered = recovered_;
   facts.draining = drain_.on();

@@ -13,6 +13,7 @@
 #include "control/job_service.h"
 #include "engine/draining_allocator.h"
 #include "server/backup_runner.h"
+#include "server/disk_space.h"
 #include "server/reload_hooks.h"
 #include "store/write_probe.h"
 
@@ -27,6 +28,7 @@ class Operations final : public api::Administration {
     const Clock& clock;
     control::JobService& jobs;
     engine::DrainingAllocator& allocator;
+    DiskSpace& disk;
     std::string data_dir;
     std::map<std::string, std::string> bucket_dirs;
     /// Who sent a request; empty: not known.

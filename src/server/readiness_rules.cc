@@ -8,8 +8,6 @@ namespace {
 
 using control::v1::Readiness;
 
-std::string Megabytes(std::int64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
-
 void Add(Readiness& readiness, const char* name, bool ok, std::string detail) {
   Readiness::Check& check = *readiness.add_checks();
   check.set_name(name);
@@ -18,14 +16,15 @@ void Add(Readiness& readiness, const char* name, bool ok, std::string detail) {
   readiness.set_ready(readiness.ready() && ok);
 }
 
-std::string DiskText(const ReadinessFacts& facts, bool bytes_ok, bool inodes_ok) {
-  if (!bytes_ok)
-    return facts.folder + " has " + Megabytes(facts.free_bytes) + " free and needs " +
-           Megabytes(kFreeBytesMin) + ": free some";
-  if (!inodes_ok)
-    return facts.folder + " has room for " + std::to_string(facts.free_inodes) + " files and needs " +
-           std::to_string(kFreeInodesMin) + ": remove some";
-  return Megabytes(facts.free_bytes) + " free in " + facts.folder;
+std::string DiskText(const ReadinessFacts& facts) {
+  switch (facts.disk_level) {
+    case retention::DiskLevel::kEnough:
+      return retention::SpaceText(facts.disk.free_bytes) + " free in " + facts.disk.folder;
+    case retention::DiskLevel::kLow: return retention::WhyJobsWait(facts.disk, facts.marks);
+    case retention::DiskLevel::kFull:
+      return retention::CheckSpace(facts.disk, facts.marks, facts.disk_level).error().message;
+  }
+  return {};
 }
 
 }  // namespace
@@ -36,9 +35,8 @@ Readiness Judge(const ReadinessFacts& facts) {
   Add(readiness, "recovery", facts.recovered,
       facts.recovered ? "the jobs of the previous server are taken over"
                       : "the jobs of the previous server are being taken over");
-  const bool bytes_ok = facts.free_bytes >= kFreeBytesMin;
-  const bool inodes_ok = facts.free_inodes < 0 || facts.free_inodes >= kFreeInodesMin;
-  Add(readiness, "disk", bytes_ok && inodes_ok, DiskText(facts, bytes_ok, inodes_ok));
+  // One that lets jobs wait for space is ready: it accepts them, as one that drains.
+  Add(readiness, "disk", facts.disk_level != retention::DiskLevel::kFull, DiskText(facts));
   Add(readiness, "store", facts.stored.has_value(),
       facts.stored ? "the last write was stored" : "nothing can be stored: " + facts.stored.error().message);
   const bool on_time = facts.lateness <= kLatenessMax;

@@ -12,7 +12,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 ReadinessFacts Good() {
-  return {.recovered = true, .folder = "/data", .free_bytes = kFreeBytesMin, .free_inodes = kFreeInodesMin};
+  return {.recovered = true, .disk = {.folder = "/data", .free_bytes = std::int64_t{4} << 30}};
 }
 
 std::vector<std::string> Failing(const control::v1::Readiness& readiness) {
@@ -32,20 +32,23 @@ TEST(Judge, AServerThatCanTakeJobs) {
 TEST(Judge, NamesEachReason) {
   ReadinessFacts facts = Good();
   facts.recovered = false;
-  facts.free_bytes = kFreeBytesMin - 1;
+  facts.disk.free_bytes = 900;
+  facts.disk_level = retention::DiskLevel::kFull;
   facts.stored = std::unexpected(Error{Code::kResourceExhausted, "t.db: No space left on device", {}});
   facts.lateness = kLatenessMax + std::chrono::milliseconds(1);
   const auto readiness = Judge(facts);
   EXPECT_THAT(Failing(readiness), ElementsAre("recovery", "disk", "store", "loop"));
+  EXPECT_THAT(readiness.checks(1).detail(), HasSubstr("900 bytes free, less than 256.0 MiB"));
   EXPECT_THAT(readiness.checks(2).detail(), HasSubstr("No space left"));
 }
 
-TEST(Judge, InodesCountWhereTheyAreCounted) {
+TEST(Judge, LetsJobsWaitForSpaceAndSaysSo) {
   ReadinessFacts facts = Good();
-  facts.free_inodes = kFreeInodesMin - 1;
-  EXPECT_THAT(Failing(Judge(facts)), ElementsAre("disk"));
-  facts.free_inodes = -1;
+  EXPECT_EQ(Judge(facts).checks(1).detail(), "4.0 GiB free in /data");
+  facts.disk.free_bytes = std::int64_t{512} << 20;
+  facts.disk_level = retention::DiskLevel::kLow;
   EXPECT_THAT(Failing(Judge(facts)), ElementsAre());
+  EXPECT_THAT(Judge(facts).checks(1).detail(), HasSubstr("512.0 MiB free, less than 1.0 GiB"));
 }
 
 TEST(Judge, DrainingIsReadyAndSaysSo) {

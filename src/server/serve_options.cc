@@ -218,6 +218,7 @@ void AddFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
   AddMachineFlags(app, texts, options);
   AddBucketFlags(app, texts, options);
   AddLogFlags(app, options);
+  texts.retention.AddTo(app);
   AddTimeFlags(app, texts);
   app.add_flag("!--no-create-buckets", options.create_buckets,
                "refuse job-dirs and uploads that name a bucket which is not there");

@@ -21,6 +21,7 @@
 #include "server/access_options.h"
 #include "server/container_options.h"
 #include "server/metrics_address.h"
+#include "server/retention_options.h"
 #include "server/share_options.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
@@ -57,6 +58,7 @@ struct ServeOptions {
   std::string real_bucket_token;          ///< file with an access token for them; empty: none is sent
   control::RequestQuota::Limits request_limits;  ///< per project and minute
   ShareOptions shares;
+  RetentionOptions retention;
   jobs::AcceleratorCounts accelerator_quota;  ///< per project; types without a number have no limit
   std::chrono::seconds stop_grace{30};
   std::chrono::milliseconds restart_pause{1'000};      ///< before the second restart of a replica; doubles

@@ -111,6 +111,7 @@ Status ServeTexts::ReadInto(ServeOptions& options) const {
   TY_RETURN_IF_ERROR(ReadJobUsers(job_users, options));
   TY_RETURN_IF_ERROR(ReadQuotas(request_limits, accelerator_quota, options));
   TY_RETURN_IF_ERROR(shares.ReadInto(options.shares));
+  TY_RETURN_IF_ERROR(retention.ReadInto(options.retention));
   TY_RETURN_IF_ERROR(ReadHostNames(host_names, options));
   TY_RETURN_IF_ERROR(ReadAccelerators(accelerators, accelerator_map, declares_accelerators, options));
   if (!options.keeper.empty() && !options.keeper.starts_with('/'))

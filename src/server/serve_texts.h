@@ -26,6 +26,7 @@ struct ServeTexts {
   std::string request_limits;
   std::string accelerator_quota;
   ShareFlags shares;
+  RetentionFlags retention;
   std::vector<std::string> bucket_dirs;
   std::int64_t grace_seconds = 0;
   std::int64_t turn_milliseconds = 0;

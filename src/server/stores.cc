@@ -34,8 +34,11 @@ Result<Stores> OpenStores(boost::asio::io_context& loop,
   stores.meter = MakeByteMeter(
       options.shares.quotas,
       [projects = stores.identities->bucket_projects()](const std::string& bucket) { return projects->Of(bucket); });
-  TY_TRY(stores.buckets,
-         storage::Buckets::Open(BucketOptionsOf(options, data, stores.meter), clock, foundation.files));
+  storage::BucketOptions buckets = BucketOptionsOf(options, data, stores.meter);
+  buckets.check_space = [&disk = foundation.disk, &elsewhere = options.bucket_dirs](const std::string& name) {
+    return elsewhere.contains(name) ? Status() : disk.Look().may_store;
+  };
+  TY_TRY(stores.buckets, storage::Buckets::Open(std::move(buckets), clock, foundation.files));
   TY_TRY(stores.studies, studies::StudyService::Open(WatchLoop(loop, &foundation.watch, "studies"), clock,
                                                      data.Path("studies.db")));
   TY_TRY(stores.secrets, store::SecretStore::Open(data.Path("secrets")));

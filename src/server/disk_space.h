@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+
+#include "async/guarded.h"
+#include "base/result.h"
+#include "retention/disk_marks.h"
+
+namespace trainyard::server {
+
+/// How much space the disk of the data directory has, and what it means. Any thread.
+class DiskSpace {
+ public:
+  DiskSpace(std::string folder, retention::DiskMarks marks);
+
+  struct Seen {
+    retention::DiskReading reading{};
+    retention::DiskLevel level = retention::DiskLevel::kEnough;
+    Status may_store{};  ///< kResourceExhausted at kFull
+  };
+  /// Asks the file system: an instant, but blocking where it is one of a network. A disk that does not say is
+  /// taken for as it was.
+  Seen Look();
+  [[nodiscard]] Seen Last() const;
+  [[nodiscard]] const retention::DiskMarks& marks() const noexcept { return marks_; }
+
+ private:
+  std::string folder_;
+  retention::DiskMarks marks_;
+  Guarded<Seen> last_;
+};
+
+}  // namespace trainyard::server

@@ -1,0 +1,46 @@
+#include "server/disk_watch.h"
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <utility>
+
+#include "async/diagnostics.h"
+#include "async/on_pool.h"
+
+namespace trainyard::server {
+
+DiskWatch::DiskWatch(boost::asio::any_io_executor loop, DiskSpace& space, engine::DrainingAllocator& gate)
+    : loop_(std::move(loop)), space_(space), gate_(gate), tasks_(loop_) {
+  Take(space_.Last());  // before any job asks for room
+  tasks_.Spawn(Run());
+}
+
+boost::asio::awaitable<void> DiskWatch::Run() {
+  boost::asio::steady_timer timer(loop_);
+  for (;;) {
+    timer.expires_after(kPause);
+    co_await timer.async_wait(boost::asio::use_awaitable);
+    auto look = [&space = space_] { return space.Look(); };
+    const DiskSpace::Seen seen = co_await OnPool(looking_, std::move(look));
+    Take(seen);
+  }
+}
+
+/// Waiting jobs are told a figure once for each level: each new one would be an event of theirs.
+void DiskWatch::Take(const DiskSpace::Seen& seen) {
+  if (seen.level == level_) return;
+  level_ = seen.level;
+  if (level_ == retention::DiskLevel::kEnough) {
+    Diagnose(DiagnosticLevel::kInfo, "the disk of " + seen.reading.folder + " has " +
+                                         retention::SpaceText(seen.reading.free_bytes) +
+                                         " free again: jobs begin");
+    gate_.GoOn();
+    return;
+  }
+  const std::string why = retention::WhyJobsWait(seen.reading, space_.marks());
+  Diagnose(DiagnosticLevel::kWarning, why);
+  if (!seen.may_store) Diagnose(DiagnosticLevel::kWarning, seen.may_store.error().message);
+  gate_.Drain({.reason = why, .unblock = retention::WhatEndsTheWait(space_.marks())});
+}
+
+}  // namespace trainyard::server

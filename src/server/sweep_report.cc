@@ -1,0 +1,36 @@
+#include "server/sweep_report.h"
+
+#include "retention/disk_marks.h"
+
+namespace trainyard::server {
+
+namespace {
+
+std::string Counted(std::int64_t number, const std::string& name) {
+  return std::to_string(number) + " " + name + (number == 1 ? "" : "s");
+}
+
+std::string OlderThan(const char* since, retention::Keep keep) {
+  return keep ? " " + std::string(since) + " more than " + retention::AgeText(*keep) + " ago" : "";
+}
+
+}  // namespace
+
+std::string SweepText(const SweepReport& report, const retention::Policy& policy) {
+  std::string text;
+  const auto add = [&text](std::int64_t number, const std::string& what) {
+    if (number > 0) text += (text.empty() ? "removed " : ", ") + what;
+  };
+  add(report.jobs, Counted(report.jobs, "job") + OlderThan("that ended", policy.jobs) + " (" +
+                       retention::SpaceText(report.job_log_bytes) + " of logs)");
+  add(report.logs, Counted(report.logs, "log") + OlderThan("whose jobs wrote last", policy.logs) + " (" +
+                       retention::SpaceText(report.log_bytes) + ")");
+  add(report.attempts, "what " + Counted(report.attempts, "attempt") + " left");
+  add(report.builds,
+      Counted(report.builds, "unfinished build") + " (" + retention::SpaceText(report.build_bytes) + ")");
+  add(report.environments, Counted(report.environments, "environment") + " (" +
+                               retention::SpaceText(report.environment_bytes) + ")");
+  return text;
+}
+
+}  // namespace trainyard::server

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "async/task_group.h"
+#include "base/clock.h"
+#include "control/job_service.h"
+#include "engine/attempt_host.h"
+#include "logs/sqlite_log_store.h"
+#include "retention/policy.h"
+#include "server/sweep_report.h"
+#include "store/journal.h"
+
+namespace trainyard::server {
+
+/// Removes what is old by the policy: when the jobs are taken over, and then after each pause. Says in the
+/// log what it removed. It works in short steps with pauses between them, so that others wait for
+/// milliseconds; each step may be its last one: the next server goes on. Images have an upkeep of their own
+/// (container_upkeep.h). Loop thread only. The destructor waits for a folder that is being removed.
+class Sweeper {
+ public:
+  struct Parts {
+    const Clock& clock;
+    control::JobService& jobs;
+    store::Journal& journal;
+    logs::SqliteLogStore& logs;
+    engine::AttemptHost& host;
+    std::string attempts_dir;
+    std::string environments_dir;
+    retention::Policy policy;
+  };
+  /// All of the parts outlive it.
+  Sweeper(boost::asio::any_io_executor loop, Parts parts);
+
+ private:
+  boost::asio::awaitable<void> Run();
+  boost::asio::awaitable<Status> SweepAll(SweepReport& report);
+  boost::asio::awaitable<Status> SweepJobs(SweepReport& report);
+  boost::asio::awaitable<Status> SweepLogs(SweepReport& report);
+  boost::asio::awaitable<Status> SweepAttempts(SweepReport& report);
+  boost::asio::awaitable<Status> SweepEnvironments(SweepReport& report);
+  /// So long that a sweep takes no more than half of the time of what it shares with others.
+  boost::asio::awaitable<void> Breathe(std::chrono::steady_clock::time_point begun);
+
+  boost::asio::any_io_executor loop_;
+  Parts parts_;
+  boost::asio::thread_pool removing_{1};  ///< it takes long, and nobody waits for it
+  TaskGroup tasks_;
+};
+
+}  // namespace trainyard::server

@@ -16,6 +16,7 @@ import peers
 from floods import floods
 from harness import TRAINER, fdatasync_ms, field, millis, quantile, seconds
 from image_cases import image_pull
+from retention_cases import retention
 from tuning_cases import tuning, tuning_trials
 
 HISTORY = int(os.environ.get("BENCH_HISTORY", "1000000"))
@@ -284,5 +285,5 @@ def parts(bench):
         bench.note(f"{command[0]}:\n{done.stdout.rstrip()}")
 
 
-ALL = (start, container_start, image_pull, creates, jobs, logs, tail, memory, history, tuning, tuning_trials, floods, parts)
+ALL = (start, container_start, image_pull, creates, jobs, logs, tail, memory, history, retention, tuning, tuning_trials, floods, parts)
 CASES = {case.__name__: case for case in ALL}

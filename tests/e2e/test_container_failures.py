@@ -121,7 +121,7 @@ def test_no_space_for_the_layers(make_registry, images, way, environments):
     with tempfile.TemporaryDirectory(dir="/var/tmp", prefix="ty-small-") as folder:
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", folder], check=True)
         try:
-            flags = way.flags
+            flags = (*way.flags, "--queue-below-free", "0", "--refuse-below-free", "0")
             server = Server(pathlib.Path(folder) / "data", *flags, environments=environments)
             try:
                 if way.engine:  # it has a store elsewhere: what is loaded from here has no room

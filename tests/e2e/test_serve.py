@@ -53,6 +53,10 @@ def test_the_tls_port_shows_a_certificate_that_its_ca_vouches_for(server):
     assert answer.text.strip() == "ok"
 
 
+# These are about what happens where nothing keeps jobs from filling the disk.
+WITHOUT_MARKS = ("--queue-below-free", "0", "--refuse-below-free", "0")
+
+
 @pytest.fixture
 def small_disk(tmp_path):
     folder = tmp_path / "disk"
@@ -65,7 +69,7 @@ def small_disk(tmp_path):
 
 
 def test_a_full_disk_loses_nothing_that_was_acknowledged_and_says_why(make_server, upload, small_disk):
-    server = make_server(data=small_disk / "data")
+    server = make_server(*WITHOUT_MARKS, data=small_disk / "data")
     uri = upload(server, "probe")
     body = {"packageUris": [uri], "pythonModule": "probe.task", "args": ["forever", "x" * 20000]}
     free = os.statvfs(small_disk)
@@ -95,7 +99,7 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged_and_says_why(make_serve
 
 
 def test_logs_that_a_full_disk_held_back_are_complete_in_the_end(make_server, upload, small_disk):
-    server = make_server(data=small_disk / "data")
+    server = make_server(*WITHOUT_MARKS, data=small_disk / "data")
     uri = upload(server, "probe")
     server.submit("warm", packageUris=[uri], pythonModule="probe.task")
     server.wait("warm")

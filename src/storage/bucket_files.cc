@@ -22,6 +22,11 @@
 #include "wire/resource_name.h"
 
 namespace trainyard::storage {
+
+Status CheckSpace(const BucketOptions& options, const std::string& bucket) {
+  return options.check_space ? options.check_space(bucket) : Status();
+}
+
 namespace {
 
 std::unexpected<Error> Failed(std::string_view what) { return std::unexpected(ErrnoError(errno, what)); }
@@ -34,6 +39,12 @@ std::unexpected<Error> NoSuchBucket(const std::string& name) {
 }
 
 std::int64_t SizeOf(const OpenedObject& object) { return static_cast<std::int64_t>(object.stamp.size); }
+
+/// Before any of its bytes comes.
+Status CheckNew(const BucketOptions& options, const v1::Object& resource) {
+  TY_RETURN_IF_ERROR(ValidateNewObject(resource));
+  return CheckSpace(options, resource.bucket());
+}
 
 /// Whether what is there may be replaced by `size` bytes.
 Status CheckReplace(const BucketOptions& options, const Conditions& when, const std::string& bucket,
@@ -375,13 +386,8 @@ Result<std::vector<v1::Object>> BucketFiles::Describe(const std::string& bucket,
   return found;
 }
 
-Status CheckSpace(const BucketOptions& options, const std::string& bucket) {
-  return options.check_space ? options.check_space(bucket) : Status();
-}
-
 Status BucketFiles::CheckWritable(const v1::Object& resource, const Conditions& when) {
-  TY_RETURN_IF_ERROR(ValidateNewObject(resource));
-  TY_RETURN_IF_ERROR(CheckSpace(options_, resource.bucket()));
+  TY_RETURN_IF_ERROR(CheckNew(options_, resource));
   TY_RETURN_IF_ERROR(EnsureBucket(resource.bucket()));
   TY_TRY(const UniqueFd folder, OpenBucket(resource.bucket()));
   TY_TRY(const auto present, Find(folder.get(), resource.bucket(), resource.name()));

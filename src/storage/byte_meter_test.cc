@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <fstream>
 
 #include "storage/bucket_bytes.h"
 #include "storage/storage_fixture.h"
+#include "storage/uploads.h"
 
 namespace trainyard::storage {
 namespace {
@@ -67,6 +69,32 @@ TEST_F(ByteMeterTest, RefusesWhatWouldBeTooMuch) {
   EXPECT_TRUE(Write("other", "b", 4'000)) << "has no quota";
   EXPECT_FALSE(Write("r-2", "c", 1)) << "full: refused before the bytes come";
   EXPECT_TRUE(Write("r-2", "b", 39)) << "who shrinks may";
+}
+
+/// The disk as it is said to be.
+TEST(CheckSpace, RefusesWhatBeginsAndWhatGoesOn) {
+  TemporaryFolder folder;
+  std::atomic<bool> full = false;
+  Storage storage(Buckets::Options{
+      .data = folder.path(), .check_space = [&full](const std::string& bucket) {
+        return full && bucket == "b" ? Status(std::unexpected(Error{Code::kResourceExhausted, "full", {}}))
+                                     : Status();
+      }});
+  v1::Object object;
+  object.set_bucket("b");
+  object.set_name("a");
+  ASSERT_TRUE(storage.Put(object, "kept"));
+  auto writer = storage.Await(storage.buckets().BeginWrite(object));
+  ASSERT_TRUE(writer);
+  EXPECT_TRUE(storage.Await(writer->Append("more")));
+  full = true;
+  EXPECT_EQ(storage.Await(writer->Append("more")).error().message, "full");
+  EXPECT_EQ(storage.Await(storage.buckets().BeginWrite(object)).error().code, Code::kResourceExhausted);
+  EXPECT_EQ(storage.Await(storage.buckets().uploads().Start(object, {}, {})).error().code,
+            Code::kResourceExhausted);
+  EXPECT_TRUE(storage.Await(storage.buckets().Delete("b", "a"))) << "who makes room may";
+  object.set_bucket("elsewhere");
+  EXPECT_TRUE(storage.Put(object, "another disk"));
 }
 
 TEST_F(ByteMeterTest, FindsWhatProgramsWroteAndAfterAStartAll) {

@@ -17,7 +17,7 @@ namespace trainyard::api {
 void AddStatusRoutes(http::Router& router, control::JobService& jobs);
 
 /// DELETE /trainyard/v1/projects/P/jobs/J: removes a job that has ended, with all that is kept of it
-/// (JobService::Delete). The answer is an empty object. `jobs` outlives the router.
+/// (JobRemoval::Delete). The answer is an empty object. `jobs` outlives the router.
 void AddJobRemovalRoute(http::Router& router, control::JobService& jobs);
 
 /// Who says which runtime versions there are. `list` blocks and is called on `pool`, which outlives the

@@ -6,7 +6,7 @@ namespace {
 
 boost::asio::awaitable<Result<http::Response>> Delete(control::JobService& jobs, http::Request& request) {
   wire::JobName name{request.Parameter("project"), request.Parameter("job")};
-  TY_CO_RETURN_IF_ERROR(co_await jobs.Delete(std::move(name)));
+  TY_CO_RETURN_IF_ERROR(co_await jobs.removal().Delete(std::move(name)));
   co_return http::Response::Json("{}");
 }
 

@@ -39,7 +39,7 @@ class JobRemovalTest : public World {
     ASSERT_TRUE(Create(std::move(job)));
     ASSERT_TRUE(WaitForEnd(job_id, Job::SUCCEEDED));
   }
-  Status Delete(const std::string& job_id) { return Await(service_->Delete({"p", job_id})); }
+  Status Delete(const std::string& job_id) { return Await(service_->removal().Delete({"p", job_id})); }
   std::int64_t LinesOf(const v1::JobRecord& job) {
     return *Await(real_logs_->NextLine(LogUid(job), ServiceSource(job).source));
   }
@@ -76,7 +76,7 @@ TEST_F(JobRemovalTest, RefusesAJobThatHasNotEnded) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::kFailedPrecondition);
   EXPECT_THAT(refused.error().message, HasSubstr("The job a has not ended"));
-  EXPECT_EQ(Await(service_->RemoveEnded({Record("a").uid()}))->jobs, 0);
+  EXPECT_EQ(Await(service_->removal().RemoveEnded({Record("a").uid()}))->jobs, 0);
   EXPECT_EQ(Get("a").state(), Job::RUNNING);
 }
 
@@ -85,7 +85,7 @@ TEST_F(JobRemovalTest, TakesTheTrialsAlong) {
   const v1::JobRecord a = Record("a");
   ASSERT_EQ(Await(journal_->Trials(a.uid()))->size(), 2U);
   ASSERT_TRUE(RunUntil([&] { return service_->registry().tuning().Find(a.uid()) == nullptr; }));
-  EXPECT_EQ(Await(service_->RemoveEnded({a.uid()}))->jobs, 1);
+  EXPECT_EQ(Await(service_->removal().RemoveEnded({a.uid()}))->jobs, 1);
   ExpectGone(a);
 }
 
@@ -96,14 +96,14 @@ TEST_F(JobRemovalTest, WhatAnUnfinishedTuningJobResumesStays) {
   Job job = MakeTuningJob("b");
   job.mutable_training_input()->mutable_hyperparameters()->set_resume_previous_job_id("a");
   ASSERT_TRUE(Create(std::move(job)));
-  EXPECT_EQ(Await(service_->RemoveEnded({a.uid()}))->jobs, 0);
+  EXPECT_EQ(Await(service_->removal().RemoveEnded({a.uid()}))->jobs, 0);
   const Status refused = Delete("a");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::kFailedPrecondition);
   EXPECT_THAT(refused.error().message, HasSubstr("resumes the job a"));
   ASSERT_TRUE(Cancel("b"));
   ASSERT_TRUE(WaitForEnd("b", Job::CANCELLED));
-  ASSERT_TRUE(RunUntil([&] { return !NeededJobs(service_->registry()).contains(a.uid()); }));
+  ASSERT_TRUE(RunUntil([&] { return !service_->removal().NeededJobs().contains(a.uid()); }));
   EXPECT_TRUE(Delete("a"));
 }
 
@@ -116,7 +116,7 @@ TEST_F(JobRemovalTest, TheNextServerFinishesWhatAKilledOneBegan) {
   StartServer();
   EXPECT_EQ(Await(service_->Get({"p", "a"})).error().code, Code::kNotFound);
   EXPECT_GT(LinesOf(a), 0);
-  const Result<RemovedJobs> removed = Await(service_->RemoveEnded({}));
+  const Result<RemovedJobs> removed = Await(service_->removal().RemoveEnded({}));
   ASSERT_TRUE(removed) << removed.error().message;
   EXPECT_EQ(removed->jobs, 1);
   EXPECT_GT(removed->bytes, 0);

@@ -62,6 +62,7 @@ JobService::JobService(Collaborators outside, JobMaker& maker, jobs::Accelerator
       registry_turns_(outside_.loop),
       registry_(outside_),
       orphans_(outside_.loop, outside_.host, outside_.allocator),
+      removal_(outside_, registry_, recovered_),
       gateway_(outside_, registry_, orphans_, recovered_) {
   outside_.registry_turns = &registry_turns_;
   outside_.runtime_for = [&maker](const v1::JobRecord& job, const engine::Grant& grant) {

@@ -5,7 +5,6 @@
 #include <functional>
 #include <list>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -70,14 +69,6 @@ class JobService {
   /// own help of cancel.
   boost::asio::awaitable<Status> Cancel(wire::JobName name);
 
-  /// Removes the job with its log, figures and trials: nothing of it is there when it returns, or after a
-  /// kill when the next server has swept. Its id stays taken. kFailedPrecondition: it has not ended, or an
-  /// unfinished tuning job resumes it; kNotFound.
-  boost::asio::awaitable<Status> Delete(wire::JobName name);
-  /// The same for many jobs, by uid; those that have not ended or are needed are passed over. Also finishes
-  /// what a killed server had begun. Errors: of the stores.
-  boost::asio::awaitable<Result<RemovedJobs>> RemoveEnded(std::vector<std::int64_t> uids);
-
   /// The policy that was set, or iam::NoPolicy().
   boost::asio::awaitable<Result<iam::v1::Policy>> GetPolicy(wire::JobName name);
   /// Durable when it returns, with a new etag. Errors as iam::PolicyAfter.
@@ -103,18 +94,16 @@ class JobService {
   /// All that is recorded of the job. kNotFound.
   boost::asio::awaitable<Result<v1::JobRecord>> Record(wire::JobName name);
   [[nodiscard]] Figures Count() const;
-  /// Digests of the images that unfinished jobs have, once the jobs are taken over.
-  boost::asio::awaitable<std::set<std::string>> NeededImages();
   /// Every job and trial that has not ended.
   [[nodiscard]] const RunnerRegistry& registry() const noexcept { return registry_; }
   void ForEachUnfinished(const std::function<void(const v1::JobRecord&)>& visit) const;
 
+  /// Deletes jobs that have ended.
+  [[nodiscard]] JobRemoval& removal() noexcept { return removal_; }
   /// For the supervisors' connections.
   [[nodiscard]] ReplicaGateway& gateway() noexcept { return gateway_; }
 
  private:
-  boost::asio::awaitable<bool> WaitUntilLeft(std::int64_t uid);
-  boost::asio::awaitable<Result<RemovedJobs>> FinishRemovals();
   boost::asio::awaitable<Result<ml::v1::Job>> Show(v1::JobRecord record, int trials_max);
   [[nodiscard]] ml::v1::Job Present(const v1::JobRecord& record) const;
   [[nodiscard]] Status CheckQuota(const v1::JobRecord& asking, const placement::QuotaDemand& demand) const;
@@ -134,6 +123,7 @@ class JobService {
   RegistryTurns registry_turns_;
   RunnerRegistry registry_;
   Orphans orphans_;
+  JobRemoval removal_;
   ReplicaGateway gateway_;
 };
 

@@ -46,7 +46,7 @@ ContainerUpkeep::Options UpkeepOptions(const ContainerOptions& options, const Da
   if (options.images_bytes_max > 0) upkeep.limits.bytes_max = options.images_bytes_max;
   if (options.images_age_max > std::chrono::hours(0)) upkeep.limits.age_max = options.images_age_max;
   if (containers.kind == replica::v1::Manifest::CONTAINER_DAEMON) upkeep.daemon_socket = containers.address;
-  upkeep.needed = [&jobs] { return jobs.NeededImages(); };
+  upkeep.needed = [&jobs] { return jobs.removal().NeededImages(); };
   return upkeep;
 }
 

@@ -37,13 +37,16 @@ void RetentionFlags::AddTo(CLI::App& app) {
   };
   add("--keep-jobs", jobs_, "AGE",
       "how long jobs that have ended are kept, with their logs and trials: 90d, 12h, 30m, 45s, or never "
-      "(they "
-      "are never removed)");
-  add("--keep-logs", logs_, "AGE", "the same for logs of jobs that have ended, since their last line");
+      "(none "
+      "is removed)");
+  add("--keep-logs", logs_, "AGE",
+      "how long logs of jobs that have ended are kept, since their last line: 30d, 12h, or never (none is "
+      "removed)");
   add("--keep-environments", environments_, "AGE",
-      "the same for runtime versions and layers of packages, since a program last began in them");
+      "how long runtime versions and layers of packages are kept, since a program last began in them: 90d, "
+      "12h, or never (none is removed)");
   add("--keep-scratch", scratch_, "AGE",
-      "the same for what killed builds and ended attempts left, since it changed");
+      "how long what killed builds and ended attempts left is kept, since it changed: 7d, 12h, or never");
   app.add_option("--environments-max-gb", environments_gb_max_,
                  "size of runtime versions and layers above which those that have not run for longest are "
                  "removed; 0: no limit")

@@ -26,7 +26,7 @@ using retention::Kept;
 using SteadyClock = std::chrono::steady_clock;
 
 /// Jobs that are hidden in one transaction and then erased together.
-constexpr int kPage = control::kRemovedTogether;
+constexpr int kPage = control::JobRemoval::kTogether;
 constexpr std::chrono::milliseconds kBreathMax{250};
 
 std::vector<environment::EnvironmentRequest> RequestsOf(const control::JobService& jobs,
@@ -108,7 +108,7 @@ awaitable<void> Sweeper::Run() {
 
 awaitable<Status> Sweeper::SweepAll(SweepReport& report) {
   // What a killed server had begun, once the jobs are taken over: before that nobody knows what is needed.
-  TY_CO_TRY(const control::RemovedJobs begun, co_await parts_.jobs.RemoveEnded({}));
+  TY_CO_TRY(const control::RemovedJobs begun, co_await parts_.jobs.removal().RemoveEnded({}));
   report.jobs += begun.jobs;
   report.job_log_bytes += begun.bytes;
   TY_CO_RETURN_IF_ERROR(co_await SweepJobs(report));
@@ -134,13 +134,14 @@ awaitable<Status> Sweeper::SweepJobs(SweepReport& report) {
     TY_CO_TRY(const std::vector<store::FinishedJob> page, co_await parts_.journal.Finished(query));
     if (page.empty()) co_return Status{};
     query.after = page.back();
-    const std::set<std::int64_t> needed = control::NeededJobs(parts_.jobs.registry());
+    const std::set<std::int64_t> needed = parts_.jobs.removal().NeededJobs();
     std::vector<Kept> kept;
     for (const store::FinishedJob& job : page)
       kept.push_back({.last_used = job.end_time, .needed = needed.contains(job.uid)});
     std::vector<std::int64_t> uids;
     for (const Going& going : retention::WhatGoes(kept, limits, now)) uids.push_back(page[going.index].uid);
-    TY_CO_TRY(const control::RemovedJobs removed, co_await parts_.jobs.RemoveEnded(std::move(uids)));
+    TY_CO_TRY(const control::RemovedJobs removed,
+              co_await parts_.jobs.removal().RemoveEnded(std::move(uids)));
     report.jobs += removed.jobs;
     report.job_log_bytes += removed.bytes;
     co_await Breathe(begun);
@@ -158,7 +159,7 @@ awaitable<Status> Sweeper::SweepLogs(SweepReport& report) {
     TY_CO_TRY(const std::vector<logs::OldLog> page, co_await parts_.logs.Older(*cutoff, after, kPage));
     if (page.empty()) co_return Status{};
     after = page.back().job_uid;
-    const std::set<std::int64_t> needed = control::NeededJobs(parts_.jobs.registry());
+    const std::set<std::int64_t> needed = parts_.jobs.removal().NeededJobs();
     std::vector<Kept> kept;
     for (const logs::OldLog& log : page)
       kept.push_back({.last_used = log.last_line, .needed = needed.contains(log.job_uid)});
@@ -178,7 +179,7 @@ awaitable<Status> Sweeper::SweepAttempts(SweepReport& report) {
   const std::optional<SysTime> cutoff = retention::Cutoff(parts_.policy.scratch, parts_.clock.Now());
   if (!cutoff) co_return Status{};
   TY_CO_TRY(const std::vector<engine::AttemptRef> attempts, co_await parts_.host.List());
-  const std::set<std::int64_t> needed = control::NeededJobs(parts_.jobs.registry());
+  const std::set<std::int64_t> needed = parts_.jobs.removal().NeededJobs();
   for (const engine::AttemptRef& attempt : attempts) {
     const std::optional<cluster::AttemptName> name = cluster::ParseAttemptId(attempt.id);
     if (!name || needed.contains(name->job_uid)) continue;

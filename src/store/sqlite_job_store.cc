@@ -360,8 +360,11 @@ Result<std::int64_t> SqliteJobStore::EraseOne(std::int64_t uid, std::int64_t row
     {
       Cursor below = statements_->last_below.Query(uid);
       TY_TRY(const bool row, below.Next());
-      if (!row) return erased;
-      last = below.Int(0);
+      last = row ? below.Int(0) : 0;
+    }
+    if (last == 0) {  // somebody else has deleted the row, as an operator with sqlite3
+      TY_RETURN_IF_ERROR(statements_->end_removal.Run(uid));
+      return erased;
     }
     TY_RETURN_IF_ERROR(statements_->erase_events.Run(last, rows_max - erased));
     erased += database_.Changes();

@@ -31,9 +31,7 @@ class Client(threading.Thread):
         self.start()
 
     def run(self):
-        for number in iter(int, 1):
-            if self.over.is_set():
-                return
+        while not self.over.is_set():
             begin = time.perf_counter()
             self.ask(len(self.seconds))
             self.seconds.append(time.perf_counter() - begin)

@@ -108,7 +108,7 @@ def test_a_killed_sweep_is_finished_by_the_next_server(make_server, upload):
     make_ended(server, *ended)
     # Many events, so that the kill meets a sweep that is not through.
     execute(server, "trainyard.db", "INSERT INTO events SELECT j.uid, 1000 + n.value, e.event FROM jobs j, json_each(?) n, events e "
-                                    "WHERE e.uid = j.uid AND e.seq = 1 AND j.end_time IS NOT NULL", json.dumps(list(range(200))))
+                                    "WHERE e.uid = j.uid AND e.seq = 1 AND j.end_time IS NOT NULL", json.dumps(list(range(1000))))
     restart(server, "--keep-jobs", "1s")
     wait_for(lambda: True if execute(server, "trainyard.db", "SELECT 1 FROM removed_jobs LIMIT 1") else None, server.stderr)
     server.kill()

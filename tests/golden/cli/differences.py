@@ -14,6 +14,7 @@ LOG = ["INFO\t2026-11-20 00:00:01 +0000\tservice\t\tValidating job requirements.
 COMMANDS = ["Available groups for trainyard ai-platform jobs:", "", "      submit", "",
             "Available commands for trainyard ai-platform jobs:", "",
             "      cancel                  Cancel a running training job.",
+            "      delete                  Remove a job that has ended, with its log, figures and trials (administrators).",
             "      describe                Describe a training job.",
             "      download                Copy the files that a job wrote to its folder.",
             "      list                    List existing training jobs.",

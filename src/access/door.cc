@@ -15,6 +15,7 @@
 #include "async/diagnostics.h"
 #include "base/check.h"
 #include "iam/refusal.h"
+#include "iam/service_name.h"
 #include "wire/error_body.h"
 
 namespace trainyard::access {
@@ -96,6 +97,13 @@ bool ShowsTokenInQuery(const Request& request) {
   return request.HasQuery("access_token") || request.HasQuery("oauth_token");
 }
 
+/// Who was not let in is told into what. Source: google/api/error_reason.proto.
+void AddMethod(const MethodRule& rule, Error& error) {
+  if (error.code != Code::kUnauthenticated || !error.info || rule.method_name.empty()) return;
+  error.info->metadata.emplace_back("service", iam::ServiceName(rule.permission, rule.method_name));
+  error.info->metadata.emplace_back("method", rule.method_name);
+}
+
 }  // namespace
 
 struct Door::Decision {
@@ -135,7 +143,8 @@ awaitable<Door::Decision> Door::Decide(const MethodRule& rule, Request& request)
   }
   Result<iam::Login> login = co_await authority_.WhoAsks(request);
   if (!login) {
-    decision.status = std::unexpected(login.error());
+    const bool has_shown_none = login.error().info && login.error().info->reason == iam::kCredentialsMissing;
+    decision.status = std::unexpected(has_shown_none ? iam::NotLoggedIn(rule.permission) : login.error());
     co_return decision;
   }
   decision.caller = std::make_shared<KnownCaller>(authority_, *std::move(login));
@@ -149,10 +158,10 @@ awaitable<Door::Decision> Door::Decide(const MethodRule& rule, Request& request)
 awaitable<Result<Response>> Door::Answer(const MethodRule& rule, const Handler& handler, Request& request) {
   const Decision decision = co_await Decide(rule, request);
   if (!decision.status) {
-    const Error& error = decision.status.error();
+    Error error = decision.status.error();
     const bool is_failed_login = error.code == Code::kUnauthenticated && request.headers.Has("Authorization");
     if (is_failed_login) co_await SlowDown(request);
-    Response refused = Refused(request, error);
+    Response refused = Refused(rule, request, std::move(error));
     Audit(rule, request, decision, refused.status);
     co_return refused;
   }
@@ -173,9 +182,10 @@ awaitable<void> Door::SlowDown(const Request& request) {
   co_await timer.async_wait(boost::asio::use_awaitable);
 }
 
-Response Door::Refused(const Request& request, const Error& error) const {
+Response Door::Refused(const MethodRule& rule, const Request& request, Error error) const {
+  AddMethod(rule, error);
   Response response = options_.print_refusal
-                          ? options_.print_refusal(request, error)
+                          ? options_.print_refusal(rule.route, error)
                           : Response::Json(wire::PrintErrorBody(error), wire::HttpStatus(error.code));
   if (response.status == kUnauthorized) {
     const bool was_shown = request.headers.Has("Authorization");

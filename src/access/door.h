@@ -14,15 +14,15 @@
 namespace trainyard::access {
 
 /// The one place that every request passes after it was routed: who asks, what the route wants, the decision,
-/// its line in the audit log. What a body names is asked for by handlers, through Request::caller. Loop thread
-/// only. Outlives the routers that it guards.
+/// its line in the audit log. What a body names is asked for by handlers, through Request::caller. Loop
+/// thread only. Outlives the routers that it guards.
 class Door {
  public:
   struct Options {
     std::string default_project;                         ///< of routes whose query names none
     std::function<void(const AuditLine& line)> audit{};  ///< null: nothing is kept
-    /// How a refusal looks to the clients of the path. Null: an Error as always.
-    std::function<http::Response(const http::Request& request, const Error& error)> print_refusal{};
+    /// How a refusal looks to the clients of the route ("GET /storage/v1/b"). Null: an Error as always.
+    std::function<http::Response(std::string_view route, const Error& error)> print_refusal{};
   };
   /// `authority` and `clock` outlive it.
   Door(Authority& authority, const Clock& clock, Options options);
@@ -44,7 +44,7 @@ class Door {
                                                         const http::Handler& handler, http::Request& request);
   boost::asio::awaitable<void> SlowDown(const http::Request& request);
   void Audit(const iam::MethodRule& rule, const http::Request& request, const Decision& decision, int status);
-  http::Response Refused(const http::Request& request, const Error& error) const;
+  http::Response Refused(const iam::MethodRule& rule, const http::Request& request, Error error) const;
 
   Authority& authority_;
   const Clock& clock_;

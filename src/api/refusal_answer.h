@@ -1,10 +1,14 @@
 #pragma once
 
+#include <string_view>
+
+#include "base/error.h"
 #include "http/message.h"
 
 namespace trainyard::api {
 
-/// A refusal of the door in the shape that the path's API has: storage v1's own, else google.rpc.Status. Pure.
-[[nodiscard]] http::Response RefusalAnswer(const http::Request& request, const Error& error);
+/// A refusal of the door in the shape that the route's API has: storage v1's own, the XML API's, else
+/// google.rpc.Status. @param route  as http::Router names it: "GET /storage/v1/b/{bucket}". Pure.
+[[nodiscard]] http::Response RefusalAnswer(std::string_view route, const Error& error);
 
 }  // namespace trainyard::api

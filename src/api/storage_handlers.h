@@ -14,9 +14,10 @@ namespace trainyard::api {
 /// delete, copyTo, rewriteTo, moveTo, compose), under /storage/v1, /upload/storage/v1,
 /// /resumable/upload/storage/v1 and /download/storage/v1.
 ///
-/// `buckets` and `identities`, which keeps whose they are, outlive the router. Errors have storage's own shape; a full disk is 507; so have the errors of
-/// unknown paths and methods. `projection`, `userProject`, `predefinedAcl` and other parameters that change
-/// no result are accepted and ignored. Source: discovery storage v1, docs/spec "Storage JSON v1".
+/// `buckets` and `identities`, which keeps whose they are, outlive the router. Errors have storage's own
+/// shape; a full disk is 507; so have the errors of unknown paths and methods. `projection`, `userProject`,
+/// `predefinedAcl` and other parameters that change no result are accepted and ignored. Source: discovery
+/// storage v1, docs/spec "Storage JSON v1".
 void AddStorageRoutes(http::Router& router, storage::Buckets& buckets, identity::Identities& identities);
 
 /// How TensorFlow reads `gs://`: `GET` and `HEAD /BUCKET/OBJECT` of Cloud Storage's XML API, the object's
@@ -27,5 +28,9 @@ void AddStorageRoutes(http::Router& router, storage::Buckets& buckets, identity:
 /// host name, never for the public router. `buckets` outlives the router. Source: docs/spec "the recipe,
 /// tried".
 void AddXmlStorageRoutes(http::Router& router, storage::Buckets& buckets);
+
+/// An error as the XML API says it. Of kUnauthenticated and kPermissionDenied the message is the API's own,
+/// and ours stands in <Details>. Pure. Source: Cloud Storage's page "HTTP status and error codes for XML".
+[[nodiscard]] http::Response XmlErrorAnswer(const Error& error);
 
 }  // namespace trainyard::api

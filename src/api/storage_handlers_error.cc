@@ -35,12 +35,18 @@ http::Response StatusAnswer(int status, std::string_view reason, std::string_vie
                               status);
 }
 
-std::string PrintXmlError(std::string_view code, std::string_view message) {
+std::string PrintXmlError(std::string_view code, std::string_view message, std::string_view details) {
   std::string body = "<?xml version='1.0' encoding='UTF-8'?><Error><Code>";
   AppendXmlText(body, code);
   body += "</Code><Message>";
   AppendXmlText(body, wire::ReplaceMalformed(message));
-  return body + "</Message></Error>";
+  body += "</Message>";
+  if (!details.empty()) {
+    body += "<Details>";
+    AppendXmlText(body, wire::ReplaceMalformed(details));
+    body += "</Details>";
+  }
+  return body + "</Error>";
 }
 
 }  // namespace trainyard::api::storage_api

@@ -14,7 +14,8 @@ namespace trainyard::api::storage_api {
 
 /// The XML API's error document: `<Error><Code>NoSuchKey</Code><Message>...</Message></Error>`. Control
 /// characters that XML cannot hold become spaces. Source: Cloud Storage's page "HTTP status and error codes
-/// for XML".
-[[nodiscard]] std::string PrintXmlError(std::string_view code, std::string_view message);
+/// for XML". @param details  empty: none.
+[[nodiscard]] std::string PrintXmlError(std::string_view code, std::string_view message,
+                                        std::string_view details = {});
 
 }  // namespace trainyard::api::storage_api

@@ -27,17 +27,25 @@ std::string_view XmlCode(const Error& error) {
     case Code::kFailedPrecondition: return "PreconditionFailed";
     case Code::kInvalidArgument: return "InvalidArgument";
     case Code::kPermissionDenied: return "AccessDenied";
+    case Code::kUnauthenticated: return "AuthenticationRequired";
     case Code::kUnavailable: return "ServiceUnavailable";
     default: return "InternalError";
   }
 }
 
-Response XmlAnswer(int status, std::string_view code, std::string_view message) {
+/// Empty: it is the error's own.
+std::string_view XmlMessage(Code code) {
+  if (code == Code::kUnauthenticated) return "Authentication required.";
+  return code == Code::kPermissionDenied ? "Access denied." : std::string_view();
+}
+
+Response XmlAnswer(int status, std::string_view code, std::string_view message,
+                   std::string_view details = {}) {
   Response response;
   response.status = status;
   response.headers.Add("Content-Type", "application/xml; charset=UTF-8");
   http::ConfineContent(response.headers);
-  response.body = PrintXmlError(code, message);
+  response.body = PrintXmlError(code, message, details);
   return response;
 }
 
@@ -71,10 +79,17 @@ awaitable<Result<Response>> GetXmlObject(Buckets& buckets, Request& request) {
   if (response) co_return response;
   const Error& error = response.error();
   if (storage::IsNotModified(error)) co_return Response::Empty(kNotModified);
-  co_return XmlAnswer(wire::StorageHttpStatus(error.code), XmlCode(error), error.message);
+  co_return XmlErrorAnswer(error);
 }
 
 }  // namespace
+
+Response XmlErrorAnswer(const Error& error) {
+  const int status = wire::StorageHttpStatus(error.code);
+  const std::string_view message = XmlMessage(error.code);
+  if (message.empty()) return XmlAnswer(status, XmlCode(error), error.message);
+  return XmlAnswer(status, XmlCode(error), message, error.message);
+}
 
 void AddXmlStorageRoutes(http::Router& router, storage::Buckets& buckets) {
   router.Add(http::Method::kGet, "/{bucket}/{object=**}",

@@ -8,6 +8,7 @@
 #include "base/ascii.h"
 #include "base/error.h"
 #include "iam/resource.h"
+#include "iam/service_name.h"
 #include "wire/json.h"
 #include "wire/time.h"
 #include "wire/utf8.h"
@@ -22,7 +23,6 @@ using google::protobuf::Struct;
 using logging::v2::LogEntry;
 
 constexpr std::string_view kType = "type.googleapis.com/google.cloud.audit.AuditLog";
-constexpr std::string_view kOwnService = "trainyard";
 constexpr std::string_view kCredentialLabel = "trainyard/credential";
 constexpr std::string_view kAccountSuffix = ".iam.gserviceaccount.com";
 constexpr std::size_t kProjectBytesMax = 100;
@@ -87,14 +87,6 @@ std::string MessageOf(const AuditLine& line, Code code) {
     return "Nobody that is known: no token, or one that is not valid.";
   if (!line.is_granted) return "Permission '" + line.permission + "' denied on resource '" + resource + "'.";
   return std::string(CodeName(code));
-}
-
-/// By the permission, whose first part is the service's name.
-std::string ServiceOf(const AuditLine& line) {
-  const std::string prefix = line.permission.substr(0, line.permission.find('.'));
-  if (prefix.empty() || prefix == kOwnService) return std::string(kOwnService);
-  if (prefix == "resourcemanager") return "cloudresourcemanager.googleapis.com";
-  return prefix + ".googleapis.com";
 }
 
 std::string_view LogOf(iam::AuditKind kind) {
@@ -179,7 +171,7 @@ LogEntry EntryOf(const AuditEvent& event) {
   LogEntry entry = Common(event.project, LogOf(line.kind), event.time, event.received);
   entry.set_severity(SeverityOf(line));
   if (!line.credential.empty()) (*entry.mutable_labels())[std::string(kCredentialLabel)] = line.credential;
-  SetCall(event.project, ServiceOf(line), line.method_name, entry);
+  SetCall(event.project, iam::ServiceName(line.permission, line.method_name), line.method_name, entry);
   Struct& payload = *entry.mutable_proto_payload();
   const std::string resource = iam::NameOf(line.resource);
   Set(payload, "resourceName", resource);
@@ -201,7 +193,7 @@ LogEntry EntryOf(const AuditEvent& event) {
 LogEntry EntryOf(LeftOut why, std::int64_t count, std::string_view project, SysTime time, SysTime received) {
   LogEntry entry = Common(project, "activity", time, received);
   entry.set_severity(LogEntry::ERROR);
-  SetCall(project, std::string(kOwnService), "trainyard.audit.LinesLeftOut", entry);
+  SetCall(project, std::string(iam::kOwnService), "trainyard.audit.LinesLeftOut", entry);
   Struct& payload = *entry.mutable_proto_payload();
   const std::string reason =
       why == LeftOut::kDiskTooSlow

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "iam/refusal.h"
 #include "wire/host_name.h"
 
 namespace trainyard::control {
@@ -73,7 +74,8 @@ Result<AccessToken> ReadAccessToken(const Keys& keys, std::string_view text, Sys
   if (error != std::errc{} || end != digits.data() + digits.size()) return Refuse(kForeign);
   token.expires = std::chrono::sys_seconds(std::chrono::seconds(seconds));
   if (token.expires <= now)
-    return Refuse("The access token has expired: ask the metadata server for a new one.");
+    return std::unexpected(iam::Unauthenticated(
+        "The access token has expired: ask the metadata server for a new one.", iam::kTokenExpired));
   return token;
 }
 

@@ -62,14 +62,6 @@ std::string StorageSentence(std::string_view who, std::string_view permission) {
   return text.append("Google Cloud Storage ").append(is_object ? "object." : "bucket.");
 }
 
-Error Unauthenticated(std::string message, std::string_view reason) {
-  return {.code = Code::kUnauthenticated,
-          .message = std::move(message),
-          .field = {},
-          .violations = {},
-          .info = ErrorInfo{.reason = std::string(reason), .domain = "googleapis.com", .metadata = {}}};
-}
-
 Error AbsentBucket(std::string_view permission, const std::string& name) {
   const std::string what = "The specified bucket does not exist: " + name + ". ";
   if (permission == "storage.objects.create") {
@@ -114,17 +106,29 @@ Error Refusal(std::string_view principal, std::string_view permission, const Res
                             .metadata = {{"permission", std::string(permission)}, {"resource", name}}}};
 }
 
+Error Unauthenticated(std::string message, std::string_view reason) {
+  return {.code = Code::kUnauthenticated,
+          .message = std::move(message),
+          .field = {},
+          .violations = {},
+          .info = ErrorInfo{.reason = std::string(reason), .domain = "googleapis.com", .metadata = {}}};
+}
+
 Error NotLoggedIn(std::string_view permission) {
   std::string message;
   if (IsOfStorage(permission)) message = StorageSentence("Anonymous caller", permission) + " ";
   message.append("Request is missing required authentication credential.").append(kExpected);
-  return Unauthenticated(message.append(kHowToLogIn), "CREDENTIALS_MISSING");
+  return Unauthenticated(message.append(kHowToLogIn), kCredentialsMissing);
 }
 
-Error BadToken(std::string_view reason) {
+Error BadToken(std::string_view why, std::string_view reason) {
   std::string message = "Request had invalid authentication credentials.";
-  message.append(kExpected).append(" ").append(reason);
-  return Unauthenticated(std::move(message), "ACCESS_TOKEN_TYPE_UNSUPPORTED");
+  message.append(kExpected).append(" ").append(why);
+  return Unauthenticated(std::move(message), reason);
+}
+
+Error BadToken(const Error& why) {
+  return BadToken(why.message, why.info ? std::string_view(why.info->reason) : kTokenUnsupported);
 }
 
 }  // namespace trainyard::iam

@@ -20,10 +20,21 @@ namespace trainyard::iam {
 /// `permission` is needed, so that a refusal does not tell whether it does.
 [[nodiscard]] Error Absent(std::string_view permission, const Resource& resource);
 
-/// kUnauthenticated: no credential was shown. With a permission of storage it says so as storage does. The
-/// door adds "service" and "method" to the ErrorInfo's metadata.
+/// ErrorInfo.reason of kUnauthenticated. Source: google/api/error_reason.proto.
+inline constexpr std::string_view kCredentialsMissing = "CREDENTIALS_MISSING";
+inline constexpr std::string_view kTokenExpired = "ACCESS_TOKEN_EXPIRED";
+inline constexpr std::string_view kAccountStateInvalid = "ACCOUNT_STATE_INVALID";  ///< disabled
+inline constexpr std::string_view kTokenUnsupported = "ACCESS_TOKEN_TYPE_UNSUPPORTED";
+
+/// kUnauthenticated, with an ErrorInfo of googleapis.com. The door adds "service" and "method" to its
+/// metadata.
+[[nodiscard]] Error Unauthenticated(std::string message, std::string_view reason = kTokenUnsupported);
+
+/// Unauthenticated: no credential was shown. With a permission of storage it says so as storage does.
 [[nodiscard]] Error NotLoggedIn(std::string_view permission = {});
-/// kUnauthenticated: one was shown that is not valid, with the reason as a sentence.
-[[nodiscard]] Error BadToken(std::string_view reason);
+/// Unauthenticated: one was shown that is not valid. `why` is a sentence.
+[[nodiscard]] Error BadToken(std::string_view why, std::string_view reason = kTokenUnsupported);
+/// The same, of an error that says why; its ErrorInfo has the reason, if there is one.
+[[nodiscard]] Error BadToken(const Error& why);
 
 }  // namespace trainyard::iam

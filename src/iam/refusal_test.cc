@@ -108,6 +108,13 @@ TEST(NotLoggedInTest, SaysWhatWasMissing) {
                 error.message);
 }
 
+TEST(BadTokenTest, KeepsTheReasonOfWhoLooked) {
+  const Error expired = BadToken(Unauthenticated("Token t expired.", kTokenExpired));
+  EXPECT_TRUE(expired.message.ends_with(" Token t expired.")) << expired.message;
+  EXPECT_EQ(expired.info, (ErrorInfo{.reason = "ACCESS_TOKEN_EXPIRED", .domain = "googleapis.com"}));
+  EXPECT_EQ(BadToken(Error{Code::kUnauthenticated, "No.", ""}), BadToken("No."));
+}
+
 TEST(BadTokenTest, SaysWhy) {
   EXPECT_EQ(
       BadToken("The token has expired."),

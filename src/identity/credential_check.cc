@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "iam/principal.h"
+#include "iam/refusal.h"
 #include "identity/account_changes.h"
 #include "wire/time.h"
 
@@ -11,8 +12,8 @@ namespace {
 
 constexpr std::string_view kServiceAccount = "serviceAccount:";
 
-std::unexpected<Error> Refuse(std::string why) {
-  return std::unexpected(Error{Code::kUnauthenticated, std::move(why), {}});
+std::unexpected<Error> Refuse(std::string why, std::string_view reason = iam::kTokenUnsupported) {
+  return std::unexpected(iam::Unauthenticated(std::move(why), reason));
 }
 
 Status CheckAccount(const Directory& known, const v1::Token& token) {
@@ -20,13 +21,14 @@ Status CheckAccount(const Directory& known, const v1::Token& token) {
   const Directory::Account* account = known.FindAccount(iam::EmailOf(token.principal()));
   if (account == nullptr) return {};  // a project's own account
   if (account->record.disabled())
-    return Refuse("Service account " + account->record.email() + " is disabled.");
+    return Refuse("Service account " + account->record.email() + " is disabled.", iam::kAccountStateInvalid);
   const std::string_view key_id = KeyOfIssuer(token.issuer());
   if (key_id.empty()) return {};
   const auto key = account->keys.find(key_id);
   if (key == account->keys.end() || key->second.record.disabled())
-    return Refuse("Key " + std::string(key_id) + " that asked for token " + token.id() +
-                  " is disabled or deleted.");
+    return Refuse(
+        "Key " + std::string(key_id) + " that asked for token " + token.id() + " is disabled or deleted.",
+        iam::kAccountStateInvalid);
   return {};
 }
 
@@ -38,8 +40,10 @@ std::string CredentialOf(const v1::Token& token) {
 }
 
 Result<SignedJwt> Verified(const Directory::Account& account, const KeptKey& key, Jwt jwt) {
-  if (key.record.disabled()) return Refuse("Key " + key.id + " of " + key.email + " is disabled.");
-  if (account.record.disabled()) return Refuse("Service account " + key.email + " is disabled.");
+  if (key.record.disabled())
+    return Refuse("Key " + key.id + " of " + key.email + " is disabled.", iam::kAccountStateInvalid);
+  if (account.record.disabled())
+    return Refuse("Service account " + key.email + " is disabled.", iam::kAccountStateInvalid);
   return SignedJwt{.jwt = std::move(jwt), .email = key.email, .key_id = key.id};
 }
 
@@ -59,7 +63,8 @@ Result<Login> CheckOpaqueToken(const Directory& known, std::string_view text, co
   if (record.has_expire_time()) {
     login.expires = wire::FromProto(record.expire_time());
     if (*login.expires <= now)
-      return Refuse("Token " + record.id() + " expired at " + wire::PrintTime(*login.expires) + ".");
+      return Refuse("Token " + record.id() + " expired at " + wire::PrintTime(*login.expires) + ".",
+                    iam::kTokenExpired);
   }
   TY_RETURN_IF_ERROR(CheckAccount(known, record));
   return login;

@@ -76,6 +76,7 @@ TEST_F(Credentials, ATokenExpires) {
   EXPECT_TRUE(Check(token));
   clock_.now += seconds(1);
   EXPECT_THAT(Refusal(token), HasSubstr("expired at 2023-11-14T22:14:20Z"));
+  EXPECT_EQ(Check(token).error().info->reason, "ACCESS_TOKEN_EXPIRED");
   clock_.now += hours(24 * 7 + 1);
   Restart();
   EXPECT_THAT(Refusal(token), HasSubstr("not known here"));

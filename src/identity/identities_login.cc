@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "iam/principal.h"
+#include "iam/refusal.h"
 #include "identity/identities_state.h"
 
 namespace trainyard::identity {
@@ -15,7 +16,7 @@ TokenHash AssertionId(const Jwt& jwt) { return HashOf(jwt.issuer + '\0' + jwt.id
 Result<Login> IdentitiesState::Check(std::string_view token, std::span<const std::string> own_audiences) {
   const SysTime now = clock.Now();
   if (token.size() > kJwtBytesMax)
-    return std::unexpected(Error{Code::kUnauthenticated, "The credential is too long.", {}});
+    return std::unexpected(iam::Unauthenticated("The credential is too long."));
   const TokenHash hash = HashOf(token);
   if (token.starts_with(kTokenPrefix)) {
     Result<Login> login = CheckOpaqueToken(directory, token, hash, now);
@@ -23,16 +24,16 @@ Result<Login> IdentitiesState::Check(std::string_view token, std::span<const std
     return login;
   }
   if (!LooksLikeJwt(token)) {
-    return std::unexpected(Error{Code::kUnauthenticated,
-                                 "The credential is neither a token of this server (ty_...) nor a JWT that a "
-                                 "service account's key signs.",
-                                 {}});
+    return std::unexpected(
+        iam::Unauthenticated("The credential is neither a token of this server (ty_...) nor a JWT that a "
+                             "service account's key signs."));
   }
   if (const Login* known = verified.Find(hash, now); known != nullptr) return *known;
   TY_TRY(const SignedJwt jwt, VerifyJwt(directory, token));
   if (const Status holds = CheckBearerClaims(jwt.jwt, own_audiences, now); !holds) {
+    const std::string_view reason = IsOver(jwt.jwt, now) ? iam::kTokenExpired : iam::kTokenUnsupported;
     return std::unexpected(
-        Error{Code::kUnauthenticated, "The JWT is refused: " + holds.error().message + ".", {}});
+        iam::Unauthenticated("The JWT is refused: " + holds.error().message + ".", reason));
   }
   Login login{.principal = iam::ServiceAccountPrincipal(jwt.email),
               .credential = "self-signed by " + jwt.key_id + " of " + jwt.email,

@@ -68,7 +68,7 @@ Status CheckTimes(const Jwt& jwt, SysTime now) {
   if (*jwt.expires_at <= *jwt.issued_at || *jwt.expires_at - *jwt.issued_at > kJwtLifeMax.count())
     return Refuse("exp must be after iat, by an hour at most");
   const std::int64_t second = std::chrono::floor<seconds>(now).time_since_epoch().count();
-  if (*jwt.expires_at + kClockSkewMax.count() <= second)
+  if (IsOver(jwt, now))
     return Refuse("it has expired: exp is in the past; check this machine's clock, or make a new one");
   const std::int64_t from = std::max(*jwt.issued_at, jwt.not_before.value_or(0));
   if (from - kClockSkewMax.count() > second)
@@ -97,6 +97,8 @@ Status CheckBearerClaims(const Jwt& jwt, OwnAudiences own, SysTime now) {
   }
   return CheckTimes(jwt, now);
 }
+
+bool IsOver(const Jwt& jwt, SysTime now) { return jwt.expires_at && AcceptedUntil(jwt) <= now; }
 
 SysTime AcceptedUntil(const Jwt& jwt) { return SysTime(seconds(jwt.expires_at.value_or(0))) + kClockSkewMax; }
 

@@ -29,6 +29,9 @@ using OwnAudiences = std::span<const std::string>;
 /// sub is iss.
 [[nodiscard]] Status CheckBearerClaims(const Jwt& jwt, OwnAudiences own, SysTime now);
 
+/// Whether its time is over. Not so without exp, which is refused for another reason.
+[[nodiscard]] bool IsOver(const Jwt& jwt, SysTime now);
+
 /// Until when it is accepted. exp must be there.
 [[nodiscard]] SysTime AcceptedUntil(const Jwt& jwt);
 

@@ -19,13 +19,15 @@ awaitable<Result<iam::Login>> IdentityAuthority::WhoAsks(const http::Request& re
   if (token.empty()) co_return co_await ByConnection(request);
   if (control::LooksLikeAccessToken(token)) co_return co_await ByOwnToken(std::move(token), request);
   const std::array<std::string, 1> own{request.Origin()};
-  co_return sources_.identities.Check(token, own);
+  Result<iam::Login> login = sources_.identities.Check(token, own);
+  if (!login) co_return std::unexpected(iam::BadToken(login.error()));
+  co_return login;
 }
 
 /// Tokens of metadata servers: they prove themselves, and are worth what their owner is.
 awaitable<Result<iam::Login>> IdentityAuthority::ByOwnToken(std::string token, const http::Request& request) {
   Result<std::string> owner = co_await sources_.tokens.OwnerOf(std::move(token));
-  if (!owner) co_return std::unexpected(iam::BadToken(owner.error().message));
+  if (!owner) co_return std::unexpected(iam::BadToken(owner.error()));
   if (*owner == control::kAnyReplica) co_return co_await ByConnection(request);
   if (*owner == control::kAdministration)
     co_return iam::Login{.principal = std::string(iam::kAdministrator), .credential = "local account"};
@@ -57,7 +59,8 @@ bool IdentityAuthority::StillHolds(const iam::Login& login) const {
 awaitable<Standing> IdentityAuthority::StandingOf(std::string principal, std::string permission,
                                                   iam::Resource resource) {
   const identity::Identities& identities = sources_.identities;
-  if (identities.Grants(principal, permission, resource)) co_return Standing{.is_granted = true, .is_seen = true};
+  if (identities.Grants(principal, permission, resource))
+    co_return Standing{.is_granted = true, .is_seen = true};
   Standing standing{.is_seen = identities.Knows(principal, resource)};
   if (resource.kind != iam::Resource::Kind::kJob) co_return standing;
   wire::JobName name{resource.project, resource.name};

@@ -22,10 +22,12 @@ std::string_view TypeOf(std::string_view content_type) {
 
 bool TakesAnyBody(const BodyFacts& facts) noexcept {
   constexpr std::array<std::string_view, 2> kUploads = {"/upload/", "/resumable/"};
+  constexpr std::array<std::string_view, 3> kForms = {"/token", "/v1/token", "/v1/introspect"};
   const auto leads = [&](std::string_view folder) { return facts.path.starts_with(folder); };
   if (std::ranges::any_of(kUploads, leads)) return true;
   if (facts.is_xml_storage && !facts.path.starts_with("/storage/")) return true;
-  return facts.path == "/batch" || facts.path.starts_with("/batch/") || facts.path == "/token";
+  return facts.path == "/batch" || facts.path.starts_with("/batch/") ||
+         std::ranges::find(kForms, facts.path) != kForms.end();
 }
 
 Status CheckBodyType(const BodyFacts& facts) {

@@ -53,6 +53,8 @@ INSTANTIATE_TEST_SUITE_P(
             {.path = "/batch/ml/v1", .content_type = "multipart/mixed; boundary=b", .has_body = true},
             true},
         Row{"like_batch", {.path = "/batches", .content_type = "text/plain", .has_body = true}, false},
+        Row{"exchange", {.path = "/v1/token", .content_type = kForm, .has_body = true}, true},
+        Row{"introspection", {.path = "/v1/introspect", .content_type = kForm, .has_body = true}, true},
         Row{"token", {.path = "/token", .content_type = kForm, .has_body = true}, true},
         Row{"long_query",
             {.path = kJobs, .content_type = kForm, .has_body = true, .overrides_get = true},

@@ -118,22 +118,35 @@ std::string IssuerOf(const identity::Login& login) {
 }
 
 /// The credential of an external account's file: a token or self-signed JWT of this server.
-awaitable<Result<Response>> Exchange(Endpoint& endpoint, Form form) {
-  const std::string_view subject = Field(form, "subject_token");
-  if (subject.empty()) co_return Refused("invalid_request", "subject_token is missing.");
-  if (Field(form, "subject_token_type").empty())
-    co_return Refused("invalid_request", "subject_token_type is missing.");
+awaitable<Result<Response>> ExchangeFor(Endpoint& endpoint, std::string subject, bool is_exchange) {
   const Result<identity::Login> login = endpoint.identities.Check(subject, endpoint.options.own_audiences);
   if (!login) co_return RefusedFor(login.error());
   seconds life = kTokenLife;
   if (login->expires)
     life = std::min(life, std::chrono::floor<seconds>(*login->expires - endpoint.clock.Now()));
-  if (life < seconds(1)) co_return Refused("invalid_grant", "The subject_token ends within a second.");
+  if (life < seconds(1)) co_return Refused("invalid_grant", "The credential ends within a second.");
   Identities::NewToken wanted{.principal = login->principal,
                               .life = life,
-                              .description = "POST /v1/token",
+                              .description = is_exchange ? "POST /v1/token" : "POST /token",
                               .issuer = IssuerOf(*login)};
-  co_return co_await TokenFor(endpoint, std::move(wanted), true);
+  co_return co_await TokenFor(endpoint, std::move(wanted), is_exchange);
+}
+
+awaitable<Result<Response>> Exchange(Endpoint& endpoint, Form form) {
+  std::string subject(Field(form, "subject_token"));
+  if (subject.empty()) co_return Refused("invalid_request", "subject_token is missing.");
+  if (Field(form, "subject_token_type").empty())
+    co_return Refused("invalid_request", "subject_token_type is missing.");
+  co_return co_await ExchangeFor(endpoint, std::move(subject), true);
+}
+
+/// Any token of this server is a refresh token, too, for clients that take no other (gsutil, gcloud's own
+/// login). It gives as much, and no longer, than it is worth itself; client_id and client_secret are not
+/// asked for.
+awaitable<Result<Response>> Refresh(Endpoint& endpoint, Form form) {
+  std::string token(Field(form, "refresh_token"));
+  if (token.empty()) co_return Refused("invalid_request", "refresh_token is missing.");
+  co_return co_await ExchangeFor(endpoint, std::move(token), false);
 }
 
 awaitable<Result<Response>> Grant(Endpoint& endpoint, Request& request) {
@@ -145,12 +158,9 @@ awaitable<Result<Response>> Grant(Endpoint& endpoint, Request& request) {
   if (type == "urn:ietf:params:oauth:grant-type:token-exchange")
     co_return co_await Exchange(endpoint, *std::move(form));
   if (type.empty()) co_return Refused("invalid_request", "grant_type is missing.");
-  if (type == "refresh_token") {
-    co_return Refused("invalid_grant",
-                      "This server gives out no refresh tokens. Use a service account's key file, or a token "
-                      "that an administrator makes: trainyard auth token create.");
-  }
-  co_return Refused("unsupported_grant_type", "This server knows the grants jwt-bearer and token-exchange.");
+  if (type == "refresh_token") co_return co_await Refresh(endpoint, *std::move(form));
+  co_return Refused("unsupported_grant_type",
+                    "This server knows the grants jwt-bearer, refresh_token and token-exchange.");
 }
 
 /// What a client may learn of the token that it holds. Source: RFC 7662; `username` is what gcloud reads.

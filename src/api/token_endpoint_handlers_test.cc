@@ -69,7 +69,8 @@ TEST_F(TokenEndpointTest, RefusalsAreOAuths) {
   EXPECT_THAT(error(Post("/token", "")), HasSubstr("invalid_request: grant_type is missing"));
   EXPECT_THAT(error(Grant("password", "")), HasSubstr("unsupported_grant_type"));
   EXPECT_THAT(error(Grant("refresh_token", "&refresh_token=x")),
-              HasSubstr("invalid_grant: This server gives out no"));
+              HasSubstr("invalid_grant: The credential is neither a token of this server"));
+  EXPECT_THAT(error(Grant("refresh_token", "")), HasSubstr("invalid_request: refresh_token is missing"));
   EXPECT_TRUE(Ask(identities_->SetServiceAccountDisabled(email_, true)));
   EXPECT_THAT(error(GrantJwt(R"(,"aud":"https://oauth2.googleapis.com/token")")), HasSubstr("is disabled"));
 }
@@ -90,6 +91,19 @@ TEST_F(TokenEndpointTest, ATokenIsExchangedForAShorterOne) {
   EXPECT_EQ(Grant(kExchange, subject + "ty_wrong").Text("/error"), "invalid_grant");
   ASSERT_TRUE(Ask(identities_->RevokeToken(made->token.id())));
   EXPECT_FALSE(identities_->Check(answer.Text("/access_token"), {})) << "it goes with what it came from";
+}
+
+TEST_F(TokenEndpointTest, ATokenIsARefreshToken) {
+  const auto made = Ask(identities_->MakeToken(
+      {.principal = "user:ann@example.com", .life = {}, .description = "", .issuer = ""}));
+  const Answer answer =
+      Grant("refresh_token", "&client_id=gsutil&client_secret=s&refresh_token=" + made->text);
+  ASSERT_EQ(answer.status, 200) << answer.text;
+  EXPECT_EQ(answer.At("/expires_in")->as_int64(), 3'599);
+  EXPECT_EQ(answer.At("/issued_token_type"), nullptr);
+  EXPECT_EQ(identities_->Check(answer.Text("/access_token"), {})->principal, "user:ann@example.com");
+  ASSERT_TRUE(Ask(identities_->RevokeToken(made->token.id())));
+  EXPECT_FALSE(identities_->Check(answer.Text("/access_token"), {}));
 }
 
 TEST_F(TokenEndpointTest, ATokenTellsWhoseItIs) {

@@ -26,5 +26,13 @@ TEST(BotoFile, NamesTheServerWhereGooglesNamesAreGoogles) {
             "[GSUtil]\ndefault_project_id = p\nsoftware_update_check_period = 0\n");
 }
 
+TEST(BotoFile, LogsInWithAToken) {
+  const std::string text =
+      BotoFile({.ca_bundle = "/ca", .project = "p", .token = "ty_x", .token_uri = "https://yard:8443/token"});
+  EXPECT_THAT(text, HasSubstr("[Credentials]\ngs_oauth2_refresh_token = ty_x\n\n[Boto]\n"));
+  EXPECT_THAT(text, HasSubstr("[OAuth2]\nprovider_token_uri = https://yard:8443/token\n"));
+  EXPECT_THAT(text, Not(HasSubstr("GoogleCompute")));
+}
+
 }  // namespace
 }  // namespace trainyard::front

@@ -58,7 +58,7 @@ std::string StorageSentence(std::string_view who, std::string_view permission) {
   const bool on_project = permission == "storage.buckets.create" || permission == "storage.buckets.list";
   std::string text = std::string(who).append(" does not have ").append(permission).append(" access to the ");
   if (on_project) return text.append("Google Cloud project.");
-  const bool is_object = permission.starts_with("storage.objects.");
+  const bool is_object = permission.starts_with("storage.objects.") && permission != "storage.objects.list";
   return text.append("Google Cloud Storage ").append(is_object ? "object." : "bucket.");
 }
 

@@ -56,6 +56,8 @@ Result<ClientSetting> ServerOf(const Arguments& arguments, const SettingSources&
                                   ". Start one: trainyard serve --data " + data_dir));
 }
 
+std::string AdministratorsTokenFile(const std::string& data_dir) { return data_dir + "/admin-token"; }
+
 Result<std::string> ReadTokenFile(const std::string& path) {
   TY_TRY(const std::string text, path == "-" ? ReadInput(true) : ReadFile(path, kTokenBytesMax));
   std::string token(TrimSpace(text));
@@ -77,7 +79,7 @@ Result<FoundToken> FindToken(const Arguments& arguments, const SettingSources& s
     return FoundToken{.text = login->token, .source = "trainyard auth login"};
   const std::optional<ServerNote> note = ReadServerNote(sources, data_dir);
   if (!note || !IsServerOf(*note, server)) return FoundToken{};
-  const std::string path = data_dir + "/admin-token";
+  const std::string path = AdministratorsTokenFile(data_dir);
   const auto own = sources.read_file(path);
   return own ? FoundToken{.text = std::string(TrimSpace(*own)), .source = path} : FoundToken{};
 }

@@ -31,10 +31,16 @@ std::string Port(const std::string& url) {
   return colon == std::string::npos ? "443" : authority.substr(colon + 1);
 }
 
+std::string Host(const std::string& url) {
+  const std::string authority = WithoutScheme(url);
+  return authority.substr(0, authority.rfind(':'));
+}
+
 /// Writes the certificates that the user's programs trust already together with the server's, because the
 /// variables below replace a program's own list.
-std::string WriteBundle(const SettingSources& sources, const std::string& ca_file) {
-  std::string bundle = ca_file.substr(0, ca_file.rfind('/') + 1) + "bundle.pem";
+std::string WriteBundle(const SettingSources& sources, const std::string& ca_file,
+                        const std::string& folder) {
+  std::string bundle = folder + "/bundle.pem";
   std::optional<std::string> ours = sources.read_file(ca_file);
   if (!ours) return ca_file;
   std::optional<std::string> trusted;
@@ -49,9 +55,16 @@ std::string WriteBundle(const SettingSources& sources, const std::string& ca_fil
 
 /// gsutil's settings; its own are those of the real Cloud Storage.
 Result<std::string> WriteBoto(const SettingSources& sources, const FoundServer& found,
-                              const std::string& ca_file, const std::string& project) {
-  const std::string text = front::BotoFile(
-      {.ca_bundle = ca_file, .project = project, .host = "localhost", .port = Port(found.tls_url)});
+                              const std::string& ca_file, const std::string& project,
+                              const ClientLogin& login) {
+  const std::string host = IsOnLoopback(found) ? "localhost" : Host(found.url);
+  const std::string port = Port(IsOnLoopback(found) ? found.tls_url : found.url);
+  if (!login.token.empty()) {
+    return WriteLoginBoto(found, login, {.ca_file = ca_file, .project = project, .host = host, .port = port},
+                          sources);
+  }
+  const std::string text =
+      front::BotoFile({.ca_bundle = ca_file, .project = project, .host = host, .port = port});
   std::string path = found.data_dir + "/run/client-boto.cfg";
   if (sources.read_file(path) != text) TY_RETURN_IF_ERROR(WriteFileAtomically(path, text));
   return path;
@@ -93,11 +106,12 @@ Result<ClientEnvironment> MakeEnvironment(const FoundServer& found, const Settin
   ClientEnvironment environment{.url = found.url, .tls_url = found.tls_url, .project = project};
   environment.token_file = login.token_file;
   environment.credentials = login.account_file;
-  if (!found.note) return environment;
-  environment.data_dir = found.data_dir;
-  if (found.note->ca_file.empty() || found.tls_url.empty()) return environment;
-  environment.ca_file = WriteBundle(sources, found.note->ca_file);
-  TY_TRY(environment.boto_file, WriteBoto(sources, found, environment.ca_file, project));
+  if (found.note) environment.data_dir = found.data_dir;
+  if (found.ca_file.empty() || (IsOnLoopback(found) && found.tls_url.empty())) return environment;
+  const std::string folder = found.note ? found.ca_file.substr(0, found.ca_file.rfind('/')) : login.folder;
+  if (folder.empty()) return environment;
+  environment.ca_file = WriteBundle(sources, found.ca_file, folder);
+  TY_TRY(environment.boto_file, WriteBoto(sources, found, environment.ca_file, project, login));
   if (login.account_file.empty()) {
     TY_TRY(environment.credentials, StandInCredentials(found, sources, Universe::kServers));
   }
@@ -109,7 +123,10 @@ void WarnOfServer(const FoundServer& found, const SettingSources& sources, const
     console.Warn("the server at " + found.url + " (from: " + found.where +
                  ") is not that of the data directory " + found.data_dir + ", which is at " +
                  found.elsewhere + "; trainyard env --data " + found.data_dir + " names that one");
-  if (!found.note)
+  if (!IsOnLoopback(found))
+    console.Warn("discovery.build('ml', 'v1') needs client_options={'api_endpoint': '" + found.url +
+                 "'}; all other clients read the settings");
+  else if (!found.note)
     console.Warn(
         "the server's certificate is not in this machine's data directory: discovery.build('ml', 'v1') "
         "without arguments and gsutil will not work; all other clients will");
@@ -144,21 +161,26 @@ std::string TakeBack(const std::string& name, const SettingSources& sources) {
 
 }  // namespace
 
+std::string OwnUniverse(const std::string& url, const std::string& tls_url) {
+  if (!url.starts_with("http://") || tls_url.empty()) return {};
+  return "localhost:" + Port(tls_url);
+}
+
 VariableList ClientVariables(const ClientEnvironment& environment) {
   const std::string& url = environment.url;
   std::string authority = WithoutScheme(url);
   VariableList variables{
       {"TRAINYARD_SERVER", url},
-      {"CLOUDSDK_API_ENDPOINT_OVERRIDES_ML", url + "/"},
-      {"CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE", url + "/storage/v1/"},
-      {"CLOUDSDK_API_ENDPOINT_OVERRIDES_LOGGING", url + "/"},
       {"CLOUDSDK_CORE_PROJECT", environment.project},
       {"CLOUDSDK_ML_ENGINE_POLLING_INTERVAL", "1"},
       {"GOOGLE_CLOUD_PROJECT", environment.project},
-      {"GCE_METADATA_HOST", authority},
-      {"GCE_METADATA_IP", authority},
-      {"GCE_METADATA_ROOT", authority},
   };
+  for (const auto& [api, path] : kGcloudApis)
+    variables.emplace_back(std::string(kGcloudOverride).append(api), url + std::string(path));
+  const bool is_on_loopback = url.starts_with("http://");
+  if (is_on_loopback)
+    for (const char* name : {"GCE_METADATA_HOST", "GCE_METADATA_IP", "GCE_METADATA_ROOT"})
+      variables.emplace_back(name, authority);
   if (environment.token_file.empty()) {
     variables.emplace_back("CLOUDSDK_AUTH_DISABLE_CREDENTIALS", "true");
     variables.emplace_back("STORAGE_EMULATOR_HOST", url);
@@ -167,11 +189,12 @@ VariableList ClientVariables(const ClientEnvironment& environment) {
     variables.emplace_back("API_ENDPOINT_OVERRIDE", url);  // storage.Client() of late versions
   }
   if (!environment.data_dir.empty()) variables.emplace_back("TRAINYARD_DATA", environment.data_dir);
-  const bool has_tls = !environment.tls_url.empty() && !environment.ca_file.empty();
+  const std::string universe = OwnUniverse(url, environment.tls_url);
+  const bool has_tls = !environment.ca_file.empty() && (!universe.empty() || !is_on_loopback);
   if (!environment.token_file.empty() && !has_tls)
     variables.emplace_back(kCredentials, environment.credentials);
   if (!has_tls) return variables;  // without the certificate every https request would fail
-  variables.emplace_back("GOOGLE_CLOUD_UNIVERSE_DOMAIN", "localhost:" + Port(environment.tls_url));
+  if (!universe.empty()) variables.emplace_back("GOOGLE_CLOUD_UNIVERSE_DOMAIN", universe);
   variables.emplace_back("HTTPLIB2_CA_CERTS", environment.ca_file);
   variables.emplace_back("REQUESTS_CA_BUNDLE", environment.ca_file);
   variables.emplace_back("NODE_EXTRA_CA_CERTS", environment.ca_file);
@@ -223,6 +246,14 @@ std::string PrintSettings(const VariableList& variables, const SettingSources& s
   return out + Export(kNames, list);
 }
 
+SettingSources BeforeSettings(const SettingSources& sources) {
+  SettingSources before = sources;
+  before.variable = [sources](const char* name) {
+    return sources.variable(IsSet(sources, name) ? (std::string(kReplaced) + name).c_str() : name);
+  };
+  return before;
+}
+
 std::string PrintUnset(const SettingSources& sources) {
   std::string out;
   for (const std::string& name : NamesSet(sources)) out += TakeBack(name, sources);
@@ -242,7 +273,7 @@ ExitStatus PrintClientEnvironment(const Arguments& arguments, const SettingSourc
   }
   TY_TRY(const FoundServer found, FindRunningServer(arguments, sources));
   const ClientSetting project = ProjectOf(found, arguments, sources);
-  TY_TRY(const ClientLogin login, MakeClientLogin(found, arguments, sources));
+  TY_TRY(const ClientLogin login, MakeClientLogin(found, arguments, sources, Universe::kServers));
   TY_TRY(const ClientEnvironment environment, MakeEnvironment(found, sources, project.value, login));
   VariableList variables = ClientVariables(environment);
   for (auto& variable : WithoutProxies(sources, {"localhost", ".localhost", "127.0.0.1"}))

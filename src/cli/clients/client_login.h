@@ -4,21 +4,38 @@
 
 #include "base/result.h"
 #include "cli/client_settings.h"
+#include "cli/clients/client_credentials.h"
 #include "cli/clients/running_server.h"
 #include "cli/gcloud/arguments.h"
 
 namespace trainyard::cli {
 
-/// Files with which clients that are not ours log in to a server. Both empty: it asks nobody who they are.
+/// Files with which clients that are not ours log in to a server. All empty: it asks nobody who they are.
 struct ClientLogin {
   std::string token_file;  ///< gcloud's auth/access_token_file
-  std::string
-      account_file;  ///< application default credentials: an external account, whose token is that file
+  /// Application default credentials: an external account, whose token is that file.
+  std::string account_file;
+  std::string token;  ///< what is in token_file
+  std::string folder;
+  /// It is the token of the data directory's administrator, which the metadata server gives, too.
+  bool is_own_administrator = false;
 };
 
-/// Writes what is not there yet beside the user's logins, mode 0600. kFailedPrecondition: the server asks,
-/// and there is no token for it. Source: spec access.md section 2, "External account".
+/// Writes what is not there yet beside the user's logins, in a folder for this server, mode 0600. What an
+/// earlier `trainyard env` of this shell has set is passed over. kFailedPrecondition: the server asks, and
+/// there is no token for it. Source: spec access.md section 2, "External account".
 [[nodiscard]] Result<ClientLogin> MakeClientLogin(const FoundServer& found, const Arguments& arguments,
-                                                  const SettingSources& sources);
+                                                  const SettingSources& sources, Universe universe);
+
+/// gsutil's settings that log in with the token: its refresh token, since it takes no other (spec access.md
+/// section 6). `found` is reached by TLS. Errors: the file's.
+struct ClientBoto {
+  std::string ca_file;
+  std::string project;
+  std::string host;  ///< empty: Google's names
+  std::string port;
+};
+[[nodiscard]] Result<std::string> WriteLoginBoto(const FoundServer& found, const ClientLogin& login,
+                                                 const ClientBoto& boto, const SettingSources& sources);
 
 }  // namespace trainyard::cli

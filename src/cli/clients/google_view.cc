@@ -47,10 +47,15 @@ constexpr std::array<const char*, 7> kLeadingPast = {"GOOGLE_CLOUD_UNIVERSE_DOMA
 /// What suits a replica and no user: the answers of prompts, curl's own settings file.
 constexpr std::array<const char*, 2> kReplicasOnly = {"CLOUDSDK_CORE_DISABLE_PROMPTS", "CURL_HOME"};
 
+void LogGcloudIn(const std::string& token_file, VariableChanges& variables) {
+  variables["CLOUDSDK_AUTH_DISABLE_CREDENTIALS"] = std::nullopt;
+  variables["CLOUDSDK_AUTH_ACCESS_TOKEN_FILE"] = token_file;
+}
+
 }  // namespace
 
 GoogleView MakeGoogleView(const ServerNote& note, const std::string& data_dir, const std::string& project,
-                          const std::string& credentials, const SettingSources& sources) {
+                          const OwnFiles& own, const SettingSources& sources) {
   const v1::Manifest manifest = ManifestOf(note, project);
   const v1::GoogleFront& front = manifest.google_front();
   const replica::Channels channels = {.names = true, .files = false};
@@ -70,15 +75,21 @@ GoogleView MakeGoogleView(const ServerNote& note, const std::string& data_dir, c
   for (auto& [name, value] : replica::ChannelVariables(manifest, channels)) variables[name] = value;
   for (const char* name : kReplicasOnly) variables.erase(name);
   variables["CURL_CA_BUNDLE"] = front.ca_bundle();
-  variables["BOTO_CONFIG"] = folder + "/" + std::string(replica::kUsersBotoFile);
+  const std::string shared_boto = folder + "/" + std::string(replica::kUsersBotoFile);
+  variables["BOTO_CONFIG"] = own.boto_file.empty() ? shared_boto : own.boto_file;
   variables["GCE_METADATA_HOST"] = variables["GCE_METADATA_ROOT"] = std::string(wire::kGoogleMetadataHost);
   variables["GCE_METADATA_IP"] = front.address();
   // What gcloud keeps of its user's login stays out of it, and as it is.
-  variables["CLOUDSDK_AUTH_DISABLE_CREDENTIALS"] = "true";
+  if (own.token_file.empty())
+    variables["CLOUDSDK_AUTH_DISABLE_CREDENTIALS"] = "true";
+  else
+    LogGcloudIn(own.token_file, variables);
+  for (const std::string_view api : {"IAM", "IAMCREDENTIALS", "CLOUDRESOURCEMANAGER", "SERVICEUSAGE"})
+    variables[std::string(kGcloudOverride).append(api)] = note.url + "/";  // the front has no names for these
   variables["CLOUDSDK_ML_ENGINE_POLLING_INTERVAL"] = "1";
   variables["TRAINYARD_SERVER"] = note.url;
   variables["TRAINYARD_DATA"] = data_dir;
-  if (!credentials.empty()) variables["GOOGLE_APPLICATION_CREDENTIALS"] = credentials;
+  if (!own.credentials.empty()) variables["GOOGLE_APPLICATION_CREDENTIALS"] = own.credentials;
   for (auto& [name, value] : WithoutProxies(sources, {".googleapis.com", ".google.internal"}))
     variables[name] = value;
   return view;

@@ -19,11 +19,16 @@ struct GoogleView {
   VariableChanges variables;
 };
 
+struct OwnFiles {
+  std::string credentials;  ///< for libraries, in place of the user's own; empty: the metadata server's are
+  std::string token_file;   ///< for gcloud; empty: it sends none
+  std::string boto_file;    ///< gsutil's settings; empty: those of the front
+};
+
 /// @param note  of a server that has a front for workstations.
-/// @param credentials  file that stands for the user's own credentials; empty: they have none.
-/// Looks at the machine's files.
+/// @param own  files with which the command logs in. Looks at the machine's files.
 [[nodiscard]] GoogleView MakeGoogleView(const ServerNote& note, const std::string& data_dir,
-                                        const std::string& project, const std::string& credentials,
+                                        const std::string& project, const OwnFiles& own,
                                         const SettingSources& sources);
 
 }  // namespace trainyard::cli

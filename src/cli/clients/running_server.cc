@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cli/api_client.h"
+#include "cli/auth/kept_logins.h"
 #include "cli/command_session.h"
 
 namespace trainyard::cli {
@@ -33,6 +34,13 @@ Result<ClientSetting> NameServer(const Arguments& arguments, const SettingSource
                                   ". Start one: trainyard serve --data " + data_dir));
 }
 
+/// Who may be told who they are without a token: nobody is asked.
+bool AsksWho(ApiClient& client) {
+  const Result<ApiResponse> answer =
+      client.Send({.method = ApiRequest::Method::kGet, .path = "/trainyard/v1/whoami"});
+  return answer && answer->status == 401;
+}
+
 Status CheckHealth(ApiClient& client, const std::string& url) {
   ApiRequest health{.method = ApiRequest::Method::kGet, .path = "/healthz"};
   TY_TRY(ApiResponse answer, client.Send(health));
@@ -51,20 +59,23 @@ Result<FoundServer> FindRunningServer(const Arguments& arguments, const SettingS
   std::optional<ServerNote> note = ReadServerNote(sources, data_dir);
   TY_TRY(ClientSetting server, NameServer(arguments, sources, data_dir, note));
   while (server.value.ends_with('/')) server.value.pop_back();
-  if (!server.value.starts_with("http://"))
-    return std::unexpected(InvalidArgument(
-        "", "The settings need the server's address without TLS, http://HOST:PORT; received [" +
-                server.value + "]."));
-  TY_TRY(std::unique_ptr<ApiClient> client, MakeApiClient({.url = server.value}));
-  TY_RETURN_IF_ERROR(CheckHealth(*client, server.value));
+  // This machine's server is asked without TLS, whichever of its addresses is named.
+  if (note && server.value == note->tls_url) server.value = note->url;
   FoundServer found{.url = server.value, .where = server.source, .data_dir = data_dir};
+  const KeptLogins kept = ReadLogins(sources);
+  if (const KeptLogin* login = kept.Find(server.value); login != nullptr) found.ca_file = login->ca_file;
+  TY_TRY(std::unique_ptr<ApiClient> client, MakeApiClient({.url = server.value, .ca_file = found.ca_file}));
+  TY_RETURN_IF_ERROR(CheckHealth(*client, server.value));
+  found.asks_who = AsksWho(*client);
   if (note && note->url == server.value) {
     found.tls_url = note->tls_url;
+    found.ca_file = note->ca_file;
     found.project = note->project;
     found.note = std::move(note);
     return found;
   }
   if (note) found.elsewhere = note->url;
+  if (!IsOnLoopback(found)) return found;  // its metadata server answers its own machine alone
   const std::string universe = AskMetadata(*client, "universe/universe-domain");
   if (!universe.empty()) found.tls_url = "https://" + universe;
   found.project = AskMetadata(*client, "project/project-id");

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cli/clients/client_credentials.h"
+#include "cli/clients/client_login.h"
 #include "cli/clients/google_view.h"
 #include "cli/clients/running_server.h"
 #include "sandbox/led_command.h"
@@ -31,6 +32,24 @@ Status CheckFront(const FoundServer& found) {
       found.data_dir));
 }
 
+/// Where the server asks who its callers are, its metadata server makes an administrator of its own account.
+/// Who has logged in as somebody else is that one to all clients.
+Result<OwnFiles> MakeOwnFiles(const FoundServer& found, const Arguments& arguments,
+                              const SettingSources& sources, const std::string& project) {
+  OwnFiles own;
+  if (!found.asks_who) {
+    TY_TRY(own.credentials, StandInCredentials(found, sources, Universe::kGoogles));
+    return own;
+  }
+  TY_TRY(const ClientLogin login, MakeClientLogin(found, arguments, sources, Universe::kGoogles));
+  own.token_file = login.token_file;
+  if (!login.is_own_administrator || DefaultCredentialsFile(sources)) own.credentials = login.account_file;
+  const ClientBoto boto{
+      .ca_file = found.note->workstation.ca_bundle, .project = project, .host = {}, .port = {}};
+  TY_TRY(own.boto_file, WriteLoginBoto(found, login, boto, sources));
+  return own;
+}
+
 }  // namespace
 
 ExitStatus RunWith(const Arguments& arguments, const SettingSources& sources, const Console& /*console*/) {
@@ -41,9 +60,9 @@ ExitStatus RunWith(const Arguments& arguments, const SettingSources& sources, co
   const std::string& address = found.note->workstation.address;
   if (sources.variable(kWithin) == address)
     return replica::RunLedCommand({.argv = *arguments.passthrough, .environment = OwnVariables()});
-  TY_TRY(const std::string credentials, StandInCredentials(found, sources, Universe::kGoogles));
   const ClientSetting project = ProjectOf(found, arguments, sources);
-  GoogleView view = MakeGoogleView(*found.note, found.data_dir, project.value, credentials, sources);
+  TY_TRY(const OwnFiles own, MakeOwnFiles(found, arguments, sources, project.value));
+  GoogleView view = MakeGoogleView(*found.note, found.data_dir, project.value, own, sources);
   view.variables[kWithin] = address;
   TY_TRY(const replica::OwnView entered, replica::EnterOwnView({.binds = view.binds}, view.hosts));
   return replica::RunLedCommand({.argv = *arguments.passthrough,

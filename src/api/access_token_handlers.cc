@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <iterator>
 
 #include "access/caller.h"
 #include "api/iam_request.h"
@@ -39,10 +41,12 @@ Result<std::optional<std::chrono::seconds>> LifeOf(const std::string& text) {
   return std::chrono::seconds(seconds);
 }
 
-/// A role of projects means nothing on an installation, but for those that each project has.
+/// A role of projects means nothing on an installation, but for those that each project has. The server's
+/// figures are the installation's: what reads them has monitoring.viewer there.
 bool IsOfInstallation(std::string_view role) {
-  return role.starts_with("roles/trainyard.") || role == "roles/owner" || role == "roles/editor" ||
-         role == "roles/viewer";
+  constexpr std::string_view kAlso[] = {"roles/owner", "roles/editor", "roles/viewer",
+                                        "roles/monitoring.viewer"};
+  return role.starts_with("roles/trainyard.") || std::ranges::find(kAlso, role) != std::end(kAlso);
 }
 
 Status CheckRoles(const v1::CreateTokenRequest& wanted) {

@@ -37,6 +37,14 @@ TEST_F(AccessTokenHandlers, BindRolesAndMakeAToken) {
   EXPECT_EQ(Get("/trainyard/v1/whoami").text, "{}\n") << "authentication is off";
 }
 
+TEST_F(AccessTokenHandlers, WhatReadsTheServersFiguresHasItsRoleOnTheInstallation) {
+  const Answer made =
+      Post(kTokens, R"({"principal": "user:ann@example.com", "roles": ["roles/monitoring.viewer"]})", kAdmin);
+  ASSERT_EQ(made.status, 200) << made.text;
+  EXPECT_TRUE(identities_->Grants(kAnn, "trainyard.server.getMetrics", Resource::Installation()));
+  EXPECT_FALSE(identities_->Grants(kAnn, "ml.jobs.list", Resource::Project("p")));
+}
+
 struct Row {
   const char* name;
   const char* body;

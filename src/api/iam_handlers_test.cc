@@ -127,6 +127,7 @@ TEST_F(IamHandlers, RolesAreShown) {
 TEST_F(IamHandlers, ProjectsAreThoseThatTheCallerSees) {
   Bind(Resource::Project("p"), "roles/ml.developer", kAnn);
   Bind(Resource::Project("q"), "roles/viewer", "user:bob@example.com");
+  Bind(Resource::Project("q"), "roles/logging.logWriter", kAnn);  // it does not show the project
   EXPECT_EQ(Get("/v1/projects").At("/projects")->as_array().size(), 4U) << "home, of-a-job, p, q";
   const Answer own = Get("/v1/projects?filter=lifecycleState:ACTIVE&pageSize=500", kAnn);
   ASSERT_EQ(own.At("/projects")->as_array().size(), 1U) << own.text;

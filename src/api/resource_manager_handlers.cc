@@ -28,7 +28,7 @@ v1::Project Shown(const std::string& id) {
   return project;
 }
 
-/// Sorted.
+/// Those that the caller may get. Sorted.
 awaitable<Result<std::vector<std::string>>> Visible(Identities& identities, const MoreProjects& more,
                                                     std::string principal) {
   const std::vector<std::string> named = identities.Projects();
@@ -39,8 +39,9 @@ awaitable<Result<std::vector<std::string>>> Visible(Identities& identities, cons
   }
   std::vector<std::string> visible;
   for (const std::string& project : all) {
-    if (principal.empty() || identities.Knows(principal, iam::Resource::Project(project)))
-      visible.push_back(project);
+    const bool may = principal.empty() || identities.Grants(principal, "resourcemanager.projects.get",
+                                                            iam::Resource::Project(project));
+    if (may) visible.push_back(project);
   }
   co_return visible;
 }

@@ -104,12 +104,13 @@ def test_reload_says_what_it_read(server):
 
 
 class Load:
-    """Creates jobs and uploads objects until it is told to stop; knows what was answered."""
+    """Creates jobs, uploads objects, and lets people in and out until it is told to stop; knows what was answered."""
 
     def __init__(self, server, package):
         self.package = package
         self.server, self.jobs, self.objects, self.failed, self.ends = server, [], {}, [], threading.Event()
-        self.threads = [threading.Thread(target=self.create), threading.Thread(target=self.upload)]
+        self.tokens, self.revoked = {}, {}  # text -> principal
+        self.threads = [threading.Thread(target=each) for each in (self.create, self.upload, self.let_in)]
         for thread in self.threads:
             thread.start()
 
@@ -134,20 +135,46 @@ class Load:
                 self.failed.append(answer.text)
             number += 1
 
+    def let_in(self):
+        number = 0
+        while not self.ends.is_set():
+            principal = f"user:person{number}@example.com"
+            made = self.server.request("POST", "/trainyard/v1/tokens", json={"principal": principal, "roles": ["roles/ml.viewer"], "projects": ["p"]})
+            if not made.ok:
+                self.failed.append(made.text)
+            elif number % 2:
+                self.tokens[made.json()["text"]] = principal
+            else:
+                self.server.request("DELETE", "/trainyard/v1/tokens/" + made.json()["token"]["id"]).raise_for_status()
+                self.revoked[made.json()["text"]] = principal
+            number += 1
+
+    def has_begun(self):
+        return len(self.jobs) > (2000 if LONG else 30) and len(self.objects) >= 30 and min(len(self.tokens), len(self.revoked)) >= 5
+
     def stop(self):
         self.ends.set()
         for thread in self.threads:
             thread.join()
 
 
-def test_a_backup_under_load_has_all_that_was_answered_before(make_server, tmp_path, environments, upload):
-    server = make_server()
-    admin(server, "drain")  # so that jobs of the load need no time of this machine
+def audit_lines(data):
+    return {line for file in (data / "audit").glob("*.jsonl") for line in file.read_text().splitlines()}
+
+
+def test_a_backup_under_load_has_all_that_was_answered_before(make_server, tmp_path, environments, packages):
+    server = make_server("--auth", "on")
     assert server.request("POST", "/storage/v1/b", json={"name": "load"}, params={"project": "p"}).ok
-    load = Load(server, upload(server, "probe"))
+    package = server.upload("load", "probe.tar.gz", packages["probe"].read_bytes())
+    server.submit("ended", packageUris=[package], pythonModule="probe.task", args=["print", "said"])
+    server.wait("ended")
+    said = server.texts("ended")
+    admin(server, "drain")  # so that jobs of the load need no time of this machine
+    load = Load(server, package)
     try:
-        wait_for(lambda: (len(load.jobs) > (2000 if LONG else 30) and len(load.objects) >= 30) or None, lambda: str(load.failed[:3]))
-        jobs, objects = list(load.jobs), dict(load.objects)
+        wait_for(lambda: load.has_begun() or None, lambda: str(load.failed[:3]))
+        jobs, objects, tokens, revoked = list(load.jobs), dict(load.objects), dict(load.tokens), dict(load.revoked)
+        audited = audit_lines(server.data)
         made = admin(server, "backup", str(tmp_path / "backup"))
         assert made.returncode == 0, made.stderr
         assert "Left out" in made.stderr
@@ -172,10 +199,17 @@ def test_a_backup_under_load_has_all_that_was_answered_before(make_server, tmp_p
 
     (restored / "environments").rename(tmp_path / "environments-restored")
     (restored / "drain.json").write_text('{"on": true}')  # the order is not in the backup
-    other = Server(restored, environments=environments)
+    assert audited <= audit_lines(restored)
+    other = Server(restored, "--auth", "on", environments=environments)
     try:
         for job in jobs:
             assert other.get(job)["jobId"] == job
+        assert other.texts("ended") == said and "said" in said
+        for text, principal in tokens.items():
+            shown = other.request("GET", "/trainyard/v1/whoami", token=text).json()
+            assert (shown["principal"], shown["roles"]) == (principal, [{"project": "p", "roles": ["roles/ml.viewer"]}])
+        for text in list(revoked)[:5]:  # further ones would be slowed down
+            assert other.request("GET", "/trainyard/v1/whoami", token=text).status_code == 401
         for name, number in objects.items():
             shown = other.request("GET", f"/storage/v1/b/load/o/{name.replace('/', '%2F')}").json()
             assert shown["contentType"] == "text/x-load", "the records hold for the copies"

@@ -78,10 +78,17 @@ Status Package(const CommandSession& session, const LocalProgram& program, const
   const std::string path = scratch.path() / kWheelName;
   TY_RETURN_IF_ERROR(WriteFileAtomically(path, MakeWheel(program.package)));
   const std::string prefix = folder.prefix.empty() ? "packages" : folder.prefix + "/packages";
-  TY_TRY(const std::vector<std::string> uris,
-         UploadPackages(session.client, session.console, {path}, {folder.bucket, prefix}));
-  request.package_uri = uris.front();
-  return {};
+  Result<std::vector<std::string>> uris =
+      UploadPackages(session.client, session.console, {path}, {folder.bucket, prefix});
+  if (uris) {
+    request.package_uri = uris->front();
+    return {};
+  }
+  // A server that asks who its users are makes a bucket at its first use only for those who may.
+  if (uris.error().code == Code::kNotFound)
+    uris.error().message += " Who may make buckets makes it once: gcloud storage buckets create gs://" +
+                            folder.bucket + " --project " + session.project.value;
+  return std::unexpected(std::move(uris).error());
 }
 
 Status PrepareImage(const CommandSession& session, RunRequest& request) {

@@ -14,19 +14,9 @@ from trainyard_server import ROOT
 UNIT = "trainyard.service"
 JOBS_UNIT = "trainyard-jobs.service"
 DATA = "/var/lib/trainyard"
-CONFIG = "/etc/trainyard/config.yaml"
+COLLEAGUE, HOME = "ann", "/tmp/ann"
 DROP_IN = f"/etc/systemd/system/{UNIT}.d/test.conf"
 LOAD = "requests_without_end.py"
-
-
-def knows(flag, *command):
-    """Whether the program has the flag."""
-    told = subprocess.run([newest_program(), *command, "--help"], check=False, capture_output=True, text=True)
-    return flag in told.stdout
-
-
-def has_keeper():
-    return knows("--keeper", "serve")
 
 
 def make_deb(folder):
@@ -47,20 +37,10 @@ def next_version(package):
 
 
 def drop_in():
-    """What differs from the installed unit: a runtime version that needs no network, and, for a program that lacks them, its parts."""
-    flags = ["--config", CONFIG] if knows("--config", "serve") else ["--data", DATA]
-    if knows("--auth", "serve"):
-        flags += ["--auth", "off"]
-    lines = ["[Service]", "ExecStart="]
-    if has_keeper():
-        flags += ["--keeper", "/run/trainyard/keeper.sock"]
-    else:  # jobs are children of the server: they inherit what it may not do
-        unit = (ROOT / "packaging" / UNIT).read_text()
-        switches = re.findall(r"(?m)^((?:Protect|Restrict|Lock|NoNew)[A-Za-z]+)=yes$", unit)
-        lines = ["[Unit]", "Wants=", "Wants=network-online.target", *lines, *(f"{name}=no" for name in switches), "ProtectSystem=no",
-                 "CapabilityBoundingSet=~", "RestrictAddressFamilies=", "SystemCallArchitectures=", "SystemCallFilter="]
-    lines.append(shlex.join(["ExecStart=/usr/bin/trainyard", "serve", *flags, "--default-runtime", "bare", "--project", "p"]))
-    return "\n".join(lines) + "\n"
+    """What differs from the installed unit: a runtime version that needs no network, and the project of the tests."""
+    unit = (ROOT / "packaging" / UNIT).read_text()
+    [start] = re.findall(r"(?m)^ExecStart=.*", unit)
+    return f"[Service]\nExecStart=\n{start} --default-runtime bare --project p\n"
 
 
 class InstalledService(StockServer):
@@ -77,7 +57,16 @@ class InstalledService(StockServer):
         folder = pathlib.Path(DROP_IN).parent
         self.shell(f"mkdir -p {folder} && printf %s {shlex.quote(drop_in())} >{DROP_IN}; ln -s /usr/bin/trainyard /usr/local/bin/trainyard; "
                    f"mkdir -p -m 700 {DATA} && mkdir -p {self.environments}/runtimes.d {DATA}/buckets/stock && "
-                   f"echo {shlex.quote(json.dumps(RUNTIME))} >{self.environments}/runtimes.d/bare.json")
+                   f"echo {shlex.quote(json.dumps(RUNTIME))} >{self.environments}/runtimes.d/bare.json; "
+                   f"useradd --create-home --home-dir {HOME} {COLLEAGUE}")
+
+    def log_in(self):
+        """As the first administrator."""
+        self.shell(f"trainyard auth login --server {self.url} --token-file {DATA}/admin-token")
+
+    def as_colleague(self, script, check=True):
+        """Of an account of the machine that is nobody here without a token. The answer is of subprocess."""
+        return self.machine.run("env", f"HOME={HOME}", "CLOUDSDK_CORE_PROJECT=p", "bash", "-c", script, user=COLLEAGUE, check=check, seconds=120)
 
     def install(self, package, check=True):
         """dpkg, as an operator runs it. What it says."""

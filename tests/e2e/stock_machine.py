@@ -184,12 +184,13 @@ class StockServer:
         command = shlex.join([PROGRAM, *words, "--server", self.url, "--project", "p"])
         return self.machine.run("bash", "-c", command, user=self.place.user, check=check, seconds=seconds)
 
-    def submit(self, job, *words):
+    def submit(self, job, *words, flags=()):
+        """`words`: for the program. `flags`: further ones of the command."""
         self.submitted.append(job)
         self.machine.run("bash", "-c", shlex.join(
             [PROGRAM, "jobs", "submit", "training", job, "--server", self.url, "--project", "p", "--region", "us-central1",
              "--staging-bucket", "gs://stock", "--packages", PACKAGE, "--module-name", "stock.task", "--scale-tier", "custom",
-             "--master-machine-type", MACHINE_TYPE, "--", *map(str, words)]), user=self.place.user, seconds=60)
+             "--master-machine-type", MACHINE_TYPE, *flags, "--", *map(str, words)]), user=self.place.user, seconds=60)
 
     def get(self, job):
         return json.loads(self.trainyard("jobs", "describe", job, "--format", "json").stdout)

@@ -1,16 +1,21 @@
-"""The package under a real systemd: install, run a job, restart and upgrade under load, remove, purge. One machine, in this order."""
+"""The package under a real systemd: install, log in, run a job, restart and upgrade under load, purge. One machine, in this order."""
 
 import os
+import re
 import shutil
+import subprocess
 
 import pytest
 
-from installed_service import DATA, JOBS_UNIT, LOAD, UNIT, InstalledService, has_keeper, make_deb, next_version
+from installed_service import DATA, JOBS_UNIT, LOAD, UNIT, InstalledService, make_deb, next_version
 from stock_machine import CACHE, PACKAGE, Machine, make_package
 from trainyard_server import ROOT
 
 TICKS = 100_000  # more than any of this takes
-needs_keeper = pytest.mark.skipif(not has_keeper(), reason="the program has no keeper")
+
+
+def ticks(service, job):
+    return [int(number) for line in service.lines(job) for number in re.findall(r"\ttick (\d{6})$", line)]
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +36,11 @@ def service(tmp_path_factory, packages):
     if not shutil.which("mmdebstrap"):
         pytest.skip("no mmdebstrap on PATH")
     folder = tmp_path_factory.mktemp("service")
-    machine = Machine("systemd-box.sh", folder / "machine")
+    place = folder / "machine"
+    place.mkdir()
+    # A disk may need half a minute to forget the machine again.
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4g,mode=755", "tmpfs", place], check=True)
+    machine = Machine("systemd-box.sh", place)
     CACHE.mkdir(parents=True, exist_ok=True)
     machine.manage("start", "--cache", str(CACHE), "--include", "python3-venv,curl", "--cgroup", "hybrid")
     try:
@@ -41,9 +50,11 @@ def service(tmp_path_factory, packages):
         service.prepare()
         service.files_before = service.files()
         service.install(packages[0])
+        service.log_in()
         yield service
     finally:
-        machine.manage("stop", "--hard", "--purge", check=False)
+        machine.manage("stop", "--hard", check=False)
+        subprocess.run(["umount", place], check=True)
 
 
 def test_it_answers_when_the_package_is_installed(service):
@@ -66,9 +77,20 @@ def test_the_journal_has_the_time_and_the_priority_of_what_the_server_says(servi
     assert "INFO containers" not in service.shell(f"journalctl -u {UNIT} -o cat --no-pager -p 5", check=False)
 
 
-def test_a_job_runs(service):
-    service.submit("first", "tick", 3)
-    assert service.wait_for_end("first")["state"] == "SUCCEEDED", "\n".join(service.lines("first"))
+def test_a_colleague_logs_in_and_runs_a_program(service):
+    """By an account of the machine that has no rights there."""
+    refused = service.as_colleague(f"trainyard jobs list --server {service.url}", check=False)
+    assert refused.returncode == 1 and "UNAUTHENTICATED" in refused.stderr, refused
+    token = service.shell(f"trainyard auth token create --principal user:ann@example.com --role trainyard.member --project p --data {DATA}").strip()
+    service.as_colleague(f"trainyard auth login --server {service.url} --token-file - <<<{token}")
+    service.as_colleague("echo 'import os; print(\"here\", sorted(os.listdir(\"/gcs\")))' >~/hello.py")
+    without = service.as_colleague("trainyard run --name hello ~/hello.py", check=False)
+    assert "gcloud storage buckets create gs://p-runs --project p" in without.stderr, without
+    service.shell(f"curl -sSf -H \"Authorization: Bearer $(cat {DATA}/admin-token)\" --json '{{\"name\": \"p-runs\"}}' "
+                  f"'{service.url}/storage/v1/b?project=p'")
+    done = service.as_colleague("trainyard run --name hello ~/hello.py")
+    assert "here ['p-runs', 'stock']" in done.stdout and "Job [hello] succeeded." in done.stderr, done
+    assert "user:ann@example.com" in service.trainyard("admin", "audit", "--format", "json").stdout
 
 
 def test_a_restart_refuses_no_connection(service):
@@ -80,10 +102,20 @@ def test_a_restart_refuses_no_connection(service):
     assert service.property("NFileDescriptorStore") == "11", "none is kept twice"
 
 
-@needs_keeper
+def test_a_reload_changes_no_process(service):
+    before = service.presence()["pid"]
+    service.shell("systemctl reload trainyard")
+    assert service.presence()["pid"] == before and service.is_active(UNIT)
+    service.shell(f"mv {DATA}/run/server.json /tmp/server.json")
+    assert service.machine.run("systemctl", "reload", UNIT, check=False).returncode != 0, "it says when it could not"
+    service.shell(f"mv /tmp/server.json {DATA}/run/server.json")
+
+
 def test_a_job_lives_through_a_restart_and_the_end_of_its_server(service):
-    service.submit("lives", "tick", TICKS)
+    service.submit("lives", "tick", TICKS, flags=["--enable-web-access"])
     service.wait_for_line("lives", "tick 000001")
+    shell = service.shell(f"echo 'echo in $(cat /proc/1/comm); exit 7' | trainyard jobs shell lives --server {service.url} --project p; echo $?")
+    assert "in trainyard-init" in shell and shell.endswith("7\n"), shell
     [pid] = service.processes(f"stock.task tick {TICKS}")
     service.restart()
     service.kill()
@@ -104,7 +136,11 @@ def test_an_upgrade_restarts_the_server_alone_and_refuses_no_connection(service,
     assert "+next" in service.shell("dpkg-query -W -f '${Version}' trainyard")
     assert service.processes(f"stock.task tick {TICKS}") == [pid]
     assert service.get("upgraded")["state"] == "RUNNING"
+    shown = max(ticks(service, "upgraded"))
+    service.wait_for_line("upgraded", f"tick {shown + 5:06d}")
     service.end_jobs()
+    numbers = ticks(service, "upgraded")
+    assert numbers == list(range(len(numbers))), "its log is whole"
 
 
 def test_what_is_stopped_or_disabled_stays_so_when_it_is_upgraded(service, packages):
@@ -152,8 +188,7 @@ def test_purge_ends_the_jobs_and_leaves_nothing_but_the_data(service):
     data = service.kept()
     service.shell("dpkg --purge trainyard", seconds=200)
     assert not service.is_active(UNIT) and not service.is_active(JOBS_UNIT)
-    if has_keeper():
-        assert not service.processes(f"stock.task tick {TICKS}")
+    assert not service.processes(f"stock.task tick {TICKS}")
     assert not service.processes("/usr/bin/trainyard (serve|keeper)")
     assert service.kept() == data and "buckets" in data
     assert service.files() == service.files_before

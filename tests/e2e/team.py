@@ -66,12 +66,11 @@ class Colleague:
         assert not found, f"{self.name} sees {found[0]!r} in {what}: {text[max(0, found.start() - 200):found.end() + 200]!r}"
         self.answers += 1
 
-    def ask(self, operation, method, target, body=None, ok=(200,), count=True):
+    def ask(self, operation, method, target, body=None, ok=(200,)):
         content = body if isinstance(body, bytes) else json.dumps(body).encode() if body is not None else b""
         begin = time.monotonic()
         answer = self.connection.ask(method, target, self.token, content, JSON if isinstance(body, dict) else ())
-        if count:
-            self.times.add(operation, time.monotonic() - begin)
+        self.times.add(operation, time.monotonic() - begin)
         assert answer.status in ok, (self.name, operation, target, answer)
         self.look(operation, answer.head + answer.body)
         return answer.body
@@ -128,7 +127,8 @@ class Colleague:
         self.times.add("job to its first line", time.monotonic() - begin)
 
     def shell(self, job):
-        [uri] = json.loads(self.ask("describe", "GET", f"{self.jobs}/{job}"))["trainingOutput"]["webAccessUris"].values()
+        # A program's first line may be there an instant before its job is RUNNING.
+        [uri] = self.until(job, lambda seen: seen.get("trainingOutput", {}).get("webAccessUris")).values()
         begin = time.monotonic()
         ticket = json.loads(self.ask("shell ticket", "POST", uri.removeprefix(self.server.url) + "Ticket", b""))["uri"]
         shell = websocket.create_connection(ticket.replace("http://", "ws://"), timeout=DEADLINE_S)
@@ -172,13 +172,17 @@ class Colleague:
             rest = answer.body.replace(other.encode(), b"")
             self.look("a refusal", rest)
 
-    def until_ended(self, job):
+    def until(self, job, condition):
+        """What the condition returns of the job, once that is something."""
         deadline = time.monotonic() + DEADLINE_S
-        while "endTime" not in (seen := json.loads(self.ask("describe", "GET", f"{self.jobs}/{job}"))):
+        while not (found := condition(seen := json.loads(self.ask("describe", "GET", f"{self.jobs}/{job}")))):
             self.ask("why it waits", "GET", f"/trainyard/v1/projects/{self.name}/jobs/{job}")
             assert time.monotonic() < deadline, seen
             time.sleep(0.1)  # between two questions to an API that has no push
-        return seen
+        return found
+
+    def until_ended(self, job):
+        return self.until(job, lambda seen: seen if "endTime" in seen else None)
 
     def read_logs(self):
         body = {"resourceNames": [f"projects/{self.name}"], "orderBy": "timestamp desc", "pageSize": 200}

@@ -2,6 +2,7 @@
 
 All is asked inside, by the program's own commands: the machine has no network but its own."""
 
+import contextlib
 import dataclasses
 import json
 import pathlib
@@ -32,6 +33,17 @@ def make_package(folder):
         for name, text in files.items():
             archive.writestr(name, text)
     return wheel
+
+
+@contextlib.contextmanager
+def in_memory(place):
+    """A folder for a machine: a disk may need half a minute to remove one again. Needs root."""
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4g,mode=755", "tmpfs", place], check=True)
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", place], check=True)
 
 
 class Machine:

@@ -3,12 +3,11 @@
 import os
 import re
 import shutil
-import subprocess
 
 import pytest
 
 from installed_service import DATA, JOBS_UNIT, LOAD, UNIT, InstalledService, make_deb, next_version
-from stock_machine import CACHE, PACKAGE, Machine, make_package
+from stock_machine import CACHE, PACKAGE, Machine, in_memory, make_package
 from trainyard_server import ROOT
 
 TICKS = 100_000  # more than any of this takes
@@ -36,25 +35,21 @@ def service(tmp_path_factory, packages):
     if not shutil.which("mmdebstrap"):
         pytest.skip("no mmdebstrap on PATH")
     folder = tmp_path_factory.mktemp("service")
-    place = folder / "machine"
-    place.mkdir()
-    # A disk may need half a minute to forget the machine again.
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4g,mode=755", "tmpfs", place], check=True)
-    machine = Machine("systemd-box.sh", place)
-    CACHE.mkdir(parents=True, exist_ok=True)
-    machine.manage("start", "--cache", str(CACHE), "--include", "python3-venv,curl", "--cgroup", "hybrid")
-    try:
-        machine.manage("copy", make_package(folder), os.path.dirname(PACKAGE))
-        machine.manage("copy", str(ROOT / "tests/e2e" / LOAD), "/root")
-        service = InstalledService(machine)
-        service.prepare()
-        service.files_before = service.files()
-        service.install(packages[0])
-        service.log_in()
-        yield service
-    finally:
-        machine.manage("stop", "--hard", check=False)
-        subprocess.run(["umount", place], check=True)
+    with in_memory(folder / "machine") as place:
+        machine = Machine("systemd-box.sh", place)
+        CACHE.mkdir(parents=True, exist_ok=True)
+        machine.manage("start", "--cache", str(CACHE), "--include", "python3-venv,curl", "--cgroup", "hybrid")
+        try:
+            machine.manage("copy", make_package(folder), os.path.dirname(PACKAGE))
+            machine.manage("copy", str(ROOT / "tests/e2e" / LOAD), "/root")
+            service = InstalledService(machine)
+            service.prepare()
+            service.files_before = service.files()
+            service.install(packages[0])
+            service.log_in()
+            yield service
+        finally:
+            machine.manage("stop", "--hard", check=False)
 
 
 def test_it_answers_when_the_package_is_installed(service):

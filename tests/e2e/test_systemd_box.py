@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from installed_program import newest_program
-from stock_machine import CACHE, MACHINE_CPUS, MACHINE_MEMORY, ROOT_DELEGATED, ROOT_SCOPE, ROOT_SERVICE, Machine, StockServer
+from stock_machine import CACHE, MACHINE_CPUS, MACHINE_MEMORY, ROOT_DELEGATED, ROOT_SCOPE, ROOT_SERVICE, Machine, StockServer, in_memory
 
 UNITS = [ROOT_SERVICE, ROOT_DELEGATED]
 PIDS_MAX = 16_384  # of a replica
@@ -25,14 +25,15 @@ def box(tmp_path_factory):
     if not shutil.which("mmdebstrap"):
         pytest.skip("no mmdebstrap on PATH")
     folder = tmp_path_factory.mktemp("box")
-    machine = Machine("systemd-box.sh", folder / "machine")
-    CACHE.mkdir(parents=True, exist_ok=True)
-    machine.manage("start", "--cache", str(CACHE), "--include", "python3-venv,curl", "--cgroup", "hybrid")
-    try:
-        machine.install(newest_program(), folder)
-        yield machine
-    finally:
-        machine.manage("stop", "--hard", "--purge", check=False)
+    with in_memory(folder / "machine") as place:
+        machine = Machine("systemd-box.sh", place)
+        CACHE.mkdir(parents=True, exist_ok=True)
+        machine.manage("start", "--cache", str(CACHE), "--include", "python3-venv,curl", "--cgroup", "hybrid")
+        try:
+            machine.install(newest_program(), folder)
+            yield machine
+        finally:
+            machine.manage("stop", "--hard", check=False)
 
 
 @pytest.fixture(scope="module", params=[*UNITS, ROOT_SCOPE], ids=lambda place: place.name)

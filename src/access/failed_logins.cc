@@ -21,8 +21,8 @@ std::chrono::milliseconds FailedLogins::Add(const std::string& address, SysTime 
 void FailedLogins::MakeRoom(SysTime now) {
   std::erase_if(by_address_, [now](const auto& entry) { return now - entry.second.since > kWindow; });
   if (by_address_.size() < kAddressesMax) return;
-  by_address_.erase(std::ranges::min_element(
-      by_address_, {}, [](const auto& entry) { return entry.second.since; }));
+  by_address_.erase(
+      std::ranges::min_element(by_address_, {}, [](const auto& entry) { return entry.second.since; }));
 }
 
 }  // namespace trainyard::access

@@ -16,9 +16,9 @@ class FailedLogins {
  public:
   static constexpr int kFree = 20;
   static constexpr std::chrono::seconds kWindow{60};
-  static constexpr std::chrono::milliseconds kPause{500};      ///< of the first that is slowed; then twice
+  static constexpr std::chrono::milliseconds kPause{500};  ///< of the first that is slowed; then twice
   static constexpr std::chrono::milliseconds kPauseMax{8'000};
-  static constexpr std::size_t kAddressesMax = 10'000;         ///< remembered; then the oldest is forgotten
+  static constexpr std::size_t kAddressesMax = 10'000;  ///< remembered; then the oldest is forgotten
 
   /// One more failure from the address. Returns how long its answer is to wait.
   [[nodiscard]] std::chrono::milliseconds Add(const std::string& address, SysTime now);

@@ -24,7 +24,8 @@ struct MetadataAnswers {
   /// A new access token for who asks, or why there is none.
   std::function<boost::asio::awaitable<Result<std::string>>(const http::Request& request)> access_token;
   AskingInstance instance;
-  bool has_accounts = false;  ///< programs in replicas are their jobs' service accounts; else kMetadataAccount
+  bool has_accounts =
+      false;                 ///< programs in replicas are their jobs' service accounts; else kMetadataAccount
   std::string version = {};  ///< for the page that a browser gets at "/" (welcome_page.h); empty: none
 };
 

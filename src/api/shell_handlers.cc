@@ -90,11 +90,12 @@ awaitable<Result<Response>> GiveTicket(Shells& shells, Request& request) {
   ShellTickets::Shell shell{.job = {request.Parameter("project"), request.Parameter("job")},
                             .task_name = request.Parameter("task"),
                             .still_may = [caller = request.caller] { return caller->StillMay(); }};
-  TY_CO_TRY(const engine::AttemptRef attempt, co_await shells.jobs.ShellTarget(shell.job, shell.task_name, ""));
+  TY_CO_TRY(const engine::AttemptRef attempt,
+            co_await shells.jobs.ShellTarget(shell.job, shell.task_name, ""));
   const std::string ticket = shells.tickets.Give(std::move(shell), shells.clock.Now());
-  Response response = Response::Json("{\n  \"uri\": \"" + request.Origin() + "/trainyard/v1/shells/" + ticket +
-                                     "\",\n  \"expiresIn\": \"" +
-                                     std::to_string(ShellTickets::kLife.count()) + "s\"\n}\n");
+  Response response =
+      Response::Json("{\n  \"uri\": \"" + request.Origin() + "/trainyard/v1/shells/" + ticket +
+                     "\",\n  \"expiresIn\": \"" + std::to_string(ShellTickets::kLife.count()) + "s\"\n}\n");
   response.headers.Set("Cache-Control", "no-store");
   co_return response;
 }
@@ -123,8 +124,7 @@ void AddShellRoutes(http::Router& router, control::JobService& jobs, const Clock
              [&jobs](Request& request) { return Open(jobs, request); });
   // Shared: std::function copies its target; the last copy is destroyed with the router.
   auto shells = std::make_shared<Shells>(jobs, clock);
-  router.Add(http::Method::kPost,
-             "/trainyard/v1/projects/{project}/jobs/{job}/replicas/{task}:shellTicket",
+  router.Add(http::Method::kPost, "/trainyard/v1/projects/{project}/jobs/{job}/replicas/{task}:shellTicket",
              [shells](Request& request) { return GiveTicket(*shells, request); });
   router.Add(http::Method::kGet, "/trainyard/v1/shells/{ticket}",
              [shells](Request& request) { return OpenByTicket(*shells, request); });

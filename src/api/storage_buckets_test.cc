@@ -75,8 +75,7 @@ TEST_F(StorageBuckets, Policies) {
   const auto policy = Send(Method::kGet, "/storage/v1/b/bucket/iam");
   EXPECT_EQ(Text(policy, "/kind"), "storage#policy");
   EXPECT_EQ(Text(policy, "/resourceId"), "projects/_/buckets/bucket");
-  const std::string viewers =
-      R"([{"role":"roles/storage.objectViewer","members":["user:ann@example.com"]}])";
+  const std::string viewers = R"([{"role":"roles/storage.objectViewer","members":["user:ann@example.com"]}])";
   const auto set = Send(Method::kPut, "/storage/v1/b/bucket/iam", R"({"bindings":)" + viewers + "}");
   EXPECT_EQ(set.status, 200) << set.body;
   EXPECT_EQ(json::parse(Text(Send(Method::kGet, "/storage/v1/b/bucket/iam"), "/bindings")),

@@ -52,8 +52,7 @@ awaitable<Result<v1::Object>> Copied(Buckets& buckets, Request& request) {
   TY_CO_RETURN_IF_ERROR(co_await RequireOnBucket(request, "storage.objects.create", to_bucket));
   v1::Object body;
   TY_CO_RETURN_IF_ERROR(co_await ReadJsonBody(request, body));
-  TY_CO_TRY(storage::Transfer transfer,
-            ReadTransfer(request, to_bucket, std::move(body)));
+  TY_CO_TRY(storage::Transfer transfer, ReadTransfer(request, to_bucket, std::move(body)));
   const Conditions asked = transfer.to_when;
   TY_CO_TRY(transfer.to_when, co_await ForWriter(buckets, request, to_bucket, asked));
   Result<v1::Object> copy = co_await buckets.Copy(std::move(transfer));

@@ -34,8 +34,9 @@ class TreeCopier {
   };
   explicit TreeCopier(Options options) : options_(std::move(options)) {}
 
-  /// A folder's contents from one path to another, or one file, whose name is the same in both. What is there already stays: a second call
-  /// adds what came meanwhile. kCancelled: `stop`; kResourceExhausted: the disk is full.
+  /// A folder's contents from one path to another, or one file, whose name is the same in both. What is there
+  /// already stays: a second call adds what came meanwhile. kCancelled: `stop`; kResourceExhausted: the disk
+  /// is full.
   [[nodiscard]] Status Copy(const std::string& source, const std::string& target);
 
   [[nodiscard]] const TreeCounts& counts() const noexcept { return counts_; }

@@ -46,9 +46,9 @@ struct Collaborators {
   store::SecretStore* secrets = nullptr;        ///< null: jobs with secrets are refused
   /// The buckets that a service account may use. Null: every program may use all.
   std::function<boost::asio::awaitable<replica::v1::BucketRights>(std::string service_account)> buckets_of{};
-  const placement::Quotas* quotas = nullptr;    ///< null: nobody has any
-  ProjectBytes* bytes = nullptr;                ///< null: what projects keep is not counted
-  metrics::UsageHistory* usage = nullptr;       ///< null: figures of replicas are not kept
+  const placement::Quotas* quotas = nullptr;  ///< null: nobody has any
+  ProjectBytes* bytes = nullptr;              ///< null: what projects keep is not counted
+  metrics::UsageHistory* usage = nullptr;     ///< null: figures of replicas are not kept
   /// Whether the disk has room for one more job: kResourceExhausted if not. Null: always.
   std::function<Status()> check_space{};
   /// The runtime version that suits the room a job has got; empty: the one that it has. Null: always that.

@@ -359,7 +359,8 @@ TEST_F(LookUpTest, CreatorsNeedRightsOfTheirOwnForThisMachinesImagesAndItsCreden
     ASSERT_FALSE(refused) << image;
     EXPECT_EQ(refused.error().field, "master_config.image_uri");
   }
-  EXPECT_EQ(asked, (std::vector<std::string>{"trainyard.images.useCredentials", "trainyard.images.useLocal"}));
+  EXPECT_EQ(asked,
+            (std::vector<std::string>{"trainyard.images.useCredentials", "trainyard.images.useLocal"}));
 }
 
 TEST_F(LookUpTest, AServerThatStartsBeforeWhatRunsContainersHoldsTheJob) {

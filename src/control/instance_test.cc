@@ -22,7 +22,7 @@ v1::JobRecord Job() {
 TEST(InstanceOf, SaysWhatTheReplicaHas) {
   const Instance instance = InstanceOf(Job(), 0);
   EXPECT_EQ(instance, (Instance{.project = "p",
-                     .service_account = cluster::ServiceAccount("p"),
+                                .service_account = cluster::ServiceAccount("p"),
                                 .zone = "europe-west4-b",
                                 .name = "cmle-training-chief-0123456789-0",
                                 .id = instance.id,

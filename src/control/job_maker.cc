@@ -174,7 +174,8 @@ boost::asio::awaitable<Status> JobMaker::CheckServiceAccount(v1::JobRecord& reco
   const std::string& account = record.job().training_input().service_account();
   if (account.empty() || account == cluster::ServiceAccount(record.project())) co_return Status();
   if (!creator.require)
-    record.add_notes("service_account " + account + " is kept and shown, but gives no rights on this server.");
+    record.add_notes("service_account " + account +
+                     " is kept and shown, but gives no rights on this server.");
   iam::Resource resource = iam::Resource::ServiceAccount("-", account);
   co_return co_await creator.Require("iam.serviceAccounts.actAs", std::move(resource), "service_account");
 }
@@ -212,8 +213,7 @@ boost::asio::awaitable<Status> JobMaker::LookUpPackages(v1::JobRecord& record, c
   for (const std::string& uri : record.job().training_input().package_uris()) {
     TY_CO_TRY(wire::ObjectUri name, wire::ObjectUri::Parse(uri));
     iam::Resource bucket = iam::Resource::Bucket(name.bucket);
-    TY_CO_RETURN_IF_ERROR(
-        co_await creator.Require("storage.objects.get", std::move(bucket), "package_uris"));
+    TY_CO_RETURN_IF_ERROR(co_await creator.Require("storage.objects.get", std::move(bucket), "package_uris"));
     auto object = co_await buckets_.Stat(name.bucket, name.object);
     if (!object && object.error().code != Code::kNotFound) co_return std::unexpected(object.error());
     if (!object) {

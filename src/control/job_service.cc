@@ -86,7 +86,8 @@ boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job 
               co_await registry_.tuning().FindPrevious(project, spec.resume_previous_job_id()));
     if (previous) inherited = jobs::InheritSpec(*previous, spec);
   }
-  TY_CO_TRY(JobMaker::Made made, co_await maker_.Make(std::move(project), std::move(job), std::move(creator)));
+  TY_CO_TRY(JobMaker::Made made,
+            co_await maker_.Make(std::move(project), std::move(job), std::move(creator)));
   v1::JobRecord& record = made.record;
   if (record.has_tuning()) {
     if (!inherited.empty()) record.add_remarks(inherited);

@@ -50,8 +50,7 @@ Answer ByHost(const Services& services, Request& request) {
 
 Answer PassOn(const http::Router& api, RealBuckets& real_buckets, const MayPassOn& may_pass_on,
               Request& request) {
-  if (real_buckets.Has(request, false))
-    co_return co_await Forward(api, real_buckets, may_pass_on, request);
+  if (real_buckets.Has(request, false)) co_return co_await Forward(api, real_buckets, may_pass_on, request);
   co_return co_await HandTo(api, request);
 }
 

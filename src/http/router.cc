@@ -164,8 +164,7 @@ void Router::AddRoute(Method method, std::string_view pattern, Handler handler, 
   }
   Node* node = root_.get();
   const std::string_view method_name = kMethodNames[static_cast<std::size_t>(method)];
-  Route route{std::move(handler), {}, std::string(method_name) + " " + std::string(pattern),
-              is_refusal};
+  Route route{std::move(handler), {}, std::string(method_name) + " " + std::string(pattern), is_refusal};
   Routes* routes = nullptr;
   for (const std::string_view segment : segments) {
     TY_CHECK(routes == nullptr);  // "{name=**}" is the last segment

@@ -125,9 +125,8 @@ TEST(Router, ShowsItsRoutes) {
   router.Add(Method::kGet, "/v1/things/{thing}:look", Handler());
   router.AddRefusal(Method::kPost, "/v1/{rest=**}", Handler());
   std::map<std::string, bool> refusals;
-  router.Visit([&refusals](const Router::RouteInfo& route) {
-    refusals[std::string(route.name)] = route.is_refusal;
-  });
+  router.Visit(
+      [&refusals](const Router::RouteInfo& route) { refusals[std::string(route.name)] = route.is_refusal; });
   EXPECT_EQ(refusals, (std::map<std::string, bool>{{"GET /v1/things/{thing}:look", false},
                                                    {"POST /v1/{rest=**}", true}}));
   Request request;

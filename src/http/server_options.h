@@ -53,7 +53,7 @@ struct ServerOptions {
   /// What a trusted proxy says of its client: may set Request::client_address and scheme. Called before
   /// `admit`; null: no proxy is trusted. Loop thread.
   std::function<void(Request& request)> look_behind_proxy = nullptr;
-  Admit admit = nullptr;                            ///< null: all requests are allowed
+  Admit admit = nullptr;               ///< null: all requests are allowed
   ConnectionBudget* budget = nullptr;  ///< shared with other servers; outlives them; null: one of its own
   LoopWatch* watch = nullptr;          ///< judges the turns of its connections; outlives the server
   /// The account of a TCP connection, which the budget counts it for; null: nobody's.

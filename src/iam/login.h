@@ -10,8 +10,8 @@ namespace trainyard::iam {
 
 /// What a shown credential proves, or a connection.
 struct Login {
-  std::string principal;           ///< "user:ann@example.com"
-  std::string credential;          ///< for the audit log: "token T", "key K of E", "attempt A"; never a secret
+  std::string principal;   ///< "user:ann@example.com"
+  std::string credential;  ///< for the audit log: "token T", "key K of E", "attempt A"; never a secret
   std::optional<SysTime> expires;  ///< nothing: when it is revoked
   std::string token_id{};          ///< of an opaque token; else empty
   std::string key_id{};            ///< of the service account's key that signed it; else empty

@@ -30,7 +30,8 @@ iam::PolicyIndex::HasBasicRole BasicRolesOf(const Directory& known, std::string_
 }
 
 std::string ProjectOf(const Directory& known, const Resource& resource) {
-  return resource.kind == Kind::kBucket ? known.bucket_projects()->Of(resource.name) : known.Normal(resource).project;
+  return resource.kind == Kind::kBucket ? known.bucket_projects()->Of(resource.name)
+                                        : known.Normal(resource).project;
 }
 
 bool IsAgentOf(std::string_view principal, std::string_view project) {

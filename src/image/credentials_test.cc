@@ -47,7 +47,8 @@ class Credentials : public testing::Test {
 
 TEST_F(Credentials, AnImageUsesThoseOfTheRegistryItIsMappedTo) {
   Write("registries/auth.json", R"({"auths":{"own.io":{"auth":"dXNlcjpwYXNz"}}})");
-  const Sources sources{.mapped = {{"gcr.io/*", "own.io/x:1"}}, .registries_dir = folder_.path() / "registries"};
+  const Sources sources{.mapped = {{"gcr.io/*", "own.io/x:1"}},
+                        .registries_dir = folder_.path() / "registries"};
   EXPECT_TRUE(UsesCredentials(sources, "own.io/x:1"));
   EXPECT_TRUE(UsesCredentials(sources, "gcr.io/p/y:2"));
   EXPECT_FALSE(UsesCredentials(sources, "r.io/x:1"));

@@ -56,9 +56,9 @@ struct Channels {
 
 /// The buckets' directory at kGcsFolder, then those of the buckets that are elsewhere on the machine below
 /// it: only data, whatever a program makes there. One whose place below kGcsFolder is no directory (a program
-/// of an earlier server's life replaced it) is left out. Where the manifest names the buckets that the program
-/// may use: a folder of the attempt's with an empty directory for each, which is made, and those buckets over
-/// them. Looks at the directories.
+/// of an earlier server's life replaced it) is left out. Where the manifest names the buckets that the
+/// program may use: a folder of the attempt's with an empty directory for each, which is made, and those
+/// buckets over them. Looks at the directories.
 [[nodiscard]] std::vector<FileView::Bind> BucketBinds(const v1::Manifest& manifest);
 
 /// The directory that the view has to add for the channels: kGcsFolder where the machine has none. Looks for

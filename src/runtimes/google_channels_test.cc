@@ -135,14 +135,12 @@ TEST(BucketBinds, AreThoseThatTheServiceAccountMayUse) {
   manifest.mutable_buckets()->add_buckets()->set_name("gone");
   const std::string real = std::filesystem::canonical(folder.path());
   using Bind = FileView::Bind;
-  EXPECT_THAT(BucketBinds(manifest),
-              testing::ElementsAre(
-                  Bind{.from = real + "/attempt/gcs", .to = "/gcs", .read_only = true, .data_only = true},
-                  Bind{.from = real + "/buckets/mine", .to = "/gcs/mine", .data_only = true},
-                  Bind{.from = real + "/buckets/shared",
-                       .to = "/gcs/shared",
-                       .read_only = true,
-                       .data_only = true}));
+  EXPECT_THAT(
+      BucketBinds(manifest),
+      testing::ElementsAre(
+          Bind{.from = real + "/attempt/gcs", .to = "/gcs", .read_only = true, .data_only = true},
+          Bind{.from = real + "/buckets/mine", .to = "/gcs/mine", .data_only = true},
+          Bind{.from = real + "/buckets/shared", .to = "/gcs/shared", .read_only = true, .data_only = true}));
   EXPECT_TRUE(std::filesystem::is_directory(folder.path() + "/attempt/gcs/mine"));
 }
 

@@ -170,14 +170,15 @@ Result<BoundSockets> BoundSockets::Bind(const ServeOptions& options, const DataD
 DataDirectory::Presence BoundSockets::PresenceOf(const ServeOptions& options,
                                                  const DataDirectory& data) const {
   const bool is_open = !IsLoopback(options.host);
-  DataDirectory::Presence presence = {.url = Url("http", LocalHost(options.host), administration.port),
-                                      .tls_url = Url("https", is_open ? PublicName(options.host, options.host_names) : "localhost",
-                                                     administration_tls.port),
-                                      .is_open = is_open,
-                                      .replica_port = replicas ? replicas->port : std::uint16_t{0},
-                                      .ca_file = identity.ca_file,
-                                      .project = options.project,
-                                      .pid = ::getpid()};
+  DataDirectory::Presence presence = {
+      .url = Url("http", LocalHost(options.host), administration.port),
+      .tls_url = Url("https", is_open ? PublicName(options.host, options.host_names) : "localhost",
+                     administration_tls.port),
+      .is_open = is_open,
+      .replica_port = replicas ? replicas->port : std::uint16_t{0},
+      .ca_file = identity.ca_file,
+      .project = options.project,
+      .pid = ::getpid()};
   if (metrics) presence.metrics_url = Url("http", options.metrics->host, metrics->port);
   if (workstation) {
     presence.workstation = {.address = workstation->address,

@@ -33,7 +33,7 @@ struct BoundSockets {
     std::optional<http::ListeningSocket> plain;  ///< nothing: there is no port for it
   };
 
-  tls::TlsIdentity identity;  ///< of the installation's own authority
+  tls::TlsIdentity identity;                 ///< of the installation's own authority
   tls::TlsIdentity administration_identity;  ///< of administration_tls: the same, or the operator's
   http::ListeningSocket administration;
   http::ListeningSocket administration_tls;

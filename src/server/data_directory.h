@@ -53,7 +53,7 @@ class DataDirectory {
   struct Presence {
     std::string url;
     std::string tls_url;
-    bool is_open = false;  ///< other machines reach tls_url
+    bool is_open = false;            ///< other machines reach tls_url
     std::uint16_t replica_port = 0;  ///< of the loopback, for replicas in the machine's network; 0: none
     std::string ca_file;
     std::string metrics_url;  ///< of the listener of figures; empty: there is none

@@ -16,18 +16,14 @@ access::Door::Options OptionsOfDoor(const ServeOptions& options, const Doors::Pa
     const std::string owner = is_bucket ? identities.ProjectOf(line.resource.name) : std::string();
     log.Add(line, audit::ProjectOf(line, owner, options.project));
   };
-  return {.default_project = options.project,
-          .audit = std::move(audit),
-          .print_refusal = api::RefusalAnswer};
+  return {.default_project = options.project, .audit = std::move(audit), .print_refusal = api::RefusalAnswer};
 }
 
 }  // namespace
 
 Doors::Doors(const ServeOptions& options, const Parts& parts)
-    : administration_authority_({.identities = parts.identities,
-                                 .tokens = parts.tokens,
-                                 .jobs = parts.jobs,
-                                 .clock = parts.clock}),
+    : administration_authority_(
+          {.identities = parts.identities, .tokens = parts.tokens, .jobs = parts.jobs, .clock = parts.clock}),
       replica_authority_({.identities = parts.identities,
                           .tokens = parts.tokens,
                           .jobs = parts.jobs,

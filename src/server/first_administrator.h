@@ -10,7 +10,8 @@ namespace trainyard::server {
 
 /// Sees to it that DATA/admin-token (0600) has a token of the administrator that is valid: as it is, or a new
 /// one where the file is missing or what it has is not valid any more. A new one is printed too where stderr
-/// is a terminal, else the file's name is. Loop thread, before anybody can ask. Errors: the data directory's, the identities'.
+/// is a terminal, else the file's name is. Loop thread, before anybody can ask. Errors: the data directory's,
+/// the identities'.
 boost::asio::awaitable<Status> EnsureAdminToken(identity::Identities& identities, const DataDirectory& data);
 
 }  // namespace trainyard::server

@@ -67,7 +67,8 @@ Foundation::Foundation(ContainerSupport found, const ServeOptions& options, cons
   UseContainers(std::move(found), options, data);
 }
 
-void Foundation::UseContainers(ContainerSupport found, const ServeOptions& options, const DataDirectory& data) {
+void Foundation::UseContainers(ContainerSupport found, const ServeOptions& options,
+                               const DataDirectory& data) {
   containers = std::move(found);
   if (containers.kind == replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED) return;
   registries = MakeRegistries(options, data, *this);

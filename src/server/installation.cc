@@ -18,8 +18,8 @@
 #include "environment/python_probe.h"
 #include "environment/runtime_list.h"
 #include "environment/site_hook.h"
-#include "process/descriptor_limit.h"
 #include "iam/refusal.h"
+#include "process/descriptor_limit.h"
 #include "server/account_name.h"
 #include "server/bucket_rights.h"
 #include "server/drain_order.h"
@@ -134,9 +134,10 @@ control::JobMaker::Policy Installation::MakePolicy(const ServeOptions& options, 
   identity::Identities& identities = *stores_.identities;
   control::BucketOwners owners{
       .project_of = [&identities](const std::string& bucket) { return identities.ProjectOf(bucket); },
-      .set_project = [&identities](std::string bucket, std::string project) {
-        return identities.SetBucketProject(std::move(bucket), std::move(project));
-      }};
+      .set_project =
+          [&identities](std::string bucket, std::string project) {
+            return identities.SetBucketProject(std::move(bucket), std::move(project));
+          }};
   const auto inventory = std::make_shared<environment::PythonInventory>(data.environments_dir());
   std::vector<std::string> mapped;
   for (const auto& [pattern, reference] : options.containers.image_map) mapped.push_back(pattern);
@@ -175,10 +176,9 @@ void Installation::UseContainers(const Result<ContainerSupport>& found) {
 control::Settings Installation::MakeSettings(const ServeOptions& options, std::string_view secret,
                                              const BoundSockets& sockets) {
   return {.keys = control::Keys::Derive(secret),
-          .server_url = IsLoopback(options.host)
-                            ? Url("http", options.host, sockets.administration.port)
-                            : Url("https", PublicName(options.host, options.host_names),
-                                  sockets.administration_tls.port),
+          .server_url = IsLoopback(options.host) ? Url("http", options.host, sockets.administration.port)
+                                                 : Url("https", PublicName(options.host, options.host_names),
+                                                       sockets.administration_tls.port),
           .auth = options.auth,
           .stop_grace = options.stop_grace,
           .restart_pause = options.restart_pause,
@@ -299,8 +299,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
 api::MetadataAnswers Installation::MetadataForUsers(std::function<std::string()> universe) {
   return {.project = options_.project,
           .universe_domain = std::move(universe),
-          .access_token =
-              [this](const http::Request& request) { return IssueToUser(request); },
+          .access_token = [this](const http::Request& request) { return IssueToUser(request); },
           .instance = [](const http::Request&) -> boost::asio::awaitable<AskingAttempts::Instance> {
             co_return std::nullopt;
           }};

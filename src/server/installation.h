@@ -26,7 +26,6 @@
 #include "server/container_probe.h"
 #include "server/container_upkeep.h"
 #include "server/data_directory.h"
-#include "server/disk_space.h"
 #include "server/disk_watch.h"
 #include "server/doors.h"
 #include "server/foundation.h"
@@ -68,7 +67,9 @@ class Installation {
   [[nodiscard]] storage::Buckets& buckets() noexcept { return *stores_.buckets; }
   [[nodiscard]] identity::Identities& identities() noexcept { return *stores_.identities; }
   /// Null where authentication is off. By purpose of a socket; they live as long as the installation.
-  [[nodiscard]] access::Door* administration_door() noexcept { return doors_ ? &doors_->administration() : nullptr; }
+  [[nodiscard]] access::Door* administration_door() noexcept {
+    return doors_ ? &doors_->administration() : nullptr;
+  }
   [[nodiscard]] access::Door* replica_door() noexcept { return doors_ ? &doors_->replicas() : nullptr; }
   /// By purpose of a socket: routes.h.
   [[nodiscard]] const http::Router& administration_routes() const noexcept { return administration_routes_; }

@@ -53,10 +53,10 @@ std::vector<std::string> MachineNames() {
     const int family = each->ifa_addr->sa_family;
     if (family != AF_INET && family != AF_INET6) continue;
     std::array<char, INET6_ADDRSTRLEN> text{};
-    const void* bytes = family == AF_INET
-                            ? static_cast<const void*>(
-                                  &reinterpret_cast<const sockaddr_in*>(each->ifa_addr)->sin_addr)
-                            : &reinterpret_cast<const sockaddr_in6*>(each->ifa_addr)->sin6_addr;
+    const void* bytes =
+        family == AF_INET
+            ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in*>(each->ifa_addr)->sin_addr)
+            : &reinterpret_cast<const sockaddr_in6*>(each->ifa_addr)->sin6_addr;
     if (::inet_ntop(family, bytes, text.data(), text.size()) != nullptr) names.emplace_back(text.data());
   }
   ::freeifaddrs(list);

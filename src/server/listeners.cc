@@ -81,9 +81,8 @@ Listeners::Listeners(boost::asio::io_context& loop, const ServeOptions& options,
     : options_(options),
       installation_(installation),
       real_buckets_(std::move(real_buckets)),
-      administration_routes_(
-          WithRealBuckets(installation.administration_routes(), real_buckets_.get(), installation.tokens(),
-                          installation.administration_door())),
+      administration_routes_(WithRealBuckets(installation.administration_routes(), real_buckets_.get(),
+                                             installation.tokens(), installation.administration_door())),
       replica_routes_(WithRealBuckets(installation.replica_routes(), real_buckets_.get(),
                                       installation.tokens(), installation.replica_door())),
       administration_(
@@ -101,9 +100,8 @@ Result<std::unique_ptr<Listeners>> Listeners::Open(boost::asio::io_context& loop
   TY_TRY(std::unique_ptr<front::RealBuckets> real_buckets, OpenRealBuckets(options, data));
   std::unique_ptr<Listeners> listeners(new Listeners(loop, options, installation, std::move(real_buckets)));
   listeners->administration_.ListenTcp(std::move(sockets.administration));
-  TY_RETURN_IF_ERROR(
-      listeners->administration_.ListenTls(std::move(sockets.administration_tls),
-                                           sockets.administration_identity));
+  TY_RETURN_IF_ERROR(listeners->administration_.ListenTls(std::move(sockets.administration_tls),
+                                                          sockets.administration_identity));
   TY_RETURN_IF_ERROR(ListenUnix(listeners->administration_, data.admin_socket(), kept));
   TY_RETURN_IF_ERROR(ListenUnix(listeners->replicas_, data.replica_socket(), kept));
   if (sockets.replicas) listeners->replicas_.ListenTcp(*std::move(sockets.replicas));

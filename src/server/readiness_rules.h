@@ -19,7 +19,7 @@ struct ReadinessFacts {
   retention::DiskReading disk{};
   retention::DiskMarks marks{};
   retention::DiskLevel disk_level = retention::DiskLevel::kEnough;
-  Status stored{};                ///< a write to the jobs' database, just now
+  Status stored{};  ///< a write to the jobs' database, just now
   std::chrono::milliseconds lateness{0};
   bool draining = false;
 };

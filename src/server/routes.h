@@ -71,8 +71,8 @@ struct ApiParts {
   std::function<void(control::v1::UsageReport&)> add_machine;  ///< api::UsageSource
   api::MetadataAnswers metadata;
   api::Administration& administration;
-  bool auth = false;       ///< who asks has to log in
-  std::string server_url;  ///< where clients find it: in key files and identity tokens
+  bool auth = false;                    ///< who asks has to log in
+  std::string server_url;               ///< where clients find it: in key files and identity tokens
   audit::AuditSearch* audit = nullptr;  ///< null: the audit log is not shown
 };
 

@@ -56,10 +56,11 @@ void AddDoorFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
   app.add_option("--data", options.data_dir, "folder that holds jobs, logs, buckets and environments")
       ->type_name("DIR")
       ->capture_default_str();
-  app.add_option("--listen", texts.listen,
-                 "address of the plain port; the TLS port is the next one; port 0 picks free ones; at an address "
-                 "that other machines reach (with --auth on) it is the TLS port, and the plain one is the "
-                 "loopback's next")
+  app.add_option(
+         "--listen", texts.listen,
+         "address of the plain port; the TLS port is the next one; port 0 picks free ones; at an address "
+         "that other machines reach (with --auth on) it is the TLS port, and the plain one is the "
+         "loopback's next")
       ->type_name("HOST:PORT")
       ->capture_default_str();
   app.add_option("--metrics-listen", texts.metrics_listen,
@@ -80,9 +81,10 @@ void AddDoorFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
       ->type_name("FILE");
   app.add_option("--tls-key", options.tls_key, "file with the private key of --tls-certificate, in PEM")
       ->type_name("FILE");
-  app.add_option("--auth", options.auth,
-                 "on: whoever asks shows a token and may do what policies say (the first administrator's is in "
-                 "DATA/admin-token); off: every process of this account may do everything")
+  app.add_option(
+         "--auth", options.auth,
+         "on: whoever asks shows a token and may do what policies say (the first administrator's is in "
+         "DATA/admin-token); off: every process of this account may do everything")
       ->transform(CLI::Validator(OneOf<bool>({{"on", true}, {"off", false}}), ""))
       ->type_name("on|off")
       ->default_str("off");

@@ -16,9 +16,8 @@ storage::BucketOptions BucketOptionsOf(const ServeOptions& options, const DataDi
           .meter = std::move(meter)};
 }
 
-Result<Stores> OpenStores(boost::asio::io_context& loop,
-                                                      const ServeOptions& options, const DataDirectory& data,
-                                                      Foundation& foundation) {
+Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& options,
+                          const DataDirectory& data, Foundation& foundation) {
   const SystemClock& clock = foundation.clock;
   Stores stores;
   TY_TRY(stores.writer, store::SqliteJobStore::Open(data.jobs_db()));
@@ -31,9 +30,9 @@ Result<Stores> OpenStores(boost::asio::io_context& loop,
   TY_TRY(stores.identities,
          identity::Identities::Open(loop.get_executor(), clock,
                                     {.path = data.Path("access.db"), .default_project = options.project}));
-  stores.meter = MakeByteMeter(
-      options.shares.quotas,
-      [projects = stores.identities->bucket_projects()](const std::string& bucket) { return projects->Of(bucket); });
+  stores.meter =
+      MakeByteMeter(options.shares.quotas, [projects = stores.identities->bucket_projects()](
+                                               const std::string& bucket) { return projects->Of(bucket); });
   storage::BucketOptions buckets = BucketOptionsOf(options, data, stores.meter);
   buckets.check_space = [&disk = foundation.disk, &elsewhere = options.bucket_dirs](const std::string& name) {
     return elsewhere.contains(name) ? Status() : disk.Look().may_store;

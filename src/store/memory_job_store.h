@@ -45,9 +45,9 @@ class MemoryJobStore final : public JobStore {
 
   PageTokenKey page_token_key_;
   std::int64_t last_uid_ = 0;
-  std::map<std::int64_t, Job> jobs_;  ///< by uid
+  std::map<std::int64_t, Job> jobs_;                                   ///< by uid
   std::map<std::pair<std::string, std::string>, std::int64_t> names_;  ///< also of removed jobs
-  std::vector<std::function<void()>> undo_;  ///< of the open group, newest last
+  std::vector<std::function<void()>> undo_;                            ///< of the open group, newest last
 };
 
 }  // namespace trainyard::store

@@ -101,8 +101,9 @@ Result<TlsIdentity> LoadTlsIdentity(const fs::path& certificate, const fs::path&
   if (!read) return refused(key, read.error().message);
   pair.key = *std::move(read);
   if (!IsUsable(pair, now, now))
-    return refused(certificate, "the key of " + key.string() +
-                                    " is not this certificate's, or the certificate's time is over or not begun");
+    return refused(certificate,
+                   "the key of " + key.string() +
+                       " is not this certificate's, or the certificate's time is over or not begun");
   return identity;
 }
 

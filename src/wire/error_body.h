@@ -33,8 +33,8 @@ namespace trainyard::wire {
 [[nodiscard]] std::string PrintFirstErrorBody(const Error& error);
 
 /// storage v1: {"error": {"code": 404, "message": "...", "errors": [{"domain": "global", "reason":
-/// "notFound", "message": "..."}]}}. Of kUnauthenticated the entry says where a credential goes: "required" if
-/// none was shown (ErrorInfo CREDENTIALS_MISSING), else "authError".
+/// "notFound", "message": "..."}]}}. Of kUnauthenticated the entry says where a credential goes: "required"
+/// if none was shown (ErrorInfo CREDENTIALS_MISSING), else "authError".
 [[nodiscard]] std::string PrintStorageErrorBody(const Error& error);
 
 /// Reads a server's error: either shape above, or any other text (such as a proxy's page), which becomes the

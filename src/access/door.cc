@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "access/caller.h"
+#include "access/challenge.h"
 #include "access/kept_streams.h"
 #include "async/diagnostics.h"
 #include "base/check.h"
@@ -189,7 +190,7 @@ Response Door::Refused(const MethodRule& rule, const Request& request, Error err
                           : Response::Json(wire::PrintErrorBody(error), wire::HttpStatus(error.code));
   if (response.status == kUnauthorized) {
     const bool was_shown = request.headers.Has("Authorization");
-    response.headers.Set("WWW-Authenticate", was_shown ? "Bearer error=\"invalid_token\"" : "Bearer");
+    response.headers.Set("WWW-Authenticate", was_shown ? kInvalidTokenChallenge : kChallenge);
   }
   return response;
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "access/challenge.h"
 #include "api/oauth_grant.h"
 #include "base/ascii.h"
 #include "base/clock.h"
@@ -74,7 +75,7 @@ namespace {
 
 Response Unauthenticated(const Error& error) {
   Response response = Response::Json(wire::PrintErrorBody(error), wire::HttpStatus(error.code));
-  response.headers.Set("WWW-Authenticate", "Bearer error=\"invalid_token\"");
+  response.headers.Set("WWW-Authenticate", access::kInvalidTokenChallenge);
   return response;
 }
 

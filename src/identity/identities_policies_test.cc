@@ -94,6 +94,10 @@ TEST_F(PoliciesTest, BadOnesAreRefused) {
       HasSubstr("does not exist"));
   EXPECT_TRUE(Set(Resource::Project("home"),
                   Request("roles/viewer", "serviceAccount:" + cluster::ServiceAccount("home"))));
+  EXPECT_TRUE(Set(Resource::Project("chips"),
+                  Request("roles/viewer", "serviceAccount:" + cluster::TpuServiceAccount("chips"))));
+  EXPECT_FALSE(
+      Set(project, Request("roles/viewer", "serviceAccount:" + cluster::TpuServiceAccount("nobodys"))));
   EXPECT_EQ(Set(project, Request(std::string(iam::kInstallationAdmin), kAnn)).error().code,
             Code::kInvalidArgument);
   EXPECT_EQ(Set(Resource::ServiceAccount("p", "no@p.iam.gserviceaccount.com"), Request("roles/viewer", kAnn))

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "cluster/project_number.h"
 #include "iam/policy_form.h"
 #include "iam/principal.h"
 #include "iam/roles.h"
@@ -55,13 +56,24 @@ Error LastAdministrator() {
                             std::string(iam::kInstallationAdmin) + " to another principal first");
 }
 
+/// An account that the service manages for a project: nobody makes it, and policies may name it at any time.
+/// The TPU's has no rights of its own here; the page on TPUs has it bound to a role.
+bool IsManaged(const Directory& known, const Resource& resource, std::string_view email) {
+  const auto is_of = [email](const std::string& project) {
+    return email == cluster::TpuServiceAccount(project) || email == cluster::ServiceAccount(project);
+  };
+  return (!resource.project.empty() && is_of(resource.project)) ||
+         std::ranges::any_of(known.projects(), is_of);
+}
+
 /// A typing error would lie there until somebody made an account of that name.
-Status CheckMembers(const Directory& known, const Policy& before, const Policy& after) {
+Status CheckMembers(const Directory& known, const Resource& resource, const Policy& before,
+                    const Policy& after) {
   const auto old = Members(before);
   for (const std::string& member : Members(after)) {
     if (!member.starts_with(kServiceAccount) || old.contains(member)) continue;
     const std::string_view email = iam::EmailOf(member);
-    if (known.FindAccount(email) != nullptr || ProjectOfAgent(known, email)) continue;
+    if (known.FindAccount(email) != nullptr || IsManaged(known, resource, email)) continue;
     return std::unexpected(
         InvalidArgument("policy.bindings", "Service account " + std::string(email) + " does not exist."));
   }
@@ -91,7 +103,7 @@ Result<AccessChange> Kept(const Directory& known, const Resource& resource, cons
                           Policy after, std::string_view etag) {
   TY_RETURN_IF_ERROR(iam::CheckPolicy(after));
   Canonicalize(after);
-  TY_RETURN_IF_ERROR(CheckMembers(known, before, after));
+  TY_RETURN_IF_ERROR(CheckMembers(known, resource, before, after));
   TY_RETURN_IF_ERROR(CheckPlace(known, resource, after));
   after.set_etag(std::string(etag));
   AccessChange change;

@@ -18,6 +18,7 @@ namespace {
 /// The names that the printed lines set, and before a name what it had.
 constexpr const char* kNames = "TRAINYARD_ENV";
 constexpr const char* kReplaced = "TRAINYARD_REPLACED_";
+constexpr std::string_view kOwnTls = "https://localhost:";  // the rest of *.localhost is there, too
 constexpr const char* kCredentials = "GOOGLE_APPLICATION_CREDENTIALS";
 
 std::string WithoutScheme(const std::string& url) {
@@ -57,8 +58,9 @@ std::string WriteBundle(const SettingSources& sources, const std::string& ca_fil
 Result<std::string> WriteBoto(const SettingSources& sources, const FoundServer& found,
                               const std::string& ca_file, const std::string& project,
                               const ClientLogin& login) {
-  const std::string host = IsOnLoopback(found) ? "localhost" : Host(found.url);
-  const std::string port = Port(IsOnLoopback(found) ? found.tls_url : found.url);
+  const std::string& tls_url = IsOnLoopback(found) ? found.tls_url : found.url;
+  const std::string host = Host(tls_url);
+  const std::string port = Port(tls_url);
   if (!login.token.empty()) {
     return WriteLoginBoto(found, login, {.ca_file = ca_file, .project = project, .host = host, .port = port},
                           sources);
@@ -123,14 +125,19 @@ void WarnOfServer(const FoundServer& found, const SettingSources& sources, const
     console.Warn("the server at " + found.url + " (from: " + found.where +
                  ") is not that of the data directory " + found.data_dir + ", which is at " +
                  found.elsewhere + "; trainyard env --data " + found.data_dir + " names that one");
-  if (!IsOnLoopback(found))
+  const std::string universe = OwnUniverse(found.url, found.tls_url);
+  if (found.asks_who && universe.empty())
     console.Warn("discovery.build('ml', 'v1') needs client_options={'api_endpoint': '" + found.url +
-                 "'}; all other clients read the settings");
-  else if (!found.note)
+                 "'}: without, it would ask Google");
+  else if (found.asks_who)
+    console.Warn("google-cloud-storage needs client_options={'universe_domain': '" + universe +
+                 "'}, or run the program with trainyard with -- COMMAND");
+  if (!IsOnLoopback(found)) return;
+  if (!found.note)
     console.Warn(
         "the server's certificate is not in this machine's data directory: discovery.build('ml', 'v1') "
         "without arguments and gsutil will not work; all other clients will");
-  else if (!ResolvesLocalhostNames(sources))
+  else if (!universe.empty() && !ResolvesLocalhostNames(sources))
     console.Warn(
         "ml.localhost may not resolve on this machine; for discovery.build('ml', 'v1') without arguments run "
         "the program with trainyard with -- COMMAND, or add this line to /etc/hosts: 127.0.0.1 ml.localhost "
@@ -162,8 +169,8 @@ std::string TakeBack(const std::string& name, const SettingSources& sources) {
 }  // namespace
 
 std::string OwnUniverse(const std::string& url, const std::string& tls_url) {
-  if (!url.starts_with("http://") || tls_url.empty()) return {};
-  return "localhost:" + Port(tls_url);
+  const bool has_own_names = url.starts_with("http://") && tls_url.starts_with(kOwnTls);
+  return has_own_names ? "localhost:" + Port(tls_url) : std::string();
 }
 
 VariableList ClientVariables(const ClientEnvironment& environment) {
@@ -190,7 +197,7 @@ VariableList ClientVariables(const ClientEnvironment& environment) {
   }
   if (!environment.data_dir.empty()) variables.emplace_back("TRAINYARD_DATA", environment.data_dir);
   const std::string universe = OwnUniverse(url, environment.tls_url);
-  const bool has_tls = !environment.ca_file.empty() && (!universe.empty() || !is_on_loopback);
+  const bool has_tls = !environment.ca_file.empty() && (!environment.tls_url.empty() || !is_on_loopback);
   if (!environment.token_file.empty() && !has_tls)
     variables.emplace_back(kCredentials, environment.credentials);
   if (!has_tls) return variables;  // without the certificate every https request would fail

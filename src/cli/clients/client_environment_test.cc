@@ -65,6 +65,37 @@ TEST(ClientVariables, LogInWhereTheServerAsks) {
     EXPECT_FALSE(set.contains(name)) << name;
 }
 
+TEST(ClientVariables, ForAnotherMachineHaveItsAuthorityAndNoMetadata) {
+  ClientEnvironment environment{
+      .url = "https://yard:8443", .ca_file = "/ca", .project = "p", .boto_file = "/boto"};
+  environment.credentials = "/account.json";
+  environment.token_file = "/token";
+  const Map set = ByName(environment);
+  EXPECT_EQ(set.at("REQUESTS_CA_BUNDLE"), "/ca");
+  EXPECT_EQ(set.at("CLOUDSDK_CORE_CUSTOM_CA_CERTS_FILE"), "/ca");
+  EXPECT_EQ(set.at("CLOUDSDK_API_ENDPOINT_OVERRIDES_CLOUDRESOURCEMANAGER"), "https://yard:8443/");
+  EXPECT_EQ(set.at("CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE"), "https://yard:8443/storage/v1/");
+  EXPECT_EQ(set.at("GOOGLE_APPLICATION_CREDENTIALS"), "/account.json");
+  EXPECT_EQ(set.at("BOTO_CONFIG"), "/boto");
+  for (const char* name : {"GOOGLE_CLOUD_UNIVERSE_DOMAIN", "GCE_METADATA_HOST", "STORAGE_EMULATOR_HOST"})
+    EXPECT_FALSE(set.contains(name)) << name;
+}
+
+TEST(OwnUniverse, IsOfServersAtLoopbackAlone) {
+  EXPECT_EQ(OwnUniverse("http://127.0.0.1:1", "https://localhost:2"), "localhost:2");
+  EXPECT_EQ(OwnUniverse("http://127.0.0.1:1", "https://yard:2"), "");
+  EXPECT_EQ(OwnUniverse("http://127.0.0.1:1", ""), "");
+  EXPECT_EQ(OwnUniverse("https://yard:2", ""), "");
+}
+
+TEST(BeforeSettings, SeeWhatTheyReplaced) {
+  const SettingSources before = BeforeSettings(Having(
+      {{"TRAINYARD_ENV", "A B"}, {"A", "new"}, {"TRAINYARD_REPLACED_A", "old"}, {"B", "b"}, {"C", "c"}}));
+  EXPECT_EQ(before.variable("A"), "old");
+  EXPECT_EQ(before.variable("B"), std::nullopt);
+  EXPECT_EQ(before.variable("C"), "c");
+}
+
 TEST(WithoutProxies, AddsTheHostsOnceWhereThereIsAProxy) {
   EXPECT_EQ(WithoutProxies(Having({{"NO_PROXY", "a"}}), {"b"}), VariableList());
   EXPECT_EQ(WithoutProxies(Having({{"https_proxy", "http://x"}}), {"b", "c"}),

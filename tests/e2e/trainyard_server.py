@@ -23,13 +23,14 @@ class Server:
     program: str | os.PathLike[str] | None = None  # PROGRAM
     way: Any = None  # how its containers are run, in the tests of these
 
-    def __init__(self, data, *flags, environments=None, program=None, preexec=None):
+    def __init__(self, data, *flags, environments=None, program=None, preexec=None, listen="127.0.0.1:0"):
         """`environments`: a folder of built environments to share with other servers. `program`: another than PROGRAM. `preexec`: run in the new
         process first."""
         self.data = pathlib.Path(data)
         self.program = program or self.program
         self.flags = flags
         self.preexec = preexec
+        self.listen = listen
         self.data.mkdir(parents=True, exist_ok=True)
         if environments:
             (self.data / "environments").symlink_to(environments)
@@ -47,7 +48,7 @@ class Server:
         written.rename(runtimes / f"{RUNTIME}.json")
         self.log = open(self.data / "server.log", "ab")
         self.process = subprocess.Popen(
-            [str(self.program or PROGRAM), "serve", "--data", str(self.data), "--listen", "127.0.0.1:0", "--default-runtime", RUNTIME,
+            [str(self.program or PROGRAM), "serve", "--data", str(self.data), "--listen", self.listen, "--default-runtime", RUNTIME,
              *self.flags], stdout=subprocess.PIPE, stderr=self.log, text=True, preexec_fn=self.preexec)
         line = Output(self.process.stdout).line()
         assert line.startswith("listening on http"), (line, self.stderr())

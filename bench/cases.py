@@ -13,6 +13,7 @@ import urllib.parse
 
 import pairs
 import peers
+from access_cases import access
 from floods import floods
 from harness import TRAINER, fdatasync_ms, field, millis, quantile, seconds
 from image_cases import image_pull
@@ -285,5 +286,5 @@ def parts(bench):
         bench.note(f"{command[0]}:\n{done.stdout.rstrip()}")
 
 
-ALL = (start, container_start, image_pull, creates, jobs, logs, tail, memory, history, retention, tuning, tuning_trials, floods, parts)
+ALL = (start, container_start, image_pull, creates, access, jobs, logs, tail, memory, history, retention, tuning, tuning_trials, floods, parts)
 CASES = {case.__name__: case for case in ALL}

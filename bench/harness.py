@@ -136,9 +136,9 @@ class Bench:
                       workerCount=str(workers), **program)
         server.wait("blocker", lambda job: job["state"] == "RUNNING")
 
-    def load(self, server, method, path, connections, count, body=""):
+    def load(self, server, method, path, connections, count, body="", token=""):
         port = server.url.rsplit(":", 1)[1]
-        done = subprocess.run([self.build / "bench/http_load", port, method, path, str(connections), str(count), body],
+        done = subprocess.run([self.build / "bench/http_load", port, method, path, str(connections), str(count), body, token],
                               capture_output=True, text=True)
         assert done.returncode == 0, done.stderr[-1000:]
         return json.loads(done.stdout)

@@ -1,7 +1,7 @@
 // Sends the same kind of request over many keep-alive connections and reports rate and latency as one line of
 // JSON.
 //
-//   http_load PORT METHOD PATH CONNECTIONS COUNT [BODY]
+//   http_load PORT METHOD PATH CONNECTIONS COUNT [BODY [TOKEN]]
 //
 // "{n}" in PATH and BODY becomes the request's number. Every answer must be 200.
 
@@ -31,6 +31,7 @@ struct Load {
   std::string method;
   std::string path;
   std::string body;
+  std::string authorization;  // the field with its end, or empty
   int connections = 1;
   int count = 1;
 };
@@ -78,10 +79,10 @@ void Run(const Load& load, std::atomic<int>& next, std::vector<double>& millis, 
   int socket = Connect(load.port);
   for (int number = next++; number < load.count; number = next++) {
     std::string body = Numbered(load.body, number);
-    std::string request =
-        load.method + " " + Numbered(load.path, number) +
-        " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
-        std::to_string(body.size()) + "\r\n\r\n" + body;
+    std::string request = load.method + " " + Numbered(load.path, number) +
+                          " HTTP/1.1\r\nHost: localhost\r\n" + load.authorization +
+                          "Content-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
+                          "\r\n\r\n" + body;
     auto start = SteadyClock::now();
     if (::send(socket, request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size()))
       ++failed;
@@ -96,13 +97,15 @@ void Run(const Load& load, std::atomic<int>& next, std::vector<double>& millis, 
 
 int main(int argc, char** argv) {
   if (argc < 6) {
-    std::fprintf(stderr, "usage: http_load PORT METHOD PATH CONNECTIONS COUNT [BODY]\n");
+    std::fprintf(stderr, "usage: http_load PORT METHOD PATH CONNECTIONS COUNT [BODY [TOKEN]]\n");
     return 2;
   }
   Load load{.port = static_cast<std::uint16_t>(std::atoi(argv[1])),
             .method = argv[2],
             .path = argv[3],
             .body = argc > 6 ? argv[6] : "",
+            .authorization =
+                argc > 7 && *argv[7] != '\0' ? "Authorization: Bearer " + std::string(argv[7]) + "\r\n" : "",
             .connections = std::atoi(argv[4]),
             .count = std::atoi(argv[5])};
   std::vector<double> millis(static_cast<std::size_t>(load.count));

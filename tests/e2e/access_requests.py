@@ -17,6 +17,7 @@ ODD = ["..", "%2e%2e", "own%2F..%2Fother", "*", "-", "%00", "OWN", "own ", "own%
 NO_JSON = [b"{", b"nonsense", b"[1,", b"\xff\xfe", b'"text', b"[" * 200, b"", b"{\"a\":1,}", b"\0"]
 NOISE = ["alt=json", "prettyPrint=false", "fields=*", "key=AIza", "quotaUser=other", "userProject=other", "$.xgafv=2", "uploadType=media"]
 REFUSED = range(400, 500)
+OF_AN_ADDRESS = 15  # refused tokens: after five more the server holds its refusals back
 
 
 @dataclass
@@ -71,6 +72,7 @@ class Generator:
         """`useless`: kind -> tokens that held once, or hold elsewhere."""
         self.draw = random.Random(seed)
         self.world, self.useless = world, useless
+        self.left_at_front = OF_AN_ADDRESS  # its socket is one address to the server
         self.rules = [rule for rule in RULES.values() if rule.route != SLOW and "/batch" not in rule.route]
         self.batch = RULES["POST /batch/ml/v1"]
         self.valid = [Credential("valid", token, role, bound) for (role, bound), token in world.tokens.items()]
@@ -107,6 +109,10 @@ class Generator:
     def attempt(self, credential):
         draw = self.draw
         rule = draw.choice(self.rules)
+        if rule.route == XML and not credential.bound:
+            if self.left_at_front == 0:
+                return self.attempt(credential)
+            self.left_at_front -= 1
         project, is_absent = draw.choice((OWN, OTHER)), draw.random() < 0.2
         wanted = request(rule.route, self.world.worlds[project], is_absent, new=f"new-{draw.randrange(20)}")
         is_foreign = project == OTHER

@@ -6,13 +6,12 @@ import time
 
 import pytest
 
-from access_requests import Generator, statuses
+from access_requests import OF_AN_ADDRESS, Generator, statuses
 from access_world import OWN, REMOVES, XML, AccessWorld
 from kept_connection import KeptConnection
 from trainyard_server import Server, end_supervisors, wait_for
 
 COUNT = 1_000_000 if os.environ.get("TRAINYARD_LONG") else 10_000  # ./dev test --long
-OF_AN_ADDRESS = 15  # refused tokens: after five more the server holds its refusals back
 SHOWN_MAX = 30
 KINDS = 3  # tokens of each useless kind
 

@@ -190,7 +190,7 @@ Response Door::Refused(const MethodRule& rule, const Request& request, Error err
                           : Response::Json(wire::PrintErrorBody(error), wire::HttpStatus(error.code));
   if (response.status == kUnauthorized) {
     const bool was_shown = request.headers.Has("Authorization");
-    response.headers.Set("WWW-Authenticate", was_shown ? kInvalidTokenChallenge : kChallenge);
+    response.headers.Set("WWW-Authenticate", std::string(was_shown ? kInvalidTokenChallenge : kChallenge));
   }
   return response;
 }

@@ -75,7 +75,7 @@ namespace {
 
 Response Unauthenticated(const Error& error) {
   Response response = Response::Json(wire::PrintErrorBody(error), wire::HttpStatus(error.code));
-  response.headers.Set("WWW-Authenticate", access::kInvalidTokenChallenge);
+  response.headers.Set("WWW-Authenticate", std::string(access::kInvalidTokenChallenge));
   return response;
 }
 

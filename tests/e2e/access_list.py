@@ -84,6 +84,8 @@ def filled(route, world, is_absent=False, new="new"):
               "bucket": f"{world.project}-data", "object": "o", "object=**": "o", "to_bucket": f"{world.project}-data", "to_object": new,
               "account": account, "key": world.key, "role": "ml.viewer", "service": "ml.googleapis.com", "task": "master-replica-0",
               "token": ABSENT, "ticket": ABSENT, "node": "n", "api": "ml", "version": "v1", "path=**": "project/project-id", **world.names}
+    if route.endswith(":cancel"):
+        values["job"] = "c"  # "j" never ends: so nobody removes it
     if is_absent:
         values |= dict.fromkeys(("job", "bucket", "to_bucket", "study"), f"{world.project}-{ABSENT}")
     return re.sub(r"\{([^}]+)\}", lambda match: quote(values[match[1]], safe="@-"), route.partition(" ")[2])

@@ -56,6 +56,7 @@ class AccessWorld:
         self.must("POST", f"/storage/v1/b?project={project}", {"name": f"{project}-data"})
         self.must("POST", f"/upload/storage/v1/b/{project}-data/o?uploadType=media&name=o", b"content")
         self.submit(project, "j")
+        self.submit(project, "c")
         world = World(project, self.make_account(project))
         studies = f"/v1/projects/{project}/locations/us-central1/studies"
         self.must("POST", studies + "?studyId=s", {"studyConfig": {"metrics": [{"metric": "m"}], "parameters": [

@@ -97,11 +97,11 @@ class Server:
 
     # The API, as a client without a library sees it.
 
-    def request(self, method, path, token=None, **options):
+    def request(self, method, path, token=None, session=requests, **options):
         """`token`: another than the administrator's; empty: none is sent."""
         token = self.token if token is None else token
         headers = {**({"Authorization": "Bearer " + token} if token else {}), **options.pop("headers", {})}
-        return requests.request(method, self.url + path, timeout=60, headers=headers, **options)
+        return session.request(method, self.url + path, timeout=60, headers=headers, **options)
 
     def token_for(self, principal, *roles, project="p"):
         """Printed by the command that an administrator types."""

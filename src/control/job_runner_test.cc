@@ -201,11 +201,8 @@ TEST_F(JobRunnerTest, AStartThatHasToWaitIsSaidWithItsReason) {
   ASSERT_TRUE(WaitForState("j", Job::PREPARING));
   const auto is_said = [this] {
     clock_.Advance(std::chrono::seconds(1));
-    return !Lines("j", "service").empty() && Lines("j", "service")
-                                                     .back()
-                                                     .find(
-                                                         "cannot be started now: the keeper "
-                                                         "does not answer.") != std::string::npos;
+    const auto has_reason = HasSubstr("cannot be started now: the keeper does not answer.");
+    return testing::Value(Lines("j", "service"), Contains(has_reason));
   };
   ASSERT_TRUE(RunUntil(is_said));
   host_->start_errors.clear();

@@ -77,11 +77,11 @@ TEST(CheckSpace, RefusesWhatBeginsAndWhatGoesOn) {
   std::atomic<bool> full = false;
   Storage storage(Buckets::Options{
       .data = folder.path(), .check_space = [&full](const std::string& bucket) {
-        return full && bucket == "b" ? Status(std::unexpected(Error{Code::kResourceExhausted, "full", {}}))
+        return full && bucket == "here" ? Status(std::unexpected(Error{Code::kResourceExhausted, "full", {}}))
                                      : Status();
       }});
   v1::Object object;
-  object.set_bucket("b");
+  object.set_bucket("here");
   object.set_name("a");
   ASSERT_TRUE(storage.Put(object, "kept"));
   auto writer = storage.Await(storage.buckets().BeginWrite(object));
@@ -92,7 +92,7 @@ TEST(CheckSpace, RefusesWhatBeginsAndWhatGoesOn) {
   EXPECT_EQ(storage.Await(storage.buckets().BeginWrite(object)).error().code, Code::kResourceExhausted);
   EXPECT_EQ(storage.Await(storage.buckets().uploads().Start(object, {}, {})).error().code,
             Code::kResourceExhausted);
-  EXPECT_TRUE(storage.Await(storage.buckets().Delete("b", "a"))) << "who makes room may";
+  EXPECT_TRUE(storage.Await(storage.buckets().Delete("here", "a"))) << "who makes room may";
   object.set_bucket("elsewhere");
   EXPECT_TRUE(storage.Put(object, "another disk"));
 }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
 #include <chrono>
 #include <utility>
 
@@ -18,8 +21,8 @@ namespace trainyard::audit {
 
 namespace {
 
+namespace json = boost::json;
 using access::AuditLine;
-using google::protobuf::Struct;
 using logging::v2::LogEntry;
 
 constexpr std::string_view kType = "type.googleapis.com/google.cloud.audit.AuditLog";
@@ -93,58 +96,52 @@ std::string_view LogOf(iam::AuditKind kind) {
   return kind == iam::AuditKind::kAdminActivity ? "activity" : "data_access";
 }
 
-LogEntry::Severity SeverityOf(const AuditLine& line) {
-  if (!line.is_granted || line.status >= kOkEnd) return LogEntry::ERROR;
-  return line.kind == iam::AuditKind::kAdminActivity ? LogEntry::NOTICE : LogEntry::INFO;
+std::string_view SeverityOf(const AuditLine& line) {
+  if (!line.is_granted || line.status >= kOkEnd) return "ERROR";
+  return line.kind == iam::AuditKind::kAdminActivity ? "NOTICE" : "INFO";
 }
 
-void Set(Struct& object, const std::string& name, std::string_view text) {
-  if (!text.empty()) (*object.mutable_fields())[name].set_string_value(std::string(text));
+void Set(json::object& object, std::string_view name, std::string_view text) {
+  if (!text.empty()) object[name] = text;
 }
 
-Struct& Member(Struct& object, const std::string& name) {
-  return *(*object.mutable_fields())[name].mutable_struct_value();
+/// What all entries have, with an empty "protoPayload".
+struct Call {
+  std::string_view project;
+  std::string_view log;
+  std::string_view service;
+  std::string_view method;
+  std::string_view severity;
+};
+json::object Common(const Call& call, SysTime time, SysTime received) {
+  const std::string log = "projects/" + std::string(call.project) + "/logs/" + std::string(kLogPrefix);
+  return {{"logName", log + std::string(call.log)},
+          // Of one width until the year 2286, so that they sort as the times do.
+          {"insertId", std::to_string(time.time_since_epoch().count())},
+          {"timestamp", wire::PrintTime(time)},
+          {"receiveTimestamp", wire::PrintTime(received)},
+          {"severity", call.severity},
+          {"resource",
+           {{"type", "audited_resource"},
+            {"labels",
+             {{"project_id", call.project}, {"service", call.service}, {"method", call.method}}}}},
+          {"protoPayload", {{"@type", kType}, {"serviceName", call.service}, {"methodName", call.method}}}};
 }
 
-/// What all entries have.
-LogEntry Common(std::string_view project, std::string_view log, SysTime time, SysTime received) {
-  LogEntry entry;
-  entry.set_log_name("projects/" + std::string(project) + "/logs/" + std::string(kLogPrefix) +
-                     std::string(log));
-  // Of one width until the year 2286, so that they sort as the times do.
-  entry.set_insert_id(std::to_string(time.time_since_epoch().count()));
-  *entry.mutable_timestamp() = wire::ToProto(time);
-  *entry.mutable_receive_timestamp() = wire::ToProto(received);
-  entry.mutable_resource()->set_type("audited_resource");
-  return entry;
+json::object StatusOf(Code code, std::string_view message) {
+  return {{"code", static_cast<int>(code)}, {"message", message}};
 }
 
-void SetCall(std::string_view project, const std::string& service, const std::string& method,
-             LogEntry& entry) {
-  auto& labels = *entry.mutable_resource()->mutable_labels();
-  labels["project_id"] = project;
-  labels["service"] = service;
-  labels["method"] = method;
-  Struct& payload = *entry.mutable_proto_payload();
-  Set(payload, "@type", kType);
-  Set(payload, "serviceName", service);
-  Set(payload, "methodName", method);
-}
-
-void SetStatus(Code code, const std::string& message, Struct& payload) {
-  Struct& status = Member(payload, "status");
-  (*status.mutable_fields())["code"].set_number_value(static_cast<int>(code));
-  Set(status, "message", message);
-}
-
-void SetCaller(const AuditLine& line, Struct& payload) {
-  Struct& who = Member(payload, "authenticationInfo");
+void SetCaller(const AuditLine& line, json::object& payload) {
+  json::object who;
   const std::size_t colon = line.principal.find(':');
-  if (colon != std::string::npos) Set(who, "principalEmail", line.principal.substr(colon + 1));
+  if (colon != std::string::npos) Set(who, "principalEmail", std::string_view(line.principal).substr(colon + 1));
   Set(who, "principalSubject", line.principal);
-  Struct& where = Member(payload, "requestMetadata");
+  payload["authenticationInfo"] = std::move(who);
+  json::object where;
   Set(where, "callerIp", line.address);
   Set(where, "callerSuppliedUserAgent", line.agent);
+  payload["requestMetadata"] = std::move(where);
 }
 
 }  // namespace
@@ -166,43 +163,47 @@ std::string ProjectOf(const AuditLine& line, std::string_view bucket_project,
   return std::string(CanBeProject(project) ? project : default_project);
 }
 
-LogEntry EntryOf(const AuditEvent& event) {
+std::string LineOf(const AuditEvent& event) {
   const AuditLine& line = event.line;
-  LogEntry entry = Common(event.project, LogOf(line.kind), event.time, event.received);
-  entry.set_severity(SeverityOf(line));
-  if (!line.credential.empty()) (*entry.mutable_labels())[std::string(kCredentialLabel)] = line.credential;
-  SetCall(event.project, iam::ServiceName(line.permission, line.method_name), line.method_name, entry);
-  Struct& payload = *entry.mutable_proto_payload();
+  const std::string service = iam::ServiceName(line.permission, line.method_name);
+  json::object entry = Common({.project = event.project,
+                               .log = LogOf(line.kind),
+                               .service = service,
+                               .method = line.method_name,
+                               .severity = SeverityOf(line)},
+                              event.time, event.received);
+  if (!line.credential.empty()) entry["labels"] = {{kCredentialLabel, line.credential}};
+  json::object& payload = entry["protoPayload"].as_object();
   const std::string resource = iam::NameOf(line.resource);
   Set(payload, "resourceName", resource);
   SetCaller(line, payload);
   if (!line.permission.empty()) {
-    auto& list = *(*payload.mutable_fields())["authorizationInfo"].mutable_list_value();
-    Struct& asked = *list.add_values()->mutable_struct_value();
-    Set(asked, "permission", line.permission);
+    json::object asked{{"permission", line.permission}, {"granted", line.is_granted}};
     Set(asked, "resource", resource);
-    (*asked.mutable_fields())["granted"].set_bool_value(line.is_granted);
+    payload["authorizationInfo"] = json::array{std::move(asked)};
   }
   if (line.status >= kOkEnd || !line.is_granted) {
     const Code code = CodeOf(line.status);
-    SetStatus(code, MessageOf(line, code), payload);
+    payload["status"] = StatusOf(code, MessageOf(line, code));
   }
-  return entry;
+  return json::serialize(entry);
 }
 
-LogEntry EntryOf(LeftOut why, std::int64_t count, std::string_view project, SysTime time, SysTime received) {
-  LogEntry entry = Common(project, "activity", time, received);
-  entry.set_severity(LogEntry::ERROR);
-  SetCall(project, std::string(iam::kOwnService), "trainyard.audit.LinesLeftOut", entry);
-  Struct& payload = *entry.mutable_proto_payload();
+std::string LineOf(LeftOut why, std::int64_t count, std::string_view project, SysTime time, SysTime received) {
+  json::object entry = Common({.project = project,
+                               .log = "activity",
+                               .service = iam::kOwnService,
+                               .method = "trainyard.audit.LinesLeftOut",
+                               .severity = "ERROR"},
+                              time, received);
+  json::object& payload = entry["protoPayload"].as_object();
   const std::string reason =
       why == LeftOut::kDiskTooSlow
           ? " decisions are not in this log: the disk did not take them in time"
           : " refusals of callers that nobody knows are not in this log: there were too many";
-  SetStatus(Code::kResourceExhausted, std::to_string(count) + reason, payload);
-  Struct& metadata = Member(payload, "metadata");
-  (*metadata.mutable_fields())["leftOut"].set_number_value(static_cast<double>(count));
-  return entry;
+  payload["status"] = StatusOf(Code::kResourceExhausted, std::to_string(count) + reason);
+  payload["metadata"] = {{"leftOut", count}};
+  return json::serialize(entry);
 }
 
 std::optional<LogEntry> ParseEntry(std::string_view text) {

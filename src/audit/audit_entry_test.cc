@@ -13,9 +13,9 @@ using iam::Resource;
 
 const SysTime kTime = SysTime(kToday) + std::chrono::hours(9) + std::chrono::nanoseconds(1);
 
-TEST(EntryOf, IsWhatCloudAuditLogsShows) {
+TEST(LineOf, IsWhatCloudAuditLogsShows) {
   const AuditEvent event{.line = Line("iris"), .project = "p", .time = kTime, .received = kTime};
-  EXPECT_EQ(wire::PrintJson(EntryOf(event)), R"({
+  EXPECT_EQ(wire::PrintJson(*ParseEntry(LineOf(event))), R"({
   "insertId": "1795424400000000001",
   "labels": {
     "trainyard/credential": "token 7"
@@ -58,10 +58,10 @@ TEST(EntryOf, IsWhatCloudAuditLogsShows) {
 }
 
 logging::v2::LogEntry Entry(AuditLine line) {
-  return EntryOf({.line = std::move(line), .project = "p", .time = kTime, .received = kTime});
+  return *ParseEntry(LineOf({.line = std::move(line), .project = "p", .time = kTime, .received = kTime}));
 }
 
-TEST(EntryOf, SaysARefusalInTheLogOfItsMethod) {
+TEST(LineOf, SaysARefusalInTheLogOfItsMethod) {
   const logging::v2::LogEntry entry = Entry(Line("iris", false, 403));
   EXPECT_EQ(entry.severity(), logging::v2::LogEntry::ERROR);
   EXPECT_EQ(entry.log_name(), "projects/p/logs/cloudaudit.googleapis.com%2Factivity");
@@ -78,7 +78,7 @@ struct KindRow {
   logging::v2::LogEntry::Severity severity;
 };
 
-TEST(EntryOf, ChoosesLogAndSeverityByKindAndStatus) {
+TEST(LineOf, ChoosesLogAndSeverityByKindAndStatus) {
   using logging::v2::LogEntry;
   for (const KindRow& row : {KindRow{iam::AuditKind::kAdminActivity, 200, "activity", LogEntry::NOTICE},
                              KindRow{iam::AuditKind::kAdminActivity, 409, "activity", LogEntry::ERROR},
@@ -93,7 +93,7 @@ TEST(EntryOf, ChoosesLogAndSeverityByKindAndStatus) {
   }
 }
 
-TEST(EntryOf, NamesTheServiceOfThePermission) {
+TEST(LineOf, NamesTheServiceOfThePermission) {
   for (const auto& [permission, service] :
        {std::pair{"storage.objects.create", "storage.googleapis.com"},
         std::pair{"resourcemanager.projects.setIamPolicy", "cloudresourcemanager.googleapis.com"},
@@ -105,7 +105,7 @@ TEST(EntryOf, NamesTheServiceOfThePermission) {
   }
 }
 
-TEST(EntryOf, SaysNothingOfWhoIsNobody) {
+TEST(LineOf, SaysNothingOfWhoIsNobody) {
   AuditLine line = Line("iris", false, 401);
   line.principal = line.credential = line.permission = "";
   const logging::v2::LogEntry entry = Entry(line);

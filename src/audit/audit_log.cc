@@ -14,7 +14,6 @@
 #include "async/diagnostics.h"
 #include "async/guarded.h"
 #include "audit/audit_entry.h"
-#include "wire/json.h"
 
 namespace trainyard::audit {
 
@@ -64,8 +63,6 @@ struct Mailbox {
   }
 };
 
-std::string Print(const logging::v2::LogEntry& entry) { return wire::PrintJsonCompact(entry) + "\n"; }
-
 }  // namespace
 
 struct AuditLog::State {
@@ -109,10 +106,10 @@ void AuditLog::State::TakeMail() {
     if (mail.nobody > 0 && says_nobody)
       notes.push_back({LeftOut::kNobody, std::exchange(mail.nobody, 0), mail.NextTime(time)});
   });
-  for (const AuditEvent& event : events) lines.push_back({event.time, Print(EntryOf(event))});
+  for (const AuditEvent& event : events) lines.push_back({event.time, LineOf(event) + "\n"});
   for (const Note& note : notes) {
     lines.push_back(
-        {note.time, Print(EntryOf(note.why, note.count, options.default_project, note.time, time))});
+        {note.time, LineOf(note.why, note.count, options.default_project, note.time, time) + "\n"});
     if (note.why == LeftOut::kNobody) nobody_said = now;
   }
 }

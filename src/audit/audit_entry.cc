@@ -48,6 +48,18 @@ std::string OneLine(std::string_view text, std::size_t bytes_max) {
   return visible.append(kCut);
 }
 
+std::array<std::string*, 7> NamesOf(AuditLine& line) {
+  return {&line.principal,  &line.credential,       &line.address,      &line.method_name,
+          &line.permission, &line.resource.project, &line.resource.name};
+}
+
+/// One byte more than is shown says that it was cut.
+void Bound(std::string& text, std::size_t bytes_max) {
+  if (text.size() <= bytes_max + 1) return;
+  text.resize(bytes_max + 1);
+  text.shrink_to_fit();
+}
+
 bool CanBeProject(std::string_view text) {
   const auto is_allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
@@ -123,8 +135,7 @@ json::object Common(const Call& call, SysTime time, SysTime received) {
           {"severity", call.severity},
           {"resource",
            {{"type", "audited_resource"},
-            {"labels",
-             {{"project_id", call.project}, {"service", call.service}, {"method", call.method}}}}},
+            {"labels", {{"project_id", call.project}, {"service", call.service}, {"method", call.method}}}}},
           {"protoPayload", {{"@type", kType}, {"serviceName", call.service}, {"methodName", call.method}}}};
 }
 
@@ -135,7 +146,8 @@ json::object StatusOf(Code code, std::string_view message) {
 void SetCaller(const AuditLine& line, json::object& payload) {
   json::object who;
   const std::size_t colon = line.principal.find(':');
-  if (colon != std::string::npos) Set(who, "principalEmail", std::string_view(line.principal).substr(colon + 1));
+  if (colon != std::string::npos)
+    Set(who, "principalEmail", std::string_view(line.principal).substr(colon + 1));
   Set(who, "principalSubject", line.principal);
   payload["authenticationInfo"] = std::move(who);
   json::object where;
@@ -148,9 +160,13 @@ void SetCaller(const AuditLine& line, json::object& payload) {
 
 AuditLine Tidied(AuditLine line) {
   line.agent = OneLine(line.agent, kAgentBytesMax);
-  for (std::string* text : {&line.principal, &line.credential, &line.address, &line.method_name,
-                            &line.permission, &line.resource.project, &line.resource.name})
-    *text = OneLine(*text, kNameBytesMax);
+  for (std::string* text : NamesOf(line)) *text = OneLine(*text, kNameBytesMax);
+  return line;
+}
+
+AuditLine Bounded(AuditLine line) {
+  Bound(line.agent, kAgentBytesMax);
+  for (std::string* text : NamesOf(line)) Bound(*text, kNameBytesMax);
   return line;
 }
 
@@ -189,7 +205,8 @@ std::string LineOf(const AuditEvent& event) {
   return json::serialize(entry);
 }
 
-std::string LineOf(LeftOut why, std::int64_t count, std::string_view project, SysTime time, SysTime received) {
+std::string LineOf(LeftOut why, std::int64_t count, std::string_view project, SysTime time,
+                   SysTime received) {
   json::object entry = Common({.project = project,
                                .log = "activity",
                                .service = iam::kOwnService,

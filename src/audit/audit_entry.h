@@ -30,6 +30,8 @@ inline constexpr std::string_view kCut = "...";
 /// Cuts the texts, makes control characters and what is no UTF-8 visible (wire/visible_text.h; line ends and
 /// tabs too): one request takes a bounded place, in memory as on disk, and shows itself as one line.
 [[nodiscard]] access::AuditLine Tidied(access::AuditLine line);
+/// Drops what Tidied would drop, and no more: for who decides, and has no time.
+[[nodiscard]] access::AuditLine Bounded(access::AuditLine line);
 
 /// The project in whose log the line is: that of its resource, if it can be one; for a service account of
 /// project "-" that of its e-mail; else `default_project` (the installation; nobody who is known).
@@ -37,9 +39,9 @@ inline constexpr std::string_view kCut = "...";
 [[nodiscard]] std::string ProjectOf(const access::AuditLine& line, std::string_view bucket_project,
                                     std::string_view default_project);
 
-/// The entry as a line of a file, without its end: a LogEntry as JSON, which ParseEntry reads. The thread that
-/// writes shares the machine with who creates jobs, so this takes no way through messages, which costs ten
-/// times as much.
+/// The entry as a line of a file, without its end, of a tidied line: a LogEntry as JSON, which ParseEntry
+/// reads. The thread that writes shares the machine with who creates jobs, so this takes no way through
+/// messages, which costs ten times as much.
 ///
 /// The log: "activity" for changes to what there is and who may what, "data_access" for all else. A refusal
 /// is in the log of its method, with status and severity ERROR: the log "policy" has only what a security

@@ -122,6 +122,21 @@ TEST(Tidied, MakesControlCharactersVisible) {
   EXPECT_EQ(Tidied(line).agent, R"(a\nb\r\nc\td\033[31m\177\377\342\200\256)");
 }
 
+TEST(Bounded, ChangesNothingOfWhatIsTidied) {
+  for (const std::size_t bytes : {0UL, 511UL, 512UL, 513UL, 1'024UL, 1'025UL, 1'026UL, 100'000UL}) {
+    for (const std::string part : {"a", "\x01", "\xc3\xa4"}) {
+      AuditLine line = Line("iris");
+      while (line.agent.size() < bytes) line.agent += part;
+      line.principal = line.resource.name = line.agent;
+      const AuditLine tidied = Tidied(line);
+      const AuditLine after = Tidied(Bounded(line));
+      EXPECT_EQ(after.agent, tidied.agent) << bytes;
+      EXPECT_EQ(after.principal, tidied.principal) << bytes;
+      EXPECT_EQ(after.resource.name, tidied.resource.name) << bytes;
+    }
+  }
+}
+
 TEST(Tidied, CutsWhatClientsChoose) {
   AuditLine line = Line(std::string(1'000'000, 'j'));
   line.agent = std::string(65'536, '\x01');

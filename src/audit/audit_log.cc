@@ -106,7 +106,10 @@ void AuditLog::State::TakeMail() {
     if (mail.nobody > 0 && says_nobody)
       notes.push_back({LeftOut::kNobody, std::exchange(mail.nobody, 0), mail.NextTime(time)});
   });
-  for (const AuditEvent& event : events) lines.push_back({event.time, LineOf(event) + "\n"});
+  for (AuditEvent& event : events) {
+    event.line = Tidied(std::move(event.line));
+    lines.push_back({event.time, LineOf(event) + "\n"});
+  }
   for (const Note& note : notes) {
     lines.push_back(
         {note.time, LineOf(note.why, note.count, options.default_project, note.time, time) + "\n"});
@@ -132,7 +135,7 @@ void AuditLog::State::Drain() {
     return mail.is_drain_posted;
   });
   if (is_more) {
-    asio::post(thread, [this] { Drain(); });
+    DrainAfter(kGather);
   } else if (is_nobody_unsaid) {
     DrainAfter(kSayEvery);
   }
@@ -201,7 +204,7 @@ AuditLog::~AuditLog() {
 void AuditLog::Add(access::AuditLine line, std::string project) {
   const SysTime now = state_->clock.Now();
   AuditEvent event{
-      .line = Tidied(std::move(line)), .project = std::move(project), .time = {}, .received = now};
+      .line = Bounded(std::move(line)), .project = std::move(project), .time = {}, .received = now};
   const bool is_nobody = !event.line.is_granted && event.line.principal.empty();
   const bool must_post = state_->mailbox.With([&](Mailbox& mail) {
     if (is_nobody && !mail.allowance.Take(now)) {
@@ -214,7 +217,7 @@ void AuditLog::Add(access::AuditLine line, std::string project) {
     }
     return !std::exchange(mail.is_drain_posted, true);
   });
-  if (must_post) asio::post(state_->thread, [state = state_.get()] { state->Drain(); });
+  if (must_post) asio::post(state_->thread, [state = state_.get()] { state->DrainAfter(kGather); });
 }
 
 void AuditLog::Flush() {

@@ -12,7 +12,7 @@
 
 namespace trainyard::audit {
 
-/// Keeps decisions: on disk within milliseconds, durable within kSyncEvery, and before it is destroyed.
+/// Keeps decisions: on disk within kGather or little more, durable within kSyncEvery, and before it is destroyed.
 /// Whoever adds one never waits. What waits for the disk is bounded: beyond it decisions are counted, and an
 /// entry of its own says how many are missing, as soon as the disk takes one. While the disk refuses (full),
 /// it is tried again each kRetryAfter. After a kill -9 the files have all that was written; a last line may
@@ -22,6 +22,8 @@ namespace trainyard::audit {
 /// entries go for them: kNobodyAtOnce, then one in kNobodyEvery; an entry counts the rest.
 class AuditLog {
  public:
+  /// What comes meanwhile is written with it: to wake a thread for each decision costs who decides.
+  static constexpr std::chrono::milliseconds kGather{10};
   static constexpr std::chrono::milliseconds kSyncEvery{1'000};
   static constexpr std::chrono::milliseconds kRetryAfter{1'000};
   static constexpr int kNobodyAtOnce = 200;

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "image/cache.h"
@@ -59,10 +60,10 @@ std::optional<ResolvedImage> FindInCache(const CacheLayout& layout, const Refere
 void NoteAccess(const Sources& sources, const CacheLayout& layout, const Reference& reference,
                 const ResolvedImage& found) {
   const std::optional<Note> former = ReadNote(layout, found.digest, found.reference);
-  static_cast<void>(WriteNote(layout, found.digest,
-                              {.reference = found.reference,
-                               .name = former ? former->name : reference.Print(),
-                               .access = AccessTo(sources, reference)}));
+  std::ignore = WriteNote(layout, found.digest,
+                          {.reference = found.reference,
+                           .name = former ? former->name : reference.Print(),
+                           .access = AccessTo(sources, reference)});
 }
 
 class Resolving {

@@ -12,11 +12,11 @@
 
 namespace trainyard::audit {
 
-/// Keeps decisions: on disk within kGather or little more, durable within kSyncEvery, and before it is destroyed.
-/// Whoever adds one never waits. What waits for the disk is bounded: beyond it decisions are counted, and an
-/// entry of its own says how many are missing, as soon as the disk takes one. While the disk refuses (full),
-/// it is tried again each kRetryAfter. After a kill -9 the files have all that was written; a last line may
-/// be cut.
+/// Keeps decisions: on disk within kGather or little more, durable within kSyncEvery, and before it is
+/// destroyed. Whoever adds one never waits. What waits for the disk is bounded: beyond it decisions are
+/// counted, and an entry of its own says how many are missing, as soon as the disk takes one. While the disk
+/// refuses (full), it is tried again each kRetryAfter. After a kill -9 the files have all that was written; a
+/// last line may be cut.
 ///
 /// Refusals of callers that nobody knows are bounded, too, because each costs its sender nothing and older
 /// entries go for them: kNobodyAtOnce, then one in kNobodyEvery; an entry counts the rest.

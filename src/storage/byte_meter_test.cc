@@ -78,7 +78,7 @@ TEST(CheckSpace, RefusesWhatBeginsAndWhatGoesOn) {
   Storage storage(Buckets::Options{
       .data = folder.path(), .check_space = [&full](const std::string& bucket) {
         return full && bucket == "here" ? Status(std::unexpected(Error{Code::kResourceExhausted, "full", {}}))
-                                     : Status();
+                                        : Status();
       }});
   v1::Object object;
   object.set_bucket("here");

@@ -39,10 +39,13 @@ class From(requests.adapters.HTTPAdapter):
         super().init_poolmanager(*args, source_address=(self.address, 0), **kwargs)
 
 
+LAST_PARTS = itertools.count(2)
+
+
 @pytest.fixture
-def elsewhere(numbers=itertools.count(2)):
+def elsewhere():
     with requests.Session() as session:
-        session.mount("http://", From(f"127.0.0.{next(numbers)}"))
+        session.mount("http://", From(f"127.0.0.{next(LAST_PARTS)}"))
         yield session
 
 

@@ -124,7 +124,8 @@ class Load:
     def upload(self):
         number = 0
         while not self.ends.is_set():
-            name, content = f"o/{number}", f"content {number}".encode()
+            # Every other one is replaced again and again, while the backup is made, too.
+            name, content = f"replaced/{number % 50}" if number % 2 else f"once/{number}", f"content {number}".encode()
             answer = self.server.request("POST", "/upload/storage/v1/b/load/o", params={"uploadType": "multipart"}, headers={
                 "Content-Type": "multipart/related; boundary=b"}, data=b"--b\r\nContent-Type: application/json\r\n\r\n" + json.dumps(
                     {"name": name, "contentType": "text/x-load", "metadata": {"number": str(number)}}).encode()
@@ -211,12 +212,13 @@ def test_a_backup_under_load_has_all_that_was_answered_before(make_server, tmp_p
         for text in list(revoked)[:5]:  # further ones would be slowed down
             assert other.request("GET", "/trainyard/v1/whoami", token=text).status_code == 401
         for name, number in objects.items():
-            shown = other.request("GET", f"/storage/v1/b/load/o/{name.replace('/', '%2F')}").json()
-            assert shown["contentType"] == "text/x-load", "the records hold for the copies"
-            kept = int(shown["metadata"]["number"])
-            assert kept == number
-            content = other.request("GET", f"/storage/v1/b/load/o/{name.replace('/', '%2F')}", params={"alt": "media"})
-            assert content.content == f"content {kept}".encode()
+            path = f"/storage/v1/b/load/o/{name.replace('/', '%2F')}"
+            shown = other.request("GET", path).json()
+            content = other.request("GET", path, params={"alt": "media"}).text
+            kept = int(content.removeprefix("content "))
+            assert kept == number or (kept > number and name.startswith("replaced/")), (name, number, content)
+            if name.startswith("once/") or "metadata" in shown:  # docs/operators.md: the record of what replaced one may be missing
+                assert (shown["contentType"], shown["metadata"]) == ("text/x-load", {"number": str(kept)}), "the records hold for the copies"
     finally:
         other.stop()
         end_supervisors(restored)

@@ -213,7 +213,7 @@ void Door::Audit(const MethodRule& rule, const Request& request, const Decision&
     line.principal = decision.caller->principal();
     line.credential = decision.caller->login().credential;
   }
-  options_.audit(line);
+  options_.audit(std::move(line));
 }
 
 std::string AddressOf(const Request& request) {

@@ -19,8 +19,8 @@ namespace trainyard::access {
 class Door {
  public:
   struct Options {
-    std::string default_project;                         ///< of routes whose query names none
-    std::function<void(const AuditLine& line)> audit{};  ///< null: nothing is kept
+    std::string default_project;                  ///< of routes whose query names none
+    std::function<void(AuditLine line)> audit{};  ///< null: nothing is kept
     /// How a refusal looks to the clients of the route ("GET /storage/v1/b"). Null: an Error as always.
     std::function<http::Response(std::string_view route, const Error& error)> print_refusal{};
   };

@@ -11,10 +11,11 @@ namespace trainyard::server {
 namespace {
 
 access::Door::Options OptionsOfDoor(const ServeOptions& options, const Doors::Parts& parts) {
-  auto audit = [&options, &identities = parts.identities, &log = parts.audit](const access::AuditLine& line) {
+  auto audit = [&options, &identities = parts.identities, &log = parts.audit](access::AuditLine line) {
     const bool is_bucket = line.resource.kind == iam::Resource::Kind::kBucket;
     const std::string owner = is_bucket ? identities.ProjectOf(line.resource.name) : std::string();
-    log.Add(line, audit::ProjectOf(line, owner, options.project));
+    std::string project = audit::ProjectOf(line, owner, options.project);
+    log.Add(std::move(line), std::move(project));
   };
   return {.default_project = options.project, .audit = std::move(audit), .print_refusal = api::RefusalAnswer};
 }

@@ -134,11 +134,9 @@ awaitable<Status> Sweeper::SweepJobs(SweepReport& report) {
     TY_CO_TRY(const std::vector<store::FinishedJob> page, co_await parts_.journal.Finished(query));
     if (page.empty()) co_return Status{};
     query.after = page.back();
-    const std::set<std::int64_t> needed = parts_.jobs.removal().NeededJobs();
     std::vector<Kept> kept;
-    for (const store::FinishedJob& job : page)
-      kept.push_back({.last_used = job.end_time, .needed = needed.contains(job.uid)});
-    std::vector<std::int64_t> uids;
+    for (const store::FinishedJob& job : page) kept.push_back({.last_used = job.end_time});
+    std::vector<std::int64_t> uids;  // those still needed are left out by RemoveEnded, at the last moment
     for (const Going& going : retention::WhatGoes(kept, limits, now)) uids.push_back(page[going.index].uid);
     TY_CO_TRY(const control::RemovedJobs removed,
               co_await parts_.jobs.removal().RemoveEnded(std::move(uids)));

@@ -4,19 +4,15 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
 #include "cli/gcloud/json_value.h"
+#include "wire/yaml_value.h"
 
 /// YAML as gcloud reads and prints it. Pure: any thread.
 namespace trainyard::cli {
 
-/// A YAML or JSON document as JSON, read by the rules of YAML 1.1 as gcloud does: `yes` is true, 012 is ten,
-/// 1:30 is ninety, `<<` merges. Dates stay text. An empty document is null. kInvalidArgument: "line 2, column
-/// 3: REASON", also beyond the limits of wire/yaml.h.
-[[nodiscard]] Result<Json> ParseYaml(std::string_view text);
-
-/// The value of a plain scalar by YAML 1.1's rules.
-[[nodiscard]] Json ResolvePlainScalar(const std::string& text);
+// Reading is the server's, too.
+using wire::ParseYaml;
+using wire::ResolvePlainScalar;
 
 /// YAML as gcloud prints it, byte for byte: members sorted, strings quoted where YAML 1.2 would read
 /// something else, folded after column 80, several lines as a literal block, numbers with 6 significant

@@ -52,6 +52,15 @@ TEST(ParseYaml, BoundsAliases) {
             "line 5, column 38: the document has more than 100000 values, with aliases written out");
 }
 
+TEST(ParseYaml, BoundsWhatAliasesStandFor) {
+  std::string text = "a: &a \"" + std::string(500'000, 'x') + "\"\nb: [*a, *a";
+  EXPECT_TRUE(ParseYaml(text + "]"));
+  for (int i = 0; i < 10; ++i) text += ", *a";
+  const Result<Json> refused = ParseYaml(text + "]");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("4 MiB"), std::string::npos) << refused.error().message;
+}
+
 TEST(ParseYaml, RefusesWhatHasNoEnd) {
   for (const char* text : {"a: &x [*x]", "a: &x {b: *x}", "a: &x\n  <<: *x"})
     EXPECT_NE(ParseYaml(text).error().message.find("an alias stands within what it refers to"),

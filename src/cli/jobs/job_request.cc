@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/jobs/field_types.h"
+#include "trainyard/ml/v1/ml.pb.h"
+#include "wire/fit_fields.h"
 
 namespace trainyard::cli {
 namespace {
@@ -46,7 +47,7 @@ Result<Json> BuildJob(const Json& config, const JobFlags& flags) {
   if (config.kind != Json::Kind::kNull && config.kind != Json::Kind::kObject)
     return std::unexpected(
         InvalidArgument("", "the configuration file must hold a Job: a mapping of field names to values"));
-  TY_TRY(Json job, FitJobFields(config));
+  TY_TRY(Json job, wire::FitFields(config, *ml::v1::Job::descriptor()));
   SetMember(job, "jobId", JsonString(flags.job_id));
   if (flags.labels) {
     Json labels = JsonObject();

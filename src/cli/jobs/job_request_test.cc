@@ -5,7 +5,8 @@
 #include <functional>
 
 #include "cli/gcloud/yaml.h"
-#include "cli/jobs/field_types.h"
+#include "trainyard/ml/v1/ml.pb.h"
+#include "wire/fit_fields.h"
 
 namespace trainyard::cli {
 namespace {
@@ -73,7 +74,7 @@ struct FitRow {
 class Fit : public testing::TestWithParam<FitRow> {};
 
 TEST_P(Fit, GivesKnownFieldsTheirForm) {
-  Result<Json> job = FitJobFields(*ParseYaml(GetParam().yaml));
+  Result<Json> job = wire::FitFields(*ParseYaml(GetParam().yaml), *ml::v1::Job::descriptor());
   EXPECT_EQ(job ? PrintCompact(*job) : job.error().field, GetParam().json);
 }
 

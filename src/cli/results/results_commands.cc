@@ -14,6 +14,7 @@
 #include "cli/run/follow_job.h"
 #include "cli/storage/storage_commands.h"
 #include "cli/storage/storage_objects.h"
+#include "text/percent.h"
 
 namespace trainyard::cli {
 namespace {
@@ -60,7 +61,8 @@ ExitStatus OpenJob(const CommandSession& session) {
   TY_TRY([[maybe_unused]] const Json job, GetJob(session, name, false));
   std::string url = session.server.value;
   while (url.ends_with('/')) url.pop_back();
-  session.console.Out(url + name.Path() + "\n");
+  session.console.Out(url + "/ui/p/" + text::PercentEncode(name.project) + "/jobs/" +
+                      text::PercentEncode(name.job_id) + "\n");
   return 0;
 }
 

@@ -21,8 +21,10 @@ namespace trainyard::cli {
 /// from, below FOLDER; without it, below a folder of the job's name.
 [[nodiscard]] ExitStatus DownloadJob(const CommandSession& session);
 
-/// `jobs tensorboard JOB [-- FLAGS]`: becomes TensorBoard (on PATH, else of a built runtime version) on the
-/// job's folder. kNotFound: there is no TensorBoard; the folder is not below this machine's data directory.
+/// `jobs tensorboard JOB [-- FLAGS]`: becomes TensorBoard (find_tensorboard.h) on the job's folder, which
+/// prints its address. Where the folder's files cannot be read on this machine, TensorBoard runs on copies of
+/// its event files, which are kept as long as they are (event_mirror.h) and go when it ends. kNotFound: there
+/// is no TensorBoard.
 [[nodiscard]] ExitStatus StartTensorBoard(const CommandSession& session);
 
 }  // namespace trainyard::cli

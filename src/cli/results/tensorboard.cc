@@ -1,16 +1,23 @@
+#include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
+#include <utility>
 #include <vector>
 
+#include "cli/interrupt.h"
+#include "cli/results/event_mirror.h"
+#include "cli/results/find_tensorboard.h"
 #include "cli/results/job_folder.h"
 #include "cli/results/results_commands.h"
+#include "cli/scratch_directory.h"
+#include "process/child_process.h"
+#include "process/variables.h"
 #include "wire/resource_name.h"
 
 namespace trainyard::cli {
@@ -18,40 +25,89 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool IsProgram(const fs::path& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
-}
-
-std::optional<fs::path> OnPath(const SettingSources& sources) {
-  std::string path = sources.variable("PATH").value_or("");
-  while (!path.empty()) {
-    const std::string folder = path.substr(0, path.find(':'));
-    path.erase(0, std::min(folder.size() + 1, path.size()));
-    if (!folder.empty() && IsProgram(fs::path(folder) / "tensorboard"))
-      return fs::path(folder) / "tensorboard";
-  }
-  return std::nullopt;
-}
-
-/// Of the built runtime versions; the last by name, so that it is the same one each time.
-std::optional<fs::path> InRuntimes(const fs::path& data_dir) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  const fs::path runtimes = data_dir / "environments" / "runtimes";
-  for (fs::directory_iterator entry(runtimes, error), end; !error && entry != end; entry.increment(error))
-    if (IsProgram(entry->path() / "bin" / "tensorboard"))
-      found.push_back(entry->path() / "bin" / "tensorboard");
-  if (found.empty()) return std::nullopt;
-  return *std::ranges::max_element(found);
-}
+constexpr std::chrono::seconds kUpdateEach{5};
+constexpr std::chrono::seconds kOwnEndMax{2};
+constexpr std::chrono::seconds kEndMax{10};
+constexpr int kSignalStatus = 128;  // as shells have it
 
 /// Where this machine has the bucket: below the data directory, or where the server's --bucket-dir says.
-fs::path BucketFolder(const SettingSources& sources, const fs::path& data_dir, const std::string& bucket) {
-  if (const auto note = ReadServerNote(sources, data_dir))
+/// Nothing: not as files that we may read, or the data directory is another server's.
+std::optional<fs::path> BucketFolder(const CommandSession& session, const fs::path& data_dir,
+                                     const std::string& bucket) {
+  fs::path folder = data_dir / "buckets" / bucket;
+  if (const auto note = ReadServerNote(session.sources, data_dir)) {
+    if (note->url != session.server.value && note->tls_url != session.server.value) return std::nullopt;
     if (const auto found = note->bucket_dirs.find(bucket); found != note->bucket_dirs.end())
-      return found->second;
-  return data_dir / "buckets" / bucket;
+      folder = found->second;
+  }
+  if (::access(folder.c_str(), R_OK | X_OK) != 0) return std::nullopt;
+  return folder;
+}
+
+std::vector<std::string> CommandLine(std::vector<std::string> program, const fs::path& folder,
+                                     const CommandSession& session) {
+  program.insert(program.end(), {"--logdir", folder.string()});
+  if (const auto& more = session.arguments.passthrough)
+    program.insert(program.end(), more->begin(), more->end());
+  return program;
+}
+
+std::string Joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+ExitStatus Become(std::vector<std::string> argv) {
+  std::vector<char*> words;
+  for (std::string& word : argv) words.push_back(word.data());
+  words.push_back(nullptr);
+  ::execv(words.front(), words.data());
+  return std::unexpected(FailedPrecondition("Cannot start " + argv.front() + ": " + std::strerror(errno)));
+}
+
+Result<int> StatusOf(const Result<trainyard::ExitStatus>& ended) {
+  if (!ended) return std::unexpected(ended.error());
+  return ended->signal != 0 ? kSignalStatus + ended->signal : ended->code;
+}
+
+/// After Ctrl-C, which a terminal sends to TensorBoard, too; who sent it to us alone meant both.
+ExitStatus End(ChildProcess& tensorboard) {
+  Result<trainyard::ExitStatus> ended = tensorboard.WaitFor(kOwnEndMax);
+  if (!ended && tensorboard.Kill(SIGTERM)) ended = tensorboard.WaitFor(kEndMax);
+  return StatusOf(ended);
+}
+
+/// Until TensorBoard ends. A server that is away for a while is asked again.
+ExitStatus KeepUp(EventMirror& mirror, ChildProcess& tensorboard, const InterruptWatch& watch) {
+  for (;;) {
+    if (watch.WaitForInput(tensorboard.pidfd(), kUpdateEach)) return End(tensorboard);
+    const Result<trainyard::ExitStatus> ended = tensorboard.WaitFor(std::chrono::milliseconds(0));
+    if (ended || ended.error().code != Code::kDeadlineExceeded) return StatusOf(ended);
+    if (const Status updated = mirror.Update(); !updated && updated.error().code != Code::kUnavailable)
+      return std::unexpected(updated.error());
+  }
+}
+
+/// TensorBoard itself reads gs:// only with a library that it does not bring along, or with certificates that
+/// are compiled into it: it gets files.
+ExitStatus ServeCopies(const CommandSession& session, std::vector<std::string> program,
+                       wire::ObjectUri folder) {
+  TY_TRY(const ScratchDirectory scratch, ScratchDirectory::Make());
+  const std::string name = folder.ToString();
+  EventMirror mirror(session, std::move(folder), scratch.path());
+  TY_RETURN_IF_ERROR(mirror.Update());
+  const InterruptWatch watch;
+  SpawnOptions options{.argv = CommandLine(std::move(program), scratch.path(), session),
+                       .environment = OwnVariables(),
+                       .descriptors = {{STDIN_FILENO, STDIN_FILENO},
+                                       {STDOUT_FILENO, STDOUT_FILENO},
+                                       {STDERR_FILENO, STDERR_FILENO}},
+                       .dies_with_parent = true};
+  session.console.Status("Starting " + options.argv.front() + " on copies of the event files of " + name +
+                         "\n");
+  TY_TRY(ChildProcess tensorboard, ChildProcess::Spawn(std::move(options)));
+  return KeepUp(mirror, tensorboard, watch);
 }
 
 }  // namespace
@@ -61,30 +117,14 @@ ExitStatus StartTensorBoard(const CommandSession& session) {
   ApiRequest request{.method = ApiRequest::Method::kGet, .path = name.Path()};
   TY_TRY(const Json job, CallJson(session.client, std::move(request)));
   TY_TRY(const std::string folder, JobFolder(job));
-  TY_TRY(const wire::ObjectUri uri, wire::ObjectUri::Parse(folder));
+  TY_TRY(wire::ObjectUri uri, wire::ObjectUri::Parse(folder));
   const fs::path data_dir = DefaultDataDir(session.sources);
-  const fs::path bucket = BucketFolder(session.sources, data_dir, uri.bucket);
-  const fs::path files = bucket / uri.object;
-  std::error_code error;
-  if (!fs::is_directory(bucket, error))
-    return std::unexpected(NotFound("The files of " + folder + " are not below " + data_dir.string() +
-                                    ". Name the server's data directory with --data."));
-  std::optional<fs::path> program = OnPath(session.sources);
-  if (!program) program = InRuntimes(data_dir);
-  if (!program)
-    return std::unexpected(
-        NotFound("There is no TensorBoard on PATH or in a built runtime version. Install one: "
-                 "trainyard runtimes install 2.15"));
-  std::vector<std::string> argv = {program->string(), "--logdir", files.string()};
-  if (session.arguments.passthrough)
-    argv.insert(argv.end(), session.arguments.passthrough->begin(), session.arguments.passthrough->end());
-  session.console.Status("Starting " + program->string() + " on " + files.string() + "\n");
-  std::vector<char*> words;
-  for (std::string& word : argv) words.push_back(word.data());
-  words.push_back(nullptr);
-  ::execv(program->c_str(), words.data());
-  return std::unexpected(
-      FailedPrecondition("Cannot start " + program->string() + ": " + std::strerror(errno)));
+  TY_TRY(std::vector<std::string> program, FindTensorBoard(session.sources, data_dir));
+  const std::optional<fs::path> bucket = BucketFolder(session, data_dir, uri.bucket);
+  if (!bucket) return ServeCopies(session, std::move(program), std::move(uri));
+  const fs::path files = *bucket / uri.object;
+  session.console.Status("Starting " + Joined(program) + " on " + files.string() + "\n");
+  return Become(CommandLine(std::move(program), files, session));
 }
 
 }  // namespace trainyard::cli

@@ -1,4 +1,4 @@
-#include "cli/gcloud/yaml.h"
+#include "wire/yaml_value.h"
 
 #include <re2/re2.h>
 #include <yaml-cpp/yaml.h>
@@ -12,8 +12,15 @@
 
 #include "wire/yaml.h"
 
-namespace trainyard::cli {
+namespace trainyard::wire {
 namespace {
+
+using Json = JsonValue;
+
+Json JsonString(std::string text) { return {.kind = Json::Kind::kString, .text = std::move(text)}; }
+Json JsonNumber(std::string text) { return {.kind = Json::Kind::kNumber, .text = std::move(text)}; }
+Json JsonBool(bool value) { return {.kind = Json::Kind::kBool, .text = value ? "true" : "false"}; }
+Json JsonObject() { return {.kind = Json::Kind::kObject}; }
 
 bool IsOneOf(std::string_view text, std::initializer_list<std::string_view> words) {
   for (std::string_view word : words)
@@ -44,7 +51,9 @@ std::string FromBase60(std::string_view text) {
       part = part * 10 + static_cast<std::uint64_t>(c - '0');
     }
   }
-  return std::to_string(sign * static_cast<std::int64_t>(total + part));
+  // Unsigned, so that what no 64 bits hold wraps around.
+  const std::uint64_t value = total + part;
+  return std::to_string(static_cast<std::int64_t>(sign < 0 ? 0 - value : value));
 }
 
 std::string Plain(std::string_view number) {
@@ -62,6 +71,11 @@ std::string Plain(std::string_view number) {
 class Reader {
  public:
   Result<Json> Read(const YAML::Node& node) {
+    // An alias is read as often as it is written: a short text may stand for gigabytes.
+    if (node.IsScalar()) bytes_ += node.Scalar().size();
+    if (bytes_ > kYamlTextMax)
+      return std::unexpected(At(node, "with its aliases written out, the text is longer than " +
+                                          std::to_string(kYamlTextMax >> 20) + " MiB"));
     switch (node.Type()) {
       case YAML::NodeType::Undefined:
       case YAML::NodeType::Null: return Json{};
@@ -113,6 +127,7 @@ class Reader {
       if (!own.insert(key.Scalar()).second)
         return std::unexpected(At(key, "found duplicate key \"" + key.Scalar() + "\""));
       value.name = key.Scalar();
+      bytes_ += value.name.size();
       object.children.push_back(std::move(value));
     }
     for (Json& member : merged.children)
@@ -132,11 +147,13 @@ class Reader {
       if (names.insert(member.name).second) into.children.push_back(member);
     return {};
   }
+
+  std::size_t bytes_ = 0;  ///< of words and keys, each as often as it is read
 };
 
 }  // namespace
 
-Json ResolvePlainScalar(const std::string& text) {
+JsonValue ResolvePlainScalar(const std::string& text) {
   static const RE2 decimal("[-+]?(?:0|[1-9][0-9_]*)");
   static const RE2 octal("[-+]?0[0-7_]+");
   static const RE2 hexadecimal("[-+]?0x[0-9a-fA-F_]+");
@@ -158,9 +175,9 @@ Json ResolvePlainScalar(const std::string& text) {
   return JsonString(text);
 }
 
-Result<Json> ParseYaml(std::string_view text) {
-  TY_TRY(const YAML::Node document, wire::LoadYaml(text));
+Result<JsonValue> ParseYaml(std::string_view text) {
+  TY_TRY(const YAML::Node document, LoadYaml(text));
   return Reader().Read(document);
 }
 
-}  // namespace trainyard::cli
+}  // namespace trainyard::wire

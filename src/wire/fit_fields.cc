@@ -1,15 +1,14 @@
-#include "cli/jobs/field_types.h"
+#include "wire/fit_fields.h"
 
 #include <google/protobuf/descriptor.h>
 
 #include <string>
 #include <utility>
 
-#include "trainyard/ml/v1/ml.pb.h"
-
-namespace trainyard::cli {
+namespace trainyard::wire {
 namespace {
 
+using Json = JsonValue;
 using google::protobuf::Descriptor;
 using google::protobuf::FieldDescriptor;
 
@@ -49,7 +48,7 @@ Result<Json> FitValue(const Json& value, const FieldDescriptor& field, const std
 }
 
 Result<Json> FitMap(const Json& value, const FieldDescriptor& field, const std::string& path) {
-  Json fitted = JsonObject();
+  Json fitted{.kind = Json::Kind::kObject};
   fitted.name = value.name;
   const FieldDescriptor& element = *field.message_type()->map_value();
   for (const Json& member : value.children) {
@@ -85,7 +84,7 @@ const FieldDescriptor* FindField(const Descriptor& type, const std::string& json
 }
 
 Result<Json> FitMessage(const Json& value, const Descriptor& type, const std::string& path) {
-  Json fitted = JsonObject();
+  Json fitted{.kind = Json::Kind::kObject};
   fitted.name = value.name;
   for (const Json& member : value.children) {
     const FieldDescriptor* field = FindField(type, member.name);
@@ -101,6 +100,8 @@ Result<Json> FitMessage(const Json& value, const Descriptor& type, const std::st
 
 }  // namespace
 
-Result<Json> FitJobFields(const Json& job) { return FitMessage(job, *ml::v1::Job::descriptor(), ""); }
+Result<JsonValue> FitFields(const JsonValue& value, const Descriptor& type) {
+  return FitMessage(value, type, "");
+}
 
-}  // namespace trainyard::cli
+}  // namespace trainyard::wire

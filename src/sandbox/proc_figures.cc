@@ -48,6 +48,10 @@ ProcessFigures ParseProcessStat(std::string_view stat) noexcept {
   return figures;
 }
 
+DiskFigures ParseProcessIo(std::string_view io) noexcept {
+  return {.read_bytes = FindFigure(io, "read_bytes:"), .written_bytes = FindFigure(io, "write_bytes:")};
+}
+
 NetworkFigures ParseNetworkDevices(std::string_view devices) noexcept {
   NetworkFigures figures;
   while (!devices.empty()) {

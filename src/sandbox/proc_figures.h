@@ -17,6 +17,14 @@ struct ProcessFigures {
 };
 [[nodiscard]] ProcessFigures ParseProcessStat(std::string_view stat) noexcept;
 
+/// Of /proc/PID/io: what went from and to disks, its own and that of its children that were waited for.
+struct DiskFigures {
+  std::int64_t read_bytes = 0;
+  std::int64_t written_bytes = 0;
+  friend bool operator==(const DiskFigures&, const DiskFigures&) = default;
+};
+[[nodiscard]] DiskFigures ParseProcessIo(std::string_view io) noexcept;
+
 /// Of /proc/PID/net/dev: all interfaces but the loopback.
 struct NetworkFigures {
   std::int64_t received_bytes = 0;

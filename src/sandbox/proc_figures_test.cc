@@ -25,6 +25,14 @@ TEST(NetworkDevices, LeavesTheLoopbackOut) {
   EXPECT_EQ(ParseNetworkDevices("nonsense"), NetworkFigures{});
 }
 
+TEST(ProcessIo, CountsWhatDisksSaw) {
+  EXPECT_EQ(
+      ParseProcessIo("rchar: 323934931\nwchar: 323929600\nsyscr: 632687\nsyscw: 632675\nread_bytes: 4096\n"
+                     "write_bytes: 323932160\ncancelled_write_bytes: 0\n"),
+      (DiskFigures{.read_bytes = 4096, .written_bytes = 323932160}));
+  EXPECT_EQ(ParseProcessIo(""), DiskFigures{});
+}
+
 TEST(FindFigure, TakesWholeKeysOnly) {
   constexpr std::string_view kText = "total_inactive_file 3\ninactive_file 42\noom_kill 7\n";
   EXPECT_EQ(FindFigure(kText, "inactive_file"), 42);

@@ -18,7 +18,7 @@ using trainyard::logging::v2::LogEntry;
 void CheckStructured(std::string_view text) {
   if (!trainyard::wire::IsUtf8(text)) return;
   trainyard::replica::v1::LogLine line;
-  if (!trainyard::replica::ParseStructuredLine(text, LogEntry::INFO, line)) {
+  if (!trainyard::replica::ParseStructuredLine(text, line)) {
     TY_CHECK(line.ByteSizeLong() == 0);
     return;
   }

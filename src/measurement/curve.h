@@ -14,7 +14,8 @@ inline constexpr int kMeasurementsMax = 1000;
 
 /// The measurements of one tag, by step, then time. One of the same step and time replaces the older one. Of
 /// more than kMeasurementsMax those are dropped that lie closest to their neighbours, never the first, the
-/// last, the smallest or the largest. Pure; one thread at a time.
+/// last, the smallest or the largest: not ExtremesOf, which a chart wants and which keeps the noise. Here the
+/// curve still grows, and who reads it compares curves at the same steps. Pure; one thread at a time.
 class Curve {
  public:
   /// @param time_s  seconds since 1970 as the program says; what is not finite counts as 0.

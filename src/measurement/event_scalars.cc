@@ -80,7 +80,9 @@ bool HasOneElement(const Tensor& tensor) {
   return std::ranges::all_of(tensor.tensor_shape().dim(), [](const auto& dim) { return dim.size() == 1; });
 }
 
-std::optional<double> NumberOf(const Tensor& tensor) {
+}  // namespace
+
+std::optional<double> NumberOf(const tensorflow::Tensor& tensor) {
   if (!HasOneElement(tensor)) return std::nullopt;
   switch (tensor.dtype()) {
     case kFloat: return NumberIn<float>(tensor, tensor.float_val());
@@ -100,13 +102,15 @@ std::optional<double> NumberOf(const Tensor& tensor) {
   }
 }
 
+namespace {
+
 /// Writers that say what a tensor is say it at least once per file; others say nothing.
 bool MayBeScalar(const Summary::Value& value) {
   const std::string& plugin = value.metadata().plugin_data().plugin_name();
   return plugin.empty() || plugin == "scalars";
 }
 
-std::optional<double> NumberOf(const Summary::Value& value) {
+std::optional<double> ValueOf(const Summary::Value& value) {
   if (value.has_simple_value()) return static_cast<double>(value.simple_value());
   if (value.has_tensor() && MayBeScalar(value)) return NumberOf(value.tensor());
   return std::nullopt;
@@ -119,7 +123,7 @@ std::vector<Scalar> ScalarsOf(std::string_view record) {
   std::vector<Scalar> scalars;
   if (!event.ParseFromArray(record.data(), static_cast<int>(record.size()))) return scalars;
   for (const Summary::Value& value : event.summary().value()) {
-    const auto number = NumberOf(value);
+    const auto number = ValueOf(value);
     if (number)
       scalars.push_back(
           {.tag = value.tag(), .step = event.step(), .time_s = event.wall_time(), .value = *number});

@@ -1,9 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace trainyard::tensorflow {
+class Tensor;
+}
 
 namespace trainyard::measurement {
 
@@ -20,5 +25,8 @@ struct Scalar {
 /// number, whatever its type. Nothing of a record that is no event. Pure: any thread.
 /// Source: spec hyperparameter-tuning.md section 6; TensorFlow's event.proto, summary.proto, tensor.proto.
 [[nodiscard]] std::vector<Scalar> ScalarsOf(std::string_view record);
+
+/// The number in a tensor of one number, whatever its type; nothing of another tensor. Pure: any thread.
+[[nodiscard]] std::optional<double> NumberOf(const tensorflow::Tensor& tensor);
 
 }  // namespace trainyard::measurement

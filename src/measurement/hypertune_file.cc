@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <optional>
 
 #include "measurement/seen_tags.h"
 #include "wire/json_tree.h"
@@ -66,38 +65,43 @@ const JsonValue* Find(const JsonValue& object, std::string_view name) {
   return found == object.children.end() ? nullptr : &*found;
 }
 
+void ForEachValueOf(std::string_view line, const std::function<void(const HypertuneValue& value)>& take) {
+  if (!line.starts_with('{')) return;
+  auto report = wire::ParseJsonTree(line);
+  if (!report) report = wire::ParseJsonTree(QuoteNonFinite(line));
+  if (!report || report->kind != JsonValue::Kind::kObject) return;
+  const JsonValue* step = Find(*report, "global_step");
+  const JsonValue* time = Find(*report, "timestamp");
+  for (const JsonValue& member : report->children) {
+    if (std::ranges::find(kOtherKeys, member.name) != kOtherKeys.end()) continue;
+    take({.tag = member.name,
+          .step = step != nullptr ? StepOf(*step) : 0,
+          .time_s = time != nullptr ? NumberOf(*time).value_or(0) : 0,
+          .value = NumberOf(member)});
+  }
+}
+
 }  // namespace
+
+void ForEachHypertuneValue(std::string_view contents,
+                           const std::function<void(const HypertuneValue& value)>& take) {
+  while (!contents.empty()) {
+    const std::size_t end = std::min(contents.find('\n'), contents.size());
+    ForEachValueOf(contents.substr(0, end), take);
+    contents.remove_prefix(std::min(end + 1, contents.size()));
+  }
+}
 
 bool HypertuneFile::Read(std::string_view contents) {
   const std::size_t tags_before = seen_tags_.size();
   bool is_new = false;
-  while (!contents.empty()) {
-    const std::size_t end = std::min(contents.find('\n'), contents.size());
-    is_new = ReadLine(contents.substr(0, end)) || is_new;
-    contents.remove_prefix(std::min(end + 1, contents.size()));
-  }
+  ForEachHypertuneValue(contents, [this, &is_new](const HypertuneValue& value) {
+    if (value.value && value.tag == tag_)
+      is_new = curve_.Add(value.step, value.time_s, *value.value) || is_new;
+    else
+      NoteTag(seen_tags_, value.tag);
+  });
   return is_new || seen_tags_.size() > tags_before;
-}
-
-bool HypertuneFile::ReadLine(std::string_view line) {
-  if (!line.starts_with('{')) return false;
-  auto report = wire::ParseJsonTree(line);
-  if (!report) report = wire::ParseJsonTree(QuoteNonFinite(line));
-  if (!report || report->kind != JsonValue::Kind::kObject) return false;
-  bool is_new = false;
-  for (const JsonValue& member : report->children) {
-    if (std::ranges::find(kOtherKeys, member.name) != kOtherKeys.end()) continue;
-    const auto value = NumberOf(member);
-    if (!value || member.name != tag_) {
-      NoteTag(seen_tags_, member.name);
-      continue;
-    }
-    const JsonValue* step = Find(*report, "global_step");
-    const JsonValue* time = Find(*report, "timestamp");
-    const double time_s = time != nullptr ? NumberOf(*time).value_or(0) : 0;
-    is_new = curve_.Add(step != nullptr ? StepOf(*step) : 0, time_s, *value) || is_new;
-  }
-  return is_new;
 }
 
 }  // namespace trainyard::measurement

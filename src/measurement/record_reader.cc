@@ -1,30 +1,11 @@
 #include "measurement/record_reader.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 
 #include "base/crc32c.h"
+#include "measurement/record_framing.h"
 
 namespace trainyard::measurement {
-
-namespace {
-
-static_assert(std::endian::native == std::endian::little);
-constexpr std::size_t kLengthBytes = 8;
-constexpr std::size_t kCrcBytes = 4;
-constexpr std::uint32_t kMaskDelta = 0xA282EAD8U;
-
-std::uint32_t Masked(std::uint32_t crc) { return std::rotr(crc, 15) + kMaskDelta; }
-
-template <class T>
-T Load(std::string_view bytes) {
-  T value;
-  std::memcpy(&value, bytes.data(), sizeof value);
-  return value;
-}
-
-}  // namespace
 
 std::string_view RecordReader::Cut(std::string_view& bytes, std::uint64_t wanted) {
   const std::string_view piece = bytes.substr(0, std::min<std::uint64_t>(wanted, bytes.size()));
@@ -52,14 +33,15 @@ void RecordReader::Feed(std::string_view bytes, const Take& take) {
 
 void RecordReader::BeginRecord() {
   const std::string_view head = head_;
-  lost_ = Load<std::uint32_t>(head.substr(kLengthBytes)) != Masked(Crc32c(head.substr(0, kLengthBytes)));
-  remaining_ = Load<std::uint64_t>(head);
+  lost_ =
+      LoadFrom<std::uint32_t>(head.substr(kLengthBytes)) != MaskedCrc(Crc32c(head.substr(0, kLengthBytes)));
+  remaining_ = LoadFrom<std::uint64_t>(head);
   is_kept_ = remaining_ <= kRecordBytesMax;
   crc_ = 0;
 }
 
 void RecordReader::EndRecord(const Take& take) {
-  if (Load<std::uint32_t>(tail_) != Masked(crc_)) {
+  if (LoadFrom<std::uint32_t>(tail_) != MaskedCrc(crc_)) {
     ++damaged_;
   } else if (is_kept_) {
     take(contents_);

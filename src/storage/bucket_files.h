@@ -91,13 +91,13 @@ class BucketFiles {
 
   [[nodiscard]] const BucketOptions& options() const noexcept { return options_; }
   [[nodiscard]] Records& records() noexcept { return records_; }
+  [[nodiscard]] Result<UniqueFd> OpenBucket(const std::string& name) const;
   [[nodiscard]] int uploads() const noexcept { return uploads_.get(); }
 
  private:
   BucketFiles(const BucketOptions& options, const Clock& clock, UniqueFd buckets, UniqueFd uploads,
               Records records);
   Status OpenElsewhere();
-  Result<UniqueFd> OpenBucket(const std::string& name) const;
   Result<v1::Bucket> BucketOf(int folder, const std::string& name);
   Result<std::optional<OpenedObject>> Find(int folder, const std::string& bucket, const std::string& object);
   std::int64_t NextGeneration(std::int64_t present);

@@ -179,7 +179,7 @@ asio::awaitable<Result<ReadableObject>> Buckets::OpenRead(std::string bucket, st
   co_return ReadableObject{.resource = std::move(opened.resource), .file = std::move(opened.file)};
 }
 
-asio::awaitable<Result<v1::Objects>> Buckets::List(std::string bucket, NameQuery query) {
+asio::awaitable<Result<v1::Objects>> Buckets::ListAsKnown(std::string bucket, NameQuery query) {
   auto list = [this, bucket, query = std::move(query)] { return state_->names.ListNames(bucket, query); };
   TY_CO_TRY(const NamePage found, co_await OnPool(state_->lists_pool, std::move(list)));
   v1::Objects page;
@@ -193,6 +193,11 @@ asio::awaitable<Result<v1::Objects>> Buckets::List(std::string bucket, NameQuery
     TY_CO_TRY(auto objects, co_await OnPool(state_->names_pool, std::move(describe)));
     for (v1::Object& object : objects) *page.add_items() = std::move(object);
   }
+  co_return page;
+}
+
+asio::awaitable<Result<v1::Objects>> Buckets::List(std::string bucket, NameQuery query) {
+  TY_CO_TRY(v1::Objects page, co_await ListAsKnown(std::move(bucket), std::move(query)));
   std::uint64_t budget = kListHashBytesMax;
   std::vector<v1::Object*> unhashed;
   for (v1::Object& object : *page.mutable_items()) {

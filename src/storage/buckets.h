@@ -130,8 +130,9 @@ class Buckets {
   asio::awaitable<Result<ReadableObject>> OpenRead(std::string bucket, std::string object,
                                                    Conditions when = {});
   /// One page in the order of the names' bytes. Checksums of files that the server did not write may be
-  /// missing.
+  /// missing; ListAsKnown computes none.
   asio::awaitable<Result<v1::Objects>> List(std::string bucket, NameQuery query);
+  asio::awaitable<Result<v1::Objects>> ListAsKnown(std::string bucket, NameQuery query);
   asio::awaitable<Status> Delete(std::string bucket, std::string object, Conditions when = {});
   /// Changes metadata.
   asio::awaitable<Result<v1::Object>> Edit(std::string bucket, std::string object, ObjectEdit edit,
@@ -161,6 +162,7 @@ class Buckets {
   [[nodiscard]] Uploads& uploads() noexcept;
 
  private:
+  friend asio::awaitable<Result<std::size_t>> DeleteMany(Buckets&, std::string, std::vector<std::string>);
   struct State;
   explicit Buckets(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "storage/checksum.h"
+#include "storage/delete_many.h"
 #include "storage/storage_fixture.h"
 
 namespace trainyard::storage {
@@ -99,6 +100,16 @@ TEST_F(BucketsTest, EmptyFoldersGoWithTheLastObjectButNotTheBucket) {
   ASSERT_TRUE(storage_.Await(buckets().Delete("bucket", "a/e")));
   EXPECT_TRUE(fs::is_empty(storage_.folder()));
   EXPECT_TRUE(storage_.Await(buckets().GetBucket("bucket")));
+}
+
+TEST_F(BucketsTest, ManyAreDeletedAtOnce) {
+  for (const char* name : {"a", "a/b", "d/e/f", "d/e/g", "d/h", "kept"}) ASSERT_TRUE(storage_.Put(name, "x"));
+  const std::vector<std::string> gone = {"a", "d/e/f", "d/e/g", "absent", "absent/x", "d/e/f"};
+  EXPECT_EQ(storage_.Await(DeleteMany(buckets(), "bucket", gone)), 3U);
+  EXPECT_FALSE(fs::exists(storage_.folder() / "d/e"));
+  EXPECT_EQ(Names(), (std::vector<std::string>{"a/b", "d/h", "kept"}));
+  EXPECT_EQ(storage_.Await(DeleteMany(buckets(), "bucket", std::vector<std::string>{})), 0U);
+  EXPECT_EQ(storage_.Await(DeleteMany(buckets(), "absent", gone)).error().code, Code::kNotFound);
 }
 
 TEST_F(BucketsTest, AFileThatChangedBehindOurBackIsNoticed) {

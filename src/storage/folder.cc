@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <span>
 #include <utility>
 #include <vector>
@@ -166,8 +167,10 @@ Status PlaceFile(int bucket, const ObjectPath& path, int source_folder, const st
   return unsynced.Sync(folder.get());
 }
 
-Status RemoveFile(int bucket, const ObjectPath& path) {
-  TY_TRY(const UniqueFd folder, OpenFolderBeneath(bucket, path.folders));
+/// Removes the object's file.
+/// @return the folder that it was in, which is not synced yet.
+static Result<UniqueFd> Unlink(int bucket, const ObjectPath& path) {
+  TY_TRY(UniqueFd folder, OpenFolderBeneath(bucket, path.folders));
   bool removed = false;
   for (const std::string& name : {path.file, DisplacedName(path.file)}) {
     if (KindOf(folder.get(), name) != Kind::kFile) continue;
@@ -175,9 +178,29 @@ Status RemoveFile(int bucket, const ObjectPath& path) {
     removed = true;
   }
   if (!removed) return NoSuchObject();
+  return folder;
+}
+
+Status RemoveFile(int bucket, const ObjectPath& path) {
+  TY_TRY(const UniqueFd folder, Unlink(bucket, path));
   TY_RETURN_IF_ERROR(Sync(folder.get(), path.file));
   PruneFolders(bucket, path.folders);
   return {};
+}
+
+Result<std::vector<bool>> RemoveFiles(int bucket, std::span<const ObjectPath> paths) {
+  std::vector<bool> removed;
+  std::map<std::vector<std::string>, UniqueFd> changed;
+  for (const ObjectPath& path : paths) {
+    Result<UniqueFd> folder = Unlink(bucket, path);
+    if (!folder && folder.error().code != Code::kNotFound) return std::unexpected(folder.error());
+    removed.push_back(folder.has_value());
+    if (folder) changed.try_emplace(path.folders, *std::move(folder));
+  }
+  for (const auto& [components, folder] : changed)
+    TY_RETURN_IF_ERROR(Sync(folder.get(), "a folder of the bucket"));
+  for (const auto& [components, folder] : changed) PruneFolders(bucket, components);
+  return removed;
 }
 
 }  // namespace trainyard::storage

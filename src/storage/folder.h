@@ -2,7 +2,9 @@
 
 #include <sys/types.h>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "async/unique_fd.h"
 #include "base/result.h"
@@ -38,6 +40,9 @@ struct FileStamp {
 /// Removes the object's file and then the directories that became empty, never the bucket. A displaced file
 /// whose directory is gone gets its ordinary name back. kNotFound: there is none.
 [[nodiscard]] Status RemoveFile(int bucket, const ObjectPath& path);
+/// The same for many, with one sync for each directory. Says for each whether it was there. After an error
+/// some may be gone.
+[[nodiscard]] Result<std::vector<bool>> RemoveFiles(int bucket, std::span<const ObjectPath> paths);
 
 /// Objects written by the server are readable by every replica, whatever user its program runs as: an image's
 /// USER reads it through /gcs. The mode is set, because the server's umask is for its other files. Other

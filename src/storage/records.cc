@@ -138,6 +138,12 @@ Status Records::DropObject(const std::string& bucket, const std::string& object)
   return statements_[kDropObject].Run(bucket, object);
 }
 
+Status Records::DropObjects(const std::string& bucket, std::span<const std::string> objects) {
+  TY_TRY(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
+  for (const std::string& object : objects) TY_RETURN_IF_ERROR(DropObject(bucket, object));
+  return transaction.Commit();
+}
+
 Result<std::optional<v1::Bucket>> Records::FindBucket(const std::string& name) {
   sqlite::Cursor row = statements_[kFindBucket].Query(name);
   TY_TRY(const bool found, row.Next());

@@ -49,6 +49,8 @@ class Records {
   /// The same for many, in one transaction.
   [[nodiscard]] Status PutObjects(std::span<const ObjectRecord> records);
   [[nodiscard]] Status DropObject(const std::string& bucket, const std::string& object);
+  /// The same for many, in one transaction.
+  [[nodiscard]] Status DropObjects(const std::string& bucket, std::span<const std::string> objects);
 
   [[nodiscard]] Result<std::optional<v1::Bucket>> FindBucket(const std::string& name);
   [[nodiscard]] Status PutBucket(const v1::Bucket& bucket);

@@ -1,6 +1,7 @@
 #include "lines/log_writer.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "attempt/frame.h"
@@ -27,6 +28,31 @@ void SetText(Struct& fields, const char* name, std::string_view text) {
 }
 void SetNumber(Struct& fields, const char* name, double number) {
   (*fields.mutable_fields())[name].set_number_value(number);
+}
+
+/// The program named no severity: the line has that of its stream. Of stderr it says so: what is written
+/// there is often no error.
+void SetStreamSeverity(Stream stream, v1::LogLine& line) {
+  const bool is_stderr = stream == Stream::kStderr;
+  line.set_severity(is_stderr ? LogEntry::ERROR : LogEntry::INFO);
+  line.set_severity_of_stream(is_stderr);
+}
+
+/// A traceback, or the rest of one after a pause: an error, on whatever stream.
+bool HasTraceback(std::string_view text) {
+  return diagnosis::KindOf(text.substr(0, text.find('\n'))) != TracebackLine::kOther ||
+         text.find(diagnosis::kTracebackHeader) != std::string_view::npos;
+}
+
+/// What is neither JSON nor of C++ code.
+void SetPlainLine(Stream stream, std::string text, v1::LogLine& line) {
+  SetStreamSeverity(stream, line);
+  if (stream == Stream::kStderr) {
+    const std::optional<LogEntry::Severity> named = SeverityOfPythonLine(text);
+    line.set_severity(named.value_or(LogEntry::ERROR));
+    line.set_severity_of_stream(!named && !HasTraceback(text));
+  }
+  line.set_text(std::move(text));
 }
 
 void SetCppLine(const CppLogLine& parsed, v1::LogLine& line) {
@@ -115,8 +141,8 @@ void LogWriter::Entry(Stream stream, std::string_view text) {
   line_.Clear();
   std::string clean = wire::ReplaceMalformed(text);
   const bool is_stderr = stream == Stream::kStderr;
-  const LogEntry::Severity fallback = is_stderr ? LogEntry::ERROR : LogEntry::INFO;
-  if (ParseStructuredLine(clean, fallback, line_)) {
+  if (ParseStructuredLine(clean, line_)) {
+    if (line_.severity() == LogEntry::DEFAULT) SetStreamSeverity(stream, line_);
     if (!mask_.empty()) {
       line_.set_text(mask_.Apply(line_.text()));
       if (line_.has_json()) Hide(*line_.mutable_json());
@@ -127,8 +153,7 @@ void LogWriter::Entry(Stream stream, std::string_view text) {
     Note(clean, true);
   } else {
     Note(clean, is_stderr);
-    line_.set_severity(is_stderr ? SeverityOfPythonLine(clean).value_or(fallback) : fallback);
-    line_.set_text(std::move(clean));
+    SetPlainLine(stream, std::move(clean), line_);
   }
   if (allowance_.Keep(text.size())) Add();
 }

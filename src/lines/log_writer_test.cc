@@ -12,9 +12,9 @@ using testing::ElementsAre;
 
 class LogWriterTest : public testing::Test {
  protected:
-  std::vector<std::string> Written() {
+  std::vector<v1::LogLine> Lines() {
     EXPECT_TRUE(writer_.Flush().has_value());
-    std::vector<std::string> shown;
+    std::vector<v1::LogLine> all;
     std::int64_t next_line = 0;
     const auto chunks = ReadSpool(folder_.path() + "/spool", 0);
     EXPECT_TRUE(chunks.has_value());
@@ -26,11 +26,15 @@ class LogWriterTest : public testing::Test {
       EXPECT_EQ(chunk.first_stamp(), lines.line(0).stamp());
       EXPECT_EQ(chunk.last_stamp(), lines.line(lines.line_size() - 1).stamp());
       next_line += chunk.line_count();
-      for (const v1::LogLine& line : lines.line()) {
-        shown.push_back(std::to_string(line.stamp()) + " " +
-                        logging::v2::LogEntry::Severity_Name(line.severity()) + " " + line.text());
-      }
+      all.insert(all.end(), lines.line().begin(), lines.line().end());
     }
+    return all;
+  }
+  std::vector<std::string> Written() {
+    std::vector<std::string> shown;
+    for (const v1::LogLine& line : Lines())
+      shown.push_back(std::to_string(line.stamp()) + " " +
+                      logging::v2::LogEntry::Severity_Name(line.severity()) + " " + line.text());
     return shown;
   }
 
@@ -48,6 +52,31 @@ TEST_F(LogWriterTest, SeveritiesFollowTheStream) {
   EXPECT_THAT(Written(), ElementsAre("101 INFO out", "103 WARNING json", "105 ERROR err", "107 WARNING tf",
                                      "109 DEBUG hook", "111 INFO not json",
                                      "113 INFO W tensorflow/a.cc:1] stdout is not parsed", "115 INFO end"));
+}
+
+/// ERROR of a stream is told from ERROR that somebody meant.
+TEST_F(LogWriterTest, SaysThatASeverityIsOnlyTheStreams) {
+  writer_.Feed(Stream::kStdout, "out\n{\"message\":\"x\"}\n");
+  const std::vector<std::pair<std::string, bool>> rows = {
+      {"100%|####| 3/3", true},
+      {R"({"message":"no level"})", true},
+      {R"({"severity":"ERROR","message":"bad"})", false},
+      {"E tensorflow/a.cc:1] tf", false},
+      {"ERROR:root:bad", false},
+      {"WARNING:root:careful", false},
+      {"ERROR: no logger", true},
+      {"Traceback (most recent call last):\n  File \"a.py\"\nKeyError: 1", false},
+      {"bye", true},
+  };
+  for (const auto& [text, of_stream] : rows) writer_.Feed(Stream::kStderr, text + "\n");
+  writer_.Finish(Stream::kStderr);
+  writer_.Say(logging::v2::LogEntry::ERROR, "The replica exited.");
+  std::vector<bool> found;
+  for (const v1::LogLine& line : Lines()) found.push_back(line.severity_of_stream());
+  std::vector<bool> expected = {false, false};
+  for (const auto& [text, of_stream] : rows) expected.push_back(of_stream);
+  expected.push_back(false);
+  EXPECT_EQ(found, expected);
 }
 
 TEST_F(LogWriterTest, HidesSecretsHoweverTheyAreWritten) {

@@ -47,7 +47,7 @@ LogEntry::Severity SeverityOf(double number) {
              : LogEntry::DEFAULT;
 }
 
-LogEntry::Severity TakeSeverity(json::object& object, LogEntry::Severity fallback) {
+LogEntry::Severity TakeSeverity(json::object& object) {
   LogEntry::Severity severity = LogEntry::DEFAULT;
   if (const json::value* given = object.if_contains("severity")) {
     if (given->is_string()) severity = replica::SeverityOf(std::string_view(given->get_string()));
@@ -57,7 +57,7 @@ LogEntry::Severity TakeSeverity(json::object& object, LogEntry::Severity fallbac
              level != nullptr && level->is_string()) {
     severity = replica::SeverityOf(std::string_view(level->get_string()));
   }
-  return severity == LogEntry::DEFAULT ? fallback : severity;
+  return severity;
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ LogEntry::Severity SeverityOf(std::string_view level) noexcept {
   return LogEntry::Severity_Parse(upper, &severity) ? severity : LogEntry::DEFAULT;
 }
 
-bool ParseStructuredLine(std::string_view text, LogEntry::Severity fallback, v1::LogLine& line) {
+bool ParseStructuredLine(std::string_view text, v1::LogLine& line) {
   if (!text.starts_with('{') || !text.ends_with('}')) return false;
   boost::system::error_code error;
   json::parse_options options;
@@ -80,7 +80,7 @@ bool ParseStructuredLine(std::string_view text, LogEntry::Severity fallback, v1:
   json::value value = json::parse(text, error, {}, options);
   if (error || !value.is_object()) return false;
   json::object& object = value.get_object();
-  line.set_severity(TakeSeverity(object, fallback));
+  line.set_severity(TakeSeverity(object));
   line.clear_text();
   if (const json::value* message = object.if_contains("message");
       message != nullptr && message->is_string()) {

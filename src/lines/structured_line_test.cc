@@ -24,7 +24,7 @@ std::string Show(const v1::LogLine& line) {
 class StructuredLineTest : public testing::TestWithParam<Row> {};
 TEST_P(StructuredLineTest, AsExpected) {
   v1::LogLine line;
-  const bool parsed = ParseStructuredLine(GetParam().line, LogEntry::INFO, line);
+  const bool parsed = ParseStructuredLine(GetParam().line, line);
   ASSERT_EQ(parsed, GetParam().expected != nullptr);
   if (parsed) {
     EXPECT_EQ(Show(line), GetParam().expected);
@@ -36,14 +36,14 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"hook", R"({"severity":"WARNING","message":"slow","lineno":12})",
             R"(WARNING|slow|{"lineno":12})"},
         Row{"levelname", R"({"levelname":"ERROR","message":"m"})", R"(ERROR|m|{"levelname":"ERROR"})"},
-        Row{"neither", R"({"loss":0.5})", R"(INFO||{"loss":0.5})"},
-        Row{"only_message", R"({"message":"m"})", "INFO|m|"},
+        Row{"neither", R"({"loss":0.5})", R"(DEFAULT||{"loss":0.5})"},
+        Row{"only_message", R"({"message":"m"})", "DEFAULT|m|"},
         Row{"number", R"({"severity":500,"message":"m"})", "ERROR|m|"},
         Row{"lower_case", R"({"severity":"warn","message":"m"})", "WARNING|m|"},
-        Row{"unknown_severity_stays", R"({"severity":"loud"})", R"(INFO||{"severity":"loud"})"},
-        Row{"message_not_text", R"({"message":3})", R"(INFO||{"message":3})"},
-        Row{"nested", R"({"a":{"b":[1,null,true,"x"]}})", R"(INFO||{"a":{"b":[1,null,true,"x"]}})"},
-        Row{"empty_object", "{}", "INFO||"}, Row{"array", "[1]", nullptr}, Row{"text", "hello", nullptr},
+        Row{"unknown_severity_stays", R"({"severity":"loud"})", R"(DEFAULT||{"severity":"loud"})"},
+        Row{"message_not_text", R"({"message":3})", R"(DEFAULT||{"message":3})"},
+        Row{"nested", R"({"a":{"b":[1,null,true,"x"]}})", R"(DEFAULT||{"a":{"b":[1,null,true,"x"]}})"},
+        Row{"empty_object", "{}", "DEFAULT||"}, Row{"array", "[1]", nullptr}, Row{"text", "hello", nullptr},
         Row{"python_dict", "{'a': 1}", nullptr}, Row{"cut", R"({"a":)", nullptr},
         Row{"trailing", R"({"a":1} {"b":2})", nullptr},
         Row{"too_deep", R"({"a":)" + std::string(40, '[') + std::string(40, ']') + "}", nullptr},

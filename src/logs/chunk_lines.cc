@@ -1,5 +1,6 @@
 #include "logs/chunk_lines.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <string>
@@ -10,8 +11,9 @@ namespace trainyard::logs {
 
 namespace {
 
-constexpr char kLineTag = 0x0a;   // LogLines.line: field 1, length-delimited
-constexpr char kStampTag = 0x09;  // LogLine.stamp: field 1, fixed64
+constexpr char kLineTag = 0x0a;      // LogLines.line: field 1, length-delimited
+constexpr char kStampTag = 0x09;     // LogLine.stamp: field 1, fixed64
+constexpr char kSeverityTag = 0x10;  // LogLine.severity: field 2, varint
 constexpr std::size_t kStampBytes = 1 + sizeof(std::uint64_t);
 constexpr std::uint64_t kStampMax = std::uint64_t{1} << 62;  // the year 2116; leaves room above for ShownTime
 
@@ -61,6 +63,26 @@ std::optional<RawLine> LineReader::Next() {
   std::memcpy(&line.stamp, line.bytes.data() + 1, sizeof line.stamp);
   rest_.remove_prefix(*length);
   return line;
+}
+
+logging::v2::LogEntry::Severity SeverityOf(const RawLine& line) noexcept {
+  using logging::v2::LogEntry;
+  const std::string_view rest = line.bytes.substr(std::min(kStampBytes, line.bytes.size()));
+  if (rest.size() < 2 || rest[0] != kSeverityTag || !LogEntry::Severity_IsValid(rest[1]))
+    return LogEntry::DEFAULT;
+  return static_cast<LogEntry::Severity>(rest[1]);
+}
+
+SeverityCounts CountSeverities(std::string_view lines) {
+  using logging::v2::LogEntry;
+  SeverityCounts counts;
+  LineReader reader(lines);
+  for (std::optional<RawLine> line = reader.Next(); line; line = reader.Next()) {
+    const LogEntry::Severity severity = SeverityOf(*line);
+    if (severity == LogEntry::WARNING) ++counts.warnings;
+    if (severity >= LogEntry::ERROR) ++counts.errors;
+  }
+  return counts;
 }
 
 Status CheckChunk(const replica::v1::LogChunk& chunk) {

@@ -34,6 +34,17 @@ class LineReader {
   bool damaged_ = false;
 };
 
+/// The line's severity, from where protobuf writes it: right behind the stamp. DEFAULT where it is not there.
+[[nodiscard]] logging::v2::LogEntry::Severity SeverityOf(const RawLine& line) noexcept;
+
+/// Lines of interest among those of a chunk.
+struct SeverityCounts {
+  std::int64_t warnings = 0;  ///< of WARNING
+  std::int64_t errors = 0;    ///< of ERROR and above
+  friend bool operator==(const SeverityCounts&, const SeverityCounts&) = default;
+};
+[[nodiscard]] SeverityCounts CountSeverities(std::string_view lines);
+
 /// Checks that the chunk is what the protocol promises: as many lines as announced, stamps odd and strictly
 /// increasing, first and last stamp as announced, within the limits above. kInvalidArgument with field "log".
 /// Source: replica.proto, LogChunk.

@@ -14,7 +14,7 @@ constexpr std::int64_t kCacheBytes = 32 << 20;
 constexpr std::int64_t kCheckpointBytes = 16 << 20;  // a longer one stalls the appends behind it
 
 // A rowid table that only grows at its end; `lines` comes last, so that skipping a chunk does not read it.
-constexpr std::array<std::string_view, 1> kMigrations = {R"sql(
+constexpr std::array<std::string_view, 2> kMigrations = {R"sql(
 CREATE TABLE jobs(
   job_uid INTEGER PRIMARY KEY,
   project TEXT NOT NULL,
@@ -49,6 +49,14 @@ CREATE INDEX chunks_by_first_time ON chunks(first_time);
 CREATE INDEX chunks_by_last_time ON chunks(last_time);
 CREATE TABLE page_token_key(value BLOB NOT NULL) STRICT;
 INSERT INTO page_token_key VALUES(randomblob(16));
+)sql",
+                                                         // Lines by number (job_chunks.h). The index has
+                                                         // all that a walk asks for before it reads
+                                                         // lines: the table is not touched.
+                                                         R"sql(
+ALTER TABLE chunks ADD COLUMN warnings INTEGER;  -- lines of WARNING; NULL: stored before they were counted
+ALTER TABLE chunks ADD COLUMN errors INTEGER;    -- lines of ERROR and above
+CREATE INDEX chunks_by_line ON chunks(job_uid, job_line, line_count, source_id, first_time, warnings, errors);
 )sql"};
 
 }  // namespace

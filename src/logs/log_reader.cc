@@ -65,7 +65,7 @@ void AddLine(const FoundLine& found, const LogQuery& query, LogPage& page) {
 }  // namespace
 
 struct LogReader::Statements {
-  Statement next_line, project_bytes, older, find_job, job_oldest, job_newest, oldest, newest;
+  Statement next_line, length, project_bytes, older, find_job, job_oldest, job_newest, oldest, newest;
 
   static Result<std::unique_ptr<Statements>> Prepare(Database& database) {
     auto statements = std::make_unique<Statements>();
@@ -75,6 +75,7 @@ struct LogReader::Statements {
          "SELECT job_uid, last_time, bytes FROM jobs WHERE job_uid > ?1 AND last_time < ?2 ORDER BY job_uid "
          "LIMIT ?3"},
         {&statements->next_line, "SELECT next_line FROM sources WHERE job_uid = ?1 AND source = ?2"},
+        {&statements->length, "SELECT next_line FROM jobs WHERE job_uid = ?1"},
         {&statements->find_job, "SELECT job_uid FROM jobs WHERE project = ?1 AND job_id = ?2 LIMIT 2"},
         {&statements->job_oldest, Select(kOfJob)},
         {&statements->job_newest, Select(kOfJob, " DESC")},
@@ -122,6 +123,12 @@ Result<std::vector<OldLog>> LogReader::Older(SysTime before, std::int64_t after_
 
 Result<std::int64_t> LogReader::NextLine(std::int64_t job_uid, std::string_view source) {
   Cursor cursor = statements_->next_line.Query(job_uid, source);
+  TY_TRY(const bool found, cursor.Next());
+  return found ? cursor.Int(0) : 0;
+}
+
+Result<std::int64_t> LogReader::Length(std::int64_t job_uid) {
+  Cursor cursor = statements_->length.Query(job_uid);
   TY_TRY(const bool found, cursor.Next());
   return found ? cursor.Int(0) : 0;
 }

@@ -36,6 +36,9 @@ class LogReader {
   /// How many lines of the source are stored.
   [[nodiscard]] Result<std::int64_t> NextLine(std::int64_t job_uid, std::string_view source);
 
+  /// How many lines of the job are stored.
+  [[nodiscard]] Result<std::int64_t> Length(std::int64_t job_uid);
+
   /// One page in order of (timestamp, insertId); a job's range is found through an index. A search is cut
   /// short after kLinesSearchedMax lines or kPageBytesMax bytes: then the page is short, perhaps empty, and
   /// has a token. kInvalidArgument with field "page_token".

@@ -75,9 +75,12 @@ class LogStore {
   /// A killed server may leave some of a job's lines: erase them again.
   virtual boost::asio::awaitable<Result<ErasedLogs>> Erase(std::vector<std::int64_t> job_uids) = 0;
 
+  /// How many lines of the job are durable.
+  virtual boost::asio::awaitable<Result<std::int64_t>> Length(std::int64_t job_uid) = 0;
+
   /// Calls the observer on the loop whenever lines of a job became durable, before Append returns: for live
-  /// tails. There is one observer: it replaces the previous one, and must not block.
-  virtual void OnAppended(std::function<void(std::int64_t job_uid)> observer) = 0;
+  /// tails. Each owner has one: it replaces its previous one, and must not block. A null one ends it.
+  virtual void OnAppended(const void* owner, std::function<void(std::int64_t job_uid)> observer) = 0;
 };
 
 }  // namespace trainyard::logs

@@ -93,10 +93,10 @@ struct Finish {
 struct LogTails::Impl {
   Impl(asio::any_io_executor the_loop, LogStore& the_store, std::unique_ptr<TailReader> the_reader)
       : loop(std::move(the_loop)), store(the_store), reader(std::move(the_reader)) {
-    store.OnAppended([this](std::int64_t job_uid) { Wake(job_uid); });
+    store.OnAppended(this, [this](std::int64_t job_uid) { Wake(job_uid); });
   }
   ~Impl() {
-    store.OnAppended(nullptr);
+    store.OnAppended(this, nullptr);
     reads.join();
   }
   void Wake(std::int64_t job_uid);

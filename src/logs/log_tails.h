@@ -34,7 +34,7 @@ class Tail {
 /// waiting tail costs nothing. Only a few tails run on the loop at a time (Turns), so that many tails delay
 /// each other, but nothing else. Loop thread only.
 ///
-/// Lifecycle: takes the store's OnAppended; the store and the executor outlive it, it outlives its tails. The
+/// Lifecycle: observes the store's appends; the store and the executor outlive it, it outlives its tails. The
 /// destructor joins the thread.
 class LogTails {
  public:

@@ -1,5 +1,6 @@
 #include "logs/sqlite_log_store.h"
 
+#include <map>
 #include <span>
 #include <utility>
 
@@ -34,7 +35,7 @@ struct SqliteLogStore::Impl {
 
   std::unique_ptr<LogWriter> writer;  ///< used on the thread of `chunks` only
   std::unique_ptr<LogReader> reader;  ///< used on `reads` only
-  std::function<void(std::int64_t)> observer;
+  std::map<const void*, std::function<void(std::int64_t)>> observers;  ///< by owner
   store::GroupCommit<AppendRequest, Appended> chunks;
   asio::thread_pool reads{1};
 };
@@ -55,7 +56,8 @@ asio::awaitable<Result<StoredLines>> SqliteLogStore::Append(LogSource source, re
   const std::int64_t job_uid = source.job_uid;
   AppendRequest request{std::move(source), std::move(chunk)};
   TY_CO_TRY(const Appended appended, co_await impl_->chunks.Submit(std::move(request)));
-  if (appended.stored && impl_->observer) impl_->observer(job_uid);
+  if (appended.stored)
+    for (const auto& [owner, observer] : impl_->observers) observer(job_uid);
   co_return StoredLines{.next_line = appended.next_line, .job_bytes = appended.job_bytes};
 }
 
@@ -97,8 +99,16 @@ asio::awaitable<Result<std::vector<OldLog>>> SqliteLogStore::Older(SysTime befor
   co_return co_await OnPool(impl_->reads, std::move(read));
 }
 
-void SqliteLogStore::OnAppended(std::function<void(std::int64_t job_uid)> observer) {
-  impl_->observer = std::move(observer);
+asio::awaitable<Result<std::int64_t>> SqliteLogStore::Length(std::int64_t job_uid) {
+  auto read = [&reader = *impl_->reader, job_uid] { return reader.Length(job_uid); };
+  co_return co_await OnPool(impl_->reads, std::move(read));
+}
+
+void SqliteLogStore::OnAppended(const void* owner, std::function<void(std::int64_t job_uid)> observer) {
+  if (observer)
+    impl_->observers[owner] = std::move(observer);
+  else
+    impl_->observers.erase(owner);
 }
 
 }  // namespace trainyard::logs

@@ -28,7 +28,8 @@ class SqliteLogStore final : public LogStore {
   boost::asio::awaitable<Result<std::int64_t>> NextLine(std::int64_t job_uid, std::string source) override;
   boost::asio::awaitable<Result<LogPage>> List(logging::v2::ListLogEntriesRequest request) override;
   boost::asio::awaitable<Result<ErasedLogs>> Erase(std::vector<std::int64_t> job_uids) override;
-  void OnAppended(std::function<void(std::int64_t job_uid)> observer) override;
+  boost::asio::awaitable<Result<std::int64_t>> Length(std::int64_t job_uid) override;
+  void OnAppended(const void* owner, std::function<void(std::int64_t job_uid)> observer) override;
 
   /// Jobs with lines, the last of which is from before `before`, by uid, those above `after_uid`; at most
   /// `count`.

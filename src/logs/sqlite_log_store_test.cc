@@ -31,7 +31,7 @@ class SqliteLogStoreTest : public LogFileTest {
 asio::awaitable<void> WalkThrough(LogStore& store, bool& done) {
   const LogSource source = SampleSource(1, "master-replica-0");
   std::vector<std::int64_t> observed;
-  store.OnAppended([&observed](std::int64_t job_uid) { observed.push_back(job_uid); });
+  store.OnAppended(&observed, [&observed](std::int64_t job_uid) { observed.push_back(job_uid); });
   replica::v1::LogChunk chunk = SampleChunk({.texts = {"a", "b"}, .first_stamp = 1001});
 
   const auto bytes = static_cast<std::int64_t>(chunk.lines().size());
@@ -47,6 +47,10 @@ asio::awaitable<void> WalkThrough(LogStore& store, bool& done) {
 
   Result<std::int64_t> known = co_await store.NextLine(1, source.source);
   EXPECT_EQ(known.value(), 2);
+  Result<std::int64_t> length = co_await store.Length(1);
+  EXPECT_EQ(length.value(), 2);
+  length = co_await store.Length(9);
+  EXPECT_EQ(length.value(), 0);
   logging::v2::ListLogEntriesRequest request;
   request.add_resource_names("projects/p");
   Result<LogPage> page = co_await store.List(request);
@@ -54,7 +58,7 @@ asio::awaitable<void> WalkThrough(LogStore& store, bool& done) {
   request.set_filter("(");
   Result<LogPage> refused = co_await store.List(request);
   EXPECT_EQ(refused.error().field, "filter");
-  store.OnAppended(nullptr);
+  store.OnAppended(&observed, nullptr);
   done = true;
 }
 

@@ -26,6 +26,7 @@ struct ReplicaObservation {
   std::string refused{};
   replica::v1::Phase phase = replica::v1::PHASE_UNSPECIFIED;  ///< as its supervisor reported it
   std::optional<replica::v1::Endpoint> endpoint;              ///< as its supervisor reported it when READY
+  std::optional<replica::v1::Progress> progress{};            ///< of its preparation, as last reported
   bool cluster_sent = false;  ///< OpenBarrier was performed on this connection
   bool stop_sent = false;     ///< StopReplica was performed on this connection
   bool hurry_sent = false;    ///< StopReplica was performed with `hurry`

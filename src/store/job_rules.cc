@@ -1,5 +1,6 @@
 #include "store/job_rules.h"
 
+#include <array>
 #include <limits>
 
 #include "base/check.h"
@@ -9,6 +10,10 @@ namespace trainyard::store {
 namespace {
 
 std::string ListContext(std::string_view project) { return "jobs.list " + std::string(project); }
+
+std::string ChangesContext(std::string_view project) { return "jobs.watch " + std::string(project); }
+
+constexpr char kTrialMark = '/';  // in no job's id
 
 }  // namespace
 
@@ -26,7 +31,11 @@ Error StaleRevision(const JobRecord& after) {
 
 std::string UniqueName(const JobRecord& record) {
   const std::string& job_id = record.job().job_id();
-  return record.has_trial() ? job_id + "/" + record.trial().trial_id() : job_id;
+  return record.has_trial() ? UniqueName(job_id, record.trial().trial_id()) : job_id;
+}
+
+std::string UniqueName(std::string_view job_id, std::string_view trial_id) {
+  return std::string(job_id) + kTrialMark + std::string(trial_id);
 }
 
 void CheckEventMatches(const JobRecord& after, const Event& event) {
@@ -50,6 +59,33 @@ Result<std::int64_t> OpenJobPageToken(const PageTokenKey& key, std::string_view 
   if (token.empty()) return uid;
   TY_RETURN_IF_ERROR(OpenPageToken(key, ListContext(project), token, {&uid, 1}));
   return uid;
+}
+
+std::string SealResumeToken(const PageTokenKey& key, std::string_view project, ChangePlace place) {
+  const std::array position{place.number, place.lineage};
+  return SealPageToken(key, ChangesContext(project), position);
+}
+
+Result<std::int64_t> OpenResumeToken(const PageTokenKey& key, std::string_view project,
+                                     std::string_view token, ChangePlace last) {
+  std::array<std::int64_t, 2> position{};
+  if (!OpenPageToken(key, ChangesContext(project), token, position))
+    return std::unexpected(InvalidArgument(
+        "resume_token", "The resume token is not one of this project's: list the jobs again"));
+  const auto [number, lineage] = position;
+  if (number <= last.number && lineage == last.lineage) return number;
+  Error gone = FailedPrecondition(
+      "The server was restored from a backup that is older than the resume token: list the jobs again",
+      "resume_token");
+  gone.info = ErrorInfo{.reason = std::string(kListAgain), .domain = "trainyard"};
+  return std::unexpected(std::move(gone));
+}
+
+JobChange ChangeOf(std::string_view unique_name) {
+  const std::size_t mark = unique_name.find(kTrialMark);
+  if (mark == std::string_view::npos) return {.job_id = std::string(unique_name), .trial_id = {}};
+  return {.job_id = std::string(unique_name.substr(0, mark)),
+          .trial_id = std::string(unique_name.substr(mark + 1))};
 }
 
 }  // namespace trainyard::store

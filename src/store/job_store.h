@@ -24,6 +24,24 @@ struct JobPage {
   int looked_at = 0;            ///< set by Journal's selecting List: how many jobs it looked at
 };
 
+/// That a job of a project changed, or one of its trials. What it is now, Get says; kNotFound: it was
+/// deleted.
+struct JobChange {
+  std::string job_id;
+  std::string trial_id;  ///< empty: the job itself
+  friend bool operator==(const JobChange&, const JobChange&) = default;
+};
+
+/// Changes of a project's jobs, the oldest first. A job that changed again is in it once, at its last change.
+struct ChangePage {
+  std::vector<JobChange> changes;
+  std::string resume_token;  ///< what happened later is after it; as the one asked with if there is nothing
+  bool more = false;         ///< there are later changes already
+};
+
+/// ErrorInfo::reason of a resume token that this store cannot go on from: list the jobs again.
+inline constexpr std::string_view kListAgain = "LIST_AGAIN";
+
 /// A finished job, as whoever removes old ones sees it.
 struct FinishedJob {
   std::int64_t uid = 0;
@@ -64,15 +82,33 @@ class JobStore {
   /// in 1..kPageSizeMax.
   virtual Result<JobPage> List(std::string_view project, int page_size, std::string_view page_token) = 0;
 
+  /// The projects that have jobs (no trials), the one with the newest job first, at most `count`.
+  virtual Result<std::vector<std::string>> RecentProjects(int count) = 0;
+
   /// Trials of a tuning job with uid > after_uid, by uid (the order of their creation), at most `count`.
   virtual Result<std::vector<JobRecord>> Trials(std::int64_t tuning_uid, std::int64_t after_uid,
                                                 int count) = 0;
+
+  /// One trial of the job of that name. kNotFound with field "name".
+  virtual Result<JobRecord> GetTrial(std::string_view project, std::string_view job_id,
+                                     std::string_view trial_id) = 0;
 
   /// Every job and trial without an end time, by uid: the jobs that a restarted server must take over.
   virtual Result<std::vector<JobRecord>> Unfinished() = 0;
 
   /// Events of a job with seq > after_seq, in order.
   virtual Result<std::vector<Event>> Events(std::int64_t uid, std::int64_t after_seq) = 0;
+  /// The first `count` of them.
+  virtual Result<std::vector<Event>> EventPage(std::int64_t uid, std::int64_t after_seq, int count) = 0;
+
+  /// What changed after the token was given, at most `count` changes. A token outlives restarts and copies of
+  /// the store. kInvalidArgument with field "resume_token": no store gave it, or for another project.
+  /// kFailedPrecondition with reason kListAgain: this store does not have what came before it, because it was
+  /// restored from an older backup.
+  virtual Result<ChangePage> Changed(std::string_view project, std::string_view resume_token, int count) = 0;
+
+  /// The token of now. A list that is read later has all that happened before it.
+  virtual Result<std::string> ResumeToken(std::string_view project) = 0;
 
   /// Finished jobs, no trials, the one that ended first before the others.
   virtual Result<std::vector<FinishedJob>> Finished(const FinishedQuery& query) = 0;

@@ -134,6 +134,9 @@ TYPED_TEST_P(JobStoreConformance, AppendsAtTheRightRevisionOnly) {
   const std::vector<Event> later = this->store().Events(created.uid(), 1).value();
   ASSERT_EQ(later.size(), 1U);
   EXPECT_THAT(later[0], EqualsMessage(RunningEvent(running)));
+  const std::vector<Event> first = this->store().EventPage(created.uid(), 0, 1).value();
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(first[0].seq(), 1);
   EXPECT_TRUE(this->store().Events(created.uid(), 2).value().empty());
   EXPECT_TRUE(this->store().Events(created.uid() + 7, 0).value().empty());
 }
@@ -209,6 +212,8 @@ TYPED_TEST_P(JobStoreConformance, KeepsTrialsWithTheirJobAndOutOfLists) {
 
   EXPECT_EQ(this->Ids(this->store().List("p", 10, "").value().jobs), (std::vector<std::string>{"b", "a"}));
   EXPECT_EQ(this->store().Get("p", "a/1").error().code, Code::kNotFound);
+  EXPECT_THAT(this->store().GetTrial("p", "a", "2").value(), EqualsMessage(trials[1]));
+  EXPECT_EQ(this->store().GetTrial("p", "a", "4").error().code, Code::kNotFound);
   EXPECT_THAT(this->store().Get("p", "a").value(), EqualsMessage(tuning));
 
   const JobRecord ended = Next(trials[1], ml::v1::Job::SUCCEEDED);
@@ -267,6 +272,18 @@ TYPED_TEST_P(JobStoreConformance, ListsFinishedJobsByTheirEnd) {
   EXPECT_EQ(this->store().Finished({.after = first, .count = 2}).value(), (std::vector{second, third}));
 }
 
+TYPED_TEST_P(JobStoreConformance, KnowsTheProjectsByTheirNewestJobs) {
+  EXPECT_TRUE(this->store().RecentProjects(10).value().empty());
+  const JobRecord tuning = this->Create("p", "a");
+  this->Create("q", "b");
+  this->Create("p", "c");
+  this->Create("r", "d");
+  const JobRecord trial = NewTrial(tuning, "1");
+  ASSERT_TRUE(this->store().Create(trial, CreatedEvent(trial)));
+  EXPECT_EQ(this->store().RecentProjects(10).value(), (std::vector<std::string>{"r", "p", "q"}));
+  EXPECT_EQ(this->store().RecentProjects(2).value(), (std::vector<std::string>{"r", "p"}));
+}
+
 TYPED_TEST_P(JobStoreConformance, RemovesFinishedJobsInTwoSteps) {
   const JobRecord a = Next(this->Create("p", "a"), ml::v1::Job::SUCCEEDED);
   ASSERT_TRUE(this->store().Append(a, RunningEvent(a)));
@@ -323,11 +340,75 @@ TYPED_TEST_P(JobStoreConformance, RemovesTrialsWithTheirJob) {
   EXPECT_EQ(this->store().Unfinished().value().size(), 1U);
 }
 
+TYPED_TEST_P(JobStoreConformance, TellsWhatChangedAfterAToken) {
+  JobStore& store = this->store();
+  const auto changes = [&store](const std::string& project, std::string token, int count) {
+    std::vector<JobChange> all;
+    for (bool more = true; more;) {
+      const ChangePage page = store.Changed(project, token, count).value();
+      EXPECT_LE(std::ssize(page.changes), count);
+      EXPECT_EQ(page.changes.empty(), page.resume_token == token) << "a token goes on only with changes";
+      all.insert(all.end(), page.changes.begin(), page.changes.end());
+      token = page.resume_token;
+      more = page.more;
+    }
+    return all;
+  };
+  const std::string empty = store.ResumeToken("p").value();
+  const JobRecord a = this->Create("p", "a");
+  const JobRecord b = this->Create("p", "b");
+  this->Create("q", "a");
+  const JobChange change_a{.job_id = "a", .trial_id = ""};
+  const JobChange change_b{.job_id = "b", .trial_id = ""};
+  for (const int count : {1, 2, 10}) EXPECT_EQ(changes("p", empty, count), (std::vector{change_a, change_b}));
+
+  const std::string token = store.ResumeToken("p").value();
+  EXPECT_TRUE(changes("p", token, 10).empty());
+  const JobRecord b_ended = Next(b, ml::v1::Job::SUCCEEDED);
+  ASSERT_TRUE(store.Append(b_ended, RunningEvent(b_ended)));
+  const JobRecord a_runs = Next(a, ml::v1::Job::RUNNING);
+  ASSERT_TRUE(store.Append(a_runs, RunningEvent(a_runs)));
+  EXPECT_FALSE(store.Append(a_runs, RunningEvent(a_runs))) << "what fails is no change";
+  EXPECT_EQ(changes("p", token, 10), (std::vector{change_b, change_a}));
+  EXPECT_EQ(changes("p", empty, 1), (std::vector{change_b, change_a})) << "each once, at its last change";
+
+  JobRecord trial = NewTrial(a_runs, "7");
+  trial.set_uid(store.Create(trial, CreatedEvent(trial)).value());
+  trial.set_revision(1);
+  const JobRecord trial_runs = Next(trial, ml::v1::Job::RUNNING);
+  ASSERT_TRUE(store.Append(trial_runs, RunningEvent(trial_runs)));
+  const std::vector<std::int64_t> uids{b.uid()};
+  ASSERT_EQ(store.BeginRemoval(uids).value(), 1);
+  EXPECT_THAT(changes("p", token, 10),
+              testing::IsSupersetOf({change_a, JobChange{.job_id = "a", .trial_id = "7"}, change_b}));
+  EXPECT_GT(store.EraseRemoved(uids, 100).value(), 0);
+  EXPECT_EQ(changes("p", token, 1),
+            (std::vector{change_a, JobChange{.job_id = "a", .trial_id = "7"}, change_b}))
+      << "a removal is told of for ever";
+}
+
+TYPED_TEST_P(JobStoreConformance, TakesItsOwnResumeTokensOnly) {
+  const std::string token = this->store().ResumeToken("p").value();
+  std::string forged = token;
+  forged[3] = forged[3] == 'A' ? 'B' : 'A';
+  for (const std::string& bad : {forged, std::string("1"), std::string(), token.substr(1)}) {
+    const Error error = this->store().Changed("p", bad, 10).error();
+    EXPECT_EQ(error.code, Code::kInvalidArgument) << bad;
+    EXPECT_EQ(error.field, "resume_token");
+  }
+  EXPECT_FALSE(this->store().Changed("q", token, 10)) << "a token of another project";
+  this->Create("p", "a");
+  const std::string page_token = this->store().List("p", 1, "").value().next_page_token;
+  EXPECT_FALSE(this->store().Changed("p", page_token, 10));
+}
+
 REGISTER_TYPED_TEST_SUITE_P(JobStoreConformance, CreatesAndGets, RefusesASecondJobOfTheName,
                             AppendsAtTheRightRevisionOnly, ListsNewestFirstInPagesOfAnySize,
                             PageTokensOutliveTheirPageAndNothingElse, KnowsWhatIsUnfinished,
                             KeepsTrialsWithTheirJobAndOutOfLists, CommitsAGroupAndForgetsWhatFailedInIt,
-                            RollbackForgetsTheGroup, ListsFinishedJobsByTheirEnd,
-                            RemovesFinishedJobsInTwoSteps, RemovesTrialsWithTheirJob);
+                            RollbackForgetsTheGroup, KnowsTheProjectsByTheirNewestJobs,
+                            ListsFinishedJobsByTheirEnd, RemovesFinishedJobsInTwoSteps,
+                            RemovesTrialsWithTheirJob, TellsWhatChangedAfterAToken,
+                            TakesItsOwnResumeTokensOnly);
 
 }  // namespace trainyard::store

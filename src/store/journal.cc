@@ -1,5 +1,6 @@
 #include "store/journal.h"
 
+#include <algorithm>
 #include <iterator>
 #include <limits>
 #include <span>
@@ -66,6 +67,30 @@ Result<JobPage> Select(JobStore& store, const std::string& project, int page_siz
   return selected;
 }
 
+using Observer = std::function<void(const std::string& project)>;
+
+/// Also after a write that failed: it may be stored all the same.
+void SayChanged(const Observer& observer, const std::string& project) {
+  if (observer) observer(project);
+}
+
+Result<Journal::ChangedJobs> ReadChanged(JobStore& store, const std::string& project,
+                                         const std::string& resume_token, int count) {
+  TY_TRY(ChangePage page, store.Changed(project, resume_token, count));
+  Journal::ChangedJobs changed{.jobs = {}, .resume_token = std::move(page.resume_token), .more = page.more};
+  for (JobChange& change : page.changes) {
+    auto known = std::ranges::find(changed.jobs, change.job_id, &Journal::ChangedJob::job_id);
+    if (known == changed.jobs.end()) {
+      Result<JobRecord> job = store.Get(project, change.job_id);
+      if (!job && job.error().code != Code::kNotFound) return std::unexpected(std::move(job).error());
+      known = changed.jobs.insert(known, {.job_id = change.job_id, .job = {}, .trial_ids = {}});
+      if (job) known->job = *std::move(job);
+    }
+    if (!change.trial_id.empty() && known->job) known->trial_ids.push_back(std::move(change.trial_id));
+  }
+  return changed;
+}
+
 }  // namespace
 
 class Journal::Impl {
@@ -84,9 +109,13 @@ class Journal::Impl {
   asio::thread_pool& reads() noexcept { return shared_ ? writes_.thread() : reads_; }
   JobStore& reader() noexcept { return reader_; }
 
+  /// Shared with whoever waits for a write: that may be resumed after the journal's end.
+  [[nodiscard]] std::shared_ptr<Observer> observer() const { return observer_; }
+
  private:
   JobStore& reader_;
   const bool shared_;
+  const std::shared_ptr<Observer> observer_ = std::make_shared<Observer>();
   Writes writes_;
   asio::thread_pool reads_{1};
 };
@@ -97,20 +126,30 @@ Journal::Journal(asio::io_context& loop, JobStore& writer, JobStore& reader)
 Journal::~Journal() = default;
 
 asio::awaitable<Result<std::int64_t>> Journal::Create(JobRecord record, Event created) {
+  const auto observer = impl_->observer();
+  const std::string project = record.project();
   Write write{.kind = Write::Kind::kCreate, .record = std::move(record), .event = std::move(created)};
-  co_return co_await impl_->Submit(std::move(write));
+  Result<std::int64_t> uid = co_await impl_->Submit(std::move(write));
+  SayChanged(*observer, project);
+  co_return uid;
 }
 
 asio::awaitable<Status> Journal::Append(JobRecord after, Event event) {
+  const auto observer = impl_->observer();
+  const std::string project = after.project();
   Write write{.kind = Write::Kind::kAppend, .record = std::move(after), .event = std::move(event)};
   Result<std::int64_t> stored = co_await impl_->Submit(std::move(write));
+  SayChanged(*observer, project);
   if (!stored) co_return std::unexpected(std::move(stored).error());
   co_return Status{};
 }
 
 asio::awaitable<Result<std::int64_t>> Journal::BeginRemoval(std::vector<std::int64_t> uids) {
+  const auto observer = impl_->observer();
   Write write{.kind = Write::Kind::kBeginRemoval, .uids = std::move(uids)};
-  co_return co_await impl_->Submit(std::move(write));
+  Result<std::int64_t> begun = co_await impl_->Submit(std::move(write));
+  SayChanged(*observer, {});
+  co_return begun;
 }
 
 asio::awaitable<Result<std::int64_t>> Journal::EraseRemoved(std::vector<std::int64_t> uids,
@@ -126,6 +165,11 @@ asio::awaitable<Result<std::vector<std::int64_t>>> Journal::Removing(int count) 
 
 asio::awaitable<Result<std::vector<FinishedJob>>> Journal::Finished(FinishedQuery query) {
   auto read = [&store = impl_->reader(), query] { return store.Finished(query); };
+  co_return co_await OnPool(impl_->reads(), std::move(read));
+}
+
+asio::awaitable<Result<std::vector<std::string>>> Journal::RecentProjects(int count) {
+  auto read = [&store = impl_->reader(), count] { return store.RecentProjects(count); };
   co_return co_await OnPool(impl_->reads(), std::move(read));
 }
 
@@ -163,6 +207,22 @@ asio::awaitable<Result<std::vector<JobRecord>>> Journal::Trials(std::int64_t tun
   co_return co_await OnPool(impl_->reads(), std::move(read));
 }
 
+asio::awaitable<Result<Journal::ChangedJobs>> Journal::Changed(std::string project, std::string resume_token,
+                                                               int count) {
+  auto read = [&store = impl_->reader(), project = std::move(project), resume_token = std::move(resume_token),
+               count] { return ReadChanged(store, project, resume_token, count); };
+  co_return co_await OnPool(impl_->reads(), std::move(read));
+}
+
+asio::awaitable<Result<std::string>> Journal::ResumeToken(std::string project) {
+  auto read = [&store = impl_->reader(), project = std::move(project)] { return store.ResumeToken(project); };
+  co_return co_await OnPool(impl_->reads(), std::move(read));
+}
+
+void Journal::OnChange(std::function<void(const std::string& project)> observer) {
+  *impl_->observer() = std::move(observer);
+}
+
 asio::awaitable<Result<std::vector<JobRecord>>> Journal::Unfinished() {
   auto read = [&store = impl_->reader()] { return store.Unfinished(); };
   co_return co_await OnPool(impl_->reads(), std::move(read));
@@ -170,6 +230,21 @@ asio::awaitable<Result<std::vector<JobRecord>>> Journal::Unfinished() {
 
 asio::awaitable<Result<std::vector<Event>>> Journal::Events(std::int64_t uid, std::int64_t after_seq) {
   auto read = [&store = impl_->reader(), uid, after_seq] { return store.Events(uid, after_seq); };
+  co_return co_await OnPool(impl_->reads(), std::move(read));
+}
+
+asio::awaitable<Result<std::vector<Event>>> Journal::EventPage(std::int64_t uid, std::int64_t after_seq,
+                                                               int count) {
+  auto read = [&store = impl_->reader(), uid, after_seq, count] {
+    return store.EventPage(uid, after_seq, count);
+  };
+  co_return co_await OnPool(impl_->reads(), std::move(read));
+}
+
+asio::awaitable<Result<JobRecord>> Journal::GetTrial(std::string project, std::string job_id,
+                                                     std::string trial_id) {
+  auto read = [&store = impl_->reader(), project = std::move(project), job_id = std::move(job_id),
+               trial_id = std::move(trial_id)] { return store.GetTrial(project, job_id, trial_id); };
   co_return co_await OnPool(impl_->reads(), std::move(read));
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ class Journal {
   boost::asio::awaitable<Result<std::vector<std::int64_t>>> Removing(int count);
   boost::asio::awaitable<Result<std::vector<FinishedJob>>> Finished(FinishedQuery query);
 
+  /// As JobStore::RecentProjects.
+  boost::asio::awaitable<Result<std::vector<std::string>>> RecentProjects(int count);
   boost::asio::awaitable<Result<JobRecord>> Get(std::string project, std::string job_id);
   boost::asio::awaitable<Result<JobPage>> List(std::string project, int page_size, std::string page_token);
   /// Which jobs of a long history are wanted.
@@ -51,8 +54,34 @@ class Journal {
   /// As JobStore::Trials.
   boost::asio::awaitable<Result<std::vector<JobRecord>>> Trials(std::int64_t tuning_uid,
                                                                 std::int64_t after_uid, int count);
+  /// A job that changed, as it is now.
+  struct ChangedJob {
+    std::string job_id;
+    std::optional<JobRecord> job;        ///< nothing: it was deleted
+    std::vector<std::string> trial_ids;  ///< of its trials that changed
+  };
+  struct ChangedJobs {
+    std::vector<ChangedJob> jobs;  ///< each once
+    std::string resume_token;
+    bool more = false;
+  };
+  /// As JobStore::Changed.
+  boost::asio::awaitable<Result<ChangedJobs>> Changed(std::string project, std::string resume_token,
+                                                      int count);
+  /// As JobStore::ResumeToken.
+  boost::asio::awaitable<Result<std::string>> ResumeToken(std::string project);
+  /// Calls the observer on the loop after each write that Changed may tell of. `project`: of its job; empty:
+  /// of any. It replaces the previous observer, and must not block.
+  void OnChange(std::function<void(const std::string& project)> observer);
+
   boost::asio::awaitable<Result<std::vector<JobRecord>>> Unfinished();
   boost::asio::awaitable<Result<std::vector<Event>>> Events(std::int64_t uid, std::int64_t after_seq);
+  /// As JobStore::EventPage.
+  boost::asio::awaitable<Result<std::vector<Event>>> EventPage(std::int64_t uid, std::int64_t after_seq,
+                                                               int count);
+  /// As JobStore::GetTrial.
+  boost::asio::awaitable<Result<JobRecord>> GetTrial(std::string project, std::string job_id,
+                                                     std::string trial_id);
 
  private:
   class Impl;

@@ -42,6 +42,17 @@ class Harness final : public JobStore {
   }
   Result<std::vector<JobRecord>> Unfinished() override { return store_.Unfinished(); }
   Result<std::vector<Event>> Events(std::int64_t u, std::int64_t s) override { return store_.Events(u, s); }
+  Result<std::vector<std::string>> RecentProjects(int count) override { return store_.RecentProjects(count); }
+  Result<std::vector<Event>> EventPage(std::int64_t u, std::int64_t s, int n) override {
+    return store_.EventPage(u, s, n);
+  }
+  Result<JobRecord> GetTrial(std::string_view p, std::string_view j, std::string_view t) override {
+    return store_.GetTrial(p, j, t);
+  }
+  Result<ChangePage> Changed(std::string_view p, std::string_view t, int n) override {
+    return store_.Changed(p, t, n);
+  }
+  Result<std::string> ResumeToken(std::string_view p) override { return store_.ResumeToken(p); }
   Result<std::vector<FinishedJob>> Finished(const FinishedQuery& query) override {
     return store_.Finished(query);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 
 #include "async/random_bytes.h"
 #include "base/check.h"
@@ -22,6 +23,7 @@ Result<std::int64_t> MemoryJobStore::Create(const JobRecord& record, const Event
   job.events.push_back(created);
   CompleteEvent(job.events.back(), uid, 1);
   names_[name] = uid;
+  NoteChange(name.first, name.second);
   undo_.emplace_back([this, uid, name] { jobs_.erase(uid), names_.erase(name); });
   return uid;
 }
@@ -36,7 +38,35 @@ Status MemoryJobStore::Append(const JobRecord& after, const Event& event) {
   undo_.emplace_back([&job, before = job.record] { job.record = before, job.events.pop_back(); });
   job.record = after;
   job.events.push_back(event);
+  NoteChange(after.project(), UniqueName(after));
   return {};
+}
+
+/// With Rollback the number stays: what asks finds the job as it was.
+void MemoryJobStore::NoteChange(const std::string& project, const std::string& unique_name) {
+  const std::pair name(project, unique_name);
+  std::erase_if(changes_, [&](const auto& change) { return change.second == name; });
+  changes_.emplace(++last_change_, name);
+}
+
+Result<std::string> MemoryJobStore::ResumeToken(std::string_view project) {
+  return SealResumeToken(page_token_key_, project, {.number = last_change_});
+}
+
+Result<ChangePage> MemoryJobStore::Changed(std::string_view project, std::string_view resume_token,
+                                           int count) {
+  TY_TRY(std::int64_t number,
+         OpenResumeToken(page_token_key_, project, resume_token, {.number = last_change_}));
+  ChangePage page;
+  for (auto change = changes_.upper_bound(number); change != changes_.end() && !page.more; ++change) {
+    if (change->second.first != project) continue;
+    page.more = std::ssize(page.changes) == count;
+    if (page.more) break;
+    number = change->first;
+    page.changes.push_back(ChangeOf(change->second.second));
+  }
+  page.resume_token = SealResumeToken(page_token_key_, project, {.number = number});
+  return page;
 }
 
 Result<JobRecord> MemoryJobStore::Get(std::string_view project, std::string_view job_id) {
@@ -63,6 +93,17 @@ Result<JobPage> MemoryJobStore::List(std::string_view project, int page_size, st
   return page;
 }
 
+Result<std::vector<std::string>> MemoryJobStore::RecentProjects(int count) {
+  std::vector<std::string> projects;
+  for (const auto& [uid, job] : jobs_ | std::views::reverse) {
+    if (std::ssize(projects) == count) break;
+    if (job.record.has_trial() || job.removing) continue;
+    const bool is_known = std::ranges::find(projects, job.record.project()) != projects.end();
+    if (!is_known) projects.push_back(job.record.project());
+  }
+  return projects;
+}
+
 Result<std::vector<JobRecord>> MemoryJobStore::Trials(std::int64_t tuning_uid, std::int64_t after_uid,
                                                       int count) {
   std::vector<JobRecord> trials;
@@ -78,6 +119,20 @@ Result<std::vector<JobRecord>> MemoryJobStore::Unfinished() {
     if (!job.record.job().has_end_time()) unfinished.push_back(job.record);
   }
   return unfinished;
+}
+
+Result<JobRecord> MemoryJobStore::GetTrial(std::string_view project, std::string_view job_id,
+                                           std::string_view trial_id) {
+  const auto found = names_.find({std::string(project), UniqueName(job_id, trial_id)});
+  const auto job = found == names_.end() ? jobs_.end() : jobs_.find(found->second);
+  if (job == jobs_.end()) return std::unexpected(NoSuchJob());
+  return job->second.record;
+}
+
+Result<std::vector<Event>> MemoryJobStore::EventPage(std::int64_t uid, std::int64_t after_seq, int count) {
+  TY_TRY(std::vector<Event> events, Events(uid, after_seq));
+  if (std::ssize(events) > count) events.resize(static_cast<std::size_t>(count));
+  return events;
 }
 
 Result<std::vector<Event>> MemoryJobStore::Events(std::int64_t uid, std::int64_t after_seq) {
@@ -112,6 +167,7 @@ Result<std::int64_t> MemoryJobStore::BeginRemoval(std::span<const std::int64_t> 
     if (found == jobs_.end() || found->second.removing || found->second.record.has_trial()) continue;
     if (!found->second.record.job().has_end_time()) continue;
     found->second.removing = true;
+    NoteChange(found->second.record.project(), UniqueName(found->second.record));
     undo_.emplace_back([this, uid] { jobs_.at(uid).removing = false; });
     ++begun;
   }

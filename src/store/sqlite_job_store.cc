@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <limits>
 #include <utility>
 
 #include "base/check.h"
 #include "store/job_rules.h"
+#include "store/sqlite_job_schema.h"
 
 namespace trainyard::store {
 
@@ -20,56 +22,38 @@ using sqlite::Statement;
 constexpr std::int32_t kApplicationId = 0x54596a62;  // "TYjb"
 constexpr std::int64_t kCacheBytes = 64 << 20;
 
-// Rowid tables: new rows go to the end whatever the job, so a group touches few pages. The record comes last
-// in its row, so that reading the other columns never follows its overflow pages. AUTOINCREMENT: a uid is
-// never reused.
-constexpr std::array<std::string_view, 2> kMigrations = {R"sql(
-CREATE TABLE jobs(
-  uid INTEGER PRIMARY KEY AUTOINCREMENT,
-  project TEXT NOT NULL,
-  job_id TEXT NOT NULL,
-  create_time INTEGER NOT NULL,  -- Unix time in ns
-  end_time INTEGER,              -- NULL while somebody has to look after the job
-  state INTEGER NOT NULL,
-  revision INTEGER NOT NULL,
-  tuning_uid INTEGER REFERENCES jobs(uid),  -- of a trial, whose job_id is JOB/TRIAL: lists pass it over
-  record BLOB NOT NULL,
-  UNIQUE(project, job_id)) STRICT;
-CREATE INDEX jobs_newest ON jobs(project, uid) WHERE tuning_uid IS NULL;
-CREATE INDEX jobs_trials ON jobs(tuning_uid, uid) WHERE tuning_uid IS NOT NULL;
-CREATE INDEX jobs_unfinished ON jobs(uid) WHERE end_time IS NULL;
-CREATE TABLE events(
-  uid INTEGER NOT NULL REFERENCES jobs(uid),
-  seq INTEGER NOT NULL,
-  event BLOB NOT NULL,
-  PRIMARY KEY(uid, seq)) STRICT;
-CREATE TABLE page_token_key(value BLOB NOT NULL) STRICT;
-INSERT INTO page_token_key VALUES(randomblob(16));
-)sql",
-                                                         R"sql(
-CREATE TABLE removed_jobs(
-  uid INTEGER PRIMARY KEY,
-  project TEXT NOT NULL,
-  job_id TEXT NOT NULL,         -- stays taken
-  pending INTEGER NOT NULL,     -- 1: something of the job may be left, here or in another database
-  UNIQUE(project, job_id)) STRICT;
-CREATE INDEX removed_pending ON removed_jobs(uid) WHERE pending = 1;
-CREATE INDEX jobs_finished ON jobs(end_time, uid) WHERE end_time IS NOT NULL AND tuning_uid IS NULL;
-)sql"};
-
 constexpr std::string_view kInsertJob =
-    "INSERT INTO jobs(project, job_id, create_time, end_time, state, revision, record, tuning_uid) "
-    "SELECT ?1, ?2, ?3, ?4, ?5, 1, ?6, ?7 "
+    "INSERT INTO jobs(project, job_id, create_time, end_time, state, revision, record, tuning_uid, change) "
+    "SELECT ?1, ?2, ?3, ?4, ?5, 1, ?6, ?7, number FROM last_change "
     "WHERE NOT EXISTS (SELECT 1 FROM removed_jobs WHERE project = ?1 AND job_id = ?2)";
 constexpr std::string_view kUpdateJob =
-    "UPDATE jobs SET end_time = ?2, state = ?3, revision = ?4, record = ?5 WHERE uid = ?1 AND revision = ?4 "
-    "- 1";
+    "UPDATE jobs SET end_time = ?2, state = ?3, revision = ?4, record = ?5, "
+    "change = (SELECT number FROM last_change) WHERE uid = ?1 AND revision = ?4 - 1";
+constexpr std::string_view kCountChange = "UPDATE last_change SET number = number + 1";
+constexpr std::string_view kLastChange = "SELECT number FROM last_change";
+// The number is read from the index: in the row it is behind the record.
+constexpr std::string_view kChanged =
+    "SELECT change, job_id FROM jobs INDEXED BY jobs_changed WHERE project = ?1 AND change > ?2 AND change > "
+    "0 "
+    "UNION ALL SELECT change, job_id FROM removed_jobs INDEXED BY removed_changed WHERE project = ?1 AND "
+    "change > ?2 AND change > 0 ORDER BY change LIMIT ?3";
 constexpr std::string_view kInsertEvent = "INSERT INTO events(uid, seq, event) VALUES(?1, ?2, ?3)";
 constexpr std::string_view kGet =
     "SELECT uid, revision, record FROM jobs WHERE project = ?1 AND job_id = ?2 AND tuning_uid IS NULL";
+constexpr std::string_view kGetTrial =
+    "SELECT uid, revision, record FROM jobs WHERE project = ?1 AND job_id = ?2 AND tuning_uid IS NOT NULL";
 constexpr std::string_view kList =
     "SELECT uid, revision, record FROM jobs INDEXED BY jobs_newest WHERE project = ?1 AND uid < ?2 AND "
     "tuning_uid IS NULL ORDER BY uid DESC LIMIT ?3";
+// From project to project by the index, whatever the number of jobs.
+constexpr std::string_view kRecentProjects =
+    "WITH RECURSIVE known(project) AS ("
+    "SELECT min(project) FROM jobs INDEXED BY jobs_newest WHERE tuning_uid IS NULL UNION ALL "
+    "SELECT (SELECT min(project) FROM jobs INDEXED BY jobs_newest WHERE tuning_uid IS NULL AND project > "
+    "known.project) FROM known WHERE known.project IS NOT NULL) "
+    "SELECT project, (SELECT max(uid) FROM jobs INDEXED BY jobs_newest WHERE tuning_uid IS NULL AND project "
+    "= "
+    "known.project) AS newest FROM known WHERE project IS NOT NULL ORDER BY newest DESC LIMIT ?1";
 constexpr std::string_view kTrials =
     "SELECT uid, revision, record FROM jobs INDEXED BY jobs_trials WHERE tuning_uid = ?1 AND uid > ?2 ORDER "
     "BY "
@@ -77,7 +61,8 @@ constexpr std::string_view kTrials =
 constexpr std::string_view kUnfinished =
     "SELECT uid, revision, record FROM jobs INDEXED BY jobs_unfinished WHERE end_time IS NULL ORDER BY uid";
 constexpr std::string_view kNewest = "SELECT uid, revision, record FROM jobs ORDER BY uid DESC LIMIT ?1";
-constexpr std::string_view kEvents = "SELECT seq, event FROM events WHERE uid = ?1 AND seq > ?2 ORDER BY seq";
+constexpr std::string_view kEvents =
+    "SELECT seq, event FROM events WHERE uid = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
 constexpr std::string_view kFinished =
     "SELECT uid, end_time FROM jobs INDEXED BY jobs_finished WHERE end_time IS NOT NULL AND tuning_uid IS "
     "NULL "
@@ -85,9 +70,8 @@ constexpr std::string_view kFinished =
 // A job that is being removed is filed as a trial of its own: as trials, no get and no list finds it, and
 // what is to be deleted is all below its uid.
 constexpr std::string_view kNoteRemoval =
-    "INSERT INTO removed_jobs SELECT uid, project, job_id, 1 FROM jobs WHERE uid = ?1 AND end_time IS NOT "
-    "NULL "
-    "AND tuning_uid IS NULL";
+    "INSERT INTO removed_jobs(uid, project, job_id, pending, change) SELECT uid, project, job_id, 1, number "
+    "FROM jobs, last_change WHERE uid = ?1 AND end_time IS NOT NULL AND tuning_uid IS NULL";
 constexpr std::string_view kHideJob = "UPDATE jobs SET tuning_uid = uid WHERE uid = ?1";
 constexpr std::string_view kRemoving =
     "SELECT uid FROM removed_jobs INDEXED BY removed_pending WHERE pending = 1 ORDER BY uid LIMIT ?1";
@@ -139,8 +123,9 @@ Result<std::vector<JobRecord>> RecordsOf(Cursor cursor) {
 struct SqliteJobStore::Statements {
   Statement save, release, restore;
   Statement insert_job, update_job, insert_event, get, list, trials, unfinished, newest, events;
-  Statement finished, note_removal, hide_job, removing, is_removing, last_below, erase_events, erase_job,
-      end_removal;
+  Statement recent_projects, finished, note_removal, hide_job, removing, is_removing, last_below,
+      erase_events, erase_job, end_removal;
+  Statement count_change, last_change, changed, get_trial;
 
   static Result<std::unique_ptr<Statements>> Prepare(Database& database) {
     auto statements = std::make_unique<Statements>();
@@ -151,6 +136,7 @@ struct SqliteJobStore::Statements {
         {&statements->insert_job, kInsertJob},
         {&statements->update_job, kUpdateJob},
         {&statements->insert_event, kInsertEvent},
+        {&statements->recent_projects, kRecentProjects},
         {&statements->finished, kFinished},
         {&statements->note_removal, kNoteRemoval},
         {&statements->hide_job, kHideJob},
@@ -161,11 +147,15 @@ struct SqliteJobStore::Statements {
         {&statements->erase_job, kEraseJob},
         {&statements->end_removal, kEndRemoval},
         {&statements->get, kGet},
+        {&statements->get_trial, kGetTrial},
         {&statements->list, kList},
         {&statements->trials, kTrials},
         {&statements->unfinished, kUnfinished},
         {&statements->newest, kNewest},
         {&statements->events, kEvents},
+        {&statements->count_change, kCountChange},
+        {&statements->last_change, kLastChange},
+        {&statements->changed, kChanged},
     }));
     return statements;
   }
@@ -217,14 +207,17 @@ Result<std::unique_ptr<SqliteJobStore>> SqliteJobStore::Open(const std::string& 
   return Open(path, false);
 }
 
-Result<std::unique_ptr<SqliteJobStore>> SqliteJobStore::OpenReader(const std::string& path) {
-  return Open(path, true);
+Result<std::unique_ptr<SqliteJobStore>> SqliteJobStore::OpenReader(const std::string& path,
+                                                                   std::int64_t lineage) {
+  TY_TRY(std::unique_ptr<SqliteJobStore> reader, Open(path, true));
+  reader->lineage_ = lineage;
+  return reader;
 }
 
 Result<std::unique_ptr<SqliteJobStore>> SqliteJobStore::Open(const std::string& path, bool read_only) {
   TY_TRY(Database database, Database::Open({.path = path,
                                             .application_id = kApplicationId,
-                                            .migrations = kMigrations,
+                                            .migrations = kJobMigrations,
                                             .read_only = read_only,
                                             .cache_bytes = kCacheBytes}));
   TY_TRY(const PageTokenKey key, ReadPageTokenKey(database));
@@ -249,8 +242,10 @@ Status SqliteJobStore::Append(const JobRecord& after, const Event& event) {
   Write write(*this);
   TY_RETURN_IF_ERROR(write.Begin());
   const std::string record = after.SerializeAsString();
-  Status stored = statements_->update_job.Run(
-      after.uid(), EndTime(after), static_cast<int>(after.job().state()), after.revision(), Blob{record});
+  Status stored = statements_->count_change.Run();
+  if (stored)
+    stored = statements_->update_job.Run(after.uid(), EndTime(after), static_cast<int>(after.job().state()),
+                                         after.revision(), Blob{record});
   if (!stored) return write.Fail(std::move(stored).error());
   if (database_.Changes() == 0) return write.Fail(StaleRevision(after));
   stored = statements_->insert_event.Run(after.uid(), event.seq(), Blob{event.SerializeAsString()});
@@ -262,6 +257,7 @@ Status SqliteJobStore::Append(const JobRecord& after, const Event& event) {
 Result<std::int64_t> SqliteJobStore::Insert(const JobRecord& record, const Event& created) {
   std::optional<std::int64_t> tuning_uid;
   if (record.has_trial()) tuning_uid = record.trial().tuning_uid();
+  TY_RETURN_IF_ERROR(statements_->count_change.Run());
   TY_RETURN_IF_ERROR(statements_->insert_job.Run(
       record.project(), UniqueName(record), Nanoseconds(record.job().create_time()), EndTime(record),
       static_cast<int>(record.job().state()), Blob{record.SerializeAsString()}, tuning_uid));
@@ -296,8 +292,26 @@ Result<std::vector<JobRecord>> SqliteJobStore::Trials(std::int64_t tuning_uid, s
   return RecordsOf(statements_->trials.Query(tuning_uid, std::max(after_uid, tuning_uid), count));
 }
 
+Result<JobRecord> SqliteJobStore::GetTrial(std::string_view project, std::string_view job_id,
+                                           std::string_view trial_id) {
+  Cursor cursor = statements_->get_trial.Query(project, UniqueName(job_id, trial_id));
+  TY_TRY(const bool row, cursor.Next());
+  if (!row) return std::unexpected(NoSuchJob());
+  return RecordOf(cursor);
+}
+
 Result<std::vector<JobRecord>> SqliteJobStore::Unfinished() {
   return RecordsOf(statements_->unfinished.Query());
+}
+
+Result<std::vector<std::string>> SqliteJobStore::RecentProjects(int count) {
+  std::vector<std::string> projects;
+  Cursor cursor = statements_->recent_projects.Query(count);
+  for (;;) {
+    TY_TRY(const bool row, cursor.Next());
+    if (!row) return projects;
+    projects.emplace_back(cursor.Text(0));
+  }
 }
 
 Result<std::vector<FinishedJob>> SqliteJobStore::Finished(const FinishedQuery& query) {
@@ -317,7 +331,8 @@ Result<std::int64_t> SqliteJobStore::BeginRemoval(std::span<const std::int64_t> 
   TY_RETURN_IF_ERROR(write.Begin());
   std::int64_t begun = 0;
   for (const std::int64_t uid : uids) {
-    Status noted = statements_->note_removal.Run(uid);
+    Status noted = statements_->count_change.Run();
+    if (noted) noted = statements_->note_removal.Run(uid);
     if (noted && database_.Changes() == 0) continue;
     if (noted) noted = statements_->hide_job.Run(uid);
     if (!noted) return write.Fail(std::move(noted).error());
@@ -378,13 +393,45 @@ Result<std::int64_t> SqliteJobStore::EraseOne(std::int64_t uid, std::int64_t row
   return rows_max;
 }
 
+Result<ChangePlace> SqliteJobStore::LastChange() {
+  Cursor row = statements_->last_change.Query();
+  TY_TRY(const bool found, row.Next());
+  return ChangePlace{.number = found ? row.Int(0) : 0, .lineage = lineage_};
+}
+
+Result<std::string> SqliteJobStore::ResumeToken(std::string_view project) {
+  TY_TRY(const ChangePlace last, LastChange());
+  return SealResumeToken(page_token_key_, project, last);
+}
+
+Result<ChangePage> SqliteJobStore::Changed(std::string_view project, std::string_view resume_token,
+                                           int count) {
+  TY_TRY(ChangePlace place, LastChange());
+  TY_TRY(place.number, OpenResumeToken(page_token_key_, project, resume_token, place));
+  ChangePage page;
+  Cursor cursor = statements_->changed.Query(project, place.number, count + 1);
+  for (;;) {
+    TY_TRY(const bool row, cursor.Next());
+    page.more = row && std::ssize(page.changes) == count;
+    if (!row || page.more) break;
+    place.number = cursor.Int(0);
+    page.changes.push_back(ChangeOf(cursor.Text(1)));
+  }
+  page.resume_token = SealResumeToken(page_token_key_, project, place);
+  return page;
+}
+
 Result<std::vector<JobRecord>> SqliteJobStore::Newest(int count) {
   return RecordsOf(statements_->newest.Query(count));
 }
 
 Result<std::vector<Event>> SqliteJobStore::Events(std::int64_t uid, std::int64_t after_seq) {
+  return EventPage(uid, after_seq, std::numeric_limits<int>::max());
+}
+
+Result<std::vector<Event>> SqliteJobStore::EventPage(std::int64_t uid, std::int64_t after_seq, int count) {
   std::vector<Event> events;
-  Cursor cursor = statements_->events.Query(uid, after_seq);
+  Cursor cursor = statements_->events.Query(uid, after_seq, count);
   for (;;) {
     TY_TRY(const bool row, cursor.Next());
     if (!row) return events;
@@ -414,9 +461,9 @@ void SqliteJobStore::Rollback() {
 }
 
 Result<std::vector<std::string>> SqliteJobStore::QueryPlans() {
-  return database_.QueryPlans(std::array<std::string_view, 11>{kGet, kList, kTrials, kUnfinished, kEvents,
+  return database_.QueryPlans(std::array<std::string_view, 12>{kGet, kList, kTrials, kUnfinished, kEvents,
                                                                kUpdateJob, kFinished, kRemoving, kLastBelow,
-                                                               kEraseEvents, kEraseJob});
+                                                               kEraseEvents, kEraseJob, kChanged});
 }
 
 }  // namespace trainyard::store

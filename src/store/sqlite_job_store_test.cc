@@ -80,22 +80,56 @@ TEST(SqliteJobStore, NeverScans) {
   TempFolder folder;
   auto store = SqliteJobStore::Open(folder / "trainyard.db").value();
   const std::vector<std::string> plans = store->QueryPlans().value();
-  EXPECT_THAT(plans,
-              testing::ElementsAre(
-                  "SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (project=? AND job_id=?)",
-                  "SEARCH jobs USING INDEX jobs_newest (project=? AND uid<?)",
-                  "SEARCH jobs USING INDEX jobs_trials (tuning_uid=? AND uid>?)",
-                  "SCAN jobs USING INDEX jobs_unfinished",  // the index holds nothing but those
-                  "SEARCH events USING INDEX sqlite_autoindex_events_1 (uid=? AND seq>?)",
-                  "SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?)",
-                  "SEARCH jobs USING INDEX jobs_finished (end_time>? AND end_time<?)",
-                  "SCAN removed_jobs USING INDEX removed_pending",  // likewise
-                  "SEARCH jobs USING COVERING INDEX jobs_trials (tuning_uid=?)",
-                  "SEARCH events USING COVERING INDEX sqlite_autoindex_events_1 (uid=? AND seq=?)",
-                  "LIST SUBQUERY 1", "SEARCH events USING COVERING INDEX sqlite_autoindex_events_1 (uid=?)",
-                  "SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?)",
-                  "SEARCH events USING COVERING INDEX sqlite_autoindex_events_1 (uid=?)",  // nothing refers
-                  "SEARCH jobs USING COVERING INDEX jobs_trials (tuning_uid=?)"));  // to what is deleted
+  EXPECT_THAT(
+      plans, testing::ElementsAre(
+                 "SEARCH jobs USING INDEX sqlite_autoindex_jobs_1 (project=? AND job_id=?)",
+                 "SEARCH jobs USING INDEX jobs_newest (project=? AND uid<?)",
+                 "SEARCH jobs USING INDEX jobs_trials (tuning_uid=? AND uid>?)",
+                 "SCAN jobs USING INDEX jobs_unfinished",  // the index holds nothing but those
+                 "SEARCH events USING INDEX sqlite_autoindex_events_1 (uid=? AND seq>?)",
+                 "SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?)", "SCALAR SUBQUERY 1",
+                 "SCAN last_change",  // one row
+                 "SEARCH jobs USING INDEX jobs_finished (end_time>? AND end_time<?)",
+                 "SCAN removed_jobs USING INDEX removed_pending",  // likewise
+                 "SEARCH jobs USING COVERING INDEX jobs_trials (tuning_uid=?)",
+                 "SEARCH events USING COVERING INDEX sqlite_autoindex_events_1 (uid=? AND seq=?)",
+                 "LIST SUBQUERY 1", "SEARCH events USING COVERING INDEX sqlite_autoindex_events_1 (uid=?)",
+                 "SEARCH jobs USING INTEGER PRIMARY KEY (rowid=?)",
+                 "SEARCH events USING COVERING INDEX sqlite_autoindex_events_1 (uid=?)",  // nothing refers
+                 "SEARCH jobs USING COVERING INDEX jobs_trials (tuning_uid=?)",  // to what is deleted
+                 "MERGE (UNION ALL)", "LEFT", "SEARCH jobs USING INDEX jobs_changed (project=? AND change>?)",
+                 "RIGHT", "SEARCH removed_jobs USING INDEX removed_changed (project=? AND change>?)"));
+}
+
+TEST(SqliteJobStore, ResumeTokensOutliveARestartButNotAnOlderBackup) {
+  TempFolder folder;
+  const std::string path = folder / "trainyard.db";
+  const std::string copy = folder / "copy.db";
+  auto writer = SqliteJobStore::Open(path).value();
+  const std::string at_first = writer->ResumeToken("p").value();
+  CreateJob(*writer, "a");
+  const std::string token = writer->ResumeToken("p").value();
+  writer.reset();
+  std::filesystem::copy_file(path, copy);
+
+  writer = SqliteJobStore::Open(path).value();
+  CreateJob(*writer, "b");
+  const std::string later = writer->ResumeToken("p").value();
+  const JobChange b{.job_id = "b", .trial_id = ""};
+  EXPECT_EQ(writer->Changed("p", token, 10).value().changes, (std::vector{b}));
+  ASSERT_TRUE(sqlite::Database::OpenAsItIs(path).value().Execute("VACUUM"));
+  EXPECT_EQ(writer->Changed("p", token, 10).value().changes, (std::vector{b}));
+
+  auto restored = SqliteJobStore::Open(copy).value();
+  EXPECT_TRUE(restored->Changed("p", token, 10).value().changes.empty());
+  const Error gone = restored->Changed("p", later, 10).error();
+  EXPECT_EQ(gone.code, Code::kFailedPrecondition);
+  EXPECT_EQ(gone.info->reason, kListAgain);
+  CreateJob(*restored, "c");  // its number is b's in the other one
+  auto reader = SqliteJobStore::OpenReader(copy, 1'700'000'000).value();
+  for (const std::string& old : {at_first, token, later})
+    EXPECT_EQ(reader->Changed("p", old, 10).error().info->reason, kListAgain);
+  EXPECT_TRUE(reader->Changed("p", reader->ResumeToken("p").value(), 10));
 }
 
 /// A disk of 2 MB that fills up; unmounted at the end. Empty path when mounting is not allowed.

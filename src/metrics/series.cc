@@ -20,6 +20,8 @@ constexpr std::array kMetrics{
     Metric{"ml.googleapis.com/training/accelerator/memory/utilization", Metric::Kind::kGauge, kFraction},
     Metric{"ml.googleapis.com/training/accelerator/utilization", Metric::Kind::kGauge, kFraction},
     Metric{"ml.googleapis.com/training/cpu/utilization", Metric::Kind::kGauge, kFraction},
+    Metric{"ml.googleapis.com/training/disk/read_bytes_count", Metric::Kind::kDelta, kBytes},
+    Metric{"ml.googleapis.com/training/disk/written_bytes_count", Metric::Kind::kDelta, kBytes},
     Metric{"ml.googleapis.com/training/memory/utilization", Metric::Kind::kGauge, kFraction},
     Metric{"ml.googleapis.com/training/network/received_bytes_count", Metric::Kind::kDelta, kBytes},
     Metric{"ml.googleapis.com/training/network/sent_bytes_count", Metric::Kind::kDelta, kBytes},
@@ -31,6 +33,8 @@ double Grown(std::int64_t before, std::int64_t now) {
 
 bool HasNetwork(const Usage& usage) { return usage.received_bytes() > 0 || usage.sent_bytes() > 0; }
 
+bool HasDisk(const Usage& usage) { return usage.disk_read_bytes() > 0 || usage.disk_written_bytes() > 0; }
+
 /// `before` is the same attempt's sample before; null for its first.
 using Read = Figure (*)(const Usage* before, const Usage& now);
 
@@ -38,6 +42,14 @@ constexpr std::array<Read, kMetrics.size()> kReads{
     [](const Usage*, const Usage& now) { return AcceleratorMemoryUtilization(now); },
     [](const Usage*, const Usage& now) { return AcceleratorUtilization(now); },
     [](const Usage* before, const Usage& now) -> Figure { return CpuUtilization(before, now); },
+    [](const Usage* before, const Usage& now) -> Figure {
+      if (!HasDisk(now)) return std::nullopt;
+      return Grown(before != nullptr ? before->disk_read_bytes() : 0, now.disk_read_bytes());
+    },
+    [](const Usage* before, const Usage& now) -> Figure {
+      if (!HasDisk(now)) return std::nullopt;
+      return Grown(before != nullptr ? before->disk_written_bytes() : 0, now.disk_written_bytes());
+    },
     [](const Usage*, const Usage& now) { return MemoryUtilization(now); },
     [](const Usage* before, const Usage& now) -> Figure {
       if (!HasNetwork(now)) return std::nullopt;
@@ -106,21 +118,24 @@ Figure AcceleratorMemoryUtilization(const Usage& usage) {
   return std::clamp(used / total, 0.0, 1.0);
 }
 
-std::vector<Series> SeriesOf(const Metric& metric, std::span<const Sample> samples) {
+std::optional<Point> PointOf(const Metric& metric, const Sample* before, const Sample& now) {
   const auto index = static_cast<std::size_t>(&metric - kMetrics.data());
+  if (before != nullptr && before->attempt != now.attempt) before = nullptr;
+  const Figure figure = kReads.at(index)(before != nullptr ? &before->usage : nullptr, now.usage);
+  if (!figure) return std::nullopt;
+  const SysTime time = wire::FromProto(now.usage.time());
+  const SysTime since = before != nullptr ? wire::FromProto(before->usage.time()) : time - kFirstSampleAfter;
+  const bool counts = metric.kind == Metric::Kind::kDelta;
+  return Point{.start = counts ? since : time, .end = time, .value = *figure};
+}
+
+std::vector<Series> SeriesOf(const Metric& metric, std::span<const Sample> samples) {
   std::map<std::string_view, Series> by_task;
   std::map<std::string_view, const Sample*> last;
   for (const Sample& sample : samples) {
     const Sample* before = std::exchange(last[sample.task_name], &sample);
-    if (before != nullptr && before->attempt != sample.attempt) before = nullptr;
-    const Figure figure = kReads.at(index)(before != nullptr ? &before->usage : nullptr, sample.usage);
-    if (!figure) continue;
-    const SysTime time = wire::FromProto(sample.usage.time());
-    const bool counts = metric.kind == Metric::Kind::kDelta;
-    const SysTime since =
-        before != nullptr ? wire::FromProto(before->usage.time()) : time - kFirstSampleAfter;
-    Series& series = by_task[sample.task_name];
-    series.points.push_back({.start = counts ? since : time, .end = time, .value = *figure});
+    if (const std::optional<Point> point = PointOf(metric, before, sample))
+      by_task[sample.task_name].points.push_back(*point);
   }
   std::vector<Series> all;
   for (auto& [task, series] : by_task) {
@@ -131,8 +146,8 @@ std::vector<Series> SeriesOf(const Metric& metric, std::span<const Sample> sampl
   return all;
 }
 
-std::string PrintSeries(const std::string& project, const std::string& job_id,
-                        std::span<const Series> series) {
+std::string PrintSeries(const std::string& project, const std::string& job_id, std::span<const Series> series,
+                        std::string_view incomplete) {
   json::array list;
   for (const Series& one : series) {
     const bool counts = one.metric->kind == Metric::Kind::kDelta;
@@ -150,6 +165,10 @@ std::string PrintSeries(const std::string& project, const std::string& job_id,
   }
   json::object answer;
   if (!list.empty()) answer["timeSeries"] = std::move(list);
+  if (!incomplete.empty()) {
+    json::object error{{"code", static_cast<int>(Code::kDeadlineExceeded)}, {"message", incomplete}};
+    answer["executionErrors"] = json::array{std::move(error)};
+  }
   return json::serialize(answer) + "\n";
 }
 

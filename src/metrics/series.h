@@ -48,9 +48,13 @@ struct Series {
   std::vector<Point> points;  ///< oldest first
 };
 
+/// What a sample says of a metric; nothing: it has no such figure. `before`: the same replica's sample
+/// before; null: there is none.
+[[nodiscard]] std::optional<Point> PointOf(const Metric& metric, const Sample* before, const Sample& now);
+
 /// One series for each replica whose samples have this figure. Accelerator figures exist only for replicas
-/// with accelerators, network figures only for those with a network of their own. @param samples of one job,
-/// in order of time for each replica.
+/// with accelerators, network figures only for those with a network of their own, figures of disks once it
+/// used one. @param samples of one job, in order of time for each replica.
 [[nodiscard]] std::vector<Series> SeriesOf(const Metric& metric, std::span<const Sample> samples);
 
 /// How much of its processors an attempt used between two of its samples, 0 to 1. Without a sample before,
@@ -65,8 +69,8 @@ inline constexpr std::chrono::seconds kFirstSampleAfter{1};
 
 /// The answer of Cloud Monitoring's projects.timeSeries.list: points newest first, resource `cloudml_job`.
 /// Pure: any thread. Source: the Monitoring API v3, ListTimeSeriesResponse; the labels are Google's and
-/// task_name.
+/// task_name. `incomplete`: why points are missing, which executionErrors says; empty: none are.
 [[nodiscard]] std::string PrintSeries(const std::string& project, const std::string& job_id,
-                                      std::span<const Series> series);
+                                      std::span<const Series> series, std::string_view incomplete = {});
 
 }  // namespace trainyard::metrics

@@ -74,7 +74,7 @@ TEST(Series, AcceleratorsAreTheirMean) {
   EXPECT_DOUBLE_EQ(Of("accelerator/memory/utilization", {sample})[0].points[0].value, 0.25);
 }
 
-TEST(Series, AreThoseOfTheOriginal) {
+TEST(Series, AreThoseOfTheOriginalAndOfDisks) {
   std::vector<std::string_view> types;
   for (const Metric& metric : Metrics()) types.push_back(metric.type);
   EXPECT_THAT(types,
@@ -82,6 +82,8 @@ TEST(Series, AreThoseOfTheOriginal) {
                                             "ml.googleapis.com/training/memory/utilization",
                                             "ml.googleapis.com/training/accelerator/utilization",
                                             "ml.googleapis.com/training/accelerator/memory/utilization",
+                                            "ml.googleapis.com/training/disk/read_bytes_count",
+                                            "ml.googleapis.com/training/disk/written_bytes_count",
                                             "ml.googleapis.com/training/network/received_bytes_count",
                                             "ml.googleapis.com/training/network/sent_bytes_count"));
   EXPECT_EQ(FindMetric("cpu"), nullptr);

@@ -5,12 +5,29 @@
 
 #include "async/diagnostics.h"
 #include "async/on_pool.h"
+#include "wire/time.h"
 
 namespace trainyard::metrics {
 namespace {
 
 constexpr std::chrono::hours kPruneEvery{1};
 constexpr std::int64_t kEraseMax = 2'000;  ///< samples in one transaction, which others wait for
+
+/// Of one question, a page after the other.
+struct Reading {
+  explicit Reading(ThinnedQuery query)
+      : wanted(std::move(query)), thinner(wanted.metrics, wanted.points_max) {}
+  ThinnedQuery wanted;
+  SeriesThinner thinner;
+  UsageSamples::Position after;
+};
+
+std::string CutMessage(const ThinnedQuery& query, UsageSamples::Position last) {
+  const auto limit = std::chrono::duration_cast<std::chrono::seconds>(query.time_max).count();
+  const std::string time = wire::PrintTime(SysTime(std::chrono::nanoseconds(last.time_ns)));
+  return "Reading the samples took more than " + std::to_string(limit) + " s, so the series end at " + time +
+         ": ask for the rest with startTime=" + time + ", or for one replica";
+}
 
 boost::asio::awaitable<void> Sleep(std::chrono::steady_clock::duration time) {
   boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor);
@@ -34,7 +51,7 @@ UsageHistory::UsageHistory(boost::asio::any_io_executor loop, const Clock& clock
 UsageHistory::~UsageHistory() {
   tasks_.Cancel();
   pool_.join();  // from here on only this thread uses the database
-  if (!waiting_.empty()) static_cast<void>(samples_.Add(waiting_));
+  std::ignore = samples_.Write(waiting_, TakeWaitingReports());
 }
 
 void UsageHistory::Add(Sample sample) {
@@ -45,6 +62,20 @@ void UsageHistory::Add(Sample sample) {
   if (waiting_.size() >= kWaitingMax) waiting_.erase(waiting_.begin(), waiting_.begin() + kWaitingMax / 2);
   waiting_.push_back(std::move(sample));
   added_.Set();
+}
+
+void UsageHistory::Put(StoredReport report) {
+  auto key = std::tuple(report.job_uid, report.trial_id, report.attempt, report.tag);
+  if (waiting_reports_.size() >= kReportsWaitingMax && !waiting_reports_.contains(key)) return;
+  waiting_reports_.insert_or_assign(std::move(key), std::move(report));
+  added_.Set();
+}
+
+std::vector<StoredReport> UsageHistory::TakeWaitingReports() {
+  std::vector<StoredReport> reports;
+  for (auto& [key, report] : waiting_reports_) reports.push_back(std::move(report));
+  waiting_reports_.clear();
+  return reports;
 }
 
 void UsageHistory::Forget(std::int64_t job_uid, const std::string& task_name) {
@@ -61,6 +92,48 @@ boost::asio::awaitable<Result<std::vector<Sample>>> UsageHistory::List(SampleQue
   auto list = [this, query = std::move(query)] { return samples_.List(query); };
   Result<std::vector<Sample>> listed = co_await OnPool(pool_, std::move(list));
   co_return listed;
+}
+
+boost::asio::awaitable<Result<std::string>> UsageHistory::PrintThinned(SampleQuery query,
+                                                                       ThinnedQuery thinned) {
+  co_await Write();
+  const auto asked = std::make_shared<const SampleQuery>(std::move(query));  // with the pool
+  const auto reading = std::make_shared<Reading>(std::move(thinned));
+  const auto deadline = std::chrono::steady_clock::now() + reading->wanted.time_max;
+  std::string cut;
+  for (;;) {
+    auto take = [this, asked, reading]() -> Result<int> {
+      TY_TRY(const UsageSamples::Page page, samples_.List(*asked, reading->after, kThinnedPageSamples));
+      for (const Sample& sample : page.samples) reading->thinner.Add(sample);
+      reading->after = page.last;
+      return static_cast<int>(page.samples.size());
+    };
+    TY_CO_TRY(const int taken, co_await OnPool(pool_, std::move(take)));
+    if (taken < kThinnedPageSamples) break;
+    if (std::chrono::steady_clock::now() < deadline) continue;
+    cut = CutMessage(reading->wanted, reading->after);
+    break;
+  }
+  auto print = [reading, cut = std::move(cut)] {
+    return PrintSeries(reading->wanted.project, reading->wanted.job_id, reading->thinner.Take(), cut);
+  };
+  co_return co_await OnPool(pool_, std::move(print));
+}
+
+boost::asio::awaitable<Result<std::vector<StoredReport>>> UsageHistory::ListReports(ReportQuery query) {
+  co_await Write();
+  auto list = [this, query = std::move(query)] { return samples_.Reports(query); };
+  co_return co_await OnPool(pool_, std::move(list));
+}
+
+boost::asio::awaitable<Status> UsageHistory::AddMachine(MachineSample sample) {
+  auto add = [this, sample] { return samples_.AddMachine(sample); };
+  co_return co_await OnPool(pool_, std::move(add));
+}
+
+boost::asio::awaitable<Result<std::vector<MachineSample>>> UsageHistory::ListMachine(SysTime begin) {
+  auto list = [this, begin] { return samples_.ListMachine(begin); };
+  co_return co_await OnPool(pool_, std::move(list));
 }
 
 boost::asio::awaitable<Status> UsageHistory::Erase(std::vector<std::int64_t> job_uids) {
@@ -83,12 +156,13 @@ boost::asio::awaitable<void> UsageHistory::WriteForEver() {
 }
 
 boost::asio::awaitable<void> UsageHistory::Write() {
-  if (waiting_.empty()) co_return;
+  if (waiting_.empty() && waiting_reports_.empty()) co_return;
   auto batch = std::make_shared<std::vector<Sample>>(std::exchange(waiting_, {}));  // shared with the pool
+  auto reports = std::make_shared<const std::vector<StoredReport>>(TakeWaitingReports());
   SysTime now = clock_.Now();
   bool prune = !pruned_ || now - *pruned_ >= kPruneEvery;
-  auto write = [this, batch, now, prune]() -> Status {
-    TY_RETURN_IF_ERROR(samples_.Add(*batch));
+  auto write = [this, batch, reports, now, prune]() -> Status {
+    TY_RETURN_IF_ERROR(samples_.Write(*batch, *reports));
     return prune ? samples_.Prune(now) : Status();
   };
   Status written = co_await OnPool(pool_, std::move(write));

@@ -15,7 +15,9 @@ namespace {
 
 using std::chrono::seconds;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::SizeIs;
 
 const SysTime kStart{seconds{1'700'000'000}};
@@ -84,6 +86,35 @@ boost::asio::awaitable<void> ListInto(UsageHistory& history, Result<std::vector<
   into = co_await history.List(std::move(query));
 }
 
+TEST_F(UsageSamplesTest, AreReadInPages) {
+  auto samples = UsageSamples::Open(Path());
+  ASSERT_TRUE(samples) << samples.error().message;
+  ASSERT_TRUE(samples->Add({Make(1, "a", 1, 1), Make(1, "b", 1, 1), Make(2, "a", 1, 1), Make(1, "a", 1, 2)}));
+  UsageSamples::Position after;
+  std::vector<std::string> names;
+  for (;;) {
+    Result<UsageSamples::Page> page = samples->List({.job_uid = 1}, after, 1);
+    ASSERT_TRUE(page) << page.error().message;
+    if (page->samples.empty()) break;
+    after = page->last;
+    for (const std::string& name : Names(std::move(page->samples))) names.push_back(name);
+  }
+  EXPECT_THAT(names, ElementsAre("a/1@1", "b/1@1", "a/1@2"));
+}
+
+TEST_F(UsageSamplesTest, KeepsWhatTheMachineUsed) {
+  auto samples = UsageSamples::Open(Path());
+  ASSERT_TRUE(samples) << samples.error().message;
+  const MachineSample old{.time = kStart, .cpu_utilization = 0.5, .memory_utilization = 0.25, .replicas = 3};
+  const MachineSample later{.time = kStart + kSamplesKept, .cpu_utilization = -1, .gpu_utilization = 0.125};
+  ASSERT_TRUE(samples->AddMachine(old));
+  ASSERT_TRUE(samples->AddMachine(later));
+  EXPECT_THAT(samples->ListMachine(kStart).value(), ElementsAre(old, later));
+  EXPECT_THAT(samples->ListMachine(kStart + seconds{1}).value(), ElementsAre(later));
+  ASSERT_TRUE(samples->Prune(kStart + kSamplesKept + seconds{1}));
+  EXPECT_THAT(samples->ListMachine(SysTime{}).value(), ElementsAre(later));
+}
+
 TEST_F(UsageSamplesTest, ErasesJobsInSteps) {
   auto samples = UsageSamples::Open(Path());
   ASSERT_TRUE(samples) << samples.error().message;
@@ -119,6 +150,53 @@ TEST_F(UsageSamplesTest, TheHistoryKnowsTheLastAndKeepsAll) {
   auto samples = UsageSamples::Open(Path());
   ASSERT_TRUE(samples);
   EXPECT_THAT(Names(samples->List({.job_uid = 1})), SizeIs(3)) << "the end of the server wrote the rest";
+}
+
+boost::asio::awaitable<void> PrintInto(UsageHistory& history, ThinnedQuery thinned,
+                                       Result<std::string>& into) {
+  SampleQuery query{.job_uid = 1};
+  into = co_await history.PrintThinned(std::move(query), std::move(thinned));
+}
+
+TEST_F(UsageSamplesTest, AChartThatTakesTooLongEndsEarlierAndSaysWhere) {
+  {
+    auto samples = UsageSamples::Open(Path());
+    ASSERT_TRUE(samples) << samples.error().message;
+    std::vector<Sample> all;
+    for (int i = 0; i < 2 * kThinnedPageSamples; ++i) {
+      all.push_back(Make(1, "a", 1, i));
+      all.back().usage.set_memory_bytes(1);
+      all.back().usage.set_memory_total_bytes(2);
+    }
+    ASSERT_TRUE(samples->Add(all));
+  }
+  boost::asio::io_context loop;
+  const FixedClock clock;
+  auto history = UsageHistory::Open(loop.get_executor(), clock, Path());
+  ASSERT_TRUE(history) << history.error().message;
+  const auto print = [&](std::chrono::seconds time_max) {
+    ThinnedQuery thinned{.project = "p",
+                         .job_id = "j",
+                         .metrics = {FindMetric("ml.googleapis.com/training/memory/utilization")},
+                         .points_max = 8,
+                         .time_max = time_max};
+    Result<std::string> printed;
+    boost::asio::co_spawn(loop, PrintInto(**history, std::move(thinned), printed),
+                          [&loop](std::exception_ptr) { loop.stop(); });
+    loop.restart();
+    loop.run();
+    return printed.value_or("");
+  };
+  const auto second = [](int i) { return wire::PrintTime(kStart + seconds{i}); };
+  const std::string whole = print(std::chrono::hours{1});
+  EXPECT_THAT(whole, HasSubstr(second(2 * kThinnedPageSamples - 1)));
+  EXPECT_THAT(whole, Not(HasSubstr("executionErrors")));
+  const std::string cut = print(seconds{0});
+  const std::string last = second(kThinnedPageSamples - 1);
+  EXPECT_THAT(cut, HasSubstr("\"endTime\":\"" + last)) << "what was read is there";
+  EXPECT_THAT(cut,
+              HasSubstr(R"("executionErrors":[{"code":4,"message":"Reading the samples took more than 0 s)"));
+  EXPECT_THAT(cut, HasSubstr("startTime=" + last));
 }
 
 }  // namespace

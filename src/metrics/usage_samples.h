@@ -1,12 +1,15 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "metrics/machine_samples.h"
 #include "metrics/series.h"
+#include "metrics/stored_reports.h"
 #include "sqlite/database.h"
 
 namespace trainyard::metrics {
@@ -25,7 +28,8 @@ struct SampleQuery {
   SysTime end = SysTime::max();
 };
 
-/// metrics.db: usage samples; the oldest are deleted first. One thread at a time; blocking.
+/// metrics.db: usage samples, and what programs reported; the oldest are deleted first. One thread at a time;
+/// blocking.
 class UsageSamples {
  public:
   /// Opens or creates the file. Errors as sqlite::Database::Open.
@@ -33,12 +37,30 @@ class UsageSamples {
                                                  std::int64_t samples_max = kSamplesMax);
 
   /// All or none.
-  [[nodiscard]] Status Add(const std::vector<Sample>& samples);
+  [[nodiscard]] Status Add(const std::vector<Sample>& samples) { return Write(samples, {}); }
+  [[nodiscard]] Status Write(const std::vector<Sample>& samples, std::span<const StoredReport> reports);
+  [[nodiscard]] Result<std::vector<StoredReport>> Reports(const ReportQuery& query) {
+    return ReadReports(database_, query);
+  }
   /// In order of time.
   [[nodiscard]] Result<std::vector<Sample>> List(const SampleQuery& query);
-  /// Deletes samples older than kSamplesKept, and the oldest beyond the limit.
+  /// Where a reading goes on: behind this sample.
+  struct Position {
+    std::int64_t time_ns = 0;
+    std::int64_t sample_id = 0;
+  };
+  struct Page {
+    std::vector<Sample> samples;  ///< in order of time
+    Position last;                ///< of the last one
+  };
+  /// The samples behind a position, at most `count`; fewer: there are no more.
+  [[nodiscard]] Result<Page> List(const SampleQuery& query, Position after, int count);
+  [[nodiscard]] Status AddMachine(const MachineSample& sample);
+  /// Since that moment, in order of time.
+  [[nodiscard]] Result<std::vector<MachineSample>> ListMachine(SysTime begin);
+  /// Deletes samples older than kSamplesKept, and the oldest of everything beyond the limits.
   [[nodiscard]] Status Prune(SysTime now);
-  /// Deletes samples of these jobs, at most `count` in one transaction. @return how many.
+  /// Deletes reports and samples of these jobs, at most `count` samples in one transaction. @return how many.
   [[nodiscard]] Result<std::int64_t> Erase(const std::vector<std::int64_t>& job_uids, std::int64_t count);
 
  private:

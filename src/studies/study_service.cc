@@ -133,6 +133,16 @@ awaitable<Status> StudyService::DeleteTrial(TrialName name) {
   co_return co_await OnPool(writer_, std::move(drop));
 }
 
+awaitable<Result<StudyRevision>> StudyService::Revision(StudyName study) {
+  auto read = [this, study = std::move(study)] { return ReadRevision(reader_, study); };
+  co_return co_await OnPool(readers_, std::move(read));
+}
+
+awaitable<Result<StudyEvidence>> StudyService::Evidence(StudyName study) {
+  auto read = [this, study = std::move(study)] { return ReadEvidence(reader_, study); };
+  co_return co_await OnPool(readers_, std::move(read));
+}
+
 awaitable<Result<ml::v1::Trial>> StudyService::AddMeasurement(TrialName name,
                                                               ml::v1::AddTrialMeasurementRequest asked) {
   auto add = [this, name = std::move(name), asked = std::move(asked), now = clock_.Now()] {

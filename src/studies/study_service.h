@@ -13,6 +13,7 @@
 #include "async/task_group.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "studies/study_insight.h"
 #include "studies/study_name.h"
 #include "studies/study_operations.h"
 #include "studies/study_store.h"
@@ -52,6 +53,9 @@ class StudyService {
   boost::asio::awaitable<Result<std::string>> ListTrials(StudyName study);
   boost::asio::awaitable<Result<std::string>> ListOptimalTrials(StudyName study);
   boost::asio::awaitable<Status> DeleteTrial(TrialName name);
+  /// What its insight is computed of, and whether there may be another one: see study_insight.h.
+  boost::asio::awaitable<Result<StudyRevision>> Revision(StudyName study);
+  boost::asio::awaitable<Result<StudyEvidence>> Evidence(StudyName study);
   boost::asio::awaitable<Result<ml::v1::Trial>> AddMeasurement(TrialName name,
                                                                ml::v1::AddTrialMeasurementRequest asked);
   boost::asio::awaitable<Result<ml::v1::Trial>> CompleteTrial(TrialName name,

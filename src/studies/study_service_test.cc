@@ -333,6 +333,21 @@ TEST_F(StudyServiceTest, ADeletedTrialsPointDoesNotComeAgain) {
   EXPECT_THAT(rates, testing::SizeIs(5));
 }
 
+TEST_F(StudyServiceTest, EachChangeOfATrialIsARevision) {
+  Create(Config(kLine));
+  const auto revision = [this] { return Ask(service_->Revision(name_)).value(); };
+  std::vector<StudyRevision> seen{revision()};
+  EXPECT_EQ(revision(), seen.back());
+  Suggested("a");
+  seen.push_back(revision());
+  ASSERT_TRUE(Ask(service_->StopTrial(TrialNamed(1))));
+  seen.push_back(revision());
+  EXPECT_THAT(Ask(service_->Evidence(name_))->trials, testing::SizeIs(1));
+  ASSERT_TRUE(Ask(service_->DeleteTrial(TrialNamed(1))));
+  seen.push_back(revision());
+  for (std::size_t i = 1; i < seen.size(); ++i) EXPECT_NE(seen[i], seen[i - 1]) << i;
+}
+
 /// What a server that is killed leaves: an operation that was answered and is not done.
 TEST_F(StudyServiceTest, AFormerServersOperationsAreDone) {
   Create(Config(kLine));

@@ -61,6 +61,7 @@ enum Query : std::size_t {
   kListTrialsInState,
   kDropTrial,
   kTrialsChanged,
+  kTrialsRevision,
   kAddOperation,
   kPutOperation,
   kFindOperation,
@@ -89,6 +90,7 @@ constexpr std::array<std::string_view, kQueries> kSql{
     "SELECT id, stopped, resource FROM trials WHERE study = ?1 AND state = ?2 ORDER BY id",
     "DELETE FROM trials WHERE study = ?1 AND id = ?2",
     "SELECT id, stopped, resource, revision FROM trials WHERE study = ?1 AND revision > ?2 ORDER BY revision",
+    "SELECT COALESCE(MAX(revision), 0) FROM trials WHERE study = ?1",
     "INSERT INTO operations (kind, study, project, location, client_id, count, trial, created_ns, done, "
     "resource) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     "UPDATE operations SET done = ?2, resource = ?3 WHERE id = ?1",
@@ -224,6 +226,12 @@ Result<std::vector<StoredTrial>> StudyStore::ListTrials(std::int64_t study_uid, 
 
 Status StudyStore::DropTrial(std::int64_t study_uid, int id) {
   return statements_[kDropTrial].Run(study_uid, id);
+}
+
+Result<std::int64_t> StudyStore::TrialsRevision(std::int64_t study_uid) {
+  sqlite::Cursor row = statements_[kTrialsRevision].Query(study_uid);
+  TY_RETURN_IF_ERROR(row.Next());
+  return row.Int(0);
 }
 
 Result<StudyStore::Changes> StudyStore::TrialsChanged(std::int64_t study_uid, std::int64_t after) {

@@ -80,6 +80,8 @@ class StudyStore {
     std::int64_t revision = 0;  ///< of the newest; `after` if there is none
     std::vector<StoredTrial> trials;
   };
+  /// The highest one; 0 without trials.
+  [[nodiscard]] Result<std::int64_t> TrialsRevision(std::int64_t study_uid);
   [[nodiscard]] Result<Changes> TrialsChanged(std::int64_t study_uid, std::int64_t after);
 
   /// Sets the id, and the operation's name.

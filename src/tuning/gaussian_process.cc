@@ -249,6 +249,11 @@ void GaussianProcess::At(const MatrixXd& x, VectorXd& mean, VectorXd& variance) 
   variance = variance_ * left.max(kVarianceFloor * prior);
 }
 
+VectorXd GaussianProcess::MeansAt(const MatrixXd& x) const {
+  const MatrixXd k = Cross(Scaled(x, used_.log_length), Trend(x));
+  return (k.transpose() * weights_).array() + mean_;
+}
+
 Prediction GaussianProcess::At(const VectorXd& x) const {
   VectorXd mean;
   VectorXd variance;

@@ -75,6 +75,9 @@ class GaussianProcess {
   /// For many rows at once.
   void At(const Eigen::MatrixXd& x, Eigen::VectorXd& mean, Eigen::VectorXd& variance) const;
 
+  /// The means alone: much less work.
+  [[nodiscard]] Eigen::VectorXd MeansAt(const Eigen::MatrixXd& x) const;
+
   /// Adds one point without a new fit: O(n^2).
   void Append(const Eigen::VectorXd& x, double y);
 

@@ -17,7 +17,7 @@ std::array<Role, 4> Roles(const ml::v1::TrainingInput& input) {
 }
 
 bool ReportsMetric(const replica::v1::Manifest& manifest) {
-  return !manifest.metric_tag().empty() && manifest.replica().type() == replica::v1::MASTER;
+  return manifest.replica().type() == replica::v1::MASTER;
 }
 
 std::string AcceleratorField(const ml::v1::TrainingInput& input, replica::v1::TaskType type) {

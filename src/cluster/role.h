@@ -23,8 +23,7 @@ struct Role {
 /// Master, workers, parameter servers, evaluators: the order of replicas everywhere. Pure: any thread.
 [[nodiscard]] std::array<Role, 4> Roles(const ml::v1::TrainingInput& input);
 
-/// Whether the metrics that this replica's program reports count. Only a trial's master's do. Pure: any
-/// thread.
+/// Whether the metrics that this replica's program reports count. Only a master's do. Pure: any thread.
 [[nodiscard]] bool ReportsMetric(const replica::v1::Manifest& manifest);
 
 /// For errors: the field that requests the accelerators of replicas of this type.

@@ -19,7 +19,8 @@ const std::vector<Key>& Keys() {
   return kKeys;
 }
 
-/// Pieces that mean something to YAML, put together by chance.
+/// Pieces that mean something to YAML, put together by chance; half of them behind a key, so that many can be
+/// read.
 std::string Garbage(std::mt19937& random) {
   static const std::vector<std::string> kPieces{"a",
                                                 "b",
@@ -69,7 +70,7 @@ std::string Garbage(std::mt19937& random) {
                                                 "`"};
   std::uniform_int_distribution<std::size_t> piece(0, kPieces.size() - 1);
   std::uniform_int_distribution<int> length(0, 24);
-  std::string text;
+  std::string text = random() % 2 == 0 ? "d: " : "";
   for (int left = length(random); left > 0; --left) text += kPieces[piece(random)];
   return text;
 }

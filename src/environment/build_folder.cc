@@ -5,9 +5,11 @@
 
 #include <cerrno>
 #include <system_error>
+#include <tuple>
 
 #include "async/file.h"
 #include "async/remove_tree.h"
+#include "environment/folder_size.h"
 #include "environment/layout.h"
 
 namespace trainyard::environment {
@@ -47,7 +49,10 @@ Status BuildOnce(const fs::path& folder, const std::function<void()>& waiting,
     const Result<std::string> python_version = build(lock);
     done = python_version ? Seal(folder, *python_version) : std::unexpected(python_version.error());
   }
-  if (!done) static_cast<void>(RemoveTree(folder));  // the build's error is what the caller needs
+  if (done)
+    std::ignore = SizeOf(folder);  // noted now, so that nobody who lists it has to walk it
+  else
+    std::ignore = RemoveTree(folder);  // the build's error is what the caller needs
   return done;
 }
 

@@ -14,6 +14,7 @@
 #include "async/file.h"
 #include "environment/build_folder.h"
 #include "environment/catalogue.h"
+#include "environment/folder_size.h"
 #include "environment/layout.h"
 #include "environment/old_environments.h"
 #include "text/hex.h"
@@ -25,22 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using std::chrono::system_clock;
 
-constexpr std::uint64_t kBlockBytes = 512;  ///< st_blocks counts in these
 constexpr std::size_t kHashDigits = 12;
-
-/// Hard links inside are counted once.
-std::uint64_t BytesBelow(const fs::path& folder) {
-  std::uint64_t bytes = 0;
-  std::set<ino_t> seen;
-  std::error_code error;
-  for (fs::recursive_directory_iterator at(folder, error), end; at != end; at.increment(error)) {
-    struct stat status{};
-    if (error || ::lstat(at->path().c_str(), &status) != 0) continue;
-    if (status.st_nlink > 1 && !S_ISDIR(status.st_mode) && !seen.insert(status.st_ino).second) continue;
-    bytes += static_cast<std::uint64_t>(status.st_blocks) * kBlockBytes;
-  }
-  return bytes;
-}
 
 std::optional<std::chrono::system_clock::time_point> ChangeTime(const fs::path& file) {
   struct stat status{};
@@ -95,8 +81,10 @@ Result<std::uint64_t> RemoveFolder(const Layout& layout, const std::string& name
   doomed.push_back(folder);
   std::uint64_t bytes = 0;
   for (const fs::path& one : doomed) {
-    bytes += BytesBelow(one);
+    bytes += SizeOf(one);
     std::error_code error;
+    fs::remove(Layout::SizeNote(one), error);  // of no build: it would be ignored
+    error.clear();
     fs::remove(Layout::Marker(one), error);  // first: half a folder must not look like a whole one
     if (!error) fs::remove_all(one, error);
     if (error) return std::unexpected(ErrnoError(error.value(), "remove " + one.string()));
@@ -113,7 +101,7 @@ EnvironmentFolder Look(const fs::path& folder, bool with_bytes) {
       .path = folder,
       .is_complete = built.has_value(),
       .last_used = std::max(made.value_or(system_clock::now()), used.value_or(system_clock::time_point())),
-      .bytes = with_bytes ? static_cast<std::int64_t>(BytesBelow(folder)) : 0};
+      .bytes = with_bytes ? static_cast<std::int64_t>(SizeOf(folder)) : 0};
 }
 
 }  // namespace
@@ -150,7 +138,7 @@ std::optional<BuiltRuntime> FindBuilt(const fs::path& environments_dir, const Ru
   if (!IsComplete(folder)) return std::nullopt;
   return BuiltRuntime{.folder = folder,
                       .python = ReadFile(Layout::Marker(folder)).value_or(std::string()),
-                      .bytes = BytesBelow(folder),
+                      .bytes = SizeOf(folder),
                       .last_use = ChangeTime(Layout::UseLock(folder)),
                       .layers = LayersOn(layout, folder)};
 }

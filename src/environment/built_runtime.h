@@ -22,7 +22,7 @@ struct BuiltRuntime {
   std::vector<std::filesystem::path> layers;  ///< packages of jobs that are installed on it
 };
 
-/// Nothing if it is not built. Walks the whole folder.
+/// Nothing if it is not built. Its size as SizeOf says.
 [[nodiscard]] std::optional<BuiltRuntime> FindBuilt(const std::filesystem::path& environments_dir,
                                                     const RuntimeVersion& runtime);
 

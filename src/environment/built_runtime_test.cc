@@ -11,6 +11,7 @@
 #include "async/file.h"
 #include "environment/build_lock.h"
 #include "environment/catalogue.h"
+#include "environment/folder_size.h"
 #include "environment/layer_use.h"
 #include "environment/layout.h"
 #include "environment/old_environments.h"
@@ -101,6 +102,32 @@ TEST_F(BuiltRuntimeTest, IsBuiltUsedAndRemoved) {
   EXPECT_FALSE(FindBuilt(root(), runtime));
   for (const fs::path& one : {found->folder, former, layer}) EXPECT_FALSE(fs::exists(one)) << one;
   EXPECT_TRUE(fs::exists(other));
+}
+
+TEST_F(BuiltRuntimeTest, ItsSizeIsNotedUntilItIsBuiltAgain) {
+  const RuntimeVersion runtime = Load("0.1");
+  ASSERT_TRUE(Build(runtime)) << said_;
+  const fs::path note = Layout::SizeNote(Layout{root()}.Runtime(runtime));
+  EXPECT_TRUE(fs::exists(note)) << "by the build: nobody has asked yet";
+  const BuiltRuntime first = *FindBuilt(root(), runtime);
+  EXPECT_EQ(first.bytes, BytesBelow(first.folder));
+  std::ofstream(first.folder / "more") << std::string(100'000, 'x');
+  EXPECT_EQ(FindBuilt(root(), runtime)->bytes, first.bytes) << "nobody walks it again";
+  const fs::path marker = Layout::Marker(first.folder);
+  fs::rename(marker, marker.string() + ".old");
+  ASSERT_TRUE(WriteFileAtomically(marker, "3.11"));
+  const std::uint64_t again = FindBuilt(root(), runtime)->bytes;
+  EXPECT_GT(again, first.bytes + 90'000);
+  for (const char* text : {"", "12", "12 34 5 6\n", "x"}) {
+    ASSERT_TRUE(WriteFileAtomically(note, text));
+    EXPECT_EQ(FindBuilt(root(), runtime)->bytes, again) << "a note that means nothing is written again";
+    EXPECT_THAT(*ReadFile(note), testing::StartsWith(std::to_string(again) + " "));
+  }
+  fs::remove(note);
+  EXPECT_EQ(FindBuilt(root(), runtime)->bytes, again) << "an environment of an earlier version has none";
+  EXPECT_TRUE(fs::exists(note));
+  ASSERT_TRUE(RemoveBuilt(root(), runtime));
+  EXPECT_FALSE(fs::exists(note));
 }
 
 TEST_F(BuiltRuntimeTest, FoldersGoOneByOneUnlessTheyAreUsed) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "environment/progress.h"
 #include "process/tool_isolation.h"
 
 namespace trainyard::environment {
@@ -35,6 +36,7 @@ struct Environment {
 struct PreparationHooks {
   std::function<void(std::string_view line)> info;
   std::function<void(std::string_view line)> error;  ///< the tool's own messages (pip's stderr)
+  SayProgress progress{};                            ///< how far it has come
   /// Downloads a package to a file.
   std::function<Status(const std::string& uri, const std::string& path)> download;
   /// Between the code of packages and the machine; outlives the preparation. None: tools run as we do, which

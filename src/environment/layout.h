@@ -36,6 +36,10 @@ struct Layout {
   [[nodiscard]] static std::filesystem::path UseLock(const std::filesystem::path& folder) {
     return folder.string() + ".use";
   }
+  /// How large the folder is, and of which build (folder_size.h).
+  [[nodiscard]] static std::filesystem::path SizeNote(const std::filesystem::path& folder) {
+    return folder.string() + ".size";
+  }
   /// In a layer: the name of the runtime's folder.
   [[nodiscard]] static std::filesystem::path LayerBase(const std::filesystem::path& layer) {
     return layer / "trainyard-runtime";

@@ -115,8 +115,14 @@ Status BuildLayer(const Layout& layout, const RuntimeVersion& runtime, const std
                                              .lock = lock.descriptor(),
                                              .read_only = std::move(visible)}));
     const Build build{hooks, *room, folder, python_version};
-    for (std::size_t i = 0; i < packages.size(); ++i)
+    for (std::size_t i = 0; i < packages.size(); ++i) {
+      if (hooks.progress)
+        hooks.progress({.what = "Installing packages",
+                        .done = static_cast<std::int64_t>(i),
+                        .total = static_cast<std::int64_t>(packages.size()),
+                        .unit = "packages"});
       TY_RETURN_IF_ERROR(DownloadAndInstall(build, packages[i], i));
+    }
     // From here on no code of a package runs.
     TY_RETURN_IF_ERROR(room->TakeBack());
     TY_RETURN_IF_ERROR(WriteFileAtomically(Layout::LayerBase(folder), base.filename().native()));

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -178,6 +179,23 @@ Status Fill(const Build& build) {
   return CompileSite(build);
 }
 
+/// As the hooks, and says how far the tool has come whose lines pass.
+PreparationHooks WithProgress(const PreparationHooks& hooks, const std::string& name) {
+  PreparationHooks counting = hooks;
+  if (!hooks.progress) return counting;
+  hooks.progress({.what = "Building " + name, .unit = "packages"});
+  auto install = std::make_shared<InstallProgress>("Building " + name);  // of both kinds of lines
+  const auto pass_on = [install, say = hooks.progress](const std::function<void(std::string_view)>& line) {
+    return [install, say, line](std::string_view text) {
+      if (const std::optional<Progress> progress = install->TakeLine(text)) say(*progress);
+      if (line) line(text);
+    };
+  };
+  counting.info = pass_on(hooks.info);
+  counting.error = pass_on(hooks.error);
+  return counting;
+}
+
 std::string Seconds(std::chrono::steady_clock::duration duration) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.1f s", std::chrono::duration<double>(duration).count());
@@ -186,10 +204,11 @@ std::string Seconds(std::chrono::steady_clock::duration duration) {
 
 }  // namespace
 
-Status BuildRuntime(const Layout& layout, const RuntimeVersion& runtime, const PreparationHooks& hooks) {
+Status BuildRuntime(const Layout& layout, const RuntimeVersion& runtime, const PreparationHooks& given) {
   const fs::path folder = layout.Runtime(runtime);
   const std::string name =
       runtime.kind == RuntimeVersion::Kind::kTool ? runtime.version : "runtime version " + runtime.version;
+  const PreparationHooks hooks = WithProgress(given, name);
   const auto waiting = [&] { hooks.info("Waiting for another process, which is building " + name + "."); };
   const auto build = [&](const BuildLock& lock) -> Result<std::string> {
     TY_TRY(const Python python, ChoosePython(layout, runtime));

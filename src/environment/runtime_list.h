@@ -8,7 +8,7 @@
 #include "environment/runtime_version.h"
 #include "trainyard/control/v1/runtimes.pb.h"
 
-/// What is said of runtime versions, by a server and by commands without one. Blocking: walks the folders of
+/// What is said of runtime versions, by a server and by commands without one. Blocking: reads notes of
 /// those that are built; any thread.
 namespace trainyard::environment {
 

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "container/image_config.h"
+#include "environment/progress.h"
 
 /// Container images: where they come from, and what is kept of them. One directory per installation.
 namespace trainyard::image {
@@ -44,6 +45,7 @@ struct Sources {
 
 struct PullHooks {
   std::function<void(std::string_view line)> info;  ///< progress, one line at a time; any thread
+  environment::SayProgress progress = {};           ///< bytes that are here, then layers unpacked; any thread
   int lock_fd = -1;                                 ///< inherited by the tools that are started
   std::stop_token stop = {};                        ///< ends the pull: kCancelled
 };

@@ -127,6 +127,11 @@ class LayersPull::Watch {
       stalled_ = true;
       stop_.request_stop();
     }
+    if (pull_.place_.hooks.progress && !waiting_.empty())
+      pull_.place_.hooks.progress({.what = "Pulling the image",
+                                   .done = std::min(here_ + on_the_way, bytes_),
+                                   .total = bytes_,
+                                   .unit = "bytes"});
     if (now - said_ < kProgressInterval || here_ + on_the_way == last_said_) return;
     said_ = now;
     last_said_ = here_ + on_the_way;
@@ -189,7 +194,7 @@ void LayersPull::Unpack(const Layer& layer, std::stop_source& stop) {
   const Result<std::int64_t> bytes = UnpackLayer(blob, layer.diff_id, folder, stop.get_token());
   if (bytes) {
     done_.With([&](Done& done) { done.unpacked.emplace(layer.diff_id, *bytes); });
-    return;
+    return SayUnpacked();
   }
   static_cast<void>(RemoveTree(folder));
   // Damage may look like anything: not a tar, a path that leads out of the layer, a file of an exabyte.
@@ -207,6 +212,19 @@ void LayersPull::Unpack(const Layer& layer, std::stop_source& stop) {
   stop.request_stop();
 }
 
+/// While layers are still fetched, their bytes are what is said.
+void LayersPull::SayUnpacked() {
+  if (!place_.hooks.progress) return;
+  done_.With([this](const Done& done) {
+    if (!done.all_fetched) return;
+    const std::size_t unpacked = std::min(done.unpacked.size(), done.wanted);
+    place_.hooks.progress({.what = "Unpacking the image",
+                           .done = static_cast<std::int64_t>(unpacked),
+                           .total = static_cast<std::int64_t>(done.wanted),
+                           .unit = "layers"});
+  });
+}
+
 Status LayersPull::Fetch(const std::vector<Layer>& missing) {
   std::stop_source stop;
   const std::stop_callback pass_on(place_.hooks.stop, [&stop] { stop.request_stop(); });
@@ -218,12 +236,15 @@ Status LayersPull::Fetch(const std::vector<Layer>& missing) {
     std::error_code error;
     return fs::exists(BlobOf(layer), error);
   });
+  done_.With([&missing](Done& done) { done.wanted = done.unpacked.size() + missing.size(); });
   Watch watch(*this, missing, unpack, stop);
   Status fetched;
   if (!all_here)
     fetched = skopeo_.WithStop(stop.get_token())
                   .Pull(place_.reference, place_.access, place_.folder / "layout", place_.layout.Blobs());
   watch.End();
+  done_.With([](Done& done) { done.all_fetched = true; });
+  SayUnpacked();
   threads.join();
   const std::vector<Error> errors = done_.With([](Done& done) { return std::exchange(done.errors, {}); });
   if (place_.hooks.stop.stop_requested()) return std::unexpected(Error{Code::kCancelled, "stopped", {}});

@@ -46,12 +46,15 @@ class LayersPull {
     std::map<std::string, std::int64_t> unpacked;  ///< bytes
     std::vector<Error> errors;
     bool had_damaged_blob = false;
+    std::size_t wanted = 0;  ///< layers of this fetch
+    bool all_fetched = false;
   };
 
   [[nodiscard]] std::vector<Layer> Missing(const Manifest& manifest, const Config& config);
   [[nodiscard]] std::filesystem::path BlobOf(const Layer& layer) const;
   [[nodiscard]] std::filesystem::path FolderOf(const std::string& diff_id) const;
   void Unpack(const Layer& layer, std::stop_source& stop);
+  void SayUnpacked();
   [[nodiscard]] Status Fetch(const std::vector<Layer>& missing);
   [[nodiscard]] Status Publish();
   [[nodiscard]] Result<std::vector<LayerRecord>> Records(const Manifest& manifest,

@@ -29,7 +29,12 @@ Status Pull(const v1::Manifest& manifest, const PreparationHooks& hooks) {
   const v1::Manifest::Container& container = manifest.program().container();
   const image::Sources sources{.images_dir = manifest.places().images_dir()};
   const image::ResolvedImage wanted{.reference = container.reference(), .digest = container.digest()};
-  const image::PullHooks pull{.info = hooks.info, .lock_fd = kLockFd, .stop = hooks.stop};
+  image::PullHooks pull{.info = hooks.info, .lock_fd = kLockFd, .stop = hooks.stop};
+  if (hooks.progress)
+    pull.progress = [&](environment::Progress progress) {
+      progress.what += " " + container.image();
+      hooks.progress(progress);
+    };
   // Find would not take what it cannot keep; here it can be said why. Nobody removes it on the way, either.
   const auto use = image::ImageUse::Begin(sources.images_dir, container.digest());
   const auto pulled =

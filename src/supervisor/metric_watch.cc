@@ -2,22 +2,22 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/inotify.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <compare>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <queue>
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include "measurement/report.h"
 #include "runtimes/oci_container.h"
+#include "supervisor/program_files.h"
 
 namespace trainyard::replica {
 
@@ -25,34 +25,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr const char* kMetricName = "output.metrics";
 /// Read between two looks at the program's output.
 constexpr std::uint64_t kSliceBytes = std::uint64_t{8} << 20;
 /// A search is not worth more.
 constexpr int kRestMin = 20;
-
-/// A regular file below a directory that the program owns; pipes do not block and links are not followed.
-UniqueFd OpenBelow(int folder, const char* name) {
-  UniqueFd file(openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  struct stat status{};
-  if (file && (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))) file.Reset();
-  return file;
-}
-
-UniqueFd OpenFolder(const std::string& path) {
-  return UniqueFd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-}
-
-/// Directory by directory: the program may put a link in place of any of them at any time.
-UniqueFd OpenFolderBelow(UniqueFd folder, std::string_view path) {
-  while (folder && !path.empty()) {
-    const std::size_t end = std::min(path.find('/'), path.size());
-    const std::string name(path.substr(0, end));
-    folder.Reset(openat(folder.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-    path.remove_prefix(std::min(end + 1, path.size()));
-  }
-  return folder;
-}
 
 /// A directory that is to be searched. The order is by rank: a directory comes after those above it, and the
 /// thousand directories of a data set after deeper ones that have few beside them. By depth alone they would
@@ -104,11 +80,6 @@ Names NamesIn(UniqueFd folder, std::size_t entries_max) {
   return names;
 }
 
-std::size_t ReadAt(int file, std::uint64_t offset, std::span<char> buffer) {
-  const ssize_t got = pread(file, buffer.data(), buffer.size(), static_cast<off_t>(offset));
-  return got > 0 ? static_cast<std::size_t>(got) : 0;
-}
-
 std::string CountedFiles(std::size_t count) {
   if (count == 0) return "no event files";
   return std::to_string(count) + (count == 1 ? " event file" : " event files");
@@ -124,43 +95,21 @@ MetricWatch::MetricWatch(std::string tag, AttemptDir dir, Time now, SearchLimits
              {"/tmp", dir_.Tmp()},
              {"home directory", dir_.Home()},
              {"", WritableLayer(dir_.Container())}},
+      metric_file_(dir_),
       next_(now + kSearchInterval),
       file_(tag_),
-      summaries_(tag_) {
-  const std::string folder = dir_.Metrics();
-  if (mkdir(folder.c_str(), 0777) == 0) chmod(folder.c_str(), 0777);  // a container's user may be anybody
-  file_watch_.Reset(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-  const auto events = IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW;
-  // Without it the search reads the file as well, only later.
-  if (file_watch_ && inotify_add_watch(file_watch_.get(), folder.c_str(), events) < 0) file_watch_.Reset();
-}
+      summaries_(tag_) {}
 
 void MetricWatch::OnReadable() {
-  std::array<char, 4096> events{};
-  while (read(file_watch_.get(), events.data(), events.size()) > 0) {
-  }
+  metric_file_.OnReadable();
   ReadMetricFile();
 }
 
 void MetricWatch::ReadMetricFile() {
-  const UniqueFd folder = OpenFolder(dir_.Metrics());
-  const UniqueFd file = folder ? OpenBelow(folder.get(), kMetricName) : UniqueFd();
-  if (!file) return;
+  const std::optional<std::string> contents = metric_file_.Read();
+  if (!contents) return;
   file_seen_ = true;
-  struct stat status{};
-  if (fstat(file.get(), &status) != 0) return;
-  const std::size_t all = static_cast<std::size_t>(status.st_size);
-  std::string contents(std::min(all, kMetricFileBytesMax), '\0');
-  const std::size_t begin = all - contents.size();
-  std::size_t size = 0;
-  while (size < contents.size()) {
-    const std::size_t got = ReadAt(file.get(), begin + size, std::span(contents).subspan(size));
-    if (got == 0) break;
-    size += got;
-  }
-  contents.resize(size);
-  if (begin > 0) contents.erase(0, contents.find('\n'));  // the end of a line is not what the line said
-  changed_ = file_.Read(contents) || changed_;
+  changed_ = file_.Read(*contents) || changed_;
 }
 
 void MetricWatch::Search() {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "async/unique_fd.h"
 #include "attempt/attempt_dir.h"
 #include "measurement/hypertune_file.h"
 #include "measurement/summaries.h"
+#include "supervisor/metric_file.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::replica {
@@ -19,9 +19,6 @@ inline constexpr std::chrono::milliseconds kSearchInterval{5'000};
 
 /// Reports are not sent more often.
 inline constexpr std::chrono::milliseconds kReportInterval{1'000};
-
-/// Of a metric file that is larger, the end is read: the newest reports are there.
-inline constexpr std::size_t kMetricFileBytesMax = std::size_t{4} << 20;
 
 /// How much is looked at in a search for event files, so that it ends whatever a program unpacks. What is
 /// beyond the limits is not found, and the report says that there is more.
@@ -44,8 +41,8 @@ class MetricWatch {
   MetricWatch(const MetricWatch&) = delete;
   MetricWatch& operator=(const MetricWatch&) = delete;
 
-  /// inotify on the metric file; -1 where there is none. Poll it for input.
-  [[nodiscard]] int fd() const noexcept { return file_watch_.get(); }
+  /// The metric file's notices. Poll it for input.
+  [[nodiscard]] int fd() const noexcept { return metric_file_.fd(); }
   void OnReadable();
   /// When Step or TakeDue has something to do without any event.
   [[nodiscard]] Time deadline() const noexcept;
@@ -79,7 +76,7 @@ class MetricWatch {
   AttemptDir dir_;
   SearchLimits limits_;
   std::vector<Root> roots_;
-  UniqueFd file_watch_;
+  MetricFile metric_file_;  ///< without its notices the search reads it as well, only later
   Time next_;
   measurement::HypertuneFile file_;
   bool file_seen_ = false;

@@ -22,8 +22,9 @@ namespace {
 constexpr std::chrono::milliseconds kDownloadPauseMin{200};
 constexpr std::chrono::milliseconds kDownloadPauseMax{5'000};
 
-/// What the preparing process says: a letter, then the content; two strings are each followed by a NUL.
-enum Message : char { kInfo = 'i', kError = 'e', kDone = 'd', kFailed = 'f' };
+/// What the preparing process says: a letter, then the content; two strings are each followed by a NUL,
+/// progress is a v1::Progress.
+enum Message : char { kInfo = 'i', kError = 'e', kProgress = 'p', kDone = 'd', kFailed = 'f' };
 
 std::string Joined(std::initializer_list<std::string_view> parts) {
   std::string joined;
@@ -51,8 +52,30 @@ class Reporter {
     });
   }
 
+  /// Leaves out what comes too soon.
+  void SendProgress(const environment::Progress& progress) {
+    const auto now = std::chrono::steady_clock::now();
+    const bool is_due = said_.With([&](Said& said) {
+      if (said.what == progress.what && now < said.time + Preparation::kProgressInterval) return false;
+      said = {.what = progress.what, .time = now};
+      return true;
+    });
+    if (!is_due) return;
+    v1::Progress message;
+    message.set_what(progress.what);
+    message.set_done(progress.done);
+    message.set_total(progress.total);
+    message.set_unit(progress.unit);
+    Send(kProgress, message.SerializeAsString());
+  }
+
  private:
+  struct Said {
+    std::string what;
+    std::chrono::steady_clock::time_point time;
+  };
   Guarded<int> pipe_{kResultFd};
+  Guarded<Said> said_{Said{}};
 };
 
 /// Tries for as long as the server is away: it may just be starting again.
@@ -75,6 +98,7 @@ int Prepare(ProgramSource& source, const v1::Manifest& manifest) {
   const PreparationHooks hooks{
       .info = [&reporter](std::string_view line) { reporter.Send(kInfo, line); },
       .error = [&reporter](std::string_view line) { reporter.Send(kError, line); },
+      .progress = [&reporter](const environment::Progress& progress) { reporter.SendProgress(progress); },
       .download = [&](const std::string& uri,
                       const std::string& path) { return DownloadPatiently(packages, reporter, uri, path); }};
   const Status made = source.Prepare(manifest, hooks);
@@ -134,6 +158,12 @@ void Preparation::Take(std::string_view message) {
   switch (message.front()) {
     case kInfo: observer_->OnPreparationLine(false, content); return;
     case kError: observer_->OnPreparationLine(true, content); return;
+    case kProgress: {
+      v1::Progress progress;
+      if (progress.ParseFromArray(content.data(), static_cast<int>(content.size())))
+        observer_->OnProgress(std::move(progress));
+      return;
+    }
     case kDone: outcome_ = Status(); return;
     case kFailed: {
       const std::vector<std::string> parts = Parts(content);

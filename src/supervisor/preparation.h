@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string_view>
 
@@ -15,9 +16,13 @@ namespace trainyard::replica {
 /// started. What it starts, code of packages included, has the replica's limits. One thread.
 class Preparation {
  public:
+  static constexpr std::chrono::milliseconds kProgressInterval{250};
+
   struct Observer {
     virtual ~Observer() = default;
     virtual void OnPreparationLine(bool is_error, std::string_view line) = 0;
+    /// At most every kProgressInterval, and when something else begins.
+    virtual void OnProgress(v1::Progress progress) = 0;
   };
 
   /// Source, manifest and observer outlive the preparation.

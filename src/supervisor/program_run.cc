@@ -15,13 +15,25 @@ namespace {
 
 using logging::v2::LogEntry;
 
+void SendAll(ServerLink& link, std::vector<v1::MetricReport> reports) {
+  for (v1::MetricReport& report : reports) {
+    v1::FromReplica frame;
+    *frame.mutable_metrics() = std::move(report);
+    link.Send(frame);
+  }
+}
+
 }  // namespace
 
 Status ProgramRun::Launch(Time now) {
   auto& [program, start, log, link] = around_;
   log.Say(LogEntry::INFO, RunningTaskLine(cluster::RunnerArguments(start.manifest, start.cluster)));
   for (const std::string& line : program.Announcement()) log.Say(LogEntry::INFO, line);
-  if (cluster::ReportsMetric(start.manifest)) metrics_.emplace(start.manifest.metric_tag(), start.dir, now);
+  const std::string& metric_tag = start.manifest.metric_tag();
+  if (cluster::ReportsMetric(start.manifest)) {
+    tags_.emplace(metric_tag, start.dir);
+    if (!metric_tag.empty()) metrics_.emplace(metric_tag, start.dir, now);
+  }
   std::vector<std::string> degraded;
   auto launched = UserProcess::Launch(program, start, degraded);
   for (const std::string& line : degraded) log.Say(LogEntry::WARNING, line);
@@ -40,17 +52,20 @@ Status ProgramRun::Launch(Time now) {
 
 void ProgramRun::Step(Time now) {
   if (usage_) usage_->Step(now);
+  if (tags_) SendAll(around_.link, tags_->TakeDue(now));
   if (!metrics_) return;
   metrics_->Step(now);
   if (metrics_->TakeDue(now) && around_.link.attached()) SendMetrics();  // else when it is attached again
 }
 
 ProgramRun::Time ProgramRun::deadline() const noexcept {
-  return std::min(usage_ ? usage_->deadline() : Time::max(), metrics_ ? metrics_->deadline() : Time::max());
+  return std::min({usage_ ? usage_->deadline() : Time::max(), metrics_ ? metrics_->deadline() : Time::max(),
+                   tags_ ? tags_->deadline() : Time::max()});
 }
 
 void ProgramRun::OnAttached() {
   if (metrics_) SendMetrics();
+  SendAll(around_.link, TagReports());
 }
 
 void ProgramRun::SendMetrics() {
@@ -67,6 +82,14 @@ void ProgramRun::OnGpusReadable() {
 
 void ProgramRun::OnMetricsReadable() {
   if (metrics_) metrics_->OnReadable();
+}
+
+void ProgramRun::OnTagsReadable(Time now) {
+  if (tags_) tags_->OnReadable(now);
+}
+
+std::vector<v1::MetricReport> ProgramRun::TagReports() const {
+  return tags_ ? tags_->tags().All() : std::vector<v1::MetricReport>{};
 }
 
 bool ProgramRun::ReadOutput(Stream stream) {
@@ -86,6 +109,22 @@ void ProgramRun::Reap(ObservedEnd& end) {
   around_.program.OnEnded(around_.start, end);
 }
 
+/// Of a trial the exit record has the whole report, of another job the last value alone: the record of a job
+/// is read with each list.
+void ProgramRun::FinishMetrics(v1::ExitRecord& exit) {
+  if (tags_) {
+    tags_->ReadRest();
+    SendAll(around_.link, tags_->tags().All());
+    if (!metrics_ && !tags_->tags().last().measurements().empty())
+      *exit.mutable_metrics() = tags_->tags().last();
+  }
+  if (!metrics_) return;
+  metrics_->ReadRest();
+  SendMetrics();
+  *exit.mutable_metrics() = metrics_->Report();
+  metrics_.reset();
+}
+
 v1::ExitRecord ProgramRun::Finish(const ObservedEnd& end) {
   auto& [program, start, log, link] = around_;
   for (const Stream stream : kStreams) log.Finish(stream);
@@ -100,12 +139,7 @@ v1::ExitRecord ProgramRun::Finish(const ObservedEnd& end) {
             end.failure.empty() ? CommandFailedLine(program.Shown(), LoggedStatus(exit)) : end.failure);
   }
   Explain(start.manifest, log.tail().Lines(), exit, end.counts_oom_kills);
-  if (metrics_) {
-    metrics_->ReadRest();
-    SendMetrics();
-    *exit.mutable_metrics() = metrics_->Report();
-    metrics_.reset();
-  }
+  FinishMetrics(exit);
   log.Say(LogEntry::INFO, kModuleCompleted);
   process_.reset();
   program.CleanUp(start);

@@ -4,19 +4,21 @@
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lines/log_writer.h"
 #include "runtimes/exit_rules.h"
 #include "runtimes/program.h"
 #include "supervisor/metric_watch.h"
 #include "supervisor/server_link.h"
+#include "supervisor/tag_watch.h"
 #include "supervisor/usage_watch.h"
 #include "supervisor/user_process.h"
 
 namespace trainyard::replica {
 
 /// One run of the program, from its launch to the end of its output, with everything that watches it: its use
-/// of the machine, and what a trial's master reports. Driven by its owner's poll loop; one thread. The
+/// of the machine, and what a master reports. Driven by its owner's poll loop; one thread. The
 /// destructor kills the process.
 class ProgramRun {
  public:
@@ -52,6 +54,10 @@ class ProgramRun {
   [[nodiscard]] int metrics_fd() const noexcept { return metrics_ ? metrics_->fd() : -1; }
   void OnGpusReadable();
   void OnMetricsReadable();
+  [[nodiscard]] int tags_fd() const noexcept { return tags_ ? tags_->fd() : -1; }
+  void OnTagsReadable(Time now);
+  /// What was reported under any tag so far: what a server that is attached later has to know.
+  [[nodiscard]] std::vector<v1::MetricReport> TagReports() const;
 
   /// -1 once the stream has ended.
   [[nodiscard]] int output_fd(Stream stream) const noexcept { return process_->output_fd(stream); }
@@ -66,11 +72,13 @@ class ProgramRun {
 
  private:
   void SendMetrics();
+  void FinishMetrics(v1::ExitRecord& exit);
 
   Around around_;
   std::optional<UserProcess> process_;
   std::optional<UsageWatch> usage_;     ///< while the process lives
   std::optional<MetricWatch> metrics_;  ///< of a trial's master
+  std::optional<TagWatch> tags_;        ///< of a master
   bool reaped_ = false;
   std::string buffer_;
 };

@@ -142,6 +142,16 @@ void Supervisor::OnPreparationLine(bool is_error, std::string_view line) {
     log_.tail().Add(log_.mask().Apply(line), is_error);
 }
 
+void Supervisor::OnProgress(v1::Progress progress) {
+  progress.set_what(log_.mask().Apply(progress.what()));
+  *progress_.mutable_progress() = std::move(progress);
+  SendProgress();
+}
+
+void Supervisor::SendProgress() {
+  if (preparation_ && progress_.has_progress()) link_.Send(progress_);
+}
+
 void Supervisor::OnPreparation() {
   const std::optional<Status> outcome = preparation_->OnReadable();
   if (!outcome) return;
@@ -255,6 +265,7 @@ void Supervisor::EndUnstarted() {
 
 void Supervisor::Finish() {
   v1::ExitRecord exit = run_->Finish(end_);
+  tag_reports_ = run_->TagReports();
   run_.reset();
   *exit.mutable_start_time() = exit_.start_time();
   SetExit(std::move(exit));
@@ -281,7 +292,13 @@ Event Supervisor::Record() {
 void Supervisor::OnAttached() {
   link_.Send(HelloFrame(setup_.manifest, lifecycle_.phase));
   SendPhase();
+  SendProgress();
   if (run_) run_->OnAttached();
+  for (const v1::MetricReport& report : tag_reports_) {
+    v1::FromReplica frame;
+    *frame.mutable_metrics() = report;
+    link_.Send(frame);
+  }
   sender_.Rewind();
 }
 
@@ -361,6 +378,7 @@ void Supervisor::Round() {
     kProcess,
     kGpus,
     kMetrics,
+    kTags,
     kFirstStream,
     kCount = kFirstStream + kStreamCount
   };
@@ -374,6 +392,7 @@ void Supervisor::Round() {
     ready[kProcess].fd = run_->pidfd();
     ready[kGpus].fd = run_->gpus_fd();
     ready[kMetrics].fd = run_->metrics_fd();
+    ready[kTags].fd = run_->tags_fd();
     for (std::size_t i = 0; output_.may_read() && i < kStreamCount; ++i)
       ready[kFirstStream + i].fd = run_->output_fd(kStreams[i]);
   }
@@ -388,6 +407,7 @@ void Supervisor::Round() {
   if (ready[kPreparing].revents != 0 && preparation_) OnPreparation();
   if (ready[kGpus].revents != 0) run_->OnGpusReadable();
   if (ready[kMetrics].revents != 0) run_->OnMetricsReadable();
+  if (ready[kTags].revents != 0) run_->OnTagsReadable(now_);
   if (ready[kProcess].revents != 0) {
     OnSignals();  // first: it may have ended by the same one
     Take(Event::kProcessEnded);

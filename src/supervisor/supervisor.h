@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "attempt/attempt_dir.h"
 #include "attempt/spool.h"
@@ -59,6 +60,7 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   void OnFrame(const v1::ToReplica& frame) override;
   void OnLost() override;
   void OnPreparationLine(bool is_error, std::string_view line) override;
+  void OnProgress(v1::Progress progress) override;
 
   /// Makes the transition and does what it asks for, and so on with the events that this brings.
   void Take(Event event, std::string_view stop_reason = {});
@@ -81,6 +83,7 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   void StepTimers();
   void OnSignals();
   void OnPreparation();
+  void SendProgress();
   [[nodiscard]] bool IsAbandoned() const;
   [[nodiscard]] bool is_due() const noexcept;
   [[nodiscard]] bool MayRecord() const noexcept;
@@ -97,11 +100,13 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
 
   Lifecycle lifecycle_;
   std::optional<Preparation> preparation_;  ///< in kPreparing
+  v1::FromReplica progress_;                ///< the last one of the preparation; unset: none
   std::unique_ptr<Program> program_;        ///< from kReady on
   std::optional<v1::Cluster> cluster_;
   std::optional<ProgramRun> run_;  ///< from its launch to kDraining
   ObservedEnd end_;
-  v1::ExitRecord exit_;  ///< complete from kRecording on
+  v1::ExitRecord exit_;                        ///< complete from kRecording on
+  std::vector<v1::MetricReport> tag_reports_;  ///< of the run that has ended
   bool says_container_left_ = false;
 };
 

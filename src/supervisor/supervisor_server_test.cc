@@ -233,6 +233,25 @@ TEST_F(ServerTest, PreparationLogsDownloadsAndSucceeds) {
   EXPECT_THAT(UserLines(), ElementsAre("INFO ran"));
 }
 
+TEST_F(ServerTest, SaysHowFarThePreparationHasComeToEachServer) {
+  PreparedBy("sleep 1000");
+  StartServer();
+  StartSupervisor();
+  const auto says = [this](std::ptrdiff_t times) {
+    return server_->WaitFor([times](const FakeServer::Memory& memory) {
+      return std::ranges::count_if(memory.frames, [](const v1::FromReplica& frame) {
+               return frame.progress().what() == "Installing packages" && frame.progress().done() == 1 &&
+                      frame.progress().total() == 2 && frame.progress().unit() == "packages";
+             }) == times;
+    });
+  };
+  ASSERT_TRUE(says(1));
+  server_->CutConnection();
+  ASSERT_TRUE(says(2));
+  Stop("cancelled");
+  Finish();
+}
+
 TEST_F(ServerTest, PreparationFailsWithTheToolsReason) {
   PreparedBy("exit 1");
   StartServer();

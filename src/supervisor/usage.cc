@@ -36,13 +36,20 @@ UsageMeter::UsageMeter() : cpus_(CpuCount()) {}
 
 v1::Usage UsageMeter::Measure(const UsageSource& source) {
   ProcessFigures sum;
+  DiskFigures disk;
   for (const pid_t pid : Processes(source)) {
     const auto stat = ReadFile(Proc(pid, "stat"));
     if (!stat) continue;  // it has just ended
     const ProcessFigures one = ParseProcessStat(*stat);
     sum.cpu_ticks += one.cpu_ticks;
     sum.resident_pages += one.resident_pages;
+    const auto io = ReadFile(Proc(pid, "io"));
+    const DiskFigures of_disk = ParseProcessIo(io ? *io : "");
+    disk.read_bytes += of_disk.read_bytes;
+    disk.written_bytes += of_disk.written_bytes;
   }
+  disk_read_bytes_ = std::max(disk_read_bytes_, disk.read_bytes);
+  disk_written_bytes_ = std::max(disk_written_bytes_, disk.written_bytes);
   cpu_seconds_ =
       std::max(cpu_seconds_, static_cast<double>(sum.cpu_ticks) / static_cast<double>(sysconf(_SC_CLK_TCK)));
   // The cgroup counts shared pages once; one that was joined late does not know what was there before.
@@ -55,6 +62,8 @@ v1::Usage UsageMeter::Measure(const UsageSource& source) {
   usage.set_cpus(cpus_);
   usage.set_memory_bytes(memory);
   usage.set_memory_total_bytes(source.memory_limit_bytes > 0 ? source.memory_limit_bytes : MachineMemory());
+  usage.set_disk_read_bytes(disk_read_bytes_);
+  usage.set_disk_written_bytes(disk_written_bytes_);
   if (source.own_network && source.init > 0) {
     const auto devices = ReadFile(Proc(source.init, "net/dev"));
     const NetworkFigures network = ParseNetworkDevices(devices ? *devices : "");

@@ -17,8 +17,8 @@ struct UsageSource {
   std::int64_t memory_limit_bytes = 0;
 };
 
-/// Measures what an attempt uses, a few small files of /proc at a time. CPU time and memory's peak never go
-/// back, although processes end. Does not measure GPUs. One thread.
+/// Measures what an attempt uses, a few small files of /proc at a time. CPU time, bytes of disks and memory's
+/// peak never go back, although processes end. Does not measure GPUs. One thread.
 class UsageMeter {
  public:
   UsageMeter();
@@ -31,6 +31,8 @@ class UsageMeter {
  private:
   double cpus_;
   double cpu_seconds_ = 0;
+  std::int64_t disk_read_bytes_ = 0;
+  std::int64_t disk_written_bytes_ = 0;
   std::int64_t peak_bytes_ = 0;
 };
 

@@ -31,6 +31,9 @@ class TestPrograms final : public ProgramSource {
 
   Status Prepare(const v1::Manifest& manifest, const PreparationHooks& hooks) override {
     const std::string folder = RuntimeFolder(manifest);
+    // The second one comes too soon.
+    for (const int done : {1, 2})
+      hooks.progress({.what = "Installing packages", .done = done, .total = 2, .unit = "packages"});
     for (const auto& package : manifest.program().packages()) {
       hooks.info("Downloading the package: " + package.uri());
       TY_RETURN_IF_ERROR(hooks.download(package.uri(), folder + "/package"));

@@ -39,7 +39,7 @@ boost::asio::awaitable<Status> LookUpImages(const ImageRegistries& registries, v
   // Counted from now: a look-up that waited for its turn has less time left. That says nothing of the
   // registry, so no pulled image stands for it here: the queued look-up, which begins at once, decides that.
   const auto deadline = steady_clock::now() + kImageLookUpMax;
-  auto find = [&registries, names, deadline] {
+  auto find = [registries, names, deadline] {  // who asks may be gone before the pool comes to it
     const LookUpOptions options{.timeout = [deadline] {
       using std::chrono::milliseconds;
       return std::max(std::chrono::duration_cast<milliseconds>(deadline - steady_clock::now()),

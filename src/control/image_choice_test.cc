@@ -161,6 +161,16 @@ TEST_F(LookUpTest, EachImageOnceAndWhatItIsNowIsRecorded) {
   EXPECT_EQ(record->runtime_version(), "") << "nobody needs one";
 }
 
+TEST_F(LookUpTest, ChecksAskOnceAndJobsThatAreMadeAskAnew) {
+  for (int i = 0; i < 3; ++i) {
+    const JobMaker::Checked checked = Await(maker_->Check("p", MakeContainerJob("a"), {}));
+    EXPECT_EQ(checked.made.record.images(0).digest(), "sha256:1");
+  }
+  EXPECT_EQ(CountAsked(), 1U);
+  ASSERT_TRUE(RecordOf(Await(maker_->Make("p", MakeContainerJob("a")))));
+  EXPECT_EQ(CountAsked(), 2U);
+}
+
 TEST_F(LookUpTest, APackageBesideAContainerHasItsRuntime) {
   const Result<v1::JobRecord> record = Make(
       "package_uris: 'gs://packages/trainer.tar.gz' python_module: 'm' scale_tier: CUSTOM "

@@ -11,35 +11,19 @@
 #include "control/manifest.h"
 #include "jobs/prepare.h"
 #include "jobs/trial.h"
-#include "text/suggestion.h"
 #include "validation/algorithm_job.h"
 #include "wire/resource_name.h"
 
 namespace trainyard::control {
 
-namespace {
-
-/// How many buckets' names are compared with one that is new: each takes some microseconds of the loop.
-constexpr std::size_t kBucketsComparedMax = 100;
-constexpr std::size_t kSlipMax = 3;  ///< characters more or less
-
-/// Those that the name may be a slip of.
-std::vector<std::string_view> NamesLike(std::string_view name, const std::vector<std::string>& others) {
-  std::vector<std::string_view> like;
-  for (const std::string& other : others) {
-    if (other == name || other.size() + kSlipMax < name.size() || name.size() + kSlipMax < other.size())
-      continue;
-    if (other.front() == name.front() || other.back() == name.back()) like.push_back(other);
-    if (like.size() == kBucketsComparedMax) break;
-  }
-  return like;
-}
-
-}  // namespace
-
 JobMaker::JobMaker(storage::Buckets& buckets, const environment::Catalogue& catalogue, const Clock& clock,
                    Policy policy)
-    : buckets_(buckets), catalogue_(catalogue), clock_(clock), policy_(std::move(policy)) {
+    : buckets_(buckets),
+      catalogue_(catalogue),
+      clock_(clock),
+      policy_(std::move(policy)),
+      job_dirs_(buckets, policy_.bucket_owners),
+      kept_look_ups_(std::make_shared<KeptLookUps>(clock)) {
   policy_.images = ImageRuntimes(catalogue_, std::move(policy_.images));
   for (const auto& [image, version] : policy_.images) context_.runtime_images.push_back(image);
   const bool waits = policy_.capacity.mode != placement::Capacity::Mode::kStrict;
@@ -69,20 +53,64 @@ boost::asio::awaitable<void> JobMaker::LookForContainers() {
   UseContainers({.are_here = registries->resolve != nullptr, .lacking = std::move(lacking)});
 }
 
-boost::asio::awaitable<Result<JobMaker::Made>> JobMaker::Make(std::string project, ml::v1::Job job,
-                                                              Creator creator) {
-  const algorithms::v1::Algorithm* algorithm = jobs::AlgorithmOf(job.training_input(), policy_.mapped_images);
+boost::asio::awaitable<void> JobMaker::LookForWhatRuns(const ml::v1::Job& job) {
+  const auto* algorithm = jobs::AlgorithmOf(job.training_input(), policy_.mapped_images);
   if (!context_.containers && algorithm == nullptr && !jobs::NamedImages(job.training_input()).empty())
     co_await LookForContainers();
+}
+
+JobMaker::Start JobMaker::StartOf(const ml::v1::Job& validated) const {
+  Start start{.algorithm = jobs::AlgorithmOf(validated.training_input(), policy_.mapped_images),
+              .containers = {}};
+  if (start.algorithm == nullptr)
+    start.containers = ContainerImages(policy_.images, validated.training_input());
+  return start;
+}
+
+boost::asio::awaitable<Result<JobMaker::Made>> JobMaker::Make(std::string project, ml::v1::Job job,
+                                                              Creator creator) {
+  co_await LookForWhatRuns(job);
   TY_CO_RETURN_IF_ERROR(jobs::Validate(job, context_));
   Made made{.record = {}, .secrets = jobs::TakeSecrets(job)};
-  const jobs::RoleImages containers =
-      algorithm == nullptr ? ContainerImages(policy_.images, job.training_input()) : jobs::RoleImages();
-  TY_CO_TRY(environment::Resolution runtime, co_await ResolveRuntime(job.training_input(), containers));
+  const Way way{.found = [](Status status) { return status; },
+                .absent = JobDirs::Absent::kMake,
+                .registries = policy_.registries};
+  TY_CO_RETURN_IF_ERROR(co_await LookUp(std::move(project), job, creator, way, made));
+  co_return made;
+}
+
+boost::asio::awaitable<Status> JobMaker::LookUp(std::string project, const ml::v1::Job& job,
+                                                const Creator& creator, const Way& way, Made& made) {
+  const Start start = StartOf(job);
+  Result<environment::Resolution> runtime = co_await ResolveRuntime(job.training_input(), start.containers);
+  if (!runtime) {
+    TY_CO_RETURN_IF_ERROR(way.found(std::unexpected(runtime.error())));
+    runtime = environment::Resolution{};
+  }
   v1::JobRecord& record = made.record;
-  record = jobs::MakeRecord(std::move(project), job, runtime.version, clock_.Now(), containers);
-  if (algorithm != nullptr)
-    UseAlgorithm(*algorithm, record);
+  record = RecordOf(std::move(project), job, start, *runtime);
+  record.set_creator(creator.principal);
+  TY_CO_RETURN_IF_ERROR(way.found(CheckFits(record)));
+  made.demand = policy_.devices.DemandOf(GangOf(record));
+  TY_CO_RETURN_IF_ERROR(way.found(co_await CheckServiceAccount(record, creator)));
+  for (const std::string& uri : job.training_input().package_uris())
+    TY_CO_RETURN_IF_ERROR(way.found(co_await LookUpPackage(record, uri, creator)));
+  if (policy_.containers.are_here && way.registries != nullptr) {
+    const Status may = co_await CheckImages(record, creator);
+    TY_CO_RETURN_IF_ERROR(way.found(may));
+    if (may) TY_CO_RETURN_IF_ERROR(way.found(co_await LookUpImages(*way.registries, record)));
+  }
+  TY_CO_RETURN_IF_ERROR(way.found(co_await job_dirs_.Ensure(record, creator, way.absent)));
+  if (job.training_input().has_hyperparameters()) jobs::MakeTuning(record);
+  co_return Status{};
+}
+
+v1::JobRecord JobMaker::RecordOf(std::string project, const ml::v1::Job& job, const Start& start,
+                                 const environment::Resolution& runtime) const {
+  v1::JobRecord record =
+      jobs::MakeRecord(std::move(project), job, runtime.version, clock_.Now(), start.containers);
+  if (start.algorithm != nullptr)
+    UseAlgorithm(*start.algorithm, record);
   else if (!runtime.note.empty())
     record.add_notes(runtime.note);
   if (HasGpus() && !runtime.version.empty() && AsksForGpus(job.training_input()) &&
@@ -90,18 +118,7 @@ boost::asio::awaitable<Result<JobMaker::Made>> JobMaker::Make(std::string projec
     record.add_notes("runtime version " + runtime.version +
                      " has no CUDA libraries that can be installed: TensorFlow will use the CPU of replicas "
                      "with GPUs");
-  record.set_creator(creator.principal);
-  TY_CO_RETURN_IF_ERROR(CheckFits(record));
-  made.demand = policy_.devices.DemandOf(GangOf(record));
-  TY_CO_RETURN_IF_ERROR(co_await CheckServiceAccount(record, creator));
-  TY_CO_RETURN_IF_ERROR(co_await LookUpPackages(record, creator));
-  if (policy_.containers.are_here && policy_.registries != nullptr) {
-    TY_CO_RETURN_IF_ERROR(co_await CheckImages(record, creator));
-    TY_CO_RETURN_IF_ERROR(co_await LookUpImages(*policy_.registries, record));
-  }
-  TY_CO_RETURN_IF_ERROR(co_await EnsureJobDir(record, creator));
-  if (job.training_input().has_hyperparameters()) jobs::MakeTuning(record);
-  co_return made;
+  return record;
 }
 
 /// With strict capacity a job that can never run is refused at once; else it waits and says what for.
@@ -209,73 +226,24 @@ boost::asio::awaitable<Status> JobMaker::CheckImages(const v1::JobRecord& record
 }
 
 /// A package is what it was when the job was created: its checksum names the layer that it is installed into.
-boost::asio::awaitable<Status> JobMaker::LookUpPackages(v1::JobRecord& record, const Creator& creator) {
-  for (const std::string& uri : record.job().training_input().package_uris()) {
-    TY_CO_TRY(wire::ObjectUri name, wire::ObjectUri::Parse(uri));
-    iam::Resource bucket = iam::Resource::Bucket(name.bucket);
-    TY_CO_RETURN_IF_ERROR(co_await creator.Require("storage.objects.get", std::move(bucket), "package_uris"));
-    auto object = co_await buckets_.Stat(name.bucket, name.object);
-    if (!object && object.error().code != Code::kNotFound) co_return std::unexpected(object.error());
-    if (!object) {
-      co_return std::unexpected(FailedPrecondition("The provided GCS paths [" + uri +
-                                                       "] cannot be read by service account " +
-                                                       cluster::ServiceAccount(record.project()) + ". " +
-                                                       object.error().message + ". Upload the package first.",
-                                                   "package_uris"));
-    }
-    replica::v1::Manifest::Package& package = *record.add_packages();
-    package.set_uri(uri);
-    package.set_checksum(object->md5_hash());
+boost::asio::awaitable<Status> JobMaker::LookUpPackage(v1::JobRecord& record, std::string uri,
+                                                       const Creator& creator) {
+  TY_CO_TRY(wire::ObjectUri name, wire::ObjectUri::Parse(uri));
+  iam::Resource bucket = iam::Resource::Bucket(name.bucket);
+  TY_CO_RETURN_IF_ERROR(co_await creator.Require("storage.objects.get", std::move(bucket), "package_uris"));
+  auto object = co_await buckets_.Stat(name.bucket, name.object);
+  if (!object && object.error().code != Code::kNotFound) co_return std::unexpected(object.error());
+  if (!object) {
+    co_return std::unexpected(FailedPrecondition("The provided GCS paths [" + uri +
+                                                     "] cannot be read by service account " +
+                                                     cluster::ServiceAccount(record.project()) + ". " +
+                                                     object.error().message + ". Upload the package first.",
+                                                 "package_uris"));
   }
+  replica::v1::Manifest::Package& package = *record.add_packages();
+  package.set_uri(uri);
+  package.set_checksum(object->md5_hash());
   co_return Status{};
-}
-
-boost::asio::awaitable<Status> JobMaker::EnsureJobDir(v1::JobRecord& record, const Creator& creator) {
-  const std::string& job_dir = record.job().training_input().job_dir();
-  if (job_dir.empty()) co_return Status{};
-  TY_CO_TRY(wire::ObjectUri uri, wire::ObjectUri::Parse(job_dir));
-  const auto present = co_await buckets_.GetBucket(uri.bucket);
-  const bool is_absent = !present && present.error().code == Code::kNotFound;
-  if (is_absent && buckets_.creates_on_use())
-    co_return co_await MakeBucketOf(record, std::move(uri.bucket), creator);
-  iam::Resource bucket = iam::Resource::Bucket(uri.bucket);
-  TY_CO_RETURN_IF_ERROR(co_await creator.Require("storage.objects.create", std::move(bucket), "job_dir"));
-  const auto ensured = co_await buckets_.EnsureBucket(uri.bucket);
-  if (!ensured) co_return std::unexpected(Error{ensured.error().code, ensured.error().message, "job_dir"});
-  co_return Status{};
-}
-
-/// A bucket that is made is said: its name may be a slip, and what the program writes is then looked for in
-/// vain.
-boost::asio::awaitable<Status> JobMaker::MakeBucketOf(v1::JobRecord& record, std::string bucket,
-                                                      const Creator& creator) {
-  iam::Resource project = iam::Resource::Project(record.project());
-  TY_CO_RETURN_IF_ERROR(co_await creator.Require("storage.buckets.create", std::move(project), "job_dir"));
-  const auto ensured = co_await buckets_.EnsureBucket(bucket);
-  if (!ensured) co_return std::unexpected(Error{ensured.error().code, ensured.error().message, "job_dir"});
-  if (policy_.bucket_owners.set_project)
-    TY_CO_RETURN_IF_ERROR(co_await policy_.bucket_owners.set_project(bucket, record.project()));
-  const std::string made = "The bucket gs://" + bucket + " of the job's jobDir did not exist and was made";
-  const std::string meant = co_await MeantBucket(std::move(bucket), record.project());
-  if (meant.empty()) {
-    record.add_remarks(made + ".");
-  } else {
-    record.add_notes(made + "; did you mean gs://" + meant + "?");
-  }
-  co_return Status{};
-}
-
-/// Whoever may create jobs of a project may know its buckets' names (docs/security.md), and no others.
-boost::asio::awaitable<std::string> JobMaker::MeantBucket(std::string name, std::string project) {
-  auto others = co_await buckets_.BucketNames();
-  if (!others) co_return std::string();
-  if (policy_.bucket_owners.project_of)
-    std::erase_if(*others, [&](const std::string& other) {
-      return policy_.bucket_owners.project_of(other) != project;
-    });
-  std::string meant(text::Suggest(name, NamesLike(name, *others)));
-  if (!meant.empty() && !co_await buckets_.GetBucket(meant)) meant.clear();
-  co_return meant;
 }
 
 }  // namespace trainyard::control

@@ -2,18 +2,23 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "control/creator.h"
 #include "control/image_choice.h"
+#include "control/job_dirs.h"
+#include "control/kept_look_ups.h"
 #include "control/runtime_choice.h"
 #include "engine/allocator.h"
 #include "environment/catalogue.h"
 #include "jobs/variables.h"
 #include "placement/plan.h"
 #include "storage/buckets.h"
+#include "trainyard/algorithms/v1/algorithm.pb.h"
 #include "trainyard/control/v1/record.pb.h"
 #include "trainyard/ml/v1/ml.pb.h"
 #include "validation/validate.h"
@@ -52,6 +57,9 @@ class JobMaker {
   JobMaker(storage::Buckets& buckets, const environment::Catalogue& catalogue, const Clock& clock,
            Policy policy);
 
+  JobMaker(const JobMaker&) = delete;
+  JobMaker& operator=(const JobMaker&) = delete;
+
   struct Made {
     v1::JobRecord record;
     jobs::Secrets secrets;            ///< the record does not have them
@@ -62,6 +70,16 @@ class JobMaker {
   /// registries), with the field as the
   /// API names it.
   boost::asio::awaitable<Result<Made>> Make(std::string project, ml::v1::Job job, Creator creator = {});
+
+  /// What Make would say, with all that is wrong: what the rules find, or if they find nothing, what each
+  /// look-up does. Nothing is made, no bucket either.
+  struct Checked {
+    jobs::Violations violations;
+    std::vector<std::string> not_asked;  ///< sentences: what could not be looked up
+    Made made;  ///< the record's job, notes and remarks tell what there would be; without the rest if a rule
+                ///< is broken
+  };
+  boost::asio::awaitable<Checked> Check(std::string project, ml::v1::Job job, Creator creator);
 
   /// The interpreters that this machine has now.
   boost::asio::awaitable<environment::AvailablePythons> LookAtPythons();
@@ -81,20 +99,44 @@ class JobMaker {
   void UseContainers(Containers containers);
   [[nodiscard]] Status CheckFits(const v1::JobRecord& record) const;
   [[nodiscard]] bool HasGpus() const;
+  struct Start {
+    const algorithms::v1::Algorithm* algorithm = nullptr;  ///< null: a program of its own
+    jobs::RoleImages containers;
+  };
+  boost::asio::awaitable<void> LookForWhatRuns(const ml::v1::Job& job);
+  [[nodiscard]] Start StartOf(const ml::v1::Job& validated) const;
+  /// What Make and Check do with what they find.
+  struct Way {
+    std::function<Status(Status)> found;  ///< of each step: an error that it returns ends the steps
+    JobDirs::Absent absent = JobDirs::Absent::kMake;
+    const ImageRegistries* registries = nullptr;  ///< asked for images; null: no job has images
+  };
+  /// The steps after the rules, in the documented order. Fills in all of `made` but the secrets.
+  boost::asio::awaitable<Status> LookUp(std::string project, const ml::v1::Job& job, const Creator& creator,
+                                        const Way& way, Made& made);
+  [[nodiscard]] v1::JobRecord RecordOf(std::string project, const ml::v1::Job& job, const Start& start,
+                                       const environment::Resolution& runtime) const;
   static boost::asio::awaitable<Status> CheckServiceAccount(v1::JobRecord& record, const Creator& creator);
   boost::asio::awaitable<std::string> PermissionFor(std::string image) const;
   boost::asio::awaitable<Status> CheckImages(const v1::JobRecord& record, const Creator& creator) const;
-  boost::asio::awaitable<Status> LookUpPackages(v1::JobRecord& record, const Creator& creator);
-  boost::asio::awaitable<Status> EnsureJobDir(v1::JobRecord& record, const Creator& creator);
-  boost::asio::awaitable<Status> MakeBucketOf(v1::JobRecord& record, std::string bucket,
-                                              const Creator& creator);
-  boost::asio::awaitable<std::string> MeantBucket(std::string name, std::string project);
+  boost::asio::awaitable<Status> LookUpPackage(v1::JobRecord& record, std::string uri,
+                                               const Creator& creator);
+  /// The registries, which look-ups of Check ask at most once in a while. Null where there are none.
+  [[nodiscard]] const ImageRegistries* RegistriesForChecks();
 
   storage::Buckets& buckets_;
   const environment::Catalogue& catalogue_;
   const Clock& clock_;
   Policy policy_;
+  JobDirs job_dirs_;
   jobs::ValidationContext context_;
+  std::shared_ptr<KeptLookUps> kept_look_ups_;  ///< with look-ups, which may outlive this
+  ImageRegistries registries_for_checks_;
 };
+
+/// Whether an error says something of the job; else what was asked could not be asked.
+[[nodiscard]] bool IsVerdict(const Error& error);
+/// A sentence: that creating it may fail, too, for what could not be asked.
+[[nodiscard]] std::string NotAsked(const Error& error);
 
 }  // namespace trainyard::control

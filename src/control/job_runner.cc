@@ -9,6 +9,7 @@
 #include "control/job_secrets.h"
 #include "control/pause.h"
 #include "control/service_log.h"
+#include "control/tag_reports.h"
 #include "diagnosis/classify.h"
 #include "metrics/usage_history.h"
 
@@ -152,14 +153,20 @@ boost::asio::awaitable<void> JobRunner::Live() {
     for (const jobs::Action& action : actions)
       if (const auto* wake = std::get_if<jobs::WakeAt>(&action)) wake_time = wake->time;
     if (co_await PerformAll(std::move(actions))) continue;
-    if (std::optional<SysTime> look = wait_log_.Look(job_, WhyWaiting(), now))
-      wake_time = std::min(wake_time.value_or(*look), *look);
+    if (std::optional<SysTime> look = LookAtWait(now)) wake_time = std::min(wake_time.value_or(*look), *look);
     if (wake_time) {
       co_await wake_.WaitFor(std::max(*wake_time - now, std::chrono::nanoseconds{0}));
     } else {
       co_await wake_.Wait();
     }
   }
+}
+
+/// Returns when to look again at the latest.
+std::optional<SysTime> JobRunner::LookAtWait(SysTime now) {
+  const std::optional<jobs::Waiting> waiting = WhyWaiting();
+  if (wait_log_.IsAnother(waiting) && outside_.on_wait_changed) outside_.on_wait_changed(job_);
+  return wait_log_.Look(job_, waiting, now);
 }
 
 /// Whether there was anything to perform but waiting.
@@ -204,7 +211,7 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::StartReplica action) {
   if (started.status) co_return;
   if (started.is_clean) {  // the same attempt is started again
     Seen(replica) = {.refused = started.status.error().message};
-    wait_log_.Look(job_, WhyWaiting(), outside_.clock.Now());
+    LookAtWait(outside_.clock.Now());
     co_return co_await Pause(outside_.settings.retry_pause);
   }
   const std::string why = "The supervisor cannot be started: " + started.status.error().message;
@@ -242,9 +249,8 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::MeasureTrial) {
 /// Live sleeps until then.
 boost::asio::awaitable<void> JobRunner::Perform(jobs::WakeAt) { co_return; }
 
-/// The program of the master is the one that reports. Source: spec hyperparameter-tuning.md section 5.
-void JobRunner::TakeReport(int replica, replica::v1::MetricReport report) {
-  if (trial_ && job_.replicas(replica).id().type() == replica::v1::MASTER) trial_->Take(std::move(report));
+void JobRunner::TakeReport(int replica, int attempt, replica::v1::MetricReport said) {
+  if (!KeepTagReport(outside_.usage, job_, {replica, attempt}, said) && trial_) trial_->Take(std::move(said));
 }
 
 const replica::v1::MetricReport& JobRunner::report() const {
@@ -292,7 +298,9 @@ void JobRunner::OnFrame(engine::ReplicaLink& link, int replica, int attempt, eng
   } else if (frame.has_exit()) {
     SetExit(replica, attempt, std::move(*frame.mutable_exit()));
   } else if (frame.has_metrics()) {
-    TakeReport(replica, std::move(*frame.mutable_metrics()));
+    TakeReport(replica, attempt, std::move(*frame.mutable_metrics()));
+  } else if (frame.has_progress()) {
+    Seen(replica).progress = std::move(*frame.mutable_progress());
   } else if (frame.has_usage() && outside_.usage != nullptr) {
     outside_.usage->Add({.job_uid = LogUid(job_),
                          .task_name = UsageName(job_, cluster::TaskName(job_.replicas(replica).id())),
@@ -311,7 +319,7 @@ bool JobRunner::SetExit(int replica, int attempt, replica::v1::ExitRecord exit) 
   if (!IsOpen(replica, attempt)) return false;
   jobs::ReplicaObservation& seen = Seen(replica);
   if (seen.exit) return false;
-  if (exit.has_metrics()) TakeReport(replica, exit.metrics());
+  if (trial_ && exit.has_metrics()) TakeReport(replica, attempt, exit.metrics());  // of others the last value
   if (exit.cause() == replica::v1::ExitRecord::LOST) DiagnoseLost(exit);
   seen.exit = std::move(exit);
   seen.phase = replica::v1::ENDED;

@@ -108,6 +108,7 @@ class JobRunner final : private JobAttempts::Observer {
   void Reserve(int try_number, std::optional<engine::Grant> granted);
   boost::asio::awaitable<void> Run(std::function<void()> on_done);
   boost::asio::awaitable<void> Live();
+  std::optional<SysTime> LookAtWait(SysTime now);
   boost::asio::awaitable<bool> PerformAll(std::vector<jobs::Action> actions);
   boost::asio::awaitable<void> Perform(jobs::AppendEvent action);
   boost::asio::awaitable<void> Perform(jobs::ResolveImages action);
@@ -117,7 +118,7 @@ class JobRunner final : private JobAttempts::Observer {
   boost::asio::awaitable<void> Perform(jobs::StopReplica action);
   boost::asio::awaitable<void> Perform(jobs::MeasureTrial action);
   boost::asio::awaitable<void> Perform(jobs::WakeAt action);
-  void TakeReport(int replica, replica::v1::MetricReport report);
+  void TakeReport(int replica, int attempt, replica::v1::MetricReport said);
   void AfterEvent(const v1::Event& event);
   bool SetExit(int replica, int attempt, replica::v1::ExitRecord exit);
   [[nodiscard]] jobs::ReplicaObservation& Seen(int replica) {

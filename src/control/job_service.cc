@@ -61,10 +61,15 @@ JobService::JobService(Collaborators outside, JobMaker& maker, jobs::Accelerator
       recovered_(outside_.loop),
       registry_turns_(outside_.loop),
       registry_(outside_),
+      presenter_(outside_, registry_),
+      listing_(outside_, presenter_),
+      tables_(outside_, presenter_, listing_),
+      watches_(outside_, presenter_, listing_),
       orphans_(outside_.loop, outside_.host, outside_.allocator),
       removal_(outside_, registry_, recovered_),
       gateway_(outside_, registry_, orphans_, recovered_) {
   outside_.registry_turns = &registry_turns_;
+  outside_.on_wait_changed = watches_.Toucher();
   outside_.runtime_for = [&maker](const v1::JobRecord& job, const engine::Grant& grant) {
     return maker.RuntimeFor(job, grant);
   };
@@ -107,7 +112,7 @@ boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job 
   TY_CO_TRY(std::int64_t uid, std::move(stored));
   record.set_uid(uid);
   ++created_;
-  Job answer = Present(record);
+  Job answer = presenter_.Present(record);
   registry_.Start(std::move(record), std::move(lines), std::move(resumed));
   co_return answer;
 }
@@ -166,9 +171,21 @@ boost::asio::awaitable<std::optional<Instance>> JobService::InstanceOf(std::stri
   co_return control::InstanceOf(attempt.runner->job(), attempt.replica);
 }
 
+boost::asio::awaitable<Result<ml::v1::ListJobsResponse>> JobService::List(ListQuery query) {
+  ml::v1::ListJobsResponse response;
+  auto take = [&response](const v1::JobRecord&, Job job) {
+    *response.add_jobs() = std::move(job);
+    return response.jobs().rbegin()->ByteSizeLong();
+  };
+  TY_CO_TRY(std::string token,
+            co_await listing_.List(std::move(query), JobListing::Trials::kShown, std::move(take)));
+  response.set_next_page_token(std::move(token));
+  co_return response;
+}
+
 boost::asio::awaitable<Result<Job>> JobService::Get(wire::JobName name) {
   TY_CO_TRY(v1::JobRecord record, co_await Load(std::move(name)));
-  co_return co_await Show(std::move(record), std::numeric_limits<int>::max());
+  co_return co_await presenter_.Show(std::move(record), std::numeric_limits<int>::max());
 }
 
 boost::asio::awaitable<Result<Job>> JobService::Patch(wire::JobName name, Job patch,
@@ -181,7 +198,7 @@ boost::asio::awaitable<Result<Job>> JobService::Patch(wire::JobName name, Job pa
   if (with_labels) TY_CO_RETURN_IF_ERROR(maker_.CheckLabels(patch));
   TY_CO_TRY(v1::JobRecord record, co_await Load(name));
   if (with_etag && patch.etag() != Etag(record)) co_return std::unexpected(WrongEtag());
-  if (!with_labels) co_return co_await Show(std::move(record), std::numeric_limits<int>::max());
+  if (!with_labels) co_return co_await presenter_.Show(std::move(record), std::numeric_limits<int>::max());
   v1::Event event;
   *event.mutable_patched()->mutable_labels() = patch.labels();
   std::optional<std::int64_t> revision;
@@ -237,6 +254,10 @@ boost::asio::awaitable<Result<v1::JobRecord>> JobService::Record(wire::JobName n
   co_return co_await Load(std::move(name));
 }
 
+boost::asio::awaitable<Result<std::vector<std::string>>> JobService::RecentProjects() {
+  co_return co_await outside_.journal.RecentProjects(kRecentProjectsMax);
+}
+
 Figures JobService::Count() const {
   Figures figures;
   figures.created = created_;
@@ -277,27 +298,6 @@ boost::asio::awaitable<Status> JobService::RecordForEnded(v1::JobRecord job, v1:
   v1::Event stamped = Stamped(std::move(event), job.revision() + 1, outside_.clock.Now());
   TY_CO_TRY(v1::JobRecord after, jobs::Apply(job, stamped));
   co_return co_await outside_.journal.Append(std::move(after), std::move(stamped));
-}
-
-/// The job as the API shows it: with its place in the queue, and the revision as etag.
-Job JobService::Present(const v1::JobRecord& record) const {
-  Job job = record.job();
-  if (const JobRunner* runner = registry_.Find(record.uid())) {
-    if (const std::optional<placement::Wait> wait = runner->WaitForRoom())
-      job.set_job_position(wait->position);
-  }
-  job.set_etag(Etag(record));
-  for (const auto& [task_name, uri] : WebAccessUris(outside_.settings, record))
-    (*job.mutable_training_output()->mutable_web_access_uris())[task_name] = uri;
-  return job;
-}
-
-/// With what a tuning job's trials add: as their runner knows them, else as they were when they ended.
-boost::asio::awaitable<Result<Job>> JobService::Show(v1::JobRecord record, int trials_max) {
-  Job job = Present(record);
-  if (record.has_tuning())
-    TY_CO_RETURN_IF_ERROR(co_await registry_.tuning().Complete(std::move(record), job, trials_max));
-  co_return job;
 }
 
 Status JobService::CheckQuota(const v1::JobRecord& asking, const placement::QuotaDemand& demand) const {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
-#include <chrono>
 #include <functional>
 #include <list>
 #include <optional>
@@ -13,12 +12,17 @@
 #include "control/figures.h"
 #include "control/image_lookups.h"
 #include "control/instance.h"
+#include "control/job_listing.h"
 #include "control/job_maker.h"
+#include "control/job_presenter.h"
 #include "control/job_removal.h"
+#include "control/job_tables.h"
+#include "control/job_watches.h"
 #include "control/orphans.h"
 #include "control/replica_gateway.h"
 #include "control/runner_registry.h"
 #include "jobs/accelerator_quota.h"
+#include "trainyard/control/v1/job_check.pb.h"
 #include "wire/resource_name.h"
 
 namespace trainyard::control {
@@ -28,19 +32,7 @@ namespace trainyard::control {
 /// and the next server takes it over.
 class JobService {
  public:
-  struct ListQuery {
-    std::string project;
-    int page_size = 0;  ///< 0: kPageSizeDefault; above kPageSizeMax: kPageSizeMax
-    std::string page_token;
-    std::string filter;
-  };
-  static constexpr int kPageSizeDefault = 20;
-  static constexpr int kPageSizeMax = 100;
-  static constexpr int kFilteredJobsMax = 1'000;  ///< looked at in one filtered List: about 10 ms
-  /// A page of large jobs is shorter than asked for: nothing is added to one that is this large.
-  static constexpr std::size_t kListedBytesMax = std::size_t{512} << 10;
-  /// Older jobs are kept but not listed. Source: spec api.md section 2.
-  static constexpr std::chrono::days kListedMax{90};
+  using ListQuery = JobListQuery;
 
   /// `accelerator_quota`: what the unfinished jobs of one project may hold; types without a number have no
   /// limit.
@@ -56,7 +48,11 @@ class JobService {
   /// "job.job_id"; kResourceExhausted beyond the accelerator quota or another one (job_quotas.h).
   boost::asio::awaitable<Result<ml::v1::Job>> Create(std::string project, ml::v1::Job job,
                                                      Creator creator = {});
+  /// What Create would say, with all that is wrong (JobMaker::Check); nothing is made. Errors: of the store.
+  boost::asio::awaitable<Result<v1::JobCheck>> Check(std::string project, ml::v1::Job job,
+                                                     Creator creator = {});
   boost::asio::awaitable<Result<ml::v1::Job>> Get(wire::JobName name);
+  /// As JobListing::List.
   boost::asio::awaitable<Result<ml::v1::ListJobsResponse>> List(ListQuery query);
   /// `update_mask` names labels, etag or both; only what it names counts. Labels are replaced as a whole. The
   /// etag of a job changes with every event of its life.
@@ -93,19 +89,26 @@ class JobService {
 
   /// All that is recorded of the job. kNotFound.
   boost::asio::awaitable<Result<v1::JobRecord>> Record(wire::JobName name);
+  /// The projects that have jobs, the one with the newest job first, at most kRecentProjectsMax.
+  boost::asio::awaitable<Result<std::vector<std::string>>> RecentProjects();
+  static constexpr int kRecentProjectsMax = 1'000;
   [[nodiscard]] Figures Count() const;
   /// Every job and trial that has not ended.
   [[nodiscard]] const RunnerRegistry& registry() const noexcept { return registry_; }
   void ForEachUnfinished(const std::function<void(const v1::JobRecord&)>& visit) const;
 
+  /// Jobs as rows, counts and timelines.
+  [[nodiscard]] JobTables& tables() noexcept { return tables_; }
+  /// What changes among them.
+  [[nodiscard]] JobWatches& watches() noexcept { return watches_; }
+  /// Trials of tuning jobs, and what they tell.
+  [[nodiscard]] TuningJobs& tuning() noexcept { return registry_.tuning(); }
   /// Deletes jobs that have ended.
   [[nodiscard]] JobRemoval& removal() noexcept { return removal_; }
   /// For the supervisors' connections.
   [[nodiscard]] ReplicaGateway& gateway() noexcept { return gateway_; }
 
  private:
-  boost::asio::awaitable<Result<ml::v1::Job>> Show(v1::JobRecord record, int trials_max);
-  [[nodiscard]] ml::v1::Job Present(const v1::JobRecord& record) const;
   [[nodiscard]] Status CheckQuota(const v1::JobRecord& asking, const placement::QuotaDemand& demand) const;
   boost::asio::awaitable<Result<std::int64_t>> Store(v1::JobRecord record, v1::Event created,
                                                      jobs::Secrets secrets);
@@ -122,6 +125,10 @@ class JobService {
   Event recovered_;
   RegistryTurns registry_turns_;
   RunnerRegistry registry_;
+  JobPresenter presenter_;
+  JobListing listing_;
+  JobTables tables_;
+  JobWatches watches_;
   Orphans orphans_;
   JobRemoval removal_;
   ReplicaGateway gateway_;

@@ -16,6 +16,12 @@ replica::v1::Phase PhaseOf(const v1::ReplicaRecord& replica, const KnownOfJob& k
   return known.seen->replicas[static_cast<std::size_t>(position)].phase;
 }
 
+void AddProgress(const KnownOfJob& known, int position, v1::JobStatus::Replica& replica) {
+  if (known.seen == nullptr || replica.phase() != replica::v1::PREPARING) return;
+  const auto& progress = known.seen->replicas[static_cast<std::size_t>(position)].progress;
+  if (progress) *replica.mutable_progress() = *progress;
+}
+
 jobs::Waiting WaitForRoom(const std::optional<placement::Wait>& queue) {
   if (!queue)
     return {.cause = "queue", .reason = engine::kLookingForRoom, .unblock = "It goes on by itself."};
@@ -66,6 +72,7 @@ v1::JobStatus MakeStatus(const v1::JobRecord& job, const KnownOfJob& known) {
     replica.set_task_name(cluster::TaskName(record.id()));
     replica.set_machine_type(record.machine_type());
     replica.set_phase(PhaseOf(record, known, i));
+    AddProgress(known, i, replica);
     replica.set_attempt(record.attempt());
     replica.set_restarts(record.restarts());
     *replica.mutable_gpus() = record.slot().devices().gpus();

@@ -32,6 +32,7 @@ Keys Keys::Derive(std::string_view secret) {
           .metadata_host = Hmac(secret, "trainyard/1 metadata host"),
           .access = Hmac(secret, "trainyard/1 access token"),
           .shell = Hmac(secret, "trainyard/1 shell"),
+          .session = Hmac(secret, "trainyard/1 session"),
           .ports = Hmac(secret, "trainyard/1 ports")};
 }
 

@@ -13,6 +13,7 @@ struct Keys {
   std::string metadata_host;  ///< a replica's name for the metadata server
   std::string access;         ///< access tokens
   std::string shell;          ///< webAccessUris
+  std::string session;        ///< what a browser shows beside its cookie
   std::string ports;          ///< where the leases of ports begin; no proof of anything
 
   /// HMAC-SHA256 of the purpose's label under `secret`, which is 32 random bytes. Source: NIST SP 800-108

@@ -18,12 +18,25 @@ std::string Etag(const v1::JobRecord& record) { return std::to_string(record.rev
 
 std::function<bool(v1::JobRecord&)> ListSearch::EndedJobs(std::shared_ptr<ListSearch> search) {
   return [search = std::move(search)](v1::JobRecord& record) {
-    if (wire::FromProto(record.job().create_time()) < search->oldest_) search->past_window_ = true;
+    if (search->IsTooOld(record)) search->past_window_ = true;
     if (search->past_window_) return false;
-    if (!record.job().has_end_time()) return true;
-    record.mutable_job()->set_etag(Etag(record));
-    return search->Wants(record.job());
+    return !record.job().has_end_time() || WantsEnded(*search, record);
   };
+}
+
+bool ListSearch::WantsEnded(const ListSearch& search, v1::JobRecord& record) {
+  if (search.IsTooOld(record)) return false;
+  record.mutable_job()->set_etag(Etag(record));
+  return search.Wants(record.job());
+}
+
+bool ListSearch::matches_all() const noexcept {
+  const auto* all = std::get_if<wire::And>(&filter_.node);
+  return all != nullptr && all->terms.empty();
+}
+
+bool ListSearch::IsTooOld(const v1::JobRecord& record) const {
+  return wire::FromProto(record.job().create_time()) < oldest_;
 }
 
 std::string BindPageToken(std::string token, std::string_view filter) {

@@ -23,12 +23,19 @@ class ListSearch {
 
   /// A job that has not ended passes: its place in the queue is only known on the loop.
   [[nodiscard]] static std::function<bool(v1::JobRecord&)> EndedJobs(std::shared_ptr<ListSearch> search);
+  /// Of a job that has ended, or whatever the job if the filter is empty; sets its etag, which the filter may
+  /// name.
+  [[nodiscard]] static bool WantsEnded(const ListSearch& search, v1::JobRecord& record);
   /// Of a job as it is shown.
   [[nodiscard]] bool Wants(const ml::v1::Job& job) const { return wire::Matches(filter_, job); }
+  /// Whether the filter is empty.
+  [[nodiscard]] bool matches_all() const noexcept;
   /// Whether a job that is too old was seen: all that follow are older.
   [[nodiscard]] bool past_window() const noexcept { return past_window_; }
 
  private:
+  [[nodiscard]] bool IsTooOld(const v1::JobRecord& record) const;
+
   wire::Filter filter_;
   SysTime oldest_;
   bool past_window_ = false;

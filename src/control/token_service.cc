@@ -48,4 +48,8 @@ boost::asio::awaitable<Result<std::string>> TokenService::OwnerOf(std::string to
                                   ""});
 }
 
+std::string TokenService::SessionSecret(std::string_view token) const {
+  return Mac(settings_.keys.session, token);
+}
+
 }  // namespace trainyard::control

@@ -2,6 +2,7 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <string>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -26,6 +27,10 @@ class TokenService {
   /// Whose the token is: AccessToken::owner. kUnauthenticated: not a token of this installation, expired, or
   /// of an attempt that has ended.
   boost::asio::awaitable<Result<std::string>> OwnerOf(std::string token);
+
+  /// What proves, beside the cookie that has this token, that a page of the console asks: nobody makes it of
+  /// the token without the installation's secret.
+  [[nodiscard]] std::string SessionSecret(std::string_view token) const;
 
  private:
   const Settings& settings_;

@@ -45,6 +45,11 @@ std::optional<SysTime> WaitLog::Look(const v1::JobRecord& job, const std::option
   return std::nullopt;
 }
 
+bool WaitLog::IsAnother(const std::optional<jobs::Waiting>& waiting) {
+  std::string reason = waiting ? waiting->reason : "";
+  return std::exchange(reason_, reason) != reason;
+}
+
 void WaitLog::Say(const v1::JobRecord& job, std::string text, SysTime now) {
   queue_.push_back({WaitSource(job), std::move(text), now});
   flushed_.Reset();

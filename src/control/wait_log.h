@@ -32,6 +32,9 @@ class WaitLog {
   std::optional<SysTime> Look(const v1::JobRecord& job, const std::optional<jobs::Waiting>& waiting,
                               SysTime now);
 
+  /// Whether it waits for something else than when this was last asked.
+  [[nodiscard]] bool IsAnother(const std::optional<jobs::Waiting>& waiting);
+
   /// Says one thing more that does not follow from the job's events.
   void Say(const v1::JobRecord& job, std::string text, SysTime now);
 
@@ -51,7 +54,8 @@ class WaitLog {
 
   logs::LogStore& logs_;
   std::chrono::milliseconds retry_pause_;
-  std::string cause_;  ///< of the present wait
+  std::string cause_;   ///< of the present wait
+  std::string reason_;  ///< as last asked about
   SysTime since_;
   std::string said_cause_;
   std::string said_reason_;

@@ -53,7 +53,12 @@ Tally ValidateMany(unsigned seed, int jobs) {
     const Job job = RandomJob(random);
     const ValidationContext context = Everything();
     const Status once = Validate(job, context);
-    if (i % kAskedAgain == 0) EXPECT_EQ(once, Validate(Job(job), context)) << job.ShortDebugString();
+    if (i % kAskedAgain == 0) {
+      EXPECT_EQ(once, Validate(Job(job), context)) << job.ShortDebugString();
+      const Violations all = FindViolations(job, context);
+      EXPECT_EQ(all.empty(), once.has_value()) << job.ShortDebugString();
+      if (!once && !all.empty()) EXPECT_EQ(all.front(), once.error()) << job.ShortDebugString();
+    }
     if (once) {
       ++tally.valid;
       continue;

@@ -5,8 +5,8 @@
 
 #include "validation/validate.h"
 
-/// The rules that validate.cc puts in order, each with the signature of ValidationRule::check. A rule may
-/// rely on those before it.
+/// The rules that validate.cc puts in order. A rule may rely on the one that the table says it needs, and on
+/// no other. What can find several things wrong returns them all.
 namespace trainyard::jobs::rules {
 
 using ml::v1::Job;
@@ -20,11 +20,11 @@ Status Labels(const Job& job, const ValidationContext& context);
 Status TpuRoles(const Job& job, const ValidationContext& context);
 Status Replicas(const Job& job, const ValidationContext& context);
 Status MachineCategories(const Job& job, const ValidationContext& context);
-Status Accelerators(const Job& job, const ValidationContext& context);
+Violations Accelerators(const Job& job, const ValidationContext& context);
 Status RegionKnown(const Job& job, const ValidationContext& context);
 Status RegionAccelerators(const Job& job, const ValidationContext& context);
 Status AcceleratorZone(const Job& job, const ValidationContext& context);
-Status Disks(const Job& job, const ValidationContext& context);
+Violations Disks(const Job& job, const ValidationContext& context);
 
 // rules_tpu.cc
 Status TpuCluster(const Job& job, const ValidationContext& context);
@@ -33,11 +33,11 @@ Status TpuRuntime(const Job& job, const ValidationContext& context);
 Status TpuTfVersion(const Job& job, const ValidationContext& context);
 
 // rules_program.cc: what runs
-Status Image(const Job& job, const ValidationContext& context);
+Violations Image(const Job& job, const ValidationContext& context);
 Status RuntimeOrImage(const Job& job, const ValidationContext& context);
 Status ContainerFields(const Job& job, const ValidationContext& context);
 Status Arguments(const Job& job, const ValidationContext& context);
-Status Packages(const Job& job, const ValidationContext& context);
+Violations Packages(const Job& job, const ValidationContext& context);
 Status Module(const Job& job, const ValidationContext& context);
 Status RuntimeVersion(const Job& job, const ValidationContext& context);
 Status JobDir(const Job& job, const ValidationContext& context);
@@ -47,25 +47,28 @@ Status Algorithm(const Job& job, const ValidationContext& context);
 Status AlgorithmTuning(const Job& job, const ValidationContext& context);
 
 // rules_variables.cc
-Status Variables(const Job& job, const ValidationContext& context);
+Violations Variables(const Job& job, const ValidationContext& context);
 
 // rules_size.cc
 Status Size(const Job& job, const ValidationContext& context);
 
 // rules_settings.cc
-Status Scheduling(const Job& job, const ValidationContext& context);
+Violations Scheduling(const Job& job, const ValidationContext& context);
 Status Network(const Job& job, const ValidationContext& context);
 Status ServiceAccount(const Job& job, const ValidationContext& context);
 Status EncryptionKey(const Job& job, const ValidationContext& context);
 
 // rules_tuning.cc
-Status TuningSpec(const Job& job, const ValidationContext& context);
-Status TuningParameters(const Job& job, const ValidationContext& context);
+Violations TuningSpec(const Job& job, const ValidationContext& context);
+Violations TuningParameters(const Job& job, const ValidationContext& context);
 
 // rules_installation.cc: valid jobs that this installation cannot run
 Status Containers(const Job& job, const ValidationContext& context);
 Status Tuning(const Job& job, const ValidationContext& context);
 Status AcceleratorsHere(const Job& job, const ValidationContext& context);
+
+/// Adds the error, if it is one.
+void Add(Status status, Violations& found);
 
 /// std::unexpected(InvalidArgument(...)).
 [[nodiscard]] std::unexpected<Error> Invalid(std::string_view field, std::string text);

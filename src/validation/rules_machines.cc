@@ -77,6 +77,24 @@ Status CheckAccelerators(const Role& role, bool custom) {
   return CheckGpus(role, config);
 }
 
+Status CheckDisk(const Role& role) {
+  const ml::v1::DiskConfig& disk = role.config.disk_config();
+  if (!disk.boot_disk_type().empty() && disk.boot_disk_type() != "pd-ssd" &&
+      disk.boot_disk_type() != "pd-standard") {
+    return Invalid(Field(role, "_config.disk_config.boot_disk_type"),
+                   "The disk type must be pd-ssd or pd-standard.");
+  }
+  if (disk.boot_disk_size_gb() < 0) {
+    return Invalid(Field(role, "_config.disk_config.boot_disk_size_gb"),
+                   "The disk size must not be negative.");
+  }
+  if (disk.boot_disk_size_gb() > kDiskGbMax) {
+    return Invalid(Field(role, "_config.disk_config.boot_disk_size_gb"),
+                   "The disk size must not be greater than " + std::to_string(kDiskGbMax) + " GB.");
+  }
+  return {};
+}
+
 }  // namespace
 
 Status TpuRoles(const Job& job, const ValidationContext&) {
@@ -110,10 +128,11 @@ Status MachineCategories(const Job& job, const ValidationContext&) {
   return {};
 }
 
-Status Accelerators(const Job& job, const ValidationContext&) {
+Violations Accelerators(const Job& job, const ValidationContext&) {
   const TrainingInput& input = job.training_input();
-  for (const Role& role : Roles(input)) TY_RETURN_IF_ERROR(CheckAccelerators(role, IsCustom(input)));
-  return {};
+  Violations found;
+  for (const Role& role : Roles(input)) Add(CheckAccelerators(role, IsCustom(input)), found);
+  return found;
 }
 
 Status RegionKnown(const Job& job, const ValidationContext&) {
@@ -159,24 +178,10 @@ Status AcceleratorZone(const Job& job, const ValidationContext&) {
           std::string(region->name) + " has " + names + " together.");
 }
 
-Status Disks(const Job& job, const ValidationContext&) {
-  for (const Role& role : Roles(job.training_input())) {
-    const ml::v1::DiskConfig& disk = role.config.disk_config();
-    if (!disk.boot_disk_type().empty() && disk.boot_disk_type() != "pd-ssd" &&
-        disk.boot_disk_type() != "pd-standard") {
-      return Invalid(Field(role, "_config.disk_config.boot_disk_type"),
-                     "The disk type must be pd-ssd or pd-standard.");
-    }
-    if (disk.boot_disk_size_gb() < 0) {
-      return Invalid(Field(role, "_config.disk_config.boot_disk_size_gb"),
-                     "The disk size must not be negative.");
-    }
-    if (disk.boot_disk_size_gb() > kDiskGbMax) {
-      return Invalid(Field(role, "_config.disk_config.boot_disk_size_gb"),
-                     "The disk size must not be greater than " + std::to_string(kDiskGbMax) + " GB.");
-    }
-  }
-  return {};
+Violations Disks(const Job& job, const ValidationContext&) {
+  Violations found;
+  for (const Role& role : Roles(job.training_input())) Add(CheckDisk(role), found);
+  return found;
 }
 
 }  // namespace trainyard::jobs::rules

@@ -127,13 +127,14 @@ Status CheckUri(std::string_view field, const std::string& uri, bool object_need
 
 }  // namespace
 
-Status Image(const Job& job, const ValidationContext&) {
+Violations Image(const Job& job, const ValidationContext&) {
+  Violations found;
   for (const Role& role : Roles(job.training_input())) {
     if (role.config.image_uri().empty()) continue;
     const Status good = CheckImageReference(role.config.image_uri());
-    if (!good) return Invalid(std::string(role.field) + "_config.image_uri", good.error().message);
+    if (!good) Add(Invalid(std::string(role.field) + "_config.image_uri", good.error().message), found);
   }
-  return {};
+  return found;
 }
 
 Status RuntimeOrImage(const Job& job, const ValidationContext&) {
@@ -176,20 +177,21 @@ Status Arguments(const Job& job, const ValidationContext&) {
   return {};
 }
 
-Status Packages(const Job& job, const ValidationContext&) {
+Violations Packages(const Job& job, const ValidationContext&) {
   const TrainingInput& input = job.training_input();
-  if (input.package_uris().empty() && !HasImage(input)) {
-    return Invalid("package_uris", "This field is required for jobs without master_config.image_uri.");
-  }
+  Violations found;
+  if (input.package_uris().empty() && !HasImage(input))
+    Add(Invalid("package_uris", "This field is required for jobs without master_config.image_uri."), found);
   if (input.package_uris_size() > kPackagesMax) {
-    return Invalid("package_uris",
-                   "The maximum number of package URIs is " + std::to_string(kPackagesMax) + ".");
+    Add(Invalid("package_uris",
+                "The maximum number of package URIs is " + std::to_string(kPackagesMax) + "."),
+        found);
+    return found;
   }
-  for (const std::string& uri : input.package_uris()) TY_RETURN_IF_ERROR(CheckUri("package_uris", uri, true));
-  if (!input.package_uris().empty() && input.python_module().empty()) {
-    return Invalid("python_module", "This field is required when package_uris is set.");
-  }
-  return {};
+  for (const std::string& uri : input.package_uris()) Add(CheckUri("package_uris", uri, true), found);
+  if (!input.package_uris().empty() && input.python_module().empty())
+    Add(Invalid("python_module", "This field is required when package_uris is set."), found);
+  return found;
 }
 
 Status Module(const Job& job, const ValidationContext&) {

@@ -43,19 +43,17 @@ bool Match(std::string_view name, std::span<const std::string_view> pattern,
 
 }  // namespace
 
-Status Scheduling(const Job& job, const ValidationContext&) {
+Violations Scheduling(const Job& job, const ValidationContext&) {
   const ml::v1::Scheduling& scheduling = job.training_input().scheduling();
+  Violations found;
   if (scheduling.has_max_running_time() &&
-      wire::FromProto(scheduling.max_running_time()) <= std::chrono::nanoseconds{0}) {
-    return Invalid("scheduling.max_running_time", "The maximum running time must be greater than zero.");
-  }
-  if (scheduling.has_max_wait_time() && wire::FromProto(scheduling.max_wait_time()) < kMaxWaitTimeMin) {
-    return Invalid("scheduling.max_wait_time", "The minimum for this field is 1800s (30 minutes).");
-  }
-  if (scheduling.priority() < 0 || scheduling.priority() > kPriorityMax) {
-    return Invalid("scheduling.priority", "The priority must be in the range [0, 1000].");
-  }
-  return {};
+      wire::FromProto(scheduling.max_running_time()) <= std::chrono::nanoseconds{0})
+    Add(Invalid("scheduling.max_running_time", "The maximum running time must be greater than zero."), found);
+  if (scheduling.has_max_wait_time() && wire::FromProto(scheduling.max_wait_time()) < kMaxWaitTimeMin)
+    Add(Invalid("scheduling.max_wait_time", "The minimum for this field is 1800s (30 minutes)."), found);
+  if (scheduling.priority() < 0 || scheduling.priority() > kPriorityMax)
+    Add(Invalid("scheduling.priority", "The priority must be in the range [0, 1000]."), found);
+  return found;
 }
 
 Status Network(const Job& job, const ValidationContext&) {

@@ -116,45 +116,51 @@ Status CheckParameter(const ParameterSpec& param, const std::string& field) {
 
 }  // namespace
 
-Status TuningSpec(const Job& job, const ValidationContext&) {
+Violations TuningSpec(const Job& job, const ValidationContext&) {
   if (!job.training_input().has_hyperparameters()) return {};
   const HyperparameterSpec& spec = job.training_input().hyperparameters();
-  if (spec.max_trials() < 0) return Invalid("hyperparameters.max_trials", "The value must not be negative.");
+  Violations found;
+  if (spec.max_trials() < 0)
+    Add(Invalid("hyperparameters.max_trials", "The value must not be negative."), found);
   if (spec.max_parallel_trials() < 0)
-    return Invalid("hyperparameters.max_parallel_trials", "The value must not be negative.");
+    Add(Invalid("hyperparameters.max_parallel_trials", "The value must not be negative."), found);
   if (spec.max_failed_trials() < 0)
-    return Invalid("hyperparameters.max_failed_trials", "The value must not be negative.");
+    Add(Invalid("hyperparameters.max_failed_trials", "The value must not be negative."), found);
   // A job that resumes another one takes what it leaves out from that one (jobs::InheritSpec).
   if (spec.params().empty() && spec.resume_previous_job_id().empty())
-    return Invalid("hyperparameters.params", "This field is required.");
+    Add(Invalid("hyperparameters.params", "This field is required."), found);
   const bool plain = std::ranges::none_of(spec.hyperparameter_metric_tag(), [](char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
   });
-  if (!plain) {
-    return Invalid("hyperparameters.hyperparameter_metric_tag", "A tag cannot contain control characters.");
-  }
+  if (!plain)
+    Add(Invalid("hyperparameters.hyperparameter_metric_tag", "A tag cannot contain control characters."),
+        found);
   if (!spec.resume_previous_job_id().empty() && !JobId::Parse(spec.resume_previous_job_id())) {
-    return Invalid("hyperparameters.resume_previous_job_id",
-                   "'" + spec.resume_previous_job_id() + "' is not the id of a job.");
+    Add(Invalid("hyperparameters.resume_previous_job_id",
+                "'" + spec.resume_previous_job_id() + "' is not the id of a job."),
+        found);
   }
-  return {};
+  return found;
 }
 
-Status TuningParameters(const Job& job, const ValidationContext&) {
+Violations TuningParameters(const Job& job, const ValidationContext&) {
   const HyperparameterSpec& spec = job.training_input().hyperparameters();
+  Violations found;
   std::set<std::string_view> names;
   for (int i = 0; i < spec.params_size(); ++i) {
     const ParameterSpec& param = spec.params(i);
     const std::string field = "hyperparameters.params[" + std::to_string(i) + "]";
-    TY_RETURN_IF_ERROR(CheckParameter(param, field));
-    if (!names.insert(param.parameter_name()).second) {
-      return Invalid(field + ".parameter_name", "The name '" + param.parameter_name() + "' is used twice.");
+    Add(CheckParameter(param, field), found);
+    if (!param.parameter_name().empty() && !names.insert(param.parameter_name()).second) {
+      Add(Invalid(field + ".parameter_name", "The name '" + param.parameter_name() + "' is used twice."),
+          found);
     }
     if (spec.algorithm() == HyperparameterSpec::GRID_SEARCH && param.type() == ParameterSpec::DOUBLE) {
-      return Invalid(field + ".type", "GRID_SEARCH requires INTEGER, CATEGORICAL or DISCRETE parameters.");
+      Add(Invalid(field + ".type", "GRID_SEARCH requires INTEGER, CATEGORICAL or DISCRETE parameters."),
+          found);
     }
   }
-  return {};
+  return found;
 }
 
 }  // namespace trainyard::jobs::rules

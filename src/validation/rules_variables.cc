@@ -42,6 +42,16 @@ bool IsReserved(std::string_view name) {
                              [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
+Status CheckName(const std::string& name, bool is_new, const std::string& field) {
+  if (!IsVariableName(name)) {
+    return Invalid(field,
+                   "A variable's name has letters, digits and underscores and does not begin with a digit.");
+  }
+  if (IsReserved(name)) return Invalid(field, "The variable " + name + " is set by the service.");
+  if (!is_new) return Invalid(field, "The variable " + name + " is given twice.");
+  return {};
+}
+
 /// No message has the value, of whichever variable: it may be one that was meant to be a secret.
 Status CheckValue(const ml::v1::EnvVar& variable, const std::string& field) {
   if (variable.value().find('\0') != std::string::npos)
@@ -64,31 +74,29 @@ Status CheckValue(const ml::v1::EnvVar& variable, const std::string& field) {
 
 }  // namespace
 
-Status Variables(const Job& job, const ValidationContext&) {
+Violations Variables(const Job& job, const ValidationContext&) {
   const auto& variables = job.training_input().env();
   if (variables.size() > kVariablesMax)
-    return Invalid("env", "A job can have at most " + std::to_string(kVariablesMax) + " variables.");
+    return {
+        InvalidArgument("env", "A job can have at most " + std::to_string(kVariablesMax) + " variables.")};
+  Violations found;
   std::set<std::string_view> names;
   std::size_t bytes = 0;
   for (int i = 0; i < variables.size(); ++i) {
     const ml::v1::EnvVar& variable = variables[i];
     const std::string field = "env[" + std::to_string(i) + "]";
-    if (!IsVariableName(variable.name())) {
-      return Invalid(
-          field + ".name",
-          "A variable's name has letters, digits and underscores and does not begin with a digit.");
-    }
-    if (IsReserved(variable.name()))
-      return Invalid(field + ".name", "The variable " + variable.name() + " is set by the service.");
-    if (!names.insert(variable.name()).second)
-      return Invalid(field + ".name", "The variable " + variable.name() + " is given twice.");
-    TY_RETURN_IF_ERROR(CheckValue(variable, field + ".value"));
+    const bool is_new = names.insert(variable.name()).second;
+    Add(CheckName(variable.name(), is_new, field + ".name"), found);
+    Add(CheckValue(variable, field + ".value"), found);
     bytes += variable.name().size() + variable.value().size();
   }
-  if (bytes <= kVariableBytesMax) return {};
-  return Invalid("env", "The names and values of a job's variables can have at most " +
-                            std::to_string(kVariableBytesMax) + " bytes together; these have " +
-                            std::to_string(bytes) + ".");
+  if (bytes > kVariableBytesMax) {
+    Add(Invalid("env", "The names and values of a job's variables can have at most " +
+                           std::to_string(kVariableBytesMax) + " bytes together; these have " +
+                           std::to_string(bytes) + "."),
+        found);
+  }
+  return found;
 }
 
 }  // namespace trainyard::jobs::rules

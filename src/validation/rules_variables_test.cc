@@ -36,18 +36,19 @@ TEST(Variables, HaveLimitsOfNumberAndBytes) {
   ml::v1::TrainingInput& input = *job.mutable_training_input();
   const auto refused = [&job] { return rules::Variables(job, {}); };
   for (int i = 0; i < 100; ++i) input.add_env()->set_name("A" + std::to_string(i));
-  EXPECT_TRUE(refused());
+  EXPECT_TRUE(refused().empty());
   input.add_env()->set_name("B");
-  EXPECT_EQ(refused().error(), InvalidArgument("env", "A job can have at most 100 variables."));
+  EXPECT_EQ(refused(), (Violations{InvalidArgument("env", "A job can have at most 100 variables.")}));
   input.clear_env();
   input.add_env()->set_name("A");
   input.mutable_env(0)->set_value(std::string((32 << 10) - 1, 'x'));
-  EXPECT_TRUE(refused());
+  EXPECT_TRUE(refused().empty());
   input.mutable_env(0)->mutable_value()->push_back('x');
-  EXPECT_EQ(refused().error(),
-            InvalidArgument("env",
-                            "The names and values of a job's variables can have at most 32768 bytes "
-                            "together; these have 32769."));
+  EXPECT_EQ(
+      refused(),
+      (Violations{InvalidArgument("env",
+                                  "The names and values of a job's variables can have at most 32768 bytes "
+                                  "together; these have 32769.")}));
 }
 
 }  // namespace

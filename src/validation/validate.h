@@ -37,12 +37,16 @@ struct ValidationContext {
   std::vector<std::string> mapped_images;
 };
 
-/// One rule. `check` runs only if all rules before it passed, and may rely on them.
+/// What one rule found, in the order of the fields; empty: nothing.
+using Violations = std::vector<Error>;
+
+/// One rule. `check` runs only if the rule that it needs passed, and may rely on that one.
 struct ValidationRule {
   std::string_view name;     ///< "job_id"
   std::string_view refuses;  ///< what it rejects, for docs/compatibility.md
   std::string_view source;   ///< where the rule is documented
-  Status (*check)(const ml::v1::Job& job, const ValidationContext& context);
+  Violations (*check)(const ml::v1::Job& job, const ValidationContext& context);
+  std::string_view needs = "training_job";  ///< an earlier rule; empty: none
 };
 
 /// All rules in the order in which they are checked.
@@ -56,6 +60,10 @@ struct ValidationRule {
 /// Not checked here, because it needs a lookup: whether packages can be read; whether a job of that id
 /// exists.
 [[nodiscard]] Status Validate(const ml::v1::Job& job, const ValidationContext& context);
+
+/// All that is wrong, in the same order: Validate's error first. A rule that needs a broken one finds
+/// nothing.
+[[nodiscard]] Violations FindViolations(const ml::v1::Job& job, const ValidationContext& context);
 
 /// The rule for labels alone, for jobs.patch. Field "job.labels".
 [[nodiscard]] Status ValidateLabels(const ml::v1::Job& job);

@@ -25,6 +25,43 @@ TEST(Validate, ChecksTheJobItself) {
   EXPECT_EQ(Verdict(job, Everything()), "job.training_input: This field is required.");
 }
 
+std::vector<std::string> FieldsOf(const Violations& violations) {
+  std::vector<std::string> fields;
+  for (const Error& violation : violations) fields.push_back(violation.field);
+  return fields;
+}
+
+TEST(FindViolations, FindsAllInTheDocumentedOrder) {
+  Job job = Make(kPackage, "");
+  EXPECT_TRUE(FindViolations(job, Everything()).empty());
+  job.set_job_id("9bad-id");
+  (*job.mutable_labels())["Team"] = "x";
+  ml::v1::TrainingInput& input = *job.mutable_training_input();
+  input.set_region("nowhere");
+  input.mutable_master_config()->mutable_disk_config()->set_boot_disk_type("tape");
+  input.mutable_evaluator_config()->mutable_disk_config()->set_boot_disk_size_gb(-1);
+  input.add_env()->set_name("A");
+  input.add_env()->set_name("A");
+  input.add_env()->set_name("1");
+  input.mutable_scheduling()->set_priority(1001);
+  input.mutable_scheduling()->mutable_max_wait_time()->set_seconds(5);
+  EXPECT_EQ(FieldsOf(FindViolations(job, Everything())),
+            (std::vector<std::string>{"job.job_id", "job.labels", "region",
+                                      "master_config.disk_config.boot_disk_type",
+                                      "evaluator_config.disk_config.boot_disk_size_gb", "env[1].name",
+                                      "env[2].name", "scheduling.max_wait_time", "scheduling.priority"}));
+}
+
+TEST(FindViolations, ARuleThatNeedsABrokenOneFindsNothing) {
+  Job job = Make(kPackage, "");
+  job.clear_training_input();
+  EXPECT_EQ(FieldsOf(FindViolations(job, Everything())), (std::vector<std::string>{"job.training_input"}));
+  job = Make(kPackage,
+             "scale_tier: CUSTOM master_type: 'no-such-machine' master_config { accelerator_config { "
+             "count: 1 type: NVIDIA_TESLA_T4 } }");
+  EXPECT_EQ(FieldsOf(FindViolations(job, Everything())), (std::vector<std::string>{"master_type"}));
+}
+
 TEST(Validate, CountsPackagesAndArguments) {
   Job job = Make(kPackage, "");
   while (job.training_input().package_uris_size() < 100)

@@ -69,6 +69,21 @@ class FaultyStore final : public store::JobStore {
   Result<std::vector<store::Event>> Events(std::int64_t uid, std::int64_t after) override {
     return memory_.Events(uid, after);
   }
+  Result<std::vector<store::Event>> EventPage(std::int64_t uid, std::int64_t after, int count) override {
+    return memory_.EventPage(uid, after, count);
+  }
+  Result<store::JobRecord> GetTrial(std::string_view project, std::string_view job_id,
+                                    std::string_view trial_id) override {
+    return memory_.GetTrial(project, job_id, trial_id);
+  }
+  Result<store::ChangePage> Changed(std::string_view project, std::string_view token, int count) override {
+    if (full) return std::unexpected(Full());
+    return memory_.Changed(project, token, count);
+  }
+  Result<std::string> ResumeToken(std::string_view project) override { return memory_.ResumeToken(project); }
+  Result<std::vector<std::string>> RecentProjects(int count) override {
+    return memory_.RecentProjects(count);
+  }
   Result<std::vector<store::FinishedJob>> Finished(const store::FinishedQuery& query) override {
     return memory_.Finished(query);
   }
@@ -115,8 +130,11 @@ class FaultyLogs final : public logs::LogStore {
   boost::asio::awaitable<Result<logs::ErasedLogs>> Erase(std::vector<std::int64_t> job_uids) override {
     return real_.Erase(std::move(job_uids));
   }
-  void OnAppended(std::function<void(std::int64_t)> observer) override {
-    real_.OnAppended(std::move(observer));
+  boost::asio::awaitable<Result<std::int64_t>> Length(std::int64_t job_uid) override {
+    return real_.Length(job_uid);
+  }
+  void OnAppended(const void* owner, std::function<void(std::int64_t)> observer) override {
+    real_.OnAppended(owner, std::move(observer));
   }
 
  private:

@@ -106,6 +106,43 @@ boost::asio::awaitable<Status> TuningJobs::ReadTrials(std::int64_t tuning_uid,
   co_return Status{};
 }
 
+boost::asio::awaitable<Result<std::vector<v1::JobRecord>>> TuningJobs::TrialsNow(std::int64_t tuning_uid,
+                                                                                 std::int64_t after_uid) {
+  TY_CO_TRY(std::vector<v1::JobRecord> page,
+            co_await outside_.journal.Trials(tuning_uid, after_uid, kTrialsRead));
+  const TuningRunner* runner = Find(tuning_uid);
+  if (runner == nullptr) co_return page;
+  for (const JobRunner* active : runner->Active()) {
+    const auto of_trial = [active](const v1::JobRecord& trial) { return trial.uid() == active->job().uid(); };
+    const auto trial = std::ranges::find_if(page, of_trial);
+    if (trial != page.end()) *trial->mutable_trial()->mutable_report() = active->report();
+  }
+  co_return page;
+}
+
+boost::asio::awaitable<Result<tuning::Insight>> TuningJobs::Explain(v1::JobRecord record) {
+  tuning::Insight none{.note = "The job has no hyperparameters that are tuned."};
+  if (!record.has_tuning()) co_return none;
+  const auto shared = std::make_shared<const v1::JobRecord>(std::move(record));  // std::function copies
+  InsightThread::Question question{
+      .subject = {.kind = InsightThread::Subject::Kind::kJob, .uid = shared->uid()},
+      .revision = {.changes = shared->revision()},
+      .read = [this, shared] { return ReadStudy(shared); }};
+  co_return co_await insights_.Explain(std::move(question));
+}
+
+boost::asio::awaitable<Result<InsightThread::Study>> TuningJobs::ReadStudy(
+    std::shared_ptr<const v1::JobRecord> record) {
+  InsightThread::Study study{.spec = jobs::StudyOf(*record), .trials = {}, .stopped = {}};
+  TY_CO_TRY(study.trials, co_await ReadResumed(*record));
+  TY_CO_RETURN_IF_ERROR(co_await ReadTrials(record->uid(), [&](const v1::JobRecord& trial) {
+    study.trials.push_back(jobs::StudyTrial(trial, trial.trial().report(), false));
+    if (trial.trial().stopped_early())
+      study.stopped.push_back({jobs::TrialNumber(trial.trial().trial_id()), jobs::TrialReason(trial)});
+  }));
+  co_return study;
+}
+
 boost::asio::awaitable<Result<TrialList>> TuningJobs::ListTrials(std::int64_t tuning_uid) {
   TrialList list;
   TY_CO_RETURN_IF_ERROR(co_await ReadTrials(tuning_uid, [&](const v1::JobRecord& trial) {

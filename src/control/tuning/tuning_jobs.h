@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "control/collaborators.h"
+#include "control/tuning/insight_thread.h"
 #include "control/tuning/trial_list.h"
 #include "control/tuning/tuning_runner.h"
 
@@ -46,6 +47,14 @@ class TuningJobs {
   /// The trials that are stored, in the order of their numbers.
   boost::asio::awaitable<Status> ReadTrials(std::int64_t tuning_uid,
                                             std::function<void(const v1::JobRecord&)> take);
+  /// A page of the stored trials with uid > after_uid, those that run with what they reported so far.
+  boost::asio::awaitable<Result<std::vector<v1::JobRecord>>> TrialsNow(std::int64_t tuning_uid,
+                                                                       std::int64_t after_uid);
+  /// As tuning::InsightOf, with the reasons of early stops; a note for a job that is no tuning job.
+  /// kInternal: the model threw something.
+  boost::asio::awaitable<Result<tuning::Insight>> Explain(v1::JobRecord record);
+  /// Where insights are computed, also those of studies.
+  [[nodiscard]] InsightThread& insights() noexcept { return insights_; }
   /// Fills in what the records of a tuning job's trials say: trainingOutput, jobPosition.
   boost::asio::awaitable<Status> Complete(v1::JobRecord record, ml::v1::Job& job, int trials_max);
   boost::asio::awaitable<Result<v1::JobStatus>> Describe(v1::JobRecord record);
@@ -61,11 +70,13 @@ class TuningJobs {
   /// Reads the trials of a job that has no runner. A trial that was cancelled before it had a record is left
   /// out.
   boost::asio::awaitable<Result<TrialList>> ListTrials(std::int64_t tuning_uid);
+  boost::asio::awaitable<Result<InsightThread::Study>> ReadStudy(std::shared_ptr<const v1::JobRecord> record);
 
   Collaborators& outside_;
   TrialHost& host_;
   /// Suggestions of all tuning jobs are made here, one after the other.
   boost::asio::thread_pool thinking_{1};
+  InsightThread insights_;
   std::map<std::int64_t, std::unique_ptr<TuningRunner>> runners_;  ///< by uid
   std::map<std::int64_t, std::unique_ptr<TuningRunner>> leaving_;  ///< those whose tasks are ending
 };

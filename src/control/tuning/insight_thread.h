@@ -1,0 +1,75 @@
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "async/event.h"
+#include "base/result.h"
+#include "tuning/insight.h"
+
+namespace trainyard::control {
+
+/// Insights of so many tuning jobs and studies are kept, until the job or study changes.
+inline constexpr std::size_t kInsightsKeptMax = 32;
+
+/// What tuning jobs' and studies' trials tell, computed on a thread of its own: suggestions do not wait for
+/// it. Of one subject one is computed at a time: who asks meanwhile waits for it. Loop thread only; calls
+/// must have ended before the destructor runs.
+class InsightThread {
+ public:
+  struct Subject {
+    enum class Kind : std::uint8_t { kJob, kStudy };
+    Kind kind = Kind::kJob;
+    std::int64_t uid = 0;
+    friend auto operator<=>(const Subject&, const Subject&) = default;
+  };
+  /// Another one: something of the subject may have changed.
+  struct Revision {
+    std::int64_t changes = 0;
+    std::int64_t deletions = 0;
+    /// Whether what is of this revision will do for who asks for `other`: both numbers only grow.
+    [[nodiscard]] bool IsNoOlderThan(const Revision& other) const noexcept {
+      return changes >= other.changes && deletions >= other.deletions;
+    }
+  };
+  struct Study {
+    tuning::StudySpec spec;
+    std::vector<tuning::Trial> trials;
+    std::vector<tuning::Insight::Stopped> stopped;
+  };
+  struct Question {
+    Subject subject;
+    Revision revision;
+    /// Called if no insight of this revision is kept. What it reads is no older than the revision.
+    std::function<boost::asio::awaitable<Result<Study>>()> read;
+  };
+
+  /// As tuning::InsightOf, with `stopped`. kInternal: it threw something (no memory, a defect); else the
+  /// errors of `read`.
+  boost::asio::awaitable<Result<tuning::Insight>> Explain(Question question);
+
+ private:
+  struct Kept {
+    Subject subject;
+    Revision revision;
+    tuning::Insight insight;
+  };
+  struct Computing;
+  [[nodiscard]] const tuning::Insight* Find(const Subject& subject, const Revision& revision) const;
+  void Keep(Kept one);
+  boost::asio::awaitable<Result<tuning::Insight>> Compute(Study study);
+
+  std::list<Kept> kept_;                                 ///< newest first
+  std::map<Subject, std::shared_ptr<Event>> computing_;  ///< shared with who waits
+  boost::asio::thread_pool thread_{1};
+};
+
+}  // namespace trainyard::control

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "iam/method_table.h"
@@ -20,5 +21,8 @@ struct AuditLine {
   bool is_granted = false;
   int status = 0;  ///< HTTP, of the answer
 };
+
+/// Takes lines; null: nothing is kept.
+using AuditSink = std::function<void(AuditLine line)>;
 
 }  // namespace trainyard::access

@@ -11,6 +11,7 @@ namespace trainyard::access {
 namespace {
 
 constexpr std::string_view kJson = "application/json";
+constexpr std::string_view kYaml = "application/yaml";
 constexpr std::string_view kForm = "application/x-www-form-urlencoded";
 
 /// "Application/JSON ; charset=utf-8" -> "Application/JSON"
@@ -33,6 +34,7 @@ bool TakesAnyBody(const BodyFacts& facts) noexcept {
 Status CheckBodyType(const BodyFacts& facts) {
   if (!facts.has_body || TakesAnyBody(facts)) return {};
   const std::string_view type = TypeOf(facts.content_type);
+  if (facts.path.ends_with(":validate") && EqualsIgnoringCase(type, kYaml)) return {};
   if (EqualsIgnoringCase(type, kJson) || (facts.overrides_get && EqualsIgnoringCase(type, kForm))) return {};
   return std::unexpected(InvalidArgument(
       "",

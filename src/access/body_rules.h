@@ -20,7 +20,8 @@ struct BodyFacts {
 /// Whether the body may be of any type: uploads, batches (multipart/mixed), grants of tokens (a form).
 [[nodiscard]] bool TakesAnyBody(const BodyFacts& facts) noexcept;
 
-/// A body of any other method must be declared as JSON: a form of another site can send text/plain.
+/// A body of any other method must be declared as JSON, or as YAML where a job is only looked at: a form of
+/// another site can send text/plain, and neither of these.
 /// kInvalidArgument, naming Content-Type.
 [[nodiscard]] Status CheckBodyType(const BodyFacts& facts);
 

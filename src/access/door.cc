@@ -161,7 +161,7 @@ awaitable<Result<Response>> Door::Answer(const MethodRule& rule, const Handler& 
   if (!decision.status) {
     Error error = decision.status.error();
     const bool is_failed_login = error.code == Code::kUnauthenticated && request.headers.Has("Authorization");
-    if (is_failed_login) co_await SlowDown(request);
+    if (is_failed_login) co_await SlowDown(failed_logins_, AddressOf(request), clock_.Now());
     Response refused = Refused(rule, request, std::move(error));
     Audit(rule, request, decision, refused.status);
     co_return refused;
@@ -173,14 +173,6 @@ awaitable<Result<Response>> Door::Answer(const MethodRule& rule, const Handler& 
     KeepOnlyWhile(std::move(still_may), *response);
   }
   co_return response;
-}
-
-awaitable<void> Door::SlowDown(const Request& request) {
-  const std::chrono::milliseconds pause = failed_logins_.Add(AddressOf(request), clock_.Now());
-  if (pause.count() == 0) co_return;
-  boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor);
-  timer.expires_after(pause);
-  co_await timer.async_wait(boost::asio::use_awaitable);
 }
 
 Response Door::Refused(const MethodRule& rule, const Request& request, Error error) const {

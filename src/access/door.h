@@ -19,8 +19,8 @@ namespace trainyard::access {
 class Door {
  public:
   struct Options {
-    std::string default_project;                  ///< of routes whose query names none
-    std::function<void(AuditLine line)> audit{};  ///< null: nothing is kept
+    std::string default_project;  ///< of routes whose query names none
+    AuditSink audit{};            ///< null: nothing is kept
     /// How a refusal looks to the clients of the route ("GET /storage/v1/b"). Null: an Error as always.
     std::function<http::Response(std::string_view route, const Error& error)> print_refusal{};
   };
@@ -42,7 +42,6 @@ class Door {
   boost::asio::awaitable<Decision> Decide(const iam::MethodRule& rule, http::Request& request);
   boost::asio::awaitable<Result<http::Response>> Answer(const iam::MethodRule& rule,
                                                         const http::Handler& handler, http::Request& request);
-  boost::asio::awaitable<void> SlowDown(const http::Request& request);
   void Audit(const iam::MethodRule& rule, const http::Request& request, const Decision& decision, int status);
   http::Response Refused(const iam::MethodRule& rule, const http::Request& request, Error error) const;
 

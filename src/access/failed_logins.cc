@@ -1,5 +1,9 @@
 #include "access/failed_logins.h"
 
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
 #include <algorithm>
 
 namespace trainyard::access {
@@ -23,6 +27,14 @@ void FailedLogins::MakeRoom(SysTime now) {
   if (by_address_.size() < kAddressesMax) return;
   by_address_.erase(
       std::ranges::min_element(by_address_, {}, [](const auto& entry) { return entry.second.since; }));
+}
+
+boost::asio::awaitable<void> SlowDown(FailedLogins& failed, std::string address, SysTime now) {
+  const std::chrono::milliseconds pause = failed.Add(address, now);
+  if (pause.count() == 0) co_return;
+  boost::asio::steady_timer timer(co_await boost::asio::this_coro::executor);
+  timer.expires_after(pause);
+  co_await timer.async_wait(boost::asio::use_awaitable);
 }
 
 }  // namespace trainyard::access

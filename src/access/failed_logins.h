@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/asio/awaitable.hpp>
 #include <chrono>
 #include <cstddef>
 #include <map>
@@ -31,5 +32,8 @@ class FailedLogins {
   void MakeRoom(SysTime now);
   std::map<std::string, Count> by_address_;
 };
+
+/// One more failure from the address: returns when its refusal may be sent.
+[[nodiscard]] boost::asio::awaitable<void> SlowDown(FailedLogins& failed, std::string address, SysTime now);
 
 }  // namespace trainyard::access

@@ -36,8 +36,8 @@ bool IsForeignPage(const PageFacts& facts) {
 }
 
 bool IsPublicPath(std::string_view path) noexcept {
-  return path == "/" || path == "/healthz" || path == "/$discovery/rest" ||
-         path.starts_with("/discovery/v1/apis");
+  return path == "/" || path == "/healthz" || path == "/$discovery/rest" || path == "/ui" ||
+         path.starts_with("/ui/") || path.starts_with("/discovery/v1/apis");
 }
 
 Status CheckPage(const PageFacts& facts) {

@@ -22,7 +22,8 @@ struct PageFacts {
 /// account may serve "localhost:3000". The scheme does not count: a proxy before the server may end TLS.
 [[nodiscard]] bool IsForeignPage(const PageFacts& facts);
 
-/// What everybody may read: the descriptions of the APIs, whether the server is up, and "/".
+/// What everybody may read: the descriptions of the APIs, whether the server is up, the console's files, and
+/// "/".
 [[nodiscard]] bool IsPublicPath(std::string_view path) noexcept;
 
 /// A page of another origin may read what is public; anything else is kPermissionDenied.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "async/file.h"
+#include "async/random_bytes.h"
 #include "backup/backup_folder.h"
 #include "backup/contents.h"
 #include "backup/restored_from.h"
@@ -94,6 +95,7 @@ Result<RestoreReport> RestoreBackup(const std::string& folder, const std::string
   from.set_machine_id(manifest.machine_id());
   *from.mutable_time() = manifest.time();
   from.set_unfinished_jobs(manifest.unfinished_jobs());
+  from.set_lineage(static_cast<std::int64_t>(RandomBytes<std::uint64_t>() >> 1U) | 1);
   TY_RETURN_IF_ERROR(WriteRestoredFrom(data, from));
   tell("writing to disk");
   TY_RETURN_IF_ERROR(target.Finish());

@@ -4,6 +4,7 @@
 
 #include "async/file.h"
 #include "wire/json.h"
+#include "wire/time.h"
 
 namespace trainyard::backup {
 
@@ -30,6 +31,13 @@ std::optional<control::v1::RestoredFrom> ReadRestoredFrom(const std::string& dat
   control::v1::RestoredFrom from;
   if (!text || !wire::ParseJson(*text, from, "")) return std::nullopt;
   return from;
+}
+
+std::int64_t LineageOf(const std::string& data) {
+  const std::optional<control::v1::RestoredFrom> from = ReadRestoredFrom(data);
+  if (!from) return 0;
+  // A former version's restore drew none.
+  return from->lineage() != 0 ? from->lineage() : wire::FromProto(from->time()).time_since_epoch().count();
 }
 
 std::string FormerAttempts(const std::string& data) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -15,6 +16,10 @@ namespace trainyard::backup {
 [[nodiscard]] Status WriteRestoredFrom(const std::string& data, const control::v1::RestoredFrom& from);
 /// Nothing: it is made of none, or the file cannot be read.
 [[nodiscard]] std::optional<control::v1::RestoredFrom> ReadRestoredFrom(const std::string& data);
+
+/// In which order of changes the data directory counts on (store::JobStore, resume tokens): numbers that were
+/// given after a backup are given again by each that is restored from it. 0: it is made of none.
+[[nodiscard]] std::int64_t LineageOf(const std::string& data);
 
 /// Where attempts of the same jobs may live that the backup's server started: that one's `attempts` folder,
 /// if it is on this machine and another one than this data directory's. Else empty.

@@ -58,8 +58,9 @@ class TakeBackupTest : public testing::Test {
     return TakeBackup({.data = Data(), .folder = Backup(), .unfinished_jobs = 3, .clock = &clock_}, nullptr,
                       {});
   }
-  Result<RestoreReport> Restore() {
-    return RestoreBackup(Backup(), Restored(), [](const std::string&) {});
+  Result<RestoreReport> Restore() { return RestoreInto(Restored()); }
+  Result<RestoreReport> RestoreInto(const std::string& data) {
+    return RestoreBackup(Backup(), data, [](const std::string&) {});
   }
 
   SystemClock clock_;
@@ -89,6 +90,16 @@ TEST_F(TakeBackupTest, WhatItHoldsComesBack) {
   ASSERT_TRUE(row.Next().value());
   EXPECT_EQ(row.Int(0), 2);
   EXPECT_EQ(ReadRestoredFrom(Restored())->data_directory(), Data());
+}
+
+TEST_F(TakeBackupTest, EachRestoreCountsOnInALineageOfItsOwn) {
+  ASSERT_TRUE(Take());
+  ASSERT_TRUE(Restore());
+  const std::string second = Restored() + "-2";
+  ASSERT_TRUE(RestoreInto(second));
+  EXPECT_EQ(LineageOf(Data()), 0);
+  EXPECT_NE(LineageOf(Restored()), 0);
+  EXPECT_NE(LineageOf(Restored()), LineageOf(second));
 }
 
 TEST_F(TakeBackupTest, AFolderWithOtherThingsIsRefusedAndAnUnfinishedBackupReplaced) {

@@ -5,6 +5,7 @@
 #include "iam/principal.h"
 #include "identity/identities.h"
 #include "identity/policy_changes.h"
+#include "identity/token_changes.h"
 #include "wire/time.h"
 
 namespace trainyard::identity {
@@ -172,9 +173,11 @@ Result<AccessChange> KeyDeleted(const Directory& known, std::string_view email, 
   TY_TRY(const KeptKey* key, FindKey(known, email, key_id));
   AccessChange change;
   change.keys_dropped.push_back(key->id);
-  for (const KeptToken* token : known.TokensOf(iam::ServiceAccountPrincipal(key->email))) {
+  const std::string principal = iam::ServiceAccountPrincipal(key->email);
+  for (const KeptToken* token : known.TokensOf(principal)) {
     if (KeyOfIssuer(token->record.issuer()) == key_id) change.tokens_dropped.push_back(token->record.id());
   }
+  DropExchanged(known, principal, change.tokens_dropped);
   return change;
 }
 

@@ -5,6 +5,7 @@
 #include "iam/principal.h"
 #include "iam/refusal.h"
 #include "identity/account_changes.h"
+#include "identity/token_changes.h"
 #include "wire/time.h"
 
 namespace trainyard::identity {
@@ -16,13 +17,24 @@ std::unexpected<Error> Refuse(std::string why, std::string_view reason = iam::kT
   return std::unexpected(iam::Unauthenticated(std::move(why), reason));
 }
 
+/// The key that asked for the token, or for the one that it was exchanged for, and so on; empty: none.
+std::string_view KeyBehind(const Directory& known, const v1::Token& token) {
+  const v1::Token* asked = &token;
+  for (;;) {  // ends: a token is younger than the one that it was exchanged for
+    if (const std::string_view key = KeyOfIssuer(asked->issuer()); !key.empty()) return key;
+    const KeptToken* parent = known.FindTokenById(TokenOfIssuer(asked->issuer()));
+    if (parent == nullptr) return {};
+    asked = &parent->record;
+  }
+}
+
 Status CheckAccount(const Directory& known, const v1::Token& token) {
   if (!token.principal().starts_with(kServiceAccount)) return {};
   const Directory::Account* account = known.FindAccount(iam::EmailOf(token.principal()));
   if (account == nullptr) return {};  // a project's own account
   if (account->record.disabled())
     return Refuse("Service account " + account->record.email() + " is disabled.", iam::kAccountStateInvalid);
-  const std::string_view key_id = KeyOfIssuer(token.issuer());
+  const std::string_view key_id = KeyBehind(known, token);
   if (key_id.empty()) return {};
   const auto key = account->keys.find(key_id);
   if (key == account->keys.end() || key->second.record.disabled())
@@ -30,6 +42,13 @@ Status CheckAccount(const Directory& known, const v1::Token& token) {
         "Key " + std::string(key_id) + " that asked for token " + token.id() + " is disabled or deleted.",
         iam::kAccountStateInvalid);
   return {};
+}
+
+Status CheckUse(const v1::Token& token, ShownAs as) {
+  if (token.browser() == (as == ShownAs::kCookie)) return {};
+  if (token.browser())
+    return Refuse("Token " + token.id() + " is a browser's session: it counts as its cookie alone.");
+  return Refuse("Token " + token.id() + " is no browser's session: log in with it.");
 }
 
 std::string CredentialOf(const v1::Token& token) {
@@ -50,12 +69,13 @@ Result<SignedJwt> Verified(const Directory::Account& account, const KeptKey& key
 }  // namespace
 
 Result<Login> CheckOpaqueToken(const Directory& known, std::string_view text, const TokenHash& hash,
-                               SysTime now) {
+                               ShownAs as, SysTime now) {
   if (!IsTokenText(text)) return Refuse("The token is mistyped or cut: its checksum does not fit.");
   const KeptToken* token = known.FindToken(hash);
   if (token == nullptr)
     return Refuse("The token is not known here: it was revoked, or it is another server's.");
   const v1::Token& record = token->record;
+  TY_RETURN_IF_ERROR(CheckUse(record, as));
   Login login{.principal = record.principal(),
               .credential = CredentialOf(record),
               .expires = std::nullopt,

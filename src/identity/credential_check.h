@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <map>
 #include <optional>
@@ -18,10 +19,14 @@ namespace trainyard::identity {
 /// What shown credentials prove, by what the directory has. Errors are kUnauthenticated; their messages say
 /// which credential it is and why. Pure: time comes in.
 
+/// How a token is shown. Those of browsers count as cookies alone, and as cookies alone those of browsers: a
+/// cookie is sent to every server of its host name.
+enum class ShownAs : std::uint8_t { kBearer, kCookie };
+
 /// An opaque token. The lifetime of the account that it is for, and of the key that asked for it, are looked
 /// at each time.
 [[nodiscard]] Result<Login> CheckOpaqueToken(const Directory& known, std::string_view text,
-                                             const TokenHash& hash, SysTime now);
+                                             const TokenHash& hash, ShownAs as, SysTime now);
 
 /// Whether the token or the key behind a login of these is still good, its time aside.
 [[nodiscard]] bool StillProves(const Directory& known, const Login& login);

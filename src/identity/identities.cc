@@ -43,6 +43,8 @@ Result<Login> Identities::Check(std::string_view token, std::span<const std::str
   return state_->Check(token, own_audiences);
 }
 
+Result<Login> Identities::CheckSession(std::string_view token) { return state_->CheckSession(token); }
+
 bool Identities::StillHolds(const Login& login) const { return StillProves(state_->directory, login); }
 
 Result<Identities::Assertion> Identities::CheckAssertion(std::string_view assertion,

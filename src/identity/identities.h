@@ -26,6 +26,10 @@ using iam::Login;
 
 struct IdentitiesState;
 
+/// NewToken::issuer of a token that a login was exchanged for: what ends the login's credential ends the
+/// token.
+[[nodiscard]] std::string IssuerOf(const Login& login);
+
 /// Who is known here, what they were given, and what policies say. Loop thread only; questions are answered
 /// from memory at once, changes are durable when they return (a thread of its own writes). Outlives the
 /// servers that ask it.
@@ -52,6 +56,8 @@ class Identities {
   /// kUnauthenticated with the reason: unknown, expired, revoked, malformed, its key or account is disabled.
   /// Under 50 us for an opaque one and for a JWT that was seen before.
   [[nodiscard]] Result<Login> Check(std::string_view token, std::span<const std::string> own_audiences);
+  /// The same of what a session's cookie has: a token that was made for a browser, and nothing else.
+  [[nodiscard]] Result<Login> CheckSession(std::string_view token);
 
   /// Whether Check would still make a login that it made before. Logins that it did not make always hold.
   [[nodiscard]] bool StillHolds(const Login& login) const;
@@ -63,7 +69,8 @@ class Identities {
     std::string principal;
     std::optional<std::chrono::seconds> life;
     std::string description;
-    std::string issuer;  ///< who asked for it: a principal, or "key K"
+    std::string issuer;    ///< who asked for it: a principal, or "key K"
+    bool browser = false;  ///< for CheckSession, and refused by Check
   };
   struct MadeToken {
     std::string text;

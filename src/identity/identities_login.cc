@@ -13,13 +13,18 @@ TokenHash AssertionId(const Jwt& jwt) { return HashOf(jwt.issuer + '\0' + jwt.id
 
 }  // namespace
 
+std::string IssuerOf(const Login& login) {
+  if (!login.token_id.empty()) return "token " + login.token_id;
+  return login.key_id.empty() ? login.credential : "key " + login.key_id;
+}
+
 Result<Login> IdentitiesState::Check(std::string_view token, std::span<const std::string> own_audiences) {
   const SysTime now = clock.Now();
   if (token.size() > kJwtBytesMax)
     return std::unexpected(iam::Unauthenticated("The credential is too long."));
   const TokenHash hash = HashOf(token);
   if (token.starts_with(kTokenPrefix)) {
-    Result<Login> login = CheckOpaqueToken(directory, token, hash, now);
+    Result<Login> login = CheckOpaqueToken(directory, token, hash, ShownAs::kBearer, now);
     if (login) MarkUsed(hash, now);
     return login;
   }
@@ -40,6 +45,15 @@ Result<Login> IdentitiesState::Check(std::string_view token, std::span<const std
               .expires = AcceptedUntil(jwt.jwt),
               .key_id = jwt.key_id};
   verified.Remember(hash, login);
+  return login;
+}
+
+Result<Login> IdentitiesState::CheckSession(std::string_view token) {
+  const SysTime now = clock.Now();
+  if (!IsTokenText(token)) return std::unexpected(iam::Unauthenticated("The cookie has no token."));
+  const TokenHash hash = HashOf(token);
+  Result<Login> login = CheckOpaqueToken(directory, token, hash, ShownAs::kCookie, now);
+  if (login) MarkUsed(hash, now);
   return login;
 }
 

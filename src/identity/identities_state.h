@@ -31,6 +31,7 @@ struct IdentitiesState {
 
   /// As those of Identities.
   [[nodiscard]] Result<Login> Check(std::string_view token, OwnAudiences own_audiences);
+  [[nodiscard]] Result<Login> CheckSession(std::string_view token);
   [[nodiscard]] Result<Identities::Assertion> CheckAssertion(std::string_view assertion,
                                                              OwnAudiences own_audiences);
   /// By the server's own key, which is made if there is none.

@@ -65,6 +65,7 @@ Result<AccessChange> TokenMade(const Directory& known, const Identities::NewToke
   token.record.set_principal(principal);
   token.record.set_description(wanted.description);
   token.record.set_issuer(wanted.issuer);
+  token.record.set_browser(wanted.browser);
   const SysTime second = std::chrono::floor<std::chrono::seconds>(now);
   *token.record.mutable_create_time() = wire::ToProto(second);
   // Up to the second, so that a life is never shorter than promised.
@@ -79,10 +80,23 @@ Result<AccessChange> TokenRevoked(const Directory& known, const std::string& id)
   if (token == nullptr) return std::unexpected(NotFound("Token " + id + " does not exist."));
   AccessChange change;
   change.tokens_dropped.push_back(id);
-  for (const KeptToken* other : known.TokensOf(token->record.principal())) {
-    if (other->record.issuer() == "token " + id) change.tokens_dropped.push_back(other->record.id());
-  }
+  DropExchanged(known, token->record.principal(), change.tokens_dropped);
   return change;
+}
+
+std::string_view TokenOfIssuer(std::string_view issuer) {
+  constexpr std::string_view kToken = "token ";
+  return issuer.starts_with(kToken) ? issuer.substr(kToken.size()) : std::string_view();
+}
+
+void DropExchanged(const Directory& known, std::string_view principal, std::vector<std::string>& dropped) {
+  const std::vector<const KeptToken*> tokens = known.TokensOf(principal);
+  for (std::size_t next = 0; next < dropped.size(); ++next) {  // grows: what was exchanged can be exchanged
+    const std::string parent = dropped[next];
+    for (const KeptToken* token : tokens) {
+      if (TokenOfIssuer(token->record.issuer()) == parent) dropped.push_back(token->record.id());
+    }
+  }
 }
 
 AccessChange ExpiredTokensDropped(const Directory& known, SysTime now) {

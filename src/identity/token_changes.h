@@ -2,6 +2,8 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -20,8 +22,12 @@ inline constexpr std::chrono::seconds kExpiredKept = std::chrono::days(7);
 /// Errors as Identities::MakeToken. Expired ones of the principal go when it has too many.
 [[nodiscard]] Result<AccessChange> TokenMade(const Directory& known, const Identities::NewToken& wanted,
                                              const std::string& id, const TokenHash& hash, SysTime now);
-/// With those of its principal that it was exchanged for ("token ID" is their issuer). kNotFound.
+/// With those of its principal that it was exchanged for, at any remove. kNotFound.
 [[nodiscard]] Result<AccessChange> TokenRevoked(const Directory& known, const std::string& id);
+/// The token that a token of this issuer was exchanged for; empty: none.
+[[nodiscard]] std::string_view TokenOfIssuer(std::string_view issuer);
+/// Adds the principal's tokens that were exchanged for those, and for these, and so on.
+void DropExchanged(const Directory& known, std::string_view principal, std::vector<std::string>& dropped);
 /// Those that expired longer than kExpiredKept ago.
 [[nodiscard]] AccessChange ExpiredTokensDropped(const Directory& known, SysTime now);
 

@@ -19,6 +19,14 @@ constexpr ExpectedAccess kRoutes[] = {
      "GET /readyz\n"
      "GET /\n"
      "GET /favicon.ico\n"
+     "GET /ui\n"
+     "GET /ui/\n"
+     "GET /ui/{path=**}\n"
+     "GET /mlengine/jobs/{job}\n"
+     "GET /logs\n"
+     "GET /trainyard/v1/session\n"
+     "POST /trainyard/v1/session\n"
+     "DELETE /trainyard/v1/session\n"
      "GET /computeMetadata/\n"
      "GET /computeMetadata/v1\n"
      "GET /computeMetadata/v1/\n"
@@ -37,19 +45,31 @@ constexpr ExpectedAccess kRoutes[] = {
      "GET /v1/roles/{role}\n"
      "POST /v1/permissions:queryTestablePermissions\n"
      "GET /trainyard/v1/whoami\n"
-     "GET /trainyard/v1/runtimes\n"},
+     "GET /trainyard/v1/runtimes\n"
+     "GET /trainyard/v1/machine\n"
+     "GET /trainyard/v1/machine/usage\n"
+     "GET /trainyard/v1/images\n"},
     {Where::kProject, "ml.admin ml.developer ml.jobOwner owner editor trainyard.member",
-     "POST /v1/projects/{project}/jobs\n"},
+     "POST /v1/projects/{project}/jobs\n"
+     "POST /trainyard/v1/projects/{project}/jobs:validate\n"},
     {Where::kProject,
      "ml.admin ml.developer ml.viewer ml.serviceAgent owner editor viewer "
      "trainyard.member ml.jobOwner",
-     "GET /v1/projects/{project}/jobs\n"},
+     "GET /v1/projects/{project}/jobs\n"
+     "GET /trainyard/v1/projects/{project}/jobs\n"
+     "GET /trainyard/v1/projects/{project}/jobs:watch\n"
+     "GET /trainyard/v1/projects/{project}/jobs:summarize\n"},
     {Where::kJob,
      "ml.admin ml.developer ml.viewer ml.serviceAgent owner editor viewer "
      "trainyard.member ml.jobOwner",
      "GET /v1/projects/{project}/jobs/{job}\n"
      "GET /trainyard/v1/projects/{project}/jobs/{job}\n"
-     "GET /trainyard/v1/projects/{project}/jobs/{job}/metrics\n"},
+     "GET /trainyard/v1/projects/{project}/jobs/{job}/metrics\n"
+     "GET /trainyard/v1/projects/{project}/jobs/{job}/scalars\n"
+     "GET /trainyard/v1/projects/{project}/jobs/{job}/summaries\n"
+     "GET /trainyard/v1/projects/{project}/jobs/{job}/summaries:read\n"
+     "GET /trainyard/v1/projects/{project}/jobs/{job}/events\n"
+     "GET /trainyard/v1/projects/{project}/jobs/{job}/tuning:explain\n"},
     {Where::kJob, "ml.admin ml.jobOwner owner editor",
      "PATCH /v1/projects/{project}/jobs/{job}\n"
      "POST /v1/projects/{project}/jobs/{job}:cancel\n"},
@@ -94,11 +114,20 @@ constexpr ExpectedAccess kRoutes[] = {
      "GET /v1/projects/{project}/locations/{location}/studies/{study}\n"
      "GET /v1/projects/{project}/locations/{location}/studies/{study}/trials\n"
      "GET /v1/projects/{project}/locations/{location}/studies/{study}/trials/{trial}\n"
-     "POST /v1/projects/{project}/locations/{location}/studies/{study}/trials:listOptimalTrials\n"},
+     "POST /v1/projects/{project}/locations/{location}/studies/{study}/trials:listOptimalTrials\n"
+     "GET /trainyard/v1/projects/{project}/locations/{location}/studies/{study}/tuning:explain\n"},
     {Where::kInHandler, "logging.viewer logging.privateLogViewer owner editor viewer trainyard.member",
      "POST /v2/entries:list\n"
      "GET /v2/entries:tail\n"
      "POST /v2/entries:tail\n"},
+    // Lines of one job: who may see it may read them.
+    {Where::kInHandler,
+     "logging.viewer logging.privateLogViewer ml.admin ml.developer ml.viewer ml.serviceAgent owner editor "
+     "viewer trainyard.member ml.jobOwner",
+     "GET /trainyard/v1/projects/{project}/jobs/{job}/log:read\n"
+     "GET /trainyard/v1/projects/{project}/jobs/{job}/log:search\n"
+     "GET /trainyard/v1/projects/{project}/jobs/{job}/log:summarize\n"
+     "GET /trainyard/v1/projects/{project}/jobs/{job}/log:download\n"},
     {Where::kProject, "storage.admin ml.serviceAgent owner editor", "POST /storage/v1/b\n"},
     {Where::kProject, "storage.admin ml.serviceAgent owner editor viewer trainyard.member",
      "GET /storage/v1/b\n"},
@@ -122,7 +151,8 @@ constexpr ExpectedAccess kRoutes[] = {
      "GET /storage/v1/b/{bucket}/o\n"
      "GET /storage/v1/b/{bucket}/storageLayout\n"
      "GET /storage/v1/b/{bucket}/folders\n"
-     "GET /storage/v1/b/{bucket}/managedFolders\n"},
+     "GET /storage/v1/b/{bucket}/managedFolders\n"
+     "GET /trainyard/v1/buckets/{bucket}/folder:summarize\n"},
     {Where::kBucket,
      "storage.admin storage.objectAdmin storage.objectViewer "
      "storage.legacyObjectReader storage.legacyObjectOwner ml.serviceAgent "
@@ -130,6 +160,7 @@ constexpr ExpectedAccess kRoutes[] = {
      "GET /storage/v1/b/{bucket}/o/{object}\n"
      "GET /download/storage/v1/b/{bucket}/o/{object}\n"
      "GET /{bucket}/{object=**}\n"
+     "GET /trainyard/v1/buckets/{bucket}/folder:download\n"
      "POST /storage/v1/b/{bucket}/o/{object}/copyTo/b/{to_bucket}/o/{to_object}\n"
      "POST /storage/v1/b/{bucket}/o/{object}/rewriteTo/b/{to_bucket}/o/{to_object}\n"
      "POST /storage/v1/b/{bucket}/o/{object}/moveTo/o/{to_object}\n"},
@@ -147,7 +178,8 @@ constexpr ExpectedAccess kRoutes[] = {
     {Where::kBucket,
      "storage.admin storage.objectAdmin storage.legacyBucketWriter "
      "storage.legacyBucketOwner ml.serviceAgent trainyard.member",
-     "DELETE /storage/v1/b/{bucket}/o/{object}\n"},
+     "DELETE /storage/v1/b/{bucket}/o/{object}\n"
+     "DELETE /trainyard/v1/buckets/{bucket}/folder\n"},
     {Where::kBucket,
      "storage.admin storage.objectAdmin storage.legacyObjectOwner ml.serviceAgent "
      "trainyard.member",
@@ -220,6 +252,10 @@ constexpr ExpectedAccess kRoutes[] = {
      "ml.admin ml.developer ml.viewer owner editor viewer trainyard.member "
      "trainyard.operator",
      "GET /trainyard/v1/usage\n"},
+    {Where::kInHandler,
+     "ml.admin ml.developer ml.viewer ml.serviceAgent owner editor viewer "
+     "trainyard.member ml.jobOwner",
+     "POST /trainyard/v1/projects/{project}/scalars:query\n"},
     {Where::kInstallation, "trainyard.operator",
      "GET /trainyard/v1/admin/status\n"
      "POST /trainyard/v1/admin/drain\n"

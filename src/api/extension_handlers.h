@@ -31,9 +31,9 @@ struct RuntimeSource {
 void AddRuntimeRoutes(http::Router& router, RuntimeSource source);
 
 /// The replicas' shells: what trainingOutput.webAccessUris points at. A WebSocket (src/shell/session.h); a
-/// plain GET is answered with how to open it. Query parameters: token, rows, columns. Where who asks has to
-/// log in: `POST ...:shellTicket` is answered with a URI below /trainyard/v1/shells that opens the shell
-/// once, for browsers. `clock` outlives the router.
+/// browser is sent to the page that opens it, any other plain GET is answered with how to open it. Query
+/// parameters: token, rows, columns. Where who asks has to log in: `POST ...:shellTicket` is answered with a
+/// URI below /trainyard/v1/shells that opens the shell once, for browsers. `clock` outlives the router.
 void AddShellRoutes(http::Router& router, control::JobService& jobs, const Clock& clock);
 
 /// Refuses what only the administration's API has: creating, changing and cancelling jobs,

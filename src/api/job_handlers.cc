@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "access/caller.h"
+#include "api/creator_of.h"
 #include "api/system_parameters.h"
 #include "wire/json.h"
 
@@ -30,14 +30,6 @@ MethodForm PageForm() {
 
 wire::JobName NameOf(const Request& request) {
   return {request.Parameter("project"), request.Parameter("job")};
-}
-
-control::Creator CreatorOf(const Request& request) {
-  if (request.caller == nullptr) return {};
-  auto require = [caller = request.caller](std::string permission, iam::Resource resource) {
-    return caller->Require(std::move(permission), std::move(resource));
-  };
-  return {.principal = request.caller->principal(), .require = std::move(require)};
 }
 
 awaitable<Result<Response>> Create(JobService& jobs, Request& request) {

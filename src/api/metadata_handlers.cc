@@ -3,8 +3,8 @@
 #include <memory>
 #include <utility>
 
+#include "api/console_handlers.h"
 #include "api/metadata_tree.h"
-#include "api/welcome_page.h"
 #include "base/ascii.h"
 #include "control/access_token.h"
 
@@ -93,7 +93,7 @@ awaitable<Result<Response>> Read(const MetadataAnswers& answers, Request& reques
 }
 
 awaitable<Result<Response>> Root(const MetadataAnswers& answers, const Request& request) {
-  if (!answers.version.empty() && WantsPage(request)) co_return WelcomePage(answers.version);
+  if (answers.has_console && WantsPage(request)) co_return GoToConsole();
   co_return Text("computeMetadata/\n");
 }
 

@@ -26,7 +26,7 @@ struct MetadataAnswers {
   AskingInstance instance;
   bool has_accounts =
       false;                 ///< programs in replicas are their jobs' service accounts; else kMetadataAccount
-  std::string version = {};  ///< for the page that a browser gets at "/" (welcome_page.h); empty: none
+  bool has_console = false;  ///< a browser that opens "/" is sent there
 };
 
 /// JSON has exactly the type `application/json`, as Google's: google-auth before 2.24 takes any other for

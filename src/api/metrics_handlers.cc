@@ -7,8 +7,10 @@
 #include <initializer_list>
 #include <span>
 
+#include "base/extremes.h"
 #include "cluster/task_name.h"
 #include "control/service_log.h"
+#include "http/text.h"
 #include "metrics/prometheus_text.h"
 #include "metrics/series.h"
 #include "wire/json.h"
@@ -48,13 +50,33 @@ Result<std::vector<const metrics::Metric*>> MetricsOf(const Request& request) {
   return wanted;
 }
 
+/// Nothing: as many points as samples.
+Result<std::optional<std::size_t>> PointsMaxOf(const Request& request) {
+  if (!request.HasQuery("maxPoints")) return std::nullopt;
+  const std::optional<std::uint64_t> points = http::ParseDecimal(request.Query("maxPoints"));
+  if (!points || *points < kExtremesMin || *points > metrics::kThinnedPointsMax)
+    return std::unexpected(InvalidArgument("maxPoints", "It must be a number from " +
+                                                            std::to_string(kExtremesMin) + " to " +
+                                                            std::to_string(metrics::kThinnedPointsMax)));
+  return *points;
+}
+
 awaitable<Result<Response>> ListSeries(MetricsSources sources, Request& request) {
+  TY_CO_TRY(const std::optional<std::size_t> points_max, PointsMaxOf(request));
   TY_CO_TRY(std::vector<const metrics::Metric*> wanted, MetricsOf(request));
   metrics::SampleQuery query{.task_name = std::string(request.Query("replica"))};
   TY_CO_TRY(query.begin, TimeOf(request, "startTime", SysTime{}));
   TY_CO_TRY(query.end, TimeOf(request, "endTime", SysTime::max()));
   TY_CO_TRY(control::v1::JobRecord job, co_await sources.jobs.Record(NameOf(request)));
   query.job_uid = job.uid();
+  if (points_max) {
+    metrics::ThinnedQuery thinned{.project = job.project(),
+                                  .job_id = job.job().job_id(),
+                                  .metrics = std::move(wanted),
+                                  .points_max = *points_max};
+    TY_CO_TRY(std::string answer, co_await sources.usage.PrintThinned(std::move(query), std::move(thinned)));
+    co_return Response::Json(std::move(answer));
+  }
   TY_CO_TRY(std::vector<metrics::Sample> samples, co_await sources.usage.List(std::move(query)));
   std::vector<metrics::Series> all;
   for (const metrics::Metric* metric : wanted) {
@@ -175,6 +197,12 @@ constexpr std::array kReplicaFamilies{
     ReplicaFamily{"trainyard_replica_network_sent_bytes_total", "counter",
                   "Where it has a network of its own.",
                   [](const replica::v1::Usage& usage) { return static_cast<double>(usage.sent_bytes()); }},
+    ReplicaFamily{
+        "trainyard_replica_disk_read_bytes_total", "counter", "Read from disks by the present attempt.",
+        [](const replica::v1::Usage& usage) { return static_cast<double>(usage.disk_read_bytes()); }},
+    ReplicaFamily{
+        "trainyard_replica_disk_written_bytes_total", "counter", "Written to disks by the present attempt.",
+        [](const replica::v1::Usage& usage) { return static_cast<double>(usage.disk_written_bytes()); }},
 };
 
 void PrintReplicas(const std::vector<ReplicaSample>& replicas, PrometheusText& text) {

@@ -33,7 +33,8 @@ void AddNamelessMetricsRoute(http::Router& router, MetricsSources sources);
 
 /// GET /metrics (Prometheus' text format) and GET /trainyard/v1/projects/P/jobs/J/metrics, which answers as
 /// Cloud Monitoring's timeSeries.list: query `metric` (one of metrics::Metrics(); all without it), `replica`
-/// (a task name), `startTime` and `endTime` (RFC 3339).
+/// (a task name), `startTime` and `endTime` (RFC 3339), `maxPoints` (of each series: thinned, of all
+/// samples).
 void AddMetricsRoutes(http::Router& router, MetricsSources sources);
 
 /// POST /trainyard/v1/projects/P/jobs/J:maintain {"replica": "worker-replica-0"}: JobService::Maintain.

@@ -6,11 +6,13 @@
 
 #include "access/caller.h"
 #include "access/kept_streams.h"
+#include "api/console_handlers.h"
 #include "api/system_parameters.h"
 #include "base/ascii.h"
 #include "control/shell_tickets.h"
 #include "shell/session.h"
 #include "shell/websocket.h"
+#include "text/percent.h"
 
 namespace trainyard::api {
 
@@ -74,11 +76,18 @@ awaitable<Result<Response>> Upgrade(control::JobService& jobs, engine::AttemptRe
   co_return response;
 }
 
+/// The page that opens the shell of this address, for who follows it with a browser.
+Response GoToPage(const Request& request) {
+  return GoToConsole("/ui/p/" + text::PercentEncode(request.Parameter("project")) + "/jobs/" +
+                     text::PercentEncode(request.Parameter("job")) + "/shell/" +
+                     text::PercentEncode(request.Parameter("task")));
+}
+
 awaitable<Result<Response>> Open(control::JobService& jobs, Request& request) {
   wire::JobName name{request.Parameter("project"), request.Parameter("job")};
   TY_CO_TRY(engine::AttemptRef attempt, co_await jobs.ShellTarget(std::move(name), request.Parameter("task"),
                                                                   std::string(request.Query("token"))));
-  if (!WantsWebSocket(request)) co_return HowToOpen(request);
+  if (!WantsWebSocket(request)) co_return WantsPage(request) ? GoToPage(request) : HowToOpen(request);
   co_return co_await Upgrade(jobs, std::move(attempt), request);
 }
 

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "api/batch_handlers.h"
+#include "api/folder_handlers.h"
 #include "api/storage_handlers.h"
 #include "async/system_clock.h"
 #include "http/client.h"
@@ -48,6 +49,7 @@ class Served {
     AddStorageRoutes(router_, *buckets_, *identities_);
     AddBatchRoutes(router_);
     AddXmlStorageRoutes(router_, *buckets_);
+    AddFolderRoutes(router_, *buckets_);
     server_ = std::make_unique<http::Server>(loop_, router_);
     port_ = *server_->ListenTcp("127.0.0.1", 0);
     thread_ = std::thread([this] { loop_.run(); });

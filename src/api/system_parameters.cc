@@ -145,8 +145,8 @@ Status CheckPathParameter(const std::string& name, const std::string& value, boo
   return {};
 }
 
-/// The only list in a query (entries:tail).
-constexpr std::string_view kRepeated = "resourceNames";
+/// The only lists in a query (entries:tail, jobs:watch).
+constexpr std::array<std::string_view, 2> kRepeated = {"resourceNames", "logsOf"};
 
 /// A repeated parameter is an error: there is no way to know which value is meant. Names are in camelCase by
 /// now.
@@ -155,7 +155,8 @@ Status CheckDoubled(const Request& request) {
     const auto again = std::find_if(std::next(one), request.query.end(), [&](const auto& other) {
       return other.first == one->first && other.second != one->second;
     });
-    if (again == request.query.end() || one->first == kRepeated) continue;
+    const bool is_list = std::ranges::find(kRepeated, one->first) != kRepeated.end();
+    if (again == request.query.end() || is_list) continue;
     return std::unexpected(
         InvalidArgument(one->first, "The query has '" + one->first + "' twice, with two values"));
   }
@@ -208,6 +209,11 @@ http::Handler WithSystemParameters(MethodForm form, http::Handler method) {
   // Shared: std::function copies its target.
   auto shared = std::make_shared<const Method>(Method{.form = std::move(form), .handler = std::move(method)});
   return [shared](Request& request) { return Run(shared, request); };
+}
+
+bool ShapesAnswer(const http::Request& request) {
+  constexpr std::array<std::string_view, 4> kShaping = {"fields", "$fields", "prettyPrint", "$prettyPrint"};
+  return std::ranges::any_of(kShaping, [&request](std::string_view name) { return request.HasQuery(name); });
 }
 
 Result<int> QueryNumber(const http::Request& request, std::string_view name, std::string_view field) {

@@ -30,6 +30,9 @@ struct MethodForm {
 /// here. Loop thread. Source: spec api.md section 1; discovery documents, "parameters".
 [[nodiscard]] http::Handler WithSystemParameters(MethodForm form, http::Handler method);
 
+/// Whether a parameter of the request changes the method's answer once it is there: `fields`, `prettyPrint`.
+[[nodiscard]] bool ShapesAnswer(const http::Request& request);
+
 /// A whole number in the query; 0 if it is not there or empty. kInvalidArgument with its name in snake_case
 /// as field, worded as Google's transcoder words it: not a number of 32 bits. Loop thread.
 [[nodiscard]] Result<int> QueryNumber(const http::Request& request, std::string_view name,

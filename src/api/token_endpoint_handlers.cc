@@ -110,13 +110,6 @@ awaitable<Result<Response>> GrantJwt(Endpoint& endpoint, Form form, std::string 
   co_return co_await TokenFor(endpoint, std::move(wanted), false);
 }
 
-/// Who made the credential that is exchanged, so that what ends it ends the new token: identity/
-/// token_changes.h, account_changes.h.
-std::string IssuerOf(const identity::Login& login) {
-  if (!login.token_id.empty()) return "token " + login.token_id;
-  return login.key_id.empty() ? login.credential : "key " + login.key_id;
-}
-
 /// The credential of an external account's file: a token or self-signed JWT of this server.
 awaitable<Result<Response>> ExchangeFor(Endpoint& endpoint, std::string subject, bool is_exchange) {
   const Result<identity::Login> login = endpoint.identities.Check(subject, endpoint.options.own_audiences);
@@ -128,7 +121,7 @@ awaitable<Result<Response>> ExchangeFor(Endpoint& endpoint, std::string subject,
   Identities::NewToken wanted{.principal = login->principal,
                               .life = life,
                               .description = is_exchange ? "POST /v1/token" : "POST /token",
-                              .issuer = IssuerOf(*login)};
+                              .issuer = identity::IssuerOf(*login)};
   co_return co_await TokenFor(endpoint, std::move(wanted), is_exchange);
 }
 

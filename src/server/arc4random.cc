@@ -1,11 +1,29 @@
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "async/random_bytes.h"
+#include "base/check.h"
 
-/// glibc's function of that name, which is of 2.36: a program that takes it from there does not start on
-/// Ubuntu 22.04 (2.35). Nothing of ours calls it; Debian's libstdc++.a names it in std::random_device, and
-/// the linker keeps the names of what it drops. Hidden: other libraries go on with glibc's. Source:
-/// arc4random(3).
-extern "C" __attribute__((visibility("hidden"))) std::uint32_t arc4random() noexcept {
+/// glibc's functions of these names, which are of 2.36: a program that takes them from there does not start
+/// on Ubuntu 22.04 (2.35). Nothing of ours calls them; Debian's libstdc++.a names the first in
+/// std::random_device, its libarchive.a the second for archives with passwords, and the linker keeps the
+/// names of what it drops. Hidden: other libraries go on with glibc's. Source: arc4random(3).
+extern "C" {
+
+__attribute__((visibility("hidden"))) std::uint32_t arc4random() noexcept {
   return trainyard::RandomBytes<std::uint32_t>();
 }
+
+__attribute__((visibility("hidden"))) void arc4random_buf(void* bytes, std::size_t size) noexcept {
+  for (auto* next = static_cast<std::byte*>(bytes); size > 0;) {
+    const std::size_t part = std::min(size, trainyard::kRandomBytesMax);
+    TY_CHECK(::getrandom(next, part, 0) == static_cast<ssize_t>(part));
+    next += part;
+    size -= part;
+  }
+}
+
+}  // extern "C"

@@ -3,9 +3,11 @@
 #include <array>
 #include <utility>
 
+#include "access/session_cookie.h"
 #include "api/token_handlers.h"
 #include "control/access_token.h"
 #include "control/job_rights.h"
+#include "control/keys.h"
 #include "iam/principal.h"
 #include "iam/refusal.h"
 
@@ -16,12 +18,28 @@ using Standing = access::Authority::Standing;
 
 awaitable<Result<iam::Login>> IdentityAuthority::WhoAsks(const http::Request& request) {
   std::string token = api::BearerToken(request);
+  if (token.empty() && sources_.has_sessions) {
+    TY_CO_TRY(const std::string cookie, access::SessionToken(request));
+    if (!cookie.empty()) co_return ByCookie(request, cookie);
+  }
   if (token.empty()) co_return co_await ByConnection(request);
   if (control::LooksLikeAccessToken(token)) co_return co_await ByOwnToken(std::move(token), request);
   const std::array<std::string, 1> own{request.Origin()};
   Result<iam::Login> login = sources_.identities.Check(token, own);
   if (!login) co_return std::unexpected(iam::BadToken(login.error()));
   co_return login;
+}
+
+Result<iam::Login> IdentityAuthority::ByCookie(const http::Request& request, const std::string& token) const {
+  const std::string_view shown = request.headers.Get(access::kConsoleField);
+  if (!access::IsPlainRead(request) && !control::IsSame(shown, sources_.tokens.SessionSecret(token)))
+    return std::unexpected(
+        iam::BadToken("A session's cookie changes nothing by itself: the request lacks the session's secret "
+                      "in the field " +
+                      std::string(access::kConsoleField) + "."));
+  Result<iam::Login> login = sources_.identities.CheckSession(token);
+  if (!login) return std::unexpected(iam::BadToken(login.error()));
+  return login;
 }
 
 /// Tokens of metadata servers: they prove themselves, and are worth what their owner is.

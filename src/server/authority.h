@@ -23,6 +23,7 @@ class IdentityAuthority final : public access::Authority {
     control::TokenService& tokens;
     control::JobService& jobs;
     const Clock& clock;
+    bool has_sessions = false;         ///< browsers may show their session's cookie
     AskingAttempts* asking = nullptr;  ///< where connections say who asks: the replicas' sockets
   };
   /// What `sources` refers to outlives it.
@@ -34,6 +35,7 @@ class IdentityAuthority final : public access::Authority {
                                               iam::Resource resource) override;
 
  private:
+  [[nodiscard]] Result<iam::Login> ByCookie(const http::Request& request, const std::string& token) const;
   boost::asio::awaitable<Result<iam::Login>> ByOwnToken(std::string token, const http::Request& request);
   boost::asio::awaitable<Result<iam::Login>> ByAttempt(std::string attempt_id);
   boost::asio::awaitable<Result<iam::Login>> ByConnection(const http::Request& request);

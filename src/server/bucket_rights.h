@@ -15,4 +15,8 @@ boost::asio::awaitable<replica::v1::BucketRights> BucketRightsOf(storage::Bucket
                                                                  const identity::Identities& identities,
                                                                  std::string service_account);
 
+/// Whether a service account may list and read a bucket's objects. Loop thread.
+[[nodiscard]] bool MayReadBucket(const identity::Identities& identities, const std::string& service_account,
+                                 const std::string& bucket);
+
 }  // namespace trainyard::server

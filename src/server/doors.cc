@@ -11,20 +11,29 @@ namespace trainyard::server {
 namespace {
 
 access::Door::Options OptionsOfDoor(const ServeOptions& options, const Doors::Parts& parts) {
-  auto audit = [&options, &identities = parts.identities, &log = parts.audit](access::AuditLine line) {
+  return {.default_project = options.project,
+          .audit = AuditInto(parts.audit, options, parts.identities),
+          .print_refusal = api::RefusalAnswer};
+}
+
+}  // namespace
+
+access::AuditSink AuditInto(audit::AuditLog& log, const ServeOptions& options,
+                            const identity::Identities& identities) {
+  return [&options, &identities, &log](access::AuditLine line) {
     const bool is_bucket = line.resource.kind == iam::Resource::Kind::kBucket;
     const std::string owner = is_bucket ? identities.ProjectOf(line.resource.name) : std::string();
     std::string project = audit::ProjectOf(line, owner, options.project);
     log.Add(std::move(line), std::move(project));
   };
-  return {.default_project = options.project, .audit = std::move(audit), .print_refusal = api::RefusalAnswer};
 }
 
-}  // namespace
-
 Doors::Doors(const ServeOptions& options, const Parts& parts)
-    : administration_authority_(
-          {.identities = parts.identities, .tokens = parts.tokens, .jobs = parts.jobs, .clock = parts.clock}),
+    : administration_authority_({.identities = parts.identities,
+                                 .tokens = parts.tokens,
+                                 .jobs = parts.jobs,
+                                 .clock = parts.clock,
+                                 .has_sessions = true}),
       replica_authority_({.identities = parts.identities,
                           .tokens = parts.tokens,
                           .jobs = parts.jobs,

@@ -12,6 +12,10 @@
 
 namespace trainyard::server {
 
+/// Where decisions go: into the log, as lines of their projects. All outlive it.
+[[nodiscard]] access::AuditSink AuditInto(audit::AuditLog& log, const ServeOptions& options,
+                                          const identity::Identities& identities);
+
 /// Who asks and what they may, by purpose of a socket, where callers have to log in. Decisions go into the
 /// audit log. Loop thread only.
 class Doors {

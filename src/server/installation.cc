@@ -25,6 +25,7 @@
 #include "server/drain_order.h"
 #include "server/google_front.h"
 #include "server/job_users.h"
+#include "server/kept_images.h"
 #include "server/listen_address.h"
 #include "server/machine.h"
 #include "server/node_settings.h"
@@ -138,15 +139,15 @@ control::JobMaker::Policy Installation::MakePolicy(const ServeOptions& options, 
           [&identities](std::string bucket, std::string project) {
             return identities.SetBucketProject(std::move(bucket), std::move(project));
           }};
-  const auto inventory = std::make_shared<environment::PythonInventory>(data.environments_dir());
+  pythons_ = std::make_shared<environment::PythonInventory>(data.environments_dir());
   std::vector<std::string> mapped;
   for (const auto& [pattern, reference] : options.containers.image_map) mapped.push_back(pattern);
   return {.runtime_default = options.default_runtime,
           .runtime_fallback = options.runtime_fallback,
           .images = options.images,
           .mapped_images = std::move(mapped),
-          .pythons = inventory->Look(),
-          .look_at_pythons = [inventory] { return inventory->Look(); },
+          .pythons = pythons_->Look(),
+          .look_at_pythons = [inventory = pythons_] { return inventory->Look(); },
           .capacity = capacity,
           .devices = std::move(devices),
           .registries = &foundation.registries,
@@ -263,6 +264,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
              .usage = stores_.usage.get(),
              .check_space = [this] { return foundation_->disk.Last().may_store; }},
             maker_, options.accelerator_quota),
+      curves_(WatchLoop(loop, &foundation_->watch, "curves"), CurvesOutside(options)),
       tokens_(settings_, foundation_->clock, jobs_),
       asking_(WatchLoop(loop, &foundation_->watch, "who asks"),
               {.settings = settings_,
@@ -282,6 +284,15 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
                    .who_asks = WhoAsks},
                   std::move(parts.drain)),
       disk_watch_(WatchLoop(loop, &foundation_->watch, "the disk"), foundation_->disk, disk_gate_),
+      machine_watch_({.loop = WatchLoop(loop, &foundation_->watch, "the machine"),
+                      .clock = foundation_->clock,
+                      .jobs = jobs_,
+                      .usage = *stores_.usage,
+                      .data_dir = options.data_dir,
+                      .bucket_dirs = options.bucket_dirs,
+                      .devices = devices_.devices(),
+                      .cpus = static_cast<double>(capacity_.cpus),
+                      .version = std::string(cli::kVersion)}),
       sweeper_(WatchLoop(loop, &foundation_->watch, "sweeping"),
                {.clock = foundation_->clock,
                 .jobs = jobs_,
@@ -313,6 +324,15 @@ decltype(control::Collaborators::buckets_of) Installation::BucketsOf(const Serve
   };
 }
 
+curves::JobCurves::Outside Installation::CurvesOutside(const ServeOptions& options) {
+  curves::JobCurves::Outside outside{jobs_, *stores_.buckets, *stores_.usage};
+  if (options.auth)
+    outside.may_read = [this](const std::string& service_account, const std::string& bucket) {
+      return MayReadBucket(*stores_.identities, service_account, bucket);
+    };
+  return outside;
+}
+
 /// Where users have to log in, a token of the administrator is for the server's account and root alone, and
 /// not for programs of jobs, which may have the same account.
 boost::asio::awaitable<Result<std::string>> Installation::IssueToUser(const http::Request& request) {
@@ -335,10 +355,16 @@ api::MetadataAnswers Installation::MetadataForReplicas(std::function<std::string
 
 api::RuntimeSource Installation::RuntimesHere() {
   auto list = [this, folder = data_.environments_dir()] {
-    return environment::ListRuntimes(folder, catalogue_, options_.default_runtime,
-                                     environment::ProbePythons(folder));
+    return environment::ListRuntimes(folder, catalogue_, options_.default_runtime, pythons_->Look());
   };
   return {.list = std::move(list), .pool = foundation_->runtime_lists};
+}
+
+api::MachineSource Installation::MachineHere() {
+  return {.report = [this] { return machine_watch_.Report(); },
+          .history = [this](std::chrono::hours hours) { return machine_watch_.History(hours); },
+          .images = [folder = data_.images_dir()] { return KeptImages(folder); },
+          .pool = foundation_->runtime_lists};
 }
 
 std::vector<api::MetricsSources::Limit> Installation::KnownLimits() const {
@@ -357,17 +383,21 @@ ApiParts Installation::PartsFor(api::MetadataAnswers metadata) {
           .identities = *stores_.identities,
           .logs = *stores_.logs,
           .tails = *stores_.tails,
+          .lines = *stores_.lines,
           .usage = *stores_.usage,
+          .curves = curves_,
           .request_quota = request_quota_,
           .request_counts = request_counts_,
           .connections = foundation_->connections,
           .loop = foundation_->watch,
           .limits = [this] { return KnownLimits(); },
           .runtimes = RuntimesHere(),
+          .machine = MachineHere(),
           .add_machine = [this](control::v1::UsageReport& report) { use_keeper_.AddMachine(report); },
           .metadata = std::move(metadata),
           .administration = operations_,
           .auth = options_.auth,
+          .session_secret = [this](std::string_view token) { return tokens_.SessionSecret(token); },
           .server_url = settings_.server_url};
 }
 
@@ -376,9 +406,10 @@ api::MetricsSources Installation::Metrics() { return MetricsOf(PartsFor({})); }
 void Installation::AddRoutes(std::uint16_t tls_port) {
   const auto universe = [tls_port] { return "localhost:" + std::to_string(tls_port); };
   api::MetadataAnswers users = MetadataForUsers(universe);
-  users.version = cli::kVersion;
+  users.has_console = true;
   ApiParts administration = PartsFor(std::move(users));
   administration.audit = stores_.audit_search.get();
+  if (stores_.audit) administration.audit_logins = AuditInto(*stores_.audit, options_, *stores_.identities);
   AddAdministrationRoutes(administration_routes_, administration);
   AddReplicaRoutes(replica_routes_, PartsFor(MetadataForReplicas(universe)));
   AddSupervisorRoutes(supervisor_routes_, jobs_);

@@ -9,16 +9,19 @@
 #include <string_view>
 
 #include "api/extension_handlers.h"
+#include "api/machine_handlers.h"
 #include "api/metadata_handlers.h"
 #include "api/metrics_handlers.h"
 #include "control/job_service.h"
 #include "control/request_quota.h"
 #include "control/token_service.h"
+#include "curves/job_curves.h"
 #include "engine/draining_allocator.h"
 #include "engine/local/local_allocator.h"
 #include "engine/local/local_attempt_host.h"
 #include "engine/local/machine_limits.h"
 #include "engine/local/supervisor_starter.h"
+#include "environment/python_probe.h"
 #include "http/router.h"
 #include "http/server_options.h"
 #include "server/asking_attempts.h"
@@ -30,6 +33,7 @@
 #include "server/doors.h"
 #include "server/foundation.h"
 #include "server/gates.h"
+#include "server/machine_watch.h"
 #include "server/operations.h"
 #include "server/serve_options.h"
 #include "server/stores.h"
@@ -97,6 +101,7 @@ class Installation {
   [[nodiscard]] control::JobMaker::Policy MakePolicy(const ServeOptions& options, const DataDirectory& data,
                                                      Foundation& foundation, placement::Capacity capacity,
                                                      placement::DevicePool devices);
+  [[nodiscard]] curves::JobCurves::Outside CurvesOutside(const ServeOptions& options);
   [[nodiscard]] decltype(control::Collaborators::buckets_of) BucketsOf(const ServeOptions& options);
   boost::asio::awaitable<Result<std::string>> IssueToUser(const http::Request& request);
   /// For control::ImageRegistries: what was installed or started since the start.
@@ -119,6 +124,7 @@ class Installation {
   Installation(boost::asio::io_context& loop, const ServeOptions& options, Parts parts);
   /// Of this server's catalogue, in its data directory.
   [[nodiscard]] api::RuntimeSource RuntimesHere();
+  [[nodiscard]] api::MachineSource MachineHere();
   void GuardRoutes();
   [[nodiscard]] std::vector<api::MetricsSources::Limit> KnownLimits() const;
   [[nodiscard]] ApiParts PartsFor(api::MetadataAnswers metadata);
@@ -126,6 +132,8 @@ class Installation {
 
   const ServeOptions& options_;
   DataDirectory data_;
+  std::shared_ptr<environment::PythonInventory>
+      pythons_;  ///< MakePolicy's; with the tasks of pools that look
   environment::Catalogue catalogue_;
   std::unique_ptr<Foundation> foundation_;
   Gates gates_;
@@ -145,6 +153,7 @@ class Installation {
   UseKeeper use_keeper_;
   control::JobMaker maker_;
   control::JobService jobs_;
+  curves::JobCurves curves_;
   control::TokenService tokens_;
   AskingAttempts asking_;
   std::optional<Doors> doors_;
@@ -152,6 +161,7 @@ class Installation {
   http::RequestCounts request_counts_;
   Operations operations_;
   DiskWatch disk_watch_;
+  MachineWatch machine_watch_;
   Sweeper sweeper_;
   http::Router administration_routes_;
   http::Router replica_routes_;

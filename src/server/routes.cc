@@ -3,15 +3,22 @@
 #include <set>
 
 #include "api/batch_handlers.h"
+#include "api/console_handlers.h"
+#include "api/curve_handlers.h"
 #include "api/discovery_handlers.h"
+#include "api/folder_handlers.h"
 #include "api/identity_handlers.h"
+#include "api/insight_handlers.h"
+#include "api/job_log_handlers.h"
+#include "api/job_row_handlers.h"
 #include "api/logging_handlers.h"
 #include "api/metrics_handlers.h"
 #include "api/ml_handlers.h"
 #include "api/ml_methods.h"
+#include "api/session_handlers.h"
 #include "api/storage_handlers.h"
 #include "api/tpu_handlers.h"
-#include "api/welcome_page.h"
+#include "cli/version.h"
 #include "control/job_service.h"
 #include "engine/replica_link.h"
 
@@ -44,6 +51,32 @@ api::MoreProjects ProjectsOfJobs(control::JobService& jobs) {
   };
 }
 
+/// Of those whose jobs it may list.
+boost::asio::awaitable<std::string> NewestProject(control::JobService& jobs,
+                                                  const identity::Identities& known, std::string principal) {
+  const Result<std::vector<std::string>> recent = co_await jobs.RecentProjects();
+  if (!recent) co_return std::string();
+  for (const std::string& project : *recent) {
+    if (principal.empty() || known.Grants(principal, "ml.jobs.list", iam::Resource::Project(project)))
+      co_return project;
+  }
+  co_return std::string();
+}
+
+void AddSessionRoutes(http::Router& router, const ApiParts& parts) {
+  auto newest = [&jobs = parts.jobs, &known = parts.identities](std::string principal) {
+    return NewestProject(jobs, known, std::move(principal));
+  };
+  api::AddSessionRoutes(router, {.identities = parts.identities,
+                                 .clock = parts.clock,
+                                 .auth = parts.auth,
+                                 .own_audiences = {parts.server_url},
+                                 .version = std::string(cli::kVersion),
+                                 .secret_of = parts.session_secret,
+                                 .audit = parts.audit_logins,
+                                 .newest_project = std::move(newest)});
+}
+
 void AddIdentityRoutes(http::Router& router, const ApiParts& parts) {
   api::AddServiceAccountRoutes(router, parts.identities);
   api::AddServiceAccountKeyRoutes(router, parts.identities, {.url = parts.server_url});
@@ -72,15 +105,24 @@ void AddAdministrationRoutes(http::Router& router, const ApiParts& parts) {
   api::MlMethods ml(router, parts.request_quota);
   AddSharedRoutes(router, ml, parts);
   AddIdentityRoutes(router, parts);
-  api::AddIconRoute(router);
+  AddSessionRoutes(router, parts);
+  api::AddConsoleRoutes(router);
   api::AddJobRoutes(ml, parts.jobs);
   api::AddPolicyRoutes(ml, parts.jobs);
   api::AddShellRoutes(router, parts.jobs, parts.clock);
   api::AddStatusRoutes(router, parts.jobs);
   api::AddJobRemovalRoute(router, parts.jobs);
+  api::AddJobLogRoutes(router, api::LogsOf(parts.jobs, parts.lines));
+  api::AddJobRowRoutes(router, parts.jobs);
+  api::AddJobWatchRoute(router, parts.jobs);
+  api::AddJobCheckRoute(ml, parts.jobs);
+  api::AddFolderRoutes(router, parts.buckets);
   api::AddRuntimeRoutes(router, parts.runtimes);
+  api::AddMachineRoutes(router, parts.machine);
   api::AddUsageRoutes(router, {.jobs = parts.jobs, .add_machine = parts.add_machine});
   api::AddMetricsRoutes(router, MetricsOf(parts));
+  api::AddCurveRoutes(router, parts.curves);
+  api::AddInsightRoutes(router, parts.jobs, parts.studies);
   api::AddAdminRoutes(router, parts.administration);
   api::AddReadyRoute(router, parts.administration);
   api::AddMaintenanceRoute(router, parts.jobs);

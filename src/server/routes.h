@@ -3,8 +3,10 @@
 #include <string>
 #include <vector>
 
+#include "access/audit_line.h"
 #include "api/admin_handlers.h"
 #include "api/extension_handlers.h"
+#include "api/machine_handlers.h"
 #include "api/metadata_handlers.h"
 #include "api/metrics_handlers.h"
 #include "api/usage_handlers.h"
@@ -24,6 +26,10 @@ class JobService;
 class RequestQuota;
 }  // namespace trainyard::control
 
+namespace trainyard::curves {
+class JobCurves;
+}  // namespace trainyard::curves
+
 namespace trainyard::http {
 class ConnectionBudget;
 struct RequestCounts;
@@ -34,6 +40,7 @@ class Identities;
 }  // namespace trainyard::identity
 
 namespace trainyard::logs {
+class LogLines;
 class LogStore;
 class LogTails;
 }  // namespace trainyard::logs
@@ -61,17 +68,23 @@ struct ApiParts {
   identity::Identities& identities;
   logs::LogStore& logs;
   logs::LogTails& tails;
+  logs::LogLines& lines;
   metrics::UsageHistory& usage;
+  curves::JobCurves& curves;
   control::RequestQuota& request_quota;
   const http::RequestCounts& request_counts;
   const http::ConnectionBudget& connections;
   const LoopWatch& loop;
   std::function<std::vector<api::MetricsSources::Limit>()> limits;  ///< of replicas, on this machine
   api::RuntimeSource runtimes;
+  api::MachineSource machine;
   std::function<void(control::v1::UsageReport&)> add_machine;  ///< api::UsageSource
   api::MetadataAnswers metadata;
   api::Administration& administration;
-  bool auth = false;                    ///< who asks has to log in
+  bool auth = false;  ///< who asks has to log in
+  /// api::Sessions::secret_of.
+  std::function<std::string(std::string_view token)> session_secret;
+  access::AuditSink audit_logins;       ///< null: nothing is kept
   std::string server_url;               ///< where clients find it: in key files and identity tokens
   audit::AuditSearch* audit = nullptr;  ///< null: the audit log is not shown
 };

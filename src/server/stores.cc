@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "async/watched_executor.h"
+#include "backup/restored_from.h"
 #include "server/use_keeper.h"
 
 namespace trainyard::server {
@@ -21,10 +22,11 @@ Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& opt
   const SystemClock& clock = foundation.clock;
   Stores stores;
   TY_TRY(stores.writer, store::SqliteJobStore::Open(data.jobs_db()));
-  TY_TRY(stores.reader, store::SqliteJobStore::OpenReader(data.jobs_db()));
+  TY_TRY(stores.reader, store::SqliteJobStore::OpenReader(data.jobs_db(), backup::LineageOf(data.Path(""))));
   TY_TRY(stores.logs, logs::SqliteLogStore::Open(loop, clock, data.logs_db()));
   TY_TRY(stores.tails, logs::LogTails::Open(WatchLoop(loop, &foundation.watch, "tails of logs"), *stores.logs,
                                             data.logs_db()));
+  TY_TRY(stores.lines, logs::LogLines::Open(data.logs_db()));
   TY_TRY(stores.usage, metrics::UsageHistory::Open(WatchLoop(loop, &foundation.watch, "use of replicas"),
                                                    clock, data.Path("metrics.db")));
   TY_TRY(stores.identities,

@@ -7,6 +7,7 @@
 #include "audit/audit_search.h"
 #include "base/result.h"
 #include "identity/identities.h"
+#include "logs/log_lines.h"
 #include "logs/log_tails.h"
 #include "logs/sqlite_log_store.h"
 #include "metrics/usage_history.h"
@@ -26,6 +27,7 @@ struct Stores {
   std::unique_ptr<store::SqliteJobStore> reader;
   std::unique_ptr<logs::SqliteLogStore> logs;
   std::unique_ptr<logs::LogTails> tails;
+  std::unique_ptr<logs::LogLines> lines;
   std::unique_ptr<metrics::UsageHistory> usage;
   std::unique_ptr<identity::Identities> identities;
   std::shared_ptr<storage::ByteMeter> meter;  ///< null: no quota limits bytes in buckets

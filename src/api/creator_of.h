@@ -1,0 +1,11 @@
+#pragma once
+
+#include "control/creator.h"
+#include "http/message.h"
+
+namespace trainyard::api {
+
+/// Who asks for a job, and what they may use for it. Loop thread.
+[[nodiscard]] control::Creator CreatorOf(const http::Request& request);
+
+}  // namespace trainyard::api

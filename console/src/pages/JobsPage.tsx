@@ -1,0 +1,133 @@
+import { useMemo, useRef } from "preact/hooks";
+import { FilterBox } from "../components/FilterBox.tsx";
+import { JobChips } from "../components/JobChips.tsx";
+import { JobColumns } from "../components/JobColumns.tsx";
+import { JobRowHead, JobRowView } from "../components/JobRowView.tsx";
+import { JobsBefore } from "../components/JobsBefore.tsx";
+import { ListEnd } from "../components/ListEnd.tsx";
+import { LiveMark } from "../components/LiveMark.tsx";
+import { Empty, Failure } from "../components/Notices.tsx";
+import { VirtualRows } from "../components/VirtualRows.tsx";
+import { Button } from "../components/Button.tsx";
+import { Link } from "../components/Link.tsx";
+import { go, setQuery, usePlace, type PageProps } from "../router.ts";
+import { address } from "../text/address.ts";
+import { useJobList } from "../state/job_list.ts";
+import { useNarrow } from "../state/narrow.ts";
+import { useRows } from "../state/rows.ts";
+import { useSession } from "../state/session.ts";
+import { count } from "../text/format.ts";
+import { columnsOf } from "../text/job_columns.ts";
+import { listOf, listText } from "../text/query_list.ts";
+import { withBefore, withTerm } from "../text/job_filter.ts";
+import "./JobsPage.css";
+
+const ROW_HEIGHT = 37;
+const CARD_HEIGHT = 96;
+
+/** All jobs of a project, newest first. Keys: j k Enter / n, x marks a job to compare it. */
+export function JobsPage({ project = "" }: PageProps) {
+  const { query } = usePlace();
+  const filter = query.get("filter") ?? "";
+  const before = query.get("before");
+  const list = useJobList(project, withBefore(filter, before));
+  const marked = query.get("marked");
+  const chosen = useMemo(() => new Set(listOf(marked)), [marked]);
+  const named = useSession().authentication ?? false;
+  const columns = columnsOf(query.get("cols"), named);
+  const box = useRef<HTMLInputElement>(null);
+  const narrow = useNarrow();
+  const setFilter = (text: string) => {
+    setQuery({ filter: text }, { replace: false });
+  };
+  const clear = () => setQuery({ filter: null, before: null }, { replace: false });
+  const choose = (job: string | undefined) => {
+    const next = new Set(chosen);
+    if (job !== undefined && !next.delete(job)) next.add(job);
+    setQuery({ marked: listText(next) });
+  };
+  const { at, place } = useRows({
+    name: `${project} ${filter} ${before ?? ""}`,
+    items: list.jobs,
+    idOf: (job) => job.jobId ?? "",
+    open: (job) => go(address`/p/${project}/jobs/${job.jobId ?? ""}`),
+    keys: {
+      "/": () => box.current?.focus(),
+      n: () => list.showWaiting(),
+      x: () => choose(list.jobs[at]?.jobId),
+    },
+    words: { "/": "Filter", n: "Show new jobs", x: "Mark the job, to compare it" },
+  });
+  return (
+    <div class="stack">
+      <div class="spread">
+        <h1>Jobs</h1>
+        <span class="row">
+          {chosen.size > 0 && <Compare project={project} jobs={chosen} clear={() => setQuery({ marked: null })} />}
+          <LiveMark state={list.liveness} />
+        </span>
+      </div>
+      <FilterBox value={filter} onChange={setFilter} input={box} summary={list.summary} />
+      <div class="spread">
+        <JobChips summary={list.summary} filter={filter} onChange={setFilter} />
+        <span class="row chips end">
+          <JobsBefore before={before} />
+          {!narrow && <JobColumns columns={columns} named={named} />}
+        </span>
+      </div>
+      {list.waiting > 0 && (
+        <div class="waiting-jobs"><Button kind="main" onClick={list.showWaiting}>Show {list.waiting} new</Button></div>
+      )}
+      {list.error && <Failure error={list.error} retry={list.reload} />}
+      <div class="jobs" role="table" aria-label="Jobs" aria-rowcount={list.complete ? list.jobs.length : -1}>
+        {!narrow && <JobRowHead columns={columns} />}
+        <VirtualRows count={list.jobs.length} rowHeight={narrow ? CARD_HEIGHT : ROW_HEIGHT} nearEnd={list.more}
+          {...place}
+          row={(row) => {
+            const job = list.jobs[row];
+            if (job === undefined) return null;
+            return (
+              <JobRowView project={project} job={job} current={row === at} card={narrow} columns={columns}
+                          chosen={chosen.has(job.jobId ?? "")} onChoose={() => choose(job.jobId)}
+                          onLabel={(key, value) => setFilter(withTerm(filter, `labels.${key}`, value))} />
+            );
+          }} />
+      </div>
+      <ListEnd of={list} />
+      {list.complete && list.jobs.length === 0 && <NoJobs project={project} filter={withBefore(filter, before)} clear={clear} />}
+    </div>
+  );
+}
+
+interface CompareProps {
+  readonly project: string;
+  readonly jobs: ReadonlySet<string>;
+  readonly clear: () => void;
+}
+
+/** What can be done with marked jobs. */
+function Compare({ project, jobs, clear }: CompareProps) {
+  return (
+    <>
+      <Link class="button main" to={`${address`/p/${project}/compare`}?jobs=${encodeURIComponent(listText(jobs))}`}>
+        Compare {count(jobs.size, "job")}
+      </Link>
+      <Button kind="quiet" onClick={clear}>Clear marks</Button>
+    </>
+  );
+}
+
+function NoJobs({ project, filter, clear }: { readonly project: string; readonly filter: string; readonly clear: () => void }) {
+  if (filter !== "") {
+    return (
+      <Empty title="No job of the last 90 days matches the filter.">
+        <Button onClick={clear}>Show all jobs</Button>
+      </Empty>
+    );
+  }
+  return (
+    <Empty title={`${project} has no jobs yet.`}>
+      <Link to="/start">The first steps</Link>
+    </Empty>
+  );
+}

@@ -14,6 +14,7 @@ import urllib.parse
 import pairs
 import peers
 from access_cases import access
+from console_cases import console
 from floods import floods
 from harness import TRAINER, fdatasync_ms, field, millis, quantile, seconds
 from image_cases import image_pull
@@ -280,11 +281,13 @@ def container_start(bench, attempts=100):
 
 def parts(bench):
     """Single parts, without the rest of the service; their output is kept as it is."""
-    for command in (["store_bench", bench.folder], ["logs_bench", bench.folder], ["replica_bench", bench.native], ["doors_bench"], ["queue_bench"]):
+    for command in (["store_bench", bench.folder], ["logs_bench", bench.folder], ["log_lines_bench", bench.folder],
+                    ["replica_bench", bench.native], ["doors_bench"], ["queue_bench"]):
         done = subprocess.run([bench.build / "bench" / command[0], *command[1:]], cwd=bench.folder, check=True,
                               capture_output=True, text=True)
         bench.note(f"{command[0]}:\n{done.stdout.rstrip()}")
 
 
-ALL = (start, container_start, image_pull, creates, access, jobs, logs, tail, memory, history, retention, tuning, tuning_trials, floods, parts)
+ALL = (start, container_start, image_pull, creates, access, jobs, logs, tail, memory, history, retention, tuning, tuning_trials, floods, console,
+       parts)
 CASES = {case.__name__: case for case in ALL}

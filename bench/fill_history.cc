@@ -1,8 +1,8 @@
 // Writes finished jobs into the job store of a data directory, as if they had run there. Its server must be
 // stopped.
 //
-//   fill_history DATA COUNT      projects/bench/jobs/history_0 to history_(COUNT-1); one in a hundred is
-//   FAILED
+//   fill_history DATA COUNT [LINES]   projects/bench/jobs/history_0 to history_(COUNT-1); one in a hundred is
+//   FAILED; the log of the last one has so many lines
 //
 // Each has the events of a short job, so that the file has a realistic size.
 
@@ -13,6 +13,7 @@
 #include <string>
 
 #include "jobs/transition.h"
+#include "long_log.h"
 #include "store/sqlite_job_store.h"
 
 namespace trainyard::bench {
@@ -67,6 +68,8 @@ class Life {
     if (!uid) Die(uid.error().message);
     record_.set_uid(*uid);
   }
+
+  [[nodiscard]] const JobRecord& record() const noexcept { return record_; }
 
   void Live() {
     Event admitted = Next();
@@ -126,25 +129,35 @@ class Life {
   bool failed_;
 };
 
-void Fill(const std::filesystem::path& data, int count) {
+JobRecord LiveOnce(store::JobStore& store, int number) {
+  Life life(store, number);
+  life.Live();
+  return life.record();
+}
+
+void Fill(const std::filesystem::path& data, int count, std::int64_t lines) {
   auto store = store::SqliteJobStore::Open(data / "trainyard.db");
   if (!store) Die(store.error().message);
+  JobRecord last;
   for (int number = 0; number < count;) {
     if (auto begun = (*store)->Begin(); !begun) Die(begun.error().message);
     for (const int end = std::min(count, number + kGroup); number < end; ++number)
-      Life(**store, number).Live();
+      last = LiveOnce(**store, number);
     if (auto committed = (*store)->Commit(); !committed) Die(committed.error().message);
   }
+  if (lines > 0)
+    WriteLongLog(data / "logs.db",
+                 {.job_uid = last.uid(), .project = last.project(), .job_id = last.job().job_id()}, lines);
 }
 
 }  // namespace
 }  // namespace trainyard::bench
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: fill_history DATA COUNT\n");
+  if (argc != 3 && argc != 4) {
+    std::fprintf(stderr, "usage: fill_history DATA COUNT [LINES]\n");
     return 2;
   }
-  trainyard::bench::Fill(argv[1], std::atoi(argv[2]));
+  trainyard::bench::Fill(argv[1], std::atoi(argv[2]), argc == 4 ? std::atoll(argv[3]) : 0);
   return 0;
 }

@@ -19,11 +19,14 @@ HIDDEN = ("Job", "Bucket", "ServiceAccount")  # not named where it may not be se
 UPLOAD = "POST /upload/storage/v1/b/{bucket}/o"
 READ = "GET /storage/v1/b/{bucket}/o/{object}"
 REMOVE = "DELETE /storage/v1/b/{bucket}/o/{object}"
+LIST_OBJECTS = "GET /storage/v1/b/{bucket}/o"
+FOLDER = "/trainyard/v1/buckets/{bucket}/folder"
 # What a handler asks for besides: a copy is a read and a write.
 ALSO = {"POST /storage/v1/b/{bucket}/o/{object}/copyTo/b/{to_bucket}/o/{to_object}": (UPLOAD,),
         "POST /storage/v1/b/{bucket}/o/{object}/rewriteTo/b/{to_bucket}/o/{to_object}": (UPLOAD,),
         "POST /storage/v1/b/{bucket}/o/{object}/moveTo/o/{to_object}": (UPLOAD, REMOVE),
-        "POST /storage/v1/b/{bucket}/o/{object}/compose": (READ,)}
+        "POST /storage/v1/b/{bucket}/o/{object}/compose": (READ,),
+        f"GET {FOLDER}:download": (LIST_OBJECTS,), f"DELETE {FOLDER}": (LIST_OBJECTS,)}
 
 
 @dataclass
@@ -97,11 +100,16 @@ BODIES = {  # what is right, but for what would change much: those are refused b
     ":setIamPolicy": {"policy": {**STALE, "bindings": []}}, "PUT /storage/v1/b/{bucket}/iam": {**STALE, "bindings": []},
     "POST /v2/entries:list": {"resourceNames": ["projects/{project}"]}, "POST /v2/entries:tail": {"resourceNames": ["projects/{project}"]},
     "/compose": {"sourceObjects": [{"name": "o"}], "destination": {"contentType": "text/plain"}},
+    "/scalars:query": {"names": [{"jobId": "j", "tag": "loss"}]},
     "POST /trainyard/v1/admin/drain": {"on": "perhaps"}, "/keys": {"privateKeyType": "perhaps"},
     ":generateAccessToken": {"lifetime": "perhaps"}, ":testIamPermissions": {"permissions": ["ml.jobs.get"]}}
 QUERIES = {"POST /storage/v1/b": "project={project}", "GET /storage/v1/b": "project={project}", "PATCH /v1/projects/{project}/jobs/{job}":
-           "updateMask=labels", "GET /v2/entries:tail": "resourceNames=projects/{project}", "DELETE /storage/v1/b/{bucket}": NEVER,
+           "updateMask=labels", "GET /v2/entries:tail": "resourceNames=projects/{project}",
+           "GET /trainyard/v1/projects/{project}/jobs/{job}/log:search": "query=x",
+           f"GET {FOLDER}:summarize": "prefix=", f"GET {FOLDER}:download": "prefix=", f"DELETE {FOLDER}": "prefix=absent/",
+           "DELETE /storage/v1/b/{bucket}": NEVER,
            "POST /v1/projects/{project}/locations/{location}/studies": "studyId=s",
+           "GET /trainyard/v1/projects/{project}/jobs/{job}/summaries:read": "tag=t&step=1",
            REMOVE: NEVER, "POST /storage/v1/b/{bucket}/o/{object}/moveTo/o/{to_object}": "ifSourceGenerationMatch=999",
            UPLOAD: "uploadType=media&name={new}", "POST /resumable" + UPLOAD[5:]: "uploadType=resumable&name={new}",
            **{f"{verb} {prefix}{UPLOAD[5:]}": "uploadType=resumable&upload_id=absent" for verb in ("PUT", "DELETE") for prefix in ("", "/resumable")}}
@@ -120,4 +128,5 @@ def request(route, world, is_absent=False, new="new"):
         path += "?" + query.replace("{project}", world.project).replace("{new}", new)
     is_upload = "/upload/" in route
     headers = () if is_upload or not text else (("Content-Type", "application/json"),)
-    return Ask(method, path, text.replace("{project}", world.project).encode(), headers, stream="entries:tail" in route)
+    return Ask(method, path, text.replace("{project}", world.project).encode(), headers,
+               stream=route.endswith(("entries:tail", "jobs:watch")))

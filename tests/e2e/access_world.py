@@ -14,7 +14,7 @@ ROLES = access_list.roles()
 OWN, OTHER = "own", "other"
 # Handlers that find nothing, though the caller may: there are no operations, keys or uploads of these names.
 FIND_NOTHING = re.compile(r"\{operation\}|/keys/\{key\}|^(PUT|DELETE) /(resumable/)?upload/|DELETE .*/(studies|trials)/|DELETE /trainyard/v1/tokens"
-                          r"|/trials/\{trial\}|/studies/\{study\}|:shell|/\{job\}/metrics$")
+                          r"|/trials/\{trial\}|/studies/\{study\}|:shell|/\{job\}/metrics$|/summaries:read$")
 REMOVES = "DELETE /v1/projects/{project}/serviceAccounts/{account}"
 XML = "GET /{bucket}/{object=**}"  # only under Google's name for it
 
@@ -85,7 +85,8 @@ def expected(rule, role, bound, project, is_absent):
     """The code of a refusal, or None: the handler answers."""
     if rule.where in ("NobodyAsked", "LoggedIn"):
         return None
-    if rule.route.endswith(("/trainyard/v1/tokens/{token}", "GET /trainyard/v1/tokens", "GET /trainyard/v1/usage", "GET /v1/projects")):
+    if rule.route.endswith(("/trainyard/v1/tokens/{token}", "GET /trainyard/v1/tokens", "GET /trainyard/v1/usage", "GET /v1/projects",
+                            "/scalars:query")):
         return None  # they answer what the caller may see
     needed = [rule, *(RULES[route] for route in access_list.ALSO.get(rule.route, ()))]
     may = all(one.may(role) for one in needed)

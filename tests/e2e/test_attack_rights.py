@@ -86,7 +86,7 @@ def ordinary(environments):
         if os.geteuid() != 0:
             server = Server(folder / "data", environments=environments)
         else:
-            others = shutil.ignore_patterns("algorithms-*")  # gigabytes that no job here uses
+            others = shutil.ignore_patterns("algorithms*", "runtimes*", "cache")  # gigabytes that no job here uses
             shutil.copytree(environments, folder / "data/environments", symlinks=True, ignore=others)
             server = ServerOfAccount(folder, USER)
         yield server

@@ -67,7 +67,7 @@ def test_parameter_server_strategy_with_an_evaluator(server, runtime):
     assert said["task"] == {"type": "evaluator", "index": 0} and set(said["cluster"]) == {"chief", "worker", "ps"}
 
 
-@pytest.mark.parametrize("name", ["chief", "master"])
+@pytest.mark.parametrize("name", [pytest.param("chief", marks=pytest.mark.long), "master"])
 def test_estimator(name, server, upload, runtime):
     """With a runtime version of TensorFlow 2 the first replica is the chief, in an image it is the master."""
     runtime(TENSORFLOW)

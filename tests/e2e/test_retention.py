@@ -106,13 +106,16 @@ def test_a_killed_sweep_is_finished_by_the_next_server(make_server, upload):
     drain(server, True)
     ended = [f"job_{number}" for number in range(40)]
     make_ended(server, *ended)
-    # Many events, so that the kill meets a sweep that is not through.
+    # Many events, each slow to remove, so that the kill meets a sweep that is not through on the fastest disk.
     execute(server, "trainyard.db", "INSERT INTO events SELECT j.uid, 1000 + n.value, e.event FROM jobs j, json_each(?) n, events e "
                                     "WHERE e.uid = j.uid AND e.seq = 1 AND j.end_time IS NOT NULL", json.dumps(list(range(1000))))
+    execute(server, "trainyard.db", "CREATE TRIGGER slow AFTER DELETE ON events BEGIN SELECT count(*) FROM (WITH RECURSIVE n(i) AS "
+                                    "(SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 20000) SELECT i FROM n); END")
     restart(server, "--keep-jobs", "1s")
     wait_for(lambda: True if execute(server, "trainyard.db", "SELECT 1 FROM removed_jobs LIMIT 1") else None, server.stderr)
     server.kill()
     left = execute(server, "trainyard.db", "SELECT count(*) FROM events")[0][0]
+    execute(server, "trainyard.db", "DROP TRIGGER slow")
     assert left > 1000, "the sweep was through before the kill"
 
     server.start()

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import time
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,7 @@ FAILED = {"state": "FAILED", "endTime": "2026-11-20T00:02:00Z", "errorMessage": 
 TAKEN = {"status": 409, "body": {"error": {"code": 409, "status": "ALREADY_EXISTS", "message": "taken"}}}
 NOTEBOOK = '{"cells": [{"cell_type": "code", "source": "x = 1"}, {"cell_type": "code", "source": ["!ls -la"]}]}'
 
-CASES = {
+CASES: dict[str, tuple[Any, ...]] = {
     "no_program": (["run"], {}, {}, USAGE, "", "ERROR: (trainyard.run) argument PROGRAM: Must be specified, or an image with --image.\n"),
     "no_such_file": (["run", "nope.py"], {}, {}, 1, "",
                      "ERROR: (trainyard.run) there is no program nope.py: no such file or folder\n"),
@@ -94,7 +95,7 @@ CASES = {
                     "Job [census_1] failed: The replica master 0 exited.\n"),
     "wait_cancelled": (["jobs", "wait", "census_1"], {}, {"GET " + JOB: job(state="CANCELLED", endTime="2026-11-20T00:02:00Z")}, 1, "",
                        "Job [census_1] was cancelled.\n"),
-    "open": (["jobs", "open", "census_1"], {}, {"GET " + JOB: job()}, 0, "URL/v1/projects/example/jobs/census_1\n", ""),
+    "open": (["jobs", "open", "census_1"], {}, {"GET " + JOB: job()}, 0, "URL/ui/p/example/jobs/census_1\n", ""),
     "download_no_folder": (["jobs", "download", "census_1"], {}, {"GET " + JOB: job(trainingInput={})}, 1, "",
                            "ERROR: (trainyard.jobs.download) The job [census_1] has no folder: it was submitted without --job-dir.\n"),
     "download_nothing": (
@@ -102,12 +103,16 @@ CASES = {
         {"GET " + JOB: job(trainingInput={"jobDir": "gs://bucket/d"}), "GET /storage/v1/b/bucket/o": [{"body": {}}]}, 1, "",
         "ERROR: (trainyard.jobs.download) The job has written nothing to gs://bucket/d.\n"),
     "tensorboard_elsewhere": (
-        ["jobs", "tensorboard", "census_1"], {}, {"GET " + JOB: job(trainingInput={"jobDir": "gs://bucket/d"})}, 1, "",
-        "ERROR: (trainyard.jobs.tensorboard) The files of gs://bucket/d are not below DATA. Name the server's data directory with --data.\n"),
+        ["jobs", "tensorboard", "census_1"], {"data/environments/runtimes/r/bin/tensorboard": '#!/bin/sh\ncd "$2" && find . -type f\n'},
+        {"GET " + JOB: job(trainingInput={"jobDir": "gs://bucket/d"}),
+         "GET /storage/v1/b/bucket/o": [{"body": {"items": [{"name": "d/1/events.out.tfevents.1", "size": "2"},
+                                                            {"name": "d/model.pb", "size": "2"}]}}],
+         "GET /storage/v1/b/bucket/o/d%2F1%2Fevents.out.tfevents.1": [{"body": {}}]}, 0, "./1/events.out.tfevents.1\n",
+        "Starting DATA/environments/runtimes/r/bin/tensorboard on copies of the event files of gs://bucket/d\n"),
     "tensorboard_none": (
         ["tensorboard", "census_1"], {"data/buckets/bucket/d/x": ""}, {"GET " + JOB: job(trainingInput={"jobDir": "gs://bucket/d"})}, 1, "",
-        "ERROR: (trainyard.tensorboard) There is no TensorBoard on PATH or in a built runtime version. Install one: trainyard runtimes "
-        "install 2.15\n"),
+        "ERROR: (trainyard.tensorboard) There is no TensorBoard on PATH, in a built runtime version or in python3. Install one: pip "
+        "install tensorboard, or trainyard runtimes install 2.15\n"),
     "tensorboard": (
         ["tensorboard", "census_1", "--", "--port", "6006"],
         {"data/buckets/bucket/d/x": "", "data/environments/runtimes/r/bin/tensorboard": "#!/bin/sh\necho \"$@\"\n"},
@@ -138,10 +143,10 @@ def write(folder, files):
 @pytest.mark.parametrize("name", CASES)
 def test_texts(name, tmp_path):
     words, files, answers, status, out, err = CASES[name]
-    write(tmp_path, files)
     stub = Stub(answers)
     try:
         url = f"http://127.0.0.1:{stub.port}"
+        write(tmp_path, {path: content.replace('"URL"', f'"{url}"') if isinstance(content, str) else content for path, content in files.items()})
         data = str(tmp_path / "data")
         words = [word.replace("URL", url) for word in words]
         done = subprocess.run([PROGRAM, *words], cwd=tmp_path, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=DEADLINE_S,

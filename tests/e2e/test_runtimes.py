@@ -125,6 +125,10 @@ def state(data, version, tool):
     return next(one for one in listed if one["version"] == version)
 
 
+# With pip, too, by ./dev test --long: the other tests of `tool` show its ways in every run.
+WITH_UV = pytest.mark.parametrize("tool", ["uv", pytest.param("pip", marks=pytest.mark.long)], indirect=True)
+
+
 def test_install_list_describe_remove(tmp_path, index, tool):
     define(tmp_path, "demo", ["demo-one==1.0"], locked=True, notes="for this test")
     assert state(tmp_path, "demo", tool)["state"] == "can be built"
@@ -144,6 +148,7 @@ def test_install_list_describe_remove(tmp_path, index, tool):
     assert not pathlib.Path(seen["folder"]).exists() and state(tmp_path, "demo", tool)["state"] == "can be built"
 
 
+@WITH_UV
 def test_a_broken_download_is_named_and_leaves_nothing(tmp_path, index, tool):
     define(tmp_path, "demo", ["demo-one==1.0"], locked=True)
     index.cut = True
@@ -159,6 +164,7 @@ def test_a_broken_download_is_named_and_leaves_nothing(tmp_path, index, tool):
     assert done.returncode == 0, done.stderr
 
 
+@WITH_UV
 def test_no_index(tmp_path, tool):
     define(tmp_path, "demo", ["demo-one==1.0"], locked=True)
     done = command(tmp_path, "install", "demo", tool=tool)
@@ -180,6 +186,7 @@ def test_a_killed_build_goes_on(tmp_path, index, tool):
     assert done.returncode == 0 and state(tmp_path, "demo", tool)["state"] == "built", done.stderr
 
 
+@WITH_UV
 def test_two_that_need_it_build_it_once(tmp_path, index, tool):
     define(tmp_path, "demo", ["demo-one==1.0"], locked=True)
     index.held.clear()

@@ -35,6 +35,13 @@ def curves(server, job_id):
             for trial in status["trials"]}
 
 
+def scalars(server, job_id):
+    """Of each curve: trial, folder, tag, and whether hypertune reported it; with its number of points."""
+    listed = server.request("GET", f"/trainyard/v1/projects/p/jobs/{job_id}/scalars").json()
+    return {(item["name"].get("trialId", ""), item["name"].get("run", ""), item["name"]["tag"], item["name"].get("hypertune", False)):
+            int(item["points"]) for item in listed["items"]}
+
+
 def test_hypertune_with_all_types_of_parameters_and_early_stopping(server, runtime):
     runtime(TENSORFLOW)
     trials = run_example(server, "iris_tuning", lambda config: config.replace("maxTrials: 12", "maxTrials: 9"))
@@ -50,6 +57,13 @@ def test_hypertune_with_all_types_of_parameters_and_early_stopping(server, runti
             assert steps == list(range(1, epochs + 1)), "every report, not only those that a poll would have seen"
         last = seen[trial["trialId"]][-1]
         assert trial["finalMetric"] == {"trainingStep": str(last[0]), "objectiveValue": last[1]}
+    shown = {trial: points for (trial, _, _, hypertune), points in scalars(server, "iris_tuning").items() if hypertune}
+    assert shown == {trial: len(points) for trial, points in seen.items()}
+    told = server.request("GET", "/trainyard/v1/projects/p/jobs/iris_tuning/tuning:explain").json()
+    assert told["maximize"] and told["bestSoFar"][-1]["value"] == max(
+        trial["finalMetric"]["objectiveValue"] for trial in trials if not trial.get("isTrialStoppedEarly"))
+    assert {one["trialId"] for one in told.get("stopped", [])} == {trial["trialId"] for trial in trials if trial.get("isTrialStoppedEarly")}
+    assert all(one["reason"] for one in told.get("stopped", []))
 
 
 def test_keras_with_nothing_but_its_summaries(server, runtime):
@@ -94,3 +108,7 @@ def test_summaries_wherever_they_are_written(server, upload, runtime):
         assert trial["output"]["finalMetric"] == {"trainingStep": "2", "objectiveValue": 0.5}, (way, trial)
         assert trial["report"]["place"] == {"bucket": directory + "/eval", "files": directory + "/logs", "local": "working directory/logs",
                                             "tf1": directory, "trial-again": directory + "/" + trial["output"]["trialId"]}[way]
+    places = {trial: run for trial, run, tag, _ in scalars(server, "ways") if tag == "accuracy"}
+    ids = {way: trial["output"]["trialId"] for way, trial in by_way.items()}
+    assert {way: places.get(ids[way]) for way in WAYS} == {
+        "bucket": "eval", "files": "logs", "local": "working directory/logs", "tf1": "", "trial-again": ids["trial-again"], "wrong-tag": None}

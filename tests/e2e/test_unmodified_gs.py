@@ -98,7 +98,7 @@ def test_python_clients(start, run, runtime):
     assert content(server, "pandas_and_gcsfs/table.csv") == b"x,y\n1,2.0\n2,4.0\n3,6.0\n"
 
 
-@pytest.mark.parametrize("network", ["host", "isolated"])
+@pytest.mark.parametrize("network", [pytest.param("host", marks=pytest.mark.long), "isolated"])
 def test_commands(start, run, network):
     server = start("--network", network)
     seen = run(server, "commands", "gsutil", "2.15")

@@ -53,12 +53,15 @@ function server(total: number, meant: number) {
 
 const NO_FILTER = { replica: "", severity: "", trial: "" };
 const SUMMARY = { total: "9", firstError: "5" };
+const NONE_NAMED = { total: "9", firstError: "-1" };
 
 it("the first error is not a line of stderr, unless there is nothing else", async () => {
   server(2000, 1500);
   expect(await new LogRequests("p", "j", NO_FILTER).firstError(SUMMARY)).toBe(1500);
   server(2000, -1);
-  expect(await new LogRequests("p", "j", NO_FILTER).firstError(SUMMARY)).toBe(5);
+  expect(await new LogRequests("p", "j", NO_FILTER).firstError(NONE_NAMED)).toBe(0);
+  server(0, -1);
+  expect(await new LogRequests("p", "j", NO_FILTER).firstError(NONE_NAMED)).toBeUndefined();
 });
 
 it("behind very many lines of stderr the server looks for it", async () => {

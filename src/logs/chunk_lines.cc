@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/check.h"
+#include "logs/line_view.h"
 
 namespace trainyard::logs {
 
@@ -73,14 +74,23 @@ logging::v2::LogEntry::Severity SeverityOf(const RawLine& line) noexcept {
   return static_cast<LogEntry::Severity>(rest[1]);
 }
 
-SeverityCounts CountSeverities(std::string_view lines) {
+SeverityCounts CountSeverity(const RawLine& line) {
   using logging::v2::LogEntry;
+  const LogEntry::Severity severity = SeverityOf(line);
+  if (severity == LogEntry::WARNING) return {.warnings = 1};
+  if (severity < LogEntry::ERROR) return {};
+  const std::optional<LineView> view = ViewLine(line.bytes);
+  return {.errors = 1, .named_errors = view && view->severity_of_stream ? 0 : 1};
+}
+
+SeverityCounts CountSeverities(std::string_view lines) {
   SeverityCounts counts;
   LineReader reader(lines);
   for (std::optional<RawLine> line = reader.Next(); line; line = reader.Next()) {
-    const LogEntry::Severity severity = SeverityOf(*line);
-    if (severity == LogEntry::WARNING) ++counts.warnings;
-    if (severity >= LogEntry::ERROR) ++counts.errors;
+    const SeverityCounts one = CountSeverity(*line);
+    counts.warnings += one.warnings;
+    counts.errors += one.errors;
+    counts.named_errors += one.named_errors;
   }
   return counts;
 }

@@ -37,12 +37,14 @@ class LineReader {
 /// The line's severity, from where protobuf writes it: right behind the stamp. DEFAULT where it is not there.
 [[nodiscard]] logging::v2::LogEntry::Severity SeverityOf(const RawLine& line) noexcept;
 
-/// Lines of interest among those of a chunk.
+/// Lines of interest.
 struct SeverityCounts {
   std::int64_t warnings = 0;  ///< of WARNING
   std::int64_t errors = 0;    ///< of ERROR and above
+  std::int64_t named_errors = 0;  ///< of them those that are not ERROR only because they were written on stderr
   friend bool operator==(const SeverityCounts&, const SeverityCounts&) = default;
 };
+[[nodiscard]] SeverityCounts CountSeverity(const RawLine& line);
 [[nodiscard]] SeverityCounts CountSeverities(std::string_view lines);
 
 /// Checks that the chunk is what the protocol promises: as many lines as announced, stamps odd and strictly

@@ -15,9 +15,9 @@ using sqlite::Cursor;
 using sqlite::Database;
 using sqlite::Statement;
 
-enum : int { kChunk, kFirst, kLines, kSource, kFirstTime, kWarnings, kErrors };
+enum : int { kChunk, kFirst, kLines, kSource, kFirstTime, kWarnings, kErrors, kNamedErrors };
 constexpr std::string_view kColumns =
-    "SELECT chunk_id, job_line, line_count, source_id, first_time, warnings, errors FROM chunks ";
+    "SELECT chunk_id, job_line, line_count, source_id, first_time, warnings, errors, named_errors FROM chunks ";
 // Line numbers of a job have no gaps, so the last chunk that begins at or before a line holds it.
 constexpr std::string_view kForward =
     "INDEXED BY chunks_by_line WHERE job_uid = ?1 AND job_line >= coalesce("
@@ -109,7 +109,9 @@ ChunkPlace JobChunks::PlaceOf(const Cursor& row) {
                    .lines = row.Int(kLines),
                    .source = row.Int(kSource),
                    .first_time = row.Int(kFirstTime)};
-  if (!row.IsNull(kErrors)) place.counts = {.warnings = row.Int(kWarnings), .errors = row.Int(kErrors)};
+  if (row.IsNull(kErrors)) return place;
+  place.counts = {
+      .warnings = row.Int(kWarnings), .errors = row.Int(kErrors), .named_errors = row.Int(kNamedErrors)};
   return place;
 }
 

@@ -31,7 +31,7 @@ TEST_F(JobChunksTest, CountsSeveritiesAsChunksAreStored) {
   const ChunkPlace place = JobChunks::PlaceOf(rows);
   EXPECT_EQ(place.first, 0);
   EXPECT_EQ(place.end(), 4);
-  EXPECT_EQ(place.counts, (SeverityCounts{.warnings = 1, .errors = 2}));
+  EXPECT_EQ(place.counts, (SeverityCounts{.warnings = 1, .errors = 2, .named_errors = 2}));
   EXPECT_FALSE(rows.Next().value());
 }
 

@@ -15,7 +15,6 @@ namespace trainyard::logs {
 namespace {
 
 using control::v1::LogSummary;
-using logging::v2::LogEntry;
 
 /// Adds lines, or runs of them, to the parts of a log.
 class Parts {
@@ -33,7 +32,7 @@ class Parts {
     LogSummary::Bucket& bucket = *summary_.mutable_buckets(summary_.buckets_size() - 1);
     bucket.set_lines(bucket.lines() + lines);
     bucket.set_warnings(bucket.warnings() + counts.warnings);
-    bucket.set_errors(bucket.errors() + counts.errors);
+    bucket.set_errors(bucket.errors() + counts.named_errors);
   }
 
  private:
@@ -49,23 +48,21 @@ Status CountLines(JobChunks& chunks, std::int64_t job_uid, Parts& parts, LogSumm
     TY_TRY(const WalkedChunk* chunk, walk.Next());
     if (chunk == nullptr || chunk->place.first >= summary.total()) return {};
     TY_RETURN_IF_ERROR(chunk->ForEach(chunk->place.first, summary.total(), [&](const NumberedLine& line) {
-      const LogEntry::Severity severity = SeverityOf(line.raw);
-      const bool is_error = severity >= LogEntry::ERROR;
-      if (is_error && summary.first_error() < 0) summary.set_first_error(line.number);
-      parts.Add(line.number, 1, chunk->TimeOf(line),
-                {.warnings = severity == LogEntry::WARNING ? 1 : 0, .errors = is_error ? 1 : 0});
+      const SeverityCounts counts = CountSeverity(line.raw);
+      if (counts.named_errors > 0 && summary.first_error() < 0) summary.set_first_error(line.number);
+      parts.Add(line.number, 1, chunk->TimeOf(line), counts);
       return true;
     }));
   }
 }
 
-/// The first line of ERROR or above of a chunk that has one.
+/// The first error of a chunk that has one, by name.
 Result<std::int64_t> FirstError(JobChunks& chunks, const ChunkPlace& place) {
   TY_TRY(ChunkContents contents, chunks.Load(place.chunk));
   const WalkedChunk chunk{.place = place, .contents = std::move(contents)};
   std::int64_t first = -1;
   TY_RETURN_IF_ERROR(chunk.ForEach(place.first, place.end(), [&first](const NumberedLine& line) {
-    if (SeverityOf(line.raw) >= LogEntry::ERROR) first = line.number;
+    if (CountSeverity(line.raw).named_errors > 0) first = line.number;
     return first < 0;
   }));
   return first;
@@ -81,7 +78,7 @@ Status CountChunks(JobChunks& chunks, std::int64_t job_uid, Parts& parts, LogSum
     if (!place.counts) summary.set_partial(true);
     const SeverityCounts counts = place.counts.value_or(SeverityCounts{});
     parts.Add(place.first, place.lines, place.first_time, counts);
-    if (counts.errors > 0 && summary.first_error() < 0) {
+    if (counts.named_errors > 0 && summary.first_error() < 0) {
       TY_TRY(const std::int64_t first, FirstError(chunks, place));
       summary.set_first_error(first);
     }

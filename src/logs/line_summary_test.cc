@@ -71,6 +71,18 @@ TEST_F(LineSummary, AddsUpTheChunksOfALongOne) {
   EXPECT_EQ(summary.first_error(), 5099);
 }
 
+TEST_F(LineSummary, StderrAloneIsNoError) {
+  using logging::v2::LogEntry;
+  Write("master-replica-0", kStart,
+        {{.text = "1/100 [....]", .severity = LogEntry::ERROR, .severity_of_stream = true},
+         {.text = "said to be one", .severity = LogEntry::ERROR},
+         {.text = "2/100 [....]", .severity = LogEntry::ERROR, .severity_of_stream = true}});
+  const LogSummary summary = SummarizeLines(*chunks_, 1, 10).value();
+  EXPECT_EQ(SumsOf(summary), (Sums{.lines = 3, .warnings = 0, .errors = 1}));
+  EXPECT_EQ(summary.first_error(), 1);
+  EXPECT_EQ(chunks_->At(1, static_cast<std::int64_t>(kStart)).value()->counts, (SeverityCounts{.errors = 3, .named_errors = 1}));
+}
+
 TEST_F(LineSummary, OfNoLinesHasNoParts) {
   const LogSummary summary = SummarizeLines(*chunks_, 1, 10).value();
   EXPECT_EQ(summary.total(), 0);

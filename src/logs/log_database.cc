@@ -56,7 +56,9 @@ INSERT INTO page_token_key VALUES(randomblob(16));
                                                          R"sql(
 ALTER TABLE chunks ADD COLUMN warnings INTEGER;  -- lines of WARNING; NULL: stored before they were counted
 ALTER TABLE chunks ADD COLUMN errors INTEGER;    -- lines of ERROR and above
-CREATE INDEX chunks_by_line ON chunks(job_uid, job_line, line_count, source_id, first_time, warnings, errors);
+ALTER TABLE chunks ADD COLUMN named_errors INTEGER;  -- without those of which only the stream says so
+CREATE INDEX chunks_by_line
+  ON chunks(job_uid, job_line, line_count, source_id, first_time, warnings, errors, named_errors);
 )sql"};
 
 }  // namespace

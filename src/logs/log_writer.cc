@@ -54,7 +54,7 @@ struct LogWriter::Statements {
         {&statements->add_source, "INSERT INTO sources VALUES(NULL, ?1, ?2, ?3, ?4, ?5, 0)"},
         {&statements->update_source, "UPDATE sources SET next_line = ?2 WHERE source_id = ?1"},
         {&statements->add_chunk,
-         "INSERT INTO chunks VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)"},
+         "INSERT INTO chunks VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"},
         {&statements->erase_chunks,
          "DELETE FROM chunks WHERE chunk_id IN (SELECT chunk_id FROM chunks INDEXED BY chunks_by_job "
          "WHERE job_uid = ?1 LIMIT ?2)"},
@@ -177,7 +177,8 @@ Status LogWriter::Store(const LogChunk& piece, std::int64_t receive_time, JobSta
   const SeverityCounts counts = CountSeverities(piece.lines());
   TY_RETURN_IF_ERROR(statements_->add_chunk.Run(
       job.uid, source.id, piece.first_line(), piece.line_count(), job.next_line, job.last_time, first_time,
-      last_time, receive_time, Blob{piece.lines()}, counts.warnings, counts.errors));
+      last_time, receive_time, Blob{piece.lines()}, counts.warnings, counts.errors,
+      counts.named_errors));
   job.next_line += piece.line_count();
   job.last_time = last_time;
   job.bytes += static_cast<std::int64_t>(piece.lines().size());

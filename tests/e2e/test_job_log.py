@@ -20,7 +20,7 @@ def logs(tmp_path_factory, environments, packages):
     printed = [word for text in HOSTILE for word in ("print", text)]
     server.submit("Asked", packageUris=[uri], pythonModule="probe.task",
                   args=[*printed, "log", "careful", "print", json.dumps({"message": "a\nb", "epoch": 3, "severity": "CRITICAL"}),
-                        "shell", "head -c 1000000 /dev/zero | tr '\\0' x; echo; head -c 70000 /dev/zero | tr '\\0' y; echo", "count", str(LINES)])
+                        "shell", "head -c 1000000 /dev/zero | tr '\\0' x; echo; head -c 70000 /dev/zero | tr '\\0' y; echo; echo 10% >&2", "count", str(LINES)])
     server.wait("Asked")
     yield server
     server.stop()
@@ -93,7 +93,8 @@ def test_searches_go_on_until_they_are_complete(logs):
 
 def test_the_summary_says_what_is_where(logs):
     lines = list(windows(logs))
-    severe = [line for line in lines if line.get("severity") in ("ERROR", "CRITICAL")]
+    severe = [line for line in lines if line.get("severity") in ("ERROR", "CRITICAL") and not line.get("severityOfStream")]
+    assert [line["text"] for line in lines if line.get("severityOfStream")] == ["10%"]
     summary = ask(logs, "summarize", buckets=10).json()
     assert sum(int(part["lines"]) for part in summary["buckets"]) == len(lines) == int(summary["total"])
     assert sum(int(part.get("errors", 0)) for part in summary["buckets"]) == len(severe)

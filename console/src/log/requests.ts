@@ -76,23 +76,28 @@ export class LogRequests {
   async firstError(summary: LogSummaryJson | undefined): Promise<number | undefined> {
     const isHigher = /CRITICAL|ALERT|EMERGENCY/.test(this.filter.severity);
     const severity = isHigher ? this.filter.severity : "ERROR";
-    const known = num(summary?.firstError);
-    const isKnown = summary !== undefined && !summary.partial && num(summary.total) > 0 && known >= 0;
-    let first: number | undefined;
-    let from = isKnown ? known : 0;
+    let from = knownFrom(summary);
     for (let windows = 0; windows < WINDOWS_MOST && from >= 0; windows += 1) {
       const window = await this.read({ first: from, severity, count: COUNT_MOST });
       const meant = window.lines?.find(isMeant);
       if (meant !== undefined) return num(meant.number);
-      first ??= window.lines?.[0] && num(window.lines[0].number);
       from = num(window.next) >= num(window.total) ? -1 : num(window.next);
     }
-    if (from < 0) return first;
     // Behind very many lines of stderr only the server looks further.
-    return (await nearestTraceback(this.search, { backward: false, from, filter: { severity: "ERROR" } })) ?? first;
+    const traceback = from < 0
+      ? undefined
+      : await nearestTraceback(this.search, { backward: false, from, filter: { severity: "ERROR" } });
+    return traceback ?? this.lineAt({ first: 0, severity });
   }
 
   private path(verb: "read" | "search" | "summarize" | "download", query: Query): string {
     return withQuery(paths.log(this.project, this.job, verb), query);
   }
+}
+
+/** Before this line no error was meant as one. */
+function knownFrom(summary: LogSummaryJson | undefined): number {
+  if (summary === undefined || summary.partial) return 0;
+  const first = num(summary.firstError);
+  return first >= 0 ? first : num(summary.total);
 }

@@ -14,10 +14,27 @@ const BEFORE_S = 30;
 
 const at = (seconds: number) => new Date(seconds * 1000).toISOString();
 
+interface Read {
+  readonly series: readonly UseSeries[];
+  readonly missing: string | undefined;
+}
+
+async function read(path: string, query: { readonly startTime?: string; readonly endTime?: string },
+                    signal?: AbortSignal): Promise<Read> {
+  const answer = await getJson<SeriesListJson>(withQuery(path, { ...query, maxPoints: POINTS_MAX }), signal);
+  return { series: useSeries(answer), missing: answer.executionErrors?.[0]?.message };
+}
+
 /** Samples of a part of the time. */
-async function part(path: string, from: number, to: number | undefined, signal?: AbortSignal): Promise<readonly UseSeries[]> {
-  const query = { startTime: at(from - BEFORE_S), ...(to === undefined ? {} : { endTime: at(to) }), maxPoints: POINTS_MAX };
-  return withoutFirst(useSeries(await getJson<SeriesListJson>(withQuery(path, query), signal)));
+async function part(path: string, from: number, to: number | undefined, signal?: AbortSignal): Promise<Read> {
+  const query = { startTime: at(from - BEFORE_S), ...(to === undefined ? {} : { endTime: at(to) }) };
+  const { series, missing } = await read(path, query, signal);
+  return { series: withoutFirst(series), missing };
+}
+
+export interface MachineUse extends Resource<readonly UseSeries[]> {
+  /** Why samples are missing; undefined: none are. */
+  readonly missing: string | undefined;
 }
 
 /**
@@ -25,19 +42,18 @@ async function part(path: string, from: number, to: number | undefined, signal?:
  * job runs.
  */
 export function useMachineUse(project: string, job: string, range: Range | null,
-                              running: boolean): Resource<readonly UseSeries[]> {
+                              running: boolean): MachineUse {
   const path = paths.metrics(project, job);
-  const whole = useAnswer(path, async (signal) =>
-    useSeries(await getJson<SeriesListJson>(withQuery(path, { maxPoints: POINTS_MAX }), signal)));
+  const whole = useAnswer(path, (signal) => read(path, {}, signal));
   const detail = useAnswer(range && `${path} ${range.from} ${range.to}`, (signal) => part(path, range?.from ?? 0, range?.to, signal));
   const [longer, setLonger] = useState<{ readonly of: readonly UseSeries[]; readonly all: readonly UseSeries[] }>();
-  const known = longer !== undefined && longer.of === whole.data ? longer.all : whole.data;
+  const known = longer !== undefined && longer.of === whole.data?.series ? longer.all : whole.data?.series;
   const goOn = () => {
-    const of = whole.data;
+    const of = whole.data?.series;
     const since = known && lastTime(known);
     if (of === undefined || known === undefined || since === undefined) return whole.reload();
     part(path, since, undefined).then(
-      (newer) => setLonger({ of, all: extended(known, newer) }),
+      (newer) => setLonger({ of, all: extended(known, newer.series) }),
       () => undefined, // The page says itself that it is not live.
     );
   };
@@ -45,5 +61,6 @@ export function useMachineUse(project: string, job: string, range: Range | null,
   useEffect(() => {
     if (!running && whole.data !== undefined) whole.reload(); // The last samples of a job that has just ended.
   }, [running]);
-  return { ...whole, error: whole.error ?? detail.error, data: detail.data ?? known };
+  const shown = detail.data ?? whole.data;
+  return { ...whole, error: whole.error ?? detail.error, data: detail.data?.series ?? known, missing: shown?.missing };
 }

@@ -15,6 +15,8 @@ interface SeriesJson {
 
 export interface SeriesListJson {
   readonly timeSeries?: readonly SeriesJson[];
+  /** Why points are missing. */
+  readonly executionErrors?: readonly { readonly message?: string }[];
 }
 
 /** One figure of one replica, oldest first. */

@@ -18,6 +18,8 @@ interface Props {
   readonly onBegin: () => void;
   readonly onEnd: () => void;
   readonly onError: () => void;
+  /** It was looked for, and there is none. */
+  readonly noError: boolean;
   /** The box to search with. */
   readonly children: ComponentChildren;
 }
@@ -48,9 +50,9 @@ export function LogToolbar({ summary, filter, wrap, columns, children, ...rest }
       <LogGoTo near={rest.near} onLine={rest.onLine} onTime={rest.onTime} />
       <span class="log-group">
         <Button onClick={rest.onBegin} label="To the beginning" title="Beginning (g)">⤒</Button>
-        <Button onClick={rest.onError} disabled={summary !== undefined && !summary.partial && num(summary.firstError) < 0}
-                title={`First error, of stderr only if there is no other (e)${errors > 0 ? `; ${count(errors, "line")}` : ""}`}>
-          First error
+        <Button onClick={rest.onError}
+                title={`First error, of stderr only if there is no other (e)${errors > 0 ? `; ${count(errors, "error")}` : ""}`}>
+          {rest.noError ? "No error" : "First error"}
         </Button>
         <Button onClick={rest.onEnd} label="To the end" title="End, and follow it (G)">⤓</Button>
       </span>

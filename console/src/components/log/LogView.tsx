@@ -52,6 +52,7 @@ export function LogView({ project, job, facts }: Props) {
   const [scroller, spacer, box] = [useRef<HTMLDivElement>(null), useRef<HTMLDivElement>(null), useRef<HTMLDivElement>(null)];
   const input = useRef<HTMLInputElement>(null);
   const [whole, setWhole] = useState<number>();
+  const [noError, setNoError] = useState(false);
   const { range: chosen, choose } = useChosen(query.get("line"), (range) => controller?.goTo(range.first));
   const { requests, controller, state } = useLog({ scroller, spacer, box }, { project, job, filter, query, wrap, chosen, facts });
   const total = state?.total ?? 0;
@@ -85,7 +86,10 @@ export function LogView({ project, job, facts }: Props) {
   };
   const toBegin = () => controller?.goTo(0, 0);
   const toEnd = () => controller?.follow();
-  const toError = () => void requests.firstError(summary).then(to);
+  const toError = () => void requests.firstError(summary).then((line) => {
+    setNoError(line === undefined);
+    to(line);
+  });
   const toggle = (name: string, value: string | null) => setQuery({ [name]: value });
   useKeys({
     g: toBegin, Home: toBegin, G: toEnd, End: toEnd, f: toEnd, e: toError,
@@ -125,7 +129,7 @@ export function LogView({ project, job, facts }: Props) {
       <LogToolbar summary={summary} filter={filter} wrap={wrap} columns={columns}
                   near={Number.isNaN(near) ? (begin ?? Date.now()) : near}
                   onLine={(line) => to(Math.min(line, Math.max(total - 1, 0)))} onTime={async (ms) => controller?.goToTime(ms)}
-                  onBegin={toBegin} onEnd={toEnd} onError={toError}>
+                  onBegin={toBegin} onEnd={toEnd} onError={toError} noError={noError}>
         <LogSearchBox input={input} text={text} regex={regex} search={state?.search} at={chosen?.first} total={total}
                       onNext={next} onChange={look} />
       </LogToolbar>

@@ -4,6 +4,7 @@ import { paths } from "../../api/paths.ts";
 import { useJson } from "../../api/use.ts";
 import { JobLayout } from "../../components/JobLayout.tsx";
 import { Empty, Loaded } from "../../components/Notices.tsx";
+import { Text } from "../../components/Text.tsx";
 import { UsePanels } from "../../components/UsePanels.tsx";
 import { usePlace, type PageProps } from "../../router.ts";
 import { hasEnded, type JobFacts } from "../../state/job.ts";
@@ -40,7 +41,12 @@ function Charts({ project, job, facts }: Props) {
     <Loaded of={use} lines={8}>
       {(all) => (all.length === 0 && range === null
         ? <Nothing running={running} began={facts.job.data?.startTime !== undefined} />
-        : <UsePanels all={all} marks={marks} />)}
+        : (
+          <>
+            {use.missing && <p class="soft" role="status"><Text value={use.missing} longest={500} /></p>}
+            <UsePanels all={all} marks={marks} />
+          </>
+        ))}
     </Loaded>
   );
 }

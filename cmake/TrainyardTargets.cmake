@@ -68,7 +68,8 @@ set(TRAINYARD_LAYERING ${CMAKE_SOURCE_DIR}/cmake/layering)
 
 # Coroutines and what includes everything: with a sanitizer the optimizer takes half of their compile time, and they wait
 # for others most of their time.
-set(TRAINYARD_SLOW_TO_OPTIMIZE access api cli control identity server)
+set(TRAINYARD_SLOW_TO_OPTIMIZE
+  access api audit backup cli control curves engine environment identity image keeper runtimes sandbox server shell studies)
 
 function(trainyard_library name)
   cmake_parse_arguments(ARG "PURE" "" "SOURCES;DEPS;TESTS;TEST_DEPS" ${ARGN})

@@ -41,7 +41,8 @@ class LineReader {
 struct SeverityCounts {
   std::int64_t warnings = 0;  ///< of WARNING
   std::int64_t errors = 0;    ///< of ERROR and above
-  std::int64_t named_errors = 0;  ///< of them those that are not ERROR only because they were written on stderr
+  std::int64_t named_errors =
+      0;  ///< of them those that are not ERROR only because they were written on stderr
   friend bool operator==(const SeverityCounts&, const SeverityCounts&) = default;
 };
 [[nodiscard]] SeverityCounts CountSeverity(const RawLine& line);

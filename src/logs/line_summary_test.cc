@@ -80,7 +80,8 @@ TEST_F(LineSummary, StderrAloneIsNoError) {
   const LogSummary summary = SummarizeLines(*chunks_, 1, 10).value();
   EXPECT_EQ(SumsOf(summary), (Sums{.lines = 3, .warnings = 0, .errors = 1}));
   EXPECT_EQ(summary.first_error(), 1);
-  EXPECT_EQ(chunks_->At(1, static_cast<std::int64_t>(kStart)).value()->counts, (SeverityCounts{.errors = 3, .named_errors = 1}));
+  EXPECT_EQ(chunks_->At(1, static_cast<std::int64_t>(kStart)).value()->counts,
+            (SeverityCounts{.errors = 3, .named_errors = 1}));
 }
 
 TEST_F(LineSummary, OfNoLinesHasNoParts) {

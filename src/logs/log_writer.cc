@@ -177,8 +177,7 @@ Status LogWriter::Store(const LogChunk& piece, std::int64_t receive_time, JobSta
   const SeverityCounts counts = CountSeverities(piece.lines());
   TY_RETURN_IF_ERROR(statements_->add_chunk.Run(
       job.uid, source.id, piece.first_line(), piece.line_count(), job.next_line, job.last_time, first_time,
-      last_time, receive_time, Blob{piece.lines()}, counts.warnings, counts.errors,
-      counts.named_errors));
+      last_time, receive_time, Blob{piece.lines()}, counts.warnings, counts.errors, counts.named_errors));
   job.next_line += piece.line_count();
   job.last_time = last_time;
   job.bytes += static_cast<std::int64_t>(piece.lines().size());

@@ -20,7 +20,8 @@ def logs(tmp_path_factory, environments, packages):
     printed = [word for text in HOSTILE for word in ("print", text)]
     server.submit("Asked", packageUris=[uri], pythonModule="probe.task",
                   args=[*printed, "log", "careful", "print", json.dumps({"message": "a\nb", "epoch": 3, "severity": "CRITICAL"}),
-                        "shell", "head -c 1000000 /dev/zero | tr '\\0' x; echo; head -c 70000 /dev/zero | tr '\\0' y; echo; echo 10% >&2", "count", str(LINES)])
+                        "shell", "head -c 1000000 /dev/zero | tr '\\0' x; echo; head -c 70000 /dev/zero | tr '\\0' y; echo",
+                        "shell", "echo 10% >&2", "count", str(LINES)])
     server.wait("Asked")
     yield server
     server.stop()

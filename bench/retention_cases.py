@@ -18,7 +18,7 @@ def add_logs(data):
     with contextlib.closing(sqlite3.connect(data / "logs.db")) as logs, logs:
         logs.executemany("INSERT OR IGNORE INTO jobs VALUES(?, 'bench', ?, 1, ?, ?)", ((uid, job, end, len(LINES)) for uid, job, end in jobs))
         logs.executemany("INSERT INTO sources VALUES(?, ?, 'master', 'master-replica-0', '', '', 1)", ((10**9 + uid, uid) for uid, _, _ in jobs))
-        logs.executemany("INSERT INTO chunks VALUES(NULL, ?, ?, 0, 1, 0, -1, ?, ?, ?, ?, 0, 0)",
+        logs.executemany("INSERT INTO chunks VALUES(NULL, ?, ?, 0, 1, 0, -1, ?, ?, ?, ?, 0, 0, 0)",
                          ((uid, 10**9 + uid, end, end, end, LINES) for uid, _, end in jobs))
 
 

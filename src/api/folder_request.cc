@@ -15,7 +15,7 @@ constexpr std::size_t kPrefixBytesMax = 1024;  // as long as an object's name
 }  // namespace
 
 Result<std::string> ReadFolder(const http::Request& request) {
-  const std::string prefix(request.Query("prefix"));
+  std::string prefix(request.Query("prefix"));
   const auto wrong = [](const char* why) { return std::unexpected(InvalidArgument("prefix", why)); };
   if (!request.HasQuery("prefix"))
     return wrong("Must be given: a folder, such as \"run_1/\", or \"\" for the bucket");

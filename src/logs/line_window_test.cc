@@ -13,7 +13,6 @@ namespace {
 
 using control::v1::LogWindow;
 using logging::v2::LogEntry;
-using testing::ElementsAre;
 using testing::IsEmpty;
 
 class LineWindow : public LineLogTest {

@@ -15,7 +15,6 @@
 namespace trainyard::measurement {
 namespace {
 
-using testing::Each;
 using testing::ElementsAre;
 using testing::SizeIs;
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "access/caller.h"
+#include "api/job_name_of.h"
 #include "api/printed.h"
 #include "http/text.h"
 #include "iam/resource.h"
@@ -20,10 +21,6 @@ using http::Response;
 
 constexpr std::size_t kQueryBytesMax = 1 << 20;
 
-wire::JobName NameOf(const Request& request) {
-  return {request.Parameter("project"), request.Parameter("job")};
-}
-
 awaitable<bool> MaySee(const Request& request, std::string job_id) {
   iam::Resource job = iam::Resource::Job(request.Parameter("project"), std::move(job_id));
   const Status may = co_await access::Require(request, "ml.jobs.get", std::move(job));
@@ -31,12 +28,12 @@ awaitable<bool> MaySee(const Request& request, std::string job_id) {
 }
 
 awaitable<Result<Response>> ListScalars(JobCurves& curves, Request& request) {
-  TY_CO_TRY(control::v1::ScalarList list, co_await curves.ListScalars(NameOf(request)));
+  TY_CO_TRY(control::v1::ScalarList list, co_await curves.ListScalars(JobNameOf(request)));
   co_return co_await Printed(curves.thread(), request, std::move(list));
 }
 
 awaitable<Result<Response>> ListSummaries(JobCurves& curves, Request& request) {
-  TY_CO_TRY(control::v1::SummaryList list, co_await curves.ListSummaries(NameOf(request)));
+  TY_CO_TRY(control::v1::SummaryList list, co_await curves.ListSummaries(JobNameOf(request)));
   co_return co_await Printed(curves.thread(), request, std::move(list));
 }
 
@@ -65,7 +62,7 @@ Result<JobCurves::SummaryName> SummaryOf(const Request& request) {
 
 awaitable<Result<Response>> ReadSummary(JobCurves& curves, Request& request) {
   TY_CO_TRY(JobCurves::SummaryName summary, SummaryOf(request));
-  TY_CO_TRY(curves::SummaryBytes read, co_await curves.ReadSummary(NameOf(request), std::move(summary)));
+  TY_CO_TRY(curves::SummaryBytes read, co_await curves.ReadSummary(JobNameOf(request), std::move(summary)));
   Response response = Response::Text(std::move(read.bytes));
   response.headers.Set("Content-Type", read.content_type);
   http::ConfineContent(response.headers);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/job_name_of.h"
 #include "trainyard/control/v1/tuning_insight.pb.h"
 #include "tuning/insight.h"
 #include "wire/json.h"
@@ -41,7 +42,7 @@ Response Print(const tuning::Insight& insight) {
 }
 
 awaitable<Result<Response>> OfJob(control::JobService& jobs, Request& request) {
-  wire::JobName name{request.Parameter("project"), request.Parameter("job")};
+  wire::JobName name = JobNameOf(request);
   TY_CO_TRY(control::v1::JobRecord record, co_await jobs.Record(std::move(name)));
   TY_CO_TRY(const tuning::Insight insight, co_await jobs.tuning().Explain(std::move(record)));
   co_return Print(insight);

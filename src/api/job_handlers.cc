@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "api/creator_of.h"
+#include "api/job_name_of.h"
 #include "api/system_parameters.h"
 #include "wire/json.h"
 
@@ -28,10 +29,6 @@ MethodForm PageForm() {
           .parameters = {"filter", "pageSize", "pageToken"}};
 }
 
-wire::JobName NameOf(const Request& request) {
-  return {request.Parameter("project"), request.Parameter("job")};
-}
-
 awaitable<Result<Response>> Create(JobService& jobs, Request& request) {
   TY_CO_TRY(std::string text, co_await request.body->ReadAll(kJobBytesMax));
   ml::v1::Job job;
@@ -43,7 +40,7 @@ awaitable<Result<Response>> Create(JobService& jobs, Request& request) {
 }
 
 awaitable<Result<Response>> Get(JobService& jobs, Request& request) {
-  TY_CO_TRY(ml::v1::Job job, co_await jobs.Get(NameOf(request)));
+  TY_CO_TRY(ml::v1::Job job, co_await jobs.Get(JobNameOf(request)));
   co_return Response::Json(wire::PrintJson(job));
 }
 
@@ -66,7 +63,7 @@ awaitable<Result<Response>> Patch(JobService& jobs, Request& request) {
   ml::v1::Job patch;
   TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, patch, "job"));
   std::string mask(request.Query("updateMask"));
-  TY_CO_TRY(ml::v1::Job job, co_await jobs.Patch(NameOf(request), std::move(patch), std::move(mask)));
+  TY_CO_TRY(ml::v1::Job job, co_await jobs.Patch(JobNameOf(request), std::move(patch), std::move(mask)));
   co_return Response::Json(wire::PrintJson(job));
 }
 
@@ -74,12 +71,12 @@ awaitable<Result<Response>> Cancel(JobService& jobs, Request& request) {
   TY_CO_TRY(std::string text, co_await request.body->ReadAll(kJobBytesMax));
   ml::v1::CancelJobRequest body;
   TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body));
-  TY_CO_RETURN_IF_ERROR(co_await jobs.Cancel(NameOf(request)));
+  TY_CO_RETURN_IF_ERROR(co_await jobs.Cancel(JobNameOf(request)));
   co_return Response::Json("{}\n");
 }
 
 awaitable<Result<Response>> GetInReplica(JobService& jobs, Request& request) {
-  TY_CO_TRY(ml::v1::Job job, co_await jobs.Get(NameOf(request)));
+  TY_CO_TRY(ml::v1::Job job, co_await jobs.Get(JobNameOf(request)));
   if (job.has_training_output()) job.mutable_training_output()->clear_web_access_uris();
   co_return Response::Json(wire::PrintJson(job));
 }

@@ -9,6 +9,7 @@
 
 #include "api/attachment.h"
 #include "api/job_log_request.h"
+#include "api/job_name_of.h"
 #include "api/log_rights.h"
 #include "api/printed.h"
 #include "api/system_parameters.h"
@@ -36,7 +37,7 @@ awaitable<Result<std::int64_t>> UidOf(control::JobService& jobs, wire::JobName n
 
 /// The log that the request's path names, if who asks may read it.
 awaitable<Result<std::int64_t>> LogOf(JobLogs& logs, const Request& request) {
-  wire::JobName name{request.Parameter("project"), request.Parameter("job")};
+  wire::JobName name = JobNameOf(request);
   logs::LogQuery wanted;
   wanted.projects = {name.project};
   wanted.bounds.job_id = name.job_id;

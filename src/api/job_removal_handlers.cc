@@ -1,11 +1,12 @@
 #include "api/extension_handlers.h"
+#include "api/job_name_of.h"
 
 namespace trainyard::api {
 
 namespace {
 
 boost::asio::awaitable<Result<http::Response>> Delete(control::JobService& jobs, http::Request& request) {
-  wire::JobName name{request.Parameter("project"), request.Parameter("job")};
+  wire::JobName name = JobNameOf(request);
   TY_CO_RETURN_IF_ERROR(co_await jobs.removal().Delete(std::move(name)));
   co_return http::Response::Json("{}");
 }

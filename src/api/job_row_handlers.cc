@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "api/job_name_of.h"
 #include "api/printed.h"
 #include "api/system_parameters.h"
 
@@ -56,9 +57,8 @@ awaitable<Result<Response>> Summarize(Rows& rows, Request& request) {
 
 awaitable<Result<Response>> Timeline(Rows& rows, Request& request) {
   TY_CO_TRY(const std::int64_t after_seq, SeqOf(request));
-  JobTables::TimelineQuery query{.job = {request.Parameter("project"), request.Parameter("job")},
-                                 .after_seq = after_seq,
-                                 .trial_id = std::string(request.Query("trial"))};
+  JobTables::TimelineQuery query{
+      .job = JobNameOf(request), .after_seq = after_seq, .trial_id = std::string(request.Query("trial"))};
   TY_CO_TRY(control::v1::JobTimeline timeline, co_await rows.jobs.tables().Timeline(std::move(query)));
   co_return co_await Printed(rows.printer, request, std::move(timeline));
 }

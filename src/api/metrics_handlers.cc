@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <span>
 
+#include "api/job_name_of.h"
 #include "base/extremes.h"
 #include "cluster/task_name.h"
 #include "control/service_log.h"
@@ -26,10 +27,6 @@ using http::Response;
 using metrics::PrometheusText;
 
 constexpr std::size_t kMaintainBytesMax = 64 << 10;
-
-wire::JobName NameOf(const Request& request) {
-  return {request.Parameter("project"), request.Parameter("job")};
-}
 
 Result<SysTime> TimeOf(const Request& request, std::string_view field, SysTime otherwise) {
   const std::string_view text = request.Query(field);
@@ -67,7 +64,7 @@ awaitable<Result<Response>> ListSeries(MetricsSources sources, Request& request)
   metrics::SampleQuery query{.task_name = std::string(request.Query("replica"))};
   TY_CO_TRY(query.begin, TimeOf(request, "startTime", SysTime{}));
   TY_CO_TRY(query.end, TimeOf(request, "endTime", SysTime::max()));
-  TY_CO_TRY(control::v1::JobRecord job, co_await sources.jobs.Record(NameOf(request)));
+  TY_CO_TRY(control::v1::JobRecord job, co_await sources.jobs.Record(JobNameOf(request)));
   query.job_uid = job.uid();
   if (points_max) {
     metrics::ThinnedQuery thinned{.project = job.project(),
@@ -267,7 +264,7 @@ awaitable<Result<Response>> Maintain(control::JobService& jobs, Request& request
         InvalidArgument("replica", "The body must be {\"replica\": TASK}, such as \"worker-replica-0\""));
   }
   std::string task = replica->second.string_value();
-  TY_CO_RETURN_IF_ERROR(co_await jobs.Maintain(NameOf(request), std::move(task)));
+  TY_CO_RETURN_IF_ERROR(co_await jobs.Maintain(JobNameOf(request), std::move(task)));
   co_return Response::Json("{}\n");
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "access/caller.h"
+#include "api/job_name_of.h"
 #include "api/system_parameters.h"
 #include "iam/policy_form.h"
 #include "iam/resource.h"
@@ -20,14 +21,10 @@ using http::Response;
 
 constexpr std::size_t kPolicyBytesMax = 256 << 10;  // "a few 10s of KB" in Google's service
 
-wire::JobName NameOf(const Request& request) {
-  return {request.Parameter("project"), request.Parameter("job")};
-}
-
 awaitable<Result<Response>> GetPolicy(JobService& jobs, Request& request) {
   TY_CO_TRY(int version,
             QueryNumber(request, "options.requestedPolicyVersion", "options.requested_policy_version"));
-  TY_CO_TRY(iam::v1::Policy policy, co_await jobs.GetPolicy(NameOf(request)));
+  TY_CO_TRY(iam::v1::Policy policy, co_await jobs.GetPolicy(JobNameOf(request)));
   TY_CO_TRY(iam::v1::Policy shown, iam::PolicyAtVersion(std::move(policy), version));
   co_return Response::Json(wire::PrintJson(shown));
 }
@@ -37,7 +34,7 @@ awaitable<Result<Response>> SetPolicy(JobService& jobs, Request& request) {
   iam::v1::SetIamPolicyRequest body;
   TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body));
   if (!body.has_policy()) co_return std::unexpected(InvalidArgument("policy", "A policy is required"));
-  TY_CO_TRY(iam::v1::Policy policy, co_await jobs.SetPolicy(NameOf(request), std::move(body)));
+  TY_CO_TRY(iam::v1::Policy policy, co_await jobs.SetPolicy(JobNameOf(request), std::move(body)));
   co_return Response::Json(wire::PrintJson(policy));
 }
 
@@ -58,7 +55,7 @@ awaitable<Result<Response>> TestPermissions(JobService& jobs, Request& request) 
   TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body));
   TY_CO_RETURN_IF_ERROR(iam::CheckPermissionNames(body));
   iam::v1::TestIamPermissionsResponse answer;
-  Result<ml::v1::Job> job = co_await jobs.Get(NameOf(request));
+  Result<ml::v1::Job> job = co_await jobs.Get(JobNameOf(request));
   if (!job && job.error().code != Code::kNotFound) co_return std::unexpected(job.error());
   for (std::string& permission : PermissionsOfJobs(body)) {
     iam::Resource resource = iam::Resource::Job(request.Parameter("project"), request.Parameter("job"));

@@ -7,6 +7,7 @@
 #include "access/caller.h"
 #include "access/kept_streams.h"
 #include "api/console_handlers.h"
+#include "api/job_name_of.h"
 #include "api/system_parameters.h"
 #include "base/ascii.h"
 #include "control/shell_tickets.h"
@@ -84,7 +85,7 @@ Response GoToPage(const Request& request) {
 }
 
 awaitable<Result<Response>> Open(control::JobService& jobs, Request& request) {
-  wire::JobName name{request.Parameter("project"), request.Parameter("job")};
+  wire::JobName name = JobNameOf(request);
   TY_CO_TRY(engine::AttemptRef attempt, co_await jobs.ShellTarget(std::move(name), request.Parameter("task"),
                                                                   std::string(request.Query("token"))));
   if (!WantsWebSocket(request)) co_return WantsPage(request) ? GoToPage(request) : HowToOpen(request);
@@ -96,7 +97,7 @@ awaitable<Result<Response>> GiveTicket(Shells& shells, Request& request) {
     co_return std::unexpected(
         FailedPrecondition("Tickets are for servers with --auth on: here trainingOutput.webAccessUris opens "
                            "the shell"));
-  ShellTickets::Shell shell{.job = {request.Parameter("project"), request.Parameter("job")},
+  ShellTickets::Shell shell{.job = JobNameOf(request),
                             .task_name = request.Parameter("task"),
                             .still_may = [caller = request.caller] { return caller->StillMay(); }};
   TY_CO_TRY(const engine::AttemptRef attempt,

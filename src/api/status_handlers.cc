@@ -1,5 +1,6 @@
 #include "api/extension_handlers.h"
 
+#include "api/job_name_of.h"
 #include "trainyard/control/v1/status.pb.h"
 #include "wire/json.h"
 
@@ -8,7 +9,7 @@ namespace trainyard::api {
 namespace {
 
 boost::asio::awaitable<Result<http::Response>> Get(control::JobService& jobs, http::Request& request) {
-  wire::JobName name{request.Parameter("project"), request.Parameter("job")};
+  wire::JobName name = JobNameOf(request);
   TY_CO_TRY(control::v1::JobStatus status, co_await jobs.Describe(std::move(name)));
   co_return http::Response::Json(wire::PrintJson(status));
 }

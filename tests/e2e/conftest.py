@@ -15,14 +15,11 @@ from container_engines import container_server, engine, make_engine, way  # fixt
 from container_images import cutting_proxy, images, make_registry, registry  # fixtures  # noqa: F401
 from trainyard_server import PROGRAM, ROOT, Server, end_supervisors
 
-MAX_REASON_CHARS = 600  # of why a test failed, when it fails; the summary at the end has all
+pytest_plugins = ["failures_at_once"]
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: is run by ./dev test --long only")
-    terminal = config.pluginmanager.getplugin("terminalreporter")
-    if terminal and "PYTEST_XDIST_WORKER" not in os.environ:
-        config.pluginmanager.register(FailuresAtOnce(terminal))
 
 
 def pytest_collection_modifyitems(config, items):
@@ -31,21 +28,6 @@ def pytest_collection_modifyitems(config, items):
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
-
-
-class FailuresAtOnce:
-    """Says of a failed test what it was and how the machine did, when it fails: a run that is cut off has no summary."""
-
-    def __init__(self, terminal):
-        self.terminal = terminal
-
-    def pytest_runtest_logreport(self, report):
-        if not report.failed:
-            return
-        reason = getattr(getattr(report.longrepr, "reprcrash", None), "message", None) or str(report.longrepr)
-        free_gib = shutil.disk_usage(tempfile.gettempdir()).free / 2**30
-        machine = f"{report.duration:.0f} s, load {os.getloadavg()[0]:.1f}, {free_gib:.1f} GiB of disk free"
-        self.terminal.write_line(f"\n{report.when} of {report.nodeid} failed ({machine}): {reason[:MAX_REASON_CHARS]}")
 
 
 @pytest.fixture(scope="session")

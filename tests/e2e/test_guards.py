@@ -1,5 +1,6 @@
 """The guards of ./dev check can fail: each is shown something that it must find."""
 
+import os
 import subprocess
 import sys
 
@@ -61,3 +62,13 @@ def test_a_benchmark_that_is_none_is_refused_before_anything_is_built():
                          capture_output=True, text=True)
     assert run.returncode == 2
     assert "there is no benchmark 'tunnig'; there are: tuning tuning_trials " in run.stderr
+
+
+def test_a_failed_test_says_why_at_once(tmp_path):
+    (tmp_path / "test_two.py").write_text("def test_first():\n    assert False, 'the reason'\n\ndef test_second():\n    pass\n")
+    words = [sys.executable, "-m", "pytest", "-p", "failures_at_once", "-q", "-n", "2", "--basetemp", tmp_path / "base", tmp_path / "test_two.py"]
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    done = subprocess.run(words, cwd=tmp_path, env=variables | {"PYTHONPATH": str(ROOT / "tests/e2e")}, capture_output=True, text=True)
+    at_once, summary = done.stdout.split("= FAILURES =")
+    assert done.returncode == 1 and "the reason" in summary
+    assert "call of test_two.py::test_first failed (" in at_once and "GiB of disk free): AssertionError: the reason" in at_once, at_once

@@ -18,6 +18,7 @@ find_library(ARCHIVE_ARCHIVE libarchive.a REQUIRED)
 find_library(ZSTD_ARCHIVE libzstd.a REQUIRED)
 find_library(SQLITE3_ARCHIVE libsqlite3.a REQUIRED)
 find_library(RE2_ARCHIVE libre2.a REQUIRED)
+find_library(NGHTTP2_ARCHIVE libnghttp2.a REQUIRED)
 find_library(YAML_CPP_ARCHIVE libyaml-cpp.a REQUIRED)
 
 add_library(trainyard_archive INTERFACE)  # of libarchive only reading tar, gzip and zstd: no other library of its long list
@@ -26,5 +27,7 @@ add_library(trainyard_sqlite3 INTERFACE)
 target_link_libraries(trainyard_sqlite3 INTERFACE ${SQLITE3_ARCHIVE} ${CMAKE_DL_LIBS} Threads::Threads m)
 add_library(trainyard_re2 INTERFACE)
 target_link_libraries(trainyard_re2 INTERFACE ${RE2_ARCHIVE} Threads::Threads)
+add_library(trainyard_nghttp2 INTERFACE)
+target_link_libraries(trainyard_nghttp2 INTERFACE ${NGHTTP2_ARCHIVE})
 add_library(yaml-cpp INTERFACE)  # its own CMake package names the shared library
 target_link_libraries(yaml-cpp INTERFACE ${YAML_CPP_ARCHIVE})

@@ -1,0 +1,458 @@
+#include "slurm/gangs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "slurm/reason.h"
+
+namespace trainyard::slurm {
+
+namespace {
+
+placement::Wait WaitFor(placement::Shortage words) {
+  return {.reason = std::move(words.reason), .unblock = std::move(words.unblock)};
+}
+
+const ListedJob* FirstEnded(const std::vector<const ListedJob*>& found) {
+  const auto ended = std::ranges::find_if(found, [](const ListedJob* job) { return HasEnded(job->state); });
+  return ended == found.end() ? nullptr : *ended;
+}
+
+/// How a job ended says the component that ended for a reason: the others are cancelled with it.
+const ListedJob* Telling(const std::vector<const ListedJob*>& found) {
+  const ListedJob* telling = nullptr;
+  for (const ListedJob* job : found) {
+    if (job->state == JobState::kEnding || !HasEnded(job->state)) continue;
+    const bool says_more =
+        telling == nullptr || telling->state == JobState::kCancelled || telling->state == JobState::kOver;
+    if (says_more) telling = job;
+  }
+  return telling;
+}
+
+std::string JobOfSlurm(const ListedJob& job) { return "The job " + std::to_string(job.id) + " of Slurm"; }
+
+std::string OnNodes(const ListedJob& job) { return job.nodes.empty() ? "" : " (" + job.nodes + ")"; }
+
+struct End {
+  EndKind kind;
+  std::string reason;
+};
+
+End EndOf(const ListedJob& job) {
+  const std::string name = JobOfSlurm(job);
+  switch (job.state) {
+    case JobState::kCancelled: return {EndKind::kCancelled, name + " was cancelled in Slurm."};
+    case JobState::kTimeLimit: return {EndKind::kTimeLimit, name + " has reached its time limit."};
+    case JobState::kDeadline:
+      return {EndKind::kDeadline, name + " could not end before its deadline any more."};
+    case JobState::kNodeLost: return {EndKind::kLost, name + " has lost a node" + OnNodes(job) + "."};
+    case JobState::kPreempted:
+      return {EndKind::kPreempted, name + " had to make room for a more important one."};
+    case JobState::kOutOfMemory:
+      return {EndKind::kOutOfMemory, name + " used more memory than it asked for."};
+    case JobState::kPending:
+    case JobState::kRunning:
+    case JobState::kSuspended:
+    case JobState::kEnding:
+    case JobState::kOver: break;
+  }
+  return {EndKind::kLost, name + " has ended before its work was done (" + job.state_text +
+                              (job.reason.empty() || job.reason == "None" ? "" : ", " + job.reason) + ")."};
+}
+
+}  // namespace
+
+bool Gangs::IsWaitingFor(Stage stage) {
+  return stage == Stage::kUncertain || stage == Stage::kThere || stage == Stage::kEnding;
+}
+
+void Gangs::CountStage(Stage stage, int change) {
+  if (IsWaitingFor(stage)) waiting_ += change;
+  if (stage == Stage::kSubmitting) submitting_ += change;
+}
+
+void Gangs::Enter(const GangKey& key, Gang& gang, Stage stage, SysTime now) {
+  CountStage(gang.stage, -1);
+  CountStage(stage, 1);
+  gang.stage = stage;
+  gang.since = now;
+  gang.missing.reset();
+  SetDue(key, gang, std::nullopt);
+  if (stage == Stage::kUncertain || stage == Stage::kEnding) list_soon_ = true;
+}
+
+void Gangs::SetDue(const GangKey& key, Gang& gang, std::optional<SysTime> due) {
+  if (gang.due) due_.erase({*gang.due, key});
+  gang.due = due;
+  if (gang.due) due_.insert({*gang.due, key});
+}
+
+void Gangs::Say(const GangKey& key, Gang& gang, placement::Shortage words) {
+  placement::Wait wait = WaitFor(std::move(words));
+  if (wait == gang.wait) return;
+  gang.wait = std::move(wait);
+  actions_.emplace_back(SayWait{key});
+}
+
+Gangs::Gang* Gangs::Find(const Submission& submission) {
+  const auto found = gangs_.find(submission.gang);
+  return found == gangs_.end() || found->second.submission != submission.number ? nullptr : &found->second;
+}
+
+void Gangs::Want(Wanted wanted, SysTime now) {
+  const auto [place, is_new] = gangs_.try_emplace(wanted.key);
+  if (!is_new) return;
+  Gang& gang = place->second;
+  gang.slots = wanted.slots;
+  gang.partition = std::move(wanted.partition);
+  gang.submission = wanted.last_submission;
+  gang.attached = std::move(wanted.attached);
+  gang.since = now;
+  if (std::ssize(gang.attached) == gang.slots) gang.complete = now;
+  gang.had_room = wanted.granted;
+  if (wanted.granted) return Enter(wanted.key, gang, Stage::kGranted, now);
+  if (gang.submission > 0) return Enter(wanted.key, gang, Stage::kUncertain, now);
+  gang.wait =
+      WaitFor({.reason = "It is being submitted to Slurm.", .unblock = "It starts when Slurm has room."});
+  SetDue(wanted.key, gang, now);
+}
+
+void Gangs::Release(const GangKey& key, SysTime now) {
+  const auto found = gangs_.find(key);
+  if (found == gangs_.end() || found->second.released) return;
+  Gang& gang = found->second;
+  gang.released = true;
+  if (gang.submission == 0) return Erase(key);
+  if (gang.stage == Stage::kEnding) return;
+  actions_.emplace_back(VoidTicket{{key, gang.submission}});
+  CancelAll(gang);
+  Enter(key, gang, Stage::kEnding, now);
+}
+
+void Gangs::Erase(const GangKey& key) {
+  Gang& gang = gangs_.at(key);
+  CountStage(gang.stage, -1);
+  SetDue(key, gang, std::nullopt);
+  gangs_.erase(key);
+  actions_.emplace_back(Forget{key});
+}
+
+void Gangs::CancelAll(Gang& gang) {
+  if (!gang.ids.empty()) actions_.emplace_back(CancelJobs{std::exchange(gang.ids, {})});
+}
+
+// --- submissions
+
+void Gangs::OnSubmitted(const Submission& submission, std::int64_t id, SysTime now) {
+  Gang* gang = Find(submission);
+  if (gang == nullptr) return;
+  answering_since_ = answering_since_.value_or(now);
+  if (gang->stage == Stage::kEnding) {  // released meanwhile
+    gang->ids = {id};
+    return CancelAll(*gang);
+  }
+  if (gang->stage != Stage::kSubmitting) return;
+  gang->ids = {id};
+  Enter(submission.gang, *gang, Stage::kThere, now);
+}
+
+void Gangs::OnNotSubmitted(const Submission& submission, Failure failure, std::string words, SysTime now) {
+  Gang* gang = Find(submission);
+  if (gang == nullptr || gang->stage != Stage::kSubmitting) return;
+  switch (failure) {
+    case Failure::kNoAnswer:
+      Enter(submission.gang, *gang, Stage::kUncertain, now);
+      answering_since_.reset();
+      return Say(submission.gang, *gang,
+                 {.reason = "Slurm's controller does not answer (" + words + ").",
+                  .unblock = "It starts once the controller is back."});
+    case Failure::kLater:
+      return SubmitAgain(submission.gang, *gang,
+                         {.reason = "Slurm takes no more jobs for now (" + words + ").",
+                          .unblock = "It is submitted again until Slurm takes it."},
+                         now);
+    case Failure::kNever:
+      return SubmitAgain(
+          submission.gang, *gang,
+          {.reason = "The cluster cannot hold the job (" + words + ").",
+           .unblock = "Cancel it, and submit it with fewer replicas or smaller machine types."},
+          now);
+    case Failure::kGone:
+    case Failure::kMistake:
+      return SubmitAgain(submission.gang, *gang,
+                         {.reason = "Slurm refuses the job (" + words + ").",
+                          .unblock = "The operator has to mend the options of the engine."},
+                         now);
+  }
+}
+
+void Gangs::SubmitAgain(const GangKey& key, Gang& gang, placement::Shortage words, SysTime now) {
+  if (gang.submission > 0) actions_.emplace_back(VoidTicket{{key, gang.submission}});
+  CancelAll(gang);
+  gang.attached.clear();
+  gang.closed.clear();
+  gang.complete.reset();
+  gang.running.reset();
+  Enter(key, gang, Stage::kToSubmit, now);
+  SetDue(key, gang, now + gang.pause);
+  gang.pause = std::min(2 * gang.pause, kResubmitPauseMax);
+  Say(key, gang, std::move(words));
+}
+
+void Gangs::SubmitSome(SysTime now) {
+  while (!to_submit_.empty() && submitting_ < kSubmittingMax) {
+    const GangKey key = to_submit_.front();
+    to_submit_.pop_front();
+    const auto found = gangs_.find(key);
+    if (found == gangs_.end() || found->second.stage != Stage::kToSubmit) continue;
+    Gang& gang = found->second;
+    ++gang.submission;
+    Enter(key, gang, Stage::kSubmitting, now);
+    actions_.emplace_back(Submit{{key, gang.submission}});
+  }
+}
+
+// --- lists
+
+std::chrono::seconds Gangs::ListPause() const {
+  if (list_soon_) return kListPauseMin;
+  return waiting_ > 0 ? kListPause : kQuietPause;
+}
+
+void Gangs::AskWhenItIsTime(SysTime now) {
+  if (listing_ || gangs_.empty() || (asked_ && *asked_ + ListPause() > now)) return;
+  listing_ = true;
+  list_soon_ = false;
+  asked_ = now;
+  actions_.emplace_back(AskList{});
+}
+
+void Gangs::OnListFailed(std::optional<std::int64_t> id, std::string words, SysTime now) {
+  answering_since_.reset();
+  if (id) return;
+  listing_ = false;
+  for (auto& [key, gang] : gangs_) {
+    gang.missing.reset();
+    if (gang.stage != Stage::kThere && gang.stage != Stage::kUncertain) continue;
+    Say(key, gang,
+        {.reason = "Slurm's controller does not answer (" + words + ").",
+         .unblock = "It starts once the controller is back."});
+  }
+  asked_ = now;
+}
+
+void Gangs::OnListed(std::optional<std::int64_t> id, SysTime asked, std::span<const ListedJob> jobs,
+                     SysTime now) {
+  if (!id) listing_ = false;
+  if (!answering_since_) answering_since_ = asked;
+  std::map<GangKey, Found> ours;
+  std::vector<std::int64_t> strangers;
+  for (const ListedJob& job : jobs) {
+    const std::optional<Submission> submission = ParseNames(installation_, job.name, job.comment);
+    if (!submission) continue;
+    if (Find(*submission) != nullptr) {
+      ours[submission->gang].push_back(&job);
+    } else if (!HasEnded(job.state)) {
+      strangers.push_back(job.id);
+    }
+  }
+  if (!strangers.empty()) actions_.emplace_back(CancelJobs{std::move(strangers)});
+  if (id) {  // of one job, whose absence says nothing that the next list does not say
+    for (const auto& [key, found] : ours) Look(key, gangs_.at(key), found, asked, now);
+    return;
+  }
+  const Found none;
+  for (auto next = gangs_.begin(); next != gangs_.end();) {
+    const auto [key, gang] = std::pair<const GangKey, Gang*>(next->first, &next->second);
+    ++next;  // Look may erase it
+    const auto found = ours.find(key);
+    Look(key, *gang, found == ours.end() ? none : found->second, asked, now);
+  }
+}
+
+void Gangs::Look(const GangKey& key, Gang& gang, const Found& found, SysTime asked, SysTime now) {
+  if (asked < gang.since && found.empty())
+    return;  // it came, or was released, while the question was on its way
+  std::vector<std::int64_t> ids;
+  for (const ListedJob* job : found)
+    if (!HasEnded(job->state)) ids.push_back(job->id);
+  switch (gang.stage) {
+    case Stage::kToSubmit:
+    case Stage::kSubmitting: return;
+    case Stage::kEnding: gang.ids = std::move(ids); return LookAtEnding(key, gang, found, asked);
+    case Stage::kUncertain:
+      if (!found.empty()) {
+        Enter(key, gang, Stage::kThere, now);
+        break;
+      }
+      if (asked >= std::max(gang.since, *answering_since_) + kSettle) {
+        SubmitAgain(key, gang,
+                    {.reason = "Slurm did not take the job at first.", .unblock = "It is submitted again."},
+                    now);
+      }
+      return;
+    case Stage::kThere:
+    case Stage::kGranted:
+      if (found.empty()) return LookAtMissing(key, gang, asked, now);
+      break;
+  }
+  gang.missing.reset();
+  gang.ids = std::move(ids);
+  if (const ListedJob* telling = Telling(found)) return LookAtEnded(key, gang, *telling, now);
+  if (FirstEnded(found) != nullptr) {  // how it ends is said in a moment
+    list_soon_ = true;
+    return;
+  }
+  LookAtWaiting(key, gang, found, asked, now);
+}
+
+void Gangs::LookAtMissing(const GangKey& key, Gang& gang, SysTime asked, SysTime now) {
+  if (!gang.missing) gang.missing = std::max(asked, *answering_since_);
+  if (asked < *gang.missing + kSettle) {
+    list_soon_ = true;
+    return;
+  }
+  const std::string reason = "Slurm has lost the job.";
+  if (gang.stage == Stage::kGranted) return TakeRoomBack(key, gang, EndKind::kLost, reason, now);
+  gang.pause = kResubmitPause;
+  SubmitAgain(key, gang, {.reason = reason, .unblock = "It is submitted again."}, now);
+}
+
+void Gangs::LookAtEnded(const GangKey& key, Gang& gang, const ListedJob& job, SysTime now) {
+  End end = EndOf(job);
+  const bool is_for_the_job = end.kind == EndKind::kCancelled || end.kind == EndKind::kDeadline;
+  if (gang.stage == Stage::kGranted || is_for_the_job)
+    return TakeRoomBack(key, gang, end.kind, std::move(end.reason), now);
+  SubmitAgain(key, gang, {.reason = std::move(end.reason), .unblock = "It is submitted again."}, now);
+}
+
+void Gangs::LookAtWaiting(const GangKey& key, Gang& gang, const Found& found, SysTime asked, SysTime now) {
+  const auto pending = std::ranges::find(found, JobState::kPending, &ListedJob::state);
+  if (pending != found.end()) {
+    gang.running.reset();
+    if (gang.stage == Stage::kThere) Say(key, gang, MeaningOf((*pending)->reason, gang.partition).words);
+    return;
+  }
+  if (!gang.running) gang.running = now;
+  if (gang.stage == Stage::kGranted) {
+    for (const auto& [slot, since] : gang.closed) {
+      if (asked < since || now < since + kAgentAbsenceMax) continue;
+      return TakeRoomBack(
+          key, gang, EndKind::kLost,
+          "The agent of slot " + std::to_string(slot) + " of the job is gone" + OnNodes(*found.front()) + ".",
+          now);
+    }
+    return;
+  }
+  if (gang.complete && asked >= *gang.complete) {
+    gang.had_room = true;
+    Enter(key, gang, Stage::kGranted, now);
+    actions_.emplace_back(GiveRoom{{key, gang.submission}});
+    return;
+  }
+  if (now >= *gang.running + kAttachMax) {
+    return SubmitAgain(
+        key, gang,
+        {.reason = "The job started in Slurm, and " + std::to_string(std::ssize(gang.attached)) + " of " +
+                   std::to_string(gang.slots) + " agents reached the server" + OnNodes(*found.front()) + ".",
+         .unblock = "The nodes have to reach the address of --agent-listen (docs/slurm.md, firewall)."},
+        now);
+  }
+  SetDue(key, gang, *gang.running + kAttachMax);
+  Say(key, gang,
+      {.reason = "Slurm has given it nodes" + OnNodes(*found.front()) + ", and its agents start there.",
+       .unblock = "It starts in a moment."});
+}
+
+void Gangs::TakeRoomBack(const GangKey& key, Gang& gang, EndKind kind, std::string reason, SysTime now) {
+  actions_.emplace_back(VoidTicket{{key, gang.submission}});
+  actions_.emplace_back(TakeBack{.gang = key, .kind = kind, .reason = std::move(reason)});
+  const bool lives = !gang.ids.empty();
+  CancelAll(gang);
+  Enter(key, gang, Stage::kEnding, now);
+  if (!lives) SayDead(key, gang);
+}
+
+void Gangs::SayDead(const GangKey& key, Gang& gang) {
+  if (std::exchange(gang.lives, false) && gang.had_room)
+    actions_.emplace_back(NothingLives{{key, gang.submission}});
+}
+
+void Gangs::LookAtEnding(const GangKey& key, Gang& gang, const Found& found, SysTime asked) {
+  if (!gang.ids.empty()) return CancelAll(gang);
+  // What was submitted a moment ago may not be in lists yet, if the controller has just come back.
+  const bool is_settled = asked >= std::max(gang.since, *answering_since_) + kSettle;
+  if (!found.empty() || is_settled) SayDead(key, gang);
+  if (is_settled && gang.released) Erase(key);
+}
+
+// --- agents
+
+void Gangs::OnAttached(const Submission& submission, int slot, SysTime now) {
+  Gang* gang = Find(submission);
+  if (gang == nullptr) return;
+  gang->closed.erase(slot);
+  gang->attached.insert(slot);
+  if (std::ssize(gang->attached) < gang->slots || gang->complete) return;
+  gang->complete = now;
+  if (gang->stage != Stage::kThere) return;
+  list_soon_ = true;
+  if (!gang->ids.empty()) actions_.emplace_back(AskList{.id = gang->ids.front()});
+}
+
+void Gangs::OnDetached(const Submission& submission, int slot, bool closed, SysTime now) {
+  Gang* gang = Find(submission);
+  if (gang == nullptr) return;
+  list_soon_ = true;
+  if (!closed) return;
+  gang->closed.emplace(slot, now);
+  if (gang->stage == Stage::kGranted) SetDue(submission.gang, *gang, now + kAgentAbsenceMax);
+}
+
+// --- what is next
+
+void Gangs::OnDue(const GangKey& key) {
+  Gang& gang = gangs_.at(key);
+  SetDue(key, gang, std::nullopt);
+  if (gang.stage == Stage::kToSubmit) {
+    to_submit_.push_back(key);
+  } else {
+    list_soon_ = true;
+  }
+}
+
+std::vector<GangAction> Gangs::Next(SysTime now) {
+  while (!due_.empty() && due_.begin()->first <= now) OnDue(GangKey(due_.begin()->second));
+  SubmitSome(now);
+  AskWhenItIsTime(now);
+  return std::exchange(actions_, {});
+}
+
+std::optional<SysTime> Gangs::WakeAt() const {
+  std::optional<SysTime> wake;
+  if (!due_.empty()) wake = due_.begin()->first;
+  if (!listing_ && !gangs_.empty()) {
+    const SysTime list = asked_ ? *asked_ + ListPause() : SysTime();
+    wake = wake ? std::min(*wake, list) : list;
+  }
+  return wake;
+}
+
+std::optional<placement::Wait> Gangs::WaitOf(const GangKey& key) const {
+  const auto found = gangs_.find(key);
+  if (found == gangs_.end() || found->second.stage == Stage::kGranted ||
+      found->second.stage == Stage::kEnding)
+    return std::nullopt;
+  return found->second.wait;
+}
+
+bool Gangs::IsCurrent(const Submission& submission) const {
+  const auto found = gangs_.find(submission.gang);
+  if (found == gangs_.end() || found->second.submission != submission.number) return false;
+  const Stage stage = found->second.stage;
+  return stage == Stage::kSubmitting || stage == Stage::kUncertain || stage == Stage::kThere ||
+         stage == Stage::kGranted;
+}
+
+}  // namespace trainyard::slurm

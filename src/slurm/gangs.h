@@ -1,0 +1,198 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "placement/wait.h"
+#include "slurm/commands.h"
+#include "slurm/job_list.h"
+#include "slurm/job_name.h"
+
+namespace trainyard::slurm {
+
+/// A job that is absent from two lists this long apart is lost: a controller that was killed forgets young
+/// jobs, and one that has just started may not know all of them yet.
+inline constexpr std::chrono::seconds kSettle{10};
+/// Between two lists while a gang waits, while all have room, and at least.
+inline constexpr std::chrono::seconds kListPause{5};
+inline constexpr std::chrono::seconds kQuietPause{60};
+inline constexpr std::chrono::seconds kListPauseMin{1};
+/// From the start of a job in Slurm until all its agents have come.
+inline constexpr std::chrono::seconds kAttachMax{120};
+/// An agent that closed its connection and did not come back is dead.
+inline constexpr std::chrono::seconds kAgentAbsenceMax{30};
+/// Between two submissions of a gang that failed: the first pause, doubled each time.
+inline constexpr std::chrono::seconds kResubmitPause{2};
+inline constexpr std::chrono::seconds kResubmitPauseMax{300};
+/// Calls of sbatch at once.
+inline constexpr int kSubmittingMax = 4;
+
+/// Why room is taken back, or will never come.
+enum class EndKind { kLost, kPreempted, kTimeLimit, kDeadline, kOutOfMemory, kCancelled };
+
+// What is to be done next.
+/// To be written down, and then to be submitted; answered by OnSubmitted or OnNotSubmitted.
+struct Submit {
+  Submission submission;
+  friend bool operator==(const Submit&, const Submit&) = default;
+};
+/// squeue is to be asked, for all or for one; answered by OnListed or OnListFailed.
+struct AskList {
+  std::optional<std::int64_t> id{};
+  friend bool operator==(const AskList&, const AskList&) = default;
+};
+/// Needs no answer: what lives on is cancelled again.
+struct CancelJobs {
+  std::vector<std::int64_t> ids;
+  friend bool operator==(const CancelJobs&, const CancelJobs&) = default;
+};
+/// Its agents have to end, and no other one may come.
+struct VoidTicket {
+  Submission submission;
+  friend bool operator==(const VoidTicket&, const VoidTicket&) = default;
+};
+struct GiveRoom {
+  Submission submission;
+  friend bool operator==(const GiveRoom&, const GiveRoom&) = default;
+};
+/// After GiveRoom, or instead of it.
+struct TakeBack {
+  GangKey gang;
+  EndKind kind = EndKind::kLost;
+  std::string reason;  ///< one sentence
+  friend bool operator==(const TakeBack&, const TakeBack&) = default;
+};
+/// Of a submission that had room: Slurm has ended all of it.
+struct NothingLives {
+  Submission submission;
+  friend bool operator==(const NothingLives&, const NothingLives&) = default;
+};
+struct SayWait {
+  GangKey gang;
+  friend bool operator==(const SayWait&, const SayWait&) = default;
+};
+/// Nothing of it is in Slurm any more.
+struct Forget {
+  GangKey gang;
+  friend bool operator==(const Forget&, const Forget&) = default;
+};
+using GangAction =
+    std::variant<Submit, AskList, CancelJobs, VoidTicket, GiveRoom, TakeBack, NothingLives, SayWait, Forget>;
+
+/// Which jobs of Slurm stand for which gangs, and what to do about it. Slurm is not trusted: a submission
+/// that was not answered may exist, an id may be somebody else's by now, a job may be forgotten, or start
+/// twice. What counts is what a list says under our names. A value with a memory; one thread.
+/// docs/adr/0057-slurm.md.
+class Gangs {
+ public:
+  /// `installation`: as JobName has it.
+  explicit Gangs(std::string installation) : installation_(std::move(installation)) {}
+
+  struct Wanted {
+    GangKey key;
+    int slots = 0;
+    std::string partition{};   ///< for words
+    int last_submission = 0;   ///< written down by a previous server; 0: none
+    bool granted = false;      ///< a previous server has given it room
+    std::set<int> attached{};  ///< slots whose agents came then
+  };
+  void Want(Wanted wanted, SysTime now);
+  /// It needs no room any more. Forget follows once Slurm has nothing of it.
+  void Release(const GangKey& key, SysTime now);
+
+  void OnSubmitted(const Submission& submission, std::int64_t id, SysTime now);
+  /// `words`: one sentence of Slurm's.
+  void OnNotSubmitted(const Submission& submission, Failure failure, std::string words, SysTime now);
+  /// `asked`: when the question began. With `id` the list is of that job alone.
+  void OnListed(std::optional<std::int64_t> id, SysTime asked, std::span<const ListedJob> jobs, SysTime now);
+  void OnListFailed(std::optional<std::int64_t> id, std::string words, SysTime now);
+  void OnAttached(const Submission& submission, int slot, SysTime now);
+  /// The agent's connection is gone. `closed`: by its end, so that it is dead or will be back soon; else it
+  /// was silent, and its network may be.
+  void OnDetached(const Submission& submission, int slot, bool closed, SysTime now);
+
+  /// What is to be done now; each action is said once.
+  [[nodiscard]] std::vector<GangAction> Next(SysTime now);
+  /// When Next has something to do though nothing happens; nothing: never.
+  [[nodiscard]] std::optional<SysTime> WakeAt() const;
+
+  /// Nothing for a gang that has room, or that is not wanted.
+  [[nodiscard]] std::optional<placement::Wait> WaitOf(const GangKey& key) const;
+  /// Agents of it may come.
+  [[nodiscard]] bool IsCurrent(const Submission& submission) const;
+  [[nodiscard]] std::size_t size() const noexcept { return gangs_.size(); }
+
+ private:
+  enum class Stage {
+    kToSubmit,    ///< from `due` on
+    kSubmitting,  ///< sbatch runs
+    kUncertain,   ///< sbatch did not answer, or a previous server did not see it answer
+    kThere,       ///< it is in Slurm, or was a moment ago
+    kGranted,
+    kEnding,  ///< cancelled until a list has nothing of it
+  };
+  struct Gang {
+    int slots = 0;
+    std::string partition;
+    Stage stage = Stage::kToSubmit;
+    int submission = 0;
+    SysTime since;  ///< of the stage
+    std::optional<SysTime> due;
+    std::chrono::seconds pause = kResubmitPause;
+    std::vector<std::int64_t> ids;  ///< that live, as of the last list
+    std::set<int> attached;
+    std::map<int, SysTime> closed;    ///< slots whose agents closed their connections
+    std::optional<SysTime> complete;  ///< when the last agent came
+    std::optional<SysTime> running;   ///< since when a list says so
+    std::optional<SysTime> missing;   ///< since when lists have it not
+    bool had_room = false;
+    bool released = false;
+    bool lives = true;  ///< as far as is known
+    placement::Wait wait;
+  };
+  using Found = std::vector<const ListedJob*>;
+
+  void Enter(const GangKey& key, Gang& gang, Stage stage, SysTime now);
+  void SetDue(const GangKey& key, Gang& gang, std::optional<SysTime> due);
+  void Say(const GangKey& key, Gang& gang, placement::Shortage words);
+  void Look(const GangKey& key, Gang& gang, const Found& found, SysTime asked, SysTime now);
+  void LookAtMissing(const GangKey& key, Gang& gang, SysTime asked, SysTime now);
+  void LookAtWaiting(const GangKey& key, Gang& gang, const Found& found, SysTime asked, SysTime now);
+  void LookAtEnded(const GangKey& key, Gang& gang, const ListedJob& job, SysTime now);
+  void LookAtEnding(const GangKey& key, Gang& gang, const Found& found, SysTime asked);
+  void SubmitAgain(const GangKey& key, Gang& gang, placement::Shortage words, SysTime now);
+  void TakeRoomBack(const GangKey& key, Gang& gang, EndKind kind, std::string reason, SysTime now);
+  void SayDead(const GangKey& key, Gang& gang);
+  void CancelAll(Gang& gang);
+  void OnDue(const GangKey& key);
+  void SubmitSome(SysTime now);
+  void AskWhenItIsTime(SysTime now);
+  [[nodiscard]] std::chrono::seconds ListPause() const;
+  void CountStage(Stage stage, int change);
+  [[nodiscard]] static bool IsWaitingFor(Stage stage);
+  void Erase(const GangKey& key);
+  [[nodiscard]] Gang* Find(const Submission& submission);
+
+  std::string installation_;
+  std::map<GangKey, Gang> gangs_;
+  std::set<std::pair<SysTime, GangKey>> due_;
+  std::deque<GangKey> to_submit_;
+  int submitting_ = 0;
+  int waiting_ = 0;  ///< gangs for which lists are asked often
+  bool listing_ = false;
+  bool list_soon_ = false;
+  std::optional<SysTime> asked_;            ///< the last list
+  std::optional<SysTime> answering_since_;  ///< the controller; nothing: it does not, or was not asked
+  std::vector<GangAction> actions_;
+};
+
+}  // namespace trainyard::slurm

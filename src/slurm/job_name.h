@@ -1,0 +1,40 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+/// How jobs of Slurm are known again as ours: by their name and comment. An id alone proves nothing, because
+/// a controller that was killed gives the ids of jobs that it forgot to others. Pure: any thread.
+namespace trainyard::slurm {
+
+/// A gang's request for room, as engine::ReservationKey.
+struct GangKey {
+  std::int64_t job_uid = 0;
+  int try_number = 0;
+  friend auto operator<=>(const GangKey&, const GangKey&) = default;
+};
+
+/// One call of sbatch for a gang. A gang is submitted again when Slurm has lost it.
+struct Submission {
+  GangKey gang;
+  int number = 0;  ///< from 1
+  friend auto operator<=>(const Submission&, const Submission&) = default;
+};
+
+/// "ty-1f3a90c2-": the beginning of the names of all jobs of an installation. `installation`: letters and
+/// digits, at most 16.
+[[nodiscard]] std::string NamePrefix(std::string_view installation);
+
+/// "ty-1f3a90c2-17-1": --job-name.
+[[nodiscard]] std::string JobName(std::string_view installation, const GangKey& gang);
+/// "trainyard:2": --comment.
+[[nodiscard]] std::string Comment(const Submission& submission);
+
+/// Which submission of this installation has the name and the comment; nothing: it is none of ours.
+[[nodiscard]] std::optional<Submission> ParseNames(std::string_view installation, std::string_view name,
+                                                   std::string_view comment);
+
+}  // namespace trainyard::slurm

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+/// sinfo's answers: what the nodes have. Pure: any thread.
+namespace trainyard::slurm {
+
+/// What is asked for of each node of each partition; the same in all versions.
+inline constexpr std::string_view kNodeFormat = "%P|%N|%c|%m|%l|%a|%t|%G";
+
+/// GPUs of one type on a node: "gpu:nvidia_tesla_t4:2" in Slurm's words.
+struct NodeGpus {
+  std::string type;  ///< empty: Slurm names none
+  int count = 0;
+  friend bool operator==(const NodeGpus&, const NodeGpus&) = default;
+};
+
+/// A node as a member of one partition.
+struct Node {
+  std::string partition;
+  bool default_partition = false;
+  bool partition_up = false;
+  std::int64_t time_limit_minutes = 0;  ///< of the partition; 0: none
+  std::string name;
+  int cpus = 0;
+  std::int64_t memory_mib = 0;
+  std::string state;  ///< "idle", "mix", "alloc", "down*", "drain", ... in Slurm's short words
+  std::vector<NodeGpus> gpus;
+  friend bool operator==(const Node&, const Node&) = default;
+};
+
+/// Of `sinfo -N` with its header. kInternal: it has no header, or a line that is not understood.
+[[nodiscard]] Result<std::vector<Node>> ParseNodeList(std::string_view lines);
+
+/// A job may get it now or later: not down, not drained, not failed.
+[[nodiscard]] bool IsUsable(const Node& node);
+
+/// "30", "1:30:00", "2-12:00:00", "infinite" as sinfo prints time limits; 0: none. -1: not understood.
+[[nodiscard]] std::int64_t ParseTimeLimitMinutes(std::string_view text);
+
+}  // namespace trainyard::slurm

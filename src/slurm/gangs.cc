@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "slurm/reason.h"
-
 namespace trainyard::slurm {
 
 namespace {
@@ -13,52 +11,23 @@ placement::Wait WaitFor(placement::Shortage words) {
   return {.reason = std::move(words.reason), .unblock = std::move(words.unblock)};
 }
 
-const ListedJob* FirstEnded(const std::vector<const ListedJob*>& found) {
-  const auto ended = std::ranges::find_if(found, [](const ListedJob* job) { return HasEnded(job->state); });
-  return ended == found.end() ? nullptr : *ended;
-}
-
-/// How a job ended says the component that ended for a reason: the others are cancelled with it.
-const ListedJob* Telling(const std::vector<const ListedJob*>& found) {
-  const ListedJob* telling = nullptr;
-  for (const ListedJob* job : found) {
-    if (job->state == JobState::kEnding || !HasEnded(job->state)) continue;
-    const bool says_more =
-        telling == nullptr || telling->state == JobState::kCancelled || telling->state == JobState::kOver;
-    if (says_more) telling = job;
+/// `words`: Slurm's.
+placement::Shortage WhyNotSubmitted(Failure failure, const std::string& words) {
+  switch (failure) {
+    case Failure::kNoAnswer:
+      return {.reason = "Slurm's controller does not answer (" + words + ").",
+              .unblock = "It starts once the controller is back."};
+    case Failure::kLater:
+      return {.reason = "Slurm takes no more jobs for now (" + words + ").",
+              .unblock = "It is submitted again until Slurm takes it."};
+    case Failure::kNever:
+      return {.reason = "The cluster cannot hold the job (" + words + ").",
+              .unblock = "Cancel it, and submit it with fewer replicas or smaller machine types."};
+    case Failure::kGone:
+    case Failure::kMistake: break;
   }
-  return telling;
-}
-
-std::string JobOfSlurm(const ListedJob& job) { return "The job " + std::to_string(job.id) + " of Slurm"; }
-
-std::string OnNodes(const ListedJob& job) { return job.nodes.empty() ? "" : " (" + job.nodes + ")"; }
-
-struct End {
-  EndKind kind;
-  std::string reason;
-};
-
-End EndOf(const ListedJob& job) {
-  const std::string name = JobOfSlurm(job);
-  switch (job.state) {
-    case JobState::kCancelled: return {EndKind::kCancelled, name + " was cancelled in Slurm."};
-    case JobState::kTimeLimit: return {EndKind::kTimeLimit, name + " has reached its time limit."};
-    case JobState::kDeadline:
-      return {EndKind::kDeadline, name + " could not end before its deadline any more."};
-    case JobState::kNodeLost: return {EndKind::kLost, name + " has lost a node" + OnNodes(job) + "."};
-    case JobState::kPreempted:
-      return {EndKind::kPreempted, name + " had to make room for a more important one."};
-    case JobState::kOutOfMemory:
-      return {EndKind::kOutOfMemory, name + " used more memory than it asked for."};
-    case JobState::kPending:
-    case JobState::kRunning:
-    case JobState::kSuspended:
-    case JobState::kEnding:
-    case JobState::kOver: break;
-  }
-  return {EndKind::kLost, name + " has ended before its work was done (" + job.state_text +
-                              (job.reason.empty() || job.reason == "None" ? "" : ", " + job.reason) + ")."};
+  return {.reason = "Slurm refuses the job (" + words + ").",
+          .unblock = "The operator has to mend the options of the engine."};
 }
 
 }  // namespace
@@ -95,7 +64,7 @@ void Gangs::Say(const GangKey& key, Gang& gang, placement::Shortage words) {
   actions_.emplace_back(SayWait{key});
 }
 
-Gangs::Gang* Gangs::Find(const Submission& submission) {
+Gang* Gangs::Find(const Submission& submission) {
   const auto found = gangs_.find(submission.gang);
   return found == gangs_.end() || found->second.submission != submission.number ? nullptr : &found->second;
 }
@@ -157,34 +126,15 @@ void Gangs::OnSubmitted(const Submission& submission, std::int64_t id, SysTime n
   Enter(submission.gang, *gang, Stage::kThere, now);
 }
 
-void Gangs::OnNotSubmitted(const Submission& submission, Failure failure, std::string words, SysTime now) {
+void Gangs::OnNotSubmitted(const Submission& submission, Failure failure, const std::string& words,
+                           SysTime now) {
   Gang* gang = Find(submission);
   if (gang == nullptr || gang->stage != Stage::kSubmitting) return;
-  switch (failure) {
-    case Failure::kNoAnswer:
-      Enter(submission.gang, *gang, Stage::kUncertain, now);
-      answering_since_.reset();
-      return Say(submission.gang, *gang,
-                 {.reason = "Slurm's controller does not answer (" + words + ").",
-                  .unblock = "It starts once the controller is back."});
-    case Failure::kLater:
-      return SubmitAgain(submission.gang, *gang,
-                         {.reason = "Slurm takes no more jobs for now (" + words + ").",
-                          .unblock = "It is submitted again until Slurm takes it."},
-                         now);
-    case Failure::kNever:
-      return SubmitAgain(
-          submission.gang, *gang,
-          {.reason = "The cluster cannot hold the job (" + words + ").",
-           .unblock = "Cancel it, and submit it with fewer replicas or smaller machine types."},
-          now);
-    case Failure::kGone:
-    case Failure::kMistake:
-      return SubmitAgain(submission.gang, *gang,
-                         {.reason = "Slurm refuses the job (" + words + ").",
-                          .unblock = "The operator has to mend the options of the engine."},
-                         now);
-  }
+  if (failure != Failure::kNoAnswer)
+    return SubmitAgain(submission.gang, *gang, WhyNotSubmitted(failure, words), now);
+  Enter(submission.gang, *gang, Stage::kUncertain, now);
+  answering_since_.reset();
+  Say(submission.gang, *gang, WhyNotSubmitted(failure, words));
 }
 
 void Gangs::SubmitAgain(const GangKey& key, Gang& gang, placement::Shortage words, SysTime now) {
@@ -228,16 +178,14 @@ void Gangs::AskWhenItIsTime(SysTime now) {
   actions_.emplace_back(AskList{});
 }
 
-void Gangs::OnListFailed(std::optional<std::int64_t> id, std::string words, SysTime now) {
+void Gangs::OnListFailed(std::optional<std::int64_t> id, const std::string& words, SysTime now) {
   answering_since_.reset();
   if (id) return;
   listing_ = false;
   for (auto& [key, gang] : gangs_) {
     gang.missing.reset();
     if (gang.stage != Stage::kThere && gang.stage != Stage::kUncertain) continue;
-    Say(key, gang,
-        {.reason = "Slurm's controller does not answer (" + words + ").",
-         .unblock = "It starts once the controller is back."});
+    Say(key, gang, WhyNotSubmitted(Failure::kNoAnswer, words));
   }
   asked_ = now;
 }
@@ -274,95 +222,28 @@ void Gangs::OnListed(std::optional<std::int64_t> id, SysTime asked, std::span<co
 void Gangs::Look(const GangKey& key, Gang& gang, const Found& found, SysTime asked, SysTime now) {
   if (asked < gang.since && found.empty())
     return;  // it came, or was released, while the question was on its way
-  std::vector<std::int64_t> ids;
+  if (gang.stage == Stage::kToSubmit || gang.stage == Stage::kSubmitting) return;
+  gang.ids.clear();
   for (const ListedJob* job : found)
-    if (!HasEnded(job->state)) ids.push_back(job->id);
-  switch (gang.stage) {
-    case Stage::kToSubmit:
-    case Stage::kSubmitting: return;
-    case Stage::kEnding: gang.ids = std::move(ids); return LookAtEnding(key, gang, found, asked);
-    case Stage::kUncertain:
-      if (!found.empty()) {
-        Enter(key, gang, Stage::kThere, now);
-        break;
-      }
-      if (asked >= std::max(gang.since, *answering_since_) + kSettle) {
-        SubmitAgain(key, gang,
-                    {.reason = "Slurm did not take the job at first.", .unblock = "It is submitted again."},
-                    now);
-      }
-      return;
-    case Stage::kThere:
-    case Stage::kGranted:
-      if (found.empty()) return LookAtMissing(key, gang, asked, now);
-      break;
-  }
-  gang.missing.reset();
-  gang.ids = std::move(ids);
-  if (const ListedJob* telling = Telling(found)) return LookAtEnded(key, gang, *telling, now);
-  if (FirstEnded(found) != nullptr) {  // how it ends is said in a moment
-    list_soon_ = true;
-    return;
-  }
-  LookAtWaiting(key, gang, found, asked, now);
-}
-
-void Gangs::LookAtMissing(const GangKey& key, Gang& gang, SysTime asked, SysTime now) {
-  if (!gang.missing) gang.missing = std::max(asked, *answering_since_);
-  if (asked < *gang.missing + kSettle) {
-    list_soon_ = true;
-    return;
-  }
-  const std::string reason = "Slurm has lost the job.";
-  if (gang.stage == Stage::kGranted) return TakeRoomBack(key, gang, EndKind::kLost, reason, now);
-  gang.pause = kResubmitPause;
-  SubmitAgain(key, gang, {.reason = reason, .unblock = "It is submitted again."}, now);
-}
-
-void Gangs::LookAtEnded(const GangKey& key, Gang& gang, const ListedJob& job, SysTime now) {
-  End end = EndOf(job);
-  const bool is_for_the_job = end.kind == EndKind::kCancelled || end.kind == EndKind::kDeadline;
-  if (gang.stage == Stage::kGranted || is_for_the_job)
-    return TakeRoomBack(key, gang, end.kind, std::move(end.reason), now);
-  SubmitAgain(key, gang, {.reason = std::move(end.reason), .unblock = "It is submitted again."}, now);
-}
-
-void Gangs::LookAtWaiting(const GangKey& key, Gang& gang, const Found& found, SysTime asked, SysTime now) {
-  const auto pending = std::ranges::find(found, JobState::kPending, &ListedJob::state);
-  if (pending != found.end()) {
-    gang.running.reset();
-    if (gang.stage == Stage::kThere) Say(key, gang, MeaningOf((*pending)->reason, gang.partition).words);
-    return;
-  }
-  if (!gang.running) gang.running = now;
-  if (gang.stage == Stage::kGranted) {
-    for (const auto& [slot, since] : gang.closed) {
-      if (asked < since || now < since + kAgentAbsenceMax) continue;
-      return TakeRoomBack(
-          key, gang, EndKind::kLost,
-          "The agent of slot " + std::to_string(slot) + " of the job is gone" + OnNodes(*found.front()) + ".",
-          now);
-    }
-    return;
-  }
-  if (gang.complete && asked >= *gang.complete) {
+    if (!HasEnded(job->state)) gang.ids.push_back(job->id);
+  if (gang.stage == Stage::kEnding) return LookAtEnding(key, gang, found, asked);
+  if (gang.stage == Stage::kUncertain && !found.empty()) Enter(key, gang, Stage::kThere, now);
+  Verdict verdict =
+      Judge(gang, {.found = found, .asked = asked, .answering_since = *answering_since_, .now = now});
+  if (std::holds_alternative<LookSoon>(verdict)) list_soon_ = true;
+  if (auto* waits = std::get_if<KeepWaiting>(&verdict)) {
+    if (gang.running) SetDue(key, gang, *gang.running + kAttachMax);
+    Say(key, gang, std::move(waits->words));
+  } else if (std::holds_alternative<HasRoom>(verdict)) {
     gang.had_room = true;
     Enter(key, gang, Stage::kGranted, now);
     actions_.emplace_back(GiveRoom{{key, gang.submission}});
-    return;
+  } else if (auto* again = std::get_if<Resubmit>(&verdict)) {
+    if (again->at_once) gang.pause = kResubmitPause;
+    SubmitAgain(key, gang, std::move(again->words), now);
+  } else if (auto* lost = std::get_if<LosesRoom>(&verdict)) {
+    TakeRoomBack(key, gang, lost->kind, std::move(lost->reason), now);
   }
-  if (now >= *gang.running + kAttachMax) {
-    return SubmitAgain(
-        key, gang,
-        {.reason = "The job started in Slurm, and " + std::to_string(std::ssize(gang.attached)) + " of " +
-                   std::to_string(gang.slots) + " agents reached the server" + OnNodes(*found.front()) + ".",
-         .unblock = "The nodes have to reach the address of --agent-listen (docs/slurm.md, firewall)."},
-        now);
-  }
-  SetDue(key, gang, *gang.running + kAttachMax);
-  Say(key, gang,
-      {.reason = "Slurm has given it nodes" + OnNodes(*found.front()) + ", and its agents start there.",
-       .unblock = "It starts in a moment."});
 }
 
 void Gangs::TakeRoomBack(const GangKey& key, Gang& gang, EndKind kind, std::string reason, SysTime now) {

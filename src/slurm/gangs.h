@@ -14,30 +14,18 @@
 #include "base/clock.h"
 #include "placement/wait.h"
 #include "slurm/commands.h"
+#include "slurm/gang.h"
 #include "slurm/job_list.h"
 #include "slurm/job_name.h"
 
 namespace trainyard::slurm {
 
-/// A job that is absent from two lists this long apart is lost: a controller that was killed forgets young
-/// jobs, and one that has just started may not know all of them yet.
-inline constexpr std::chrono::seconds kSettle{10};
 /// Between two lists while a gang waits, while all have room, and at least.
 inline constexpr std::chrono::seconds kListPause{5};
 inline constexpr std::chrono::seconds kQuietPause{60};
 inline constexpr std::chrono::seconds kListPauseMin{1};
-/// From the start of a job in Slurm until all its agents have come.
-inline constexpr std::chrono::seconds kAttachMax{120};
-/// An agent that closed its connection and did not come back is dead.
-inline constexpr std::chrono::seconds kAgentAbsenceMax{30};
-/// Between two submissions of a gang that failed: the first pause, doubled each time.
-inline constexpr std::chrono::seconds kResubmitPause{2};
-inline constexpr std::chrono::seconds kResubmitPauseMax{300};
 /// Calls of sbatch at once.
 inline constexpr int kSubmittingMax = 4;
-
-/// Why room is taken back, or will never come.
-enum class EndKind { kLost, kPreempted, kTimeLimit, kDeadline, kOutOfMemory, kCancelled };
 
 // What is to be done next.
 /// To be written down, and then to be submitted; answered by OnSubmitted or OnNotSubmitted.
@@ -111,10 +99,10 @@ class Gangs {
 
   void OnSubmitted(const Submission& submission, std::int64_t id, SysTime now);
   /// `words`: one sentence of Slurm's.
-  void OnNotSubmitted(const Submission& submission, Failure failure, std::string words, SysTime now);
+  void OnNotSubmitted(const Submission& submission, Failure failure, const std::string& words, SysTime now);
   /// `asked`: when the question began. With `id` the list is of that job alone.
   void OnListed(std::optional<std::int64_t> id, SysTime asked, std::span<const ListedJob> jobs, SysTime now);
-  void OnListFailed(std::optional<std::int64_t> id, std::string words, SysTime now);
+  void OnListFailed(std::optional<std::int64_t> id, const std::string& words, SysTime now);
   void OnAttached(const Submission& submission, int slot, SysTime now);
   /// The agent's connection is gone. `closed`: by its end, so that it is dead or will be back soon; else it
   /// was silent, and its network may be.
@@ -132,42 +120,12 @@ class Gangs {
   [[nodiscard]] std::size_t size() const noexcept { return gangs_.size(); }
 
  private:
-  enum class Stage {
-    kToSubmit,    ///< from `due` on
-    kSubmitting,  ///< sbatch runs
-    kUncertain,   ///< sbatch did not answer, or a previous server did not see it answer
-    kThere,       ///< it is in Slurm, or was a moment ago
-    kGranted,
-    kEnding,  ///< cancelled until a list has nothing of it
-  };
-  struct Gang {
-    int slots = 0;
-    std::string partition;
-    Stage stage = Stage::kToSubmit;
-    int submission = 0;
-    SysTime since;  ///< of the stage
-    std::optional<SysTime> due;
-    std::chrono::seconds pause = kResubmitPause;
-    std::vector<std::int64_t> ids;  ///< that live, as of the last list
-    std::set<int> attached;
-    std::map<int, SysTime> closed;    ///< slots whose agents closed their connections
-    std::optional<SysTime> complete;  ///< when the last agent came
-    std::optional<SysTime> running;   ///< since when a list says so
-    std::optional<SysTime> missing;   ///< since when lists have it not
-    bool had_room = false;
-    bool released = false;
-    bool lives = true;  ///< as far as is known
-    placement::Wait wait;
-  };
   using Found = std::vector<const ListedJob*>;
 
   void Enter(const GangKey& key, Gang& gang, Stage stage, SysTime now);
   void SetDue(const GangKey& key, Gang& gang, std::optional<SysTime> due);
   void Say(const GangKey& key, Gang& gang, placement::Shortage words);
   void Look(const GangKey& key, Gang& gang, const Found& found, SysTime asked, SysTime now);
-  void LookAtMissing(const GangKey& key, Gang& gang, SysTime asked, SysTime now);
-  void LookAtWaiting(const GangKey& key, Gang& gang, const Found& found, SysTime asked, SysTime now);
-  void LookAtEnded(const GangKey& key, Gang& gang, const ListedJob& job, SysTime now);
   void LookAtEnding(const GangKey& key, Gang& gang, const Found& found, SysTime asked);
   void SubmitAgain(const GangKey& key, Gang& gang, placement::Shortage words, SysTime now);
   void TakeRoomBack(const GangKey& key, Gang& gang, EndKind kind, std::string reason, SysTime now);

@@ -1,0 +1,128 @@
+#include "slurm/gang.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "slurm/reason.h"
+
+namespace trainyard::slurm {
+
+namespace {
+
+using Found = std::vector<const ListedJob*>;
+
+const ListedJob* FirstEnded(const Found& found) {
+  const auto ended = std::ranges::find_if(found, [](const ListedJob* job) { return HasEnded(job->state); });
+  return ended == found.end() ? nullptr : *ended;
+}
+
+/// How a job ended says the component that ended for a reason: the others are cancelled with it.
+const ListedJob* Telling(const Found& found) {
+  const ListedJob* telling = nullptr;
+  for (const ListedJob* job : found) {
+    if (job->state == JobState::kEnding || !HasEnded(job->state)) continue;
+    const bool says_more =
+        telling == nullptr || telling->state == JobState::kCancelled || telling->state == JobState::kOver;
+    if (says_more) telling = job;
+  }
+  return telling;
+}
+
+std::string JobOfSlurm(const ListedJob& job) { return "The job " + std::to_string(job.id) + " of Slurm"; }
+
+std::string OnNodes(const ListedJob& job) { return job.nodes.empty() ? "" : " (" + job.nodes + ")"; }
+
+struct End {
+  EndKind kind;
+  std::string reason;
+};
+
+End EndOf(const ListedJob& job) {
+  const std::string name = JobOfSlurm(job);
+  switch (job.state) {
+    case JobState::kCancelled: return {EndKind::kCancelled, name + " was cancelled in Slurm."};
+    case JobState::kTimeLimit: return {EndKind::kTimeLimit, name + " has reached its time limit."};
+    case JobState::kDeadline:
+      return {EndKind::kDeadline, name + " could not end before its deadline any more."};
+    case JobState::kNodeLost: return {EndKind::kLost, name + " has lost a node" + OnNodes(job) + "."};
+    case JobState::kPreempted:
+      return {EndKind::kPreempted, name + " had to make room for a more important one."};
+    case JobState::kOutOfMemory:
+      return {EndKind::kOutOfMemory, name + " used more memory than it asked for."};
+    case JobState::kPending:
+    case JobState::kRunning:
+    case JobState::kSuspended:
+    case JobState::kEnding:
+    case JobState::kOver: break;
+  }
+  return {EndKind::kLost, name + " has ended before its work was done (" + job.state_text +
+                              (job.reason.empty() || job.reason == "None" ? "" : ", " + job.reason) + ")."};
+}
+
+Verdict JudgeMissing(Gang& gang, const Sight& sight) {
+  if (!gang.missing) gang.missing = std::max(sight.asked, sight.answering_since);
+  if (sight.asked < *gang.missing + kSettle) return LookSoon{};
+  const std::string reason = "Slurm has lost the job.";
+  if (gang.stage == Stage::kGranted) return LosesRoom{.reason = reason};
+  return Resubmit{.words = {.reason = reason, .unblock = "It is submitted again."}, .at_once = true};
+}
+
+Verdict JudgeEnded(const Gang& gang, const ListedJob& job) {
+  End end = EndOf(job);
+  const bool is_for_the_job = end.kind == EndKind::kCancelled || end.kind == EndKind::kDeadline;
+  if (gang.stage == Stage::kGranted || is_for_the_job)
+    return LosesRoom{.kind = end.kind, .reason = std::move(end.reason)};
+  return Resubmit{.words = {.reason = std::move(end.reason), .unblock = "It is submitted again."}};
+}
+
+/// Slurm says that it runs, and its agents have not all come, or the list was asked for before they had.
+Verdict JudgeStarting(const Gang& gang, const Sight& sight) {
+  if (gang.complete && sight.asked >= *gang.complete) return HasRoom{};
+  const std::string nodes = OnNodes(*sight.found.front());
+  if (sight.now < *gang.running + kAttachMax) {
+    return KeepWaiting{{.reason = "Slurm has given it nodes" + nodes + ", and its agents start there.",
+                        .unblock = "It starts in a moment."}};
+  }
+  return Resubmit{
+      .words = {
+          .reason = "The job started in Slurm, and " + std::to_string(gang.attached.size()) + " of " +
+                    std::to_string(gang.slots) + " agents reached the server" + nodes + ".",
+          .unblock = "The nodes have to reach the address of --agent-listen (docs/slurm.md, firewall)."}};
+}
+
+Verdict JudgeGranted(const Gang& gang, const Sight& sight) {
+  for (const auto& [slot, since] : gang.closed) {
+    if (sight.asked < since || sight.now < since + kAgentAbsenceMax) continue;
+    return LosesRoom{.reason = "The agent of slot " + std::to_string(slot) + " of the job is gone" +
+                               OnNodes(*sight.found.front()) + "."};
+  }
+  return {};
+}
+
+Verdict JudgeLiving(Gang& gang, const Sight& sight) {
+  const auto pending = std::ranges::find(sight.found, JobState::kPending, &ListedJob::state);
+  if (pending != sight.found.end()) {
+    gang.running.reset();
+    if (gang.stage == Stage::kThere) return KeepWaiting{MeaningOf((*pending)->reason, gang.partition).words};
+    return {};
+  }
+  if (!gang.running) gang.running = sight.now;
+  return gang.stage == Stage::kGranted ? JudgeGranted(gang, sight) : JudgeStarting(gang, sight);
+}
+
+}  // namespace
+
+Verdict Judge(Gang& gang, const Sight& sight) {
+  if (gang.stage == Stage::kUncertain) {  // and not found
+    if (sight.asked < std::max(gang.since, sight.answering_since) + kSettle) return {};
+    return Resubmit{
+        .words = {.reason = "Slurm did not take the job at first.", .unblock = "It is submitted again."}};
+  }
+  if (sight.found.empty()) return JudgeMissing(gang, sight);
+  gang.missing.reset();
+  if (const ListedJob* telling = Telling(sight.found)) return JudgeEnded(gang, *telling);
+  if (FirstEnded(sight.found) != nullptr) return LookSoon{};  // how it ends is said in a moment
+  return JudgeLiving(gang, sight);
+}
+
+}  // namespace trainyard::slurm

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "placement/wait.h"
+#include "slurm/job_list.h"
+
+/// One gang's job in Slurm, and what a list means for it. Values and a pure rule: any thread.
+/// docs/adr/0057-slurm.md.
+namespace trainyard::slurm {
+
+/// A job that is absent from two lists this long apart is lost: a controller that was killed forgets young
+/// jobs, and one that has just started may not know all of them yet.
+inline constexpr std::chrono::seconds kSettle{10};
+/// From the start of a job in Slurm until all its agents have come.
+inline constexpr std::chrono::seconds kAttachMax{120};
+/// An agent that closed its connection and did not come back is dead.
+inline constexpr std::chrono::seconds kAgentAbsenceMax{30};
+/// Between two submissions of a gang that failed: the first pause, doubled each time.
+inline constexpr std::chrono::seconds kResubmitPause{2};
+inline constexpr std::chrono::seconds kResubmitPauseMax{300};
+
+/// Why room is taken back, or will never come.
+enum class EndKind { kLost, kPreempted, kTimeLimit, kDeadline, kOutOfMemory, kCancelled };
+
+enum class Stage {
+  kToSubmit,    ///< from `due` on
+  kSubmitting,  ///< sbatch runs
+  kUncertain,   ///< sbatch did not answer, or a previous server did not see it answer
+  kThere,       ///< it is in Slurm, or was a moment ago
+  kGranted,
+  kEnding,  ///< cancelled until a list has nothing of it
+};
+
+struct Gang {
+  int slots = 0;
+  std::string partition;
+  Stage stage = Stage::kToSubmit;
+  int submission = 0;
+  SysTime since;  ///< of the stage
+  std::optional<SysTime> due;
+  std::chrono::seconds pause = kResubmitPause;
+  std::vector<std::int64_t> ids;  ///< that live, as of the last list
+  std::set<int> attached;
+  std::map<int, SysTime> closed;    ///< slots whose agents closed their connections
+  std::optional<SysTime> complete;  ///< when the last agent came
+  std::optional<SysTime> running;   ///< since when a list says so
+  std::optional<SysTime> missing;   ///< since when lists have it not
+  bool had_room = false;
+  bool released = false;
+  bool lives = true;  ///< as far as is known
+  placement::Wait wait;
+};
+
+/// What a list says of one gang.
+struct Sight {
+  std::vector<const ListedJob*> found;  ///< its jobs: one for each component
+  SysTime asked;                        ///< when the question began
+  SysTime answering_since;              ///< the controller
+  SysTime now;
+};
+
+/// What follows from it; nothing: std::monostate.
+struct LookSoon {};
+struct KeepWaiting {
+  placement::Shortage words;
+};
+struct HasRoom {};
+struct Resubmit {
+  placement::Shortage words;
+  bool at_once = false;  ///< it is not the gang's fault: the pauses begin anew
+};
+struct LosesRoom {
+  EndKind kind = EndKind::kLost;
+  std::string reason;  ///< one sentence
+};
+using Verdict = std::variant<std::monostate, LookSoon, KeepWaiting, HasRoom, Resubmit, LosesRoom>;
+
+/// Of a gang that is kUncertain, kThere or kGranted. Notes in it what the list says: `running`, `missing`.
+[[nodiscard]] Verdict Judge(Gang& gang, const Sight& sight);
+
+}  // namespace trainyard::slurm

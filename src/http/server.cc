@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/io_context.hpp>
@@ -96,7 +97,8 @@ struct Server::State {
     tasks.Spawn(Accept(*listeners.back()));
   }
   asio::awaitable<void> Accept(Listener& listener);
-  void Take(Listener& listener, UniqueFd socket, int family);
+  void Accepted(Listener& listener, UniqueFd socket, int family);
+  bool Take(Listener& listener, UniqueFd socket, int family, Peer peer);
   asio::awaitable<void> Serve(std::shared_ptr<Channel> channel, FramingRules rules,
                               std::unique_ptr<ConnectionSeat> seat);
   asio::awaitable<void> CancelTheRest(std::chrono::milliseconds idle_wait);
@@ -125,7 +127,7 @@ asio::awaitable<void> Server::State::Accept(Listener& listener) {
     UniqueFd socket(::accept4(listener.descriptor.native_handle(), reinterpret_cast<sockaddr*>(&peer), &size,
                               SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (socket) {
-      Take(listener, std::move(socket), peer.ss_family);
+      Accepted(listener, std::move(socket), peer.ss_family);
       continue;
     }
     if (errno == EINTR || errno == ECONNABORTED) continue;
@@ -142,13 +144,18 @@ asio::awaitable<void> Server::State::Accept(Listener& listener) {
   }
 }
 
-void Server::State::Take(Listener& listener, UniqueFd socket, int family) {
+void Server::State::Accepted(Listener& listener, UniqueFd socket, int family) {
   if (family != AF_UNIX) {
     const int on = 1;
     ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   }
   Peer peer = PeerOf(socket.get());
   if (!peer.uid && options.uid_of) peer.uid = options.uid_of(peer);
+  Take(listener, std::move(socket), family, std::move(peer));
+}
+
+/// False: there is no room for it.
+bool Server::State::Take(Listener& listener, UniqueFd socket, int family, Peer peer) {
   const PeerKey key = PeerKeyOf(peer);
   if (!budget.MakeRoom(key)) {
     static constexpr std::string_view kFull =
@@ -156,17 +163,18 @@ void Server::State::Take(Listener& listener, UniqueFd socket, int family) {
         "0\r\n\r\n";
     if (!listener.tls)
       std::ignore = ::send(socket.get(), kFull.data(), kFull.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    return;
+    return false;
   }
   const asio::generic::stream_protocol protocol(family, 0);
   StreamSocket stream(loop.get_executor(), protocol, socket.Release());
   auto transport = listener.tls ? MakeTlsTransport(std::move(stream), *listener.tls)
                                 : MakePlainTransport(std::move(stream));
   auto channel = std::make_shared<Channel>(loop.get_executor(), std::move(transport));
-  channel->peer() = peer;
+  channel->peer() = std::move(peer);
   auto seat = budget.Take(key, [channel] { channel->Close(); });
   tasks.Spawn(WatchLoop(loop, options.watch, kNewConnection),
               Serve(std::move(channel), listener.rules, std::move(seat)));
+  return true;
 }
 
 asio::awaitable<void> Server::State::Serve(std::shared_ptr<Channel> channel, FramingRules rules,
@@ -225,6 +233,19 @@ Status Server::ListenTls(ListeningSocket socket, const tls::TlsIdentity& identit
   listener->tls = std::move(tls);
   state_->Listen(std::move(listener));
   return {};
+}
+
+bool Server::Adopt(UniqueFd socket, Peer peer, bool with_tls) {
+  if (state_->stopping) return false;
+  const auto same = [with_tls](const std::unique_ptr<Listener>& one) {
+    return one->tls.has_value() == with_tls;
+  };
+  const auto listener = std::ranges::find_if(state_->listeners, same);
+  if (listener == state_->listeners.end()) return false;
+  sockaddr_storage local{};
+  socklen_t size = sizeof(local);
+  if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&local), &size) != 0) return false;
+  return state_->Take(**listener, std::move(socket), local.ss_family, std::move(peer));
 }
 
 Status Server::UseIdentity(const tls::TlsIdentity& identity) {

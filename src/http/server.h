@@ -7,9 +7,11 @@
 #include <memory>
 #include <string>
 
+#include "async/unique_fd.h"
 #include "base/result.h"
 #include "http/head.h"
 #include "http/listening_socket.h"
+#include "http/peer.h"
 #include "http/router.h"
 #include "http/server_options.h"
 #include "tls/tls_identity.h"
@@ -55,6 +57,11 @@ class Server {
   /// The same with TLS: for relays that connect TCP clients to the socket.
   Status ListenUnixTls(const std::filesystem::path& path, const tls::TlsIdentity& identity,
                        FramingRules rules = FramingRules::kStrict);
+
+  /// Serves a connected stream socket as the first listener without (with) TLS does what it accepts; `peer`
+  /// is who is at its other end, as far as the caller knows. For connections that a relay brings from another
+  /// machine. False: there is no such listener, or no room for a connection; the socket is closed.
+  bool Adopt(UniqueFd socket, Peer peer, bool with_tls);
 
   /// Stops listening and closes upgraded connections at once, idle ones after `idle_wait`: what was sent
   /// before its client could know is answered. Requests in flight are answered, with `Connection: close`;

@@ -1,9 +1,12 @@
 #include "http/server.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 
+#include <array>
 #include <boost/asio/io_context.hpp>
 #include <string>
+#include <utility>
 
 #include "http/client.h"
 #include "http/testing/test_server.h"
@@ -31,6 +34,36 @@ TEST(Server, RefusesAddressesThatItCannotHave) {
   EXPECT_EQ(server.ListenUnix("/nonexistent/folder/socket").error().code, Code::kNotFound);
   EXPECT_EQ(server.ListenTls("127.0.0.1", 0, tls::TlsIdentity{}).error().code, Code::kInvalidArgument);
   EXPECT_TRUE(server.ListenTcp("::1", 0));
+}
+
+TEST(Server, AdoptsAConnectionWithThePeerThatItIsTold) {
+  std::string attempt;
+  ServerOptions options;
+  options.admit = [&attempt](const Request& request) -> asio::awaitable<Status> {
+    attempt = request.peer->attempt;
+    co_return Status();
+  };
+  TestServer server(std::move(options));
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
+  RawClient client{UniqueFd(ends[0])};
+  server.OnLoop([end = ends[1]](Server& used) {
+    EXPECT_TRUE(
+        used.Adopt(UniqueFd(end), {.kind = Peer::Kind::kUnix, .attempt = "7-worker-replica-0-1"}, false));
+  });
+  client.Send(kGet);
+  EXPECT_NE(client.ReadUntil("hello").find("200 OK"), std::string::npos);
+  server.StopAndJoin();
+  EXPECT_EQ(attempt, "7-worker-replica-0-1");
+}
+
+TEST(Server, AdoptsNothingWithTlsWhereNobodyListensWithIt) {
+  TestServer server;
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
+  RawClient client{UniqueFd(ends[0])};
+  server.OnLoop([end = ends[1]](Server& used) { EXPECT_FALSE(used.Adopt(UniqueFd(end), {}, true)); });
+  EXPECT_EQ(client.ReadToEnd(), "");
 }
 
 TEST(Server, AStreamEndsWithItsClient) {

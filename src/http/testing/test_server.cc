@@ -227,17 +227,27 @@ std::uint16_t TestServer::ListenTls(const tls::TlsIdentity& identity) {
   return port.value_or(0);
 }
 
+namespace {
+
+void WaitAtMost20Seconds(int socket) {
+  const timeval wait_max{.tv_sec = 20, .tv_usec = 0};
+  ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &wait_max, sizeof(wait_max));
+}
+
+}  // namespace
+
 RawClient::RawClient(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   EXPECT_EQ(::connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
-  const timeval wait_max{.tv_sec = 20, .tv_usec = 0};
   const int on = 1;
-  ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &wait_max, sizeof(wait_max));
+  WaitAtMost20Seconds(socket_.get());
   ::setsockopt(socket_.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 }
+
+RawClient::RawClient(UniqueFd socket) : socket_(std::move(socket)) { WaitAtMost20Seconds(socket_.get()); }
 
 void RawClient::Send(std::string_view bytes) {
   while (!bytes.empty()) {

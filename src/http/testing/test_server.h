@@ -64,10 +64,12 @@ class TestServer {
   std::thread thread_;
 };
 
-/// A blocking TCP client of raw bytes. Waits at most 20 s.
+/// A blocking client of raw bytes. Waits at most 20 s.
 class RawClient {
  public:
   explicit RawClient(std::uint16_t port);
+  /// The other end of a connected stream socket.
+  explicit RawClient(UniqueFd socket);
   void Send(std::string_view bytes);
   /// Everything until the server closes, with the fields taken out that every response has (Date,
   /// X-Content-Type-Options). "(reset)" is appended if it ends in a

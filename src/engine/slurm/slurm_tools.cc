@@ -1,0 +1,101 @@
+#include "engine/slurm/slurm_tools.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+#include "async/on_pool.h"
+#include "async/unique_fd.h"
+#include "process/variables.h"
+
+namespace trainyard::engine {
+
+namespace {
+
+/// Variables of these programs are options, and the first ones also say which job one is in.
+constexpr std::array<std::string_view, 6> kOptionPrefixes{"SLURM_",   "SBATCH_", "SQUEUE_",
+                                                          "SCANCEL_", "SINFO_",  "SRUN_"};
+/// Where the cluster is.
+constexpr std::array<std::string_view, 2> kWhere{"SLURM_CONF", "SLURM_CONF_SERVER"};
+
+bool IsOption(std::string_view name) {
+  return std::ranges::any_of(kOptionPrefixes, [name](auto prefix) { return name.starts_with(prefix); }) &&
+         std::ranges::find(kWhere, name) == kWhere.end();
+}
+
+Result<UniqueFd> OpenMemory() {
+  UniqueFd memory(::memfd_create("trainyard-slurm", MFD_CLOEXEC));
+  if (!memory) return std::unexpected(ErrnoError(errno, "memfd_create"));
+  return memory;
+}
+
+Status Fill(int memory, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(memory, bytes.data(), bytes.size());
+    if (written < 0) return std::unexpected(ErrnoError(errno, "write"));
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  if (::lseek(memory, 0, SEEK_SET) != 0) return std::unexpected(ErrnoError(errno, "lseek"));
+  return {};
+}
+
+Result<std::string> ReadAll(int memory) {
+  const off_t size = ::lseek(memory, 0, SEEK_END);
+  std::string bytes(static_cast<std::size_t>(std::max<off_t>(size, 0)), '\0');
+  std::size_t filled = 0;
+  while (filled < bytes.size()) {
+    const ssize_t got = ::pread(memory, &bytes[filled], bytes.size() - filled, static_cast<off_t>(filled));
+    if (got < 0) return std::unexpected(ErrnoError(errno, "read"));
+    if (got == 0) break;
+    filled += static_cast<std::size_t>(got);
+  }
+  bytes.resize(filled);
+  return bytes;
+}
+
+/// Blocks.
+Result<ToolAnswer> RunTool(slurm::Command command, std::string_view input,
+                           const SlurmTools::Options& options) {
+  TY_TRY(const UniqueFd in, OpenMemory());
+  TY_TRY(const UniqueFd out, OpenMemory());
+  TY_TRY(const UniqueFd err, OpenMemory());
+  TY_RETURN_IF_ERROR(Fill(in.get(), input));
+  const std::string name = command.front();
+  if (!options.folder.empty()) command.front() = options.folder + "/" + name;
+  TY_TRY(ChildProcess tool,
+         ChildProcess::Spawn({.argv = std::move(command),
+                              .environment = VariablesForTools(ReadVariables()),
+                              .directory = "/",
+                              .descriptors = {{in.get(), 0}, {out.get(), 1}, {err.get(), 2}},
+                              .group = ProcessGroup::kNew,
+                              .action = "start Slurm's " + name}));
+  ToolAnswer answer;
+  TY_TRY(answer.status, tool.WaitFor(options.wait_max));
+  TY_TRY(answer.printed, ReadAll(out.get()));
+  TY_TRY(answer.said, ReadAll(err.get()));
+  return answer;
+}
+
+}  // namespace
+
+std::vector<std::string> VariablesForTools(const std::map<std::string, std::string>& own) {
+  VariableChanges kept;
+  for (const auto& [name, value] : own)
+    if (!IsOption(name)) kept.emplace(name, value);
+  kept["TZ"] = "UTC";
+  return PrintVariables(kept);
+}
+
+boost::asio::awaitable<Result<ToolAnswer>> SlurmTools::Run(slurm::Command command, std::string input) {
+  auto run = [command = std::move(command), input = std::move(input), options = options_]() mutable {
+    return RunTool(std::move(command), input, options);
+  };
+  co_return co_await OnPool(threads_, std::move(run));
+}
+
+}  // namespace trainyard::engine

@@ -1,0 +1,75 @@
+#include "engine/slurm/slurm_tools.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "engine/testing/loop.h"
+
+namespace trainyard::engine {
+namespace {
+
+/// A folder with programs of the tools' names.
+class SlurmToolsTest : public testing::Test {
+ protected:
+  SlurmToolsTest() {
+    std::string pattern = testing::TempDir() + "slurm_tools_test.XXXXXX";
+    folder_ = ::mkdtemp(pattern.data());
+  }
+  ~SlurmToolsTest() override { std::filesystem::remove_all(folder_); }
+
+  void Make(const std::string& name, const std::string& script) {
+    const std::filesystem::path path = folder_ / name;
+    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  }
+  Result<ToolAnswer> Run(slurm::Command command, std::string input = {},
+                         std::chrono::milliseconds wait_max = std::chrono::seconds(20)) {
+    SlurmTools tools({.folder = folder_.string(), .wait_max = wait_max});
+    return loop_.Run(tools.Run(std::move(command), std::move(input)));
+  }
+
+  std::filesystem::path folder_;
+  Loop loop_;
+};
+
+TEST_F(SlurmToolsTest, GivesTheScriptAndKeepsWarningsApart) {
+  Make("sbatch", "echo 'sbatch: warning: odd' >&2; echo \"$1\"; cat");
+  const std::string script(300'000, 'x');  // more than a pipe holds
+  const Result<ToolAnswer> answer = Run({"sbatch", "--parsable"}, script);
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_TRUE(answer->succeeded());
+  EXPECT_EQ(answer->printed, "--parsable\n" + script);
+  EXPECT_EQ(answer->said, "sbatch: warning: odd\n");
+}
+
+TEST_F(SlurmToolsTest, AToolThatFailsIsAnAnswer) {
+  Make("scancel", "echo 'scancel: error: no' >&2; exit 3");
+  const Result<ToolAnswer> answer = Run({"scancel", "7"});
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_FALSE(answer->succeeded());
+  EXPECT_EQ(answer->status.code, 3);
+  EXPECT_EQ(answer->said, "scancel: error: no\n");
+}
+
+TEST_F(SlurmToolsTest, AToolThatHangsIsEndedAndOneThatIsNotThereIsSaid) {
+  Make("squeue", "exec sleep 60");
+  EXPECT_EQ(Run({"squeue"}, "", std::chrono::milliseconds(50)).error().code, Code::kDeadlineExceeded);
+  EXPECT_EQ(Run({"sinfo"}).error().code, Code::kNotFound);
+}
+
+TEST(VariablesForTools, LeaveOutWhatToolsTakeForOptions) {
+  const std::vector<std::string> kept = VariablesForTools({{"PATH", "/usr/bin"},
+                                                           {"SLURM_CONF", "/etc/slurm/slurm.conf"},
+                                                           {"SLURM_JOB_ID", "7"},
+                                                           {"SBATCH_PARTITION", "long"},
+                                                           {"SQUEUE_FORMAT", "%i"},
+                                                           {"TZ", "Asia/Tokyo"}});
+  EXPECT_EQ(kept, (std::vector<std::string>{"PATH=/usr/bin", "SLURM_CONF=/etc/slurm/slurm.conf", "TZ=UTC"}));
+}
+
+}  // namespace
+}  // namespace trainyard::engine

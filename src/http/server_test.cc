@@ -36,12 +36,14 @@ TEST(Server, RefusesAddressesThatItCannotHave) {
   EXPECT_TRUE(server.ListenTcp("::1", 0));
 }
 
+asio::awaitable<Status> Admitted() { co_return Status(); }
+
 TEST(Server, AdoptsAConnectionWithThePeerThatItIsTold) {
   std::string attempt;
   ServerOptions options;
-  options.admit = [&attempt](const Request& request) -> asio::awaitable<Status> {
+  options.admit = [&attempt](const Request& request) {
     attempt = request.peer->attempt;
-    co_return Status();
+    return Admitted();
   };
   TestServer server(std::move(options));
   std::array<int, 2> ends{};

@@ -111,7 +111,8 @@ int FindReplica(const v1::JobRecord& job, std::string_view task_name) {
 }
 
 engine::AttemptRef AttemptRefOf(const v1::JobRecord& job, int replica, int attempt) {
-  return {.id = AttemptId(job, replica, attempt), .node = job.replicas(replica).slot().node()};
+  const replica::v1::Slot& slot = job.replicas(replica).slot();
+  return {.id = AttemptId(job, replica, attempt), .node = slot.node(), .agent = slot.agent()};
 }
 
 placement::Gang GangOf(const v1::JobRecord& job) {

@@ -34,8 +34,9 @@ struct Inspection {
 
 /// Which attempt, and where.
 struct AttemptRef {
-  std::string id;      ///< "JOBUID-TASKNAME-ATTEMPT": cluster/attempt_id.h
-  std::string node{};  ///< Slot.node; empty: the server's own machine
+  std::string id;       ///< "JOBUID-TASKNAME-ATTEMPT": cluster/attempt_id.h
+  std::string node{};   ///< Slot.node; empty: the server's own machine
+  std::string agent{};  ///< Slot.agent; empty: the server runs it itself
   friend bool operator==(const AttemptRef&, const AttemptRef&) = default;
 };
 

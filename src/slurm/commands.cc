@@ -65,6 +65,8 @@ Command CancelCommand(std::span<const std::int64_t> ids) {
 
 Command NodesCommand() { return {"sinfo", "-N", "-o", std::string(kNodeFormat)}; }
 
+Command NodeAddressesCommand() { return {"sinfo", "-N", "-h", "-o", "%o"}; }
+
 Command VersionCommand() { return {"sbatch", "--version"}; }
 
 Failure FailureOf(std::string_view said) {
@@ -82,9 +84,11 @@ std::int64_t ParseSubmitted(std::string_view printed) {
 
 std::string WordsOf(std::string_view said) {
   std::string_view line = said.substr(0, said.find('\n'));
-  for (const std::string_view prefix : {"sbatch: ", "squeue: ", "scancel: ", "sinfo: ", "slurm_load_",
-                                        "error: ", "Batch job submission failed: "}) {
-    if (line.starts_with(prefix)) line.remove_prefix(prefix.size());
+  for (const std::string_view prefix : {"sbatch: ", "squeue: ", "scancel: ", "sinfo: ", "error: ",
+                                        "Batch job submission failed: ", "slurm_"}) {
+    if (!line.starts_with(prefix)) continue;
+    const std::size_t colon = line.find(": ");  // "slurm_load_jobs error: " names a function of Slurm's
+    line.remove_prefix(prefix.ends_with(' ') ? prefix.size() : std::min(colon, line.size() - 2) + 2);
   }
   return std::string(line);
 }

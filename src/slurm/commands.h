@@ -20,6 +20,8 @@ using Command = std::vector<std::string>;
 [[nodiscard]] Command ListOneCommand(std::int64_t id);
 [[nodiscard]] Command CancelCommand(std::span<const std::int64_t> ids);
 [[nodiscard]] Command NodesCommand();
+/// The addresses at which Slurm reaches the nodes, one on a line.
+[[nodiscard]] Command NodeAddressesCommand();
 [[nodiscard]] Command VersionCommand();
 
 /// What an answer of a tool that failed means.

@@ -48,6 +48,11 @@ TEST(Commands, WordsForPeople) {
   EXPECT_EQ(
       WordsOf("sbatch: error: Batch job submission failed: Requested node configuration is not available\n"),
       "Requested node configuration is not available");
+  EXPECT_EQ(WordsOf("squeue: error: Unable to contact slurm controller\n"),
+            "Unable to contact slurm controller");
+  EXPECT_EQ(WordsOf("slurm_load_jobs error: Unable to contact slurm controller (connect failure)"),
+            "Unable to contact slurm controller (connect failure)");
+  EXPECT_EQ(WordsOf("slurm_x"), "");
   EXPECT_EQ(WordsOf(""), "");
 }
 

@@ -64,9 +64,13 @@ void Gangs::Say(const GangKey& key, Gang& gang, placement::Shortage words) {
   actions_.emplace_back(SayWait{key});
 }
 
-Gang* Gangs::Find(const Submission& submission) {
+const Gang* Gangs::Find(const Submission& submission) const {
   const auto found = gangs_.find(submission.gang);
   return found == gangs_.end() || found->second.submission != submission.number ? nullptr : &found->second;
+}
+
+Gang* Gangs::Find(const Submission& submission) {
+  return const_cast<Gang*>(std::as_const(*this).Find(submission));
 }
 
 void Gangs::Want(Wanted wanted, SysTime now) {
@@ -329,11 +333,13 @@ std::optional<placement::Wait> Gangs::WaitOf(const GangKey& key) const {
 }
 
 bool Gangs::IsCurrent(const Submission& submission) const {
-  const auto found = gangs_.find(submission.gang);
-  if (found == gangs_.end() || found->second.submission != submission.number) return false;
-  const Stage stage = found->second.stage;
-  return stage == Stage::kSubmitting || stage == Stage::kUncertain || stage == Stage::kThere ||
-         stage == Stage::kGranted;
+  const Gang* gang = Find(submission);
+  return gang != nullptr && gang->stage != Stage::kToSubmit && gang->stage != Stage::kEnding;
+}
+
+bool Gangs::MayLive(const Submission& submission) const {
+  const Gang* gang = Find(submission);
+  return gang != nullptr && gang->lives;
 }
 
 }  // namespace trainyard::slurm

@@ -117,6 +117,8 @@ class Gangs {
   [[nodiscard]] std::optional<placement::Wait> WaitOf(const GangKey& key) const;
   /// Agents of it may come.
   [[nodiscard]] bool IsCurrent(const Submission& submission) const;
+  /// Something of it may be in Slurm.
+  [[nodiscard]] bool MayLive(const Submission& submission) const;
   [[nodiscard]] std::size_t size() const noexcept { return gangs_.size(); }
 
  private:
@@ -138,6 +140,7 @@ class Gangs {
   void CountStage(Stage stage, int change);
   [[nodiscard]] static bool IsWaitingFor(Stage stage);
   void Erase(const GangKey& key);
+  [[nodiscard]] const Gang* Find(const Submission& submission) const;
   [[nodiscard]] Gang* Find(const Submission& submission);
 
   std::string installation_;

@@ -45,4 +45,22 @@ std::optional<Submission> ParseNames(std::string_view installation, std::string_
   return found;
 }
 
+std::string AgentPrefix(const Submission& submission) {
+  return std::to_string(submission.gang.job_uid) + "-" + std::to_string(submission.gang.try_number) + "-" +
+         std::to_string(submission.number) + "/";
+}
+
+std::string AgentName(const Submission& submission, int slot) {
+  return AgentPrefix(submission) + std::to_string(slot);
+}
+
+std::optional<Submission> SubmissionOfAgent(std::string_view agent) {
+  Submission found;
+  const bool is_one = Take(agent, found.gang.job_uid) && TakePrefix(agent, "-") &&
+                      Take(agent, found.gang.try_number) && TakePrefix(agent, "-") &&
+                      Take(agent, found.number) && agent.starts_with("/");
+  if (!is_one) return std::nullopt;
+  return found;
+}
+
 }  // namespace trainyard::slurm

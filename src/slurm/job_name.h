@@ -37,4 +37,11 @@ struct Submission {
 [[nodiscard]] std::optional<Submission> ParseNames(std::string_view installation, std::string_view name,
                                                    std::string_view comment);
 
+/// "17-1-2/0": the agent of a slot, as the server calls it (replica::v1::Slot.agent).
+[[nodiscard]] std::string AgentName(const Submission& submission, int slot);
+/// "17-1-2/": how the names of all agents of a submission begin.
+[[nodiscard]] std::string AgentPrefix(const Submission& submission);
+/// Nothing: it is no such name.
+[[nodiscard]] std::optional<Submission> SubmissionOfAgent(std::string_view agent);
+
 }  // namespace trainyard::slurm

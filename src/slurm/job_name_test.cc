@@ -25,5 +25,14 @@ TEST(JobName, OfOthersIsNoneOfOurs) {
     EXPECT_EQ(ParseNames("1f3a", name, comment), std::nullopt) << name << " " << comment;
 }
 
+TEST(AgentName, SaysTheSubmission) {
+  const Submission submission{.gang = {.job_uid = 17, .try_number = 1}, .number = 2};
+  EXPECT_EQ(AgentName(submission, 5), "17-1-2/5");
+  EXPECT_EQ(AgentPrefix(submission), "17-1-2/");
+  EXPECT_EQ(SubmissionOfAgent("17-1-2/5"), submission);
+  for (const char* other : {"", "17-1-2", "17-1/5", "x", "17-0-2/5"})
+    EXPECT_EQ(SubmissionOfAgent(other), std::nullopt) << other;
+}
+
 }  // namespace
 }  // namespace trainyard::slurm

@@ -8,6 +8,7 @@
 #include <boost/asio/write.hpp>
 #include <boost/system/system_error.hpp>
 #include <charconv>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -42,6 +43,7 @@ class Session {
   Session(asio::any_io_executor loop, Terminal terminal, std::shared_ptr<http::ByteStream> stream)
       : terminal_(loop, terminal.master.Release()),
         process_(std::move(terminal.process)),
+        resize_(std::move(terminal.resize)),
         stream_(std::move(stream)),
         may_write_(loop) {
     may_write_.Set();
@@ -58,9 +60,7 @@ class Session {
       std::string frame = WebSocketFrame(Kind::kBinary, {buffer.data(), size});
       if (!co_await Write(std::move(frame))) co_return;
     }
-    const Result<ExitStatus> ended = co_await process_.Wait();
-    std::string reason = "\x03\xE8";  // 1000
-    if (ended) reason += "exit " + std::to_string(ended->signal != 0 ? 128 + ended->signal : ended->code);
+    const std::string reason = "\x03\xE8" + co_await HowItEnded();  // 1000
     co_await Write(WebSocketFrame(Kind::kClose, reason));
     stream_->Close();
   }
@@ -86,11 +86,24 @@ class Session {
   }
 
  private:
+  /// "exit 3"; empty: it is not known.
+  asio::awaitable<std::string> HowItEnded() {
+    if (!process_) co_return "";
+    const Result<ExitStatus> ended = co_await process_->Wait();
+    if (!ended) co_return "";
+    co_return "exit " + std::to_string(ended->signal != 0 ? 128 + ended->signal : ended->code);
+  }
+
+  void SetSize(TerminalSize size) {
+    if (resize_) return resize_(size);
+    Resize(terminal_.native_handle(), size);
+  }
+
   /// False: the session is over.
   asio::awaitable<bool> Take(WebSocketMessage message) {
     switch (message.kind) {
       case Kind::kText:
-        if (const auto size = ParseSize(message.payload)) Resize(terminal_.native_handle(), *size);
+        if (const auto size = ParseSize(message.payload)) SetSize(*size);
         co_return true;
       case Kind::kBinary: {
         boost::system::error_code error;
@@ -114,7 +127,8 @@ class Session {
   }
 
   asio::posix::stream_descriptor terminal_;
-  ChildProcess process_;
+  std::optional<ChildProcess> process_;
+  std::function<void(TerminalSize)> resize_;
   std::shared_ptr<http::ByteStream> stream_;
   Event may_write_;
 };

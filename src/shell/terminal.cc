@@ -27,7 +27,7 @@ Result<Terminal> OpenTerminal(const std::string& program, const std::string& att
   options.descriptors = {{slave.get(), 0}, {slave.get(), 1}, {slave.get(), 2}};
   options.group = ProcessGroup::kSession;
   TY_TRY(ChildProcess process, ChildProcess::Spawn(std::move(options)));
-  return Terminal{std::move(master), std::move(process)};
+  return Terminal{.master = std::move(master), .process = std::move(process)};
 }
 
 void Resize(int master, TerminalSize size) {

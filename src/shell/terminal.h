@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "async/unique_fd.h"
@@ -15,10 +17,13 @@ struct TerminalSize {
 /// Larger sizes are mistakes.
 inline constexpr int kTerminalSideMax = 10'000;
 
-/// A shell in a replica, seen from the server: the master side of its terminal, and its process.
+/// A shell in a replica, seen from the server: here, or on another machine.
 struct Terminal {
-  UniqueFd master;  ///< not blocking; reading it fails with EIO once the shell has ended
-  ChildProcess process;
+  /// The terminal's bytes, not blocking: its master side, or a socket that leads to it. Once the shell has
+  /// ended reading fails (EIO), or ends.
+  UniqueFd master;
+  std::optional<ChildProcess> process{};  ///< nothing: it runs elsewhere, and how it ended is not known here
+  std::function<void(TerminalSize size)> resize{};  ///< of a shell elsewhere; null: Resize(master)
 };
 
 /// Starts `program replica-shell ATTEMPT_DIR` on a terminal of its own. That there is no such running replica

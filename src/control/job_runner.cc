@@ -104,9 +104,9 @@ void JobRunner::Reserve(int try_number, std::optional<engine::Grant> granted) {
     seen_.grant = std::move(grant);
     wake_.Set();
   };
-  auto on_revoked = [this, try_number](std::string reason) {
+  auto on_revoked = [this, try_number](engine::Revocation revocation) {
     seen_.revoked.emplace().set_try_number(try_number);
-    seen_.revoked->set_reason(std::move(reason));
+    seen_.revoked->set_reason(std::move(revocation.reason));
     wake_.Set();
   };
   auto answer = outside_.allocator.Reserve(

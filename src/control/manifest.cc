@@ -121,6 +121,7 @@ placement::Gang GangOf(const v1::JobRecord& job) {
   gang.project = job.project();
   gang.creator = job.creator();
   gang.job_id = job.job().job_id();
+  gang.region = job.job().training_input().region();
   gang.priority = job.job().training_input().scheduling().priority();
   gang.create_time = wire::FromProto(job.job().create_time());
   if (job.job().has_start_time()) gang.start_time = wire::FromProto(job.job().start_time());

@@ -30,15 +30,28 @@ struct ReservationRequest {
   std::optional<Grant> granted{};
 };
 
+/// Why room is taken back, or will never come.
+enum class RevocationKind {
+  kLost,         ///< a node is gone, or what ran there
+  kPreempted,    ///< others need it
+  kTimeLimit,    ///< the cluster's limit for running
+  kDeadline,     ///< it waited for too long
+  kOutOfMemory,  ///< the cluster ended it for memory
+  kCancelled,    ///< somebody ended it in the cluster
+};
+struct Revocation {
+  RevocationKind kind = RevocationKind::kLost;
+  std::string reason;  ///< one sentence
+};
+
 /// What an allocator tells of a reservation, each in a turn of the loop of its own. Any of them may be null.
 struct ReservationEvents {
   std::function<void(Grant grant)> on_grant;  ///< at most once
   /// What it waits for is known, or has become something else than a turn or another turn (Wait::is_turn).
   std::function<void()> on_wait;
-  /// The room is taken back: a node is lost, or others need it. At most once, after on_grant. `reason`: one
-  /// sentence. What ran on a lost node is reported gone by its host (AttemptHost::OnGone); the job's runner
-  /// ends the rest.
-  std::function<void(std::string reason)> on_revoked;
+  /// The room is taken back, or will not come: at most once, after on_grant or instead of it. What ran on a
+  /// lost node is reported gone by its host (AttemptHost::OnGone); the job's runner ends the rest.
+  std::function<void(Revocation revocation)> on_revoked;
 };
 
 /// Why a gang waits that no allocator has looked at yet: one sentence.

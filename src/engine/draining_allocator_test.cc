@@ -39,7 +39,8 @@ class DrainingAllocatorTest : public testing::Test {
          .granted = std::move(granted)},
         {.on_grant = [&told](const Grant&) { ++told.grants; },
          .on_wait = [&told] { ++told.waits; },
-         .on_revoked = [&told](std::string reason) { told.revocations.push_back(std::move(reason)); }});
+         .on_revoked =
+             [&told](Revocation revocation) { told.revocations.push_back(std::move(revocation.reason)); }});
   }
   void Settle() {
     loop_.context.restart();

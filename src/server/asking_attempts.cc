@@ -51,6 +51,7 @@ awaitable<AskingAttempts::Instance> AskingAttempts::InstanceOf(const http::Reque
 
 awaitable<Attempt> AskingAttempts::FindByConnection(const http::Peer* peer) {
   if (peer == nullptr) co_return std::nullopt;
+  if (!peer->attempt.empty()) co_return peer->attempt;  // another machine's kernel told its agent
   const replica::ConnectionEnd end{.pid = peer->pid, .socket = sources_.peers.SocketOf(*peer).value_or(0)};
   if (end.pid == 0 && end.socket == 0) co_return std::nullopt;
   Turns::Waiter turn(looks_);

@@ -164,6 +164,10 @@ Status GoogleFront::ListenUnix(const DataDirectory& data, KeptSockets& kept) {
   return state_->server.ListenUnix(data.front_plain_socket(), kRules);
 }
 
+bool GoogleFront::Adopt(UniqueFd socket, http::Peer peer, bool with_tls) {
+  return state_->server.Adopt(std::move(socket), std::move(peer), with_tls);
+}
+
 void GoogleFront::Stop(std::chrono::milliseconds idle_wait) { state_->server.Stop(idle_wait); }
 
 std::size_t GoogleFront::connection_count() const noexcept { return state_->server.connection_count(); }

@@ -87,6 +87,8 @@ class GoogleFront {
   /// Both as Unix sockets too, for replicas with a network of their own. Errors: the data directory's.
   [[nodiscard]] Status ListenUnix(const DataDirectory& data, KeptSockets& kept);
 
+  /// As http::Server::Adopt.
+  bool Adopt(UniqueFd socket, http::Peer peer, bool with_tls);
   void Stop(std::chrono::milliseconds idle_wait);
   [[nodiscard]] std::size_t connection_count() const noexcept;
 

@@ -116,6 +116,7 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
   engine::NodeSettings node = MakeNodeSettings(options, data, foundation->containers, sockets);
   node.google_front = std::move(front);
   auto starter = MakeStarter(options, data.attempts_dir(), limits);
+  TY_TRY(auto cluster, Cluster::Open(loop, options, data, foundation->clock, sockets.identity));
   Parts parts{.data = std::move(data),
               .catalogue = std::move(catalogue),
               .foundation = std::move(foundation),
@@ -125,7 +126,8 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
               .tls_port = sockets.administration_tls.port,
               .drain = std::move(drain),
               .former_attempts_dir = std::move(former),
-              .starter = std::move(starter)};
+              .starter = std::move(starter),
+              .cluster = std::move(cluster)};
   return std::unique_ptr<Installation>(new Installation(loop, options, std::move(parts)));
 }
 
@@ -234,7 +236,15 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
              .former_attempts_dir = std::move(parts.former_attempts_dir)}),
       allocator_(WatchLoop(loop, &foundation_->watch, "admissions"),
                  AllocatorOptions(options, settings_.keys, capacity_, devices_, foundation_->clock)),
-      disk_gate_(WatchLoop(loop, &foundation_->watch, "admissions"), allocator_),
+      cluster_(std::move(parts.cluster)),
+      routed_room_(cluster_ ? std::make_unique<engine::RoutedAllocator>(allocator_, cluster_->allocator(),
+                                                                        [this](const placement::Gang& gang) {
+                                                                          return IsForSlurm(options_.engine,
+                                                                                            devices_, gang);
+                                                                        })
+                            : nullptr),
+      routed_host_(cluster_ ? std::make_unique<engine::RoutedAttemptHost>(host_, cluster_->host()) : nullptr),
+      disk_gate_(WatchLoop(loop, &foundation_->watch, "admissions"), room()),
       draining_(WatchLoop(loop, &foundation_->watch, "admissions"), disk_gate_),
       use_keeper_(WatchLoop(loop, &foundation_->watch, "use of projects"),
                   {.allocator = allocator_,
@@ -252,7 +262,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
              .journal = journal_,
              .logs = *stores_.logs,
              .allocator = draining_,
-             .host = host_,
+             .host = hosts(),
              .clock = foundation_->clock,
              .settings = settings_,
              .buckets = stores_.buckets.get(),
@@ -298,7 +308,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
                 .jobs = jobs_,
                 .journal = journal_,
                 .logs = *stores_.logs,
-                .host = host_,
+                .host = hosts(),
                 .attempts_dir = data_.attempts_dir(),
                 .environments_dir = data_.environments_dir(),
                 .policy = options.retention.policy}) {

@@ -21,11 +21,14 @@
 #include "engine/local/local_attempt_host.h"
 #include "engine/local/machine_limits.h"
 #include "engine/local/supervisor_starter.h"
+#include "engine/routed_allocator.h"
+#include "engine/routed_attempt_host.h"
 #include "environment/python_probe.h"
 #include "http/router.h"
 #include "http/server_options.h"
 #include "server/asking_attempts.h"
 #include "server/bound_sockets.h"
+#include "server/cluster/cluster.h"
 #include "server/container_probe.h"
 #include "server/container_upkeep.h"
 #include "server/data_directory.h"
@@ -91,11 +94,20 @@ class Installation {
   /// Of all clients, for every server of this process but one for supervisors alone.
   [[nodiscard]] http::ConnectionBudget& connections() noexcept { return foundation_->connections; }
   [[nodiscard]] Operations& operations() noexcept { return operations_; }
+  /// Null: jobs run on this machine alone.
+  [[nodiscard]] Cluster* cluster() noexcept { return cluster_.get(); }
   /// For the listener of figures.
   [[nodiscard]] api::MetricsSources Metrics();
   [[nodiscard]] LoopWatch& watch() noexcept { return foundation_->watch; }
 
  private:
+  /// Those of the cluster, if there is one.
+  [[nodiscard]] engine::AttemptHost& hosts() noexcept {
+    return routed_host_ ? *routed_host_ : static_cast<engine::AttemptHost&>(host_);
+  }
+  [[nodiscard]] engine::Allocator& room() noexcept {
+    return routed_room_ ? *routed_room_ : static_cast<engine::Allocator&>(allocator_);
+  }
   [[nodiscard]] static control::Settings MakeSettings(const ServeOptions& options, std::string_view secret,
                                                       const BoundSockets& sockets);
   [[nodiscard]] control::JobMaker::Policy MakePolicy(const ServeOptions& options, const DataDirectory& data,
@@ -120,6 +132,7 @@ class Installation {
     control::v1::Drain drain;
     std::string former_attempts_dir;
     std::unique_ptr<engine::SupervisorStarter> starter;
+    std::unique_ptr<Cluster> cluster;
   };
   Installation(boost::asio::io_context& loop, const ServeOptions& options, Parts parts);
   /// Of this server's catalogue, in its data directory.
@@ -148,6 +161,9 @@ class Installation {
   std::unique_ptr<engine::SupervisorStarter> starter_;
   engine::LocalAttemptHost host_;
   engine::LocalAllocator allocator_;
+  std::unique_ptr<Cluster> cluster_;
+  std::unique_ptr<engine::RoutedAllocator> routed_room_;    ///< null: all room is here
+  std::unique_ptr<engine::RoutedAttemptHost> routed_host_;  ///< null: all attempts are here
   engine::DrainingAllocator disk_gate_;
   engine::DrainingAllocator draining_;
   UseKeeper use_keeper_;

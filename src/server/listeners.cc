@@ -1,5 +1,8 @@
 #include "server/listeners.h"
 
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <boost/asio/io_context.hpp>
 #include <chrono>
 #include <string>
@@ -10,6 +13,7 @@
 #include "api/token_handlers.h"
 #include "front/google_names.h"
 #include "front/host_dispatch.h"
+#include "mux/pump.h"
 #include "server/installation.h"
 #include "server/kept_sockets.h"
 #include "systemd/service_variables.h"
@@ -91,7 +95,13 @@ Listeners::Listeners(boost::asio::io_context& loop, const ServeOptions& options,
       replicas_(loop, real_buckets_ != nullptr ? replica_routes_ : installation.replica_routes(),
                 OptionsOf(Purpose::kReplicas, options, installation)),
       supervisors_(loop, installation.supervisor_routes(),
-                   OptionsOf(Purpose::kSupervisors, options, installation)) {}
+                   OptionsOf(Purpose::kSupervisors, options, installation)),
+      relays_(loop.get_executor()) {}
+
+/// Nothing is relayed to what is no more.
+Listeners::~Listeners() {
+  if (Cluster* cluster = installation_.cluster()) cluster->Close();
+}
 
 Result<std::unique_ptr<Listeners>> Listeners::Open(boost::asio::io_context& loop, const ServeOptions& options,
                                                    Installation& installation, BoundSockets sockets,
@@ -154,7 +164,39 @@ Status Listeners::OpenFronts(boost::asio::io_context& loop, BoundSockets& socket
   return {};
 }
 
-Status Listeners::LetSupervisorsIn() { return supervisors_.ListenUnix(installation_.data().attach_socket()); }
+Status Listeners::LetSupervisorsIn() {
+  TY_RETURN_IF_ERROR(supervisors_.ListenUnix(installation_.data().attach_socket()));
+  Cluster* cluster = installation_.cluster();
+  if (cluster == nullptr) return {};
+  return cluster->Start([this](engine::RelayedConnection connection, std::shared_ptr<mux::Stream> stream) {
+    Relay(std::move(connection), std::move(stream));
+  });
+}
+
+/// As if the process had connected here. Its agent, which has this account, knows whose process it is.
+void Listeners::Relay(engine::RelayedConnection connection, std::shared_ptr<mux::Stream> stream) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) return stream->Reset();
+  UniqueFd served(ends[0]);
+  UniqueFd pumped(ends[1]);
+  http::Peer peer{.kind = http::Peer::Kind::kUnix, .uid = ::geteuid(), .attempt = connection.attempt_id};
+  bool taken = false;
+  switch (connection.purpose) {
+    case engine::RelayPurpose::kAttach:
+      taken = supervisors_.Adopt(std::move(served), std::move(peer), false);
+      break;
+    case engine::RelayPurpose::kReplica:
+      taken = replicas_.Adopt(std::move(served), std::move(peer), false);
+      break;
+    case engine::RelayPurpose::kFrontTls:
+    case engine::RelayPurpose::kFront:
+      taken = front_ && front_->Adopt(std::move(served), std::move(peer),
+                                      connection.purpose == engine::RelayPurpose::kFrontTls);
+      break;
+  }
+  if (!taken) return stream->Reset();
+  relays_.Spawn(mux::Pump(std::move(stream), std::move(pumped)));
+}
 
 void Listeners::Stop() {
   // Under a manager the next server follows: who has a connection and asks just now is still answered.
@@ -165,6 +207,7 @@ void Listeners::Stop() {
     if (front != nullptr) front->Stop(idle_wait);
   }
   if (metrics_ != nullptr) metrics_->Stop();
+  if (Cluster* cluster = installation_.cluster()) cluster->Stop();
 }
 
 std::size_t Listeners::connection_count() const noexcept {

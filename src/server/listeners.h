@@ -4,7 +4,9 @@
 #include <memory>
 #include <optional>
 
+#include "async/task_group.h"
 #include "base/result.h"
+#include "engine/remote/agent_session.h"
 #include "front/real_buckets.h"
 #include "http/router.h"
 #include "http/server.h"
@@ -43,10 +45,11 @@ class Listeners {
                                                                const ServeOptions& options,
                                                                Installation& installation,
                                                                BoundSockets sockets, KeptSockets& kept);
+  ~Listeners();
   Listeners(const Listeners&) = delete;
   Listeners& operator=(const Listeners&) = delete;
 
-  /// Lets supervisors in, once the installation knows their attempts.
+  /// Lets supervisors in, and agents of other machines, once the installation knows their attempts.
   [[nodiscard]] Status LetSupervisorsIn();
 
   void Stop();
@@ -57,6 +60,7 @@ class Listeners {
             std::unique_ptr<front::RealBuckets> real_buckets);
   GoogleFront::Setup SetupOf(Purpose purpose, boost::asio::io_context& loop,
                              const tls::TlsIdentity& identity);
+  void Relay(engine::RelayedConnection connection, std::shared_ptr<mux::Stream> stream);
   Status ReloadCertificate(const tls::TlsIdentity& own);
   Status OpenFronts(boost::asio::io_context& loop, BoundSockets& sockets, KeptSockets& kept);
 
@@ -71,6 +75,7 @@ class Listeners {
   std::unique_ptr<GoogleFront> front_;
   std::unique_ptr<GoogleFront> workstation_;
   std::unique_ptr<MetricsListener> metrics_;  ///< null: none is wanted
+  TaskGroup relays_;
 };
 
 }  // namespace trainyard::server

@@ -218,6 +218,7 @@ void AddFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
   AddDoorFlags(app, texts, options);
   AddRuntimeFlags(app, texts, options);
   AddMachineFlags(app, texts, options);
+  texts.engine.AddTo(app);
   AddBucketFlags(app, texts, options);
   AddLogFlags(app, options);
   texts.retention.AddTo(app);

@@ -19,6 +19,7 @@
 #include "placement/device.h"
 #include "placement/plan.h"
 #include "server/access_options.h"
+#include "server/cluster/engine_options.h"
 #include "server/container_options.h"
 #include "server/metrics_address.h"
 #include "server/retention_options.h"
@@ -46,6 +47,7 @@ struct ServeOptions {
   environment::FallbackPolicy runtime_fallback = environment::FallbackPolicy::kNearest;
   std::vector<control::ImageRuntime> images;
   ContainerOptions containers;
+  EngineOptions engine;
   placement::Capacity::Mode capacity = placement::Capacity::Mode::kShare;
   std::optional<std::vector<placement::Device>> accelerators;  ///< declared; nothing: those that are found
   placement::AcceleratorMap accelerator_map;

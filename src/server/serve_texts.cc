@@ -106,6 +106,7 @@ Status ServeTexts::ReadInto(ServeOptions& options) const {
                                            "a certificate and its key go together: give both"));
   TY_RETURN_IF_ERROR(ReadImages(images, options));
   TY_RETURN_IF_ERROR(containers.ReadInto(options.containers));
+  TY_RETURN_IF_ERROR(engine.ReadInto(options.engine));
   TY_RETURN_IF_ERROR(access.ReadInto(options.access));
   TY_RETURN_IF_ERROR(ReadBucketDirs(bucket_dirs, options));
   TY_RETURN_IF_ERROR(ReadJobUsers(job_users, options));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "server/cluster/engine_options.h"
 #include "server/container_options.h"
 #include "server/serve_options.h"
 
@@ -19,6 +20,7 @@ struct ServeTexts {
   std::string job_users;
   std::vector<std::string> images;
   ContainerFlags containers;
+  EngineFlags engine;
   AccessFlags access;
   std::string accelerators;
   bool declares_accelerators = false;  ///< the flag was given

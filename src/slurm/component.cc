@@ -22,8 +22,11 @@ void Replace(std::string& mine, const std::string& given) {
   if (!given.empty()) mine = given;
 }
 
-Options OptionsOf(const Settings& settings, const MachineOptions* machine) {
+/// A machine type's own partition counts more than a region's: such machines are nowhere else.
+Options OptionsOf(const Settings& settings, const std::string& region, const MachineOptions* machine) {
   Options options = settings.options;
+  if (const auto own = settings.regions.find(region); own != settings.regions.end())
+    Replace(options.partition, own->second);
   if (machine == nullptr) return options;
   Replace(options.partition, machine->options.partition);
   Replace(options.account, machine->options.account);
@@ -125,10 +128,11 @@ void FitTo(const Node& node, Sizes sizes, const Replica& replica, Wanted& wanted
                 " has no node as large: " + Size(cpus, memory, component.gpus) + " are asked for.";
 }
 
-Wanted WantedOf(const Replica& replica, const Settings& settings, std::span<const Node> nodes) {
+Wanted WantedOf(const Replica& replica, const std::string& region, const Settings& settings,
+                std::span<const Node> nodes) {
   const auto found = settings.machine_types.find(replica.machine_type);
   const MachineOptions* machine = found == settings.machine_types.end() ? nullptr : &found->second;
-  Wanted wanted{.component = {.options = OptionsOf(settings, machine)}};
+  Wanted wanted{.component = {.options = OptionsOf(settings, region, machine)}};
   Component& component = wanted.component;
   component.cpus = std::max(1, static_cast<int>(std::ceil(replica.cpus)));
   component.memory_mib = replica.memory_bytes / kMib;
@@ -156,6 +160,18 @@ Wanted WantedOf(const Replica& replica, const Settings& settings, std::span<cons
   return wanted;
 }
 
+std::optional<std::chrono::minutes> TimeMaxOf(const Request& request, std::span<const Node> nodes) {
+  std::optional<std::chrono::minutes> most;
+  for (const Component& component : request.components) {
+    for (const Node* node : NodesFor(component.options, nodes)) {
+      if (node->time_limit_minutes <= 0) continue;
+      const std::chrono::minutes limit(node->time_limit_minutes);
+      most = std::min(most.value_or(limit), limit);
+    }
+  }
+  return most;
+}
+
 bool IsAlike(const Component& one, Component other) {
   other.replicas = one.replicas;
   return one == other;
@@ -170,7 +186,7 @@ void Add(std::vector<std::string>& notes, std::string note) {
 Request RequestOf(const placement::Gang& gang, const Settings& settings, std::span<const Node> nodes) {
   Request request;
   for (std::size_t i = 0; i < gang.replicas.size(); ++i) {
-    Wanted wanted = WantedOf(gang.replicas[i], settings, nodes);
+    Wanted wanted = WantedOf(gang.replicas[i], gang.region, settings, nodes);
     Add(request.notes, std::move(wanted.note));
     if (request.lack.empty()) {
       request.lack = std::move(wanted.lack);
@@ -183,6 +199,7 @@ Request RequestOf(const placement::Gang& gang, const Settings& settings, std::sp
                                : request.components.emplace_back(std::move(wanted.component));
     component.replicas.push_back(static_cast<int>(i));
   }
+  request.time_max = TimeMaxOf(request, nodes);
   return request;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,6 +29,8 @@ struct Component {
 struct Request {
   std::vector<Component> components;
   std::vector<std::string> notes;  ///< what was asked for and what is, for the job's log
+  /// How long its partitions let jobs run; nothing: for ever, or it is not known.
+  std::optional<std::chrono::minutes> time_max{};
   /// Why the cluster can never hold it, and what would help; empty: it may.
   std::string lack{};
   std::string remedy{};

@@ -78,6 +78,27 @@ TEST(Component, WithoutNodesIsAsItWasAsked) {
   EXPECT_EQ(request.components.at(0).memory_mib, 15 * 1024);
 }
 
+TEST(Component, ARegionMayHaveAPartition) {
+  Settings settings{.options = {.partition = "main"}, .regions = {{"us-central1", "gpu"}}};
+  settings.machine_types["n1-highmem-8"].options.partition = "big";
+  Gang gang = GangOf({Machine("n1-standard-4", 4, 15), Machine("n1-highmem-8", 8, 52)});
+  gang.region = "us-central1";
+  const Request request = RequestOf(gang, settings, {});
+  ASSERT_EQ(request.components.size(), 2U);
+  EXPECT_EQ(request.components[0].options.partition, "gpu");
+  EXPECT_EQ(request.components[1].options.partition, "big");
+  gang.region = "europe-west1";
+  EXPECT_EQ(RequestOf(gang, settings, {}).components[0].options.partition, "main");
+}
+
+TEST(Component, ThePartitionSaysHowLongItMayRun) {
+  std::vector<Node> nodes = kBig;
+  EXPECT_EQ(RequestOf(GangOf({Machine("n1-standard-4", 4, 15)}), {}, nodes).time_max, std::nullopt);
+  for (Node& node : nodes) node.time_limit_minutes = 90;
+  EXPECT_EQ(RequestOf(GangOf({Machine("n1-standard-4", 4, 15)}), {}, nodes).time_max,
+            std::chrono::minutes(90));
+}
+
 TEST(Component, TakesTheOperatorsWordsForAMachineType) {
   Settings settings{.options = {.partition = "main", .account = "lab", .lines = {"--exclusive"}}};
   settings.machine_types["n1-standard-4"] = {

@@ -34,6 +34,8 @@ enum class Sizes {
 
 struct Settings {
   Options options{};
+  /// Partitions of regions that have one of their own: "us-central1" -> "gpu".
+  std::map<std::string, std::string> regions{};
   std::map<std::string, MachineOptions> machine_types{};  ///< by name of the original
   /// "nvidia-tesla-k80" -> "a100", a type of Slurm's GPUs; "any": of whatever type. Absent: GPUs of that
   /// name, or else any.

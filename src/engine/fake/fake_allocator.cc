@@ -84,7 +84,7 @@ void FakeAllocator::Revoke(Reservations::iterator reservation, const std::string
   auto tell = std::move(reservation->events.on_revoked);
   Release(reservation->request.key);
   asio::post(loop_, [tell = std::move(tell), reason] {
-    if (tell) tell(reason);
+    if (tell) tell({.reason = reason});
   });
 }
 

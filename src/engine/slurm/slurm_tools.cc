@@ -58,9 +58,18 @@ Result<std::string> ReadAll(int memory) {
   return bytes;
 }
 
-/// Blocks.
-Result<ToolAnswer> RunTool(slurm::Command command, std::string_view input,
-                           const SlurmTools::Options& options) {
+}  // namespace
+
+std::vector<std::string> VariablesForTools(const std::map<std::string, std::string>& own) {
+  VariableChanges kept;
+  for (const auto& [name, value] : own)
+    if (!IsOption(name)) kept.emplace(name, value);
+  kept["TZ"] = "UTC";
+  return PrintVariables(kept);
+}
+
+Result<ToolAnswer> RunSlurmTool(slurm::Command command, std::string_view input,
+                                const SlurmToolOptions& options) {
   TY_TRY(const UniqueFd in, OpenMemory());
   TY_TRY(const UniqueFd out, OpenMemory());
   TY_TRY(const UniqueFd err, OpenMemory());
@@ -81,19 +90,9 @@ Result<ToolAnswer> RunTool(slurm::Command command, std::string_view input,
   return answer;
 }
 
-}  // namespace
-
-std::vector<std::string> VariablesForTools(const std::map<std::string, std::string>& own) {
-  VariableChanges kept;
-  for (const auto& [name, value] : own)
-    if (!IsOption(name)) kept.emplace(name, value);
-  kept["TZ"] = "UTC";
-  return PrintVariables(kept);
-}
-
 boost::asio::awaitable<Result<ToolAnswer>> SlurmTools::Run(slurm::Command command, std::string input) {
   auto run = [command = std::move(command), input = std::move(input), options = options_]() mutable {
-    return RunTool(std::move(command), input, options);
+    return RunSlurmTool(std::move(command), input, options);
   };
   co_return co_await OnPool(threads_, std::move(run));
 }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -26,15 +27,22 @@ struct ToolAnswer {
 /// there when the server itself runs in a job of Slurm, and with times in UTC. Pure.
 [[nodiscard]] std::vector<std::string> VariablesForTools(const std::map<std::string, std::string>& own);
 
+/// How Slurm's tools are run.
+struct SlurmToolOptions {
+  std::string folder{};  ///< where the tools are; empty: in PATH
+  /// Slurm gives up after some 10 s by itself; then a tool is killed, and what it did is not known.
+  std::chrono::milliseconds wait_max{20'000};
+};
+
+/// Runs one tool. Blocks; any thread. Errors as SlurmTools::Run.
+[[nodiscard]] Result<ToolAnswer> RunSlurmTool(slurm::Command command, std::string_view input,
+                                              const SlurmToolOptions& options);
+
 /// Runs Slurm's command line tools. Loop thread; the work is done on threads of its own. The destructor waits
 /// for the tools that run.
 class SlurmTools {
  public:
-  struct Options {
-    std::string folder{};  ///< where the tools are; empty: in PATH
-    /// Slurm gives up after some 10 s by itself; then a tool is killed, and what it did is not known.
-    std::chrono::milliseconds wait_max{20'000};
-  };
+  using Options = SlurmToolOptions;
 
   explicit SlurmTools(Options options) : options_(std::move(options)) {}
 

@@ -35,7 +35,8 @@ class AllocatorConformance : public testing::Test {
         {.key = key, .gang = std::move(gang), .granted = std::move(granted)},
         {.on_grant = [&told](Grant grant) { told.grants.push_back(std::move(grant)); },
          .on_wait = [&told] { ++told.waits; },
-         .on_revoked = [&told](std::string reason) { told.revocations.push_back(std::move(reason)); }});
+         .on_revoked =
+             [&told](Revocation revocation) { told.revocations.push_back(std::move(revocation.reason)); }});
   }
   void Release(std::int64_t uid, int try_number = 1) {
     world_.allocator().Release({.job_uid = uid, .try_number = try_number});

@@ -1,0 +1,171 @@
+#include "engine/remote/agent_session.h"
+
+#include <array>
+#include <chrono>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "async/diagnostics.h"
+#include "async/task_group.h"
+#include "cluster/attempt_id.h"
+
+namespace trainyard::engine {
+
+namespace {
+
+namespace asio = boost::asio;
+
+/// An agent says Hello at once.
+constexpr std::chrono::seconds kHelloWaitMax{10};
+
+constexpr std::string_view kControlPath = "/agent/v1/control";
+constexpr std::string_view kTerminalPath = "/agent/v1/terminal/";
+
+struct RelayPath {
+  std::string_view begin;
+  RelayPurpose purpose;
+};
+constexpr std::array<RelayPath, 3> kOfAttempts{RelayPath{"/agent/v1/replica/", RelayPurpose::kReplica},
+                                               RelayPath{"/agent/v1/front-tls/", RelayPurpose::kFrontTls},
+                                               RelayPath{"/agent/v1/front/", RelayPurpose::kFront}};
+
+/// What the agent of "17-1-2/0" may speak for: attempts of the job 17.
+bool IsOfJob(const std::string& agent, const std::string& attempt_id) {
+  const std::optional<cluster::AttemptName> name = cluster::ParseAttemptId(attempt_id);
+  return name && agent.starts_with(std::to_string(name->job_uid) + "-");
+}
+
+/// One connection. Kept by its streams' tasks, which end with it.
+class AgentSession {
+ public:
+  AgentSession(asio::any_io_executor loop, std::unique_ptr<http::Transport> transport, const AgentDesk& desk)
+      : loop_(loop),
+        desk_(desk),
+        session_(loop, std::move(transport), mux::Session::Side::kIsOpened, Options(desk)),
+        tasks_(std::move(loop)) {}
+
+  asio::awaitable<void> Run() {
+    tasks_.Spawn(EndWithoutHello());
+    const mux::Ending ending = co_await session_.Run();
+    over_ = true;
+    said_hello_.Set();
+    if (link_) link_->Close();
+    co_await tasks_.Join();
+    if (agent_.empty()) co_return;
+    desk_.host.OnDetached(agent_, link_.get());
+    desk_.slots.OnDetached(agent_, ending);
+  }
+
+ private:
+  mux::Session::Options Options(const AgentDesk& desk) {
+    mux::Session::Options options = desk.streams;
+    options.on_stream = [this](std::string path, std::shared_ptr<mux::Stream> stream) {
+      OnStream(path, std::move(stream));
+    };
+    return options;
+  }
+
+  void OnStream(const std::string& path, std::shared_ptr<mux::Stream> stream) {
+    if (path == kControlPath && !link_) {
+      link_ = std::make_shared<AgentLink>(loop_, std::move(stream));
+      tasks_.Spawn(link_->WriteQueued());
+      return tasks_.Spawn(Talk());
+    }
+    if (agent_.empty()) return stream->Reset();
+    if (path.starts_with(kTerminalPath))
+      return desk_.host.OnTerminal(agent_, path.substr(kTerminalPath.size()), std::move(stream));
+    std::optional<RelayedConnection> relayed = ParseRelayPath(path);
+    const bool may = relayed && (relayed->attempt_id.empty() || IsOfJob(agent_, relayed->attempt_id));
+    if (!may) return stream->Reset();
+    desk_.relay(*std::move(relayed), std::move(stream));
+  }
+
+  asio::awaitable<void> EndWithoutHello() {
+    const bool came = co_await said_hello_.WaitFor(kHelloWaitMax);
+    if (!came) session_.Close();
+  }
+
+  asio::awaitable<void> Talk() {
+    Result<FromAgent> first = co_await link_->Read();
+    said_hello_.Set();
+    if (!first || !first->has_hello()) co_return session_.Close();
+    const bool admitted = co_await Admit(std::move(*first->mutable_hello()));
+    if (!admitted) co_return;
+    for (;;) {
+      Result<FromAgent> frame = co_await link_->Read();
+      if (!frame) co_return session_.Close();
+      Take(*std::move(frame));
+    }
+  }
+
+  asio::awaitable<bool> Admit(FromAgent::Hello hello) {
+    const std::string node = hello.node().name();
+    const std::vector<agent::v1::AttemptFound> found(hello.attempts().begin(), hello.attempts().end());
+    Result<std::string> taken = std::unexpected(Error{
+        Code::kPermissionDenied,
+        "the agent is newer than the server: protocol " + std::to_string(static_cast<int>(hello.protocol())),
+        {}});
+    if (hello.protocol() <= agent::v1::PROTOCOL_1) taken = co_await desk_.slots.TakeSlot(std::move(hello));
+    if (!taken) {
+      co_await Refuse(node, taken.error());
+      co_return false;
+    }
+    if (over_) co_return false;  // it comes again
+    ToAgent frame;
+    *frame.mutable_welcome() = desk_.welcome;
+    link_->Send(frame);
+    agent_ = *std::move(taken);
+    desk_.host.OnAttached(agent_, link_, found);
+    desk_.slots.OnAttached(agent_);
+    co_return true;
+  }
+
+  asio::awaitable<void> Refuse(const std::string& node, const Error& error) {
+    Diagnose(DiagnosticLevel::kWarning, "an agent on " + node + " is refused: " + error.message);
+    if (error.code != Code::kPermissionDenied) co_return session_.Close();
+    ToAgent frame;
+    frame.mutable_refused()->set_reason(error.message);
+    link_->Send(frame);
+    std::ignore = co_await link_->Read();  // it hears that and ends; else the session's silence ends it
+    session_.Close();
+  }
+
+  void Take(FromAgent frame) {
+    if (frame.has_answer()) return link_->OnAnswer(std::move(*frame.mutable_answer()));
+    if (frame.has_gone()) return desk_.host.OnAttemptGone(agent_, frame.gone().attempt_id());
+    if (frame.has_ending())
+      Diagnose(DiagnosticLevel::kInfo, "the agent " + agent_ + " ends: " + frame.ending().reason());
+  }
+
+  asio::any_io_executor loop_;
+  const AgentDesk& desk_;
+  mux::Session session_;
+  std::shared_ptr<AgentLink> link_;  ///< null until the control stream is open
+  std::string agent_;                ///< empty until it is admitted
+  bool over_ = false;
+  Event said_hello_{loop_};
+  TaskGroup tasks_;
+};
+
+}  // namespace
+
+std::optional<RelayedConnection> ParseRelayPath(std::string_view path) {
+  if (path == "/agent/v1/attach")
+    return RelayedConnection{.purpose = RelayPurpose::kAttach, .attempt_id = {}};
+  for (const RelayPath& known : kOfAttempts) {
+    if (!path.starts_with(known.begin)) continue;
+    std::string attempt_id(path.substr(known.begin.size()));
+    if (!cluster::ParseAttemptId(attempt_id)) return std::nullopt;
+    return RelayedConnection{.purpose = known.purpose, .attempt_id = std::move(attempt_id)};
+  }
+  return std::nullopt;
+}
+
+asio::awaitable<void> ServeAgent(asio::any_io_executor loop, std::unique_ptr<http::Transport> transport,
+                                 const AgentDesk& desk) {
+  const auto session = std::make_unique<AgentSession>(std::move(loop), std::move(transport), desk);
+  co_await session->Run();
+}
+
+}  // namespace trainyard::engine

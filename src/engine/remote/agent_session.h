@@ -1,0 +1,43 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "engine/remote/remote_attempt_host.h"
+#include "engine/remote/slot_keeper.h"
+#include "http/transport.h"
+#include "mux/session.h"
+
+namespace trainyard::engine {
+
+/// A connection that an agent relays, by the purpose of the server's own socket.
+enum class RelayPurpose { kAttach, kReplica, kFrontTls, kFront };
+
+struct RelayedConnection {
+  RelayPurpose purpose = RelayPurpose::kAttach;
+  std::string attempt_id;  ///< whose process connected; empty for kAttach
+};
+
+/// "/agent/v1/replica/7-master-replica-0-1" and the like. Nothing: it is no path of a relayed connection.
+/// Pure.
+[[nodiscard]] std::optional<RelayedConnection> ParseRelayPath(std::string_view path);
+
+/// Whom agents meet. All outlive the connections.
+struct AgentDesk {
+  SlotKeeper& slots;
+  RemoteAttemptHost& host;
+  ToAgent::Welcome welcome;
+  std::function<void(RelayedConnection connection, std::shared_ptr<mux::Stream> stream)> relay;
+  mux::Session::Options streams{};  ///< pings
+};
+
+/// Serves an agent's connection until it ends. The transport has done its handshake. Loop thread.
+boost::asio::awaitable<void> ServeAgent(boost::asio::any_io_executor loop,
+                                        std::unique_ptr<http::Transport> transport, const AgentDesk& desk);
+
+}  // namespace trainyard::engine

@@ -1,0 +1,251 @@
+#include "engine/remote/remote_attempt_host.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "mux/pump.h"
+#include "wire/time.h"
+
+namespace trainyard::engine {
+
+namespace {
+
+namespace asio = boost::asio;
+
+const std::string kNodeLost =
+    "the node of the replica is lost, and with it what the replica wrote that had not reached the server";
+
+AttemptState StateOf(const agent::v1::AttemptFound& found) {
+  switch (found.state()) {
+    case agent::v1::AttemptFound::ALIVE: return AttemptState::kAlive;
+    case agent::v1::AttemptFound::ENDED: return AttemptState::kEnded;
+    case agent::v1::AttemptFound::LOST: return AttemptState::kLost;
+    default: return AttemptState::kAbsent;
+  }
+}
+
+AttemptHost::Remains LostWithItsNode() {
+  AttemptHost::Remains remains;
+  remains.exit.set_cause(ExitRecord::LOST);
+  remains.exit.set_message(kNodeLost);
+  *remains.exit.mutable_end_time() = wire::ToProto(SysTime(std::chrono::system_clock::now()));
+  return remains;
+}
+
+std::string TerminalKey(const std::string& agent, const std::string& terminal) {
+  return agent + "#" + terminal;
+}
+
+}  // namespace
+
+RemoteAttemptHost::RemoteAttemptHost(asio::any_io_executor loop,
+                                     std::function<bool(const std::string& agent)> may_live)
+    : loop_(loop), may_live_(std::move(may_live)), tasks_(std::move(loop)) {}
+
+std::shared_ptr<RemoteAttemptHost::Agent> RemoteAttemptHost::Of(const std::string& agent) {
+  std::shared_ptr<Agent>& known = agents_[agent];
+  if (!known) known = std::make_shared<Agent>(loop_);
+  return known;
+}
+
+std::vector<std::shared_ptr<RemoteAttemptHost::Agent>> RemoteAttemptHost::WithPrefix(
+    std::string_view prefix) const {
+  std::vector<std::shared_ptr<Agent>> found;
+  for (auto at = agents_.lower_bound(prefix); at != agents_.end() && at->first.starts_with(prefix); ++at)
+    found.push_back(at->second);
+  return found;
+}
+
+/// Null: it is dead.
+asio::awaitable<std::shared_ptr<AgentLink>> RemoteAttemptHost::LinkOf(std::string agent) {
+  const std::shared_ptr<Agent> known = Of(agent);
+  for (;;) {
+    if (known->link && !known->link->is_closed()) co_return known->link;
+    if (known->dead || !may_live_(agent)) co_return nullptr;
+    known->changed.Reset();
+    co_await known->changed.Wait();
+  }
+}
+
+/// Again after a connection that was lost meanwhile: every question but Start may be asked twice.
+asio::awaitable<Result<AgentLink::Answers>> RemoteAttemptHost::Ask(std::string agent,
+                                                                   ToAgent::Request request, bool& dead) {
+  for (;;) {
+    const std::shared_ptr<AgentLink> link = co_await LinkOf(agent);
+    dead = link == nullptr;
+    if (dead) co_return std::unexpected(Unavailable(kNodeLost));
+    Result<AgentLink::Answers> answers = co_await link->Ask(request);
+    const bool was_lost = !answers && link->is_closed();
+    if (!was_lost) co_return answers;
+  }
+}
+
+asio::awaitable<Status> RemoteAttemptHost::Start(Manifest manifest, Slot slot) {
+  const std::shared_ptr<Agent> agent = Of(slot.agent());
+  const std::string attempt_id = manifest.attempt_id();
+  if (!agent->link) co_return std::unexpected(Unavailable("the agent on " + slot.node() + " is away"));
+  ToAgent::Request request;
+  *request.mutable_start()->mutable_manifest() = std::move(manifest);
+  *request.mutable_start()->mutable_slot() = std::move(slot);
+  const Result<AgentLink::Answers> started = co_await agent->link->Ask(std::move(request));
+  if (!started) co_return std::unexpected(started.error());
+  agent->living.insert(attempt_id);
+  co_return Status();
+}
+
+asio::awaitable<Inspection> RemoteAttemptHost::Inspect(AttemptRef attempt) {
+  ToAgent::Request request;
+  request.set_inspect(attempt.id);
+  bool dead = false;
+  const Result<AgentLink::Answers> answers = co_await Ask(attempt.agent, std::move(request), dead);
+  if (dead) co_return Inspection{AttemptState::kLost};
+  if (!answers) co_return Inspection{AttemptState::kUnknown, answers.error().message};
+  const Inspection found{StateOf(answers->back().attempt())};
+  if (found.state == AttemptState::kAlive) Of(attempt.agent)->living.insert(attempt.id);
+  co_return found;
+}
+
+asio::awaitable<Result<std::vector<AttemptRef>>> RemoteAttemptHost::List() {
+  std::vector<AttemptRef> living;
+  for (const auto& [name, agent] : agents_)
+    for (const std::string& id : agent->living) living.push_back({.id = id, .agent = name});
+  co_return living;
+}
+
+asio::awaitable<Result<AttemptHost::Holding>> RemoteAttemptHost::HoldingOf(AttemptRef attempt) {
+  ToAgent::Request request;
+  request.set_holding_of(attempt.id);
+  bool dead = false;
+  const Result<AgentLink::Answers> answers = co_await Ask(attempt.agent, std::move(request), dead);
+  if (dead) co_return std::unexpected(NotFound(kNodeLost));
+  if (!answers) co_return std::unexpected(answers.error());
+  co_return Holding{.job_id = answers->back().job_id(), .devices = answers->back().devices()};
+}
+
+asio::awaitable<Result<AttemptHost::Remains>> RemoteAttemptHost::Collect(AttemptRef attempt,
+                                                                         std::int64_t from_line) {
+  ToAgent::Request request;
+  request.mutable_collect()->set_attempt_id(attempt.id);
+  request.mutable_collect()->set_from_line(from_line);
+  bool dead = false;
+  Result<AgentLink::Answers> answers = co_await Ask(attempt.agent, std::move(request), dead);
+  if (dead) co_return LostWithItsNode();
+  if (!answers) co_return std::unexpected(answers.error());
+  Remains remains;
+  for (FromAgent::Answer& answer : *answers) {
+    if (answer.has_exit()) remains.exit = std::move(*answer.mutable_exit());
+    if (answer.has_endpoint()) remains.endpoint = std::move(*answer.mutable_endpoint());
+    if (answer.has_chunk()) remains.chunks.push_back(std::move(*answer.mutable_chunk()));
+  }
+  co_return remains;
+}
+
+asio::awaitable<Status> RemoteAttemptHost::Kill(AttemptRef attempt) {
+  ToAgent::Request request;
+  request.set_kill(attempt.id);
+  bool dead = false;
+  const Result<AgentLink::Answers> answers = co_await Ask(attempt.agent, std::move(request), dead);
+  if (dead || answers) co_return Status();
+  co_return std::unexpected(answers.error());
+}
+
+asio::awaitable<Status> RemoteAttemptHost::Forget(AttemptRef attempt) {
+  ToAgent::Request request;
+  request.set_forget(attempt.id);
+  bool dead = false;
+  const Result<AgentLink::Answers> answers = co_await Ask(attempt.agent, std::move(request), dead);
+  if (dead || answers) co_return Status();
+  co_return std::unexpected(answers.error());
+}
+
+asio::awaitable<Result<shell::Terminal>> RemoteAttemptHost::OpenShell(AttemptRef attempt,
+                                                                      shell::TerminalSize size) {
+  const std::shared_ptr<Agent> agent = Of(attempt.agent);
+  const std::shared_ptr<AgentLink> link = agent->link;
+  if (!link) co_return std::unexpected(Unavailable("the agent of the replica is away"));
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0)
+    co_return std::unexpected(ErrnoError(errno, "socketpair"));
+  UniqueFd ours(ends[0]);
+  const std::string terminal = std::to_string(++terminals_);
+  const std::string key = TerminalKey(attempt.agent, terminal);
+  awaited_terminals_[key] = UniqueFd(ends[1]);
+  ToAgent::Request request;
+  ToAgent::OpenShell& open = *request.mutable_open_shell();
+  open.set_attempt_id(attempt.id);
+  open.set_rows(size.rows);
+  open.set_columns(size.columns);
+  open.set_terminal(terminal);
+  const Result<AgentLink::Answers> opened = co_await link->Ask(std::move(request));
+  if (!opened) {
+    awaited_terminals_.erase(key);
+    co_return std::unexpected(opened.error());
+  }
+  auto resize = [link, terminal](shell::TerminalSize wanted) {
+    ToAgent frame;
+    frame.mutable_resize()->set_terminal(terminal);
+    frame.mutable_resize()->set_rows(wanted.rows);
+    frame.mutable_resize()->set_columns(wanted.columns);
+    link->Send(frame);
+  };
+  co_return shell::Terminal{.master = std::move(ours), .process = {}, .resize = std::move(resize)};
+}
+
+void RemoteAttemptHost::OnTerminal(const std::string& agent, const std::string& terminal,
+                                   std::shared_ptr<mux::Stream> stream) {
+  const auto awaited = awaited_terminals_.find(TerminalKey(agent, terminal));
+  if (awaited == awaited_terminals_.end()) return stream->Reset();
+  tasks_.Spawn(mux::Pump(std::move(stream), std::move(awaited->second)));
+  awaited_terminals_.erase(awaited);
+}
+
+void RemoteAttemptHost::OnAttached(const std::string& agent, std::shared_ptr<AgentLink> link,
+                                   const std::vector<agent::v1::AttemptFound>& found) {
+  const std::shared_ptr<Agent> known = Of(agent);
+  if (known->link) known->link->Close();
+  known->link = std::move(link);
+  std::set<std::string> still;
+  for (const agent::v1::AttemptFound& one : found)
+    if (one.state() == agent::v1::AttemptFound::ALIVE) still.insert(one.attempt_id());
+  for (const std::string& attempt : std::set<std::string>(known->living))
+    if (!still.contains(attempt)) SayGone(*known, attempt);
+  known->living.merge(still);
+  known->changed.Set();
+}
+
+void RemoteAttemptHost::OnDetached(const std::string& agent, const AgentLink* link) {
+  const std::shared_ptr<Agent> known = Of(agent);
+  if (known->link.get() == link) known->link = nullptr;
+}
+
+void RemoteAttemptHost::OnAttemptGone(const std::string& agent, const std::string& attempt_id) {
+  SayGone(*Of(agent), attempt_id);
+}
+
+void RemoteAttemptHost::SetDead(std::string_view prefix) {
+  for (const std::shared_ptr<Agent>& agent : WithPrefix(prefix)) {
+    agent->dead = true;
+    if (agent->link) std::exchange(agent->link, nullptr)->Close();
+    agent->changed.Set();
+    for (const std::string& attempt : std::set<std::string>(agent->living)) SayGone(*agent, attempt);
+  }
+  const auto is_dead = [prefix](const auto& one) { return one.first.starts_with(prefix); };
+  std::erase_if(agents_, is_dead);  // who waits has its own share
+}
+
+void RemoteAttemptHost::Release(std::string_view prefix, const std::string& reason) {
+  ToAgent frame;
+  frame.mutable_release()->set_reason(reason);
+  for (const std::shared_ptr<Agent>& agent : WithPrefix(prefix))
+    if (agent->link) agent->link->Send(frame);
+}
+
+void RemoteAttemptHost::SayGone(Agent& agent, const std::string& attempt_id) {
+  agent.living.erase(attempt_id);
+  if (on_gone_) on_gone_(attempt_id);
+}
+
+}  // namespace trainyard::engine

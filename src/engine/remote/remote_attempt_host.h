@@ -1,0 +1,80 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "async/task_group.h"
+#include "engine/attempt_host.h"
+#include "engine/remote/agent_link.h"
+
+namespace trainyard::engine {
+
+/// Attempts on other machines, through their agents. An agent may be away (its network, its node, this server
+/// until a moment ago): who asks waits until it is back or known to be dead, but for Start and OpenShell,
+/// which are refused (kUnavailable). Loop thread only. docs/adr/0056-agents.md.
+class RemoteAttemptHost final : public AttemptHost {
+ public:
+  /// `may_live`: whether the agent of that name may be there, or come back. An agent that is not connected
+  /// and may not live is dead, and what ran below it with it.
+  RemoteAttemptHost(boost::asio::any_io_executor loop,
+                    std::function<bool(const std::string& agent)> may_live);
+
+  void SetOnGone(OnGone on_gone) override { on_gone_ = std::move(on_gone); }
+  boost::asio::awaitable<Status> Start(Manifest manifest, Slot slot) override;
+  boost::asio::awaitable<Inspection> Inspect(AttemptRef attempt) override;
+  /// Those that were found alive since this server began: agents keep theirs, records name them.
+  boost::asio::awaitable<Result<std::vector<AttemptRef>>> List() override;
+  boost::asio::awaitable<Result<Holding>> HoldingOf(AttemptRef attempt) override;
+  boost::asio::awaitable<Result<Remains>> Collect(AttemptRef attempt, std::int64_t from_line) override;
+  boost::asio::awaitable<Status> Kill(AttemptRef attempt) override;
+  boost::asio::awaitable<Status> Forget(AttemptRef attempt) override;
+  boost::asio::awaitable<Result<shell::Terminal>> OpenShell(AttemptRef attempt,
+                                                            shell::TerminalSize size) override;
+
+  // What becomes of agents.
+  /// It has the slot; `found` is what it says of attempts after an absence. Replaces an older connection.
+  void OnAttached(const std::string& agent, std::shared_ptr<AgentLink> link,
+                  const std::vector<agent::v1::AttemptFound>& found);
+  void OnDetached(const std::string& agent, const AgentLink* link);
+  void OnAttemptGone(const std::string& agent, const std::string& attempt_id);
+  /// Agents whose names begin so will not come back, and nothing of theirs lives: each attempt is gone.
+  void SetDead(std::string_view prefix);
+  /// Ends agents whose names begin so, once what they have is handed over.
+  void Release(std::string_view prefix, const std::string& reason);
+  /// The stream of a shell that OpenShell asked for.
+  void OnTerminal(const std::string& agent, const std::string& terminal, std::shared_ptr<mux::Stream> stream);
+
+ private:
+  struct Agent {
+    explicit Agent(const boost::asio::any_io_executor& loop) : changed(loop) {}
+    std::shared_ptr<AgentLink> link;  ///< null: away
+    bool dead = false;
+    Event changed;
+    std::set<std::string> living;  ///< attempts
+  };
+  using Agents = std::map<std::string, std::shared_ptr<Agent>, std::less<>>;
+
+  std::shared_ptr<Agent> Of(const std::string& agent);
+  [[nodiscard]] std::vector<std::shared_ptr<Agent>> WithPrefix(std::string_view prefix) const;
+  boost::asio::awaitable<std::shared_ptr<AgentLink>> LinkOf(std::string agent);
+  boost::asio::awaitable<Result<AgentLink::Answers>> Ask(std::string agent, ToAgent::Request request,
+                                                         bool& dead);
+  void SayGone(Agent& agent, const std::string& attempt_id);
+
+  boost::asio::any_io_executor loop_;
+  std::function<bool(const std::string& agent)> may_live_;
+  OnGone on_gone_;
+  Agents agents_;
+  std::int64_t terminals_ = 0;
+  std::map<std::string, UniqueFd> awaited_terminals_;  ///< our end for the stream, by agent and terminal
+  TaskGroup tasks_;
+};
+
+}  // namespace trainyard::engine

@@ -1,0 +1,367 @@
+#include "engine/slurm/slurm_allocator.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/asio/post.hpp>
+#include <cstdint>
+#include <set>
+#include <utility>
+
+#include "async/diagnostics.h"
+#include "slurm/job_list.h"
+
+namespace trainyard::engine {
+
+namespace {
+
+namespace asio = boost::asio;
+using slurm::GangKey;
+using slurm::Submission;
+
+/// What nodes have does not change often.
+constexpr std::chrono::seconds kNodesKept{60};
+/// Slurm's time limit is so much later than the job's own: then the server ends it, with its own words.
+constexpr std::chrono::minutes kTimeMargin{5};
+
+GangKey KeyOf(const ReservationKey& key) { return {.job_uid = key.job_uid, .try_number = key.try_number}; }
+ReservationKey KeyOf(const GangKey& key) { return {.job_uid = key.job_uid, .try_number = key.try_number}; }
+
+RevocationKind KindOf(slurm::EndKind kind) {
+  switch (kind) {
+    case slurm::EndKind::kLost: return RevocationKind::kLost;
+    case slurm::EndKind::kPreempted: return RevocationKind::kPreempted;
+    case slurm::EndKind::kTimeLimit: return RevocationKind::kTimeLimit;
+    case slurm::EndKind::kDeadline: return RevocationKind::kDeadline;
+    case slurm::EndKind::kOutOfMemory: return RevocationKind::kOutOfMemory;
+    case slurm::EndKind::kCancelled: return RevocationKind::kCancelled;
+  }
+  return RevocationKind::kLost;
+}
+
+/// Which submission the room on record is of; 0: none of Slurm's.
+int NumberOf(const Grant& grant) {
+  if (grant.slots().empty()) return 0;
+  const auto submission = slurm::SubmissionOfAgent(grant.slots(0).agent());
+  return submission ? submission->number : 0;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SlurmAllocator>> SlurmAllocator::Open(asio::any_io_executor loop,
+                                                             const std::string& database, Options options,
+                                                             RemoteAttemptHost& host) {
+  TY_TRY(std::unique_ptr<SlurmSlots> slots, SlurmSlots::Open(loop, database));
+  return std::unique_ptr<SlurmAllocator>(
+      new SlurmAllocator(std::move(loop), std::move(options), host, std::move(slots)));
+}
+
+SlurmAllocator::SlurmAllocator(asio::any_io_executor loop, Options options, RemoteAttemptHost& host,
+                               std::unique_ptr<SlurmSlots> slots)
+    : loop_(loop),
+      options_(std::move(options)),
+      host_(host),
+      slots_(std::move(slots)),
+      gangs_(slots_->installation()),
+      wake_(loop),
+      tools_(options_.tools),
+      tasks_(std::move(loop)) {}
+
+void SlurmAllocator::Start() {
+  const SysTime now = options_.clock.Now();
+  for (const auto& [gang, submitted] : slots_->all()) {
+    if (reservations_.contains(KeyOf(gang))) continue;
+    gangs_.Want({.key = gang,
+                 .slots = static_cast<int>(submitted.replicas.size()),
+                 .last_submission = submitted.submission.number},
+                now);
+    gangs_.Release(gang, now);
+  }
+  started_ = true;
+  tasks_.Spawn(Drive());
+}
+
+asio::awaitable<void> SlurmAllocator::Drive() {
+  for (;;) {
+    wake_.Reset();
+    for (const slurm::GangAction& action : gangs_.Next(options_.clock.Now()))
+      std::visit([this](const auto& one) { Do(one); }, action);
+    const std::optional<SysTime> next = gangs_.WakeAt();
+    if (next)
+      co_await wake_.WaitFor(std::max(*next - options_.clock.Now(), SysTime::duration(0)));
+    else
+      co_await wake_.Wait();
+  }
+}
+
+// --- reservations
+
+std::variant<Grant, Pending> SlurmAllocator::Reserve(ReservationRequest request, ReservationEvents events) {
+  const ReservationKey key = request.key;
+  const auto [place, is_new] = reservations_.try_emplace(key);
+  Reservation& reservation = place->second;
+  reservation.events = std::move(events);
+  if (is_new) {
+    positions_.clear();
+    reservation.grant = request.granted;
+    reservation.request = std::move(request);
+    Want(reservation.request);
+    wake_.Set();
+  }
+  if (reservation.grant) return *reservation.grant;
+  const std::optional<placement::Wait> wait = gangs_.WaitOf(KeyOf(key));
+  return Pending{wait ? wait->reason : kLookingForRoom};
+}
+
+void SlurmAllocator::Want(const ReservationRequest& request) {
+  slurm::Gangs::Wanted wanted{.key = KeyOf(request.key),
+                              .slots = static_cast<int>(request.gang.replicas.size()),
+                              .partition = options_.settings.options.partition,
+                              .granted = request.granted.has_value()};
+  if (request.granted) wanted.last_submission = NumberOf(*request.granted);
+  if (const Submitted* known = slots_->Find(wanted.key)) {
+    wanted.last_submission = known->submission.number;
+    for (const auto& [slot, holder] : known->holders) wanted.attached.insert(slot);
+  }
+  gangs_.Want(std::move(wanted), options_.clock.Now());
+}
+
+void SlurmAllocator::Detach(ReservationKey key) {
+  if (const auto found = reservations_.find(key); found != reservations_.end()) found->second.events = {};
+}
+
+void SlurmAllocator::Release(ReservationKey key) {
+  if (reservations_.erase(key) == 0) return;
+  positions_.clear();
+  gangs_.Release(KeyOf(key), options_.clock.Now());
+  wake_.Set();
+}
+
+std::optional<placement::Wait> SlurmAllocator::WaitOf(ReservationKey key) const {
+  const auto found = reservations_.find(key);
+  if (found == reservations_.end() || found->second.grant) return std::nullopt;
+  std::optional<placement::Wait> wait = gangs_.WaitOf(KeyOf(key));
+  if (!wait) return std::nullopt;
+  if (positions_.empty()) {
+    for (const auto& [one, reservation] : reservations_)
+      if (!reservation.grant) positions_.emplace(one, std::ssize(positions_) + 1);
+  }
+  wait->position = positions_.at(key);
+  return wait;
+}
+
+SlurmAllocator::Reservation* SlurmAllocator::Find(const GangKey& key) {
+  const auto found = reservations_.find(KeyOf(key));
+  return found == reservations_.end() ? nullptr : &found->second;
+}
+
+void SlurmAllocator::Tell(const ReservationKey& key, std::function<void(const ReservationEvents&)> tell) {
+  asio::post(loop_, [this, key, tell = std::move(tell), alive = std::weak_ptr<bool>(alive_)] {
+    const auto found = alive.expired() ? reservations_.end() : reservations_.find(key);
+    if (alive.expired() || found == reservations_.end()) return;
+    const ReservationEvents events = found->second.events;  // who is told may release it
+    tell(events);
+  });
+}
+
+std::string SlurmAllocator::NameOf(const GangKey& key) const {
+  const auto found = reservations_.find(KeyOf(key));
+  const std::string job = found == reservations_.end() ? "" : found->second.request.gang.job_id;
+  return (job.empty() ? "" : "job " + job + ", ") + slurm::JobName(slots_->installation(), key);
+}
+
+// --- what Gangs decides
+
+void SlurmAllocator::Do(const slurm::Submit& action) { tasks_.Spawn(SubmitOne(action.submission)); }
+void SlurmAllocator::Do(const slurm::AskList& action) { tasks_.Spawn(AskOne(action)); }
+void SlurmAllocator::Do(const slurm::CancelJobs& action) { tasks_.Spawn(Cancel(action.ids)); }
+
+void SlurmAllocator::Do(const slurm::VoidTicket& action) {
+  slots_->VoidTicket(action.submission);
+  host_.Release(slurm::AgentPrefix(action.submission), "The room of the job was given back.");
+}
+
+void SlurmAllocator::Do(const slurm::GiveRoom& action) {
+  Reservation* reservation = Find(action.submission.gang);
+  const Submitted* submitted = slots_->Find(action.submission.gang);
+  if (reservation == nullptr || submitted == nullptr) return;
+  reservation->grant = MakeGrant(*submitted, *reservation);
+  positions_.clear();
+  Diagnose(DiagnosticLevel::kInfo, NameOf(action.submission.gang) + " has its room");
+  Tell(reservation->request.key, [grant = *reservation->grant](const ReservationEvents& events) {
+    if (events.on_grant) events.on_grant(grant);
+  });
+}
+
+void SlurmAllocator::Do(const slurm::TakeBack& action) {
+  Diagnose(DiagnosticLevel::kWarning, NameOf(action.gang) + ": " + action.reason);
+  Tell(KeyOf(action.gang), [revocation = Revocation{.kind = KindOf(action.kind), .reason = action.reason}](
+                               const ReservationEvents& events) {
+    if (events.on_revoked) events.on_revoked(revocation);
+  });
+}
+
+void SlurmAllocator::Do(const slurm::NothingLives& action) {
+  host_.SetDead(slurm::AgentPrefix(action.submission));
+}
+
+void SlurmAllocator::Do(const slurm::SayWait& action) {
+  Tell(KeyOf(action.gang), [](const ReservationEvents& events) {
+    if (events.on_wait) events.on_wait();
+  });
+}
+
+void SlurmAllocator::Do(const slurm::Forget& action) { slots_->Drop(action.gang); }
+
+// --- Slurm's tools
+
+asio::awaitable<void> SlurmAllocator::LookAtNodes() {
+  const SysTime now = options_.clock.Now();
+  if (nodes_asked_ && now < *nodes_asked_ + kNodesKept) co_return;
+  nodes_asked_ = now;  // whoever comes meanwhile uses what is known
+  const Result<ToolAnswer> answer = co_await tools_.Run(slurm::NodesCommand());
+  if (!answer || !answer->succeeded()) {
+    nodes_asked_.reset();
+    co_return;
+  }
+  if (auto nodes = slurm::ParseNodeList(answer->printed)) nodes_ = *std::move(nodes);
+}
+
+std::string SlurmAllocator::Script(const Submission& submission, const slurm::Request& request,
+                                   std::string ticket) const {
+  slurm::Batch batch{.installation = slots_->installation(), .submission = submission, .boot = options_.boot};
+  batch.boot.ticket = std::move(ticket);
+  const auto found = reservations_.find(KeyOf(submission.gang));
+  if (found == reservations_.end()) return slurm::BatchScript(batch, request);
+  const placement::Gang& gang = found->second.request.gang;
+  batch.nice = slurm::NiceOf(gang.priority, options_.settings.nice);
+  if (gang.running_limit) {
+    batch.times.limit = std::chrono::ceil<std::chrono::minutes>(*gang.running_limit) + kTimeMargin;
+    if (request.time_max) batch.times.limit = std::min(*batch.times.limit, *request.time_max);
+    if (gang.queue_deadline) batch.times.deadline = *gang.queue_deadline + *batch.times.limit;
+  }
+  return slurm::BatchScript(batch, request);
+}
+
+asio::awaitable<void> SlurmAllocator::SubmitOne(Submission submission) {
+  const auto fail = [this, &submission](slurm::Failure failure, const std::string& words) {
+    gangs_.OnNotSubmitted(submission, failure, words, options_.clock.Now());
+    wake_.Set();
+  };
+  co_await LookAtNodes();
+  Reservation* reservation = Find(submission.gang);
+  if (reservation == nullptr) co_return fail(slurm::Failure::kLater, "the job does not want it any more");
+  slurm::Request request = slurm::RequestOf(reservation->request.gang, options_.settings, nodes_);
+  if (!request.lack.empty()) co_return fail(slurm::Failure::kNever, request.lack + " " + request.remedy);
+  reservation->notes = request.notes;
+  Result<std::string> ticket = co_await slots_->Issue(submission, slurm::ReplicasOfSlots(request));
+  if (!ticket) co_return fail(slurm::Failure::kLater, "it cannot be written down: " + ticket.error().message);
+  std::string script = Script(submission, request, *std::move(ticket));
+  const Result<ToolAnswer> answer = co_await tools_.Run(slurm::SubmitCommand(), std::move(script));
+  if (!answer) co_return fail(slurm::Failure::kNoAnswer, answer.error().message);
+  const std::int64_t id = slurm::ParseSubmitted(answer->printed);
+  if (!answer->succeeded() || id < 0)
+    co_return fail(slurm::FailureOf(answer->said), slurm::WordsOf(answer->said));
+  Diagnose(DiagnosticLevel::kInfo, NameOf(submission.gang) + " is job " + std::to_string(id) + " of Slurm");
+  gangs_.OnSubmitted(submission, id, options_.clock.Now());
+  wake_.Set();
+}
+
+asio::awaitable<void> SlurmAllocator::AskOne(slurm::AskList action) {
+  const SysTime asked = options_.clock.Now();
+  const Result<ToolAnswer> answer = co_await tools_.Run(
+      action.id ? slurm::ListOneCommand(*action.id) : slurm::ListCommand(std::to_string(::getuid())));
+  const bool is_gone =
+      answer && !answer->succeeded() && action.id && slurm::FailureOf(answer->said) == slurm::Failure::kGone;
+  Result<std::vector<slurm::ListedJob>> jobs;
+  if (!answer) {
+    jobs = std::unexpected(answer.error());
+  } else if (!answer->succeeded() && !is_gone) {
+    jobs = std::unexpected(Unavailable(slurm::WordsOf(answer->said)));
+  } else if (!is_gone) {
+    jobs = slurm::ParseJobList(answer->printed);
+  }
+  const SysTime now = options_.clock.Now();
+  if (jobs)
+    gangs_.OnListed(action.id, asked, *jobs, now);
+  else
+    gangs_.OnListFailed(action.id, jobs.error().message, now);
+  wake_.Set();
+}
+
+/// What it does not end is cancelled again with the next list.
+asio::awaitable<void> SlurmAllocator::Cancel(std::vector<std::int64_t> ids) {
+  std::ignore = co_await tools_.Run(slurm::CancelCommand(ids));
+  wake_.Set();
+}
+
+// --- agents
+
+asio::awaitable<Result<std::string>> SlurmAllocator::TakeSlot(agent::v1::FromAgent::Hello hello) {
+  if (!started_) co_return std::unexpected(Unavailable("the server is about to begin"));
+  TY_CO_TRY(const SlurmSlots::Taken taken, co_await slots_->Take(std::move(hello)));
+  if (gangs_.IsCurrent(taken.submission)) co_return slurm::AgentName(taken.submission, taken.slot);
+  co_return std::unexpected(Error{Code::kPermissionDenied, "The room was given back.", {}});
+}
+
+namespace {
+
+int SlotOf(const std::string& agent) { return std::stoi(agent.substr(agent.find('/') + 1)); }
+
+}  // namespace
+
+void SlurmAllocator::OnAttached(const std::string& agent) {
+  if (const auto submission = slurm::SubmissionOfAgent(agent))
+    gangs_.OnAttached(*submission, SlotOf(agent), options_.clock.Now());
+  wake_.Set();
+}
+
+void SlurmAllocator::OnDetached(const std::string& agent, mux::Ending ending) {
+  if (const auto submission = slurm::SubmissionOfAgent(agent))
+    gangs_.OnDetached(*submission, SlotOf(agent), ending != mux::Ending::kSilent, options_.clock.Now());
+  wake_.Set();
+}
+
+bool SlurmAllocator::MayLive(const std::string& agent) const {
+  const auto submission = slurm::SubmissionOfAgent(agent);
+  if (!submission) return false;
+  if (started_) return gangs_.MayLive(*submission);
+  const Submitted* known = slots_->Find(submission->gang);
+  return known != nullptr && known->submission == *submission;
+}
+
+Grant SlurmAllocator::MakeGrant(const Submitted& submitted, const Reservation& reservation) const {
+  const placement::Gang& gang = reservation.request.gang;
+  Grant grant;
+  grant.set_try_number(reservation.request.key.try_number);
+  for (std::size_t i = 0; i < gang.replicas.size(); ++i) grant.add_slots();
+  std::set<std::string> nodes;
+  for (const auto& [number, holder] : submitted.holders) {
+    const int replica = submitted.replicas.at(static_cast<std::size_t>(number));
+    if (replica >= grant.slots_size()) continue;
+    const placement::Gang::Replica& wanted = gang.replicas[static_cast<std::size_t>(replica)];
+    Slot& slot = *grant.mutable_slots(replica);
+    slot.set_node(holder.node.name());
+    slot.set_network(replica::v1::Manifest::HOST);
+    slot.set_address(holder.node.address());
+    slot.set_port(holder.node.port());
+    slot.set_agent(slurm::AgentName(submitted.submission, number));
+    if (wanted.accelerator_count > 0) {
+      slot.mutable_devices()->set_accelerator_type(ml::v1::AcceleratorConfig::Type_Name(wanted.accelerator));
+      *slot.mutable_devices()->mutable_gpus() = holder.node.gpus();
+    }
+    nodes.insert(holder.node.name());
+  }
+  for (const std::string& note : reservation.notes) grant.add_notes(note);
+  std::string places;
+  for (const std::string& node : nodes) places += (places.empty() ? "" : ", ") + node;
+  grant.add_notes("Slurm runs it as " + slurm::JobName(slots_->installation(), submitted.submission.gang) +
+                  " on " + places + ".");
+  for (const auto& [number, holder] : submitted.holders) {
+    if (!holder.node.isolation_lacking().empty())
+      grant.add_notes("On " + holder.node.name() + ": " + holder.node.isolation_lacking());
+  }
+  return grant;
+}
+
+}  // namespace trainyard::engine

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "async/event.h"
+#include "async/task_group.h"
+#include "base/clock.h"
+#include "engine/allocator.h"
+#include "engine/remote/remote_attempt_host.h"
+#include "engine/remote/slot_keeper.h"
+#include "engine/slurm/slurm_slots.h"
+#include "engine/slurm/slurm_tools.h"
+#include "slurm/batch_script.h"
+#include "slurm/component.h"
+#include "slurm/gangs.h"
+#include "slurm/node_list.h"
+#include "slurm/settings.h"
+
+namespace trainyard::engine {
+
+/// Room from Slurm: a gang is a job of Slurm, whose one step runs an agent per slot. What to do is decided by
+/// slurm::Gangs; here it is done. Loop thread only. docs/adr/0057-slurm.md.
+class SlurmAllocator final : public Allocator, public SlotKeeper {
+ public:
+  struct Options {
+    slurm::Settings settings;
+    slurm::Boot boot;  ///< but for the ticket
+    const Clock& clock;
+    SlurmTools::Options tools{};
+  };
+  /// Blocking. `host` outlives it, and is told which agents end. Errors: those of the database.
+  [[nodiscard]] static Result<std::unique_ptr<SlurmAllocator>> Open(boost::asio::any_io_executor loop,
+                                                                    const std::string& database,
+                                                                    Options options, RemoteAttemptHost& host);
+
+  /// Once all jobs of a previous server have asked for their room: what nobody asked for is cancelled.
+  void Start();
+
+  // Allocator
+  [[nodiscard]] Capabilities capabilities() const override {
+    return {.assigns_devices = true, .own_queue = true};
+  }
+  std::variant<Grant, Pending> Reserve(ReservationRequest request, ReservationEvents events) override;
+  void Detach(ReservationKey key) override;
+  void Release(ReservationKey key) override;
+  void ReleaseDevices(ReservationKey) override {}
+  void HoldDevices(const std::string&, const std::string&, const replica::v1::Devices&) override {}
+  void ReleaseDevices(const std::string&) override {}
+  [[nodiscard]] std::optional<placement::Wait> WaitOf(ReservationKey key) const override;
+
+  // SlotKeeper
+  boost::asio::awaitable<Result<std::string>> TakeSlot(agent::v1::FromAgent::Hello hello) override;
+  void OnAttached(const std::string& agent) override;
+  void OnDetached(const std::string& agent, mux::Ending ending) override;
+  [[nodiscard]] bool MayLive(const std::string& agent) const override;
+
+ private:
+  struct Reservation {
+    ReservationRequest request;
+    ReservationEvents events;
+    std::optional<Grant> grant{};
+    std::vector<std::string> notes{};  ///< of the last submission, for the job's log
+  };
+  SlurmAllocator(boost::asio::any_io_executor loop, Options options, RemoteAttemptHost& host,
+                 std::unique_ptr<SlurmSlots> slots);
+  void Want(const ReservationRequest& request);
+
+  boost::asio::awaitable<void> Drive();
+  void Do(const slurm::Submit& action);
+  void Do(const slurm::AskList& action);
+  void Do(const slurm::CancelJobs& action);
+  void Do(const slurm::VoidTicket& action);
+  void Do(const slurm::GiveRoom& action);
+  void Do(const slurm::TakeBack& action);
+  void Do(const slurm::NothingLives& action);
+  void Do(const slurm::SayWait& action);
+  void Do(const slurm::Forget& action);
+
+  boost::asio::awaitable<void> SubmitOne(slurm::Submission submission);
+  [[nodiscard]] std::string Script(const slurm::Submission& submission, const slurm::Request& request,
+                                   std::string ticket) const;
+  boost::asio::awaitable<void> AskOne(slurm::AskList action);
+  boost::asio::awaitable<void> Cancel(std::vector<std::int64_t> ids);
+  boost::asio::awaitable<void> LookAtNodes();
+  [[nodiscard]] Grant MakeGrant(const Submitted& submitted, const Reservation& reservation) const;
+  /// In a turn of its own, if somebody still wants to hear it.
+  void Tell(const ReservationKey& key, std::function<void(const ReservationEvents&)> tell);
+  [[nodiscard]] Reservation* Find(const slurm::GangKey& key);
+  [[nodiscard]] std::string NameOf(const slurm::GangKey& key) const;
+
+  boost::asio::any_io_executor loop_;
+  Options options_;
+  RemoteAttemptHost& host_;
+  std::unique_ptr<SlurmSlots> slots_;
+  slurm::Gangs gangs_;
+  std::map<ReservationKey, Reservation> reservations_;
+  std::vector<slurm::Node> nodes_;
+  std::optional<SysTime> nodes_asked_;
+  mutable std::map<ReservationKey, std::int64_t> positions_;  ///< of those without room; empty: to be counted
+  bool started_ = false;
+  Event wake_;
+  SlurmTools tools_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  TaskGroup tasks_;
+};
+
+}  // namespace trainyard::engine

@@ -1,0 +1,114 @@
+#include "engine/slurm/slurm_slots.h"
+
+#include <array>
+#include <utility>
+
+#include "async/diagnostics.h"
+#include "async/on_pool.h"
+#include "async/random_bytes.h"
+#include "text/hex.h"
+#include "tls/sha256.h"
+
+namespace trainyard::engine {
+
+namespace {
+
+namespace asio = boost::asio;
+using slurm::GangKey;
+using slurm::Submission;
+
+std::string NewTicket() {
+  const auto bytes = RandomBytes<std::array<unsigned char, 16>>();
+  return text::Hex(bytes.data(), bytes.size());
+}
+
+std::unexpected<Error> Refuse(std::string reason) {
+  return std::unexpected(Error{Code::kPermissionDenied, std::move(reason), {}});
+}
+
+}  // namespace
+
+Result<std::unique_ptr<SlurmSlots>> SlurmSlots::Open(asio::any_io_executor loop,
+                                                     const std::string& database) {
+  TY_TRY(SlurmBook book, SlurmBook::Open(database));
+  TY_TRY(std::string installation, book.Installation());
+  TY_TRY(std::vector<Submitted> known, book.Load());
+  return std::unique_ptr<SlurmSlots>(
+      new SlurmSlots(std::move(loop), std::move(book), std::move(installation), std::move(known)));
+}
+
+SlurmSlots::SlurmSlots(asio::any_io_executor loop, SlurmBook book, std::string installation,
+                       std::vector<Submitted> known)
+    : book_(std::move(book)), installation_(std::move(installation)), tasks_(std::move(loop)) {
+  for (Submitted& submitted : known) Remember(std::move(submitted));
+}
+
+void SlurmSlots::Remember(Submitted submitted) {
+  const Submission submission = submitted.submission;
+  if (!submitted.ticket_sha256.empty()) tickets_[submitted.ticket_sha256] = submission;
+  submitted_[submission.gang] = std::move(submitted);
+}
+
+const Submitted* SlurmSlots::Find(const GangKey& gang) const {
+  const auto found = submitted_.find(gang);
+  return found == submitted_.end() ? nullptr : &found->second;
+}
+
+asio::awaitable<Result<std::string>> SlurmSlots::Issue(Submission submission, std::vector<int> replicas) {
+  std::string ticket = NewTicket();
+  Submitted submitted{
+      .submission = submission, .ticket_sha256 = tls::Sha256Hex(ticket), .replicas = std::move(replicas)};
+  auto put = [this, submitted] { return book_.Put(submitted); };
+  TY_CO_RETURN_IF_ERROR(co_await OnPool(writes_, std::move(put)));
+  if (const Submitted* former = Find(submission.gang)) tickets_.erase(former->ticket_sha256);
+  Remember(std::move(submitted));
+  co_return ticket;
+}
+
+asio::awaitable<Result<SlurmSlots::Taken>> SlurmSlots::Take(agent::v1::FromAgent::Hello hello) {
+  const auto ticket = tickets_.find(tls::Sha256Hex(hello.ticket()));
+  if (ticket == tickets_.end()) co_return Refuse("The ticket is void: the room was given back.");
+  const Taken taken{.submission = ticket->second, .slot = hello.slot()};
+  Submitted& submitted = submitted_.at(taken.submission.gang);
+  if (taken.slot < 0 || taken.slot >= std::ssize(submitted.replicas))
+    co_return Refuse("The grant has no slot " + std::to_string(taken.slot) + ".");
+  SlotHolder holder{.instance_sha256 = tls::Sha256Hex(hello.instance()), .node = hello.node()};
+  // In memory first: a second one that comes while this one is written down is refused.
+  const auto [known, is_first] = submitted.holders.try_emplace(taken.slot, holder);
+  if (known->second.instance_sha256 != holder.instance_sha256) {
+    co_return Refuse("Another agent, on " + known->second.node.name() +
+                     ", has the slot: the cluster has started the job twice.");
+  }
+  if (!is_first) co_return taken;
+  auto put = [this, taken, holder] { return book_.PutHolder(taken.submission, taken.slot, holder); };
+  const Status written = co_await OnPool(writes_, std::move(put));
+  if (written) co_return taken;
+  if (const auto again = submitted_.find(taken.submission.gang);
+      again != submitted_.end() && again->second.submission == taken.submission)
+    again->second.holders.erase(taken.slot);
+  co_return std::unexpected(Unavailable(written.error().message));
+}
+
+void SlurmSlots::VoidTicket(const Submission& submission) {
+  const auto found = submitted_.find(submission.gang);
+  if (found == submitted_.end() || found->second.submission != submission) return;
+  tickets_.erase(std::exchange(found->second.ticket_sha256, {}));
+  WriteLater("that a ticket is void", [this, submission] { return book_.VoidTicket(submission); });
+}
+
+void SlurmSlots::Drop(const GangKey& gang) {
+  if (submitted_.erase(gang) == 0) return;
+  WriteLater("that a job is over", [this, gang] { return book_.Drop(gang); });
+}
+
+void SlurmSlots::WriteLater(std::string what, std::function<Status()> work) {
+  tasks_.Spawn(Write(std::move(what), std::move(work)));
+}
+
+/// What is not written the next server finds out from the cluster's lists.
+asio::awaitable<void> SlurmSlots::Write(std::string what, std::function<Status()> work) {
+  const Status written = co_await OnPool(writes_, std::move(work));
+  if (!written) Diagnose(DiagnosticLevel::kWarning, what + " is not kept: " + written.error().message);
+}
+
+}  // namespace trainyard::engine

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "async/task_group.h"
+#include "base/result.h"
+#include "engine/slurm/slurm_book.h"
+#include "trainyard/agent/v1/agent.pb.h"
+
+namespace trainyard::engine {
+
+/// Whose a slot is: each ticket is good once for each slot of its submission, and who has taken a slot keeps
+/// it. In memory, and durable in DATA/engines.db before anybody may rely on it. Loop thread only.
+class SlurmSlots {
+ public:
+  /// Blocking. Errors: those of the database.
+  [[nodiscard]] static Result<std::unique_ptr<SlurmSlots>> Open(boost::asio::any_io_executor loop,
+                                                                const std::string& database);
+
+  [[nodiscard]] const std::string& installation() const noexcept { return installation_; }
+  [[nodiscard]] const std::map<slurm::GangKey, Submitted>& all() const noexcept { return submitted_; }
+  /// Null: nothing of it was submitted.
+  [[nodiscard]] const Submitted* Find(const slurm::GangKey& gang) const;
+
+  /// Replaces what is known of the gang, durably. The ticket, which nobody else can guess.
+  boost::asio::awaitable<Result<std::string>> Issue(slurm::Submission submission, std::vector<int> replicas);
+  /// The slot and its name for an agent that comes, or comes again. kPermissionDenied: the ticket is void,
+  /// the slot is another's or there is none; others: it cannot be written down now.
+  struct Taken {
+    slurm::Submission submission;
+    int slot = 0;
+  };
+  boost::asio::awaitable<Result<Taken>> Take(agent::v1::FromAgent::Hello hello);
+  void VoidTicket(const slurm::Submission& submission);
+  void Drop(const slurm::GangKey& gang);
+
+ private:
+  SlurmSlots(boost::asio::any_io_executor loop, SlurmBook book, std::string installation,
+             std::vector<Submitted> known);
+  void Remember(Submitted submitted);
+  void WriteLater(std::string what, std::function<Status()> work);
+  boost::asio::awaitable<void> Write(std::string what, std::function<Status()> work);
+
+  SlurmBook book_;  ///< the thread of writes_
+  std::string installation_;
+  std::map<slurm::GangKey, Submitted> submitted_;
+  std::map<std::string, slurm::Submission> tickets_;  ///< by SHA-256
+  boost::asio::thread_pool writes_{1};
+  TaskGroup tasks_;
+};
+
+}  // namespace trainyard::engine

@@ -1,0 +1,109 @@
+#include "engine/slurm/slurm_slots.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "engine/testing/loop.h"
+
+namespace trainyard::engine {
+namespace {
+
+constexpr slurm::Submission kFirst{.gang = {.job_uid = 7, .try_number = 1}, .number = 1};
+constexpr slurm::Submission kSecond{.gang = {.job_uid = 7, .try_number = 1}, .number = 2};
+
+class SlurmSlotsTest : public testing::Test {
+ protected:
+  SlurmSlotsTest() {
+    folder_ = std::filesystem::temp_directory_path() / ("slots_test." + std::to_string(::getpid()));
+    std::filesystem::create_directory(folder_);
+    Restart();
+  }
+  ~SlurmSlotsTest() override {
+    slots_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+  void Restart() {
+    slots_.reset();
+    auto opened = SlurmSlots::Open(loop_.context.get_executor(), folder_ / "engines.db");
+    ASSERT_TRUE(opened) << opened.error().message;
+    slots_ = *std::move(opened);
+  }
+  std::string Issue(const slurm::Submission& submission) {
+    return loop_.Run(slots_->Issue(submission, {1, 0})).value_or("");
+  }
+  Result<SlurmSlots::Taken> Take(const std::string& ticket, int slot, const std::string& instance) {
+    agent::v1::FromAgent::Hello hello;
+    hello.set_ticket(ticket);
+    hello.set_slot(slot);
+    hello.set_instance(instance);
+    hello.mutable_node()->set_name("node-" + instance);
+    return loop_.Run(slots_->Take(hello));
+  }
+
+  std::filesystem::path folder_;
+  Loop loop_;
+  std::unique_ptr<SlurmSlots> slots_;
+};
+
+TEST_F(SlurmSlotsTest, TheFirstAgentHasTheSlotAndMayComeBack) {
+  const std::string ticket = Issue(kFirst);
+  const auto taken = Take(ticket, 1, "a");
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->submission, kFirst);
+  EXPECT_EQ(taken->slot, 1);
+  const auto other = Take(ticket, 1, "b");
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().code, Code::kPermissionDenied);
+  EXPECT_EQ(other.error().message,
+            "Another agent, on node-a, has the slot: the cluster has started the job twice.");
+  EXPECT_TRUE(Take(ticket, 0, "b"));
+  EXPECT_TRUE(Take(ticket, 1, "a"));
+}
+
+TEST_F(SlurmSlotsTest, WhatIsWrittenDownOutlivesTheServer) {
+  const std::string ticket = Issue(kFirst);
+  const std::string installation = slots_->installation();
+  ASSERT_TRUE(Take(ticket, 1, "a"));
+  Restart();
+  EXPECT_EQ(slots_->installation(), installation);
+  EXPECT_EQ(Take(ticket, 1, "b").error().code, Code::kPermissionDenied);
+  EXPECT_TRUE(Take(ticket, 1, "a"));
+  const Submitted* known = slots_->Find(kFirst.gang);
+  ASSERT_NE(known, nullptr);
+  EXPECT_THAT(known->replicas, testing::ElementsAre(1, 0));
+  EXPECT_EQ(known->holders.at(1).node.name(), "node-a");
+}
+
+TEST_F(SlurmSlotsTest, ATicketIsVoidOnceTheRoomIsGivenBackOrAskedForAgain) {
+  const std::string first = Issue(kFirst);
+  ASSERT_TRUE(Take(first, 0, "a"));
+  const std::string second = Issue(kSecond);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(Take(first, 0, "a").error().code, Code::kPermissionDenied);
+  EXPECT_TRUE(Take(second, 0, "b")) << "its slots are free again";
+  slots_->VoidTicket(kFirst);
+  EXPECT_TRUE(Take(second, 0, "b")) << "it was another's";
+  slots_->VoidTicket(kSecond);
+  EXPECT_EQ(Take(second, 0, "b").error().code, Code::kPermissionDenied);
+  Restart();
+  EXPECT_EQ(Take(second, 0, "b").error().code, Code::kPermissionDenied);
+}
+
+TEST_F(SlurmSlotsTest, WhatIsOverIsForgotten) {
+  const std::string ticket = Issue(kFirst);
+  slots_->Drop(kFirst.gang);
+  Restart();
+  EXPECT_TRUE(slots_->all().empty());
+  EXPECT_FALSE(Take(ticket, 0, "a"));
+}
+
+TEST_F(SlurmSlotsTest, ThereAreAsManySlotsAsReplicas) {
+  const std::string ticket = Issue(kFirst);
+  EXPECT_EQ(Take(ticket, 2, "a").error().message, "The grant has no slot 2.");
+  EXPECT_FALSE(Take(ticket, -1, "a"));
+  EXPECT_FALSE(Take("", 0, "a"));
+}
+
+}  // namespace
+}  // namespace trainyard::engine

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/slurm/slurm_tools.h"
+#include "http/listening_socket.h"
+#include "server/cluster/engine_options.h"
+#include "server/data_directory.h"
+
+namespace trainyard::server {
+
+/// Where agents reach this server.
+struct AgentsAddress {
+  std::string host;  ///< numeric
+  http::ListeningSocket socket;
+};
+
+/// Listens there: as the options say, else at the machine's own address on the way to the cluster's nodes.
+/// The port is kept in the data directory, so that agents find the next server. Blocking: asks Slurm, up to
+/// some seconds; before there are threads. kFailedPrecondition: no address is known, and what to name; else
+/// the port's errors.
+[[nodiscard]] Result<AgentsAddress> ListenForAgents(const EngineOptions& options, const DataDirectory& data,
+                                                    const engine::SlurmTools::Options& tools);
+
+/// The numeric address that this machine uses to reach one of the hosts; empty: none of them is known to it.
+[[nodiscard]] std::string OwnAddressTowards(const std::vector<std::string>& hosts);
+
+}  // namespace trainyard::server

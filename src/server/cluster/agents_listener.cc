@@ -1,0 +1,161 @@
+#include "server/cluster/agents_listener.h"
+
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/read_until.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
+#include <cerrno>
+#include <chrono>
+#include <utility>
+
+#include "async/diagnostics.h"
+#include "http/transport.h"
+
+namespace trainyard::server {
+
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+constexpr auto kQuiet = asio::as_tuple(asio::use_awaitable);
+/// At once; an agent per slot of all jobs, and a few that try.
+constexpr std::size_t kConnectionsMax = 20'000;
+/// Until a connection has shown what it is.
+constexpr std::chrono::seconds kFirstBytesMax{10};
+constexpr std::chrono::seconds kProgramMax{120};
+constexpr std::chrono::milliseconds kAcceptRetry{100};
+constexpr std::size_t kHeadBytesMax = 2048;
+constexpr unsigned char kTlsHandshake = 0x16;  // RFC 8446 section 5.1
+
+Result<asio::ssl::context> TlsOf(const tls::TlsIdentity& identity) {
+  asio::ssl::context tls(asio::ssl::context::tls_server);
+  boost::system::error_code error;
+  ::SSL_CTX_set_min_proto_version(tls.native_handle(), TLS1_3_VERSION);
+  tls.use_certificate_chain(asio::buffer(identity.certificate_chain_pem), error);
+  if (!error) tls.use_private_key(asio::buffer(identity.private_key_pem), asio::ssl::context::pem, error);
+  if (error)
+    return std::unexpected(
+        InvalidArgument("", "the certificate for agents cannot be used: " + error.message()));
+  return tls;
+}
+
+/// Closes the socket when it is late.
+class Deadline {
+ public:
+  Deadline(tcp::socket& socket, std::chrono::seconds wait) : timer_(socket.get_executor(), wait) {
+    timer_.async_wait([&socket](const boost::system::error_code& error) {
+      boost::system::error_code ignored;
+      if (!error) socket.close(ignored);
+    });
+  }
+  void Cancel() { timer_.cancel(); }
+
+ private:
+  asio::steady_timer timer_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<AgentsListener>> AgentsListener::Open(asio::io_context& loop,
+                                                             http::ListeningSocket socket,
+                                                             const tls::TlsIdentity& identity,
+                                                             const engine::AgentDesk& desk,
+                                                             AgentProgram program) {
+  TY_TRY(asio::ssl::context tls, TlsOf(identity));
+  std::unique_ptr<AgentsListener> listener(
+      new AgentsListener(loop, std::move(socket), std::move(tls), desk, std::move(program)));
+  listener->tasks_.Spawn(listener->Accept());
+  return listener;
+}
+
+AgentsListener::AgentsListener(asio::io_context& loop, http::ListeningSocket socket, asio::ssl::context tls,
+                               const engine::AgentDesk& desk, AgentProgram program)
+    : loop_(loop),
+      acceptor_(loop),
+      tls_(std::move(tls)),
+      desk_(desk),
+      program_(std::move(program)),
+      tasks_(loop.get_executor()) {
+  sockaddr_storage local{};
+  socklen_t size = sizeof(local);
+  ::getsockname(socket.descriptor.get(), reinterpret_cast<sockaddr*>(&local), &size);
+  acceptor_.assign(local.ss_family == AF_INET6 ? tcp::v6() : tcp::v4(), socket.descriptor.Release());
+}
+
+void AgentsListener::Stop() {
+  boost::system::error_code ignored;
+  acceptor_.close(ignored);
+  tasks_.Cancel();
+}
+
+asio::awaitable<void> AgentsListener::Accept() {
+  while (acceptor_.is_open()) {
+    auto [error, socket] = co_await acceptor_.async_accept(kQuiet);
+    if (error == asio::error::operation_aborted) co_return;
+    if (error) {
+      Diagnose(DiagnosticLevel::kWarning, "agents: accept: " + error.message());
+      asio::steady_timer retry(loop_, kAcceptRetry);
+      co_await retry.async_wait(kQuiet);
+      continue;
+    }
+    if (tasks_.size() > kConnectionsMax) continue;  // closed: it comes again
+    boost::system::error_code ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    tasks_.Spawn(Serve(std::move(socket)));
+  }
+}
+
+asio::awaitable<void> AgentsListener::Serve(tcp::socket socket) {
+  unsigned char first = 0;
+  {
+    Deadline deadline(socket, kFirstBytesMax);
+    const auto [error] = co_await socket.async_wait(tcp::socket::wait_read, kQuiet);
+    if (error || ::recv(socket.native_handle(), &first, 1, MSG_PEEK | MSG_DONTWAIT) != 1) co_return;
+  }
+  if (first != kTlsHandshake) co_return co_await SendProgram(socket);
+  std::unique_ptr<http::Transport> transport = http::MakeTlsTransport(std::move(socket), tls_);
+  asio::steady_timer late(loop_, kFirstBytesMax);
+  late.async_wait([&transport](const boost::system::error_code& error) {
+    if (!error && transport) transport->Close();
+  });
+  const Status done = co_await transport->Handshake();
+  late.cancel();
+  if (done) co_await engine::ServeAgent(loop_.get_executor(), std::move(transport), desk_);
+}
+
+/// "GET /agent/SHA256 HTTP/1.0", and nothing else.
+asio::awaitable<void> AgentsListener::SendProgram(tcp::socket& socket) {
+  Deadline deadline(socket, kProgramMax);
+  std::string head;
+  const auto [error, size] =
+      co_await asio::async_read_until(socket, asio::dynamic_buffer(head, kHeadBytesMax), "\r\n\r\n", kQuiet);
+  if (error) co_return;
+  const off_t bytes = ::lseek(program_.file.get(), 0, SEEK_END);
+  const bool is_found = bytes > 0 && head.starts_with("GET /agent/" + program_.sha256 + " ");
+  const std::string answer =
+      is_found ? "HTTP/1.0 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: " +
+                     std::to_string(bytes) + "\r\nConnection: close\r\n\r\n"
+               : "HTTP/1.0 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+  const auto [failed, written] = co_await asio::async_write(socket, asio::buffer(answer), kQuiet);
+  if (failed || !is_found) co_return;
+  socket.native_non_blocking(true);
+  off_t offset = 0;
+  while (offset < bytes) {
+    const ssize_t sent = ::sendfile(socket.native_handle(), program_.file.get(), &offset,
+                                    static_cast<std::size_t>(bytes - offset));
+    if (sent == 0 || (sent < 0 && errno != EAGAIN && errno != EINTR)) co_return;
+    const auto [unready] = co_await socket.async_wait(tcp::socket::wait_write, kQuiet);
+    if (unready) co_return;
+  }
+  boost::system::error_code ignored;
+  socket.shutdown(tcp::socket::shutdown_send, ignored);
+}
+
+}  // namespace trainyard::server

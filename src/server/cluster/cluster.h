@@ -1,0 +1,63 @@
+#pragma once
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "engine/remote/agent_session.h"
+#include "engine/remote/remote_attempt_host.h"
+#include "engine/slurm/slurm_allocator.h"
+#include "server/cluster/agents_address.h"
+#include "server/cluster/agents_listener.h"
+#include "server/data_directory.h"
+#include "server/serve_options.h"
+#include "tls/tls_identity.h"
+
+namespace trainyard::server {
+
+/// The nodes of a Slurm cluster as a place for jobs: room, attempts and the agents' door. Loop thread only,
+/// but Open. docs/slurm.md.
+class Cluster {
+ public:
+  /// Blocking, before there are threads. Null: the options want none. Errors: what the operator has to mend
+  /// (an unknown partition, no address), the database's.
+  [[nodiscard]] static Result<std::unique_ptr<Cluster>> Open(boost::asio::io_context& loop,
+                                                             const ServeOptions& options,
+                                                             const DataDirectory& data, const Clock& clock,
+                                                             const tls::TlsIdentity& identity);
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  [[nodiscard]] engine::Allocator& allocator() noexcept { return *allocator_; }
+  [[nodiscard]] engine::AttemptHost& host() noexcept { return host_; }
+
+  /// Once the jobs of a previous server have asked for their room: agents may come, Slurm is asked. What
+  /// agents relay goes to `relay` until Close.
+  using Relay = std::function<void(engine::RelayedConnection, std::shared_ptr<mux::Stream>)>;
+  [[nodiscard]] Status Start(Relay relay);
+  /// No agent connects any more, and those that are there are let go: they live on.
+  void Stop() {
+    if (listener_) listener_->Stop();
+  }
+  /// After Stop, when the loop does not run.
+  void Close() { listener_.reset(); }
+
+ private:
+  Cluster(boost::asio::io_context& loop, const tls::TlsIdentity& identity, AgentsAddress address,
+          AgentProgram program);
+
+  boost::asio::io_context& loop_;
+  tls::TlsIdentity identity_;
+  AgentsAddress address_;
+  AgentProgram program_;
+  engine::RemoteAttemptHost host_;
+  std::unique_ptr<engine::SlurmAllocator> allocator_;  ///< never null once it is open
+  std::optional<engine::AgentDesk> desk_;              ///< the same
+  std::unique_ptr<AgentsListener> listener_;
+};
+
+}  // namespace trainyard::server

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "placement/device_pool.h"
+#include "placement/gang.h"
+#include "slurm/settings.h"
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace trainyard::server {
+
+/// Where jobs run: flags of `trainyard serve`. docs/slurm.md.
+struct EngineOptions {
+  enum class Kind {
+    kLocal,  ///< on this machine
+    kSlurm,  ///< on the nodes of a cluster
+  };
+  Kind kind = Kind::kLocal;  ///< of regions that are not named
+  std::map<std::string, Kind> regions{};
+  std::string agent_host;        ///< numeric; empty: the machine's address on the way to the nodes
+  std::uint16_t agent_port = 0;  ///< 0: the same as last time, else a free one
+  slurm::Settings slurm;
+  std::string slurm_tools;   ///< folder with sbatch; empty: PATH
+  std::string node_dir;      ///< where nodes keep what they need; empty: /var/tmp/trainyard-UID
+  std::string node_cache;    ///< where nodes keep environments and images together; empty: each its own
+  std::string node_buckets;  ///< where nodes see DATA/buckets; empty: they do not
+};
+
+/// Whether any job goes to Slurm. Pure.
+[[nodiscard]] bool UsesSlurm(const EngineOptions& options);
+/// Whether the gang goes to Slurm: as its region says, else, with accelerators that are not here, to where
+/// they may be, else as --engine says. `here`: what this machine has. Only where UsesSlurm. Pure.
+[[nodiscard]] bool IsForSlurm(const EngineOptions& options, const placement::DevicePool& here,
+                              const placement::Gang& gang);
+
+/// The flags, and the texts that they were given. Lifetime: from AddTo to the App's parse, then ReadInto.
+class EngineFlags {
+ public:
+  void AddTo(CLI::App& app);
+  /// An error's field is the flag.
+  [[nodiscard]] Status ReadInto(EngineOptions& options) const;
+
+ private:
+  EngineOptions given_;
+  std::string agent_listen_;
+  std::vector<std::string> machine_types_;
+  std::vector<std::string> accelerators_;
+  std::vector<std::string> regions_;
+};
+
+/// "n1-standard-8=cpus:4,memory:16G,partition:gpu": adds the rule. kInvalidArgument with the reason. Pure.
+[[nodiscard]] Status ReadSlurmMachine(const std::string& text, slurm::Settings& settings);
+
+}  // namespace trainyard::server

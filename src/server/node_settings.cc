@@ -17,10 +17,7 @@ std::map<std::string, std::string> ReplicaEnvironment(const ServeOptions& option
   const bool isolated = options.network == replica::v1::Manifest::ISOLATED;
   const std::string host = isolated ? "127.0.0.1" : LocalHost(options.host);
   const std::string authority = host + ":" + std::to_string(port);
-  return {{"STORAGE_EMULATOR_HOST", Url("http", host, port)},
-          {"GCE_METADATA_HOST", authority},
-          {"GCE_METADATA_IP", authority},
-          {"GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false"}};
+  return engine::ReplicaVariables(Url("http", host, port), authority);
 }
 
 std::int64_t DiskBytes(const std::string& folder) {

@@ -41,6 +41,13 @@ void AddGoogleFront(const NodeSettings& settings, Manifest& manifest) {
 
 }  // namespace
 
+std::map<std::string, std::string> ReplicaVariables(const std::string& url, const std::string& authority) {
+  return {{"STORAGE_EMULATOR_HOST", url},
+          {"GCE_METADATA_HOST", authority},
+          {"GCE_METADATA_IP", authority},
+          {"GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false"}};
+}
+
 void AddNodePart(const NodeSettings& settings, const replica::v1::Slot& slot, Manifest& manifest) {
   Manifest::Places& places = *manifest.mutable_places();
   places.set_attempt_dir(settings.attempts_dir + "/" + manifest.attempt_id());

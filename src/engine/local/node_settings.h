@@ -33,6 +33,11 @@ struct NodeSettings {
   std::optional<JobUsers> job_users{};  ///< what jobs run as; nothing: as the server does
 };
 
+/// Where replicas find the buckets and the metadata server without the front: under `authority` ("HOST:PORT")
+/// and `url` ("http://HOST:PORT"), in variables that Google's clients read. Pure: any thread.
+[[nodiscard]] std::map<std::string, std::string> ReplicaVariables(const std::string& url,
+                                                                  const std::string& authority);
+
 /// Adds the node's part to the job's part of a manifest: places, container runtime, network, devices, front,
 /// users; where cgroups are is the starter's knowledge (supervisor_starter.h). A function of its arguments.
 /// Pure: any thread.

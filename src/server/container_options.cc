@@ -13,6 +13,7 @@ constexpr double kGigabyte = 1e9;
 constexpr std::int64_t kDaysMax = 3650;
 constexpr double kGigabytesMax = 1e6;
 
+using Way = engine::ContainerChoice::Way;
 using Mapped = std::pair<std::string, std::string>;
 
 /// "PATTERN=REFERENCE"; a pattern has no '=', a path may.
@@ -38,11 +39,8 @@ void ContainerFlags::AddTo(CLI::App& app) {
          "--container-engine", way_,
          "what runs images: an OCI runtime below this server (oci), a Docker or podman service (api), "
          "whichever is here, in this order (auto), or nothing (off)")
-      ->transform(CLI::Validator(OneOf<ContainerOptions::Way>({{"auto", ContainerOptions::Way::kAuto},
-                                                               {"oci", ContainerOptions::Way::kOci},
-                                                               {"api", ContainerOptions::Way::kApi},
-                                                               {"off", ContainerOptions::Way::kOff}}),
-                                 ""))
+      ->transform(CLI::Validator(
+          OneOf<Way>({{"auto", Way::kAuto}, {"oci", Way::kOci}, {"api", Way::kApi}, {"off", Way::kOff}}), ""))
       ->type_name("auto|oci|api|off")
       ->default_str("auto");
   app.add_option("--container-runtime", runtime_, "the OCI runtime; crun or runc of the PATH if not given")
@@ -76,11 +74,9 @@ void ContainerFlags::AddTo(CLI::App& app) {
 }
 
 Status ContainerFlags::ReadInto(ContainerOptions& options) const {
-  options.way = way_;
-  options.runtime = runtime_;
-  options.engine_socket = engine_socket_;
-  if (options.engine_socket.starts_with("unix://"))
-    options.engine_socket.erase(0, std::string_view("unix://").size());
+  options.choice = {.way = way_, .runtime = runtime_, .engine_socket = engine_socket_};
+  if (engine_socket_.starts_with("unix://"))
+    options.choice.engine_socket.erase(0, std::string_view("unix://").size());
   for (const std::string& text : image_map_) {
     TY_TRY(Mapped mapped, ParseMapped(text));
     options.image_map.push_back(std::move(mapped));

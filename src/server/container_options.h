@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engine/local/container_support.h"
 
 namespace CLI {
 class App;
@@ -17,15 +18,7 @@ namespace trainyard::server {
 
 /// What the operator says of containers and their images: flags of `trainyard serve`.
 struct ContainerOptions {
-  enum class Way {
-    kAuto,  ///< an OCI runtime, else a container daemon's socket, else none
-    kOci,
-    kApi,
-    kOff,
-  };
-  Way way = Way::kAuto;
-  std::string runtime;        ///< path or name of crun or runc; empty: whichever is found
-  std::string engine_socket;  ///< empty: DOCKER_HOST, Docker's own, podman's
+  engine::ContainerChoice choice;
   std::vector<std::pair<std::string, std::string>> image_map;  ///< pattern (jobs::MatchesImage), reference
   std::vector<std::string> insecure_registries;                ///< spoken to without TLS
   std::int64_t images_bytes_max = 0;                           ///< what the cache may keep; 0: no limit
@@ -40,7 +33,7 @@ class ContainerFlags {
   [[nodiscard]] Status ReadInto(ContainerOptions& options) const;
 
  private:
-  ContainerOptions::Way way_ = ContainerOptions::Way::kAuto;
+  engine::ContainerChoice::Way way_ = engine::ContainerChoice::Way::kAuto;
   std::string runtime_;
   std::string engine_socket_;
   std::vector<std::string> image_map_;

@@ -20,7 +20,7 @@ boost::asio::awaitable<void> ContainerProbe::Ask(std::chrono::milliseconds wait_
 }
 
 boost::asio::awaitable<void> ContainerProbe::Run() {
-  const Result<ContainerSupport> found = co_await OnPool(pool_, look_);
+  const Result<engine::ContainerSupport> found = co_await OnPool(pool_, look_);
   take_(found);
   looking_ = false;
   ended_.Set();

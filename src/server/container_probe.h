@@ -9,7 +9,7 @@
 #include "async/event.h"
 #include "async/task_group.h"
 #include "base/result.h"
-#include "server/container_support.h"
+#include "engine/local/container_support.h"
 
 namespace trainyard::server {
 
@@ -18,9 +18,9 @@ namespace trainyard::server {
 class ContainerProbe {
  public:
   /// Blocks for seconds where an engine's socket is there and nobody answers.
-  using Look = std::function<Result<ContainerSupport>()>;
+  using Look = std::function<Result<engine::ContainerSupport>()>;
   /// Once for each look, on the loop, before those who asked go on.
-  using Take = std::function<void(const Result<ContainerSupport>& found)>;
+  using Take = std::function<void(const Result<engine::ContainerSupport>& found)>;
 
   /// `pool` and what `take` changes outlive it.
   ContainerProbe(boost::asio::any_io_executor loop, boost::asio::thread_pool& pool, Look look, Take take);

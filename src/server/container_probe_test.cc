@@ -13,10 +13,10 @@ namespace {
 /// A look begins at once and ends when the test lets it.
 class ContainerProbeTest : public testing::Test {
  protected:
-  Result<ContainerSupport> Look() {
+  Result<engine::ContainerSupport> Look() {
     ++looks_;
     go_.get_future().wait();
-    return ContainerSupport{.shown = "crun 1.8.1"};
+    return engine::ContainerSupport{.shown = "crun 1.8.1"};
   }
   void Ask(std::chrono::milliseconds wait_max = std::chrono::hours(1)) {
     boost::asio::co_spawn(loop_, probe_.Ask(wait_max), [this](const std::exception_ptr&) { ++answered_; });
@@ -29,7 +29,7 @@ class ContainerProbeTest : public testing::Test {
   int taken_ = 0;
   int answered_ = 0;
   ContainerProbe probe_{loop_.get_executor(), pool_, [this] { return Look(); },
-                        [this](const Result<ContainerSupport>& found) {
+                        [this](const Result<engine::ContainerSupport>& found) {
                           EXPECT_EQ(found->shown, "crun 1.8.1");
                           EXPECT_EQ(answered_, 0);
                           ++taken_;

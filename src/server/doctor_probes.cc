@@ -17,6 +17,7 @@
 #include <memory>
 
 #include "async/file.h"
+#include "engine/local/container_support.h"
 #include "engine/local/machine_checks.h"
 #include "engine/local/machine_limits.h"
 #include "environment/catalogue.h"
@@ -24,7 +25,6 @@
 #include "environment/runtime_list.h"
 #include "http/listening_socket.h"
 #include "node/inventory.h"
-#include "server/container_support.h"
 #include "server/port_owner.h"
 #include "server/serve_options.h"
 #include "tls/certificate.h"
@@ -176,7 +176,7 @@ DoctorFacts LookAtMachine(const DoctorPlaces& places) {
   node::Inventory inventory = node::FindDevices();
   facts.devices = std::move(inventory.details);
   facts.device_notes = std::move(inventory.notes);
-  const auto containers = FindContainerSupport({}, replica::v1::Manifest::HOST, false);
+  const auto containers = engine::FindContainerSupport({}, replica::v1::Manifest::HOST, false);
   if (containers) {
     facts.containers = containers->shown;
     facts.containers_lacking = containers->lacking;

@@ -56,7 +56,7 @@ control::ImageRegistries MakeRegistries(const ServeOptions& options, const DataD
 
 }  // namespace
 
-Foundation::Foundation(ContainerSupport found, const ServeOptions& options, const DataDirectory& data)
+Foundation::Foundation(engine::ContainerSupport found, const ServeOptions& options, const DataDirectory& data)
     : files(kFileThreads),
       who_asks(kWhoAsksThreads),
       image_lookups(kLookupThreads),
@@ -67,7 +67,7 @@ Foundation::Foundation(ContainerSupport found, const ServeOptions& options, cons
   UseContainers(std::move(found), options, data);
 }
 
-void Foundation::UseContainers(ContainerSupport found, const ServeOptions& options,
+void Foundation::UseContainers(engine::ContainerSupport found, const ServeOptions& options,
                                const DataDirectory& data) {
   containers = std::move(found);
   if (containers.kind == replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED) return;

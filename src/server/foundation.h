@@ -5,8 +5,8 @@
 #include "async/loop_watch.h"
 #include "async/system_clock.h"
 #include "control/image_lookups.h"
+#include "engine/local/container_support.h"
 #include "http/connection_budget.h"
-#include "server/container_support.h"
 #include "server/data_directory.h"
 #include "server/disk_space.h"
 #include "server/serve_options.h"
@@ -17,7 +17,7 @@ namespace trainyard::server {
 /// this machine has for containers. Loop thread only, but the pools.
 struct Foundation {
   SystemClock clock;
-  ContainerSupport containers;
+  engine::ContainerSupport containers;
   boost::asio::thread_pool files;
   boost::asio::thread_pool who_asks;  ///< looks at this machine's processes, which programs wait for
   boost::asio::thread_pool image_lookups;
@@ -28,9 +28,9 @@ struct Foundation {
   LoopWatch watch;
   http::ConnectionBudget connections;  ///< raises this process' limit of descriptors, and says if it is low
 
-  Foundation(ContainerSupport found, const ServeOptions& options, const DataDirectory& data);
+  Foundation(engine::ContainerSupport found, const ServeOptions& options, const DataDirectory& data);
   /// Containers were found: from now on images are looked up.
-  void UseContainers(ContainerSupport found, const ServeOptions& options, const DataDirectory& data);
+  void UseContainers(engine::ContainerSupport found, const ServeOptions& options, const DataDirectory& data);
 };
 
 }  // namespace trainyard::server

@@ -37,12 +37,13 @@ namespace {
 
 /// Not where the options rule them out: FindContainerSupport.
 bool MayFindContainers(const ServeOptions& options) {
-  return options.containers.way != ContainerOptions::Way::kOff && !options.job_uids;
+  return options.containers.choice.way != engine::ContainerChoice::Way::kOff && !options.job_uids;
 }
 
 /// `jobs` is asked by the loop, not now.
 ContainerUpkeep::Options UpkeepOptions(const ContainerOptions& options, const DataDirectory& data,
-                                       const ContainerSupport& containers, control::JobService& jobs) {
+                                       const engine::ContainerSupport& containers,
+                                       control::JobService& jobs) {
   ContainerUpkeep::Options upkeep{.images_dir = data.images_dir(), .attempts_dir = data.attempts_dir()};
   if (options.images_bytes_max > 0) upkeep.limits.bytes_max = options.images_bytes_max;
   if (options.images_age_max > std::chrono::hours(0)) upkeep.limits.age_max = options.images_age_max;
@@ -105,9 +106,10 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
   }
   TY_RETURN_IF_ERROR(environment::InstallSiteHook(data.environments_dir()));
   TY_TRY(environment::Catalogue catalogue, environment::Catalogue::Load(data.environments_dir()));
-  TY_TRY(ContainerSupport containers,
-         FindContainerSupport(options.containers, options.network, options.job_uids.has_value()));
-  SayContainerSupport(containers);
+  TY_TRY(
+      engine::ContainerSupport containers,
+      engine::FindContainerSupport(options.containers.choice, options.network, options.job_uids.has_value()));
+  engine::SayContainerSupport(containers);
   auto foundation = std::make_unique<Foundation>(std::move(containers), options, data);
   TY_TRY(Stores stores, OpenStores(loop, options, data, *foundation));
   TY_TRY(control::v1::Drain drain, ReadDrain(data.Path("")));
@@ -166,11 +168,11 @@ boost::asio::awaitable<std::string> Installation::LookForContainers() {
 }
 
 /// Without an answer nothing is new: a server whose operator asks for one way does not start without it.
-void Installation::UseContainers(const Result<ContainerSupport>& found) {
+void Installation::UseContainers(const Result<engine::ContainerSupport>& found) {
   if (!found || foundation_->registries.resolve != nullptr) return;
   foundation_->UseContainers(*found, options_, data_);
   if (found->kind == replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED) return;
-  SayContainerSupport(*found);
+  engine::SayContainerSupport(*found);
   node_.container_runtime = found->kind;
   node_.container_runtime_address = found->address;
   if (found->kind == replica::v1::Manifest::CONTAINER_DAEMON) container_upkeep_.UseDaemon(found->address);
@@ -223,10 +225,11 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
       node_(std::move(parts.node)),
       container_probe_(
           WatchLoop(loop, &foundation_->watch, "containers"), foundation_->image_lookups,
-          [containers = options.containers, network = options.network, users = options.job_uids.has_value()] {
-            return FindContainerSupport(containers, network, users);
+          [choice = options.containers.choice, network = options.network,
+           users = options.job_uids.has_value()] {
+            return engine::FindContainerSupport(choice, network, users);
           },
-          [this](const Result<ContainerSupport>& found) { UseContainers(found); }),
+          [this](const Result<engine::ContainerSupport>& found) { UseContainers(found); }),
       capacity_(MachineCapacity(options.capacity)),
       devices_(MachineDevices(options)),
       starter_(std::move(parts.starter)),

@@ -119,7 +119,7 @@ class Installation {
   /// For control::ImageRegistries: what was installed or started since the start.
   boost::asio::awaitable<std::string> LookForContainers();
   /// Attempts that start from now on use what was found.
-  void UseContainers(const Result<ContainerSupport>& found);
+  void UseContainers(const Result<engine::ContainerSupport>& found);
   /// What the constructor is made of.
   struct Parts {
     DataDirectory data;

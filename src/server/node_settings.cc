@@ -29,7 +29,8 @@ std::int64_t DiskBytes(const std::string& folder) {
 }  // namespace
 
 engine::NodeSettings MakeNodeSettings(const ServeOptions& options, const DataDirectory& data,
-                                      const ContainerSupport& containers, const BoundSockets& sockets) {
+                                      const engine::ContainerSupport& containers,
+                                      const BoundSockets& sockets) {
   return {.attempts_dir = data.attempts_dir(),
           .environments_dir = data.environments_dir(),
           .images_dir = data.images_dir(),

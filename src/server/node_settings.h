@@ -1,8 +1,8 @@
 #pragma once
 
+#include "engine/local/container_support.h"
 #include "engine/local/node_settings.h"
 #include "server/bound_sockets.h"
-#include "server/container_support.h"
 #include "server/data_directory.h"
 #include "server/serve_options.h"
 
@@ -10,7 +10,7 @@ namespace trainyard::server {
 
 /// What attempts on this machine are given by their place: folders, sockets, addresses, accounts.
 [[nodiscard]] engine::NodeSettings MakeNodeSettings(const ServeOptions& options, const DataDirectory& data,
-                                                    const ContainerSupport& containers,
+                                                    const engine::ContainerSupport& containers,
                                                     const BoundSockets& sockets);
 
 }  // namespace trainyard::server

@@ -149,7 +149,7 @@ TEST(LayerSettingsTest, ShownSettingsAreAFileThatSaysTheSame) {
       EXPECT_EQ(first->effective[i].values[j].text, second->effective[i].values[j].text);
   }
   EXPECT_EQ(second->options.bucket_dirs, first->options.bucket_dirs);
-  EXPECT_EQ(second->options.containers.engine_socket, "/run/a b");
+  EXPECT_EQ(second->options.containers.choice.engine_socket, "/run/a b");
   EXPECT_EQ(second->options.stop_grace, std::chrono::seconds(5));
 }
 

@@ -1,4 +1,4 @@
-#include "server/container_support.h"
+#include "engine/local/container_support.h"
 
 #include <sched.h>
 #include <sys/mount.h>
@@ -16,12 +16,12 @@
 #include "http/client.h"
 #include "process/run_program.h"
 
-namespace trainyard::server {
+namespace trainyard::engine {
 
 namespace {
 
 using replica::v1::Manifest;
-using Way = ContainerOptions::Way;
+using Way = ContainerChoice::Way;
 
 constexpr std::chrono::seconds kAnswerMax{5};
 constexpr std::size_t kVersionBytesMax = 4096;
@@ -73,8 +73,8 @@ Result<ContainerSupport> ProbeOciRuntime(const std::string& program) {
 }
 
 /// The first that works, else why the last one does not.
-Result<ContainerSupport> FindOciRuntime(const ContainerOptions& options) {
-  if (!options.runtime.empty()) return ProbeOciRuntime(options.runtime);
+Result<ContainerSupport> FindOciRuntime(const ContainerChoice& choice) {
+  if (!choice.runtime.empty()) return ProbeOciRuntime(choice.runtime);
   Result<ContainerSupport> found = std::unexpected(NotFound("neither crun nor runc is installed"));
   for (const std::string_view program : kRuntimes) {
     Result<ContainerSupport> probed = ProbeOciRuntime(std::string(program));
@@ -84,8 +84,8 @@ Result<ContainerSupport> FindOciRuntime(const ContainerOptions& options) {
   return found;
 }
 
-std::vector<std::string> Sockets(const ContainerOptions& options) {
-  if (!options.engine_socket.empty()) return {options.engine_socket};
+std::vector<std::string> Sockets(const ContainerChoice& choice) {
+  if (!choice.engine_socket.empty()) return {choice.engine_socket};
   std::vector<std::string> sockets;
   constexpr std::string_view kUnix = "unix://";
   if (const char* host = std::getenv("DOCKER_HOST");
@@ -113,11 +113,11 @@ Result<ContainerSupport> ProbeDaemon(const std::string& socket) {
 }
 
 /// As FindOciRuntime.
-Result<ContainerSupport> FindDaemon(const ContainerOptions& options) {
+Result<ContainerSupport> FindDaemon(const ContainerChoice& choice) {
   Result<ContainerSupport> found = std::unexpected(NotFound("no Docker or podman service is there"));
-  for (const std::string& socket : Sockets(options)) {
+  for (const std::string& socket : Sockets(choice)) {
     Result<ContainerSupport> probed = ProbeDaemon(socket);
-    if (probed || !options.engine_socket.empty()) return probed;
+    if (probed || !choice.engine_socket.empty()) return probed;
     if (probed.error().code != Code::kNotFound) found = std::move(probed);
   }
   return found;
@@ -129,12 +129,12 @@ std::unexpected<Error> Unusable(const Error& why) {
 
 }  // namespace
 
-Result<ContainerSupport> FindContainerSupport(const ContainerOptions& options, Manifest::Network network,
+Result<ContainerSupport> FindContainerSupport(const ContainerChoice& choice, Manifest::Network network,
                                               bool job_users) {
-  if (options.way == Way::kOff)
+  if (choice.way == Way::kOff)
     return ContainerSupport{.lacking = "Its operator has switched them off (--container-engine off)."};
-  const bool asked_for_socket = options.way == Way::kApi || !options.engine_socket.empty();
-  const bool asked_for_runtime = options.way == Way::kOci || !options.runtime.empty();
+  const bool asked_for_socket = choice.way == Way::kApi || !choice.engine_socket.empty();
+  const bool asked_for_runtime = choice.way == Way::kOci || !choice.runtime.empty();
   const bool isolated = network == Manifest::ISOLATED;
   if (job_users && (asked_for_socket || asked_for_runtime))
     return std::unexpected(
@@ -149,16 +149,16 @@ Result<ContainerSupport> FindContainerSupport(const ContainerOptions& options, M
       return std::unexpected(
           FailedPrecondition("--network isolated needs --container-engine oci: an engine gives its "
                              "containers networks of its own"));
-    Result<ContainerSupport> found = FindDaemon(options);
+    Result<ContainerSupport> found = FindDaemon(choice);
     if (!found) return Unusable(found.error());
     return found;
   }
-  Result<ContainerSupport> runtime = FindOciRuntime(options);
+  Result<ContainerSupport> runtime = FindOciRuntime(choice);
   if (runtime) return runtime;
   if (asked_for_runtime) return Unusable(runtime.error());
   Result<ContainerSupport> socket =
       isolated ? std::unexpected(FailedPrecondition("a service cannot run them in isolated networks"))
-               : FindDaemon(options);
+               : FindDaemon(choice);
   if (socket) return socket;
   return ContainerSupport{.lacking = "On its machine " + runtime.error().message + ", and " +
                                      socket.error().message + ". " + kInstall};
@@ -176,4 +176,4 @@ void SayContainerSupport(const ContainerSupport& containers) {
         "skopeo is not installed: images can neither be looked up nor pulled (Debian: apt install skopeo)");
 }
 
-}  // namespace trainyard::server
+}  // namespace trainyard::engine

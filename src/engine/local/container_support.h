@@ -3,11 +3,23 @@
 #include <string>
 
 #include "base/result.h"
-#include "server/container_options.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 /// What runs containers on this machine. Reads the machine; blocking.
-namespace trainyard::server {
+namespace trainyard::engine {
+
+/// What is wanted.
+struct ContainerChoice {
+  enum class Way {
+    kAuto,  ///< an OCI runtime, else a container daemon's socket, else none
+    kOci,
+    kApi,
+    kOff,
+  };
+  Way way = Way::kAuto;
+  std::string runtime;        ///< path or name of crun or runc; empty: whichever is found
+  std::string engine_socket;  ///< empty: DOCKER_HOST, Docker's own, podman's
+};
 
 struct ContainerSupport {
   replica::v1::Manifest::ContainerRuntime kind =
@@ -17,15 +29,15 @@ struct ContainerSupport {
   std::string lacking;  ///< without any: a sentence that says why, and what to do
 };
 
-/// As the options say: an OCI runtime that answers to --version, or a container daemon that answers a ping at
+/// As the choice says: an OCI runtime that answers to --version, or a container daemon that answers a ping at
 /// its socket. In networks of their own only the former runs containers. kFailedPrecondition: the operator
 /// asks for one (by a way, a path or a socket) that does not work. With users of their own (`job_users`) jobs
 /// cannot be containers: then there is none.
-[[nodiscard]] Result<ContainerSupport> FindContainerSupport(const ContainerOptions& options,
+[[nodiscard]] Result<ContainerSupport> FindContainerSupport(const ContainerChoice& choice,
                                                             replica::v1::Manifest::Network network,
                                                             bool job_users);
 
 /// One line for the operator: what runs containers, or why nothing does.
 void SayContainerSupport(const ContainerSupport& containers);
 
-}  // namespace trainyard::server
+}  // namespace trainyard::engine

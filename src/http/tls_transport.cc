@@ -24,11 +24,13 @@ std::unexpected<Error> Lost(const boost::system::error_code& error) {
 
 class TlsTransport final : public Transport {
  public:
-  TlsTransport(StreamSocket socket, asio::ssl::context& context) : stream_(std::move(socket), context) {}
+  using Side = asio::ssl::stream_base::handshake_type;
+
+  TlsTransport(StreamSocket socket, asio::ssl::context& context, Side side)
+      : stream_(std::move(socket), context), side_(side) {}
 
   asio::awaitable<Status> Handshake() override {
-    const auto [error] =
-        co_await stream_.async_handshake(asio::ssl::stream_base::server, asio::as_tuple(asio::use_awaitable));
+    const auto [error] = co_await stream_.async_handshake(side_, asio::as_tuple(asio::use_awaitable));
     if (error) co_return Lost(error);
     co_return Status();
   }
@@ -84,13 +86,18 @@ class TlsTransport final : public Transport {
 
  private:
   asio::ssl::stream<StreamSocket> stream_;
+  Side side_;
   std::vector<char> file_buffer_;
 };
 
 }  // namespace
 
 std::unique_ptr<Transport> MakeTlsTransport(StreamSocket socket, asio::ssl::context& context) {
-  return std::make_unique<TlsTransport>(std::move(socket), context);
+  return std::make_unique<TlsTransport>(std::move(socket), context, asio::ssl::stream_base::server);
+}
+
+std::unique_ptr<Transport> MakeTlsClientTransport(StreamSocket socket, asio::ssl::context& context) {
+  return std::make_unique<TlsTransport>(std::move(socket), context, asio::ssl::stream_base::client);
 }
 
 }  // namespace trainyard::http

@@ -46,5 +46,8 @@ class Transport {
 [[nodiscard]] std::unique_ptr<Transport> MakePlainTransport(StreamSocket socket);
 /// `context` outlives the transport.
 [[nodiscard]] std::unique_ptr<Transport> MakeTlsTransport(StreamSocket socket, asio::ssl::context& context);
+/// The same for the side that connected: what the other one has to prove is the context's to say.
+[[nodiscard]] std::unique_ptr<Transport> MakeTlsClientTransport(StreamSocket socket,
+                                                                asio::ssl::context& context);
 
 }  // namespace trainyard::http

@@ -15,9 +15,7 @@
 #include <array>
 #include <ctime>
 
-#include "base/check.h"
 #include "text/hex.h"
-#include "tls/sha256.h"
 
 namespace trainyard::tls {
 
@@ -195,15 +193,6 @@ Result<std::string> PrintPrivateKey(const PrivateKey& key) {
     return OpensslError("cannot print a private key");
   }
   return TextOf(bio);
-}
-
-std::string FingerprintOf(const Certificate& certificate) {
-  unsigned char* der = nullptr;
-  const int size = i2d_X509(certificate.get(), &der);
-  TY_CHECK(size > 0);
-  std::string fingerprint = Sha256Hex({reinterpret_cast<const char*>(der), static_cast<std::size_t>(size)});
-  OPENSSL_free(der);
-  return fingerprint;
 }
 
 bool IsUsable(const KeyPair& pair, SysTime now, SysTime until) {

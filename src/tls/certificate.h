@@ -42,9 +42,6 @@ struct KeyPair {
 [[nodiscard]] Result<std::string> PrintCertificate(const Certificate& certificate);
 [[nodiscard]] Result<std::string> PrintPrivateKey(const PrivateKey& key);
 
-/// SHA-256 of the certificate as it is sent (DER), in lower-case hexadecimal.
-[[nodiscard]] std::string FingerprintOf(const Certificate& certificate);
-
 /// Whether the pair belongs together and the certificate is good from now until `until`.
 [[nodiscard]] bool IsUsable(const KeyPair& pair, SysTime now, SysTime until);
 /// Whether the certificate was signed by that authority's key.

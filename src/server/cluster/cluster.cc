@@ -15,6 +15,7 @@
 #include "slurm/commands.h"
 #include "slurm/node_list.h"
 #include "tls/certificate.h"
+#include "tls/pinned_chain.h"
 #include "tls/sha256.h"
 
 namespace trainyard::server {
@@ -97,7 +98,7 @@ Result<engine::ToAgent::Welcome> MakeWelcome(const ServeOptions& options, const 
 Result<std::string> FingerprintOf(const tls::TlsIdentity& identity) {
   TY_TRY(const std::string pem, ReadFile(identity.ca_file));
   TY_TRY(const tls::Certificate certificate, tls::ParseCertificate(pem));
-  return tls::FingerprintOf(certificate);
+  return tls::Fingerprint(certificate.get());
 }
 
 }  // namespace

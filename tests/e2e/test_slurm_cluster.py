@@ -23,6 +23,14 @@ def all_spaces():
     return spaces_of(entry.name for entry in pathlib.Path("/proc").iterdir() if entry.name.isdigit())
 
 
+def submit_follower(slurm, *options, before=""):
+    """A job that has begun; squeue says RUNNING before that, and a node that is lost in between puts even a job of --no-requeue back in line."""
+    known = processes_with(f"tail -f {slurm.folder}")
+    job = slurm.run("sbatch", "--parsable", *options, "-o", "/dev/null", "--wrap", f"{before} tail -f {slurm.folder}/slurm.conf").stdout.strip()
+    wait_for(lambda: True if len(processes_with(f"tail -f {slurm.folder}")) > len(known) else None, lambda: f"it does not run: {slurm.jobs()}")
+    return job
+
+
 def test_runs_on_all_nodes_and_leaves_nothing_behind():
     mine = spaces_of([os.getpid()])
     with SlurmCluster(4, gpus=2, boot="mount -t tmpfs none /mnt; touch /mnt/own") as slurm:
@@ -32,8 +40,8 @@ def test_runs_on_all_nodes_and_leaves_nothing_behind():
         addresses = slurm.run("srun", "-N4", "ip", "-4", "-o", "address", "show", "dev", "eth0").stdout
         assert len(set(re.findall(r"inet (\S+)/27", addresses))) == 4
         # A job that has left its step's tree, and one that runs while all ends.
-        slurm.run("sbatch", "--parsable", "-o", "/dev/null", "--wrap", f"setsid tail -f {slurm.folder}/slurm.conf & sleep 1000")
-        wait_for(lambda: processes_with(f"tail -f {slurm.folder}") or None, lambda: f"no job runs: {slurm.jobs()}")
+        submit_follower(slurm, "-w", "node3", before="setsid")
+        submit_follower(slurm, "-w", "node4")
         spaces = spaces_of(process.pid for process in [*slurm.processes.values(), slurm.network.switch]) - mine
         link = socket.if_nametoindex(slurm.network.link)
         assert len(spaces) == 9 and spaces < all_spaces()
@@ -56,8 +64,7 @@ def test_clusters_side_by_side(make_slurm):
 
 def test_a_node_loses_its_power_and_comes_back(make_slurm):
     slurm = make_slurm(4, settings={"SlurmdTimeout": 2, "TCPTimeout": 1, "MessageTimeout": 2})
-    job = slurm.run("sbatch", "--parsable", "--no-requeue", "-w", "node2", "-o", "/dev/null", "--wrap", "sleep 1000").stdout.strip()
-    wait_for(lambda: [entry["state"] for entry in slurm.jobs()] == ["RUNNING"] or None, lambda: f"{slurm.jobs()}")
+    job = submit_follower(slurm, "--no-requeue", "-w", "node2")
     slurm.kill_node("node2")
     slurm.wait_for_nodes("down", "node2")
     assert [(entry["id"], entry["state"]) for entry in slurm.jobs()] == [(job, "NODE_FAIL")]
@@ -108,7 +115,6 @@ def test_nodes_without_a_network_of_their_own(make_slurm):
         slurm = make_slurm(2, isolate=isolate, of_node={"node2": "Features=big"})
         assert slurm.run("srun", "-C", "big", "printenv", "SLURMD_NODENAME").stdout == "node2\n"
         # Its child has left the step's tree, and still ends with the node.
-        slurm.run("sbatch", "--parsable", "-w", "node1", "-o", "/dev/null", "--wrap", f"setsid -f tail -f {slurm.folder}/slurm.conf")
-        wait_for(lambda: processes_with(f"tail -f {slurm.folder}") or None, lambda: f"no job ran: {slurm.jobs()}")
+        submit_follower(slurm, "-w", "node1", before="setsid -f")
         slurm.kill_node("node1")
         assert not processes_with(f"tail -f {slurm.folder}")

@@ -105,8 +105,8 @@ void JobRunner::Reserve(int try_number, std::optional<engine::Grant> granted) {
     wake_.Set();
   };
   auto on_revoked = [this, try_number](engine::Revocation revocation) {
-    seen_.revoked.emplace().set_try_number(try_number);
-    seen_.revoked->set_reason(std::move(revocation.reason));
+    seen_.taken_back = {
+        .try_number = try_number, .kind = revocation.kind, .reason = std::move(revocation.reason)};
     wake_.Set();
   };
   auto answer = outside_.allocator.Reserve(

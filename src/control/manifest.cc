@@ -9,6 +9,7 @@
 #include "cluster/task_name.h"
 #include "cluster/tf_config.h"
 #include "control/access_token.h"
+#include "jobs/time_limits.h"
 #include "jobs/trial.h"
 #include "jobs/variables.h"
 #include "wire/host_name.h"
@@ -122,6 +123,8 @@ placement::Gang GangOf(const v1::JobRecord& job) {
   gang.creator = job.creator();
   gang.job_id = job.job().job_id();
   gang.region = job.job().training_input().region();
+  gang.running_limit = jobs::RunningTimeMax(job);
+  gang.queue_deadline = jobs::StartDeadline(job);
   gang.priority = job.job().training_input().scheduling().priority();
   gang.create_time = wire::FromProto(job.job().create_time());
   if (job.job().has_start_time()) gang.start_time = wire::FromProto(job.job().start_time());

@@ -122,5 +122,58 @@ TEST_F(RevocationTest, WhatIsPreemptedIsStoppedAndStartsAgain) {
   EXPECT_EQ(NodeOf("j", 0), "node-1");
 }
 
+class EndsInTheCluster : public RevocationTest {
+ protected:
+  void RunAndRevoke(placement::RoomEnd kind, const std::string& reason) {
+    ASSERT_TRUE(Create(MakeJob("j")));
+    ASSERT_TRUE(WaitForState("j", Job::RUNNING));
+    cluster_->Revoke(Record("j").uid(), reason, kind);
+  }
+};
+
+TEST_F(EndsInTheCluster, WhatIsCancelledThereIsCancelled) {
+  RunAndRevoke(placement::RoomEnd::kCancelled, "The job 7 of Slurm was cancelled in Slurm.");
+  ASSERT_TRUE(WaitForEnd("j", Job::CANCELLED));
+  EXPECT_EQ(Get("j").error_message(), "The job 7 of Slurm was cancelled in Slurm.");
+  EXPECT_THAT(replicas_->started(), SizeIs(1)) << "it does not start again";
+}
+
+TEST_F(EndsInTheCluster, TheTimeLimitIsTheMaximumRunningTime) {
+  RunAndRevoke(placement::RoomEnd::kTimeLimit, "The job 7 of Slurm has reached its time limit.");
+  ASSERT_TRUE(WaitForEnd("j", Job::CANCELLED)) << "as where the service itself finds that it ran too long";
+  EXPECT_THAT(Get("j").error_message(), HasSubstr("Raise scheduling.maxRunningTime"));
+}
+
+TEST_F(EndsInTheCluster, TooMuchMemoryFails) {
+  RunAndRevoke(placement::RoomEnd::kOutOfMemory, "The job 7 of Slurm used more memory than it asked for.");
+  ASSERT_TRUE(WaitForEnd("j", Job::FAILED));
+  EXPECT_THAT(Get("j").error_message(), HasSubstr("Use a machine type with more memory."));
+}
+
+TEST_F(EndsInTheCluster, WhatWaitsMayBeOverToo) {
+  cluster_->Refuse("The partition is down.");
+  for (const auto& [id, kind] :
+       {std::pair("c", placement::RoomEnd::kCancelled), std::pair("d", placement::RoomEnd::kDeadline)}) {
+    ASSERT_TRUE(Create(MakeJob(id)));
+    ASSERT_TRUE(RunUntil([&] { return Await(service_->Describe({"p", id}))->has_waiting(); }));
+    cluster_->Revoke(Record(id).uid(), "It is over.", kind);
+    EXPECT_TRUE(WaitForEnd(id, Job::CANCELLED));
+  }
+  EXPECT_THAT(Get("d").error_message(), HasSubstr("Raise scheduling.maxWaitTime"));
+}
+
+TEST_F(EndsInTheCluster, AReplicaThatItsMachineEndedFirstChangesNothing) {
+  ASSERT_TRUE(Create(MakeJob("j", 1)));
+  ASSERT_TRUE(WaitForState("j", Job::RUNNING));
+  replica::v1::ExitRecord ended;
+  ended.set_cause(replica::v1::ExitRecord::SHUT_DOWN);
+  replicas_->End("1-worker-replica-0-1", ended);
+  ASSERT_TRUE(RunUntil([this] { return Record("j").replicas(1).attempt() == 2; }));
+  cluster_->Revoke(Record("j").uid(), "The job 7 of Slurm was cancelled in Slurm.",
+                   placement::RoomEnd::kCancelled);
+  EXPECT_TRUE(WaitForEnd("j", Job::CANCELLED));
+  EXPECT_EQ(Record("j").replicas(1).restarts(), 0);
+}
+
 }  // namespace
 }  // namespace trainyard::control

@@ -9,6 +9,7 @@
 
 #include "placement/gang.h"
 #include "placement/plan.h"
+#include "placement/room_end.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::engine {
@@ -30,17 +31,8 @@ struct ReservationRequest {
   std::optional<Grant> granted{};
 };
 
-/// Why room is taken back, or will never come.
-enum class RevocationKind {
-  kLost,         ///< a node is gone, or what ran there
-  kPreempted,    ///< others need it
-  kTimeLimit,    ///< the cluster's limit for running
-  kDeadline,     ///< it waited for too long
-  kOutOfMemory,  ///< the cluster ended it for memory
-  kCancelled,    ///< somebody ended it in the cluster
-};
 struct Revocation {
-  RevocationKind kind = RevocationKind::kLost;
+  placement::RoomEnd kind = placement::RoomEnd::kLost;
   std::string reason;  ///< one sentence
 };
 

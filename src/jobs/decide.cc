@@ -91,12 +91,16 @@ bool IsRunning(const std::vector<Replica>& replicas) {
   return all;
 }
 
+Event CancelFor(std::string reason) {
+  Event event;
+  event.mutable_cancel_requested()->set_reason(std::move(reason));
+  return event;
+}
+
 std::optional<Event> LimitReached(const JobRecord& job, SysTime now) {
   const std::optional<TimeLimit> limit = NextTimeLimit(job);
   if (!limit || now < limit->time) return std::nullopt;
-  Event event;
-  event.mutable_cancel_requested()->set_reason(limit->reason);
-  return event;
+  return CancelFor(limit->reason);
 }
 
 std::optional<Event> Launch(const std::vector<Replica>& replicas, SysTime now) {
@@ -140,12 +144,40 @@ std::vector<Action> Reserve(const JobRecord& job, const Observation& seen) {
   return {ReserveRoom{next_try}};
 }
 
-/// The allocator has taken back what the job has.
-std::optional<Event> Revocation(const JobRecord& job, const Observation& seen) {
-  if (!job.reserved() || !seen.revoked || seen.revoked->try_number() != job.try_number()) return std::nullopt;
-  Event event;
-  *event.mutable_revoked() = *seen.revoked;
-  return event;
+/// The allocator has taken back what the job has, or will give it nothing: it asks again, or is over.
+std::optional<Event> AfterTakenBack(const JobRecord& job, const Observation& seen) {
+  const int known_try = job.reserved() ? job.try_number() : job.try_number() + 1;
+  const bool has_outcome = job.outcome() != Job::STATE_UNSPECIFIED;
+  if (!seen.taken_back || seen.taken_back->try_number != known_try) return std::nullopt;
+  const TakenBack& taken = *seen.taken_back;
+  using placement::RoomEnd;
+  // A job that starts again anyway is not judged by what ended meanwhile.
+  const bool asks_again = taken.kind == RoomEnd::kLost || taken.kind == RoomEnd::kPreempted ||
+                          (taken.kind == RoomEnd::kOutOfMemory && job.retrying());
+  if (job.reserved() && (asks_again || has_outcome)) {
+    Event event;
+    event.mutable_revoked()->set_try_number(taken.try_number);
+    event.mutable_revoked()->set_reason(taken.reason);
+    return event;
+  }
+  if (asks_again || has_outcome) return std::nullopt;
+  switch (taken.kind) {
+    case RoomEnd::kTimeLimit:
+      return CancelFor(taken.reason +
+                       " Raise scheduling.maxRunningTime, or use a partition that lets jobs run longer.");
+    case RoomEnd::kDeadline:
+      return CancelFor(taken.reason + " Raise scheduling.maxWaitTime, or free what it waited for.");
+    case RoomEnd::kOutOfMemory: {
+      Event event;
+      event.mutable_concluded()->set_outcome(Job::FAILED);
+      event.mutable_concluded()->set_error_message(taken.reason + " Use a machine type with more memory.");
+      return event;
+    }
+    case RoomEnd::kCancelled:
+    case RoomEnd::kLost:
+    case RoomEnd::kPreempted: break;
+  }
+  return CancelFor(taken.reason);
 }
 
 /// The barrier opens when the whole gang waits at it. It stays open once user code runs on any replica: a
@@ -307,7 +339,7 @@ std::vector<Action> MeasureFirst(const JobRecord& job, const Observation& seen, 
 
 std::vector<Action> NextActions(const JobRecord& job, const Observation& seen, SysTime now) {
   const std::vector<Replica> replicas = Replicas(job, seen);
-  if (std::optional<Event> revoked = Revocation(job, seen)) return Append(*std::move(revoked));
+  if (std::optional<Event> over = AfterTakenBack(job, seen)) return Append(*std::move(over));
   switch (StageOf(job)) {
     case Stage::kQueued: return WhileQueued(job, seen, now);
     case Stage::kPreparing:

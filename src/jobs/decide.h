@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "jobs/images.h"
 #include "jobs/restart_policy.h"
+#include "placement/room_end.h"
 #include "trainyard/control/v1/record.pb.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
@@ -36,13 +37,20 @@ struct ReplicaObservation {
   std::optional<replica::v1::ExitRecord> exit;  ///< of the current attempt; all of its log lines are stored
 };
 
+/// The room of that try was taken back, or will not come.
+struct TakenBack {
+  int try_number = 0;
+  placement::RoomEnd kind = placement::RoomEnd::kLost;
+  std::string reason;  ///< one sentence
+};
+
 struct Observation {
   std::vector<ReplicaObservation> replicas;  ///< as many and in the same order as JobRecord.replicas
   ImageObservation images;
   int asked_try = 0;                                        ///< ReserveRoom was performed for that try
   std::optional<replica::v1::Grant> grant;                  ///< the allocator has answered so
   std::string runtime_version;                              ///< what suits that room; empty: what the job has
-  std::optional<control::v1::Event::Revoked> revoked;       ///< the allocator has taken the room back
+  std::optional<TakenBack> taken_back;                      ///< the allocator has said so
   std::chrono::milliseconds restart_pause = kRestartPause;  ///< as the operator decided
   /// Of a trial, after MeasureTrial: what its program reported in all.
   std::optional<control::v1::Event::TrialMeasured> measured;

@@ -24,4 +24,9 @@ struct TimeLimit {
 /// any thread. Source: spec lifecycle.md section 5.
 [[nodiscard]] std::optional<TimeLimit> NextTimeLimit(const control::v1::JobRecord& job);
 
+/// What a cluster's queue is told: how long the job may run, and until when it is worth while to start it
+/// (nothing: for ever; of a trial the tuning job's limit counts, which nobody else knows). Pure: any thread.
+[[nodiscard]] std::chrono::seconds RunningTimeMax(const control::v1::JobRecord& job);
+[[nodiscard]] std::optional<SysTime> StartDeadline(const control::v1::JobRecord& job);
+
 }  // namespace trainyard::jobs

@@ -33,29 +33,29 @@ std::string JobOfSlurm(const ListedJob& job) { return "The job " + std::to_strin
 std::string OnNodes(const ListedJob& job) { return job.nodes.empty() ? "" : " (" + job.nodes + ")"; }
 
 struct End {
-  EndKind kind;
+  placement::RoomEnd kind;
   std::string reason;
 };
 
 End EndOf(const ListedJob& job) {
   const std::string name = JobOfSlurm(job);
   switch (job.state) {
-    case JobState::kCancelled: return {EndKind::kCancelled, name + " was cancelled in Slurm."};
-    case JobState::kTimeLimit: return {EndKind::kTimeLimit, name + " has reached its time limit."};
+    case JobState::kCancelled: return {placement::RoomEnd::kCancelled, name + " was cancelled in Slurm."};
+    case JobState::kTimeLimit: return {placement::RoomEnd::kTimeLimit, name + " has reached its time limit."};
     case JobState::kDeadline:
-      return {EndKind::kDeadline, name + " could not end before its deadline any more."};
-    case JobState::kNodeLost: return {EndKind::kLost, name + " has lost a node" + OnNodes(job) + "."};
+      return {placement::RoomEnd::kDeadline, name + " could not end before its deadline any more."};
+    case JobState::kNodeLost: return {placement::RoomEnd::kLost, name + " has lost a node" + OnNodes(job) + "."};
     case JobState::kPreempted:
-      return {EndKind::kPreempted, name + " had to make room for a more important one."};
+      return {placement::RoomEnd::kPreempted, name + " had to make room for a more important one."};
     case JobState::kOutOfMemory:
-      return {EndKind::kOutOfMemory, name + " used more memory than it asked for."};
+      return {placement::RoomEnd::kOutOfMemory, name + " used more memory than it asked for."};
     case JobState::kPending:
     case JobState::kRunning:
     case JobState::kSuspended:
     case JobState::kEnding:
     case JobState::kOver: break;
   }
-  return {EndKind::kLost, name + " has ended before its work was done (" + job.state_text +
+  return {placement::RoomEnd::kLost, name + " has ended before its work was done (" + job.state_text +
                               (job.reason.empty() || job.reason == "None" ? "" : ", " + job.reason) + ")."};
 }
 
@@ -69,7 +69,7 @@ Verdict JudgeMissing(Gang& gang, const Sight& sight) {
 
 Verdict JudgeEnded(const Gang& gang, const ListedJob& job) {
   End end = EndOf(job);
-  const bool is_for_the_job = end.kind == EndKind::kCancelled || end.kind == EndKind::kDeadline;
+  const bool is_for_the_job = end.kind == placement::RoomEnd::kCancelled || end.kind == placement::RoomEnd::kDeadline;
   if (gang.stage == Stage::kGranted || is_for_the_job)
     return LosesRoom{.kind = end.kind, .reason = std::move(end.reason)};
   return Resubmit{.words = {.reason = std::move(end.reason), .unblock = "It is submitted again."}};

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "placement/room_end.h"
 #include "placement/wait.h"
 #include "slurm/job_list.h"
 
@@ -27,9 +28,6 @@ inline constexpr std::chrono::seconds kAgentAbsenceMax{30};
 /// Between two submissions of a gang that failed: the first pause, doubled each time.
 inline constexpr std::chrono::seconds kResubmitPause{2};
 inline constexpr std::chrono::seconds kResubmitPauseMax{300};
-
-/// Why room is taken back, or will never come.
-enum class EndKind { kLost, kPreempted, kTimeLimit, kDeadline, kOutOfMemory, kCancelled };
 
 enum class Stage {
   kToSubmit,    ///< from `due` on
@@ -79,7 +77,7 @@ struct Resubmit {
   bool at_once = false;  ///< it is not the gang's fault: the pauses begin anew
 };
 struct LosesRoom {
-  EndKind kind = EndKind::kLost;
+  placement::RoomEnd kind = placement::RoomEnd::kLost;
   std::string reason;  ///< one sentence
 };
 using Verdict = std::variant<std::monostate, LookSoon, KeepWaiting, HasRoom, Resubmit, LosesRoom>;

@@ -250,7 +250,7 @@ void Gangs::Look(const GangKey& key, Gang& gang, const Found& found, SysTime ask
   }
 }
 
-void Gangs::TakeRoomBack(const GangKey& key, Gang& gang, EndKind kind, std::string reason, SysTime now) {
+void Gangs::TakeRoomBack(const GangKey& key, Gang& gang, placement::RoomEnd kind, std::string reason, SysTime now) {
   actions_.emplace_back(VoidTicket{{key, gang.submission}});
   actions_.emplace_back(TakeBack{.gang = key, .kind = kind, .reason = std::move(reason)});
   const bool lives = !gang.ids.empty();

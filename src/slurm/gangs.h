@@ -55,7 +55,7 @@ struct GiveRoom {
 /// After GiveRoom, or instead of it.
 struct TakeBack {
   GangKey gang;
-  EndKind kind = EndKind::kLost;
+  placement::RoomEnd kind = placement::RoomEnd::kLost;
   std::string reason;  ///< one sentence
   friend bool operator==(const TakeBack&, const TakeBack&) = default;
 };
@@ -130,7 +130,7 @@ class Gangs {
   void Look(const GangKey& key, Gang& gang, const Found& found, SysTime asked, SysTime now);
   void LookAtEnding(const GangKey& key, Gang& gang, const Found& found, SysTime asked);
   void SubmitAgain(const GangKey& key, Gang& gang, placement::Shortage words, SysTime now);
-  void TakeRoomBack(const GangKey& key, Gang& gang, EndKind kind, std::string reason, SysTime now);
+  void TakeRoomBack(const GangKey& key, Gang& gang, placement::RoomEnd kind, std::string reason, SysTime now);
   void SayDead(const GangKey& key, Gang& gang);
   void CancelAll(Gang& gang);
   void OnDue(const GangKey& key);

@@ -140,18 +140,18 @@ TEST_F(GangsTest, AnIdAloneProvesNothing) {
 TEST_F(GangsTest, HowItEndsInSlurmIsSaid) {
   struct Row {
     JobState state;
-    EndKind kind;
+    placement::RoomEnd kind;
     const char* reason;
   };
   for (const auto& [state, kind, reason] :
-       {Row{JobState::kNodeLost, EndKind::kLost, "The job 40 of Slurm has lost a node (node1)."},
-        Row{JobState::kPreempted, EndKind::kPreempted,
+       {Row{JobState::kNodeLost, placement::RoomEnd::kLost, "The job 40 of Slurm has lost a node (node1)."},
+        Row{JobState::kPreempted, placement::RoomEnd::kPreempted,
             "The job 40 of Slurm had to make room for a more important one."},
-        Row{JobState::kTimeLimit, EndKind::kTimeLimit, "The job 40 of Slurm has reached its time limit."},
-        Row{JobState::kOutOfMemory, EndKind::kOutOfMemory,
+        Row{JobState::kTimeLimit, placement::RoomEnd::kTimeLimit, "The job 40 of Slurm has reached its time limit."},
+        Row{JobState::kOutOfMemory, placement::RoomEnd::kOutOfMemory,
             "The job 40 of Slurm used more memory than it asked for."},
-        Row{JobState::kCancelled, EndKind::kCancelled, "The job 40 of Slurm was cancelled in Slurm."},
-        Row{JobState::kOver, EndKind::kLost,
+        Row{JobState::kCancelled, placement::RoomEnd::kCancelled, "The job 40 of Slurm was cancelled in Slurm."},
+        Row{JobState::kOver, placement::RoomEnd::kLost,
             "The job 40 of Slurm has ended before its work was done (STATE)."}}) {
     gangs_ = Gangs("1f3a");
     is_asked_ = false;
@@ -165,7 +165,7 @@ TEST_F(GangsTest, WhatIsCancelledInTheLineIsCancelled) {
   Submitted();
   EXPECT_THAT(
       Of<TakeBack>(List({Job(40, JobState::kCancelled)})),
-      ElementsAre(TakeBack{kKey, EndKind::kCancelled, "The job 40 of Slurm was cancelled in Slurm."}));
+      ElementsAre(TakeBack{kKey, placement::RoomEnd::kCancelled, "The job 40 of Slurm was cancelled in Slurm."}));
 }
 
 TEST_F(GangsTest, WhoseComponentsEndIsCancelledWhole) {
@@ -178,7 +178,7 @@ TEST_F(GangsTest, WhoseComponentsEndIsCancelledWhole) {
 TEST_F(GangsTest, HowAJobEndsIsWaitedFor) {
   Granted();
   EXPECT_THAT(Of<TakeBack>(List({Job(40, JobState::kEnding)})), IsEmpty());
-  EXPECT_EQ(Of<TakeBack>(List({Job(40, JobState::kPreempted)})).at(0).kind, EndKind::kPreempted);
+  EXPECT_EQ(Of<TakeBack>(List({Job(40, JobState::kPreempted)})).at(0).kind, placement::RoomEnd::kPreempted);
 }
 
 TEST_F(GangsTest, AgentsThatDoNotComeAreNotWaitedForForEver) {
@@ -196,7 +196,7 @@ TEST_F(GangsTest, ADeadAgentIsALostSlot) {
   gangs_.OnDetached(kFirst, 1, true, now_);
   EXPECT_THAT(Of<TakeBack>(List({Job(40, JobState::kRunning)})), IsEmpty());
   Pass(31);
-  EXPECT_EQ(Of<TakeBack>(List({Job(40, JobState::kRunning)})).at(0).kind, EndKind::kLost);
+  EXPECT_EQ(Of<TakeBack>(List({Job(40, JobState::kRunning)})).at(0).kind, placement::RoomEnd::kLost);
 }
 
 TEST_F(GangsTest, AnAgentThatComesBackIsNot) {

@@ -20,7 +20,7 @@ std::variant<Grant, Pending> FakeAllocator::Reserve(ReservationRequest request, 
       found->grant->clear_slots();
       asio::post(loop_, [this, key = found->request.key, alive = std::weak_ptr<bool>(alive_)] {
         if (const auto lost = alive.expired() ? reservations_.end() : Find(key); lost != reservations_.end())
-          Revoke(lost, "The cluster does not know the reservation any more.");
+          Revoke(lost, {.reason = "The cluster does not know the reservation any more."});
       });
       return *found->request.granted;
     }
@@ -68,23 +68,21 @@ void FakeAllocator::LoseNode(const std::string& node) {
   for (auto one = reservations_.begin(); one != reservations_.end();) {
     const auto reservation = one++;
     if (reservation->grant && std::ranges::any_of(reservation->grant->slots(), is_on))
-      Revoke(reservation, "The node " + node + " is lost.");
+      Revoke(reservation, {.reason = "The node " + node + " is lost."});
   }
 }
 
-void FakeAllocator::Revoke(std::int64_t job_uid, const std::string& reason) {
-  const auto is_jobs = [job_uid](const Reservation& one) {
-    return one.request.key.job_uid == job_uid && one.grant;
-  };
+void FakeAllocator::Revoke(std::int64_t job_uid, const std::string& reason, placement::RoomEnd kind) {
+  const auto is_jobs = [job_uid](const Reservation& one) { return one.request.key.job_uid == job_uid; };
   if (const auto found = std::ranges::find_if(reservations_, is_jobs); found != reservations_.end())
-    Revoke(found, reason);
+    Revoke(found, {.kind = kind, .reason = reason});
 }
 
-void FakeAllocator::Revoke(Reservations::iterator reservation, const std::string& reason) {
+void FakeAllocator::Revoke(Reservations::iterator reservation, Revocation revocation) {
   auto tell = std::move(reservation->events.on_revoked);
   Release(reservation->request.key);
-  asio::post(loop_, [tell = std::move(tell), reason] {
-    if (tell) tell({.reason = reason});
+  asio::post(loop_, [tell = std::move(tell), revocation = std::move(revocation)] {
+    if (tell) tell(revocation);
   });
 }
 

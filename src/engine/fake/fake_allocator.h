@@ -30,8 +30,9 @@ class FakeAllocator final : public Allocator {
   void AddNode(const std::string& node, int replicas);
   /// The node is gone, and every grant with a slot on it is revoked.
   void LoseNode(const std::string& node);
-  /// Takes the job's room back, for that reason.
-  void Revoke(std::int64_t job_uid, const std::string& reason);
+  /// Takes the job's room back, or refuses it for good while it waits.
+  void Revoke(std::int64_t job_uid, const std::string& reason,
+              placement::RoomEnd kind = placement::RoomEnd::kLost);
   /// Grants nothing until it is called with an empty reason.
   void Refuse(std::string reason);
   /// The server is gone: nobody is told any more. What waits and what was granted stays.
@@ -48,7 +49,7 @@ class FakeAllocator final : public Allocator {
 
   Reservations::iterator Find(ReservationKey key);
   [[nodiscard]] Reservations::const_iterator Find(ReservationKey key) const;
-  void Revoke(Reservations::iterator reservation, const std::string& reason);
+  void Revoke(Reservations::iterator reservation, Revocation revocation);
   void PlanSoon();
   void Plan();
   bool Place(Reservation& reservation);

@@ -317,6 +317,9 @@ TEST_F(AgentSessionTest, NothingStartsWhereTheAgentIsAway) {
   const Status started = loop_.Run(host_.Start(Manifest(), slot));
   EXPECT_EQ(started.error().code, Code::kUnavailable);
   EXPECT_EQ(started.error().message, "the agent on node1 is away");
+  const AttemptRef never{.id = "", .node = "node1", .agent = kAgent};
+  EXPECT_EQ(loop_.Run(host_.Inspect(never)).state, AttemptState::kAbsent) << "and nobody waits for the agent";
+  EXPECT_TRUE(loop_.Run(host_.Forget(never)));
 }
 
 TEST(ParseRelayPath, KnowsThePurposes) {

@@ -86,17 +86,26 @@ asio::awaitable<Result<AgentLink::Answers>> RemoteAttemptHost::Ask(std::string a
 asio::awaitable<Status> RemoteAttemptHost::Start(Manifest manifest, Slot slot) {
   const std::shared_ptr<Agent> agent = Of(slot.agent());
   const std::string attempt_id = manifest.attempt_id();
-  if (!agent->link) co_return std::unexpected(Unavailable("the agent on " + slot.node() + " is away"));
+  if (!agent->link || agent->link->is_closed()) {
+    agent->not_sent.insert(attempt_id);
+    co_return std::unexpected(Unavailable("the agent on " + slot.node() + " is away"));
+  }
+  agent->not_sent.erase(attempt_id);
   ToAgent::Request request;
   *request.mutable_start()->mutable_manifest() = std::move(manifest);
   *request.mutable_start()->mutable_slot() = std::move(slot);
-  const Result<AgentLink::Answers> started = co_await agent->link->Ask(std::move(request));
+  const std::shared_ptr<AgentLink> link = agent->link;
+  const Result<AgentLink::Answers> started = co_await link->Ask(std::move(request));
+  // The agent's own refusal is an answer; without one it may have started it.
+  if (!started && !link->is_closed() && started.error().code == Code::kUnavailable)
+    agent->not_sent.insert(attempt_id);
   if (!started) co_return std::unexpected(started.error());
   agent->living.insert(attempt_id);
   co_return Status();
 }
 
 asio::awaitable<Inspection> RemoteAttemptHost::Inspect(AttemptRef attempt) {
+  if (Of(attempt.agent)->not_sent.contains(attempt.id)) co_return Inspection{AttemptState::kAbsent};
   ToAgent::Request request;
   request.set_inspect(attempt.id);
   bool dead = false;
@@ -153,6 +162,7 @@ asio::awaitable<Status> RemoteAttemptHost::Kill(AttemptRef attempt) {
 }
 
 asio::awaitable<Status> RemoteAttemptHost::Forget(AttemptRef attempt) {
+  if (Of(attempt.agent)->not_sent.contains(attempt.id)) co_return Status();
   ToAgent::Request request;
   request.set_forget(attempt.id);
   bool dead = false;

@@ -57,7 +57,8 @@ class RemoteAttemptHost final : public AttemptHost {
     std::shared_ptr<AgentLink> link;  ///< null: away
     bool dead = false;
     Event changed;
-    std::set<std::string> living;  ///< attempts
+    std::set<std::string> living;    ///< attempts
+    std::set<std::string> not_sent;  ///< attempts whose Start is known to have done nothing
   };
   using Agents = std::map<std::string, std::shared_ptr<Agent>, std::less<>>;
 

@@ -27,18 +27,6 @@ constexpr std::chrono::minutes kTimeMargin{5};
 GangKey KeyOf(const ReservationKey& key) { return {.job_uid = key.job_uid, .try_number = key.try_number}; }
 ReservationKey KeyOf(const GangKey& key) { return {.job_uid = key.job_uid, .try_number = key.try_number}; }
 
-RevocationKind KindOf(slurm::EndKind kind) {
-  switch (kind) {
-    case slurm::EndKind::kLost: return RevocationKind::kLost;
-    case slurm::EndKind::kPreempted: return RevocationKind::kPreempted;
-    case slurm::EndKind::kTimeLimit: return RevocationKind::kTimeLimit;
-    case slurm::EndKind::kDeadline: return RevocationKind::kDeadline;
-    case slurm::EndKind::kOutOfMemory: return RevocationKind::kOutOfMemory;
-    case slurm::EndKind::kCancelled: return RevocationKind::kCancelled;
-  }
-  return RevocationKind::kLost;
-}
-
 /// Which submission the room on record is of; 0: none of Slurm's.
 int NumberOf(const Grant& grant) {
   if (grant.slots().empty()) return 0;
@@ -195,7 +183,7 @@ void SlurmAllocator::Do(const slurm::GiveRoom& action) {
 
 void SlurmAllocator::Do(const slurm::TakeBack& action) {
   Diagnose(DiagnosticLevel::kWarning, NameOf(action.gang) + ": " + action.reason);
-  Tell(KeyOf(action.gang), [revocation = Revocation{.kind = KindOf(action.kind), .reason = action.reason}](
+  Tell(KeyOf(action.gang), [revocation = Revocation{.kind = action.kind, .reason = action.reason}](
                                const ReservationEvents& events) {
     if (events.on_revoked) events.on_revoked(revocation);
   });
@@ -238,7 +226,8 @@ std::string SlurmAllocator::Script(const Submission& submission, const slurm::Re
   if (gang.running_limit) {
     batch.times.limit = std::chrono::ceil<std::chrono::minutes>(*gang.running_limit) + kTimeMargin;
     if (request.time_max) batch.times.limit = std::min(*batch.times.limit, *request.time_max);
-    if (gang.queue_deadline) batch.times.deadline = *gang.queue_deadline + *batch.times.limit;
+    if (gang.queue_deadline && *gang.queue_deadline < SysTime::max() - *batch.times.limit)
+      batch.times.deadline = *gang.queue_deadline + *batch.times.limit;
   }
   return slurm::BatchScript(batch, request);
 }

@@ -142,9 +142,7 @@ void SimulatedJob::Admit() {
 }
 
 void SimulatedJob::Revoke(const std::string& reason) {
-  seen_.revoked.emplace();
-  seen_.revoked->set_try_number(job_.try_number());
-  seen_.revoked->set_reason(reason);
+  seen_.taken_back = {.try_number = job_.try_number(), .kind = placement::RoomEnd::kLost, .reason = reason};
   for (int i = 0; i < job_.replicas_size(); ++i) {
     if (IsAlive(i)) End(i, replica::v1::ExitRecord::LOST);
   }

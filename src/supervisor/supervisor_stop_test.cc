@@ -134,6 +134,14 @@ TEST_P(StopTest, SystemShutdownStopsAndRecords) {
   ExpectNothingLeft();
 }
 
+TEST_P(StopTest, AClustersNoticeEndsNothing) {
+  Program("until [ -e go ]; do sleep 0.01; done; exit 3");
+  Run();
+  kill(supervisor_, SIGUSR1);
+  std::ofstream(dir_.Work() + "/go") << "go";
+  EXPECT_EQ(Finish().exit_code(), 3);
+}
+
 TEST_P(StopTest, SystemShutdownBeforeTheBarrier) {
   StartServer();
   StartSupervisor(options_);

@@ -1,0 +1,39 @@
+#include "agent/node_sockets.h"
+
+#include <charconv>
+
+#include "async/file.h"
+
+namespace trainyard::agent {
+
+namespace {
+
+constexpr const char* kLoopback = "127.0.0.1";
+
+std::uint16_t FormerPort(const std::string& file) {
+  std::uint16_t port = 0;
+  const std::string text = ReadFile(file).value_or("");
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
+  return error == std::errc() ? port : std::uint16_t{0};
+}
+
+Result<http::ListeningSocket> BindReplicaTcp(const std::string& file) {
+  const std::uint16_t former = FormerPort(file);
+  Result<http::ListeningSocket> bound = http::ListenOnTcp(kLoopback, former);
+  if (!bound && former != 0) bound = http::ListenOnTcp(kLoopback, 0);
+  if (bound && bound->port != former)
+    TY_RETURN_IF_ERROR(WriteFileAtomically(file, std::to_string(bound->port)));
+  return bound;
+}
+
+}  // namespace
+
+Result<NodeSockets> NodeSockets::Bind(const std::string& run_dir) {
+  NodeSockets sockets;
+  TY_TRY(sockets.attach, http::ListenOnUnix(run_dir + "/attach.sock"));
+  TY_TRY(sockets.replica, http::ListenOnUnix(run_dir + "/replica.sock"));
+  TY_TRY(sockets.replica_tcp, BindReplicaTcp(run_dir + "/replica-port"));
+  return sockets;
+}
+
+}  // namespace trainyard::agent

@@ -1,5 +1,6 @@
 #include <string_view>
 
+#include "agent/run_agent.h"
 #include "cli/commands.h"
 #include "keeper/run_keeper.h"
 #include "server/config_commands.h"
@@ -13,6 +14,7 @@ int main(int argc, char** argv) {
   std::string_view command = argc > 1 ? argv[1] : "";
   if (command == "serve") return trainyard::server::Serve(argc - 1, argv + 1);
   if (command == "replica") return trainyard::replica::RunReplica(argc - 1, argv + 1);
+  if (command == "agent") return trainyard::agent::RunAgent(argc - 1, argv + 1);
   if (command == "keeper") return trainyard::keeper::RunKeeper(argc - 1, argv + 1);
   if (command == "machine-report") return trainyard::server::ReportMachine(argc - 1, argv + 1);
   if (command == "replica-shell") return trainyard::shell::RunReplicaShell(argc - 1, argv + 1);

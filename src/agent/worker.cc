@@ -1,0 +1,239 @@
+#include "agent/worker.h"
+
+#include <unistd.h>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/system_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <csignal>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "agent/attempt_requests.h"
+#include "agent/connection_owner.h"
+#include "agent/led_socket.h"
+#include "agent/node_provision.h"
+#include "agent/node_sockets.h"
+#include "agent/slot_end.h"
+#include "agent/terminals.h"
+#include "agent/uplink.h"
+#include "async/diagnostics.h"
+#include "async/file.h"
+#include "async/on_pool.h"
+#include "async/task_group.h"
+#include "engine/local/forking_starter.h"
+#include "engine/local/local_attempt_host.h"
+#include "process/descriptor_limit.h"
+
+namespace trainyard::agent {
+
+namespace asio = boost::asio;
+
+namespace {
+
+std::int64_t DiskBytes(const std::string& folder) {
+  std::error_code error;
+  const std::filesystem::space_info space = std::filesystem::space(folder, error);
+  return error ? 0 : static_cast<std::int64_t>(space.capacity);
+}
+
+engine::NodeSettings SettingsOf(const Identity& identity, const NodeFolder& folder,
+                                const NodeSockets& sockets) {
+  const std::string authority = "127.0.0.1:" + std::to_string(sockets.replica_tcp.port);
+  return {.attempts_dir = folder.attempts_dir(),
+          .environments_dir = folder.environments_dir(),
+          .images_dir = folder.images_dir(),
+          .attach_socket = folder.run_dir() + "/attach.sock",
+          .replica_socket = folder.run_dir() + "/replica.sock",
+          .container_runtime = identity.facts.node.container_runtime(),
+          .container_runtime_address = identity.facts.container_address,
+          .disk_bytes = DiskBytes(folder.attempts_dir()),
+          .relay_port = sockets.replica_tcp.port,
+          .replica_environment = engine::ReplicaVariables("http://" + authority, authority)};
+}
+
+class Worker final : public Uplink::Observer {
+ public:
+  Worker(const Identity& identity, const NodeFolder& folder, NodeSockets sockets)
+      : identity_(identity),
+        settings_(SettingsOf(identity, folder, sockets)),
+        starter_(engine::MachineLimits()),
+        host_(executor(), settings_, starter_, {}),
+        owner_(settings_.attempts_dir),
+        uplink_(executor(),
+                {.host = identity.arguments.server_host,
+                 .port = identity.arguments.server_port,
+                 .fingerprint = identity.arguments.fingerprint},
+                *this),
+        terminals_(executor(), uplink_),
+        requests_(executor(), host_, terminals_),
+        end_(executor(), {.uplink = uplink_,
+                          .host = host_,
+                          .requests = requests_,
+                          .attempts_dir = settings_.attempts_dir}),
+        attach_(executor(), std::move(sockets.attach),
+                {.path = "/agent/v1/attach", .who = LedSocket::Who::kSupervisors}, owner_, uplink_),
+        replica_(executor(), std::move(sockets.replica), {.path = "/agent/v1/replica"}, owner_, uplink_),
+        replica_tcp_(executor(), std::move(sockets.replica_tcp), {.path = "/agent/v1/replica"}, owner_,
+                     uplink_),
+        tasks_(executor()) {
+    host_.SetOnGone([this](const std::string& attempt_id) { OnGone(attempt_id); });
+    requests_.SetOnServed([this] { end_.OnChange(); });
+    tasks_.Spawn(Connect());
+    tasks_.Spawn(End());
+    tasks_.Spawn(WatchSignals());
+    if (identity_.until) tasks_.Spawn(WatchClock(*identity_.until));
+  }
+
+  int Run() {
+    loop_.run();
+    return status_;
+  }
+
+  asio::awaitable<v1::FromAgent::Hello> MakeHello(std::string own_address) override;
+  asio::awaitable<void> OnWelcome(v1::ToAgent::Welcome welcome) override;
+  void OnWelcomed() override {
+    end_.Tell();
+    end_.OnChange();
+  }
+  void OnFrame(v1::ToAgent frame, std::shared_ptr<ControlStream> control) override;
+
+ private:
+  [[nodiscard]] asio::any_io_executor executor() { return loop_.get_executor(); }
+  asio::awaitable<void> Connect();
+  asio::awaitable<void> End();
+  asio::awaitable<void> WatchSignals();
+  asio::awaitable<void> WatchClock(SysTime until);
+  void OnGone(const std::string& attempt_id);
+  void Begin(EndCause cause, const std::string& reason = {});
+
+  const Identity& identity_;
+  asio::io_context loop_{1};
+  asio::thread_pool files_{1};
+  int status_ = 0;
+  engine::NodeSettings settings_;
+  engine::ForkingStarter starter_;
+  engine::LocalAttemptHost host_;
+  asio::signal_set signals_{loop_, SIGTERM, SIGUSR1};
+  ConnectionOwner owner_;
+  Uplink uplink_;
+  Terminals terminals_;
+  AttemptRequests requests_;
+  SlotEnd end_;
+  LedSocket attach_;
+  LedSocket replica_;
+  LedSocket replica_tcp_;
+  TaskGroup tasks_;
+};
+
+asio::awaitable<void> Worker::Connect() {
+  const std::string reason = co_await uplink_.Run();
+  const std::string line = "the server refuses this agent: " + reason;
+  Diagnose(DiagnosticLevel::kError, line);
+  const std::string shown = "trainyard agent: " + line + "\n";
+  std::ignore = WriteAll(identity_.complain, shown);
+  status_ = kExitRefused;
+  loop_.stop();
+}
+
+asio::awaitable<void> Worker::End() {
+  co_await end_.Run();
+  co_await uplink_.Finish();
+  Diagnose(DiagnosticLevel::kInfo, "this agent has ended");
+  loop_.stop();
+}
+
+asio::awaitable<void> Worker::WatchSignals() {
+  for (;;) {
+    const int number = co_await signals_.async_wait(asio::use_awaitable);
+    Begin(number == SIGTERM ? EndCause::kSignal : EndCause::kTimeLimit);
+  }
+}
+
+asio::awaitable<void> Worker::WatchClock(SysTime until) {
+  asio::system_timer timer(executor());
+  timer.expires_at(std::chrono::time_point_cast<std::chrono::system_clock::duration>(until - kLimitNotice));
+  co_await timer.async_wait(asio::use_awaitable);
+  Begin(EndCause::kTimeLimit);
+}
+
+void Worker::Begin(EndCause cause, const std::string& reason) {
+  end_.Begin(PlanEnd(cause, SysTime(std::chrono::system_clock::now()), identity_.until, reason));
+}
+
+void Worker::OnGone(const std::string& attempt_id) {
+  Diagnose(DiagnosticLevel::kInfo, "attempt " + attempt_id + " has ended");
+  v1::FromAgent frame;
+  frame.mutable_gone()->set_attempt_id(attempt_id);
+  uplink_.Send(frame);
+  end_.OnChange();
+}
+
+asio::awaitable<v1::FromAgent::Hello> Worker::MakeHello(std::string own_address) {
+  v1::FromAgent::Hello hello;
+  hello.set_protocol(v1::PROTOCOL_1);
+  hello.set_program_sha256(identity_.facts.program_sha256);
+  hello.set_ticket(identity_.ticket);
+  hello.set_slot(identity_.arguments.slot);
+  hello.set_instance(identity_.instance);
+  v1::Node& node = *hello.mutable_node();
+  node = identity_.facts.node;
+  node.set_name(identity_.arguments.node);
+  node.set_address(AddressForOthers(own_address));
+  node.set_port(identity_.port);
+  for (const std::string& gpu : identity_.arguments.gpus) node.add_gpus(gpu);
+  requests_.SetPlace({.address = node.address(), .port = identity_.port});
+  const std::vector<v1::AttemptFound> found = co_await requests_.FindAll();
+  for (const v1::AttemptFound& one : found) *hello.add_attempts() = one;
+  co_return hello;
+}
+
+asio::awaitable<void> Worker::OnWelcome(v1::ToAgent::Welcome welcome) {
+  if (!welcome.environments_dir().empty()) settings_.environments_dir = welcome.environments_dir();
+  if (!welcome.images_dir().empty()) settings_.images_dir = welcome.images_dir();
+  std::map<std::string, std::string> definitions(welcome.runtime_definitions().begin(),
+                                                 welcome.runtime_definitions().end());
+  auto provide = [dir = settings_.environments_dir, definitions = std::move(definitions)] {
+    return ProvisionEnvironments(dir, definitions);
+  };
+  const Status provided = co_await OnPool(files_, std::move(provide));
+  if (!provided) Diagnose(DiagnosticLevel::kError, provided.error().message);
+}
+
+void Worker::OnFrame(v1::ToAgent frame, std::shared_ptr<ControlStream> control) {
+  switch (frame.kind_case()) {
+    case v1::ToAgent::kRequest:
+      return requests_.Serve(std::move(*frame.mutable_request()), std::move(control));
+    case v1::ToAgent::kResize:
+      return terminals_.Resize(frame.resize().terminal(),
+                               {.rows = frame.resize().rows(), .columns = frame.resize().columns()});
+    case v1::ToAgent::kRelease: return Begin(EndCause::kRelease, frame.release().reason());
+    case v1::ToAgent::kWelcome:
+    case v1::ToAgent::kRefused:
+    case v1::ToAgent::KIND_NOT_SET: return;
+  }
+}
+
+}  // namespace
+
+Result<int> Work(const Identity& identity, const NodeFolder& folder) {
+  std::signal(SIGPIPE, SIG_IGN);  // who connects to us may go away
+  RaiseDescriptorLimit();         // supervisors get what we had
+  TY_TRY(NodeSockets sockets, NodeSockets::Bind(folder.run_dir()));
+  // Never freed: the process ends after it, and the kernel closes all at once.
+  auto* worker = new Worker(identity, folder, std::move(sockets));
+  // The watcher blocked them for as long as nobody handled them.
+  sigset_t handled;
+  sigemptyset(&handled);
+  for (const int number : {SIGTERM, SIGUSR1, SIGCHLD}) sigaddset(&handled, number);
+  ::sigprocmask(SIG_UNBLOCK, &handled, nullptr);
+  return worker->Run();
+}
+
+}  // namespace trainyard::agent

@@ -44,7 +44,8 @@ End EndOf(const ListedJob& job) {
     case JobState::kTimeLimit: return {placement::RoomEnd::kTimeLimit, name + " has reached its time limit."};
     case JobState::kDeadline:
       return {placement::RoomEnd::kDeadline, name + " could not end before its deadline any more."};
-    case JobState::kNodeLost: return {placement::RoomEnd::kLost, name + " has lost a node" + OnNodes(job) + "."};
+    case JobState::kNodeLost:
+      return {placement::RoomEnd::kLost, name + " has lost a node" + OnNodes(job) + "."};
     case JobState::kPreempted:
       return {placement::RoomEnd::kPreempted, name + " had to make room for a more important one."};
     case JobState::kOutOfMemory:
@@ -55,8 +56,9 @@ End EndOf(const ListedJob& job) {
     case JobState::kEnding:
     case JobState::kOver: break;
   }
-  return {placement::RoomEnd::kLost, name + " has ended before its work was done (" + job.state_text +
-                              (job.reason.empty() || job.reason == "None" ? "" : ", " + job.reason) + ")."};
+  return {placement::RoomEnd::kLost,
+          name + " has ended before its work was done (" + job.state_text +
+              (job.reason.empty() || job.reason == "None" ? "" : ", " + job.reason) + ")."};
 }
 
 Verdict JudgeMissing(Gang& gang, const Sight& sight) {
@@ -69,7 +71,8 @@ Verdict JudgeMissing(Gang& gang, const Sight& sight) {
 
 Verdict JudgeEnded(const Gang& gang, const ListedJob& job) {
   End end = EndOf(job);
-  const bool is_for_the_job = end.kind == placement::RoomEnd::kCancelled || end.kind == placement::RoomEnd::kDeadline;
+  const bool is_for_the_job =
+      end.kind == placement::RoomEnd::kCancelled || end.kind == placement::RoomEnd::kDeadline;
   if (gang.stage == Stage::kGranted || is_for_the_job)
     return LosesRoom{.kind = end.kind, .reason = std::move(end.reason)};
   return Resubmit{.words = {.reason = std::move(end.reason), .unblock = "It is submitted again."}};

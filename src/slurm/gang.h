@@ -25,6 +25,9 @@ inline constexpr std::chrono::seconds kSettle{10};
 inline constexpr std::chrono::seconds kAttachMax{120};
 /// An agent that closed its connection and did not come back is dead.
 inline constexpr std::chrono::seconds kAgentAbsenceMax{30};
+/// Agents whose room is given back end by themselves within it, and the job is COMPLETED; then it is
+/// cancelled.
+inline constexpr std::chrono::seconds kLeaveMax{15};
 /// Between two submissions of a gang that failed: the first pause, doubled each time.
 inline constexpr std::chrono::seconds kResubmitPause{2};
 inline constexpr std::chrono::seconds kResubmitPauseMax{300};
@@ -48,10 +51,11 @@ struct Gang {
   std::chrono::seconds pause = kResubmitPause;
   std::vector<std::int64_t> ids;  ///< that live, as of the last list
   std::set<int> attached;
-  std::map<int, SysTime> closed;    ///< slots whose agents closed their connections
-  std::optional<SysTime> complete;  ///< when the last agent came
-  std::optional<SysTime> running;   ///< since when a list says so
-  std::optional<SysTime> missing;   ///< since when lists have it not
+  std::map<int, SysTime> closed;          ///< slots whose agents closed their connections
+  std::optional<SysTime> complete;        ///< when the last agent came
+  std::optional<SysTime> running;         ///< since when a list says so
+  std::optional<SysTime> missing;         ///< since when lists have it not
+  std::optional<SysTime> may_live_until;  ///< while it is kEnding: it leaves by itself
   bool had_room = false;
   bool released = false;
   bool lives = true;  ///< as far as is known

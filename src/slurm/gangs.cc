@@ -99,8 +99,12 @@ void Gangs::Release(const GangKey& key, SysTime now) {
   if (gang.submission == 0) return Erase(key);
   if (gang.stage == Stage::kEnding) return;
   actions_.emplace_back(VoidTicket{{key, gang.submission}});
-  CancelAll(gang);
+  const bool leaves = gang.stage == Stage::kGranted;
+  if (!leaves) CancelAll(gang);
   Enter(key, gang, Stage::kEnding, now);
+  if (!leaves) return;
+  gang.may_live_until = now + kLeaveMax;
+  SetDue(key, gang, gang.may_live_until);
 }
 
 void Gangs::Erase(const GangKey& key) {
@@ -250,7 +254,8 @@ void Gangs::Look(const GangKey& key, Gang& gang, const Found& found, SysTime ask
   }
 }
 
-void Gangs::TakeRoomBack(const GangKey& key, Gang& gang, placement::RoomEnd kind, std::string reason, SysTime now) {
+void Gangs::TakeRoomBack(const GangKey& key, Gang& gang, placement::RoomEnd kind, std::string reason,
+                         SysTime now) {
   actions_.emplace_back(VoidTicket{{key, gang.submission}});
   actions_.emplace_back(TakeBack{.gang = key, .kind = kind, .reason = std::move(reason)});
   const bool lives = !gang.ids.empty();
@@ -265,7 +270,11 @@ void Gangs::SayDead(const GangKey& key, Gang& gang) {
 }
 
 void Gangs::LookAtEnding(const GangKey& key, Gang& gang, const Found& found, SysTime asked) {
-  if (!gang.ids.empty()) return CancelAll(gang);
+  if (!gang.ids.empty()) {
+    const bool leaves = gang.may_live_until && asked < *gang.may_live_until;
+    if (!leaves) CancelAll(gang);
+    return;
+  }
   // What was submitted a moment ago may not be in lists yet, if the controller has just come back.
   const bool is_settled = asked >= std::max(gang.since, *answering_since_) + kSettle;
   if (!found.empty() || is_settled) SayDead(key, gang);

@@ -147,10 +147,12 @@ TEST_F(GangsTest, HowItEndsInSlurmIsSaid) {
        {Row{JobState::kNodeLost, placement::RoomEnd::kLost, "The job 40 of Slurm has lost a node (node1)."},
         Row{JobState::kPreempted, placement::RoomEnd::kPreempted,
             "The job 40 of Slurm had to make room for a more important one."},
-        Row{JobState::kTimeLimit, placement::RoomEnd::kTimeLimit, "The job 40 of Slurm has reached its time limit."},
+        Row{JobState::kTimeLimit, placement::RoomEnd::kTimeLimit,
+            "The job 40 of Slurm has reached its time limit."},
         Row{JobState::kOutOfMemory, placement::RoomEnd::kOutOfMemory,
             "The job 40 of Slurm used more memory than it asked for."},
-        Row{JobState::kCancelled, placement::RoomEnd::kCancelled, "The job 40 of Slurm was cancelled in Slurm."},
+        Row{JobState::kCancelled, placement::RoomEnd::kCancelled,
+            "The job 40 of Slurm was cancelled in Slurm."},
         Row{JobState::kOver, placement::RoomEnd::kLost,
             "The job 40 of Slurm has ended before its work was done (STATE)."}}) {
     gangs_ = Gangs("1f3a");
@@ -163,9 +165,9 @@ TEST_F(GangsTest, HowItEndsInSlurmIsSaid) {
 
 TEST_F(GangsTest, WhatIsCancelledInTheLineIsCancelled) {
   Submitted();
-  EXPECT_THAT(
-      Of<TakeBack>(List({Job(40, JobState::kCancelled)})),
-      ElementsAre(TakeBack{kKey, placement::RoomEnd::kCancelled, "The job 40 of Slurm was cancelled in Slurm."}));
+  EXPECT_THAT(Of<TakeBack>(List({Job(40, JobState::kCancelled)})),
+              ElementsAre(TakeBack{kKey, placement::RoomEnd::kCancelled,
+                                   "The job 40 of Slurm was cancelled in Slurm."}));
 }
 
 TEST_F(GangsTest, WhoseComponentsEndIsCancelledWhole) {
@@ -215,10 +217,24 @@ TEST_F(GangsTest, ASilentAgentIsLeftToSlurm) {
   EXPECT_THAT(Of<TakeBack>(List({Job(40, JobState::kRunning)})), IsEmpty());
 }
 
-TEST_F(GangsTest, ReleaseCancelsUntilNothingIsLeft) {
+TEST_F(GangsTest, WhatIsReleasedLeavesByItselfAndIsCompleted) {
   Granted();
   gangs_.Release(kKey, now_);
-  EXPECT_THAT(Next(), testing::IsSupersetOf({GangAction(VoidTicket{kFirst}), GangAction(CancelJobs{{40}})}));
+  const std::vector<GangAction> actions = Next();
+  EXPECT_THAT(Of<VoidTicket>(actions), ElementsAre(VoidTicket{kFirst}));
+  EXPECT_THAT(Of<CancelJobs>(actions), IsEmpty());
+  EXPECT_THAT(Of<CancelJobs>(List({Job(40, JobState::kRunning)})), IsEmpty());
+  EXPECT_THAT(Of<NothingLives>(List({Job(40, JobState::kOver)})), ElementsAre(NothingLives{kFirst}));
+  Pass(11);
+  EXPECT_THAT(Of<Forget>(List({Job(40, JobState::kOver)})), ElementsAre(Forget{kKey}));
+  EXPECT_EQ(gangs_.size(), 0U);
+}
+
+TEST_F(GangsTest, WhatDoesNotLeaveIsCancelledUntilNothingIsLeft) {
+  Granted();
+  gangs_.Release(kKey, now_);
+  Pass(16);
+  EXPECT_THAT(Of<CancelJobs>(List({Job(40, JobState::kRunning)})), ElementsAre(CancelJobs{{40}}));
   EXPECT_THAT(Of<CancelJobs>(List({Job(40, JobState::kRunning)})), ElementsAre(CancelJobs{{40}}))
       << "once more";
   Pass(11);

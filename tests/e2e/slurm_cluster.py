@@ -181,6 +181,7 @@ class SlurmCluster:
         self.network.set_up(self._number(name), False)
 
     def mend_network(self, name):
+        """Packets pass within a second or two: the kernel tells of a link that is up once in a second."""
         self.network.set_up(self._number(name), True)
 
     def kill_controller(self):

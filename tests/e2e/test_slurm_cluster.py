@@ -79,7 +79,7 @@ def test_a_node_is_cut_off(make_slurm):
     slurm.cut_network("node2")
     assert not answers(slurm, 2)
     slurm.mend_network("node2")
-    assert answers(slurm, 2)
+    wait_for(lambda: answers(slurm, 2) or None, lambda: "node2 is not back")
     assert slurm.run("srun", "-w", "node2", "hostname").stdout == "node2\n"
 
 

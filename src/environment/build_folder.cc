@@ -47,11 +47,12 @@ Status BuildOnce(const fs::path& folder, const std::function<void()>& waiting,
   Status done = Prepare(folder);
   if (done) {
     const Result<std::string> python_version = build(lock);
-    done = python_version ? Seal(folder, *python_version) : std::unexpected(python_version.error());
+    done = python_version ? lock.Confirm() : std::unexpected(python_version.error());
+    if (done) done = Seal(folder, *python_version);
   }
   if (done)
     std::ignore = SizeOf(folder);  // noted now, so that nobody who lists it has to walk it
-  else
+  else if (lock.Confirm())
     std::ignore = RemoveTree(folder);  // the build's error is what the caller needs
   return done;
 }

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <set>
-#include <stop_token>
 #include <system_error>
 #include <utility>
 
@@ -61,16 +60,9 @@ std::vector<fs::path> AllFolders(const Layout& layout, const RuntimeVersion& run
   return folders;
 }
 
-/// Tries to take the builders' lock; does not wait.
-Result<BuildLock> TryBuildLock(const fs::path& folder) {
-  std::stop_source stopped;
-  stopped.request_stop();
-  return BuildLock::Acquire(Layout::Lock(folder), [] {}, stopped.get_token());
-}
-
 /// @param name  for messages.
 Result<std::uint64_t> RemoveFolder(const Layout& layout, const std::string& name, const fs::path& folder) {
-  const auto lock = TryBuildLock(folder);
+  const auto lock = BuildLock::Try(Layout::Lock(folder));
   if (!lock && lock.error().code == Code::kCancelled)
     return std::unexpected(FailedPrecondition(name + " is being built"));
   if (!lock) return std::unexpected(lock.error());
@@ -147,7 +139,7 @@ bool IsBeingBuilt(const fs::path& environments_dir, const RuntimeVersion& runtim
   const fs::path folder = Layout{environments_dir}.Runtime(runtime);
   std::error_code error;
   if (!fs::exists(Layout::Lock(folder), error)) return false;
-  const auto lock = TryBuildLock(folder);
+  const auto lock = BuildLock::Try(Layout::Lock(folder));
   return !lock && lock.error().code == Code::kCancelled;
 }
 

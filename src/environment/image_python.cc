@@ -11,6 +11,7 @@
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "async/file.h"
@@ -327,8 +328,9 @@ Status TakePythonFromImage(const Layout& layout, const PythonImage& image,
              ").");
   Status done = CopyAll(copy);
   if (done) done = Check(layout, image, copy, lock.descriptor(), hooks);
+  if (done) done = lock.Confirm();
   if (done) done = Finish(copy);
-  if (!done) static_cast<void>(RemoveTree(copy.target));  // the reason is what counts
+  if (!done && lock.Confirm()) std::ignore = RemoveTree(copy.target);  // the reason is what counts
   return done;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "async/file.h"
@@ -96,7 +97,7 @@ Result<fs::path> ObtainUv(const Layout& layout, const Python& python, const Prep
     return room->TakeBack();
   };
   if (Status done = install(); !done) {
-    static_cast<void>(RemoveTree(folder));  // the reason is what counts
+    if (lock.Confirm()) std::ignore = RemoveTree(folder);  // the reason is what counts
     return std::unexpected(std::move(done).error());
   }
   return folder / "bin" / "uv";

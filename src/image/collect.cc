@@ -11,12 +11,14 @@
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "async/diagnostics.h"
 #include "async/file.h"
 #include "async/remove_tree.h"
 #include "async/unique_fd.h"
+#include "environment/build_lock.h"
 #include "image/cache.h"
 #include "image/layer_folder.h"
 #include "image/own_folder.h"
@@ -72,8 +74,9 @@ class DiskUse {
 
 /// False if it is used or being pulled.
 Result<bool> RemoveRecord(const CacheLayout& layout, const std::string& digest) {
-  TY_TRY(const std::optional<UniqueFd> pull, TryLock(layout.Lock(digest), LOCK_EX));
-  if (!pull) return false;
+  const auto pull = environment::BuildLock::Try(layout.Lock(digest));
+  if (!pull && pull.error().code == Code::kCancelled) return false;
+  if (!pull) return std::unexpected(pull.error());
   TY_TRY(const std::optional<UniqueFd> use, TryLock(layout.Use(digest), LOCK_EX));
   if (!use) return false;
   std::error_code error;
@@ -136,7 +139,7 @@ Status SweepPulls(const CacheLayout& layout) {
     const auto changed = ChangedAt(path);
     if (name.starts_with(kGone) || IsSha256("sha256:" + name) ||
         (changed && *changed < system_clock::now() - kCallAgeMax))
-      static_cast<void>(RemoveTree(path));
+      std::ignore = RemoveTree(path);
   }
   return {};
 }

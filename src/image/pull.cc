@@ -7,12 +7,14 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "async/file.h"
 #include "async/remove_tree.h"
 #include "async/unique_fd.h"
+#include "environment/build_lock.h"
 #include "image/cache.h"
 #include "image/digest.h"
 #include "image/image.h"
@@ -27,6 +29,7 @@ namespace trainyard::image {
 namespace {
 
 namespace fs = std::filesystem;
+using environment::BuildLock;
 
 /// A failed pull is repeated at once, and once more after a while; complete layers are kept.
 constexpr int kPullTriesMax = 3;
@@ -38,8 +41,7 @@ void RemoveLeftovers(const CacheLayout& layout) {
   for (const fs::path& path : EntriesOf(layout.Pulls()).value_or(std::vector<fs::path>())) {
     const std::string digest = "sha256:" + path.filename().string();
     if (!IsSha256(digest)) continue;  // a temporary directory of a call of skopeo
-    const auto lock = TryLock(layout.Lock(digest), LOCK_EX);
-    if (lock && *lock) static_cast<void>(RemoveTree(path));
+    if (BuildLock::Try(layout.Lock(digest))) std::ignore = RemoveTree(path);
   }
 }
 
@@ -157,12 +159,12 @@ Result<Image> PullLocked(const Sources& sources, const CacheLayout& layout, cons
   const std::optional<Note> note = ReadNote(layout, image.digest, image.reference);
   const Access access = note ? note->access : AccessTo(sources, reference);
   const fs::path folder = layout.Pull(image.digest);
-  static_cast<void>(RemoveTree(folder));
+  std::ignore = RemoveTree(folder);
   TY_RETURN_IF_ERROR(MakeFolders(folder / "tmp"));
   TY_TRY(const Skopeo skopeo,
          Skopeo::Find({.temporary = folder / "tmp", .lock_fd = hooks.lock_fd, .stop = hooks.stop}));
   Result<CachedImage> pulled = Pulling(layout, skopeo, reference, access, image, hooks).Run();
-  static_cast<void>(RemoveTree(folder));
+  std::ignore = RemoveTree(folder);
   if (!pulled) return std::unexpected(std::move(pulled).error());
   if (note) pulled->names.push_back(note->name);
   TY_RETURN_IF_ERROR(WriteRecord(layout, *pulled));
@@ -189,7 +191,7 @@ Result<Image> PullImage(const Sources& sources, const ResolvedImage& image, cons
   const CacheLayout layout(sources.images_dir);
   TY_RETURN_IF_ERROR(layout.MakeFolders());
   const auto waiting = [&] { say("Image " + image.reference + " is being pulled already; waiting."); };
-  TY_TRY(const UniqueFd lock, WaitForLock(layout.Lock(image.digest), LOCK_EX, waiting, hooks.stop));
+  TY_TRY(const BuildLock lock, BuildLock::Acquire(layout.Lock(image.digest), waiting, hooks.stop));
   if (auto found = FindImage(sources.images_dir, image.digest)) return *std::move(found);
   TY_TRY(const UniqueFd collecting, WaitForLock(layout.CollectLock(), LOCK_SH, {}, hooks.stop));
   RemoveLeftovers(layout);

@@ -1,12 +1,7 @@
 #include "server/google_front.h"
 
-#include <dirent.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <utility>
 
 #include "access/door.h"
@@ -16,15 +11,10 @@
 #include "api/storage_handlers.h"
 #include "api/token_handlers.h"
 #include "async/diagnostics.h"
-#include "async/file.h"
 #include "control/token_service.h"
-#include "engine/local/machine_checks.h"
-#include "front/boto_file.h"
-#include "front/ca_bundle.h"
+#include "engine/local/google_front_files.h"
 #include "front/host_dispatch.h"
-#include "front/java_trust_store.h"
 #include "http/server.h"
-#include "runtimes/google_channels.h"
 #include "server/kept_sockets.h"
 
 namespace trainyard::server {
@@ -32,41 +22,6 @@ namespace trainyard::server {
 namespace {
 
 constexpr http::FramingRules kRules = http::FramingRules::kChunkedWins;
-
-/// Where a replica's bind mount of the buckets goes: an empty folder of the machine's, made if need be, or
-/// where we may not, one of the replica's own root. One with something in it is somebody else's.
-Status EnsureGcsFolder() {
-  const char* folder = replica::kGcsFolder;
-  const bool made = ::mkdir(folder, 0755) == 0;
-  if (!made && errno != EEXIST) {
-    const Error refused = ErrnoError(errno, "mkdir " + std::string(folder));
-    const Status own = engine::CheckOwnRoot();
-    if (own) return {};
-    return std::unexpected(Error{refused.code, refused.message + ", and " + own.error().message, {}});
-  }
-  if (made) ::chmod(folder, 0755);  // whatever our umask is: it is for all servers of the machine
-  std::error_code error;
-  const bool empty = std::filesystem::is_empty(folder, error);
-  if (error == std::errc::permission_denied) return {};  // what is in it is no use of ours, and nobody's here
-  if (error) return std::unexpected(ErrnoError(error.value(), "look into " + std::string(folder)));
-  if (!empty) return std::unexpected(FailedPrecondition(std::string(folder) + " has something in it"));
-  return {};
-}
-
-/// The files that replicas and `trainyard with` read.
-Status WriteFiles(const std::string& authority, const std::filesystem::path& folder,
-                  const std::string& bundle, const std::string& project) {
-  TY_RETURN_IF_ERROR(front::MakeCaBundle(replica::SystemCaBundles(), authority, bundle));
-  TY_RETURN_IF_ERROR(front::MakeCaBundle({}, authority, folder / replica::kOwnAuthority));
-  TY_RETURN_IF_ERROR(WriteFileAtomically(folder / replica::kCurlFile, "cacert = \"" + bundle + "\"\n"));
-  TY_TRY(const std::string authorities, ReadFile(bundle));
-  TY_TRY(const std::string java, front::JavaTrustStore(authorities));
-  TY_RETURN_IF_ERROR(WriteFileAtomically(folder / replica::kJavaFile, java));
-  front::BotoSettings boto = {.ca_bundle = bundle, .project = project};
-  TY_RETURN_IF_ERROR(WriteFileAtomically(folder / replica::kUsersBotoFile, front::BotoFile(boto)));
-  boto.state_dir = "/tmp/.gsutil";  // of the replica's own
-  return WriteFileAtomically(folder / replica::kBotoFile, front::BotoFile(boto));
-}
 
 }  // namespace
 
@@ -112,7 +67,10 @@ GoogleFront::State::State(const Setup& setup)
 Result<replica::v1::GoogleFront> PrepareGoogleFront(const ServeOptions& options, const DataDirectory& data,
                                                     const BoundSockets& sockets) {
   const std::string bundle = data.ca_bundle();
-  TY_RETURN_IF_ERROR(WriteFiles(sockets.identity.ca_file, data.front_dir(), bundle, options.project));
+  TY_RETURN_IF_ERROR(engine::WriteGoogleFrontFiles({.authority = sockets.identity.ca_file,
+                                                    .folder = data.front_dir(),
+                                                    .bundle = bundle,
+                                                    .project = options.project}));
   replica::v1::GoogleFront told;
   told.set_tls_socket(data.front_tls_socket());
   told.set_plain_socket(data.front_plain_socket());
@@ -129,7 +87,7 @@ Result<replica::v1::GoogleFront> PrepareGoogleFront(const ServeOptions& options,
     if (front->tls.port != Front::kTlsPort) told.set_tls_port(front->tls.port);
     if (front->plain && front->plain->port != Front::kPlainPort) told.set_plain_port(front->plain->port);
   }
-  if (const Status made = sockets.has_namespaces ? EnsureGcsFolder() : Status()) {
+  if (const Status made = sockets.has_namespaces ? engine::EnsureGcsFolder() : Status()) {
     told.set_buckets_dir(data.Path("buckets"));
     told.mutable_bucket_dirs()->insert(options.bucket_dirs.begin(), options.bucket_dirs.end());
   } else {

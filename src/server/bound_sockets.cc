@@ -3,13 +3,13 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "async/diagnostics.h"
 #include "engine/local/machine_checks.h"
-#include "front/front_address.h"
 #include "front/google_names.h"
 #include "server/kept_sockets.h"
 #include "server/listen_address.h"
@@ -41,52 +41,14 @@ constexpr FrontFiles kWorkstationFiles = {.address = "run/workstation-address",
 /// Root has its own ways, and says in a job's log what it lacks.
 Status CheckNamespaces() { return ::geteuid() == 0 ? Status() : engine::CheckUserNamespaces(); }
 
-/// The address, with the socket that listens there.
-Result<std::string> TakeAddress(KeptSockets& kept, const std::string& file, std::uint16_t port,
-                                http::ListeningSocket& tls) {
-  return front::TakeFrontAddress(file, [&](const std::string& address) -> Status {
-    TY_TRY(tls, kept.ListenOnTcp(address, port));
-    return {};
-  });
-}
-
-/// On the ports that the clients of the previous server know; if another program has them on every address,
-/// on new ones.
-Status BindBehindDoors(KeptSockets& kept, const DataDirectory& data, const FrontFiles& files,
-                       front::FrontPorts& ports, Front& front) {
-  Result<std::string> address = TakeAddress(kept, data.Path(files.address), ports.tls, front.tls);
-  if (!address && address.error().code == Code::kAlreadyExists) {
-    ports = front::RandomFrontPorts();
-    TY_RETURN_IF_ERROR(front::KeepFrontPorts(data.Path(files.ports), ports));
-    address = TakeAddress(kept, data.Path(files.address), ports.tls, front.tls);
-  }
-  TY_TRY(front.address, std::move(address));
-  return {};
-}
-
-/// Google's port 443 and 80 if they are to be had (they take rights, and a web server of the machine has them
-/// on all addresses), else others. `check_doors`: whether connections can be led to those.
+/// The kept sockets are asked first.
 Result<Front> BindFront(KeptSockets& kept, const DataDirectory& data, const FrontFiles& files,
-                        Status (*check_doors)()) {
-  Front front;
-  TY_TRY(front::FrontPorts ports, front::TakeFrontPorts(data.Path(files.ports)));
-  if (Result<std::string> address = TakeAddress(kept, data.Path(files.address), Front::kTlsPort, front.tls)) {
-    front.address = *std::move(address);
-  } else {
-    TY_RETURN_IF_ERROR(BindBehindDoors(kept, data, files, ports, front));
-  }
-  Result<http::ListeningSocket> plain = kept.ListenOnTcp(front.address, Front::kPlainPort);
-  const Status doors = plain && front.tls.port == Front::kTlsPort ? Status() : check_doors();
-  if (!doors && front.tls.port != Front::kTlsPort) return std::unexpected(doors.error());
-  if (!plain && doors) plain = kept.ListenOnTcp(front.address, ports.plain);
-  if (plain) {
-    front.plain = *std::move(plain);
-  } else {
-    Diagnose(DiagnosticLevel::kWarning, "there is no metadata server under Google's names at " +
-                                            front.address + ": " + plain.error().message +
-                                            "; who asks there gets the token that all share");
-  }
-  return front;
+                        const std::function<Status()>& check_doors) {
+  const auto listen = [&kept](const std::string& address, std::uint16_t port) {
+    return kept.ListenOnTcp(address, port);
+  };
+  return engine::BindFront({.address_file = data.Path(files.address), .ports_file = data.Path(files.ports)},
+                           listen, check_doors);
 }
 
 /// Whether doors can be had is for `trainyard with` to say: it is another process, maybe of another account.

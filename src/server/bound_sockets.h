@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "engine/local/front_sockets.h"
 #include "http/listening_socket.h"
 #include "server/data_directory.h"
 #include "server/serve_options.h"
@@ -22,16 +23,7 @@ class KeptSockets;
 /// The TCP sockets of a server, listening, before anything is made that names their ports. Clients that come
 /// meanwhile wait in the kernel's queue.
 struct BoundSockets {
-  /// Google's ports on a loopback address of a front's own, or others to which connections are led
-  /// (docs/adr/0028-doors-without-port-443.md).
-  struct Front {
-    static constexpr std::uint16_t kTlsPort = 443;   ///< TensorFlow's URLs have no port
-    static constexpr std::uint16_t kPlainPort = 80;  ///< nor has the metadata server's
-
-    std::string address;  ///< numeric
-    http::ListeningSocket tls;
-    std::optional<http::ListeningSocket> plain;  ///< nothing: there is no port for it
-  };
+  using Front = engine::FrontSockets;
 
   tls::TlsIdentity identity;                 ///< of the installation's own authority
   tls::TlsIdentity administration_identity;  ///< of administration_tls: the same, or the operator's

@@ -81,12 +81,7 @@ Result<replica::v1::GoogleFront> PrepareGoogleFront(const ServeOptions& options,
              "this machine has no /etc/hosts: replicas find neither each other nor Google's names; make one "
              "with the line '127.0.0.1 localhost'");
   }
-  if (const auto& front = sockets.front) {
-    using Front = BoundSockets::Front;
-    told.set_address(front->address);
-    if (front->tls.port != Front::kTlsPort) told.set_tls_port(front->tls.port);
-    if (front->plain && front->plain->port != Front::kPlainPort) told.set_plain_port(front->plain->port);
-  }
+  if (sockets.front) engine::DescribeFront(*sockets.front, told);
   if (const Status made = sockets.has_namespaces ? engine::EnsureGcsFolder() : Status()) {
     told.set_buckets_dir(data.Path("buckets"));
     told.mutable_bucket_dirs()->insert(options.bucket_dirs.begin(), options.bucket_dirs.end());

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -42,6 +43,15 @@ Result<UniqueFd> TakeSlotLock(const std::string& slot) {
   return std::unexpected(Unavailable(slot + " is removed again and again"));
 }
 
+/// DIR may be below one that all accounts write to, as /var/tmp.
+Status CheckOwner(const std::string& dir) {
+  TY_RETURN_IF_ERROR(MakeFolders(dir, 0700));
+  struct stat found{};
+  if (::lstat(dir.c_str(), &found) != 0) return std::unexpected(ErrnoError(errno, dir));
+  if (S_ISDIR(found.st_mode) && found.st_uid == ::geteuid()) return {};
+  return std::unexpected(FailedPrecondition(dir + " is no directory of this account"));
+}
+
 /// Whether nothing of an attempt lives there.
 bool IsDead(const std::string& slot) {
   const auto attempts = engine::ListAttempts(slot + "/attempts");
@@ -70,6 +80,7 @@ std::string SlotFolderName(std::string_view ticket, int slot) {
 Result<NodeFolder> NodeFolder::Open(const Slot& slot) {
   const std::string node = slot.dir + "/nodes/" + slot.node;
   const std::string own = node + "/slots/" + SlotFolderName(slot.ticket, slot.slot);
+  TY_RETURN_IF_ERROR(CheckOwner(slot.dir));
   TY_RETURN_IF_ERROR(MakePrivateFolder(node));
   TY_TRY(UniqueFd lock, TakeSlotLock(own));
   for (const char* below : {"/attempts", "/run", "/front"})

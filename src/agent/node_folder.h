@@ -26,7 +26,8 @@ class NodeFolder {
     int slot = 0;
   };
   /// Makes what is missing, for its owner alone, and takes the lock. kAlreadyExists: another agent of the
-  /// slot lives on this node; errors of the file system. Blocking.
+  /// slot lives on this node; kFailedPrecondition: DIR is another account's, or a link, which somebody else
+  /// may have put there; errors of the file system. Blocking.
   [[nodiscard]] static Result<NodeFolder> Open(const Slot& slot);
 
   /// Removes directories of slots whose agents and attempts have ended. What cannot be removed is said, and

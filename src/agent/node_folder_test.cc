@@ -30,6 +30,13 @@ TEST_F(NodeFolderTest, IsItsOwnersAlone) {
   EXPECT_EQ(opened->attempts_dir().find("/t/"), std::string::npos);
 }
 
+TEST_F(NodeFolderTest, ALinkIsNotFollowed) {
+  fs::create_directory_symlink(folder_.path(), folder_.path() + "/link");
+  const auto opened =
+      NodeFolder::Open({.dir = folder_.path() + "/link", .node = "n1", .ticket = "t", .slot = 0});
+  EXPECT_EQ(opened.error().code, Code::kFailedPrecondition);
+}
+
 TEST_F(NodeFolderTest, ASlotHasOneAgent) {
   std::optional<Result<NodeFolder>> first = Open("t", 1);
   ASSERT_TRUE(*first);

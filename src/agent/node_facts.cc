@@ -20,6 +20,7 @@
 #include "async/unique_fd.h"
 #include "attempt/frame.h"
 #include "engine/local/container_support.h"
+#include "engine/local/google_front_files.h"
 #include "engine/local/machine_checks.h"
 #include "environment/python_probe.h"
 
@@ -65,12 +66,17 @@ std::string TextOf(const sockaddr* address) {
   return text.data();
 }
 
+template <class Facts>
+auto Texts(Facts& facts) {
+  return std::array{&facts.container_address, &facts.program_sha256, &facts.doors_lacking,
+                    &facts.gcs_lacking};
+}
+
 /// What the process that looks sends to the one that asked.
 std::string Print(const NodeFacts& facts) {
   std::string frames;
   replica::AppendFrame(facts.node, frames);
-  for (const std::string* text : {&facts.container_address, &facts.program_sha256, &facts.doors_lacking})
-    replica::AppendFrame(*text, frames);
+  for (const std::string* text : Texts(facts)) replica::AppendFrame(*text, frames);
   return frames;
 }
 
@@ -81,7 +87,7 @@ Result<NodeFacts> Parse(std::string_view frames) {
   std::string_view content;
   bool complete = reader.Next(content).value_or(false) &&
                   facts.node.ParseFromArray(content.data(), static_cast<int>(content.size()));
-  for (std::string* text : {&facts.container_address, &facts.program_sha256, &facts.doors_lacking}) {
+  for (std::string* text : Texts(facts)) {
     complete = complete && reader.Next(content).value_or(false);
     if (complete) *text = content;
   }
@@ -110,6 +116,10 @@ NodeFacts FindNodeFacts(const std::string& environments_dir) {
   node.set_memory_bytes(MemoryBytes());
   node.set_isolation_lacking(IsolationLacking());
   facts.program_sha256 = Sha256OfFile("/proc/self/exe").value_or("");
+  const Status gcs = node.isolation_lacking().empty()
+                         ? engine::EnsureGcsFolder()
+                         : std::unexpected(FailedPrecondition(node.isolation_lacking()));
+  if (!gcs) facts.gcs_lacking = gcs.error().message;
   if (const Status doors = engine::CheckConnectDoors(); !doors) facts.doors_lacking = doors.error().message;
   for (const environment::Python& python : environment::ProbePythons(environments_dir).pythons)
     node.add_pythons(python.version);

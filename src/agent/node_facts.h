@@ -14,6 +14,7 @@ struct NodeFacts {
   std::string container_address;  ///< path of the OCI runtime, or of the daemon's socket
   std::string program_sha256;     ///< of this program
   std::string doors_lacking;      ///< why connections cannot be led to other ports; empty: they can
+  std::string gcs_lacking;        ///< why replicas cannot see buckets at /gcs; empty: they can
 };
 
 /// Looks and tries; some 100 ms. Needs no rights, and is to be called while the process is dumpable: what it

@@ -1,7 +1,9 @@
 #include "agent/node_sockets.h"
 
 #include <charconv>
+#include <cstdint>
 
+#include "async/diagnostics.h"
 #include "async/file.h"
 
 namespace trainyard::agent {
@@ -28,11 +30,26 @@ Result<http::ListeningSocket> BindReplicaTcp(const std::string& file) {
 
 }  // namespace
 
-Result<NodeSockets> NodeSockets::Bind(const std::string& run_dir) {
+Result<NodeSockets> NodeSockets::Bind(const std::string& run_dir, const std::string& doors_lacking) {
   NodeSockets sockets;
   TY_TRY(sockets.attach, http::ListenOnUnix(run_dir + "/attach.sock"));
   TY_TRY(sockets.replica, http::ListenOnUnix(run_dir + "/replica.sock"));
   TY_TRY(sockets.replica_tcp, BindReplicaTcp(run_dir + "/replica-port"));
+  TY_TRY(sockets.front_tls, http::ListenOnUnix(run_dir + "/front-tls.sock"));
+  TY_TRY(sockets.front_plain, http::ListenOnUnix(run_dir + "/front.sock"));
+  const auto check_doors = [&doors_lacking]() -> Status {
+    if (doors_lacking.empty()) return {};
+    return std::unexpected(FailedPrecondition(doors_lacking));
+  };
+  Result<engine::FrontSockets> front =
+      engine::BindFront({.address_file = run_dir + "/front-address", .ports_file = run_dir + "/front-ports"},
+                        http::ListenOnTcp, check_doors);
+  if (front) {
+    sockets.front = *std::move(front);
+  } else {
+    Diagnose(DiagnosticLevel::kWarning,
+             "TensorFlow's gs:// and gsutil will not work in replicas here: " + front.error().message);
+  }
   return sockets;
 }
 

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -10,6 +11,7 @@
 #include "agent/end_plan.h"
 #include "agent/testing/agent_fixture.h"
 #include "agent/worker.h"
+#include "engine/local/machine_checks.h"
 #include "placement/plan.h"
 
 namespace trainyard::agent {
@@ -162,6 +164,54 @@ TEST_F(AgentTest, AReplicasConnectionNamesItsAttempt) {
     return std::ranges::count(memory.paths, "/agent/v1/replica/" + std::string(kAttempt)) == 1;
   }));
   EXPECT_EQ(TakeOver().exit_code(), 0);
+}
+
+TEST_F(AgentTest, GooglesNamesLeadToTheServer) {
+  if (::geteuid() != 0 && !(engine::CheckUserNamespaces() && engine::CheckConnectDoors()))
+    GTEST_SKIP() << "this machine has no namespaces for replicas";
+  StartServer();
+  memory_->objects["b/o"] = "from the bucket";
+  manifest_.set_metadata_host_name("me.metadata");
+  PythonProgram(
+      "import urllib.request\n"
+      "print(urllib.request.urlopen('http://metadata.google.internal/storage/v1/b/b/o/o?alt=media')"
+      ".read().decode())\n"
+      "print(open('/etc/hosts').read().count('storage.googleapis.com'))\n");
+  StartAgent();
+  ASSERT_TRUE(WaitForHellos(1));
+  StartAttempt();
+  OpenBarrier();
+  EXPECT_EQ(TakeOver().exit_code(), 0);
+  EXPECT_EQ(UserLines(), (std::vector<std::string>{"INFO from the bucket", "INFO 1"}));
+  EXPECT_TRUE(agents_server_->WaitFor([](const auto& memory) {
+    return std::ranges::count(memory.paths, "/agent/v1/front/" + std::string(kAttempt)) == 1;
+  }));
+  EXPECT_TRUE(std::filesystem::exists(manifest_.places().environments_dir() + "/runtimes.d/mine.json"));
+}
+
+TEST_F(AgentTest, AShellsTerminalReachesTheServer) {
+  StartRunningAttempt();
+  v1::ToAgent::Request open;
+  open.mutable_open_shell()->set_attempt_id(kAttempt);
+  open.mutable_open_shell()->set_rows(24);
+  open.mutable_open_shell()->set_columns(80);
+  open.mutable_open_shell()->set_terminal("t-1");
+  const auto answers = agents_server_->Ask(open);
+  ASSERT_EQ(answers.size(), 1U);
+  ASSERT_EQ(answers[0].code(), 0) << answers[0].message();
+  v1::ToAgent resize;
+  resize.mutable_resize()->set_terminal("t-1");
+  resize.mutable_resize()->set_rows(31);
+  resize.mutable_resize()->set_columns(97);
+  agents_server_->Send(resize);
+  agents_server_->Type("stty size; exit\n");
+  EXPECT_TRUE(agents_server_->WaitFor([](const auto& memory) { return memory.terminals_ended == 1; }));
+  EXPECT_TRUE(agents_server_->WaitFor([](const auto& memory) {
+    return memory.shown.find("31 97") != std::string::npos &&
+           std::ranges::count(memory.paths, "/agent/v1/terminal/t-1") == 1;
+  }));
+  Stop("enough");
+  EXPECT_EQ(TakeOver().cause(), ExitRecord::STOPPED);
 }
 
 TEST_F(AgentTest, AnAbsenceOfTheServerEndsNothing) {

@@ -14,9 +14,11 @@
 #include <memory>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "agent/attempt_requests.h"
 #include "agent/connection_owner.h"
+#include "agent/front_provision.h"
 #include "agent/led_socket.h"
 #include "agent/node_provision.h"
 #include "agent/node_sockets.h"
@@ -43,9 +45,15 @@ std::int64_t DiskBytes(const std::string& folder) {
   return error ? 0 : static_cast<std::int64_t>(space.capacity);
 }
 
+/// Where replicas find the server in the node's network.
+std::map<std::string, std::string> VariablesFor(int port) {
+  const std::string authority = "127.0.0.1:" + std::to_string(port);
+  return engine::ReplicaVariables("http://" + authority, authority);
+}
+
+/// All but what a welcome adds.
 engine::NodeSettings SettingsOf(const Identity& identity, const NodeFolder& folder,
                                 const NodeSockets& sockets) {
-  const std::string authority = "127.0.0.1:" + std::to_string(sockets.replica_tcp.port);
   return {.attempts_dir = folder.attempts_dir(),
           .environments_dir = folder.environments_dir(),
           .images_dir = folder.images_dir(),
@@ -54,8 +62,15 @@ engine::NodeSettings SettingsOf(const Identity& identity, const NodeFolder& fold
           .container_runtime = identity.facts.node.container_runtime(),
           .container_runtime_address = identity.facts.container_address,
           .disk_bytes = DiskBytes(folder.attempts_dir()),
-          .relay_port = sockets.replica_tcp.port,
-          .replica_environment = engine::ReplicaVariables("http://" + authority, authority)};
+          .front_metadata = sockets.front && sockets.front->plain};
+}
+
+FrontPlaces FrontPlacesOf(const Identity& identity, const NodeFolder& folder, const NodeSockets& sockets) {
+  FrontPlaces places{.dir = folder.front_dir(), .where = {}, .gcs_lacking = identity.facts.gcs_lacking};
+  places.where.set_tls_socket(folder.run_dir() + "/front-tls.sock");
+  places.where.set_plain_socket(folder.run_dir() + "/front.sock");
+  if (sockets.front) engine::DescribeFront(*sockets.front, places.where);
+  return places;
 }
 
 class Worker final : public Uplink::Observer {
@@ -63,6 +78,8 @@ class Worker final : public Uplink::Observer {
   Worker(const Identity& identity, const NodeFolder& folder, NodeSockets sockets)
       : identity_(identity),
         settings_(SettingsOf(identity, folder, sockets)),
+        front_(FrontPlacesOf(identity, folder, sockets)),
+        replica_port_(sockets.replica_tcp.port),
         starter_(engine::MachineLimits()),
         host_(executor(), settings_, starter_, {}),
         owner_(settings_.attempts_dir),
@@ -77,14 +94,10 @@ class Worker final : public Uplink::Observer {
                           .host = host_,
                           .requests = requests_,
                           .attempts_dir = settings_.attempts_dir}),
-        attach_(executor(), std::move(sockets.attach),
-                {.path = "/agent/v1/attach", .who = LedSocket::Who::kSupervisors}, owner_, uplink_),
-        replica_(executor(), std::move(sockets.replica), {.path = "/agent/v1/replica"}, owner_, uplink_),
-        replica_tcp_(executor(), std::move(sockets.replica_tcp), {.path = "/agent/v1/replica"}, owner_,
-                     uplink_),
         tasks_(executor()) {
     host_.SetOnGone([this](const std::string& attempt_id) { OnGone(attempt_id); });
     requests_.SetOnServed([this] { end_.OnChange(); });
+    Lead(std::move(sockets));
     tasks_.Spawn(Connect());
     tasks_.Spawn(End());
     tasks_.Spawn(WatchSignals());
@@ -106,6 +119,7 @@ class Worker final : public Uplink::Observer {
 
  private:
   [[nodiscard]] asio::any_io_executor executor() { return loop_.get_executor(); }
+  void Lead(NodeSockets sockets);
   asio::awaitable<void> Connect();
   asio::awaitable<void> End();
   asio::awaitable<void> WatchSignals();
@@ -118,6 +132,8 @@ class Worker final : public Uplink::Observer {
   asio::thread_pool files_{1};
   int status_ = 0;
   engine::NodeSettings settings_;
+  const FrontPlaces front_;
+  const int replica_port_;
   engine::ForkingStarter starter_;
   engine::LocalAttemptHost host_;
   asio::signal_set signals_{loop_, SIGTERM, SIGUSR1};
@@ -126,11 +142,26 @@ class Worker final : public Uplink::Observer {
   Terminals terminals_;
   AttemptRequests requests_;
   SlotEnd end_;
-  LedSocket attach_;
-  LedSocket replica_;
-  LedSocket replica_tcp_;
+  std::vector<std::unique_ptr<LedSocket>> led_;
   TaskGroup tasks_;
 };
+
+void Worker::Lead(NodeSockets sockets) {
+  const auto lead = [this](http::ListeningSocket socket, std::string path, LedSocket::Who who) {
+    LedSocket::Way way{.path = std::move(path), .who = who};
+    led_.push_back(
+        std::make_unique<LedSocket>(executor(), std::move(socket), std::move(way), owner_, uplink_));
+  };
+  using enum LedSocket::Who;
+  lead(std::move(sockets.attach), "/agent/v1/attach", kSupervisors);
+  lead(std::move(sockets.replica), "/agent/v1/replica", kReplicas);
+  lead(std::move(sockets.replica_tcp), "/agent/v1/replica", kReplicas);
+  lead(std::move(sockets.front_tls), "/agent/v1/front-tls", kReplicas);
+  lead(std::move(sockets.front_plain), "/agent/v1/front", kReplicas);
+  if (!sockets.front) return;
+  lead(std::move(sockets.front->tls), "/agent/v1/front-tls", kReplicas);
+  if (sockets.front->plain) lead(*std::move(sockets.front->plain), "/agent/v1/front", kReplicas);
+}
 
 asio::awaitable<void> Worker::Connect() {
   const std::string reason = co_await uplink_.Run();
@@ -204,6 +235,19 @@ asio::awaitable<void> Worker::OnWelcome(v1::ToAgent::Welcome welcome) {
   };
   const Status provided = co_await OnPool(files_, std::move(provide));
   if (!provided) Diagnose(DiagnosticLevel::kError, provided.error().message);
+  settings_.google_front.reset();
+  settings_.relay_port = 0;
+  settings_.replica_environment.clear();
+  if (welcome.front_host_names().empty()) co_return;
+  settings_.relay_port = replica_port_;
+  settings_.replica_environment = VariablesFor(replica_port_);
+  auto write = [welcome = std::move(welcome), places = front_] { return ProvisionFront(welcome, places); };
+  Result<replica::v1::GoogleFront> front = co_await OnPool(files_, std::move(write));
+  if (front) {
+    settings_.google_front = *std::move(front);
+  } else {
+    Diagnose(DiagnosticLevel::kError, "replicas will not have Google's names: " + front.error().message);
+  }
 }
 
 void Worker::OnFrame(v1::ToAgent frame, std::shared_ptr<ControlStream> control) {
@@ -225,7 +269,7 @@ void Worker::OnFrame(v1::ToAgent frame, std::shared_ptr<ControlStream> control) 
 Result<int> Work(const Identity& identity, const NodeFolder& folder) {
   std::signal(SIGPIPE, SIG_IGN);  // who connects to us may go away
   RaiseDescriptorLimit();         // supervisors get what we had
-  TY_TRY(NodeSockets sockets, NodeSockets::Bind(folder.run_dir()));
+  TY_TRY(NodeSockets sockets, NodeSockets::Bind(folder.run_dir(), identity.facts.doors_lacking));
   // Never freed: the process ends after it, and the kernel closes all at once.
   auto* worker = new Worker(identity, folder, std::move(sockets));
   // The watcher blocked them for as long as nobody handled them.

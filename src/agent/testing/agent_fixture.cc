@@ -21,11 +21,13 @@ AgentFixture::AgentFixture() {
   dir_.path =
       folder_.path() + "/node/nodes/n1/slots/" + SlotFolderName(Start().ticket, 0) + "/attempts/" + kAttempt;
   agents_server_ = std::make_unique<FakeAgentServer>(manifest_.places().attach_socket());
-  agents_server_->SetGreet([environments = manifest_.places().environments_dir()](const auto&) {
-    v1::ToAgent frame;
-    frame.mutable_welcome()->set_environments_dir(environments);
-    return frame;
-  });
+  v1::ToAgent frame;
+  v1::ToAgent::Welcome& welcome = *frame.mutable_welcome();
+  welcome.set_environments_dir(manifest_.places().environments_dir());
+  welcome.set_ca_certificate_pem(agents_server_->authority());
+  welcome.add_front_host_names("storage.googleapis.com");
+  (*welcome.mutable_runtime_definitions())["mine.json"] = "{}";
+  agents_server_->SetGreet([frame](const auto&) { return frame; });
 }
 
 AgentFixture::~AgentFixture() {

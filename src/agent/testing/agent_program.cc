@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "agent/run_agent.h"
+#include "shell/replica_shell.h"
 #include "supervisor/run_replica.h"
 #include "supervisor/testing/test_programs.h"
 
@@ -16,6 +17,8 @@ int main(int argc, char** argv) {
     trainyard::replica::TestPrograms source;
     return trainyard::replica::RunReplica(argc - 1, argv + 1, source);
   }
+  if (argc > 1 && std::string_view(argv[1]) == "replica-shell")
+    return trainyard::shell::RunReplicaShell(argc - 1, argv + 1);
   testing::InitGoogleMock(&argc, argv);
   return RUN_ALL_TESTS();
 }

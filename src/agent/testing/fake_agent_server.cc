@@ -52,8 +52,8 @@ FakeAgentServer::FakeAgentServer(std::string led_to)
   const auto own = tls::MakeServerCertificate(*authority, {"elsewhere"}, now, std::chrono::days(1));
   TY_CHECK(own);
   fingerprint_ = tls::Fingerprint(authority->certificate.get());
-  const std::string chain =
-      *tls::PrintCertificate(own->certificate) + *tls::PrintCertificate(authority->certificate);
+  authority_ = *tls::PrintCertificate(authority->certificate);
+  const std::string chain = *tls::PrintCertificate(own->certificate) + authority_;
   tls_.use_certificate_chain(asio::buffer(chain));
   tls_.use_private_key(asio::buffer(*tls::PrintPrivateKey(own->key)), asio::ssl::context::pem);
   greet_ = [](const v1::FromAgent::Hello&) {
@@ -110,8 +110,30 @@ asio::awaitable<void> FakeAgentServer::TakeStream(std::shared_ptr<Peer> peer, st
                                                   std::shared_ptr<mux::Stream> stream) {
   if (path == "/agent/v1/control") co_return co_await TakeFrames(std::move(peer), std::move(stream));
   Remember([&path](Memory& memory) { memory.paths.push_back(path); });
+  if (path.starts_with("/agent/v1/terminal/")) co_return co_await TakeTerminal(std::move(stream));
   Result<UniqueFd> end = ConnectUnix(led_to_, SOCK_NONBLOCK);
   if (end) co_await Pump(loop_.get_executor(), *std::move(end), std::move(stream));
+}
+
+asio::awaitable<void> FakeAgentServer::TakeTerminal(std::shared_ptr<mux::Stream> stream) {
+  terminal_ = stream;
+  std::vector<char> buffer(1000);
+  for (;;) {
+    const Result<std::size_t> size = co_await stream->Read(buffer);
+    if (!size || *size == 0) break;
+    Remember([&](Memory& memory) { memory.shown.append(buffer.data(), *size); });
+  }
+  Remember([](Memory& memory) { ++memory.terminals_ended; });
+}
+
+asio::awaitable<void> FakeAgentServer::TypeInto(std::shared_ptr<mux::Stream> stream, std::string text) {
+  (void)co_await stream->Write(text);
+}
+
+void FakeAgentServer::Type(std::string text) {
+  asio::post(loop_, [this, text = std::move(text)] {
+    if (terminal_) tasks_->Spawn(TypeInto(terminal_, text));
+  });
 }
 
 asio::awaitable<void> FakeAgentServer::TakeFrames(std::shared_ptr<Peer> peer,

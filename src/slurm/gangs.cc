@@ -270,11 +270,8 @@ void Gangs::SayDead(const GangKey& key, Gang& gang) {
 }
 
 void Gangs::LookAtEnding(const GangKey& key, Gang& gang, const Found& found, SysTime asked) {
-  if (!gang.ids.empty()) {
-    const bool leaves = gang.may_live_until && asked < *gang.may_live_until;
-    if (!leaves) CancelAll(gang);
-    return;
-  }
+  const bool leaves = gang.may_live_until && asked < *gang.may_live_until;
+  if (!gang.ids.empty()) return leaves ? void() : CancelAll(gang);
   // What was submitted a moment ago may not be in lists yet, if the controller has just come back.
   const bool is_settled = asked >= std::max(gang.since, *answering_since_) + kSettle;
   if (!found.empty() || is_settled) SayDead(key, gang);

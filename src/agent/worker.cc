@@ -230,11 +230,18 @@ asio::awaitable<void> Worker::OnWelcome(v1::ToAgent::Welcome welcome) {
   if (!welcome.images_dir().empty()) settings_.images_dir = welcome.images_dir();
   std::map<std::string, std::string> definitions(welcome.runtime_definitions().begin(),
                                                  welcome.runtime_definitions().end());
-  auto provide = [dir = settings_.environments_dir, definitions = std::move(definitions)] {
-    return ProvisionEnvironments(dir, definitions);
+  // Without symbolic links: virtual environments keep the path that they were made under.
+  auto provide = [dir = settings_.environments_dir,
+                  definitions = std::move(definitions)]() -> Result<std::string> {
+    TY_RETURN_IF_ERROR(ProvisionEnvironments(dir, definitions));
+    return RealPath(dir);
   };
-  const Status provided = co_await OnPool(files_, std::move(provide));
-  if (!provided) Diagnose(DiagnosticLevel::kError, provided.error().message);
+  Result<std::string> provided = co_await OnPool(files_, std::move(provide));
+  if (provided) {
+    settings_.environments_dir = *std::move(provided);
+  } else {
+    Diagnose(DiagnosticLevel::kError, provided.error().message);
+  }
   settings_.google_front.reset();
   settings_.relay_port = 0;
   settings_.replica_environment.clear();

@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from process_output import Output  # noqa: F401
 from slurm_cluster import SlurmCluster
-from trainyard_server import Server, wait_for
+from trainyard_server import RUNTIME, Server, wait_for, write_runtime
 
 CLUSTER = {"scaleTier": "CUSTOM", "masterType": "n1-standard-4", "workerType": "n1-standard-4", "workerCount": "2",
            "parameterServerType": "n1-standard-4", "parameterServerCount": "1"}
@@ -21,8 +20,10 @@ def slurm():
 
 
 @pytest.fixture
-def node_cache(tmp_path, environments):
+def node_cache(tmp_path, environments, runtime):
     """What nodes share: environments that other tests use, too, since these nodes reach no package index."""
+    write_runtime(environments)
+    runtime(RUNTIME)
     cache = tmp_path / "cache"
     cache.mkdir()
     (cache / "environments").symlink_to(environments)

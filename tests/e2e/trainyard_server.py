@@ -40,12 +40,7 @@ class Server:
         self.start()
 
     def start(self):
-        runtimes = self.data / "environments/runtimes.d"
-        runtimes.mkdir(parents=True, exist_ok=True)
-        # Servers of other test processes may be reading it.
-        written = runtimes / f".{RUNTIME}.{os.getpid()}"
-        written.write_text(json.dumps(MINIMAL_RUNTIME))
-        written.rename(runtimes / f"{RUNTIME}.json")
+        write_runtime(self.data / "environments")
         self.log = open(self.data / "server.log", "ab")
         self.process = subprocess.Popen(
             [str(self.program or PROGRAM), "serve", "--data", str(self.data), "--listen", self.listen, "--default-runtime", RUNTIME,
@@ -177,6 +172,15 @@ class Server:
 
 MINIMAL_RUNTIME = {"version": RUNTIME, "pythons": ["3.11"], "notes": "for tests",
                    "packages": ["pip==26.3", "setuptools==80.10.2", "wheel==0.48.0"]}
+
+
+def write_runtime(environments):
+    """The definition of RUNTIME. Servers of other test processes may be reading it."""
+    runtimes = environments / "runtimes.d"
+    runtimes.mkdir(parents=True, exist_ok=True)
+    written = runtimes / f".{RUNTIME}.{os.getpid()}"
+    written.write_text(json.dumps(MINIMAL_RUNTIME))
+    written.rename(runtimes / f"{RUNTIME}.json")
 
 
 def wait_for(condition, describe):

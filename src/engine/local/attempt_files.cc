@@ -133,6 +133,13 @@ void KillSupervisor(const AttemptDir& dir) {
     syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
 }
 
+void KillProgram(const AttemptDir& dir) {
+  const auto note = replica::ReadInitNote(dir);
+  if (!note) return;
+  if (const UniqueFd init = replica::OpenProcess(note->init))
+    syscall(SYS_pidfd_send_signal, init.get(), SIGKILL, nullptr, 0);
+}
+
 void KillLockHolders(const AttemptDir& dir) {
   for (const pid_t pid : replica::LockHolders(dir)) kill(pid, SIGKILL);
 }

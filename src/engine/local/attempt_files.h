@@ -29,6 +29,9 @@ namespace trainyard::engine {
 /// SIGKILL to the supervisor; its sandbox's init process then ends everything else, and lets go of the lock
 /// when that is done.
 void KillSupervisor(const replica::AttemptDir& dir);
+/// SIGKILL to the first process of the sandbox, and so to the program: the supervisor lives on, records the
+/// end and hands over. Nothing without a sandbox.
+void KillProgram(const replica::AttemptDir& dir);
 /// SIGKILL to every process that has the lock open: the supervisor, its sandbox's init process, its relay.
 /// The kernel ends what was in a PID namespace; what then lives is for IsOver.
 void KillLockHolders(const replica::AttemptDir& dir);

@@ -18,6 +18,7 @@
 #include "async/file.h"
 #include "attempt/init_note.h"
 #include "attempt/spool.h"
+#include "engine/local/attempt_files.h"
 #include "engine/testing/local_host_world.h"
 #include "runtimes/daemon_container.h"
 #include "sandbox/descendants.h"
@@ -44,6 +45,19 @@ class LocalAttemptHostTest : public LocalHostWorld {
 
   std::vector<std::string> gone_;
 };
+
+TEST_F(LocalAttemptHostTest, AProgramThatIsKilledBesideAShutdownHasARecord) {
+  StartServer();
+  Program("trap '' TERM; echo up; while :; do sleep 0.01; done");
+  ASSERT_TRUE(Start().has_value());
+  OpenBarrier();
+  ASSERT_TRUE(WaitForLine("up"));
+  ASSERT_EQ(kill(*replica::LockHolder(dir_), SIGTERM), 0);
+  KillProgram(dir_);
+  EXPECT_EQ(WaitForExit().cause(), replica::v1::ExitRecord::SHUT_DOWN);
+  Dismiss();
+  ASSERT_TRUE(WaitUntilReported());
+}
 
 TEST_F(LocalAttemptHostTest, LifeOfAnAttempt) {
   EXPECT_EQ(Inspect(), AttemptState::kAbsent);

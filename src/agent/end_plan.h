@@ -11,6 +11,9 @@ namespace trainyard::agent {
 
 /// A cluster's SIGTERM is followed by SIGKILL after 30 s by default (Slurm's KillWait).
 inline constexpr std::chrono::seconds kSignalWaitMax{25};
+/// How long before the deadline programs that go on are killed: their supervisors then record the end and
+/// hand over.
+inline constexpr std::chrono::seconds kHandOverTime{8};
 /// Before the cluster's time limit: to stop what runs and to hand over.
 inline constexpr std::chrono::seconds kLimitNotice{30};
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 
 #include "agent/end_plan.h"
@@ -250,6 +251,20 @@ TEST_F(AgentTest, ASignalOfTheClusterEndsTheAttempt) {
   EXPECT_EQ(TakeOver().cause(), ExitRecord::SHUT_DOWN);
   EXPECT_EQ(WaitForAgent(), ExitStatus());
   EXPECT_THAT(Endings(), testing::ElementsAre("the cluster ends the slot"));
+}
+
+TEST_F(AgentTest, AProgramThatGoesOnIsKilledBeforeTheClusterWould) {
+  if (std::getenv("TRAINYARD_LONG") == nullptr) GTEST_SKIP() << "takes as long as a cluster waits: --long";
+  StartServer();
+  Program("trap '' TERM; echo up; while :; do sleep 0.01; done");
+  StartAgent();
+  ASSERT_TRUE(WaitForHellos(1));
+  StartAttempt();
+  OpenBarrier();
+  ASSERT_TRUE(WaitForLine("up"));
+  ASSERT_TRUE(agents_.back().Kill(SIGTERM));
+  EXPECT_EQ(TakeOver().cause(), ExitRecord::SHUT_DOWN);
+  EXPECT_EQ(WaitForAgent(), ExitStatus());
 }
 
 TEST_F(AgentTest, NothingBeginsInAnEndingSlot) {

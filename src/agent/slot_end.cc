@@ -21,6 +21,10 @@ namespace {
 /// Between two looks without an event: a supervisor may come of a start that was under way.
 constexpr milliseconds kLookPause{1'000};
 
+void KillPrograms(const std::string& attempts_dir, const std::vector<std::string>& attempts) {
+  for (const std::string& attempt : attempts) engine::KillProgram({attempts_dir + "/" + attempt});
+}
+
 void SendSigterm(const std::string& attempts_dir, const std::vector<std::string>& attempts) {
   for (const std::string& attempt : attempts) {
     const UniqueFd supervisor = engine::OpenSupervisor({attempts_dir + "/" + attempt});
@@ -92,7 +96,11 @@ asio::awaitable<void> SlotEnd::Stop() {
     std::vector<std::string> living = co_await Living();
     if (living.empty() && around_.requests.starts_under_way() == 0) co_return;
     if (Rest() == milliseconds(0)) co_return co_await KillAll(std::move(living));
-    co_await Signal(std::move(living));
+    co_await Signal(living);
+    if (Rest() <= kHandOverTime) {
+      auto kill = [dir = around_.attempts_dir, living = std::move(living)] { KillPrograms(dir, living); };
+      co_await OnPool(files_, std::move(kill));
+    }
     co_await changed_.WaitFor(std::min(Rest(), kLookPause));
   }
 }

@@ -27,6 +27,9 @@ inline constexpr std::chrono::seconds kHandOverMax{5};
 ///                          |                             |
 ///                          +--deadline, kills------------+--deadline, or the server wants no more--> over
 ///
+/// Programs that do not end are killed some time before the deadline, so that their supervisors have a
+/// record.
+///
 /// Loop thread only.
 class SlotEnd {
  public:

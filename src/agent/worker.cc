@@ -277,14 +277,16 @@ Result<int> Work(const Identity& identity, const NodeFolder& folder) {
   std::signal(SIGPIPE, SIG_IGN);  // who connects to us may go away
   RaiseDescriptorLimit();         // supervisors get what we had
   TY_TRY(NodeSockets sockets, NodeSockets::Bind(folder.run_dir(), identity.facts.doors_lacking));
-  // Never freed: the process ends after it, and the kernel closes all at once.
-  auto* worker = new Worker(identity, folder, std::move(sockets));
+  auto worker = std::make_unique<Worker>(identity, folder, std::move(sockets));
   // The watcher blocked them for as long as nobody handled them.
   sigset_t handled;
   sigemptyset(&handled);
   for (const int number : {SIGTERM, SIGUSR1, SIGCHLD}) sigaddset(&handled, number);
   ::sigprocmask(SIG_UNBLOCK, &handled, nullptr);
-  return worker->Run();
+  const int status = worker->Run();
+  // Not destroyed: the process ends after it, and the kernel closes all at once.
+  std::ignore = worker.release();
+  return status;
 }
 
 }  // namespace trainyard::agent

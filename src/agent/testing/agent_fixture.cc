@@ -10,6 +10,7 @@
 #include "agent/node_folder.h"
 #include "async/file.h"
 #include "base/check.h"
+#include "engine/local/attempt_files.h"
 
 namespace trainyard::agent {
 
@@ -35,6 +36,7 @@ AgentFixture::~AgentFixture() {
     if (agent.ended()) continue;
     (void)agent.Kill(SIGTERM);
     EXPECT_TRUE(agent.WaitFor(std::chrono::seconds(40))) << "the agent does not end";
+    engine::KillSupervisor(dir_);  // if it did not
   }
   if (HasFailure()) {
     std::error_code error;

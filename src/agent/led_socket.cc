@@ -11,8 +11,8 @@
 #include <system_error>
 #include <utility>
 
-#include "agent/pump.h"
 #include "async/diagnostics.h"
+#include "mux/pump.h"
 
 namespace trainyard::agent {
 
@@ -79,7 +79,7 @@ asio::awaitable<void> LedSocket::Lead(UniqueFd connection) {
   if (!stream) co_return;
   const int on = 1;  // no delay; a Unix socket has none, and refuses
   ::setsockopt(connection.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  co_await Pump(loop_, std::move(connection), std::move(stream));
+  co_await mux::Pump(std::move(stream), std::move(connection));
 }
 
 }  // namespace trainyard::agent

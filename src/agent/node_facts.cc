@@ -15,7 +15,6 @@
 #include <cerrno>
 #include <csignal>
 
-#include "agent/digest.h"
 #include "async/file.h"
 #include "async/unique_fd.h"
 #include "attempt/frame.h"
@@ -68,8 +67,7 @@ std::string TextOf(const sockaddr* address) {
 
 template <class Facts>
 auto Texts(Facts& facts) {
-  return std::array{&facts.container_address, &facts.program_sha256, &facts.doors_lacking,
-                    &facts.gcs_lacking};
+  return std::array{&facts.container_address, &facts.doors_lacking, &facts.gcs_lacking};
 }
 
 /// What the process that looks sends to the one that asked.
@@ -115,7 +113,6 @@ NodeFacts FindNodeFacts(const std::string& environments_dir) {
   node.set_cpus(Cpus());
   node.set_memory_bytes(MemoryBytes());
   node.set_isolation_lacking(IsolationLacking());
-  facts.program_sha256 = Sha256OfFile("/proc/self/exe").value_or("");
   const Status gcs = node.isolation_lacking().empty()
                          ? engine::EnsureGcsFolder()
                          : std::unexpected(FailedPrecondition(node.isolation_lacking()));

@@ -12,7 +12,6 @@ namespace trainyard::agent {
 struct NodeFacts {
   v1::Node node;                  ///< without name, port, GPUs and address, which others know
   std::string container_address;  ///< path of the OCI runtime, or of the daemon's socket
-  std::string program_sha256;     ///< of this program
   std::string doors_lacking;      ///< why connections cannot be led to other ports; empty: they can
   std::string gcs_lacking;        ///< why replicas cannot see buckets at /gcs; empty: they can
 };

@@ -10,11 +10,11 @@
 #include <filesystem>
 #include <utility>
 
-#include "agent/digest.h"
 #include "async/diagnostics.h"
 #include "async/file.h"
 #include "engine/local/attempt_files.h"
 #include "engine/local/leftovers.h"
+#include "tls/sha256.h"
 
 namespace trainyard::agent {
 
@@ -74,7 +74,7 @@ Status RemoveSlot(const std::string& slot) {
 }  // namespace
 
 std::string SlotFolderName(std::string_view ticket, int slot) {
-  return Sha256(ticket).substr(0, kHashDigits) + "-" + std::to_string(slot);
+  return tls::Sha256Hex(ticket).substr(0, kHashDigits) + "-" + std::to_string(slot);
 }
 
 Result<NodeFolder> NodeFolder::Open(const Slot& slot) {

@@ -69,7 +69,6 @@ TEST_F(AgentTest, SaysWhatTheNodeHasAndKeepsTheTicketToItself) {
   EXPECT_EQ(hello.ticket(), "the-ticket");
   EXPECT_EQ(hello.slot(), 0);
   EXPECT_EQ(hello.instance().size(), 32U);
-  EXPECT_EQ(hello.program_sha256().size(), 64U);
   EXPECT_EQ(hello.attempts_size(), 0);
   EXPECT_EQ(hello.node().name(), "n1");
   EXPECT_GE(hello.node().cpus(), 1);

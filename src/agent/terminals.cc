@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/pump.h"
+#include "mux/pump.h"
 
 namespace trainyard::agent {
 
@@ -40,7 +40,7 @@ asio::awaitable<Status> Terminals::Add(std::string id, shell::Terminal terminal)
 
 asio::awaitable<void> Terminals::Serve(std::string id, shell::Terminal terminal,
                                        std::shared_ptr<mux::Stream> stream) {
-  co_await Pump(loop_, std::move(terminal.master), std::move(stream));
+  co_await mux::Pump(std::move(stream), std::move(terminal.master));
   masters_.erase(id);
 }
 

@@ -209,7 +209,6 @@ void Worker::OnGone(const std::string& attempt_id) {
 asio::awaitable<v1::FromAgent::Hello> Worker::MakeHello(std::string own_address) {
   v1::FromAgent::Hello hello;
   hello.set_protocol(v1::PROTOCOL_1);
-  hello.set_program_sha256(identity_.facts.program_sha256);
   hello.set_ticket(identity_.ticket);
   hello.set_slot(identity_.arguments.slot);
   hello.set_instance(identity_.instance);

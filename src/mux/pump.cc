@@ -3,12 +3,12 @@
 #include <sys/socket.h>
 
 #include <boost/asio/as_tuple.hpp>
-#include <boost/asio/buffer.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
-#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <cerrno>
 #include <utility>
 #include <vector>
 
@@ -16,63 +16,66 @@ namespace trainyard::mux {
 
 namespace {
 
-using Socket = asio::generic::stream_protocol::socket;
+constexpr std::size_t kStepBytes = std::size_t{64} << 10;
 
-constexpr std::size_t kPieceBytes = std::size_t{64} << 10;
-constexpr auto kQuiet = asio::as_tuple(asio::use_awaitable);
-
-struct Pair {
+struct Ends {
+  asio::posix::stream_descriptor descriptor;
   std::shared_ptr<Stream> stream;
-  Socket socket;
 
-  void End() {
+  void Break() {
     stream->Reset();
     boost::system::error_code ignored;
-    socket.close(ignored);
+    descriptor.close(ignored);
   }
 };
 
-asio::awaitable<void> FromSocket(std::shared_ptr<Pair> pair) {
-  std::vector<char> piece(kPieceBytes);
+asio::awaitable<void> CopyToStream(Ends& ends) {
+  std::vector<char> buffer(kStepBytes);
   for (;;) {
-    const auto [error, size] = co_await pair->socket.async_read_some(asio::buffer(piece), kQuiet);
-    if (error == asio::error::eof) co_return pair->stream->CloseWrite();
-    if (error) co_return pair->End();
-    const Status written = co_await pair->stream->Write({piece.data(), size});
-    if (!written) co_return pair->End();
-  }
-}
-
-asio::awaitable<void> FromStream(std::shared_ptr<Pair> pair) {
-  std::vector<char> piece(kPieceBytes);
-  for (;;) {
-    const Result<std::size_t> size = co_await pair->stream->Read(piece);
-    if (!size) co_return pair->End();
-    if (*size == 0) {
-      boost::system::error_code ignored;
-      pair->socket.shutdown(Socket::shutdown_send, ignored);
+    const auto [error, size] =
+        co_await ends.descriptor.async_read_some(asio::buffer(buffer), asio::as_tuple(asio::use_awaitable));
+    if (error == asio::error::eof) break;
+    if (error) {
+      // EIO is the end of a terminal that nobody has open any more.
+      if (error.value() == EIO) break;
+      ends.Break();
       co_return;
     }
-    const auto [error, written] =
-        co_await asio::async_write(pair->socket, asio::buffer(piece.data(), *size), kQuiet);
-    if (error) co_return pair->End();
+    if (!co_await ends.stream->Write({buffer.data(), size})) {
+      ends.Break();
+      co_return;
+    }
   }
+  ends.stream->CloseWrite();
+}
+
+asio::awaitable<void> CopyFromStream(Ends& ends) {
+  std::vector<char> buffer(kStepBytes);
+  for (;;) {
+    const Result<std::size_t> size = co_await ends.stream->Read(buffer);
+    if (!size) {
+      ends.Break();
+      co_return;
+    }
+    if (*size == 0) break;
+    const auto [error, written] = co_await asio::async_write(
+        ends.descriptor, asio::buffer(buffer.data(), *size), asio::as_tuple(asio::use_awaitable));
+    if (error) {
+      ends.Break();
+      co_return;
+    }
+  }
+  if (::shutdown(ends.descriptor.native_handle(), SHUT_WR) != 0 && errno == ENOTSOCK) ends.Break();
 }
 
 }  // namespace
 
-asio::awaitable<void> Pump(std::shared_ptr<Stream> stream, UniqueFd socket) {
-  const asio::any_io_executor executor = co_await asio::this_coro::executor;
-  sockaddr_storage local{};
-  socklen_t size = sizeof(local);
-  ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&local), &size);
-  Socket ours(executor);
-  boost::system::error_code error;
-  ours.assign(asio::generic::stream_protocol(local.ss_family, SOCK_STREAM), socket.Release(), error);
-  if (error) co_return stream->Reset();
-  const auto pair = std::make_shared<Pair>(std::move(stream), std::move(ours));
-  using namespace boost::asio::experimental::awaitable_operators;
-  co_await (FromSocket(pair) && FromStream(pair));
+asio::awaitable<void> Pump(std::shared_ptr<Stream> stream, UniqueFd descriptor) {
+  using asio::experimental::awaitable_operators::operator&&;
+  Ends ends{
+      .descriptor = asio::posix::stream_descriptor(co_await asio::this_coro::executor, descriptor.Release()),
+      .stream = std::move(stream)};
+  co_await (CopyToStream(ends) && CopyFromStream(ends));
 }
 
 }  // namespace trainyard::mux

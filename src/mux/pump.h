@@ -8,9 +8,9 @@
 
 namespace trainyard::mux {
 
-/// Carries bytes both ways between a stream and a connected stream socket of this machine (not blocking),
-/// until both directions have ended or one side is gone. A direction that one side closes is closed at the
-/// other.
-asio::awaitable<void> Pump(std::shared_ptr<Stream> stream, UniqueFd socket);
+/// Copies bytes both ways between a stream and a descriptor that polls (a connected socket, a terminal), until
+/// both directions have ended. One direction's end is passed on and leaves the other open; an error ends both. A
+/// descriptor that is no socket ends as a whole. `descriptor` does not block.
+asio::awaitable<void> Pump(std::shared_ptr<Stream> stream, UniqueFd descriptor);
 
 }  // namespace trainyard::mux

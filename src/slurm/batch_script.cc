@@ -58,25 +58,26 @@ void Describe(std::string& script, const Batch& batch, const Component& componen
 
 std::string BootScript(const Boot& boot) {
   const std::string address = boot.server_host + ":" + std::to_string(boot.server_port);
-  return "program=" + Quoted(boot.program_path) + " digest=" + boot.program_sha256 +
+  // What is kept has the right digest: it was looked at before it got its name, in a folder of ours alone.
+  return "mine=" + Quoted(boot.program_path) + " digest=" + boot.program_sha256 +
          " host=" + Quoted(boot.server_host) + " port=" + std::to_string(boot.server_port) + "\n" +
          "dir=" + (boot.node_dir.empty() ? "/var/tmp/trainyard-$UID" : Quoted(boot.node_dir)) + R"sh(
 slot=$SLURM_PROCID node=$SLURMD_NODENAME gpus=${CUDA_VISIBLE_DEVICES-}
 unset ${!SLURM*} ${!SRUN*} ${!SBATCH*} ${!PMI*} ${!CUDA*}
 umask 077
-right() { [[ -x $1 && $(sha256sum <"$1") == "$digest "* ]]; }
-if ! right "$program"; then
-  mkdir -p "$dir/programs" && [[ -O $dir && ! -L $dir ]] && chmod 700 "$dir" || exit 72
-  program=$dir/programs/trainyard-$digest
-  if ! right "$program"; then
-    part=$program.$node.$slot.$$
+mkdir -p "$dir/programs" && [[ -O $dir && ! -L $dir ]] && chmod 700 "$dir" || exit 72
+program=$dir/programs/trainyard-$digest
+right() { [[ $(sha256sum <"$1") == "$digest "* ]]; }
+if [[ ! -x $program ]]; then
+  part=$program.$node.$slot.$$
+  if ! { [[ -r $mine ]] && cp "$mine" "$part" && right "$part"; }; then
     exec 3<>"/dev/tcp/$host/$port" || exit 69
     printf 'GET /agent/%s HTTP/1.0\r\n\r\n' "$digest" >&3
     while IFS= read -r line <&3 && [[ $line != $'\r' ]]; do :; done
-    cat <&3 >"$part" && chmod 700 "$part" && right "$part" || { rm -f "$part"; exit 69; }
+    cat <&3 >"$part" && right "$part" || { rm -f "$part"; exit 69; }
     exec 3>&-
-    mv -f "$part" "$program"
   fi
+  chmod 700 "$part" && mv -f "$part" "$program" || exit 73
 fi
 exec "$program" agent )sh" +
          "--server=" + address + " --fingerprint=" + boot.certificate_sha256 +

@@ -73,7 +73,7 @@ TEST(BatchScript, TheTicketIsNoArgument) {
   const Batch batch = BatchOf();
   EXPECT_THAT(BootScript(batch.boot), Not(HasSubstr("t1cket")));
   EXPECT_THAT(BatchScript(batch, {.components = {Replicas(1, 1)}}), HasSubstr("TRAINYARD_TICKET=t1cket\n"));
-  EXPECT_THAT(BootScript(batch.boot), HasSubstr("program='/opt/o'\\''clock/trainyard'"));
+  EXPECT_THAT(BootScript(batch.boot), HasSubstr("mine='/opt/o'\\''clock/trainyard'"));
 }
 
 TEST(BatchScript, HighPrioritiesAreNotNice) {

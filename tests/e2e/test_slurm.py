@@ -1,11 +1,12 @@
 """Jobs on a real Slurm of several nodes: what they are given, what they see, and what ends them."""
 
 import json
+import re
 
 import pytest
 
 from slurm_cluster import SlurmCluster
-from trainyard_server import RUNTIME, Server, wait_for, write_runtime
+from trainyard_server import RUNTIME, Server, kill, processes_with, wait_for, write_runtime
 
 CLUSTER = {"scaleTier": "CUSTOM", "masterType": "n1-standard-4", "workerType": "n1-standard-4", "workerCount": "2",
            "parameterServerType": "n1-standard-4", "parameterServerCount": "1"}
@@ -58,6 +59,12 @@ def wait_until_left(cluster):
     wait_for(lambda: True if not living(cluster) else None, lambda: f"they live: {cluster.jobs()}")
 
 
+def agents(cluster):
+    """[(slot, node, pid)] of those that live; each is two processes, of which the older one watches the other."""
+    found = [(re.search(r"--slot=(\d+) --node=(\S+)", command), pid) for pid, command in processes_with(f"--dir={cluster.folder}/trainyard")]
+    return sorted((int(place[1]), place[2], pid) for place, pid in found if place)
+
+
 def distributed(server, upload, job_id, *args, **more):
     return server.submit(job_id, packageUris=[upload(server, "dist_sgd_stdlib")], pythonModule="trainer.task", args=list(args),
                          jobDir=f"gs://out/{job_id}", **{**CLUSTER, **more})
@@ -82,3 +89,92 @@ def test_a_distributed_job_over_four_nodes(slurm, make_slurm_server, upload, mod
     wait_until_left(slurm)
     ours = [job for job in slurm.jobs() if job["name"].startswith("ty-")][-1]
     assert ours["state"] == "COMPLETED" and ours["comment"] == "trainyard:1"
+
+
+def test_a_cancelled_job_leaves_slurm(slurm, make_slurm_server, upload):
+    server = make_slurm_server(slurm)
+    probe(server, upload, "long", "--sleep-per-step=1")
+    server.wait_for_text("long", "Job is running.")
+    server.cancel("long")
+    assert server.wait("long")["state"] == "CANCELLED"
+    wait_until_left(slurm)
+
+
+def test_scancel_cancels_the_job(slurm, make_slurm_server, upload):
+    server = make_slurm_server(slurm)
+    probe(server, upload, "long", "--sleep-per-step=1")
+    server.wait_for_text("long", "Job is running.")
+    [ours] = living(slurm)
+    slurm.run("scancel", ours["id"])
+    job = server.wait("long")
+    assert job["state"] == "CANCELLED" and job["errorMessage"].startswith(f"The job {ours['id']} of Slurm was cancelled in Slurm.")
+    assert any("checkpoint" in text for text in server.texts("long")), "the program was told, and had its time"
+
+
+def test_what_waits_says_what_for(slurm, make_slurm_server, upload):
+    server = make_slurm_server(slurm)
+    slurm.set_partition("DOWN")
+    try:
+        probe(server, upload, "waits", "--steps=10")
+        server.wait_for_text("waits", "The cluster's administrator has closed the default partition.")
+        assert server.get("waits")["state"] == "QUEUED"
+    finally:
+        slurm.set_partition("UP")
+    assert server.wait("waits")["state"] == "SUCCEEDED"
+
+
+def test_what_can_never_fit_waits_and_says_so(slurm, make_slurm_server, upload):
+    server = make_slurm_server(slurm, "--slurm-sizes", "strict")
+    probe(server, upload, "big", masterType="n1-highmem-96")
+    wait_for(lambda: True if any("largest node" in text for text in server.texts("big", "service")) else None, lambda: f"{server.texts('big')}")
+    assert server.get("big")["state"] == "QUEUED" and not living(slurm)
+    server.cancel("big")
+    server.wait("big")
+
+
+def test_gpus_are_those_that_slurm_gives(slurm, make_slurm_server, upload):
+    server = make_slurm_server(slurm)
+    gpus = {"type": "NVIDIA_TESLA_T4", "count": "2"}
+    probe(server, upload, "gpus", "--steps=10", masterConfig={"acceleratorConfig": gpus})
+    assert server.wait("gpus")["state"] == "SUCCEEDED"
+    seen = json.loads((server.data / "buckets/out/gpus/environment.json").read_text())
+    assert seen["variables"]["CUDA_VISIBLE_DEVICES"] == "0,1"
+    assert not [name for name in seen["variables"] if name.startswith("SLURM")]
+
+
+@pytest.mark.parametrize("lost", ["worker", "master"])
+def test_a_lost_node_gives_a_new_gang(make_slurm, make_slurm_server, upload, lost):
+    slurm = make_slurm(4)
+    server = make_slurm_server(slurm)
+    distributed(server, upload, "job", "--sleep-per-step=0.5", "--steps=40", workerCount="1", parameterServerCount=None, parameterServerType=None)
+    server.wait_for_text("job", "Job is running.")
+    slot = {"master": 0, "worker": 1}[lost]  # equal replicas have slots in their order
+    [name] = {node for number, node, _ in agents(slurm) if number == slot}
+    slurm.kill_node(name)
+    server.wait_for_text("job", "There is room for the job again.")
+    assert name not in {node for _, node, _ in agents(slurm)}
+    wait_for(lambda: True if server.texts("job").count("Job is running.") == 1 and len(agents(slurm)) == 4 else None, lambda: f"{agents(slurm)}")
+    server.cancel("job")
+    server.wait("job")
+
+
+def test_a_killed_agent_is_back_and_its_replica_never_noticed(slurm, make_slurm_server, upload):
+    server = make_slurm_server(slurm)
+    probe(server, upload, "job", "--sleep-per-step=0.05", "--steps=200")
+    server.wait_for_text("job", "Job is running.")
+    watcher, worker = (pid for _, _, pid in agents(slurm))
+    kill(worker)
+    assert server.wait("job")["state"] == "SUCCEEDED"
+    assert not [text for text in server.texts("job", "service") if "restart" in text]
+
+
+def test_jobs_live_on_without_the_server(slurm, make_slurm_server, upload):
+    server = make_slurm_server(slurm)
+    probe(server, upload, "job", "--sleep-per-step=0.05", "--steps=100")
+    server.wait_for_text("job", "Job is running.")
+    server.kill()
+    server.start()
+    assert server.wait("job")["state"] == "SUCCEEDED"
+    steps = [text for text in server.texts("job", "master-replica-0") if "step" in text]
+    assert len(steps) == len(set(steps)) and steps
+    wait_until_left(slurm)

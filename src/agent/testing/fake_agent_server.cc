@@ -8,11 +8,11 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
-#include "agent/pump.h"
 #include "async/system_clock.h"
 #include "async/unix_socket.h"
 #include "base/check.h"
 #include "http/transport.h"
+#include "mux/pump.h"
 #include "tls/certificate.h"
 #include "tls/pinned_chain.h"
 
@@ -112,7 +112,7 @@ asio::awaitable<void> FakeAgentServer::TakeStream(std::shared_ptr<Peer> peer, st
   Remember([&path](Memory& memory) { memory.paths.push_back(path); });
   if (path.starts_with("/agent/v1/terminal/")) co_return co_await TakeTerminal(std::move(stream));
   Result<UniqueFd> end = ConnectUnix(led_to_, SOCK_NONBLOCK);
-  if (end) co_await Pump(loop_.get_executor(), *std::move(end), std::move(stream));
+  if (end) co_await mux::Pump(std::move(stream), *std::move(end));
 }
 
 asio::awaitable<void> FakeAgentServer::TakeTerminal(std::shared_ptr<mux::Stream> stream) {

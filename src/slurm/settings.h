@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-/// What the operator says of Slurm: `engines:` of the configuration file. Values. docs/slurm.md.
+/// What the operator says of Slurm: the flags of `serve` that begin with --slurm. Values. docs/slurm.md.
 namespace trainyard::slurm {
 
 /// What jobs of one partition, or with one machine type, ask sbatch for.

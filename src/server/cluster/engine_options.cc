@@ -56,7 +56,7 @@ Status ReadMachineKey(std::string_view pair, slurm::MachineOptions& machine) {
   const auto refuse = [pair](const std::string& why) -> Status {
     return std::unexpected(InvalidArgument("", "'" + std::string(pair) + "' " + why));
   };
-  if (value.empty()) return refuse("is not KEY:VALUE");
+  if (value.empty()) return refuse("is not NAME:VALUE");
   if (key == "cpus") {
     const std::optional<std::int64_t> cpus = Number(value, kCpusMax);
     if (!cpus) return refuse("is not a number of CPUs");
@@ -202,7 +202,7 @@ void EngineFlags::AddTo(CLI::App& app) {
          "--slurm-machine", machine_types_,
          "what a machine type asks Slurm for: n1-standard-8=cpus:4,memory:16G,partition:gpu (also account, "
          "qos, constraint, option); may be given several times")
-      ->type_name("TYPE=KEY:VALUE,...")
+      ->type_name("TYPE=NAME:VALUE,...")
       ->allow_extra_args(false);
   app.add_option(
          "--slurm-accelerator", accelerators_,

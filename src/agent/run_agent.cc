@@ -14,11 +14,13 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "agent/arguments.h"
 #include "agent/node_facts.h"
 #include "agent/node_folder.h"
+#include "agent/node_sockets.h"
 #include "agent/port_lease.h"
 #include "agent/watcher.h"
 #include "agent/worker.h"
@@ -101,11 +103,10 @@ Result<int> Run(Identity identity) {
   if (!lease) return std::unexpected(Unavailable("all ports for replicas are in use on this node"));
   identity.port = lease->port();
   identity.instance = text::Hex(RandomBytes<std::array<unsigned char, 16>>().data(), 16);
-  Watcher watcher([&identity, &folder] {
-    const Result<int> status = Work(identity, folder);
-    if (status) return *status;
-    Diagnose(DiagnosticLevel::kError, status.error().message);
-    return 1;
+  // Listening here: while a worker is started again, who connects waits in the kernel's queue.
+  TY_TRY(NodeSockets sockets, NodeSockets::Bind(folder.run_dir(), identity.facts.doors_lacking));
+  Watcher watcher([&identity, &folder, &sockets] {
+    return Work(identity, folder, std::move(sockets));  // a copy of this process: the next one has them, too
   });
   return watcher.Run();
 }

@@ -272,10 +272,9 @@ void Worker::OnFrame(v1::ToAgent frame, std::shared_ptr<ControlStream> control) 
 
 }  // namespace
 
-Result<int> Work(const Identity& identity, const NodeFolder& folder) {
+int Work(const Identity& identity, const NodeFolder& folder, NodeSockets sockets) {
   std::signal(SIGPIPE, SIG_IGN);  // who connects to us may go away
   RaiseDescriptorLimit();         // supervisors get what we had
-  TY_TRY(NodeSockets sockets, NodeSockets::Bind(folder.run_dir(), identity.facts.doors_lacking));
   auto worker = std::make_unique<Worker>(identity, folder, std::move(sockets));
   // The watcher blocked them for as long as nobody handled them.
   sigset_t handled;

@@ -6,6 +6,7 @@
 #include "agent/arguments.h"
 #include "agent/node_facts.h"
 #include "agent/node_folder.h"
+#include "agent/node_sockets.h"
 #include "base/clock.h"
 #include "base/result.h"
 
@@ -28,7 +29,7 @@ struct Identity {
 
 /// The agent's work until its end, in a process that the watcher forked: one thread yet. SIGTERM and SIGUSR1
 /// end it. It leaves the cleaning up to the end of its process.
-/// @return the agent's exit status; kUnavailable and others: it cannot work here.
-[[nodiscard]] Result<int> Work(const Identity& identity, const NodeFolder& folder);
+/// @return the agent's exit status
+[[nodiscard]] int Work(const Identity& identity, const NodeFolder& folder, NodeSockets sockets);
 
 }  // namespace trainyard::agent

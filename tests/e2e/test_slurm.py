@@ -1,23 +1,33 @@
 """Jobs on a real Slurm of several nodes: what they are given, what they see, and what ends them."""
 
 import json
+import os
+import pathlib
 import re
 
 import pytest
 
 from slurm_cluster import SlurmCluster
-from trainyard_server import RUNTIME, Server, kill, processes_with, wait_for, write_runtime
+from trainyard_server import PROGRAM, RUNTIME, Server, kill, processes_with, wait_for, write_runtime
 
 CLUSTER = {"scaleTier": "CUSTOM", "masterType": "n1-standard-4", "workerType": "n1-standard-4", "workerCount": "2",
            "parameterServerType": "n1-standard-4", "parameterServerCount": "1"}
 
 
 @pytest.fixture(scope="module")
-def slurm():
+def four_nodes():
     """Four nodes with addresses of their own. Each takes one n1-standard-4."""
     with SlurmCluster(4, gpus=2, settings={"KillWait": "30"}) as cluster:  # Slurm's default: the time for a last hand-over
         yield cluster
         print(cluster.logs())
+
+
+@pytest.fixture
+def slurm(four_nodes):
+    """The same for all tests, and empty for each."""
+    yield four_nodes
+    four_nodes.run("scancel", "--user=root")
+    wait_until_left(four_nodes)
 
 
 @pytest.fixture
@@ -34,23 +44,20 @@ def node_cache(tmp_path, environments, runtime):
 @pytest.fixture
 def make_slurm_server(tmp_path, environments, node_cache, monkeypatch):
     """make_slurm_server(cluster, flags...): a server whose jobs run there. SLURM_CONF in its environment is all that it is told."""
-    servers, clusters = [], []
+    servers = []
 
-    def make(cluster, *flags, data=None):
-        clusters.append(cluster)
+    def make(cluster, *flags, engine="slurm", cache=node_cache):
         for name, value in cluster.env().items():
             monkeypatch.setenv(name, value)
         node_dir = cluster.folder / "trainyard"
-        servers.append(Server(data or tmp_path / f"data{len(servers)}", "--engine", "slurm", "--node-dir", node_dir, "--node-cache", node_cache,
-                              *flags, environments=environments))
+        shared = ["--node-cache", cache] if cache else []
+        servers.append(Server(tmp_path / f"data{len(servers)}", "--engine", engine, "--node-dir", node_dir, *shared, *flags,
+                              environments=environments))
         return servers[-1]
 
     yield make
     for server in servers:
         server.stop()
-    for cluster in clusters:
-        cluster.run("scancel", "--user=root")
-        wait_until_left(cluster)
 
 
 def living(cluster):
@@ -152,7 +159,7 @@ def test_gpus_are_those_that_slurm_gives(slurm, make_slurm_server, upload):
     assert seen["CUDA_VISIBLE_DEVICES"] == "0,1" and not [name for name in seen if name.startswith("SLURM")]
 
 
-@pytest.mark.parametrize("lost", ["worker", "master"])
+@pytest.mark.parametrize("lost", ["worker", pytest.param("master", marks=pytest.mark.long)])
 def test_a_lost_node_gives_a_new_gang(make_slurm, make_slurm_server, upload, lost):
     slurm = make_slurm(4)
     server = make_slurm_server(slurm)
@@ -187,4 +194,60 @@ def test_jobs_live_on_without_the_server(slurm, make_slurm_server, upload):
     assert server.wait("job")["state"] == "SUCCEEDED"
     steps = [text.split()[0] for text in server.texts("job", "master-replica-0") if text.startswith("step=")]
     assert steps == [f"step={number}" for number in range(10, 101, 10)], "no line is lost, none is there twice"
+    wait_until_left(slurm)
+
+
+def test_nodes_share_nothing_with_the_server(make_slurm, make_slurm_server, upload):
+    """Neither its program nor its folders are there: a node fetches the one, and builds what the other has."""
+    program = pathlib.Path(PROGRAM).resolve().parent
+    slurm = make_slurm(2, isolate="pid", boot=f"mount -t tmpfs none /tmp; mount -t tmpfs none {program}")
+    server = make_slurm_server(slurm, cache=None)
+    distributed(server, upload, "job", "--steps=20", workerCount="1", parameterServerCount=None, parameterServerType=None)
+    job = server.wait("job")
+    assert job["state"] == "SUCCEEDED", (job, server.texts("job")[-40:], server.stderr()[-3000:])
+    for node in slurm.nodes:
+        assert list((slurm.folder / "trainyard/nodes" / node / "environments/runtimes").iterdir())
+    assert len(list((slurm.folder / "trainyard/programs").iterdir())) == 1
+
+
+def test_a_region_may_be_here_or_there(slurm, make_slurm_server, upload):
+    server = make_slurm_server(slurm, "--region", "us-central1=slurm:main", engine="local")
+    probe(server, upload, "there", "--steps=10")
+    probe(server, upload, "here", "--steps=10", region="europe-west1")
+    assert server.wait("there")["state"] == server.wait("here")["state"] == "SUCCEEDED"
+    assert [job["name"][-4:] for job in slurm.jobs() if job["name"].startswith("ty-")][-1] == "-1-1"
+    assert any(" on node" in text for text in server.texts("there", "service"))
+    assert not any(" on node" in text for text in server.texts("here", "service"))
+
+
+def test_trials_run_beside_each_other(slurm, make_slurm_server, upload):
+    server = make_slurm_server(slurm)
+    tuning = {"goal": "MAXIMIZE", "hyperparameterMetricTag": "neg_mse", "maxTrials": 4, "maxParallelTrials": 4,
+              "params": [{"parameterName": "learning-rate", "type": "DOUBLE", "minValue": 0.01, "maxValue": 0.1, "scaleType": "UNIT_LOG_SCALE"}]}
+    probe(server, upload, "tuned", "--steps=100", "--metric-tag=neg_mse", hyperparameters=tuning)
+    job = server.wait("tuned")
+    assert job["state"] == "SUCCEEDED", (job, server.stderr()[-3000:])
+    assert len(job["trainingOutput"]["trials"]) == 4
+    assert all("finalMetric" in trial for trial in job["trainingOutput"]["trials"])
+
+
+def test_a_controller_that_is_killed_loses_no_job_and_starts_none_twice(make_slurm, make_slurm_server, upload):
+    """It forgets jobs of its last seconds, gives their ids to others, and starts some of them again."""
+    rounds, at_once = (100, 3) if os.environ.get("TRAINYARD_LONG") else (4, 3)
+    slurm = make_slurm(4)
+    server = make_slurm_server(slurm)
+    names = []
+    for number in range(rounds):
+        for turn in range(at_once):
+            names.append(f"job_{number}_{turn}")
+            probe(server, upload, names[-1], "--steps=2")
+        known = len(slurm.jobs())
+        wait_for(lambda: True if number % 2 or len(slurm.jobs()) > known else None, lambda: f"{slurm.jobs()}")
+        slurm.kill_controller()
+        slurm.start_controller()
+    for name in names:
+        job = server.wait(name)
+        assert job["state"] == "SUCCEEDED", (job, server.texts(name), server.stderr()[-3000:])
+        begun = [text for text in server.texts(name, "master-replica-0") if "resumed_from" in text]
+        assert len(begun) == 1, (name, begun)
     wait_until_left(slurm)

@@ -18,7 +18,8 @@ using Command = std::vector<std::string>;
 [[nodiscard]] Command ListCommand(std::string_view user);
 /// One job and all its components.
 [[nodiscard]] Command ListOneCommand(std::int64_t id);
-[[nodiscard]] Command CancelCommand(std::span<const std::int64_t> ids);
+/// Of the ids those that have the name.
+[[nodiscard]] Command CancelCommand(const std::string& name, std::span<const std::int64_t> ids);
 [[nodiscard]] Command NodesCommand();
 /// The addresses at which Slurm reaches the nodes, one on a line.
 [[nodiscard]] Command NodeAddressesCommand();

@@ -30,11 +30,18 @@ placement::Shortage WhyNotSubmitted(Failure failure, const std::string& words) {
           .unblock = "The operator has to mend the options of the engine."};
 }
 
-}  // namespace
-
-bool Gangs::IsWaitingFor(Stage stage) {
+/// Lists are asked for often.
+bool IsWaitingFor(Stage stage) {
   return stage == Stage::kUncertain || stage == Stage::kThere || stage == Stage::kEnding;
 }
+
+template <class All>
+auto* FindIn(All& gangs, const Submission& submission) {
+  const auto found = gangs.find(submission.gang);
+  return found == gangs.end() || found->second.submission != submission.number ? nullptr : &found->second;
+}
+
+}  // namespace
 
 void Gangs::CountStage(Stage stage, int change) {
   if (IsWaitingFor(stage)) waiting_ += change;
@@ -64,15 +71,6 @@ void Gangs::Say(const GangKey& key, Gang& gang, placement::Shortage words) {
   actions_.emplace_back(SayWait{key});
 }
 
-const Gang* Gangs::Find(const Submission& submission) const {
-  const auto found = gangs_.find(submission.gang);
-  return found == gangs_.end() || found->second.submission != submission.number ? nullptr : &found->second;
-}
-
-Gang* Gangs::Find(const Submission& submission) {
-  return const_cast<Gang*>(std::as_const(*this).Find(submission));
-}
-
 void Gangs::Want(Wanted wanted, SysTime now) {
   const auto [place, is_new] = gangs_.try_emplace(wanted.key);
   if (!is_new) return;
@@ -100,7 +98,7 @@ void Gangs::Release(const GangKey& key, SysTime now) {
   if (gang.stage == Stage::kEnding) return;
   actions_.emplace_back(VoidTicket{{key, gang.submission}});
   const bool leaves = gang.stage == Stage::kGranted;
-  if (!leaves) CancelAll(gang);
+  if (!leaves) CancelAll(key, gang, now);
   Enter(key, gang, Stage::kEnding, now);
   if (!leaves) return;
   gang.may_live_until = now + kLeaveMax;
@@ -115,19 +113,24 @@ void Gangs::Erase(const GangKey& key) {
   actions_.emplace_back(Forget{key});
 }
 
-void Gangs::CancelAll(Gang& gang) {
-  if (!gang.ids.empty()) actions_.emplace_back(CancelJobs{std::exchange(gang.ids, {})});
+void Gangs::CancelAll(const GangKey& key, Gang& gang, SysTime now) {
+  if (!gang.ids.empty()) Cancel(JobName(installation_, key), std::exchange(gang.ids, {}), now);
+}
+
+void Gangs::Cancel(const std::string& name, std::vector<std::int64_t> ids, SysTime now) {
+  own_cancels_.Note(ids, now);
+  actions_.emplace_back(CancelJobs{.name = name, .ids = std::move(ids)});
 }
 
 // --- submissions
 
 void Gangs::OnSubmitted(const Submission& submission, std::int64_t id, SysTime now) {
-  Gang* gang = Find(submission);
+  Gang* gang = FindIn(gangs_, submission);
   if (gang == nullptr) return;
   answering_since_ = answering_since_.value_or(now);
   if (gang->stage == Stage::kEnding) {  // released meanwhile
     gang->ids = {id};
-    return CancelAll(*gang);
+    return CancelAll(submission.gang, *gang, now);
   }
   if (gang->stage != Stage::kSubmitting) return;
   gang->ids = {id};
@@ -136,7 +139,7 @@ void Gangs::OnSubmitted(const Submission& submission, std::int64_t id, SysTime n
 
 void Gangs::OnNotSubmitted(const Submission& submission, Failure failure, const std::string& words,
                            SysTime now) {
-  Gang* gang = Find(submission);
+  Gang* gang = FindIn(gangs_, submission);
   if (gang == nullptr || gang->stage != Stage::kSubmitting) return;
   if (failure != Failure::kNoAnswer)
     return SubmitAgain(submission.gang, *gang, WhyNotSubmitted(failure, words), now);
@@ -147,7 +150,7 @@ void Gangs::OnNotSubmitted(const Submission& submission, Failure failure, const 
 
 void Gangs::SubmitAgain(const GangKey& key, Gang& gang, placement::Shortage words, SysTime now) {
   if (gang.submission > 0) actions_.emplace_back(VoidTicket{{key, gang.submission}});
-  CancelAll(gang);
+  CancelAll(key, gang, now);
   gang.attached.clear();
   gang.closed.clear();
   gang.complete.reset();
@@ -203,17 +206,17 @@ void Gangs::OnListed(std::optional<std::int64_t> id, SysTime asked, std::span<co
   if (!id) listing_ = false;
   if (!answering_since_) answering_since_ = asked;
   std::map<GangKey, Found> ours;
-  std::vector<std::int64_t> strangers;
+  std::map<std::string, std::vector<std::int64_t>> strangers;  // by name
   for (const ListedJob& job : jobs) {
     const std::optional<Submission> submission = ParseNames(installation_, job.name, job.comment);
     if (!submission) continue;
-    if (Find(*submission) != nullptr) {
+    if (FindIn(gangs_, *submission) != nullptr) {
       ours[submission->gang].push_back(&job);
     } else if (!HasEnded(job.state)) {
-      strangers.push_back(job.id);
+      strangers[job.name].push_back(job.id);
     }
   }
-  if (!strangers.empty()) actions_.emplace_back(CancelJobs{std::move(strangers)});
+  for (auto& [name, ids] : strangers) Cancel(name, std::move(ids), now);
   if (id) {  // of one job, whose absence says nothing that the next list does not say
     for (const auto& [key, found] : ours) Look(key, gangs_.at(key), found, asked, now);
     return;
@@ -234,10 +237,13 @@ void Gangs::Look(const GangKey& key, Gang& gang, const Found& found, SysTime ask
   gang.ids.clear();
   for (const ListedJob* job : found)
     if (!HasEnded(job->state)) gang.ids.push_back(job->id);
-  if (gang.stage == Stage::kEnding) return LookAtEnding(key, gang, found, asked);
+  if (gang.stage == Stage::kEnding) return LookAtEnding(key, gang, found, asked, now);
   if (gang.stage == Stage::kUncertain && !found.empty()) Enter(key, gang, Stage::kThere, now);
+  const std::vector<ListedJob> seen = own_cancels_.Apart(found);
+  Found jobs;
+  for (const ListedJob& job : seen) jobs.push_back(&job);
   Verdict verdict =
-      Judge(gang, {.found = found, .asked = asked, .answering_since = *answering_since_, .now = now});
+      Judge(gang, {.found = jobs, .asked = asked, .answering_since = *answering_since_, .now = now});
   if (std::holds_alternative<LookSoon>(verdict)) list_soon_ = true;
   if (auto* waits = std::get_if<KeepWaiting>(&verdict)) {
     if (gang.running) SetDue(key, gang, *gang.running + kAttachMax);
@@ -259,7 +265,7 @@ void Gangs::TakeRoomBack(const GangKey& key, Gang& gang, placement::RoomEnd kind
   actions_.emplace_back(VoidTicket{{key, gang.submission}});
   actions_.emplace_back(TakeBack{.gang = key, .kind = kind, .reason = std::move(reason)});
   const bool lives = !gang.ids.empty();
-  CancelAll(gang);
+  CancelAll(key, gang, now);
   Enter(key, gang, Stage::kEnding, now);
   if (!lives) SayDead(key, gang);
 }
@@ -269,9 +275,9 @@ void Gangs::SayDead(const GangKey& key, Gang& gang) {
     actions_.emplace_back(NothingLives{{key, gang.submission}});
 }
 
-void Gangs::LookAtEnding(const GangKey& key, Gang& gang, const Found& found, SysTime asked) {
+void Gangs::LookAtEnding(const GangKey& key, Gang& gang, const Found& found, SysTime asked, SysTime now) {
   const bool leaves = gang.may_live_until && asked < *gang.may_live_until;
-  if (!gang.ids.empty()) return leaves ? void() : CancelAll(gang);
+  if (!gang.ids.empty()) return leaves ? void() : CancelAll(key, gang, now);
   // What was submitted a moment ago may not be in lists yet, if the controller has just come back.
   const bool is_settled = asked >= std::max(gang.since, *answering_since_) + kSettle;
   if (!found.empty() || is_settled) SayDead(key, gang);
@@ -281,7 +287,7 @@ void Gangs::LookAtEnding(const GangKey& key, Gang& gang, const Found& found, Sys
 // --- agents
 
 void Gangs::OnAttached(const Submission& submission, int slot, SysTime now) {
-  Gang* gang = Find(submission);
+  Gang* gang = FindIn(gangs_, submission);
   if (gang == nullptr) return;
   gang->closed.erase(slot);
   gang->attached.insert(slot);
@@ -293,7 +299,7 @@ void Gangs::OnAttached(const Submission& submission, int slot, SysTime now) {
 }
 
 void Gangs::OnDetached(const Submission& submission, int slot, bool closed, SysTime now) {
-  Gang* gang = Find(submission);
+  Gang* gang = FindIn(gangs_, submission);
   if (gang == nullptr) return;
   list_soon_ = true;
   if (!closed) return;
@@ -332,19 +338,18 @@ std::optional<SysTime> Gangs::WakeAt() const {
 
 std::optional<placement::Wait> Gangs::WaitOf(const GangKey& key) const {
   const auto found = gangs_.find(key);
-  if (found == gangs_.end() || found->second.stage == Stage::kGranted ||
-      found->second.stage == Stage::kEnding)
-    return std::nullopt;
-  return found->second.wait;
+  if (found == gangs_.end()) return std::nullopt;
+  const bool waits = found->second.stage != Stage::kGranted && found->second.stage != Stage::kEnding;
+  return waits ? std::optional(found->second.wait) : std::nullopt;
 }
 
 bool Gangs::IsCurrent(const Submission& submission) const {
-  const Gang* gang = Find(submission);
+  const Gang* gang = FindIn(gangs_, submission);
   return gang != nullptr && gang->stage != Stage::kToSubmit && gang->stage != Stage::kEnding;
 }
 
 bool Gangs::MayLive(const Submission& submission) const {
-  const Gang* gang = Find(submission);
+  const Gang* gang = FindIn(gangs_, submission);
   return gang != nullptr && gang->lives;
 }
 

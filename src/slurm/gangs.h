@@ -17,6 +17,7 @@
 #include "slurm/gang.h"
 #include "slurm/job_list.h"
 #include "slurm/job_name.h"
+#include "slurm/own_cancels.h"
 
 namespace trainyard::slurm {
 
@@ -38,8 +39,9 @@ struct AskList {
   std::optional<std::int64_t> id{};
   friend bool operator==(const AskList&, const AskList&) = default;
 };
-/// Needs no answer: what lives on is cancelled again.
+/// Needs no answer: what lives on is cancelled again. Only those of the name: an id may be another's by now.
 struct CancelJobs {
+  std::string name;  ///< JobName
   std::vector<std::int64_t> ids;
   friend bool operator==(const CancelJobs&, const CancelJobs&) = default;
 };
@@ -128,20 +130,18 @@ class Gangs {
   void SetDue(const GangKey& key, Gang& gang, std::optional<SysTime> due);
   void Say(const GangKey& key, Gang& gang, placement::Shortage words);
   void Look(const GangKey& key, Gang& gang, const Found& found, SysTime asked, SysTime now);
-  void LookAtEnding(const GangKey& key, Gang& gang, const Found& found, SysTime asked);
+  void LookAtEnding(const GangKey& key, Gang& gang, const Found& found, SysTime asked, SysTime now);
   void SubmitAgain(const GangKey& key, Gang& gang, placement::Shortage words, SysTime now);
   void TakeRoomBack(const GangKey& key, Gang& gang, placement::RoomEnd kind, std::string reason, SysTime now);
   void SayDead(const GangKey& key, Gang& gang);
-  void CancelAll(Gang& gang);
+  void CancelAll(const GangKey& key, Gang& gang, SysTime now);
+  void Cancel(const std::string& name, std::vector<std::int64_t> ids, SysTime now);
   void OnDue(const GangKey& key);
   void SubmitSome(SysTime now);
   void AskWhenItIsTime(SysTime now);
   [[nodiscard]] std::chrono::seconds ListPause() const;
   void CountStage(Stage stage, int change);
-  [[nodiscard]] static bool IsWaitingFor(Stage stage);
   void Erase(const GangKey& key);
-  [[nodiscard]] const Gang* Find(const Submission& submission) const;
-  [[nodiscard]] Gang* Find(const Submission& submission);
 
   std::string installation_;
   std::map<GangKey, Gang> gangs_;
@@ -153,6 +153,7 @@ class Gangs {
   bool list_soon_ = false;
   std::optional<SysTime> asked_;            ///< the last list
   std::optional<SysTime> answering_since_;  ///< the controller; nothing: it does not, or was not asked
+  OwnCancels own_cancels_;
   std::vector<GangAction> actions_;
 };
 

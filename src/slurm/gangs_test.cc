@@ -123,7 +123,7 @@ TEST_F(GangsTest, WhatSlurmForgotIsSubmittedAgainAndItsAgentsEnd) {
   EXPECT_THAT(Of<Submit>(Next()), ElementsAre(Submit{kSecond}));
   gangs_.OnSubmitted(kSecond, 40, now_);
   EXPECT_THAT(Of<CancelJobs>(List({Job(39, JobState::kRunning), Job(40, JobState::kPending, kSecond)})),
-              ElementsAre(CancelJobs{{39}}))
+              ElementsAre(CancelJobs{"ty-1f3a-7-1", {39}}))
       << "the forgotten one came up again";
 }
 
@@ -173,7 +173,7 @@ TEST_F(GangsTest, WhatIsCancelledInTheLineIsCancelled) {
 TEST_F(GangsTest, WhoseComponentsEndIsCancelledWhole) {
   Granted();
   const auto actions = List({Job(40, JobState::kNodeLost), Job(41, JobState::kRunning)});
-  EXPECT_THAT(Of<CancelJobs>(actions), ElementsAre(CancelJobs{{41}}));
+  EXPECT_THAT(Of<CancelJobs>(actions), ElementsAre(CancelJobs{"ty-1f3a-7-1", {41}}));
   EXPECT_EQ(Of<TakeBack>(actions).size(), 1U);
 }
 
@@ -189,7 +189,7 @@ TEST_F(GangsTest, AgentsThatDoNotComeAreNotWaitedForForEver) {
   List({Job(40, JobState::kRunning)});
   Pass(121);
   const auto actions = List({Job(40, JobState::kRunning)});
-  EXPECT_THAT(Of<CancelJobs>(actions), ElementsAre(CancelJobs{{40}}));
+  EXPECT_THAT(Of<CancelJobs>(actions), ElementsAre(CancelJobs{"ty-1f3a-7-1", {40}}));
   EXPECT_EQ(Reason(), "The job started in Slurm, and 1 of 2 agents reached the server (node1).");
 }
 
@@ -234,8 +234,10 @@ TEST_F(GangsTest, WhatDoesNotLeaveIsCancelledUntilNothingIsLeft) {
   Granted();
   gangs_.Release(kKey, now_);
   Pass(16);
-  EXPECT_THAT(Of<CancelJobs>(List({Job(40, JobState::kRunning)})), ElementsAre(CancelJobs{{40}}));
-  EXPECT_THAT(Of<CancelJobs>(List({Job(40, JobState::kRunning)})), ElementsAre(CancelJobs{{40}}))
+  EXPECT_THAT(Of<CancelJobs>(List({Job(40, JobState::kRunning)})),
+              ElementsAre(CancelJobs{"ty-1f3a-7-1", {40}}));
+  EXPECT_THAT(Of<CancelJobs>(List({Job(40, JobState::kRunning)})),
+              ElementsAre(CancelJobs{"ty-1f3a-7-1", {40}}))
       << "once more";
   Pass(11);
   EXPECT_THAT(Of<Forget>(List({Job(40, JobState::kCancelled)})), ElementsAre(Forget{kKey}));
@@ -247,13 +249,22 @@ TEST_F(GangsTest, ASubmissionThatIsReleasedWhileItIsOnItsWayIsCancelled) {
   Next();
   gangs_.Release(kKey, now_);
   gangs_.OnSubmitted(kFirst, 40, now_);
-  EXPECT_THAT(Of<CancelJobs>(Next()), ElementsAre(CancelJobs{{40}}));
+  EXPECT_THAT(Of<CancelJobs>(Next()), ElementsAre(CancelJobs{"ty-1f3a-7-1", {40}}));
+}
+
+TEST_F(GangsTest, WhatItCancelledItselfNobodyElseDid) {
+  gangs_.Want({.key = {.job_uid = 8, .try_number = 1}, .slots = 1}, now_);
+  List({Job(40, JobState::kRunning)});  // nobody's, and cancelled; then its id is another's
+  Submitted();
+  EXPECT_THAT(Of<TakeBack>(List({Job(40, JobState::kCancelled)})), IsEmpty());
+  Pass(3);
+  EXPECT_THAT(Of<Submit>(Next()), Contains(Submit{kSecond}));
 }
 
 TEST_F(GangsTest, WhatNobodyOwnsIsCancelled) {
   gangs_.Want({.key = {.job_uid = 8, .try_number = 1}, .slots = 1}, now_);
   EXPECT_THAT(Of<CancelJobs>(List({Job(12, JobState::kPending), Job(13, JobState::kCancelled)})),
-              ElementsAre(CancelJobs{{12}}));
+              ElementsAre(CancelJobs{"ty-1f3a-7-1", {12}}));
 }
 
 TEST_F(GangsTest, OfAPreviousServerIsFoundAgain) {

@@ -113,7 +113,7 @@ class World {
   void Do(const CancelJobs& cancel) {
     if (down_) return;
     for (const std::int64_t id : cancel.ids)
-      if (const auto job = jobs_.find(id); job != jobs_.end())
+      if (const auto job = jobs_.find(id); job != jobs_.end() && job->second.listed.name == cancel.name)
         job->second.listed.state = JobState::kCancelled;
   }
   void Do(const VoidTicket& ticket) { EXPECT_FALSE(gangs_.IsCurrent(ticket.submission)); }

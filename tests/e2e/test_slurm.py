@@ -121,7 +121,7 @@ def test_a_cancelled_job_leaves_slurm(slurm, make_slurm_server, upload):
 def test_scancel_cancels_the_job(slurm, make_slurm_server, upload):
     server = make_slurm_server(slurm)
     probe(server, upload, "long", "--sleep-per-step=1")
-    server.wait_for_text("long", "Job is running.")
+    wait_for(lambda: True if any("resumed_from" in text for text in server.texts("long")) else None, lambda: f"{server.texts('long')}")
     [ours] = living(slurm)
     slurm.run("scancel", ours["id"])
     job = server.wait("long")

@@ -162,7 +162,7 @@ std::string SlurmAllocator::NameOf(const GangKey& key) const {
 
 void SlurmAllocator::Do(const slurm::Submit& action) { tasks_.Spawn(SubmitOne(action.submission)); }
 void SlurmAllocator::Do(const slurm::AskList& action) { tasks_.Spawn(AskOne(action)); }
-void SlurmAllocator::Do(const slurm::CancelJobs& action) { tasks_.Spawn(Cancel(action.ids)); }
+void SlurmAllocator::Do(const slurm::CancelJobs& action) { tasks_.Spawn(Cancel(action)); }
 
 void SlurmAllocator::Do(const slurm::VoidTicket& action) {
   slots_->VoidTicket(action.submission);
@@ -279,8 +279,8 @@ asio::awaitable<void> SlurmAllocator::AskOne(slurm::AskList action) {
 }
 
 /// What it does not end is cancelled again with the next list.
-asio::awaitable<void> SlurmAllocator::Cancel(std::vector<std::int64_t> ids) {
-  std::ignore = co_await tools_.Run(slurm::CancelCommand(ids));
+asio::awaitable<void> SlurmAllocator::Cancel(slurm::CancelJobs jobs) {
+  std::ignore = co_await tools_.Run(slurm::CancelCommand(jobs.name, jobs.ids));
   wake_.Set();
 }
 

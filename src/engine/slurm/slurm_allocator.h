@@ -86,7 +86,7 @@ class SlurmAllocator final : public Allocator, public SlotKeeper {
   [[nodiscard]] std::string Script(const slurm::Submission& submission, const slurm::Request& request,
                                    std::string ticket) const;
   boost::asio::awaitable<void> AskOne(slurm::AskList action);
-  boost::asio::awaitable<void> Cancel(std::vector<std::int64_t> ids);
+  boost::asio::awaitable<void> Cancel(slurm::CancelJobs jobs);
   boost::asio::awaitable<void> LookAtNodes();
   [[nodiscard]] Grant MakeGrant(const Submitted& submitted, const Reservation& reservation) const;
   /// In a turn of its own, if somebody still wants to hear it.

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <net/if.h>
 #include <sched.h>
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,7 +14,10 @@
 #include <array>
 #include <boost/asio/ip/address.hpp>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <filesystem>
+#include <tuple>
 
 #include "async/file.h"
 #include "async/unique_fd.h"
@@ -148,6 +152,26 @@ Result<NodeFacts> FindNodeFactsApart(const std::string& environments_dir, void (
   while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
   return Parse(said);
+}
+
+Result<NodeFacts> KeptNodeFacts(const std::string& file, const std::string& environments_dir,
+                                void (*forget)()) {
+  struct stat kept{};
+  const bool is_ours = ::stat(file.c_str(), &kept) == 0 && kept.st_uid == ::geteuid();
+  const auto age = std::chrono::system_clock::now() - std::chrono::system_clock::from_time_t(kept.st_mtime);
+  if (is_ours && age < kNodeFactsKept) {
+    if (Result<NodeFacts> facts = Parse(ReadFile(file).value_or(""))) {
+      facts->node.set_host_name(HostName());
+      facts->node.set_cpus(Cpus());
+      facts->node.set_memory_bytes(MemoryBytes());
+      return facts;
+    }
+  }
+  TY_TRY(NodeFacts facts, FindNodeFactsApart(environments_dir, forget));
+  // Without the file the next agent looks again.
+  if (MakeFolders(std::filesystem::path(file).parent_path()))
+    std::ignore = WriteFileAtomically(file, Print(facts), 0600);
+  return facts;
 }
 
 std::string AddressForOthers(const std::string& own) {

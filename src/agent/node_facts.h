@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "base/result.h"
@@ -23,6 +24,16 @@ struct NodeFacts {
 /// The same in a process of its own, which is given `forget` to run first: the caller's secret is to be none
 /// of its. kInternal: it did not end well.
 [[nodiscard]] Result<NodeFacts> FindNodeFactsApart(const std::string& environments_dir, void (*forget)());
+
+/// How long a node's facts are kept: what is installed on it seldom changes, and to look takes longer than
+/// all else of an agent's start.
+inline constexpr std::chrono::minutes kNodeFactsKept{10};
+
+/// Those in the file, if an agent of this account wrote them lately, else FindNodeFactsApart, which are kept
+/// there. What a slot has of the node (CPUs, memory) is never from the file, which is in a folder of the
+/// account alone.
+[[nodiscard]] Result<NodeFacts> KeptNodeFacts(const std::string& file, const std::string& environments_dir,
+                                              void (*forget)());
 
 /// The node's numeric address for other nodes: `own`, which the connection to the server has, or if that is
 /// the loopback's the first other one of an interface that is up; without any, the loopback is all there is.

@@ -84,8 +84,8 @@ Result<UniqueFd> RedirectMessages(const NodeFolder& folder) {
 
 Result<int> Run(Identity identity) {
   const Arguments& arguments = identity.arguments;
-  TY_TRY(identity.facts,
-         FindNodeFactsApart(arguments.dir + "/nodes/" + arguments.node + "/environments", ForgetTicket));
+  const std::string node_dir = arguments.dir + "/nodes/" + arguments.node;
+  TY_TRY(identity.facts, KeptNodeFacts(node_dir + "/facts", node_dir + "/environments", ForgetTicket));
   identity.ticket = TakeVariable(kTicket);
   if (identity.ticket.empty())
     return std::unexpected(FailedPrecondition(std::string("the variable ") + kTicket + " is not set"));

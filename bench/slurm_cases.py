@@ -13,7 +13,7 @@ GANG = {"scaleTier": "CUSTOM", "masterType": "n1-standard-4", "workerType": "n1-
 def slurm(bench, rounds=20):
     """Submission to the first instruction of the last of four replicas, and what our questions cost the controller."""
     from slurm_cluster import SlurmCluster  # harness.Bench made it known
-    with SlurmCluster(REPLICAS, cpus=8, isolate="pid") as cluster:
+    with SlurmCluster(REPLICAS, cpus=16, memory=64000, isolate="pid") as cluster:  # room for a gang while the one before ends
         os.environ.update(cluster.env())
         server = bench.server("slurm", "--engine", "slurm", "--node-dir", str(cluster.folder / "trainyard"),
                               "--node-cache", str(cluster.folder / "cache"))

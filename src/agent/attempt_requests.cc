@@ -68,7 +68,6 @@ asio::awaitable<Result<AttemptRequests::Answer>> AttemptRequests::Do(Request req
   switch (request.what_case()) {
     case Request::kStart: co_return co_await Start(std::move(*request.mutable_start()));
     case Request::kInspect: co_return co_await Inspect(request.inspect());
-    case Request::kList: co_return co_await List();
     case Request::kHoldingOf: co_return co_await HoldingOf(request.holding_of());
     case Request::kOpenShell: co_return co_await OpenShell(request.open_shell());
     case Request::kKill: {
@@ -109,13 +108,6 @@ asio::awaitable<Result<AttemptRequests::Answer>> AttemptRequests::Inspect(std::s
   const engine::Inspection inspection = co_await host_.Inspect(std::move(attempt));
   Answer answer;
   TY_CO_TRY(*answer.mutable_attempt(), ToFound(attempt_id, inspection));
-  co_return answer;
-}
-
-asio::awaitable<Result<AttemptRequests::Answer>> AttemptRequests::List() {
-  TY_CO_TRY(const std::vector<engine::AttemptRef> attempts, co_await host_.List());
-  Answer answer;
-  for (const engine::AttemptRef& attempt : attempts) answer.add_attempts()->set_attempt_id(attempt.id);
   co_return answer;
 }
 

@@ -45,7 +45,6 @@ class AttemptRequests {
   boost::asio::awaitable<Result<Answer>> Do(v1::ToAgent::Request request);
   boost::asio::awaitable<Result<Answer>> Start(v1::ToAgent::Start start);
   boost::asio::awaitable<Result<Answer>> Inspect(std::string attempt_id);
-  boost::asio::awaitable<Result<Answer>> List();
   boost::asio::awaitable<Result<Answer>> HoldingOf(std::string attempt_id);
   boost::asio::awaitable<Result<Answer>> OpenShell(v1::ToAgent::OpenShell open);
   boost::asio::awaitable<Status> Collect(const v1::ToAgent::Request& request, ControlStream& control);

@@ -10,10 +10,11 @@ namespace {
 /// Large, and made anew when they are needed.
 constexpr std::array<std::string_view, 3> kMadeAnew = {"environments", "images", "attempts"};
 /// What each start writes, and what belongs to this machine's operator: copies of older schemas, the order to
-/// start nothing.
-constexpr std::array<std::string_view, 8> kOfThisMachine = {
+/// start nothing; and under which name a cluster knows this directory, which a copy must not share.
+constexpr std::array<std::string_view, 9> kOfThisMachine = {
     "run",        "front",         kOwnBackups,          "schema-copies",
-    "drain.json", "restored.json", "restore-unfinished", "unfinished-backup"};
+    "drain.json", "restored.json", "restore-unfinished", "unfinished-backup",
+    "engines.db"};
 
 bool IsBelow(std::string_view path, std::string_view folder) {
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
@@ -22,12 +23,12 @@ bool IsBelow(std::string_view path, std::string_view folder) {
 }  // namespace
 
 Treatment TreatmentOf(std::string_view entry) {
-  if (entry.ends_with(".db")) return Treatment::kDatabase;
   // A database's log is in the copy of the database.
   if (entry.ends_with(".db-wal") || entry.ends_with(".db-shm")) return Treatment::kLeaveOut;
   if (std::ranges::find(kMadeAnew, entry) != kMadeAnew.end() ||
       std::ranges::find(kOfThisMachine, entry) != kOfThisMachine.end())
     return Treatment::kLeaveOut;
+  if (entry.ends_with(".db")) return Treatment::kDatabase;
   return entry == "buckets" ? Treatment::kObjects : Treatment::kCopy;
 }
 

@@ -12,12 +12,13 @@ TEST(TreatmentOf, KnowsWhatIsInADataDirectory) {
   };
   for (const Row& row :
        {Row{"trainyard.db", Treatment::kDatabase}, Row{"access.db", Treatment::kDatabase},
-        Row{"trainyard.db-wal", Treatment::kLeaveOut}, Row{"buckets", Treatment::kObjects},
-        Row{"uploads", Treatment::kCopy}, Row{"secrets", Treatment::kCopy}, Row{"tls", Treatment::kCopy},
-        Row{"admin-token", Treatment::kCopy}, Row{"something-of-later", Treatment::kCopy},
-        Row{"environments", Treatment::kLeaveOut}, Row{"images", Treatment::kLeaveOut},
-        Row{"attempts", Treatment::kLeaveOut}, Row{"run", Treatment::kLeaveOut},
-        Row{"drain.json", Treatment::kLeaveOut}, Row{"backups", Treatment::kLeaveOut}})
+        Row{"engines.db", Treatment::kLeaveOut}, Row{"trainyard.db-wal", Treatment::kLeaveOut},
+        Row{"buckets", Treatment::kObjects}, Row{"uploads", Treatment::kCopy},
+        Row{"secrets", Treatment::kCopy}, Row{"tls", Treatment::kCopy}, Row{"admin-token", Treatment::kCopy},
+        Row{"something-of-later", Treatment::kCopy}, Row{"environments", Treatment::kLeaveOut},
+        Row{"images", Treatment::kLeaveOut}, Row{"attempts", Treatment::kLeaveOut},
+        Row{"run", Treatment::kLeaveOut}, Row{"drain.json", Treatment::kLeaveOut},
+        Row{"backups", Treatment::kLeaveOut}})
     EXPECT_EQ(TreatmentOf(row.entry), row.treatment) << row.entry;
 }
 

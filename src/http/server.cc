@@ -57,19 +57,6 @@ class HttpDate {
   std::size_t size_ = 0;
 };
 
-Result<asio::ssl::context> MakeTlsContext(const tls::TlsIdentity& identity) {
-  asio::ssl::context tls(asio::ssl::context::tls_server);
-  boost::system::error_code error;
-  ::SSL_CTX_set_min_proto_version(tls.native_handle(), TLS1_2_VERSION);
-  ::SSL_CTX_set_mode(tls.native_handle(), SSL_MODE_RELEASE_BUFFERS);
-  tls.use_certificate_chain(asio::buffer(identity.certificate_chain_pem), error);
-  if (!error) tls.use_private_key(asio::buffer(identity.private_key_pem), asio::ssl::context::pem, error);
-  if (error)
-    return std::unexpected(
-        InvalidArgument("", "the server's certificate cannot be used: " + error.message()));
-  return tls;
-}
-
 struct Listener {
   Listener(const asio::any_io_executor& executor, ListeningSocket socket, FramingRules used)
       : descriptor(executor, socket.descriptor.Release()), rules(used) {}
@@ -228,7 +215,7 @@ Result<std::uint16_t> Server::ListenTcp(const std::string& host, std::uint16_t p
 }
 
 Status Server::ListenTls(ListeningSocket socket, const tls::TlsIdentity& identity, FramingRules rules) {
-  TY_TRY(asio::ssl::context tls, MakeTlsContext(identity));
+  TY_TRY(asio::ssl::context tls, MakeServerTls(identity));
   auto listener = std::make_unique<Listener>(state_->loop.get_executor(), std::move(socket), rules);
   listener->tls = std::move(tls);
   state_->Listen(std::move(listener));
@@ -251,7 +238,7 @@ bool Server::Adopt(UniqueFd socket, Peer peer, bool with_tls) {
 Status Server::UseIdentity(const tls::TlsIdentity& identity) {
   for (const std::unique_ptr<Listener>& listener : state_->listeners) {
     if (!listener->tls) continue;
-    TY_TRY(asio::ssl::context tls, MakeTlsContext(identity));
+    TY_TRY(asio::ssl::context tls, MakeServerTls(identity));
     listener->tls = std::move(tls);  // each connection holds what it was made of
   }
   return {};
@@ -275,7 +262,7 @@ Status Server::ListenUnix(const std::filesystem::path& path, FramingRules rules)
 
 Status Server::ListenUnixTls(const std::filesystem::path& path, const tls::TlsIdentity& identity,
                              FramingRules rules) {
-  TY_TRY(asio::ssl::context tls, MakeTlsContext(identity));
+  TY_TRY(asio::ssl::context tls, MakeServerTls(identity));
   TY_TRY(ListeningSocket socket, ListenOnUnix(path));
   auto listener = std::make_unique<Listener>(state_->loop.get_executor(), std::move(socket), rules);
   listener->unix_path = path;

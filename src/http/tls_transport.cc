@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "http/transport.h"
+#include "tls/tls_identity.h"
 
 namespace trainyard::http {
 
@@ -98,6 +99,19 @@ std::unique_ptr<Transport> MakeTlsTransport(StreamSocket socket, asio::ssl::cont
 
 std::unique_ptr<Transport> MakeTlsClientTransport(StreamSocket socket, asio::ssl::context& context) {
   return std::make_unique<TlsTransport>(std::move(socket), context, asio::ssl::stream_base::client);
+}
+
+Result<asio::ssl::context> MakeServerTls(const tls::TlsIdentity& identity) {
+  asio::ssl::context tls(asio::ssl::context::tls_server);
+  boost::system::error_code error;
+  ::SSL_CTX_set_min_proto_version(tls.native_handle(), TLS1_2_VERSION);
+  ::SSL_CTX_set_mode(tls.native_handle(), SSL_MODE_RELEASE_BUFFERS);
+  tls.use_certificate_chain(asio::buffer(identity.certificate_chain_pem), error);
+  if (!error) tls.use_private_key(asio::buffer(identity.private_key_pem), asio::ssl::context::pem, error);
+  if (error)
+    return std::unexpected(
+        InvalidArgument("", "the server's certificate cannot be used: " + error.message()));
+  return tls;
 }
 
 }  // namespace trainyard::http

@@ -14,6 +14,10 @@ namespace boost::asio::ssl {
 class context;
 }  // namespace boost::asio::ssl
 
+namespace trainyard::tls {
+struct TlsIdentity;
+}  // namespace trainyard::tls
+
 namespace trainyard::http {
 
 namespace asio = boost::asio;
@@ -46,6 +50,8 @@ class Transport {
 [[nodiscard]] std::unique_ptr<Transport> MakePlainTransport(StreamSocket socket);
 /// `context` outlives the transport.
 [[nodiscard]] std::unique_ptr<Transport> MakeTlsTransport(StreamSocket socket, asio::ssl::context& context);
+/// What a listener presents; TLS 1.2 or newer. kInvalidArgument: the certificate or its key cannot be used.
+[[nodiscard]] Result<asio::ssl::context> MakeServerTls(const tls::TlsIdentity& identity);
 /// The same for the side that connected: what the other one has to prove is the context's to say.
 [[nodiscard]] std::unique_ptr<Transport> MakeTlsClientTransport(StreamSocket socket,
                                                                 asio::ssl::context& context);

@@ -67,8 +67,6 @@ Command NodesCommand() { return {"sinfo", "-N", "-o", std::string(kNodeFormat)};
 
 Command NodeAddressesCommand() { return {"sinfo", "-N", "-h", "-o", "%o"}; }
 
-Command VersionCommand() { return {"sbatch", "--version"}; }
-
 Failure FailureOf(std::string_view said) {
   for (const auto& [part, means] : kSayings)
     if (said.contains(part)) return means;

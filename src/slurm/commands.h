@@ -23,7 +23,6 @@ using Command = std::vector<std::string>;
 [[nodiscard]] Command NodesCommand();
 /// The addresses at which Slurm reaches the nodes, one on a line.
 [[nodiscard]] Command NodeAddressesCommand();
-[[nodiscard]] Command VersionCommand();
 
 /// What an answer of a tool that failed means.
 enum class Failure {

@@ -82,7 +82,7 @@ bool AgentFixture::WaitForHellos(std::size_t count) {
 
 bool AgentFixture::WaitForWelcome() {
   v1::ToAgent::Request request;
-  request.set_list(true);
+  request.set_inspect(manifest_.attempt_id());
   return WaitForHellos(1) && agents_server_->Ask(request).size() == 1;
 }
 

@@ -42,7 +42,7 @@ class AgentSession {
   AgentSession(asio::any_io_executor loop, std::unique_ptr<http::Transport> transport, const AgentDesk& desk)
       : loop_(loop),
         desk_(desk),
-        session_(loop, std::move(transport), mux::Session::Side::kIsOpened, Options(desk)),
+        session_(loop, std::move(transport), mux::Session::Side::kIsOpened, Options()),
         tasks_(std::move(loop)) {}
 
   asio::awaitable<void> Run() {
@@ -58,8 +58,8 @@ class AgentSession {
   }
 
  private:
-  mux::Session::Options Options(const AgentDesk& desk) {
-    mux::Session::Options options = desk.streams;
+  mux::Session::Options Options() {
+    mux::Session::Options options;
     options.on_stream = [this](std::string path, std::shared_ptr<mux::Stream> stream) {
       OnStream(path, std::move(stream));
     };

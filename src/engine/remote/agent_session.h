@@ -33,7 +33,6 @@ struct AgentDesk {
   RemoteAttemptHost& host;
   ToAgent::Welcome welcome;
   std::function<void(RelayedConnection connection, std::shared_ptr<mux::Stream> stream)> relay;
-  mux::Session::Options streams{};  ///< pings
 };
 
 /// Serves an agent's connection until it ends. The transport has done its handshake. Loop thread.

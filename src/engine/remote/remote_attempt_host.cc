@@ -59,8 +59,14 @@ std::vector<std::shared_ptr<RemoteAttemptHost::Agent>> RemoteAttemptHost::WithPr
   return found;
 }
 
-/// Null: it is dead.
+bool RemoteAttemptHost::WasNotSent(const AttemptRef& attempt) const {
+  const auto known = agents_.find(attempt.agent);
+  return known != agents_.end() && known->second->not_sent.contains(attempt.id);
+}
+
+/// Null: it is dead, and nothing is kept of it.
 asio::awaitable<std::shared_ptr<AgentLink>> RemoteAttemptHost::LinkOf(std::string agent) {
+  if (!agents_.contains(agent) && !may_live_(agent)) co_return nullptr;
   const std::shared_ptr<Agent> known = Of(agent);
   for (;;) {
     if (known->link && !known->link->is_closed()) co_return known->link;
@@ -105,7 +111,7 @@ asio::awaitable<Status> RemoteAttemptHost::Start(Manifest manifest, Slot slot) {
 }
 
 asio::awaitable<Inspection> RemoteAttemptHost::Inspect(AttemptRef attempt) {
-  if (Of(attempt.agent)->not_sent.contains(attempt.id)) co_return Inspection{AttemptState::kAbsent};
+  if (WasNotSent(attempt)) co_return Inspection{AttemptState::kAbsent};
   ToAgent::Request request;
   request.set_inspect(attempt.id);
   bool dead = false;
@@ -162,7 +168,7 @@ asio::awaitable<Status> RemoteAttemptHost::Kill(AttemptRef attempt) {
 }
 
 asio::awaitable<Status> RemoteAttemptHost::Forget(AttemptRef attempt) {
-  if (Of(attempt.agent)->not_sent.contains(attempt.id)) co_return Status();
+  if (WasNotSent(attempt)) co_return Status();
   ToAgent::Request request;
   request.set_forget(attempt.id);
   bool dead = false;
@@ -227,8 +233,8 @@ void RemoteAttemptHost::OnAttached(const std::string& agent, std::shared_ptr<Age
 }
 
 void RemoteAttemptHost::OnDetached(const std::string& agent, const AgentLink* link) {
-  const std::shared_ptr<Agent> known = Of(agent);
-  if (known->link.get() == link) known->link = nullptr;
+  const auto known = agents_.find(agent);
+  if (known != agents_.end() && known->second->link.get() == link) known->second->link = nullptr;
 }
 
 void RemoteAttemptHost::OnAttemptGone(const std::string& agent, const std::string& attempt_id) {

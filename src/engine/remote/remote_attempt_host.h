@@ -63,6 +63,7 @@ class RemoteAttemptHost final : public AttemptHost {
   using Agents = std::map<std::string, std::shared_ptr<Agent>, std::less<>>;
 
   std::shared_ptr<Agent> Of(const std::string& agent);
+  [[nodiscard]] bool WasNotSent(const AttemptRef& attempt) const;
   [[nodiscard]] std::vector<std::shared_ptr<Agent>> WithPrefix(std::string_view prefix) const;
   boost::asio::awaitable<std::shared_ptr<AgentLink>> LinkOf(std::string agent);
   boost::asio::awaitable<Result<AgentLink::Answers>> Ask(std::string agent, ToAgent::Request request,

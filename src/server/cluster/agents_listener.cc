@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "async/diagnostics.h"
+#include "http/deadline.h"
 #include "http/transport.h"
 
 namespace trainyard::server {
@@ -34,32 +35,14 @@ constexpr std::chrono::milliseconds kAcceptRetry{100};
 constexpr std::size_t kHeadBytesMax = 2048;
 constexpr unsigned char kTlsHandshake = 0x16;  // RFC 8446 section 5.1
 
-Result<asio::ssl::context> TlsOf(const tls::TlsIdentity& identity) {
-  asio::ssl::context tls(asio::ssl::context::tls_server);
-  boost::system::error_code error;
-  ::SSL_CTX_set_min_proto_version(tls.native_handle(), TLS1_3_VERSION);
-  tls.use_certificate_chain(asio::buffer(identity.certificate_chain_pem), error);
-  if (!error) tls.use_private_key(asio::buffer(identity.private_key_pem), asio::ssl::context::pem, error);
-  if (error)
-    return std::unexpected(
-        InvalidArgument("", "the certificate for agents cannot be used: " + error.message()));
-  return tls;
+std::unique_ptr<http::Deadline> CloseAfter(tcp::socket& socket, std::chrono::seconds wait_max) {
+  auto deadline = std::make_unique<http::Deadline>(socket.get_executor(), [&socket] {
+    boost::system::error_code ignored;
+    socket.close(ignored);
+  });
+  deadline->Set(wait_max);
+  return deadline;
 }
-
-/// Closes the socket when it is late.
-class Deadline {
- public:
-  Deadline(tcp::socket& socket, std::chrono::seconds wait) : timer_(socket.get_executor(), wait) {
-    timer_.async_wait([&socket](const boost::system::error_code& error) {
-      boost::system::error_code ignored;
-      if (!error) socket.close(ignored);
-    });
-  }
-  void Cancel() { timer_.cancel(); }
-
- private:
-  asio::steady_timer timer_;
-};
 
 }  // namespace
 
@@ -68,7 +51,7 @@ Result<std::unique_ptr<AgentsListener>> AgentsListener::Open(asio::io_context& l
                                                              const tls::TlsIdentity& identity,
                                                              const engine::AgentDesk& desk,
                                                              AgentProgram program) {
-  TY_TRY(asio::ssl::context tls, TlsOf(identity));
+  TY_TRY(asio::ssl::context tls, http::MakeServerTls(identity));
   std::unique_ptr<AgentsListener> listener(
       new AgentsListener(loop, std::move(socket), std::move(tls), desk, std::move(program)));
   listener->tasks_.Spawn(listener->Accept());
@@ -115,24 +98,22 @@ asio::awaitable<void> AgentsListener::Accept() {
 asio::awaitable<void> AgentsListener::Serve(tcp::socket socket) {
   unsigned char first = 0;
   {
-    Deadline deadline(socket, kFirstBytesMax);
+    const auto deadline = CloseAfter(socket, kFirstBytesMax);
     const auto [error] = co_await socket.async_wait(tcp::socket::wait_read, kQuiet);
     if (error || ::recv(socket.native_handle(), &first, 1, MSG_PEEK | MSG_DONTWAIT) != 1) co_return;
   }
   if (first != kTlsHandshake) co_return co_await SendProgram(socket);
   std::unique_ptr<http::Transport> transport = http::MakeTlsTransport(std::move(socket), tls_);
-  asio::steady_timer late(loop_, kFirstBytesMax);
-  late.async_wait([&transport](const boost::system::error_code& error) {
-    if (!error && transport) transport->Close();
-  });
+  http::Deadline deadline(loop_.get_executor(), [used = transport.get()] { used->Close(); });
+  deadline.Set(kFirstBytesMax);
   const Status done = co_await transport->Handshake();
-  late.cancel();
+  deadline.Clear();
   if (done) co_await engine::ServeAgent(loop_.get_executor(), std::move(transport), desk_);
 }
 
 /// "GET /agent/SHA256 HTTP/1.0", and nothing else.
 asio::awaitable<void> AgentsListener::SendProgram(tcp::socket& socket) {
-  Deadline deadline(socket, kProgramMax);
+  const auto deadline = CloseAfter(socket, kProgramMax);
   std::string head;
   const auto [error, size] =
       co_await asio::async_read_until(socket, asio::dynamic_buffer(head, kHeadBytesMax), "\r\n\r\n", kQuiet);

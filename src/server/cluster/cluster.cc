@@ -85,7 +85,6 @@ Result<engine::ToAgent::Welcome> MakeWelcome(const ServeOptions& options, const 
     for (const std::string_view name : front::kTlsHosts) welcome.add_front_host_names(std::string(name));
   TY_TRY(*welcome.mutable_ca_certificate_pem(), ReadFile(identity.ca_file));
   welcome.set_project(options.project);
-  welcome.set_stop_grace_ms(std::chrono::milliseconds(options.stop_grace).count());
   welcome.set_buckets_dir(options.engine.node_buckets);
   if (!options.engine.node_cache.empty()) {
     welcome.set_environments_dir(options.engine.node_cache + "/environments");

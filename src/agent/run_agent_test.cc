@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 
 #include "agent/end_plan.h"
@@ -253,7 +252,6 @@ TEST_F(AgentTest, ASignalOfTheClusterEndsTheAttempt) {
 }
 
 TEST_F(AgentTest, AProgramThatGoesOnIsKilledBeforeTheClusterWould) {
-  if (std::getenv("TRAINYARD_LONG") == nullptr) GTEST_SKIP() << "takes as long as a cluster waits: --long";
   StartServer();
   Program("trap '' TERM; echo up; while :; do sleep 0.01; done");
   StartAgent();

@@ -65,8 +65,6 @@ Command CancelCommand(const std::string& name, std::span<const std::int64_t> ids
 
 Command NodesCommand() { return {"sinfo", "-N", "-o", std::string(kNodeFormat)}; }
 
-Command NodeAddressesCommand() { return {"sinfo", "-N", "-h", "-o", "%o"}; }
-
 Failure FailureOf(std::string_view said) {
   for (const auto& [part, means] : kSayings)
     if (said.contains(part)) return means;

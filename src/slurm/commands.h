@@ -21,8 +21,6 @@ using Command = std::vector<std::string>;
 /// Of the ids those that have the name.
 [[nodiscard]] Command CancelCommand(const std::string& name, std::span<const std::int64_t> ids);
 [[nodiscard]] Command NodesCommand();
-/// The addresses at which Slurm reaches the nodes, one on a line.
-[[nodiscard]] Command NodeAddressesCommand();
 
 /// What an answer of a tool that failed means.
 enum class Failure {

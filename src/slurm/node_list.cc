@@ -54,9 +54,9 @@ std::vector<NodeGpus> ParseGpus(std::string_view text) {
 }
 
 std::optional<Node> ParseLine(std::string_view line) {
-  std::array<std::string_view, 7> fields;
+  std::array<std::string_view, 8> fields;
   for (std::string_view& field : fields) field = TakeUntil(line, '|');
-  auto [partition, name, cpus, memory, limit, available, state] = fields;
+  auto [partition, name, cpus, memory, limit, available, state, address] = fields;
   const std::optional<std::int64_t> cpu_count = Number(cpus);
   const std::optional<std::int64_t> memory_mib = Number(memory);
   const std::int64_t minutes = ParseTimeLimitMinutes(limit);
@@ -71,6 +71,7 @@ std::optional<Node> ParseLine(std::string_view line) {
               .cpus = static_cast<int>(*cpu_count),
               .memory_mib = *memory_mib,
               .state = std::string(state),
+              .address = std::string(address),
               .gpus = ParseGpus(line)};
 }
 

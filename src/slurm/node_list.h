@@ -11,7 +11,7 @@
 namespace trainyard::slurm {
 
 /// What is asked for of each node of each partition; the same in all versions.
-inline constexpr std::string_view kNodeFormat = "%P|%N|%c|%m|%l|%a|%t|%G";
+inline constexpr std::string_view kNodeFormat = "%P|%N|%c|%m|%l|%a|%t|%o|%G";
 
 /// GPUs of one type on a node: "gpu:nvidia_tesla_t4:2" in Slurm's words.
 struct NodeGpus {
@@ -29,7 +29,8 @@ struct Node {
   std::string name;
   int cpus = 0;
   std::int64_t memory_mib = 0;
-  std::string state;  ///< "idle", "mix", "alloc", "down*", "drain", ... in Slurm's short words
+  std::string state;      ///< "idle", "mix", "alloc", "down*", "drain", ... in Slurm's short words
+  std::string address{};  ///< where Slurm reaches it: a name or numeric
   std::vector<NodeGpus> gpus;
   friend bool operator==(const Node&, const Node&) = default;
 };

@@ -7,12 +7,12 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr std::string_view kHeader = "PARTITION|NODELIST|CPUS|MEMORY|TIMELIMIT|AVAIL|STATE|GRES\n";
+constexpr std::string_view kHeader = "PARTITION|NODELIST|CPUS|MEMORY|TIMELIMIT|AVAIL|STATE|NODE_ADDR|GRES\n";
 
 TEST(NodeList, ReadsWhatSinfoPrints) {
   const std::string printed = std::string(kHeader) +
-                              "main*|node1|4|4000|infinite|up|idle|gpu:nvidia_tesla_t4:2(S:0-1)\n"
-                              "night|node2|64|257000|2-12:00:00|inact|down*|(null)\n";
+                              "main*|node1|4|4000|infinite|up|idle|10.0.0.1|gpu:nvidia_tesla_t4:2(S:0-1)\n"
+                              "night|node2|64|257000|2-12:00:00|inact|down*|n2.lab|(null)\n";
   EXPECT_THAT(ParseNodeList(printed).value(),
               ElementsAre(Node{.partition = "main",
                                .default_partition = true,
@@ -21,18 +21,20 @@ TEST(NodeList, ReadsWhatSinfoPrints) {
                                .cpus = 4,
                                .memory_mib = 4000,
                                .state = "idle",
+                               .address = "10.0.0.1",
                                .gpus = {{.type = "nvidia_tesla_t4", .count = 2}}},
                           Node{.partition = "night",
                                .time_limit_minutes = 60 * 60,
                                .name = "node2",
                                .cpus = 64,
                                .memory_mib = 257000,
-                               .state = "down*"}));
+                               .state = "down*",
+                               .address = "n2.lab"}));
 }
 
 TEST(NodeList, CountsGpusAmongOtherResources) {
   const auto gpus_of = [](const std::string& gres) {
-    return ParseNodeList(std::string(kHeader) + "main|n|1|1|infinite|up|idle|" + gres).value().at(0).gpus;
+    return ParseNodeList(std::string(kHeader) + "main|n|1|1|infinite|up|idle|n|" + gres).value().at(0).gpus;
   };
   EXPECT_THAT(gpus_of("gpu:4"), ElementsAre(NodeGpus{.type = "", .count = 4}));
   EXPECT_THAT(gpus_of("nic:mlx:1,gpu:a100:2(S:0,1),gpu:t4:1"),
@@ -43,7 +45,7 @@ TEST(NodeList, CountsGpusAmongOtherResources) {
 TEST(NodeList, RefusesWhatIsNone) {
   EXPECT_FALSE(ParseNodeList(""));
   EXPECT_FALSE(ParseNodeList("sinfo: error"));
-  EXPECT_FALSE(ParseNodeList(std::string(kHeader) + "main|node1|many|4000|infinite|up|idle|(null)"));
+  EXPECT_FALSE(ParseNodeList(std::string(kHeader) + "main|node1|many|4000|infinite|up|idle|n|(null)"));
 }
 
 TEST(NodeList, TimeLimits) {

@@ -1,7 +1,5 @@
 #include "engine/slurm/slurm_allocator.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <boost/asio/post.hpp>
 #include <cstdint>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "async/diagnostics.h"
+#include "async/on_pool.h"
 #include "slurm/job_list.h"
 
 namespace trainyard::engine {
@@ -52,7 +51,6 @@ SlurmAllocator::SlurmAllocator(asio::any_io_executor loop, Options options, Remo
       slots_(std::move(slots)),
       gangs_(slots_->installation()),
       wake_(loop),
-      tools_(options_.tools),
       tasks_(std::move(loop)) {}
 
 void SlurmAllocator::Start() {
@@ -201,26 +199,26 @@ void SlurmAllocator::Do(const slurm::SayWait& action) {
 
 void SlurmAllocator::Do(const slurm::Forget& action) { slots_->Drop(action.gang); }
 
-// --- Slurm's tools
+// --- what Slurm is asked
 
 asio::awaitable<void> SlurmAllocator::LookAtNodes() {
   const SysTime now = options_.clock.Now();
   if (nodes_asked_ && now < *nodes_asked_ + kNodesKept) co_return;
   nodes_asked_ = now;  // whoever comes meanwhile uses what is known
-  const Result<ToolAnswer> answer = co_await tools_.Run(slurm::NodesCommand());
-  if (!answer || !answer->succeeded()) {
+  auto ask = [&client = *options_.client] { return client.Nodes(); };
+  auto nodes = co_await OnPool(asking_, std::move(ask));
+  if (nodes)
+    nodes_ = *std::move(nodes);
+  else
     nodes_asked_.reset();
-    co_return;
-  }
-  if (auto nodes = slurm::ParseNodeList(answer->printed)) nodes_ = *std::move(nodes);
 }
 
-std::string SlurmAllocator::Script(const Submission& submission, const slurm::Request& request,
-                                   std::string ticket) const {
+slurm::Batch SlurmAllocator::BatchOf(const Submission& submission, const slurm::Request& request,
+                                     std::string ticket) const {
   slurm::Batch batch{.installation = slots_->installation(), .submission = submission, .boot = options_.boot};
   batch.boot.ticket = std::move(ticket);
   const auto found = reservations_.find(KeyOf(submission.gang));
-  if (found == reservations_.end()) return slurm::BatchScript(batch, request);
+  if (found == reservations_.end()) return batch;
   const placement::Gang& gang = found->second.request.gang;
   batch.nice = slurm::NiceOf(gang.priority, options_.settings.nice);
   if (gang.running_limit) {
@@ -229,7 +227,7 @@ std::string SlurmAllocator::Script(const Submission& submission, const slurm::Re
     if (gang.queue_deadline && *gang.queue_deadline < SysTime::max() - *batch.times.limit)
       batch.times.deadline = *gang.queue_deadline + *batch.times.limit;
   }
-  return slurm::BatchScript(batch, request);
+  return batch;
 }
 
 asio::awaitable<void> SlurmAllocator::SubmitOne(Submission submission) {
@@ -245,42 +243,35 @@ asio::awaitable<void> SlurmAllocator::SubmitOne(Submission submission) {
   reservation->notes = request.notes;
   Result<std::string> ticket = co_await slots_->Issue(submission, slurm::ReplicasOfSlots(request));
   if (!ticket) co_return fail(slurm::Failure::kLater, "it cannot be written down: " + ticket.error().message);
-  std::string script = Script(submission, request, *std::move(ticket));
-  const Result<ToolAnswer> answer = co_await tools_.Run(slurm::SubmitCommand(), std::move(script));
-  if (!answer) co_return fail(slurm::Failure::kNoAnswer, answer.error().message);
-  const std::int64_t id = slurm::ParseSubmitted(answer->printed);
-  if (!answer->succeeded() || id < 0)
-    co_return fail(slurm::FailureOf(answer->said), slurm::WordsOf(answer->said));
-  Diagnose(DiagnosticLevel::kInfo, NameOf(submission.gang) + " is job " + std::to_string(id) + " of Slurm");
-  gangs_.OnSubmitted(submission, id, options_.clock.Now());
+  slurm::Batch batch = BatchOf(submission, request, *std::move(ticket));
+  auto submit = [&client = *options_.client, batch = std::move(batch), request = std::move(request)] {
+    return client.Submit(batch, request);
+  };
+  const SlurmAnswer<std::int64_t> id = co_await OnPool(asking_, std::move(submit));
+  if (!id) co_return fail(id.error().failure, id.error().words);
+  Diagnose(DiagnosticLevel::kInfo, NameOf(submission.gang) + " is job " + std::to_string(*id) + " of Slurm");
+  gangs_.OnSubmitted(submission, *id, options_.clock.Now());
   wake_.Set();
 }
 
 asio::awaitable<void> SlurmAllocator::AskOne(slurm::AskList action) {
   const SysTime asked = options_.clock.Now();
-  const Result<ToolAnswer> answer = co_await tools_.Run(
-      action.id ? slurm::ListOneCommand(*action.id) : slurm::ListCommand(std::to_string(::getuid())));
-  const bool is_gone =
-      answer && !answer->succeeded() && action.id && slurm::FailureOf(answer->said) == slurm::Failure::kGone;
-  Result<std::vector<slurm::ListedJob>> jobs;
-  if (!answer) {
-    jobs = std::unexpected(answer.error());
-  } else if (!answer->succeeded() && !is_gone) {
-    jobs = std::unexpected(Unavailable(slurm::WordsOf(answer->said)));
-  } else if (!is_gone) {
-    jobs = slurm::ParseJobList(answer->printed);
-  }
+  auto ask = [&client = *options_.client, id = action.id] { return client.List(id); };
+  const auto jobs = co_await OnPool(asking_, std::move(ask));
   const SysTime now = options_.clock.Now();
   if (jobs)
     gangs_.OnListed(action.id, asked, *jobs, now);
   else
-    gangs_.OnListFailed(action.id, jobs.error().message, now);
+    gangs_.OnListFailed(action.id, jobs.error().words, now);
   wake_.Set();
 }
 
 /// What it does not end is cancelled again with the next list.
 asio::awaitable<void> SlurmAllocator::Cancel(slurm::CancelJobs jobs) {
-  std::ignore = co_await tools_.Run(slurm::CancelCommand(jobs.name, jobs.ids));
+  auto cancel = [&client = *options_.client, jobs = std::move(jobs)] {
+    return client.Cancel(jobs.name, jobs.ids);
+  };
+  std::ignore = co_await OnPool(asking_, std::move(cancel));
   wake_.Set();
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <functional>
 #include <map>
 #include <memory>
@@ -14,8 +15,8 @@
 #include "engine/allocator.h"
 #include "engine/remote/remote_attempt_host.h"
 #include "engine/remote/slot_keeper.h"
+#include "engine/slurm/slurm_client.h"
 #include "engine/slurm/slurm_slots.h"
-#include "engine/slurm/slurm_tools.h"
 #include "slurm/batch_script.h"
 #include "slurm/component.h"
 #include "slurm/gangs.h"
@@ -32,7 +33,7 @@ class SlurmAllocator final : public Allocator, public SlotKeeper {
     slurm::Settings settings;
     slurm::Boot boot;  ///< but for the ticket
     const Clock& clock;
-    SlurmTools::Options tools{};
+    std::unique_ptr<SlurmClient> client;
   };
   /// Blocking. `host` outlives it, and is told which agents end. Errors: those of the database.
   [[nodiscard]] static Result<std::unique_ptr<SlurmAllocator>> Open(boost::asio::any_io_executor loop,
@@ -83,8 +84,8 @@ class SlurmAllocator final : public Allocator, public SlotKeeper {
   void Do(const slurm::Forget& action);
 
   boost::asio::awaitable<void> SubmitOne(slurm::Submission submission);
-  [[nodiscard]] std::string Script(const slurm::Submission& submission, const slurm::Request& request,
-                                   std::string ticket) const;
+  [[nodiscard]] slurm::Batch BatchOf(const slurm::Submission& submission, const slurm::Request& request,
+                                     std::string ticket) const;
   boost::asio::awaitable<void> AskOne(slurm::AskList action);
   boost::asio::awaitable<void> Cancel(slurm::CancelJobs jobs);
   boost::asio::awaitable<void> LookAtNodes();
@@ -105,7 +106,8 @@ class SlurmAllocator final : public Allocator, public SlotKeeper {
   mutable std::map<ReservationKey, std::int64_t> positions_;  ///< of those without room; empty: to be counted
   bool started_ = false;
   Event wake_;
-  SlurmTools tools_;
+  /// As many as Gangs submits at once, and one for the questions meanwhile.
+  boost::asio::thread_pool asking_{slurm::kSubmittingMax + 1};
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   TaskGroup tasks_;
 };

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <utility>
 
-#include "async/on_pool.h"
 #include "async/unique_fd.h"
 #include "process/variables.h"
 
@@ -90,11 +89,58 @@ Result<ToolAnswer> RunSlurmTool(slurm::Command command, std::string_view input,
   return answer;
 }
 
-boost::asio::awaitable<Result<ToolAnswer>> SlurmTools::Run(slurm::Command command, std::string input) {
-  auto run = [command = std::move(command), input = std::move(input), options = options_]() mutable {
-    return RunSlurmTool(std::move(command), input, options);
-  };
-  co_return co_await OnPool(threads_, std::move(run));
+namespace {
+
+/// What a tool printed.
+SlurmAnswer<std::string> Ask(slurm::Command command, std::string_view input,
+                             const SlurmToolOptions& options) {
+  const Result<ToolAnswer> answer = RunSlurmTool(std::move(command), input, options);
+  if (!answer && answer.error().code == Code::kNotFound)
+    return std::unexpected(SlurmRefusal{
+        slurm::Failure::kMistake,
+        answer.error().message + ": install slurm-client, or name its folder with --slurm-tools"});
+  if (!answer) return std::unexpected(SlurmRefusal{slurm::Failure::kNoAnswer, answer.error().message});
+  if (!answer->succeeded())
+    return std::unexpected(SlurmRefusal{slurm::FailureOf(answer->said), slurm::WordsOf(answer->said)});
+  return answer->printed;
+}
+
+template <class T>
+SlurmAnswer<T> Understood(Result<T> parsed) {
+  if (!parsed) return std::unexpected(SlurmRefusal{slurm::Failure::kNoAnswer, parsed.error().message});
+  return *std::move(parsed);
+}
+
+}  // namespace
+
+SlurmAnswer<std::int64_t> SlurmTools::Submit(const slurm::Batch& batch, const slurm::Request& request) const {
+  const SlurmAnswer<std::string> printed =
+      Ask(slurm::SubmitCommand(), slurm::BatchScript(batch, request), options_);
+  if (!printed) return std::unexpected(printed.error());
+  const std::int64_t id = slurm::ParseSubmitted(*printed);
+  if (id < 0) return std::unexpected(SlurmRefusal{slurm::Failure::kNoAnswer, "sbatch printed no id"});
+  return id;
+}
+
+SlurmAnswer<std::vector<slurm::ListedJob>> SlurmTools::List(std::optional<std::int64_t> id) const {
+  const SlurmAnswer<std::string> printed =
+      Ask(id ? slurm::ListOneCommand(*id) : slurm::ListCommand(std::to_string(::getuid())), {}, options_);
+  if (!printed && id && printed.error().failure == slurm::Failure::kGone)
+    return std::vector<slurm::ListedJob>();
+  if (!printed) return std::unexpected(printed.error());
+  return Understood(slurm::ParseJobList(*printed));
+}
+
+SlurmAnswer<void> SlurmTools::Cancel(const std::string& name, std::span<const std::int64_t> ids) const {
+  const SlurmAnswer<std::string> printed = Ask(slurm::CancelCommand(name, ids), {}, options_);
+  if (!printed) return std::unexpected(printed.error());
+  return {};
+}
+
+SlurmAnswer<std::vector<slurm::Node>> SlurmTools::Nodes() const {
+  const SlurmAnswer<std::string> printed = Ask(slurm::NodesCommand(), {}, options_);
+  if (!printed) return std::unexpected(printed.error());
+  return Understood(slurm::ParseNodeList(*printed));
 }
 
 }  // namespace trainyard::engine

@@ -1,17 +1,16 @@
 #pragma once
 
-#include <boost/asio/awaitable.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "engine/slurm/slurm_client.h"
 #include "process/child_process.h"
 #include "slurm/commands.h"
-#include "slurm/gangs.h"
 
 namespace trainyard::engine {
 
@@ -34,26 +33,26 @@ struct SlurmToolOptions {
   std::chrono::milliseconds wait_max{20'000};
 };
 
-/// Runs one tool. Blocks; any thread. Errors as SlurmTools::Run.
+/// Runs one tool. Blocks; any thread. `input` is what the tool reads. kDeadlineExceeded: it did not end;
+/// kNotFound: there is no such tool. A tool that fails is no error here.
 [[nodiscard]] Result<ToolAnswer> RunSlurmTool(slurm::Command command, std::string_view input,
                                               const SlurmToolOptions& options);
 
-/// Runs Slurm's command line tools. Loop thread; the work is done on threads of its own. The destructor waits
-/// for the tools that run.
-class SlurmTools {
+/// Slurm by its command line: sbatch, squeue, scancel, sinfo.
+class SlurmTools final : public SlurmClient {
  public:
-  using Options = SlurmToolOptions;
+  explicit SlurmTools(SlurmToolOptions options) : options_(std::move(options)) {}
 
-  explicit SlurmTools(Options options) : options_(std::move(options)) {}
-
-  /// `input` is what the tool reads. kDeadlineExceeded: it did not end; kNotFound: there is no such tool. A
-  /// tool that fails is no error here.
-  boost::asio::awaitable<Result<ToolAnswer>> Run(slurm::Command command, std::string input = {});
+  [[nodiscard]] SlurmAnswer<std::int64_t> Submit(const slurm::Batch& batch,
+                                                 const slurm::Request& request) const override;
+  [[nodiscard]] SlurmAnswer<std::vector<slurm::ListedJob>> List(
+      std::optional<std::int64_t> id) const override;
+  [[nodiscard]] SlurmAnswer<void> Cancel(const std::string& name,
+                                         std::span<const std::int64_t> ids) const override;
+  [[nodiscard]] SlurmAnswer<std::vector<slurm::Node>> Nodes() const override;
 
  private:
-  Options options_;
-  /// As many as Gangs submits at once, and one for the questions meanwhile.
-  boost::asio::thread_pool threads_{slurm::kSubmittingMax + 1};
+  SlurmToolOptions options_;
 };
 
 }  // namespace trainyard::engine

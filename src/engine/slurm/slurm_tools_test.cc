@@ -7,8 +7,6 @@
 #include <fstream>
 #include <string>
 
-#include "engine/testing/loop.h"
-
 namespace trainyard::engine {
 namespace {
 
@@ -28,12 +26,10 @@ class SlurmToolsTest : public testing::Test {
   }
   Result<ToolAnswer> Run(slurm::Command command, std::string input = {},
                          std::chrono::milliseconds wait_max = std::chrono::seconds(20)) {
-    SlurmTools tools({.folder = folder_.string(), .wait_max = wait_max});
-    return loop_.Run(tools.Run(std::move(command), std::move(input)));
+    return RunSlurmTool(std::move(command), input, {.folder = folder_.string(), .wait_max = wait_max});
   }
 
   std::filesystem::path folder_;
-  Loop loop_;
 };
 
 TEST_F(SlurmToolsTest, GivesTheScriptAndKeepsWarningsApart) {
@@ -59,6 +55,22 @@ TEST_F(SlurmToolsTest, AToolThatHangsIsEndedAndOneThatIsNotThereIsSaid) {
   Make("squeue", "exec sleep 60");
   EXPECT_EQ(Run({"squeue"}, "", std::chrono::milliseconds(50)).error().code, Code::kDeadlineExceeded);
   EXPECT_EQ(Run({"sinfo"}).error().code, Code::kNotFound);
+}
+
+TEST_F(SlurmToolsTest, WhatSlurmDoesNotDoIsARefusal) {
+  const SlurmTools tools({.folder = folder_.string()});
+  EXPECT_EQ(tools.Nodes().error().failure, slurm::Failure::kMistake) << "there is no sinfo";
+  Make("sinfo", "echo 'sinfo: error: Unable to contact slurm controller' >&2; exit 1");
+  EXPECT_EQ(tools.Nodes().error(),
+            (SlurmRefusal{slurm::Failure::kNoAnswer, "Unable to contact slurm controller"}));
+  Make("squeue", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1");
+  EXPECT_TRUE(tools.List(7)->empty()) << "it is gone";
+  EXPECT_FALSE(tools.List(std::nullopt));
+  Make("scancel", "[ \"$*\" = '--name=ty-a-1-1 7 8' ]");
+  EXPECT_TRUE(tools.Cancel("ty-a-1-1", std::vector<std::int64_t>{7, 8}));
+  Make("sbatch", "cat >/dev/null");
+  const slurm::Request request{.components = {{.replicas = {0}}}};
+  EXPECT_EQ(tools.Submit({}, request).error().failure, slurm::Failure::kNoAnswer) << "it printed no id";
 }
 
 TEST(VariablesForTools, LeaveOutWhatToolsTakeForOptions) {

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "async/file.h"
-#include "slurm/commands.h"
 
 namespace trainyard::server {
 
@@ -44,19 +43,15 @@ std::string OwnAddress(const addrinfo& towards) {
   return host.data();
 }
 
-Result<std::string> FindHost(const std::string& kept, const engine::SlurmTools::Options& tools) {
-  const auto answer = engine::RunSlurmTool(slurm::NodeAddressesCommand(), "", tools);
-  const std::string why = !answer ? answer.error().message : slurm::WordsOf(answer->said);
-  if (answer && answer->succeeded()) {
-    std::istringstream lines(answer->printed);
-    std::vector<std::string> hosts;
-    for (std::string line; lines >> line;) hosts.push_back(line);
-    if (std::string found = OwnAddressTowards(hosts); !found.empty()) return found;
-  }
+Result<std::string> FindHost(const std::string& kept, std::span<const slurm::Node> nodes) {
+  std::vector<std::string> hosts;
+  for (const slurm::Node& node : nodes)
+    if (!node.address.empty()) hosts.push_back(node.address);
+  if (std::string found = OwnAddressTowards(hosts); !found.empty()) return found;
   if (!kept.empty()) return kept;
-  return std::unexpected(FailedPrecondition(
-      "the address at which the cluster's nodes reach this server is not known" +
-      (why.empty() ? std::string() : " (" + why + ")") + ": name it with --agent-listen HOST:PORT"));
+  return std::unexpected(
+      FailedPrecondition("the address at which the cluster's nodes reach this server is not known: name it "
+                         "with --agent-listen HOST:PORT"));
 }
 
 /// "HOST PORT" of the server that was here before.
@@ -84,11 +79,11 @@ std::string OwnAddressTowards(const std::vector<std::string>& hosts) {
 }
 
 Result<AgentsAddress> ListenForAgents(const EngineOptions& options, const DataDirectory& data,
-                                      const engine::SlurmTools::Options& tools) {
+                                      std::span<const slurm::Node> nodes) {
   const Kept kept = ReadKept(data);
   AgentsAddress address{.host = options.agent_host, .socket = {}};
   if (address.host.empty()) {
-    TY_TRY(address.host, FindHost(kept.host, tools));
+    TY_TRY(address.host, FindHost(kept.host, nodes));
   }
   const std::uint16_t wanted = options.agent_port != 0 ? options.agent_port : kept.port;
   Result<http::ListeningSocket> socket = http::ListenOnTcp(address.host, wanted);

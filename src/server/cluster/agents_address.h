@@ -1,13 +1,14 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "engine/slurm/slurm_tools.h"
 #include "http/listening_socket.h"
 #include "server/cluster/engine_options.h"
 #include "server/data_directory.h"
+#include "slurm/node_list.h"
 
 namespace trainyard::server {
 
@@ -18,11 +19,11 @@ struct AgentsAddress {
 };
 
 /// Listens there: as the options say, else at the machine's own address on the way to the cluster's nodes.
-/// The port is kept in the data directory, so that agents find the next server. Blocking: asks Slurm, up to
-/// some seconds; before there are threads. kFailedPrecondition: no address is known, and what to name; else
-/// the port's errors.
+/// The port is kept in the data directory, so that agents find the next server. Blocking: may ask for names.
+/// `nodes`: those of the cluster; empty: Slurm does not answer. kFailedPrecondition: no address is known, and
+/// what to name; else the port's errors.
 [[nodiscard]] Result<AgentsAddress> ListenForAgents(const EngineOptions& options, const DataDirectory& data,
-                                                    const engine::SlurmTools::Options& tools);
+                                                    std::span<const slurm::Node> nodes);
 
 /// The numeric address that this machine uses to reach one of the hosts; empty: none of them is known to it.
 [[nodiscard]] std::string OwnAddressTowards(const std::vector<std::string>& hosts);

@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "async/diagnostics.h"
 #include "async/file.h"
 #include "engine/local/keeper_starter.h"
+#include "engine/slurm/slurm_tools.h"
 #include "front/google_names.h"
-#include "slurm/commands.h"
 #include "slurm/node_list.h"
 #include "tls/certificate.h"
 #include "tls/pinned_chain.h"
@@ -37,24 +38,21 @@ std::string Joined(const std::set<std::string>& names) {
   return text;
 }
 
-/// The operator's mistake is said at once; a controller that does not answer now is none.
-Status CheckPartitions(const slurm::Settings& settings, const engine::SlurmTools::Options& tools) {
-  const auto answer = engine::RunSlurmTool(slurm::NodesCommand(), "", tools);
-  if (!answer && answer.error().code == Code::kNotFound)
-    return std::unexpected(
-        FailedPrecondition("--engine slurm: " + answer.error().message +
-                           ": install slurm-client, or name its folder with --slurm-tools"));
-  const Result<std::vector<slurm::Node>> nodes =
-      answer && answer->succeeded()
-          ? slurm::ParseNodeList(answer->printed)
-          : std::unexpected(Unavailable(answer ? slurm::WordsOf(answer->said) : answer.error().message));
-  if (!nodes) {
-    Diagnose(DiagnosticLevel::kWarning,
-             "Slurm does not answer: " + nodes.error().message + "; jobs wait until it does");
-    return {};
-  }
+/// The operator's mistake is said at once; a controller that does not answer now is none, and has no nodes.
+Result<std::vector<slurm::Node>> LookAtNodes(const engine::SlurmClient& client) {
+  engine::SlurmAnswer<std::vector<slurm::Node>> nodes = client.Nodes();
+  if (nodes) return *std::move(nodes);
+  if (nodes.error().failure == slurm::Failure::kMistake)
+    return std::unexpected(FailedPrecondition("--engine slurm: " + nodes.error().words));
+  Diagnose(DiagnosticLevel::kWarning,
+           "Slurm does not answer: " + nodes.error().words + "; jobs wait until it does");
+  return std::vector<slurm::Node>();
+}
+
+Status CheckPartitions(const slurm::Settings& settings, std::span<const slurm::Node> nodes) {
   std::set<std::string> known;
-  for (const slurm::Node& node : *nodes) known.insert(node.partition);
+  for (const slurm::Node& node : nodes) known.insert(node.partition);
+  if (known.empty()) return {};
   std::vector<std::string> named{settings.options.partition};
   for (const auto& [region, partition] : settings.regions) named.push_back(partition);
   for (const auto& [type, machine] : settings.machine_types) named.push_back(machine.options.partition);
@@ -114,9 +112,11 @@ Result<std::unique_ptr<Cluster>> Cluster::Open(boost::asio::io_context& loop, co
                                                const DataDirectory& data, const Clock& clock,
                                                const tls::TlsIdentity& identity) {
   if (!UsesSlurm(options.engine)) return nullptr;
-  const engine::SlurmTools::Options tools{.folder = options.engine.slurm_tools};
-  TY_RETURN_IF_ERROR(CheckPartitions(options.engine.slurm, tools));
-  TY_TRY(AgentsAddress address, ListenForAgents(options.engine, data, tools));
+  auto client =
+      std::make_unique<engine::SlurmTools>(engine::SlurmToolOptions{.folder = options.engine.slurm_tools});
+  TY_TRY(const std::vector<slurm::Node> nodes, LookAtNodes(*client));
+  TY_RETURN_IF_ERROR(CheckPartitions(options.engine.slurm, nodes));
+  TY_TRY(AgentsAddress address, ListenForAgents(options.engine, data, nodes));
   TY_TRY(AgentProgram program, OwnAgentProgram());
   TY_TRY(engine::ToAgent::Welcome welcome, MakeWelcome(options, data, identity));
   slurm::Boot boot{.server_host = address.host,
@@ -128,11 +128,12 @@ Result<std::unique_ptr<Cluster>> Cluster::Open(boost::asio::io_context& loop, co
                    .node_dir = options.engine.node_dir};
   TY_TRY(boot.certificate_sha256, FingerprintOf(identity));
   std::unique_ptr<Cluster> cluster(new Cluster(loop, identity, std::move(address), std::move(program)));
-  TY_TRY(cluster->allocator_,
-         engine::SlurmAllocator::Open(
-             loop.get_executor(), data.Path("engines.db"),
-             {.settings = options.engine.slurm, .boot = std::move(boot), .clock = clock, .tools = tools},
-             cluster->host_));
+  TY_TRY(cluster->allocator_, engine::SlurmAllocator::Open(loop.get_executor(), data.Path("engines.db"),
+                                                           {.settings = options.engine.slurm,
+                                                            .boot = std::move(boot),
+                                                            .clock = clock,
+                                                            .client = std::move(client)},
+                                                           cluster->host_));
   cluster->desk_.emplace(engine::AgentDesk{.slots = *cluster->allocator_,
                                            .host = cluster->host_,
                                            .welcome = std::move(welcome),

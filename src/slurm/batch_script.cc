@@ -8,6 +8,7 @@ namespace trainyard::slurm {
 
 namespace {
 
+constexpr std::string_view kInterpreter = "#!/bin/bash\n";
 constexpr int kPriorityMax = 1000;  // docs/spec, Scheduling.priority
 
 /// For a shell, between single quotes.
@@ -35,18 +36,15 @@ void Describe(std::string& script, const Batch& batch, const Component& componen
   Line(script, "--job-name=" + JobName(batch.installation, batch.submission.gang));
   Line(script, "--comment=" + Comment(batch.submission));
   Line(script, "--no-requeue --export=NIL --chdir=/ --output=/dev/null");
-  Line(script, "--signal=USR1@" + std::to_string(kEndNotice.count()));
+  Line(script, "--signal=" + std::string(kEndSignal) + "@" + std::to_string(kEndNotice.count()));
   if (batch.times.limit) Line(script, "--time=" + std::to_string(batch.times.limit->count()));
   if (batch.times.deadline) Line(script, "--deadline=" + InUtc(*batch.times.deadline));
   if (batch.nice > 0) Line(script, "--nice=" + std::to_string(batch.nice));
   Line(script, "--ntasks=" + std::to_string(component.replicas.size()) +
                    " --cpus-per-task=" + std::to_string(component.cpus));
-  if (component.memory_mib > 0)
-    Line(script,
-         "--mem-per-cpu=" + std::to_string(std::max<std::int64_t>(1, component.memory_mib / component.cpus)));
-  if (component.gpus > 0)
-    Line(script, "--gpus-per-task=" + component.gpu_type + (component.gpu_type.empty() ? "" : ":") +
-                     std::to_string(component.gpus));
+  if (const std::int64_t memory = MemoryPerCpu(component); memory > 0)
+    Line(script, "--mem-per-cpu=" + std::to_string(memory));
+  Given(script, "--gpus-per-task", GpusPerTask(component));
   Given(script, "--partition", component.options.partition);
   Given(script, "--account", component.options.account);
   Given(script, "--qos", component.options.qos);
@@ -84,18 +82,12 @@ exec "$program" agent )sh" +
          " --slot=\"$slot\" --node=\"$node\" --gpus=\"$gpus\" --dir=\"$dir\"\n";
 }
 
-std::string BatchScript(const Batch& batch, const Request& request) {
-  std::string script = "#!/bin/bash\n";
-  for (std::size_t i = 0; i < request.components.size(); ++i) {
-    if (i > 0) Line(script, "hetjob");
-    Describe(script, batch, request.components[i]);
-  }
+std::string JobScript(const Batch& batch, const Request& request) {
   const std::size_t groups = request.components.size();
   const std::string step = groups > 1 ? " --het-group=0-" + std::to_string(groups - 1) : " --no-kill";
-  if (groups == 1) script.insert(script.find("#SBATCH"), "#SBATCH --no-kill\n");
   // The shell outlives the signals, since the step's end is the job's. The ticket is not an argument: all
   // users of a node read those.
-  script += "trap : TERM USR1\n";
+  std::string script = std::string(kInterpreter) + "trap : TERM USR1\n";
   script += "unset SLURM_EXPORT_ENV SLURM_CPUS_PER_TASK\n";
   script += "export PATH=/usr/local/bin:/usr/bin:/bin TRAINYARD_TICKET=" + batch.boot.ticket + "\n";
   script += "export HOME=${HOME:-$(getent passwd \"$UID\" | cut -d: -f6)}\n";
@@ -107,6 +99,25 @@ std::string BatchScript(const Batch& batch, const Request& request) {
             " --propagate=NONE bash -c " +
             Quoted(BootScript(batch.boot)) + " agent\n";
   return script;
+}
+
+std::string BatchScript(const Batch& batch, const Request& request) {
+  std::string script(kInterpreter);
+  if (request.components.size() == 1) Line(script, "--no-kill");
+  for (std::size_t i = 0; i < request.components.size(); ++i) {
+    if (i > 0) Line(script, "hetjob");
+    Describe(script, batch, request.components[i]);
+  }
+  return script + JobScript(batch, request).substr(kInterpreter.size());
+}
+
+std::int64_t MemoryPerCpu(const Component& component) {
+  return component.memory_mib > 0 ? std::max<std::int64_t>(1, component.memory_mib / component.cpus) : 0;
+}
+
+std::string GpusPerTask(const Component& component) {
+  if (component.gpus == 0) return {};
+  return component.gpu_type + (component.gpu_type.empty() ? "" : ":") + std::to_string(component.gpus);
 }
 
 int NiceOf(int priority, int nice_of_lowest) {

@@ -16,6 +16,7 @@ namespace trainyard::slurm {
 
 /// Slurm's signal comes so long before the job's time limit: time to stop replicas and to hand over.
 inline constexpr std::chrono::seconds kEndNotice{120};
+inline constexpr std::string_view kEndSignal = "USR1";
 
 /// How a node's shell finds the agent's program, and what the agent is told.
 struct Boot {
@@ -44,10 +45,17 @@ struct Batch {
 
 /// For `sbatch` on its standard input. The request has no lack.
 [[nodiscard]] std::string BatchScript(const Batch& batch, const Request& request);
+/// The same without the lines for sbatch, for whoever says otherwise what they say.
+[[nodiscard]] std::string JobScript(const Batch& batch, const Request& request);
 
 /// What runs in each slot, for `bash -c`: it finds or fetches the agent's program, checks its digest and
 /// becomes it.
 [[nodiscard]] std::string BootScript(const Boot& boot);
+
+/// --mem-per-cpu in MiB; 0: it is not said.
+[[nodiscard]] std::int64_t MemoryPerCpu(const Component& component);
+/// --gpus-per-task, "a100:2" or "2"; empty: none.
+[[nodiscard]] std::string GpusPerTask(const Component& component);
 
 /// --nice for a priority of the original (0 to 1000, high first).
 [[nodiscard]] int NiceOf(int priority, int nice_of_lowest);

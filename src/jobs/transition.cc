@@ -8,6 +8,7 @@
 #include "cluster/task_name.h"
 #include "jobs/algorithm_output.h"
 #include "jobs/images.h"
+#include "jobs/lost_logs.h"
 #include "jobs/restart_policy.h"
 #include "jobs/transition_table.h"
 #include "jobs/trial.h"
@@ -128,6 +129,7 @@ Status Change(JobRecord& record, const Event& event, const Event::ReplicaEnded& 
     return std::unexpected(Refuse(record, event, "it is not the living attempt of a replica"));
   }
   *replica->mutable_exit() = ended.exit();
+  NoteLostLog(record, *replica);
   if (ended.has_endpoint() && record.reserved()) *replica->mutable_endpoint() = ended.endpoint();
   return {};
 }
@@ -199,6 +201,7 @@ Status Change(JobRecord& record, const Event& event, const Event::Concluded& con
 Status Change(JobRecord& record, const Event& event, const Event::Ended&) {
   Job& job = *record.mutable_job();
   job.set_state(record.outcome());
+  job.set_error_message(WithLostLogs(record, job.error_message()));
   *job.mutable_end_time() = event.time();
   const double units =
       record.has_tuning() ? 0 : ConsumedUnits(job);  // a tuning job consumes what its trials consume

@@ -56,11 +56,11 @@ Result<Json> CreateNamedJob(const CommandSession& session, const std::string& jo
 int SayEnd(const CommandSession& session, const Json& job) {
   const std::string state = TextAt(job, "state");
   const std::string job_id = TextAt(job, "jobId");
-  if (state == "SUCCEEDED") {
-    session.console.Status("Job [" + job_id + "] succeeded.\n");
+  const std::string reason = TextAt(job, "errorMessage");
+  if (state == "SUCCEEDED") {  // it may say that lines of the log are lost
+    session.console.Status("Job [" + job_id + "] succeeded." + (reason.empty() ? "" : " " + reason) + "\n");
     return 0;
   }
-  const std::string reason = TextAt(job, "errorMessage");
   session.console.Status("Job [" + job_id + "] " + (state == "CANCELLED" ? "was cancelled" : "failed") +
                          (reason.empty() ? "." : ": " + reason) + "\n");
   return kJobFailedStatus;

@@ -15,8 +15,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-const std::string kNodeLost =
-    "the node of the replica is lost, and with it what the replica wrote that had not reached the server";
+const std::string kNodeLost = "the node of the replica is lost";
 
 AttemptState StateOf(const agent::v1::AttemptFound& found) {
   switch (found.state()) {
@@ -27,10 +26,13 @@ AttemptState StateOf(const agent::v1::AttemptFound& found) {
   }
 }
 
-AttemptHost::Remains LostWithItsNode() {
+/// `from_line`: as many lines reached the server.
+AttemptHost::Remains LostWithItsNode(std::int64_t from_line) {
   AttemptHost::Remains remains;
   remains.exit.set_cause(ExitRecord::LOST);
-  remains.exit.set_message(kNodeLost);
+  remains.exit.set_log_lost(true);
+  remains.exit.set_message("its node is lost, and with it what it wrote after its line " +
+                           std::to_string(from_line) + ", the last one that had reached the server");
   *remains.exit.mutable_end_time() = wire::ToProto(SysTime(std::chrono::system_clock::now()));
   return remains;
 }
@@ -147,7 +149,7 @@ asio::awaitable<Result<AttemptHost::Remains>> RemoteAttemptHost::Collect(Attempt
   request.mutable_collect()->set_from_line(from_line);
   bool dead = false;
   Result<AgentLink::Answers> answers = co_await Ask(attempt.agent, std::move(request), dead);
-  if (dead) co_return LostWithItsNode();
+  if (dead) co_return LostWithItsNode(from_line);
   if (!answers) co_return std::unexpected(answers.error());
   Remains remains;
   for (FromAgent::Answer& answer : *answers) {

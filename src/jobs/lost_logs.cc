@@ -1,0 +1,25 @@
+#include "jobs/lost_logs.h"
+
+#include "cluster/task_name.h"
+
+namespace trainyard::jobs {
+
+void NoteLostLog(control::v1::JobRecord& record, const control::v1::ReplicaRecord& replica) {
+  if (!replica.exit().log_lost() || record.lost_logs_size() > kLostLogsNamedMax) return;
+  if (record.lost_logs_size() == kLostLogsNamedMax) {
+    record.add_lost_logs("So it is with further attempts; the job's log names them.");
+    return;
+  }
+  record.add_lost_logs("The replica " + cluster::ReplicaLabel(replica.id()) + ", attempt " +
+                       std::to_string(replica.attempt()) + ": " + replica.exit().message() + ".");
+}
+
+std::string WithLostLogs(const control::v1::JobRecord& record, std::string message) {
+  if (record.lost_logs().empty()) return message;
+  if (!message.empty()) message += "\n\n";
+  message += "The log of the job is not complete.";
+  for (const std::string& sentence : record.lost_logs()) message += " " + sentence;
+  return message;
+}
+
+}  // namespace trainyard::jobs

@@ -59,6 +59,12 @@ std::vector<std::string> Lines(std::string_view text) {
   return lines;
 }
 
+std::optional<std::int64_t> CountOomKills(const CgroupPlace& place) {
+  if (place.path.empty()) return std::nullopt;
+  const auto text = ReadFile(place.path + (place.version == 1 ? "/memory.oom_control" : "/memory.events"));
+  return text ? std::optional(FindFigure(*text, "oom_kill")) : std::nullopt;
+}
+
 }  // namespace
 
 Result<Cgroup> Cgroup::Create(const CgroupHome& home, const std::string& name, const CgroupLimits& limits) {
@@ -167,10 +173,14 @@ void Cgroup::Join(pid_t pid) const noexcept {
 }
 
 std::int64_t Cgroup::OomKills() const {
-  if (path_.empty()) return 0;
-  const auto text = ReadFile(path_ + (version_ == 1 ? "/memory.oom_control" : "/memory.events"));
-  if (!text) return 0;
-  return FindFigure(*text, "oom_kill");
+  return CountOomKills({.path = path_, .version = version_}).value_or(0);
+}
+
+std::optional<std::int64_t> EnclosingOomKills() {
+  const auto membership = ReadFile("/proc/self/cgroup");
+  const auto mounts = ReadFile("/proc/self/mountinfo");
+  if (!membership || !mounts) return std::nullopt;
+  return CountOomKills(FindCgroup(*membership, *mounts));
 }
 
 std::int64_t Cgroup::ProcessesRefused() const {

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -85,5 +86,9 @@ class Cgroup {
 
 /// Removes a cgroup that a killed supervisor left behind, by its note. A cgroup that is in use stays.
 void RemoveCgroup(const std::string& note) noexcept;
+
+/// Processes that the kernel has killed for lack of memory in the group that this process is in, whoever made
+/// it: a cluster, a container. Nothing: the kernel does not tell. Any thread.
+[[nodiscard]] std::optional<std::int64_t> EnclosingOomKills();
 
 }  // namespace trainyard::replica

@@ -1,6 +1,9 @@
 #include "supervisor/usage_watch.h"
 
+#include <sys/wait.h>
+
 #include <algorithm>
+#include <csignal>
 #include <string>
 #include <utility>
 
@@ -79,10 +82,22 @@ void UsageWatch::Tell(ObservedEnd& end) const {
   const Cgroup& cgroup = around_.process.cgroup();
   end.counts_oom_kills = !counting_refused_;
   end.oom_kills = cgroup.OomKills();
+  if (counting_refused_) TellByEnclosingGroup(end);
   end.processes_limit = around_.manifest.limits().pids();
   end.processes_refused = cgroup.ProcessesRefused();
   end.memory_bytes = around_.manifest.limits().memory_bytes();
   end.memory_peak_bytes = meter_.PeakMemory(cgroup);
+}
+
+/// Below a cluster's agent the cluster's group bounds the slot, and the kernel counts there. Others may be in
+/// that group, so only a program that was killed itself is taken for one of those that were counted.
+void UsageWatch::TellByEnclosingGroup(ObservedEnd& end) const {
+  const bool was_killed =
+      end.reported && WIFSIGNALED(end.wait_status) && WTERMSIG(end.wait_status) == SIGKILL;
+  const std::optional<std::int64_t> now = enclosing_kills_ ? EnclosingOomKills() : std::nullopt;
+  if (!now) return;
+  end.counts_oom_kills = true;
+  end.oom_kills = was_killed ? *now - *enclosing_kills_ : 0;
 }
 
 }  // namespace trainyard::replica

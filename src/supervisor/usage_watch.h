@@ -6,6 +6,7 @@
 
 #include "attempt/attempt_dir.h"
 #include "runtimes/exit_rules.h"
+#include "sandbox/cgroup.h"
 #include "supervisor/gpu_probe.h"
 #include "supervisor/server_link.h"
 #include "supervisor/usage.h"
@@ -43,6 +44,7 @@ class UsageWatch {
 
  private:
   void CountMemory();
+  void TellByEnclosingGroup(ObservedEnd& end) const;
   void Measure();
   void Send();
 
@@ -51,7 +53,8 @@ class UsageWatch {
   v1::FromReplica frame_;  ///< measured, but for the GPUs
   std::optional<GpuProbe> gpus_;
   bool counting_refused_ = false;  ///< this machine does not count the replica's own out-of-memory kills
-  Time count_at_ = Time::max();    ///< max: they are counted, or cannot be
+  std::optional<std::int64_t> enclosing_kills_ = EnclosingOomKills();  ///< before this program
+  Time count_at_ = Time::max();  ///< max: they are counted, or cannot be
   Time measure_at_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "cli/console.h"
 #include "cli/help/usage.h"
+#include "server/cluster/check_cluster.h"
 #include "server/parse_serve.h"
 #include "server/serve_usage.h"
 
@@ -43,6 +44,10 @@ int CheckConfiguration(const std::string& path) {
   if (!file->warning.empty()) console.Warn(file->warning);
   const auto layered = LayerSettings({}, &*file);
   if (!layered) return Refuse(layered.error(), file->path, kCheck);
+  if (const EngineOptions& engine = layered->options.engine; UsesSlurm(engine)) {
+    const auto nodes = CheckCluster(engine.slurm, *MakeSlurmClient(engine));
+    if (!nodes) return Fail(kCheck, file->path + ": " + nodes.error().message);
+  }
   console.Out(file->path + ": " + std::to_string(layered->file_keys) +
               (layered->file_keys == 1 ? " setting" : " settings") + ", no mistakes\n");
   return 0;

@@ -31,6 +31,14 @@ void Given(std::string& script, std::string_view option, const std::string& valu
   if (!value.empty()) Line(script, std::string(option) + "=" + value);
 }
 
+void Name(std::string& script, const Options& options) {
+  Given(script, "--partition", options.partition);
+  Given(script, "--account", options.account);
+  Given(script, "--qos", options.qos);
+  Given(script, "--constraint", options.constraint);
+  for (const std::string& line : options.lines) Line(script, line);
+}
+
 /// All lines of one component: Slurm takes none of them from the one before.
 void Describe(std::string& script, const Batch& batch, const Component& component) {
   Line(script, "--job-name=" + JobName(batch.installation, batch.submission.gang));
@@ -45,11 +53,7 @@ void Describe(std::string& script, const Batch& batch, const Component& componen
   if (const std::int64_t memory = MemoryPerCpu(component); memory > 0)
     Line(script, "--mem-per-cpu=" + std::to_string(memory));
   Given(script, "--gpus-per-task", GpusPerTask(component));
-  Given(script, "--partition", component.options.partition);
-  Given(script, "--account", component.options.account);
-  Given(script, "--qos", component.options.qos);
-  Given(script, "--constraint", component.options.constraint);
-  for (const std::string& line : component.options.lines) Line(script, line);
+  Name(script, component.options);
 }
 
 }  // namespace
@@ -109,6 +113,12 @@ std::string BatchScript(const Batch& batch, const Request& request) {
     Describe(script, batch, request.components[i]);
   }
   return script + JobScript(batch, request).substr(kInterpreter.size());
+}
+
+std::string TestScript(const Options& options) {
+  std::string script(kInterpreter);
+  Name(script, options);
+  return script;
 }
 
 std::int64_t MemoryPerCpu(const Component& component) {

@@ -47,6 +47,8 @@ struct Batch {
 [[nodiscard]] std::string BatchScript(const Batch& batch, const Request& request);
 /// The same without the lines for sbatch, for whoever says otherwise what they say.
 [[nodiscard]] std::string JobScript(const Batch& batch, const Request& request);
+/// A job that does nothing, with these options: to be tried, and not to be run.
+[[nodiscard]] std::string TestScript(const Options& options);
 
 /// What runs in each slot, for `bash -c`: it finds or fetches the agent's program, checks its digest and
 /// becomes it.

@@ -49,6 +49,8 @@ constexpr std::array kSayings{
 
 Command SubmitCommand() { return {"sbatch", "--parsable"}; }
 
+Command TestCommand() { return {"sbatch", "--test-only"}; }
+
 Command ListCommand(std::string_view user) {
   return {"squeue", "-u", std::string(user), "-t", "all", "-o", std::string(kJobFormat)};
 }

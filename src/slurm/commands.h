@@ -14,6 +14,8 @@ using Command = std::vector<std::string>;
 
 /// Reads the script on its standard input; prints the id.
 [[nodiscard]] Command SubmitCommand();
+/// Says whether it would take the script, and takes none.
+[[nodiscard]] Command TestCommand();
 /// Jobs of ours and of whoever has our account, with those that ended lately. `user`: a number.
 [[nodiscard]] Command ListCommand(std::string_view user);
 /// One job and all its components.

@@ -27,13 +27,7 @@ Options OptionsOf(const Settings& settings, const std::string& region, const Mac
   Options options = settings.options;
   if (const auto own = settings.regions.find(region); own != settings.regions.end())
     Replace(options.partition, own->second);
-  if (machine == nullptr) return options;
-  Replace(options.partition, machine->options.partition);
-  Replace(options.account, machine->options.account);
-  Replace(options.qos, machine->options.qos);
-  Replace(options.constraint, machine->options.constraint);
-  options.lines.insert(options.lines.end(), machine->options.lines.begin(), machine->options.lines.end());
-  return options;
+  return machine == nullptr ? options : WithOptionsOf(std::move(options), machine->options);
 }
 
 /// The usable nodes of the options' partition.
@@ -182,6 +176,15 @@ void Add(std::vector<std::string>& notes, std::string note) {
 }
 
 }  // namespace
+
+Options WithOptionsOf(Options options, const Options& machine) {
+  Replace(options.partition, machine.partition);
+  Replace(options.account, machine.account);
+  Replace(options.qos, machine.qos);
+  Replace(options.constraint, machine.constraint);
+  options.lines.insert(options.lines.end(), machine.lines.begin(), machine.lines.end());
+  return options;
+}
 
 Request RequestOf(const placement::Gang& gang, const Settings& settings, std::span<const Node> nodes) {
   Request request;

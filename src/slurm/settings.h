@@ -19,6 +19,9 @@ struct Options {
   friend bool operator==(const Options&, const Options&) = default;
 };
 
+/// The engine's, where the machine type's say nothing else; lines are added. Pure: any thread.
+[[nodiscard]] Options WithOptionsOf(Options options, const Options& machine);
+
 /// What a machine type becomes. What is absent is as the original's machine has it.
 struct MachineOptions {
   std::optional<int> cpus{};

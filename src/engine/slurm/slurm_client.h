@@ -40,6 +40,9 @@ class SlurmClient {
   /// Of the ids those that have the name: an id may be another's by now.
   [[nodiscard]] virtual SlurmAnswer<void> Cancel(const std::string& name,
                                                  std::span<const std::int64_t> ids) const = 0;
+  /// kMistake: Slurm does not know what the options name, or the account may not have it. Whether there is
+  /// room does not count, and what Slurm cannot be asked is taken for right.
+  [[nodiscard]] virtual SlurmAnswer<void> Check(const slurm::Options& options) const = 0;
   /// Each node of each partition.
   [[nodiscard]] virtual SlurmAnswer<std::vector<slurm::Node>> Nodes() const = 0;
 };

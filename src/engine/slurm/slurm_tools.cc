@@ -137,6 +137,13 @@ SlurmAnswer<void> SlurmTools::Cancel(const std::string& name, std::span<const st
   return {};
 }
 
+SlurmAnswer<void> SlurmTools::Check(const slurm::Options& options) const {
+  const SlurmAnswer<std::string> printed = Ask(slurm::TestCommand(), slurm::TestScript(options), options_);
+  if (!printed && printed.error().failure == slurm::Failure::kMistake)
+    return std::unexpected(printed.error());
+  return {};
+}
+
 SlurmAnswer<std::vector<slurm::Node>> SlurmTools::Nodes() const {
   const SlurmAnswer<std::string> printed = Ask(slurm::NodesCommand(), {}, options_);
   if (!printed) return std::unexpected(printed.error());

@@ -49,6 +49,7 @@ class SlurmTools final : public SlurmClient {
       std::optional<std::int64_t> id) const override;
   [[nodiscard]] SlurmAnswer<void> Cancel(const std::string& name,
                                          std::span<const std::int64_t> ids) const override;
+  [[nodiscard]] SlurmAnswer<void> Check(const slurm::Options& options) const override;
   [[nodiscard]] SlurmAnswer<std::vector<slurm::Node>> Nodes() const override;
 
  private:

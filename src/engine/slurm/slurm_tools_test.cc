@@ -68,6 +68,10 @@ TEST_F(SlurmToolsTest, WhatSlurmDoesNotDoIsARefusal) {
   EXPECT_FALSE(tools.List(std::nullopt));
   Make("scancel", "[ \"$*\" = '--name=ty-a-1-1 7 8' ]");
   EXPECT_TRUE(tools.Cancel("ty-a-1-1", std::vector<std::int64_t>{7, 8}));
+  Make("sbatch", "echo 'allocation failure: Requested node configuration is not available' >&2; exit 1");
+  EXPECT_TRUE(tools.Check({.partition = "main"})) << "whether there is room is not asked";
+  Make("sbatch", "grep -q -e '--account=lab' && echo 'allocation failure: Invalid account' >&2; exit 1");
+  EXPECT_EQ(tools.Check({.account = "lab"}).error().failure, slurm::Failure::kMistake);
   Make("sbatch", "cat >/dev/null");
   const slurm::Request request{.components = {{.replicas = {0}}}};
   EXPECT_EQ(tools.Submit({}, request).error().failure, slurm::Failure::kNoAnswer) << "it printed no id";

@@ -4,17 +4,14 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
-#include <span>
 #include <utility>
 #include <vector>
 
 #include "async/diagnostics.h"
 #include "async/file.h"
 #include "engine/local/keeper_starter.h"
-#include "engine/slurm/slurm_tools.h"
 #include "front/google_names.h"
-#include "slurm/node_list.h"
+#include "server/cluster/check_cluster.h"
 #include "tls/certificate.h"
 #include "tls/pinned_chain.h"
 #include "tls/sha256.h"
@@ -30,38 +27,6 @@ Result<AgentProgram> OwnAgentProgram() {
   TY_TRY(program.file, OpenFile("/proc/self/exe", O_RDONLY));
   TY_TRY(program.sha256, tls::Sha256HexOfFile(program.file.get()));
   return program;
-}
-
-std::string Joined(const std::set<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
-
-/// The operator's mistake is said at once; a controller that does not answer now is none, and has no nodes.
-Result<std::vector<slurm::Node>> LookAtNodes(const engine::SlurmClient& client) {
-  engine::SlurmAnswer<std::vector<slurm::Node>> nodes = client.Nodes();
-  if (nodes) return *std::move(nodes);
-  if (nodes.error().failure == slurm::Failure::kMistake)
-    return std::unexpected(FailedPrecondition("--engine slurm: " + nodes.error().words));
-  Diagnose(DiagnosticLevel::kWarning,
-           "Slurm does not answer: " + nodes.error().words + "; jobs wait until it does");
-  return std::vector<slurm::Node>();
-}
-
-Status CheckPartitions(const slurm::Settings& settings, std::span<const slurm::Node> nodes) {
-  std::set<std::string> known;
-  for (const slurm::Node& node : nodes) known.insert(node.partition);
-  if (known.empty()) return {};
-  std::vector<std::string> named{settings.options.partition};
-  for (const auto& [region, partition] : settings.regions) named.push_back(partition);
-  for (const auto& [type, machine] : settings.machine_types) named.push_back(machine.options.partition);
-  for (const std::string& name : named) {
-    if (name.empty() || known.contains(name)) continue;
-    return std::unexpected(
-        FailedPrecondition("Slurm has no partition '" + name + "'; it has " + Joined(known)));
-  }
-  return {};
 }
 
 /// The operator's own runtime versions, which nodes build, too.
@@ -112,10 +77,8 @@ Result<std::unique_ptr<Cluster>> Cluster::Open(boost::asio::io_context& loop, co
                                                const DataDirectory& data, const Clock& clock,
                                                const tls::TlsIdentity& identity) {
   if (!UsesSlurm(options.engine)) return nullptr;
-  auto client =
-      std::make_unique<engine::SlurmTools>(engine::SlurmToolOptions{.folder = options.engine.slurm_tools});
-  TY_TRY(const std::vector<slurm::Node> nodes, LookAtNodes(*client));
-  TY_RETURN_IF_ERROR(CheckPartitions(options.engine.slurm, nodes));
+  std::unique_ptr<engine::SlurmClient> client = MakeSlurmClient(options.engine);
+  TY_TRY(const std::vector<slurm::Node> nodes, CheckCluster(options.engine.slurm, *client));
   TY_TRY(AgentsAddress address, ListenForAgents(options.engine, data, nodes));
   TY_TRY(AgentProgram program, OwnAgentProgram());
   TY_TRY(engine::ToAgent::Welcome welcome, MakeWelcome(options, data, identity));

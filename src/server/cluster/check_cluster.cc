@@ -1,0 +1,73 @@
+#include "server/cluster/check_cluster.h"
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "async/diagnostics.h"
+#include "engine/slurm/slurm_tools.h"
+
+namespace trainyard::server {
+
+namespace {
+
+std::string Joined(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+/// What jobs may ask for: as all do, and as each machine type does.
+std::vector<slurm::Options> AllOptions(const slurm::Settings& settings) {
+  std::vector<slurm::Options> all{settings.options};
+  for (const auto& [type, machine] : settings.machine_types) {
+    slurm::Options options = slurm::WithOptionsOf(settings.options, machine.options);
+    if (std::ranges::find(all, options) == all.end()) all.push_back(std::move(options));
+  }
+  return all;
+}
+
+/// In words that also say what there is.
+Status CheckPartitions(const slurm::Settings& settings, std::span<const slurm::Node> nodes) {
+  std::set<std::string> known;
+  for (const slurm::Node& node : nodes) known.insert(node.partition);
+  std::set<std::string> named;
+  for (const slurm::Options& options : AllOptions(settings)) named.insert(options.partition);
+  for (const auto& [region, partition] : settings.regions) named.insert(partition);
+  for (const std::string& name : named) {
+    if (name.empty() || known.contains(name)) continue;
+    return std::unexpected(
+        FailedPrecondition("Slurm has no partition '" + name + "'; it has " + Joined(known)));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<engine::SlurmClient> MakeSlurmClient(const EngineOptions& options) {
+  return std::make_unique<engine::SlurmTools>(engine::SlurmToolOptions{.folder = options.slurm_tools});
+}
+
+Result<std::vector<slurm::Node>> CheckCluster(const slurm::Settings& settings,
+                                              const engine::SlurmClient& client) {
+  engine::SlurmAnswer<std::vector<slurm::Node>> nodes = client.Nodes();
+  if (!nodes && nodes.error().failure == slurm::Failure::kMistake)
+    return std::unexpected(FailedPrecondition("--engine slurm: " + nodes.error().words));
+  if (!nodes) {
+    Diagnose(DiagnosticLevel::kWarning,
+             "Slurm does not answer: " + nodes.error().words + "; jobs wait until it does");
+    return std::vector<slurm::Node>();
+  }
+  TY_RETURN_IF_ERROR(CheckPartitions(settings, *nodes));
+  for (const slurm::Options& options : AllOptions(settings)) {
+    if (options == slurm::Options()) continue;
+    if (const engine::SlurmAnswer<void> known = client.Check(options); !known)
+      return std::unexpected(
+          FailedPrecondition("Slurm refuses the settings of the engine: " + known.error().words));
+  }
+  return *std::move(nodes);
+}
+
+}  // namespace trainyard::server

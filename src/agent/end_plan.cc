@@ -8,7 +8,8 @@ EndPlan PlanEnd(EndCause cause, SysTime now, std::optional<SysTime> until, const
   const SysTime limit = until.value_or(SysTime::max());
   switch (cause) {
     case EndCause::kSignal: return {.reason = "the cluster ends the slot", .deadline = now + kSignalWaitMax};
-    case EndCause::kTimeLimit: return {.reason = "the cluster's time limit is reached", .deadline = limit};
+    case EndCause::kTimeLimit:
+      return {.is_time_limit = true, .reason = "the cluster's time limit is reached", .deadline = limit};
     case EndCause::kRelease: break;
   }
   return {.is_told = false,

@@ -24,7 +24,8 @@ enum class EndCause {
 };
 
 struct EndPlan {
-  bool is_told = true;   ///< to the server, which asked for it itself otherwise
+  bool is_told = true;  ///< to the server, which asked for it itself otherwise
+  bool is_time_limit = false;
   std::string reason{};  ///< one sentence
   SysTime deadline{};    ///< what has not ended by then is killed
   friend bool operator==(const EndPlan&, const EndPlan&) = default;

@@ -17,8 +17,9 @@ TEST(EndPlan, ASignalLeavesLittleTime) {
 }
 
 TEST(EndPlan, OthersHaveUntilTheLimit) {
-  EXPECT_EQ(PlanEnd(EndCause::kTimeLimit, kNow, kLimit),
-            (EndPlan{.reason = "the cluster's time limit is reached", .deadline = kLimit}));
+  EXPECT_EQ(
+      PlanEnd(EndCause::kTimeLimit, kNow, kLimit),
+      (EndPlan{.is_time_limit = true, .reason = "the cluster's time limit is reached", .deadline = kLimit}));
   EXPECT_EQ(PlanEnd(EndCause::kRelease, kNow, kLimit, "the job has ended"),
             (EndPlan{.is_told = false, .reason = "the job has ended", .deadline = kLimit}));
   EXPECT_EQ(PlanEnd(EndCause::kRelease, kNow, std::nullopt).deadline, SysTime::max());

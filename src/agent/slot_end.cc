@@ -51,6 +51,7 @@ void SlotEnd::Tell() {
   if (!plan_ || !plan_->is_told) return;
   v1::FromAgent frame;
   frame.mutable_ending()->set_reason(plan_->reason);
+  frame.mutable_ending()->set_time_limit(plan_->is_time_limit);
   around_.uplink.Send(frame);
 }
 

@@ -68,7 +68,7 @@ JobRunner::JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t ser
   TY_CHECK(outside.buckets != nullptr);
   trial_ = std::make_unique<TrialWatch>(outside.loop, job_, *outside.buckets, [this] {
     if (std::string warning = trial_->TakeWarning(); !warning.empty())
-      wait_log_.Say(job_, std::move(warning), outside_.clock.Now());
+      wait_log_.Say(job_, jobs::WarningLine(std::move(warning)), outside_.clock.Now());
     if (on_change_) on_change_(*this);
   });
 }

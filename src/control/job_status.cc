@@ -28,7 +28,8 @@ jobs::Waiting WaitForRoom(const std::optional<placement::Wait>& queue) {
   return {.cause = queue->is_turn ? jobs::kTurn : "shortage",
           .position = queue->position,
           .reason = queue->reason,
-          .unblock = queue->unblock};
+          .unblock = queue->unblock,
+          .never = queue->never};
 }
 
 }  // namespace

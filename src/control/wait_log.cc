@@ -41,7 +41,8 @@ std::optional<SysTime> WaitLog::Look(const v1::JobRecord& job, const std::option
   said_cause_ = waiting->cause;
   said_reason_ = waiting->reason;
   said_time_ = now;
-  Say(job, waiting->reason + " " + waiting->unblock, now);
+  std::string text = waiting->reason + " " + waiting->unblock;
+  Say(job, waiting->never ? jobs::WarningLine(std::move(text)) : jobs::InfoLine(std::move(text)), now);
   return std::nullopt;
 }
 
@@ -50,8 +51,8 @@ bool WaitLog::IsAnother(const std::optional<jobs::Waiting>& waiting) {
   return std::exchange(reason_, reason) != reason;
 }
 
-void WaitLog::Say(const v1::JobRecord& job, std::string text, SysTime now) {
-  queue_.push_back({WaitSource(job), std::move(text), now});
+void WaitLog::Say(const v1::JobRecord& job, jobs::ServiceLine line, SysTime now) {
+  queue_.push_back({WaitSource(job), std::move(line), now});
   flushed_.Reset();
   said_.Set();
 }
@@ -75,8 +76,7 @@ boost::asio::awaitable<void> WaitLog::Write(Line line) {
     co_await Pause(retry_pause_);
     next = co_await logs_.NextLine(line.source.job_uid, line.source.source);
   }
-  std::vector<jobs::ServiceLine> lines(1);
-  lines.front().text = std::move(line.text);
+  const std::vector<jobs::ServiceLine> lines{std::move(line.said)};
   replica::v1::LogChunk chunk = MakeServiceChunk(*next, lines, line.time);
   co_await StoreLinesAtLast(logs_, std::move(line.source), std::move(chunk), retry_pause_);
 }

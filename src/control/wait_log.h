@@ -9,6 +9,7 @@
 
 #include "async/event.h"
 #include "base/clock.h"
+#include "jobs/service_lines.h"
 #include "jobs/waiting.h"
 #include "logs/log_store.h"
 #include "trainyard/control/v1/record.pb.h"
@@ -36,7 +37,7 @@ class WaitLog {
   [[nodiscard]] bool IsAnother(const std::optional<jobs::Waiting>& waiting);
 
   /// Says one thing more that does not follow from the job's events.
-  void Say(const v1::JobRecord& job, std::string text, SysTime now);
+  void Say(const v1::JobRecord& job, jobs::ServiceLine line, SysTime now);
 
   /// Writes what is to be said until told to stop: the owner runs it for as long as the job lives. A full
   /// disk is waited out.
@@ -47,7 +48,7 @@ class WaitLog {
  private:
   struct Line {
     logs::LogSource source;
-    std::string text;
+    jobs::ServiceLine said;
     SysTime time;
   };
   boost::asio::awaitable<void> Write(Line line);

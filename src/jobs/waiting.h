@@ -18,6 +18,7 @@ struct Waiting {
   std::int64_t position = 0;  ///< jobPosition; 0 outside the queue
   std::string reason;         ///< one sentence: what it waits for
   std::string unblock;        ///< one or two sentences: what ends the wait, and when the job gives up
+  bool never = false;         ///< as it is the job cannot start: it is said as a warning
   friend bool operator==(const Waiting&, const Waiting&) = default;
 };
 

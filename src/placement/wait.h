@@ -15,6 +15,7 @@ namespace trainyard::placement {
 struct Shortage {
   std::string reason;   ///< one sentence: what it waits for
   std::string unblock;  ///< one sentence: what would end the wait
+  bool never = false;   ///< as it is it cannot start, however long it waits
   friend bool operator==(const Shortage&, const Shortage&) = default;
 };
 
@@ -24,6 +25,7 @@ struct Wait {
   std::string reason;         ///< as in Shortage
   std::string unblock;
   bool is_turn = false;  ///< it waits only for its turn: reason and position change as earlier gangs leave
+  bool never = false;    ///< as in Shortage
   friend bool operator==(const Wait&, const Wait&) = default;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "slurm/host_list.h"
 #include "slurm/reason.h"
 
 namespace trainyard::slurm {
@@ -37,11 +38,16 @@ struct End {
   std::string reason;
 };
 
+End AtTimeLimit(const ListedJob& job) {
+  return {placement::RoomEnd::kTimeLimit, JobOfSlurm(job) + " has reached its time limit."};
+}
+
+/// How Slurm says that the job ended.
 End EndOf(const ListedJob& job) {
   const std::string name = JobOfSlurm(job);
   switch (job.state) {
     case JobState::kCancelled: return {placement::RoomEnd::kCancelled, name + " was cancelled in Slurm."};
-    case JobState::kTimeLimit: return {placement::RoomEnd::kTimeLimit, name + " has reached its time limit."};
+    case JobState::kTimeLimit: return AtTimeLimit(job);
     case JobState::kDeadline:
       return {placement::RoomEnd::kDeadline, name + " could not end before its deadline any more."};
     case JobState::kNodeLost:
@@ -70,7 +76,8 @@ Verdict JudgeMissing(Gang& gang, const Sight& sight) {
 }
 
 Verdict JudgeEnded(const Gang& gang, const ListedJob& job) {
-  End end = EndOf(job);
+  // Agents that were told of the limit in time have ended before it: the job is COMPLETED.
+  End end = gang.at_time_limit && job.state == JobState::kOver ? AtTimeLimit(job) : EndOf(job);
   const bool is_for_the_job =
       end.kind == placement::RoomEnd::kCancelled || end.kind == placement::RoomEnd::kDeadline;
   if (gang.stage == Stage::kGranted || is_for_the_job)
@@ -93,9 +100,28 @@ Verdict JudgeStarting(const Gang& gang, const Sight& sight) {
           .unblock = "The nodes have to reach the address of --agent-listen (docs/slurm.md, firewall)."}};
 }
 
+/// A node that Slurm has taken from a job that goes on: it is lost, and nothing else may say so (a network
+/// that is cut closes no connection).
+const std::string* LostNode(const Gang& gang, const Sight& sight) {
+  const auto is_named = [&sight](const std::string& node) {
+    return std::ranges::any_of(sight.found, [&node](const ListedJob* job) {
+      return job->nodes.empty() || NamesNode(job->nodes, node);
+    });
+  };
+  for (const auto& [slot, node] : gang.attached)
+    if (!is_named(node)) return &node;
+  return nullptr;
+}
+
 Verdict JudgeGranted(const Gang& gang, const Sight& sight) {
+  if (const std::string* lost = LostNode(gang, sight))
+    return LosesRoom{.reason = JobOfSlurm(*sight.found.front()) + " has lost a node (" + *lost + ")."};
   for (const auto& [slot, since] : gang.closed) {
     if (sight.asked < since || sight.now < since + kAgentAbsenceMax) continue;
+    if (gang.at_time_limit) {
+      End end = AtTimeLimit(*sight.found.front());
+      return LosesRoom{.kind = end.kind, .reason = std::move(end.reason)};
+    }
     return LosesRoom{.reason = "The agent of slot " + std::to_string(slot) + " of the job is gone" +
                                OnNodes(*sight.found.front()) + "."};
   }
@@ -106,7 +132,7 @@ Verdict JudgeLiving(Gang& gang, const Sight& sight) {
   const auto pending = std::ranges::find(sight.found, JobState::kPending, &ListedJob::state);
   if (pending != sight.found.end()) {
     gang.running.reset();
-    if (gang.stage == Stage::kThere) return KeepWaiting{MeaningOf((*pending)->reason, gang.partition).words};
+    if (gang.stage == Stage::kThere) return KeepWaiting{MeaningOf((*pending)->reason, gang.partition)};
     return {};
   }
   if (!gang.running) gang.running = sight.now;

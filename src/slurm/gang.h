@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -49,13 +48,14 @@ struct Gang {
   SysTime since;  ///< of the stage
   std::optional<SysTime> due;
   std::chrono::seconds pause = kResubmitPause;
-  std::vector<std::int64_t> ids;  ///< that live, as of the last list
-  std::set<int> attached;
+  std::vector<std::int64_t> ids;          ///< that live, as of the last list
+  std::map<int, std::string> attached;    ///< slots whose agents came, and their nodes
   std::map<int, SysTime> closed;          ///< slots whose agents closed their connections
   std::optional<SysTime> complete;        ///< when the last agent came
   std::optional<SysTime> running;         ///< since when a list says so
   std::optional<SysTime> missing;         ///< since when lists have it not
   std::optional<SysTime> may_live_until;  ///< while it is kEnding: it leaves by itself
+  bool at_time_limit = false;             ///< its agents end because Slurm's limit for it is near
   bool had_room = false;
   bool released = false;
   bool lives = true;  ///< as far as is known

@@ -8,7 +8,7 @@ namespace trainyard::slurm {
 namespace {
 
 placement::Wait WaitFor(placement::Shortage words) {
-  return {.reason = std::move(words.reason), .unblock = std::move(words.unblock)};
+  return {.reason = std::move(words.reason), .unblock = std::move(words.unblock), .never = words.never};
 }
 
 /// `words`: Slurm's.
@@ -22,7 +22,8 @@ placement::Shortage WhyNotSubmitted(Failure failure, const std::string& words) {
               .unblock = "It is submitted again until Slurm takes it."};
     case Failure::kNever:
       return {.reason = "The cluster cannot hold the job (" + words + ").",
-              .unblock = "Cancel it, and submit it with fewer replicas or smaller machine types."};
+              .unblock = "Cancel it, and submit it with fewer replicas or smaller machine types.",
+              .never = true};
     case Failure::kGone:
     case Failure::kMistake: break;
   }
@@ -153,6 +154,7 @@ void Gangs::SubmitAgain(const GangKey& key, Gang& gang, placement::Shortage word
   CancelAll(key, gang, now);
   gang.attached.clear();
   gang.closed.clear();
+  gang.at_time_limit = false;
   gang.complete.reset();
   gang.running.reset();
   Enter(key, gang, Stage::kToSubmit, now);
@@ -286,11 +288,11 @@ void Gangs::LookAtEnding(const GangKey& key, Gang& gang, const Found& found, Sys
 
 // --- agents
 
-void Gangs::OnAttached(const Submission& submission, int slot, SysTime now) {
+void Gangs::OnAttached(const Submission& submission, int slot, const std::string& node, SysTime now) {
   Gang* gang = FindIn(gangs_, submission);
   if (gang == nullptr) return;
   gang->closed.erase(slot);
-  gang->attached.insert(slot);
+  gang->attached.insert_or_assign(slot, node);
   if (std::ssize(gang->attached) < gang->slots || gang->complete) return;
   gang->complete = now;
   if (gang->stage != Stage::kThere) return;
@@ -305,6 +307,10 @@ void Gangs::OnDetached(const Submission& submission, int slot, bool closed, SysT
   if (!closed) return;
   gang->closed.emplace(slot, now);
   if (gang->stage == Stage::kGranted) SetDue(submission.gang, *gang, now + kAgentAbsenceMax);
+}
+
+void Gangs::OnTimeLimit(const Submission& submission) {
+  if (Gang* gang = FindIn(gangs_, submission)) gang->at_time_limit = true;
 }
 
 // --- what is next

@@ -90,10 +90,10 @@ class Gangs {
   struct Wanted {
     GangKey key;
     int slots = 0;
-    std::string partition{};   ///< for words
-    int last_submission = 0;   ///< written down by a previous server; 0: none
-    bool granted = false;      ///< a previous server has given it room
-    std::set<int> attached{};  ///< slots whose agents came then
+    std::string partition{};                ///< for words
+    int last_submission = 0;                ///< written down by a previous server; 0: none
+    bool granted = false;                   ///< a previous server has given it room
+    std::map<int, std::string> attached{};  ///< slots whose agents came then, and their nodes
   };
   void Want(Wanted wanted, SysTime now);
   /// It needs no room any more. Forget follows once Slurm has nothing of it.
@@ -105,10 +105,13 @@ class Gangs {
   /// `asked`: when the question began. With `id` the list is of that job alone.
   void OnListed(std::optional<std::int64_t> id, SysTime asked, std::span<const ListedJob> jobs, SysTime now);
   void OnListFailed(std::optional<std::int64_t> id, const std::string& words, SysTime now);
-  void OnAttached(const Submission& submission, int slot, SysTime now);
+  void OnAttached(const Submission& submission, int slot, const std::string& node, SysTime now);
   /// The agent's connection is gone. `closed`: by its end, so that it is dead or will be back soon; else it
   /// was silent, and its network may be.
   void OnDetached(const Submission& submission, int slot, bool closed, SysTime now);
+
+  /// Its agents end because Slurm's time limit for it is near: what ends now ends for that.
+  void OnTimeLimit(const Submission& submission);
 
   /// What is to be done now; each action is said once.
   [[nodiscard]] std::vector<GangAction> Next(SysTime now);

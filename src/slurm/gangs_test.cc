@@ -60,8 +60,8 @@ class GangsTest : public testing::Test {
   }
   void Granted() {
     Submitted();
-    gangs_.OnAttached(kFirst, 0, now_);
-    gangs_.OnAttached(kFirst, 1, now_);
+    gangs_.OnAttached(kFirst, 0, "node1", now_);
+    gangs_.OnAttached(kFirst, 1, "node1", now_);
     EXPECT_THAT(Of<GiveRoom>(List({Job(40, JobState::kRunning)})), ElementsAre(GiveRoom{kFirst}));
   }
   [[nodiscard]] std::string Reason() const {
@@ -78,8 +78,8 @@ class GangsTest : public testing::Test {
 TEST_F(GangsTest, GivesRoomOnceAllAgentsCameAndALaterListSaysThatItRuns) {
   Submitted();
   EXPECT_THAT(Of<GiveRoom>(List({Job(40, JobState::kRunning)})), IsEmpty()) << "no agent yet";
-  gangs_.OnAttached(kFirst, 0, now_);
-  gangs_.OnAttached(kFirst, 1, now_);
+  gangs_.OnAttached(kFirst, 0, "node1", now_);
+  gangs_.OnAttached(kFirst, 1, "node1", now_);
   EXPECT_THAT(Next(), Contains(GangAction(AskList{.id = 40}))) << "at once, and of this job alone";
   gangs_.OnListed(40, now_ - seconds(1), std::vector{Job(40, JobState::kRunning)}, now_);
   EXPECT_THAT(Of<GiveRoom>(Next()), IsEmpty()) << "it was asked before the agents came";
@@ -106,8 +106,8 @@ TEST_F(GangsTest, AnUnansweredSubmissionIsLookedForBeforeAnotherOne) {
   List({});
   EXPECT_THAT(Of<Submit>(Next()), IsEmpty()) << "it may still come up";
   List({Job(41, JobState::kPending, kFirst, "Priority")});
-  gangs_.OnAttached(kFirst, 0, now_);
-  gangs_.OnAttached(kFirst, 1, now_);
+  gangs_.OnAttached(kFirst, 0, "node1", now_);
+  gangs_.OnAttached(kFirst, 1, "node1", now_);
   EXPECT_THAT(Of<GiveRoom>(List({Job(41, JobState::kRunning)})), ElementsAre(GiveRoom{kFirst}));
 }
 
@@ -129,8 +129,8 @@ TEST_F(GangsTest, WhatSlurmForgotIsSubmittedAgainAndItsAgentsEnd) {
 
 TEST_F(GangsTest, AnIdAloneProvesNothing) {
   Submitted();
-  gangs_.OnAttached(kFirst, 0, now_);
-  gangs_.OnAttached(kFirst, 1, now_);
+  gangs_.OnAttached(kFirst, 0, "node1", now_);
+  gangs_.OnAttached(kFirst, 1, "node1", now_);
   ListedJob other = Job(40, JobState::kRunning);
   other.name = "somebody_else";
   EXPECT_THAT(Of<GiveRoom>(List({other})), IsEmpty());
@@ -185,7 +185,7 @@ TEST_F(GangsTest, HowAJobEndsIsWaitedFor) {
 
 TEST_F(GangsTest, AgentsThatDoNotComeAreNotWaitedForForEver) {
   Submitted();
-  gangs_.OnAttached(kFirst, 0, now_);
+  gangs_.OnAttached(kFirst, 0, "node1", now_);
   List({Job(40, JobState::kRunning)});
   Pass(121);
   const auto actions = List({Job(40, JobState::kRunning)});
@@ -205,9 +205,40 @@ TEST_F(GangsTest, AnAgentThatComesBackIsNot) {
   Granted();
   gangs_.OnDetached(kFirst, 1, true, now_);
   Pass(20);
-  gangs_.OnAttached(kFirst, 1, now_);
+  gangs_.OnAttached(kFirst, 1, "node1", now_);
   Pass(31);
   EXPECT_THAT(Of<TakeBack>(List({Job(40, JobState::kRunning)})), IsEmpty());
+}
+
+TEST_F(GangsTest, WhoseAgentsEndBeforeTheTimeLimitHasReachedIt) {
+  Granted();
+  gangs_.OnTimeLimit(kSecond);
+  gangs_.OnTimeLimit(kFirst);
+  const auto over = Of<TakeBack>(List({Job(40, JobState::kOver)}));
+  ASSERT_EQ(over.size(), 1U);
+  EXPECT_EQ(over[0].kind, placement::RoomEnd::kTimeLimit);
+  EXPECT_EQ(over[0].reason, "The job 40 of Slurm has reached its time limit.");
+}
+
+TEST_F(GangsTest, TheFirstAgentThatEndsBeforeTheTimeLimitDoesSoForAll) {
+  Granted();
+  gangs_.OnTimeLimit(kFirst);
+  gangs_.OnDetached(kFirst, 1, true, now_);
+  Pass(31);
+  const auto over = Of<TakeBack>(List({Job(40, JobState::kRunning)}));
+  ASSERT_EQ(over.size(), 1U);
+  EXPECT_EQ(over[0].kind, placement::RoomEnd::kTimeLimit);
+}
+
+TEST_F(GangsTest, ANodeThatSlurmTakesFromTheJobIsLost) {
+  Granted();
+  gangs_.OnDetached(kFirst, 1, false, now_);
+  ListedJob job = Job(40, JobState::kRunning);
+  job.nodes = "node[2-3]";
+  const auto over = Of<TakeBack>(List({job}));
+  ASSERT_EQ(over.size(), 1U);
+  EXPECT_EQ(over[0].kind, placement::RoomEnd::kLost);
+  EXPECT_EQ(over[0].reason, "The job 40 of Slurm has lost a node (node1).");
 }
 
 TEST_F(GangsTest, ASilentAgentIsLeftToSlurm) {
@@ -271,13 +302,18 @@ TEST_F(GangsTest, OfAPreviousServerIsFoundAgain) {
   gangs_.Want({.key = kKey, .slots = 2, .last_submission = 1}, now_);
   EXPECT_THAT(Of<Submit>(Next()), IsEmpty());
   gangs_.OnListed(std::nullopt, now_, std::vector{Job(40, JobState::kRunning)}, now_);
-  gangs_.OnAttached(kFirst, 0, now_);
-  gangs_.OnAttached(kFirst, 1, now_);
+  gangs_.OnAttached(kFirst, 0, "node1", now_);
+  gangs_.OnAttached(kFirst, 1, "node1", now_);
   EXPECT_THAT(Of<GiveRoom>(List({Job(40, JobState::kRunning)})), ElementsAre(GiveRoom{kFirst}));
 }
 
 TEST_F(GangsTest, WhatAPreviousServerGrantedIsKept) {
-  gangs_.Want({.key = kKey, .slots = 2, .last_submission = 1, .granted = true, .attached = {0, 1}}, now_);
+  gangs_.Want({.key = kKey,
+               .slots = 2,
+               .last_submission = 1,
+               .granted = true,
+               .attached = {{0, "node1"}, {1, "node1"}}},
+              now_);
   EXPECT_TRUE(gangs_.IsCurrent(kFirst));
   EXPECT_THAT(Of<GiveRoom>(List({Job(40, JobState::kRunning)})), IsEmpty());
   EXPECT_EQ(Of<TakeBack>(List({Job(40, JobState::kNodeLost)})).size(), 1U);

@@ -121,14 +121,15 @@ std::string Filled(std::string_view text, std::string_view reason, std::string_v
 
 }  // namespace
 
-Meaning MeaningOf(std::string_view reason, std::string_view partition) {
+placement::Shortage MeaningOf(std::string_view reason, std::string_view partition) {
   for (const Row& row : kRows) {
     if (!Matches(row, reason)) continue;
-    return {.words = {.reason = Filled(row.reason, reason, partition), .unblock = std::string(row.unblock)},
+    return {.reason = Filled(row.reason, reason, partition),
+            .unblock = std::string(row.unblock),
             .never = row.never};
   }
-  return {.words = {.reason = "Slurm says why it waits: " + std::string(reason) + ".",
-                    .unblock = "squeue(1) has the meaning, under JOB REASON CODES."}};
+  return {.reason = "Slurm says why it waits: " + std::string(reason) + ".",
+          .unblock = "squeue(1) has the meaning, under JOB REASON CODES."};
 }
 
 }  // namespace trainyard::slurm

@@ -6,15 +6,15 @@ namespace trainyard::slurm {
 namespace {
 
 TEST(Reason, IsSaidInPlainWords) {
-  EXPECT_EQ(MeaningOf("Resources", "").words.reason, "The nodes that it needs are busy with other jobs.");
-  EXPECT_EQ(MeaningOf("PartitionDown", "gpu").words.reason,
+  EXPECT_EQ(MeaningOf("Resources", "").reason, "The nodes that it needs are busy with other jobs.");
+  EXPECT_EQ(MeaningOf("PartitionDown", "gpu").reason,
             "The cluster's administrator has closed the partition 'gpu'.");
-  EXPECT_EQ(MeaningOf("PartitionConfig", "").words.reason, "The default partition cannot hold it as it is.");
-  EXPECT_EQ(MeaningOf("ReqNodeNotAvail, UnavailableNodes:node2", "").words.reason,
+  EXPECT_EQ(MeaningOf("PartitionConfig", "").reason, "The default partition cannot hold it as it is.");
+  EXPECT_EQ(MeaningOf("ReqNodeNotAvail, UnavailableNodes:node2", "").reason,
             "Nodes that it needs are broken or reserved (ReqNodeNotAvail, UnavailableNodes:node2).");
-  EXPECT_EQ(MeaningOf("QOSMaxGRESPerUser", "").words.reason,
+  EXPECT_EQ(MeaningOf("QOSMaxGRESPerUser", "").reason,
             "The quota of the server's account in Slurm is used up (QOSMaxGRESPerUser).");
-  EXPECT_EQ(MeaningOf("SomethingNew", "").words.reason, "Slurm says why it waits: SomethingNew.");
+  EXPECT_EQ(MeaningOf("SomethingNew", "").reason, "Slurm says why it waits: SomethingNew.");
 }
 
 TEST(Reason, KnowsWhatNeverStarts) {

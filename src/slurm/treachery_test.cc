@@ -84,7 +84,7 @@ class World {
     const auto submission = ParseNames("1f3a", job.listed.name, job.listed.comment);
     for (int slot = 0; slot < job.slots; ++slot) {
       if (!gangs_.IsCurrent(*submission) || !admitted_.insert({*submission, slot}).second) continue;
-      gangs_.OnAttached(*submission, slot, now_);
+      gangs_.OnAttached(*submission, slot, "n", now_);
     }
   }
 

@@ -134,8 +134,9 @@ class AgentSession {
   void Take(FromAgent frame) {
     if (frame.has_answer()) return link_->OnAnswer(std::move(*frame.mutable_answer()));
     if (frame.has_gone()) return desk_.host.OnAttemptGone(agent_, frame.gone().attempt_id());
-    if (frame.has_ending())
-      Diagnose(DiagnosticLevel::kInfo, "the agent " + agent_ + " ends: " + frame.ending().reason());
+    if (!frame.has_ending()) return;
+    Diagnose(DiagnosticLevel::kInfo, "the agent " + agent_ + " ends: " + frame.ending().reason());
+    if (frame.ending().time_limit()) desk_.slots.OnTimeLimit(agent_);
   }
 
   asio::any_io_executor loop_;

@@ -31,6 +31,7 @@ class Slots final : public SlotKeeper {
     co_return kAgent;
   }
   void OnAttached(const std::string& agent) override { told.push_back("came " + agent); }
+  void OnTimeLimit(const std::string& agent) override { told.push_back("limit " + agent); }
   void OnDetached(const std::string& agent, mux::Ending ending) override {
     told.push_back("left " + agent + (ending == mux::Ending::kSilent ? ", silent" : ""));
   }
@@ -303,10 +304,11 @@ TEST_F(AgentSessionTest, ADeadAgentsAttemptsAreLostWithTheirLines) {
   ASSERT_TRUE(loop_.RunUntil([&] { return inspected.has_value(); }));
   EXPECT_EQ(inspected->state, AttemptState::kLost);
   EXPECT_THAT(gone_, ElementsAre(kAttempt));
-  const auto remains = loop_.Run(host_.Collect(ref_, 0));
+  const auto remains = loop_.Run(host_.Collect(ref_, 17));
   ASSERT_TRUE(remains);
   EXPECT_EQ(remains->exit.cause(), ExitRecord::LOST);
-  EXPECT_THAT(remains->exit.message(), testing::HasSubstr("had not reached the server"));
+  EXPECT_TRUE(remains->exit.log_lost());
+  EXPECT_THAT(remains->exit.message(), testing::HasSubstr("after its line 17"));
   EXPECT_TRUE(loop_.Run(host_.Forget(ref_)));
 }
 

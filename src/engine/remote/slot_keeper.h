@@ -20,6 +20,8 @@ class SlotKeeper {
   virtual boost::asio::awaitable<Result<std::string>> TakeSlot(agent::v1::FromAgent::Hello hello) = 0;
   virtual void OnAttached(const std::string& agent) = 0;
   virtual void OnDetached(const std::string& agent, mux::Ending ending) = 0;
+  /// The cluster's time limit is near: the agent stops what runs, and ends.
+  virtual void OnTimeLimit(const std::string& agent) = 0;
   /// Agents of that name may be there, or come back.
   [[nodiscard]] virtual bool MayLive(const std::string& agent) const = 0;
 };

@@ -107,7 +107,7 @@ void SlurmAllocator::Want(const ReservationRequest& request) {
   if (request.granted) wanted.last_submission = NumberOf(*request.granted);
   if (const Submitted* known = slots_->Find(wanted.key)) {
     wanted.last_submission = known->submission.number;
-    for (const auto& [slot, holder] : known->holders) wanted.attached.insert(slot);
+    for (const auto& [slot, holder] : known->holders) wanted.attached.emplace(slot, holder.node.name());
   }
   gangs_.Want(std::move(wanted), options_.clock.Now());
 }
@@ -291,8 +291,12 @@ int SlotOf(const std::string& agent) { return std::stoi(agent.substr(agent.find(
 }  // namespace
 
 void SlurmAllocator::OnAttached(const std::string& agent) {
-  if (const auto submission = slurm::SubmissionOfAgent(agent))
-    gangs_.OnAttached(*submission, SlotOf(agent), options_.clock.Now());
+  if (const auto submission = slurm::SubmissionOfAgent(agent)) {
+    const Submitted* known = slots_->Find(submission->gang);
+    const int slot = SlotOf(agent);
+    if (known != nullptr && known->holders.contains(slot))
+      gangs_.OnAttached(*submission, slot, known->holders.at(slot).node.name(), options_.clock.Now());
+  }
   wake_.Set();
 }
 
@@ -300,6 +304,10 @@ void SlurmAllocator::OnDetached(const std::string& agent, mux::Ending ending) {
   if (const auto submission = slurm::SubmissionOfAgent(agent))
     gangs_.OnDetached(*submission, SlotOf(agent), ending != mux::Ending::kSilent, options_.clock.Now());
   wake_.Set();
+}
+
+void SlurmAllocator::OnTimeLimit(const std::string& agent) {
+  if (const auto submission = slurm::SubmissionOfAgent(agent)) gangs_.OnTimeLimit(*submission);
 }
 
 bool SlurmAllocator::MayLive(const std::string& agent) const {

@@ -59,6 +59,7 @@ class SlurmAllocator final : public Allocator, public SlotKeeper {
   boost::asio::awaitable<Result<std::string>> TakeSlot(agent::v1::FromAgent::Hello hello) override;
   void OnAttached(const std::string& agent) override;
   void OnDetached(const std::string& agent, mux::Ending ending) override;
+  void OnTimeLimit(const std::string& agent) override;
   [[nodiscard]] bool MayLive(const std::string& agent) const override;
 
  private:

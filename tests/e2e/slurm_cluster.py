@@ -58,11 +58,12 @@ class SlurmCluster:
     @param settings  lines of slurm.conf by key, instead of or beside SETTINGS
     @param partitions  what follows PartitionName=NAME, by name; the first one is the default
     @param of_node  more of a node's line in slurm.conf, by name of the node: "Features=big"
+    @param bounds_memory  cgroups of version 1 hold jobs to the memory that they asked for; only one such cluster lives at a time
     @param boot  lines of shell that each node runs first, in its own namespaces: a mount that hides what nodes do not share
     """
 
     def __init__(self, nodes=4, *, cpus=4, memory=4000, gpus=0, gpu_type="nvidia_tesla_t4", isolate="net", settings=None,
-                 partitions=None, of_node=None, boot=""):
+                 partitions=None, of_node=None, bounds_memory=False, boot=""):
         needs_slurm()
         assert isolate in ("none", "pid", "net"), isolate
         assert isolate != "none" or not boot, "what a node without namespaces does, it does to this machine"
@@ -79,6 +80,10 @@ class SlurmCluster:
             if isolate == "net":
                 self.network = ends.enter_context(contextlib.closing(ClusterNetwork()))
             self.server_address = self.network.server_address if self.network else "127.0.0.1"
+            if bounds_memory:
+                ends.callback(self._remove_cgroups)
+                settings = {"ProctrackType": "proctrack/cgroup", "TaskPlugin": "task/cgroup", **(settings or {})}
+                (self.folder / "cgroup.conf").write_text("ConstrainRAMSpace=yes\nConstrainCores=no\nAllowedRAMSpace=100\n")
             self._write_settings(cpus, memory, gpus, gpu_type, {**SETTINGS, **(settings or {})}, partitions or {"main": "Nodes=ALL"}, of_node or {})
             ends.callback(self._kill_all)
             self._start_munge()
@@ -207,6 +212,13 @@ class SlurmCluster:
     def _kill_all(self):
         while self.processes:
             kill_with_descendants(self.processes.popitem()[1])
+
+    def _remove_cgroups(self):
+        """Those that the nodes made, in each hierarchy."""
+        for node in self.nodes:
+            for group in pathlib.Path("/sys/fs/cgroup").glob(f"*/slurm_{node}"):
+                for folder, _, _ in os.walk(group, topdown=False):
+                    os.rmdir(folder)
 
     # How it starts.
 

@@ -50,6 +50,7 @@ void UsageWatch::CountMemory() {
 }
 
 void UsageWatch::Measure() {
+  if (counting_refused_ && kills_before_) kills_once_ = std::exchange(kills_lately_, EnclosingOomKills());
   const UserProcess& process = around_.process;
   v1::Usage& usage = *frame_.mutable_usage();
   usage = meter_.Measure({.cgroup = process.cgroup(),
@@ -90,14 +91,16 @@ void UsageWatch::Tell(ObservedEnd& end) const {
 }
 
 /// Below a cluster's agent the cluster's group bounds the slot, and the kernel counts there. Others may be in
-/// that group, so only a program that was killed itself is taken for one of those that were counted.
+/// that group: so a program that was killed itself is taken for one of those that were counted, and another
+/// one that failed only if that was lately (a process of its own was killed, and it gave up).
 void UsageWatch::TellByEnclosingGroup(ObservedEnd& end) const {
   const bool was_killed =
       end.reported && WIFSIGNALED(end.wait_status) && WTERMSIG(end.wait_status) == SIGKILL;
-  const std::optional<std::int64_t> now = enclosing_kills_ ? EnclosingOomKills() : std::nullopt;
+  const std::optional<std::int64_t> before = was_killed ? kills_before_ : kills_once_;
+  const std::optional<std::int64_t> now = before ? EnclosingOomKills() : std::nullopt;
   if (!now) return;
   end.counts_oom_kills = true;
-  end.oom_kills = was_killed ? *now - *enclosing_kills_ : 0;
+  end.oom_kills = *now - *before;
 }
 
 }  // namespace trainyard::replica

@@ -53,7 +53,10 @@ class UsageWatch {
   v1::FromReplica frame_;  ///< measured, but for the GPUs
   std::optional<GpuProbe> gpus_;
   bool counting_refused_ = false;  ///< this machine does not count the replica's own out-of-memory kills
-  std::optional<std::int64_t> enclosing_kills_ = EnclosingOomKills();  ///< before this program
+  /// Counted in the group around this process: before the program, and at the last two measurements.
+  std::optional<std::int64_t> kills_before_ = EnclosingOomKills();
+  std::optional<std::int64_t> kills_once_ = kills_before_;
+  std::optional<std::int64_t> kills_lately_ = kills_before_;
   Time count_at_ = Time::max();  ///< max: they are counted, or cannot be
   Time measure_at_;
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <csignal>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,10 @@ inline constexpr std::chrono::seconds kSignalWaitMax{25};
 inline constexpr std::chrono::seconds kHandOverTime{8};
 /// Before the cluster's time limit: to stop what runs and to hand over.
 inline constexpr std::chrono::seconds kLimitNotice{30};
+
+/// The cluster's notice that the time limit is near. It comes to all processes of the slot: one that is not
+/// ignored by default would end the user's program. Slurm is told in slurm::kEndSignal.
+inline constexpr int kNoticeSignal = SIGURG;
 
 enum class EndCause {
   kSignal,     ///< the cluster ends the slot now

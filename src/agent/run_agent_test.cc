@@ -266,7 +266,7 @@ TEST_F(AgentTest, AProgramThatGoesOnIsKilledBeforeTheClusterWould) {
 
 TEST_F(AgentTest, NothingBeginsInAnEndingSlot) {
   StartRunningAttempt();
-  ASSERT_TRUE(agents_.back().Kill(SIGUSR1));
+  ASSERT_TRUE(agents_.back().Kill(kNoticeSignal));
   ASSERT_TRUE(agents_server_->WaitFor([](const auto& memory) {
     return std::ranges::any_of(memory.frames, [](const auto& frame) { return frame.has_ending(); });
   }));

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string>
 
+#include "agent/end_plan.h"
 #include "async/diagnostics.h"
 #include "async/unique_fd.h"
 #include "sandbox/descendants.h"
@@ -31,7 +32,7 @@ constexpr std::chrono::minutes kGoodLife{1};
 sigset_t WatchedSignals() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int number : {SIGCHLD, SIGTERM, SIGINT, SIGUSR1, SIGHUP}) sigaddset(&signals, number);
+  for (const int number : {SIGCHLD, SIGTERM, SIGINT, kNoticeSignal, SIGHUP}) sigaddset(&signals, number);
   return signals;
 }
 
@@ -46,7 +47,7 @@ void Watcher::Fork() {
   }
   if (child_ > 0) {
     if (terminated_) ::kill(child_, SIGTERM);
-    if (noticed_) ::kill(child_, SIGUSR1);
+    if (noticed_) ::kill(child_, kNoticeSignal);
     return;
   }
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -56,8 +57,8 @@ void Watcher::Fork() {
 
 void Watcher::PassOn(int signal) {
   terminated_ = terminated_ || signal == SIGTERM || signal == SIGINT;
-  noticed_ = noticed_ || signal == SIGUSR1;
-  if (child_ > 0) ::kill(child_, signal == SIGUSR1 ? SIGUSR1 : SIGTERM);
+  noticed_ = noticed_ || signal == kNoticeSignal;
+  if (child_ > 0) ::kill(child_, signal == kNoticeSignal ? kNoticeSignal : SIGTERM);
 }
 
 int Watcher::Reap() {

@@ -136,7 +136,7 @@ class Worker final : public Uplink::Observer {
   const int replica_port_;
   engine::ForkingStarter starter_;
   engine::LocalAttemptHost host_;
-  asio::signal_set signals_{loop_, SIGTERM, SIGUSR1};
+  asio::signal_set signals_{loop_, SIGTERM, kNoticeSignal};
   ConnectionOwner owner_;
   Uplink uplink_;
   Terminals terminals_;
@@ -279,7 +279,7 @@ int Work(const Identity& identity, const NodeFolder& folder, NodeSockets sockets
   // The watcher blocked them for as long as nobody handled them.
   sigset_t handled;
   sigemptyset(&handled);
-  for (const int number : {SIGTERM, SIGUSR1, SIGCHLD}) sigaddset(&handled, number);
+  for (const int number : {SIGTERM, kNoticeSignal, SIGCHLD}) sigaddset(&handled, number);
   ::sigprocmask(SIG_UNBLOCK, &handled, nullptr);
   const int status = worker->Run();
   // Not destroyed: the process ends after it, and the kernel closes all at once.

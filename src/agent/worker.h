@@ -27,8 +27,8 @@ struct Identity {
   int complain = 2;  ///< descriptor for a line that whoever started the agent is to see
 };
 
-/// The agent's work until its end, in a process that the watcher forked: one thread yet. SIGTERM and SIGUSR1
-/// end it. It leaves the cleaning up to the end of its process.
+/// The agent's work until its end, in a process that the watcher forked: one thread yet. SIGTERM and
+/// kNoticeSignal end it. It leaves the cleaning up to the end of its process.
 /// @return the agent's exit status
 [[nodiscard]] int Work(const Identity& identity, const NodeFolder& folder, NodeSockets sockets);
 

@@ -91,7 +91,7 @@ std::string JobScript(const Batch& batch, const Request& request) {
   const std::string step = groups > 1 ? " --het-group=0-" + std::to_string(groups - 1) : " --no-kill";
   // The shell outlives the signals, since the step's end is the job's. The ticket is not an argument: all
   // users of a node read those.
-  std::string script = std::string(kInterpreter) + "trap : TERM USR1\n";
+  std::string script = std::string(kInterpreter) + "trap : TERM\n";
   script += "unset SLURM_EXPORT_ENV SLURM_CPUS_PER_TASK\n";
   script += "export PATH=/usr/local/bin:/usr/bin:/bin TRAINYARD_TICKET=" + batch.boot.ticket + "\n";
   script += "export HOME=${HOME:-$(getent passwd \"$UID\" | cut -d: -f6)}\n";

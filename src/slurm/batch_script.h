@@ -16,7 +16,9 @@ namespace trainyard::slurm {
 
 /// Slurm's signal comes so long before the job's time limit: time to stop replicas and to hand over.
 inline constexpr std::chrono::seconds kEndNotice{120};
-inline constexpr std::string_view kEndSignal = "USR1";
+/// It goes to all processes of the step, the programs of users among them: any that is not ignored by default
+/// would end those. The agent knows it as agent::kNoticeSignal.
+inline constexpr std::string_view kEndSignal = "URG";
 
 /// How a node's shell finds the agent's program, and what the agent is told.
 struct Boot {

@@ -36,13 +36,13 @@ TEST(BatchScript, OfEqualReplicasIsAPlainJob) {
                                  "#SBATCH --job-name=ty-1f3a-17-1\n"
                                  "#SBATCH --comment=trainyard:2\n"
                                  "#SBATCH --no-requeue --export=NIL --chdir=/ --output=/dev/null\n"
-                                 "#SBATCH --signal=USR1@120\n"
+                                 "#SBATCH --signal=URG@120\n"
                                  "#SBATCH --time=90\n"
                                  "#SBATCH --deadline=2027-01-15T08:00:00\n"
                                  "#SBATCH --nice=50\n"
                                  "#SBATCH --ntasks=3 --cpus-per-task=4\n"
                                  "#SBATCH --mem-per-cpu=500\n"
-                                 "trap : TERM USR1\n"));
+                                 "trap : TERM\n"));
   EXPECT_THAT(script, HasSubstr("\nsrun --no-kill --export=ALL"));
   EXPECT_THAT(script, HasSubstr("TRAINYARD_UNTIL=$((EPOCHSECONDS + 5400))"));
   EXPECT_THAT(script, Not(HasSubstr("hetjob")));

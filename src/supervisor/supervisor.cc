@@ -32,11 +32,11 @@ std::uint64_t NowNs() {
 
 google::protobuf::Timestamp NowProto() { return wire::ToProto(SysTime(std::chrono::system_clock::now())); }
 
-/// SIGTERM, SIGINT, SIGHUP and SIGUSR1 as a descriptor; blocked otherwise.
+/// SIGTERM, SIGINT and SIGHUP as a descriptor; blocked otherwise.
 UniqueFd OpenSignals() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) sigaddset(&signals, number);
+  for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, number);
   sigprocmask(SIG_BLOCK, &signals, nullptr);
   return UniqueFd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
@@ -331,8 +331,7 @@ bool Supervisor::IsAbandoned() const {
 void Supervisor::OnSignals() {
   signalfd_siginfo received{};
   while (read(signals_.get(), &received, sizeof(received)) > 0) {
-    // Neither the end of a terminal concerns us, nor a cluster's notice, which is the agent's to understand.
-    if (received.ssi_signo == SIGHUP || received.ssi_signo == SIGUSR1) continue;
+    if (received.ssi_signo == SIGHUP) continue;  // the end of a terminal does not concern us
     // A unit's stop tells all of its processes: the program may be faster than we are.
     if (lifecycle_.state == State::kDraining && !end_.stop_requested && WasToldToEnd(end_)) {
       end_.stop_requested = end_.shut_down = true;

@@ -137,7 +137,7 @@ TEST_P(StopTest, SystemShutdownStopsAndRecords) {
 TEST_P(StopTest, AClustersNoticeEndsNothing) {
   Program("until [ -e go ]; do sleep 0.01; done; exit 3");
   Run();
-  kill(supervisor_, SIGUSR1);
+  kill(supervisor_, SIGURG);
   std::ofstream(dir_.Work() + "/go") << "go";
   EXPECT_EQ(Finish().exit_code(), 3);
 }

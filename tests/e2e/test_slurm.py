@@ -39,8 +39,7 @@ def test_what_can_never_fit_waits_and_says_so(slurm, make_slurm_server, upload):
     probe(server, upload, "big", masterType="n1-highmem-96")
     wait_for_reason(server, "big", "the largest node of the default partition has 4 CPUs")
     assert server.get("big")["state"] == "QUEUED" and not living(slurm)
-    warnings = [entry["jsonPayload"]["message"] for entry in server.log_entries("big") if entry["severity"] == "WARNING"]
-    assert any("the largest node of the default partition has 4 CPUs" in text for text in warnings), warnings
+    server.wait_for_entry("big", lambda entry: entry["severity"] == "WARNING" and "the largest node" in entry["jsonPayload"]["message"])
     server.cancel("big")
     server.wait("big")
 

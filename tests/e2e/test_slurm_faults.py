@@ -163,7 +163,7 @@ def test_jobs_live_on_without_the_server(slurm, make_slurm_server, upload):
 @pytest.mark.parametrize("ticks", [50, pytest.param(60_000, marks=pytest.mark.long, id="ten minutes")])
 def test_what_ends_while_the_server_is_away_is_handed_over(slurm, make_slurm_server, upload, ticks):
     server = make_slurm_server(slurm)
-    words(server, upload, "away", "print", "begun", "tick", str(ticks), jobDir="gs://out/away", masterType="n1-standard-2")
+    words(server, upload, "away", "print", "begun", "tick", str(ticks), jobDir="gs://out/away")
     server.wait_for_text("away", "begun")
     server.kill()
     [program] = [pid for pid, command in processes_with(f"probe.task print begun tick {ticks}") if "python" in command.split()[0]]

@@ -153,6 +153,10 @@ class Server:
         return [entry["jsonPayload"]["message"] for entry in self.log_entries(job_id)
                 if task is None or entry["resource"]["labels"]["task_name"] == task]
 
+    def wait_for_entry(self, job_id, is_it):
+        return wait_for(lambda: next(filter(is_it, self.log_entries(job_id)), None),
+                        lambda: f"no such entry in {self.log_entries(job_id)} {self.stderr()[-3000:]}")
+
     def wait_for_text(self, job_id, text):
         return wait_for(lambda: text in self.texts(job_id) or None,
                         lambda: f"no {text!r} in {self.texts(job_id)} {self.get(job_id)} {self.stderr()[-3000:]}")

@@ -28,10 +28,21 @@ bool ConnectionOwner::IsOwn(const http::Peer& peer) const {
   return uid && (*uid == 0 || *uid == ::geteuid());
 }
 
+replica::ConnectionEnd ConnectionOwner::EndOf(const http::Peer& peer) const {
+  return {.pid = peer.pid, .socket = peers_.SocketOf(peer).value_or(0)};
+}
+
 boost::asio::awaitable<std::optional<std::string>> ConnectionOwner::AttemptOf(http::Peer peer) {
-  const replica::ConnectionEnd end{.pid = peer.pid, .socket = peers_.SocketOf(peer).value_or(0)};
+  const replica::ConnectionEnd end = EndOf(peer);
   if (end.pid == 0 && end.socket == 0) co_return std::nullopt;
   auto look = [folder = attempts_dir_, end] { return FindAttempt(folder, end); };
+  co_return co_await OnPool(looks_, std::move(look));
+}
+
+boost::asio::awaitable<bool> ConnectionOwner::IsOfProgram(std::string attempt_id, http::Peer peer) {
+  auto look = [dir = replica::AttemptDir{attempts_dir_ + "/" + attempt_id}, end = EndOf(peer)] {
+    return engine::IsOfProgram(dir, end);
+  };
   co_return co_await OnPool(looks_, std::move(look));
 }
 

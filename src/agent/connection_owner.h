@@ -7,6 +7,7 @@
 
 #include "access/peer_uid.h"
 #include "http/peer.h"
+#include "runtimes/attempt_processes.h"
 
 namespace trainyard::agent {
 
@@ -22,8 +23,12 @@ class ConnectionOwner {
   /// The attempt that lives here and one of whose processes, its supervisor included, made the connection.
   /// Whose account that is does not matter: no other process of the account gets through.
   boost::asio::awaitable<std::optional<std::string>> AttemptOf(http::Peer peer);
+  /// Whether it is of the attempt's program, and not of what prepares it.
+  boost::asio::awaitable<bool> IsOfProgram(std::string attempt_id, http::Peer peer);
 
  private:
+  [[nodiscard]] replica::ConnectionEnd EndOf(const http::Peer& peer) const;
+
   std::string attempts_dir_;
   access::PeerUids peers_;
   boost::asio::thread_pool looks_{1};

@@ -65,6 +65,7 @@ asio::awaitable<std::optional<std::string>> LedSocket::PathOf(int connection) {
   }
   const std::optional<std::string> attempt = co_await owner_.AttemptOf(peer);
   if (!attempt) co_return std::nullopt;
+  if (way_.who == Who::kBuilds && co_await owner_.IsOfProgram(*attempt, peer)) co_return std::nullopt;
   co_return way_.path + "/" + *attempt;
 }
 
@@ -72,7 +73,7 @@ asio::awaitable<void> LedSocket::Lead(UniqueFd connection) {
   const std::optional<std::string> path = co_await PathOf(connection.get());
   if (!path) {
     Diagnose(DiagnosticLevel::kWarning,
-             "closed a connection to " + way_.path + " of a process that belongs to no attempt here");
+             "closed a connection to " + way_.path + " of a process that has no business there");
     co_return;
   }
   std::shared_ptr<mux::Stream> stream = co_await uplink_.Open(*path, kServerWaitMax);

@@ -24,9 +24,10 @@ class LedSocket {
   enum class Who {
     kSupervisors,  ///< own accounts; the path is the same for all
     kReplicas,     ///< of attempts; the attempt's id is the path's last part
+    kBuilds,       ///< the same, but for the attempts' programs
   };
   struct Way {
-    std::string path;  ///< "/agent/v1/attach"; with kReplicas "/" and the attempt follow
+    std::string path;  ///< "/agent/v1/attach"; with others than kSupervisors "/" and the attempt follow
     Who who = Who::kReplicas;
   };
 

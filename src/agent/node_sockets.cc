@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdint>
 
+#include "agent/way_out.h"
 #include "async/diagnostics.h"
 #include "async/file.h"
 
@@ -49,6 +50,10 @@ Result<NodeSockets> NodeSockets::Bind(const std::string& run_dir, const std::str
   } else {
     Diagnose(DiagnosticLevel::kWarning,
              "TensorFlow's gs:// and gsutil will not work in replicas here: " + front.error().message);
+  }
+  if (!HasWayOut(ReadFile("/proc/net/route").value_or(""), ReadFile("/proc/net/ipv6_route").value_or(""))) {
+    TY_TRY(sockets.outside, http::ListenOnTcp(kLoopback, 0));
+    Diagnose(DiagnosticLevel::kInfo, "this node has no default route: builds fetch by way of the server");
   }
   return sockets;
 }

@@ -18,6 +18,8 @@ struct NodeSockets {
   http::ListeningSocket front_tls;            ///< run/front-tls.sock
   http::ListeningSocket front_plain;          ///< run/front.sock
   std::optional<engine::FrontSockets> front;  ///< nothing: it cannot be had
+  /// A proxy for what builds fetch, on a node that has no way out of its own; nothing: it has one.
+  std::optional<http::ListeningSocket> outside;
 
   /// Ports and the front's address are those that were bound here before, if they are to be had: living
   /// replicas know them. A front that cannot be had is said, and no error. `doors_lacking`: why connections

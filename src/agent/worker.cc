@@ -9,6 +9,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -158,6 +159,7 @@ void Worker::Lead(NodeSockets sockets) {
   lead(std::move(sockets.replica_tcp), "/agent/v1/replica", kReplicas);
   lead(std::move(sockets.front_tls), "/agent/v1/front-tls", kReplicas);
   lead(std::move(sockets.front_plain), "/agent/v1/front", kReplicas);
+  if (sockets.outside) lead(*std::move(sockets.outside), "/agent/v1/outside", kBuilds);
   if (!sockets.front) return;
   lead(std::move(sockets.front->tls), "/agent/v1/front-tls", kReplicas);
   if (sockets.front->plain) lead(*std::move(sockets.front->plain), "/agent/v1/front", kReplicas);
@@ -272,7 +274,19 @@ void Worker::OnFrame(v1::ToAgent frame, std::shared_ptr<ControlStream> control) 
 
 }  // namespace
 
+namespace {
+
+/// Supervisors have these variables from here, and pip, uv and skopeo from them; users' programs do not.
+void NameProxy(const NodeSockets& sockets) {
+  if (!sockets.outside) return;
+  const std::string proxy = "http://127.0.0.1:" + std::to_string(sockets.outside->port);
+  for (const char* name : {"HTTPS_PROXY", "https_proxy"}) ::setenv(name, proxy.c_str(), 0);
+}
+
+}  // namespace
+
 int Work(const Identity& identity, const NodeFolder& folder, NodeSockets sockets) {
+  NameProxy(sockets);
   std::signal(SIGPIPE, SIG_IGN);  // who connects to us may go away
   RaiseDescriptorLimit();         // supervisors get what we had
   auto worker = std::make_unique<Worker>(identity, folder, std::move(sockets));

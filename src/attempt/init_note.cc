@@ -56,7 +56,7 @@ std::optional<std::uint64_t> StartTimeFromStat(std::string_view stat) noexcept {
 
 std::string PrintInitNote(const InitNote& note) {
   std::string text = std::to_string(note.init.pid) + " " + std::to_string(note.init.start_time) + " " +
-                     note.init.boot_id + "\n";
+                     note.init.boot_id + (note.preparing ? " preparing" : "") + "\n";
   for (const std::string& group : note.groups) text += group + "\n";
   return text;
 }
@@ -67,16 +67,18 @@ std::optional<InitNote> ParseInitNote(std::string_view text) {
   InitNote note;
   if (!ParseWhole(TakeUntil(first, ' '), note.init.pid) || note.init.pid <= 0) return std::nullopt;
   if (!ParseWhole(TakeUntil(first, ' '), note.init.start_time)) return std::nullopt;
-  note.init.boot_id = first;
+  note.init.boot_id = TakeUntil(first, ' ');
+  note.preparing = first == "preparing";
   if (note.init.boot_id.empty()) return std::nullopt;
   while (!text.empty()) note.groups.emplace_back(TakeUntil(text, '\n'));
   return note;
 }
 
-Status NoteInit(const AttemptDir& dir, pid_t init, std::vector<std::string> groups) {
+Status NoteInit(const AttemptDir& dir, pid_t init, std::vector<std::string> groups, bool preparing) {
   const auto start_time = StartTime(init);
   if (!start_time) return std::unexpected(Error{Code::kNotFound, "the sandbox's init process is gone", {}});
   const InitNote note{.init = {.pid = init, .start_time = *start_time, .boot_id = BootId()},
+                      .preparing = preparing,
                       .groups = std::move(groups)};
   TY_TRY(const UniqueFd file, OpenFile(dir.Init(), O_WRONLY | O_CREAT | O_TRUNC, 0600));
   return WriteAll(file.get(), PrintInitNote(note));

@@ -27,6 +27,7 @@ struct ProcessMark {
 
 struct InitNote {
   ProcessMark init;                 ///< the sandbox's first process
+  bool preparing = false;           ///< what prepares the program runs in it, and not the program
   std::vector<std::string> groups;  ///< directories of further cgroups of the attempt, besides Cgroup()
   friend bool operator==(const InitNote&, const InitNote&) = default;
 };
@@ -34,14 +35,15 @@ struct InitNote {
 /// Field 22 of /proc/PID/stat; nothing if the text is something else. Pure: any thread.
 [[nodiscard]] std::optional<std::uint64_t> StartTimeFromStat(std::string_view stat) noexcept;
 
-/// "1234 567890 BOOT-ID\nGROUP\n...". Pure: any thread.
+/// "1234 567890 BOOT-ID\nGROUP\n...", with " preparing" behind the BOOT-ID. Pure: any thread.
 [[nodiscard]] std::string PrintInitNote(const InitNote& note);
 /// Nothing if the text is no whole note. Pure: any thread.
 [[nodiscard]] std::optional<InitNote> ParseInitNote(std::string_view text);
 
 /// Instead of the note of an earlier sandbox. Not durable: a crash of the machine ends the attempt.
 /// kNotFound: that process is gone.
-[[nodiscard]] Status NoteInit(const AttemptDir& dir, pid_t init, std::vector<std::string> groups);
+[[nodiscard]] Status NoteInit(const AttemptDir& dir, pid_t init, std::vector<std::string> groups,
+                              bool preparing = false);
 /// Nothing if there is no (whole) note: then nothing of the user has run in a sandbox.
 [[nodiscard]] std::optional<InitNote> ReadInitNote(const AttemptDir& dir);
 

@@ -35,6 +35,8 @@ TEST(InitNote, IsReadAsItWasPrinted) {
                       .groups = {"/a/b", "/c d"}};
   EXPECT_EQ(PrintInitNote(note), "1234 567890 b-1\n/a/b\n/c d\n");
   EXPECT_EQ(ParseInitNote(PrintInitNote(note)), note);
+  const InitNote preparing{.init = note.init, .preparing = true, .groups = {"/a"}};
+  EXPECT_EQ(ParseInitNote(PrintInitNote(preparing)), preparing);
 }
 
 TEST(InitNote, WhatIsNoWholeNoteIsNone) {

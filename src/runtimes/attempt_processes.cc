@@ -100,6 +100,18 @@ bool HasSocket(pid_t pid, std::uint32_t socket) {
   return has;
 }
 
+using Children = std::multimap<pid_t, const Process*>;
+
+Children ByParent(const std::vector<Process>& processes) {
+  Children children;
+  for (const Process& process : processes) children.emplace(process.parent, &process);
+  return children;
+}
+
+bool Has(pid_t pid, ConnectionEnd end) {
+  return (end.pid != 0 && pid == end.pid) || (end.socket != 0 && HasSocket(pid, end.socket));
+}
+
 }  // namespace
 
 std::vector<AttemptProcess> FindAttemptProcesses(const std::string& attempts_dir) {
@@ -108,8 +120,7 @@ std::vector<AttemptProcess> FindAttemptProcesses(const std::string& attempts_dir
   if (roots.supervisors.empty()) return found;
   const std::vector<Process> processes = ReadProcesses();
   found.reserve(processes.size());  // what is added below moves none that is there: each is added once
-  std::multimap<pid_t, const Process*> children;
-  for (const Process& process : processes) children.emplace(process.parent, &process);
+  const Children children = ByParent(processes);
   std::set<pid_t> seen;
   const auto take = [&](const Process& process, const std::string& attempt_id) {
     if (seen.insert(process.pid).second)
@@ -136,10 +147,21 @@ std::vector<AttemptProcess> FindAttemptProcesses(const std::string& attempts_dir
 
 std::optional<std::string> FindAttemptOf(const std::string& attempts_dir, ConnectionEnd end) {
   for (AttemptProcess& process : FindAttemptProcesses(attempts_dir)) {
-    if ((end.pid != 0 && process.pid == end.pid) || (end.socket != 0 && HasSocket(process.pid, end.socket)))
-      return std::move(process.attempt_id);
+    if (Has(process.pid, end)) return std::move(process.attempt_id);
   }
   return std::nullopt;
+}
+
+bool IsBelow(pid_t ancestor, ConnectionEnd end) {
+  const std::vector<Process> processes = ReadProcesses();
+  const Children children = ByParent(processes);
+  std::vector<pid_t> below{ancestor};
+  for (std::size_t i = 0; i < below.size(); ++i) {
+    if (Has(below[i], end)) return true;
+    const auto [begin, last] = children.equal_range(below[i]);
+    for (auto child = begin; child != last; ++child) below.push_back(child->second->pid);
+  }
+  return false;
 }
 
 }  // namespace trainyard::replica

@@ -29,4 +29,7 @@ struct ConnectionEnd {
 /// The attempt of which some process made the connection, or has its socket. Nothing: none of these.
 [[nodiscard]] std::optional<std::string> FindAttemptOf(const std::string& attempts_dir, ConnectionEnd end);
 
+/// Whether the process, or one that descends from it, made the connection or has its socket.
+[[nodiscard]] bool IsBelow(pid_t ancestor, ConnectionEnd end);
+
 }  // namespace trainyard::replica

@@ -1,4 +1,5 @@
 #include "server/listeners.h"
+#include "server/cluster/outside_door.h"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -175,6 +176,8 @@ Status Listeners::LetSupervisorsIn() {
 
 /// As if the process had connected here. Its agent, which has this account, knows whose process it is.
 void Listeners::Relay(engine::RelayedConnection connection, std::shared_ptr<mux::Stream> stream) {
+  if (connection.purpose == engine::RelayPurpose::kOutside)
+    return relays_.Spawn(ServeOutside(std::move(stream)));
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) return stream->Reset();
   UniqueFd served(ends[0]);
@@ -182,6 +185,7 @@ void Listeners::Relay(engine::RelayedConnection connection, std::shared_ptr<mux:
   http::Peer peer{.kind = http::Peer::Kind::kUnix, .uid = ::geteuid(), .attempt = connection.attempt_id};
   bool taken = false;
   switch (connection.purpose) {
+    case engine::RelayPurpose::kOutside: break;
     case engine::RelayPurpose::kAttach:
       taken = supervisors_.Adopt(std::move(served), std::move(peer), false);
       break;

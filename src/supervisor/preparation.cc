@@ -141,7 +141,7 @@ Result<Preparation> Preparation::Start(ProgramSource& source, const v1::Manifest
   const auto start = [&](Isolation isolation) {
     plan.isolation = isolation;
     end_group = {};  // of an isolation that was refused: the next one has the same name
-    end_group = Mark({manifest.places().attempt_dir()}, manifest.attempt_id(), cgroup, plan);
+    end_group = Mark({manifest.places().attempt_dir()}, manifest.attempt_id(), cgroup, plan, true);
     return Sandbox::Start(plan);
   };
   // A PID namespace ends it as a whole. What is ours runs here; code of packages is in isolation of its

@@ -27,7 +27,8 @@ std::string NameOf(const AttemptDir& dir, const std::string& attempt_id) {
 
 }  // namespace
 
-EndGroup Mark(const AttemptDir& dir, const std::string& attempt_id, const Cgroup& cgroup, SandboxPlan& plan) {
+EndGroup Mark(const AttemptDir& dir, const std::string& attempt_id, const Cgroup& cgroup, SandboxPlan& plan,
+              bool preparing) {
   EndGroup group;
   std::vector<std::string> noted;
   if (!HasPidNamespace(plan.isolation)) {
@@ -42,7 +43,9 @@ EndGroup Mark(const AttemptDir& dir, const std::string& attempt_id, const Cgroup
     }
     plan.kill_group_fd = group.directory.get();
   }
-  plan.on_init = [dir, noted = std::move(noted)](pid_t init) { return NoteInit(dir, init, noted); };
+  plan.on_init = [dir, noted = std::move(noted), preparing](pid_t init) {
+    return NoteInit(dir, init, noted, preparing);
+  };
   return group;
 }
 

@@ -23,7 +23,8 @@ struct EndGroup {
 /// freezer's. Where neither can be had, which is so for an ordinary user on version 1, the program's
 /// processes are known by parentage alone: what is left when both the supervisor and the sandbox's init
 /// process are killed at once is then found by nobody. The plan borrows what is returned, and the cgroup.
+/// `preparing`: what is to run prepares the program.
 [[nodiscard]] EndGroup Mark(const AttemptDir& dir, const std::string& attempt_id, const Cgroup& cgroup,
-                            SandboxPlan& plan);
+                            SandboxPlan& plan, bool preparing);
 
 }  // namespace trainyard::replica

@@ -164,7 +164,7 @@ Result<SandboxPlan> PlanFor(Program& program, const ProgramStart& start, Surroun
   plan.lock_fd = start.lock_fd;
   plan.users = around.users.get();
   around.end_group = {};  // of an isolation that was refused: the next one has the same name
-  around.end_group = Mark(start.dir, start.manifest.attempt_id(), around.cgroup, plan);
+  around.end_group = Mark(start.dir, start.manifest.attempt_id(), around.cgroup, plan, false);
   return plan;
 }
 

@@ -76,6 +76,16 @@ def test_a_region_may_be_here_or_there(slurm, make_slurm_server, upload):
     assert not any(" on node" in text for text in server.texts("here", "service"))
 
 
+def test_nodes_without_a_way_out_fetch_by_way_of_the_server(make_slurm, make_slurm_server, upload):
+    """They have addresses and no default route. Nothing is shared, and nothing is said to the server but where Slurm is."""
+    slurm = make_slurm(2)
+    server = make_slurm_server(slurm, cache=None)
+    distributed(server, upload, "job", "--steps=20", workerCount="1", parameterServerCount=None, parameterServerType=None)
+    job = server.wait("job")
+    assert job["state"] == "SUCCEEDED", (job, server.texts("job")[-40:], server.stderr()[-3000:])
+    assert any("Installed" in text for text in server.texts("job", "worker-replica-0")), "it built its environment"
+
+
 def test_trials_run_beside_each_other(slurm, make_slurm_server, upload):
     server = make_slurm_server(slurm)
     tuning = {"goal": "MAXIMIZE", "hyperparameterMetricTag": "neg_mse", "maxTrials": 4, "maxParallelTrials": 4,

@@ -79,7 +79,8 @@ trusted = ssl.create_default_context(cafile=os.environ.get("SSL_CERT_FILE"))
 open("/tmp/mine", "w").write("x")
 print("PLACES " + json.dumps({"project": metadata("project/project-id"), "gcs": os.listdir("/gcs/out"), "tmp": os.listdir("/tmp"),
                   "objects": [item["name"] for item in json.load(urllib.request.urlopen(listed, context=trusted, timeout=60))["items"]],
-                  "slurm": [name for name in os.environ if name.startswith(("SLURM", "SRUN", "SBATCH", "PMI", "TRAINYARD_TICKET"))],
+                  "slurm": [name for name in os.environ if name.startswith(("SLURM", "SRUN", "SBATCH", "PMI", "TRAINYARD_TICKET"))
+                            or name.lower().endswith("_proxy")],
                   "host": socket.gethostname()}))
 """
 

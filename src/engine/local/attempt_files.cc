@@ -140,6 +140,11 @@ void KillProgram(const AttemptDir& dir) {
     syscall(SYS_pidfd_send_signal, init.get(), SIGKILL, nullptr, 0);
 }
 
+bool IsOfProgram(const AttemptDir& dir, replica::ConnectionEnd end) {
+  const auto note = replica::ReadInitNote(dir);
+  return note && !note->preparing && replica::IsBelow(note->init.pid, end);
+}
+
 void KillLockHolders(const AttemptDir& dir) {
   for (const pid_t pid : replica::LockHolders(dir)) kill(pid, SIGKILL);
 }

@@ -3,6 +3,7 @@
 #include "async/unique_fd.h"
 #include "attempt/attempt_dir.h"
 #include "engine/attempt_host.h"
+#include "runtimes/attempt_processes.h"
 
 /// The local attempt host's work on directories of attempts. Blocking: a pool's thread.
 namespace trainyard::engine {
@@ -32,6 +33,8 @@ void KillSupervisor(const replica::AttemptDir& dir);
 /// SIGKILL to the first process of the sandbox, and so to the program: the supervisor lives on, records the
 /// end and hands over. Nothing without a sandbox.
 void KillProgram(const replica::AttemptDir& dir);
+/// Whether a process of the user's program has the connection, and not one that prepares it. Reads /proc.
+[[nodiscard]] bool IsOfProgram(const replica::AttemptDir& dir, replica::ConnectionEnd end);
 /// SIGKILL to every process that has the lock open: the supervisor, its sandbox's init process, its relay.
 /// The kernel ends what was in a PID namespace; what then lives is for IsOver.
 void KillLockHolders(const replica::AttemptDir& dir);

@@ -26,9 +26,10 @@ struct RelayPath {
   std::string_view begin;
   RelayPurpose purpose;
 };
-constexpr std::array<RelayPath, 3> kOfAttempts{RelayPath{"/agent/v1/replica/", RelayPurpose::kReplica},
+constexpr std::array<RelayPath, 4> kOfAttempts{RelayPath{"/agent/v1/replica/", RelayPurpose::kReplica},
                                                RelayPath{"/agent/v1/front-tls/", RelayPurpose::kFrontTls},
-                                               RelayPath{"/agent/v1/front/", RelayPurpose::kFront}};
+                                               RelayPath{"/agent/v1/front/", RelayPurpose::kFront},
+                                               RelayPath{"/agent/v1/outside/", RelayPurpose::kOutside}};
 
 /// What the agent of "17-1-2/0" may speak for: attempts of the job 17.
 bool IsOfJob(const std::string& agent, const std::string& attempt_id) {

@@ -16,7 +16,13 @@
 namespace trainyard::engine {
 
 /// A connection that an agent relays, by the purpose of the server's own socket.
-enum class RelayPurpose { kAttach, kReplica, kFrontTls, kFront };
+enum class RelayPurpose {
+  kAttach,
+  kReplica,
+  kFrontTls,
+  kFront,
+  kOutside,  ///< no socket of the server's: HTTP's CONNECT to others (server/cluster/outside_door.h)
+};
 
 struct RelayedConnection {
   RelayPurpose purpose = RelayPurpose::kAttach;

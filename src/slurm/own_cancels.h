@@ -2,7 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -15,7 +15,7 @@ namespace trainyard::slurm {
 /// ids twice, and a cancellation may meet the wrong job. A value with a memory; one thread.
 class OwnCancels {
  public:
-  /// Longer than Slurm lists ended jobs (MinJobAge).
+  /// Longer than Slurm lists ended jobs (MinJobAge). What is noted is kept for once to twice as long.
   static constexpr std::chrono::hours kKept{1};
 
   void Note(std::span<const std::int64_t> ids, SysTime now);
@@ -23,7 +23,9 @@ class OwnCancels {
   [[nodiscard]] std::vector<ListedJob> Apart(const std::vector<const ListedJob*>& jobs) const;
 
  private:
-  std::map<std::int64_t, SysTime> noted_;
+  std::set<std::int64_t> noted_;   ///< since `since_`
+  std::set<std::int64_t> before_;  ///< in the time before that
+  SysTime since_;
 };
 
 }  // namespace trainyard::slurm

@@ -166,6 +166,12 @@ std::optional<std::chrono::minutes> TimeMaxOf(const Request& request, std::span<
   return most;
 }
 
+/// Whatever its part in the job is.
+bool NeedsTheSame(const Replica& one, Replica other) {
+  other.type = one.type;
+  return one == other;
+}
+
 bool IsAlike(const Component& one, Component other) {
   other.replicas = one.replicas;
   return one == other;
@@ -188,7 +194,12 @@ Options WithOptionsOf(Options options, const Options& machine) {
 
 Request RequestOf(const placement::Gang& gang, const Settings& settings, std::span<const Node> nodes) {
   Request request;
+  Component* latest = nullptr;
   for (std::size_t i = 0; i < gang.replicas.size(); ++i) {
+    if (latest != nullptr && NeedsTheSame(gang.replicas[i], gang.replicas[i - 1])) {
+      latest->replicas.push_back(static_cast<int>(i));
+      continue;
+    }
     Wanted wanted = WantedOf(gang.replicas[i], gang.region, settings, nodes);
     Add(request.notes, std::move(wanted.note));
     if (request.lack.empty()) {
@@ -197,10 +208,10 @@ Request RequestOf(const placement::Gang& gang, const Settings& settings, std::sp
     }
     const auto alike = std::ranges::find_if(
         request.components, [&wanted](const Component& known) { return IsAlike(known, wanted.component); });
-    Component& component = alike != request.components.end()
-                               ? *alike
-                               : request.components.emplace_back(std::move(wanted.component));
-    component.replicas.push_back(static_cast<int>(i));
+    latest = alike != request.components.end()
+                 ? &*alike
+                 : &request.components.emplace_back(std::move(wanted.component));
+    latest->replicas.push_back(static_cast<int>(i));
   }
   request.time_max = TimeMaxOf(request, nodes);
   return request;

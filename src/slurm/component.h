@@ -40,7 +40,7 @@ struct Request {
 /// One component is a plain job, several are a heterogeneous one, which waits for Slurm's backfill pass: so
 /// replicas share a component wherever they can.
 ///
-/// @param nodes  what sinfo said; empty: it could not be asked, and the sizes are not fitted.
+/// @param nodes  what sinfo said, or KindsOf it; empty: it could not be asked, and the sizes are not fitted.
 [[nodiscard]] Request RequestOf(const placement::Gang& gang, const Settings& settings,
                                 std::span<const Node> nodes);
 

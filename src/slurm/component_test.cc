@@ -138,5 +138,16 @@ TEST(Component, TpusAreNotThere) {
             "Slurm gives no TPUs.");
 }
 
+TEST(Component, EqualNeighboursOfAnotherKindAreCountedOnce) {
+  Gang::Replica master = Machine("n1-standard-8", 8, 30);
+  Gang::Replica worker = master;
+  worker.type = replica::v1::WORKER;
+  Gang::Replica evaluator = Machine("n1-standard-4", 4, 15);
+  const Request request = RequestOf(GangOf({master, worker, worker, evaluator, worker}), {}, kBig);
+  ASSERT_EQ(request.components.size(), 2U);
+  EXPECT_THAT(request.components[0].replicas, ElementsAre(0, 1, 2, 4));
+  EXPECT_THAT(request.components[1].replicas, ElementsAre(3));
+}
+
 }  // namespace
 }  // namespace trainyard::slurm

@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 #include <optional>
+#include <set>
+#include <tuple>
 
 namespace trainyard::slurm {
 
@@ -76,6 +78,19 @@ std::optional<Node> ParseLine(std::string_view line) {
 }
 
 }  // namespace
+
+std::vector<Node> KindsOf(std::span<const Node> nodes) {
+  const auto kind = [](const Node* node) {
+    return std::tie(node->partition, node->default_partition, node->partition_up, node->time_limit_minutes,
+                    node->cpus, node->memory_mib, node->gpus);
+  };
+  const auto comes_before = [kind](const Node* one, const Node* other) { return kind(one) < kind(other); };
+  std::set<const Node*, decltype(comes_before)> known(comes_before);
+  std::vector<Node> kinds;
+  for (const Node& node : nodes)
+    if (IsUsable(node) && known.insert(&node).second) kinds.push_back(node);
+  return kinds;
+}
 
 std::int64_t ParseTimeLimitMinutes(std::string_view text) {
   if (text == "infinite" || text == "UNLIMITED" || text == "n/a") return 0;

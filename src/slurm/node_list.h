@@ -1,6 +1,8 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +19,7 @@ inline constexpr std::string_view kNodeFormat = "%P|%N|%c|%m|%l|%a|%t|%o|%G";
 struct NodeGpus {
   std::string type;  ///< empty: Slurm names none
   int count = 0;
-  friend bool operator==(const NodeGpus&, const NodeGpus&) = default;
+  friend auto operator<=>(const NodeGpus&, const NodeGpus&) = default;
 };
 
 /// A node as a member of one partition.
@@ -40,6 +42,10 @@ struct Node {
 
 /// A job may get it now or later: not down, not drained, not failed.
 [[nodiscard]] bool IsUsable(const Node& node);
+
+/// One usable node of each kind, in the order of the list: nodes of a kind have the same partition and the
+/// same sizes. What a gang asks for depends on no more, and a cluster of 10,000 nodes has few kinds.
+[[nodiscard]] std::vector<Node> KindsOf(std::span<const Node> nodes);
 
 /// "30", "1:30:00", "2-12:00:00", "infinite" as sinfo prints time limits; 0: none. -1: not understood.
 [[nodiscard]] std::int64_t ParseTimeLimitMinutes(std::string_view text);

@@ -6,6 +6,7 @@ namespace trainyard::slurm {
 namespace {
 
 using testing::ElementsAre;
+using testing::IsEmpty;
 
 constexpr std::string_view kHeader = "PARTITION|NODELIST|CPUS|MEMORY|TIMELIMIT|AVAIL|STATE|NODE_ADDR|GRES\n";
 
@@ -61,6 +62,24 @@ TEST(NodeList, BrokenNodesAreNoRoom) {
     EXPECT_FALSE(IsUsable({.state = state})) << state;
   for (const char* state : {"idle", "mix", "alloc", "idle~", "comp", "resv"})
     EXPECT_TRUE(IsUsable({.state = state})) << state;
+}
+
+TEST(NodeList, OneNodeStandsForAllOfItsKind) {
+  const Node small{.partition = "main", .name = "n1", .cpus = 4, .memory_mib = 4'000, .state = "idle"};
+  const auto changed = [&small](std::string name, auto change) {
+    Node node = small;
+    node.name = std::move(name);
+    change(node);
+    return node;
+  };
+  const Node busy = changed("n2", [](Node& node) { node.state = "alloc", node.address = "10.0.0.2"; });
+  const Node broken = changed("n3", [](Node& node) { node.state = "down*", node.cpus = 64; });
+  const Node larger = changed("n4", [](Node& node) { node.memory_mib = 8'000; });
+  const Node accelerated = changed("n5", [](Node& node) { node.gpus = {{.type = "t4", .count = 1}}; });
+  const Node elsewhere = changed("n6", [](Node& node) { node.partition = "night"; });
+  EXPECT_THAT(KindsOf(std::vector{small, busy, broken, larger, accelerated, elsewhere, larger}),
+              ElementsAre(small, larger, accelerated, elsewhere));
+  EXPECT_THAT(KindsOf(std::vector{broken}), IsEmpty());
 }
 
 }  // namespace

@@ -205,7 +205,11 @@ asio::awaitable<void> SlurmAllocator::LookAtNodes() {
   const SysTime now = options_.clock.Now();
   if (nodes_asked_ && now < *nodes_asked_ + kNodesKept) co_return;
   nodes_asked_ = now;  // whoever comes meanwhile uses what is known
-  auto ask = [&client = *options_.client] { return client.Nodes(); };
+  auto ask = [&client = *options_.client] {
+    SlurmAnswer<std::vector<slurm::Node>> nodes = client.Nodes();
+    if (nodes) nodes = slurm::KindsOf(*nodes);
+    return nodes;
+  };
   auto nodes = co_await OnPool(asking_, std::move(ask));
   if (nodes)
     nodes_ = *std::move(nodes);

@@ -102,7 +102,7 @@ class SlurmAllocator final : public Allocator, public SlotKeeper {
   std::unique_ptr<SlurmSlots> slots_;
   slurm::Gangs gangs_;
   std::map<ReservationKey, Reservation> reservations_;
-  std::vector<slurm::Node> nodes_;
+  std::vector<slurm::Node> nodes_;  ///< one of each kind
   std::optional<SysTime> nodes_asked_;
   mutable std::map<ReservationKey, std::int64_t> positions_;  ///< of those without room; empty: to be counted
   bool started_ = false;

@@ -88,7 +88,7 @@ std::variant<Grant, Pending> SlurmAllocator::Reserve(ReservationRequest request,
   Reservation& reservation = place->second;
   reservation.events = std::move(events);
   if (is_new) {
-    positions_.clear();
+    if (!request.granted) waiting_.Add(key);
     reservation.grant = request.granted;
     reservation.request = std::move(request);
     Want(reservation.request);
@@ -118,7 +118,7 @@ void SlurmAllocator::Detach(ReservationKey key) {
 
 void SlurmAllocator::Release(ReservationKey key) {
   if (reservations_.erase(key) == 0) return;
-  positions_.clear();
+  waiting_.Remove(key);
   gangs_.Release(KeyOf(key), options_.clock.Now());
   wake_.Set();
 }
@@ -127,12 +127,7 @@ std::optional<placement::Wait> SlurmAllocator::WaitOf(ReservationKey key) const 
   const auto found = reservations_.find(key);
   if (found == reservations_.end() || found->second.grant) return std::nullopt;
   std::optional<placement::Wait> wait = gangs_.WaitOf(KeyOf(key));
-  if (!wait) return std::nullopt;
-  if (positions_.empty()) {
-    for (const auto& [one, reservation] : reservations_)
-      if (!reservation.grant) positions_.emplace(one, std::ssize(positions_) + 1);
-  }
-  wait->position = positions_.at(key);
+  if (wait) wait->position = waiting_.PositionOf(key);
   return wait;
 }
 
@@ -172,7 +167,7 @@ void SlurmAllocator::Do(const slurm::GiveRoom& action) {
   const Submitted* submitted = slots_->Find(action.submission.gang);
   if (reservation == nullptr || submitted == nullptr) return;
   reservation->grant = MakeGrant(*submitted, *reservation);
-  positions_.clear();
+  waiting_.Remove(reservation->request.key);
   Diagnose(DiagnosticLevel::kInfo, NameOf(action.submission.gang) + " has its room");
   Tell(reservation->request.key, [grant = *reservation->grant](const ReservationEvents& events) {
     if (events.on_grant) events.on_grant(grant);

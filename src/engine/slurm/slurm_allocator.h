@@ -17,6 +17,7 @@
 #include "engine/remote/slot_keeper.h"
 #include "engine/slurm/slurm_client.h"
 #include "engine/slurm/slurm_slots.h"
+#include "engine/slurm/waiting_line.h"
 #include "slurm/batch_script.h"
 #include "slurm/component.h"
 #include "slurm/gangs.h"
@@ -104,7 +105,7 @@ class SlurmAllocator final : public Allocator, public SlotKeeper {
   std::map<ReservationKey, Reservation> reservations_;
   std::vector<slurm::Node> nodes_;  ///< one of each kind
   std::optional<SysTime> nodes_asked_;
-  mutable std::map<ReservationKey, std::int64_t> positions_;  ///< of those without room; empty: to be counted
+  WaitingLine waiting_;  ///< those without room
   bool started_ = false;
   Event wake_;
   /// As many as Gangs submits at once, and one for the questions meanwhile.

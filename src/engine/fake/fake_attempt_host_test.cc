@@ -55,6 +55,7 @@ class FakeHostWorld : public testing::Test {
     slot.mutable_devices()->add_gpus("0");
     return slot;
   }
+  static AttemptRef ref() { return {.id = kConformanceAttempt}; }
   bool LetEnd() {
     const auto runs = [this] { return std::ranges::find(server_.events, "RUNNING") != server_.events.end(); };
     if (!loop_.RunUntil(runs)) return false;

@@ -12,12 +12,13 @@
 
 /// What every attempt host does: the contract of engine/attempt_host.h as tests. `World` is a testing::Test
 /// with
-///   Loop& loop();
-///   AttemptHost& host();
-///   Manifest Order();      the job's part for attempt kAttempt of job "census", whose program runs until
-///   told Slot slot();           one with a device, "0" bool LetEnd();         its program ends with status
-///   4; true once its supervisor was dismissed void Restart();        the server's side of the host is gone,
-///   and a new one looks at the same attempts
+/// - Loop& loop(), AttemptHost& host();
+/// - Manifest Order(): the job's part for attempt kConformanceAttempt of job "census", whose program runs
+/// until told;
+/// - Slot slot(): one with a device, "0";
+/// - AttemptRef ref(): the attempt in that slot, as List names it;
+/// - bool LetEnd(): its program ends with status 4; true once its supervisor was dismissed;
+/// - void Restart(): the server's side of the host is gone, and a new one looks at the same attempts.
 namespace trainyard::engine {
 
 inline constexpr const char* kConformanceAttempt = "7-master-replica-0-1";
@@ -41,7 +42,7 @@ class AttemptHostConformance : public World {
     return this->loop().RunUntil([this] { return !gone_.empty(); });
   }
 
-  AttemptRef ref_{.id = kConformanceAttempt};
+  const AttemptRef ref_ = this->ref();
   std::vector<std::string> gone_;
 };
 

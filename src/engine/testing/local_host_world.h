@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,7 +34,7 @@ class LocalHostWorld : public replica::AttemptFixture {
     manifest_.set_attempt_id(kConformanceAttempt);
     dir_.path = settings_.attempts_dir + "/" + kConformanceAttempt;
     MakeHost({});
-    Program("until [ -e go ]; do sleep 0.005; done; exit 4");
+    ProgramUntilLetEnd();
   }
   ~LocalHostWorld() override {
     host_->SetOnGone(nullptr);
@@ -61,14 +60,6 @@ class LocalHostWorld : public replica::AttemptFixture {
   // For the conformance suite.
   Loop& loop() { return loop_; }
   AttemptHost& host() { return *host_; }
-  Manifest Order() {
-    Manifest order = manifest_;
-    order.clear_places();
-    order.clear_network();
-    order.clear_address();
-    order.clear_port();
-    return order;
-  }
   static Slot slot() {
     Slot slot;
     slot.set_network(Manifest::HOST);
@@ -77,14 +68,6 @@ class LocalHostWorld : public replica::AttemptFixture {
     slot.mutable_devices()->set_accelerator_type("NVIDIA_TESLA_T4");
     slot.mutable_devices()->add_gpus("0");
     return slot;
-  }
-  bool LetEnd() {
-    StartServer();
-    OpenBarrier();
-    std::ofstream(dir_.Work() + "/go") << "go";
-    WaitForExit();
-    Dismiss();
-    return true;
   }
   void Restart() { MakeHost({}); }
 

@@ -123,6 +123,15 @@ void AttemptFixture::PreparedBy(const std::string& script) {
   WriteScript(runtime + "/prepare", "#!/bin/sh\ncd " + runtime + "\n" + script + "\n");
 }
 
+v1::Manifest AttemptFixture::Order() const {
+  v1::Manifest order = manifest_;
+  order.clear_places();
+  order.clear_network();
+  order.clear_address();
+  order.clear_port();
+  return order;
+}
+
 void AttemptFixture::StartServer() {
   server_ = std::make_unique<FakeServer>(manifest_.places().attach_socket(), memory_);
 }
@@ -153,7 +162,7 @@ void AttemptFixture::StartSupervisor(const std::vector<std::string>& options) {
 }
 
 bool AttemptFixture::WaitForPhase(v1::Phase phase) {
-  return server_->WaitFor([phase](const FakeServer::Memory& memory) {
+  return WaitFor([phase](const FakeServer::Memory& memory) {
     return std::ranges::any_of(memory.frames, [phase](const v1::FromReplica& frame) {
       return frame.phase_changed().phase() == phase || frame.hello().phase() == phase;
     });
@@ -161,7 +170,7 @@ bool AttemptFixture::WaitForPhase(v1::Phase phase) {
 }
 
 bool AttemptFixture::WaitForLine(const std::string& text) {
-  return server_->WaitFor([&text](const FakeServer::Memory& memory) {
+  return WaitFor([&text](const FakeServer::Memory& memory) {
     return std::ranges::any_of(memory.lines,
                                [&text](const v1::LogLine& line) { return line.text() == text; });
   });
@@ -188,8 +197,17 @@ void AttemptFixture::Dismiss() {
   server_->Send(frame);
 }
 
+bool AttemptFixture::LetEnd() {
+  StartServer();
+  OpenBarrier();
+  std::ofstream(dir_.Work() + "/go") << "go";
+  WaitForExit();
+  Dismiss();
+  return !HasFailure();
+}
+
 v1::ExitRecord AttemptFixture::WaitForExit() {
-  const bool came = server_->WaitFor([](const FakeServer::Memory& memory) {
+  const bool came = WaitFor([](const FakeServer::Memory& memory) {
     return std::ranges::any_of(memory.frames, [](const v1::FromReplica& frame) { return frame.has_exit(); });
   });
   EXPECT_TRUE(came) << "no exit record";

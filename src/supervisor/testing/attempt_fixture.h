@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,10 +32,14 @@ class AttemptFixture : public testing::Test {
 
   /// What the replica runs: the body of a script for /bin/sh; its arguments are those of python.
   void Program(const std::string& script);
+  /// One that runs until LetEnd, and ends with status 4.
+  void ProgramUntilLetEnd() { Program("until [ -e go ]; do sleep 0.005; done; exit 4"); }
   /// A Python program, with the machine's own interpreter.
   void PythonProgram(const std::string& text);
   /// The runtime has to be made: a script that makes bin/python or fails.
   void PreparedBy(const std::string& script);
+  /// The job's part of the manifest, for an attempt host.
+  [[nodiscard]] v1::Manifest Order() const;
   void StartServer();
   void StopServer() { server_.reset(); }
   /// Starts `replica DIR`; options go before the directory.
@@ -52,6 +57,13 @@ class AttemptFixture : public testing::Test {
   v1::ExitRecord Finish();
   void Stop(const std::string& reason, bool kill = false);
   void Dismiss();
+  /// Starts the server, for a supervisor that is there; has its program run and end, and dismisses it.
+  bool LetEnd();
+  /// Waits until the condition holds of what the server knows; false after 20 s. Called with the memory
+  /// locked. A fixture whose own thread serves the supervisor's connection does that meanwhile.
+  [[nodiscard]] virtual bool WaitFor(const std::function<bool(const FakeServer::Memory&)>& condition) {
+    return server_->WaitFor(condition);
+  }
   [[nodiscard]] bool WaitForPhase(v1::Phase phase);
   [[nodiscard]] bool WaitForLine(const std::string& text);
   /// "SEVERITY text" of each line so far.

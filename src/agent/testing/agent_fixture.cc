@@ -1,26 +1,11 @@
 #include "agent/testing/agent_fixture.h"
 
-#include <fcntl.h>
-
 #include <algorithm>
-#include <csignal>
-#include <filesystem>
-#include <sstream>
-
-#include "agent/node_folder.h"
-#include "async/file.h"
-#include "base/check.h"
-#include "engine/local/attempt_files.h"
+#include <utility>
 
 namespace trainyard::agent {
 
-namespace fs = std::filesystem;
-
 AgentFixture::AgentFixture() {
-  fs::remove_all(dir_.path);  // the agent makes its own
-  manifest_.set_attempt_id(kAttempt);
-  dir_.path =
-      folder_.path() + "/node/nodes/n1/slots/" + SlotFolderName(Start().ticket, 0) + "/attempts/" + kAttempt;
   agents_server_ = std::make_unique<FakeAgentServer>(manifest_.places().attach_socket());
   v1::ToAgent frame;
   v1::ToAgent::Welcome& welcome = *frame.mutable_welcome();
@@ -31,49 +16,12 @@ AgentFixture::AgentFixture() {
   agents_server_->SetGreet([frame](const auto&) { return frame; });
 }
 
-AgentFixture::~AgentFixture() {
-  for (ChildProcess& agent : agents_) {
-    if (agent.ended()) continue;
-    (void)agent.Kill(SIGTERM);
-    EXPECT_TRUE(agent.WaitFor(std::chrono::seconds(40))) << "the agent does not end";
-    engine::KillSupervisor(dir_);  // if it did not
-  }
-  if (HasFailure()) {
-    std::error_code error;
-    for (fs::recursive_directory_iterator entry(folder_.path() + "/node", error), end; !error && entry != end;
-         entry.increment(error)) {
-      if (entry->path().filename() == "agent.log" || entry->path().filename() == "supervisor.log")
-        std::fprintf(stderr, "%s:\n%s", entry->path().c_str(), ReadFile(entry->path()).value_or("").c_str());
-    }
-  }
-}
+AgentFixture::~AgentFixture() { EndAgents(); }
 
-void AgentFixture::StartAgent(const Start& start) {
-  const UniqueFd complaints = *OpenFile(folder_.path() + "/complaints", O_WRONLY | O_CREAT | O_APPEND, 0600);
-  const std::string fingerprint =
-      start.fingerprint.empty() ? agents_server_->fingerprint() : start.fingerprint;
-  SpawnOptions options{
-      .argv = {"trainyard", "agent", "--server=127.0.0.1:" + std::to_string(agents_server_->port()),
-               "--fingerprint=" + fingerprint, "--slot=" + std::to_string(start.slot), "--node=" + start.node,
-               "--gpus=", "--dir=" + folder_.path() + "/node"},
-      .program = "/proc/self/exe",
-      .environment = {"PATH=/usr/bin:/bin", "HOME=" + folder_.path(), "TRAINYARD_TICKET=" + start.ticket},
-      .descriptors = {{complaints.get(), 2}}};
-  options.environment.insert(options.environment.end(), start.variables.begin(), start.variables.end());
-  Result<ChildProcess> agent = ChildProcess::Spawn(std::move(options));
-  TY_CHECK(agent);
-  agents_.push_back(*std::move(agent));
-}
-
-ExitStatus AgentFixture::WaitForAgent() {
-  const Result<ExitStatus> ended = agents_.back().WaitFor(std::chrono::seconds(40));
-  EXPECT_TRUE(ended) << "the agent does not end";
-  return ended.value_or(ExitStatus{.code = -1});
-}
-
-ExitStatus AgentFixture::End(int signal) {
-  EXPECT_TRUE(agents_.back().Kill(signal));
-  return WaitForAgent();
+void AgentFixture::StartAgent(Start start) {
+  if (start.server_port == 0) start.server_port = agents_server_->port();
+  if (start.fingerprint.empty()) start.fingerprint = agents_server_->fingerprint();
+  SpawnAgent(start);
 }
 
 bool AgentFixture::WaitForHellos(std::size_t count) {
@@ -88,10 +36,7 @@ bool AgentFixture::WaitForWelcome() {
 
 void AgentFixture::StartAttempt() {
   v1::ToAgent::Request request;
-  *request.mutable_start()->mutable_manifest() = manifest_;
-  request.mutable_start()->mutable_manifest()->clear_places();
-  request.mutable_start()->mutable_manifest()->clear_address();
-  request.mutable_start()->mutable_manifest()->clear_port();
+  *request.mutable_start()->mutable_manifest() = Order();
   request.mutable_start()->mutable_slot()->set_network(replica::v1::Manifest::HOST);
   const auto answers = agents_server_->Ask(request);
   ASSERT_EQ(answers.size(), 1U);
@@ -104,16 +49,6 @@ bool AgentFixture::WaitForGone() {
         memory.frames, [](const v1::FromAgent& frame) { return frame.gone().attempt_id() == kAttempt; });
   });
 }
-
-pid_t AgentFixture::Worker() const {
-  const std::string watcher = std::to_string(agents_.back().pid());
-  std::istringstream children(*ReadFile("/proc/" + watcher + "/task/" + watcher + "/children"));
-  pid_t first = -1;
-  children >> first;
-  return first;
-}
-
-std::string AgentFixture::Complaints() const { return ReadFile(folder_.path() + "/complaints").value_or(""); }
 
 std::vector<v1::FromAgent::Hello> AgentFixture::Hellos() {
   std::vector<v1::FromAgent::Hello> hellos;

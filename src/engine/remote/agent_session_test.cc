@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include <deque>
+#include <map>
 #include <optional>
 
 #include "async/task_group.h"
@@ -41,6 +42,8 @@ class Slots final : public SlotKeeper {
   bool may_live = true;
 };
 
+using Attempts = std::map<std::string, AttemptFound::State>;
+
 /// An agent that answers what the test says.
 class FakeAgent {
  public:
@@ -64,10 +67,10 @@ class FakeAgent {
     hello.set_protocol(static_cast<agent::v1::Protocol>(protocol));
     hello.set_ticket(ticket);
     hello.mutable_node()->set_name("node1");
-    for (const std::string& id : alive) {
+    for (const auto& [id, state] : attempts) {
       AttemptFound& found = *hello.add_attempts();
       found.set_attempt_id(id);
-      found.set_state(AttemptFound::ALIVE);
+      found.set_state(state);
     }
     Send(frame);
   }
@@ -79,7 +82,7 @@ class FakeAgent {
   std::shared_ptr<mux::Stream> Open(const std::string& path) { return session_->Open(path); }
   void Close() { session_->Close(); }
 
-  std::vector<std::string> alive;
+  Attempts attempts;
   std::deque<ToAgent> heard;
   bool over = false;
 
@@ -124,9 +127,9 @@ class AgentSessionTest : public testing::Test {
         ServeAgent(loop_.context.get_executor(), http::MakePlainTransport(std::move(socket)), desk_));
     return std::make_unique<FakeAgent>(loop_, ends[1]);
   }
-  std::unique_ptr<FakeAgent> Admitted(std::vector<std::string> alive = {}) {
+  std::unique_ptr<FakeAgent> Admitted(Attempts attempts = {}) {
     std::unique_ptr<FakeAgent> agent = Connect();
-    agent->alive = std::move(alive);
+    agent->attempts = std::move(attempts);
     agent->Hello("good");
     EXPECT_TRUE(loop_.RunUntil([&] { return !agent->heard.empty(); }));
     EXPECT_TRUE(agent->heard.front().has_welcome());
@@ -258,7 +261,7 @@ TEST_F(AgentSessionTest, WhoAsksForAnAbsentAgentIsAnsweredWhenItIsBack) {
   agent->Close();  // in the middle of the question
   ASSERT_TRUE(loop_.RunUntil([&] { return slots_.told.size() == 2; }));
   EXPECT_FALSE(killed);
-  agent = Admitted({kAttempt});
+  agent = Admitted({{kAttempt, AttemptFound::ALIVE}});
   const ToAgent::Request again = Heard(*agent);
   EXPECT_EQ(again.kill(), kAttempt);
   FromAgent::Answer answer;
@@ -277,6 +280,24 @@ TEST_F(AgentSessionTest, WhatEndedDuringAnAbsenceIsGone) {
   agent = Admitted();
   EXPECT_TRUE(loop_.RunUntil([&] { return !gone_.empty(); }));
   EXPECT_THAT(gone_, ElementsAre(kAttempt));
+}
+
+TEST_F(AgentSessionTest, WhatEndedIsListedUntilItIsForgotten) {
+  const AttemptRef listed{.id = kAttempt, .agent = kAgent};
+  auto agent = Admitted();
+  Start(*agent);
+  agent->Close();
+  ASSERT_TRUE(loop_.RunUntil([&] { return slots_.told.size() == 2; }));
+  agent = Admitted({{kAttempt, AttemptFound::ENDED}});
+  EXPECT_THAT(gone_, ElementsAre(kAttempt));
+  EXPECT_THAT(*loop_.Run(host_.List()), ElementsAre(listed));
+  std::optional<Status> forgotten;
+  Begin(host_.Forget(ref_), forgotten);
+  FromAgent::Answer answer;
+  answer.set_request(Heard(*agent).request());
+  agent->Answer(answer);
+  ASSERT_TRUE(loop_.RunUntil([&] { return forgotten.has_value(); }));
+  EXPECT_THAT(*loop_.Run(host_.List()), IsEmpty());
 }
 
 TEST_F(AgentSessionTest, WhatAnAgentSaysIsGoneIsToldOnce) {

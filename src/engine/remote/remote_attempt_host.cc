@@ -108,6 +108,7 @@ asio::awaitable<Status> RemoteAttemptHost::Start(Manifest manifest, Slot slot) {
   if (!started && !link->is_closed() && started.error().code == Code::kUnavailable)
     agent->not_sent.insert(attempt_id);
   if (!started) co_return std::unexpected(started.error());
+  agent->kept.insert(attempt_id);
   agent->living.insert(attempt_id);
   co_return Status();
 }
@@ -121,15 +122,18 @@ asio::awaitable<Inspection> RemoteAttemptHost::Inspect(AttemptRef attempt) {
   if (dead) co_return Inspection{AttemptState::kLost};
   if (!answers) co_return Inspection{AttemptState::kUnknown, answers.error().message};
   const Inspection found{StateOf(answers->back().attempt())};
-  if (found.state == AttemptState::kAlive) Of(attempt.agent)->living.insert(attempt.id);
+  if (found.state == AttemptState::kAlive) {
+    Of(attempt.agent)->kept.insert(attempt.id);
+    Of(attempt.agent)->living.insert(attempt.id);
+  }
   co_return found;
 }
 
 asio::awaitable<Result<std::vector<AttemptRef>>> RemoteAttemptHost::List() {
-  std::vector<AttemptRef> living;
+  std::vector<AttemptRef> kept;
   for (const auto& [name, agent] : agents_)
-    for (const std::string& id : agent->living) living.push_back({.id = id, .agent = name});
-  co_return living;
+    for (const std::string& id : agent->kept) kept.push_back({.id = id, .agent = name});
+  co_return kept;
 }
 
 asio::awaitable<Result<AttemptHost::Holding>> RemoteAttemptHost::HoldingOf(AttemptRef attempt) {
@@ -175,8 +179,10 @@ asio::awaitable<Status> RemoteAttemptHost::Forget(AttemptRef attempt) {
   request.set_forget(attempt.id);
   bool dead = false;
   const Result<AgentLink::Answers> answers = co_await Ask(attempt.agent, std::move(request), dead);
-  if (dead || answers) co_return Status();
-  co_return std::unexpected(answers.error());
+  if (!dead && !answers) co_return std::unexpected(answers.error());
+  if (const auto known = agents_.find(attempt.agent); known != agents_.end())
+    known->second->kept.erase(attempt.id);
+  co_return Status();
 }
 
 asio::awaitable<Result<shell::Terminal>> RemoteAttemptHost::OpenShell(AttemptRef attempt,
@@ -226,8 +232,11 @@ void RemoteAttemptHost::OnAttached(const std::string& agent, std::shared_ptr<Age
   if (known->link) known->link->Close();
   known->link = std::move(link);
   std::set<std::string> still;
-  for (const agent::v1::AttemptFound& one : found)
+  known->kept.clear();
+  for (const agent::v1::AttemptFound& one : found) {
+    known->kept.insert(one.attempt_id());
     if (one.state() == agent::v1::AttemptFound::ALIVE) still.insert(one.attempt_id());
+  }
   for (const std::string& attempt : std::set<std::string>(known->living))
     if (!still.contains(attempt)) SayGone(*known, attempt);
   known->living.merge(still);

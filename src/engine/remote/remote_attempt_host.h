@@ -29,7 +29,7 @@ class RemoteAttemptHost final : public AttemptHost {
   void SetOnGone(OnGone on_gone) override { on_gone_ = std::move(on_gone); }
   boost::asio::awaitable<Status> Start(Manifest manifest, Slot slot) override;
   boost::asio::awaitable<Inspection> Inspect(AttemptRef attempt) override;
-  /// Those that were found alive since this server began: agents keep theirs, records name them.
+  /// Those of the agents that have come since this server began: records name the others.
   boost::asio::awaitable<Result<std::vector<AttemptRef>>> List() override;
   boost::asio::awaitable<Result<Holding>> HoldingOf(AttemptRef attempt) override;
   boost::asio::awaitable<Result<Remains>> Collect(AttemptRef attempt, std::int64_t from_line) override;
@@ -57,7 +57,8 @@ class RemoteAttemptHost final : public AttemptHost {
     std::shared_ptr<AgentLink> link;  ///< null: away
     bool dead = false;
     Event changed;
-    std::set<std::string> living;    ///< attempts
+    std::set<std::string> kept;      ///< attempts that were started and not forgotten
+    std::set<std::string> living;    ///< those of them that have not ended
     std::set<std::string> not_sent;  ///< attempts whose Start is known to have done nothing
   };
   using Agents = std::map<std::string, std::shared_ptr<Agent>, std::less<>>;

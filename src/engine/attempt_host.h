@@ -42,7 +42,8 @@ struct AttemptRef {
 
 /// Starts, inspects and ends attempts in granted slots, and keeps what they leave until it is forgotten. Loop
 /// thread only. Supervisors outlive the server: nothing here ends one when the host is destroyed.
-/// Implementations: local (this machine), fake (tests). Conformance: testing/attempt_host_conformance.h.
+/// Implementations: local (this machine), remote (others, through their agents), fake (tests). Conformance:
+/// testing/attempt_host_conformance.h.
 /// It uses nothing of the server's memory or settings: the same code runs on another machine.
 /// docs/adr/0026-two-seams.md.
 class AttemptHost {

@@ -3,21 +3,43 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "engine/allocator.h"
 
 /// What every allocator does: the contract of engine/allocator.h as tests. `World` is a default-constructible
 /// class with
-///   Allocator& allocator();
-///   void Settle();                       everything that is ready happens
-///   Gang Small(uid);                     a gang of two replicas; two such gangs have room at once
-///   Gang Large(uid);                     one that needs all the room
-///   void Restart();                      the server is killed, and a new one asks the same allocator
+/// - Allocator& allocator();
+/// - void Settle(const WantedRoom& wanted): everything that is ready happens;
+/// - int room(): so many replicas of MakeGang have room at once, an even number;
+/// - void Restart(): the server is killed, and a new one asks the same allocator.
 namespace trainyard::engine {
+
+/// A gang of replicas of one CPU each.
+inline placement::Gang MakeGang(std::int64_t uid, int replicas) {
+  placement::Gang gang;
+  gang.uid = uid;
+  gang.job_id = "j" + std::to_string(uid);
+  gang.replicas.assign(static_cast<std::size_t>(replicas),
+                       {.machine_type = "n1-standard-1", .cpus = 1, .memory_bytes = 1});
+  return gang;
+}
+
+/// A reservation that a test has made and not released.
+struct WantedReservation {
+  int replicas = 0;
+  bool is_detached = false;
+  std::optional<Grant> grant{};  ///< as it was told or answered
+};
+using WantedRoom = std::map<ReservationKey, WantedReservation>;
 
 template <class World>
 class AllocatorConformance : public testing::Test {
@@ -28,68 +50,97 @@ class AllocatorConformance : public testing::Test {
     std::vector<std::string> revocations;
   };
 
+  /// Two of them have room at once.
+  placement::Gang Small(std::int64_t uid) { return MakeGang(uid, world_.room() / 2); }
+  /// Needs all the room.
+  placement::Gang Large(std::int64_t uid) { return MakeGang(uid, world_.room()); }
+
   std::variant<Grant, Pending> Reserve(placement::Gang gang, Told& told, int try_number = 1,
                                        std::optional<Grant> granted = std::nullopt) {
     const ReservationKey key{.job_uid = gang.uid, .try_number = try_number};
-    return world_.allocator().Reserve(
+    wanted_[key].replicas = static_cast<int>(gang.replicas.size());
+    auto answer = world_.allocator().Reserve(
         {.key = key, .gang = std::move(gang), .granted = std::move(granted)},
-        {.on_grant = [&told](Grant grant) { told.grants.push_back(std::move(grant)); },
+        {.on_grant =
+             [this, key, &told](Grant grant) {
+               if (const auto wanted = wanted_.find(key); wanted != wanted_.end())
+                 wanted->second.grant = grant;
+               told.grants.push_back(std::move(grant));
+             },
          .on_wait = [&told] { ++told.waits; },
          .on_revoked =
              [&told](Revocation revocation) { told.revocations.push_back(std::move(revocation.reason)); }});
+    if (const Grant* grant = std::get_if<Grant>(&answer)) wanted_[key].grant = *grant;
+    return answer;
   }
-  void Release(std::int64_t uid, int try_number = 1) {
-    world_.allocator().Release({.job_uid = uid, .try_number = try_number});
-    world_.allocator().ReleaseDevices(ReservationKey{.job_uid = uid, .try_number = try_number});
+  void Detach(std::int64_t uid) {
+    const ReservationKey key{.job_uid = uid, .try_number = 1};
+    wanted_.at(key).is_detached = true;
+    world_.allocator().Detach(key);
   }
+  void Release(std::int64_t uid, int try_number = 1) { Release({.job_uid = uid, .try_number = try_number}); }
   std::optional<placement::Wait> WaitOf(std::int64_t uid, int try_number = 1) {
     return world_.allocator().WaitOf({.job_uid = uid, .try_number = try_number});
   }
+  void Settle() { world_.Settle(wanted_); }
+  /// A cluster outlives its worlds: the next one is to have all the room.
+  void TearDown() override {
+    while (!wanted_.empty()) Release(ReservationKey(wanted_.begin()->first));
+    Settle();
+  }
 
+  WantedRoom wanted_;
   World world_;
+
+ private:
+  void Release(const ReservationKey& key) {
+    wanted_.erase(key);
+    world_.allocator().Release(key);
+    world_.allocator().ReleaseDevices(key);
+  }
 };
 
 TYPED_TEST_SUITE_P(AllocatorConformance);
 
 TYPED_TEST_P(AllocatorConformance, GrantsAWholeGangInALaterTurn) {
   typename TestFixture::Told told;
-  const auto answer = this->Reserve(this->world_.Small(1), told);
+  const auto answer = this->Reserve(this->Small(1), told);
   ASSERT_TRUE(std::holds_alternative<Pending>(answer));
   EXPECT_NE(std::get<Pending>(answer).reason, "");
   EXPECT_TRUE(told.grants.empty()) << "not in the turn of the call";
-  this->world_.Settle();
+  this->Settle();
   ASSERT_EQ(told.grants.size(), 1U);
   EXPECT_EQ(told.grants[0].try_number(), 1);
-  EXPECT_EQ(told.grants[0].slots_size(), 2);
+  EXPECT_EQ(told.grants[0].slots_size(), this->world_.room() / 2);
   EXPECT_EQ(this->WaitOf(1), std::nullopt);
 }
 
 TYPED_TEST_P(AllocatorConformance, NoTwoSlotsAreTheSamePlace) {
   typename TestFixture::Told told;
-  this->Reserve(this->world_.Small(1), told);
-  this->Reserve(this->world_.Small(2), told);
-  this->world_.Settle();
+  this->Reserve(this->Small(1), told);
+  this->Reserve(this->Small(2), told);
+  this->Settle();
   ASSERT_EQ(told.grants.size(), 2U);
   if (this->world_.allocator().capabilities().isolated_network) return;  // each gang has a network of its own
   std::set<std::tuple<std::string, std::string, int>> places;
   for (const Grant& grant : told.grants) {
     for (const Slot& slot : grant.slots()) places.insert({slot.node(), slot.address(), slot.port()});
   }
-  EXPECT_EQ(places.size(), 4U);
+  EXPECT_EQ(std::ssize(places), this->world_.room());
 }
 
 TYPED_TEST_P(AllocatorConformance, IsIdempotentByJobAndTry) {
   typename TestFixture::Told first;
   typename TestFixture::Told second;
-  this->Reserve(this->world_.Small(1), first);
-  this->Reserve(this->world_.Small(1), second);
-  this->world_.Settle();
+  this->Reserve(this->Small(1), first);
+  this->Reserve(this->Small(1), second);
+  this->Settle();
   EXPECT_TRUE(first.grants.empty()) << "whoever asked last is told";
   ASSERT_EQ(second.grants.size(), 1U);
-  const auto again = this->Reserve(this->world_.Small(1), first);
+  const auto again = this->Reserve(this->Small(1), first);
   ASSERT_TRUE(std::holds_alternative<Grant>(again));
   EXPECT_EQ(std::get<Grant>(again).SerializeAsString(), second.grants[0].SerializeAsString());
-  this->world_.Settle();
+  this->Settle();
   EXPECT_TRUE(first.grants.empty()) << "it was answered";
   EXPECT_EQ(second.grants.size(), 1U);
 }
@@ -97,11 +148,11 @@ TYPED_TEST_P(AllocatorConformance, IsIdempotentByJobAndTry) {
 TYPED_TEST_P(AllocatorConformance, WhoHasNoRoomIsToldWhyAndGetsItWhenItIsReleased) {
   typename TestFixture::Told first;
   typename TestFixture::Told second;
-  this->Reserve(this->world_.Large(1), first);
-  this->world_.Settle();
+  this->Reserve(this->Large(1), first);
+  this->Settle();
   ASSERT_EQ(first.grants.size(), 1U);
-  this->Reserve(this->world_.Small(2), second);
-  this->world_.Settle();
+  this->Reserve(this->Small(2), second);
+  this->Settle();
   EXPECT_TRUE(second.grants.empty());
   EXPECT_GE(second.waits, 1);
   const std::optional<placement::Wait> wait = this->WaitOf(2);
@@ -110,35 +161,35 @@ TYPED_TEST_P(AllocatorConformance, WhoHasNoRoomIsToldWhyAndGetsItWhenItIsRelease
   EXPECT_NE(wait->reason, "");
   EXPECT_NE(wait->unblock, "");
   this->Release(1);
-  this->world_.Settle();
+  this->Settle();
   EXPECT_EQ(second.grants.size(), 1U);
 }
 
 TYPED_TEST_P(AllocatorConformance, AGrantOnRecordIsKeptOverServers) {
   typename TestFixture::Told first;
   typename TestFixture::Told second;
-  this->Reserve(this->world_.Large(1), first);
-  this->world_.Settle();
+  this->Reserve(this->Large(1), first);
+  this->Settle();
   ASSERT_EQ(first.grants.size(), 1U);
   this->world_.Restart();
   typename TestFixture::Told again;
-  const auto answer = this->Reserve(this->world_.Large(1), again, 1, first.grants[0]);
-  this->Reserve(this->world_.Small(2), second);
-  this->world_.Settle();
+  const auto answer = this->Reserve(this->Large(1), again, 1, first.grants[0]);
+  this->Reserve(this->Small(2), second);
+  this->Settle();
   ASSERT_TRUE(std::holds_alternative<Grant>(answer));
   EXPECT_EQ(std::get<Grant>(answer).SerializeAsString(), first.grants[0].SerializeAsString());
   EXPECT_TRUE(again.revocations.empty());
   EXPECT_TRUE(second.grants.empty()) << "the room is taken";
   this->Release(1);
-  this->world_.Settle();
+  this->Settle();
   EXPECT_EQ(second.grants.size(), 1U);
 }
 
 TYPED_TEST_P(AllocatorConformance, NobodyIsToldAfterDetach) {
   typename TestFixture::Told told;
-  this->Reserve(this->world_.Small(1), told);
-  this->world_.allocator().Detach({.job_uid = 1, .try_number = 1});
-  this->world_.Settle();
+  this->Reserve(this->Small(1), told);
+  this->Detach(1);
+  this->Settle();
   EXPECT_TRUE(told.grants.empty());
   EXPECT_EQ(told.waits, 0);
 }
@@ -146,12 +197,14 @@ TYPED_TEST_P(AllocatorConformance, NobodyIsToldAfterDetach) {
 TYPED_TEST_P(AllocatorConformance, APendingReservationCanBeReleased) {
   typename TestFixture::Told first;
   typename TestFixture::Told second;
-  this->Reserve(this->world_.Large(1), first);
-  this->Reserve(this->world_.Large(2), second);
-  this->world_.Settle();
+  this->Reserve(this->Large(1), first);
+  this->Settle();
+  ASSERT_EQ(first.grants.size(), 1U);
+  this->Reserve(this->Large(2), second);
+  this->Settle();
   this->Release(2);
   this->Release(1);
-  this->world_.Settle();
+  this->Settle();
   EXPECT_TRUE(second.grants.empty());
   EXPECT_EQ(this->WaitOf(2), std::nullopt);
   this->Release(77);  // there is none
@@ -160,11 +213,11 @@ TYPED_TEST_P(AllocatorConformance, APendingReservationCanBeReleased) {
 TYPED_TEST_P(AllocatorConformance, TheNextTryIsAnotherReservation) {
   typename TestFixture::Told first;
   typename TestFixture::Told second;
-  this->Reserve(this->world_.Large(1), first);
-  this->world_.Settle();
+  this->Reserve(this->Large(1), first);
+  this->Settle();
   this->Release(1);
-  this->Reserve(this->world_.Large(1), second, 2);
-  this->world_.Settle();
+  this->Reserve(this->Large(1), second, 2);
+  this->Settle();
   ASSERT_EQ(second.grants.size(), 1U);
   EXPECT_EQ(second.grants[0].try_number(), 2);
   EXPECT_EQ(first.grants.size(), 1U);

@@ -13,24 +13,11 @@ namespace {
 
 constexpr int kRoom = 4;  ///< replicas of one CPU each
 
-placement::Gang MakeGang(std::int64_t uid, int replicas) {
-  placement::Gang gang;
-  gang.uid = uid;
-  gang.job_id = "j" + std::to_string(uid);
-  gang.replicas.assign(static_cast<std::size_t>(replicas),
-                       {.machine_type = "n1-standard-1", .cpus = 1, .memory_bytes = 1});
-  return gang;
-}
-
-/// What both worlds have.
+/// What all worlds have.
 class Worlds {
  public:
-  void Settle() {
-    loop_.context.restart();
-    loop_.context.poll();
-  }
-  static placement::Gang Small(std::int64_t uid) { return MakeGang(uid, kRoom / 2); }
-  static placement::Gang Large(std::int64_t uid) { return MakeGang(uid, kRoom); }
+  void Settle(const WantedRoom&) { loop_.Poll(); }
+  static int room() { return kRoom; }
 
  protected:
   Loop loop_;

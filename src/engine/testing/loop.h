@@ -26,9 +26,9 @@ class Loop {
     return *std::move(result);
   }
 
-  /// False after 20 s.
-  bool RunUntil(const std::function<bool()>& done) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  /// False once it has waited so long.
+  bool RunUntil(const std::function<bool()>& done, std::chrono::seconds wait_max = std::chrono::seconds(20)) {
+    const auto deadline = std::chrono::steady_clock::now() + wait_max;
     context.restart();
     while (!done()) {
       if (std::chrono::steady_clock::now() > deadline) return false;
@@ -36,6 +36,12 @@ class Loop {
       if (context.stopped()) context.restart();
     }
     return true;
+  }
+
+  /// All that is ready, and what becomes ready by it.
+  void Poll() {
+    context.restart();
+    context.poll();
   }
 
   boost::asio::io_context context{1};

@@ -52,13 +52,18 @@ function(trainyard_all_headers)
   trainyard_headers(trainyard_quick_library_headers QUICK)
 endfunction()
 
-# trainyard_test(NAME SOURCES DEPS...): a test program of GoogleTest. It is one test of ctest: a process for each case
+# trainyard_test_program(TARGET SOURCES DEPS...): a program of GoogleTest.
+function(trainyard_test_program target sources)
+  add_executable(${target} ${sources})
+  target_link_libraries(${target} PRIVATE ${ARGN} trainyard_flags GTest::gmock GTest::gtest_main)
+  trainyard_options_of_headers(${target} TRUE)  # tables of cases take the optimizer as long as all the rest
+  target_precompile_headers(${target} REUSE_FROM trainyard_test_headers)
+endfunction()
+
+# trainyard_test(NAME SOURCES DEPS...): one that is a test of ctest. It is one test: a process for each case
 # would build the fixtures that its cases share (a Python environment, certificates) once for each of them.
 function(trainyard_test name sources)
-  add_executable(${name}_test ${sources})
-  target_link_libraries(${name}_test PRIVATE ${ARGN} trainyard_flags GTest::gmock GTest::gtest_main)
-  trainyard_options_of_headers(${name}_test TRUE)  # tables of cases take the optimizer as long as all the rest
-  target_precompile_headers(${name}_test REUSE_FROM trainyard_test_headers)
+  trainyard_test_program(${name}_test "${sources}" ${ARGN})
   add_test(NAME ${name} COMMAND ${name}_test --gtest_brief=1
            --gtest_output=xml:${CMAKE_BINARY_DIR}/results/unit/${name}_test.xml)
   set_tests_properties(${name} PROPERTIES TIMEOUT 600)

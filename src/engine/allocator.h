@@ -55,8 +55,8 @@ struct Pending {
 };
 
 /// Gives room to whole gangs, and says why not yet. One for a server. Loop thread only. What it can is data:
-/// nobody asks for its name. Implementations: local (this machine), fake (tests). Conformance:
-/// testing/allocator_conformance.h. docs/adr/0026-two-seams.md.
+/// nobody asks for its name. Implementations: local (this machine), slurm (a cluster), fake (tests).
+/// Conformance: testing/allocator_conformance.h. docs/adr/0026-two-seams.md.
 class Allocator {
  public:
   struct Capabilities {

@@ -1,0 +1,170 @@
+// The allocator of a cluster on a real Slurm: the conformance suite of all allocators, with the parts of
+// which a server is made. SLURM_CONF names the cluster: its nodes have kRoom CPUs together and nobody else's
+// jobs, and NODE_DIR is where they keep programs. tests/e2e/test_slurm_conformance.py runs it. As `PROGRAM
+// agent ...` it is the agent that its jobs start.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "agent/run_agent.h"
+#include "async/system_clock.h"
+#include "async/testing/temporary_folder.h"
+#include "base/check.h"
+#include "engine/slurm/slurm_tools.h"
+#include "engine/testing/allocator_conformance.h"
+#include "engine/testing/loop.h"
+#include "server/cluster/cluster.h"
+#include "slurm/reason.h"
+#include "tls/tls_identity.h"
+
+namespace trainyard::server {
+namespace {
+
+using engine::WantedReservation;
+using engine::WantedRoom;
+
+constexpr int kRoom = 4;
+/// Slurm, its nodes and the agents on a busy machine.
+constexpr std::chrono::seconds kSettleMax{60};
+
+/// Where nodes keep the agent's program: the same for all tests.
+std::string node_dir;
+
+/// A server's room on the cluster; a world's data directory is its own, so its jobs' names are, too.
+class SlurmWorld {
+ public:
+  SlurmWorld() { Restart(); }
+  ~SlurmWorld() { Close(); }
+  SlurmWorld(const SlurmWorld&) = delete;
+  SlurmWorld& operator=(const SlurmWorld&) = delete;
+
+  engine::Allocator& allocator() { return cluster_->allocator(); }
+  static int room() { return kRoom; }
+  void Restart() {
+    Close();
+    ServeOptions options;
+    options.engine.kind = EngineOptions::Kind::kSlurm;
+    options.engine.node_dir = node_dir;
+    auto cluster = Cluster::Open(loop_.context, options, data_, clock_, identity_);
+    TY_CHECK(cluster && *cluster);
+    cluster_ = *std::move(cluster);
+    is_started_ = false;
+  }
+  /// Until Slurm has no job of what was released, each reservation that fits has its room and agents that
+  /// answer, and each other one knows what it waits for.
+  void Settle(const WantedRoom& wanted) {
+    if (!std::exchange(is_started_, true))
+      TY_CHECK(cluster_->Start([](const auto&, auto stream) { stream->Reset(); }));
+    EXPECT_TRUE(loop_.RunUntil([&] { return IsSettled(wanted) && HasLeft(wanted); }, kSettleMax))
+        << Shown(wanted);
+    for (const WantedReservation& one : wanted | std::views::values)
+      if (one.grant) ExpectAgents(*one.grant);
+    loop_.Poll();  // who is to be told is told
+  }
+
+ private:
+  /// The server is killed: nothing is given back.
+  void Close() {
+    if (!cluster_) return;
+    cluster_->Stop();
+    cluster_->Close();
+    cluster_.reset();
+  }
+
+  /// As far as the allocator knows.
+  bool IsSettled(const WantedRoom& wanted) {
+    int used = 0;
+    std::vector<int> waiting;
+    for (const auto& [key, one] : wanted) {
+      const std::optional<placement::Wait> wait = allocator().WaitOf(key);
+      if (!wait) {
+        if (!one.grant && !one.is_detached) return false;  // it has room, and is about to be told
+        used += one.replicas;
+        continue;
+      }
+      if (!WaitsForRoom(*wait)) return false;
+      waiting.push_back(one.replicas);
+    }
+    return std::ranges::all_of(waiting, [used](int replicas) { return used + replicas > kRoom; });
+  }
+  /// What Slurm says of the first one in the line; the suite has no second one.
+  static bool WaitsForRoom(const placement::Wait& wait) {
+    return wait.reason == slurm::MeaningOf("Resources", "").words.reason;
+  }
+
+  /// Slurm has a job for each reservation, and no other.
+  bool HasLeft(const WantedRoom& wanted) {
+    const auto jobs = Jobs();
+    return jobs && std::ranges::count_if(*jobs, [](const slurm::ListedJob& job) {
+                     return !slurm::HasEnded(job.state);
+                   }) == std::ssize(wanted);
+  }
+  engine::SlurmAnswer<std::vector<slurm::ListedJob>> Jobs() { return tools_.List(std::nullopt); }
+
+  void ExpectAgents(const engine::Grant& grant) {
+    for (const engine::Slot& slot : grant.slots()) {
+      const engine::AttemptRef none{.id = "1-master-replica-0-1", .node = slot.node(), .agent = slot.agent()};
+      EXPECT_EQ(loop_.Run(cluster_->host().Inspect(none)), engine::Inspection{engine::AttemptState::kAbsent})
+          << slot.agent() << " on " << slot.node();
+    }
+  }
+
+  std::string Shown(const WantedRoom& wanted) {
+    std::ostringstream text;
+    for (const auto& [key, one] : wanted) {
+      const std::optional<placement::Wait> wait = allocator().WaitOf(key);
+      text << "\nreservation " << key.job_uid << ", try " << key.try_number << ": "
+           << (one.grant ? "granted"
+               : wait    ? wait->reason
+                         : "not told");
+    }
+    if (const auto jobs = Jobs())
+      for (const slurm::ListedJob& job : *jobs)
+        text << "\nin Slurm: " << job.name << " " << job.state_text << " " << job.reason;
+    return text.str();
+  }
+
+  TemporaryFolder folder_;
+  engine::Loop loop_;
+  SystemClock clock_;
+  DataDirectory data_ = *DataDirectory::Open(folder_.path() + "/data");
+  tls::TlsIdentity identity_ = *tls::EnsureTlsIdentity(data_.tls_dir(), {}, clock_.Now());
+  engine::SlurmTools tools_{engine::SlurmToolOptions()};
+  std::unique_ptr<Cluster> cluster_;
+  bool is_started_ = false;
+};
+
+}  // namespace
+}  // namespace trainyard::server
+
+namespace trainyard::engine {
+namespace {
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Slurm, AllocatorConformance, server::SlurmWorld);
+
+}  // namespace
+}  // namespace trainyard::engine
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "agent") return trainyard::agent::RunAgent(argc - 1, argv + 1);
+  testing::InitGoogleMock(&argc, argv);
+  const bool is_asked_for_names = GTEST_FLAG_GET(list_tests);
+  if (!is_asked_for_names && (argc != 2 || std::getenv("SLURM_CONF") == nullptr)) {
+    std::fprintf(stderr, "usage: SLURM_CONF=FILE slurm_conformance NODE_DIR\n");
+    return 2;
+  }
+  if (argc == 2) trainyard::server::node_dir = argv[1];
+  return RUN_ALL_TESTS();
+}

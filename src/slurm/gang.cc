@@ -10,21 +10,20 @@ namespace trainyard::slurm {
 
 namespace {
 
-using Found = std::vector<const ListedJob*>;
+using Found = std::span<const ListedJob>;
 
-const ListedJob* FirstEnded(const Found& found) {
-  const auto ended = std::ranges::find_if(found, [](const ListedJob* job) { return HasEnded(job->state); });
-  return ended == found.end() ? nullptr : *ended;
+bool HasOneEnded(Found found) {
+  return std::ranges::any_of(found, [](const ListedJob& job) { return HasEnded(job.state); });
 }
 
 /// How a job ended says the component that ended for a reason: the others are cancelled with it.
-const ListedJob* Telling(const Found& found) {
+const ListedJob* Telling(Found found) {
   const ListedJob* telling = nullptr;
-  for (const ListedJob* job : found) {
-    if (job->state == JobState::kEnding || !HasEnded(job->state)) continue;
+  for (const ListedJob& job : found) {
+    if (job.state == JobState::kEnding || !HasEnded(job.state)) continue;
     const bool says_more =
         telling == nullptr || telling->state == JobState::kCancelled || telling->state == JobState::kOver;
-    if (says_more) telling = job;
+    if (says_more) telling = &job;
   }
   return telling;
 }
@@ -88,7 +87,7 @@ Verdict JudgeEnded(const Gang& gang, const ListedJob& job) {
 /// Slurm says that it runs, and its agents have not all come, or the list was asked for before they had.
 Verdict JudgeStarting(const Gang& gang, const Sight& sight) {
   if (gang.complete && sight.asked >= *gang.complete) return HasRoom{};
-  const std::string nodes = OnNodes(*sight.found.front());
+  const std::string nodes = OnNodes(sight.found.front());
   if (sight.now < *gang.running + kAttachMax) {
     return KeepWaiting{{.reason = "Slurm has given it nodes" + nodes + ", and its agents start there.",
                         .unblock = "It starts in a moment."}};
@@ -104,8 +103,8 @@ Verdict JudgeStarting(const Gang& gang, const Sight& sight) {
 /// that is cut closes no connection).
 const std::string* LostNode(const Gang& gang, const Sight& sight) {
   const auto is_named = [&sight](const std::string& node) {
-    return std::ranges::any_of(sight.found, [&node](const ListedJob* job) {
-      return job->nodes.empty() || NamesNode(job->nodes, node);
+    return std::ranges::any_of(sight.found, [&node](const ListedJob& job) {
+      return job.nodes.empty() || NamesNode(job.nodes, node);
     });
   };
   for (const auto& [slot, node] : gang.attached)
@@ -115,15 +114,15 @@ const std::string* LostNode(const Gang& gang, const Sight& sight) {
 
 Verdict JudgeGranted(const Gang& gang, const Sight& sight) {
   if (const std::string* lost = LostNode(gang, sight))
-    return LosesRoom{.reason = JobOfSlurm(*sight.found.front()) + " has lost a node (" + *lost + ")."};
+    return LosesRoom{.reason = JobOfSlurm(sight.found.front()) + " has lost a node (" + *lost + ")."};
   for (const auto& [slot, since] : gang.closed) {
     if (sight.asked < since || sight.now < since + kAgentAbsenceMax) continue;
     if (gang.at_time_limit) {
-      End end = AtTimeLimit(*sight.found.front());
+      End end = AtTimeLimit(sight.found.front());
       return LosesRoom{.kind = end.kind, .reason = std::move(end.reason)};
     }
     return LosesRoom{.reason = "The agent of slot " + std::to_string(slot) + " of the job is gone" +
-                               OnNodes(*sight.found.front()) + "."};
+                               OnNodes(sight.found.front()) + "."};
   }
   return {};
 }
@@ -132,14 +131,37 @@ Verdict JudgeLiving(Gang& gang, const Sight& sight) {
   const auto pending = std::ranges::find(sight.found, JobState::kPending, &ListedJob::state);
   if (pending != sight.found.end()) {
     gang.running.reset();
-    if (gang.stage == Stage::kThere) return KeepWaiting{MeaningOf((*pending)->reason, gang.partition)};
-    return {};
+    if (gang.stage != Stage::kThere) return {};
+    return KeepWaiting{.words = MeaningOf(pending->reason, gang.partition), .because = pending->reason};
   }
   if (!gang.running) gang.running = sight.now;
   return gang.stage == Stage::kGranted ? JudgeGranted(gang, sight) : JudgeStarting(gang, sight);
 }
 
 }  // namespace
+
+bool NoteAgent(Gang& gang, int slot, const std::string& node, SysTime now) {
+  gang.closed.erase(slot);
+  gang.attached.insert_or_assign(slot, node);
+  if (std::ssize(gang.attached) < gang.slots || gang.complete) return false;
+  gang.complete = now;
+  return true;
+}
+
+void ForgetAgents(Gang& gang) {
+  gang.attached.clear();
+  gang.closed.clear();
+  gang.at_time_limit = false;
+  gang.complete.reset();
+  gang.running.reset();
+}
+
+bool IsNothingNew(const Gang& gang, std::span<const ListedJob> found) {
+  if (gang.stage != Stage::kThere || gang.running || gang.missing || found.size() != 1) return false;
+  const ListedJob& job = found.front();
+  return job.state == JobState::kPending && !job.reason.empty() && job.reason == gang.waits_because &&
+         gang.ids.size() == 1 && gang.ids.front() == job.id;
+}
 
 Verdict Judge(Gang& gang, const Sight& sight) {
   if (gang.stage == Stage::kUncertain) {  // and not found
@@ -150,7 +172,7 @@ Verdict Judge(Gang& gang, const Sight& sight) {
   if (sight.found.empty()) return JudgeMissing(gang, sight);
   gang.missing.reset();
   if (const ListedJob* telling = Telling(sight.found)) return JudgeEnded(gang, *telling);
-  if (FirstEnded(sight.found) != nullptr) return LookSoon{};  // how it ends is said in a moment
+  if (HasOneEnded(sight.found)) return LookSoon{};  // how it ends is said in a moment
   return JudgeLiving(gang, sight);
 }
 

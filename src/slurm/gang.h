@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -60,13 +61,19 @@ struct Gang {
   bool released = false;
   bool lives = true;  ///< as far as is known
   placement::Wait wait;
+  std::string waits_because{};  ///< Slurm's reason, if `wait` is its meaning
 };
+
+/// The agent of a slot has come. True: with it all have.
+bool NoteAgent(Gang& gang, int slot, const std::string& node, SysTime now);
+/// Of the submission before: none of its agents counts any more.
+void ForgetAgents(Gang& gang);
 
 /// What a list says of one gang.
 struct Sight {
-  std::vector<const ListedJob*> found;  ///< its jobs: one for each component
-  SysTime asked;                        ///< when the question began
-  SysTime answering_since;              ///< the controller
+  std::span<const ListedJob> found;  ///< its jobs: one for each component
+  SysTime asked;                     ///< when the question began
+  SysTime answering_since;           ///< the controller
   SysTime now;
 };
 
@@ -74,6 +81,7 @@ struct Sight {
 struct LookSoon {};
 struct KeepWaiting {
   placement::Shortage words;
+  std::string because{};  ///< Slurm's reason, if that is what they mean
 };
 struct HasRoom {};
 struct Resubmit {
@@ -85,6 +93,9 @@ struct LosesRoom {
   std::string reason;  ///< one sentence
 };
 using Verdict = std::variant<std::monostate, LookSoon, KeepWaiting, HasRoom, Resubmit, LosesRoom>;
+
+/// The list says of it what the last one said: it waits, and for the same reason.
+[[nodiscard]] bool IsNothingNew(const Gang& gang, std::span<const ListedJob> found);
 
 /// Of a gang that is kUncertain, kThere or kGranted. Notes in it what the list says: `running`, `missing`.
 [[nodiscard]] Verdict Judge(Gang& gang, const Sight& sight);

@@ -56,7 +56,7 @@ void Gangs::Enter(const GangKey& key, Gang& gang, Stage stage, SysTime now) {
   gang.since = now;
   gang.missing.reset();
   SetDue(key, gang, std::nullopt);
-  if (stage == Stage::kUncertain || stage == Stage::kEnding) list_soon_ = true;
+  if (stage == Stage::kUncertain || stage == Stage::kEnding) questions_.AskSoon();
 }
 
 void Gangs::SetDue(const GangKey& key, Gang& gang, std::optional<SysTime> due) {
@@ -69,6 +69,7 @@ void Gangs::Say(const GangKey& key, Gang& gang, placement::Shortage words) {
   placement::Wait wait = WaitFor(std::move(words));
   if (wait == gang.wait) return;
   gang.wait = std::move(wait);
+  gang.waits_because.clear();
   actions_.emplace_back(SayWait{key});
 }
 
@@ -152,11 +153,7 @@ void Gangs::OnNotSubmitted(const Submission& submission, Failure failure, const 
 void Gangs::SubmitAgain(const GangKey& key, Gang& gang, placement::Shortage words, SysTime now) {
   if (gang.submission > 0) actions_.emplace_back(VoidTicket{{key, gang.submission}});
   CancelAll(key, gang, now);
-  gang.attached.clear();
-  gang.closed.clear();
-  gang.at_time_limit = false;
-  gang.complete.reset();
-  gang.running.reset();
+  ForgetAgents(gang);
   Enter(key, gang, Stage::kToSubmit, now);
   SetDue(key, gang, now + gang.pause);
   gang.pause = std::min(2 * gang.pause, kResubmitPauseMax);
@@ -178,87 +175,87 @@ void Gangs::SubmitSome(SysTime now) {
 
 // --- lists
 
-std::chrono::seconds Gangs::ListPause() const {
-  if (list_soon_) return kListPauseMin;
-  return waiting_ > 0 ? kListPause : kQuietPause;
-}
-
-void Gangs::AskWhenItIsTime(SysTime now) {
-  if (listing_ || gangs_.empty() || (asked_ && *asked_ + ListPause() > now)) return;
-  listing_ = true;
-  list_soon_ = false;
-  asked_ = now;
-  actions_.emplace_back(AskList{});
-}
-
 void Gangs::OnListFailed(std::optional<std::int64_t> id, const std::string& words, SysTime now) {
   answering_since_.reset();
   if (id) return;
-  listing_ = false;
-  for (auto& [key, gang] : gangs_) {
-    gang.missing.reset();
-    if (gang.stage != Stage::kThere && gang.stage != Stage::kUncertain) continue;
-    Say(key, gang, WhyNotSubmitted(Failure::kNoAnswer, words));
-  }
-  asked_ = now;
+  questions_.OnNoList(now);
+  reading_.emplace(WhyNotSubmitted(Failure::kNoAnswer, words));
+  ReadOn(now);
 }
 
-void Gangs::OnListed(std::optional<std::int64_t> id, SysTime asked, std::span<const ListedJob> jobs,
-                     SysTime now) {
-  if (!id) listing_ = false;
+void Gangs::OnListed(std::optional<std::int64_t> id, SysTime asked, OurJobs ours, SysTime now) {
   if (!answering_since_) answering_since_ = asked;
-  std::map<GangKey, Found> ours;
-  std::map<std::string, std::vector<std::int64_t>> strangers;  // by name
-  for (const ListedJob& job : jobs) {
-    const std::optional<Submission> submission = ParseNames(installation_, job.name, job.comment);
-    if (!submission) continue;
-    if (FindIn(gangs_, *submission) != nullptr) {
-      ours[submission->gang].push_back(&job);
-    } else if (!HasEnded(job.state)) {
-      strangers[job.name].push_back(job.id);
-    }
+  Reading reading(std::move(ours),
+                  {.found = {}, .asked = asked, .answering_since = *answering_since_, .now = now});
+  if (!id) {
+    reading_ = std::move(reading);
+    return ReadOn(now);
   }
-  for (auto& [name, ids] : strangers) Cancel(name, std::move(ids), now);
-  if (id) {  // of one job, whose absence says nothing that the next list does not say
-    for (const auto& [key, found] : ours) Look(key, gangs_.at(key), found, asked, now);
-    return;
+  Strangers strangers;
+  while (const std::optional<GangKey> key = reading.NextOwner()) {
+    const auto known = gangs_.find(*key);
+    const int number = known == gangs_.end() ? 0 : known->second.submission;
+    const std::span<ListedJob> found = reading.Take({*key, number}, strangers);
+    // A job's absence says nothing that the next list does not say.
+    if (!found.empty()) Look(*key, known->second, found, reading.sight());
   }
-  const Found none;
-  for (auto next = gangs_.begin(); next != gangs_.end();) {
+  CancelStrangers(std::move(strangers), now);
+}
+
+void Gangs::ReadOn(SysTime now) {
+  Strangers strangers;
+  auto next = reading_->latest() ? gangs_.upper_bound(*reading_->latest()) : gangs_.begin();
+  for (int looks = 0; looks < kLooksMax && next != gangs_.end(); ++looks) {
     const auto [key, gang] = std::pair<const GangKey, Gang*>(next->first, &next->second);
     ++next;  // Look may erase it
-    const auto found = ours.find(key);
-    Look(key, *gang, found == ours.end() ? none : found->second, asked, now);
+    const std::span<ListedJob> found = reading_->Take({key, gang->submission}, strangers);
+    if (!reading_->no_answer()) {
+      Look(key, *gang, found, reading_->sight());
+      continue;
+    }
+    gang->missing.reset();
+    const bool is_asked_for = gang->stage == Stage::kThere || gang->stage == Stage::kUncertain;
+    if (is_asked_for) Say(key, *gang, *reading_->no_answer());
   }
+  if (next == gangs_.end()) {
+    reading_->TakeRest(strangers);
+    reading_.reset();
+    questions_.OnListDone();
+  }
+  CancelStrangers(std::move(strangers), now);
 }
 
-void Gangs::Look(const GangKey& key, Gang& gang, const Found& found, SysTime asked, SysTime now) {
-  if (asked < gang.since && found.empty())
+void Gangs::CancelStrangers(Strangers strangers, SysTime now) {
+  for (auto& [name, ids] : strangers) Cancel(name, std::move(ids), now);
+}
+
+void Gangs::Look(const GangKey& key, Gang& gang, std::span<ListedJob> found, Sight sight) {
+  if (IsNothingNew(gang, found)) return;
+  if (sight.asked < gang.since && found.empty())
     return;  // it came, or was released, while the question was on its way
   if (gang.stage == Stage::kToSubmit || gang.stage == Stage::kSubmitting) return;
   gang.ids.clear();
-  for (const ListedJob* job : found)
-    if (!HasEnded(job->state)) gang.ids.push_back(job->id);
-  if (gang.stage == Stage::kEnding) return LookAtEnding(key, gang, found, asked, now);
-  if (gang.stage == Stage::kUncertain && !found.empty()) Enter(key, gang, Stage::kThere, now);
-  const std::vector<ListedJob> seen = own_cancels_.Apart(found);
-  Found jobs;
-  for (const ListedJob& job : seen) jobs.push_back(&job);
-  Verdict verdict =
-      Judge(gang, {.found = jobs, .asked = asked, .answering_since = *answering_since_, .now = now});
-  if (std::holds_alternative<LookSoon>(verdict)) list_soon_ = true;
+  for (const ListedJob& job : found)
+    if (!HasEnded(job.state)) gang.ids.push_back(job.id);
+  own_cancels_.TellApart(found);
+  sight.found = found;
+  if (gang.stage == Stage::kEnding) return LookAtEnding(key, gang, sight);
+  if (gang.stage == Stage::kUncertain && !found.empty()) Enter(key, gang, Stage::kThere, sight.now);
+  Verdict verdict = Judge(gang, sight);
+  if (std::holds_alternative<LookSoon>(verdict)) questions_.AskSoon();
   if (auto* waits = std::get_if<KeepWaiting>(&verdict)) {
     if (gang.running) SetDue(key, gang, *gang.running + kAttachMax);
     Say(key, gang, std::move(waits->words));
+    gang.waits_because = std::move(waits->because);
   } else if (std::holds_alternative<HasRoom>(verdict)) {
     gang.had_room = true;
-    Enter(key, gang, Stage::kGranted, now);
+    Enter(key, gang, Stage::kGranted, sight.now);
     actions_.emplace_back(GiveRoom{{key, gang.submission}});
   } else if (auto* again = std::get_if<Resubmit>(&verdict)) {
     if (again->at_once) gang.pause = kResubmitPause;
-    SubmitAgain(key, gang, std::move(again->words), now);
+    SubmitAgain(key, gang, std::move(again->words), sight.now);
   } else if (auto* lost = std::get_if<LosesRoom>(&verdict)) {
-    TakeRoomBack(key, gang, lost->kind, std::move(lost->reason), now);
+    TakeRoomBack(key, gang, lost->kind, std::move(lost->reason), sight.now);
   }
 }
 
@@ -277,12 +274,12 @@ void Gangs::SayDead(const GangKey& key, Gang& gang) {
     actions_.emplace_back(NothingLives{{key, gang.submission}});
 }
 
-void Gangs::LookAtEnding(const GangKey& key, Gang& gang, const Found& found, SysTime asked, SysTime now) {
-  const bool leaves = gang.may_live_until && asked < *gang.may_live_until;
-  if (!gang.ids.empty()) return leaves ? void() : CancelAll(key, gang, now);
+void Gangs::LookAtEnding(const GangKey& key, Gang& gang, const Sight& sight) {
+  const bool leaves = gang.may_live_until && sight.asked < *gang.may_live_until;
+  if (!gang.ids.empty()) return leaves ? void() : CancelAll(key, gang, sight.now);
   // What was submitted a moment ago may not be in lists yet, if the controller has just come back.
-  const bool is_settled = asked >= std::max(gang.since, *answering_since_) + kSettle;
-  if (!found.empty() || is_settled) SayDead(key, gang);
+  const bool is_settled = sight.asked >= std::max(gang.since, sight.answering_since) + kSettle;
+  if (!sight.found.empty() || is_settled) SayDead(key, gang);
   if (is_settled && gang.released) Erase(key);
 }
 
@@ -290,20 +287,15 @@ void Gangs::LookAtEnding(const GangKey& key, Gang& gang, const Found& found, Sys
 
 void Gangs::OnAttached(const Submission& submission, int slot, const std::string& node, SysTime now) {
   Gang* gang = FindIn(gangs_, submission);
-  if (gang == nullptr) return;
-  gang->closed.erase(slot);
-  gang->attached.insert_or_assign(slot, node);
-  if (std::ssize(gang->attached) < gang->slots || gang->complete) return;
-  gang->complete = now;
-  if (gang->stage != Stage::kThere) return;
-  list_soon_ = true;
+  if (gang == nullptr || !NoteAgent(*gang, slot, node, now) || gang->stage != Stage::kThere) return;
+  questions_.AskSoon();
   if (!gang->ids.empty()) actions_.emplace_back(AskList{.id = gang->ids.front()});
 }
 
 void Gangs::OnDetached(const Submission& submission, int slot, bool closed, SysTime now) {
   Gang* gang = FindIn(gangs_, submission);
   if (gang == nullptr) return;
-  list_soon_ = true;
+  questions_.AskSoon();
   if (!closed) return;
   gang->closed.emplace(slot, now);
   if (gang->stage == Stage::kGranted) SetDue(submission.gang, *gang, now + kAgentAbsenceMax);
@@ -321,24 +313,24 @@ void Gangs::OnDue(const GangKey& key) {
   if (gang.stage == Stage::kToSubmit) {
     to_submit_.push_back(key);
   } else {
-    list_soon_ = true;
+    questions_.AskSoon();
   }
 }
 
 std::vector<GangAction> Gangs::Next(SysTime now) {
-  while (!due_.empty() && due_.begin()->first <= now) OnDue(GangKey(due_.begin()->second));
+  if (reading_) ReadOn(now);
+  for (int looks = 0; looks < kLooksMax && !due_.empty() && due_.begin()->first <= now; ++looks)
+    OnDue(GangKey(due_.begin()->second));
   SubmitSome(now);
-  AskWhenItIsTime(now);
+  if (!gangs_.empty() && questions_.TakeList(waiting_ > 0, now)) actions_.emplace_back(AskList{});
   return std::exchange(actions_, {});
 }
 
 std::optional<SysTime> Gangs::WakeAt() const {
+  if (reading_) return SysTime();
   std::optional<SysTime> wake;
-  if (!due_.empty()) wake = due_.begin()->first;
-  if (!listing_ && !gangs_.empty()) {
-    const SysTime list = asked_ ? *asked_ + ListPause() : SysTime();
-    wake = wake ? std::min(*wake, list) : list;
-  }
+  if (!gangs_.empty()) wake = questions_.ListAt(waiting_ > 0);
+  if (!due_.empty()) wake = std::min(wake.value_or(due_.begin()->first), due_.begin()->first);
   return wake;
 }
 

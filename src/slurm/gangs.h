@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -17,16 +16,17 @@
 #include "slurm/gang.h"
 #include "slurm/job_list.h"
 #include "slurm/job_name.h"
+#include "slurm/our_jobs.h"
 #include "slurm/own_cancels.h"
+#include "slurm/questions.h"
+#include "slurm/reading.h"
 
 namespace trainyard::slurm {
 
-/// Between two lists while a gang waits, while all have room, and at least.
-inline constexpr std::chrono::seconds kListPause{5};
-inline constexpr std::chrono::seconds kQuietPause{60};
-inline constexpr std::chrono::seconds kListPauseMin{1};
 /// Calls of sbatch at once.
 inline constexpr int kSubmittingMax = 4;
+/// Gangs that one call looks at: the rest of a long list, or of much that is due, is left to the next call.
+inline constexpr int kLooksMax = 1'000;
 
 // What is to be done next.
 /// To be written down, and then to be submitted; answered by OnSubmitted or OnNotSubmitted.
@@ -102,8 +102,8 @@ class Gangs {
   void OnSubmitted(const Submission& submission, std::int64_t id, SysTime now);
   /// `words`: one sentence of Slurm's.
   void OnNotSubmitted(const Submission& submission, Failure failure, const std::string& words, SysTime now);
-  /// `asked`: when the question began. With `id` the list is of that job alone.
-  void OnListed(std::optional<std::int64_t> id, SysTime asked, std::span<const ListedJob> jobs, SysTime now);
+  /// `asked`: when the question began. With `id` the list is of that job alone. `ours`: of the installation.
+  void OnListed(std::optional<std::int64_t> id, SysTime asked, OurJobs ours, SysTime now);
   void OnListFailed(std::optional<std::int64_t> id, const std::string& words, SysTime now);
   void OnAttached(const Submission& submission, int slot, const std::string& node, SysTime now);
   /// The agent's connection is gone. `closed`: by its end, so that it is dead or will be back soon; else it
@@ -113,7 +113,8 @@ class Gangs {
   /// Its agents end because Slurm's time limit for it is near: what ends now ends for that.
   void OnTimeLimit(const Submission& submission);
 
-  /// What is to be done now; each action is said once.
+  /// What is to be done now; each action is said once. Where there is more than one call does, WakeAt is
+  /// past.
   [[nodiscard]] std::vector<GangAction> Next(SysTime now);
   /// When Next has something to do though nothing happens; nothing: never.
   [[nodiscard]] std::optional<SysTime> WakeAt() const;
@@ -127,22 +128,20 @@ class Gangs {
   [[nodiscard]] std::size_t size() const noexcept { return gangs_.size(); }
 
  private:
-  using Found = std::vector<const ListedJob*>;
-
   void Enter(const GangKey& key, Gang& gang, Stage stage, SysTime now);
   void SetDue(const GangKey& key, Gang& gang, std::optional<SysTime> due);
   void Say(const GangKey& key, Gang& gang, placement::Shortage words);
-  void Look(const GangKey& key, Gang& gang, const Found& found, SysTime asked, SysTime now);
-  void LookAtEnding(const GangKey& key, Gang& gang, const Found& found, SysTime asked, SysTime now);
+  void ReadOn(SysTime now);
+  void Look(const GangKey& key, Gang& gang, std::span<ListedJob> found, Sight sight);
+  void LookAtEnding(const GangKey& key, Gang& gang, const Sight& sight);
   void SubmitAgain(const GangKey& key, Gang& gang, placement::Shortage words, SysTime now);
   void TakeRoomBack(const GangKey& key, Gang& gang, placement::RoomEnd kind, std::string reason, SysTime now);
   void SayDead(const GangKey& key, Gang& gang);
   void CancelAll(const GangKey& key, Gang& gang, SysTime now);
   void Cancel(const std::string& name, std::vector<std::int64_t> ids, SysTime now);
+  void CancelStrangers(Strangers strangers, SysTime now);
   void OnDue(const GangKey& key);
   void SubmitSome(SysTime now);
-  void AskWhenItIsTime(SysTime now);
-  [[nodiscard]] std::chrono::seconds ListPause() const;
   void CountStage(Stage stage, int change);
   void Erase(const GangKey& key);
 
@@ -152,9 +151,8 @@ class Gangs {
   std::deque<GangKey> to_submit_;
   int submitting_ = 0;
   int waiting_ = 0;  ///< gangs for which lists are asked often
-  bool listing_ = false;
-  bool list_soon_ = false;
-  std::optional<SysTime> asked_;            ///< the last list
+  Questions questions_;
+  std::optional<Reading> reading_;
   std::optional<SysTime> answering_since_;  ///< the controller; nothing: it does not, or was not asked
   OwnCancels own_cancels_;
   std::vector<GangAction> actions_;

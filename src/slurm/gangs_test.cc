@@ -48,7 +48,7 @@ class GangsTest : public testing::Test {
       if (!is_asked_) Pass(1);
     }
     is_asked_ = false;
-    gangs_.OnListed(std::nullopt, now_, jobs, now_);
+    gangs_.OnListed(std::nullopt, now_, OursOf("1f3a", std::move(jobs)), now_);
     std::vector<GangAction> actions = std::exchange(early_, {});
     for (GangAction& action : Next()) actions.push_back(std::move(action));
     return actions;
@@ -81,9 +81,9 @@ TEST_F(GangsTest, GivesRoomOnceAllAgentsCameAndALaterListSaysThatItRuns) {
   gangs_.OnAttached(kFirst, 0, "node1", now_);
   gangs_.OnAttached(kFirst, 1, "node1", now_);
   EXPECT_THAT(Next(), Contains(GangAction(AskList{.id = 40}))) << "at once, and of this job alone";
-  gangs_.OnListed(40, now_ - seconds(1), std::vector{Job(40, JobState::kRunning)}, now_);
+  gangs_.OnListed(40, now_ - seconds(1), OursOf("1f3a", {Job(40, JobState::kRunning)}), now_);
   EXPECT_THAT(Of<GiveRoom>(Next()), IsEmpty()) << "it was asked before the agents came";
-  gangs_.OnListed(40, now_, std::vector{Job(40, JobState::kRunning)}, now_);
+  gangs_.OnListed(40, now_, OursOf("1f3a", {Job(40, JobState::kRunning)}), now_);
   EXPECT_THAT(Of<GiveRoom>(Next()), ElementsAre(GiveRoom{kFirst}));
   EXPECT_EQ(gangs_.WaitOf(kKey), std::nullopt);
 }
@@ -301,7 +301,7 @@ TEST_F(GangsTest, WhatNobodyOwnsIsCancelled) {
 TEST_F(GangsTest, OfAPreviousServerIsFoundAgain) {
   gangs_.Want({.key = kKey, .slots = 2, .last_submission = 1}, now_);
   EXPECT_THAT(Of<Submit>(Next()), IsEmpty());
-  gangs_.OnListed(std::nullopt, now_, std::vector{Job(40, JobState::kRunning)}, now_);
+  gangs_.OnListed(std::nullopt, now_, OursOf("1f3a", {Job(40, JobState::kRunning)}), now_);
   gangs_.OnAttached(kFirst, 0, "node1", now_);
   gangs_.OnAttached(kFirst, 1, "node1", now_);
   EXPECT_THAT(Of<GiveRoom>(List({Job(40, JobState::kRunning)})), ElementsAre(GiveRoom{kFirst}));
@@ -342,6 +342,59 @@ TEST_F(GangsTest, FailuresAreTriedAgainLaterAndLater) {
   }
   EXPECT_THAT(pauses, ElementsAre(0, 2, 4, 8, 16, 32, 64, 128, 256));
   EXPECT_EQ(Reason(), "The cluster cannot hold the job (Requested node configuration is not available).");
+}
+
+class LongList : public GangsTest {
+ protected:
+  static constexpr int kMany = 2 * kLooksMax + kLooksMax / 2;
+
+  static Submission FirstOf(int uid) { return {{.job_uid = uid, .try_number = 1}, 1}; }
+  LongList() {
+    for (int uid = 1; uid <= kMany; ++uid) gangs_.Want({.key = FirstOf(uid).gang, .slots = 1}, now_);
+    for (int calls = 0; submitted_ < kMany && calls < kMany; ++calls) {
+      for (const Submit& submit : Of<Submit>(Next())) {
+        gangs_.OnSubmitted(submit.submission, submit.submission.gang.job_uid, now_);
+        ++submitted_;
+      }
+    }
+    EXPECT_EQ(submitted_, kMany);
+  }
+  /// Of all of them, and of one that is nobody's.
+  std::vector<ListedJob> All(const std::string& reason) {
+    std::vector<ListedJob> jobs{Job(kMany + 1, JobState::kPending, FirstOf(kMany + 1), reason)};
+    for (int uid = kMany; uid >= 1; --uid) jobs.push_back(Job(uid, JobState::kPending, FirstOf(uid), reason));
+    return jobs;
+  }
+
+  int submitted_ = 0;
+};
+
+TEST_F(LongList, IsLookedAtInParts) {
+  std::vector<GangAction> actions = List(All("Resources"));
+  EXPECT_THAT(Of<SayWait>(actions), testing::SizeIs(2 * kLooksMax)) << "what came, and one call of Next";
+  EXPECT_LE(*gangs_.WakeAt(), now_) << "there is more to do";
+  EXPECT_EQ(gangs_.WaitOf(FirstOf(kMany).gang)->reason, "It is being submitted to Slurm.");
+  gangs_.Release(FirstOf(kMany).gang, now_);  // and the rest of the list says that it waits
+  actions = Next();
+  EXPECT_THAT(Of<SayWait>(actions), testing::SizeIs(kMany - 2 * kLooksMax - 1));
+  EXPECT_GT(*gangs_.WakeAt(), now_);
+  EXPECT_EQ(gangs_.WaitOf(FirstOf(kMany).gang), std::nullopt);
+  EXPECT_THAT(Of<CancelJobs>(actions),
+              testing::UnorderedElementsAre(
+                  CancelJobs{JobName("1f3a", FirstOf(kMany).gang), {kMany}},  // by Release
+                  CancelJobs{JobName("1f3a", FirstOf(kMany).gang), {kMany}},  // it still lives
+                  CancelJobs{JobName("1f3a", FirstOf(kMany + 1).gang), {kMany + 1}}));
+  EXPECT_THAT(Of<SayWait>(List(All("Resources"))), IsEmpty());
+}
+
+TEST_F(LongList, ThatDoesNotComeIsSaidInParts) {
+  for (int s = 0; !is_asked_ && s < 100; ++s, Pass(1)) Next();
+  gangs_.OnListFailed(std::nullopt, "Socket timed out", now_);
+  EXPECT_THAT(Of<SayWait>(Next()), testing::SizeIs(2 * kLooksMax));
+  EXPECT_THAT(Of<SayWait>(Next()), testing::SizeIs(kMany - 2 * kLooksMax));
+  EXPECT_THAT(Of<SayWait>(Next()), IsEmpty());
+  EXPECT_EQ(gangs_.WaitOf(FirstOf(kMany).gang)->reason,
+            "Slurm's controller does not answer (Socket timed out).");
 }
 
 }  // namespace

@@ -12,14 +12,11 @@ void OwnCancels::Note(std::span<const std::int64_t> ids, SysTime now) {
   noted_.insert(ids.begin(), ids.end());
 }
 
-std::vector<ListedJob> OwnCancels::Apart(const std::vector<const ListedJob*>& jobs) const {
-  std::vector<ListedJob> apart;
-  for (const ListedJob* job : jobs) {
-    ListedJob& seen = apart.emplace_back(*job);
-    const bool is_ours = noted_.contains(seen.id) || before_.contains(seen.id);
-    if (seen.state == JobState::kCancelled && is_ours) seen.state = JobState::kOver;
+void OwnCancels::TellApart(std::span<ListedJob> jobs) const {
+  for (ListedJob& job : jobs) {
+    if (job.state != JobState::kCancelled) continue;
+    if (noted_.contains(job.id) || before_.contains(job.id)) job.state = JobState::kOver;
   }
-  return apart;
 }
 
 }  // namespace trainyard::slurm

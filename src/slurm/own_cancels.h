@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <set>
 #include <span>
-#include <vector>
 
 #include "base/clock.h"
 #include "slurm/job_list.h"
@@ -19,8 +18,8 @@ class OwnCancels {
   static constexpr std::chrono::hours kKept{1};
 
   void Note(std::span<const std::int64_t> ids, SysTime now);
-  /// The jobs; those that we cancelled are just over.
-  [[nodiscard]] std::vector<ListedJob> Apart(const std::vector<const ListedJob*>& jobs) const;
+  /// Those of the jobs that we cancelled are just over.
+  void TellApart(std::span<ListedJob> jobs) const;
 
  private:
   std::set<std::int64_t> noted_;   ///< since `since_`

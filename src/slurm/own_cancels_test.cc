@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace trainyard::slurm {
 namespace {
 
@@ -11,8 +13,9 @@ class OwnCancelsTest : public testing::Test {
  protected:
   void Note(std::int64_t id) { cancels_.Note(std::vector{id}, now_); }
   [[nodiscard]] JobState Seen(std::int64_t id, JobState state) const {
-    const ListedJob job{.id = id, .state = state};
-    return cancels_.Apart({&job}).front().state;
+    std::vector<ListedJob> jobs{{.id = id, .state = state}};
+    cancels_.TellApart(jobs);
+    return jobs.front().state;
   }
 
   SysTime now_{std::chrono::hours(1'000)};

@@ -147,7 +147,7 @@ class World {
       std::vector<ListedJob> listed;
       for (const auto& [id, job] : jobs_)
         if (!ask.id || id == *ask.id) listed.push_back(job.listed);
-      gangs_.OnListed(ask.id, when, listed, now_);
+      gangs_.OnListed(ask.id, when, OursOf("1f3a", std::move(listed)), now_);
     }
   }
 

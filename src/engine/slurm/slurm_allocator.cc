@@ -255,11 +255,16 @@ asio::awaitable<void> SlurmAllocator::SubmitOne(Submission submission) {
 
 asio::awaitable<void> SlurmAllocator::AskOne(slurm::AskList action) {
   const SysTime asked = options_.clock.Now();
-  auto ask = [&client = *options_.client, id = action.id] { return client.List(id); };
-  const auto jobs = co_await OnPool(asking_, std::move(ask));
+  auto ask = [&client = *options_.client, id = action.id,
+              installation = slots_->installation()]() -> SlurmAnswer<slurm::OurJobs> {
+    SlurmAnswer<std::vector<slurm::ListedJob>> jobs = client.List(id);
+    if (!jobs) return std::unexpected(std::move(jobs.error()));
+    return slurm::OursOf(installation, *std::move(jobs));
+  };
+  SlurmAnswer<slurm::OurJobs> jobs = co_await OnPool(asking_, std::move(ask));
   const SysTime now = options_.clock.Now();
   if (jobs)
-    gangs_.OnListed(action.id, asked, *jobs, now);
+    gangs_.OnListed(action.id, asked, *std::move(jobs), now);
   else
     gangs_.OnListFailed(action.id, jobs.error().words, now);
   wake_.Set();

@@ -175,9 +175,18 @@ void Gangs::SubmitSome(SysTime now) {
 
 // --- lists
 
+void Gangs::AskForSome() {
+  while (const std::optional<Submission> submission = questions_.TakeOne()) {
+    const Gang* gang = FindIn(gangs_, *submission);
+    if (gang == nullptr || gang->stage != Stage::kThere || gang->ids.empty()) continue;
+    questions_.OnOneAsked();
+    actions_.emplace_back(AskList{.id = gang->ids.front()});
+  }
+}
+
 void Gangs::OnListFailed(std::optional<std::int64_t> id, const std::string& words, SysTime now) {
   answering_since_.reset();
-  if (id) return;
+  if (id) return questions_.OnOneDone();
   questions_.OnNoList(now);
   reading_.emplace(WhyNotSubmitted(Failure::kNoAnswer, words));
   ReadOn(now);
@@ -188,9 +197,11 @@ void Gangs::OnListed(std::optional<std::int64_t> id, SysTime asked, OurJobs ours
   Reading reading(std::move(ours),
                   {.found = {}, .asked = asked, .answering_since = *answering_since_, .now = now});
   if (!id) {
+    questions_.OnList(asked, now);
     reading_ = std::move(reading);
     return ReadOn(now);
   }
+  questions_.OnOneDone();
   Strangers strangers;
   while (const std::optional<GangKey> key = reading.NextOwner()) {
     const auto known = gangs_.find(*key);
@@ -289,7 +300,7 @@ void Gangs::OnAttached(const Submission& submission, int slot, const std::string
   Gang* gang = FindIn(gangs_, submission);
   if (gang == nullptr || !NoteAgent(*gang, slot, node, now) || gang->stage != Stage::kThere) return;
   questions_.AskSoon();
-  if (!gang->ids.empty()) actions_.emplace_back(AskList{.id = gang->ids.front()});
+  questions_.WantOne(submission);
 }
 
 void Gangs::OnDetached(const Submission& submission, int slot, bool closed, SysTime now) {
@@ -323,6 +334,7 @@ std::vector<GangAction> Gangs::Next(SysTime now) {
     OnDue(GangKey(due_.begin()->second));
   SubmitSome(now);
   if (!gangs_.empty() && questions_.TakeList(waiting_ > 0, now)) actions_.emplace_back(AskList{});
+  AskForSome();
   return std::exchange(actions_, {});
 }
 

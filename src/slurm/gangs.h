@@ -141,6 +141,7 @@ class Gangs {
   void Cancel(const std::string& name, std::vector<std::int64_t> ids, SysTime now);
   void CancelStrangers(Strangers strangers, SysTime now);
   void OnDue(const GangKey& key);
+  void AskForSome();
   void SubmitSome(SysTime now);
   void CountStage(Stage stage, int change);
   void Erase(const GangKey& key);

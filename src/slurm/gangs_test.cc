@@ -344,6 +344,49 @@ TEST_F(GangsTest, FailuresAreTriedAgainLaterAndLater) {
   EXPECT_EQ(Reason(), "The cluster cannot hold the job (Requested node configuration is not available).");
 }
 
+TEST_F(GangsTest, AListThatTakesLongIsAskedForLessOften) {
+  Submitted();
+  const auto pause_after = [this](int took_s) {
+    for (int s = 0; s < 100; ++s) {
+      Next();
+      if (is_asked_) break;
+      Pass(1);
+    }
+    is_asked_ = false;
+    const SysTime asked = now_;
+    Pass(took_s);
+    gangs_.OnListed(std::nullopt, asked, OursOf("1f3a", {Job(40, JobState::kPending)}), now_);
+    return *gangs_.WakeAt() - asked;
+  };
+  EXPECT_EQ(pause_after(0), kListPause);
+  EXPECT_EQ(pause_after(1), seconds(10));
+  EXPECT_EQ(pause_after(9), kQuietPause);
+  EXPECT_EQ(pause_after(0), kListPause);
+}
+
+TEST_F(GangsTest, AsksForAFewOfManyThatBeginAtOnce) {
+  constexpr int kMany = kAskingOneMax + 2;
+  const auto first = [](int uid) { return Submission{{.job_uid = uid, .try_number = 1}, 1}; };
+  const auto running = [&first](int uid) { return Job(uid, JobState::kRunning, first(uid)); };
+  for (int uid = 1; uid <= kMany; ++uid) {
+    gangs_.Want({.key = first(uid).gang, .slots = 1}, now_);
+    Next();
+    gangs_.OnSubmitted(first(uid), uid, now_);
+  }
+  for (int uid = 1; uid <= kMany; ++uid) gangs_.OnAttached(first(uid), 0, "node1", now_);
+  EXPECT_EQ(Of<AskList>(Next()).size(), static_cast<std::size_t>(kAskingOneMax));
+  EXPECT_THAT(Of<AskList>(Next()), IsEmpty());
+  gangs_.OnListed(1, now_, OursOf("1f3a", {running(1)}), now_);
+  EXPECT_THAT(Next(), testing::UnorderedElementsAre(GangAction(GiveRoom{first(1)}),
+                                                    GangAction(AskList{.id = kAskingOneMax + 1})));
+  std::vector<ListedJob> all;
+  for (int uid = 1; uid <= kMany; ++uid) all.push_back(running(uid));
+  gangs_.OnListed(std::nullopt, now_, OursOf("1f3a", all), now_);
+  EXPECT_EQ(Of<GiveRoom>(Next()).size(), static_cast<std::size_t>(kMany - 1));
+  gangs_.OnListFailed(2, "Socket timed out", now_);
+  EXPECT_THAT(Of<AskList>(Next()), IsEmpty()) << "the list has told of the last one";
+}
+
 class LongList : public GangsTest {
  protected:
   static constexpr int kMany = 2 * kLooksMax + kLooksMax / 2;

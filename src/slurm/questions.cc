@@ -5,7 +5,8 @@ namespace trainyard::slurm {
 std::optional<SysTime> Questions::ListAt(bool waiting) const {
   if (under_way_) return std::nullopt;
   if (!asked_) return SysTime();
-  return *asked_ + (soon_ ? kListPauseMin : waiting ? kListPause : kQuietPause);
+  const SysTime::duration pause = soon_ ? kListPauseMin : waiting ? kListPause : kQuietPause;
+  return *asked_ + std::max(pause, std::min<SysTime::duration>(kListPauseFactor * took_, kQuietPause));
 }
 
 bool Questions::TakeList(bool waiting, SysTime now) {
@@ -15,6 +16,13 @@ bool Questions::TakeList(bool waiting, SysTime now) {
   soon_ = false;
   asked_ = now;
   return true;
+}
+
+std::optional<Submission> Questions::TakeOne() {
+  if (wanted_.empty() || asking_for_one_ >= kAskingOneMax) return std::nullopt;
+  const Submission next = wanted_.front();
+  wanted_.pop_front();
+  return next;
 }
 
 }  // namespace trainyard::slurm

@@ -51,6 +51,7 @@ SlurmAllocator::SlurmAllocator(asio::any_io_executor loop, Options options, Remo
       slots_(std::move(slots)),
       gangs_(slots_->installation()),
       wake_(loop),
+      cancels_(loop, asking_, *options_.client),
       tasks_(std::move(loop)) {}
 
 void SlurmAllocator::Start() {
@@ -155,7 +156,7 @@ std::string SlurmAllocator::NameOf(const GangKey& key) const {
 
 void SlurmAllocator::Do(const slurm::Submit& action) { tasks_.Spawn(SubmitOne(action.submission)); }
 void SlurmAllocator::Do(const slurm::AskList& action) { tasks_.Spawn(AskOne(action)); }
-void SlurmAllocator::Do(const slurm::CancelJobs& action) { tasks_.Spawn(Cancel(action)); }
+void SlurmAllocator::Do(const slurm::CancelJobs& action) { cancels_.Add(action); }
 
 void SlurmAllocator::Do(const slurm::VoidTicket& action) {
   slots_->VoidTicket(action.submission);
@@ -267,15 +268,6 @@ asio::awaitable<void> SlurmAllocator::AskOne(slurm::AskList action) {
     gangs_.OnListed(action.id, asked, *std::move(jobs), now);
   else
     gangs_.OnListFailed(action.id, jobs.error().words, now);
-  wake_.Set();
-}
-
-/// What it does not end is cancelled again with the next list.
-asio::awaitable<void> SlurmAllocator::Cancel(slurm::CancelJobs jobs) {
-  auto cancel = [&client = *options_.client, jobs = std::move(jobs)] {
-    return client.Cancel(jobs.name, jobs.ids);
-  };
-  std::ignore = co_await OnPool(asking_, std::move(cancel));
   wake_.Set();
 }
 

@@ -15,6 +15,7 @@
 #include "engine/allocator.h"
 #include "engine/remote/remote_attempt_host.h"
 #include "engine/remote/slot_keeper.h"
+#include "engine/slurm/slurm_cancels.h"
 #include "engine/slurm/slurm_client.h"
 #include "engine/slurm/slurm_slots.h"
 #include "engine/slurm/waiting_line.h"
@@ -89,7 +90,6 @@ class SlurmAllocator final : public Allocator, public SlotKeeper {
   [[nodiscard]] slurm::Batch BatchOf(const slurm::Submission& submission, const slurm::Request& request,
                                      std::string ticket) const;
   boost::asio::awaitable<void> AskOne(slurm::AskList action);
-  boost::asio::awaitable<void> Cancel(slurm::CancelJobs jobs);
   boost::asio::awaitable<void> LookAtNodes();
   [[nodiscard]] Grant MakeGrant(const Submitted& submitted, const Reservation& reservation) const;
   /// In a turn of its own, if somebody still wants to hear it.
@@ -108,8 +108,9 @@ class SlurmAllocator final : public Allocator, public SlotKeeper {
   WaitingLine waiting_;  ///< those without room
   bool started_ = false;
   Event wake_;
-  /// As many as Gangs submits at once, and one for the questions meanwhile.
-  boost::asio::thread_pool asking_{slurm::kSubmittingMax + 1};
+  /// As many as Gangs submits and cancels at once, and one for the questions meanwhile.
+  boost::asio::thread_pool asking_{slurm::kSubmittingMax + SlurmCancels::kAtOnceMax + 1};
+  SlurmCancels cancels_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   TaskGroup tasks_;
 };

@@ -1,0 +1,31 @@
+#include "engine/slurm/slurm_cancels.h"
+
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "async/on_pool.h"
+
+namespace trainyard::engine {
+
+void SlurmCancels::Add(const slurm::CancelJobs& jobs) {
+  waiting_[jobs.name].insert(jobs.ids.begin(), jobs.ids.end());
+  if (tasks_.size() < kAtOnceMax) tasks_.Spawn(Work());
+}
+
+/// One name after the other: a later one does not wait for an earlier one that comes again with each list.
+boost::asio::awaitable<void> SlurmCancels::Work() {
+  while (!waiting_.empty()) {
+    auto next = waiting_.upper_bound(latest_);
+    if (next == waiting_.end()) next = waiting_.begin();
+    latest_ = next->first;
+    auto cancel = [&client = client_, name = next->first,
+                   ids = std::vector(next->second.begin(), next->second.end())] {
+      return client.Cancel(name, ids);
+    };
+    waiting_.erase(next);
+    std::ignore = co_await OnPool(pool_, std::move(cancel));
+  }
+}
+
+}  // namespace trainyard::engine

@@ -127,14 +127,17 @@ Result<std::vector<Submitted>> SlurmBook::Load() {
   }
 }
 
+Status SlurmBook::Together(const std::function<Status()>& work) {
+  TY_TRY(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
+  TY_RETURN_IF_ERROR(work());
+  return transaction.Commit();
+}
+
 Status SlurmBook::Put(const Submitted& submitted) {
   const slurm::GangKey& gang = submitted.submission.gang;
-  TY_TRY(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
   TY_RETURN_IF_ERROR(statements_[kDropSubmission].Run(gang.job_uid, gang.try_number));
-  TY_RETURN_IF_ERROR(statements_[kAddSubmission].Run(gang.job_uid, gang.try_number,
-                                                     submitted.submission.number, submitted.ticket_sha256,
-                                                     PrintNumbers(submitted.replicas)));
-  return transaction.Commit();
+  return statements_[kAddSubmission].Run(gang.job_uid, gang.try_number, submitted.submission.number,
+                                         submitted.ticket_sha256, PrintNumbers(submitted.replicas));
 }
 
 Status SlurmBook::PutHolder(const slurm::Submission& submission, int slot, const SlotHolder& holder) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -35,6 +36,10 @@ class SlurmBook {
   /// have another: the file is in no backup.
   [[nodiscard]] Result<std::string> Installation();
   [[nodiscard]] Result<std::vector<Submitted>> Load();
+
+  /// What `work` writes is durable as a whole when this returns, or nothing of it is there. It has to be the
+  /// only way to write.
+  [[nodiscard]] Status Together(const std::function<Status()>& work);
 
   /// Replaces what is known of the gang.
   [[nodiscard]] Status Put(const Submitted& submitted);

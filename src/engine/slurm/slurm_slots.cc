@@ -1,6 +1,8 @@
 #include "engine/slurm/slurm_slots.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <utility>
 
 #include "async/diagnostics.h"
@@ -16,6 +18,9 @@ namespace {
 namespace asio = boost::asio;
 using slurm::GangKey;
 using slurm::Submission;
+
+/// Writes of one transaction.
+constexpr std::ptrdiff_t kGroupMax = 1'000;
 
 std::string NewTicket() {
   const auto bytes = RandomBytes<std::array<unsigned char, 16>>();
@@ -59,7 +64,7 @@ asio::awaitable<Result<std::string>> SlurmSlots::Issue(Submission submission, st
   Submitted submitted{
       .submission = submission, .ticket_sha256 = tls::Sha256Hex(ticket), .replicas = std::move(replicas)};
   auto put = [this, submitted] { return book_.Put(submitted); };
-  TY_CO_RETURN_IF_ERROR(co_await OnPool(writes_, std::move(put)));
+  TY_CO_RETURN_IF_ERROR(co_await WriteDown(std::move(put)));
   if (const Submitted* former = Find(submission.gang)) tickets_.erase(former->ticket_sha256);
   Remember(std::move(submitted));
   co_return ticket;
@@ -81,7 +86,7 @@ asio::awaitable<Result<SlurmSlots::Taken>> SlurmSlots::Take(agent::v1::FromAgent
   }
   if (!is_first) co_return taken;
   auto put = [this, taken, holder] { return book_.PutHolder(taken.submission, taken.slot, holder); };
-  const Status written = co_await OnPool(writes_, std::move(put));
+  const Status written = co_await WriteDown(std::move(put));
   if (written) co_return taken;
   if (const auto again = submitted_.find(taken.submission.gang);
       again != submitted_.end() && again->second.submission == taken.submission)
@@ -101,13 +106,42 @@ void SlurmSlots::Drop(const GangKey& gang) {
   WriteLater("that a job is over", [this, gang] { return book_.Drop(gang); });
 }
 
+/// Each has a task on the thread of writes_. The first task writes what all that wait have, since it is the
+/// disk's answer that takes long; the others find theirs done.
+asio::awaitable<Status> SlurmSlots::WriteDown(std::function<Status()> work) {
+  auto write = std::make_shared<Write>(std::move(work));
+  to_write_.With([&write](Writes& writes) { writes.push_back(write); });
+  auto settle = [this, write] {
+    if (!write->done) WriteGroup();
+    return *write->done;
+  };
+  co_return co_await OnPool(writes_, std::move(settle));
+}
+
+void SlurmSlots::WriteGroup() {
+  Writes group;
+  to_write_.With([&group](Writes& writes) {
+    const auto end = writes.begin() + std::min(std::ssize(writes), kGroupMax);
+    group.assign(writes.begin(), end);
+    writes.erase(writes.begin(), end);
+  });
+  const auto write_all = [&group]() -> Status {
+    for (const std::shared_ptr<Write>& write : group) TY_RETURN_IF_ERROR(write->work());
+    return Status();
+  };
+  const Status all = book_.Together(write_all);
+  // One that cannot be written does not spoil the others.
+  for (const std::shared_ptr<Write>& write : group)
+    write->done = all || group.size() == 1 ? all : book_.Together(write->work);
+}
+
 void SlurmSlots::WriteLater(std::string what, std::function<Status()> work) {
-  tasks_.Spawn(Write(std::move(what), std::move(work)));
+  tasks_.Spawn(WriteOrComplain(std::move(what), std::move(work)));
 }
 
 /// What is not written the next server finds out from the cluster's lists.
-asio::awaitable<void> SlurmSlots::Write(std::string what, std::function<Status()> work) {
-  const Status written = co_await OnPool(writes_, std::move(work));
+asio::awaitable<void> SlurmSlots::WriteOrComplain(std::string what, std::function<Status()> work) {
+  const Status written = co_await WriteDown(std::move(work));
   if (!written) Diagnose(DiagnosticLevel::kWarning, what + " is not kept: " + written.error().message);
 }
 

@@ -3,11 +3,15 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <deque>
 #include <functional>
 #include <map>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "async/guarded.h"
 #include "async/task_group.h"
 #include "base/result.h"
 #include "engine/slurm/slurm_book.h"
@@ -44,10 +48,19 @@ class SlurmSlots {
   SlurmSlots(boost::asio::any_io_executor loop, SlurmBook book, std::string installation,
              std::vector<Submitted> known);
   void Remember(Submitted submitted);
+  /// Of the book, on the thread of writes_.
+  struct Write {
+    std::function<Status()> work;
+    std::optional<Status> done{};
+  };
+  using Writes = std::deque<std::shared_ptr<Write>>;
+  boost::asio::awaitable<Status> WriteDown(std::function<Status()> work);
+  void WriteGroup();
   void WriteLater(std::string what, std::function<Status()> work);
-  boost::asio::awaitable<void> Write(std::string what, std::function<Status()> work);
+  boost::asio::awaitable<void> WriteOrComplain(std::string what, std::function<Status()> work);
 
   SlurmBook book_;  ///< the thread of writes_
+  Guarded<Writes> to_write_;
   std::string installation_;
   std::map<slurm::GangKey, Submitted> submitted_;
   std::map<std::string, slurm::Submission> tickets_;  ///< by SHA-256

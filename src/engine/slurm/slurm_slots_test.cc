@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "async/task_group.h"
 #include "engine/testing/loop.h"
 
 namespace trainyard::engine {
@@ -103,6 +104,43 @@ TEST_F(SlurmSlotsTest, ThereAreAsManySlotsAsReplicas) {
   EXPECT_EQ(Take(ticket, 2, "a").error().message, "The grant has no slot 2.");
   EXPECT_FALSE(Take(ticket, -1, "a"));
   EXPECT_FALSE(Take("", 0, "a"));
+}
+
+/// Every second ticket is void afterwards, and every third job over.
+boost::asio::awaitable<void> IssueAndEndSome(SlurmSlots& slots, int uid, int& issued) {
+  const slurm::Submission first{.gang = {.job_uid = uid, .try_number = 1}, .number = 1};
+  std::vector<int> replicas{0};
+  const Result<std::string> ticket = co_await slots.Issue(first, std::move(replicas));
+  issued += ticket ? 1 : 0;
+  if (uid % 2 == 0) slots.VoidTicket(first);
+  if (uid % 3 == 0) slots.Drop(first.gang);
+}
+
+TEST_F(SlurmSlotsTest, ManyAreWrittenDownAtOnce) {
+  constexpr int kMany = 3'000;
+  int issued = 0;
+  TaskGroup tasks(loop_.context.get_executor());
+  for (int uid = 1; uid <= kMany; ++uid) tasks.Spawn(IssueAndEndSome(*slots_, uid, issued));
+  ASSERT_TRUE(loop_.RunUntil([&tasks] { return tasks.size() == 0; }));
+  EXPECT_EQ(issued, kMany);
+  Restart();
+  EXPECT_EQ(slots_->all().size(), static_cast<std::size_t>(kMany - kMany / 3));
+  for (const auto& [gang, submitted] : slots_->all())
+    EXPECT_EQ(submitted.ticket_sha256.empty(), gang.job_uid % 2 == 0) << gang.job_uid;
+}
+
+TEST_F(SlurmSlotsTest, WhatIsWrittenTogetherIsThereAsAWhole) {
+  slots_.reset();
+  SlurmBook book = SlurmBook::Open(folder_ / "engines.db").value();
+  const auto write = [&book](const slurm::Submission& of_holder) -> Status {
+    TY_RETURN_IF_ERROR(book.Put({.submission = kFirst, .ticket_sha256 = "digest", .replicas = {0}}));
+    return book.PutHolder(of_holder, 0, {});
+  };
+  const slurm::Submission unknown{.gang = {.job_uid = 8, .try_number = 1}, .number = 1};
+  EXPECT_FALSE(book.Together([&] { return write(unknown); }));
+  EXPECT_TRUE(book.Load().value().empty());
+  EXPECT_TRUE(book.Together([&] { return write(kFirst); }));
+  EXPECT_EQ(book.Load().value().at(0).holders.size(), 1U);
 }
 
 }  // namespace

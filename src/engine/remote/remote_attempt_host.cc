@@ -259,8 +259,9 @@ void RemoteAttemptHost::SetDead(std::string_view prefix) {
     agent->changed.Set();
     for (const std::string& attempt : std::set<std::string>(agent->living)) SayGone(*agent, attempt);
   }
-  const auto is_dead = [prefix](const auto& one) { return one.first.starts_with(prefix); };
-  std::erase_if(agents_, is_dead);  // who waits has its own share
+  const auto is_other = [prefix](const auto& one) { return !one.first.starts_with(prefix); };
+  const auto first = agents_.lower_bound(prefix);
+  agents_.erase(first, std::find_if(first, agents_.end(), is_other));  // who waits has its own share
 }
 
 void RemoteAttemptHost::Release(std::string_view prefix, const std::string& reason) {

@@ -196,6 +196,8 @@ void DevicePool::Free(const std::string& holder) {
   }
 }
 
+QuotaDemand AskedDemand(const Gang& gang) { return DevicePool().DemandOf(gang); }
+
 std::string AskedAccelerators(const Gang& gang) {
   std::vector<std::string> asked;
   for (const auto& [type, count] : AskedByType(gang))

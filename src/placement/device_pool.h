@@ -84,6 +84,9 @@ class DevicePool {
   AcceleratorMap map_;
 };
 
+/// As DevicePool::DemandOf, on an engine without a table that waives any.
+[[nodiscard]] QuotaDemand AskedDemand(const Gang& gang);
+
 /// "4 NVIDIA_TESLA_T4" for all that the gang asks for; empty if it asks for none.
 [[nodiscard]] std::string AskedAccelerators(const Gang& gang);
 

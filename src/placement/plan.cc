@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "placement/gang.h"
+#include "placement/quota_turns.h"
 
 namespace trainyard::placement {
 namespace {
@@ -126,17 +127,6 @@ bool Meet(const std::set<std::size_t>& a, const std::set<std::size_t>& b) {
   return std::ranges::any_of(a, [&b](std::size_t device) { return b.contains(device); });
 }
 
-/// The quotas, and those that earlier gangs wait for.
-struct HeldBack {
-  QuotaGate gate;
-  std::vector<QuotaGate::Key> keys{};
-
-  [[nodiscard]] bool Meets(const Gang& gang, const QuotaDemand& demand) const {
-    return std::ranges::any_of(keys,
-                               [&](const QuotaGate::Key& key) { return gate.Draws(gang, demand, key); });
-  }
-};
-
 /// The request's field that makes the gang too big: that of the first replica that does not fit.
 std::string_view FieldOf(const Gang::Replica& replica) {
   switch (replica.type) {
@@ -170,15 +160,14 @@ Plan PlanAdmissions(const Capacity& capacity, const std::vector<Gang>& running, 
   }
   Plan plan;
   std::set<std::size_t> kept;  // devices that earlier gangs wait for
-  HeldBack quotas{.gate = std::move(rules.quotas)};
+  QuotaTurns quotas(rules.quotas);
   while (const Gang* gang = next()) {
-    const QuotaDemand demand = quotas.gate.is_open() ? QuotaDemand() : devices.DemandOf(*gang);
-    if (quotas.Meets(*gang, demand)) continue;
+    const QuotaDemand demand = quotas.is_open() ? QuotaDemand() : devices.DemandOf(*gang);
+    if (quotas.Before(*gang, demand) != nullptr) continue;
     const std::set<std::size_t> wanted = devices.Wanted(*gang);
     if (Meet(wanted, kept) || devices.LackOf(*gang)) continue;
-    if (auto refusal = quotas.gate.Check(*gang, demand)) {
-      if (!refusal->is_final) quotas.keys.push_back(std::move(refusal->key));
-      plan.blocked.push_back({.uid = gang->uid, .shortage = std::move(refusal->shortage)});
+    if (auto shortage = quotas.Ask(*gang, demand)) {
+      plan.blocked.push_back({.uid = gang->uid, .shortage = *std::move(shortage)});
       continue;
     }
     std::optional<DevicePool::Gift> gift = devices.Choose(*gang);
@@ -198,7 +187,7 @@ Plan PlanAdmissions(const Capacity& capacity, const std::vector<Gang>& running, 
     std::vector<std::string> notes = Notes(capacity, load);
     for (std::string& note : devices.Notes(*gang)) notes.push_back(std::move(note));
     devices.Take(std::to_string(gang->uid), LabelOf(*gang), *gift);
-    quotas.gate.Take(*gang, demand);
+    quotas.Take(*gang, demand);
     plan.admitted.push_back({.uid = gang->uid, .notes = std::move(notes), .devices = *std::move(gift)});
     used.Add(load);
     users.push_back(LabelOf(*gang));

@@ -202,17 +202,20 @@ bool Queue::IsOverdue(const std::string& project) const {
 
 Wait Queue::TurnOf(const Gang& gang, std::string_view blocker, const Naming& naming) const {
   const std::int64_t position = PositionOf(gang);
-  Wait wait{.position = position, .reason = {}, .unblock = {}, .is_turn = true};
-  if (position > 1) {
-    const std::string first = naming.Job(LabelOf(FirstOf(gang)), gang.project);
-    wait.reason =
-        "Waiting for its turn: " + Counted(position - 1, "job") + " before it, " + first + " is next.";
-    wait.unblock = "It moves up when " + first + " starts or is cancelled.";
-  } else {
-    wait.reason = "Waiting for its turn: " + std::string(blocker) + " is before it.";
-    wait.unblock = "It is next when " + std::string(blocker) + " has started or is cancelled.";
-  }
-  return wait;
+  if (position == 1) return TurnAfter(blocker, position);
+  const std::string first = naming.Job(LabelOf(FirstOf(gang)), gang.project);
+  return {.position = position,
+          .reason =
+              "Waiting for its turn: " + Counted(position - 1, "job") + " before it, " + first + " is next.",
+          .unblock = "It moves up when " + first + " starts or is cancelled.",
+          .is_turn = true};
+}
+
+Wait Queue::TurnAfter(std::string_view blocker, std::int64_t position) {
+  return {.position = position,
+          .reason = "Waiting for its turn: " + std::string(blocker) + " is before it.",
+          .unblock = "It is next when " + std::string(blocker) + " has started or is cancelled.",
+          .is_turn = true};
 }
 
 }  // namespace trainyard::placement

@@ -63,6 +63,8 @@ class Queue {
   /// The wait of a queued gang that has no shortage of its own: it waits for the earlier gangs of its line
   /// or, if it is the first of its line, for `blocker`.
   [[nodiscard]] Wait TurnOf(const Gang& gang, std::string_view blocker, const Naming& naming = {}) const;
+  /// The wait of a gang at that position which waits for `blocker` alone.
+  [[nodiscard]] static Wait TurnAfter(std::string_view blocker, std::int64_t position);
   /// Whether the project goes first because it has waited for kPatience.
   [[nodiscard]] bool IsOverdue(const std::string& project) const;
 

@@ -16,6 +16,8 @@ constexpr std::string_view kFlag = "--quota";
 constexpr std::array<std::string_view, 3> kKinds{"project", "user", "serviceAccount"};
 constexpr std::array<std::string_view, 5> kResources{kGpusQuota, kJobsQuota, kUnfinishedJobsQuota,
                                                      kBucketBytesQuota, kLogBytesQuota};
+constexpr std::array<std::string_view, 2> kEngines{kLocalEngine, kSlurmEngine};
+constexpr std::array<std::string_view, 1> kNoEngine{""};
 
 struct Unit {
   std::string_view name;
@@ -50,6 +52,15 @@ bool IsBytes(std::string_view resource) {
   return resource == kBucketBytesQuota || resource == kLogBytesQuota;
 }
 
+/// Whether jobs hold it on an engine, and wait for it.
+bool IsHeld(std::string_view resource) { return !IsBytes(resource) && resource != kUnfinishedJobsQuota; }
+
+/// The engines that count the resource.
+std::span<const std::string_view> EnginesOf(std::string_view resource) {
+  if (IsHeld(resource)) return kEngines;
+  return kNoEngine;
+}
+
 /// Nothing: it is no such number, or too large.
 std::optional<std::int64_t> Number(std::string_view text, bool bytes) {
   std::int64_t number = 0;
@@ -66,6 +77,7 @@ std::optional<std::int64_t> Number(std::string_view text, bool bytes) {
 struct Parsed {
   std::string subject;
   std::string resource;
+  std::string engine;
   std::int64_t limit = 0;
 };
 
@@ -89,15 +101,27 @@ Status CheckResource(std::string_view text, std::string_view resource) {
                          " or a type such as nvidia-tesla-t4" + Nearest(resource, kResources));
 }
 
+Status CheckEngine(std::string_view text, std::string_view resource, std::string_view engine) {
+  if (!IsHeld(resource))
+    return Wrong(text, std::string(resource) + " are the same on all engines: leave out '@" +
+                           std::string(engine) + "'");
+  if (std::ranges::find(kEngines, engine) != kEngines.end()) return {};
+  return Wrong(text,
+               "'" + std::string(engine) + "' is not one of " + List(kEngines) + Nearest(engine, kEngines));
+}
+
 Result<Parsed> ParseOne(std::string_view text) {
   const std::size_t equals = text.rfind('=');
   const std::size_t colon = text.substr(0, equals).rfind(':');
   if (equals == std::string_view::npos || colon == std::string_view::npos)
     return Wrong(text, "not SUBJECT:RESOURCE=N, as project:research:gpus=4");
   const std::string_view subject = text.substr(0, colon);
-  const std::string_view resource = text.substr(colon + 1, equals - colon - 1);
+  const std::string_view what = text.substr(colon + 1, equals - colon - 1);
+  const std::string_view resource = what.substr(0, what.find('@'));
+  const std::string_view engine = what.substr(std::min(resource.size() + 1, what.size()));
   TY_RETURN_IF_ERROR(CheckSubject(text, subject));
   TY_RETURN_IF_ERROR(CheckResource(text, resource));
+  if (resource.size() < what.size()) TY_RETURN_IF_ERROR(CheckEngine(text, resource, engine));
   const bool bytes = IsBytes(resource);
   if (bytes && !subject.starts_with(kProjectKind))
     return Wrong(text,
@@ -106,7 +130,10 @@ Result<Parsed> ParseOne(std::string_view text) {
   if (!limit)
     return Wrong(text, "'" + std::string(text.substr(equals + 1)) + "' is not a number" +
                            (bytes ? " of bytes, as 1000, 10GB or 1TiB" : ""));
-  return Parsed{.subject = std::string(subject), .resource = std::string(resource), .limit = *limit};
+  return Parsed{.subject = std::string(subject),
+                .resource = std::string(resource),
+                .engine = std::string(engine),
+                .limit = *limit};
 }
 
 /// "project:*" for "project:research".
@@ -120,51 +147,71 @@ std::string ProjectSubject(std::string_view project) {
   return std::string(kProjectKind) + std::string(project);
 }
 
-std::string QuotaLimit::Text() const { return subject + ":" + resource + "=" + std::to_string(limit); }
+std::string QuotaLimit::Text() const {
+  return subject + ":" + resource + (engine.empty() ? "" : "@" + engine) + "=" + std::to_string(limit);
+}
 
 Result<Quotas> Quotas::Parse(std::span<const std::string> texts) {
   Quotas quotas;
   for (const std::string& text : texts) {
     TY_TRY(Parsed one, ParseOne(text));
-    const auto [place, is_new] =
-        quotas.limits_.emplace(std::pair(std::move(one.subject), std::move(one.resource)), one.limit);
-    if (!is_new)
-      return Wrong(text, place->first.first + " has a quota of " + place->first.second + " already");
+    Key key{.subject = std::move(one.subject),
+            .resource = std::move(one.resource),
+            .engine = std::move(one.engine)};
+    const auto [place, is_new] = quotas.limits_.emplace(std::move(key), one.limit);
+    if (is_new) continue;
+    const Key& known = place->first;
+    return Wrong(text, known.subject + " has a quota of " + known.resource +
+                           (known.engine.empty() ? "" : " on " + known.engine) + " already");
   }
   return quotas;
 }
 
 bool Quotas::Limits(std::string_view resource) const {
-  return std::ranges::any_of(limits_, [resource](const auto& one) { return one.first.second == resource; });
+  return std::ranges::any_of(limits_, [resource](const auto& one) { return one.first.resource == resource; });
 }
 
-std::optional<QuotaLimit> Quotas::Of(std::string_view subject, std::string_view resource) const {
+bool Quotas::HoldBackOn(std::string_view engine) const {
+  return std::ranges::any_of(limits_, [engine](const auto& one) {
+    const Key& key = one.first;
+    return IsHeld(key.resource) && (key.engine.empty() || key.engine == engine);
+  });
+}
+
+std::optional<QuotaLimit> Quotas::Of(std::string_view subject, std::string_view resource,
+                                     std::string_view engine) const {
   if (subject.empty() || limits_.empty()) return std::nullopt;
   for (const std::string& name : {std::string(subject), EachOf(subject)}) {
-    const auto found = limits_.find(std::pair(name, std::string(resource)));
-    if (found == limits_.end()) continue;
-    return QuotaLimit{.limit = found->second, .subject = name, .resource = std::string(resource)};
+    for (const std::string_view where : {engine, std::string_view()}) {
+      const auto found = limits_.find({name, std::string(resource), std::string(where)});
+      if (found == limits_.end()) continue;
+      return QuotaLimit{.limit = found->second,
+                        .subject = name,
+                        .resource = std::string(resource),
+                        .engine = std::string(where)};
+    }
   }
   return std::nullopt;
 }
 
 std::vector<QuotaLimit> Quotas::AllOf(std::string_view subject) const {
-  std::map<std::string, QuotaLimit> by_resource;
-  for (const std::string& name : {EachOf(subject), std::string(subject)}) {
-    for (const auto& [key, limit] : limits_) {
-      if (key.first == name)
-        by_resource[key.second] = {.limit = limit, .subject = name, .resource = key.second};
+  std::map<std::pair<std::string, std::string>, QuotaLimit> applying;  // by resource and engine
+  const std::string each = EachOf(subject);
+  for (const auto& [key, limit] : limits_) {
+    if (key.subject != subject && key.subject != each) continue;
+    for (const std::string_view engine : EnginesOf(key.resource)) {
+      if (auto one = Of(subject, key.resource, engine)) applying[{one->resource, one->engine}] = *one;
     }
   }
   std::vector<QuotaLimit> all;
-  for (auto& [resource, limit] : by_resource) all.push_back(std::move(limit));
+  for (auto& [key, limit] : applying) all.push_back(std::move(limit));
   return all;
 }
 
 std::vector<QuotaLimit> Quotas::all() const {
   std::vector<QuotaLimit> all;
   for (const auto& [key, limit] : limits_)
-    all.push_back({.limit = limit, .subject = key.first, .resource = key.second});
+    all.push_back({.limit = limit, .subject = key.subject, .resource = key.resource, .engine = key.engine});
   return all;
 }
 

@@ -18,20 +18,22 @@ namespace trainyard::placement {
 /// What a gang takes of each resource that quotas limit, other than a place among the jobs.
 using QuotaDemand = std::map<std::string, std::int64_t>;
 
-/// Whether gangs may have room by the quotas of their projects and principals: those of GPUs and of jobs
-/// that have room. A value. Pure.
+/// Whether gangs may have room on one engine by the quotas of their projects and principals: those of GPUs
+/// and of jobs that have room. A value. Pure.
 class QuotaGate {
  public:
   /// Nothing is limited.
   QuotaGate() = default;
-  /// `quotas` outlives the gate and its copies.
-  QuotaGate(const Quotas& quotas, Naming naming) : quotas_(&quotas), naming_(naming) {}
+  /// `quotas` outlives the gate and its copies. `engine`: as quotas name it.
+  QuotaGate(const Quotas& quotas, std::string_view engine, Naming naming);
 
-  /// Whether it can ever stand in the way.
-  [[nodiscard]] bool is_open() const noexcept { return quotas_ == nullptr || quotas_->empty(); }
+  /// Whether it never stands in the way.
+  [[nodiscard]] bool is_open() const noexcept { return quotas_ == nullptr; }
 
   /// The gang has room.
   void Take(const Gang& gang, const QuotaDemand& demand);
+  /// The same gang has it no more.
+  void Return(const Gang& gang, const QuotaDemand& demand);
 
   /// A subject and a resource.
   using Key = std::pair<std::string, std::string>;
@@ -46,13 +48,19 @@ class QuotaGate {
   [[nodiscard]] bool Draws(const Gang& gang, const QuotaDemand& demand, const Key& key) const;
 
  private:
-  using Holders = std::map<JobLabel, std::int64_t>;  ///< what each job holds
-  [[nodiscard]] const Holders& HoldersOf(const Key& key) const;
+  struct Held {
+    std::int64_t amount = 0;
+    std::map<JobLabel, int> jobs;  ///< that hold it, with the number of their gangs: a tuning job has several
+  };
+  [[nodiscard]] const Held& HeldOf(const Key& key) const;
+  void Take(const Gang& gang, Key key, std::int64_t amount);
+  void Return(const Gang& gang, const Key& key, std::int64_t amount);
   [[nodiscard]] std::optional<Refusal> CheckOne(const Gang& gang, const Key& key, std::int64_t asked) const;
 
-  const Quotas* quotas_ = nullptr;
+  const Quotas* quotas_ = nullptr;  ///< null: nothing is limited
+  std::string engine_;
   Naming naming_;
-  std::map<Key, Holders> held_;
+  std::map<Key, Held> held_;
 };
 
 }  // namespace trainyard::placement

@@ -41,7 +41,7 @@ class QuotaGateTest : public testing::Test {
   Plan PlanFor(const std::vector<Gang>& waiting) {
     Queue queue;
     for (const Gang& gang : waiting) queue.Add(gang);
-    QuotaGate gate(quotas_, naming_);
+    QuotaGate gate(quotas_, kLocalEngine, naming_);
     for (const Gang& gang : running_) gate.Take(gang, devices_.DemandOf(gang));
     return PlanAdmissions(kHuge, running_, queue.Walk(), devices_, {.quotas = gate, .naming = naming_});
   }
@@ -107,6 +107,29 @@ TEST_F(QuotaGateTest, PrincipalsHaveTheirOwnInAllProjects) {
       (Shortage{"Waiting for 1 job: 1 of the 1 that the quota user:*:jobs=1 allows user ann are in use by "
                 "a job of another project.",
                 "It starts when a job of another project has ended."}));
+}
+
+TEST_F(QuotaGateTest, WhatIsReturnedIsFree) {
+  Limit({"project:p:jobs=1", "project:p:gpus=4"});
+  QuotaGate gate(quotas_, kLocalEngine, naming_);
+  Gang first = Make(1, 3);
+  Gang second = Make(2, 1);
+  first.job_id = second.job_id = "tuning";
+  const Gang other = Make(3, 4);
+  for (const Gang& trial : {first, second}) gate.Take(trial, devices_.DemandOf(trial));
+  gate.Return(first, devices_.DemandOf(first));
+  EXPECT_EQ(gate.Check(other, devices_.DemandOf(other))->key, (QuotaGate::Key{"project:p", "jobs"}))
+      << "a trial still has room";
+  EXPECT_EQ(gate.Check(first, devices_.DemandOf(first)), std::nullopt) << "another trial of the same job";
+  gate.Return(second, devices_.DemandOf(second));
+  EXPECT_FALSE(gate.Check(other, devices_.DemandOf(other)));
+}
+
+TEST_F(QuotaGateTest, CountsOneEngine) {
+  Limit({"project:p:jobs@slurm=0"});
+  EXPECT_TRUE(QuotaGate(quotas_, kLocalEngine, naming_).is_open());
+  const QuotaGate there(quotas_, kSlurmEngine, naming_);
+  EXPECT_TRUE(there.Check(Make(1, 0), {})->is_final);
 }
 
 TEST_F(QuotaGateTest, TrialsOfOneJobAreOneJob) {

@@ -69,7 +69,16 @@ INSTANTIATE_TEST_SUITE_P(
                  "nvidia-tesla-t4; did you mean 'gpus'?"},
         WrongRow{"bytes_of_a_user", "user:ann:bucket-bytes=1GB",
                  "bucket-bytes are a project's: project:NAME:bucket-bytes=N"},
-        WrongRow{"twice", "project:twice:gpus=2", "project:twice has a quota of gpus already"}),
+        WrongRow{"twice", "project:twice:gpus=2", "project:twice has a quota of gpus already"},
+        WrongRow{"engine", "project:p:gpus@slum=2",
+                 "'slum' is not one of local, slurm; did you mean 'slurm'?"},
+        WrongRow{"no_engine", "project:p:gpus@=2", "'' is not one of local, slurm"},
+        WrongRow{"two_engines", "project:p:gpus@local@slurm=2",
+                 "'local@slurm' is not one of local, slurm; did you mean 'slurm'?"},
+        WrongRow{"unfinished_of_an_engine", "user:ann@example.com:unfinished-jobs@slurm=2",
+                 "unfinished-jobs are the same on all engines: leave out '@slurm'"},
+        WrongRow{"bytes_of_an_engine", "project:p:log-bytes@local=2",
+                 "log-bytes are the same on all engines: leave out '@local'"}),
     [](const auto& row) { return row.param.name; });
 
 TEST(Quotas, OwnOnesComeBeforeThoseOfEach) {
@@ -84,6 +93,33 @@ TEST(Quotas, OwnOnesComeBeforeThoseOfEach) {
       testing::ElementsAre(QuotaLimit{8, "project:research", "gpus"}, QuotaLimit{3, "project:*", "jobs"}));
   EXPECT_TRUE(quotas->Limits("jobs"));
   EXPECT_FALSE(quotas->Limits("log-bytes"));
+}
+
+TEST(Quotas, ThatOfAnEngineWinsThere) {
+  const auto quotas = Parse({"project:*:gpus=2", "project:*:gpus@slurm=16", "project:research:gpus@local=1",
+                             "project:big:gpus=64", "project:*:jobs@slurm=5"});
+  ASSERT_TRUE(quotas);
+  EXPECT_EQ(quotas->Of("project:p", "gpus", kLocalEngine)->Text(), "project:*:gpus=2");
+  EXPECT_EQ(quotas->Of("project:p", "gpus", kSlurmEngine)->Text(), "project:*:gpus@slurm=16");
+  EXPECT_EQ(quotas->Of("project:research", "gpus", kLocalEngine)->Text(), "project:research:gpus@local=1");
+  EXPECT_EQ(quotas->Of("project:research", "gpus", kSlurmEngine)->limit, 16);
+  EXPECT_EQ(quotas->Of("project:big", "gpus", kSlurmEngine)->limit, 64)
+      << "its own comes before that of each";
+  EXPECT_EQ(quotas->Of("project:p", "jobs", kLocalEngine), std::nullopt);
+  EXPECT_THAT(quotas->AllOf("project:big"),
+              testing::ElementsAre(QuotaLimit{64, "project:big", "gpus"},
+                                   QuotaLimit{5, "project:*", "jobs", "slurm"}));
+  EXPECT_THAT(quotas->AllOf("project:research"),
+              testing::ElementsAre(QuotaLimit{1, "project:research", "gpus", "local"},
+                                   QuotaLimit{16, "project:*", "gpus", "slurm"},
+                                   QuotaLimit{5, "project:*", "jobs", "slurm"}));
+}
+
+TEST(Quotas, HoldBackWhereTheyLimitWhatJobsHold) {
+  EXPECT_TRUE(Parse({"user:*:nvidia-tesla-t4=2"})->HoldBackOn(kSlurmEngine));
+  EXPECT_TRUE(Parse({"user:*:jobs@slurm=2"})->HoldBackOn(kSlurmEngine));
+  EXPECT_FALSE(Parse({"user:*:jobs@local=2"})->HoldBackOn(kSlurmEngine));
+  EXPECT_FALSE(Parse({"user:*:unfinished-jobs=2", "project:*:log-bytes=1GB"})->HoldBackOn(kSlurmEngine));
 }
 
 TEST(Quotas, SayBytesAsPeopleReadThem) {

@@ -59,7 +59,7 @@ void ProjectShares::Rank(placement::Queue& queue) const {
 
 placement::QuotaGate ProjectShares::EmptyGate() const {
   if (options_.quotas == nullptr) return {};
-  return {*options_.quotas, options_.naming};
+  return {*options_.quotas, placement::kLocalEngine, options_.naming};
 }
 
 void ProjectShares::Explain(const placement::Gang& gang, const std::string& before,

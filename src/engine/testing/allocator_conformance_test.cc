@@ -1,11 +1,14 @@
 #include "engine/testing/allocator_conformance.h"
 
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/draining_allocator.h"
 #include "engine/fake/fake_allocator.h"
 #include "engine/local/local_allocator.h"
+#include "engine/quota_allocator.h"
 #include "engine/testing/loop.h"
 
 namespace trainyard::engine {
@@ -67,11 +70,29 @@ class DrainingWorld : public FakeWorld {
                                              FakeWorld::allocator()};
 };
 
+/// Quotas that are never used up.
+class QuotaWorld : public FakeWorld {
+ public:
+  QuotaWorld() { Restart(); }
+  Allocator& allocator() { return *quotas_before_; }
+  void Restart() {
+    FakeWorld::Restart();
+    QuotaAllocator::Options options{.gate = placement::QuotaGate(quotas_, placement::kSlurmEngine, {})};
+    quotas_before_.emplace(loop_.context.get_executor(), FakeWorld::allocator(), std::move(options));
+  }
+
+ private:
+  const placement::Quotas quotas_ =
+      placement::Quotas::Parse(std::vector<std::string>{"project:*:jobs=100"}).value();
+  std::optional<QuotaAllocator> quotas_before_;
+};
+
 using replica::v1::Manifest;
 INSTANTIATE_TYPED_TEST_SUITE_P(Local, AllocatorConformance, LocalWorld<Manifest::HOST>);
 INSTANTIATE_TYPED_TEST_SUITE_P(LocalIsolated, AllocatorConformance, LocalWorld<Manifest::ISOLATED>);
 INSTANTIATE_TYPED_TEST_SUITE_P(Fake, AllocatorConformance, FakeWorld);
 INSTANTIATE_TYPED_TEST_SUITE_P(Draining, AllocatorConformance, DrainingWorld);
+INSTANTIATE_TYPED_TEST_SUITE_P(Quota, AllocatorConformance, QuotaWorld);
 
 }  // namespace
 }  // namespace trainyard::engine

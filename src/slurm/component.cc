@@ -4,10 +4,10 @@
 #include <cmath>
 #include <utility>
 
-#include "base/ascii.h"
 #include "cluster/machine_type.h"
 #include "cluster/task_name.h"
 #include "placement/device.h"
+#include "slurm/partition_gpus.h"
 
 namespace trainyard::slurm {
 
@@ -22,14 +22,6 @@ void Replace(std::string& mine, const std::string& given) {
   if (!given.empty()) mine = given;
 }
 
-/// A machine type's own partition counts more than a region's: such machines are nowhere else.
-Options OptionsOf(const Settings& settings, const std::string& region, const MachineOptions* machine) {
-  Options options = settings.options;
-  if (const auto own = settings.regions.find(region); own != settings.regions.end())
-    Replace(options.partition, own->second);
-  return machine == nullptr ? options : WithOptionsOf(std::move(options), machine->options);
-}
-
 /// The usable nodes of the options' partition.
 std::vector<const Node*> NodesFor(const Options& options, std::span<const Node> nodes) {
   std::vector<const Node*> found;
@@ -39,15 +31,6 @@ std::vector<const Node*> NodesFor(const Options& options, std::span<const Node> 
     if (is_meant && IsUsable(node)) found.push_back(&node);
   }
   return found;
-}
-
-/// "nvidia-tesla-t4" and "tesla_t4" are one.
-std::string GpuKey(std::string_view type) {
-  std::string key;
-  for (const char c : type) key += c == '-' ? '_' : ToLower(c);
-  for (const std::string_view brand : {"nvidia_", "tesla_"})
-    if (key.starts_with(brand)) key.erase(0, brand.size());
-  return key;
 }
 
 int GpusOf(const Node& node, std::string_view type) {
@@ -61,7 +44,7 @@ int GpusOf(const Node& node, std::string_view type) {
 std::string GpuTypeFor(const Replica& replica, const Settings& settings, std::span<const Node* const> nodes) {
   std::string wanted = placement::AcceleratorName(replica.accelerator);
   if (const auto rule = settings.accelerators.find(wanted); rule != settings.accelerators.end()) {
-    if (rule->second == "any") return {};
+    if (rule->second == kAnyGpu) return {};
     wanted = rule->second;
   }
   for (const Node* node : nodes)
@@ -190,6 +173,13 @@ Options WithOptionsOf(Options options, const Options& machine) {
   Replace(options.constraint, machine.constraint);
   options.lines.insert(options.lines.end(), machine.lines.begin(), machine.lines.end());
   return options;
+}
+
+Options OptionsOf(const Settings& settings, const std::string& region, const MachineOptions* machine) {
+  Options options = settings.options;
+  if (const auto own = settings.regions.find(region); own != settings.regions.end())
+    Replace(options.partition, own->second);
+  return machine == nullptr ? options : WithOptionsOf(std::move(options), machine->options);
 }
 
 Request RequestOf(const placement::Gang& gang, const Settings& settings, std::span<const Node> nodes) {

@@ -44,6 +44,11 @@ struct Request {
 [[nodiscard]] Request RequestOf(const placement::Gang& gang, const Settings& settings,
                                 std::span<const Node> nodes);
 
+/// What jobs of the region ask for on a machine of that type; null: one without a rule of its own. A machine
+/// type's own partition counts more than a region's: such machines are nowhere else.
+[[nodiscard]] Options OptionsOf(const Settings& settings, const std::string& region,
+                                const MachineOptions* machine);
+
 /// The replica of each slot.
 [[nodiscard]] std::vector<int> ReplicasOfSlots(const Request& request);
 

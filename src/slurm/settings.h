@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 /// What the operator says of Slurm: the flags of `serve` that begin with --slurm. Values. docs/slurm.md.
@@ -34,6 +35,9 @@ enum class Sizes {
   kFit,     ///< a replica gets at most what the largest node has, and the job's log says so
   kStrict,  ///< a machine type that no node can be never starts
 };
+
+/// In place of a type of Slurm's GPUs: whatever type.
+inline constexpr std::string_view kAnyGpu = "any";
 
 struct Settings {
   Options options{};

@@ -18,8 +18,6 @@ namespace asio = boost::asio;
 using slurm::GangKey;
 using slurm::Submission;
 
-/// What nodes have does not change often.
-constexpr std::chrono::seconds kNodesKept{60};
 /// Slurm's time limit is so much later than the job's own: then the server ends it, with its own words.
 constexpr std::chrono::minutes kTimeMargin{5};
 
@@ -50,6 +48,7 @@ SlurmAllocator::SlurmAllocator(asio::any_io_executor loop, Options options, Remo
       host_(host),
       slots_(std::move(slots)),
       gangs_(slots_->installation()),
+      nodes_(*options_.client, options_.clock, std::exchange(options_.nodes, {})),
       wake_(loop),
       cancels_(loop, asking_, *options_.client),
       tasks_(std::move(loop)) {}
@@ -132,6 +131,10 @@ std::optional<placement::Wait> SlurmAllocator::WaitOf(ReservationKey key) const 
   return wait;
 }
 
+bool SlurmAllocator::HasSubmitted(const ReservationKey& key) const {
+  return slots_->Find(KeyOf(key)) != nullptr;
+}
+
 SlurmAllocator::Reservation* SlurmAllocator::Find(const GangKey& key) {
   const auto found = reservations_.find(KeyOf(key));
   return found == reservations_.end() ? nullptr : &found->second;
@@ -197,20 +200,9 @@ void SlurmAllocator::Do(const slurm::Forget& action) { slots_->Drop(action.gang)
 
 // --- what Slurm is asked
 
-asio::awaitable<void> SlurmAllocator::LookAtNodes() {
-  const SysTime now = options_.clock.Now();
-  if (nodes_asked_ && now < *nodes_asked_ + kNodesKept) co_return;
-  nodes_asked_ = now;  // whoever comes meanwhile uses what is known
-  auto ask = [&client = *options_.client] {
-    SlurmAnswer<std::vector<slurm::Node>> nodes = client.Nodes();
-    if (nodes) nodes = slurm::KindsOf(*nodes);
-    return nodes;
-  };
-  auto nodes = co_await OnPool(asking_, std::move(ask));
-  if (nodes)
-    nodes_ = *std::move(nodes);
-  else
-    nodes_asked_.reset();
+const slurm::PartitionGpus& SlurmAllocator::Gpus() {
+  if (started_ && nodes_.are_old()) tasks_.Spawn(nodes_.Look(asking_));
+  return nodes_.gpus();
 }
 
 slurm::Batch SlurmAllocator::BatchOf(const Submission& submission, const slurm::Request& request,
@@ -235,10 +227,10 @@ asio::awaitable<void> SlurmAllocator::SubmitOne(Submission submission) {
     gangs_.OnNotSubmitted(submission, failure, words, options_.clock.Now());
     wake_.Set();
   };
-  co_await LookAtNodes();
+  co_await nodes_.Look(asking_);
   Reservation* reservation = Find(submission.gang);
   if (reservation == nullptr) co_return fail(slurm::Failure::kLater, "the job does not want it any more");
-  slurm::Request request = slurm::RequestOf(reservation->request.gang, options_.settings, nodes_);
+  slurm::Request request = slurm::RequestOf(reservation->request.gang, options_.settings, nodes_.nodes());
   if (!request.lack.empty()) co_return fail(slurm::Failure::kNever, request.lack + " " + request.remedy);
   reservation->notes = request.notes;
   Result<std::string> ticket = co_await slots_->Issue(submission, slurm::ReplicasOfSlots(request));

@@ -17,6 +17,7 @@
 #include "engine/remote/slot_keeper.h"
 #include "engine/slurm/slurm_cancels.h"
 #include "engine/slurm/slurm_client.h"
+#include "engine/slurm/slurm_nodes.h"
 #include "engine/slurm/slurm_slots.h"
 #include "engine/slurm/waiting_line.h"
 #include "slurm/batch_script.h"
@@ -36,6 +37,7 @@ class SlurmAllocator final : public Allocator, public SlotKeeper {
     slurm::Boot boot;  ///< but for the ticket
     const Clock& clock;
     std::unique_ptr<SlurmClient> client;
+    std::vector<slurm::Node> nodes{};  ///< as the client has just said; empty: it did not answer
   };
   /// Blocking. `host` outlives it, and is told which agents end. Errors: those of the database.
   [[nodiscard]] static Result<std::unique_ptr<SlurmAllocator>> Open(boost::asio::any_io_executor loop,
@@ -56,6 +58,12 @@ class SlurmAllocator final : public Allocator, public SlotKeeper {
   void HoldDevices(const std::string&, const std::string&, const replica::v1::Devices&) override {}
   void ReleaseDevices(const std::string&) override {}
   [[nodiscard]] std::optional<placement::Wait> WaitOf(ReservationKey key) const override;
+
+  /// Whether the reservation has been submitted, by this server or a previous one.
+  [[nodiscard]] bool HasSubmitted(const ReservationKey& key) const;
+  /// What the nodes have as far as is known; empty: Slurm has not answered yet. What is old is asked for
+  /// again, for the next call.
+  [[nodiscard]] const slurm::PartitionGpus& Gpus();
 
   // SlotKeeper
   boost::asio::awaitable<Result<std::string>> TakeSlot(agent::v1::FromAgent::Hello hello) override;
@@ -90,7 +98,6 @@ class SlurmAllocator final : public Allocator, public SlotKeeper {
   [[nodiscard]] slurm::Batch BatchOf(const slurm::Submission& submission, const slurm::Request& request,
                                      std::string ticket) const;
   boost::asio::awaitable<void> AskOne(slurm::AskList action);
-  boost::asio::awaitable<void> LookAtNodes();
   [[nodiscard]] Grant MakeGrant(const Submitted& submitted, const Reservation& reservation) const;
   /// In a turn of its own, if somebody still wants to hear it.
   void Tell(const ReservationKey& key, std::function<void(const ReservationEvents&)> tell);
@@ -103,8 +110,7 @@ class SlurmAllocator final : public Allocator, public SlotKeeper {
   std::unique_ptr<SlurmSlots> slots_;
   slurm::Gangs gangs_;
   std::map<ReservationKey, Reservation> reservations_;
-  std::vector<slurm::Node> nodes_;  ///< one of each kind
-  std::optional<SysTime> nodes_asked_;
+  SlurmNodes nodes_;
   WaitingLine waiting_;  ///< those without room
   bool started_ = false;
   Event wake_;

@@ -78,7 +78,7 @@ Result<std::unique_ptr<Cluster>> Cluster::Open(boost::asio::io_context& loop, co
                                                const tls::TlsIdentity& identity) {
   if (!UsesSlurm(options.engine)) return nullptr;
   std::unique_ptr<engine::SlurmClient> client = MakeSlurmClient(options.engine);
-  TY_TRY(const std::vector<slurm::Node> nodes, CheckCluster(options.engine.slurm, *client));
+  TY_TRY(std::vector<slurm::Node> nodes, CheckCluster(options.engine.slurm, *client));
   TY_TRY(AgentsAddress address, ListenForAgents(options.engine, data, nodes));
   TY_TRY(AgentProgram program, OwnAgentProgram());
   TY_TRY(engine::ToAgent::Welcome welcome, MakeWelcome(options, data, identity));
@@ -95,7 +95,8 @@ Result<std::unique_ptr<Cluster>> Cluster::Open(boost::asio::io_context& loop, co
                                                            {.settings = options.engine.slurm,
                                                             .boot = std::move(boot),
                                                             .clock = clock,
-                                                            .client = std::move(client)},
+                                                            .client = std::move(client),
+                                                            .nodes = std::move(nodes)},
                                                            cluster->host_));
   cluster->desk_.emplace(engine::AgentDesk{.slots = *cluster->allocator_,
                                            .host = cluster->host_,

@@ -32,7 +32,7 @@ class Cluster {
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
-  [[nodiscard]] engine::Allocator& allocator() noexcept { return *allocator_; }
+  [[nodiscard]] engine::SlurmAllocator& allocator() noexcept { return *allocator_; }
   [[nodiscard]] engine::AttemptHost& host() noexcept { return host_; }
 
   /// Once the jobs of a previous server have asked for their room: agents may come, Slurm is asked. What

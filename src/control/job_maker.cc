@@ -26,7 +26,8 @@ JobMaker::JobMaker(storage::Buckets& buckets, const environment::Catalogue& cata
       kept_look_ups_(std::make_shared<KeptLookUps>(clock)) {
   policy_.images = ImageRuntimes(catalogue_, std::move(policy_.images));
   for (const auto& [image, version] : policy_.images) context_.runtime_images.push_back(image);
-  const bool waits = policy_.capacity.mode != placement::Capacity::Mode::kStrict;
+  const bool waits =
+      policy_.capacity.mode != placement::Capacity::Mode::kStrict || policy_.engine_of != nullptr;
   UseContainers(std::move(policy_.containers));
   context_.tuning = true;
   context_.mapped_images = policy_.mapped_images;
@@ -90,8 +91,11 @@ boost::asio::awaitable<Status> JobMaker::LookUp(std::string project, const ml::v
   v1::JobRecord& record = made.record;
   record = RecordOf(std::move(project), job, start, *runtime);
   record.set_creator(creator.principal);
-  TY_CO_RETURN_IF_ERROR(way.found(CheckFits(record)));
-  made.demand = policy_.devices.DemandOf(GangOf(record));
+  const placement::Gang gang = GangOf(record);
+  if (policy_.engine_of) made.engine = policy_.engine_of(gang);
+  const bool is_for_here = made.engine == placement::kLocalEngine;
+  if (is_for_here) TY_CO_RETURN_IF_ERROR(way.found(CheckFits(record, gang)));
+  made.demand = is_for_here ? policy_.devices.DemandOf(gang) : placement::AskedDemand(gang);
   TY_CO_RETURN_IF_ERROR(way.found(co_await CheckServiceAccount(record, creator)));
   for (const std::string& uri : job.training_input().package_uris())
     TY_CO_RETURN_IF_ERROR(way.found(co_await LookUpPackage(record, uri, creator)));
@@ -122,8 +126,7 @@ v1::JobRecord JobMaker::RecordOf(std::string project, const ml::v1::Job& job, co
 }
 
 /// With strict capacity a job that can never run is refused at once; else it waits and says what for.
-Status JobMaker::CheckFits(const v1::JobRecord& record) const {
-  const placement::Gang gang = GangOf(record);
+Status JobMaker::CheckFits(const v1::JobRecord& record, const placement::Gang& gang) const {
   const ml::v1::TrainingInput& input = record.job().training_input();
   if (Status fits = placement::CheckFits(policy_.capacity, gang); !fits) {
     if (input.scale_tier() != ml::v1::TrainingInput::CUSTOM) fits.error().field = "scale_tier";

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -46,7 +47,9 @@ class JobMaker {
     /// changes.
     std::function<environment::AvailablePythons()> look_at_pythons{};
     placement::Capacity capacity;
-    placement::DevicePool devices;                ///< all that the machine has
+    placement::DevicePool devices;  ///< all that the machine has
+    /// Which engine a gang asks for room, as quotas name it. Null: this machine, placement::kLocalEngine.
+    std::function<std::string_view(const placement::Gang& gang)> engine_of{};
     const ImageRegistries* registries = nullptr;  ///< null: no job has images; they look for containers again
     Containers containers{};
     boost::asio::thread_pool* lookups = nullptr;  ///< where look_at_pythons runs; outlives the maker
@@ -62,8 +65,9 @@ class JobMaker {
 
   struct Made {
     v1::JobRecord record;
-    jobs::Secrets secrets;            ///< the record does not have them
-    placement::QuotaDemand demand{};  ///< of the job, or of one trial of it
+    jobs::Secrets secrets;                              ///< the record does not have them
+    placement::QuotaDemand demand{};                    ///< of the job, or of one trial of it
+    std::string_view engine = placement::kLocalEngine;  ///< Policy::engine_of
   };
   /// Errors: kInvalidArgument, kFailedPrecondition, and kPermissionDenied or kNotFound for what `creator` may
   /// not use (its packages, its job-dir, its service account, images of this machine, credentials of
@@ -97,7 +101,7 @@ class JobMaker {
   [[nodiscard]] Result<environment::Resolution> ChooseFor(const ml::v1::TrainingInput& input) const;
   boost::asio::awaitable<void> LookForContainers();
   void UseContainers(Containers containers);
-  [[nodiscard]] Status CheckFits(const v1::JobRecord& record) const;
+  [[nodiscard]] Status CheckFits(const v1::JobRecord& record, const placement::Gang& gang) const;
   [[nodiscard]] bool HasGpus() const;
   struct Start {
     const algorithms::v1::Algorithm* algorithm = nullptr;  ///< null: a program of its own

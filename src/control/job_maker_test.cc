@@ -226,6 +226,32 @@ TEST_F(StrictTest, WhatTheMachineLacksIsNamed) {
   }
 }
 
+TEST_F(StrictTest, WhatGoesElsewhereIsNotMeasuredByThisMachine) {
+  JobMaker maker(*buckets_, catalogue_, clock_,
+                 {.runtime_default = "2.15",
+                  .pythons = {{{"3.11", "/usr/bin/python3"}}},
+                  .capacity = capacity_,
+                  .devices = {{}, placement::AcceleratorMap::Parse("nvidia-tesla-k80=none").value()},
+                  .engine_of = [](const placement::Gang& gang) {
+                    return gang.region == "us-central1" ? placement::kSlurmEngine : placement::kLocalEngine;
+                  }});
+  Job job = MakeJob("j");
+  job.mutable_training_input()->set_scale_tier(ml::v1::TrainingInput::BASIC_GPU);
+  const Result<JobMaker::Made> there = Await(maker.Make("p", job));
+  ASSERT_TRUE(there) << there.error().message;
+  EXPECT_EQ(there->engine, placement::kSlurmEngine);
+  EXPECT_EQ(there->demand, (placement::QuotaDemand{{"gpus", 1}, {"nvidia-tesla-k80", 1}}))
+      << "the table of this machine waives nothing there";
+  job.mutable_training_input()->set_region("europe-west1");
+  const Result<JobMaker::Made> here = Await(maker.Make("p", job));
+  ASSERT_TRUE(here) << here.error().message;
+  EXPECT_EQ(here->demand, placement::QuotaDemand());
+  job.mutable_training_input()->set_scale_tier(ml::v1::TrainingInput::STANDARD_1);
+  EXPECT_FALSE(Await(maker.Make("p", job)));
+  job.mutable_training_input()->set_region("us-central1");
+  EXPECT_TRUE(Await(maker.Make("p", job)));
+}
+
 TEST_F(StrictTest, WhatCanNeverFitIsRefusedAndTheRestQueues) {
   replicas_->SetScript([](const replica::v1::Manifest&) { return engine::FakeScript{.exit = std::nullopt}; });
   Result<Job> refused = Create(MakeJob("big", 2));

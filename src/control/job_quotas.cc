@@ -24,6 +24,10 @@ struct Subject {
   [[nodiscard]] std::optional<QuotaLimit> Limit(std::string_view resource) const {
     return quotas.Of(name, resource);
   }
+  /// Of what it would hold on its engine.
+  [[nodiscard]] std::optional<QuotaLimit> LimitThere(std::string_view resource) const {
+    return quotas.Of(name, resource, job.engine);
+  }
   [[nodiscard]] bool Owns(const v1::JobRecord& other) const {
     return name == placement::ProjectSubject(other.project()) || name == other.creator();
   }
@@ -49,11 +53,11 @@ std::string GpuText(std::string_view resource, std::int64_t number) {
 
 Status CheckDemand(const Subject& subject) {
   for (const auto& [resource, asked] : subject.job.demand) {
-    const auto limit = subject.Limit(resource);
+    const auto limit = subject.LimitThere(resource);
     if (!limit || asked <= limit->limit) continue;
     return Exceeded(subject, *limit, GpuText(resource, asked), GpuText(resource, limit->limit), "");
   }
-  const auto jobs = subject.Limit(placement::kJobsQuota);
+  const auto jobs = subject.LimitThere(placement::kJobsQuota);
   if (!jobs || jobs->limit > 0) return {};
   return Exceeded(subject, *jobs, "1 job", "0 running jobs", "");
 }

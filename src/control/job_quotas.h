@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -14,9 +15,10 @@ namespace trainyard::control {
 /// A new job, and what is there already.
 struct JobQuotaCase {
   const v1::JobRecord& asking;
-  const placement::QuotaDemand& demand;            ///< of the job, or of one trial of it
-  const ProjectBytes* bytes = nullptr;             ///< null: not counted
-  std::vector<const v1::JobRecord*> unfinished{};  ///< jobs of all projects; no trials
+  const placement::QuotaDemand& demand;               ///< of the job, or of one trial of it
+  std::string_view engine = placement::kLocalEngine;  ///< that it asks, as quotas name it
+  const ProjectBytes* bytes = nullptr;                ///< null: not counted
+  std::vector<const v1::JobRecord*> unfinished{};     ///< jobs of all projects; no trials
 };
 
 /// By the quota of accelerators by type. Counts every job that may still use what it was given; a tuning job

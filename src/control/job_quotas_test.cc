@@ -1,5 +1,6 @@
 #include "control/job_quotas.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace trainyard::control {
@@ -18,9 +19,11 @@ class JobQuotasTest : public testing::Test {
   JobQuotasTest() {
     for (const v1::JobRecord& job : there_) unfinished_.push_back(&job);
   }
-  Status Check(const std::vector<std::string>& quotas, const placement::QuotaDemand& demand = {}) {
-    return CheckJobQuotas(placement::Quotas::Parse(quotas).value(),
-                          {.asking = asking_, .demand = demand, .bytes = &bytes_, .unfinished = unfinished_});
+  Status Check(const std::vector<std::string>& quotas, const placement::QuotaDemand& demand = {},
+               std::string_view engine = placement::kLocalEngine) {
+    return CheckJobQuotas(
+        placement::Quotas::Parse(quotas).value(),
+        {.asking = asking_, .demand = demand, .engine = engine, .bytes = &bytes_, .unfinished = unfinished_});
   }
 
   v1::JobRecord asking_ = Job("research", "new", "user:ann");
@@ -64,6 +67,17 @@ TEST_F(JobQuotasTest, RefusesWhatCouldNeverRun) {
             "The request for 6 GPUs exceeds the allowed maximum of 4 GPUs.");
   EXPECT_FALSE(Check({"project:*:jobs=0"}));
   EXPECT_TRUE(Check({"project:*:jobs=1"})) << "it waits";
+}
+
+TEST_F(JobQuotasTest, TheQuotasAreThoseOfTheEngineThatItAsks) {
+  const std::vector<std::string> quotas{"project:*:gpus=2", "project:*:gpus@slurm=16",
+                                        "project:*:jobs@local=0"};
+  EXPECT_TRUE(Check(quotas, {{"gpus", 16}}, placement::kSlurmEngine));
+  const Status refused = Check(quotas, {{"gpus", 17}}, placement::kSlurmEngine);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, testing::EndsWith("--quota project:*:gpus@slurm=16."));
+  EXPECT_FALSE(Check(quotas, {{"gpus", 3}}));
+  EXPECT_FALSE(Check(quotas)) << "no job ever runs here";
 }
 
 TEST_F(JobQuotasTest, BytesThatAreThereStandInTheWay) {

@@ -103,7 +103,7 @@ boost::asio::awaitable<Result<Job>> JobService::Create(std::string project, Job 
   *created.mutable_created()->mutable_record() = record;
   created = Stamped(std::move(created), 1, wire::FromProto(record.job().create_time()));
   TY_CO_TRY(record, jobs::Apply(v1::JobRecord{}, created));
-  TY_CO_RETURN_IF_ERROR(CheckQuota(record, made.demand));
+  TY_CO_RETURN_IF_ERROR(CheckQuota(record, made));
   TY_CO_TRY(TuningJobs::Resumed resumed, co_await registry_.tuning().ReadResumed(record));
   auto creating = creating_.insert(creating_.end(), &record);  // others count it while it is written
   std::vector<jobs::ServiceLine> lines = jobs::LinesFor(record, created);
@@ -300,10 +300,11 @@ boost::asio::awaitable<Status> JobService::RecordForEnded(v1::JobRecord job, v1:
   co_return co_await outside_.journal.Append(std::move(after), std::move(stamped));
 }
 
-Status JobService::CheckQuota(const v1::JobRecord& asking, const placement::QuotaDemand& demand) const {
+Status JobService::CheckQuota(const v1::JobRecord& asking, const JobMaker::Made& made) const {
   const bool none = outside_.quotas == nullptr || outside_.quotas->empty();
   if (none && accelerator_quota_.empty()) return {};
-  JobQuotaCase quota_case{.asking = asking, .demand = demand, .bytes = outside_.bytes};
+  JobQuotaCase quota_case{
+      .asking = asking, .demand = made.demand, .engine = made.engine, .bytes = outside_.bytes};
   auto count = [&](const v1::JobRecord& other) {
     if (!other.job().has_end_time() && !other.has_trial()) quota_case.unfinished.push_back(&other);
   };

@@ -60,7 +60,7 @@ boost::asio::awaitable<Result<v1::JobCheck>> JobService::Check(std::string proje
     if (!resumed) Note(resumed.error(), checked);
   }
   if (is_whole)
-    if (Status fits = CheckQuota(record, checked.made.demand); !fits) violations.push_back(fits.error());
+    if (Status fits = CheckQuota(record, checked.made); !fits) violations.push_back(fits.error());
   if (outside_.check_space)
     if (Status space = outside_.check_space(); !space) violations.push_back(space.error());
   const auto taken = co_await outside_.journal.Get(project, record.job().job_id());

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "server/serve_keys.h"
@@ -67,6 +68,10 @@ INSTANTIATE_TEST_SUITE_P(
             {"f:2: google-front: --google-front off needs --network host: a replica in a network of its own "
              "reaches "
              "nothing but this server"}},
+        Row{"regions",
+            "regions:\n  us-central1: gpu\n  mars: local\n  us-east1: 'slurm:'\n",
+            {"f:3: regions: 'mars' is no region of the original",
+             "f:4: regions: 'slurm:' is none of local, slurm, slurm:PARTITION, PARTITION"}},
         Row{"all_by_lines",
             "verbos: 1\nlisten: x\nstop-grace: -1\nnetwork: [host]\n",
             {"f:1: verbos: there is no such key. Did you mean 'verbose'?",
@@ -104,6 +109,14 @@ TEST(LayerSettingsTest, FlagBeforeFileBeforeDefault) {
   EXPECT_EQ(Shown(*both, "create-buckets"), "true (flag)");
   EXPECT_EQ(Shown(*both, "verbose"), "false (flag)");
   EXPECT_EQ(Shown(*both, "capacity"), "STRICT (flag)");
+}
+
+TEST(LayerSettingsTest, RegionsAreAMapping) {
+  const auto file =
+      Layer("regions: {us-central1: gpu, europe-west1: local}\nquota: {'project:*:gpus@slurm': 4}\n");
+  ASSERT_TRUE(file) << Describe(file.error().in_file.front(), "f");
+  EXPECT_EQ(file->options.engine.slurm.regions, (std::map<std::string, std::string>{{"us-central1", "gpu"}}));
+  EXPECT_EQ(Shown(*file, "regions"), "us-central1=gpu europe-west1=local (f:1)");
 }
 
 TEST(LayerSettingsTest, NamesTheEnvironment) {

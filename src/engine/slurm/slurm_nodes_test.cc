@@ -42,6 +42,7 @@ class ToldClient final : public SlurmClient {
   [[nodiscard]] SlurmAnswer<void> Cancel(const std::string&, std::span<const std::int64_t>) const override {
     TY_CHECK(false);
   }
+  [[nodiscard]] SlurmAnswer<void> Check(const slurm::Options&) const override { TY_CHECK(false); }
   [[nodiscard]] SlurmAnswer<std::vector<slurm::Node>> Nodes() const override {
     ++asked;
     return answer;

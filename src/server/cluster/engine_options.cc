@@ -106,31 +106,46 @@ Status CheckOptionLines(const std::vector<std::string>& lines) {
   return {};
 }
 
-/// "us-central1=slurm:gpu", "europe-west1=local".
+/// No list of partitions, and nothing that Slurm's settings take apart.
+bool IsPartitionName(std::string_view text) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  return !text.empty() && text.find_first_not_of(kLetters) == std::string_view::npos;
+}
+
+/// "us-central1=gpu", "us-east1=slurm", "us-west1=slurm:gpu", "europe-west1=local".
 Status ReadRegion(const std::string& text, EngineOptions& options) {
+  constexpr std::string_view kPrefix = "slurm:";
   TY_TRY(const auto rule, SplitRule(text));
   if (cluster::FindRegion(rule.first) == nullptr)
     return std::unexpected(InvalidArgument("", "'" + rule.first + "' is no region of the original"));
-  const std::string_view where = rule.second;
-  const std::string_view engine = where.substr(0, where.find(':'));
-  const std::string partition(where.size() > engine.size() ? where.substr(engine.size() + 1) : "");
-  const bool is_slurm = engine == "slurm";
-  if ((!is_slurm && where != "local") || (is_slurm && where.ends_with(':')))
+  std::string_view partition = rule.second;
+  const bool is_local = partition == "local";
+  if (is_local || partition == "slurm") partition = {};
+  const bool is_named = !partition.empty();
+  if (partition.starts_with(kPrefix)) partition.remove_prefix(kPrefix.size());
+  if (is_named && !IsPartitionName(partition))
     return std::unexpected(
-        InvalidArgument("", "'" + rule.second + "' is none of local, slurm, slurm:PARTITION"));
-  const auto kind = is_slurm ? EngineOptions::Kind::kSlurm : EngineOptions::Kind::kLocal;
+        InvalidArgument("", "'" + rule.second + "' is none of local, slurm, slurm:PARTITION, PARTITION"));
+  const auto kind = is_local ? EngineOptions::Kind::kLocal : EngineOptions::Kind::kSlurm;
   if (!options.regions.emplace(rule.first, kind).second)
     return std::unexpected(InvalidArgument("", "'" + rule.first + "' is named a second time"));
-  if (!partition.empty()) options.slurm.regions.emplace(rule.first, partition);
+  if (is_named) options.slurm.regions.emplace(rule.first, partition);
   return {};
 }
 
 }  // namespace
 
-bool UsesSlurm(const EngineOptions& options) {
-  const auto is_slurm = [](const auto& region) { return region.second == EngineOptions::Kind::kSlurm; };
-  return options.kind == EngineOptions::Kind::kSlurm || std::ranges::any_of(options.regions, is_slurm);
+namespace {
+
+bool Uses(const EngineOptions& options, EngineOptions::Kind kind) {
+  const auto is_kind = [kind](const auto& region) { return region.second == kind; };
+  return options.kind == kind || std::ranges::any_of(options.regions, is_kind);
 }
+
+}  // namespace
+
+bool UsesThisMachine(const EngineOptions& options) { return Uses(options, EngineOptions::Kind::kLocal); }
+bool UsesSlurm(const EngineOptions& options) { return Uses(options, EngineOptions::Kind::kSlurm); }
 
 bool IsForSlurm(const EngineOptions& options, const placement::DevicePool& here,
                 const placement::Gang& gang) {
@@ -165,10 +180,10 @@ void EngineFlags::AddTo(CLI::App& app) {
                                  ""))
       ->type_name("local|slurm")
       ->default_str("local");
-  app.add_option("--region", regions_,
+  app.add_option("--regions", regions_,
                  "where jobs of a region run, if not where --engine says: on this machine, on Slurm, or in a "
                  "partition of it; may be given several times")
-      ->type_name("REGION=local|slurm|slurm:PARTITION")
+      ->type_name("REGION=local|slurm|PARTITION")
       ->allow_extra_args(false);
   app.add_option(
          "--agent-listen", agent_listen_,
@@ -240,7 +255,7 @@ Status EngineFlags::ReadInto(EngineOptions& options) const {
   }
   for (const std::string& text : regions_) {
     const Status read = ReadRegion(text, options);
-    if (!read) return std::unexpected(InvalidArgument("--region", read.error().message));
+    if (!read) return std::unexpected(InvalidArgument("--regions", read.error().message));
   }
   TY_RETURN_IF_ERROR(CheckOptionLines(options.slurm.options.lines));
   for (const auto& [flag, path] :

@@ -22,10 +22,10 @@ struct EngineOptions {
     kLocal,  ///< on this machine
     kSlurm,  ///< on the nodes of a cluster
   };
-  Kind kind = Kind::kLocal;  ///< of regions that are not named
-  std::map<std::string, Kind> regions{};
-  std::string agent_host;        ///< numeric; empty: the machine's address on the way to the nodes
-  std::uint16_t agent_port = 0;  ///< 0: the same as last time, else a free one
+  Kind kind = Kind::kLocal;               ///< of regions that are not named
+  std::map<std::string, Kind> regions{};  ///< those that are named
+  std::string agent_host;                 ///< numeric; empty: the machine's address on the way to the nodes
+  std::uint16_t agent_port = 0;           ///< 0: the same as last time, else a free one
   slurm::Settings slurm;
   std::string slurm_tools;   ///< folder with sbatch; empty: PATH
   std::string node_dir;      ///< where nodes keep what they need; empty: /var/tmp/trainyard-UID
@@ -33,6 +33,8 @@ struct EngineOptions {
   std::string node_buckets;  ///< where nodes see DATA/buckets; empty: they do not
 };
 
+/// Whether any job runs on this machine. Pure.
+[[nodiscard]] bool UsesThisMachine(const EngineOptions& options);
 /// Whether any job goes to Slurm. Pure.
 [[nodiscard]] bool UsesSlurm(const EngineOptions& options);
 /// Whether the gang goes to Slurm: as its region says, else, with accelerators that are not here, to where

@@ -1,0 +1,87 @@
+#include "server/cluster/engine_options.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "placement/accelerator_map.h"
+#include "placement/device.h"
+#include "server/serve_options.h"
+
+namespace trainyard::server {
+namespace {
+
+using Kind = EngineOptions::Kind;
+using Words = std::vector<std::string>;
+
+Result<ServeOptions> Read(const Words& words) {
+  const auto read = ReadServeFlags(words);
+  if (!read) return std::unexpected(read.error());
+  return read->value_or(ServeOptions{});
+}
+
+TEST(Regions, AreHereOnSlurmOrInAPartition) {
+  const auto options = Read({"--regions", "us-central1=gpu", "--regions", "us-east1=slurm", "--regions",
+                             "us-west1=slurm:slurm", "--regions", "europe-west1=local"});
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(options->engine.regions, (std::map<std::string, Kind>{{"us-central1", Kind::kSlurm},
+                                                                  {"us-east1", Kind::kSlurm},
+                                                                  {"us-west1", Kind::kSlurm},
+                                                                  {"europe-west1", Kind::kLocal}}));
+  EXPECT_EQ(options->engine.slurm.regions,
+            (std::map<std::string, std::string>{{"us-central1", "gpu"}, {"us-west1", "slurm"}}));
+}
+
+struct WrongRow {
+  const char* name;
+  Words regions;
+  const char* why;
+};
+class RegionsRefuse : public testing::TestWithParam<WrongRow> {};
+TEST_P(RegionsRefuse, WhatIsWrong) {
+  Words words;
+  for (const std::string& region : GetParam().regions) {
+    words.emplace_back("--regions");
+    words.push_back(region);
+  }
+  const auto read = Read(words);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error(), InvalidArgument("--regions", GetParam().why));
+}
+INSTANTIATE_TEST_SUITE_P(
+    Rules, RegionsRefuse,
+    testing::Values(
+        WrongRow{"region", {"mars=gpu"}, "'mars' is no region of the original"},
+        WrongRow{"nothing", {"us-central1="}, "'us-central1=' is not NAME=VALUE"},
+        WrongRow{"no_name",
+                 {"us-central1=slurm:"},
+                 "'slurm:' is none of local, slurm, slurm:PARTITION, PARTITION"},
+        WrongRow{"engine",
+                 {"us-central1=k8s:gpu"},
+                 "'k8s:gpu' is none of local, slurm, slurm:PARTITION, PARTITION"},
+        WrongRow{
+            "list", {"us-central1=gpu,cpu"}, "'gpu,cpu' is none of local, slurm, slurm:PARTITION, PARTITION"},
+        WrongRow{"twice", {"us-central1=gpu", "us-central1=local"}, "'us-central1' is named a second time"}),
+    [](const auto& row) { return row.param.name; });
+
+TEST(Regions, SayWhereAGangGoes) {
+  EngineOptions options{.kind = Kind::kLocal,
+                        .regions = {{"us-central1", Kind::kSlurm}, {"us-east1", Kind::kLocal}}};
+  const placement::DevicePool here({}, placement::AcceleratorMap::Parse("tpu-v2=none").value());
+  placement::Gang gang{.job_id = "j", .region = "us-central1", .replicas = {{}}};
+  EXPECT_TRUE(IsForSlurm(options, here, gang));
+  gang.region = "europe-west1";
+  EXPECT_FALSE(IsForSlurm(options, here, gang));
+  gang.replicas[0].accelerator = ml::v1::AcceleratorConfig::TPU_V2;
+  gang.replicas[0].accelerator_count = 8;
+  EXPECT_FALSE(IsForSlurm(options, here, gang)) << "here it runs without";
+  gang.replicas[0].accelerator = ml::v1::AcceleratorConfig::NVIDIA_TESLA_T4;
+  EXPECT_TRUE(IsForSlurm(options, here, gang)) << "where they may be";
+  gang.region = "us-east1";
+  EXPECT_FALSE(IsForSlurm(options, here, gang)) << "its region says so";
+}
+
+}  // namespace
+}  // namespace trainyard::server

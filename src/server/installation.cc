@@ -144,6 +144,8 @@ control::JobMaker::Policy Installation::MakePolicy(const ServeOptions& options, 
             return identities.SetBucketProject(std::move(bucket), std::move(project));
           }};
   pythons_ = std::make_shared<environment::PythonInventory>(data.environments_dir());
+  decltype(control::JobMaker::Policy::engine_of) engine_of;
+  if (cluster_) engine_of = [this](const placement::Gang& gang) { return EngineOf(gang); };
   std::vector<std::string> mapped;
   for (const auto& [pattern, reference] : options.containers.image_map) mapped.push_back(pattern);
   return {.runtime_default = options.default_runtime,
@@ -154,6 +156,7 @@ control::JobMaker::Policy Installation::MakePolicy(const ServeOptions& options, 
           .look_at_pythons = [inventory = pythons_] { return inventory->Look(); },
           .capacity = capacity,
           .devices = std::move(devices),
+          .engine_of = std::move(engine_of),
           .registries = &foundation.registries,
           .containers = {.are_here = foundation.containers.kind !=
                                      replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED,
@@ -194,6 +197,9 @@ control::Settings Installation::MakeSettings(const ServeOptions& options, std::s
 
 namespace {
 
+/// Where users log in, jobs of other projects are not named.
+placement::Naming NamingOf(const ServeOptions& options) { return {.others = !options.auth}; }
+
 engine::LocalAllocator::Options AllocatorOptions(const ServeOptions& options, const control::Keys& keys,
                                                  placement::Capacity capacity, placement::DevicePool devices,
                                                  const Clock& clock) {
@@ -205,8 +211,21 @@ engine::LocalAllocator::Options AllocatorOptions(const ServeOptions& options, co
           .devices = std::move(devices),
           .shares = {.quotas = &options.shares.quotas,
                      .weights = options.shares.weights,
-                     .naming = {.others = !options.auth},
+                     .naming = NamingOf(options),
                      .clock = &clock}};
+}
+
+/// The cluster's, by its quotas. Null: there is none.
+std::unique_ptr<engine::QuotaAllocator> MakeClusterRoom(boost::asio::any_io_executor loop,
+                                                        const ServeOptions& options, Cluster* cluster) {
+  if (cluster == nullptr) return nullptr;
+  const placement::Naming naming = NamingOf(options);
+  engine::SlurmAllocator& slurm = cluster->allocator();
+  engine::QuotaAllocator::Options quotas{
+      .gate = placement::QuotaGate(options.shares.quotas, placement::kSlurmEngine, naming),
+      .naming = naming,
+      .is_behind = [&slurm](const engine::ReservationKey& key) { return slurm.HasSubmitted(key); }};
+  return std::make_unique<engine::QuotaAllocator>(std::move(loop), slurm, std::move(quotas));
 }
 
 }  // namespace
@@ -240,10 +259,12 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
       allocator_(WatchLoop(loop, &foundation_->watch, "admissions"),
                  AllocatorOptions(options, settings_.keys, capacity_, devices_, foundation_->clock)),
       cluster_(std::move(parts.cluster)),
-      routed_room_(cluster_ ? std::make_unique<engine::RoutedAllocator>(allocator_, cluster_->allocator(),
+      cluster_room_(
+          MakeClusterRoom(WatchLoop(loop, &foundation_->watch, "admissions"), options, cluster_.get())),
+      routed_room_(cluster_ ? std::make_unique<engine::RoutedAllocator>(allocator_, *cluster_room_,
                                                                         [this](const placement::Gang& gang) {
-                                                                          return IsForSlurm(options_.engine,
-                                                                                            devices_, gang);
+                                                                          return EngineOf(gang) ==
+                                                                                 placement::kSlurmEngine;
                                                                         })
                             : nullptr),
       routed_host_(cluster_ ? std::make_unique<engine::RoutedAttemptHost>(host_, cluster_->host()) : nullptr),
@@ -378,6 +399,10 @@ api::MachineSource Installation::MachineHere() {
           .history = [this](std::chrono::hours hours) { return machine_watch_.History(hours); },
           .images = [folder = data_.images_dir()] { return KeptImages(folder); },
           .pool = foundation_->runtime_lists};
+}
+
+std::string_view Installation::EngineOf(const placement::Gang& gang) const {
+  return IsForSlurm(options_.engine, devices_, gang) ? placement::kSlurmEngine : placement::kLocalEngine;
 }
 
 std::vector<api::MetricsSources::Limit> Installation::KnownLimits() const {

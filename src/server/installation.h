@@ -21,6 +21,7 @@
 #include "engine/local/local_attempt_host.h"
 #include "engine/local/machine_limits.h"
 #include "engine/local/supervisor_starter.h"
+#include "engine/quota_allocator.h"
 #include "engine/routed_allocator.h"
 #include "engine/routed_attempt_host.h"
 #include "environment/python_probe.h"
@@ -138,6 +139,8 @@ class Installation {
   /// Of this server's catalogue, in its data directory.
   [[nodiscard]] api::RuntimeSource RuntimesHere();
   [[nodiscard]] api::MachineSource MachineHere();
+  /// Where a gang asks for room, as quotas name it. Only with a cluster.
+  [[nodiscard]] std::string_view EngineOf(const placement::Gang& gang) const;
   void GuardRoutes();
   [[nodiscard]] std::vector<api::MetricsSources::Limit> KnownLimits() const;
   [[nodiscard]] ApiParts PartsFor(api::MetadataAnswers metadata);
@@ -162,6 +165,7 @@ class Installation {
   engine::LocalAttemptHost host_;
   engine::LocalAllocator allocator_;
   std::unique_ptr<Cluster> cluster_;
+  std::unique_ptr<engine::QuotaAllocator> cluster_room_;    ///< null: there is no cluster
   std::unique_ptr<engine::RoutedAllocator> routed_room_;    ///< null: all room is here
   std::unique_ptr<engine::RoutedAttemptHost> routed_host_;  ///< null: all attempts are here
   engine::DrainingAllocator disk_gate_;

@@ -72,6 +72,10 @@ INSTANTIATE_TEST_SUITE_P(
             "regions:\n  us-central1: gpu\n  mars: local\n  us-east1: 'slurm:'\n",
             {"f:3: regions: 'mars' is no region of the original",
              "f:4: regions: 'slurm:' is none of local, slurm, slurm:PARTITION, PARTITION"}},
+        Row{"quota_of_an_engine",
+            "regions: {us-central1: local}\nquota: {'project:*:gpus@slurm': 4}\n",
+            {"f:2: quota: 'project:*:gpus@slurm=4': no job goes to the engine slurm by --engine and "
+             "--regions"}},
         Row{"all_by_lines",
             "verbos: 1\nlisten: x\nstop-grace: -1\nnetwork: [host]\n",
             {"f:1: verbos: there is no such key. Did you mean 'verbose'?",

@@ -8,6 +8,7 @@
 
 #include "placement/accelerator_map.h"
 #include "placement/device.h"
+#include "server/option_rules.h"
 #include "server/serve_options.h"
 
 namespace trainyard::server {
@@ -81,6 +82,24 @@ TEST(Regions, SayWhereAGangGoes) {
   EXPECT_TRUE(IsForSlurm(options, here, gang)) << "where they may be";
   gang.region = "us-east1";
   EXPECT_FALSE(IsForSlurm(options, here, gang)) << "its region says so";
+}
+
+TEST(Quotas, AreOfEnginesThatJobsGoTo) {
+  const auto check = [](const Words& words) -> Status {
+    TY_TRY(const ServeOptions options, Read(words));
+    return CheckOptionRules(options);
+  };
+  EXPECT_TRUE(check({"--quota", "project:*:gpus=1", "--quota", "project:*:jobs@local=1"}));
+  EXPECT_TRUE(check({"--quota", "project:*:jobs@slurm=1", "--regions", "us-central1=gpu"}));
+  const Status refused = check({"--quota", "project:*:jobs@slurm=1"});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error(),
+            FailedPrecondition("'project:*:jobs@slurm=1': no job goes to the engine slurm by "
+                               "--engine and --regions",
+                               "--quota"));
+  EXPECT_FALSE(check({"--quota", "project:*:jobs@local=1", "--engine", "slurm"}));
+  EXPECT_TRUE(
+      check({"--quota", "project:*:jobs@local=1", "--engine", "slurm", "--regions", "us-central1=local"}));
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <functional>
+#include <string>
+
 #include "api/ml_methods.h"
 #include "control/job_service.h"
 #include "studies/study_service.h"
+#include "trainyard/ml/v1/ml.pb.h"
 
 /// The methods of ml v1, one source file for each resource. Loop thread only.
 namespace trainyard::api {
@@ -18,9 +22,12 @@ void AddJobRoutesOfReplicas(MlMethods& methods, control::JobService& jobs);
 /// enforced. `jobs` outlives the router.
 void AddPolicyRoutes(MlMethods& methods, control::JobService& jobs);
 
+/// Whether a job of the region can get accelerators of the type on this installation.
+using RegionOffers = std::function<bool(const std::string& region, ml::v1::AcceleratorConfig::Type type)>;
+
 /// projects.getConfig, projects.locations (list, get) and the operations of both (none: no training method
-/// makes one).
-void AddProjectRoutes(MlMethods& methods);
+/// makes one). A location has the accelerators of the original's table that `offers` says, too.
+void AddProjectRoutes(MlMethods& methods, RegionOffers offers);
 
 /// projects.locations.studies, .trials and projects.locations.operations. A location is a region that
 /// training runs in; any other is kNotFound. `studies` outlives the router.

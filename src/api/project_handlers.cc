@@ -3,6 +3,7 @@
 #include <google/protobuf/empty.pb.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "api/system_parameters.h"
 #include "cluster/project_number.h"
@@ -34,15 +35,18 @@ awaitable<Result<Response>> GetConfig(Request& request) {
   co_return Response::Json(wire::PrintJson(config));
 }
 
-/// The only capability is training; the accelerators are those that a job in the region may request.
-ml::v1::Location LocationOf(std::string_view project, const cluster::Region& region) {
+/// The only capability is training; the accelerators are those that a job in the region may request and can
+/// get.
+ml::v1::Location LocationOf(std::string_view project, const cluster::Region& region,
+                            const RegionOffers& offers) {
   ml::v1::Location location;
   location.set_name("projects/" + std::string(project) + "/locations/" + std::string(region.name));
   ml::v1::Capability& training = *location.add_capabilities();
   training.set_type(ml::v1::Capability::TRAINING);
   for (int number = AcceleratorConfig::Type_MIN + 1; number <= AcceleratorConfig::Type_MAX; ++number) {
     if (!AcceleratorConfig::Type_IsValid(number)) continue;
-    if (region.Has(static_cast<AcceleratorConfig::Type>(number)))
+    const auto type = static_cast<AcceleratorConfig::Type>(number);
+    if (region.Has(type) && offers(std::string(region.name), type))
       training.add_available_accelerators(static_cast<ml::v1::Capability::AvailableAccelerators>(number));
   }
   return location;
@@ -53,10 +57,10 @@ Error NoSuchLocation(const Request& request) {
                   " is not one that training runs in.");
 }
 
-awaitable<Result<Response>> GetLocation(Request& request) {
+awaitable<Result<Response>> GetLocation(const RegionOffers& offers, Request& request) {
   const cluster::Region* region = cluster::FindRegion(request.Parameter("location"));
   if (region == nullptr) co_return std::unexpected(NoSuchLocation(request));
-  co_return Response::Json(wire::PrintJson(LocationOf(request.Parameter("project"), *region)));
+  co_return Response::Json(wire::PrintJson(LocationOf(request.Parameter("project"), *region, offers)));
 }
 
 Result<int> PageSize(const Request& request) {
@@ -68,7 +72,7 @@ Result<int> PageSize(const Request& request) {
 Error WrongToken() { return InvalidArgument("page_token", "The page token is not valid for this request"); }
 
 /// By name. A page token is the name of the last location of the previous page.
-awaitable<Result<Response>> ListLocations(Request& request) {
+awaitable<Result<Response>> ListLocations(const RegionOffers& offers, Request& request) {
   TY_CO_TRY(int page_size, PageSize(request));
   std::vector<const cluster::Region*> regions;
   for (const cluster::Region& region : cluster::Regions()) regions.push_back(&region);
@@ -82,7 +86,7 @@ awaitable<Result<Response>> ListLocations(Request& request) {
   }
   ml::v1::ListLocationsResponse page;
   for (; next != regions.end() && page.locations_size() < page_size; ++next)
-    *page.add_locations() = LocationOf(request.Parameter("project"), **next);
+    *page.add_locations() = LocationOf(request.Parameter("project"), **next, offers);
   if (next != regions.end()) page.set_next_page_token(std::string((*std::prev(next))->name));
   co_return Response::Json(wire::PrintJson(page));
 }
@@ -111,7 +115,7 @@ awaitable<Result<Response>> CancelOperation(Request& request) {
 
 }  // namespace
 
-void AddProjectRoutes(MlMethods& methods) {
+void AddProjectRoutes(MlMethods& methods, RegionOffers offers) {
   using http::Method;
   const std::string project = "/v1/projects/{project}";
   const std::string location = project + "/locations/{location}";
@@ -124,8 +128,10 @@ void AddProjectRoutes(MlMethods& methods) {
   const MethodForm operation{.answer = longrunning::Operation::descriptor(), .parameters = {}};
   const MethodForm empty{.answer = google::protobuf::Empty::descriptor(), .parameters = {}};
   methods.Add(Method::kGet, project + ":getConfig", config, GetConfig);
-  methods.Add(Method::kGet, project + "/locations", locations, ListLocations);
-  methods.Add(Method::kGet, location, one_location, GetLocation);
+  methods.Add(Method::kGet, project + "/locations", locations,
+              [offers](Request& request) { return ListLocations(offers, request); });
+  methods.Add(Method::kGet, location, one_location,
+              [offers = std::move(offers)](Request& request) { return GetLocation(offers, request); });
   methods.Add(Method::kGet, project + "/operations", operations, ListOperations);
   methods.Add(Method::kGet, project + "/operations/{operation}", operation, GetOperation);
   methods.Add(Method::kPost, project + "/operations/{operation}:cancel", empty, CancelOperation);

@@ -22,6 +22,7 @@
 #include "process/descriptor_limit.h"
 #include "server/account_name.h"
 #include "server/bucket_rights.h"
+#include "server/cluster/region_accelerators.h"
 #include "server/drain_order.h"
 #include "server/google_front.h"
 #include "server/job_users.h"
@@ -405,6 +406,11 @@ std::string_view Installation::EngineOf(const placement::Gang& gang) const {
   return IsForSlurm(options_.engine, devices_, gang) ? placement::kSlurmEngine : placement::kLocalEngine;
 }
 
+bool Installation::OffersAccelerator(const std::string& region, ml::v1::AcceleratorConfig::Type type) {
+  return server::OffersAccelerator(options_.engine, devices_,
+                                   cluster_ ? &cluster_->allocator().Gpus() : nullptr, region, type);
+}
+
 std::vector<api::MetricsSources::Limit> Installation::KnownLimits() const {
   engine::MachineLimits known = starter_->limits();
   std::vector<api::MetricsSources::Limit> shown;
@@ -432,6 +438,10 @@ ApiParts Installation::PartsFor(api::MetadataAnswers metadata) {
           .runtimes = RuntimesHere(),
           .machine = MachineHere(),
           .add_machine = [this](control::v1::UsageReport& report) { use_keeper_.AddMachine(report); },
+          .region_offers =
+              [this](const std::string& region, ml::v1::AcceleratorConfig::Type type) {
+                return OffersAccelerator(region, type);
+              },
           .metadata = std::move(metadata),
           .administration = operations_,
           .auth = options_.auth,

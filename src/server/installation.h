@@ -141,6 +141,7 @@ class Installation {
   [[nodiscard]] api::MachineSource MachineHere();
   /// Where a gang asks for room, as quotas name it. Only with a cluster.
   [[nodiscard]] std::string_view EngineOf(const placement::Gang& gang) const;
+  [[nodiscard]] bool OffersAccelerator(const std::string& region, ml::v1::AcceleratorConfig::Type type);
   void GuardRoutes();
   [[nodiscard]] std::vector<api::MetricsSources::Limit> KnownLimits() const;
   [[nodiscard]] ApiParts PartsFor(api::MetadataAnswers metadata);

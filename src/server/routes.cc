@@ -13,7 +13,6 @@
 #include "api/job_row_handlers.h"
 #include "api/logging_handlers.h"
 #include "api/metrics_handlers.h"
-#include "api/ml_handlers.h"
 #include "api/ml_methods.h"
 #include "api/session_handlers.h"
 #include "api/storage_handlers.h"
@@ -36,7 +35,7 @@ boost::asio::awaitable<Result<std::vector<std::string>>> UnfinishedProjects(cont
 void AddSharedRoutes(http::Router& router, api::MlMethods& ml, const ApiParts& parts) {
   api::AddHealthRoute(router);
   api::AddDiscoveryRoutes(router);
-  api::AddProjectRoutes(ml);
+  api::AddProjectRoutes(ml, parts.region_offers);
   api::AddStudyRoutes(ml, parts.studies);
   api::AddStorageRoutes(router, parts.buckets, parts.identities);
   api::AddBatchRoutes(router);

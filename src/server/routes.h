@@ -9,6 +9,7 @@
 #include "api/machine_handlers.h"
 #include "api/metadata_handlers.h"
 #include "api/metrics_handlers.h"
+#include "api/ml_handlers.h"
 #include "api/usage_handlers.h"
 #include "http/router.h"
 
@@ -79,6 +80,7 @@ struct ApiParts {
   api::RuntimeSource runtimes;
   api::MachineSource machine;
   std::function<void(control::v1::UsageReport&)> add_machine;  ///< api::UsageSource
+  api::RegionOffers region_offers;
   api::MetadataAnswers metadata;
   api::Administration& administration;
   bool auth = false;  ///< who asks has to log in

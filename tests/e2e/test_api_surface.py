@@ -144,10 +144,18 @@ def test_locations(server, ml):
     assert names == sorted(set(names)) and "us-central1" in names and len(names) == 22
     one = ml.locations().get(name="projects/p/locations/us-central1").execute()
     assert one in locations
-    assert one["capabilities"][0]["type"] == "TRAINING" and "TPU_V2" in one["capabilities"][0]["availableAccelerators"]
+    assert one["capabilities"][0]["type"] == "TRAINING" and "NVIDIA_TESLA_T4" in one["capabilities"][0]["availableAccelerators"]
     assert server.request("GET", "/v1/projects/p/locations/mars").status_code == 404
     for parameters, field in [({"pageToken": "mars"}, "page_token"), ({"pageSize": -1}, "page_size"), ({"pageSize": "x"}, "page_size")]:
         refused(server.request("GET", "/v1/projects/p/locations", params=parameters), 400, field)
+
+
+@pytest.mark.parametrize(("devices", "has_tpus"), [("none", True), ("nvidia-tesla-t4=1", False)])
+def test_a_location_has_what_jobs_can_get(make_server, devices, has_tpus):
+    """A machine with accelerators knows what it has; one without answers as the original did."""
+    location = make_server("--accelerators", devices).request("GET", "/v1/projects/p/locations/us-central1").json()
+    available = location["capabilities"][0]["availableAccelerators"]
+    assert "NVIDIA_TESLA_P100" in available and ("TPU_V2" in available) == has_tpus
 
 
 @pytest.mark.parametrize("parent", ["projects/p", "projects/p/locations/us-central1"])

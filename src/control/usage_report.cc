@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "control/manifest.h"
+#include "placement/device.h"
 #include "placement/device_pool.h"
 
 namespace trainyard::control {
@@ -13,20 +15,30 @@ namespace {
 
 using Report = v1::UsageReport;
 
-void AddDevices(const v1::JobRecord& job, Report::Job& out) {
+/// Room with an agent is a cluster's.
+void AddRoom(const v1::JobRecord& job, Report::Job& out) {
+  std::set<std::string> nodes;
   for (const v1::ReplicaRecord& replica : job.replicas()) {
-    for (const std::string& gpu : replica.slot().devices().gpus()) {
+    const replica::v1::Slot& slot = replica.slot();
+    const bool is_here = slot.agent().empty();
+    if (!is_here) nodes.insert(slot.node());
+    for (const std::string& gpu : slot.devices().gpus()) {
       Report::Device& device = *out.add_devices();
       device.set_index(gpu);
       device.set_project(job.project());
       device.set_job_id(job.job().job_id());
+      if (is_here) continue;
+      device.set_node(slot.node());
+      device.set_type(placement::AcceleratorName(replica.accelerators().type()));
     }
   }
+  out.mutable_nodes()->Assign(nodes.begin(), nodes.end());
 }
 
 double Part(double of, double all) { return all > 0 ? of / all : 0; }
 
 void CompleteJob(const Report::Machine& machine, Report::Job& job) {
+  if (!job.nodes().empty()) return;  // nothing of it is this machine's
   for (Report::Device& held : *job.mutable_devices()) {
     const auto known = std::ranges::find(machine.devices(), held.index(), &Report::Device::index);
     if (known != machine.devices().end()) held.set_type(known->type());
@@ -63,7 +75,7 @@ Report::Job UsageOf(const v1::JobRecord& job, const std::optional<jobs::Waiting>
     out.set_memory_bytes(out.memory_bytes() + replica.memory_bytes());
   }
   out.set_accelerators(placement::AskedAccelerators(GangOf(job)));
-  if (job.reserved()) AddDevices(job, out);
+  if (job.reserved()) AddRoom(job, out);
   if (!waiting) return out;
   out.set_position(waiting->position);
   out.set_reason(waiting->reason);

@@ -30,6 +30,25 @@ TEST(UsageReport, SaysWhatAJobHoldsAndSinceWhen) {
                                      .DebugString());
 }
 
+TEST(UsageReport, WhatAClusterGaveIsNothingOfThisMachine) {
+  const auto job = Read<v1::JobRecord>(R"(
+    project: "p" reserved: true job { job_id: "j" state: RUNNING }
+    replicas { cpus: 4 accelerators { type: NVIDIA_TESLA_P4 count: 1 }
+               slot { node: "node2" agent: "a/0" devices { gpus: "0" } } }
+    replicas { cpus: 4 slot { node: "node1" agent: "a/1" } }
+    replicas { cpus: 4 slot { node: "node2" agent: "a/2" } })");
+  auto report = Read<v1::UsageReport>(R"(
+    machine { cpus: 16 devices { type: "nvidia-tesla-t4" index: "0" } })");
+  *report.add_jobs() = UsageOf(job, std::nullopt);
+  CompleteReport(report);
+  EXPECT_EQ(report.jobs(0).DebugString(), Read<v1::UsageReport::Job>(R"(
+    project: "p" job_id: "j" state: RUNNING since {} create_time {} replicas: 3 holds: true cpus: 12
+    accelerators: "1 NVIDIA_TESLA_P4"
+    devices { type: "nvidia-tesla-p4" index: "0" project: "p" job_id: "j" node: "node2" }
+    nodes: "node1" nodes: "node2")")
+                                              .DebugString());
+}
+
 TEST(UsageReport, SaysWhyAJobWaits) {
   const auto job = Read<v1::JobRecord>(R"(
     project: "p" job { job_id: "j" state: QUEUED create_time { seconds: 10 } } replicas { cpus: 4 })");

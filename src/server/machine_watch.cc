@@ -85,6 +85,7 @@ std::map<std::string, replica::v1::Usage::Gpu> HeldGpus(const MachineWatch::Part
   std::map<std::string, replica::v1::Usage::Gpu> held;
   parts.jobs.ForEachUnfinished([&](const control::v1::JobRecord& job) {
     for (const control::v1::ReplicaRecord& replica : job.replicas()) {
+      if (!replica.slot().agent().empty()) continue;  // a node's, of the same numbers
       const std::string task = cluster::TaskName(replica.id());
       const auto* latest = parts.usage.Find(control::LogUid(job), control::UsageName(job, task));
       if (latest == nullptr) continue;

@@ -39,9 +39,11 @@ placement::ProjectUse Read(const control::v1::ProjectUse& use) {
   return read;
 }
 
+/// Of this machine: an agent's room is a cluster's.
 placement::Holding HoldingOf(const control::v1::JobRecord& job) {
   placement::Holding holding;
   for (const control::v1::ReplicaRecord& replica : job.replicas()) {
+    if (!replica.slot().agent().empty()) continue;
     const replica::v1::Devices& devices = replica.slot().devices();
     holding.cpus += replica.cpus();
     holding.accelerators += devices.gpus_size() + (devices.tpu_node_name().empty() ? 0 : 1);
@@ -101,6 +103,7 @@ void AddQuotas(std::span<const placement::QuotaLimit> limits,
     quota.set_subject(limit.subject);
     quota.set_resource(limit.resource);
     quota.set_limit(limit.limit);
+    quota.set_engine(limit.engine);
   }
 }
 

@@ -66,12 +66,20 @@ std::string WhoOf(const Json& job) {
   return creator.empty() ? "-" : creator.substr(creator.find(':') + 1);
 }
 
-/// "nvidia-tesla-t4 0,1".
+/// "node1, node2"; empty: the job holds none of a cluster.
+std::string NodesOf(const Json& job) {
+  std::string text;
+  for (const Json& node : ListAt(job, "nodes")) text += (text.empty() ? "" : ", ") + node.text;
+  return text;
+}
+
+/// "nvidia-tesla-t4 0,1", "nvidia-tesla-t4 node1:0,node2:0".
 std::string DevicesOf(const Json& job) {
   std::map<std::string, std::string> by_type;
   for (const Json& device : ListAt(job, "devices")) {
     std::string& indexes = by_type[TextAt(device, "type")];
-    indexes += (indexes.empty() ? "" : ",") + TextAt(device, "index");
+    const std::string node = TextAt(device, "node");
+    indexes += (indexes.empty() ? "" : ",") + (node.empty() ? "" : node + ":") + TextAt(device, "index");
   }
   std::string text;
   for (const auto& [type, indexes] : by_type)
@@ -82,6 +90,8 @@ std::string DevicesOf(const Json& job) {
 std::string SinceOf(const Json& job) { return LocalTime(TextAt(job, "since"), kDateFormat); }
 
 std::vector<std::string> RunningRow(const Json& job) {
+  const std::string nodes = NodesOf(job);
+  const std::string reason = TextAt(job, "reason");
   return {NameOf(job),
           TextAt(job, "project"),
           WhoOf(job),
@@ -90,9 +100,9 @@ std::vector<std::string> RunningRow(const Json& job) {
           TextAt(job, "replicas"),
           Short(NumberAt(job, "cpus")),
           Gibibytes(NumberAt(job, "memoryBytes")),
-          Percent(NumberAt(job, "machineShare")),
+          nodes.empty() ? Percent(NumberAt(job, "machineShare")) : "-",
           DevicesOf(job),
-          TextAt(job, "reason")};
+          reason.empty() && !nodes.empty() ? "on " + nodes : reason};
 }
 
 std::vector<std::string> WaitingRow(const Json& job) {
@@ -105,7 +115,9 @@ std::string QuotasOf(const Json& project) {
   std::string text;
   for (const Json& quota : ListAt(project, "quotas")) {
     const std::string limit = TextAt(quota, "limit");
-    text += (text.empty() ? "" : " ") + TextAt(quota, "resource") + "=" + (limit.empty() ? "0" : limit);
+    const std::string engine = TextAt(quota, "engine");
+    text += (text.empty() ? "" : " ") + TextAt(quota, "resource") + (engine.empty() ? "" : "@" + engine) +
+            "=" + (limit.empty() ? "0" : limit);
   }
   return text;
 }

@@ -41,6 +41,24 @@ TEST(TopView, ShowsWhoHasWhatAndWhoWaits) {
   EXPECT_EQ(view.left_out, 0);
 }
 
+TEST(TopView, ShowsWhatAClusterGave) {
+  const TopView view = MakeTopView(wire::ParseJsonTree(R"({
+    "jobs": [{"jobId": "j", "project": "p", "state": "RUNNING", "since": "x", "replicas": 2, "holds": true,
+              "cpus": 8, "nodes": ["node1", "node2"],
+              "devices": [{"type": "nvidia-tesla-t4", "index": "0", "node": "node1"},
+                          {"type": "nvidia-tesla-t4", "index": "0", "node": "node2"}]}],
+    "projects": [{"project": "p", "running": 1, "weight": 1,
+                  "quotas": [{"resource": "gpus", "limit": "4"},
+                             {"resource": "gpus", "limit": "16", "engine": "slurm"}]}]})")
+                                       .value(),
+                                   10);
+  ASSERT_EQ(view.running.size(), 2);
+  EXPECT_EQ(view.running[1],
+            (std::vector<std::string>{"j", "p", "-", "RUNNING", "x", "2", "8", "0", "-",
+                                      "nvidia-tesla-t4 node1:0,node2:0", "on node1, node2"}));
+  EXPECT_EQ(view.projects.at(1).back(), "gpus=4 gpus@slurm=16");
+}
+
 TEST(TopView, LeavesOutTheEndOfALongQueue) {
   const TopView view = MakeTopView(wire::ParseJsonTree(kReport).value(), 1);
   EXPECT_EQ(view.waiting.size(), 2);

@@ -56,18 +56,20 @@ class SlurmCluster:
     """Nodes are node1, node2, ... A context manager; starts when it is made, and leaves nothing behind when it ends.
 
     @param settings  lines of slurm.conf by key, instead of or beside SETTINGS
+    @param gpu_nodes  those that have the GPUs, instead of all
     @param partitions  what follows PartitionName=NAME, by name; the first one is the default
     @param of_node  more of a node's line in slurm.conf, by name of the node: "Features=big"
     @param bounds_memory  cgroups of version 1 hold jobs to the memory that they asked for; only one such cluster lives at a time
     @param boot  lines of shell that each node runs first, in its own namespaces: a mount that hides what nodes do not share
     """
 
-    def __init__(self, nodes=4, *, cpus=4, memory=4000, gpus=0, gpu_type="nvidia_tesla_t4", isolate="net", settings=None,
-                 partitions=None, of_node=None, bounds_memory=False, boot=""):
+    def __init__(self, nodes=4, *, cpus=4, memory=4000, gpus=0, gpu_type="nvidia_tesla_t4", gpu_nodes=None, isolate="net",
+                 settings=None, partitions=None, of_node=None, bounds_memory=False, boot=""):
         needs_slurm()
         assert isolate in ("none", "pid", "net"), isolate
         assert isolate != "none" or not boot, "what a node without namespaces does, it does to this machine"
         self.nodes = [f"node{number + 1}" for number in range(nodes)]
+        self.gpu_nodes = gpu_nodes or self.nodes
         self.isolate, self.boot = isolate, boot
         self.processes: dict[str, subprocess.Popen] = {}
         self.network = None
@@ -260,14 +262,14 @@ class SlurmCluster:
         for number, name in enumerate(self.nodes, 1):
             place = f"NodeHostname={name} NodeAddr={self.network.address(number)} Port={self.first_port + 1}" if self.network else \
                 f"NodeHostname=localhost NodeAddr=127.0.0.1 Port={self.first_port + number}"
-            devices = f"Gres=gpu:{gpu_type}:{gpus}" if gpus else ""
+            devices = f"Gres=gpu:{gpu_type}:{gpus}" if gpus and name in self.gpu_nodes else ""
             lines.append(f"NodeName={name} {place} CPUs={cpus} RealMemory={memory} {devices} {of_node.get(name, '')}")
         for number, (name, rest) in enumerate(partitions.items()):
             lines.append(f"PartitionName={name} {rest}{' Default=YES' if number == 0 else ''}")
         (folder / "slurm.conf").write_text("\n".join(lines) + "\n")
         for number in range(gpus):  # Slurm wants to see devices; nobody opens them
             os.mknod(folder / f"dev/gpu{number}", 0o20666, os.makedev(1, 3))
-        devices = f"NodeName=node[1-{len(self.nodes)}] Name=gpu Type={gpu_type} File={folder}/dev/gpu[0-{gpus - 1}]\n"
+        devices = f"NodeName={','.join(self.gpu_nodes)} Name=gpu Type={gpu_type} File={folder}/dev/gpu[0-{gpus - 1}]\n"
         (folder / "gres.conf").write_text(devices if gpus else "")
 
 

@@ -24,7 +24,6 @@ struct Wait {
   std::int64_t position = 0;  ///< 1 for the first one of its line: jobPosition
   std::string reason;         ///< as in Shortage
   std::string unblock;
-  bool never = false;    ///< as in Shortage
   bool is_turn = false;  ///< it waits only for its turn: reason and position change as earlier gangs leave
   bool never = false;    ///< as in Shortage
   friend bool operator==(const Wait&, const Wait&) = default;

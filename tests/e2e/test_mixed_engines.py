@@ -8,7 +8,7 @@ import pytest
 
 from process_output import DEADLINE_S
 from slurm_cluster import SlurmCluster
-from test_slurm import living, make_slurm_server, node_cache, probe, wait_for_reason, wait_until_left  # fixtures, too  # noqa: F401
+from slurm_world import living, probe, wait_for_reason, wait_until_left
 from trainyard_server import PROGRAM, wait_for
 
 REGIONS = ("--regions", "us-central1=gpu", "--regions", "us-east1=slurm:cpu", "--regions", "europe-west1=local", "--accelerators", "none")

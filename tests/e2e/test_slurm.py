@@ -66,16 +66,6 @@ def test_nodes_share_nothing_with_the_server(make_slurm, make_slurm_server, uplo
     assert len(list((slurm.folder / "trainyard/programs").iterdir())) == 1
 
 
-def test_a_region_may_be_here_or_there(slurm, make_slurm_server, upload):
-    server = make_slurm_server(slurm, "--region", "us-central1=slurm:main", engine="local")
-    probe(server, upload, "there", "--steps=10")
-    probe(server, upload, "here", "--steps=10", region="europe-west1")
-    assert server.wait("there")["state"] == server.wait("here")["state"] == "SUCCEEDED"
-    assert [job["name"][-4:] for job in slurm.jobs() if job["name"].startswith("ty-")][-1] == "-1-1"
-    assert any(" on node" in text for text in server.texts("there", "service"))
-    assert not any(" on node" in text for text in server.texts("here", "service"))
-
-
 def test_nodes_without_a_way_out_fetch_by_way_of_the_server(make_slurm, make_slurm_server, upload):
     """They have addresses and no default route. Nothing is shared, and nothing is said to the server but where Slurm is."""
     slurm = make_slurm(2)

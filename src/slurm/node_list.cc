@@ -29,7 +29,30 @@ std::optional<std::int64_t> Number(std::string_view text) {
   return number;
 }
 
-/// "gpu:nvidia_tesla_t4:2(S:0-1),gpu:1,nic:4"; "(null)" has none.
+std::optional<Node> ParseLine(std::string_view line) {
+  std::array<std::string_view, 8> fields;
+  for (std::string_view& field : fields) field = TakeUntil(line, '|');
+  auto [partition, name, cpus, memory, limit, available, state, address] = fields;
+  const std::optional<std::int64_t> cpu_count = Number(cpus);
+  const std::optional<std::int64_t> memory_mib = Number(memory);
+  const std::int64_t minutes = ParseTimeLimitMinutes(limit);
+  if (!cpu_count || !memory_mib || minutes < 0 || partition.empty() || name.empty()) return std::nullopt;
+  const bool is_default = partition.ends_with('*');
+  if (is_default) partition.remove_suffix(1);
+  return Node{.partition = std::string(partition),
+              .default_partition = is_default,
+              .partition_up = available == "up",
+              .time_limit_minutes = minutes,
+              .name = std::string(name),
+              .cpus = static_cast<int>(*cpu_count),
+              .memory_mib = *memory_mib,
+              .state = std::string(state),
+              .address = std::string(address),
+              .gpus = ParseGpus(line)};
+}
+
+}  // namespace
+
 std::vector<NodeGpus> ParseGpus(std::string_view text) {
   std::vector<NodeGpus> gpus;
   while (!text.empty()) {
@@ -54,30 +77,6 @@ std::vector<NodeGpus> ParseGpus(std::string_view text) {
   }
   return gpus;
 }
-
-std::optional<Node> ParseLine(std::string_view line) {
-  std::array<std::string_view, 8> fields;
-  for (std::string_view& field : fields) field = TakeUntil(line, '|');
-  auto [partition, name, cpus, memory, limit, available, state, address] = fields;
-  const std::optional<std::int64_t> cpu_count = Number(cpus);
-  const std::optional<std::int64_t> memory_mib = Number(memory);
-  const std::int64_t minutes = ParseTimeLimitMinutes(limit);
-  if (!cpu_count || !memory_mib || minutes < 0 || partition.empty() || name.empty()) return std::nullopt;
-  const bool is_default = partition.ends_with('*');
-  if (is_default) partition.remove_suffix(1);
-  return Node{.partition = std::string(partition),
-              .default_partition = is_default,
-              .partition_up = available == "up",
-              .time_limit_minutes = minutes,
-              .name = std::string(name),
-              .cpus = static_cast<int>(*cpu_count),
-              .memory_mib = *memory_mib,
-              .state = std::string(state),
-              .address = std::string(address),
-              .gpus = ParseGpus(line)};
-}
-
-}  // namespace
 
 std::vector<Node> KindsOf(std::span<const Node> nodes) {
   const auto kind = [](const Node* node) {

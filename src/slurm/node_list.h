@@ -47,6 +47,9 @@ struct Node {
 /// same sizes. What a gang asks for depends on no more, and a cluster of 10,000 nodes has few kinds.
 [[nodiscard]] std::vector<Node> KindsOf(std::span<const Node> nodes);
 
+/// Of a node's Gres: "gpu:nvidia_tesla_t4:2(S:0-1),gpu:1,nic:4"; "(null)" has none.
+[[nodiscard]] std::vector<NodeGpus> ParseGpus(std::string_view text);
+
 /// "30", "1:30:00", "2-12:00:00", "infinite" as sinfo prints time limits; 0: none. -1: not understood.
 [[nodiscard]] std::int64_t ParseTimeLimitMinutes(std::string_view text);
 

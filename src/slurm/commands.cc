@@ -39,6 +39,8 @@ constexpr std::array kSayings{
     Saying{"Invalid feature specification", Failure::kMistake},
     Saying{"Requested reservation is invalid", Failure::kMistake},
     Saying{"Invalid license specification", Failure::kMistake},
+    Saying{"Invalid node name specified", Failure::kMistake},
+    Saying{"Job dependency problem", Failure::kMistake},
     Saying{"User's group not permitted to use this partition", Failure::kMistake},
     Saying{"unrecognized option", Failure::kMistake},
     Saying{"Unrecognized option", Failure::kMistake},

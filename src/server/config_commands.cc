@@ -1,5 +1,6 @@
 #include "server/config_commands.h"
 
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -35,6 +36,14 @@ Result<std::optional<ConfigurationFile>> FileToShow(const std::string& named) {
   return std::unexpected(file.error());
 }
 
+/// What the cluster says of its settings.
+Status CheckEngine(const EngineOptions& engine) {
+  if (!UsesSlurm(engine)) return {};
+  TY_TRY(const std::unique_ptr<engine::SlurmClient> client, MakeSlurmClient(engine));
+  if (const auto nodes = CheckCluster(engine, *client); !nodes) return std::unexpected(nodes.error());
+  return {};
+}
+
 }  // namespace
 
 int CheckConfiguration(const std::string& path) {
@@ -44,10 +53,8 @@ int CheckConfiguration(const std::string& path) {
   if (!file->warning.empty()) console.Warn(file->warning);
   const auto layered = LayerSettings({}, &*file);
   if (!layered) return Refuse(layered.error(), file->path, kCheck);
-  if (const EngineOptions& engine = layered->options.engine; UsesSlurm(engine)) {
-    const auto nodes = CheckCluster(engine.slurm, *MakeSlurmClient(engine));
-    if (!nodes) return Fail(kCheck, file->path + ": " + nodes.error().message);
-  }
+  if (const Status engine = CheckEngine(layered->options.engine); !engine)
+    return Fail(kCheck, file->path + ": " + engine.error().message);
   console.Out(file->path + ": " + std::to_string(layered->file_keys) +
               (layered->file_keys == 1 ? " setting" : " settings") + ", no mistakes\n");
   return 0;

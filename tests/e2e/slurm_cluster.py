@@ -125,6 +125,24 @@ class SlurmCluster:
         printed = self.run("sinfo", "-h", "-N", "-o", "%N %T", check=False).stdout
         return dict(line.split() for line in printed.splitlines())
 
+    def start_rest(self):
+        """slurmrestd, as root; the Unix socket that it listens on."""
+        if not shutil.which("slurmrestd", path=PATH):
+            pytest.skip("no slurmrestd on PATH (./dev setup installs it)")
+        place = self.folder / "slurmrestd"
+        plugin = "openapi/v0.0.38" if " 22.05." in self.run("slurmrestd", "-V").stdout else "openapi/slurmctld"
+        # It refuses root unless it is told that this is meant.
+        self._start("slurmrestd", "env", "SLURMRESTD_SECURITY=disable_user_check", "slurmrestd", "-f", self.env()["SLURM_CONF"],
+                    "-a", "rest_auth/local", "-s", plugin, f"unix:{place}")
+
+        def listens():
+            assert self.processes["slurmrestd"].poll() is None, f"slurmrestd ended{self.logs()}"
+            with contextlib.suppress(OSError), contextlib.closing(socket.socket(socket.AF_UNIX)) as client:
+                client.connect(str(place))
+                return True
+        wait_for(listens, lambda: f"slurmrestd does not listen{self.logs()}")
+        return place
+
     def sdiag(self):
         """Its numbers by name, requests included: {"Jobs submitted": 3, "REQUEST_PARTITION_INFO": 7}."""
         numbers: dict[str, int] = {}

@@ -1,5 +1,7 @@
 #include "server/cluster/check_cluster.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <set>
 #include <span>
@@ -7,7 +9,9 @@
 #include <utility>
 
 #include "async/diagnostics.h"
+#include "engine/slurm/slurm_rest.h"
 #include "engine/slurm/slurm_tools.h"
+#include "server/account_name.h"
 
 namespace trainyard::server {
 
@@ -44,13 +48,29 @@ Status CheckPartitions(const slurm::Settings& settings, std::span<const slurm::N
   return {};
 }
 
-}  // namespace
-
-std::unique_ptr<engine::SlurmClient> MakeSlurmClient(const EngineOptions& options) {
-  return std::make_unique<engine::SlurmTools>(engine::SlurmToolOptions{.folder = options.slurm_tools});
+/// Since 23.02 slurmrestd does not say which partition is the default, and sizes are fitted to its nodes.
+Status CheckDefaultPartition(const EngineOptions& options, std::span<const slurm::Node> nodes) {
+  if (options.slurm_rest.empty() || !options.slurm.options.partition.empty() || nodes.empty() ||
+      std::ranges::any_of(nodes, &slurm::Node::default_partition))
+    return {};
+  return std::unexpected(FailedPrecondition(
+      "slurmrestd does not say which partition is the default: name one with --slurm-partition"));
 }
 
-Result<std::vector<slurm::Node>> CheckCluster(const slurm::Settings& settings,
+}  // namespace
+
+Result<std::unique_ptr<engine::SlurmClient>> MakeSlurmClient(const EngineOptions& options) {
+  if (options.slurm_rest.empty())
+    return std::make_unique<engine::SlurmTools>(engine::SlurmToolOptions{.folder = options.slurm_tools});
+  const uid_t account = ::geteuid();
+  TY_TRY(http::Endpoint endpoint, http::Endpoint::Parse(options.slurm_rest));
+  return std::make_unique<engine::SlurmRest>(
+      engine::SlurmRestOptions{.endpoint = std::move(endpoint),
+                               .owner = {.number = account, .name = AccountName(account)},
+                               .token_file = options.slurm_rest_token_file});
+}
+
+Result<std::vector<slurm::Node>> CheckCluster(const EngineOptions& options,
                                               const engine::SlurmClient& client) {
   engine::SlurmAnswer<std::vector<slurm::Node>> nodes = client.Nodes();
   if (!nodes && nodes.error().failure == slurm::Failure::kMistake)
@@ -60,10 +80,11 @@ Result<std::vector<slurm::Node>> CheckCluster(const slurm::Settings& settings,
              "Slurm does not answer: " + nodes.error().words + "; jobs wait until it does");
     return std::vector<slurm::Node>();
   }
-  TY_RETURN_IF_ERROR(CheckPartitions(settings, *nodes));
-  for (const slurm::Options& options : AllOptions(settings)) {
-    if (options == slurm::Options()) continue;
-    if (const engine::SlurmAnswer<void> known = client.Check(options); !known)
+  TY_RETURN_IF_ERROR(CheckPartitions(options.slurm, *nodes));
+  TY_RETURN_IF_ERROR(CheckDefaultPartition(options, *nodes));
+  for (const slurm::Options& asked : AllOptions(options.slurm)) {
+    if (asked == slurm::Options()) continue;
+    if (const engine::SlurmAnswer<void> known = client.Check(asked); !known)
       return std::unexpected(
           FailedPrecondition("Slurm refuses the settings of the engine: " + known.error().words));
   }

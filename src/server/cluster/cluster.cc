@@ -1,6 +1,7 @@
 #include "server/cluster/cluster.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -77,8 +78,8 @@ Result<std::unique_ptr<Cluster>> Cluster::Open(boost::asio::io_context& loop, co
                                                const DataDirectory& data, const Clock& clock,
                                                const tls::TlsIdentity& identity) {
   if (!UsesSlurm(options.engine)) return nullptr;
-  std::unique_ptr<engine::SlurmClient> client = MakeSlurmClient(options.engine);
-  TY_TRY(std::vector<slurm::Node> nodes, CheckCluster(options.engine.slurm, *client));
+  TY_TRY(std::unique_ptr<engine::SlurmClient> client, MakeSlurmClient(options.engine));
+  TY_TRY(std::vector<slurm::Node> nodes, CheckCluster(options.engine, *client));
   TY_TRY(AgentsAddress address, ListenForAgents(options.engine, data, nodes));
   TY_TRY(AgentProgram program, OwnAgentProgram());
   TY_TRY(engine::ToAgent::Welcome welcome, MakeWelcome(options, data, identity));

@@ -9,6 +9,7 @@
 
 #include "cluster/machine_type.h"
 #include "cluster/region.h"
+#include "http/client_request.h"
 #include "placement/device.h"
 #include "server/serve_usage.h"
 
@@ -133,6 +134,39 @@ Status ReadRegion(const std::string& text, EngineOptions& options) {
   return {};
 }
 
+/// What cannot be said to slurmrestd, or not without it.
+Status CheckRest(const EngineOptions& options) {
+  if (options.slurm_rest.empty()) {
+    if (options.slurm_rest_token_file.empty()) return {};
+    return std::unexpected(InvalidArgument("--slurm-rest-token-file", "needs --slurm-rest"));
+  }
+  const auto refuse = [](std::string why) -> Status {
+    return std::unexpected(InvalidArgument("--slurm-rest", std::move(why)));
+  };
+  if (const auto endpoint = http::Endpoint::Parse(options.slurm_rest); !endpoint)
+    return refuse(endpoint.error().message);
+  if (!options.slurm_tools.empty())
+    return refuse("cannot be given with --slurm-tools: Slurm is asked one way");
+  const auto has_lines = [](const auto& machine) { return !machine.second.options.lines.empty(); };
+  if (!options.slurm.options.lines.empty() || std::ranges::any_of(options.slurm.machine_types, has_lines))
+    return refuse("cannot be given with options of sbatch (--slurm-option): slurmrestd does not read them");
+  return {};
+}
+
+/// How Slurm is asked.
+void AddWaysToAsk(CLI::App& app, EngineOptions& options) {
+  app.add_option("--slurm-tools", options.slurm_tools,
+                 "folder with sbatch, squeue, scancel, sinfo (default: PATH)")
+      ->type_name("FOLDER");
+  app.add_option("--slurm-rest", options.slurm_rest,
+                 "address of slurmrestd, which is asked instead of sbatch and the other tools (default: "
+                 "these are run)")
+      ->type_name("unix:/PATH|http://HOST:PORT|https://HOST:PORT");
+  app.add_option("--slurm-rest-token-file", options.slurm_rest_token_file,
+                 "file with this account's token for slurmrestd; it is read for each question")
+      ->type_name("FILE");
+}
+
 }  // namespace
 
 namespace {
@@ -225,9 +259,7 @@ void EngineFlags::AddTo(CLI::App& app) {
          "several times (default: the type of that name, else any)")
       ->type_name("TYPE=GRES")
       ->allow_extra_args(false);
-  app.add_option("--slurm-tools", given_.slurm_tools,
-                 "folder with sbatch, squeue, scancel, sinfo (default: PATH)")
-      ->type_name("FOLDER");
+  AddWaysToAsk(app, given_);
   app.add_option("--node-dir", given_.node_dir,
                  "folder of nodes for agents, environments and images (default: /var/tmp/trainyard-UID)")
       ->type_name("FOLDER");
@@ -260,11 +292,12 @@ Status EngineFlags::ReadInto(EngineOptions& options) const {
   TY_RETURN_IF_ERROR(CheckOptionLines(options.slurm.options.lines));
   for (const auto& [flag, path] :
        {std::pair("--node-dir", &options.node_dir), std::pair("--node-cache", &options.node_cache),
-        std::pair("--node-buckets", &options.node_buckets)}) {
+        std::pair("--node-buckets", &options.node_buckets),
+        std::pair("--slurm-rest-token-file", &options.slurm_rest_token_file)}) {
     if (!path->empty() && !path->starts_with('/'))
       return std::unexpected(InvalidArgument(flag, "'" + *path + "' is not an absolute path"));
   }
-  return {};
+  return CheckRest(options);
 }
 
 }  // namespace trainyard::server

@@ -27,8 +27,10 @@ struct EngineOptions {
   std::string agent_host;                 ///< numeric; empty: the machine's address on the way to the nodes
   std::uint16_t agent_port = 0;           ///< 0: the same as last time, else a free one
   slurm::Settings slurm;
-  std::string slurm_tools;   ///< folder with sbatch; empty: PATH
-  std::string node_dir;      ///< where nodes keep what they need; empty: /var/tmp/trainyard-UID
+  std::string slurm_tools;  ///< folder with sbatch; empty: PATH
+  std::string slurm_rest;   ///< URL of slurmrestd, as http::Endpoint::Parse reads it; empty: the tools
+  std::string slurm_rest_token_file;  ///< absolute path; empty: none, for a Unix socket
+  std::string node_dir;               ///< where nodes keep what they need; empty: /var/tmp/trainyard-UID
   std::string node_cache;    ///< where nodes keep environments and images together; empty: each its own
   std::string node_buckets;  ///< where nodes see DATA/buckets; empty: they do not
 };

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "async/guarded.h"
+#include "engine/slurm/slurm_client.h"
+#include "http/client.h"
+#include "slurm/rest.h"
+#include "slurm/rest_answers.h"
+
+namespace trainyard::engine {
+
+/// Where slurmrestd is, and who asks it.
+struct SlurmRestOptions {
+  http::Endpoint endpoint;
+  slurm::JobOwner owner;  ///< whose jobs they are: on a Unix socket it has to be this process's
+  /// A token of the account, as `scontrol token` prints it ("SLURM_JWT=..." or bare). Read for each question,
+  /// since tokens are renewed. Empty: slurmrestd knows the account by its socket.
+  std::filesystem::path token_file{};
+  std::chrono::milliseconds wait_max{20'000};  ///< for each wait of a question
+};
+
+/// Slurm by slurmrestd, with the newest version of its interface that both know; which one that is, is asked
+/// once, and again when slurmrestd has it no more. Each question has a connection of its own.
+class SlurmRest final : public SlurmClient {
+ public:
+  explicit SlurmRest(SlurmRestOptions options) : options_(std::move(options)) {}
+
+  [[nodiscard]] SlurmAnswer<std::int64_t> Submit(const slurm::Batch& batch,
+                                                 const slurm::Request& request) const override;
+  [[nodiscard]] SlurmAnswer<std::vector<slurm::ListedJob>> List(
+      std::optional<std::int64_t> id) const override;
+  /// Looks at each job before it ends it.
+  [[nodiscard]] SlurmAnswer<void> Cancel(const std::string& name,
+                                         std::span<const std::int64_t> ids) const override;
+  /// slurmrestd cannot be asked: a name that is not known shows with the first job.
+  [[nodiscard]] SlurmAnswer<void> Check(const slurm::Options&) const override { return {}; }
+  [[nodiscard]] SlurmAnswer<std::vector<slurm::Node>> Nodes() const override;
+
+ private:
+  [[nodiscard]] SlurmAnswer<http::ClientResponse> Send(http::ClientRequest request) const;
+  [[nodiscard]] SlurmAnswer<slurm::RestVersion> Version() const;
+  /// The body of an answer without an error.
+  [[nodiscard]] SlurmAnswer<std::string> Get(const std::string& target) const;
+  [[nodiscard]] SlurmAnswer<std::vector<slurm::ListedJob>> ListBy(slurm::RestVersion version,
+                                                                  std::optional<std::int64_t> id) const;
+  [[nodiscard]] SlurmAnswer<void> CancelOne(slurm::RestVersion version, std::int64_t id) const;
+
+  SlurmRestOptions options_;
+  mutable Guarded<std::optional<slurm::RestVersion>> version_;
+};
+
+}  // namespace trainyard::engine

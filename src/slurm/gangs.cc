@@ -42,6 +42,17 @@ auto* FindIn(All& gangs, const Submission& submission) {
   return found == gangs.end() || found->second.submission != submission.number ? nullptr : &found->second;
 }
 
+Gang GangOf(const Gangs::Wanted& wanted, SysTime now) {
+  Gang gang{.slots = wanted.slots,
+            .partition = wanted.partition,
+            .submission = wanted.last_submission,
+            .since = now,
+            .attached = wanted.attached,
+            .had_room = wanted.granted};
+  if (std::ssize(gang.attached) == gang.slots) gang.complete = now;
+  return gang;
+}
+
 }  // namespace
 
 void Gangs::CountStage(Stage stage, int change) {
@@ -77,13 +88,7 @@ void Gangs::Want(Wanted wanted, SysTime now) {
   const auto [place, is_new] = gangs_.try_emplace(wanted.key);
   if (!is_new) return;
   Gang& gang = place->second;
-  gang.slots = wanted.slots;
-  gang.partition = std::move(wanted.partition);
-  gang.submission = wanted.last_submission;
-  gang.attached = std::move(wanted.attached);
-  gang.since = now;
-  if (std::ssize(gang.attached) == gang.slots) gang.complete = now;
-  gang.had_room = wanted.granted;
+  gang = GangOf(wanted, now);
   if (wanted.granted) return Enter(wanted.key, gang, Stage::kGranted, now);
   if (gang.submission > 0) return Enter(wanted.key, gang, Stage::kUncertain, now);
   gang.wait =

@@ -6,16 +6,7 @@ import subprocess
 
 import pytest
 
-from test_slurm import (  # noqa: F401
-    distributed,
-    four_nodes,
-    living,
-    node_cache,
-    probe,
-    slurm,
-    wait_for_reason,
-    wait_until_left,
-)
+from slurm_world import distributed, living, probe, wait_for_reason, wait_until_left
 from trainyard_server import PROGRAM, Server, processes_with, wait_for
 
 TOOLS = ("sbatch", "squeue", "scancel", "sinfo")
@@ -24,12 +15,12 @@ HALF_A_NODE = "n1-standard-8"  # as the server maps it
 
 
 @pytest.fixture(scope="module")
-def rest(four_nodes):  # noqa: F811
+def rest(four_nodes):
     return four_nodes.start_rest()
 
 
 @pytest.fixture
-def server(rest, slurm, tmp_path, environments, node_cache, monkeypatch):  # noqa: F811
+def server(rest, slurm, tmp_path, environments, node_cache, monkeypatch):
     """Its PATH has all programs of this machine but Slurm's tools."""
     programs = tmp_path / "bin"
     programs.mkdir()
@@ -56,7 +47,7 @@ def devices_by_slot(cluster):
     return {int(slot[1]): slot[2] for slot in found if slot}
 
 
-def test_a_distributed_job_over_four_nodes(slurm, server, upload):  # noqa: F811
+def test_a_distributed_job_over_four_nodes(slurm, server, upload):
     distributed(server, upload, "sync", "--mode=sync")
     job = server.wait("sync")
     assert job["state"] == "SUCCEEDED", (job, server.texts("sync")[-40:], server.stderr()[-3000:])
@@ -66,7 +57,7 @@ def test_a_distributed_job_over_four_nodes(slurm, server, upload):  # noqa: F811
     assert ours["state"] == "COMPLETED" and ours["comment"] == "trainyard:1"
 
 
-def test_a_job_of_several_components(slurm, server, upload):  # noqa: F811
+def test_a_job_of_several_components(slurm, server, upload):
     """The step is told what each component has: one task with two GPUs, and two tasks on one node."""
     distributed(server, upload, "job", "--steps=20", "--sleep-per-step=0.2", workerType=HALF_A_NODE, masterConfig=gpus(2), **NO_SERVERS)
     wait_for(lambda: True if devices_by_slot(slurm) == {0: "0,1", 1: "", 2: ""} else None, lambda: f"{devices_by_slot(slurm)} {slurm.jobs()}")
@@ -74,7 +65,7 @@ def test_a_job_of_several_components(slurm, server, upload):  # noqa: F811
     assert job["state"] == "SUCCEEDED", (job, server.texts("job")[-40:], server.stderr()[-3000:])
 
 
-def test_a_cancelled_job_leaves_slurm(slurm, server, upload):  # noqa: F811
+def test_a_cancelled_job_leaves_slurm(slurm, server, upload):
     probe(server, upload, "long", "--sleep-per-step=1")
     server.wait_for_text("long", "Job is running.")
     server.cancel("long")
@@ -82,7 +73,7 @@ def test_a_cancelled_job_leaves_slurm(slurm, server, upload):  # noqa: F811
     wait_until_left(slurm)
 
 
-def test_scancel_cancels_the_job(slurm, server, upload):  # noqa: F811
+def test_scancel_cancels_the_job(slurm, server, upload):
     probe(server, upload, "long", "--sleep-per-step=1")
     server.wait_for_text("long", "Job is running.")
     [ours] = living(slurm)
@@ -91,7 +82,7 @@ def test_scancel_cancels_the_job(slurm, server, upload):  # noqa: F811
     assert job["state"] == "CANCELLED" and job["errorMessage"].startswith(f"The job {ours['id']} of Slurm was cancelled in Slurm.")
 
 
-def test_what_waits_says_what_for(slurm, server, upload):  # noqa: F811
+def test_what_waits_says_what_for(slurm, server, upload):
     slurm.set_partition("DOWN")
     try:
         probe(server, upload, "waits", "--steps=10")
@@ -105,7 +96,7 @@ def test_what_waits_says_what_for(slurm, server, upload):  # noqa: F811
     assert server.wait("refused")["state"] == "SUCCEEDED"
 
 
-def test_replicas_of_one_node_have_gpus_of_their_own(slurm, server, upload):  # noqa: F811
+def test_replicas_of_one_node_have_gpus_of_their_own(slurm, server, upload):
     distributed(server, upload, "job", "--steps=20", "--sleep-per-step=0.2", masterType=HALF_A_NODE, workerType=HALF_A_NODE,
                 masterConfig=gpus(1), workerConfig=gpus(1), workerCount="1", **NO_SERVERS)
     wait_for(lambda: True if devices_by_slot(slurm) == {0: "0", 1: "1"} else None, lambda: f"{devices_by_slot(slurm)} {slurm.jobs()}")

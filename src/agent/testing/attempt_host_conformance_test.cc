@@ -38,6 +38,7 @@ class OneSlot final : public engine::SlotKeeper {
     co_return kAgent;
   }
   void OnAttached(const std::string&) override { has_come = true; }
+  void OnTimeLimit(const std::string&) override {}
   void OnDetached(const std::string&, mux::Ending) override {}
   [[nodiscard]] bool MayLive(const std::string&) const override { return may_live; }
 

@@ -46,7 +46,7 @@ TEST(RestSubmission, OfAPlainJobSince2302) {
       "tasks": 2, "cpus_per_task": 4, "tres_per_task": "gres:gpu:a100:2",
       "memory_per_cpu": {"set": true, "infinite": false, "number": 1000},
       "time_limit": {"set": true, "infinite": false, "number": 90},
-      "kill_warning_signal": "USR1", "kill_warning_delay": {"set": true, "infinite": false, "number": 120},
+      "kill_warning_signal": "URG", "kill_warning_delay": {"set": true, "infinite": false, "number": 120},
       "deadline": 1800000000, "nice": 50,
       "partition": "gpu", "account": "lab", "qos": "high", "constraints": "nvlink"}})"));
   }

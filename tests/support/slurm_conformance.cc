@@ -101,7 +101,7 @@ class SlurmWorld {
   }
   /// What Slurm says of the first one in the line; the suite has no second one.
   static bool WaitsForRoom(const placement::Wait& wait) {
-    return wait.reason == slurm::MeaningOf("Resources", "").words.reason;
+    return wait.reason == slurm::MeaningOf("Resources", "").reason;
   }
 
   /// Slurm has a job for each reservation, and no other.

@@ -58,7 +58,7 @@ TEST(RestSubmission, OfAPlainJobIn2205) {
       "standard_output": "/dev/null", "no_requeue": true, "no_kill": "set",
       "environment": {"SLURM_NTASKS": "2", "SLURM_CPUS_PER_TASK": "4", "SLURM_GPUS_PER_TASK": "2"},
       "tasks": 2, "cpus_per_task": 4, "gpus_per_task": "2", "memory_per_cpu": 1000, "time_limit": 90,
-      "signal": "USR1@120", "deadline": "uts1800000000", "nice": 50,
+      "signal": "URG@120", "deadline": "uts1800000000", "nice": 50,
       "partition": "gpu", "account": "lab", "qos": "high", "constraints": "nvlink"}})"));
 }
 

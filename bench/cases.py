@@ -19,7 +19,7 @@ from floods import floods
 from harness import TRAINER, fdatasync_ms, field, millis, quantile, seconds
 from image_cases import image_pull
 from retention_cases import retention
-from slurm_cases import slurm
+from slurm_cases import slurm, slurm_simulation
 from tuning_cases import tuning, tuning_trials
 
 HISTORY = int(os.environ.get("BENCH_HISTORY", "1000000"))
@@ -289,6 +289,6 @@ def parts(bench):
         bench.note(f"{command[0]}:\n{done.stdout.rstrip()}")
 
 
-ALL = (start, container_start, image_pull, creates, access, jobs, logs, tail, memory, history, retention, tuning, tuning_trials, slurm, floods,
-       console, parts)
+ALL = (start, container_start, image_pull, creates, access, jobs, logs, tail, memory, history, retention, tuning, tuning_trials, slurm,
+       slurm_simulation, floods, console, parts)
 CASES = {case.__name__: case for case in ALL}

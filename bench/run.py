@@ -3,7 +3,8 @@
 docs/benchmarks.md.
 
 usage: bench/run.py --build DIR [--beside PROGRAM] [--write] [--check-names] [NAME...]
-names: start container_start image_pull creates access jobs logs tail memory history retention tuning tuning_trials slurm floods console parts
+names: start container_start image_pull creates access jobs logs tail memory history retention tuning tuning_trials slurm
+  slurm_simulation floods console parts
 algorithms_quality and algorithms_preprocessing are programs of their own, which ./dev bench runs only when they are named.
 
 With --beside, start and container_start run this program and the other one in turn, and floods runs both.

@@ -1,41 +1,58 @@
-"""Jobs on a real Slurm beside what Slurm does alone, in the same run."""
+"""Jobs on a real Slurm beside what Slurm does alone, in the same run; and the engine with a Slurm that is simulated."""
 
 import os
 import pathlib
+import re
+import statistics
+import subprocess
 import time
 
-from harness import PYTHON, TRAINER, millis, quantile
+from harness import TRAINER, millis
 
 REPLICAS = 4
-GANG = {"scaleTier": "CUSTOM", "masterType": "n1-standard-4", "workerType": "n1-standard-4", "workerCount": str(REPLICAS - 1)}
+GANG = {"scaleTier": "CUSTOM", "masterType": "n1-standard-4", "workerType": "n1-standard-4", "workerCount": str(REPLICAS - 1),
+        "pythonModule": "probe.lingers"}
+# What one replica is to Slurm: the same is asked for with and without us.
+STEP = (f"--ntasks={REPLICAS}", "--ntasks-per-node=1", "--cpus-per-task=4", "--mem-per-cpu=3840")
 
 
-def slurm(bench, rounds=20):
+def slurm(bench, rounds=30, count=1000, turns=3, watched_s=30):
     """Submission to the first instruction of the last of four replicas, and what our questions cost the controller."""
     from slurm_cluster import SlurmCluster  # harness.Bench made it known
     with SlurmCluster(REPLICAS, cpus=16, memory=64000, isolate="pid") as cluster:  # room for a gang while the one before ends
         os.environ.update(cluster.env())
-        server = bench.server("slurm", "--engine", "slurm", "--node-dir", str(cluster.folder / "trainyard"),
-                              "--node-cache", str(cluster.folder / "cache"))
+        server = bench.server("slurm", "--engine", "slurm", "--slurm-option=--ntasks-per-node=1",
+                              "--node-dir", str(cluster.folder / "trainyard"), "--node-cache", str(cluster.folder / "cache"))
         uri = bench.warm(server)
-        gang(bench, server, uri, "warm_gang")
-        ours, batch, direct = [], [], []
-        for number in range(rounds):
-            ours.append(gang(bench, server, uri, f"gang_{number}"))
-            batch.append(sbatch(cluster, number))
-            direct.append(srun(cluster))
-        more = 1e3 * (quantile(ours, 0.5) - quantile(batch, 0.5))
-        bench.row("submit to user code on 4 nodes of Slurm", f"`sbatch` + 50 ms = {1e3 * quantile(batch, 0.5) + 50:.0f} ms", millis(ours),
-                  f"`sbatch` of the same step {millis(batch)} ({more:+.0f} ms); `srun` {millis(direct)}")
-        questions(bench, cluster, server, uri)
+        starts(bench, cluster, server, uri, rounds)
+        questions(bench, cluster, server, uri, count, turns, watched_s)
         bench.stop(server)
         cluster.run("scancel", "--user=root")
 
 
-def last_first(lines, count=REPLICAS):
-    """When the last of so many began."""
+def starts(bench, cluster, server, uri, rounds):
+    """The same program by the same interpreter in the same step: through us, by sbatch and by srun, in turns."""
+    gang(bench, server, uri, "warm_gang")
+    python = next((cluster.folder / "cache").glob("environments/layers/*/bin/python"))
+    program = f"{python} -m {GANG['pythonModule']}"
+    ways = {"ours": lambda number: gang(bench, server, uri, f"gang_{number}"),
+            "sbatch": lambda number: sbatch(cluster, number, program),
+            "srun": lambda _: srun(cluster, program)}
+    spent: dict[str, list[float]] = {name: [] for name in ways}
+    for number in range(rounds):
+        for name in ways if number % 2 == 0 else reversed(ways):
+            spent[name].append(ways[name](number))
+    more = [1e3 * (ours - alone) for ours, alone in zip(spent["ours"], spent["sbatch"])]
+    first, median, third = statistics.quantiles(more, n=4)
+    bench.row(f"submit to the last of four replicas' user code on Slurm, {rounds} rounds", "`sbatch` of the same step + 50 ms",
+              f"{millis(spent['ours'])}: {median:+.0f} ms in a round (quartiles {first:+.0f} to {third:+.0f})",
+              f"`sbatch` {millis(spent['sbatch'])}; `srun` {millis(spent['srun'])}")
+
+
+def last_first(lines):
+    """When the last replica began."""
     begun = [float(line.split()[1]) for line in lines if line.startswith("FIRST ")]
-    assert len(begun) == count, lines
+    assert len(begun) == REPLICAS, lines
     return max(begun)
 
 
@@ -43,21 +60,19 @@ def gang(bench, server, uri, name):
     begin = time.time()
     bench.create(server, name, uri, **GANG)
     assert server.wait(name)["state"] == "SUCCEEDED", server.texts(name)
-    # Behind the barrier all begin together; when the master has ended, the others are stopped.
-    return last_first(server.texts(name, "master-replica-0"), 1) - begin
+    return last_first(server.texts(name)) - begin
 
 
-def sbatch(cluster, number):
+def sbatch(cluster, number, program):
     out = cluster.folder / f"sbatch{number}"
     begin = time.time()
-    cluster.run("sbatch", "--wait", f"--ntasks={REPLICAS}", "--ntasks-per-node=1", "-o", str(out), "--chdir", str(TRAINER),
-                "--wrap", f"srun python3 -m {PYTHON['pythonModule']}")
+    cluster.run("sbatch", "--wait", *STEP, "-o", str(out), "--chdir", str(TRAINER), "--wrap", f"srun {program}")
     return last_first(out.read_text().splitlines()) - begin
 
 
-def srun(cluster):
+def srun(cluster, program):
     begin = time.time()
-    said = cluster.run("srun", f"--ntasks={REPLICAS}", "--ntasks-per-node=1", "--chdir", str(TRAINER), "python3", "-m", PYTHON["pythonModule"])
+    said = cluster.run("srun", *STEP, "--chdir", str(TRAINER), *program.split())
     return last_first(said.stdout.splitlines()) - begin
 
 
@@ -66,19 +81,79 @@ def controller_seconds(cluster):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def questions(bench, cluster, server, uri, count=1000, watched_s=60):
-    """What is spent in the controller while so many of our jobs wait, with the server and without it."""
+def requests_of(cluster):
+    """What sdiag counts, by the type of request: how many, and the microseconds that they took."""
+    lines = re.findall(r"^\s*((?:REQUEST|MESSAGE)_\w+)\s*\(\s*\d+\)\s+count:(\d+)\s+ave_time:\d+\s+total_time:(\d+)",
+                       cluster.run("sdiag").stdout, re.MULTILINE)
+    return {name: (int(number), int(spent)) for name, number, spent in lines}
+
+
+class Watch:
+    """What the controller did in windows of the same kind."""
+
+    def __init__(self):
+        self.shares, self.requests, self.minutes = [], {}, 0.0
+
+    def window(self, cluster, seconds):
+        requests, used, begin = requests_of(cluster), controller_seconds(cluster), time.monotonic()
+        time.sleep(seconds)
+        passed = time.monotonic() - begin
+        self.shares.append(100 * (controller_seconds(cluster) - used) / passed)
+        self.minutes += passed / 60
+        for name, (number, spent) in requests_of(cluster).items():
+            before, sum_before = requests.get(name, (0, 0)), self.requests.get(name, (0, 0))
+            self.requests[name] = (sum_before[0] + number - before[0], sum_before[1] + spent - before[1])
+
+    def a_minute(self, name):
+        number, spent = self.requests.get(name, (0, 0))
+        return number / self.minutes, spent / 1e3 / self.minutes
+
+
+def questions(bench, cluster, server, uri, count, turns, watched_s):
+    """What is spent in the controller while so many of our jobs wait, with the server and without it, in turns."""
     cluster.set_partition("DOWN")
     for number in range(count):
         bench.create(server, f"queued_{number}", uri)
     bench.e2e.wait_for(lambda: True if len([job for job in cluster.jobs() if job["state"] == "PENDING"]) == count else None,
                        lambda: f"{len(cluster.jobs())} jobs")
-    shares = []
-    for running in (True, False):
-        if not running:
-            server.stop()
-        before = controller_seconds(cluster)
-        time.sleep(watched_s)
-        shares.append((controller_seconds(cluster) - before) / watched_s)
-    bench.row(f"our questions to slurmctld, {count:,} jobs queued", "5 % of a CPU", f"{100 * (shares[0] - shares[1]):.2f} %",
-              f"without us it uses {100 * shares[1]:.2f} %")
+    ours, alone = Watch(), Watch()
+    for turn in range(turns):
+        if turn > 0:
+            lists = requests_of(cluster)["REQUEST_JOB_INFO"][0]
+            server.start()
+            bench.e2e.wait_for(lambda lists=lists: True if requests_of(cluster)["REQUEST_JOB_INFO"][0] >= lists + 2 else None,
+                               lambda: "the server asks for no list")
+        ours.window(cluster, watched_s)
+        server.stop()
+        alone.window(cluster, watched_s)
+    added = [with_us - without for with_us, without in zip(ours.shares, alone.shares)]
+    asked, took_ms = ours.a_minute("REQUEST_JOB_INFO")
+    bench.row(f"our questions to slurmctld, {count:,} jobs queued", "5 % of a CPU",
+              f"{statistics.median(added):.2f} % (in {turns} turns {min(added):.2f} to {max(added):.2f}); "
+              f"{asked:.0f} lists a minute, {took_ms:.0f} ms by its sdiag",
+              f"without us it uses {statistics.median(alone.shares):.2f} %")
+    table = [f"{'requests to slurmctld a minute':40} {'with us':>8} {'ms':>8} {'without':>8} {'ms':>8}"]
+    for name in sorted({*ours.requests, *alone.requests}):
+        if ours.a_minute(name)[0] + alone.a_minute(name)[0] > 0:
+            table.append(f"{name:40} " + " ".join(f"{number:8.1f} {spent:8.2f}" for number, spent in (ours.a_minute(name), alone.a_minute(name))))
+    bench.note("\n".join(table))
+
+
+def slurm_simulation(bench, gangs=100_000, nodes=10_000):
+    """The engine's allocator between a simulated Slurm and simulated agents, on a simulated clock; all else is real."""
+    done = subprocess.run([bench.build / "bench/slurm_simulation_bench", bench.folder, str(gangs), str(nodes)], check=True,
+                          capture_output=True, text=True)
+    seen = {name.strip(): float(value) for name, value in re.findall(r"^(.{72}) +([0-9.]+) ", done.stdout, re.MULTILINE)}
+    with_jobs = f"{gangs:,} jobs queued, {nodes:,} simulated nodes"
+    bench.row(f"{with_jobs}: the longest turn of the loop", "50 ms", f"{seen['the longest turn of the loop']:.1f} ms",
+              f"a list of them printed and read, off the loop: {seen['CPU of printing and reading a list, off the loop']:.0f} ms; "
+              f"read alone {seen['floor: a list of that many jobs is read']:.0f} ms")
+    bench.row(f"{with_jobs}: reservations, submissions, gangs that got room, a second", "",
+              ", ".join(f"{seen[name]:,.0f}" for name in ("reservations per second of CPU, each asked what it waits for",
+                                                          "submissions per second, durable", "gangs that had room, per second")),
+              f"decisions alone {seen['gangs alone: decisions per second']:,.0f}/s; write and fdatasync of 4 KiB "
+              f"{seen['floor: write and fdatasync of 4 KiB']:,.0f}/s; sbatch takes some 300/s")
+    bench.row(f"{with_jobs}: memory of a queued job", "", f"{seen['memory of a queued job, the simulated Slurm left out']:,.0f} bytes",
+              f"of it the decisions' own {seen['gangs alone: memory of a gang']:,.0f}; resident more in all "
+              f"{seen['resident more than at first, the simulated Slurm left out']:,.0f} MiB")
+    bench.note(f"slurm_simulation_bench:\n{done.stdout.rstrip()}")

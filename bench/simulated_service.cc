@@ -1,0 +1,177 @@
+#include "simulated_service.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <utility>
+
+#include "base/check.h"
+
+namespace trainyard::bench {
+
+namespace {
+
+namespace asio = boost::asio;
+using engine::ReservationKey;
+
+constexpr std::int64_t kGpusNoNodeHas = 16;
+
+ReservationKey KeyOf(std::int64_t uid) { return {.job_uid = uid, .try_number = 1}; }
+
+}  // namespace
+
+placement::Gang SimulatedGang(std::int64_t uid) {
+  placement::Gang gang{.uid = uid,
+                       .project = "project_" + std::to_string(uid % 100),
+                       .creator = "user_" + std::to_string(uid % 1'000) + "@example.com",
+                       .job_id = "training_job_" + std::to_string(uid),
+                       .region = "us-central1",
+                       .create_time = SysTime(std::chrono::seconds(uid)),
+                       .replicas = {},
+                       .running_limit = std::chrono::hours(24)};
+  placement::Gang::Replica replica{
+      .machine_type = "n1-standard-16", .cpus = 16, .memory_bytes = std::int64_t{60} << 30};
+  const auto lot = static_cast<int>((uid * 37) % 100);
+  std::size_t replicas = lot < 60 ? 1 : lot < 85 ? 4 : lot < 95 ? 16 : 64;
+  if (lot % 10 == 3 && replicas < 64) {
+    replica.accelerator = ml::v1::AcceleratorConfig::NVIDIA_TESLA_T4;
+    replica.accelerator_count = 2;
+  }
+  if (lot == 98) replica.accelerator = ml::v1::AcceleratorConfig::NVIDIA_TESLA_T4;
+  if (lot == 98) replica.accelerator_count = kGpusNoNodeHas;
+  if (lot == 99) gang.region = "us-east1";
+  gang.replicas.assign(replicas, replica);
+  return gang;
+}
+
+SimulatedService::SimulatedService(std::filesystem::path database, int nodes)
+    : database_(std::move(database)), slurm_(nodes, clock_) {}
+
+SimulatedService::~SimulatedService() = default;
+
+void SimulatedService::Open() {
+  allocator_.reset();
+  host_ = std::make_unique<engine::RemoteAttemptHost>(
+      loop_.get_executor(), [this](const std::string& agent) { return allocator_->MayLive(agent); });
+  engine::SlurmAllocator::Options options{.settings = {.regions = {{"us-east1", "small"}}},
+                                          .boot = {.server_host = "192.0.2.1",
+                                                   .server_port = 17000,
+                                                   .certificate_sha256 = std::string(64, 'c'),
+                                                   .program_sha256 = std::string(64, 'p'),
+                                                   .program_path = "/usr/bin/trainyard",
+                                                   .ticket = {}},
+                                          .clock = clock_,
+                                          .client = std::make_unique<SimulatedClient>(slurm_)};
+  auto opened = engine::SlurmAllocator::Open(loop_.get_executor(), database_, std::move(options), *host_);
+  TY_CHECK(opened.has_value());
+  allocator_ = *std::move(opened);
+}
+
+void SimulatedService::Reserve(std::int64_t uid) {
+  engine::ReservationEvents events{
+      .on_grant = [this, uid](const engine::Grant& grant) { OnGrant(uid, grant); },
+      .on_wait =
+          [this, uid] {
+            ++waits_told_;
+            if (allocator_->WaitOf(KeyOf(uid)) == std::nullopt && !slurm_ids_.contains(uid)) std::abort();
+          },
+      .on_revoked =
+          [this, uid](const engine::Revocation&) {
+            ++revocations_;
+            Release(uid);
+          }};
+  wanted_.insert(uid);
+  engine::ReservationRequest request{.key = KeyOf(uid), .gang = SimulatedGang(uid)};
+  if (const auto on_record = granted_.find(uid); on_record != granted_.end())
+    request.granted = on_record->second;
+  const auto answer = allocator_->Reserve(std::move(request), std::move(events));
+  if (!std::holds_alternative<engine::Pending>(answer)) return;
+  if (allocator_->WaitOf(KeyOf(uid)) == std::nullopt) std::abort();
+}
+
+void SimulatedService::OnGrant(std::int64_t uid, const engine::Grant& grant) {
+  ++grants_;
+  granted_[uid] = grant;
+  if (run_time_) ends_.emplace(clock_.Now() + *run_time_, uid);
+}
+
+void SimulatedService::Release(std::int64_t uid) {
+  allocator_->Release(KeyOf(uid));
+  allocator_->ReleaseDevices(KeyOf(uid));
+  granted_.erase(uid);
+  wanted_.erase(uid);
+  const auto id = slurm_ids_.find(uid);
+  if (id == slurm_ids_.end()) return;
+  slurm_.cluster.With(
+      [&](SimulatedCluster& cluster) { cluster.Complete(id->second, clock_.Now()); });  // its agents leave
+  slurm_ids_.erase(id);
+}
+
+void SimulatedService::Tick(std::chrono::seconds by) {
+  clock_.Advance(by);
+  while (!ends_.empty() && ends_.begin()->first <= clock_.Now()) {
+    const std::int64_t uid = ends_.begin()->second;
+    ends_.erase(ends_.begin());
+    Release(uid);
+  }
+  const SysTime now = clock_.Now();
+  const auto changes = slurm_.cluster.With([now](SimulatedCluster& cluster) { return cluster.Step(now); });
+  for (const SimulatedCluster::Change& change : changes) {
+    if (!change.began) {
+      EndAgents(change);
+      continue;
+    }
+    slurm_ids_[change.submission.gang.job_uid] = change.id;
+    for (int slot = 0; slot < change.slots; ++slot) tasks_.Spawn(Attach(change.ticket, slot));
+  }
+  // An agent of nobody: the allocator looks at its clock, which its timers do not know.
+  allocator_->OnAttached("");
+}
+
+asio::awaitable<void> SimulatedService::Attach(std::string ticket, int slot) {
+  agent::v1::FromAgent::Hello hello;
+  hello.set_ticket(std::move(ticket));
+  hello.set_slot(slot);
+  hello.set_instance(hello.ticket() + std::to_string(slot));
+  agent::v1::Node& node = *hello.mutable_node();
+  node.set_name("node" + std::to_string(slot));
+  node.set_host_name(node.name());
+  node.set_address("192.0.2.7");
+  node.set_cpus(16);
+  node.set_memory_bytes(std::int64_t{64} << 30);
+  node.set_port(20'000 + slot);
+  node.add_pythons("3.11.2");
+  const Result<std::string> name = co_await allocator_->TakeSlot(std::move(hello));
+  if (!name) co_return;  // released meanwhile
+  host_->OnAttached(*name, nullptr, {});
+  allocator_->OnAttached(*name);
+}
+
+void SimulatedService::EndAgents(const SimulatedCluster::Change& change) {
+  for (int slot = 0; slot < change.slots; ++slot) {
+    const std::string agent = slurm::AgentName(change.submission, slot);
+    host_->OnDetached(agent, nullptr);
+    allocator_->OnDetached(agent, mux::Ending::kClosed);
+  }
+}
+
+void SimulatedService::RunOne(std::chrono::milliseconds wait_max) {
+  const double begin = ThreadSeconds();
+  idle_ = (wait_max.count() > 0 ? loop_.run_one_for(wait_max) : loop_.poll_one()) == 0;
+  if (!idle_) turns_ms_.push_back(1e3 * (ThreadSeconds() - begin));
+}
+
+void SimulatedService::Settle() {
+  const auto is_under_way = [this] {
+    const bool is_asked = slurm_.calls.With([](const SimulatedCalls& calls) { return calls.under_way > 0; });
+    return is_asked || tasks_.size() > 0;  // agents that come
+  };
+  do RunOne(kQuiet);
+  while (!idle_ || is_under_way());
+}
+
+void SimulatedService::RunReady() {
+  do RunOne(std::chrono::milliseconds(0));
+  while (!idle_);
+}
+
+}  // namespace trainyard::bench

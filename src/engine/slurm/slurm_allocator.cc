@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <utility>
@@ -18,6 +20,8 @@ namespace asio = boost::asio;
 using slurm::GangKey;
 using slurm::Submission;
 
+/// Actions in one turn of the loop: where thousands of jobs end at once, others have theirs in between.
+constexpr std::size_t kActionsMax = 1'000;
 /// Slurm's time limit is so much later than the job's own: then the server ends it, with its own words.
 constexpr std::chrono::minutes kTimeMargin{5};
 
@@ -70,8 +74,11 @@ void SlurmAllocator::Start() {
 asio::awaitable<void> SlurmAllocator::Drive() {
   for (;;) {
     wake_.Reset();
-    for (const slurm::GangAction& action : gangs_.Next(options_.clock.Now()))
-      std::visit([this](const auto& one) { Do(one); }, action);
+    const std::vector<slurm::GangAction> actions = gangs_.Next(options_.clock.Now());
+    for (std::size_t i = 0; i < actions.size(); ++i) {
+      if (i > 0 && i % kActionsMax == 0) co_await asio::post(loop_, asio::use_awaitable);
+      std::visit([this](const auto& one) { Do(one); }, actions[i]);
+    }
     const std::optional<SysTime> next = gangs_.WakeAt();
     if (next)
       co_await wake_.WaitFor(std::max(*next - options_.clock.Now(), SysTime::duration(0)));
@@ -254,7 +261,7 @@ asio::awaitable<void> SlurmAllocator::AskOne(slurm::AskList action) {
     if (!jobs) return std::unexpected(std::move(jobs.error()));
     return slurm::OursOf(installation, *std::move(jobs));
   };
-  SlurmAnswer<slurm::OurJobs> jobs = co_await OnPool(asking_, std::move(ask));
+  SlurmAnswer<slurm::OurJobs> jobs = co_await OnPool(action.id ? asking_ : listing_, std::move(ask));
   const SysTime now = options_.clock.Now();
   if (jobs)
     gangs_.OnListed(action.id, asked, *std::move(jobs), now);

@@ -114,7 +114,9 @@ class SlurmAllocator final : public Allocator, public SlotKeeper {
   WaitingLine waiting_;  ///< those without room
   bool started_ = false;
   Event wake_;
-  /// As many as Gangs submits and cancels at once, and one for the questions meanwhile.
+  /// For lists of all jobs. What a long one takes stays with the thread that reads it.
+  boost::asio::thread_pool listing_{1};
+  /// As many as Gangs submits and cancels at once, and one for the other questions meanwhile.
   boost::asio::thread_pool asking_{slurm::kSubmittingMax + SlurmCancels::kAtOnceMax + 1};
   SlurmCancels cancels_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -93,6 +93,8 @@ std::string JobScript(const Batch& batch, const Request& request) {
   // users of a node read those.
   std::string script = std::string(kInterpreter) + "trap : TERM\n";
   script += "unset SLURM_EXPORT_ENV SLURM_CPUS_PER_TASK\n";
+  // The job has its GPUs. A step of 22.05 that names their type gives none of them to two tasks of a node.
+  script += "for gpus in ${!SLURM_GPUS_PER_TASK*}; do export \"$gpus=${!gpus##*:}\"; done\n";
   script += "export PATH=/usr/local/bin:/usr/bin:/bin TRAINYARD_TICKET=" + batch.boot.ticket + "\n";
   script += "export HOME=${HOME:-$(getent passwd \"$UID\" | cut -d: -f6)}\n";
   if (batch.times.limit)

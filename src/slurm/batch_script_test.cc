@@ -69,6 +69,11 @@ TEST(BatchScript, OfSeveralComponentsSaysAllForEach) {
   EXPECT_THAT(script, Not(HasSubstr("--time="))) << "the partition's own";
 }
 
+TEST(BatchScript, TheStepNamesNoTypeOfGpus) {
+  EXPECT_THAT(JobScript(BatchOf(), {.components = {Replicas(2, 1)}}),
+              HasSubstr("\nfor gpus in ${!SLURM_GPUS_PER_TASK*}; do export \"$gpus=${!gpus##*:}\"; done\n"));
+}
+
 TEST(BatchScript, TheTicketIsNoArgument) {
   const Batch batch = BatchOf();
   EXPECT_THAT(BootScript(batch.boot), Not(HasSubstr("t1cket")));

@@ -55,3 +55,15 @@ it("a tuning job holds no replicas of its own", async () => {
   expect(rows.find((row) => row.startsWith("tuned, trial 1"))).toContain("2415 GiB");
   expect(rows.find((row) => row.startsWith("tunedp"))).not.toContain("0 B");
 });
+
+it("a job on a cluster names its nodes, and has no share of the machine", async () => {
+  answers["/trainyard/v1/usage"] = {
+    jobs: [{ project: "p", jobId: "there", holds: true, state: "RUNNING", nodes: ["node1", "node2"],
+             devices: [{ type: "nvidia-tesla-t4", index: "0", node: "node1" }] }],
+    projects: [{ project: "p", quotas: [{ resource: "gpus", limit: "2" }, { resource: "gpus", limit: "16", engine: "slurm" }] }],
+  };
+  render(<MachinePage />);
+  const rows = (await screen.findAllByRole("row")).map((row) => row.textContent ?? "");
+  expect(rows.find((row) => row.startsWith("there"))).toContain("on node1, node2nvidia-tesla-t4 node1:0");
+  expect(rows.some((row) => row.includes("2 gpus, 16 gpus@slurm"))).toBe(true);
+});

@@ -1,4 +1,5 @@
 import type {
+  UsageReport_DeviceJson,
   UsageReportJson,
   UsageReport_JobJson,
   UsageReport_ProjectJson,
@@ -35,7 +36,10 @@ const ROOM: Column<UsageReport_JobJson>[] = [
   { name: "Memory", number: true, cell: ({ memoryBytes }) => (memoryBytes ? bytes(num(memoryBytes)) : "") },
 ];
 
-/** Jobs that have room on the machine. */
+/** A cluster's devices with their nodes: each node counts its own from 0. */
+const deviceWords = ({ type, index, node }: UsageReport_DeviceJson) => `${type} ${node ? `${node}:` : ""}${index}`;
+
+/** Jobs that have room, on the machine or on a cluster. */
 export function HolderTable({ report }: { readonly report: UsageReportJson }) {
   const columns: Column<UsageReport_JobJson>[] = [
     JOB,
@@ -44,11 +48,15 @@ export function HolderTable({ report }: { readonly report: UsageReportJson }) {
     { name: "State", cell: ({ state }) => <StateChip state={state} /> },
     { name: "Since", cell: ({ since }) => <Time at={since} /> },
     ...ROOM,
-    { name: "Of all", number: true, cell: ({ machineShare }) => percent(Number(machineShare ?? 0)) },
+    {
+      name: "Of all",
+      number: true,
+      cell: ({ machineShare, nodes }) =>
+        nodes?.length ? <Text value={`on ${nodes.join(", ")}`} longest={60} /> : percent(Number(machineShare ?? 0)),
+    },
     {
       name: "Devices",
-      cell: ({ devices }) =>
-        devices?.length ? <Text value={devices.map(({ type, index }) => `${type} ${index}`).join(", ")} longest={200} /> : "",
+      cell: ({ devices }) => (devices?.length ? <Text value={devices.map(deviceWords).join(", ")} longest={200} /> : ""),
     },
   ];
   return (
@@ -113,6 +121,8 @@ export function ProjectTable({ projects }: { readonly projects: readonly UsageRe
   return <FactTable label="Projects" columns={columns} rows={projects} id={({ project }) => project ?? ""} />;
 }
 
-export function quotaWords({ resource, limit }: UsageReport_QuotaJson): string {
-  return /bytes$/.test(resource ?? "") ? `${resource} ${bytes(num(limit))}` : count(num(limit), resource ?? "", resource ?? "");
+export function quotaWords({ resource, limit, engine }: UsageReport_QuotaJson): string {
+  if (/bytes$/.test(resource ?? "")) return `${resource} ${bytes(num(limit))}`;
+  const what = `${resource ?? ""}${engine ? `@${engine}` : ""}`;
+  return count(num(limit), what, what);
 }

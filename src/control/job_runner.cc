@@ -98,7 +98,11 @@ engine::ReservationKey JobRunner::Reservation(int try_number) const {
 }
 
 void JobRunner::Reserve(int try_number, std::optional<engine::Grant> granted) {
-  seen_.asked_try = try_number;
+  const int former = std::exchange(seen_.asked_try, try_number);
+  if (former != 0 && former != try_number) {  // its room was taken back, and its replicas have ended
+    outside_.allocator.Release(Reservation(former));
+    outside_.allocator.ReleaseDevices(Reservation(former));
+  }
   auto on_grant = [this](engine::Grant grant) {
     if (outside_.runtime_for) seen_.runtime_version = outside_.runtime_for(job_, grant);
     seen_.grant = std::move(grant);

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
@@ -194,7 +195,7 @@ void Phases::Run() {
   ListAll();
   const std::size_t own = service_.slurm().cluster.With([](const SimulatedCluster& cluster) {
     const std::size_t before = HeldBytes();
-    const SimulatedCluster copy = cluster;
+    const auto copy = std::make_unique<SimulatedCluster>(cluster);
     return HeldBytes() - before;
   });
   Print("memory of a queued job, the simulated Slurm left out",

@@ -43,6 +43,13 @@ std::string EndText(const v1::JobRecord& job) {
          (job.job().error_message().empty() ? "" : ": " + job.job().error_message());
 }
 
+/// The room of an earlier try was taken back, and its replicas have ended.
+void GiveUp(engine::Allocator& allocator, engine::ReservationKey former, int next_try) {
+  if (former.try_number == 0 || former.try_number == next_try) return;
+  allocator.Release(former);
+  allocator.ReleaseDevices(former);
+}
+
 boost::asio::awaitable<void> BeforeEnd(Collaborators& outside, WaitLog& wait_log, const v1::JobRecord& job) {
   co_await wait_log.Flush(kFlushWaitMax);
   co_await ForgetSecrets(outside, job);
@@ -98,11 +105,7 @@ engine::ReservationKey JobRunner::Reservation(int try_number) const {
 }
 
 void JobRunner::Reserve(int try_number, std::optional<engine::Grant> granted) {
-  const int former = std::exchange(seen_.asked_try, try_number);
-  if (former != 0 && former != try_number) {  // its room was taken back, and its replicas have ended
-    outside_.allocator.Release(Reservation(former));
-    outside_.allocator.ReleaseDevices(Reservation(former));
-  }
+  GiveUp(outside_.allocator, Reservation(std::exchange(seen_.asked_try, try_number)), try_number);
   auto on_grant = [this](engine::Grant grant) {
     if (outside_.runtime_for) seen_.runtime_version = outside_.runtime_for(job_, grant);
     seen_.grant = std::move(grant);

@@ -25,6 +25,8 @@ inline constexpr std::chrono::seconds kSettle{10};
 inline constexpr std::chrono::seconds kAttachMax{120};
 /// An agent that closed its connection and did not come back is dead.
 inline constexpr std::chrono::seconds kAgentAbsenceMax{30};
+/// Agents of a previous server that do not come to this one within it are taken for closed.
+inline constexpr std::chrono::minutes kAgentReturnMax{5};
 /// Agents whose room is given back end by themselves within it, and the job is COMPLETED; then it is
 /// cancelled.
 inline constexpr std::chrono::seconds kLeaveMax{15};

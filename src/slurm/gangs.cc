@@ -50,6 +50,8 @@ Gang GangOf(const Gangs::Wanted& wanted, SysTime now) {
             .attached = wanted.attached,
             .had_room = wanted.granted};
   if (std::ssize(gang.attached) == gang.slots) gang.complete = now;
+  if (wanted.granted)
+    for (const auto& [slot, node] : gang.attached) gang.closed.emplace(slot, now + kAgentReturnMax);
   return gang;
 }
 
@@ -89,7 +91,10 @@ void Gangs::Want(Wanted wanted, SysTime now) {
   if (!is_new) return;
   Gang& gang = place->second;
   gang = GangOf(wanted, now);
-  if (wanted.granted) return Enter(wanted.key, gang, Stage::kGranted, now);
+  if (wanted.granted) {
+    Enter(wanted.key, gang, Stage::kGranted, now);
+    return SetDue(wanted.key, gang, now + kAgentReturnMax + kAgentAbsenceMax);
+  }
   if (gang.submission > 0) return Enter(wanted.key, gang, Stage::kUncertain, now);
   gang.wait =
       WaitFor({.reason = "It is being submitted to Slurm.", .unblock = "It starts when Slurm has room."});

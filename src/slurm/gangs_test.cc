@@ -319,6 +319,22 @@ TEST_F(GangsTest, WhatAPreviousServerGrantedIsKept) {
   EXPECT_EQ(Of<TakeBack>(List({Job(40, JobState::kNodeLost)})).size(), 1U);
 }
 
+TEST_F(GangsTest, AnAgentThatDoesNotComeToTheNextServerIsLost) {
+  gangs_.Want({.key = kKey,
+               .slots = 2,
+               .last_submission = 1,
+               .granted = true,
+               .attached = {{0, "node1"}, {1, "node1"}}},
+              now_);
+  gangs_.OnAttached(kFirst, 0, "node1", now_);
+  Pass(300);
+  EXPECT_THAT(Of<TakeBack>(List({Job(40, JobState::kRunning)})), IsEmpty());
+  Pass(31);
+  const auto lost = Of<TakeBack>(List({Job(40, JobState::kRunning)}));
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_EQ(lost[0].reason, "The agent of slot 1 of the job is gone (node1).");
+}
+
 TEST_F(GangsTest, ADeadControllerChangesNothing) {
   Granted();
   for (int i = 0; i < 20; ++i) {

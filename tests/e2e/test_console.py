@@ -5,7 +5,7 @@ import re
 import pytest
 
 from console_world import World, run, study
-from trainyard_server import Server, end_supervisors
+from trainyard_server import Server, end_supervisors, wait_for
 
 JOB = "/ui/p/p/jobs"
 
@@ -151,8 +151,10 @@ def test_a_folder_is_downloaded_and_deleted(world, open_console, tmp_path):
     assert (tmp_path / "f.zip").read_bytes()[:2] == b"PK"
     page.get_by_role("button", name="Delete folder").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-    page.wait_for_url("**/ui/buckets/scratch**")
-    assert not world.server.request("GET", "/storage/v1/b/scratch/o").json().get("items")
+
+    def left():
+        return world.server.request("GET", "/storage/v1/b/scratch/o").json().get("items")
+    wait_for(lambda: True if not left() else None, left)
 
 
 def test_studies(world, open_console):

@@ -106,11 +106,12 @@ def test_what_is_preempted_starts_again(make_slurm, make_slurm_server, upload):
 
 def test_a_killed_agent_is_back_and_its_replica_never_noticed(slurm, make_slurm_server, upload):
     server = make_slurm_server(slurm)
-    probe(server, upload, "job", "--sleep-per-step=0.05", "--steps=200")
-    server.wait_for_text("job", "Job is running.")
-    watcher, worker = (pid for _, _, pid in agents(slurm))
+    words(server, upload, "job", "print", "begun", "tick", "300")
+    server.wait_for_text("job", "begun")
+    _, worker = (pid for _, _, pid in agents(slurm))  # the older one watches it
     kill(worker)
-    assert server.wait("job")["state"] == "SUCCEEDED"
+    assert server.wait("job")["state"] == "SUCCEEDED", (server.texts("job"), server.stderr()[-3000:])
+    assert [text for text in server.texts("job", "master-replica-0") if text.startswith("tick")] == [f"tick {number:07d}" for number in range(300)]
     assert not [text for text in server.texts("job", "service") if "restart" in text]
 
 
@@ -151,8 +152,8 @@ def test_an_agent_that_is_gone_for_good_gives_a_new_gang(slurm, make_slurm_serve
 def test_jobs_live_on_without_the_server(slurm, make_slurm_server, upload):
     server = make_slurm_server(slurm)
     probe(server, upload, "job", "--sleep-per-step=0.05", "--steps=100", "--log-every=10", "--checkpoint-every=1000")
-    server.wait_for_text("job", "Job is running.")
-    server.kill()
+    wait_for(lambda: True if any(text.startswith("step=") for text in server.texts("job")) else None, lambda: f"{server.texts('job')}")
+    server.kill()  # no write to a bucket is under way
     server.start()
     assert server.wait("job")["state"] == "SUCCEEDED"
     steps = [text.split()[0] for text in server.texts("job", "master-replica-0") if text.startswith("step=")]
@@ -200,10 +201,10 @@ def test_a_controller_that_is_killed_loses_no_job_and_starts_none_twice(make_slu
     server = make_slurm_server(slurm)
     names = []
     for number in range(rounds):
+        known = len(slurm.jobs())
         for turn in range(at_once):
             names.append(f"job_{number}_{turn}")
             probe(server, upload, names[-1], "--steps=2")
-        known = len(slurm.jobs())
         wait_for(lambda: True if number % 2 or len(slurm.jobs()) > known else None, lambda: f"{slurm.jobs()}")
         slurm.kill_controller()
         slurm.start_controller()

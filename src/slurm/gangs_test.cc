@@ -64,6 +64,15 @@ class GangsTest : public testing::Test {
     gangs_.OnAttached(kFirst, 1, "node1", now_);
     EXPECT_THAT(Of<GiveRoom>(List({Job(40, JobState::kRunning)})), ElementsAre(GiveRoom{kFirst}));
   }
+  /// As the server after the one that had given it.
+  void WantWithRoomOnRecord() {
+    gangs_.Want({.key = kKey,
+                 .slots = 2,
+                 .last_submission = 1,
+                 .granted = true,
+                 .attached = {{0, "node1"}, {1, "node1"}}},
+                now_);
+  }
   [[nodiscard]] std::string Reason() const {
     const auto wait = gangs_.WaitOf(kKey);
     return wait ? wait->reason : "";
@@ -308,24 +317,14 @@ TEST_F(GangsTest, OfAPreviousServerIsFoundAgain) {
 }
 
 TEST_F(GangsTest, WhatAPreviousServerGrantedIsKept) {
-  gangs_.Want({.key = kKey,
-               .slots = 2,
-               .last_submission = 1,
-               .granted = true,
-               .attached = {{0, "node1"}, {1, "node1"}}},
-              now_);
+  WantWithRoomOnRecord();
   EXPECT_TRUE(gangs_.IsCurrent(kFirst));
   EXPECT_THAT(Of<GiveRoom>(List({Job(40, JobState::kRunning)})), IsEmpty());
   EXPECT_EQ(Of<TakeBack>(List({Job(40, JobState::kNodeLost)})).size(), 1U);
 }
 
 TEST_F(GangsTest, AnAgentThatDoesNotComeToTheNextServerIsLost) {
-  gangs_.Want({.key = kKey,
-               .slots = 2,
-               .last_submission = 1,
-               .granted = true,
-               .attached = {{0, "node1"}, {1, "node1"}}},
-              now_);
+  WantWithRoomOnRecord();
   gangs_.OnAttached(kFirst, 0, "node1", now_);
   Pass(300);
   EXPECT_THAT(Of<TakeBack>(List({Job(40, JobState::kRunning)})), IsEmpty());

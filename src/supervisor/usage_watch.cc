@@ -25,6 +25,7 @@ constexpr milliseconds kCountMemoryAfter{100};
 
 UsageWatch::UsageWatch(Around around, Time now) : around_(around), measure_at_(now + kFirstUsageAfter) {
   counting_refused_ = !around_.process.cgroup().counts_memory();
+  if (counting_refused_) kills_before_ = kills_once_ = kills_lately_ = EnclosingOomKills();
   if (!around_.process.cgroup().path().empty()) return;
   counting_refused_ = around_.manifest.limits().memory_bytes() > 0;  // when its limits were made
   if (!counting_refused_) count_at_ = now + kCountMemoryAfter;

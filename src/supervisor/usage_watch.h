@@ -54,9 +54,10 @@ class UsageWatch {
   std::optional<GpuProbe> gpus_;
   bool counting_refused_ = false;  ///< this machine does not count the replica's own out-of-memory kills
   /// Counted in the group around this process: before the program, and at the last two measurements.
-  std::optional<std::int64_t> kills_before_ = EnclosingOomKills();
-  std::optional<std::int64_t> kills_once_ = kills_before_;
-  std::optional<std::int64_t> kills_lately_ = kills_before_;
+  /// Nothing where the program has a group of its own that counts.
+  std::optional<std::int64_t> kills_before_;
+  std::optional<std::int64_t> kills_once_;
+  std::optional<std::int64_t> kills_lately_;
   Time count_at_ = Time::max();  ///< max: they are counted, or cannot be
   Time measure_at_;
 };

@@ -2,13 +2,13 @@
 
 import os
 import pty
-import re
 import subprocess
 
 import pytest
 import websocket
 
 from process_output import Output
+from replica_shell import connect
 from trainyard_server import PROGRAM, processes_with, wait_for
 
 
@@ -23,29 +23,17 @@ def running(server, upload):
     server.wait("open")
 
 
-def connect(uri, **options):
-    return websocket.create_connection(uri.replace("http://", "ws://"), timeout=60, **options)
-
-
-def until(shell, pattern):
-    """What the terminal showed until the pattern, which is matched behind the echo of what was typed."""
-    shown = ""
-    while not (found := re.search(pattern, shown)):
-        shown += shell.recv().decode(errors="replace")
-    return found
-
-
 def test_the_shell_is_inside_the_replica(server, running):
     assert sorted(running) == ["master-replica-0", "worker-replica-0"]
     shell = connect(running["worker-replica-0"])
     shell.send("40 132")
     shell.send_binary(b"echo host=$(hostname) pid1=$(cat /proc/1/comm) size=$(stty size)\n")
-    seen = until(shell, r"host=(cmle-training-worker-\S+) pid1=(\S+) size=([\d ]+)")
+    seen = shell.until(r"host=(cmle-training-worker-\S+) pid1=(\S+) size=([\d ]+)")
     assert (seen[2], seen[3].strip()) == ("trainyard-init", "40 132")
     shell.send_binary(b"python3 -c 'import os, json; print(\"task\", json.loads(os.environ[\"TF_CONFIG\"])[\"task\"][\"type\"])'\n")
-    assert until(shell, r"[\r\n]task (\w+)")[1] == "worker"
+    assert shell.until(r"[\r\n]task (\w+)[\r\n]")[1] == "worker"
     shell.send_binary(b"touch /tmp/mine; pwd; exit 3\n")
-    assert until(shell, r"[\r\n](/\S*work)\r\n")
+    assert shell.until(r"[\r\n](/\S*work)\r\n")
     with pytest.raises(websocket.WebSocketConnectionClosedException):
         while True:
             opcode, data = shell.recv_data()
@@ -54,7 +42,7 @@ def test_the_shell_is_inside_the_replica(server, running):
                 raise websocket.WebSocketConnectionClosedException
     other = connect(running["master-replica-0"])
     other.send_binary(b"ls /tmp/mine; echo status=$?\n")
-    assert until(other, r"[\r\n]status=(\d)")[1] == "2", "each replica has a /tmp of its own"
+    assert other.until(r"[\r\n]status=(\d+)[\r\n]")[1] == "2", "each replica has a /tmp of its own"
     other.close()
 
 
@@ -103,7 +91,7 @@ def test_the_command_on_a_terminal(server, running):
 def test_it_ends_with_the_replica_and_nothing_is_left(server, running):
     shell = connect(running["worker-replica-0"])
     shell.send_binary(b"sleep 98765 & echo begun=$!\n")
-    until(shell, r"[\r\n]begun=\d+")
+    shell.until(r"[\r\n]begun=\d+[\r\n]")
     server.cancel("open")
     assert server.wait("open")["state"] == "CANCELLED"
     with pytest.raises((websocket.WebSocketConnectionClosedException, ConnectionError)):
@@ -118,7 +106,7 @@ def test_it_ends_with_the_replica_and_nothing_is_left(server, running):
 
 def test_a_client_that_goes_away_ends_the_shell_only(server, running):
     shell = connect(running["worker-replica-0"])
-    until(shell, r"\S")
+    shell.until(r"\S")
     assert processes_with(f"replica-shell {server.data}")
     shell.sock.close()
     wait_for(lambda: not processes_with(f"replica-shell {server.data}") or None, lambda: f"left: {processes_with('replica-shell')}")

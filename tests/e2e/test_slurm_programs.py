@@ -11,12 +11,12 @@ import tempfile
 import pytest
 
 from server_of_account import ServerOfAccount
+from replica_shell import connect
 from slurm_cluster import SlurmCluster
 from slurm_world import CLUSTER, HAND_OVER, wait_until_left, words
 from test_containers import GS_TRAINER, TALKERS, python_image
 from test_frameworks import read, run, tf_config_of
 from test_run import environment
-from test_shell import connect, until
 from trainyard_server import PROGRAM, RUNTIME
 
 
@@ -107,11 +107,11 @@ def test_a_shell_is_in_the_replica_on_its_node(slurm, make_slurm_server, upload)
     shell = connect(server.get("open")["trainingOutput"]["webAccessUris"]["master-replica-0"])
     shell.send("40 132")
     shell.send_binary(b"echo host=$(hostname) size=$(stty size) task=$CLOUD_ML_TASK_ID; ip -4 -o address show dev eth0\n")
-    assert until(shell, r"host=(cmle-training-master-\S+) size=40 132")
-    assert until(shell, r"inet (\S+)/27")[1] in {slurm.network.address(number) for number in range(1, 5)}
+    assert shell.until(r"host=(cmle-training-master-\S+) size=40 132")
+    assert shell.until(r"inet (\S+)/27")[1] in {slurm.network.address(number) for number in range(1, 5)}
     shell.send("30 100")
     shell.send_binary(b"echo again $(stty size); exit 3\n")
-    assert until(shell, r"again 30 100")
+    assert shell.until(r"again 30 100")
     server.cancel("open")
     server.wait("open")
     wait_until_left(slurm)

@@ -43,7 +43,7 @@ void Name(std::string& script, const Options& options) {
 void Describe(std::string& script, const Batch& batch, const Component& component) {
   Line(script, "--job-name=" + JobName(batch.installation, batch.submission.gang));
   Line(script, "--comment=" + Comment(batch.submission));
-  Line(script, "--no-requeue --export=NIL --chdir=/ --output=/dev/null");
+  Line(script, "--no-requeue --chdir=/ --output=/dev/null");
   Line(script, "--signal=" + std::string(kEndSignal) + "@" + std::to_string(kEndNotice.count()));
   if (batch.times.limit) Line(script, "--time=" + std::to_string(batch.times.limit->count()));
   if (batch.times.deadline) Line(script, "--deadline=" + InUtc(*batch.times.deadline));
@@ -92,7 +92,7 @@ std::string JobScript(const Batch& batch, const Request& request) {
   // The shell outlives the signals, since the step's end is the job's. The ticket is not an argument: all
   // users of a node read those.
   std::string script = std::string(kInterpreter) + "trap : TERM\n";
-  script += "unset SLURM_EXPORT_ENV SLURM_CPUS_PER_TASK\n";
+  script += "unset SLURM_CPUS_PER_TASK\n";
   // The job has its GPUs. A step of 22.05 that names their type gives none of them to two tasks of a node.
   script += "for gpus in ${!SLURM_GPUS_PER_TASK*}; do export \"$gpus=${!gpus##*:}\"; done\n";
   script += "export PATH=/usr/local/bin:/usr/bin:/bin TRAINYARD_TICKET=" + batch.boot.ticket + "\n";

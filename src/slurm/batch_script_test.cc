@@ -35,7 +35,7 @@ TEST(BatchScript, OfEqualReplicasIsAPlainJob) {
                                  "#SBATCH --no-kill\n"
                                  "#SBATCH --job-name=ty-1f3a-17-1\n"
                                  "#SBATCH --comment=trainyard:2\n"
-                                 "#SBATCH --no-requeue --export=NIL --chdir=/ --output=/dev/null\n"
+                                 "#SBATCH --no-requeue --chdir=/ --output=/dev/null\n"
                                  "#SBATCH --signal=URG@120\n"
                                  "#SBATCH --time=90\n"
                                  "#SBATCH --deadline=2027-01-15T08:00:00\n"

@@ -5,7 +5,7 @@ import pathlib
 
 import pytest
 
-from slurm_world import distributed, living, probe, wait_for_reason, wait_until_left
+from slurm_world import agents, distributed, living, probe, wait_for_reason, wait_until_left
 from trainyard_server import PROGRAM
 
 
@@ -42,6 +42,21 @@ def test_what_can_never_fit_waits_and_says_so(slurm, make_slurm_server, upload):
     server.wait_for_entry("big", lambda entry: entry["severity"] == "WARNING" and "the largest node" in entry["jsonPayload"]["message"])
     server.cancel("big")
     server.wait("big")
+
+
+def test_nothing_of_the_servers_environment_goes_to_nodes(slurm, make_slurm_server, upload, monkeypatch):
+    """And no login shell of the account runs there, whose profile may take any time: that would set LOGNAME."""
+    monkeypatch.setenv("A_SECRET_OF_THE_SERVER", "7")
+    server = make_slurm_server(slurm)
+    probe(server, upload, "long", "--sleep-per-step=1")
+    server.wait_for_text("long", "Job is running.")
+    for _, _, pid in agents(slurm):
+        variables = pathlib.Path(f"/proc/{pid}/environ").read_text()
+        assert "PATH=" in variables
+        assert "A_SECRET_OF_THE_SERVER" not in variables and "LOGNAME" not in variables
+    server.cancel("long")
+    server.wait("long")
+    wait_until_left(slurm)
 
 
 def test_gpus_are_those_that_slurm_gives(slurm, make_slurm_server, upload):

@@ -67,10 +67,10 @@ std::string BootScript(const Boot& boot) {
 slot=$SLURM_PROCID node=$SLURMD_NODENAME gpus=${CUDA_VISIBLE_DEVICES-}
 unset ${!SLURM*} ${!SRUN*} ${!SBATCH*} ${!PMI*} ${!CUDA*}
 umask 077
-mkdir -p "$dir/programs" && [[ -O $dir && ! -L $dir ]] && chmod 700 "$dir" || exit 72
 program=$dir/programs/trainyard-$digest
 right() { [[ $(sha256sum <"$1") == "$digest "* ]]; }
-if [[ ! -x $program ]]; then
+if ! [[ -O $dir && ! -L $dir && -O $program && -x $program ]]; then
+  mkdir -p "$dir/programs" && [[ -O $dir && ! -L $dir ]] && chmod 700 "$dir" || exit 72
   part=$program.$node.$slot.$$
   if ! { [[ -r $mine ]] && cp "$mine" "$part" && right "$part"; }; then
     exec 3<>"/dev/tcp/$host/$port" || exit 69
@@ -96,7 +96,7 @@ std::string JobScript(const Batch& batch, const Request& request) {
   // The job has its GPUs. A step of 22.05 that names their type gives none of them to two tasks of a node.
   script += "for gpus in ${!SLURM_GPUS_PER_TASK*}; do export \"$gpus=${!gpus##*:}\"; done\n";
   script += "export PATH=/usr/local/bin:/usr/bin:/bin TRAINYARD_TICKET=" + batch.boot.ticket + "\n";
-  script += "export HOME=${HOME:-$(getent passwd \"$UID\" | cut -d: -f6)}\n";
+  script += "[[ ${HOME-} ]] || unset HOME; export HOME=~\n";  // the account's own, if there is none
   if (batch.times.limit)
     script += "export TRAINYARD_UNTIL=$((EPOCHSECONDS + " + std::to_string(batch.times.limit->count() * 60) +
               "))\n";

@@ -49,8 +49,8 @@ constexpr std::array kSayings{
 
 }  // namespace
 
-// The job gets an empty environment, not the server's. --export=NIL gives none of the server's either, but makes a
-// node start a login shell of the account first, with all that its profile does (measured: 0.5 s).
+// The job gets an empty environment, not the server's. --export=NIL gives none of the server's either, but
+// makes a node start a login shell of the account first, with all that its profile does (measured: 0.5 s).
 Command SubmitCommand() { return {"sbatch", "--parsable", "--export-file=/dev/null"}; }
 
 Command TestCommand() { return {"sbatch", "--test-only"}; }

@@ -196,7 +196,7 @@ void Gangs::AskForSome() {
 
 void Gangs::OnListFailed(std::optional<std::int64_t> id, const std::string& words, SysTime now) {
   answering_since_.reset();
-  if (id) return questions_.OnOneDone();
+  if (id) return questions_.OnOneDone(false);
   questions_.OnNoList(now);
   reading_.emplace(WhyNotSubmitted(Failure::kNoAnswer, words));
   ReadOn(now);
@@ -204,6 +204,7 @@ void Gangs::OnListFailed(std::optional<std::int64_t> id, const std::string& word
 
 void Gangs::OnListed(std::optional<std::int64_t> id, SysTime asked, OurJobs ours, SysTime now) {
   if (!answering_since_) answering_since_ = asked;
+  if (id) questions_.OnOneDone(ours.size() > 0);
   Reading reading(std::move(ours),
                   {.found = {}, .asked = asked, .answering_since = *answering_since_, .now = now});
   if (!id) {
@@ -211,7 +212,6 @@ void Gangs::OnListed(std::optional<std::int64_t> id, SysTime asked, OurJobs ours
     reading_ = std::move(reading);
     return ReadOn(now);
   }
-  questions_.OnOneDone();
   Strangers strangers;
   while (const std::optional<GangKey> key = reading.NextOwner()) {
     const auto known = gangs_.find(*key);
@@ -266,6 +266,7 @@ void Gangs::Look(const GangKey& key, Gang& gang, std::span<ListedJob> found, Sig
   if (std::holds_alternative<LookSoon>(verdict)) questions_.AskSoon();
   if (auto* waits = std::get_if<KeepWaiting>(&verdict)) {
     if (gang.running) SetDue(key, gang, *gang.running + kAttachMax);
+    if (gang.complete) questions_.AskSoon();  // its agents are here before Slurm says so
     Say(key, gang, std::move(waits->words));
     gang.waits_because = std::move(waits->because);
   } else if (std::holds_alternative<HasRoom>(verdict)) {
@@ -309,7 +310,6 @@ void Gangs::LookAtEnding(const GangKey& key, Gang& gang, const Sight& sight) {
 void Gangs::OnAttached(const Submission& submission, int slot, const std::string& node, SysTime now) {
   Gang* gang = FindIn(gangs_, submission);
   if (gang == nullptr || !NoteAgent(*gang, slot, node, now) || gang->stage != Stage::kThere) return;
-  questions_.AskSoon();
   questions_.WantOne(submission);
 }
 

@@ -97,6 +97,28 @@ TEST_F(GangsTest, GivesRoomOnceAllAgentsCameAndALaterListSaysThatItRuns) {
   EXPECT_EQ(gangs_.WaitOf(kKey), std::nullopt);
 }
 
+TEST_F(GangsTest, ThatItRunsIsAskedForAloneAndTheListOnlyIfThatSaysNothing) {
+  const auto came = [this] {
+    Submitted();
+    List({Job(40, JobState::kRunning)});
+    Pass(2);
+    gangs_.OnAttached(kFirst, 0, "node1", now_);
+    gangs_.OnAttached(kFirst, 1, "node1", now_);
+    EXPECT_THAT(Of<AskList>(Next()), ElementsAre(AskList{.id = 40}));
+  };
+  came();
+  gangs_.OnListed(40, now_, OursOf("1f3a", {}), now_);
+  EXPECT_THAT(Of<AskList>(Next()), ElementsAre(AskList{})) << "it was not there";
+  gangs_ = Gangs("1f3a");
+  came();
+  gangs_.OnListFailed(40, "no answer", now_);
+  EXPECT_THAT(Of<AskList>(Next()), ElementsAre(AskList{}));
+  gangs_ = Gangs("1f3a");
+  came();
+  gangs_.OnListed(40, now_, OursOf("1f3a", {Job(40, JobState::kPending)}), now_);
+  EXPECT_THAT(Of<AskList>(Next()), ElementsAre(AskList{})) << "its agents are here, and Slurm is behind";
+}
+
 TEST_F(GangsTest, SaysWhyItWaits) {
   Submitted();
   EXPECT_THAT(Of<SayWait>(List({Job(40, JobState::kPending, kFirst, "Resources")})),

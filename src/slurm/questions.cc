@@ -1,5 +1,8 @@
 #include "slurm/questions.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace trainyard::slurm {
 
 std::optional<SysTime> Questions::ListAt(bool waiting) const {
@@ -16,6 +19,16 @@ bool Questions::TakeList(bool waiting, SysTime now) {
   soon_ = false;
   asked_ = now;
   return true;
+}
+
+void Questions::WantOne(const Submission& submission) {
+  wanted_.push_back(submission);
+  if (std::ssize(wanted_) > kAskingOneMax) AskSoon();
+}
+
+void Questions::OnOneDone(bool told) noexcept {
+  asking_for_one_ = std::max(0, asking_for_one_ - 1);
+  if (!told) AskSoon();
 }
 
 std::optional<Submission> Questions::TakeOne() {

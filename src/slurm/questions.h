@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <chrono>
 #include <deque>
 #include <optional>
@@ -37,12 +36,13 @@ class Questions {
   /// What came, if anything, is worked off.
   void OnListDone() noexcept { under_way_ = false; }
 
-  /// The submission need not wait for the next list. Where many begin at once, that may come before its turn.
-  void WantOne(const Submission& submission) { wanted_.push_back(submission); }
+  /// The submission need not wait for the next list. Where many begin at once, that comes soon.
+  void WantOne(const Submission& submission);
   /// The next one, if few are asked for; nothing: it is no one's turn.
   [[nodiscard]] std::optional<Submission> TakeOne();
   void OnOneAsked() noexcept { ++asking_for_one_; }
-  void OnOneDone() noexcept { asking_for_one_ = std::max(0, asking_for_one_ - 1); }
+  /// `told`: it was in the answer. Else the list is asked for soon.
+  void OnOneDone(bool told) noexcept;
 
  private:
   bool under_way_ = false;

@@ -12,7 +12,7 @@ Result<replica::v1::GoogleFront> ProvisionFront(const v1::ToAgent::Welcome& welc
     return std::unexpected(InvalidArgument("ca_certificate_pem", "the server sent no authority to trust"));
   const std::string authority = places.dir + "/authority.pem";
   const std::string bundle = places.dir + "/ca-bundle.pem";
-  TY_RETURN_IF_ERROR(WriteFileAtomically(authority, welcome.ca_certificate_pem()));
+  TY_RETURN_IF_ERROR(ReplaceFile(authority, welcome.ca_certificate_pem()));
   TY_RETURN_IF_ERROR(engine::WriteGoogleFrontFiles(
       {.authority = authority, .folder = places.dir, .bundle = bundle, .project = welcome.project()}));
   replica::v1::GoogleFront told = places.where;

@@ -24,8 +24,7 @@ Result<http::ListeningSocket> BindReplicaTcp(const std::string& file) {
   const std::uint16_t former = FormerPort(file);
   Result<http::ListeningSocket> bound = http::ListenOnTcp(kLoopback, former);
   if (!bound && former != 0) bound = http::ListenOnTcp(kLoopback, 0);
-  if (bound && bound->port != former)
-    TY_RETURN_IF_ERROR(WriteFileAtomically(file, std::to_string(bound->port)));
+  if (bound && bound->port != former) TY_RETURN_IF_ERROR(ReplaceFile(file, std::to_string(bound->port)));
   return bound;
 }
 

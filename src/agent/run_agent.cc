@@ -98,7 +98,6 @@ Result<int> Run(Identity identity) {
   Diagnose(DiagnosticLevel::kInfo, "agent of slot " + std::to_string(arguments.slot) + " on node " +
                                        arguments.node + ", for the server at " + arguments.server_host + ":" +
                                        std::to_string(arguments.server_port));
-  folder.RemoveOldSlots();
   const auto lease = PortLease::Take(RandomBytes<std::uint32_t>(), engine::IsPortFree);
   if (!lease) return std::unexpected(Unavailable("all ports for replicas are in use on this node"));
   identity.port = lease->port();

@@ -8,6 +8,7 @@
 #include <boost/asio/system_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -39,6 +40,9 @@ namespace trainyard::agent {
 namespace asio = boost::asio;
 
 namespace {
+
+/// What earlier agents left is removed then, or at the end: a replica that starts does not wait for it.
+constexpr std::chrono::seconds kCleanAfter{10};
 
 std::int64_t DiskBytes(const std::string& folder) {
   std::error_code error;
@@ -78,6 +82,7 @@ class Worker final : public Uplink::Observer {
  public:
   Worker(const Identity& identity, const NodeFolder& folder, NodeSockets sockets)
       : identity_(identity),
+        folder_(folder),
         settings_(SettingsOf(identity, folder, sockets)),
         front_(FrontPlacesOf(identity, folder, sockets)),
         replica_port_(sockets.replica_tcp.port),
@@ -102,6 +107,7 @@ class Worker final : public Uplink::Observer {
     tasks_.Spawn(Connect());
     tasks_.Spawn(End());
     tasks_.Spawn(WatchSignals());
+    tasks_.Spawn(Clean());
     if (identity_.until) tasks_.Spawn(WatchClock(*identity_.until));
   }
 
@@ -123,14 +129,17 @@ class Worker final : public Uplink::Observer {
   void Lead(NodeSockets sockets);
   asio::awaitable<void> Connect();
   asio::awaitable<void> End();
+  asio::awaitable<void> Clean();
+  asio::awaitable<void> RemoveOldSlots();
   asio::awaitable<void> WatchSignals();
   asio::awaitable<void> WatchClock(SysTime until);
   void OnGone(const std::string& attempt_id);
   void Begin(EndCause cause, const std::string& reason = {});
 
   const Identity& identity_;
+  const NodeFolder& folder_;
   asio::io_context loop_{1};
-  asio::thread_pool files_{1};
+  asio::thread_pool files_{2};  // one may be long at removing
   int status_ = 0;
   engine::NodeSettings settings_;
   const FrontPlaces front_;
@@ -178,8 +187,19 @@ asio::awaitable<void> Worker::Connect() {
 asio::awaitable<void> Worker::End() {
   co_await end_.Run();
   co_await uplink_.Finish();
+  co_await RemoveOldSlots();
   Diagnose(DiagnosticLevel::kInfo, "this agent has ended");
   loop_.stop();
+}
+
+asio::awaitable<void> Worker::Clean() {
+  asio::system_timer timer(executor(), kCleanAfter);
+  co_await timer.async_wait(asio::use_awaitable);
+  co_await RemoveOldSlots();
+}
+
+asio::awaitable<void> Worker::RemoveOldSlots() {
+  co_await OnPool(files_, [this] { folder_.RemoveOldSlots(); });
 }
 
 asio::awaitable<void> Worker::WatchSignals() {

@@ -19,15 +19,23 @@ Error FileError(int error_number, std::string_view call, const std::filesystem::
   return ErrnoError(error_number, std::string(call) + " " + path.string());
 }
 
-Status WriteAndSync(int descriptor, std::string_view contents, mode_t mode,
-                    const std::filesystem::path& path) {
-  if (Status written = WriteAll(descriptor, contents); !written) {
+/// By a temporary file beside it. `sync`: its contents, but not yet its name, are durable.
+Status Replace(const std::filesystem::path& path, std::string_view contents, mode_t mode, bool sync) {
+  std::string temporary = (path.parent_path() / ("." + path.filename().string() + ".XXXXXX")).string();
+  const UniqueFd file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!file) return std::unexpected(FileError(errno, "create", path));
+  Status written = WriteAll(file.get(), contents);
+  if (!written) {
     written.error().message = path.string() + ": " + written.error().message;
-    return written;
+  } else if (::fchmod(file.get(), mode) != 0) {
+    written = std::unexpected(FileError(errno, "chmod", path));
+  } else if (sync && ::fsync(file.get()) != 0) {
+    written = std::unexpected(FileError(errno, "fsync", path));
+  } else if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    written = std::unexpected(FileError(errno, "rename", path));
   }
-  if (::fchmod(descriptor, mode) != 0) return std::unexpected(FileError(errno, "chmod", path));
-  if (::fsync(descriptor) != 0) return std::unexpected(FileError(errno, "fsync", path));
-  return {};
+  if (!written) ::unlink(temporary.c_str());
+  return written;
 }
 
 }  // namespace
@@ -77,18 +85,12 @@ Status WriteAll(int descriptor, std::string_view bytes) {
 }
 
 Status WriteFileAtomically(const std::filesystem::path& path, std::string_view contents, mode_t mode) {
-  std::string temporary = (path.parent_path() / ("." + path.filename().string() + ".XXXXXX")).string();
-  UniqueFd file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!file) return std::unexpected(FileError(errno, "create", path));
-  Status written = WriteAndSync(file.get(), contents, mode, path);
-  if (written && ::rename(temporary.c_str(), path.c_str()) != 0) {
-    written = std::unexpected(FileError(errno, "rename", path));
-  }
-  if (!written) {
-    ::unlink(temporary.c_str());
-    return written;
-  }
+  TY_RETURN_IF_ERROR(Replace(path, contents, mode, true));
   return SyncDirectory(path.has_parent_path() ? path.parent_path() : ".");
+}
+
+Status ReplaceFile(const std::filesystem::path& path, std::string_view contents, mode_t mode) {
+  return Replace(path, contents, mode, false);
 }
 
 Status MakeFolders(const std::filesystem::path& path, mode_t mode) {

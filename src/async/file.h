@@ -32,6 +32,11 @@ inline constexpr std::size_t kReadFileMax = std::size_t{64} << 20;
 [[nodiscard]] Status WriteFileAtomically(const std::filesystem::path& path, std::string_view contents,
                                          mode_t mode = 0644);
 
+/// The same without fsync: whoever reads sees the old or the new contents, but after a loss of power the file
+/// may be empty. For what is made again then.
+[[nodiscard]] Status ReplaceFile(const std::filesystem::path& path, std::string_view contents,
+                                 mode_t mode = 0644);
+
 /// The path without links, as mounts need it; the path itself if there is no such file.
 [[nodiscard]] std::string RealPath(const std::string& path);
 

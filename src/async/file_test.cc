@@ -12,6 +12,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr fs::perms kOpenToAll = fs::perms::owner_all | fs::perms::group_read | fs::perms::group_exec |
+                                 fs::perms::others_read | fs::perms::others_exec;
+
 class FileTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -28,22 +31,26 @@ class FileTest : public testing::Test {
   fs::path folder_;
 };
 
-TEST_F(FileTest, AtomicWriteReplacesAndLeavesNothingElse) {
+TEST_F(FileTest, AWriteReplacesAndLeavesNothingElse) {
   const fs::path path = folder_ / "a";
-  ASSERT_TRUE(WriteFileAtomically(path, "one"));
-  ASSERT_TRUE(WriteFileAtomically(path, std::string(100'000, 'x'), 0600));
-  EXPECT_EQ(ReadFile(path), std::string(100'000, 'x'));
-  EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
-  EXPECT_EQ(EntryCount(), 1U);
+  for (const auto& write : {WriteFileAtomically, ReplaceFile}) {
+    ASSERT_TRUE(write(path, "one", 0644));
+    ASSERT_TRUE(write(path, std::string(100'000, 'x'), 0600));
+    EXPECT_EQ(ReadFile(path), std::string(100'000, 'x'));
+    EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+    EXPECT_EQ(EntryCount(), 1U);
+  }
 }
 
-TEST_F(FileTest, FailedAtomicWriteKeepsTheOldContents) {
+TEST_F(FileTest, AFailedWriteKeepsTheOldContents) {
   const fs::path path = folder_ / "a";
   fs::create_directory(path);  // rename onto a folder fails
-  const Status written = WriteFileAtomically(path, "one");
-  ASSERT_FALSE(written);
-  EXPECT_NE(written.error().message.find(path.string()), std::string::npos);
-  EXPECT_EQ(EntryCount(), 1U);
+  for (const auto& write : {WriteFileAtomically, ReplaceFile}) {
+    const Status written = write(path, "one", 0644);
+    ASSERT_FALSE(written);
+    EXPECT_NE(written.error().message.find(path.string()), std::string::npos);
+    EXPECT_EQ(EntryCount(), 1U);
+  }
 }
 
 TEST_F(FileTest, AtomicWriteIntoAMissingFolder) {
@@ -86,7 +93,7 @@ unsigned Mode(const fs::path& path) {
 }
 
 TEST_F(FileTest, FoldersAreMadeWithWhatIsMissingAbove) {
-  fs::permissions(folder_, fs::perms(0755));
+  fs::permissions(folder_, kOpenToAll);
   const mode_t before = ::umask(022);
   EXPECT_TRUE(MakeFolders(folder_ / "a/b/"));
   EXPECT_TRUE(MakeFolders(folder_ / "p/q", 0700));
@@ -100,14 +107,14 @@ TEST_F(FileTest, FoldersAreMadeWithWhatIsMissingAbove) {
 }
 
 TEST_F(FileTest, PrivateFoldersAreTheOwners) {
-  fs::permissions(folder_, fs::perms(0755));
+  fs::permissions(folder_, kOpenToAll);
   const mode_t before = ::umask(0);
   EXPECT_TRUE(MakePrivateFolder(folder_ / "a/b/"));
   ::umask(before);
   EXPECT_EQ(Mode(folder_), 0755U);
   EXPECT_EQ(Mode(folder_ / "a"), 0700U);
   EXPECT_EQ(Mode(folder_ / "a/b"), 0700U);
-  fs::permissions(folder_ / "a/b", fs::perms(0755));
+  fs::permissions(folder_ / "a/b", kOpenToAll);
   EXPECT_TRUE(MakePrivateFolder(folder_ / "a/b"));
   EXPECT_EQ(Mode(folder_ / "a/b"), 0700U);
 }

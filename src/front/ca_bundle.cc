@@ -17,7 +17,7 @@ Status MakeCaBundle(const std::vector<std::string>& system, const std::filesyste
   TY_TRY(const std::string authority, ReadFile(own));
   text += authority;
   if (const Result<std::string> there = ReadFile(bundle); there && *there == text) return {};
-  return WriteFileAtomically(bundle, text);
+  return ReplaceFile(bundle, text);
 }
 
 }  // namespace trainyard::front

@@ -39,7 +39,7 @@ Result<std::string> TakeFrontAddress(const std::filesystem::path& file,
       return std::unexpected(std::move(listening).error());
     address = RandomFrontAddress();
   }
-  if (!kept || *kept != address) TY_RETURN_IF_ERROR(WriteFileAtomically(file, address));
+  if (!kept || *kept != address) TY_RETURN_IF_ERROR(ReplaceFile(file, address));
   return address;
 }
 
@@ -64,7 +64,7 @@ Result<FrontPorts> TakeFrontPorts(const std::filesystem::path& file) {
 }
 
 Status KeepFrontPorts(const std::filesystem::path& file, const FrontPorts& ports) {
-  return WriteFileAtomically(file, std::to_string(ports.tls) + " " + std::to_string(ports.plain));
+  return ReplaceFile(file, std::to_string(ports.tls) + " " + std::to_string(ports.plain));
 }
 
 }  // namespace trainyard::front

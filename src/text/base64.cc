@@ -1,6 +1,7 @@
 #include "text/base64.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 namespace trainyard::text {
@@ -13,16 +14,19 @@ constexpr std::string_view kUrlAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijk
 constexpr std::size_t kGroupBytes = 3;
 constexpr std::size_t kGroupLetters = 4;
 
-/// The six bits of a letter, or -1.
-int Value(char c, Base64Form form) {
-  const bool standard = form == Base64Form::kStandard;
-  if (c >= 'A' && c <= 'Z') return c - 'A';
-  if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-  if (c >= '0' && c <= '9') return c - '0' + 52;
-  if (c == (standard ? '+' : '-')) return 62;
-  if (c == (standard ? '/' : '_')) return 63;
-  return -1;
+/// The six bits of each letter, or -1.
+using Values = std::array<int, 256>;
+
+constexpr Values ValuesOf(std::string_view alphabet) {
+  Values values{};
+  values.fill(-1);
+  for (std::size_t i = 0; i < alphabet.size(); ++i)
+    values[static_cast<unsigned char>(alphabet[i])] = static_cast<int>(i);
+  return values;
 }
+
+constexpr Values kStandardValues = ValuesOf(kStandardAlphabet);
+constexpr Values kUrlValues = ValuesOf(kUrlAlphabet);
 
 }  // namespace
 
@@ -47,12 +51,13 @@ std::optional<std::string> FromBase64(std::string_view text, Base64Form form) {
     for (int i = 0; i < 2 && text.ends_with('='); ++i) text.remove_suffix(1);
   }
   if (text.size() % kGroupLetters == 1) return std::nullopt;
+  const Values& values = form == Base64Form::kStandard ? kStandardValues : kUrlValues;
   std::string bytes;
   bytes.reserve(text.size() / kGroupLetters * kGroupBytes + 2);
   std::uint32_t bits = 0;
   int count = 0;
   for (const char c : text) {
-    const int value = Value(c, form);
+    const int value = values[static_cast<unsigned char>(c)];
     if (value < 0) return std::nullopt;
     bits = bits << 6U | static_cast<std::uint32_t>(value);
     count += 6;

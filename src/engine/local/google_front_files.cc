@@ -18,14 +18,14 @@ Status WriteGoogleFrontFiles(const GoogleFrontFiles& files) {
   const std::filesystem::path folder = files.folder;
   TY_RETURN_IF_ERROR(front::MakeCaBundle(replica::SystemCaBundles(), files.authority, files.bundle));
   TY_RETURN_IF_ERROR(front::MakeCaBundle({}, files.authority, folder / replica::kOwnAuthority));
-  TY_RETURN_IF_ERROR(WriteFileAtomically(folder / replica::kCurlFile, "cacert = \"" + files.bundle + "\"\n"));
+  TY_RETURN_IF_ERROR(ReplaceFile(folder / replica::kCurlFile, "cacert = \"" + files.bundle + "\"\n"));
   TY_TRY(const std::string authorities, ReadFile(files.bundle));
   TY_TRY(const std::string java, front::JavaTrustStore(authorities));
-  TY_RETURN_IF_ERROR(WriteFileAtomically(folder / replica::kJavaFile, java));
+  TY_RETURN_IF_ERROR(ReplaceFile(folder / replica::kJavaFile, java));
   front::BotoSettings boto = {.ca_bundle = files.bundle, .project = files.project};
-  TY_RETURN_IF_ERROR(WriteFileAtomically(folder / replica::kUsersBotoFile, front::BotoFile(boto)));
+  TY_RETURN_IF_ERROR(ReplaceFile(folder / replica::kUsersBotoFile, front::BotoFile(boto)));
   boto.state_dir = "/tmp/.gsutil";  // of the replica's own
-  return WriteFileAtomically(folder / replica::kBotoFile, front::BotoFile(boto));
+  return ReplaceFile(folder / replica::kBotoFile, front::BotoFile(boto));
 }
 
 Status EnsureGcsFolder() {

@@ -10,8 +10,8 @@ import tempfile
 
 import pytest
 
-from server_of_account import ServerOfAccount
 from replica_shell import connect
+from server_of_account import ServerOfAccount
 from slurm_cluster import SlurmCluster
 from slurm_world import CLUSTER, HAND_OVER, wait_until_left, words
 from test_containers import GS_TRAINER, TALKERS, python_image

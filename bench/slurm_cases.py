@@ -22,7 +22,7 @@ REPLICA = ("--ntasks-per-node=1", "--cpus-per-task=4", "--mem-per-cpu=3840")
 
 
 def slurm(bench, rounds=20, count=1000, turns=3, watched_s=30):
-    """Submission to the first instruction of the last of four replicas, and what our questions cost the controller."""
+    """Submission to the first instruction of one replica and of the last of four, and what our questions cost the controller."""
     from slurm_cluster import SlurmCluster  # harness.Bench made it known
     log = bench.folder / "slurmctld.log"  # with milliseconds, which its standard error has not
     with SlurmCluster(NODES, cpus=16, memory=64000, isolate="pid",  # room for a gang while the one before ends

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "agent/end_plan.h"
+#include "agent/node_folder.h"
 #include "agent/testing/agent_fixture.h"
 #include "agent/worker.h"
 #include "engine/local/machine_checks.h"
@@ -296,6 +297,23 @@ TEST_F(AgentTest, AReleasedSlotEndsWithoutAWord) {
   EXPECT_EQ(TakeOver().cause(), ExitRecord::SHUT_DOWN);
   EXPECT_EQ(WaitForAgent(), ExitStatus());
   EXPECT_TRUE(Endings().empty());
+}
+
+TEST_F(AgentTest, WhatAnEarlierOneLeftIsRemovedAtItsEndIfNotBefore) {
+  std::string left;
+  {
+    const Result<NodeFolder> earlier = NodeFolder::Open(
+        {.dir = folder_.path() + "/node", .node = "n1", .ticket = "an-earlier-ticket", .slot = 0});
+    ASSERT_TRUE(earlier) << earlier.error().message;
+    left = earlier->run_dir();
+  }
+  StartAgent();
+  ASSERT_TRUE(WaitForWelcome());
+  v1::ToAgent release;
+  release.mutable_release()->set_reason("the job has ended");
+  agents_server_->Send(release);
+  EXPECT_EQ(WaitForAgent(), ExitStatus());
+  EXPECT_FALSE(std::filesystem::exists(left));
 }
 
 }  // namespace

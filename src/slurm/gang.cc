@@ -157,7 +157,8 @@ void ForgetAgents(Gang& gang) {
 }
 
 bool IsNothingNew(const Gang& gang, std::span<const ListedJob> found) {
-  if (gang.stage != Stage::kThere || gang.running || gang.missing || found.size() != 1) return false;
+  if (gang.stage != Stage::kThere || gang.complete || gang.running || gang.missing || found.size() != 1)
+    return false;
   const ListedJob& job = found.front();
   return job.state == JobState::kPending && !job.reason.empty() && job.reason == gang.waits_because &&
          gang.ids.size() == 1 && gang.ids.front() == job.id;

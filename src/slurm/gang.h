@@ -96,7 +96,8 @@ struct LosesRoom {
 };
 using Verdict = std::variant<std::monostate, LookSoon, KeepWaiting, HasRoom, Resubmit, LosesRoom>;
 
-/// The list says of it what the last one said: it waits, and for the same reason.
+/// The list says of it what the last one said: it waits, and for the same reason; and its agents are not
+/// there.
 [[nodiscard]] bool IsNothingNew(const Gang& gang, std::span<const ListedJob> found);
 
 /// Of a gang that is kUncertain, kThere or kGranted. Notes in it what the list says: `running`, `missing`.

@@ -98,23 +98,23 @@ TEST_F(GangsTest, GivesRoomOnceAllAgentsCameAndALaterListSaysThatItRuns) {
 }
 
 TEST_F(GangsTest, ThatItRunsIsAskedForAloneAndTheListOnlyIfThatSaysNothing) {
-  const auto came = [this] {
+  const auto came = [this](JobState before) {
     Submitted();
-    List({Job(40, JobState::kRunning)});
+    List({Job(40, before)});
     Pass(2);
     gangs_.OnAttached(kFirst, 0, "node1", now_);
     gangs_.OnAttached(kFirst, 1, "node1", now_);
     EXPECT_THAT(Of<AskList>(Next()), ElementsAre(AskList{.id = 40}));
   };
-  came();
+  came(JobState::kRunning);
   gangs_.OnListed(40, now_, OursOf("1f3a", {}), now_);
   EXPECT_THAT(Of<AskList>(Next()), ElementsAre(AskList{})) << "it was not there";
   gangs_ = Gangs("1f3a");
-  came();
+  came(JobState::kRunning);
   gangs_.OnListFailed(40, "no answer", now_);
   EXPECT_THAT(Of<AskList>(Next()), ElementsAre(AskList{}));
   gangs_ = Gangs("1f3a");
-  came();
+  came(JobState::kPending);
   gangs_.OnListed(40, now_, OursOf("1f3a", {Job(40, JobState::kPending)}), now_);
   EXPECT_THAT(Of<AskList>(Next()), ElementsAre(AskList{})) << "its agents are here, and Slurm is behind";
 }

@@ -50,7 +50,9 @@ def test_nothing_of_the_servers_environment_goes_to_nodes(slurm, make_slurm_serv
     server = make_slurm_server(slurm)
     probe(server, upload, "long", "--sleep-per-step=1")
     server.wait_for_text("long", "Job is running.")
-    for _, _, pid in agents(slurm):
+    processes = [pid for _, _, pid in agents(slurm)]
+    assert processes
+    for pid in processes:
         variables = pathlib.Path(f"/proc/{pid}/environ").read_text()
         assert "PATH=" in variables
         assert "A_SECRET_OF_THE_SERVER" not in variables and "LOGNAME" not in variables

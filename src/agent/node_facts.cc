@@ -78,6 +78,8 @@ auto Texts(Facts& facts) {
 std::string Print(const NodeFacts& facts) {
   std::string frames;
   replica::AppendFrame(facts.node, frames);
+  replica::AppendFrame(facts.isolations.program, frames);
+  replica::AppendFrame(facts.isolations.build, frames);
   for (const std::string* text : Texts(facts)) replica::AppendFrame(*text, frames);
   return frames;
 }
@@ -87,8 +89,11 @@ Result<NodeFacts> Parse(std::string_view frames) {
   reader.Feed(frames);
   NodeFacts facts;
   std::string_view content;
-  bool complete = reader.Next(content).value_or(false) &&
-                  facts.node.ParseFromArray(content.data(), static_cast<int>(content.size()));
+  const auto take = [&](google::protobuf::Message& message) {
+    return reader.Next(content).value_or(false) &&
+           message.ParseFromArray(content.data(), static_cast<int>(content.size()));
+  };
+  bool complete = take(facts.node) && take(facts.isolations.program) && take(facts.isolations.build);
   for (std::string* text : Texts(facts)) {
     complete = complete && reader.Next(content).value_or(false);
     if (complete) *text = content;
@@ -117,6 +122,7 @@ NodeFacts FindNodeFacts(const std::string& environments_dir) {
   node.set_cpus(Cpus());
   node.set_memory_bytes(MemoryBytes());
   node.set_isolation_lacking(IsolationLacking());
+  facts.isolations = engine::FindIsolations();
   const Status gcs = node.isolation_lacking().empty()
                          ? engine::EnsureGcsFolder()
                          : std::unexpected(FailedPrecondition(node.isolation_lacking()));

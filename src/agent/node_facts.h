@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "engine/local/node_settings.h"
 #include "trainyard/agent/v1/agent.pb.h"
 
 namespace trainyard::agent {
@@ -15,6 +16,7 @@ struct NodeFacts {
   std::string container_address;  ///< path of the OCI runtime, or of the daemon's socket
   std::string doors_lacking;      ///< why connections cannot be led to other ports; empty: they can
   std::string gcs_lacking;        ///< why replicas cannot see buckets at /gcs; empty: they can
+  engine::Isolations isolations;  ///< what attempts have, and are not started without
 };
 
 /// Looks and tries; some 100 ms. Needs no rights, and is to be called while the process is dumpable: what it

@@ -67,7 +67,8 @@ engine::NodeSettings SettingsOf(const Identity& identity, const NodeFolder& fold
           .container_runtime = identity.facts.node.container_runtime(),
           .container_runtime_address = identity.facts.container_address,
           .disk_bytes = DiskBytes(folder.attempts_dir()),
-          .front_metadata = sockets.front && sockets.front->plain};
+          .front_metadata = sockets.front && sockets.front->plain,
+          .isolations = identity.facts.isolations};
 }
 
 FrontPlaces FrontPlacesOf(const Identity& identity, const NodeFolder& folder, const NodeSockets& sockets) {

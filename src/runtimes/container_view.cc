@@ -89,6 +89,7 @@ Result<std::vector<FileView::Bind>> ContainerBinds(
     binds.push_back({.from = FolderOf(bundle), .to = FolderOf(front.ca_bundle()), .read_only = true});
   }
   if (!channels.files) return binds;
+  TY_RETURN_IF_ERROR(MakeBucketPlaces(start.manifest));
   std::ranges::move(BucketBinds(start.manifest), std::back_inserter(binds));
   if (std::ranges::count(start.manifest.devices().device_files(), kFuse) > 0) return binds;
   const AttemptDir real{RealPath(start.dir.path)};

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <iterator>
 
+#include "async/file.h"
 #include "wire/host_name.h"
 
 namespace trainyard::replica {
@@ -155,17 +156,14 @@ std::string BucketFolder(const v1::GoogleFront& front, const std::string& name) 
 
 std::string InGcs(const std::string& name) { return std::string(kGcsFolder) + "/" + name; }
 
-/// A bucket for which no place can be made is left out: a full disk is what the attempt hears of anyway.
+std::string BucketPlaces(const v1::Manifest& manifest) { return manifest.places().attempt_dir() + "/gcs"; }
+
 std::vector<FileView::Bind> PermittedBinds(const v1::Manifest& manifest) {
-  const std::string places = manifest.places().attempt_dir() + "/gcs";
-  std::error_code failed;
-  std::filesystem::create_directories(places, failed);
   std::vector<FileView::Bind> binds = {
-      {.from = Real(places), .to = kGcsFolder, .read_only = true, .data_only = true}};
+      {.from = Real(BucketPlaces(manifest)), .to = kGcsFolder, .read_only = true, .data_only = true}};
   for (const v1::BucketRights::Bucket& bucket : manifest.buckets().buckets()) {
     const std::string real = BucketFolder(manifest.google_front(), bucket.name());
-    std::filesystem::create_directory(places + "/" + bucket.name(), failed);
-    if (real.empty() || failed) continue;
+    if (real.empty()) continue;
     binds.push_back(
         {.from = real, .to = InGcs(bucket.name()), .read_only = bucket.read_only(), .data_only = true});
   }
@@ -173,6 +171,14 @@ std::vector<FileView::Bind> PermittedBinds(const v1::Manifest& manifest) {
 }
 
 }  // namespace
+
+Status MakeBucketPlaces(const v1::Manifest& manifest) {
+  if (!manifest.has_buckets()) return {};
+  TY_RETURN_IF_ERROR(MakeFolders(BucketPlaces(manifest), 0755));
+  for (const v1::BucketRights::Bucket& bucket : manifest.buckets().buckets())
+    TY_RETURN_IF_ERROR(MakeFolders(BucketPlaces(manifest) + "/" + bucket.name(), 0755));
+  return {};
+}
 
 std::vector<FileView::Bind> BucketBinds(const v1::Manifest& manifest) {
   if (manifest.has_buckets()) return PermittedBinds(manifest);

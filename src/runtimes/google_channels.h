@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "runtimes/user_environment.h"
 #include "sandbox/file_view.h"
 #include "trainyard/replica/v1/replica.pb.h"
@@ -57,9 +58,13 @@ struct Channels {
 /// The buckets' directory at kGcsFolder, then those of the buckets that are elsewhere on the machine below
 /// it: only data, whatever a program makes there. One whose place below kGcsFolder is no directory (a program
 /// of an earlier server's life replaced it) is left out. Where the manifest names the buckets that the
-/// program may use: a folder of the attempt's with an empty directory for each, which is made, and those
-/// buckets over them. Looks at the directories.
+/// program may use: the places that MakeBucketPlaces made, and those buckets over them. Looks at the
+/// directories.
 [[nodiscard]] std::vector<FileView::Bind> BucketBinds(const v1::Manifest& manifest);
+
+/// Makes a folder of the attempt's with an empty directory for each bucket that the manifest names. An error
+/// means that the program would not see all of its buckets.
+[[nodiscard]] Status MakeBucketPlaces(const v1::Manifest& manifest);
 
 /// The directory that the view has to add for the channels: kGcsFolder where the machine has none. Looks for
 /// it.

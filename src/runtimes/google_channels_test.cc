@@ -135,6 +135,7 @@ TEST(BucketBinds, AreThoseThatTheServiceAccountMayUse) {
   manifest.mutable_buckets()->add_buckets()->set_name("gone");
   const std::string real = std::filesystem::canonical(folder.path());
   using Bind = FileView::Bind;
+  ASSERT_TRUE(MakeBucketPlaces(manifest));
   EXPECT_THAT(
       BucketBinds(manifest),
       testing::ElementsAre(

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "runtimes/exit_rules.h"
 #include "runtimes/program_source.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/required_isolation.h"
 
 namespace trainyard::replica {
 
@@ -18,7 +18,7 @@ struct ProgramStart {
   const v1::Manifest& manifest;
   const v1::Cluster& cluster;
   int lock_fd;
-  Isolation best_isolation;
+  RequiredIsolation required;
 };
 
 /// What runs, and how: a Python module in the machine's own files (module_program.h), a container by an OCI

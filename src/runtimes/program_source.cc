@@ -1,5 +1,7 @@
 #include "runtimes/program_source.h"
 
+#include <utility>
+
 #include "runtimes/daemon_image.h"
 #include "runtimes/image_packages.h"
 #include "runtimes/oci_packages.h"
@@ -90,7 +92,10 @@ Status InstalledPrograms::Prepare(const v1::Manifest& manifest, const Preparatio
   if (RunsByDaemon(manifest)) return PrepareDaemonImage(manifest, hooks);
   if (manifest.program().has_container()) return Pull(manifest, hooks);
   const std::string attempts = FolderOf(manifest.places().attempt_dir());
-  const BuildIsolation isolation = BuildIsolation::Find({FolderOf(attempts)});
+  const auto& hidden_dirs = manifest.places().hidden_dirs();
+  std::vector<std::string> hidden(hidden_dirs.begin(), hidden_dirs.end());
+  hidden.push_back(FolderOf(attempts));
+  const BuildIsolation isolation(ReadIsolation(manifest.places().build_isolation()), std::move(hidden));
   if (const std::string lacks = isolation.Lacks(); !lacks.empty()) hooks.info(lacks);
   PreparationHooks isolated = hooks;
   isolated.isolation = &isolation;

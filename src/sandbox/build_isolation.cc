@@ -21,6 +21,7 @@
 #include "async/unique_fd.h"
 #include "sandbox/build_root.h"
 #include "sandbox/confinement.h"
+#include "sandbox/patience.h"
 #include "sandbox/sandbox_init.h"
 
 namespace trainyard::replica {
@@ -32,10 +33,6 @@ constexpr ToolIsolation::Owner kBuildAccount{65'530, 65'530};
 /// As many processes as a container has, and more than any build needs.
 constexpr rlim_t kProcessesMax = 16'384;
 constexpr int kCannotRun = 127;
-constexpr std::array kRootIsolations = {Isolation::kNamespaces, Isolation::kUserNamespaces,
-                                        Isolation::kNoPidNamespace};
-constexpr std::array kUserIsolations = {Isolation::kUserNamespaces, Isolation::kNoPidNamespace};
-
 /// A root server maps all accounts into a user namespace, so that it can become the builds' one there.
 bool RootInside(Isolation isolation) { return geteuid() == 0 && HasUserNamespace(isolation); }
 
@@ -103,56 +100,12 @@ void WaitFor(int pidfd) {
   }
 }
 
-/// Whether the kernel makes these namespaces for us, with what is mounted in them. In a child.
-Status TryIsolation(Isolation isolation) {
-  SandboxPlan plan{
-      .function = [] { return 0; }, .isolation = isolation, .root_inside = RootInside(isolation)};
-  auto sandbox = Sandbox::Start(plan);
-  if (!sandbox) return std::unexpected(std::move(sandbox).error());
-  WaitFor(sandbox->pidfd());
-  static_cast<void>(sandbox->Reap());
-  return {};
-}
-
 }  // namespace
 
-BuildIsolation BuildIsolation::Find(std::vector<std::string> hidden) {
-  // In a process of its own: sandboxes are started where there is one thread.
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return {Isolation::kNone, "pipe", std::move(hidden)};
-  const UniqueFd ours(ends[0]);
-  UniqueFd theirs(ends[1]);
-  const pid_t child = fork();
-  if (child == 0) {
-    const auto attempt = [](std::span<const Isolation> isolations) {
-      std::string reason;
-      for (const Isolation isolation : isolations) {
-        const Status done = TryIsolation(isolation);
-        if (!done) reason = done.error().message;
-        if (!done) continue;
-        return std::string(1, static_cast<char>('0' + static_cast<int>(isolation))) + reason;
-      }
-      return std::string(1, static_cast<char>('0' + static_cast<int>(Isolation::kNone))) + reason;
-    };
-    const std::string found = geteuid() == 0 ? attempt(kRootIsolations) : attempt(kUserIsolations);
-    _exit(write(theirs.get(), found.data(), found.size()) > 0 ? 0 : 1);
-  }
-  theirs.Reset();
-  std::array<char, 512> found{};
-  ssize_t size = 0;
-  do {
-    size = read(ours.get(), found.data(), found.size());
-  } while (size < 0 && errno == EINTR);
-  while (child > 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  if (child < 0 || size <= 0) return {Isolation::kNone, "fork", std::move(hidden)};
-  return {static_cast<Isolation>(found[0] - '0'), std::string(&found[1], static_cast<std::size_t>(size) - 1),
-          std::move(hidden)};
-}
-
 std::string BuildIsolation::Lacks() const {
-  const std::string begin = "This machine lacks some isolation (" + reason_ + "): what builds the packages ";
-  switch (isolation_) {
+  const std::string begin =
+      "This machine lacks some isolation (" + required_.reason + "): what builds the packages ";
+  switch (required_.isolation) {
     case Isolation::kNamespaces: return "";
     case Isolation::kUserNamespaces: return "";
     case Isolation::kNoPidNamespace: return begin + "can send signals to the server's other processes.";
@@ -162,12 +115,12 @@ std::string BuildIsolation::Lacks() const {
 }
 
 std::optional<ToolIsolation::Owner> BuildIsolation::owner() const {
-  if (geteuid() != 0 || isolation_ == Isolation::kNone) return std::nullopt;
+  if (geteuid() != 0 || required_.isolation == Isolation::kNone) return std::nullopt;
   return kBuildAccount;
 }
 
 int BuildIsolation::Run(const IsolatedTool& tool) const {
-  const bool has_view = isolation_ != Isolation::kNone;
+  const bool has_view = required_.isolation != Isolation::kNone;
   const auto account = owner();
   const std::string tmp = has_view ? "/tmp" : tool.view.tmp;
   BuildRoot root{.mount_point = tool.view.root,
@@ -177,18 +130,19 @@ int BuildIsolation::Run(const IsolatedTool& tool) const {
                  .hidden = tool.view.hidden,
                  .uid = account ? account->uid : geteuid(),
                  .gid = account ? account->gid : getegid(),
-                 .proc = isolation_ == Isolation::kNamespaces || isolation_ == Isolation::kUserNamespaces};
+                 .proc = required_.isolation == Isolation::kNamespaces ||
+                         required_.isolation == Isolation::kUserNamespaces};
   root.hidden.insert(root.hidden.end(), hidden_.begin(), hidden_.end());
   SandboxPlan plan{.directory = tmp,
                    .function = [&] { return Exec(tool, tmp + "/home", tmp, account); },
-                   .isolation = isolation_,
+                   .isolation = required_.isolation,
                    .host_name = "trainyard-build",
-                   .root_inside = RootInside(isolation_),
+                   .root_inside = RootInside(required_.isolation),
                    .stdout_fd = STDOUT_FILENO,
                    .stderr_fd = STDERR_FILENO,
                    .lock_fd = tool.lock};
   if (has_view) plan.mounts = [&root] { return EnterBuildRoot(root); };
-  auto sandbox = Sandbox::Start(plan);
+  auto sandbox = Patiently([&plan] { return Sandbox::Start(plan); });
   if (!sandbox) {
     Say("cannot make the view of " + tool.argv.front() + ": " + sandbox.error().message + "\n");
     return W_EXITCODE(kCannotRun, 0);

@@ -1,10 +1,11 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "process/tool_isolation.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/required_isolation.h"
 
 namespace trainyard::replica {
 
@@ -13,9 +14,10 @@ namespace trainyard::replica {
 /// started ended when it ends. The machine's network stays, for the package index.
 class BuildIsolation final : public ToolIsolation {
  public:
-  /// Tries once what this machine allows; a few ms. @param hidden  directories that tools must not see even
-  /// where they are below a system directory: the data directory.
-  [[nodiscard]] static BuildIsolation Find(std::vector<std::string> hidden);
+  /// `required`: as FindIsolation found it for builds, or an attempt's manifest has it. `hidden`:
+  /// directories that tools must not see even where they are below a system directory: the data directory.
+  BuildIsolation(RequiredIsolation required, std::vector<std::string> hidden)
+      : required_(std::move(required)), hidden_(std::move(hidden)) {}
 
   /// What is missing on this machine, for the log; empty: nothing.
   [[nodiscard]] std::string Lacks() const;
@@ -23,11 +25,7 @@ class BuildIsolation final : public ToolIsolation {
   [[nodiscard]] int Run(const IsolatedTool& tool) const override;
 
  private:
-  BuildIsolation(Isolation isolation, std::string reason, std::vector<std::string> hidden)
-      : isolation_(isolation), reason_(std::move(reason)), hidden_(std::move(hidden)) {}
-
-  Isolation isolation_;
-  std::string reason_;  ///< why it is no better one
+  RequiredIsolation required_;
   std::vector<std::string> hidden_;
 };
 

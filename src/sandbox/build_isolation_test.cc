@@ -55,7 +55,7 @@ class BuildIsolationTest : public testing::Test {
   fs::path data_ = fs::canonical(folder_.path());
   Layout layout_{data_ / "environments"};
   fs::path layer_ = layout_.root / "layers" / "1";
-  BuildIsolation isolation_ = BuildIsolation::Find({data_.string()});
+  BuildIsolation isolation_{FindIsolation(true), {data_.string()}};
   PreparationHooks hooks_{.info = [](std::string_view) {},
                           .error = [](std::string_view) {},
                           .download = {},

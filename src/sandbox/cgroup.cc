@@ -112,12 +112,12 @@ Result<Cgroup> Cgroup::CreateVersion1(const std::string& name, const CgroupLimit
   TY_RETURN_IF_ERROR(cgroup.AddGroup(cgroup.path_));
   if (limits.memory_bytes > 0) TY_RETURN_IF_ERROR(LimitMemory1(cgroup.path_, limits.memory_bytes));
   if (const std::string path = place_of("cpu"); limits.cpus > 0 && !path.empty()) {
-    TY_RETURN_IF_ERROR(cgroup.AddGroup(path));
-    TY_RETURN_IF_ERROR(LimitCpus1(path, limits.cpus));
+    TY_TRY(const bool added, cgroup.AddGroupIfAllowed(path));
+    if (added) TY_RETURN_IF_ERROR(LimitCpus1(path, limits.cpus));
   }
   if (const std::string path = place_of("pids"); limits.pids > 0 && !path.empty()) {
-    TY_RETURN_IF_ERROR(cgroup.AddGroup(path));
-    TY_RETURN_IF_ERROR(Set(path + "/pids.max", std::to_string(limits.pids)));
+    TY_TRY(const bool added, cgroup.AddGroupIfAllowed(path));
+    if (added) TY_RETURN_IF_ERROR(Set(path + "/pids.max", std::to_string(limits.pids)));
   }
   return cgroup;
 }
@@ -130,6 +130,14 @@ Status Cgroup::AddGroup(const std::string& path) {
   groups_.push_back({.path = path});
   TY_TRY(groups_.back().procs, OpenFile(path + "/cgroup.procs", O_WRONLY));
   return {};
+}
+
+/// False: this account may not make one there, which the server has said when it started.
+Result<bool> Cgroup::AddGroupIfAllowed(const std::string& path) {
+  const Status added = AddGroup(path);
+  if (!added && added.error().code == Code::kPermissionDenied) return false;
+  if (!added) return std::unexpected(added.error());
+  return true;
 }
 
 Cgroup::Cgroup(Cgroup&& other) noexcept

@@ -73,6 +73,7 @@ class Cgroup {
     UniqueFd procs;
   };
   [[nodiscard]] Status AddGroup(const std::string& path);
+  [[nodiscard]] Result<bool> AddGroupIfAllowed(const std::string& path);
   [[nodiscard]] static Result<Cgroup> CreateVersion1(const std::string& name, const CgroupLimits& limits);
   [[nodiscard]] static Result<Cgroup> CreateVersion2(const std::string& path, const CgroupLimits& limits);
 

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -113,6 +114,13 @@ NamespaceSettings ReadNamespaceSettings() {
           .clone_allowed = ReadSetting("kernel/unprivileged_userns_clone"),
           .count_max = ReadSetting("user/max_user_namespaces"),
           .networks_max = ReadSetting("user/max_net_namespaces")};
+}
+
+bool AllowsNoNamespaces() {
+  constexpr std::array kKinds = {"user", "mnt", "pid", "uts", "ipc", "net"};
+  return std::ranges::any_of(kKinds, [](const char* kind) {
+    return ReadSetting("user/max_" + std::string(kind) + "_namespaces") == 0;
+  });
 }
 
 std::string NamespaceAdvice(const NamespaceSettings& settings) {

@@ -22,6 +22,9 @@ struct NamespaceSettings {
 
 [[nodiscard]] NamespaceSettings ReadNamespaceSettings();
 
+/// Whether a setting (user.max_*_namespaces) allows no namespace at all of a kind that replicas have.
+[[nodiscard]] bool AllowsNoNamespaces();
+
 /// What to do where namespaces of users or networks are refused; one clause, as "as root: sysctl ...". Pure.
 [[nodiscard]] std::string NamespaceAdvice(const NamespaceSettings& settings);
 

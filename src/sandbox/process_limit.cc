@@ -50,12 +50,12 @@ bool LimitNamespace(std::int64_t processes) {
   return written;
 }
 
-void LimitUser(std::int64_t processes) {
+bool LimitUser(std::int64_t processes) {
   rlimit limit{};
-  if (getrlimit(RLIMIT_NPROC, &limit) != 0) return;
+  if (getrlimit(RLIMIT_NPROC, &limit) != 0) return false;
   limit.rlim_max = std::min(limit.rlim_max, static_cast<rlim_t>(processes));
   limit.rlim_cur = std::min(limit.rlim_cur, limit.rlim_max);
-  setrlimit(RLIMIT_NPROC, &limit);
+  return setrlimit(RLIMIT_NPROC, &limit) == 0;
 }
 
 }  // namespace trainyard::replica

@@ -21,7 +21,7 @@ namespace trainyard::replica {
 
 /// Bounds the processes of this process's user for it and what it starts: in a user namespace those of that
 /// namespace (since Linux 5.14), else all that the user has on the machine. The kernel does not hold root to
-/// it.
-void LimitUser(std::int64_t processes);
+/// it. False: errno says why not.
+[[nodiscard]] bool LimitUser(std::int64_t processes);
 
 }  // namespace trainyard::replica

@@ -34,8 +34,7 @@ TEST(ProcessLimit, HasNoBoundBelowWhatTheKernelTakes) { EXPECT_FALSE(CanLimitNam
 TEST(ProcessLimit, OfAUserNeverGrows) {
   const pid_t pid = fork();
   if (pid == 0) {
-    LimitUser(5'000);
-    LimitUser(6'000);
+    if (!LimitUser(5'000) || !LimitUser(6'000)) _exit(1);
     rlimit limit{};
     getrlimit(RLIMIT_NPROC, &limit);
     _exit(limit.rlim_max <= 5'000 && limit.rlim_cur <= limit.rlim_max ? 0 : 1);

@@ -15,7 +15,9 @@
 
 #include "sandbox/descendants.h"
 #include "sandbox/id_map.h"
+#include "sandbox/namespace_check.h"
 #include "sandbox/network_owner.h"
+#include "sandbox/patience.h"
 #include "sandbox/sandbox_init.h"
 
 namespace trainyard::replica {
@@ -50,7 +52,10 @@ void WaitForEnd(int pidfd) {
 }
 
 Error Refused(const std::string& step, int error) {
-  return {Code::kPermissionDenied, step + ": " + std::strerror(error), {}};
+  const Error named = ErrnoError(error, step);
+  // namespaces(7): the kernel says "no space" also where a setting allows no namespace of a kind at all.
+  const bool is_shortage = IsShortage(named) && !(error == ENOSPC && AllowsNoNamespaces());
+  return {is_shortage ? Code::kUnavailable : Code::kPermissionDenied, named.message, {}};
 }
 
 /// The init process, whose parent we are.
@@ -130,10 +135,9 @@ Result<Sandbox> Sandbox::Start(const SandboxPlan& plan) {
     return sandbox;
   }
   if (!report) return std::unexpected(Internal("the init process was killed"));
-  const std::string reason = std::string(report->step) + ": " + std::strerror(report->value);
-  const bool isolation_failed = report->kind == InitReport::Kind::kIsolationFailed;
-  return std::unexpected(
-      Error{isolation_failed ? Code::kPermissionDenied : Code::kFailedPrecondition, reason, {}});
+  if (report->kind == InitReport::Kind::kIsolationFailed)
+    return std::unexpected(Refused(report->step, report->value));
+  return std::unexpected(FailedPrecondition(std::string(report->step) + ": " + std::strerror(report->value)));
 }
 
 Sandbox::~Sandbox() {

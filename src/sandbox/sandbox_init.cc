@@ -193,8 +193,9 @@ bool JoinKillGroup() {
   }
   if (!plan.directory.empty() && chdir(plan.directory.c_str()) != 0) fail("enter the working directory");
   // Not beside another limit: replicas whose programs become the same user would share it.
-  if (plan.processes_max > 0 && plan.procs_fds.empty() && !LimitsNamespace(plan))
-    LimitUser(plan.processes_max);
+  const bool is_limited_elsewhere = !plan.procs_fds.empty() || LimitsNamespace(plan);
+  if (plan.processes_max > 0 && !is_limited_elsewhere && !LimitUser(plan.processes_max))
+    fail("limit its processes");
   if (plan.structured_fd >= 0) dup2(kStructured, kStructuredLogFd);
   if (plan.function) {
     if (plan.lock_fd >= 0 && plan.function_holds_lock) dup2(kLock, kLockFd);

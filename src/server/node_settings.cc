@@ -3,7 +3,9 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
+#include "engine/local/machine_checks.h"
 #include "server/job_users.h"
 #include "server/listen_address.h"
 
@@ -26,6 +28,14 @@ std::int64_t DiskBytes(const std::string& folder) {
   return error ? 0 : static_cast<std::int64_t>(space.capacity);
 }
 
+/// One that is not there yet is hidden when it is.
+std::vector<std::string> HiddenDirs(const ServeOptions& options) {
+  if (options.backup_dir.empty()) return {};
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::weakly_canonical(options.backup_dir, error);
+  return {error ? options.backup_dir : real.string()};
+}
+
 }  // namespace
 
 engine::NodeSettings MakeNodeSettings(const ServeOptions& options, const DataDirectory& data,
@@ -43,7 +53,9 @@ engine::NodeSettings MakeNodeSettings(const ServeOptions& options, const DataDir
           .replica_environment = sockets.replicas ? ReplicaEnvironment(options, sockets.replicas->port)
                                                   : std::map<std::string, std::string>(),
           .front_metadata = sockets.front && sockets.front->plain,
-          .job_users = JobUsersOf(options)};
+          .job_users = JobUsersOf(options),
+          .isolations = engine::FindIsolations(),
+          .hidden_dirs = HiddenDirs(options)};
 }
 
 }  // namespace trainyard::server

@@ -72,6 +72,17 @@ TEST_P(IsolationTest, SeesNothingElseOfTheDataDirectory) {
   EXPECT_THAT(RunScript("ls " + folder_.path()), ElementsAre("INFO attempts", "INFO environments"));
 }
 
+TEST_P(IsolationTest, SeesNothingInTheFolderOfBackups) {
+  std::string backups = "/var/tmp/trainyard-backups-XXXXXX";  // /tmp is not the machine's, there
+  ASSERT_NE(mkdtemp(backups.data()), nullptr);
+  std::ofstream(backups + "/access.db") << "everything";
+  manifest_.mutable_places()->add_hidden_dirs(backups);
+  manifest_.mutable_places()->add_hidden_dirs("/var/tmp/trainyard-backups-not-there");
+  EXPECT_THAT(RunScript("ls -A " + backups + "; ls -d " + backups), ElementsAre("INFO " + backups));
+  EXPECT_TRUE(fs::remove(backups + "/access.db")) << "it is there outside";
+  EXPECT_TRUE(fs::remove(backups));
+}
+
 TEST_P(IsolationTest, CannotChangeTheMachine) {
   EXPECT_THAT(RunScript("umount -l " + folder_.path() +
                         "/attempts 2>/dev/null || echo mounts stay\n"
@@ -211,6 +222,56 @@ TEST(IsolatedNetworkOfOrdinaryUserTest, IsTheSame) {
   if (!AskAsOrdinaryUser([] { return CheckIsolatedNetworks().has_value(); }))
     GTEST_SKIP() << "users may not have networks of their own here";
   EXPECT_TRUE(PassAsOrdinaryUser("IsolatedNetworkTest.*"));
+}
+
+/// What a machine was found to allow is required: a program that cannot have it now is not started.
+class RequiredIsolationTest : public AttemptFixture {
+ protected:
+  v1::ExitRecord RunToItsRefusal() {
+    Program("echo it ran");
+    StartServer();
+    StartSupervisor(options_);
+    EXPECT_TRUE(WaitForPhase(v1::READY));
+    v1::ToReplica frame;
+    *frame.mutable_cluster() = cluster_;
+    server_->Send(frame);
+    const v1::ExitRecord exit = Finish();
+    EXPECT_EQ(exit.cause(), v1::ExitRecord::PREPARATION_FAILED);
+    EXPECT_THAT(UserLines(), testing::Not(Contains(HasSubstr("it ran"))));
+    return exit;
+  }
+};
+
+TEST_F(RequiredIsolationTest, WithoutAPlaceForItsBucketsNothingRuns) {
+  fs::create_directories(folder_.path() + "/buckets/models");
+  manifest_.mutable_google_front()->set_buckets_dir(folder_.path() + "/buckets");
+  manifest_.mutable_buckets()->add_buckets()->set_name("models");
+  std::ofstream(dir_.path + "/gcs") << "in the way, as a full disk is";
+  EXPECT_THAT(RunToItsRefusal().message(), HasSubstr("mkdir " + dir_.path + "/gcs"));
+}
+
+TEST_F(RequiredIsolationTest, WithoutItsViewNothingRuns) {
+  manifest_.mutable_google_front()->set_buckets_dir(folder_.path() + "/gone");
+  EXPECT_THAT(RunToItsRefusal().message(),
+              HasSubstr("the program was not started, because it could not be isolated (open_tree: "));
+}
+
+TEST_F(RequiredIsolationTest, WithoutItsGroupNothingRuns) {
+  manifest_.mutable_places()->set_cgroup_version(2);
+  manifest_.mutable_places()->set_cgroup(folder_.path() + "/gone");
+  manifest_.mutable_limits()->set_memory_bytes(64 << 20);
+  EXPECT_THAT(RunToItsRefusal().message(), HasSubstr("mkdir " + folder_.path() + "/gone/"));
+}
+
+TEST_F(RequiredIsolationTest, WhatTheMachineWasFoundToAllowIsWhatThereIs) {
+  v1::Manifest::Isolation& found = *manifest_.mutable_places()->mutable_program_isolation();
+  found.set_kind(v1::Manifest::Isolation::NONE);
+  found.set_reason("clone: Operation not permitted");
+  Program("echo \"[$TMPDIR]\"");
+  Run();
+  EXPECT_EQ(Finish().exit_code(), 0);
+  EXPECT_THAT(UserLines(), ElementsAre("INFO [" + dir_.Tmp() + "]"));
+  EXPECT_THAT(Lines(), Contains(testing::StartsWith("WARNING This machine lacks some isolation (clone: ")));
 }
 
 class DegradedTest : public AttemptFixture {};

@@ -12,6 +12,8 @@
 
 #include "async/file.h"
 #include "async/guarded.h"
+#include "sandbox/patience.h"
+#include "sandbox/required_isolation.h"
 #include "supervisor/download.h"
 #include "supervisor/user_process.h"
 
@@ -111,12 +113,19 @@ int Prepare(ProgramSource& source, const v1::Manifest& manifest) {
   return 0;
 }
 
-/// None for a replica without limits, or where there can be none: the launch of its program says so.
-Cgroup MakeLimits(const v1::Manifest& manifest) {
+/// None for a replica without limits, or where this machine has none.
+Result<Cgroup> MakeLimits(const v1::Manifest& manifest) {
   const v1::Manifest::Limits& limits = manifest.limits();
   const CgroupLimits wanted{limits.memory_bytes(), limits.cpus(), limits.pids()};
-  if (!wanted.any()) return {};
-  return MakeReplicaCgroup(manifest, wanted).value_or(Cgroup());
+  if (!wanted.any()) return Cgroup();
+  return Patiently([&] { return MakeReplicaCgroup(manifest, wanted); });
+}
+
+/// A PID namespace ends it as a whole, where making one takes no user namespace. What is ours runs here; code
+/// of packages is in isolation of its own.
+Isolation IsolationOf(const v1::Manifest& manifest) {
+  const Isolation required = ReadIsolation(manifest.places().program_isolation()).isolation;
+  return required == Isolation::kNamespaces ? Isolation::kNamespaces : Isolation::kNone;
 }
 
 }  // namespace
@@ -128,8 +137,9 @@ Result<Preparation> Preparation::Start(ProgramSource& source, const v1::Manifest
   UniqueFd ours(pipe[0]);
   const UniqueFd theirs(pipe[1]);
   fcntl(ours.get(), F_SETFL, O_NONBLOCK);
-  Cgroup cgroup = MakeLimits(manifest);
+  TY_TRY(Cgroup cgroup, MakeLimits(manifest));
   SandboxPlan plan{.function = [&source, &manifest] { return Prepare(source, manifest); },
+                   .isolation = IsolationOf(manifest),
                    .stdout_fd = STDERR_FILENO,
                    .stderr_fd = STDERR_FILENO,
                    .result_fd = theirs.get(),
@@ -137,19 +147,9 @@ Result<Preparation> Preparation::Start(ProgramSource& source, const v1::Manifest
                    .cgroup_directory = cgroup.directory(),
                    .lock_fd = lock_fd,
                    .function_holds_lock = true};  // for the tools that pull images
-  EndGroup end_group;
-  const auto start = [&](Isolation isolation) {
-    plan.isolation = isolation;
-    end_group = {};  // of an isolation that was refused: the next one has the same name
-    end_group = Mark({manifest.places().attempt_dir()}, manifest.attempt_id(), cgroup, plan, true);
-    return Sandbox::Start(plan);
-  };
-  // A PID namespace ends it as a whole. What is ours runs here; code of packages is in isolation of its
-  // own.
-  Result<Sandbox> isolated = start(Isolation::kNamespaces);
-  Result<Sandbox> sandbox = isolated ? std::move(isolated) : start(Isolation::kNone);
-  if (!sandbox) return std::unexpected(std::move(sandbox).error());
-  return Preparation(std::move(cgroup), std::move(end_group), std::move(*sandbox), std::move(ours), observer);
+  EndGroup end_group = Mark({manifest.places().attempt_dir()}, manifest.attempt_id(), cgroup, plan, true);
+  TY_TRY(Sandbox sandbox, Patiently([&plan] { return Sandbox::Start(plan); }));
+  return Preparation(std::move(cgroup), std::move(end_group), std::move(sandbox), std::move(ours), observer);
 }
 
 void Preparation::Take(std::string_view message) {

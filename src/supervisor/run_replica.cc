@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
@@ -56,7 +57,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv) {
       arguments.descriptors = static_cast<std::uint64_t>(*descriptors);
     } else if (const auto isolation = Value(argument, "--isolation=");
                isolation && *isolation <= static_cast<int>(Isolation::kNone)) {
-      arguments.options.best_isolation = static_cast<Isolation>(*isolation);
+      arguments.options.isolation = std::max(static_cast<Isolation>(*isolation), BestIsolation());
     } else if (argument.starts_with("--") || !arguments.attempt_dir.empty()) {
       return std::nullopt;
     } else {

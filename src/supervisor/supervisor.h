@@ -24,7 +24,7 @@ namespace trainyard::replica {
 struct SupervisorOptions {
   std::int64_t spool_bytes_max = kSpoolBytesMax;
   std::chrono::milliseconds output_wait_max = kOutputWaitMax;
-  Isolation best_isolation = Isolation::kNamespaces;
+  std::optional<Isolation> isolation{};  ///< another one than the manifest's, for tests of each
 };
 
 /// Owns one attempt of one replica from what its program runs in to the exit record. One thread, one poll

@@ -14,6 +14,7 @@
 #include "runtimes/google_channels.h"
 #include "sandbox/descendants.h"
 #include "sandbox/hosts_file.h"
+#include "sandbox/patience.h"
 #include "sandbox/process_limit.h"
 #include "sandbox/sandbox_init.h"
 #include "sandbox/user_namespace.h"
@@ -85,14 +86,10 @@ CgroupLimits CgroupLimitsOf(const v1::Manifest& manifest, Isolation isolation) {
 
 /// None for a replica whose limits need none, or where this machine has none: the server has said that when
 /// it started.
-Cgroup MakeLimits(const ProgramStart& start, Isolation isolation, std::vector<std::string>& degraded) {
-  const CgroupLimits wanted = CgroupLimitsOf(start.manifest, isolation);
-  if (!wanted.any()) return {};
-  auto made = MakeReplicaCgroup(start.manifest, wanted);
-  if (made) return *std::move(made);
-  degraded.push_back("The replica has no cgroup (" + made.error().message +
-                     "): its limits are not enforced.");
-  return {};
+Result<Cgroup> MakeLimits(const ProgramStart& start) {
+  const CgroupLimits wanted = CgroupLimitsOf(start.manifest, start.required.isolation);
+  if (!wanted.any()) return Cgroup();
+  return Patiently([&] { return MakeReplicaCgroup(start.manifest, wanted); });
 }
 
 /// Nothing for a replica in the machine's own network.
@@ -163,57 +160,37 @@ Result<SandboxPlan> PlanFor(Program& program, const ProgramStart& start, Surroun
   plan.cgroup_directory = around.cgroup.directory();
   plan.lock_fd = start.lock_fd;
   plan.users = around.users.get();
-  around.end_group = {};  // of an isolation that was refused: the next one has the same name
   around.end_group = Mark(start.dir, start.manifest.attempt_id(), around.cgroup, plan, false);
   return plan;
 }
 
-Result<Sandbox> StartNamed(const SandboxPlan& plan) {
-  Result<Sandbox> sandbox = Sandbox::Start(plan);
-  if (sandbox || sandbox.error().code == Code::kPermissionDenied || plan.argv.empty()) return sandbox;
-  Error error = std::move(sandbox).error();
-  error.message = plan.argv.front() + ": " + error.message;
-  return std::unexpected(std::move(error));
+/// In a network of its own, or as a user of its own, a replica has all the other namespaces as well, or does
+/// not run; else it has what the machine was found to allow, or does not run.
+Isolation IsolationOf(const ProgramStart& start, const Surroundings& around) {
+  return around.network || around.users ? BestIsolation() : start.required.isolation;
 }
 
-/// In a network of its own, or as a user of its own, a replica has all the other namespaces as well, or does
-/// not run.
-Result<Sandbox> StartInside(Program& program, const ProgramStart& start, Surroundings& around,
-                            Isolation& isolation) {
-  isolation = geteuid() == 0 ? Isolation::kNamespaces : Isolation::kUserNamespaces;
+Result<Sandbox> StartIsolated(Program& program, const ProgramStart& start, Surroundings& around,
+                              Isolation isolation) {
+  if (isolation > program.WeakestIsolation()) {
+    return std::unexpected(FailedPrecondition(
+        "this machine does not allow the namespaces that a container needs (" + start.required.reason + ")"));
+  }
   TY_TRY(SandboxPlan plan, PlanFor(program, start, around, isolation));
   if (around.network) {
     plan.network = around.network->network();
     plan.network_owner = around.network->owner();
   }
-  return StartNamed(plan);
-}
-
-/// Tries one isolation after the other, down to the weakest that the program accepts. `isolation`: the one
-/// that the kernel allowed.
-Result<Sandbox> StartIsolated(Program& program, const ProgramStart& start, Surroundings& around,
-                              Isolation& isolation, std::vector<std::string>& degraded) {
-  std::string reason = "it was asked for";
-  isolation = start.best_isolation;
-  if (isolation == Isolation::kNamespaces && geteuid() != 0) isolation = Isolation::kUserNamespaces;
-  for (;; isolation = static_cast<Isolation>(std::to_underlying(isolation) + 1)) {
-    if (isolation > program.WeakestIsolation()) {
-      return std::unexpected(FailedPrecondition(
-          "this machine does not allow the namespaces that a container needs (" + reason + ")"));
-    }
-    TY_TRY(const SandboxPlan plan, PlanFor(program, start, around, isolation));
-    Result<Sandbox> sandbox = StartNamed(plan);
-    if (sandbox && !Missing(isolation).empty()) {
-      degraded.push_back("This machine lacks some isolation (" + reason +
-                         "): " + std::string(Missing(isolation)) + ".");
-    }
-    if (sandbox || sandbox.error().code != Code::kPermissionDenied || isolation == Isolation::kNone)
-      return sandbox;
-    reason = sandbox.error().message;
-    if (isolation != Isolation::kUserNamespaces) continue;
-    around.cgroup = Cgroup();  // of one name: the next has to bound what the PID namespace would have
-    around.cgroup = MakeLimits(start, Isolation::kNoPidNamespace, degraded);
+  Result<Sandbox> sandbox = Patiently([&plan] { return Sandbox::Start(plan); });
+  if (sandbox) return sandbox;
+  Error error = std::move(sandbox).error();
+  if (error.code == Code::kPermissionDenied || IsShortage(error)) {
+    error = FailedPrecondition("the program was not started, because it could not be isolated (" +
+                               error.message + ")");
+  } else if (!plan.argv.empty()) {
+    error.message = plan.argv.front() + ": " + error.message;
   }
+  return std::unexpected(std::move(error));
 }
 
 }  // namespace
@@ -241,15 +218,17 @@ Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& st
   TY_RETURN_IF_ERROR(MakeFolders(start.dir));
   TY_RETURN_IF_ERROR(WriteHosts(start));
   TY_TRY(Pipes pipes, OpenPipes());
-  Cgroup cgroup = MakeLimits(start, start.best_isolation, degraded);
+  TY_TRY(Cgroup cgroup, MakeLimits(start));
   TY_TRY(std::optional<ReplicaNetwork> network, MakeNetwork(start));
   TY_TRY(UniqueFd users, MakeUsers(start));
   TY_RETURN_IF_ERROR(GiveAway(start, pipes));
   Surroundings around{std::move(pipes), std::move(cgroup), std::move(network), std::move(users)};
-  Isolation isolation = Isolation::kNamespaces;
-  const bool needs_all = around.network || around.users;
-  TY_TRY(Sandbox sandbox, needs_all ? StartInside(program, start, around, isolation)
-                                    : StartIsolated(program, start, around, isolation, degraded));
+  const Isolation isolation = IsolationOf(start, around);
+  TY_TRY(Sandbox sandbox, StartIsolated(program, start, around, isolation));
+  if (const std::string_view missing = Missing(isolation); !missing.empty()) {
+    degraded.push_back("This machine lacks some isolation (" + start.required.reason +
+                       "): " + std::string(missing) + ".");
+  }
   if (const int error = sandbox.doors_error(); error != 0) {
     degraded.push_back(
         "TensorFlow's gs://, gsutil and others do not work here: the replica's connections could not "

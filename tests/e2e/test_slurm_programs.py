@@ -127,11 +127,12 @@ def test_an_ordinary_account_runs_the_server(two_nodes, upload, monkeypatch):
     shutil.chown(folder / "nodes", account.pw_uid, account.pw_gid)
     server = ServerOfAccount(folder, account.pw_uid, "--engine", "slurm", "--node-dir", folder / "nodes/dir")
     try:
-        server.submit("job", packageUris=[upload(server, "probe")], pythonModule="probe.task", args=["shell", "id -u; touch /tmp/mine; ls /tmp"],
+        server.submit("job", packageUris=[upload(server, "probe")], pythonModule="probe.task", args=["shell", "id -u; touch /tmp/games-own; ls /tmp"],
                       jobDir="gs://out/job", **{**CLUSTER, "workerCount": "1", "parameterServerCount": None, "parameterServerType": None})
         assert server.wait("job")["state"] == "SUCCEEDED", (server.get("job"), server.texts("job")[-20:], server.stderr()[-3000:])
         said = server.texts("job", "worker-replica-0")
-        assert str(account.pw_uid) in said and "mine" in said
+        assert str(account.pw_uid) in said and "games-own" in said and not os.path.exists("/tmp/games-own"), "a /tmp of its own"
+        assert not any("lacks some isolation" in text for text in server.texts("job")), server.texts("job")
         assert not any("On node" in text for text in server.texts("job", "service")), "nothing is lacking there"
         [ours] = [job for job in two_nodes.jobs() if job["user"] == "games"]
         assert ours["name"].startswith("ty-")

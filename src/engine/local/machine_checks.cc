@@ -5,6 +5,7 @@
 #include "sandbox/build_isolation.h"
 #include "sandbox/namespace_check.h"
 #include "sandbox/replica_network.h"
+#include "sandbox/required_isolation.h"
 #include "sandbox/user_namespace.h"
 
 namespace trainyard::engine {
@@ -21,10 +22,13 @@ Status CheckJobUsers(const JobUsers& users, const std::string& directory) {
   return replica::CheckMappedMounts({users.first, kJobBlockIds}, directory);
 }
 
+Isolations FindIsolations() {
+  return {.program = replica::PrintIsolation(replica::FindIsolation(false)),
+          .build = replica::PrintIsolation(replica::FindIsolation(true))};
+}
+
 BuildTools FindBuildTools(std::vector<std::string> hidden) {
-  // Neither copied nor moved: made in place.
-  std::unique_ptr<replica::BuildIsolation> isolation(
-      new replica::BuildIsolation(replica::BuildIsolation::Find(std::move(hidden))));
+  auto isolation = std::make_unique<replica::BuildIsolation>(replica::FindIsolation(true), std::move(hidden));
   std::string missing = isolation->Lacks();
   return {.isolation = std::move(isolation), .missing = std::move(missing)};
 }

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "engine/local/job_users.h"
+#include "engine/local/node_settings.h"
 #include "process/tool_isolation.h"
 
 /// What this machine allows, tried out before anything depends on it. Any thread.
@@ -25,6 +26,9 @@ namespace trainyard::engine {
 /// Whether files of the directory can be shown to jobs with users of their own: tries it, and changes
 /// nothing. Needs root. kFailedPrecondition, with the step and the directory.
 [[nodiscard]] Status CheckJobUsers(const JobUsers& users, const std::string& directory);
+
+/// Which isolation attempts have here, and are not started without; tries it, a few ms.
+[[nodiscard]] Isolations FindIsolations();
 
 /// How the tools that build environments are isolated here.
 struct BuildTools {

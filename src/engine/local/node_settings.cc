@@ -55,6 +55,9 @@ void AddNodePart(const NodeSettings& settings, const replica::v1::Slot& slot, Ma
   places.set_images_dir(settings.images_dir);
   places.set_attach_socket(settings.attach_socket);
   places.set_replica_socket(settings.replica_socket);
+  *places.mutable_program_isolation() = settings.isolations.program;
+  *places.mutable_build_isolation() = settings.isolations.build;
+  places.mutable_hidden_dirs()->Assign(settings.hidden_dirs.begin(), settings.hidden_dirs.end());
   manifest.set_network(slot.network());
   if (slot.network() == Manifest::ISOLATED) places.set_relay_port(settings.relay_port);
   manifest.set_address(slot.address());

@@ -4,11 +4,18 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/local/job_users.h"
 #include "trainyard/replica/v1/replica.pb.h"
 
 namespace trainyard::engine {
+
+/// What separates attempts from this machine; where nobody has looked, the best that there is.
+struct Isolations {
+  replica::v1::Manifest::Isolation program;
+  replica::v1::Manifest::Isolation build;
+};
 
 /// What an attempt host has to know of its machine. Paths are absolute.
 struct NodeSettings {
@@ -31,6 +38,9 @@ struct NodeSettings {
   std::optional<replica::v1::GoogleFront> google_front{};
   bool front_metadata = false;          ///< the metadata server is on port 80 of that address
   std::optional<JobUsers> job_users{};  ///< what jobs run as; nothing: as the server does
+  Isolations isolations{};              ///< found when the server or the agent started
+  /// Folders outside of the data directory of which no program and no build sees anything; free of links.
+  std::vector<std::string> hidden_dirs{};
 };
 
 /// Where replicas find the buckets and the metadata server without the front: under `authority` ("HOST:PORT")

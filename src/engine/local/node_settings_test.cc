@@ -52,6 +52,13 @@ TEST(AddNodePart, PlacesAndNetworkComeFromTheNodeAndTheSlot) {
   EXPECT_FALSE(manifest.has_users());
 }
 
+TEST(AddNodePart, TheOperatorsFoldersAreHidden) {
+  NodeSettings settings = Settings();
+  settings.hidden_dirs = {"/backup"};
+  EXPECT_THAT(With(settings, MakeSlot(Manifest::HOST)).places().hidden_dirs(),
+              testing::ElementsAre("/backup"));
+}
+
 TEST(AddNodePart, OnlyAnIsolatedReplicaHasARelay) {
   NodeSettings settings = Settings();
   settings.relay_port = 8472;

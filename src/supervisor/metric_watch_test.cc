@@ -8,7 +8,9 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
+#include "measurement/hypertune_tags.h"
 #include "measurement/testing/event_bytes.h"
 #include "runtimes/oci_container.h"
 #include "sandbox/sandbox.h"
@@ -322,6 +324,42 @@ TEST_F(TrialAttempt, ACrashKeepsWhatWasReported) {
   EXPECT_EQ(exit.signal(), SIGABRT);
   ASSERT_EQ(exit.metrics().measurements_size(), 2);
   EXPECT_TRUE(std::isnan(exit.metrics().measurements(1).value()));
+}
+
+class PlainAttempt : public AttemptFixture {};
+
+TEST_F(PlainAttempt, ASecretIsNoMetricsName) {
+  const std::string secret = "hunter2/" + std::string(200, 'x');  // of a name less is kept
+  (*manifest_.mutable_environment())["TOKEN"] = secret;
+  manifest_.add_secrets("TOKEN");
+  manifest_.set_metadata_host_name("1-master-replica-0-1.0123456789abcdef.metadata.trainyard");
+  PythonProgram(
+      "import os\nos.environ.update(CLOUD_ML_HP_METRIC_FILE='/tmp/hypertune/output.metrics', "
+      "CLOUD_ML_HP_METRIC_TAG='', CLOUD_ML_TRIAL_ID='')\n" +
+      std::string(kReporter) +
+      "report(0.5, 1, 'a')\nreport(0.5, 2, os.environ['TOKEN'])\n"
+      "report(0.5, 3, 'of ' + os.environ['TOKEN'])\nreport(0.5, 4, 'x 0123456789abcdef')\n"
+      "print('at 1-master-replica-0-1.0123456789abcdef.metadata.trainyard')\n");
+  Run();
+  const v1::ExitRecord exit = Finish();
+  EXPECT_THAT(exit.metrics().seen_tags(), ElementsAre("x ***"));
+  std::set<std::string> names;
+  {
+    const std::scoped_lock lock(memory_->mutex);
+    for (const v1::FromReplica& frame : memory_->frames) {
+      if (frame.has_metrics()) names.insert(std::string(measurement::TagOf(frame.metrics())));
+    }
+  }
+  EXPECT_THAT(names, ElementsAre("***", "a", "of ***", "x ***"));
+  EXPECT_THAT(UserLines(), testing::Contains("INFO at 1-master-replica-0-1.***.metadata.trainyard"));
+}
+
+TEST_F(TrialAttempt, ASecretIsNoNameOfWhatWasSeen) {
+  (*manifest_.mutable_environment())["TOKEN"] = "hunter2";
+  manifest_.add_secrets("TOKEN");
+  PythonProgram(std::string(kReporter) + "report(0.5, 1, os.environ['TOKEN'])\n");
+  Run();
+  EXPECT_THAT(Finish().metrics().seen_tags(), ElementsAre("***"));
 }
 
 TEST_F(TrialAttempt, ATagWithASuffixInTheLastEventIsWarnedOf) {

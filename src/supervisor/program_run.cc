@@ -8,6 +8,8 @@
 #include "cluster/role.h"
 #include "cluster/tf_config.h"
 #include "lines/task_lines.h"
+#include "measurement/seen_tags.h"
+#include "text/secret_mask.h"
 
 namespace trainyard::replica {
 
@@ -15,12 +17,23 @@ namespace {
 
 using logging::v2::LogEntry;
 
-void SendAll(ServerLink& link, std::vector<v1::MetricReport> reports) {
-  for (v1::MetricReport& report : reports) {
-    v1::FromReplica frame;
-    *frame.mutable_metrics() = std::move(report);
-    link.Send(frame);
-  }
+/// Of a name that was cut (measurement::ShownTag) the end may be the beginning of a secret.
+std::string MaskedName(std::string_view name, const text::SecretMask& mask) {
+  constexpr std::size_t kCutBytesMin = measurement::kTagBytesMax - 3;  // no character is split
+  if (name.size() < kCutBytesMin) return mask.Apply(name);
+  text::MaskedStream stream;
+  std::string shown = stream.Feed(mask, name);
+  const bool is_cut_in_secret = !stream.Finish(mask).empty();
+  return is_cut_in_secret ? shown.append(text::kMask) : shown;
+}
+
+/// The program names its metrics and the files that they are in.
+v1::MetricReport Masked(v1::MetricReport report, const text::SecretMask& mask) {
+  if (mask.empty()) return report;
+  for (std::string& tag : *report.mutable_seen_tags()) tag = MaskedName(tag, mask);
+  for (std::string& place : *report.mutable_places()) place = mask.Apply(place);
+  report.set_place(mask.Apply(report.place()));
+  return report;
 }
 
 }  // namespace
@@ -52,7 +65,7 @@ Status ProgramRun::Launch(Time now) {
 
 void ProgramRun::Step(Time now) {
   if (usage_) usage_->Step(now);
-  if (tags_) SendAll(around_.link, tags_->TakeDue(now));
+  if (tags_) SendAll(tags_->TakeDue(now));
   if (!metrics_) return;
   metrics_->Step(now);
   if (metrics_->TakeDue(now) && around_.link.attached()) SendMetrics();  // else when it is attached again
@@ -65,15 +78,21 @@ ProgramRun::Time ProgramRun::deadline() const noexcept {
 
 void ProgramRun::OnAttached() {
   if (metrics_) SendMetrics();
-  SendAll(around_.link, TagReports());
+  SendAll(TagReports());
+}
+
+void ProgramRun::SendAll(std::vector<v1::MetricReport> reports) {
+  for (v1::MetricReport& report : reports) {
+    v1::FromReplica frame;
+    *frame.mutable_metrics() = Masked(std::move(report), around_.log.mask());
+    around_.link.Send(frame);
+  }
 }
 
 void ProgramRun::SendMetrics() {
   if (const std::string warning = metrics_->TakeWarning(); !warning.empty())
     around_.log.Say(LogEntry::WARNING, warning);
-  v1::FromReplica frame;
-  *frame.mutable_metrics() = metrics_->Report();
-  around_.link.Send(frame);
+  SendAll({metrics_->Report()});
 }
 
 void ProgramRun::OnGpusReadable() {
@@ -89,7 +108,10 @@ void ProgramRun::OnTagsReadable(Time now) {
 }
 
 std::vector<v1::MetricReport> ProgramRun::TagReports() const {
-  return tags_ ? tags_->tags().All() : std::vector<v1::MetricReport>{};
+  std::vector<v1::MetricReport> reports;
+  if (tags_) reports = tags_->tags().All();
+  for (v1::MetricReport& report : reports) report = Masked(std::move(report), around_.log.mask());
+  return reports;
 }
 
 bool ProgramRun::ReadOutput(Stream stream) {
@@ -114,14 +136,14 @@ void ProgramRun::Reap(ObservedEnd& end) {
 void ProgramRun::FinishMetrics(v1::ExitRecord& exit) {
   if (tags_) {
     tags_->ReadRest();
-    SendAll(around_.link, tags_->tags().All());
+    SendAll(TagReports());
     if (!metrics_ && !tags_->tags().last().measurements().empty())
-      *exit.mutable_metrics() = tags_->tags().last();
+      *exit.mutable_metrics() = Masked(tags_->tags().last(), around_.log.mask());
   }
   if (!metrics_) return;
   metrics_->ReadRest();
   SendMetrics();
-  *exit.mutable_metrics() = metrics_->Report();
+  *exit.mutable_metrics() = Masked(metrics_->Report(), around_.log.mask());
   metrics_.reset();
 }
 

@@ -71,6 +71,7 @@ class ProgramRun {
   [[nodiscard]] v1::ExitRecord Finish(const ObservedEnd& end);
 
  private:
+  void SendAll(std::vector<v1::MetricReport> reports);
   void SendMetrics();
   void FinishMetrics(v1::ExitRecord& exit);
 

@@ -15,6 +15,7 @@
 #include "async/diagnostics.h"
 #include "lines/task_lines.h"
 #include "runtimes/daemon_container.h"
+#include "wire/host_name.h"
 #include "wire/time.h"
 
 namespace trainyard::replica {
@@ -28,6 +29,11 @@ std::uint64_t NowNs() {
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+RequiredIsolation RequiredOf(const Supervisor::Setup& setup) {
+  if (!setup.options.isolation) return ReadIsolation(setup.manifest.places().program_isolation());
+  return {.isolation = *setup.options.isolation, .reason = "it was asked for"};
 }
 
 google::protobuf::Timestamp NowProto() { return wire::ToProto(SysTime(std::chrono::system_clock::now())); }
@@ -81,6 +87,12 @@ text::SecretMask MaskOf(const v1::Manifest& manifest) {
   for (const std::string& name : manifest.secrets()) {
     const auto value = manifest.environment().find(name);
     if (value != manifest.environment().end()) values.push_back(value->second);
+  }
+  // "ATTEMPT.MAC.metadata.trainyard": what nobody can guess of the replica's name for the metadata server.
+  std::string_view host = manifest.metadata_host_name();
+  if (host.ends_with(wire::kMetadataSuffix)) {
+    host.remove_suffix(wire::kMetadataSuffix.size());
+    values.emplace_back(host.substr(host.rfind('.') + 1));
   }
   return text::SecretMask(values);
 }
@@ -234,7 +246,7 @@ Event Supervisor::Launch() {
                                             .manifest = setup_.manifest,
                                             .cluster = *cluster_,
                                             .lock_fd = setup_.lock.get(),
-                                            .best_isolation = setup_.options.best_isolation},
+                                            .required = RequiredOf(setup_)},
                                   .log = log_,
                                   .link = link_});
   if (const Status launched = run_->Launch(now_); !launched) {

@@ -96,10 +96,12 @@ Status ParseJson(std::string_view text, Message& out, std::string_view root) {
   }
   if (!tree && tree.error().code == Code::kResourceExhausted)
     return std::unexpected(TooManyValues(tree.error(), root));
-  if (!tree && text.size() > kSyntaxWordedBytesMax) return std::unexpected(Malformed(tree.error().message));
-  // Protobuf's parser words a syntax error as Google's service does, but lets quotes be left out: then our
-  // reason stands.
+  // Protobuf's parser words a syntax error as Google's service does, with the text around it, but lets quotes
+  // be left out: then our reason stands.
+  const bool is_worded = text.size() <= kSyntaxWordedBytesMax && !MayHoldSecret(text);
+  if (!tree && !is_worded) return std::unexpected(Malformed(tree.error().message));
   const auto status = util::JsonStringToMessage({text.data(), text.size()}, &out);
+  if (!status.ok() && !is_worded) return std::unexpected(Malformed("A value cannot be read"));
   if (!status.ok()) return std::unexpected(Malformed({status.message().data(), status.message().size()}));
   if (!tree) return std::unexpected(Malformed(tree.error().message));
   return {};

@@ -6,6 +6,7 @@
 #include <google/protobuf/timestamp.pb.h>
 #include <google/protobuf/util/time_util.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/ascii.h"
 #include "wire/json_scalar.h"
 #include "wire/json_tree.h"
 
@@ -40,7 +42,7 @@ class ShapeWalk {
       if (violations_.size() >= kViolationsMax) return;
       const FieldDescriptor* field = FindField(type, member.name);
       if (field == nullptr) {
-        UnknownName(member.name, "Cannot find field.");
+        UnknownName(IsVariable(&type) ? "***" : member.name, "Cannot find field.");
       } else if (seen[static_cast<std::size_t>(field->index())]) {
         UnknownName(member.name, "Field '" + field->name() + "' is already set.");
       } else {
@@ -65,6 +67,15 @@ class ShapeWalk {
 
   static bool IsWellKnown(const FieldDescriptor& field, std::string_view name) {
     return field.message_type() != nullptr && field.message_type()->full_name() == name;
+  }
+  static bool IsVariable(const Descriptor* type) {
+    return type != nullptr && type->full_name() == "trainyard.ml.v1.EnvVar";
+  }
+  /// Nothing of what may be a secret is repeated: of a job's variables, of a job that was sent as text.
+  static std::string Echo(const JsonValue& value, const FieldDescriptor& field) {
+    const bool is_variable = IsVariable(field.containing_type()) || IsVariable(field.message_type());
+    const bool has_variables = field.message_type() != nullptr && MayHoldSecret(value.text);
+    return is_variable || has_variables ? "\"***\"" : EchoScalar(value);
   }
   static bool IsValueMessage(const FieldDescriptor& field) {
     return IsWellKnown(field, "google.protobuf.Value");
@@ -105,7 +116,7 @@ class ShapeWalk {
     }
     const Step map_step(*this, field.name());
     if (value.kind != Kind::kObject) {
-      InvalidValue(path_, MessageUrl(*field.message_type()), EchoScalar(value));
+      InvalidValue(path_, MessageUrl(*field.message_type()), Echo(value, field));
       return;
     }
     const FieldDescriptor& map_value = *field.message_type()->map_value();
@@ -133,7 +144,7 @@ class ShapeWalk {
       if (value.kind == Kind::kObject) {
         InvalidValue(parent, field.name(), "Starting an object on a scalar field");
       } else if (!FitsScalar(value, field)) {
-        InvalidValue(path_, ScalarTypeName(field), EchoScalar(value));
+        InvalidValue(path_, ScalarTypeName(field), Echo(value, field));
       }
       return;
     }
@@ -142,7 +153,7 @@ class ShapeWalk {
     if (IsWellKnown(field, "google.protobuf.Timestamp") || IsWellKnown(field, "google.protobuf.Duration")) {
       Time(value, type);
     } else if (value.kind != Kind::kObject) {
-      InvalidValue(path_, MessageUrl(type), EchoScalar(value));
+      InvalidValue(path_, MessageUrl(type), Echo(value, field));
     } else if (!IsWellKnown(field, "google.protobuf.Struct")) {
       Message(value, type);
     }
@@ -234,6 +245,14 @@ class ShapeWalk {
 };
 
 }  // namespace
+
+bool MayHoldSecret(std::string_view text) noexcept {
+  const auto has = [text](std::string_view word) {
+    return !std::ranges::search(text, word, {}, [](char letter) { return ToLower(letter); }).empty();
+  };
+  // A letter of such a name may be written as its number.
+  return has("env") || has("token") || has("secret") || has("password") || text.contains("\\u00");
+}
 
 std::vector<FieldViolation> ShapeViolations(const JsonValue& value, const Descriptor& type,
                                             std::string_view root) {

@@ -163,6 +163,29 @@ INSTANTIATE_TEST_SUITE_P(
                             "Invalid JSON payload received. Unexpected token (syntax error)"}),
     [](const auto& row) { return row.param.name; });
 
+TEST(ParseJson, ARefusalRepeatsNoSecret) {
+  for (const char* text :
+       {R"({"trainingInput": {"env": [{"name": "A", "secret": true, "value": 4711}]}})",
+        R"({"trainingInput": {"env": [{"name": "A", "secret": "4711", "value": "x"}]}})",
+        R"({"trainingInput": {"env": [{"name": 4711}]}})", R"({"trainingInput": {"env": ["A=4711"]}})",
+        R"({"trainingInput": {"env": "A=4711"}})", R"({"trainingInput": {"env": {"A": "4711"}}})",
+        R"({"trainingInput": {"env": [["4711"]]}})",
+        R"({"trainingInput": {"env": [{"name": "A", "value": ["4711"]}]}})",
+        R"({"trainingInput": "{'env': [{'name': 'A', 'value': '4711'}]}"})",
+        R"({"trainingInput": {"env": [{"name": "A", "value": "4711" "secret": true}]}})",
+        R"({"trainingInput": {"env": [{"name": "A", "value": "4711\ud800"}]}})",
+        R"({"trainingInput": {"\u0065nv": [{"name": "A", "value": 4711-of-it}]}})",
+        R"({"trainingInput": {"ENV": [{"name": "A", "value": 4711-of-it}]}})",
+        R"({"trainingInput": "TOKEN=4711"})", R"({"trainingInput": {"env": [{"name": "A", "4711": "x"}]}})",
+        R"({"trainingInput": {"env": [{"name": "A", "value": '4711'}]}})"}) {
+    ml::v1::Job job;
+    const Status status = ParseJson(text, job);
+    ASSERT_FALSE(status) << text;
+    EXPECT_THAT(status.error().message, testing::Not(testing::HasSubstr("4711"))) << text;
+    EXPECT_THAT(status.error().message, testing::StartsWith("Invalid "));
+  }
+}
+
 TEST(ParseJson, ReportsAllViolationsInDocumentOrder) {
   ml::v1::Job job;
   const Status status = ParseJson(R"({"a": 1, "trainingInput": {"workerCount": true}})", job);

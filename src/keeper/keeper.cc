@@ -10,13 +10,18 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <tuple>
 #include <utility>
 
 #include "async/diagnostics.h"
 #include "async/file.h"
 #include "async/random_bytes.h"
+#include "keeper/supervisor_rules.h"
+#include "process/variables.h"
 #include "systemd/notify_socket.h"
+#include "systemd/service_variables.h"
+#include "systemd/unit_place.h"
 
 namespace trainyard::keeper {
 
@@ -54,6 +59,12 @@ bool HasHungUp(int socket) {
   return poll(&state, 1, 0) > 0 && (state.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
+/// "pid:[4026531836]"; empty: there is no such process, or it may not be looked at.
+std::string PidNamespaceOf(const std::string& process) {
+  std::error_code failed;
+  return std::filesystem::read_symlink("/proc/" + process + "/ns/pid", failed).string();
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Keeper>> Keeper::Open(KeeperOptions options) {
@@ -69,6 +80,9 @@ Result<std::unique_ptr<Keeper>> Keeper::Open(KeeperOptions options) {
 Keeper::Keeper(KeeperOptions options, UniqueFd lock, UniqueFd listener, UniqueFd signals,
                SupervisorList supervisors)
     : options_(std::move(options)),
+      program_(RealPath("/proc/self/exe")),
+      root_(systemd::FindManagersRoot(ReadFile("/proc/self/cgroup").value_or(""))),
+      variables_(OwnVariables(systemd::WithoutServiceVariables())),
       instance_(RandomBytes<std::uint64_t>()),
       lock_(std::move(lock)),
       listener_(std::move(listener)),
@@ -89,9 +103,16 @@ Status Keeper::Run() {
 }
 
 int Keeper::PollWait() const {
-  if (!stop_deadline_) return kIdleMilliseconds;
-  const auto left = std::chrono::ceil<milliseconds>(*stop_deadline_ - steady_clock::now());
+  auto until = steady_clock::now() + milliseconds(kIdleMilliseconds);
+  if (stop_deadline_) until = std::min(until, *stop_deadline_);
+  for (const Client& client : clients_) until = std::min(until, client.heard + options_.client_silence_max);
+  const auto left = std::chrono::ceil<milliseconds>(until - steady_clock::now());
   return static_cast<int>(std::clamp<milliseconds::rep>(left.count(), 0, kIdleMilliseconds));
+}
+
+void Keeper::DropSilent() {
+  const auto silent_since = steady_clock::now() - options_.client_silence_max;
+  std::erase_if(clients_, [silent_since](const Client& client) { return client.heard <= silent_since; });
 }
 
 void Keeper::Round() {
@@ -107,12 +128,32 @@ void Keeper::Round() {
   for (std::size_t i = 0; i < clients.size(); ++i) {
     if (waited[first_client + i].revents == 0 || Serve(clients[i])) clients_.push_back(std::move(clients[i]));
   }
+  DropSilent();
   if (waited[1].revents != 0) Accept();
   if (waited[0].revents != 0) BeginStop();
 }
 
-bool Keeper::MaySpeak(uid_t account) const {
-  return options_.may_speak ? options_.may_speak(account) : account == 0 || account == geteuid();
+/// A job's program, or a shell in it, may be root, too, and so the account alone says little. It is in a PID
+/// namespace of its job's, and in another unit. The shell was forked by the server and may have stayed in its
+/// unit in some hierarchy of version 1.
+std::string Keeper::WhyNot(const ucred& peer) const {
+  const bool may = options_.may_speak ? options_.may_speak(peer.uid) : peer.uid == 0 || peer.uid == geteuid();
+  if (!may) return "only root and the keeper's own account may ask";
+  const std::string pid_namespace = peer.pid > 0 ? PidNamespaceOf(std::to_string(peer.pid)) : "";
+  if (pid_namespace.empty()) return "it has ended, or is hidden from this keeper";
+  if (pid_namespace != PidNamespaceOf("self"))
+    return "it is in another PID namespace, as programs of jobs are";
+  if (options_.server_unit.empty()) return {};
+  const auto membership = ReadFile("/proc/" + std::to_string(peer.pid) + "/cgroup");
+  const std::string unit = peer.pid > 0 && membership ? systemd::FindOuterUnit(*membership, root_) : "";
+  if (unit == options_.server_unit) return {};
+  return "it is in " + (unit.empty() ? "no unit" : unit) + ", and only " + options_.server_unit +
+         " may ask (--server-unit)";
+}
+
+Result<StartRequest> Keeper::Admit(StartRequest request) const {
+  return options_.admit ? options_.admit(std::move(request))
+                        : AsSupervisor(std::move(request), program_, variables_);
 }
 
 void Keeper::Accept() {
@@ -121,13 +162,13 @@ void Keeper::Accept() {
   ucred peer{};
   socklen_t size = sizeof(peer);
   if (getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return;
-  if (!MaySpeak(peer.uid)) {
+  if (const std::string why = WhyNot(peer); !why.empty()) {
     Diagnose(DiagnosticLevel::kWarning, "refused process " + std::to_string(peer.pid) + " of user " +
-                                            std::to_string(peer.uid) +
-                                            ": only root and the keeper's own account may ask");
+                                            std::to_string(peer.uid) + ": " + why);
     return;
   }
-  if (clients_.size() < kClientsMax) clients_.push_back({.socket = std::move(socket)});
+  if (clients_.size() == kClientsMax) clients_.erase(std::ranges::min_element(clients_, {}, &Client::heard));
+  clients_.push_back({.socket = std::move(socket), .heard = steady_clock::now()});
 }
 
 bool Keeper::Answer(const Client& client, const keeper::Answer& answer,
@@ -138,6 +179,7 @@ bool Keeper::Answer(const Client& client, const keeper::Answer& answer,
 bool Keeper::Serve(Client& client) {
   const Result<Packet> packet = ReceivePacket(client.socket.get());
   if (!packet) return false;
+  client.heard = steady_clock::now();
   const Result<Request> request = ParseRequest(packet->bytes);
   if (!client.greeted) {
     const Hello* hello = request ? std::get_if<Hello>(&*request) : nullptr;
@@ -164,7 +206,9 @@ bool Keeper::Serve(Client& client) {
 bool Keeper::Start(const Client& client, const StartRequest& request, const Packet& packet) {
   if (stop_deadline_) return Answer(client, Refusal(Unavailable("the keeper is stopping")));
   if (HasHungUp(client.socket.get())) return false;
-  const Result<SupervisorList::New> started = supervisors_.Start(request, packet.descriptors);
+  const Result<StartRequest> admitted = Admit(request);
+  const Result<SupervisorList::New> started =
+      admitted ? supervisors_.Start(*admitted, packet.descriptors) : std::unexpected(admitted.error());
   if (!started) {
     Diagnose(DiagnosticLevel::kWarning, request.name + " is not started: " + started.error().message);
     return Answer(client, Refusal(started.error()));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include <chrono>
@@ -20,8 +21,11 @@
 
 namespace trainyard::keeper {
 
-/// Connections at once; further ones are closed. A server has one for each of its starts at the moment.
+/// Connections at once; for a further one the one that has been silent longest is closed. A server has one
+/// for each of its starts at the moment.
 inline constexpr std::size_t kClientsMax = 64;
+/// A server says at once what it wants, and hangs up: who says nothing for so long is dropped.
+inline constexpr std::chrono::milliseconds kClientSilenceMax{10'000};
 /// After what was to end by itself was killed: until it is gone.
 inline constexpr std::chrono::milliseconds kKillWait{5'000};
 
@@ -32,6 +36,11 @@ struct KeeperOptions {
   std::chrono::milliseconds stop_max{80'000};
   /// Whether that account may speak to it; nothing: root and the keeper's own may. For tests.
   std::function<bool(uid_t)> may_speak;
+  /// Only processes of that unit of systemd may speak, as "trainyard.service"; empty: of any, also of none.
+  std::string server_unit{};
+  /// What is really started for a request; nothing: AsSupervisor (supervisor_rules.h). For tests.
+  std::function<Result<StartRequest>(StartRequest)> admit{};
+  std::chrono::milliseconds client_silence_max = kClientSilenceMax;
 };
 
 /// Starts supervisors for a server that may come and go, and ends them when it is told to end itself. Has no
@@ -51,6 +60,7 @@ class Keeper {
   struct Client {
     UniqueFd socket;
     bool greeted = false;
+    std::chrono::steady_clock::time_point heard{};  ///< when it last said something, or came
   };
   Keeper(KeeperOptions options, UniqueFd lock, UniqueFd listener, UniqueFd signals,
          SupervisorList supervisors);
@@ -64,10 +74,16 @@ class Keeper {
                             std::span<const int> descriptors = {}) const;
   [[nodiscard]] bool Start(const Client& client, const StartRequest& request, const Packet& packet);
   void BeginStop();
-  [[nodiscard]] bool MaySpeak(uid_t account) const;
+  /// Why it may not; empty: it may.
+  [[nodiscard]] std::string WhyNot(const ucred& peer) const;
+  [[nodiscard]] Result<StartRequest> Admit(StartRequest request) const;
+  void DropSilent();
   [[nodiscard]] int PollWait() const;
 
   KeeperOptions options_;
+  std::string program_;                 ///< this one
+  std::string root_;                    ///< the cgroup of all units beside ours
+  std::vector<std::string> variables_;  ///< for supervisors
   std::uint64_t instance_;
   UniqueFd lock_;
   UniqueFd listener_;

@@ -78,6 +78,8 @@ class KeeperTest : public testing::Test {
     if (pid == 0) {
       std::ofstream("/proc/self/oom_score_adj") << 100;
       options.socket = socket();
+      // Programs of these tests are shells; what a keeper admits is in supervisor_rules_test.cc.
+      if (!options.admit && !only_supervisors_) options.admit = [](StartRequest request) { return request; };
       auto keeper = Keeper::Open(std::move(options));
       if (!keeper || write(ready.writing.get(), "\n", 1) != 1) _exit(7);
       close(ready.writing.get());
@@ -113,6 +115,7 @@ class KeeperTest : public testing::Test {
 
   TemporaryFolder folder_;
   std::vector<UniqueFd> started_;
+  bool only_supervisors_ = false;
 };
 
 TEST_F(KeeperTest, StartsAProgramWithWhatItIsGivenAndNothingElse) {
@@ -194,6 +197,57 @@ TEST_F(KeeperTest, AnswersOnlyWhoMaySpeak) {
   ChildProcess keeper = StartKeeper({.may_speak = [](uid_t) { return false; }});
   EXPECT_FALSE(KeeperClient(socket()).hello());
   EXPECT_EQ(fs::status(socket()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(KeeperTest, StartsNothingButItsOwnProgramAsASupervisor) {
+  only_supervisors_ = true;
+  ChildProcess keeper = StartKeeper();
+  KeeperClient client(socket());
+  Pipe output;
+  EXPECT_EQ(RefusalOf(Start(client, Shell("echo started"), output)), Code::kPermissionDenied);
+  StartRequest own = Shell("");
+  own.program = fs::canonical("/proc/self/exe");
+  own.arguments = {"trainyard", "--gtest_list_tests"};
+  EXPECT_EQ(RefusalOf(Start(client, own, output)), Code::kPermissionDenied);
+  EXPECT_EQ(output.ReadAll(), "");
+}
+
+TEST_F(KeeperTest, AnswersOnlyTheServersUnit) {
+  ChildProcess keeper = StartKeeper({.server_unit = "not-ours.service"});
+  EXPECT_FALSE(KeeperClient(socket()).hello());
+}
+
+TEST_F(KeeperTest, AnswersNobodyInAJobsPidNamespace) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root makes one without a user namespace";
+  ChildProcess keeper = StartKeeper();
+  const auto child =
+      static_cast<pid_t>(syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+  if (child == 0) _exit(KeeperClient(socket()).hello() ? 1 : 0);
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0) << "it was answered";
+  EXPECT_TRUE(KeeperClient(socket()).hello());
+}
+
+TEST_F(KeeperTest, DropsWhoSaysNothing) {
+  ChildProcess keeper = StartKeeper({.client_silence_max = std::chrono::milliseconds(50)});
+  KeeperClient silent(socket(), false);
+  EXPECT_EQ(silent.Receive().error().code, Code::kUnavailable);
+  KeeperClient greeted(socket());
+  ASSERT_TRUE(greeted.hello());
+  EXPECT_EQ(greeted.Receive().error().code, Code::kUnavailable) << "who has said hello, too";
+}
+
+TEST_F(KeeperTest, ManySilentClientsShutNobodyOut) {
+  ChildProcess keeper = StartKeeper({.client_silence_max = std::chrono::hours(1)});
+  std::vector<std::unique_ptr<KeeperClient>> silent;
+  for (std::size_t i = 0; i < kClientsMax; ++i) {
+    silent.push_back(std::make_unique<KeeperClient>(socket()));
+    ASSERT_TRUE(silent.back()->hello());
+  }
+  KeeperClient client(socket());
+  EXPECT_TRUE(client.hello());
+  EXPECT_FALSE(silent.front()->Receive()) << "it made room";
 }
 
 TEST_F(KeeperTest, ExecutesOnlyProgramsThatNobodyElseCanChange) {

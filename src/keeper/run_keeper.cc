@@ -37,6 +37,8 @@ std::optional<KeeperOptions> ParseArguments(int argc, char** argv) {
           seconds > kStopSecondsMax)
         return std::nullopt;
       options.stop_max = std::chrono::seconds(seconds);
+    } else if (flag == "--server-unit" && !value.empty()) {
+      options.server_unit = value;
     } else {
       return std::nullopt;
     }
@@ -46,6 +48,11 @@ std::optional<KeeperOptions> ParseArguments(int argc, char** argv) {
 }
 
 Status Keep(KeeperOptions options) {
+  if (options.server_unit.empty())
+    Diagnose(
+        DiagnosticLevel::kWarning,
+        "any process of root or of this account may have supervisors started, because --server-unit does not "
+        "name the server's unit");
   TY_TRY(const std::unique_ptr<Keeper> keeper, Keeper::Open(std::move(options)));
   if (const Status told = systemd::Notify(systemd::kNotifyReady); !told)
     Diagnose(DiagnosticLevel::kWarning, told.error().message);
@@ -57,7 +64,9 @@ Status Keep(KeeperOptions options) {
 int RunKeeper(int argc, char** argv) {
   auto options = ParseArguments(argc, argv);
   if (!options) {
-    std::fputs("usage: trainyard keeper --socket /ABSOLUTE/PATH [--stop-timeout SECONDS]\n", stderr);
+    std::fputs(
+        "usage: trainyard keeper --socket /ABSOLUTE/PATH [--server-unit UNIT] [--stop-timeout SECONDS]\n",
+        stderr);
     return 2;
   }
   close_range(STDERR_FILENO + 1, ~0U, 0);

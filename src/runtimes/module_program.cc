@@ -39,7 +39,10 @@ FileView MakeView(const ProgramStart& start, const Channels& channels) {
                 .kept = {real.Work(), real.Home()},
                 .binds = ChannelBinds(start.manifest, channels),
                 .forbidden = ForbiddenDevices(start.manifest.devices()),
+                .emptied = {kServiceRunFolder},
                 .shared_memory = true};
+  const auto& hidden_dirs = start.manifest.places().hidden_dirs();
+  view.emptied.insert(view.emptied.end(), hidden_dirs.begin(), hidden_dirs.end());
   const std::string environments = RealPath(start.manifest.places().environments_dir());
   if (!environments.empty() && access(environments.c_str(), F_OK) == 0) {
     if (start.manifest.has_users())
@@ -102,7 +105,10 @@ std::vector<std::string> ModuleProgram::Announcement() const {
 Result<SandboxPlan> ModuleProgram::Plan(const ProgramStart& start, Isolation isolation) {
   const bool has_view = isolation != Isolation::kNone;
   const Channels channels = FindChannels(start.manifest, has_view);
-  if (channels.files) TY_RETURN_IF_ERROR(WriteStorageTools({RealPath(start.dir.path)}));
+  if (channels.files) {
+    TY_RETURN_IF_ERROR(WriteStorageTools({RealPath(start.dir.path)}));
+    TY_RETURN_IF_ERROR(MakeBucketPlaces(start.manifest));
+  }
   std::vector<std::string> command = Shown();
   command.front() = environment_.python;
   return SandboxPlan{.argv = std::move(command),

@@ -97,6 +97,14 @@ Failure Restrict(const std::string& path, std::uint64_t attributes_set) {
   return Attach(folder[0], path);
 }
 
+Failure Empty(const std::string& path) {
+  if (mount("tmpfs", path.c_str(), "tmpfs", MS_NOSUID | MS_NODEV | MS_RDONLY, "size=4k,mode=0555") == 0)
+    return {};
+  // Who makes the view has more rights than the program: where it does not get, the program does not.
+  if (errno == ENOENT || errno == EACCES) return {};
+  return ViewFailure{"mount tmpfs over a folder of the server's", errno};
+}
+
 /// What would change the whole machine, as in a container.
 Failure ProtectProc() {
   for (const char* path : {"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus"}) {
@@ -156,6 +164,9 @@ std::optional<ViewFailure> SetUpFileView(const FileView& view) {
   for (const std::string& path : view.forbidden) {
     if (access(path.c_str(), F_OK) != 0) continue;
     if (Failure failure = Restrict(path, MOUNT_ATTR_NODEV)) return failure;
+  }
+  for (const std::string& path : view.emptied) {
+    if (Failure failure = Empty(path)) return failure;
   }
   if (view.shared_memory && mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0 &&
       errno != ENOENT) {

@@ -27,10 +27,15 @@ struct FileView {
   std::vector<std::string> read_only;  ///< directories that cannot be written
   std::vector<Bind> binds;
   std::vector<std::string> forbidden;  ///< device files that cannot be opened; those not there are left out
+  std::vector<std::string> emptied;    ///< directories seen empty; those that are not reached are left out
   bool proc = false;           ///< /proc of the PID namespace that we are in, without the machine's settings
   bool shared_memory = false;  ///< a /dev/shm of its own
   int users = -1;  ///< user namespace with whose ids the binds are seen (user_namespace.h); -1: as they are
 };
+
+/// Where the service's own sockets are (packaging/): the keeper's starts what root asks for, and a package
+/// may be root.
+inline constexpr const char* kServiceRunFolder = "/run/trainyard";
 
 struct ViewFailure {
   const char* step;

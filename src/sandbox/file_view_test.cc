@@ -48,6 +48,23 @@ TEST(FileView, ForbiddenDevicesCannotBeOpened) {
   EXPECT_EQ(Open("/dev/full"), 0) << "only inside";
 }
 
+TEST(FileView, EmptiedDirectoriesShowNothing) {
+  std::string folder = "/tmp/file-view-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const std::string socket = folder + "/keeper.sock";
+  ASSERT_EQ(mknod(socket.c_str(), S_IFSOCK | 0600, 0), 0);
+  const FileView view{.emptied = {folder, "/run/trainyard-is-not-there"}};
+  const int seen = RunInside(view, [&] {
+    if (access(folder.c_str(), F_OK) != 0) return 1;
+    if (access(socket.c_str(), F_OK) == 0 || errno != ENOENT) return 2;
+    return mkdir((folder + "/x").c_str(), 0755) != 0 && errno == EROFS ? 0 : 3;
+  });
+  EXPECT_EQ(unlink(socket.c_str()), 0) << "it is there outside";
+  EXPECT_EQ(rmdir(folder.c_str()), 0);
+  if (seen == -1) GTEST_SKIP() << "no namespaces here";
+  EXPECT_EQ(seen, 0);
+}
+
 TEST(FileView, BindsOfDataHaveNoDevicesAndNoSetuid) {
   std::string from = "/tmp/file-view-XXXXXX";
   ASSERT_NE(mkdtemp(from.data()), nullptr);

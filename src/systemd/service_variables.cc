@@ -33,6 +33,32 @@ bool IsNotified() {
   return address != nullptr && *address != '\0';
 }
 
+std::map<std::string, std::optional<std::string>> WithoutServiceVariables() {
+  std::map<std::string, std::optional<std::string>> without;
+  for (const char* name : {"NOTIFY_SOCKET",
+                           "WATCHDOG_PID",
+                           "WATCHDOG_USEC",
+                           "LISTEN_PID",
+                           "LISTEN_FDS",
+                           "LISTEN_FDNAMES",
+                           "MAINPID",
+                           "INVOCATION_ID",
+                           "JOURNAL_STREAM",
+                           "SYSTEMD_EXEC_PID",
+                           "FDSTORE",
+                           "MANAGERPID",
+                           "CREDENTIALS_DIRECTORY",
+                           "RUNTIME_DIRECTORY",
+                           "STATE_DIRECTORY",
+                           "CACHE_DIRECTORY",
+                           "LOGS_DIRECTORY",
+                           "CONFIGURATION_DIRECTORY",
+                           "MEMORY_PRESSURE_WATCH",
+                           "MEMORY_PRESSURE_WRITE"})
+    without[name] = std::nullopt;
+  return without;
+}
+
 std::vector<std::string> NamesOfKept(const char* pid, const char* count, const char* names, long own_pid) {
   const std::optional<long> descriptors = NumberIn(count);
   if (NumberIn(pid) != own_pid || !descriptors || *descriptors > kDescriptorsMax) return {};

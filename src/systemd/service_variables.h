@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,11 @@ namespace trainyard::systemd {
 
 /// Whether Notify (notify_socket.h) reaches a manager. Any thread, as long as none calls setenv.
 [[nodiscard]] bool IsNotified();
+
+/// Without what a manager says to one service, which is not for the programs that this starts: changes for
+/// OwnVariables (process/variables.h). Pure. Source: systemd.exec(5), "Environment variables in spawned
+/// processes".
+[[nodiscard]] std::map<std::string, std::optional<std::string>> WithoutServiceVariables();
 
 /// A descriptor that the manager kept for this service over its restart, or opened for it.
 struct KeptDescriptor {

@@ -1,5 +1,7 @@
 #include "systemd/unit_place.h"
 
+#include <algorithm>
+
 namespace trainyard::systemd {
 
 namespace {
@@ -28,7 +30,8 @@ UnitPlace FindUnitPlace(std::string_view cgroup) {
   return place;
 }
 
-UnitPlace FindOwnPlace(std::string_view membership) {
+/// The path in the hierarchy that counts.
+static std::string_view PathIn(std::string_view membership) {
   std::string_view unified;
   while (!membership.empty()) {
     const std::size_t end = membership.find('\n');
@@ -36,10 +39,32 @@ UnitPlace FindOwnPlace(std::string_view membership) {
     membership.remove_prefix(end == std::string_view::npos ? membership.size() : end + 1);
     const std::size_t path = line.find(":/");
     if (path == std::string_view::npos) continue;
-    if (line.substr(0, path).ends_with(":name=systemd")) return FindUnitPlace(line.substr(path + 1));
+    if (line.substr(0, path).ends_with(":name=systemd")) return line.substr(path + 1);
     if (line.starts_with("0::")) unified = line.substr(path + 1);
   }
-  return FindUnitPlace(unified);
+  return unified;
+}
+
+UnitPlace FindOwnPlace(std::string_view membership) { return FindUnitPlace(PathIn(membership)); }
+
+std::string FindOuterUnit(std::string_view membership, std::string_view root) {
+  std::string_view path = PathIn(membership);
+  if (!path.starts_with(root)) return {};
+  path.remove_prefix(root.size());
+  if (!path.starts_with('/')) return {};
+  while (!path.empty()) {
+    const std::string_view name = path.substr(0, path.find('/'));
+    path.remove_prefix(std::min(path.size(), name.size() + 1));
+    if (IsUnit(name) && !name.starts_with("user@")) return std::string(name);
+  }
+  return {};
+}
+
+std::string FindManagersRoot(std::string_view membership) {
+  std::string root = FindOwnPlace(membership).group;
+  if (!root.empty()) root.erase(root.rfind('/'));
+  while (root.ends_with(".slice")) root.erase(root.rfind('/'));
+  return root;
 }
 
 LogoutNote AfterLogout(const SessionFacts& facts) {

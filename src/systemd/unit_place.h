@@ -29,6 +29,14 @@ struct UnitPlace {
 /// hybrid), else version 2.
 [[nodiscard]] UnitPlace FindOwnPlace(std::string_view membership);
 
+/// From the same text the outermost unit below `root`, as "trainyard.service": whatever is below a unit is of
+/// its own making, and may have any name. A user's manager is no unit here. Empty: none.
+[[nodiscard]] std::string FindOuterUnit(std::string_view membership, std::string_view root = {});
+
+/// The cgroup that holds all units of the manager whose unit the text's process is in: where systemd runs in
+/// a container, not the machine's root. Empty: that, or no unit.
+[[nodiscard]] std::string FindManagersRoot(std::string_view membership);
+
 /// What is known of the end of a user's sessions.
 struct SessionFacts {
   PlaceKind place = PlaceKind::kNone;  ///< of the server when it was started

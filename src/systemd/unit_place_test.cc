@@ -39,6 +39,35 @@ TEST(OwnPlace, SystemdsHierarchyIsAskedFirst) {
   EXPECT_EQ(FindOwnPlace("rubbish\n:\n"), UnitPlace{});
 }
 
+TEST(OuterUnit, WhatIsBelowAUnitHasNoName) {
+  EXPECT_EQ(FindOuterUnit("0::/system.slice/trainyard.service\n"), "trainyard.service");
+  EXPECT_EQ(FindOuterUnit("0::/system.slice/trainyard.service/leaf\n"), "trainyard.service");
+  EXPECT_EQ(FindOuterUnit("0::/system.slice/trainyard-jobs.service/supervisor-a/trainyard.service\n"),
+            "trainyard-jobs.service");
+  EXPECT_EQ(FindOuterUnit("0::/user.slice/user-1.slice/user@1.service/app.slice/trainyard.service\n"),
+            "trainyard.service");
+  EXPECT_EQ(FindOuterUnit("4:memory:/trainyard.service\n1:name=systemd:/system.slice/other.service\n"
+                          "0::/trainyard.service\n"),
+            "other.service");
+  for (const char* text :
+       {"", "0::/\n", "0::/../../x\n", "0::/docker/0123\n", "4:memory:/trainyard.service\n"})
+    EXPECT_EQ(FindOuterUnit(text), "") << text;
+}
+
+TEST(OuterUnit, IsOneOfTheSameManager) {
+  const std::string own = "0::/machine.slice/box.scope/payload/system.slice/trainyard-jobs.service/keeper\n";
+  const std::string root = FindManagersRoot(own);
+  EXPECT_EQ(root, "/machine.slice/box.scope/payload");
+  EXPECT_EQ(FindOuterUnit("0::" + root + "/system.slice/trainyard.service\n", root), "trainyard.service");
+  EXPECT_EQ(FindOuterUnit("0::" + root + "/system.slice/a.service/trainyard.service\n", root), "a.service");
+  EXPECT_EQ(FindOuterUnit("0::/system.slice/trainyard.service\n", root), "") << "the machine's";
+  EXPECT_EQ(FindOuterUnit("0::" + root + "-2/system.slice/trainyard.service\n", root), "");
+  EXPECT_EQ(FindManagersRoot("0::/system.slice/trainyard-jobs.service\n"), "");
+  EXPECT_EQ(FindManagersRoot("0::/user.slice/user-1.slice/user@1.service/app.slice/a.service\n"),
+            "/user.slice/user-1.slice/user@1.service");
+  EXPECT_EQ(FindManagersRoot("0::/\n"), "");
+}
+
 SessionFacts Ann(PlaceKind place) { return {.place = place, .user = "ann"}; }
 
 TEST(AfterLogout, AServiceHasNoSession) {

@@ -3,40 +3,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
-#include <optional>
 #include <utility>
 
 #include "async/file.h"
 #include "process/variables.h"
+#include "systemd/service_variables.h"
 
 namespace trainyard::engine {
-
-namespace {
-
-/// Source: systemd.exec(5), "Environment variables in spawned processes".
-constexpr std::array kServiceVariables = {"NOTIFY_SOCKET",
-                                          "WATCHDOG_PID",
-                                          "WATCHDOG_USEC",
-                                          "LISTEN_PID",
-                                          "LISTEN_FDS",
-                                          "LISTEN_FDNAMES",
-                                          "MAINPID",
-                                          "INVOCATION_ID",
-                                          "JOURNAL_STREAM",
-                                          "SYSTEMD_EXEC_PID",
-                                          "FDSTORE",
-                                          "MANAGERPID",
-                                          "CREDENTIALS_DIRECTORY",
-                                          "RUNTIME_DIRECTORY",
-                                          "STATE_DIRECTORY",
-                                          "CACHE_DIRECTORY",
-                                          "LOGS_DIRECTORY",
-                                          "CONFIGURATION_DIRECTORY",
-                                          "MEMORY_PRESSURE_WATCH",
-                                          "MEMORY_PRESSURE_WRITE"};
-
-}  // namespace
 
 Result<SupervisorStreams> OpenStreams(const SupervisorStart& start) {
   SupervisorStreams streams;
@@ -48,10 +21,6 @@ Result<SupervisorStreams> OpenStreams(const SupervisorStart& start) {
   return streams;
 }
 
-std::vector<std::string> SupervisorVariables() {
-  VariableChanges without;
-  for (const char* name : kServiceVariables) without[name] = std::nullopt;
-  return OwnVariables(without);
-}
+std::vector<std::string> SupervisorVariables() { return OwnVariables(systemd::WithoutServiceVariables()); }
 
 }  // namespace trainyard::engine

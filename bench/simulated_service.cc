@@ -135,12 +135,14 @@ asio::awaitable<void> SimulatedService::Attach(std::string ticket, int slot) {
   agent::v1::Node& node = *hello.mutable_node();
   node.set_name("node" + std::to_string(slot));
   node.set_host_name(node.name());
-  node.set_address("192.0.2.7");
+  node.set_address(kNodeAddress);
   node.set_cpus(16);
   node.set_memory_bytes(std::int64_t{64} << 30);
   node.set_port(20'000 + slot);
   node.add_pythons("3.11.2");
-  const Result<std::string> name = co_await allocator_->TakeSlot(std::move(hello));
+  engine::AgentOrigin origin{.from = boost::asio::ip::make_address(kNodeAddress),
+                             .is_there = [] { return true; }};
+  const Result<std::string> name = co_await allocator_->TakeSlot(std::move(hello), std::move(origin));
   if (!name) co_return;  // released meanwhile
   host_->OnAttached(*name, nullptr, {});
   allocator_->OnAttached(*name);

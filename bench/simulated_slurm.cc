@@ -24,8 +24,8 @@ constexpr std::chrono::seconds kListedAfterEnd{300};
 constexpr int kLookedAtMax = 1'000;
 
 std::string NodeLine(const std::string& partition, const std::string& name, bool has_gpus) {
-  return partition + "|" + name + "|" + std::to_string(kCpusOfNode) + "|128000|infinite|up|idle|" + name +
-         (has_gpus ? "|gpu:nvidia_tesla_t4:" + std::to_string(kGpusOfNode) : "|(null)") + "\n";
+  return partition + "|" + name + "|" + std::to_string(kCpusOfNode) + "|128000|infinite|up|idle|" +
+         kNodeAddress + (has_gpus ? "|gpu:nvidia_tesla_t4:" + std::to_string(kGpusOfNode) : "|(null)") + "\n";
 }
 
 SlurmRefusal Away() {

@@ -13,6 +13,9 @@
 #include "base/clock.h"
 #include "engine/slurm/slurm_client.h"
 
+/// Of all nodes: where their agents come from.
+inline constexpr const char* kNodeAddress = "192.0.2.7";
+
 /// A large Slurm without nodes, for benchmarks: it takes jobs, lists them as squeue prints them, and starts
 /// them in their order.
 namespace trainyard::bench {

@@ -25,6 +25,7 @@
 #include "engine/slurm/slurm_tools.h"
 #include "engine/testing/allocator_conformance.h"
 #include "engine/testing/loop.h"
+#include "http/connection_budget.h"
 #include "server/cluster/cluster.h"
 #include "slurm/reason.h"
 #include "tls/tls_identity.h"
@@ -66,7 +67,7 @@ class SlurmWorld {
   /// answer, and each other one knows what it waits for.
   void Settle(const WantedRoom& wanted) {
     if (!std::exchange(is_started_, true))
-      TY_CHECK(cluster_->Start([](const auto&, auto stream) { stream->Reset(); }));
+      TY_CHECK(cluster_->Start([](const auto&, auto stream) { stream->Reset(); }, connections_));
     EXPECT_TRUE(loop_.RunUntil([&] { return IsSettled(wanted) && HasLeft(wanted); }, kSettleMax))
         << Shown(wanted);
     for (const WantedReservation& one : wanted | std::views::values)
@@ -142,6 +143,7 @@ class SlurmWorld {
   DataDirectory data_ = *DataDirectory::Open(folder_.path() + "/data");
   tls::TlsIdentity identity_ = *tls::EnsureTlsIdentity(data_.tls_dir(), {}, clock_.Now());
   engine::SlurmTools tools_{engine::SlurmToolOptions()};
+  http::ConnectionBudget connections_{{.connections_max = 100, .known_peer_max = 100}};
   std::unique_ptr<Cluster> cluster_;
   bool is_started_ = false;
 };

@@ -35,6 +35,41 @@ int NumberOf(const Grant& grant) {
   return submission ? submission->number : 0;
 }
 
+Grant MakeGrant(const std::string& installation, const Submitted& submitted,
+                const ReservationRequest& request, const std::vector<std::string>& notes) {
+  const placement::Gang& gang = request.gang;
+  Grant grant;
+  grant.set_try_number(request.key.try_number);
+  for (std::size_t i = 0; i < gang.replicas.size(); ++i) grant.add_slots();
+  std::set<std::string> nodes;
+  for (const auto& [number, holder] : submitted.holders) {
+    const int replica = submitted.replicas.at(static_cast<std::size_t>(number));
+    if (replica >= grant.slots_size()) continue;
+    const placement::Gang::Replica& wanted = gang.replicas[static_cast<std::size_t>(replica)];
+    Slot& slot = *grant.mutable_slots(replica);
+    slot.set_node(holder.node.name());
+    slot.set_network(replica::v1::Manifest::HOST);
+    slot.set_address(holder.node.address());
+    slot.set_port(holder.node.port());
+    slot.set_agent(slurm::AgentName(submitted.submission, number));
+    if (wanted.accelerator_count > 0) {
+      slot.mutable_devices()->set_accelerator_type(ml::v1::AcceleratorConfig::Type_Name(wanted.accelerator));
+      *slot.mutable_devices()->mutable_gpus() = holder.node.gpus();
+    }
+    nodes.insert(holder.node.name());
+  }
+  for (const std::string& note : notes) grant.add_notes(note);
+  std::string places;
+  for (const std::string& node : nodes) places += (places.empty() ? "" : ", ") + node;
+  grant.add_notes("Slurm runs it as " + slurm::JobName(installation, submitted.submission.gang) + " on " +
+                  places + ".");
+  for (const auto& [number, holder] : submitted.holders) {
+    if (!holder.node.isolation_lacking().empty())
+      grant.add_notes("On " + holder.node.name() + ": " + holder.node.isolation_lacking());
+  }
+  return grant;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SlurmAllocator>> SlurmAllocator::Open(asio::any_io_executor loop,
@@ -53,6 +88,7 @@ SlurmAllocator::SlurmAllocator(asio::any_io_executor loop, Options options, Remo
       slots_(std::move(slots)),
       gangs_(slots_->installation()),
       nodes_(*options_.client, options_.clock, std::exchange(options_.nodes, {})),
+      claims_(loop, *options_.client, nodes_, slots_->installation()),
       wake_(loop),
       cancels_(loop, asking_, *options_.client),
       tasks_(std::move(loop)) {}
@@ -134,7 +170,9 @@ std::optional<placement::Wait> SlurmAllocator::WaitOf(ReservationKey key) const 
   const auto found = reservations_.find(key);
   if (found == reservations_.end() || found->second.grant) return std::nullopt;
   std::optional<placement::Wait> wait = gangs_.WaitOf(KeyOf(key));
-  if (wait) wait->position = waiting_.PositionOf(key);
+  if (!wait) return wait;
+  wait->position = waiting_.PositionOf(key);
+  if (const std::string why = claims_.WhyRefused(KeyOf(key)); !why.empty()) wait->reason += " " + why;
   return wait;
 }
 
@@ -170,6 +208,7 @@ void SlurmAllocator::Do(const slurm::CancelJobs& action) { cancels_.Add(action);
 
 void SlurmAllocator::Do(const slurm::VoidTicket& action) {
   slots_->VoidTicket(action.submission);
+  claims_.Forget(action.submission.gang);
   host_.Release(slurm::AgentPrefix(action.submission), "The room of the job was given back.");
 }
 
@@ -177,7 +216,8 @@ void SlurmAllocator::Do(const slurm::GiveRoom& action) {
   Reservation* reservation = Find(action.submission.gang);
   const Submitted* submitted = slots_->Find(action.submission.gang);
   if (reservation == nullptr || submitted == nullptr) return;
-  reservation->grant = MakeGrant(*submitted, *reservation);
+  reservation->grant =
+      MakeGrant(slots_->installation(), *submitted, reservation->request, reservation->notes);
   waiting_.Remove(reservation->request.key);
   Diagnose(DiagnosticLevel::kInfo, NameOf(action.submission.gang) + " has its room");
   Tell(reservation->request.key, [grant = *reservation->grant](const ReservationEvents& events) {
@@ -203,7 +243,10 @@ void SlurmAllocator::Do(const slurm::SayWait& action) {
   });
 }
 
-void SlurmAllocator::Do(const slurm::Forget& action) { slots_->Drop(action.gang); }
+void SlurmAllocator::Do(const slurm::Forget& action) {
+  slots_->Drop(action.gang);
+  claims_.Forget(action.gang);
+}
 
 // --- what Slurm is asked
 
@@ -243,12 +286,14 @@ asio::awaitable<void> SlurmAllocator::SubmitOne(Submission submission) {
   Result<std::string> ticket = co_await slots_->Issue(submission, slurm::ReplicasOfSlots(request));
   if (!ticket) co_return fail(slurm::Failure::kLater, "it cannot be written down: " + ticket.error().message);
   slurm::Batch batch = BatchOf(submission, request, *std::move(ticket));
+  const int components = static_cast<int>(request.components.size());
   auto submit = [&client = *options_.client, batch = std::move(batch), request = std::move(request)] {
     return client.Submit(batch, request);
   };
   const SlurmAnswer<std::int64_t> id = co_await OnPool(asking_, std::move(submit));
   if (!id) co_return fail(id.error().failure, id.error().words);
   Diagnose(DiagnosticLevel::kInfo, NameOf(submission.gang) + " is job " + std::to_string(*id) + " of Slurm");
+  claims_.OnSubmitted(submission, *id, components);
   gangs_.OnSubmitted(submission, *id, options_.clock.Now());
   wake_.Set();
 }
@@ -263,17 +308,27 @@ asio::awaitable<void> SlurmAllocator::AskOne(slurm::AskList action) {
   };
   SlurmAnswer<slurm::OurJobs> jobs = co_await OnPool(action.id ? asking_ : listing_, std::move(ask));
   const SysTime now = options_.clock.Now();
-  if (jobs)
+  if (jobs) {
+    for (const slurm::CancelJobs& others : claims_.OnListed(!action.id, *jobs)) cancels_.Add(others);
     gangs_.OnListed(action.id, asked, *std::move(jobs), now);
-  else
+  } else {
     gangs_.OnListFailed(action.id, jobs.error().words, now);
+  }
   wake_.Set();
 }
 
 // --- agents
 
-asio::awaitable<Result<std::string>> SlurmAllocator::TakeSlot(agent::v1::FromAgent::Hello hello) {
+/// Who has the slot proves it by its instance, which nobody else knows; who asks for it first, by its place.
+asio::awaitable<Result<std::string>> SlurmAllocator::TakeSlot(agent::v1::FromAgent::Hello hello,
+                                                              AgentOrigin origin) {
   if (!started_) co_return std::unexpected(Unavailable("the server is about to begin"));
+  TY_CO_TRY(const SlurmSlots::Asked asked, slots_->Look(hello));
+  if (!asked.is_holder) {
+    auto is_current = [this, submission = asked.slot.submission] { return gangs_.IsCurrent(submission); };
+    TY_CO_RETURN_IF_ERROR(co_await claims_.Check(asked.slot.submission, hello.node().name(),
+                                                 std::move(origin), std::move(is_current)));
+  }
   TY_CO_TRY(const SlurmSlots::Taken taken, co_await slots_->Take(std::move(hello)));
   if (gangs_.IsCurrent(taken.submission)) co_return slurm::AgentName(taken.submission, taken.slot);
   co_return std::unexpected(Error{Code::kPermissionDenied, "The room was given back.", {}});
@@ -311,40 +366,6 @@ bool SlurmAllocator::MayLive(const std::string& agent) const {
   if (started_) return gangs_.MayLive(*submission);
   const Submitted* known = slots_->Find(submission->gang);
   return known != nullptr && known->submission == *submission;
-}
-
-Grant SlurmAllocator::MakeGrant(const Submitted& submitted, const Reservation& reservation) const {
-  const placement::Gang& gang = reservation.request.gang;
-  Grant grant;
-  grant.set_try_number(reservation.request.key.try_number);
-  for (std::size_t i = 0; i < gang.replicas.size(); ++i) grant.add_slots();
-  std::set<std::string> nodes;
-  for (const auto& [number, holder] : submitted.holders) {
-    const int replica = submitted.replicas.at(static_cast<std::size_t>(number));
-    if (replica >= grant.slots_size()) continue;
-    const placement::Gang::Replica& wanted = gang.replicas[static_cast<std::size_t>(replica)];
-    Slot& slot = *grant.mutable_slots(replica);
-    slot.set_node(holder.node.name());
-    slot.set_network(replica::v1::Manifest::HOST);
-    slot.set_address(holder.node.address());
-    slot.set_port(holder.node.port());
-    slot.set_agent(slurm::AgentName(submitted.submission, number));
-    if (wanted.accelerator_count > 0) {
-      slot.mutable_devices()->set_accelerator_type(ml::v1::AcceleratorConfig::Type_Name(wanted.accelerator));
-      *slot.mutable_devices()->mutable_gpus() = holder.node.gpus();
-    }
-    nodes.insert(holder.node.name());
-  }
-  for (const std::string& note : reservation.notes) grant.add_notes(note);
-  std::string places;
-  for (const std::string& node : nodes) places += (places.empty() ? "" : ", ") + node;
-  grant.add_notes("Slurm runs it as " + slurm::JobName(slots_->installation(), submitted.submission.gang) +
-                  " on " + places + ".");
-  for (const auto& [number, holder] : submitted.holders) {
-    if (!holder.node.isolation_lacking().empty())
-      grant.add_notes("On " + holder.node.name() + ": " + holder.node.isolation_lacking());
-  }
-  return grant;
 }
 
 }  // namespace trainyard::engine

@@ -15,6 +15,7 @@
 #include "engine/allocator.h"
 #include "engine/remote/remote_attempt_host.h"
 #include "engine/remote/slot_keeper.h"
+#include "engine/slurm/slot_claims.h"
 #include "engine/slurm/slurm_cancels.h"
 #include "engine/slurm/slurm_client.h"
 #include "engine/slurm/slurm_nodes.h"
@@ -66,7 +67,8 @@ class SlurmAllocator final : public Allocator, public SlotKeeper {
   [[nodiscard]] const slurm::PartitionGpus& Gpus();
 
   // SlotKeeper
-  boost::asio::awaitable<Result<std::string>> TakeSlot(agent::v1::FromAgent::Hello hello) override;
+  boost::asio::awaitable<Result<std::string>> TakeSlot(agent::v1::FromAgent::Hello hello,
+                                                       AgentOrigin origin) override;
   void OnAttached(const std::string& agent) override;
   void OnDetached(const std::string& agent, mux::Ending ending) override;
   void OnTimeLimit(const std::string& agent) override;
@@ -98,7 +100,6 @@ class SlurmAllocator final : public Allocator, public SlotKeeper {
   [[nodiscard]] slurm::Batch BatchOf(const slurm::Submission& submission, const slurm::Request& request,
                                      std::string ticket) const;
   boost::asio::awaitable<void> AskOne(slurm::AskList action);
-  [[nodiscard]] Grant MakeGrant(const Submitted& submitted, const Reservation& reservation) const;
   /// In a turn of its own, if somebody still wants to hear it.
   void Tell(const ReservationKey& key, std::function<void(const ReservationEvents&)> tell);
   [[nodiscard]] Reservation* Find(const slurm::GangKey& key);
@@ -111,6 +112,7 @@ class SlurmAllocator final : public Allocator, public SlotKeeper {
   slurm::Gangs gangs_;
   std::map<ReservationKey, Reservation> reservations_;
   SlurmNodes nodes_;
+  SlotClaims claims_;
   WaitingLine waiting_;  ///< those without room
   bool started_ = false;
   Event wake_;

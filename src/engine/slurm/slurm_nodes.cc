@@ -9,28 +9,42 @@ namespace trainyard::engine {
 SlurmNodes::SlurmNodes(const SlurmClient& client, const Clock& clock, std::vector<slurm::Node> said)
     : client_(client), clock_(clock) {
   if (said.empty()) return;
-  Take(slurm::KindsOf(said));
+  Take(Digest(said));
   asked_ = clock_.Now();
 }
 
-bool SlurmNodes::are_old() const { return !asked_ || clock_.Now() >= *asked_ + kKept; }
+bool SlurmNodes::AreOlderThan(std::chrono::seconds age) const {
+  return !asked_ || clock_.Now() >= *asked_ + age;
+}
 
-void SlurmNodes::Take(std::vector<slurm::Node> nodes) {
-  nodes_ = std::move(nodes);
+std::string SlurmNodes::AddressOf(const std::string& node) const {
+  const auto found = addresses_.find(node);
+  return found == addresses_.end() ? "" : found->second;
+}
+
+SlurmNodes::Said SlurmNodes::Digest(std::span<const slurm::Node> nodes) {
+  Said said{.kinds = slurm::KindsOf(nodes), .addresses = {}};
+  for (const slurm::Node& node : nodes) said.addresses.emplace(node.name, node.address);
+  return said;
+}
+
+void SlurmNodes::Take(Said said) {
+  nodes_ = std::move(said.kinds);
+  addresses_ = std::move(said.addresses);
   gpus_ = slurm::GpusByPartition(nodes_);
 }
 
-boost::asio::awaitable<void> SlurmNodes::Look(boost::asio::thread_pool& pool) {
-  if (!are_old()) co_return;
+boost::asio::awaitable<void> SlurmNodes::Look(boost::asio::thread_pool& pool, std::chrono::seconds age) {
+  if (!AreOlderThan(age)) co_return;
   asked_ = clock_.Now();
-  auto ask = [&client = client_] {
-    SlurmAnswer<std::vector<slurm::Node>> nodes = client.Nodes();
-    if (nodes) nodes = slurm::KindsOf(*nodes);
-    return nodes;
+  auto ask = [&client = client_]() -> SlurmAnswer<Said> {
+    const SlurmAnswer<std::vector<slurm::Node>> nodes = client.Nodes();
+    if (!nodes) return std::unexpected(nodes.error());
+    return Digest(*nodes);
   };
-  auto nodes = co_await OnPool(pool, std::move(ask));
-  if (nodes)
-    Take(*std::move(nodes));
+  auto said = co_await OnPool(pool, std::move(ask));
+  if (said)
+    Take(*std::move(said));
   else
     asked_.reset();
 }

@@ -70,21 +70,28 @@ asio::awaitable<Result<std::string>> SlurmSlots::Issue(Submission submission, st
   co_return ticket;
 }
 
-asio::awaitable<Result<SlurmSlots::Taken>> SlurmSlots::Take(agent::v1::FromAgent::Hello hello) {
+Result<SlurmSlots::Asked> SlurmSlots::Look(const agent::v1::FromAgent::Hello& hello) const {
   const auto ticket = tickets_.find(tls::Sha256Hex(hello.ticket()));
-  if (ticket == tickets_.end()) co_return Refuse("The ticket is void: the room was given back.");
-  const Taken taken{.submission = ticket->second, .slot = hello.slot()};
-  Submitted& submitted = submitted_.at(taken.submission.gang);
-  if (taken.slot < 0 || taken.slot >= std::ssize(submitted.replicas))
-    co_return Refuse("The grant has no slot " + std::to_string(taken.slot) + ".");
+  if (ticket == tickets_.end()) return Refuse("The ticket is void: the room was given back.");
+  const Taken slot{.submission = ticket->second, .slot = hello.slot()};
+  const Submitted& submitted = submitted_.at(slot.submission.gang);
+  if (slot.slot < 0 || slot.slot >= std::ssize(submitted.replicas))
+    return Refuse("The grant has no slot " + std::to_string(slot.slot) + ".");
+  const auto holder = submitted.holders.find(slot.slot);
+  if (holder == submitted.holders.end()) return Asked{.slot = slot};
+  if (holder->second.instance_sha256 == tls::Sha256Hex(hello.instance()))
+    return Asked{.slot = slot, .is_holder = true};
+  return Refuse("Another agent, on " + holder->second.node.name() +
+                ", has the slot: the cluster has started the job twice.");
+}
+
+asio::awaitable<Result<SlurmSlots::Taken>> SlurmSlots::Take(agent::v1::FromAgent::Hello hello) {
+  TY_CO_TRY(const Asked asked, Look(hello));
+  const Taken taken = asked.slot;
+  if (asked.is_holder) co_return taken;
   SlotHolder holder{.instance_sha256 = tls::Sha256Hex(hello.instance()), .node = hello.node()};
   // In memory first: a second one that comes while this one is written down is refused.
-  const auto [known, is_first] = submitted.holders.try_emplace(taken.slot, holder);
-  if (known->second.instance_sha256 != holder.instance_sha256) {
-    co_return Refuse("Another agent, on " + known->second.node.name() +
-                     ", has the slot: the cluster has started the job twice.");
-  }
-  if (!is_first) co_return taken;
+  submitted_.at(taken.submission.gang).holders.emplace(taken.slot, holder);
   auto put = [this, taken, holder] { return book_.PutHolder(taken.submission, taken.slot, holder); };
   const Status written = co_await WriteDown(std::move(put));
   if (written) co_return taken;

@@ -41,6 +41,12 @@ class SlurmSlots {
     int slot = 0;
   };
   boost::asio::awaitable<Result<Taken>> Take(agent::v1::FromAgent::Hello hello);
+  /// Which slot the agent asks for, and whether it has it already. Changes nothing; errors as Take.
+  struct Asked {
+    Taken slot;
+    bool is_holder = false;
+  };
+  [[nodiscard]] Result<Asked> Look(const agent::v1::FromAgent::Hello& hello) const;
   void VoidTicket(const slurm::Submission& submission);
   void Drop(const slurm::GangKey& gang);
 

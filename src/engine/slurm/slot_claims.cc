@@ -1,0 +1,116 @@
+#include "engine/slurm/slot_claims.h"
+
+#include <utility>
+
+#include "async/on_pool.h"
+#include "engine/slurm/node_place.h"
+#include "http/own_address.h"
+
+namespace trainyard::engine {
+
+namespace {
+
+namespace asio = boost::asio;
+using slurm::Claim;
+using slurm::Submission;
+using std::chrono::steady_clock;
+
+constexpr const char* kGone = "the agent has gone";
+
+std::unexpected<Error> Refuse(std::string reason) {
+  return std::unexpected(Error{Code::kPermissionDenied, std::move(reason), {}});
+}
+
+}  // namespace
+
+SlotClaims::SlotClaims(asio::any_io_executor loop, const SlurmClient& client, SlurmNodes& nodes,
+                       std::string installation)
+    : client_(client),
+      nodes_(nodes),
+      installation_(std::move(installation)),
+      listed_(loop),
+      tasks_(std::move(loop)) {}
+
+std::vector<slurm::CancelJobs> SlotClaims::OnListed(bool all, slurm::OurJobs& ours) {
+  std::vector<slurm::CancelJobs> others = claims_.OnListed(all, ours);
+  listed_.Set();
+  listed_.Reset();
+  return others;
+}
+
+void SlotClaims::Forget(const slurm::GangKey& gang) {
+  claims_.Forget(gang);
+  refused_.erase(gang);
+  std::erase_if(asked_, [&gang](const auto& one) { return one.first.gang == gang; });
+}
+
+std::string SlotClaims::WhyRefused(const slurm::GangKey& gang) const {
+  const auto found = refused_.find(gang);
+  return found == refused_.end() ? "" : found->second;
+}
+
+asio::awaitable<Status> SlotClaims::Check(Submission submission, std::string node, AgentOrigin origin,
+                                          std::function<bool()> is_current) {
+  TY_CO_RETURN_IF_ERROR(co_await CheckRuns(submission, node, origin, std::move(is_current)));
+  TY_CO_RETURN_IF_ERROR(co_await CheckPlace(submission, std::move(node), origin.from));
+  if (!origin.is_there()) co_return std::unexpected(Unavailable(kGone));
+  co_return Status();
+}
+
+asio::awaitable<Status> SlotClaims::CheckRuns(Submission submission, std::string node, AgentOrigin origin,
+                                              std::function<bool()> is_current) {
+  const auto deadline = steady_clock::now() + kClaimMax;
+  for (;;) {
+    if (!is_current()) co_return Refuse("The room was given back.");
+    if (!origin.is_there()) co_return std::unexpected(Unavailable(kGone));
+    switch (claims_.ClaimOf(submission, node)) {
+      case Claim::kRight: co_return Status();
+      case Claim::kElsewhere: co_return Refuse("Slurm has given the job other nodes than " + node + ".");
+      case Claim::kEarly: break;
+    }
+    if (steady_clock::now() >= deadline)
+      co_return std::unexpected(Unavailable("Slurm does not say yet that the job runs"));
+    AskFor(submission);
+    co_await listed_.WaitFor(kClaimPause);
+  }
+}
+
+/// Of a submission whose id is not known the lists of all jobs tell, which are asked for often while it
+/// waits.
+void SlotClaims::AskFor(const Submission& submission) {
+  const auto id = claims_.IdOf(submission);
+  const auto [asked, is_first] = asked_.try_emplace(submission, steady_clock::now());
+  const bool is_due = is_first || steady_clock::now() >= asked->second + kClaimPause;
+  if (!id || !is_due || asking_now_ >= kClaimsAskedMax) return;
+  asked->second = steady_clock::now();
+  tasks_.Spawn(Ask(*id));
+}
+
+asio::awaitable<void> SlotClaims::Ask(std::int64_t id) {
+  ++asking_now_;
+  auto ask = [&client = client_, id, installation = installation_]() -> SlurmAnswer<slurm::OurJobs> {
+    SlurmAnswer<std::vector<slurm::ListedJob>> jobs = client.List(id);
+    if (!jobs) return std::unexpected(std::move(jobs.error()));
+    return slurm::OursOf(installation, *std::move(jobs));
+  };
+  SlurmAnswer<slurm::OurJobs> ours = co_await OnPool(asking_, std::move(ask));
+  --asking_now_;
+  if (ours) OnListed(false, *ours);
+}
+
+asio::awaitable<Status> SlotClaims::CheckPlace(Submission submission, std::string node,
+                                               asio::ip::address from) {
+  const std::string host = nodes_.AddressOf(node);
+  auto is_there = [host, from] {
+    return !host.empty() && IsPlaceOf(AddressesOf(host), from, &http::IsOwnAddress);
+  };
+  const bool is_right = co_await OnPool(resolving_, std::move(is_there));
+  if (is_right) co_return Status();
+  if (nodes_.AreOlderThan(SlurmNodes::kDoubted)) tasks_.Spawn(nodes_.Look(asking_, SlurmNodes::kDoubted));
+  std::string why = "An agent on " + node + " came from " + from.to_string() +
+                    ", and Slurm's NodeAddr of it is " + (host.empty() ? "not known" : host) + ".";
+  refused_[submission.gang] = why;
+  co_return std::unexpected(Unavailable(std::move(why)));
+}
+
+}  // namespace trainyard::engine

@@ -61,7 +61,7 @@ Result<bool> FrameReader::Next(std::string_view& content) {
     if (byte < 0x80) break;
   }
   ++at;
-  if (size > kFrameBytesMax) return std::unexpected(InvalidArgument("", "a frame's size is over the limit"));
+  if (size > bytes_max_) return std::unexpected(InvalidArgument("", "a frame's size is over the limit"));
   if (buffer_.size() - at < size) return false;
   content = std::string_view(buffer_).substr(at, size);
   taken_ = at + size;

@@ -27,6 +27,8 @@ void AppendLogFrame(std::string_view chunk, std::string& out);
 /// Takes a stream of bytes apart into frames. Pure; one thread.
 class FrameReader {
  public:
+  /// No frame from now on may be larger; at most kFrameBytesMax.
+  void SetBytesMax(std::size_t bytes_max) noexcept { bytes_max_ = bytes_max; }
   void Feed(std::string_view bytes) { buffer_.append(bytes); }
   /// True with the next complete frame's content, which lives until the next call; false when more bytes are
   /// needed. kInvalidArgument: the size is over the limit or no varint; the stream is of no use from there
@@ -36,6 +38,7 @@ class FrameReader {
  private:
   std::string buffer_;
   std::size_t taken_ = 0;
+  std::size_t bytes_max_ = kFrameBytesMax;
 };
 
 }  // namespace trainyard::replica

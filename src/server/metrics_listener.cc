@@ -10,8 +10,6 @@ namespace trainyard::server {
 
 namespace {
 
-/// Of scrapers and probes; others cannot crowd the server's own clients out.
-constexpr std::size_t kConnectionsMax = 100;
 /// None of its requests has a body.
 constexpr std::uint64_t kBodyBytesMax = 1024;
 
@@ -26,9 +24,10 @@ http::Router RoutesOf(const api::MetricsSources& sources, api::Administration& a
 }  // namespace
 
 MetricsListener::MetricsListener(boost::asio::io_context& loop, http::ListeningSocket socket,
-                                 const api::MetricsSources& sources, api::Administration& administration)
+                                 const api::MetricsSources& sources, api::Administration& administration,
+                                 http::ConnectionBudget& connections)
     : routes_(RoutesOf(sources, administration)),
-      server_(loop, routes_, {.connections_max = kConnectionsMax, .body_bytes_max = kBodyBytesMax}) {
+      server_(loop, routes_, {.body_bytes_max = kBodyBytesMax, .budget = &connections}) {
   server_.ListenTcp(std::move(socket));
 }
 

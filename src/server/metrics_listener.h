@@ -26,7 +26,8 @@ class MetricsListener {
  public:
   /// What is given outlives it.
   MetricsListener(boost::asio::io_context& loop, http::ListeningSocket socket,
-                  const api::MetricsSources& sources, api::Administration& administration);
+                  const api::MetricsSources& sources, api::Administration& administration,
+                  http::ConnectionBudget& connections);
   MetricsListener(const MetricsListener&) = delete;
   MetricsListener& operator=(const MetricsListener&) = delete;
 

@@ -31,7 +31,7 @@ constexpr const char* kNode = "n1";
 /// Who comes first has the only slot, for good.
 class OneSlot final : public engine::SlotKeeper {
  public:
-  asio::awaitable<Result<std::string>> TakeSlot(v1::FromAgent::Hello hello) override {
+  asio::awaitable<Result<std::string>> TakeSlot(v1::FromAgent::Hello hello, engine::AgentOrigin) override {
     if (instance_.empty()) instance_ = hello.instance();
     if (hello.instance() != instance_)
       co_return std::unexpected(Error{Code::kPermissionDenied, "Another agent has the slot.", {}});
@@ -81,7 +81,9 @@ class AgentsServer {
   asio::awaitable<void> Serve(tcp::socket socket) {
     std::unique_ptr<http::Transport> transport = http::MakeTlsTransport(std::move(socket), kept_.tls);
     const Status done = co_await transport->Handshake();
-    if (done) co_await engine::ServeAgent(kept_.loop.get_executor(), std::move(transport), desk_);
+    if (!done) co_return;
+    engine::AgentConnection connection{.transport = std::move(transport), .from = {}};
+    co_await engine::ServeAgent(kept_.loop.get_executor(), std::move(connection), desk_);
   }
 
   const Kept kept_;

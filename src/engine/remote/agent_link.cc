@@ -31,6 +31,7 @@ asio::awaitable<Result<FromAgent>> AgentLink::Read() {
   const std::shared_ptr<mux::Stream> stream = stream_;
   for (;;) {
     std::string_view content;
+    frames->reader.SetBytesMax(FrameBytesMax());
     TY_CO_TRY(const bool complete, frames->reader.Next(content));
     if (complete) {
       FromAgent frame;
@@ -66,12 +67,14 @@ asio::awaitable<Result<AgentLink::Answers>> AgentLink::Ask(ToAgent::Request requ
   if (closed_) co_return std::unexpected(Unavailable(kConnectionLost));
   const auto question = std::make_shared<Question>(loop_);
   question->several = request.has_collect();
+  if (question->several) ++collecting_;
   request.set_request(++asked_);
   questions_.emplace(asked_, question);
   ToAgent frame;
   *frame.mutable_request() = std::move(request);
   Send(frame);
   co_await question->done.Wait();
+  if (question->failure) co_return std::unexpected(*std::move(question->failure));
   if (question->answers.empty()) co_return std::unexpected(Unavailable(kConnectionLost));
   const FromAgent::Answer& last = question->answers.back();
   if (last.code() != 0) co_return std::unexpected(Error{static_cast<Code>(last.code()), last.message(), {}});
@@ -82,11 +85,27 @@ void AgentLink::OnAnswer(FromAgent::Answer answer) {
   const auto found = questions_.find(answer.request());
   if (found == questions_.end()) return;
   Question& question = *found->second;
-  const bool is_last = !question.several || answer.last() || answer.code() != 0;
-  question.answers.push_back(std::move(answer));
+  bool is_last = !question.several || answer.last() || answer.code() != 0;
+  const std::size_t bytes = answer.SpaceUsedLong();
+  question.bytes += bytes;
+  held_ += bytes;
+  if (question.bytes > kCollectBytesMax || held_ > kHeldBytesMax) {
+    question.answers.clear();
+    question.failure = Error{Code::kResourceExhausted, "the agent's answers are larger than they may be", {}};
+    is_last = true;
+  } else {
+    question.answers.push_back(std::move(answer));
+  }
   if (!is_last) return;
+  held_ -= question.bytes;
+  if (question.several) --collecting_;
   question.done.Set();
   questions_.erase(found);
+}
+
+std::size_t AgentLink::FrameBytesMax() const noexcept {
+  if (!admitted_) return kHelloBytesMax;
+  return collecting_ > 0 ? replica::kFrameBytesMax : kAnswerBytesMax;
 }
 
 void AgentLink::Close() {

@@ -19,6 +19,10 @@ namespace asio = boost::asio;
 /// An agent says Hello at once.
 constexpr std::chrono::seconds kHelloWaitMax{10};
 
+/// Supervisors of one agent that are connected at once: its slot has one attempt at a time, and former ones
+/// end.
+constexpr std::size_t kAttachesMax = 32;
+
 constexpr std::string_view kControlPath = "/agent/v1/control";
 constexpr std::string_view kTerminalPath = "/agent/v1/terminal/";
 
@@ -40,11 +44,16 @@ bool IsOfJob(const std::string& agent, const std::string& attempt_id) {
 /// One connection. Kept by its streams' tasks, which end with it.
 class AgentSession {
  public:
-  AgentSession(asio::any_io_executor loop, std::unique_ptr<http::Transport> transport, const AgentDesk& desk)
+  AgentSession(asio::any_io_executor loop, AgentConnection connection, const AgentDesk& desk)
       : loop_(loop),
         desk_(desk),
-        session_(loop, std::move(transport), mux::Session::Side::kIsOpened, Options()),
-        tasks_(std::move(loop)) {}
+        from_(connection.from),
+        unproven_(std::move(connection.unproven)),
+        session_(loop, std::move(connection.transport), mux::Session::Side::kIsOpened, Options()),
+        tasks_(std::move(loop)) {
+    if (connection.budget != nullptr)
+      seat_ = connection.budget->Take(connection.peer, [this] { session_.Close(); });
+  }
 
   asio::awaitable<void> Run() {
     tasks_.Spawn(EndWithoutHello());
@@ -77,9 +86,19 @@ class AgentSession {
     if (path.starts_with(kTerminalPath))
       return desk_.host.OnTerminal(agent_, path.substr(kTerminalPath.size()), std::move(stream));
     std::optional<RelayedConnection> relayed = ParseRelayPath(path);
-    const bool may = relayed && (relayed->attempt_id.empty() || IsOfJob(agent_, relayed->attempt_id));
+    const bool may =
+        relayed && (relayed->attempt_id.empty() ? CountAttach(stream) : IsOfJob(agent_, relayed->attempt_id));
     if (!may) return stream->Reset();
     desk_.relay(*std::move(relayed), std::move(stream));
+  }
+
+  /// Whether one more supervisor may connect. They have room of their own in the server, which is not one
+  /// agent's.
+  bool CountAttach(const std::shared_ptr<mux::Stream>& stream) {
+    std::erase_if(attaches_, [](const auto& attach) { return attach.expired(); });
+    if (attaches_.size() >= kAttachesMax) return false;
+    attaches_.push_back(stream);
+    return true;
   }
 
   asio::awaitable<void> EndWithoutHello() {
@@ -102,21 +121,27 @@ class AgentSession {
 
   asio::awaitable<bool> Admit(FromAgent::Hello hello) {
     const std::string node = hello.node().name();
-    const std::vector<agent::v1::AttemptFound> found(hello.attempts().begin(), hello.attempts().end());
+    std::vector<agent::v1::AttemptFound> found(hello.attempts().begin(), hello.attempts().end());
+    AgentOrigin origin{.from = from_, .is_there = [this] { return !over_; }};
     Result<std::string> taken = std::unexpected(Error{
         Code::kPermissionDenied,
         "the agent is newer than the server: protocol " + std::to_string(static_cast<int>(hello.protocol())),
         {}});
-    if (hello.protocol() <= agent::v1::PROTOCOL_1) taken = co_await desk_.slots.TakeSlot(std::move(hello));
+    if (hello.protocol() <= agent::v1::PROTOCOL_1)
+      taken = co_await desk_.slots.TakeSlot(std::move(hello), std::move(origin));
     if (!taken) {
       co_await Refuse(node, taken.error());
       co_return false;
     }
     if (over_) co_return false;  // it comes again
+    unproven_.reset();
+    if (seat_) seat_->SetPhase(http::ConnectionPhase::kKept);
     ToAgent frame;
     *frame.mutable_welcome() = desk_.welcome;
     link_->Send(frame);
+    link_->Admit();
     agent_ = *std::move(taken);
+    std::erase_if(found, [this](const auto& one) { return !IsOfJob(agent_, one.attempt_id()); });
     desk_.host.OnAttached(agent_, link_, found);
     desk_.slots.OnAttached(agent_);
     co_return true;
@@ -134,18 +159,24 @@ class AgentSession {
 
   void Take(FromAgent frame) {
     if (frame.has_answer()) return link_->OnAnswer(std::move(*frame.mutable_answer()));
-    if (frame.has_gone()) return desk_.host.OnAttemptGone(agent_, frame.gone().attempt_id());
-    if (!frame.has_ending()) return;
+    const bool is_gone = frame.has_gone() && IsOfJob(agent_, frame.gone().attempt_id());
+    if (is_gone) return desk_.host.OnAttemptGone(agent_, frame.gone().attempt_id());
+    if (!frame.has_ending() || std::exchange(ends_, true)) return;
     Diagnose(DiagnosticLevel::kInfo, "the agent " + agent_ + " ends: " + frame.ending().reason());
     if (frame.ending().time_limit()) desk_.slots.OnTimeLimit(agent_);
   }
 
   asio::any_io_executor loop_;
   const AgentDesk& desk_;
+  asio::ip::address from_;
+  std::shared_ptr<void> unproven_;
   mux::Session session_;
-  std::shared_ptr<AgentLink> link_;  ///< null until the control stream is open
-  std::string agent_;                ///< empty until it is admitted
+  std::unique_ptr<http::ConnectionSeat> seat_;  ///< null: it counts nowhere
+  std::shared_ptr<AgentLink> link_;             ///< null until the control stream is open
+  std::string agent_;                           ///< empty until it is admitted
   bool over_ = false;
+  bool ends_ = false;  ///< it has said so: once is enough
+  std::vector<std::weak_ptr<mux::Stream>> attaches_;
   Event said_hello_{loop_};
   TaskGroup tasks_;
 };
@@ -164,9 +195,9 @@ std::optional<RelayedConnection> ParseRelayPath(std::string_view path) {
   return std::nullopt;
 }
 
-asio::awaitable<void> ServeAgent(asio::any_io_executor loop, std::unique_ptr<http::Transport> transport,
+asio::awaitable<void> ServeAgent(asio::any_io_executor loop, AgentConnection connection,
                                  const AgentDesk& desk) {
-  const auto session = std::make_unique<AgentSession>(std::move(loop), std::move(transport), desk);
+  const auto session = std::make_unique<AgentSession>(std::move(loop), std::move(connection), desk);
   co_await session->Run();
 }
 

@@ -2,6 +2,7 @@
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/address.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "engine/remote/remote_attempt_host.h"
 #include "engine/remote/slot_keeper.h"
+#include "http/connection_budget.h"
 #include "http/transport.h"
 #include "mux/session.h"
 
@@ -41,8 +43,18 @@ struct AgentDesk {
   std::function<void(RelayedConnection connection, std::shared_ptr<mux::Stream> stream)> relay;
 };
 
-/// Serves an agent's connection until it ends. The transport has done its handshake. Loop thread.
-boost::asio::awaitable<void> ServeAgent(boost::asio::any_io_executor loop,
-                                        std::unique_ptr<http::Transport> transport, const AgentDesk& desk);
+/// A connection that says that it is an agent's.
+struct AgentConnection {
+  std::unique_ptr<http::Transport> transport;  ///< has done its handshake
+  boost::asio::ip::address from;               ///< the other end; unspecified: not known
+  http::ConnectionBudget* budget = nullptr;  ///< outlives it; null: it counts nowhere. There is room for one
+  http::PeerKey peer{};                      ///< whom it counts for
+  /// Let go of once the agent has its slot: until then the connection may be anybody's.
+  std::shared_ptr<void> unproven = nullptr;
+};
+
+/// Serves an agent's connection until it ends. Loop thread.
+boost::asio::awaitable<void> ServeAgent(boost::asio::any_io_executor loop, AgentConnection connection,
+                                        const AgentDesk& desk);
 
 }  // namespace trainyard::engine

@@ -25,7 +25,7 @@ constexpr const char* kAttempt = "7-master-replica-0-1";
 /// Everybody with the ticket "good" has the slot 0.
 class Slots final : public SlotKeeper {
  public:
-  awaitable<Result<std::string>> TakeSlot(FromAgent::Hello hello) override {
+  awaitable<Result<std::string>> TakeSlot(FromAgent::Hello hello, AgentOrigin) override {
     if (hello.ticket() == "later") co_return std::unexpected(Unavailable("the disk is full"));
     if (hello.ticket() != "good")
       co_return std::unexpected(Error{Code::kPermissionDenied, "The ticket is void.", {}});
@@ -41,6 +41,20 @@ class Slots final : public SlotKeeper {
   std::vector<std::string> told;
   bool may_live = true;
 };
+
+/// Takes all and says nothing.
+class DeafStream final : public mux::Stream {
+ public:
+  awaitable<Result<std::size_t>> Read(std::span<char>) override { co_return std::size_t{0}; }
+  awaitable<Status> Write(std::string_view) override { co_return Status(); }
+  void CloseWrite() override {}
+  void Reset() override {}
+};
+
+awaitable<void> Keep(awaitable<Result<AgentLink::Answers>> asked,
+                     std::optional<Result<AgentLink::Answers>>& answers) {
+  answers.emplace(co_await std::move(asked));
+}
 
 using Attempts = std::map<std::string, AttemptFound::State>;
 
@@ -123,8 +137,12 @@ class AgentSessionTest : public testing::Test {
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
     http::StreamSocket socket(loop_.context);
     socket.assign(boost::asio::generic::stream_protocol(AF_UNIX, SOCK_STREAM), ends[0]);
-    tasks_.Spawn(
-        ServeAgent(loop_.context.get_executor(), http::MakePlainTransport(std::move(socket)), desk_));
+    tasks_.Spawn(ServeAgent(loop_.context.get_executor(),
+                            {.transport = http::MakePlainTransport(std::move(socket)),
+                             .from = {},
+                             .budget = &budget_,
+                             .unproven = unproven_},
+                            desk_));
     return std::make_unique<FakeAgent>(loop_, ends[1]);
   }
   std::unique_ptr<FakeAgent> Admitted(Attempts attempts = {}) {
@@ -170,6 +188,8 @@ class AgentSessionTest : public testing::Test {
 
   Loop loop_;
   Slots slots_;
+  http::ConnectionBudget budget_{{.connections_max = 2, .known_peer_max = 2}};
+  std::shared_ptr<int> unproven_ = std::make_shared<int>();
   RemoteAttemptHost host_{loop_.context.get_executor(),
                           [this](const std::string& agent) { return slots_.MayLive(agent); }};
   std::vector<std::string> relayed_;
@@ -201,6 +221,18 @@ TEST_F(AgentSessionTest, AServerThatCannotTakeItNowHangsUpAndRefusesNothing) {
   agent->Hello("later");
   ASSERT_TRUE(loop_.RunUntil([&] { return agent->over; }));
   EXPECT_THAT(agent->heard, IsEmpty());
+}
+
+TEST_F(AgentSessionTest, WhoHasNoSlotYetMakesRoomForOthersAndWhoHasOneStays) {
+  const auto agent = Admitted();
+  EXPECT_EQ(unproven_.use_count(), 1);
+  const auto silent = Connect();
+  ASSERT_TRUE(loop_.RunUntil([&] { return budget_.size() == 2; }));
+  EXPECT_EQ(unproven_.use_count(), 2);
+  EXPECT_TRUE(budget_.MakeRoom({})) << "the one that has said nothing is closed";
+  EXPECT_TRUE(loop_.RunUntil([&] { return silent->over && unproven_.use_count() == 1; }));
+  EXPECT_FALSE(agent->over);
+  EXPECT_FALSE(budget_.CloseOne()) << "the other one is not";
 }
 
 TEST_F(AgentSessionTest, ANewerProtocolIsRefused) {
@@ -298,6 +330,74 @@ TEST_F(AgentSessionTest, WhatEndedIsListedUntilItIsForgotten) {
   agent->Answer(answer);
   ASSERT_TRUE(loop_.RunUntil([&] { return forgotten.has_value(); }));
   EXPECT_THAT(*loop_.Run(host_.List()), IsEmpty());
+}
+
+TEST_F(AgentSessionTest, WhoIsNotKnownYetMakesTheServerKeepLittle) {
+  const auto agent = Connect();
+  FromAgent frame;
+  frame.mutable_hello()->set_ticket(std::string(kHelloBytesMax, 'x'));
+  agent->Send(frame);
+  EXPECT_TRUE(loop_.RunUntil([&] { return agent->over; }));
+  EXPECT_THAT(agent->heard, IsEmpty());
+}
+
+TEST_F(AgentSessionTest, AnAnswerThatNobodyAskedToBeLongEndsTheConnection) {
+  const auto agent = Admitted();
+  std::optional<Inspection> inspected;
+  Begin(host_.Inspect(ref_), inspected);
+  FromAgent::Answer answer;
+  answer.set_request(Heard(*agent).request());
+  answer.set_message(std::string(kAnswerBytesMax, 'x'));
+  agent->Answer(answer);
+  EXPECT_TRUE(loop_.RunUntil([&] { return agent->over; }));
+  slots_.may_live = false;
+  host_.SetDead("7-1-1/");
+  EXPECT_TRUE(loop_.RunUntil([&] { return inspected.has_value(); }));
+}
+
+TEST(AgentLink, KeepsNoMoreOfWhatAnAttemptLeftThanASupervisorDoes) {
+  Loop loop;
+  AgentLink link(loop.context.get_executor(), std::make_shared<DeafStream>());
+  std::optional<Result<AgentLink::Answers>> answers;
+  ToAgent::Request request;
+  request.mutable_collect()->set_attempt_id(kAttempt);
+  TaskGroup tasks(loop.context.get_executor());
+  tasks.Spawn(Keep(link.Ask(request), answers));
+  FromAgent::Answer answer;
+  answer.set_request(1);
+  answer.mutable_chunk()->set_lines(std::string(std::size_t{8} << 20, 'x'));
+  std::size_t told = 0;
+  for (; told < 2 * kCollectBytesMax && !answers; told += answer.chunk().lines().size()) {
+    link.OnAnswer(answer);
+    loop.Poll();
+  }
+  ASSERT_TRUE(answers);
+  ASSERT_FALSE(*answers);
+  EXPECT_EQ(answers->error().code, Code::kResourceExhausted);
+  EXPECT_LE(told, kCollectBytesMax + answer.chunk().lines().size());
+  EXPECT_FALSE(link.is_closed()) << "other questions are answered";
+}
+
+TEST_F(AgentSessionTest, SaysNothingOfOthersAttempts) {
+  constexpr const char* kOthers = "8-master-replica-0-1";
+  const auto agent = Admitted({{kOthers, AttemptFound::ALIVE}});
+  EXPECT_THAT(*loop_.Run(host_.List()), IsEmpty());
+  FromAgent frame;
+  frame.mutable_gone()->set_attempt_id(kOthers);
+  agent->Send(frame);
+  frame.mutable_gone()->set_attempt_id(kAttempt);
+  agent->Send(frame);
+  ASSERT_TRUE(loop_.RunUntil([&] { return !gone_.empty(); }));
+  EXPECT_THAT(gone_, ElementsAre(kAttempt));
+}
+
+TEST_F(AgentSessionTest, SupervisorsOfOneAgentLeaveRoomForThoseOfOthers) {
+  const auto agent = Admitted();
+  std::vector<std::shared_ptr<mux::Stream>> attaches;
+  for (int i = 0; i < 40; ++i) attaches.push_back(agent->Open("/agent/v1/attach"));
+  const auto last = agent->Open(std::string("/agent/v1/replica/") + kAttempt);
+  ASSERT_TRUE(loop_.RunUntil([&] { return !relayed_.empty() && relayed_.back() == kAttempt; }));
+  EXPECT_EQ(relayed_.size(), 32U + 1);
 }
 
 TEST_F(AgentSessionTest, WhatAnAgentSaysIsGoneIsToldOnce) {

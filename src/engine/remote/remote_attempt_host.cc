@@ -37,6 +37,9 @@ AttemptHost::Remains LostWithItsNode(std::int64_t from_line) {
   return remains;
 }
 
+/// Shells that an agent was asked for and has not opened.
+constexpr std::ptrdiff_t kAwaitedTerminalsMax = 32;
+
 std::string TerminalKey(const std::string& agent, const std::string& terminal) {
   return agent + "#" + terminal;
 }
@@ -86,7 +89,7 @@ asio::awaitable<Result<AgentLink::Answers>> RemoteAttemptHost::Ask(std::string a
     dead = link == nullptr;
     if (dead) co_return std::unexpected(Unavailable(kNodeLost));
     Result<AgentLink::Answers> answers = co_await link->Ask(request);
-    const bool was_lost = !answers && link->is_closed();
+    const bool was_lost = !answers && link->is_closed() && answers.error().code == Code::kUnavailable;
     if (!was_lost) co_return answers;
   }
 }
@@ -185,11 +188,23 @@ asio::awaitable<Status> RemoteAttemptHost::Forget(AttemptRef attempt) {
   co_return Status();
 }
 
+std::ptrdiff_t RemoteAttemptHost::CountAwaited(const std::string& agent) const {
+  const std::string prefix = TerminalKey(agent, "");
+  const auto is_other = [&prefix](const auto& one) { return !one.first.starts_with(prefix); };
+  const auto first = awaited_terminals_.lower_bound(prefix);
+  return std::distance(first, std::find_if(first, awaited_terminals_.end(), is_other));
+}
+
 asio::awaitable<Result<shell::Terminal>> RemoteAttemptHost::OpenShell(AttemptRef attempt,
                                                                       shell::TerminalSize size) {
   const std::shared_ptr<Agent> agent = Of(attempt.agent);
   const std::shared_ptr<AgentLink> link = agent->link;
   if (!link) co_return std::unexpected(Unavailable("the agent of the replica is away"));
+  if (CountAwaited(attempt.agent) >= kAwaitedTerminalsMax)
+    co_return std::unexpected(
+        Error{Code::kResourceExhausted,
+              "the agent on " + attempt.node + " has not opened the shells that it was asked for before",
+              {}});
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0)
     co_return std::unexpected(ErrnoError(errno, "socketpair"));

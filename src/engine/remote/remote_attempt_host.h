@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -70,6 +71,7 @@ class RemoteAttemptHost final : public AttemptHost {
   boost::asio::awaitable<Result<AgentLink::Answers>> Ask(std::string agent, ToAgent::Request request,
                                                          bool& dead);
   void SayGone(Agent& agent, const std::string& attempt_id);
+  [[nodiscard]] std::ptrdiff_t CountAwaited(const std::string& agent) const;
 
   boost::asio::any_io_executor loop_;
   std::function<bool(const std::string& agent)> may_live_;

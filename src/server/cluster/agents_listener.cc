@@ -26,8 +26,6 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 
 constexpr auto kQuiet = asio::as_tuple(asio::use_awaitable);
-/// At once; an agent per slot of all jobs, and a few that try.
-constexpr std::size_t kConnectionsMax = 20'000;
 /// Until a connection has shown what it is.
 constexpr std::chrono::seconds kFirstBytesMax{10};
 constexpr std::chrono::seconds kProgramMax{120};
@@ -46,25 +44,25 @@ std::unique_ptr<http::Deadline> CloseAfter(tcp::socket& socket, std::chrono::sec
 
 }  // namespace
 
-Result<std::unique_ptr<AgentsListener>> AgentsListener::Open(asio::io_context& loop,
-                                                             http::ListeningSocket socket,
-                                                             const tls::TlsIdentity& identity,
-                                                             const engine::AgentDesk& desk,
-                                                             AgentProgram program) {
+Result<std::unique_ptr<AgentsListener>> AgentsListener::Open(
+    asio::io_context& loop, http::ListeningSocket socket, const tls::TlsIdentity& identity,
+    const engine::AgentDesk& desk, AgentProgram program, http::ConnectionBudget& budget) {
   TY_TRY(asio::ssl::context tls, http::MakeServerTls(identity));
   std::unique_ptr<AgentsListener> listener(
-      new AgentsListener(loop, std::move(socket), std::move(tls), desk, std::move(program)));
+      new AgentsListener(loop, std::move(socket), std::move(tls), desk, std::move(program), budget));
   listener->tasks_.Spawn(listener->Accept());
   return listener;
 }
 
 AgentsListener::AgentsListener(asio::io_context& loop, http::ListeningSocket socket, asio::ssl::context tls,
-                               const engine::AgentDesk& desk, AgentProgram program)
+                               const engine::AgentDesk& desk, AgentProgram program,
+                               http::ConnectionBudget& budget)
     : loop_(loop),
       acceptor_(loop),
       tls_(std::move(tls)),
       desk_(desk),
       program_(std::move(program)),
+      budget_(budget),
       tasks_(loop.get_executor()) {
   sockaddr_storage local{};
   socklen_t size = sizeof(local);
@@ -83,32 +81,75 @@ asio::awaitable<void> AgentsListener::Accept() {
     auto [error, socket] = co_await acceptor_.async_accept(kQuiet);
     if (error == asio::error::operation_aborted) co_return;
     if (error) {
+      const bool lacks_descriptors = error.value() == EMFILE || error.value() == ENFILE;
+      if (lacks_descriptors && budget_.CloseOne()) continue;
       Diagnose(DiagnosticLevel::kWarning, "agents: accept: " + error.message());
       asio::steady_timer retry(loop_, kAcceptRetry);
       co_await retry.async_wait(kQuiet);
       continue;
     }
-    if (tasks_.size() > kConnectionsMax) continue;  // closed: it comes again
-    boost::system::error_code ignored;
-    socket.set_option(tcp::no_delay(true), ignored);
-    tasks_.Spawn(Serve(std::move(socket)));
+    Accepted(std::move(socket));
   }
 }
 
-asio::awaitable<void> AgentsListener::Serve(tcp::socket socket) {
+/// An agent whose connection is closed here comes again.
+void AgentsListener::Accepted(tcp::socket socket) {
+  const http::PeerKey peer = http::PeerKeyOf(http::PeerOf(socket.native_handle()));
+  std::shared_ptr<void> unproven = CountUnproven(peer);
+  if (!unproven || !budget_.MakeRoom(peer)) return;
+  boost::system::error_code ignored;
+  socket.set_option(tcp::no_delay(true), ignored);
+  tasks_.Spawn(Serve(std::move(socket), peer, std::move(unproven)));
+}
+
+std::shared_ptr<void> AgentsListener::CountUnproven(const http::PeerKey& peer) {
+  std::size_t& count = unproven_[peer];
+  if (count >= kUnprovenPerAddressMax) return nullptr;
+  ++count;
+  return {&count, [this, peer](std::size_t* counted) {
+            if (--*counted == 0) unproven_.erase(peer);
+          }};
+}
+
+asio::awaitable<void> AgentsListener::Serve(tcp::socket socket, http::PeerKey peer,
+                                            std::shared_ptr<void> unproven) {
+  boost::system::error_code ignored;
+  const asio::ip::address from = socket.remote_endpoint(ignored).address();
+  std::unique_ptr<http::Transport> transport = co_await Prove(std::move(socket), peer);
+  if (!transport) co_return;
+  engine::AgentConnection connection{.transport = std::move(transport),
+                                     .from = from,
+                                     .budget = &budget_,
+                                     .peer = peer,
+                                     .unproven = std::move(unproven)};
+  co_await engine::ServeAgent(loop_.get_executor(), std::move(connection), desk_);
+}
+
+asio::awaitable<std::unique_ptr<http::Transport>> AgentsListener::Prove(tcp::socket socket,
+                                                                        http::PeerKey peer) {
+  std::unique_ptr<http::Transport> transport;
+  const auto close = [&socket, &transport] {
+    boost::system::error_code ignored;
+    if (transport) return transport->Close();
+    socket.close(ignored);
+  };
+  const std::unique_ptr<http::ConnectionSeat> seat = budget_.Take(peer, close);
   unsigned char first = 0;
   {
     const auto deadline = CloseAfter(socket, kFirstBytesMax);
     const auto [error] = co_await socket.async_wait(tcp::socket::wait_read, kQuiet);
-    if (error || ::recv(socket.native_handle(), &first, 1, MSG_PEEK | MSG_DONTWAIT) != 1) co_return;
+    if (error || ::recv(socket.native_handle(), &first, 1, MSG_PEEK | MSG_DONTWAIT) != 1) co_return nullptr;
   }
-  if (first != kTlsHandshake) co_return co_await SendProgram(socket);
-  std::unique_ptr<http::Transport> transport = http::MakeTlsTransport(std::move(socket), tls_);
-  http::Deadline deadline(loop_.get_executor(), [used = transport.get()] { used->Close(); });
+  if (first != kTlsHandshake) {
+    co_await SendProgram(socket);
+    co_return nullptr;
+  }
+  transport = http::MakeTlsTransport(std::move(socket), tls_);
+  http::Deadline deadline(loop_.get_executor(), close);
   deadline.Set(kFirstBytesMax);
   const Status done = co_await transport->Handshake();
   deadline.Clear();
-  if (done) co_await engine::ServeAgent(loop_.get_executor(), std::move(transport), desk_);
+  co_return done ? std::move(transport) : nullptr;
 }
 
 /// "GET /agent/SHA256 HTTP/1.0", and nothing else.

@@ -11,6 +11,8 @@
 #include "async/diagnostics.h"
 #include "async/file.h"
 #include "engine/local/keeper_starter.h"
+#include "environment/layout.h"
+#include "environment/uv.h"
 #include "front/google_names.h"
 #include "server/cluster/check_cluster.h"
 #include "tls/certificate.h"
@@ -92,6 +94,9 @@ Result<std::unique_ptr<Cluster>> Cluster::Open(boost::asio::io_context& loop, co
                    .node_dir = options.engine.node_dir};
   TY_TRY(boot.certificate_sha256, FingerprintOf(identity));
   std::unique_ptr<Cluster> cluster(new Cluster(loop, identity, std::move(address), std::move(program)));
+  cluster->named_targets_ =
+      FindNamedTargets(environment::ToolVariables({data.environments_dir()}, environment::ToolCache::kNone),
+                       options.containers.image_map);
   TY_TRY(cluster->allocator_, engine::SlurmAllocator::Open(loop.get_executor(), data.Path("engines.db"),
                                                            {.settings = options.engine.slurm,
                                                             .boot = std::move(boot),
@@ -106,12 +111,12 @@ Result<std::unique_ptr<Cluster>> Cluster::Open(boost::asio::io_context& loop, co
   return cluster;
 }
 
-Status Cluster::Start(Relay relay) {
+Status Cluster::Start(Relay relay, http::ConnectionBudget& connections) {
   desk_->relay = std::move(relay);
   Diagnose(DiagnosticLevel::kInfo, "jobs run on the nodes of Slurm; agents connect to " + address_.host +
                                        ":" + std::to_string(address_.socket.port));
-  TY_TRY(listener_,
-         AgentsListener::Open(loop_, std::move(address_.socket), identity_, *desk_, std::move(program_)));
+  TY_TRY(listener_, AgentsListener::Open(loop_, std::move(address_.socket), identity_, *desk_,
+                                         std::move(program_), connections));
   allocator_->Start();
   return {};
 }

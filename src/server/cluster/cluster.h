@@ -13,6 +13,7 @@
 #include "engine/slurm/slurm_allocator.h"
 #include "server/cluster/agents_address.h"
 #include "server/cluster/agents_listener.h"
+#include "server/cluster/named_targets.h"
 #include "server/data_directory.h"
 #include "server/serve_options.h"
 #include "tls/tls_identity.h"
@@ -34,11 +35,13 @@ class Cluster {
 
   [[nodiscard]] engine::SlurmAllocator& allocator() noexcept { return *allocator_; }
   [[nodiscard]] engine::AttemptHost& host() noexcept { return host_; }
+  /// What the operator has named for builds when the server began.
+  [[nodiscard]] const NamedTargets& named_targets() const noexcept { return named_targets_; }
 
   /// Once the jobs of a previous server have asked for their room: agents may come, Slurm is asked. What
-  /// agents relay goes to `relay` until Close.
+  /// agents relay goes to `relay` until Close. Agents' connections count in the budget, which outlives it.
   using Relay = std::function<void(engine::RelayedConnection, std::shared_ptr<mux::Stream>)>;
-  [[nodiscard]] Status Start(Relay relay);
+  [[nodiscard]] Status Start(Relay relay, http::ConnectionBudget& connections);
   /// No agent connects any more, and those that are there are let go: they live on.
   void Stop() {
     if (listener_) listener_->Stop();
@@ -54,6 +57,7 @@ class Cluster {
   tls::TlsIdentity identity_;
   AgentsAddress address_;
   AgentProgram program_;
+  NamedTargets named_targets_;
   engine::RemoteAttemptHost host_;
   std::unique_ptr<engine::SlurmAllocator> allocator_;  ///< never null once it is open
   std::optional<engine::AgentDesk> desk_;              ///< the same

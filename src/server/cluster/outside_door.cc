@@ -12,8 +12,10 @@
 
 #include "async/diagnostics.h"
 #include "async/unique_fd.h"
+#include "base/ascii.h"
 #include "http/deadline.h"
 #include "mux/pump.h"
+#include "server/cluster/outside_address.h"
 
 namespace trainyard::server {
 
@@ -40,14 +42,33 @@ asio::awaitable<std::string> ReadHead(mux::Stream& stream) {
   co_return head;
 }
 
-/// Nothing: none of the target's addresses answers, or may be asked.
-asio::awaitable<std::optional<tcp::socket>> Connect(OutsideTarget target) {
+asio::awaitable<void> Refuse(mux::Stream& stream, std::string status) {
+  const std::string answer = "HTTP/1.1 " + status + "\r\n\r\n";
+  std::ignore = co_await stream.Write(answer);
+  stream.CloseWrite();
+}
+
+std::string PlaceOf(const OutsideTarget& target) { return ToLower(target.host) + ":" + target.port; }
+
+/// kPermissionDenied: none of the target's addresses may be asked; kUnavailable: none answers. What is
+/// connected to is the address that was looked at.
+asio::awaitable<Result<tcp::socket>> Connect(OutsideTarget target, bool is_named) {
   const asio::any_io_executor loop = co_await asio::this_coro::executor;
   tcp::resolver resolver(loop);
   const auto [unknown, found] = co_await resolver.async_resolve(target.host, target.port, kQuiet);
-  if (unknown) co_return std::nullopt;
+  if (unknown) co_return std::unexpected(Unavailable("its name is not known: " + unknown.message()));
+  Error reason = Unavailable("it has no address");
   for (const auto& entry : found) {
-    if (!IsOutside(entry.endpoint().address())) continue;
+    const asio::ip::address address = entry.endpoint().address();
+    if (!is_named && !IsOutside(address)) {
+      reason = {
+          Code::kPermissionDenied,
+          address.to_string() +
+              " is on this machine or on a private network. If it is the site's package index, name it in "
+              "the pip configuration of the server; a registry in --image-map",
+          {}};
+      continue;
+    }
     tcp::socket socket(loop);
     http::Deadline deadline(loop, [&socket] {
       boost::system::error_code ignored;
@@ -57,8 +78,9 @@ asio::awaitable<std::optional<tcp::socket>> Connect(OutsideTarget target) {
     const auto [refused] = co_await socket.async_connect(entry.endpoint(), kQuiet);
     deadline.Clear();
     if (!refused) co_return std::move(socket);
+    reason = Unavailable(address.to_string() + ": " + refused.message());
   }
-  co_return std::nullopt;
+  co_return std::unexpected(std::move(reason));
 }
 
 }  // namespace
@@ -84,43 +106,33 @@ std::optional<OutsideTarget> ParseConnect(std::string_view head) {
   return is_port && is_host ? std::optional(std::move(target)) : std::nullopt;
 }
 
-bool IsOutside(const asio::ip::address& address) {
-  asio::ip::address plain = address;
-  if (address.is_v6() && address.to_v6().is_v4_mapped())
-    plain = asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
-  if (plain.is_unspecified() || plain.is_loopback() || plain.is_multicast()) return false;
-  if (plain.is_v6() && plain.to_v6().is_link_local()) return false;
-  if (plain.is_v4() && (plain.to_v4().to_uint() >> 16) == 0xA9FE) return false;  // 169.254.0.0/16, RFC 3927
-  asio::io_context unused;
-  tcp::acceptor own(unused);
-  boost::system::error_code error;
-  own.open(plain.is_v4() ? tcp::v4() : tcp::v6(), error);
-  if (!error) own.bind({plain, 0}, error);
-  return static_cast<bool>(error);  // an address that can be bound is this machine's
-}
-
-asio::awaitable<void> ServeOutside(std::shared_ptr<mux::Stream> stream) {
+asio::awaitable<void> ServeOutside(std::shared_ptr<mux::Stream> stream, const NamedTargets& named,
+                                   http::ConnectionBudget& connections) {
   const asio::any_io_executor loop = co_await asio::this_coro::executor;
+  const bool has_room = connections.MakeRoom({});
+  if (!has_room) co_return co_await Refuse(*stream, "503 Service Unavailable");
+  const std::unique_ptr<http::ConnectionSeat> seat = connections.Take({}, [&stream] { stream->Reset(); });
   http::Deadline deadline(loop, [&stream] { stream->Reset(); });
   deadline.Set(kHeadWaitMax);
   const std::string head = co_await ReadHead(*stream);
   deadline.Clear();
   std::optional<OutsideTarget> target = ParseConnect(head);
   if (!target) co_return stream->Reset();
-  const std::string place = target->host + ":" + target->port;
-  std::optional<tcp::socket> socket = co_await Connect(*std::move(target));
+  const std::string place = PlaceOf(*target);
+  Result<tcp::socket> socket = co_await Connect(*std::move(target), named.contains(place));
   if (!socket) {
-    Diagnose(DiagnosticLevel::kWarning, "a build on a node asked for " + place + ", which cannot be reached");
-    std::ignore = co_await stream->Write("HTTP/1.1 502 Bad Gateway\r\n\r\n");
-    stream->CloseWrite();
-    co_return;
+    Diagnose(DiagnosticLevel::kWarning,
+             "a build on a node asked for " + place + ", which is not reached: " + socket.error().message);
+    const bool is_refused = socket.error().code == Code::kPermissionDenied;
+    co_return co_await Refuse(*stream, is_refused ? "403 Forbidden" : "502 Bad Gateway");
   }
   Diagnose(DiagnosticLevel::kDebug, "a build on a node fetches from " + place);
   const Status answered = co_await stream->Write("HTTP/1.1 200 Connection established\r\n\r\n");
   if (!answered) co_return;
+  seat->SetPhase(http::ConnectionPhase::kStream);
   socket->non_blocking(true);
   UniqueFd descriptor(socket->release());
-  co_await mux::Pump(std::move(stream), std::move(descriptor));
+  co_await mux::Pump(stream, std::move(descriptor));
 }
 
 }  // namespace trainyard::server

@@ -1,14 +1,14 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/ip/address.hpp>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "http/connection_budget.h"
 #include "mux/session.h"
+#include "server/cluster/named_targets.h"
 
 /// What builds on nodes without a way out fetch by way of the server: package indexes, registries of images.
 namespace trainyard::server {
@@ -23,11 +23,11 @@ struct OutsideTarget {
 /// Source: RFC 9110 section 9.3.6.
 [[nodiscard]] std::optional<OutsideTarget> ParseConnect(std::string_view head);
 
-/// Addresses that are this machine's own or no machine's: its services take who asks from here for a local
-/// program. Any thread.
-[[nodiscard]] bool IsOutside(const boost::asio::ip::address& address);
-
-/// Serves one stream until it ends. The names are looked up here. Loop thread.
-boost::asio::awaitable<void> ServeOutside(std::shared_ptr<mux::Stream> stream);
+/// Serves one stream until it ends. Names are looked up here, and of their addresses only those that are
+/// outside (outside_address.h) are asked, but for targets in `named`. Answers 403 where there are others
+/// only, 502 where nothing answers, 503 where the budget has no room for one more. Loop thread; `named` and
+/// `connections` outlive it.
+boost::asio::awaitable<void> ServeOutside(std::shared_ptr<mux::Stream> stream, const NamedTargets& named,
+                                          http::ConnectionBudget& connections);
 
 }  // namespace trainyard::server

@@ -20,8 +20,9 @@ class Authority {
   /// nobody, or nobody that is known (iam::NotLoggedIn, iam::BadToken).
   virtual boost::asio::awaitable<Result<iam::Login>> WhoAsks(const http::Request& request) = 0;
 
-  /// Whether what the login proves still holds: it has not expired, its token is not revoked. From memory.
-  [[nodiscard]] virtual bool StillHolds(const iam::Login& login) const = 0;
+  /// Whether what the login proves still holds: it has not expired, its token is not revoked, its attempt has
+  /// not ended. From memory.
+  virtual boost::asio::awaitable<bool> StillHolds(iam::Login login) const = 0;
 
   /// What a principal has on a resource.
   struct Standing {

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "http/message.h"
+#include "iam/login.h"
 #include "iam/resource.h"
 
 namespace trainyard::access {
@@ -16,8 +17,10 @@ class Caller {
  public:
   virtual ~Caller() = default;
 
+  /// What was shown, or the connection proves.
+  [[nodiscard]] virtual const iam::Login& login() const noexcept = 0;
   /// "user:ann@example.com".
-  [[nodiscard]] virtual const std::string& principal() const noexcept = 0;
+  [[nodiscard]] const std::string& principal() const noexcept { return login().principal; }
   /// Success, or the refusal that is the answer: iam::Refusal.
   virtual boost::asio::awaitable<Status> Require(std::string permission, iam::Resource resource) const = 0;
   /// Whether the login still holds, and all that was given would be given now.

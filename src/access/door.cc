@@ -39,8 +39,7 @@ class KnownCaller final : public Caller {
  public:
   KnownCaller(Authority& authority, iam::Login login) : authority_(authority), login_(std::move(login)) {}
 
-  [[nodiscard]] const std::string& principal() const noexcept override { return login_.principal; }
-  [[nodiscard]] const iam::Login& login() const noexcept { return login_; }
+  [[nodiscard]] const iam::Login& login() const noexcept override { return login_; }
 
   awaitable<Status> Require(std::string permission, iam::Resource resource) const override {
     const Authority::Standing standing =
@@ -51,8 +50,19 @@ class KnownCaller final : public Caller {
     co_return Status();
   }
 
-  awaitable<bool> StillMay() const override {
-    if (!authority_.StillHolds(login_)) co_return false;
+  awaitable<bool> StillMay() const override { return StillMay(login_); }
+
+  /// The same, but for the login's time: an upload may end later than its token, as the original's.
+  awaitable<bool> StillMayWhileItSends() const {
+    iam::Login login = login_;
+    login.expires.reset();
+    return StillMay(std::move(login));
+  }
+
+ private:
+  awaitable<bool> StillMay(iam::Login login) const {
+    const bool holds = co_await authority_.StillHolds(std::move(login));
+    if (!holds) co_return false;
     for (const auto& [permission, resource] : given_) {
       const Authority::Standing standing =
           co_await authority_.StandingOf(login_.principal, permission, resource);
@@ -61,7 +71,6 @@ class KnownCaller final : public Caller {
     co_return true;
   }
 
- private:
   Authority& authority_;
   iam::Login login_;
   mutable std::vector<std::pair<std::string, iam::Resource>> given_;
@@ -166,6 +175,7 @@ awaitable<Result<Response>> Door::Answer(const MethodRule& rule, const Handler& 
     Audit(rule, request, decision, refused.status);
     co_return refused;
   }
+  const KeptBody body(request, [caller = decision.caller] { return caller->StillMayWhileItSends(); });
   Result<Response> response = co_await handler(request);
   Audit(rule, request, decision, response ? response->status : wire::HttpStatus(response.error().code));
   if (response) {

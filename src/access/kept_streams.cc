@@ -6,6 +6,8 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <utility>
 
+#include "iam/refusal.h"
+
 namespace trainyard::access {
 
 namespace {
@@ -46,6 +48,13 @@ awaitable<void> RunWatched(std::shared_ptr<const StillMay> still_may, std::share
 }
 
 }  // namespace
+
+awaitable<Result<std::size_t>> KeptBody::ReadSome(std::span<std::byte> buffer) {
+  Result<std::size_t> read = co_await body_->ReadSome(buffer);
+  const bool holds = co_await holds_();
+  if (holds) co_return read;
+  co_return std::unexpected(iam::BadToken("The credential was revoked before the request's body was there."));
+}
 
 void KeepOnlyWhile(StillMay still_may, http::Response& response) {
   auto shared = std::make_shared<const StillMay>(std::move(still_may));

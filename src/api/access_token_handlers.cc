@@ -92,12 +92,13 @@ awaitable<Result<Response>> Create(Identities& identities, Request& request) {
   TY_CO_TRY(const std::optional<std::chrono::seconds> life, LifeOf(wanted.lifetime()));
   for (const Resource& place : places) {
     for (const std::string& role : wanted.roles())
-      TY_CO_RETURN_IF_ERROR(co_await identities.AddBinding(place, role, principal));
+      TY_CO_RETURN_IF_ERROR(co_await identities.AddBinding(place, role, principal, StillMayOf(request)));
   }
   Identities::NewToken token{.principal = principal,
                              .life = life,
                              .description = wanted.description(),
-                             .issuer = access::PrincipalOf(request)};
+                             .issuer = access::PrincipalOf(request),
+                             .still_may = StillMayOf(request)};
   TY_CO_TRY(Identities::MadeToken made, co_await identities.MakeToken(std::move(token)));
   v1::CreateTokenResponse answer;
   *answer.mutable_token() = std::move(made.token);
@@ -158,7 +159,7 @@ awaitable<Result<Response>> Who(Identities& identities, std::span<const std::str
   v1::WhoAmI answer;
   answer.set_principal(access::PrincipalOf(request));
   if (answer.principal().empty()) co_return Response::Json(wire::PrintJson(answer));
-  const Result<identity::Login> login = identities.Check(PresentedToken(request), own_audiences);
+  const Result<identity::Login> login = co_await identities.Check(PresentedToken(request), own_audiences);
   if (login && login->principal == answer.principal()) {
     answer.set_token_id(login->token_id);
     if (login->expires) *answer.mutable_expire_time() = wire::ToProto(*login->expires);

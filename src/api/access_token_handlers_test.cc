@@ -22,7 +22,7 @@ TEST_F(AccessTokenHandlers, BindRolesAndMakeAToken) {
       "projects": ["p", "q"], "lifetime": "28800s", "description": "laptop"})",
                            kAdmin);
   ASSERT_EQ(made.status, 200) << made.text;
-  EXPECT_EQ(identities_->Check(made.Text("/text"), {})->principal, kAnn);
+  EXPECT_EQ(identities_->CheckToken(made.Text("/text"))->principal, kAnn);
   EXPECT_EQ(made.Text("/token/principal"), kAnn);
   EXPECT_EQ(made.Text("/token/issuer"), kAdmin);
   EXPECT_EQ(made.Text("/token/expireTime"), "2023-11-15T06:13:20Z");

@@ -79,7 +79,8 @@ awaitable<Result<Response>> Update(Identities& identities, Request& request) {
 awaitable<Result<Response>> SetDisabled(Identities& identities, bool disabled, Request& request) {
   TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
   TY_CO_TRY(const auto body, co_await ReadMessage<google::protobuf::Empty>(request));
-  TY_CO_RETURN_IF_ERROR(co_await identities.SetServiceAccountDisabled(account.email(), disabled));
+  TY_CO_RETURN_IF_ERROR(
+      co_await identities.SetServiceAccountDisabled(account.email(), disabled, StillMayOf(request)));
   co_return Response::Json("{}\n");
 }
 

@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <chrono>
 
 #include "access/caller.h"
 #include "api/iam_request.h"
 #include "api/identity_handlers.h"
+#include "base/clock.h"
 #include "iam/principal.h"
 #include "trainyard/identity/v1/methods.pb.h"
 #include "wire/time.h"
@@ -41,7 +43,13 @@ Response Secret(const google::protobuf::Message& answer) {
   return response;
 }
 
-awaitable<Result<Response>> AccessToken(Identities& identities, Request& request) {
+/// No longer than the credential that is shown, so that a token which ends cannot be renewed by itself.
+seconds LifeWithin(seconds life, const iam::Login& login, const Clock& clock) {
+  if (!login.expires) return life;
+  return std::clamp(std::chrono::floor<seconds>(*login.expires - clock.Now()), seconds(1), life);
+}
+
+awaitable<Result<Response>> AccessToken(Identities& identities, const Clock& clock, Request& request) {
   TY_CO_TRY(const auto body, co_await ReadMessage<v1::GenerateAccessTokenRequest>(request));
   TY_CO_RETURN_IF_ERROR(CheckDelegates(body.delegates()));
   TY_CO_TRY(const seconds life, LifeOf(body));
@@ -49,7 +57,12 @@ awaitable<Result<Response>> AccessToken(Identities& identities, Request& request
   Identities::NewToken wanted{.principal = iam::ServiceAccountPrincipal(account.email()),
                               .life = life,
                               .description = "generateAccessToken",
-                              .issuer = access::PrincipalOf(request)};
+                              .issuer = access::PrincipalOf(request),
+                              .still_may = StillMayOf(request)};
+  if (request.caller != nullptr) {
+    wanted.life = LifeWithin(life, request.caller->login(), clock);
+    wanted.through = identity::IssuerOf(request.caller->login());
+  }
   TY_CO_TRY(const Identities::MadeToken made, co_await identities.MakeToken(std::move(wanted)));
   v1::GenerateAccessTokenResponse answer;
   answer.set_access_token(made.text);
@@ -64,7 +77,8 @@ awaitable<Result<Response>> IdToken(Identities& identities, const std::string& s
   Identities::IdToken wanted{.email = account.email(),
                              .audience = body.audience(),
                              .include_email = body.include_email(),
-                             .issuer = ServerUrl(server, request)};
+                             .issuer = server,
+                             .still_may = StillMayOf(request)};
   TY_CO_TRY(const std::string token, co_await identities.MakeIdToken(std::move(wanted)));
   v1::GenerateIdTokenResponse answer;
   answer.set_token(token);
@@ -73,15 +87,17 @@ awaitable<Result<Response>> IdToken(Identities& identities, const std::string& s
 
 }  // namespace
 
-void AddCredentialsRoutes(http::Router& router, Identities& identities, std::string server) {
+void AddCredentialsRoutes(http::Router& router, Identities& identities, const Clock& clock,
+                          std::string server) {
   const std::string account = "/v1/projects/{project}/serviceAccounts/{account}";
   const MethodForm access{
       .answer = v1::GenerateAccessTokenResponse::descriptor(), .parameters = {}, .any_project = true};
   const MethodForm id{
       .answer = v1::GenerateIdTokenResponse::descriptor(), .parameters = {}, .any_project = true};
   router.Add(http::Method::kPost, account + ":generateAccessToken",
-             WithSystemParameters(
-                 access, [&identities](Request& request) { return AccessToken(identities, request); }));
+             WithSystemParameters(access, [&identities, &clock](Request& request) {
+               return AccessToken(identities, clock, request);
+             }));
   router.Add(http::Method::kPost, account + ":generateIdToken",
              WithSystemParameters(id, [&identities, server = std::move(server)](Request& request) {
                return IdToken(identities, server, request);

@@ -132,7 +132,7 @@ TEST_F(IamHandlers, ProjectsAreThoseThatTheCallerSees) {
   const Answer own = Get("/v1/projects?filter=lifecycleState:ACTIVE&pageSize=500", kAnn);
   ASSERT_EQ(own.At("/projects")->as_array().size(), 1U) << own.text;
   EXPECT_EQ(own.Text("/projects/0/projectId"), "p");
-  EXPECT_EQ(own.Text("/projects/0/projectNumber"), std::to_string(cluster::ProjectNumber("p")));
+  EXPECT_EQ(own.Text("/projects/0/projectNumber"), std::to_string(identities_->NumberOf("p")));
   EXPECT_EQ(own.Text("/projects/0/lifecycleState"), "ACTIVE");
   EXPECT_EQ(Get("/v1/projects/p").json, *own.At("/projects/0"));
   const Answer first = Get("/v1/projects?pageSize=3");
@@ -156,18 +156,19 @@ TEST_F(IamHandlers, ServicesAreOn) {
   EXPECT_EQ(Get("/v1/projects/p/services?filter=state:DISABLED").text, "{}\n");
   const Answer identity =
       Post("/v1beta1/projects/p/services/ml.googleapis.com:generateServiceIdentity", "{}");
-  EXPECT_EQ(identity.Text("/response/email"), cluster::ServiceAccount("p"));
+  EXPECT_EQ(identity.Text("/response/email"), cluster::ServiceAccount(identities_->NumberOf("p")));
   EXPECT_EQ(identity.Text("/response/@type"),
             "type.googleapis.com/google.api.serviceusage.v1beta1.ServiceIdentity");
 }
 
 TEST_F(IamHandlers, TokensOfAccounts) {
   CreateAccount();
+  Bind(Resource::ServiceAccount("p", kEmail), "roles/iam.serviceAccountTokenCreator", kAnn);
   const std::string path = kAccount + ":generateAccessToken";
   const Answer made = Post(path, R"({"delegates": null, "scope": ["x"], "lifetime": "3600s"})", kAnn);
   ASSERT_EQ(made.status, 200) << made.text;
   EXPECT_EQ(made.Text("/expireTime"), "2023-11-14T23:13:20Z") << "no fraction";
-  EXPECT_EQ(identities_->Check(made.Text("/accessToken"), {})->principal,
+  EXPECT_EQ(identities_->CheckToken(made.Text("/accessToken"))->principal,
             std::string("serviceAccount:") + kEmail);
   EXPECT_EQ(identities_->Tokens("")[0].issuer(), kAnn);
   EXPECT_EQ(Post(path, R"({"lifetime": "3601s"})").status, 400);

@@ -37,16 +37,16 @@ awaitable<Result<Response>> Create(Identities& identities, const KeyFileServer& 
   TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
   TY_CO_TRY(const auto body, co_await ReadMessage<v1::CreateServiceAccountKeyRequest>(request));
   TY_CO_RETURN_IF_ERROR(CheckKind(body));
-  TY_CO_TRY(Identities::MadeKey made, co_await identities.CreateKey(account.email()));
-  const KeyFileServer of{.url = ServerUrl(server.url, request), .universe_domain = server.universe_domain};
-  made.key.set_private_key_data(identity::PrintKeyFile(account, IdOf(made.key), made.private_key_pem, of));
+  TY_CO_TRY(Identities::MadeKey made, co_await identities.CreateKey(account.email(), StillMayOf(request)));
+  made.key.set_private_key_data(
+      identity::PrintKeyFile(account, IdOf(made.key), made.private_key_pem, server));
   made.key.set_private_key_type(std::string(kKeyFile));
   Response response = Response::Json(wire::PrintJson(made.key));
   response.headers.Set("Cache-Control", "no-store");
   co_return response;
 }
 
-Result<v1::ServiceAccountKey> KeyOf(const Identities& identities, const Request& request) {
+Result<v1::ServiceAccountKey> KeyOf(Identities& identities, const Request& request) {
   TY_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
   TY_TRY(const std::vector<v1::ServiceAccountKey> keys, identities.Keys(account.email()));
   for (const v1::ServiceAccountKey& key : keys) {
@@ -81,8 +81,8 @@ awaitable<Result<Response>> Delete(Identities& identities, Request& request) {
 awaitable<Result<Response>> SetDisabled(Identities& identities, bool disabled, Request& request) {
   TY_CO_TRY(const v1::ServiceAccount account, AccountOf(identities, request));
   TY_CO_TRY(const auto body, co_await ReadMessage<google::protobuf::Empty>(request));
-  TY_CO_RETURN_IF_ERROR(
-      co_await identities.SetKeyDisabled(account.email(), request.Parameter("key"), disabled));
+  TY_CO_RETURN_IF_ERROR(co_await identities.SetKeyDisabled(account.email(), request.Parameter("key"),
+                                                           disabled, StillMayOf(request)));
   co_return Response::Json("{}\n");
 }
 

@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "access/caller.h"
-#include "cluster/project_number.h"
 #include "iam/policy_form.h"
 #include "trainyard/identity/v1/methods.pb.h"
 
@@ -35,7 +34,7 @@ awaitable<Result<Response>> SetPolicy(Identities& identities, const ResourceOf& 
   if (!body.has_policy()) co_return std::unexpected(InvalidArgument("policy", "A policy is required"));
   TY_CO_TRY(iam::Resource resource, resource_of(request));
   TY_CO_TRY(const iam::v1::Policy policy,
-            co_await identities.SetPolicy(std::move(resource), std::move(body)));
+            co_await identities.SetPolicy(std::move(resource), std::move(body), StillMayOf(request)));
   co_return Response::Json(wire::PrintJson(policy));
 }
 
@@ -56,12 +55,19 @@ awaitable<Result<Response>> TestPermissions(Identities& identities, const Resour
 
 }  // namespace
 
-Result<identity::v1::ServiceAccount> AccountOf(const Identities& identities, const Request& request) {
+identity::StillMay StillMayOf(const Request& request) {
+  if (request.caller == nullptr) return {};
+  return [caller = request.caller] { return caller->StillMay(); };
+}
+
+Result<identity::v1::ServiceAccount> AccountOf(Identities& identities, const Request& request) {
   const std::string& name = request.Parameter("account");
   const std::string& project = request.Parameter("project");
   TY_TRY(identity::v1::ServiceAccount account, identities.FindServiceAccount(name));
+  // By its number, too: what the caller may is looked up for the account's own project, whatever the path
+  // says.
   const bool is_its = project == "-" || project == account.project_id() ||
-                      project == std::to_string(cluster::ProjectNumber(account.project_id()));
+                      project == std::to_string(identities.NumberOf(account.project_id()));
   if (!is_its) return std::unexpected(NotFound("Unknown service account: " + name));
   return account;
 }

@@ -25,13 +25,11 @@ boost::asio::awaitable<Result<Message>> ReadMessage(http::Request& request) {
   co_return message;
 }
 
-/// "https://yard.example:8443", or what the request used if that is empty.
-[[nodiscard]] inline std::string ServerUrl(const std::string& server, const http::Request& request) {
-  return server.empty() ? request.Origin() : server;
-}
+/// Whether who asks still may, for changes of identities.
+[[nodiscard]] identity::StillMay StillMayOf(const http::Request& request);
 
 /// The service account that the path names by e-mail or unique id; its project may be "-". kNotFound.
-[[nodiscard]] Result<identity::v1::ServiceAccount> AccountOf(const identity::Identities& identities,
+[[nodiscard]] Result<identity::v1::ServiceAccount> AccountOf(identity::Identities& identities,
                                                              const http::Request& request);
 
 /// Which resource a request is about.

@@ -44,18 +44,20 @@ class TextBody final : public http::BodyReader {
 /// Who logged in; what they may is what policies say.
 class TestCaller final : public access::Caller {
  public:
-  TestCaller(const identity::Identities& identities, std::string principal)
-      : identities_(identities), principal_(std::move(principal)) {}
-  [[nodiscard]] const std::string& principal() const noexcept override { return principal_; }
-  [[nodiscard]] boost::asio::awaitable<bool> StillMay() const override { co_return true; }
+  TestCaller(const identity::Identities& identities, iam::Login login)
+      : identities_(identities), login_(std::move(login)) {}
+  [[nodiscard]] const iam::Login& login() const noexcept override { return login_; }
+  [[nodiscard]] boost::asio::awaitable<bool> StillMay() const override {
+    co_return identities_.StillHolds(login_);
+  }
   boost::asio::awaitable<Status> Require(std::string permission, iam::Resource resource) const override {
-    if (identities_.Grants(principal_, permission, resource)) co_return Status{};
-    co_return std::unexpected(iam::Refusal(principal_, permission, resource, true));
+    if (identities_.Grants(principal(), permission, resource)) co_return Status{};
+    co_return std::unexpected(iam::Refusal(principal(), permission, resource, true));
   }
 
  private:
   const identity::Identities& identities_;
-  std::string principal_;
+  iam::Login login_;
 };
 
 /// Routes of identities on a file of their own, asked without a server.
@@ -85,9 +87,9 @@ class IdentityApiTest : public testing::Test {
     AddServiceAccountRoutes(router_, *identities_);
     AddServiceAccountKeyRoutes(router_, *identities_, {.url = "https://yard:8443", .universe_domain = ""});
     AddRoleRoutes(router_);
-    AddCredentialsRoutes(router_, *identities_, "https://yard:8443");
+    AddCredentialsRoutes(router_, *identities_, clock_, "https://yard:8443");
     AddResourceManagerRoutes(router_, *identities_, More);
-    AddServiceUsageRoutes(router_);
+    AddServiceUsageRoutes(router_, *identities_);
     AddAccessTokenRoutes(router_, *identities_, {"https://yard:8443"});
     AddTokenEndpoint(router_, *identities_, clock_,
                      {.own_audiences = {"https://yard:8443"}, .server = "https://yard:8443"});
@@ -121,7 +123,9 @@ class IdentityApiTest : public testing::Test {
     request.path = std::string(http::SplitTarget(target).path);
     request.query = http::ParseQuery(http::SplitTarget(target).query).value();
     request.body = &reader;
-    if (!principal.empty()) request.caller = std::make_shared<TestCaller>(*identities_, principal);
+    if (!principal.empty())
+      request.caller = std::make_shared<TestCaller>(
+          *identities_, iam::Login{.principal = principal, .credential = "local account", .expires = {}});
     if (!token.empty()) request.headers.Set("Authorization", "Bearer " + token);
     const Result<const http::Handler*> handler = router_.Find(request);
     if (!handler) return Printed(handler.error());

@@ -24,7 +24,8 @@ void AddRoleRoutes(http::Router& router);
 
 /// iamcredentials v1: tokens of service accounts for who may be them. An identity token's issuer is `server`
 /// (empty: the URL that the request used).
-void AddCredentialsRoutes(http::Router& router, identity::Identities& identities, std::string server);
+void AddCredentialsRoutes(http::Router& router, identity::Identities& identities, const Clock& clock,
+                          std::string server);
 
 /// Projects that exist though no policy names them: jobs and buckets do.
 using MoreProjects = std::function<boost::asio::awaitable<Result<std::vector<std::string>>>()>;
@@ -33,7 +34,7 @@ using MoreProjects = std::function<boost::asio::awaitable<Result<std::vector<std
 void AddResourceManagerRoutes(http::Router& router, identity::Identities& identities, MoreProjects more);
 
 /// serviceusage v1: every service of this server is always on, so enabling one is done at once.
-void AddServiceUsageRoutes(http::Router& router);
+void AddServiceUsageRoutes(http::Router& router, identity::Identities& identities);
 
 /// This server's own: tokens, and who the caller is. `own_audiences`: see identity/jwt_rules.h.
 void AddAccessTokenRoutes(http::Router& router, identity::Identities& identities,
@@ -44,7 +45,7 @@ void AddAccessTokenRoutes(http::Router& router, identity::Identities& identities
 /// at most), and POST /v1/introspect. Refusals are OAuth's. `clock` outlives the router.
 struct TokenEndpoint {
   std::vector<std::string> own_audiences;
-  std::string server;  ///< issuer of identity tokens; empty: the URL that the request used
+  std::string server;  ///< issuer of identity tokens
 };
 void AddTokenEndpoint(http::Router& router, identity::Identities& identities, const Clock& clock,
                       TokenEndpoint endpoint);

@@ -295,7 +295,7 @@ TEST_F(LoggingHandlers, BoundsTheBody) {
 class OnePermission final : public access::Caller {
  public:
   explicit OnePermission(std::string permission) : permission_(std::move(permission)) {}
-  [[nodiscard]] const std::string& principal() const noexcept override { return principal_; }
+  [[nodiscard]] const iam::Login& login() const noexcept override { return login_; }
   asio::awaitable<Status> Require(std::string permission, iam::Resource resource) const override {
     if (permission == permission_ && resource == iam::Resource::Project("p")) co_return Status();
     co_return std::unexpected(Error{Code::kPermissionDenied, "needs " + permission, ""});
@@ -303,7 +303,7 @@ class OnePermission final : public access::Caller {
   asio::awaitable<bool> StillMay() const override { co_return true; }
 
  private:
-  std::string principal_ = "user:ann@example.com";
+  iam::Login login_{.principal = "user:ann@example.com", .credential = "", .expires = {}};
   std::string permission_;
 };
 

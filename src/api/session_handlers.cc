@@ -33,13 +33,13 @@ struct State {
 };
 
 /// By the token that is shown, else by the cookie.
-Result<Login> WhoAsks(const Sessions& parts, const Request& request) {
-  if (!parts.auth) return std::unexpected(iam::NotLoggedIn());
-  const std::string token = BearerToken(request);
-  if (!token.empty()) return parts.identities.Check(token, parts.own_audiences);
-  TY_TRY(const std::string cookie, access::SessionToken(request));
-  if (cookie.empty()) return std::unexpected(iam::NotLoggedIn());
-  return parts.identities.CheckSession(cookie);
+awaitable<Result<Login>> WhoAsks(const Sessions& parts, const Request& request) {
+  if (!parts.auth) co_return std::unexpected(iam::NotLoggedIn());
+  std::string token = BearerToken(request);
+  if (!token.empty()) co_return co_await parts.identities.Check(std::move(token), parts.own_audiences);
+  TY_CO_TRY(const std::string cookie, access::SessionToken(request));
+  if (cookie.empty()) co_return std::unexpected(iam::NotLoggedIn());
+  co_return parts.identities.CheckSession(cookie);
 }
 
 Response Answer(const control::v1::Session& session) {
@@ -91,7 +91,7 @@ awaitable<void> Refuse(State& state, const Request& request, std::string_view me
 
 awaitable<Result<Response>> Get(State& state, Request& request) {
   const Sessions& parts = state.parts;
-  const Result<Login> login = WhoAsks(parts, request);
+  const Result<Login> login = co_await WhoAsks(parts, request);
   if (!login && !BearerToken(request).empty() && parts.auth)
     co_await Refuse(state, request, kRead, login.error());
   const Login* known = login ? &*login : nullptr;
@@ -121,7 +121,7 @@ awaitable<Result<Response>> LogIn(State& state, Request& request) {
   if (wanted.token().empty()) co_return std::unexpected(InvalidArgument("token", "This field is required."));
   const Result<std::string> cookie = access::SessionToken(request);
   if (!cookie) co_return std::unexpected(cookie.error());  // a new one would not be seen beside two
-  Result<Login> shown = parts.identities.Check(wanted.token(), parts.own_audiences);
+  Result<Login> shown = co_await parts.identities.Check(wanted.token(), parts.own_audiences);
   if (!shown) {
     co_await Refuse(state, request, kBegin, shown.error());
     co_return std::unexpected(iam::BadToken(shown.error()));

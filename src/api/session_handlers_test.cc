@@ -90,14 +90,14 @@ TEST_F(SessionTest, BeginsWithATokenAndEnds) {
   ASSERT_TRUE(out);
   EXPECT_NE(out->headers.Get("Set-Cookie").find("Max-Age=0"), std::string::npos);
   EXPECT_EQ(Who(cookie).Text("/principal"), "(no text)") << "the cookie is worth nothing now";
-  EXPECT_TRUE(identities_->Check(token, {})) << "the token that was shown is as good as before";
+  EXPECT_TRUE(identities_->CheckToken(token)) << "the token that was shown is as good as before";
 }
 
 TEST_F(SessionTest, EndsWithTheTokenThatWasShown) {
   const std::string token = TokenOf(seconds(100));
   const std::string cookie = CookieOf(*LogIn(token));
   EXPECT_EQ(Who(cookie).Text("/principal"), "user:ann@example.com");
-  const std::string id = identities_->Check(token, {})->token_id;
+  const std::string id = identities_->CheckToken(token)->token_id;
   ASSERT_TRUE(Ask(identities_->RevokeToken(id)));
   EXPECT_EQ(Who(cookie).Text("/principal"), "(no text)");
 
@@ -112,7 +112,7 @@ TEST_F(SessionTest, IsGoodAsItsCookieAlone) {
   const std::string own = TokenIn(CookieOf(*in));
   EXPECT_EQ(boost::json::parse(std::get<std::string>(in->body)).at("secret").as_string(), "of " + own);
   EXPECT_EQ(Who(CookieOf(*in)).Text("/secret"), "(no text)") << "who only has the cookie is not told";
-  EXPECT_FALSE(identities_->Check(own, {})) << "it is no Bearer token";
+  EXPECT_FALSE(identities_->CheckToken(own)) << "it is no Bearer token";
   EXPECT_FALSE(LogIn(own)) << "nor good for another session, with a secret that one is told";
   EXPECT_EQ(Who("__Host-trainyard-session-8443=" + token).Text("/principal"), "(no text)")
       << "no other token is a cookie";

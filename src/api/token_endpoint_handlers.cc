@@ -4,6 +4,8 @@
 #include <chrono>
 #include <memory>
 
+#include "access/door.h"
+#include "access/failed_logins.h"
 #include "api/iam_request.h"
 #include "api/identity_handlers.h"
 #include "base/ascii.h"
@@ -33,6 +35,7 @@ struct Endpoint {
   Identities& identities;
   const Clock& clock;
   TokenEndpoint options;
+  access::FailedLogins failed{};
 };
 
 /// Must not be cached (RFC 6749 section 5.1).
@@ -54,6 +57,13 @@ Result<Response> RefusedFor(const Error& error) {
   return Refused("invalid_grant", error.message);
 }
 
+/// Of a credential that is shown and not valid: nobody tries them quickly.
+awaitable<Result<Response>> RefusedCredential(Endpoint& endpoint, const Request& request, Error error) {
+  Result<Response> refused = RefusedFor(error);
+  if (refused) co_await access::SlowDown(endpoint.failed, access::AddressOf(request), endpoint.clock.Now());
+  co_return refused;
+}
+
 std::string_view Field(const Form& form, std::string_view name) {
   const auto found = std::ranges::find(form, name, &Form::value_type::first);
   return found == form.end() ? std::string_view() : std::string_view(found->second);
@@ -73,12 +83,24 @@ awaitable<Result<FormOrRefusal>> ReadForm(Request& request) {
   co_return FormOrRefusal(*std::move(form));
 }
 
+awaitable<bool> Holds(const Identities& identities, identity::Login login) {
+  co_return identities.StillHolds(login);
+}
+
+/// Whether the key still is.
+identity::StillMay StillHeld(const Identities& identities, const Identities::Assertion& proven) {
+  identity::Login login{
+      .principal = proven.principal, .credential = "", .expires = {}, .key_id = proven.key_id};
+  return [&identities, login = std::move(login)] { return Holds(identities, login); };
+}
+
 awaitable<Result<Response>> IdTokenFor(Endpoint& endpoint, const Identities::Assertion& proven,
                                        std::string server) {
   Identities::IdToken wanted{.email = std::string(iam::EmailOf(proven.principal)),
                              .audience = proven.target_audience,
                              .include_email = true,  // as Google's endpoint does
-                             .issuer = std::move(server)};
+                             .issuer = std::move(server),
+                             .still_may = StillHeld(endpoint.identities, proven)};
   const Result<std::string> token = co_await endpoint.identities.MakeIdToken(std::move(wanted));
   if (!token) co_return RefusedFor(token.error());
   co_return Answered({{"id_token", *token}});
@@ -96,13 +118,14 @@ awaitable<Result<Response>> TokenFor(Endpoint& endpoint, Identities::NewToken wa
   co_return Answered(json);
 }
 
-awaitable<Result<Response>> GrantJwt(Endpoint& endpoint, Form form, std::string server) {
-  const std::string_view assertion = Field(form, "assertion");
+awaitable<Result<Response>> GrantJwt(Endpoint& endpoint, Form form, const Request& request) {
+  std::string assertion(Field(form, "assertion"));
   if (assertion.empty()) co_return Refused("invalid_request", "assertion is missing.");
   const Result<Identities::Assertion> proven =
-      endpoint.identities.CheckAssertion(assertion, endpoint.options.own_audiences);
-  if (!proven) co_return RefusedFor(proven.error());
-  if (!proven->target_audience.empty()) co_return co_await IdTokenFor(endpoint, *proven, std::move(server));
+      co_await endpoint.identities.CheckAssertion(std::move(assertion), endpoint.options.own_audiences);
+  if (!proven) co_return co_await RefusedCredential(endpoint, request, proven.error());
+  if (!proven->target_audience.empty())
+    co_return co_await IdTokenFor(endpoint, *proven, endpoint.options.server);
   Identities::NewToken wanted{.principal = proven->principal,
                               .life = kTokenLife,
                               .description = "POST /token",
@@ -111,9 +134,11 @@ awaitable<Result<Response>> GrantJwt(Endpoint& endpoint, Form form, std::string 
 }
 
 /// The credential of an external account's file: a token or self-signed JWT of this server.
-awaitable<Result<Response>> ExchangeFor(Endpoint& endpoint, std::string subject, bool is_exchange) {
-  const Result<identity::Login> login = endpoint.identities.Check(subject, endpoint.options.own_audiences);
-  if (!login) co_return RefusedFor(login.error());
+awaitable<Result<Response>> ExchangeFor(Endpoint& endpoint, std::string subject, bool is_exchange,
+                                        const Request& request) {
+  const Result<identity::Login> login =
+      co_await endpoint.identities.Check(std::move(subject), endpoint.options.own_audiences);
+  if (!login) co_return co_await RefusedCredential(endpoint, request, login.error());
   seconds life = kTokenLife;
   if (login->expires)
     life = std::min(life, std::chrono::floor<seconds>(*login->expires - endpoint.clock.Now()));
@@ -125,21 +150,21 @@ awaitable<Result<Response>> ExchangeFor(Endpoint& endpoint, std::string subject,
   co_return co_await TokenFor(endpoint, std::move(wanted), is_exchange);
 }
 
-awaitable<Result<Response>> Exchange(Endpoint& endpoint, Form form) {
+awaitable<Result<Response>> Exchange(Endpoint& endpoint, Form form, const Request& request) {
   std::string subject(Field(form, "subject_token"));
   if (subject.empty()) co_return Refused("invalid_request", "subject_token is missing.");
   if (Field(form, "subject_token_type").empty())
     co_return Refused("invalid_request", "subject_token_type is missing.");
-  co_return co_await ExchangeFor(endpoint, std::move(subject), true);
+  co_return co_await ExchangeFor(endpoint, std::move(subject), true, request);
 }
 
 /// Any token of this server is a refresh token, too, for clients that take no other (gsutil, gcloud's own
 /// login). It gives as much, and no longer, than it is worth itself; client_id and client_secret are not
 /// asked for.
-awaitable<Result<Response>> Refresh(Endpoint& endpoint, Form form) {
+awaitable<Result<Response>> Refresh(Endpoint& endpoint, Form form, const Request& request) {
   std::string token(Field(form, "refresh_token"));
   if (token.empty()) co_return Refused("invalid_request", "refresh_token is missing.");
-  co_return co_await ExchangeFor(endpoint, std::move(token), false);
+  co_return co_await ExchangeFor(endpoint, std::move(token), false, request);
 }
 
 awaitable<Result<Response>> Grant(Endpoint& endpoint, Request& request) {
@@ -147,11 +172,11 @@ awaitable<Result<Response>> Grant(Endpoint& endpoint, Request& request) {
   if (!form) co_return std::move(form).error();
   const std::string type(Field(*form, "grant_type"));
   if (type == "urn:ietf:params:oauth:grant-type:jwt-bearer")
-    co_return co_await GrantJwt(endpoint, *std::move(form), ServerUrl(endpoint.options.server, request));
+    co_return co_await GrantJwt(endpoint, *std::move(form), request);
   if (type == "urn:ietf:params:oauth:grant-type:token-exchange")
-    co_return co_await Exchange(endpoint, *std::move(form));
+    co_return co_await Exchange(endpoint, *std::move(form), request);
   if (type.empty()) co_return Refused("invalid_request", "grant_type is missing.");
-  if (type == "refresh_token") co_return co_await Refresh(endpoint, *std::move(form));
+  if (type == "refresh_token") co_return co_await Refresh(endpoint, *std::move(form), request);
   co_return Refused("unsupported_grant_type",
                     "This server knows the grants jwt-bearer, refresh_token and token-exchange.");
 }
@@ -160,10 +185,14 @@ awaitable<Result<Response>> Grant(Endpoint& endpoint, Request& request) {
 awaitable<Result<Response>> Introspect(Endpoint& endpoint, Request& request) {
   TY_CO_TRY(FormOrRefusal form, co_await ReadForm(request));
   if (!form) co_return std::move(form).error();
-  const std::string_view token = Field(*form, "token");
+  std::string token(Field(*form, "token"));
   if (token.empty()) co_return Refused("invalid_request", "token is missing.");
-  const Result<identity::Login> login = endpoint.identities.Check(token, endpoint.options.own_audiences);
-  if (!login) co_return Answered({{"active", false}});
+  const Result<identity::Login> login =
+      co_await endpoint.identities.Check(std::move(token), endpoint.options.own_audiences);
+  if (!login) {
+    TY_CO_RETURN_IF_ERROR(co_await RefusedCredential(endpoint, request, login.error()));
+    co_return Answered({{"active", false}});
+  }
   boost::json::object json{{"active", true}, {"username", iam::EmailOf(login->principal)}};
   if (login->expires) json["exp"] = std::chrono::floor<seconds>(*login->expires).time_since_epoch().count();
   co_return Answered(json);

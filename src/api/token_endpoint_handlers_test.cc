@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "access/failed_logins.h"
 #include "api/identity_api_fixture.h"
 #include "identity/jwt.h"
 #include "text/percent.h"
@@ -42,7 +43,7 @@ TEST_F(TokenEndpointTest, ASignedAssertionGetsAToken) {
     ASSERT_EQ(answer.status, 200) << answer.text;
     EXPECT_EQ(answer.At("/expires_in")->as_int64(), 3599);
     EXPECT_EQ(answer.Text("/token_type"), "Bearer");
-    const auto login = identities_->Check(answer.Text("/access_token"), {});
+    const auto login = identities_->CheckToken(answer.Text("/access_token"));
     EXPECT_EQ(login->principal, "serviceAccount:" + email_);
     EXPECT_EQ(login->expires, clock_.now + std::chrono::hours(1));
     EXPECT_THAT(login->credential, HasSubstr("by key " + key_id_));
@@ -87,10 +88,10 @@ TEST_F(TokenEndpointTest, ATokenIsExchangedForAShorterOne) {
   ASSERT_EQ(answer.status, 200) << answer.text;
   EXPECT_EQ(answer.At("/expires_in")->as_int64(), 599) << "no longer than what it was exchanged for";
   EXPECT_EQ(answer.Text("/issued_token_type"), "urn:ietf:params:oauth:token-type:access_token");
-  EXPECT_EQ(identities_->Check(answer.Text("/access_token"), {})->principal, "user:ann@example.com");
+  EXPECT_EQ(identities_->CheckToken(answer.Text("/access_token"))->principal, "user:ann@example.com");
   EXPECT_EQ(Grant(kExchange, subject + "ty_wrong").Text("/error"), "invalid_grant");
   ASSERT_TRUE(Ask(identities_->RevokeToken(made->token.id())));
-  EXPECT_FALSE(identities_->Check(answer.Text("/access_token"), {})) << "it goes with what it came from";
+  EXPECT_FALSE(identities_->CheckToken(answer.Text("/access_token"))) << "it goes with what it came from";
 }
 
 TEST_F(TokenEndpointTest, ATokenIsARefreshToken) {
@@ -101,9 +102,36 @@ TEST_F(TokenEndpointTest, ATokenIsARefreshToken) {
   ASSERT_EQ(answer.status, 200) << answer.text;
   EXPECT_EQ(answer.At("/expires_in")->as_int64(), 3'599);
   EXPECT_EQ(answer.At("/issued_token_type"), nullptr);
-  EXPECT_EQ(identities_->Check(answer.Text("/access_token"), {})->principal, "user:ann@example.com");
+  EXPECT_EQ(identities_->CheckToken(answer.Text("/access_token"))->principal, "user:ann@example.com");
   ASSERT_TRUE(Ask(identities_->RevokeToken(made->token.id())));
-  EXPECT_FALSE(identities_->Check(answer.Text("/access_token"), {}));
+  EXPECT_FALSE(identities_->CheckToken(answer.Text("/access_token")));
+}
+
+/// Half a second for the first that is slowed: others are answered meanwhile.
+TEST_F(TokenEndpointTest, WrongCredentialsAreSlowedDownAndNobodyElse) {
+  const std::string good =
+      Ask(identities_->MakeToken(
+              {.principal = "user:ann@example.com", .life = {}, .description = "", .issuer = ""}))
+          ->text;
+  for (int i = 0; i < access::FailedLogins::kFree; ++i) Post("/v1/introspect", "token=x");
+  for (const std::string bad : {"token=x", "grant_type=refresh_token&refresh_token=x"}) {
+    TextBody body(bad);
+    http::Request request;
+    request.method = http::Method::kPost;
+    request.path = bad.starts_with("token") ? "/v1/introspect" : "/token";
+    request.body = &body;
+    bool is_answered = false;
+    boost::asio::co_spawn(
+        loop_, (**router_.Find(request))(request),
+        [&](const std::exception_ptr&, const Result<http::Response>&) { is_answered = true; });
+    loop_.restart();
+    loop_.poll();
+    EXPECT_FALSE(is_answered) << bad;
+    EXPECT_EQ(Post("/v1/introspect", "token=" + good).At("/active")->as_bool(), true);
+    loop_.restart();
+    loop_.run();
+    EXPECT_TRUE(is_answered);
+  }
 }
 
 TEST_F(TokenEndpointTest, ATokenTellsWhoseItIs) {

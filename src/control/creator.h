@@ -14,10 +14,14 @@ struct Creator {
   std::string principal{};  ///< "user:ann@example.com"; empty: nobody was asked who they are
   /// Success, or the refusal that is the answer (iam::Refusal). Null: everything.
   std::function<boost::asio::awaitable<Status>(std::string permission, iam::Resource resource)> require{};
+  /// Whether the login and all that was required still hold. Null: they do.
+  std::function<boost::asio::awaitable<bool>()> still_may{};
 
   /// The refusal names the field of the job that brought the resource.
   boost::asio::awaitable<Status> Require(std::string permission, iam::Resource resource,
                                          std::string field) const;
+  /// kUnauthenticated: not still_may.
+  [[nodiscard]] boost::asio::awaitable<Status> CheckStillMay() const;
 };
 
 /// Whose buckets are. Null functions: nobody's. Loop thread.

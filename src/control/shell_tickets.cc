@@ -11,8 +11,11 @@ namespace trainyard::control {
 
 std::string ShellTickets::Give(Shell shell, SysTime now) {
   std::erase_if(given_, [now](const auto& entry) { return entry.second.until <= now; });
-  if (given_.size() >= kTicketsMax)
-    given_.erase(std::ranges::min_element(given_, {}, [](const auto& entry) { return entry.second.until; }));
+  if (given_.size() >= kTicketsMax) {
+    given_.erase(std::ranges::min_element(given_, {}, [&shell](const auto& entry) {
+      return std::pair(entry.second.shell.principal != shell.principal, entry.second.until);
+    }));
+  }
   const auto bytes = RandomBytes<std::array<unsigned char, 32>>();
   std::string ticket = text::Hex(bytes.data(), bytes.size());
   given_.emplace(ticket, Given{.shell = std::move(shell), .until = now + kLife});

@@ -19,11 +19,13 @@ namespace trainyard::control {
 class ShellTickets {
  public:
   static constexpr std::chrono::seconds kLife{30};
-  static constexpr std::size_t kTicketsMax = 1'000;  ///< then the oldest is worth nothing any more
+  static constexpr std::size_t kTicketsMax =
+      1'000;  ///< then the oldest of who asks is worth nothing any more
 
   struct Shell {
     wire::JobName job;
     std::string task_name;
+    std::string principal{};  ///< who asks
     /// Whether who got the ticket may still have a shell.
     std::function<boost::asio::awaitable<bool>()> still_may;
   };

@@ -38,5 +38,15 @@ TEST(ShellTickets, TheOldestGoesWhenThereAreTooMany) {
   EXPECT_TRUE(tickets.Take(last, kNow + std::chrono::seconds(1)));
 }
 
+TEST(ShellTickets, OfOnePersonTakeNobodyElsesAway) {
+  ShellTickets tickets;
+  ShellTickets::Shell shell = ShellOf("first");
+  shell.principal = "user:ann@example.com";
+  const std::string first = tickets.Give(std::move(shell), kNow);
+  for (std::size_t i = 0; i <= ShellTickets::kTicketsMax; ++i)
+    EXPECT_NE(tickets.Give(ShellOf("other"), kNow), "");
+  EXPECT_TRUE(tickets.Take(first, kNow));
+}
+
 }  // namespace
 }  // namespace trainyard::control

@@ -15,6 +15,9 @@ struct Login {
   std::optional<SysTime> expires;  ///< nothing: when it is revoked
   std::string token_id{};          ///< of an opaque token; else empty
   std::string key_id{};            ///< of the service account's key that signed it; else empty
+  /// Of the program in a replica that asks, or for which a token was made; else empty.
+  std::string attempt_id{};
+  std::string attempt_principal{};  ///< as whom that program ran when it asked: it has to be the same still
   friend bool operator==(const Login&, const Login&) = default;
 };
 

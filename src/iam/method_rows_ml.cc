@@ -87,10 +87,12 @@ constexpr std::array kRows{
     // In replicas only, and of the attempt alone that the connection is of: what its own TPU is.
     Public("GET /v1/projects/{project}/locations/{location}/nodes"),
     Public("GET /v1/projects/{project}/locations/{location}/nodes/{node}"),
-    // The envelope does nothing; each of its parts is asked for by its own row.
-    Public("POST /batch"),
-    Public("POST /batch/ml/v1"),
-    Public("POST /batch/storage/v1"),
+    // Each of its parts is asked for by its own row. The envelope needs a login, too: its body is 10 MB,
+    // which
+    // are not read for nobody.
+    LoggedIn("POST /batch", ""),
+    LoggedIn("POST /batch/ml/v1", ""),
+    LoggedIn("POST /batch/storage/v1", ""),
     // Descriptions of the APIs, which clients read before they log in.
     Public("GET /$discovery/rest"),
     Public("GET /discovery/v1/apis"),

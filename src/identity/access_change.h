@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "iam/resource.h"
+#include "identity/project_numbers.h"
 #include "identity/rsa_key.h"
 #include "identity/token_text.h"
 #include "trainyard/iam/v1/policy.pb.h"
@@ -49,6 +50,7 @@ struct AccessChange {
   std::vector<KeptToken> tokens;
   std::vector<KeptPolicy> policies;
   std::vector<KeptBucket> buckets;
+  std::vector<KeptNumber> numbers;  ///< of projects without one
 };
 
 }  // namespace trainyard::identity

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int32_t kApplicationId = 0x54594143;  // "TYAC"
 
-constexpr std::array<std::string_view, 1> kMigrations{R"sql(
+constexpr std::array<std::string_view, 2> kMigrations{R"sql(
 CREATE TABLE accounts (
   email TEXT PRIMARY KEY,
   resource BLOB NOT NULL
@@ -47,6 +47,15 @@ CREATE TABLE secrets (
   name TEXT PRIMARY KEY,
   value BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
+)sql",
+                                                      R"sql(
+CREATE TABLE project_numbers (
+  project TEXT PRIMARY KEY,
+  number INTEGER NOT NULL UNIQUE
+) STRICT, WITHOUT ROWID;
+CREATE TABLE deleted_accounts (
+  email TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID;
 )sql"};
 
 enum Query : std::size_t {
@@ -66,6 +75,10 @@ enum Query : std::size_t {
   kPutBucket,
   kDropBucket,
   kListBuckets,
+  kPutDeleted,
+  kListDeleted,
+  kPutNumber,
+  kListNumbers,
   kPutAssertion,
   kDropAssertions,
   kListAssertions,
@@ -94,6 +107,10 @@ constexpr std::array<std::string_view, kQueries> kSql{
     "INSERT OR REPLACE INTO buckets (bucket, project) VALUES (?1, ?2)",
     "DELETE FROM buckets WHERE bucket = ?1",
     "SELECT bucket, project FROM buckets",
+    "INSERT OR IGNORE INTO deleted_accounts (email) VALUES (?1)",
+    "SELECT email FROM deleted_accounts",
+    "INSERT INTO project_numbers (project, number) VALUES (?1, ?2)",
+    "SELECT project, number FROM project_numbers",
     "INSERT OR REPLACE INTO used_assertions (id, until_ns) VALUES (?1, ?2)",
     "DELETE FROM used_assertions WHERE until_ns <= ?1",
     "SELECT id, until_ns FROM used_assertions",
@@ -102,6 +119,7 @@ constexpr std::array<std::string_view, kQueries> kSql{
 };
 
 constexpr std::string_view kSigningKey = "signing_key";
+constexpr std::string_view kNumberSecret = "project_numbers";
 
 Error Damaged() { return {Code::kDataLoss, "access.db: a record cannot be read", {}}; }
 
@@ -199,20 +217,34 @@ Status AccessStore::LoadPolicies(AccessChange& all) {
   });
 }
 
+Status AccessStore::LoadNumbers(AccessChange& all) {
+  TY_RETURN_IF_ERROR(EachRow(statements_[kListDeleted].Query(), [&](const sqlite::Cursor& row) -> Status {
+    all.accounts_dropped.emplace_back(row.Text(0));
+    return {};
+  }));
+  return EachRow(statements_[kListNumbers].Query(), [&](const sqlite::Cursor& row) -> Status {
+    all.numbers.push_back({.project = std::string(row.Text(0)), .number = row.Int(1)});
+    return {};
+  });
+}
+
 Result<AccessChange> AccessStore::Load() {
   AccessChange all;
   TY_RETURN_IF_ERROR(LoadAccounts(all));
   TY_RETURN_IF_ERROR(LoadKeys(all));
   TY_RETURN_IF_ERROR(LoadTokens(all));
   TY_RETURN_IF_ERROR(LoadPolicies(all));
+  TY_RETURN_IF_ERROR(LoadNumbers(all));
   return all;
 }
 
 Status AccessStore::Drop(const AccessChange& change) {
   for (const std::string& id : change.tokens_dropped) TY_RETURN_IF_ERROR(statements_[kDropToken].Run(id));
   for (const std::string& id : change.keys_dropped) TY_RETURN_IF_ERROR(statements_[kDropKey].Run(id));
-  for (const std::string& email : change.accounts_dropped)
+  for (const std::string& email : change.accounts_dropped) {
     TY_RETURN_IF_ERROR(statements_[kDropAccount].Run(email));
+    TY_RETURN_IF_ERROR(statements_[kPutDeleted].Run(email));
+  }
   for (const iam::Resource& resource : change.policies_dropped)
     TY_RETURN_IF_ERROR(statements_[kDropPolicy].Run(Number(resource.kind), resource.project, resource.name));
   for (const std::string& bucket : change.buckets_dropped)
@@ -242,6 +274,8 @@ Status AccessStore::Put(const AccessChange& change) {
   }
   for (const KeptBucket& kept : change.buckets)
     TY_RETURN_IF_ERROR(statements_[kPutBucket].Run(kept.bucket, kept.project));
+  for (const KeptNumber& kept : change.numbers)
+    TY_RETURN_IF_ERROR(statements_[kPutNumber].Run(kept.project, kept.number));
   return {};
 }
 
@@ -274,15 +308,23 @@ Status AccessStore::PutUsedAssertion(const UsedAssertion& used, SysTime now) {
                                         used.until.time_since_epoch().count());
 }
 
-Result<std::optional<std::string>> AccessStore::SigningKey() {
-  sqlite::Cursor row = statements_[kFindSecret].Query(kSigningKey);
+Result<std::optional<std::string>> AccessStore::FindSecret(std::string_view name) {
+  sqlite::Cursor row = statements_[kFindSecret].Query(name);
   TY_TRY(const bool found, row.Next());
   if (!found) return std::nullopt;
   return std::string(row.Bytes(0));
 }
 
-Status AccessStore::PutSigningKey(const std::string& pem) {
-  return statements_[kPutSecret].Run(kSigningKey, sqlite::Blob{pem});
+Status AccessStore::PutSecret(std::string_view name, const std::string& value) {
+  return statements_[kPutSecret].Run(name, sqlite::Blob{value});
 }
+
+Result<std::optional<std::string>> AccessStore::SigningKey() { return FindSecret(kSigningKey); }
+
+Status AccessStore::PutSigningKey(const std::string& pem) { return PutSecret(kSigningKey, pem); }
+
+Result<std::optional<std::string>> AccessStore::NumberSecret() { return FindSecret(kNumberSecret); }
+
+Status AccessStore::PutNumberSecret(const std::string& secret) { return PutSecret(kNumberSecret, secret); }
 
 }  // namespace trainyard::identity

@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -39,6 +40,10 @@ class AccessStore {
   [[nodiscard]] Result<std::optional<std::string>> SigningKey();
   [[nodiscard]] Status PutSigningKey(const std::string& pem);
 
+  /// ProjectNumbers::Choose; nothing: numbers were not kept yet.
+  [[nodiscard]] Result<std::optional<std::string>> NumberSecret();
+  [[nodiscard]] Status PutNumberSecret(const std::string& secret);
+
  private:
   AccessStore(sqlite::Database database, std::vector<sqlite::Statement> statements)
       : database_(std::move(database)), statements_(std::move(statements)) {}
@@ -49,6 +54,9 @@ class AccessStore {
   Status LoadKeys(AccessChange& all);
   Status LoadTokens(AccessChange& all);
   Status LoadPolicies(AccessChange& all);
+  Status LoadNumbers(AccessChange& all);
+  Result<std::optional<std::string>> FindSecret(std::string_view name);
+  Status PutSecret(std::string_view name, const std::string& value);
 
   sqlite::Database database_;
   std::vector<sqlite::Statement> statements_;  ///< after the database: destroyed first

@@ -1,6 +1,7 @@
 #include "identity/account_changes.h"
 
 #include <algorithm>
+#include <set>
 
 #include "iam/principal.h"
 #include "identity/identities.h"
@@ -39,6 +40,12 @@ Result<const Directory::Account*> FindAccount(const Directory& known, std::strin
   return account;
 }
 
+/// Those that it asked for, or that were made through it.
+void DropTokensOfKey(const Directory& known, std::string_view key_id, AccessChange& change) {
+  const std::set<std::string>& made = known.TokensMadeFrom(KeyIssuer(key_id));
+  change.tokens_dropped.insert(change.tokens_dropped.end(), made.begin(), made.end());
+}
+
 Result<const KeptKey*> FindKey(const Directory& known, std::string_view email, std::string_view key_id) {
   TY_TRY(const Directory::Account* account, FindAccount(known, email));
   const auto key = account->keys.find(key_id);
@@ -55,6 +62,12 @@ Error NoSuchAccount(std::string_view email) {
 Error NoSuchKey(std::string_view email, std::string_view key_id) {
   return NotFound("Service account key " + std::string(key_id) + " of " + std::string(email) +
                   " does not exist.");
+}
+
+std::string IdOfAccount(const Directory& known, std::string_view email) {
+  if (known.ProjectOfAgent(email) != nullptr) return {};
+  const Directory::Account* account = known.FindAccount(email);
+  return std::string(account == nullptr ? kNoAccount : std::string_view(account->record.unique_id()));
 }
 
 std::string KeyIssuer(std::string_view key_id) { return std::string(kKeyIssuer).append(key_id); }
@@ -122,9 +135,13 @@ Result<AccessChange> AccountDeleted(const Directory& known, std::string_view ema
   AccessChange change;
   change.accounts_dropped.push_back(name);
   change.policies_dropped.push_back(iam::Resource::ServiceAccount(account->record.project_id(), name));
-  for (const auto& [id, key] : account->keys) change.keys_dropped.push_back(id);
   for (const KeptToken* token : known.TokensOf(principal))
     change.tokens_dropped.push_back(token->record.id());
+  for (const auto& [id, key] : account->keys) {
+    change.keys_dropped.push_back(id);
+    DropTokensOfKey(known, id, change);
+  }
+  DropExchanged(known, change.tokens_dropped);
   const iam::Resource own = change.policies_dropped.front();
   for (const auto& [key, entry] : known.policies()) {
     if (entry.kept.resource == own) continue;
@@ -173,11 +190,8 @@ Result<AccessChange> KeyDeleted(const Directory& known, std::string_view email, 
   TY_TRY(const KeptKey* key, FindKey(known, email, key_id));
   AccessChange change;
   change.keys_dropped.push_back(key->id);
-  const std::string principal = iam::ServiceAccountPrincipal(key->email);
-  for (const KeptToken* token : known.TokensOf(principal)) {
-    if (KeyOfIssuer(token->record.issuer()) == key_id) change.tokens_dropped.push_back(token->record.id());
-  }
-  DropExchanged(known, principal, change.tokens_dropped);
+  DropTokensOfKey(known, key_id, change);
+  DropExchanged(known, change.tokens_dropped);
   return change;
 }
 

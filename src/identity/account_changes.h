@@ -53,6 +53,11 @@ struct AccountEdit {
 [[nodiscard]] Result<AccessChange> KeyDeleted(const Directory& known, std::string_view email,
                                               std::string_view key_id);
 
+/// As Identities::AccountId.
+[[nodiscard]] std::string IdOfAccount(const Directory& known, std::string_view email);
+/// No account has it as its id.
+inline constexpr std::string_view kNoAccount = "0";
+
 [[nodiscard]] Error NoSuchAccount(std::string_view email);
 [[nodiscard]] Error NoSuchKey(std::string_view email, std::string_view key_id);
 

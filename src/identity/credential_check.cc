@@ -5,6 +5,7 @@
 #include "iam/principal.h"
 #include "iam/refusal.h"
 #include "identity/account_changes.h"
+#include "identity/grants.h"
 #include "identity/token_changes.h"
 #include "wire/time.h"
 
@@ -12,36 +13,40 @@ namespace trainyard::identity {
 namespace {
 
 constexpr std::string_view kServiceAccount = "serviceAccount:";
+constexpr std::string_view kImpersonation = "iam.serviceAccounts.getAccessToken";
 
 std::unexpected<Error> Refuse(std::string why, std::string_view reason = iam::kTokenUnsupported) {
   return std::unexpected(iam::Unauthenticated(std::move(why), reason));
 }
 
-/// The key that asked for the token, or for the one that it was exchanged for, and so on; empty: none.
-std::string_view KeyBehind(const Directory& known, const v1::Token& token) {
-  const v1::Token* asked = &token;
-  for (;;) {  // ends: a token is younger than the one that it was exchanged for
-    if (const std::string_view key = KeyOfIssuer(asked->issuer()); !key.empty()) return key;
-    const KeptToken* parent = known.FindTokenById(TokenOfIssuer(asked->issuer()));
-    if (parent == nullptr) return {};
-    asked = &parent->record;
-  }
+Status CheckEnabled(const Directory& known, std::string_view principal) {
+  if (!principal.starts_with(kServiceAccount)) return {};
+  const Directory::Account* account = known.FindAccount(iam::EmailOf(principal));
+  if (account == nullptr || !account->record.disabled()) return {};  // null: a project's own account
+  return Refuse("Service account " + account->record.email() + " is disabled.", iam::kAccountStateInvalid);
 }
 
-Status CheckAccount(const Directory& known, const v1::Token& token) {
-  if (!token.principal().starts_with(kServiceAccount)) return {};
-  const Directory::Account* account = known.FindAccount(iam::EmailOf(token.principal()));
-  if (account == nullptr) return {};  // a project's own account
-  if (account->record.disabled())
-    return Refuse("Service account " + account->record.email() + " is disabled.", iam::kAccountStateInvalid);
-  const std::string_view key_id = KeyBehind(known, token);
-  if (key_id.empty()) return {};
-  const auto key = account->keys.find(key_id);
-  if (key == account->keys.end() || key->second.record.disabled())
-    return Refuse(
-        "Key " + std::string(key_id) + " that asked for token " + token.id() + " is disabled or deleted.",
-        iam::kAccountStateInvalid);
-  return {};
+Status CheckKey(const Directory& known, std::string_view owner, std::string_view key_id,
+                const v1::Token& token) {
+  const Directory::Account* account = known.FindAccount(iam::EmailOf(owner));
+  if (account != nullptr) {
+    const auto key = account->keys.find(key_id);
+    if (key != account->keys.end() && !key->second.record.disabled()) return {};
+  }
+  return Refuse(
+      "Key " + std::string(key_id) + " that asked for token " + token.id() + " is disabled or deleted.",
+      iam::kAccountStateInvalid);
+}
+
+/// Of a token that its issuer made of an account that it may be: it still may.
+Status CheckImpersonation(const Directory& known, const v1::Token& token) {
+  TY_RETURN_IF_ERROR(CheckEnabled(known, token.issuer()));
+  // Its project is looked up.
+  const auto account = iam::Resource::ServiceAccount("", std::string(iam::EmailOf(token.principal())));
+  if (Grants(known, token.issuer(), kImpersonation, account)) return {};
+  return Refuse(
+      token.issuer() + ", who made token " + token.id() + ", may not be " + token.principal() + " any more.",
+      iam::kAccountStateInvalid);
 }
 
 Status CheckUse(const v1::Token& token, ShownAs as) {
@@ -58,15 +63,47 @@ std::string CredentialOf(const v1::Token& token) {
          std::string(iam::EmailOf(token.principal()));
 }
 
-Result<SignedJwt> Verified(const Directory::Account& account, const KeptKey& key, Jwt jwt) {
-  if (key.record.disabled())
-    return Refuse("Key " + key.id + " of " + key.email + " is disabled.", iam::kAccountStateInvalid);
-  if (account.record.disabled())
-    return Refuse("Service account " + key.email + " is disabled.", iam::kAccountStateInvalid);
-  return SignedJwt{.jwt = std::move(jwt), .email = key.email, .key_id = key.id};
+/// Of a token that a program in a replica made, at any remove: that attempt, and as whom it ran.
+void NoteAttempt(const Directory& known, const v1::Token& token, Login& login) {
+  constexpr std::string_view kAttempt = "attempt ";
+  const v1::Token* next = &token;
+  while (next != nullptr) {  // ends: a token is younger than what it was made from
+    const std::string_view behind = CredentialBehind(*next);
+    if (behind.starts_with(kAttempt)) {
+      login.attempt_id = behind.substr(kAttempt.size());
+      login.attempt_principal = next->issuer();
+      return;
+    }
+    const KeptToken* parent = known.FindTokenById(TokenOfIssuer(behind));
+    next = parent == nullptr ? nullptr : &parent->record;
+  }
+}
+
+/// One answer for an unknown account, an unknown key and a wrong signature: it tells nobody which there are.
+std::unexpected<Error> NobodySigned() {
+  return Refuse("The JWT is refused: no key of its issuer (iss) verifies its signature.");
 }
 
 }  // namespace
+
+Status CheckWorth(const Directory& known, const v1::Token& token) {
+  for (const v1::Token* next = &token;;) {  // ends: a token is younger than what it was made from
+    TY_RETURN_IF_ERROR(CheckEnabled(known, next->principal()));
+    const bool is_through = !next->through().empty();
+    if (is_through) TY_RETURN_IF_ERROR(CheckImpersonation(known, *next));
+    const std::string_view behind = CredentialBehind(*next);
+    if (const std::string_view key = KeyOfIssuer(behind); !key.empty())
+      return CheckKey(known, is_through ? next->issuer() : next->principal(), key, token);
+    const std::string_view parent_id = TokenOfIssuer(behind);
+    if (parent_id.empty()) return {};
+    const KeptToken* parent = known.FindTokenById(parent_id);
+    if (parent == nullptr) {
+      return Refuse("Token " + std::string(parent_id) + ", which token " + token.id() +
+                    " was made from, was revoked: log in again.");
+    }
+    next = &parent->record;
+  }
+}
 
 Result<Login> CheckOpaqueToken(const Directory& known, std::string_view text, const TokenHash& hash,
                                ShownAs as, SysTime now) {
@@ -86,14 +123,15 @@ Result<Login> CheckOpaqueToken(const Directory& known, std::string_view text, co
       return Refuse("Token " + record.id() + " expired at " + wire::PrintTime(*login.expires) + ".",
                     iam::kTokenExpired);
   }
-  TY_RETURN_IF_ERROR(CheckAccount(known, record));
+  TY_RETURN_IF_ERROR(CheckWorth(known, record));
+  NoteAttempt(known, record, login);
   return login;
 }
 
 bool StillProves(const Directory& known, const Login& login) {
   if (!login.token_id.empty()) {
     const KeptToken* token = known.FindTokenById(login.token_id);
-    return token != nullptr && CheckAccount(known, token->record).has_value();
+    return token != nullptr && CheckWorth(known, token->record).has_value();
   }
   if (login.key_id.empty()) return true;
   const Directory::Account* account = known.FindAccount(iam::EmailOf(login.principal));
@@ -102,18 +140,34 @@ bool StillProves(const Directory& known, const Login& login) {
   return key != account->keys.end() && !key->second.record.disabled();
 }
 
-Result<SignedJwt> VerifyJwt(const Directory& known, std::string_view text) {
+Result<ShownJwt> ReadJwt(const Directory& known, std::string_view text) {
   Result<Jwt> jwt = ParseJwt(text);
   if (!jwt) return Refuse("The JWT is refused: " + jwt.error().message + ".");
   const Directory::Account* account = known.FindAccount(jwt->issuer);
-  if (account != nullptr && account->record.email() == jwt->issuer) {
-    for (const auto& [id, key] : account->keys) {
-      if (!jwt->key_id.empty() && jwt->key_id != id) continue;
-      if (jwt->IsSignedBy(key.public_key)) return Verified(*account, key, *std::move(jwt));
-    }
+  if (account == nullptr || account->record.email() != jwt->issuer) return NobodySigned();
+  ShownJwt shown{.jwt = *std::move(jwt), .email = account->record.email(), .keys = {}};
+  for (const auto& [id, key] : account->keys) {
+    if (shown.jwt.key_id.empty() || shown.jwt.key_id == id) shown.keys.emplace(id, key.public_key);
   }
-  // One answer for an unknown account, an unknown key and a wrong signature: it tells nobody which there are.
-  return Refuse("The JWT is refused: no key of its issuer (iss) verifies its signature.");
+  if (shown.keys.empty()) return NobodySigned();
+  return shown;
+}
+
+std::string SignerOf(const ShownJwt& shown) {
+  for (const auto& [id, key] : shown.keys) {
+    if (shown.jwt.IsSignedBy(key)) return id;
+  }
+  return {};
+}
+
+Result<SignedJwt> SignedBy(const Directory& known, ShownJwt shown, const std::string& key_id) {
+  const Directory::Account* account = known.FindAccount(shown.email);
+  if (account == nullptr || !account->keys.contains(key_id)) return NobodySigned();
+  if (account->keys.at(key_id).record.disabled())
+    return Refuse("Key " + key_id + " of " + shown.email + " is disabled.", iam::kAccountStateInvalid);
+  if (account->record.disabled())
+    return Refuse("Service account " + shown.email + " is disabled.", iam::kAccountStateInvalid);
+  return SignedJwt{.jwt = std::move(shown.jwt), .email = std::move(shown.email), .key_id = key_id};
 }
 
 const Login* VerifiedJwts::Find(const TokenHash& hash, SysTime now) {

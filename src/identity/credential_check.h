@@ -23,13 +23,28 @@ namespace trainyard::identity {
 /// cookie is sent to every server of its host name.
 enum class ShownAs : std::uint8_t { kBearer, kCookie };
 
-/// An opaque token. The lifetime of the account that it is for, and of the key that asked for it, are looked
-/// at each time.
+/// Whether what a token was made from still is: its account, the key or the token that it was exchanged for,
+/// at any remove, and the right of who made it through another credential. Its own time aside.
+[[nodiscard]] Status CheckWorth(const Directory& known, const v1::Token& token);
+
+/// An opaque token. CheckWorth is asked each time.
 [[nodiscard]] Result<Login> CheckOpaqueToken(const Directory& known, std::string_view text,
                                              const TokenHash& hash, ShownAs as, SysTime now);
 
 /// Whether the token or the key behind a login of these is still good, its time aside.
 [[nodiscard]] bool StillProves(const Directory& known, const Login& login);
+
+/// A JWT that may be a service account's: nothing of it is verified.
+struct ShownJwt {
+  Jwt jwt;
+  std::string email;
+  std::map<std::string, RsaPublicKey> keys;  ///< by id: those that may have signed it
+};
+/// kUnauthenticated: it is malformed, or there is no such key.
+[[nodiscard]] Result<ShownJwt> ReadJwt(const Directory& known, std::string_view text);
+/// The key that signed it; empty: none did. Takes the time of RSA, several times if it names no key: not on
+/// the loop. Pure: any thread.
+[[nodiscard]] std::string SignerOf(const ShownJwt& shown);
 
 /// A JWT that a service account's key signed, its claims aside.
 struct SignedJwt {
@@ -37,9 +52,9 @@ struct SignedJwt {
   std::string email;
   std::string key_id;
 };
-/// kUnauthenticated: it is malformed; no key of its issuer verifies it; the key or the account is disabled
-/// (told only to who has the key).
-[[nodiscard]] Result<SignedJwt> VerifyJwt(const Directory& known, std::string_view text);
+/// Of what SignerOf found. kUnauthenticated: nobody signed it; the key or the account is disabled or gone
+/// meanwhile (told only to who has the key).
+[[nodiscard]] Result<SignedJwt> SignedBy(const Directory& known, ShownJwt shown, const std::string& key_id);
 
 /// Self-signed JWTs that were verified, so that a client's second request costs no RSA. Bounded; forgotten
 /// as a whole when accounts or keys change. One thread at a time.

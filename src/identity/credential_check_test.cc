@@ -40,6 +40,9 @@ class Credentials : public IdentitiesTest {
                                        const std::string& more = R"(,"scope":"x")") const {
     return SignJwt(signer.key, signer.key_id, Claims(signer.email, more));
   }
+  Result<Assertion> Prove(const std::string& assertion) {
+    return Ask(identities_->CheckAssertion(assertion, own_));
+  }
   [[nodiscard]] std::string AssertionOf(const Signer& signer, const std::string& more = "") const {
     return SelfSigned(signer, R"(,"scope":"","aud":"https://oauth2.googleapis.com/token")" + more);
   }
@@ -145,10 +148,8 @@ TEST_F(Credentials, AnothersKeySignsNothing) {
               HasSubstr("no key of its issuer"));
   EXPECT_EQ(Refusal(forged),
             Refusal(SignJwt(reader.key, "", Claims("nobody@p.iam.gserviceaccount.com", ""))));
-  EXPECT_FALSE(identities_->CheckAssertion(
-      SignJwt(reader.key, reader.key_id,
-              Claims(trainer.email, R"(,"aud":"https://oauth2.googleapis.com/token")")),
-      own_));
+  EXPECT_FALSE(Prove(SignJwt(reader.key, reader.key_id,
+                             Claims(trainer.email, R"(,"aud":"https://oauth2.googleapis.com/token")"))));
 }
 
 TEST_F(Credentials, DisabledKeysAndAccountsSignNothing) {
@@ -169,27 +170,24 @@ TEST_F(Credentials, DisabledKeysAndAccountsSignNothing) {
 
 TEST_F(Credentials, AnAssertionNamesItsAccountAndKey) {
   const Signer signer = MakeSigner();
-  const auto proven = identities_->CheckAssertion(AssertionOf(signer), own_);
+  const auto proven = Prove(AssertionOf(signer));
   ASSERT_TRUE(proven) << proven.error().message;
   EXPECT_EQ(proven->principal, "serviceAccount:" + signer.email);
   EXPECT_EQ(proven->key_id, signer.key_id);
   EXPECT_EQ(proven->target_audience, "");
-  EXPECT_EQ(
-      identities_->CheckAssertion(AssertionOf(signer, R"(,"target_audience":"z")"), own_)->target_audience,
-      "z");
-  EXPECT_TRUE(identities_->CheckAssertion(AssertionOf(signer), own_)) << "without jti, any number of times";
-  EXPECT_FALSE(identities_->CheckAssertion(SelfSigned(signer), own_)) << "no aud";
+  EXPECT_EQ(Prove(AssertionOf(signer, R"(,"target_audience":"z")"))->target_audience, "z");
+  EXPECT_TRUE(Prove(AssertionOf(signer))) << "without jti, any number of times";
+  EXPECT_FALSE(Prove(SelfSigned(signer))) << "no aud";
   EXPECT_FALSE(Check(AssertionOf(signer))) << "an assertion is no credential";
 }
 
 TEST_F(Credentials, AnAssertionsIdIsGoodOnce) {
   const Signer signer = MakeSigner();
   const std::string assertion = AssertionOf(signer, R"(,"jti":"once")");
-  ASSERT_TRUE(identities_->CheckAssertion(assertion, own_));
-  EXPECT_THAT(identities_->CheckAssertion(assertion, own_).error().message,
-              HasSubstr("its jti was used before"));
+  ASSERT_TRUE(Prove(assertion));
+  EXPECT_THAT(Prove(assertion).error().message, HasSubstr("its jti was used before"));
   Restart();
-  EXPECT_FALSE(identities_->CheckAssertion(assertion, own_));
+  EXPECT_FALSE(Prove(assertion));
   const std::string bearer = SelfSigned(signer, R"(,"jti":"many")");
   EXPECT_TRUE(Check(bearer));
   EXPECT_TRUE(Check(bearer));
@@ -208,6 +206,39 @@ TEST_F(Credentials, ATokenEndsWithTheKeyThatAskedForIt) {
   EXPECT_FALSE(Check(made->text));
   ASSERT_TRUE(Ask(identities_->DeleteKey(signer.email, signer.key_id)));
   EXPECT_TRUE(identities_->Tokens("").empty());
+}
+
+TEST_F(Credentials, SignaturesWaitInABoundedQueue) {
+  const Signer signer = MakeSigner();
+  int unavailable = 0;
+  int proven = 0;
+  constexpr int kOneTooMany = 200 + 1;  // IdentitiesState::kVerifyingMax
+  for (int i = 0; i < kOneTooMany; ++i) {
+    const std::string jwt = SelfSigned(signer, R"(,"scope":")" + std::to_string(i) + "\"");
+    boost::asio::co_spawn(loop_, identities_->Check(jwt, own_),
+                          [&](const std::exception_ptr&, const Result<Login>& login) {
+                            proven += login ? 1 : 0;
+                            unavailable += !login && login.error().code == Code::kUnavailable ? 1 : 0;
+                          });
+  }
+  loop_.restart();
+  loop_.run();
+  EXPECT_EQ(proven, kOneTooMany - 1);
+  EXPECT_EQ(unavailable, 1);
+  EXPECT_TRUE(Check(SelfSigned(signer, R"(,"scope":"later")")));
+}
+
+TEST_F(Credentials, AKeyThatIsDeletedWhileItsSignatureIsVerifiedProvesNothing) {
+  const Signer signer = MakeSigner();
+  Result<Login> login = std::unexpected(Error{});
+  boost::asio::co_spawn(
+      loop_, identities_->Check(SelfSigned(signer), own_),
+      [&](const std::exception_ptr&, Result<Login> checked) { login = std::move(checked); });
+  loop_.restart();
+  loop_.run_one();  // the signature is with its thread
+  ASSERT_TRUE(Ask(identities_->DeleteKey(signer.email, signer.key_id)));
+  EXPECT_TRUE(!login || !identities_->StillHolds(*login));
+  EXPECT_FALSE(Check(SelfSigned(signer)));
 }
 
 TEST(VerifiedJwts, TheOldestGivesWay) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cluster/project_number.h"
 #include "identity/bucket_default.h"
 
 namespace trainyard::identity {
@@ -35,6 +36,7 @@ void Directory::Apply(const AccessChange& change) {
     tokens_.insert_or_assign(token.hash, token);
     token_ids_.insert_or_assign(token.record.id(), token.hash);
     tokens_of_[token.record.principal()].insert(token.record.id());
+    made_from_[CredentialBehind(token.record)].insert(token.record.id());
   }
   for (const KeptPolicy& kept : change.policies) {
     PolicyEntry entry{.kept = {.resource = Normal(kept.resource), .policy = kept.policy},
@@ -42,6 +44,7 @@ void Directory::Apply(const AccessChange& change) {
     policies_.insert_or_assign(NameOf(entry.kept.resource), std::move(entry));
   }
   for (const KeptBucket& kept : change.buckets) bucket_projects_->Set(kept.bucket, kept.project);
+  for (const KeptNumber& kept : change.numbers) numbers_.Keep(kept);
   if (projects_.empty() || NamesProjects(change)) CollectProjects();
 }
 
@@ -57,6 +60,7 @@ void Directory::Drop(const AccessChange& change) {
   // Before the accounts: a policy's name has the project of its account.
   for (const Resource& resource : change.policies_dropped) policies_.erase(NameOf(Normal(resource)));
   for (const std::string& email : change.accounts_dropped) {
+    deleted_.insert(email);
     const auto account = accounts_.find(email);
     if (account == accounts_.end()) continue;
     for (const auto& [id, key] : account->second.keys) key_owners_.erase(id);
@@ -70,9 +74,13 @@ void Directory::DropToken(const std::string& id) {
   const auto found = token_ids_.find(id);
   if (found == token_ids_.end()) return;
   const auto token = tokens_.find(found->second);
-  const auto owner = tokens_of_.find(token->second.record.principal());
-  owner->second.erase(id);
-  if (owner->second.empty()) tokens_of_.erase(owner);
+  const auto forget = [&id](auto& ids_by, const std::string& key) {
+    const auto ids = ids_by.find(key);
+    ids->second.erase(id);
+    if (ids->second.empty()) ids_by.erase(ids);
+  };
+  forget(tokens_of_, token->second.record.principal());
+  forget(made_from_, CredentialBehind(token->second.record));
   tokens_.erase(token);
   token_ids_.erase(found);
 }
@@ -105,6 +113,19 @@ const Directory::Account* Directory::FindAccount(std::string_view email_or_id) c
   return account == accounts_.end() ? nullptr : &account->second;
 }
 
+const std::string* Directory::ProjectOfAgent(std::string_view email) const {
+  const std::optional<std::int64_t> number = cluster::NumberOfServiceAccount(email);
+  if (!number) return nullptr;
+  if (const std::string* project = numbers_.ProjectOf(*number)) return project;
+  const auto shown = shown_.find(*number);
+  return shown == shown_.end() ? nullptr : &shown->second;
+}
+
+void Directory::ShowNumber(const KeptNumber& shown) {
+  if (shown_.size() >= kShownMax) shown_.clear();
+  shown_.emplace(shown.number, shown.project);
+}
+
 const KeptToken* Directory::FindToken(const TokenHash& hash) const {
   const auto token = tokens_.find(hash);
   return token == tokens_.end() ? nullptr : &token->second;
@@ -121,6 +142,12 @@ std::vector<const KeptToken*> Directory::TokensOf(std::string_view principal) co
   if (ids == tokens_of_.end()) return tokens;
   for (const std::string& id : ids->second) tokens.push_back(FindTokenById(id));
   return tokens;
+}
+
+const std::set<std::string>& Directory::TokensMadeFrom(std::string_view credential) const {
+  static const std::set<std::string> kNone;
+  const auto ids = made_from_.find(credential);
+  return ids == made_from_.end() ? kNone : ids->second;
 }
 
 std::vector<const KeptToken*> Directory::AllTokens() const {
@@ -143,6 +170,8 @@ Resource Directory::Normal(Resource resource) const {
     if (const Account* account = FindAccount(resource.name); account != nullptr) {
       resource.project = account->record.project_id();
       resource.name = account->record.email();
+    } else if (const std::string* project = ProjectOfAgent(resource.name); project != nullptr) {
+      resource.project = *project;  // whatever a path says
     }
   }
   return resource;

@@ -15,10 +15,17 @@
 
 namespace trainyard::identity {
 
+/// "token T" or "key K": what the token was exchanged for, or made through; else who asked for it.
+[[nodiscard]] inline const std::string& CredentialBehind(const v1::Token& token) {
+  return token.through().empty() ? token.issuer() : token.through();
+}
+
 /// Everything that is kept, in memory and ready to be asked. A value, without rules and clocks; one thread at
 /// a time. Pointers and references are valid until the next Apply().
 class Directory {
  public:
+  static constexpr std::size_t kShownMax = 10'000;
+
   /// @param default_project  of buckets whose project was not recorded.
   explicit Directory(std::string default_project)
       : bucket_projects_(std::make_shared<BucketProjects>(std::move(default_project))) {}
@@ -34,6 +41,8 @@ class Directory {
   /// By e-mail or unique id; null: there is none.
   [[nodiscard]] const Account* FindAccount(std::string_view email_or_id) const;
   [[nodiscard]] const std::map<std::string, Account, std::less<>>& accounts() const { return accounts_; }
+  /// Whether an account of this e-mail was ever deleted.
+  [[nodiscard]] bool WasDeleted(std::string_view email) const { return deleted_.contains(email); }
 
   // --- tokens
 
@@ -42,6 +51,8 @@ class Directory {
   /// Of one principal, in the order of their ids.
   [[nodiscard]] std::vector<const KeptToken*> TokensOf(std::string_view principal) const;
   [[nodiscard]] std::vector<const KeptToken*> AllTokens() const;
+  /// Ids of those that were made from a credential: "token T", "key K" (CredentialBehind).
+  [[nodiscard]] const std::set<std::string>& TokensMadeFrom(std::string_view credential) const;
   /// To be written as it is then; null: it is gone.
   const KeptToken* SetLastUse(const TokenHash& hash, const google::protobuf::Timestamp& time);
 
@@ -65,6 +76,12 @@ class Directory {
   /// That anything kept names, and the default one.
   [[nodiscard]] const std::set<std::string, std::less<>>& projects() const { return projects_; }
 
+  [[nodiscard]] const ProjectNumbers& numbers() const noexcept { return numbers_; }
+  /// Of a project that nothing names yet: its agent can be bound, until kShownMax others were shown.
+  void ShowNumber(const KeptNumber& shown);
+  /// The project whose own account has this e-mail; null: it is no such account's.
+  [[nodiscard]] const std::string* ProjectOfAgent(std::string_view email) const;
+
   /// What stands for the policy of a bucket of one of these projects.
   [[nodiscard]] const iam::PolicyIndex& BucketDefaultOf(std::string_view project) const;
 
@@ -85,13 +102,17 @@ class Directory {
 
   std::shared_ptr<BucketProjects> bucket_projects_;
   std::map<std::string, Account, std::less<>> accounts_;        ///< by e-mail
+  std::set<std::string, std::less<>> deleted_;                  ///< e-mails
   std::map<std::string, std::string, std::less<>> emails_;      ///< by unique id
   std::map<std::string, std::string, std::less<>> key_owners_;  ///< e-mail by key id
   std::unordered_map<TokenHash, KeptToken, HashOfHash> tokens_;
   std::map<std::string, TokenHash, std::less<>> token_ids_;
   std::map<std::string, std::set<std::string>, std::less<>> tokens_of_;  ///< ids by principal
+  std::map<std::string, std::set<std::string>, std::less<>> made_from_;  ///< ids by credential
   std::map<std::string, PolicyEntry, std::less<>> policies_;             ///< by iam::NameOf
   std::set<std::string, std::less<>> projects_;
+  ProjectNumbers numbers_;
+  std::map<std::int64_t, std::string> shown_;  ///< numbers of projects that are kept nowhere
   std::map<std::string, iam::PolicyIndex, std::less<>> bucket_defaults_;  ///< by project
 };
 

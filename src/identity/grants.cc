@@ -1,9 +1,7 @@
 #include "identity/grants.h"
 
-#include <algorithm>
 #include <functional>
 
-#include "cluster/project_number.h"
 #include "iam/principal.h"
 #include "iam/roles.h"
 
@@ -13,7 +11,6 @@ namespace {
 using iam::Resource;
 using Kind = Resource::Kind;
 
-constexpr std::string_view kAgentEmail = "service-";
 constexpr std::string_view kAgentPrincipal = "serviceAccount:service-";
 
 bool Binds(const Directory& known, const Resource& resource, std::string_view principal,
@@ -34,9 +31,10 @@ std::string ProjectOf(const Directory& known, const Resource& resource) {
                                         : known.Normal(resource).project;
 }
 
-bool IsAgentOf(std::string_view principal, std::string_view project) {
-  return principal.starts_with(kAgentPrincipal) && !project.empty() &&
-         iam::EmailOf(principal) == cluster::ServiceAccount(project);
+bool IsAgentOf(const Directory& known, std::string_view principal, std::string_view project) {
+  if (!principal.starts_with(kAgentPrincipal) || project.empty()) return false;
+  const std::string* own = known.ProjectOfAgent(iam::EmailOf(principal));
+  return own != nullptr && *own == project;
 }
 
 /// Whether `says` holds of a policy that speaks of the resource.
@@ -65,7 +63,7 @@ bool HasBasicRole(const Directory& known, std::string_view principal, std::strin
 bool Grants(const Directory& known, std::string_view principal, std::string_view permission,
             const Resource& resource) {
   const std::string project = ProjectOf(known, resource);
-  if (IsAgentOf(principal, project)) {
+  if (IsAgentOf(known, principal, project)) {
     const iam::Role* role = iam::FindRole(iam::kServiceAgent);
     if (role != nullptr && role->Has(permission)) return true;
   }
@@ -78,17 +76,9 @@ bool Grants(const Directory& known, std::string_view principal, std::string_view
 bool Knows(const Directory& known, std::string_view principal, const Resource& resource) {
   const std::string project = ProjectOf(known, resource);
   const iam::PolicyIndex::HasBasicRole basic = BasicRolesOf(known, principal);
-  return IsAgentOf(principal, project) ||
+  return IsAgentOf(known, principal, project) ||
          AnyPolicy(known, resource, project,
                    [&](const iam::PolicyIndex& policy) { return policy.Knows(principal, basic); });
-}
-
-std::optional<std::string> ProjectOfAgent(const Directory& known, std::string_view email) {
-  if (!email.starts_with(kAgentEmail)) return std::nullopt;
-  const auto project = std::ranges::find_if(
-      known.projects(), [&](const std::string& one) { return cluster::ServiceAccount(one) == email; });
-  if (project == known.projects().end()) return std::nullopt;
-  return *project;
 }
 
 }  // namespace trainyard::identity

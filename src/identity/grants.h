@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-#include <string>
 #include <string_view>
 
 #include "identity/directory.h"
@@ -20,8 +18,5 @@ namespace trainyard::identity {
 
 /// Whether they bind any role to the principal.
 [[nodiscard]] bool Knows(const Directory& known, std::string_view principal, const iam::Resource& resource);
-
-/// The project whose own account has this e-mail, if it is one that is known here.
-[[nodiscard]] std::optional<std::string> ProjectOfAgent(const Directory& known, std::string_view email);
 
 }  // namespace trainyard::identity

@@ -15,18 +15,7 @@
 #include "wire/time.h"
 
 namespace trainyard::identity {
-namespace {
-
 using boost::asio::awaitable;
-
-constexpr std::size_t kTokenIdBytes = 5;
-
-std::string RandomTokenId() {
-  const auto bytes = RandomBytes<std::array<std::uint8_t, kTokenIdBytes>>();
-  return text::Hex(bytes.data(), bytes.size());
-}
-
-}  // namespace
 
 Identities::Identities(std::unique_ptr<IdentitiesState> state) noexcept : state_(std::move(state)) {}
 
@@ -39,33 +28,29 @@ Result<std::unique_ptr<Identities>> Identities::Open(boost::asio::any_io_executo
   return std::unique_ptr<Identities>(new Identities(std::move(state)));
 }
 
-Result<Login> Identities::Check(std::string_view token, std::span<const std::string> own_audiences) {
-  return state_->Check(token, own_audiences);
+awaitable<Result<Login>> Identities::Check(std::string token, std::span<const std::string> own_audiences) {
+  return state_->Check(std::move(token), own_audiences);
 }
+
+Result<Login> Identities::CheckToken(std::string_view token) { return state_->CheckToken(token); }
 
 Result<Login> Identities::CheckSession(std::string_view token) { return state_->CheckSession(token); }
 
 bool Identities::StillHolds(const Login& login) const { return StillProves(state_->directory, login); }
 
-Result<Identities::Assertion> Identities::CheckAssertion(std::string_view assertion,
-                                                         std::span<const std::string> own_audiences) {
-  return state_->CheckAssertion(assertion, own_audiences);
+awaitable<Result<Assertion>> Identities::CheckAssertion(std::string assertion,
+                                                        std::span<const std::string> own_audiences) {
+  return state_->CheckAssertion(std::move(assertion), own_audiences);
 }
 
 awaitable<Result<Identities::MadeToken>> Identities::MakeToken(NewToken wanted) {
   const std::string text = PrintToken(RandomBytes<TokenSecret>());
   IdentitiesState* state = state_.get();
+  StillMay still_may = std::move(wanted.still_may);
   auto decide = [state, wanted = std::move(wanted), text]() -> Result<AccessChange> {
-    const SysTime now = state->clock.Now();
-    TY_TRY(AccessChange change, TokenMade(state->directory, wanted, RandomTokenId(), HashOf(text), now));
-    if (now - state->swept < kSweepStep) return change;
-    state->swept = now;
-    AccessChange expired = ExpiredTokensDropped(state->directory, now);
-    change.tokens_dropped.insert(change.tokens_dropped.end(), expired.tokens_dropped.begin(),
-                                 expired.tokens_dropped.end());
-    return change;
+    return state->DecideToken(wanted, text);
   };
-  TY_CO_TRY(const AccessChange change, co_await state->Change(std::move(decide)));
+  TY_CO_TRY(const AccessChange change, co_await state->Change(std::move(decide), std::move(still_may)));
   co_return MadeToken{.text = text, .token = change.tokens.front().record};
 }
 

@@ -4,7 +4,6 @@
 #include "async/random_bytes.h"
 #include "cluster/project_number.h"
 #include "identity/account_changes.h"
-#include "identity/grants.h"
 #include "identity/id_token.h"
 #include "identity/identities_state.h"
 #include "text/hex.h"
@@ -29,12 +28,11 @@ std::string RandomKeyId() {
   return text::Hex(bytes.data(), bytes.size());
 }
 
-v1::ServiceAccount AgentOf(const std::string& project) {
+v1::ServiceAccount AgentOf(const std::string& project, const std::string& email) {
   v1::ServiceAccount account;
-  const std::string email = cluster::ServiceAccount(project);
   account.set_name("projects/" + project + "/serviceAccounts/" + email);
   account.set_project_id(project);
-  account.set_unique_id(std::to_string(cluster::ProjectNumber(project)));
+  account.set_unique_id(std::to_string(cluster::NumberOfServiceAccount(email).value_or(0)));
   account.set_email(email);
   account.set_display_name("The project's own account");
   return account;
@@ -72,9 +70,17 @@ std::vector<v1::ServiceAccount> Identities::ServiceAccounts(std::string_view pro
 Result<v1::ServiceAccount> Identities::FindServiceAccount(std::string_view email) const {
   if (const Directory::Account* account = state_->directory.FindAccount(email); account != nullptr)
     return account->record;
-  if (const std::optional<std::string> project = ProjectOfAgent(state_->directory, email))
-    return AgentOf(*project);
+  if (const std::string* project = state_->directory.ProjectOfAgent(email); project != nullptr)
+    return AgentOf(*project, std::string(email));
   return std::unexpected(NoSuchAccount(email));
+}
+
+std::string Identities::AccountId(std::string_view email) const {
+  return IdOfAccount(state_->directory, email);
+}
+
+bool Identities::IsAccount(std::string_view email, std::string_view account_id) const {
+  return account_id.empty() ? !state_->directory.WasDeleted(email) : AccountId(email) == account_id;
 }
 
 awaitable<Status> Identities::DeleteServiceAccount(std::string email) {
@@ -85,13 +91,14 @@ awaitable<Status> Identities::DeleteServiceAccount(std::string email) {
   return state->Do(std::move(decide));
 }
 
-awaitable<Status> Identities::SetServiceAccountDisabled(std::string email, bool disabled) {
+awaitable<Status> Identities::SetServiceAccountDisabled(std::string email, bool disabled,
+                                                        StillMay still_may) {
   IdentitiesState* state = state_.get();
   const AccountEdit edit{.disabled = disabled, .display_name = {}, .description = {}};
   auto decide = [state, email = std::move(email), edit] {
     return AccountChanged(state->directory, email, edit);
   };
-  return state->Do(std::move(decide));
+  return state->Do(std::move(decide), std::move(still_may));
 }
 
 awaitable<Result<v1::ServiceAccount>> Identities::DescribeServiceAccount(std::string email,
@@ -107,14 +114,14 @@ awaitable<Result<v1::ServiceAccount>> Identities::DescribeServiceAccount(std::st
   co_return change.accounts.front();
 }
 
-awaitable<Result<Identities::MadeKey>> Identities::CreateKey(std::string email) {
+awaitable<Result<Identities::MadeKey>> Identities::CreateKey(std::string email, StillMay still_may) {
   IdentitiesState* state = state_.get();
   if (state->directory.FindAccount(email) == nullptr) co_return std::unexpected(NoSuchAccount(email));
   TY_CO_TRY(const RsaPrivateKey key, co_await OnPool(state->makers, RsaPrivateKey::Generate));
   auto decide = [state, email = std::move(email), made = key.Public(), id = RandomKeyId()] {
     return KeyCreated(state->directory, email, id, made, state->clock.Now());
   };
-  TY_CO_TRY(const AccessChange change, co_await state->Change(std::move(decide)));
+  TY_CO_TRY(const AccessChange change, co_await state->Change(std::move(decide), std::move(still_may)));
   co_return MadeKey{.key = change.keys.front().record, .private_key_pem = key.Pem()};
 }
 
@@ -126,12 +133,13 @@ Result<std::vector<v1::ServiceAccountKey>> Identities::Keys(std::string_view ema
   return keys;
 }
 
-awaitable<Status> Identities::SetKeyDisabled(std::string email, std::string key_id, bool disabled) {
+awaitable<Status> Identities::SetKeyDisabled(std::string email, std::string key_id, bool disabled,
+                                             StillMay still_may) {
   IdentitiesState* state = state_.get();
   auto decide = [state, email = std::move(email), key_id = std::move(key_id), disabled] {
     return KeySetDisabled(state->directory, email, key_id, disabled);
   };
-  return state->Do(std::move(decide));
+  return state->Do(std::move(decide), std::move(still_may));
 }
 
 awaitable<Status> Identities::DeleteKey(std::string email, std::string key_id) {
@@ -146,7 +154,13 @@ awaitable<Result<std::string>> Identities::MakeIdToken(IdToken wanted) {
   IdentitiesState* state = state_.get();
   TY_CO_TRY(const v1::ServiceAccount account, FindServiceAccount(wanted.email));
   TY_CO_TRY(std::string claims, IdTokenClaims(account, wanted, state->clock.Now()));
-  co_return co_await state->SignClaims(std::move(claims));
+  TY_CO_TRY(std::string token, co_await state->SignClaims(std::move(claims)));
+  // Nobody can take it back, so it is given out only if it would still be signed.
+  TY_CO_RETURN_IF_ERROR(co_await CheckStillMay(std::move(wanted.still_may)));
+  TY_CO_TRY(const v1::ServiceAccount now, FindServiceAccount(wanted.email));
+  if (now.disabled() || now.unique_id() != account.unique_id())
+    co_return std::unexpected(FailedPrecondition("Service account " + wanted.email + " is disabled or gone"));
+  co_return token;
 }
 
 }  // namespace trainyard::identity

@@ -12,21 +12,23 @@ iam::v1::Policy Identities::Policy(const iam::Resource& resource) const {
 }
 
 awaitable<Result<iam::v1::Policy>> Identities::SetPolicy(iam::Resource resource,
-                                                         iam::v1::SetIamPolicyRequest request) {
+                                                         iam::v1::SetIamPolicyRequest request,
+                                                         StillMay still_may) {
   IdentitiesState* state = state_.get();
   auto decide = [state, resource = std::move(resource), request = std::move(request)] {
     return PolicySet(state->directory, resource, request, RandomEtag());
   };
-  TY_CO_TRY(const AccessChange change, co_await state->Change(std::move(decide)));
+  TY_CO_TRY(const AccessChange change, co_await state->Change(std::move(decide), std::move(still_may)));
   co_return change.policies.front().policy;
 }
 
-awaitable<Status> Identities::AddBinding(iam::Resource resource, std::string role, std::string member) {
+awaitable<Status> Identities::AddBinding(iam::Resource resource, std::string role, std::string member,
+                                         StillMay still_may) {
   IdentitiesState* state = state_.get();
   auto decide = [state, resource = std::move(resource), role = std::move(role), member = std::move(member)] {
     return BindingAdded(state->directory, resource, role, member, RandomEtag());
   };
-  return state->Do(std::move(decide));
+  return state->Do(std::move(decide), std::move(still_may));
 }
 
 bool Identities::Grants(std::string_view principal, std::string_view permission,
@@ -75,6 +77,10 @@ awaitable<Status> Identities::ForgetBucket(std::string bucket) {
   };
   return state->Do(std::move(decide));
 }
+
+std::int64_t Identities::NumberOf(std::string_view project) { return state_->NumberOf(project); }
+
+std::int64_t Identities::ShownNumber(std::string_view project) { return state_->ShownNumber(project); }
 
 std::vector<std::string> Identities::Projects() const {
   const auto& projects = state_->directory.projects();

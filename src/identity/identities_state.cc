@@ -3,16 +3,30 @@
 #include <boost/asio/post.hpp>
 #include <tuple>
 
+#include "async/diagnostics.h"
 #include "async/on_pool.h"
 #include "async/random_bytes.h"
+#include "iam/refusal.h"
 #include "identity/id_token.h"
 #include "identity/policy_changes.h"
 #include "identity/token_changes.h"
+#include "text/hex.h"
 #include "wire/time.h"
 
 namespace trainyard::identity {
 
 using boost::asio::awaitable;
+
+namespace {
+
+constexpr std::size_t kTokenIdBytes = 5;
+
+std::string RandomTokenId() {
+  const auto bytes = RandomBytes<std::array<std::uint8_t, kTokenIdBytes>>();
+  return text::Hex(bytes.data(), bytes.size());
+}
+
+}  // namespace
 
 std::string RandomEtag() {
   const auto bytes = RandomBytes<std::array<char, 8>>();
@@ -35,6 +49,7 @@ Result<std::unique_ptr<IdentitiesState>> IdentitiesState::Open(boost::asio::any_
   TY_TRY(const AccessChange all, store.Load());
   TY_TRY(const std::vector<AccessStore::UsedAssertion> used, store.UsedAssertions());
   TY_TRY(const std::optional<std::string> pem, store.SigningKey());
+  const auto projects_of_jobs = std::move(options.projects_of_jobs);
   auto state =
       std::make_unique<IdentitiesState>(std::move(loop), clock, std::move(options), std::move(store));
   state->directory.Apply(all);
@@ -44,26 +59,84 @@ Result<std::unique_ptr<IdentitiesState>> IdentitiesState::Open(boost::asio::any_
     TY_TRY(RsaPrivateKey key, RsaPrivateKey::FromPem(*pem));
     state->signing_key = std::move(key);
   }
+  const bool was_used = state->directory.FindPolicy(iam::Resource::Installation()) != nullptr;
+  TY_RETURN_IF_ERROR(state->OpenNumbers(was_used, projects_of_jobs));
   AccessChange first = ExpiredTokensDropped(state->directory, now);
-  if (state->directory.FindPolicy(iam::Resource::Installation()) == nullptr)
-    first.policies = FirstAdministrator(RandomEtag()).policies;
+  if (!was_used) first.policies = FirstAdministrator(RandomEtag()).policies;
   TY_RETURN_IF_ERROR(state->store.Apply(first));
   state->directory.Apply(first);
   return state;
 }
 
+Status IdentitiesState::OpenNumbers(
+    bool was_used, const std::function<Result<std::vector<std::string>>()>& projects_of_jobs) {
+  TY_TRY(const std::optional<std::string> secret, store.NumberSecret());
+  if (secret) {
+    number_secret = *secret;
+    return {};
+  }
+  const auto bytes = RandomBytes<std::array<char, 32>>();
+  number_secret.assign(bytes.data(), bytes.size());
+  if (was_used) {
+    auto projects = directory.projects();
+    if (projects_of_jobs) {
+      TY_TRY(const std::vector<std::string> of_jobs, projects_of_jobs());
+      projects.insert(of_jobs.begin(), of_jobs.end());
+    }
+    AccessChange change;
+    change.numbers = NumbersFromBefore(directory.numbers(), number_secret, projects);
+    TY_RETURN_IF_ERROR(store.Apply(change));
+    directory.Apply(change);
+  }
+  return store.PutNumberSecret(number_secret);  // last: what a power cut interrupts is done again
+}
+
+std::int64_t IdentitiesState::ShownNumber(std::string_view project) {
+  if (directory.numbers().Of(project) || directory.projects().contains(project)) return NumberOf(project);
+  const KeptNumber chosen = directory.numbers().Choose(number_secret, project);
+  directory.ShowNumber(chosen);
+  return chosen.number;
+}
+
+std::int64_t IdentitiesState::NumberOf(std::string_view project) {
+  if (const auto given = directory.numbers().Of(project)) return *given;
+  KeptNumber chosen = directory.numbers().Choose(number_secret, project);
+  const std::int64_t number = chosen.number;
+  if (directory.numbers().IsFull()) return number;
+  AccessChange change;
+  change.numbers.push_back(std::move(chosen));
+  directory.Apply(change);
+  auto write = [this, change = std::move(change)] {
+    const Status written = store.Apply(change);
+    if (!written)
+      Diagnose(DiagnosticLevel::kError, "access.db: a project's number: " + written.error().message);
+  };
+  boost::asio::post(writer, std::move(write));
+  return number;
+}
+
 IdentitiesState::~IdentitiesState() {
+  verifiers.join();
   makers.join();
   writer.join();  // last uses that wait are written
 }
 
-awaitable<Result<AccessChange>> IdentitiesState::Change(Decide decide) {
+awaitable<Status> CheckStillMay(StillMay still_may) {
+  const bool may = !still_may || co_await still_may();
+  if (may) co_return Status{};
+  co_return std::unexpected(iam::Unauthenticated(
+      "The credential was revoked, or lost its permission, while the request waited: nothing was changed."));
+}
+
+awaitable<Result<AccessChange>> IdentitiesState::Change(Decide decide, StillMay still_may) {
   Turns::Waiter turn(turns);
   turn.Want();
   if (!co_await turn.WaitFor(kTurnMax)) {
     co_return std::unexpected(
         Unavailable("access.db is busy with other changes for " + std::to_string(kTurnMax.count()) + " s"));
   }
+  // In the turn: a revocation that was made is seen, and none can be made before this change is.
+  TY_CO_RETURN_IF_ERROR(co_await CheckStillMay(std::move(still_may)));
   TY_CO_TRY(AccessChange decided, decide());
   // Shared with the writer, which goes on if the caller is gone.
   auto change = std::make_shared<const AccessChange>(std::move(decided));
@@ -76,8 +149,19 @@ awaitable<Result<AccessChange>> IdentitiesState::Change(Decide decide) {
   co_return *change;
 }
 
-awaitable<Status> IdentitiesState::Do(Decide decide) {
-  TY_CO_RETURN_IF_ERROR(co_await Change(std::move(decide)));
+Result<AccessChange> IdentitiesState::DecideToken(const NewToken& wanted, std::string_view text) {
+  const SysTime now = clock.Now();
+  TY_TRY(AccessChange change, TokenMade(directory, wanted, RandomTokenId(), HashOf(text), now));
+  if (now - swept < kSweepStep) return change;
+  swept = now;
+  AccessChange expired = ExpiredTokensDropped(directory, now);
+  change.tokens_dropped.insert(change.tokens_dropped.end(), expired.tokens_dropped.begin(),
+                               expired.tokens_dropped.end());
+  return change;
+}
+
+awaitable<Status> IdentitiesState::Do(Decide decide, StillMay still_may) {
+  TY_CO_RETURN_IF_ERROR(co_await Change(std::move(decide), std::move(still_may)));
   co_return Status{};
 }
 

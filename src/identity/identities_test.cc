@@ -8,6 +8,7 @@
 #include "cluster/project_number.h"
 #include "identity/jwt.h"
 #include "identity/testing/identities_fixture.h"
+#include "sqlite/database.h"
 
 namespace trainyard::identity {
 namespace {
@@ -41,12 +42,69 @@ TEST_F(ServiceAccountsTest, AreMadeFoundAndListed) {
 }
 
 TEST_F(ServiceAccountsTest, AProjectsOwnAccountIsThereUnmade) {
-  const std::string email = cluster::ServiceAccount("home");
+  const std::string email = cluster::ServiceAccount(identities_->NumberOf("home"));
   EXPECT_EQ(identities_->FindServiceAccount(email)->project_id(), "home");
-  EXPECT_FALSE(identities_->FindServiceAccount(cluster::ServiceAccount("never-named")));
+  EXPECT_FALSE(identities_->FindServiceAccount(cluster::ServiceAccount(123'456'789'012)));
   EXPECT_TRUE(Check(Token("serviceAccount:" + email)));
   EXPECT_EQ(Ask(identities_->DeleteServiceAccount(email)).error().code, Code::kNotFound);
   EXPECT_EQ(Ask(identities_->CreateKey(email)).error().code, Code::kNotFound);
+}
+
+TEST_F(ServiceAccountsTest, NumbersAreGivenOutOnce) {
+  const std::int64_t number = identities_->NumberOf("p");
+  EXPECT_EQ(identities_->NumberOf("p"), number);
+  EXPECT_NE(number, cluster::HashedNumber("p"));
+  EXPECT_NE(identities_->NumberOf(std::to_string(number)), number) << "that is another's";
+  Restart();
+  EXPECT_EQ(identities_->NumberOf("p"), number);
+  EXPECT_EQ(identities_->FindServiceAccount(cluster::ServiceAccount(number))->project_id(), "p");
+}
+
+TEST_F(ServiceAccountsTest, OlderDataDirectoriesKeepTheNumbersThatTheyHaveShown) {
+  const std::string email = Account("trainer", "p");
+  identities_.reset();
+  {
+    auto database = sqlite::Database::OpenAsItIs(folder_.path() + "/access.db");
+    ASSERT_TRUE(database && database->Execute("DROP TABLE project_numbers; DROP TABLE deleted_accounts;"
+                                              "DELETE FROM secrets; PRAGMA user_version = 1"));
+  }
+  projects_of_jobs_ = {"of-a-job", std::to_string(cluster::HashedNumber("p"))};
+  Restart();
+  for (int i = 0; i < 2; ++i, Restart()) {
+    for (const char* project : {"home", "p", "of-a-job"})
+      EXPECT_EQ(identities_->NumberOf(project), cluster::HashedNumber(project)) << project;
+    EXPECT_NE(identities_->NumberOf(projects_of_jobs_[1]), cluster::HashedNumber("p"));
+    EXPECT_NE(identities_->NumberOf("new"), cluster::HashedNumber("new"));
+    EXPECT_TRUE(identities_->IsAccount(email, "")) << "of a record from then";
+  }
+}
+
+TEST_F(ServiceAccountsTest, AnAccountIsNotALaterOneOfItsName) {
+  const std::string email = Account();
+  const std::string id = identities_->AccountId(email);
+  EXPECT_TRUE(identities_->IsAccount(email, id));
+  EXPECT_TRUE(identities_->IsAccount(email, ""));
+  ASSERT_TRUE(Ask(identities_->DeleteServiceAccount(email)));
+  const std::string none = identities_->AccountId(email);
+  EXPECT_FALSE(identities_->IsAccount(email, id));
+  ASSERT_EQ(Account(), email);
+  for (int i = 0; i < 2; ++i, Restart()) {
+    for (const std::string& other : {id, none, std::string()})
+      EXPECT_FALSE(identities_->IsAccount(email, other)) << other;
+    EXPECT_TRUE(identities_->IsAccount(email, identities_->AccountId(email)));
+  }
+  const std::string agent = cluster::ServiceAccount(identities_->NumberOf("p"));
+  EXPECT_TRUE(identities_->IsAccount(agent, identities_->AccountId(agent)));
+}
+
+TEST_F(ServiceAccountsTest, ReadersOfNumbersWriteNone) {
+  const std::int64_t shown = identities_->ShownNumber("nothing-names-it");
+  const std::string agent = cluster::ServiceAccount(shown);
+  EXPECT_TRUE(identities_->IsAccount(agent, identities_->AccountId(agent))) << "it can be bound";
+  for (int i = 0; i < 20'000; ++i) static_cast<void>(identities_->ShownNumber("random-" + std::to_string(i)));
+  EXPECT_EQ(identities_->NumberOf("nothing-names-it"), shown);
+  Restart();
+  EXPECT_EQ(identities_->ShownNumber("nothing-names-it"), shown);
 }
 
 TEST_F(ServiceAccountsTest, KeysAreBounded) {

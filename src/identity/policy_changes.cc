@@ -58,22 +58,18 @@ Error LastAdministrator() {
 
 /// An account that the service manages for a project: nobody makes it, and policies may name it at any time.
 /// The TPU's has no rights of its own here; the page on TPUs has it bound to a role.
-bool IsManaged(const Directory& known, const Resource& resource, std::string_view email) {
-  const auto is_of = [email](const std::string& project) {
-    return email == cluster::TpuServiceAccount(project) || email == cluster::ServiceAccount(project);
-  };
-  return (!resource.project.empty() && is_of(resource.project)) ||
-         std::ranges::any_of(known.projects(), is_of);
+bool IsManaged(const Directory& known, std::string_view email) {
+  const std::optional<std::int64_t> tpu = cluster::NumberOfTpuServiceAccount(email);
+  return known.ProjectOfAgent(email) != nullptr || (tpu && known.numbers().ProjectOf(*tpu) != nullptr);
 }
 
 /// A typing error would lie there until somebody made an account of that name.
-Status CheckMembers(const Directory& known, const Resource& resource, const Policy& before,
-                    const Policy& after) {
+Status CheckMembers(const Directory& known, const Policy& before, const Policy& after) {
   const auto old = Members(before);
   for (const std::string& member : Members(after)) {
     if (!member.starts_with(kServiceAccount) || old.contains(member)) continue;
     const std::string_view email = iam::EmailOf(member);
-    if (known.FindAccount(email) != nullptr || IsManaged(known, resource, email)) continue;
+    if (known.FindAccount(email) != nullptr || IsManaged(known, email)) continue;
     return std::unexpected(
         InvalidArgument("policy.bindings", "Service account " + std::string(email) + " does not exist."));
   }
@@ -103,7 +99,7 @@ Result<AccessChange> Kept(const Directory& known, const Resource& resource, cons
                           Policy after, std::string_view etag) {
   TY_RETURN_IF_ERROR(iam::CheckPolicy(after));
   Canonicalize(after);
-  TY_RETURN_IF_ERROR(CheckMembers(known, resource, before, after));
+  TY_RETURN_IF_ERROR(CheckMembers(known, before, after));
   TY_RETURN_IF_ERROR(CheckPlace(known, resource, after));
   after.set_etag(std::string(etag));
   AccessChange change;

@@ -5,9 +5,6 @@ namespace {
 
 constexpr ExpectedAccess kRoutes[] = {
     {Where::kNobodyAsked, "",
-     "POST /batch\n"
-     "POST /batch/ml/v1\n"
-     "POST /batch/storage/v1\n"
      "GET /$discovery/rest\n"
      "GET /discovery/v1/apis\n"
      "GET /discovery/v1/apis/{api}/{version}/rest\n"
@@ -35,6 +32,9 @@ constexpr ExpectedAccess kRoutes[] = {
      "GET /v1/projects/{project}/locations/{location}/nodes\n"
      "GET /v1/projects/{project}/locations/{location}/nodes/{node}\n"},
     {Where::kLoggedIn, "",
+     "POST /batch\n"
+     "POST /batch/ml/v1\n"
+     "POST /batch/storage/v1\n"
      "POST /v1/projects/{project}/jobs/{job}:testIamPermissions\n"
      "POST /v1/projects/{project}:testIamPermissions\n"
      "POST /v1/projects/{project}/serviceAccounts/{account}:testIamPermissions\n"

@@ -33,7 +33,9 @@ class IdentitiesTest : public testing::Test {
   void Restart() {
     identities_.reset();
     auto opened = Identities::Open(loop_.get_executor(), clock_,
-                                   {.path = folder_.path() + "/access.db", .default_project = "home"});
+                                   {.path = folder_.path() + "/access.db",
+                                    .default_project = "home",
+                                    .projects_of_jobs = [this] { return Jobs(projects_of_jobs_); }});
     ASSERT_TRUE(opened) << opened.error().message;
     identities_ = *std::move(opened);
   }
@@ -63,7 +65,7 @@ class IdentitiesTest : public testing::Test {
     EXPECT_TRUE(made) << made.error().message;
     return made ? made->text : "";
   }
-  Result<Login> Check(const std::string& token) { return identities_->Check(token, own_); }
+  Result<Login> Check(const std::string& token) { return Ask(identities_->Check(token, own_)); }
   /// Why a credential is refused; empty: it is not.
   std::string Refusal(const std::string& token) {
     const Result<Login> login = Check(token);
@@ -72,6 +74,9 @@ class IdentitiesTest : public testing::Test {
     return login.error().message;
   }
 
+  using Jobs = Result<std::vector<std::string>>;
+
+  std::vector<std::string> projects_of_jobs_;
   const TemporaryFolder folder_;
   SettableClock clock_;
   boost::asio::io_context loop_{1};

@@ -65,11 +65,13 @@ bool DependsOnInstance(std::string_view path, bool has_accounts) {
 }
 
 awaitable<Result<Response>> Read(const MetadataAnswers& answers, Request& request, std::string path) {
-  MetadataFacts facts{.project = answers.project, .universe_domain = answers.universe_domain()};
+  MetadataFacts facts{
+      .project = answers.project, .project_number = 0, .universe_domain = answers.universe_domain()};
   if (DependsOnInstance(path, answers.has_accounts)) {
     TY_CO_TRY(facts.instance, co_await answers.instance(request));
   }
   if (facts.instance) facts.project = facts.instance->project;
+  facts.project_number = answers.number_of(facts.project);
   if (facts.instance && answers.has_accounts) facts.account = facts.instance->service_account;
   if (IsTokenPath(path, facts.account)) {
     TY_CO_TRY(const std::string token, co_await answers.access_token(request));

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "cluster/project_number.h"
 #include "control/instance.h"
 #include "http/router.h"
 
@@ -19,6 +20,7 @@ using AskingInstance = std::function<boost::asio::awaitable<Result<std::optional
 /// Paths: spec environment.md section 11, wire.md section 2, access.md section 4.
 struct MetadataAnswers {
   std::string project;
+  cluster::NumberOf number_of = cluster::HashedNumber;
   /// "localhost:PORT" of the TLS listener; a function, because the port is known only once it listens.
   std::function<std::string()> universe_domain;
   /// A new access token for who asks, or why there is none.

@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/project_number.h"
-
 namespace trainyard::api {
 
 namespace {
@@ -33,13 +31,13 @@ json::object Attributes(const control::Instance& instance) {
 
 /// Nothing that would be invented: only what the replica has, or what is always so.
 json::object InstanceTree(const MetadataFacts& facts) {
-  const auto& [project, universe, instance, account] = facts;
+  const auto& [project, project_number, universe, instance, account] = facts;
   json::object tree{
       {"maintenance-event", "NONE"},
       {"preempted", "FALSE"},
       {"service-accounts", json::object{{"default", Account(account)}, {account, Account(account)}}}};
   if (!instance) return tree;
-  const std::string number = "projects/" + std::to_string(cluster::ProjectNumber(project)) + "/";
+  const std::string number = "projects/" + std::to_string(project_number) + "/";
   tree["attributes"] = Attributes(*instance);
   tree["hostname"] = instance->name + "." + instance->zone + ".c." + instance->project + ".internal";
   tree["id"] = instance->id;
@@ -136,7 +134,7 @@ std::string Listing(const json::value& directory) {
 json::object MetadataTree(const MetadataFacts& facts) {
   return {{"instance", InstanceTree(facts)},
           {"project", json::object{{"attributes", json::object()},
-                                   {"numeric-project-id", cluster::ProjectNumber(facts.project)},
+                                   {"numeric-project-id", facts.project_number},
                                    {"project-id", facts.project}}},
           {"universe", json::object{{"universe-domain", facts.universe_domain}}}};
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/json/object.hpp>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@ inline constexpr std::string_view kMetadataAccount = "trainyard@localhost";
 
 struct MetadataFacts {
   std::string project;
+  std::int64_t project_number = 0;
   std::string universe_domain;
   std::optional<control::Instance> instance{};  ///< nothing: no replica asks
   std::string account{kMetadataAccount};        ///< e-mail of the account that programs are

@@ -20,7 +20,12 @@ control::Instance Machine() {
           .tpu = control::Instance::Tpu{.node_name = "cmle-training-0-tpu", .accelerator_type = "v2-8"}};
 }
 
-MetadataFacts Facts() { return {.project = "p", .universe_domain = "googleapis.com", .instance = Machine()}; }
+MetadataFacts Facts() {
+  return {.project = "p",
+          .project_number = 992'253'321'583,
+          .universe_domain = "googleapis.com",
+          .instance = Machine()};
+}
 
 std::string Read(std::string_view path, const MetadataQuery& query = {},
                  const MetadataFacts& facts = Facts()) {

@@ -27,7 +27,7 @@ using RegionOffers = std::function<bool(const std::string& region, ml::v1::Accel
 
 /// projects.getConfig, projects.locations (list, get) and the operations of both (none: no training method
 /// makes one). A location has the accelerators of the original's table that `offers` says, too.
-void AddProjectRoutes(MlMethods& methods, RegionOffers offers);
+void AddProjectRoutes(MlMethods& methods, RegionOffers offers, cluster::NumberOf number_of);
 
 /// projects.locations.studies, .trials and projects.locations.operations. A location is a region that
 /// training runs in; any other is kNotFound. `studies` outlives the router.

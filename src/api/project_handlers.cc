@@ -26,12 +26,12 @@ constexpr int kPageSizeDefault = 20;
 constexpr int kPageSizeMax = 100;
 constexpr std::size_t kBodyBytesMax = 64 << 10;
 
-awaitable<Result<Response>> GetConfig(Request& request) {
-  const std::string& project = request.Parameter("project");
+awaitable<Result<Response>> GetConfig(const cluster::NumberOf& number_of, Request& request) {
+  const std::int64_t number = number_of(request.Parameter("project"));
   ml::v1::GetConfigResponse config;
-  config.set_service_account(cluster::ServiceAccount(project));
-  config.set_service_account_project(cluster::ProjectNumber(project));
-  config.mutable_config()->set_tpu_service_account(cluster::TpuServiceAccount(project));
+  config.set_service_account(cluster::ServiceAccount(number));
+  config.set_service_account_project(number);
+  config.mutable_config()->set_tpu_service_account(cluster::TpuServiceAccount(number));
   co_return Response::Json(wire::PrintJson(config));
 }
 
@@ -115,7 +115,7 @@ awaitable<Result<Response>> CancelOperation(Request& request) {
 
 }  // namespace
 
-void AddProjectRoutes(MlMethods& methods, RegionOffers offers) {
+void AddProjectRoutes(MlMethods& methods, RegionOffers offers, cluster::NumberOf number_of) {
   using http::Method;
   const std::string project = "/v1/projects/{project}";
   const std::string location = project + "/locations/{location}";
@@ -127,7 +127,8 @@ void AddProjectRoutes(MlMethods& methods, RegionOffers offers) {
                               .parameters = {"filter", "pageSize", "pageToken", "returnPartialSuccess"}};
   const MethodForm operation{.answer = longrunning::Operation::descriptor(), .parameters = {}};
   const MethodForm empty{.answer = google::protobuf::Empty::descriptor(), .parameters = {}};
-  methods.Add(Method::kGet, project + ":getConfig", config, GetConfig);
+  methods.Add(Method::kGet, project + ":getConfig", config,
+              [number_of = std::move(number_of)](Request& request) { return GetConfig(number_of, request); });
   methods.Add(Method::kGet, project + "/locations", locations,
               [offers](Request& request) { return ListLocations(offers, request); });
   methods.Add(Method::kGet, location, one_location,

@@ -4,7 +4,6 @@
 #include "access/caller.h"
 #include "api/iam_request.h"
 #include "api/identity_handlers.h"
-#include "cluster/project_number.h"
 #include "trainyard/identity/v1/methods.pb.h"
 #include "wire/filter.h"
 
@@ -19,10 +18,10 @@ namespace v1 = identity::v1;
 
 constexpr int kPageSizeMax = 500;  // Source: cloudresourcemanager v1, projects.list
 
-v1::Project Shown(const std::string& id) {
+v1::Project Shown(Identities& identities, const std::string& id) {
   v1::Project project;
   project.set_project_id(id);
-  project.set_project_number(cluster::ProjectNumber(id));
+  project.set_project_number(identities.ShownNumber(id));
   project.set_name(id);
   project.set_lifecycle_state("ACTIVE");
   return project;
@@ -58,7 +57,7 @@ awaitable<Result<Response>> List(Identities& identities, const MoreProjects& mor
             co_await Visible(identities, more, access::PrincipalOf(request)));
   v1::ListProjectsResponse page;
   for (auto id = std::ranges::upper_bound(visible, request.Query("pageToken")); id != visible.end(); ++id) {
-    v1::Project project = Shown(*id);
+    v1::Project project = Shown(identities, *id);
     if (!wire::Matches(filter, project)) continue;
     if (page.projects_size() == page_size) {
       page.set_next_page_token(page.projects(page_size - 1).project_id());
@@ -70,8 +69,8 @@ awaitable<Result<Response>> List(Identities& identities, const MoreProjects& mor
 }
 
 /// Any name is a project's: one exists as soon as something names it.
-awaitable<Result<Response>> Get(Request& request) {
-  co_return Response::Json(wire::PrintJson(Shown(request.Parameter("project"))));
+awaitable<Result<Response>> Get(Identities& identities, Request& request) {
+  co_return Response::Json(wire::PrintJson(Shown(identities, request.Parameter("project"))));
 }
 
 }  // namespace
@@ -85,7 +84,8 @@ void AddResourceManagerRoutes(http::Router& router, Identities& identities, More
              WithSystemParameters(list, [&identities, more = std::move(more)](Request& request) {
                return List(identities, more, request);
              }));
-  router.Add(http::Method::kGet, project, WithSystemParameters(one, Get));
+  router.Add(http::Method::kGet, project,
+             WithSystemParameters(one, [&identities](Request& request) { return Get(identities, request); }));
   AddPolicyMethods(router, project, PolicyOwner::kProject, identities,
                    [](const Request& request) -> Result<iam::Resource> {
                      return iam::Resource::Project(request.Parameter("project"));

@@ -15,6 +15,7 @@ namespace {
 using boost::asio::awaitable;
 using http::Request;
 using http::Response;
+using identity::Identities;
 namespace v1 = identity::v1;
 
 struct KnownService {
@@ -42,7 +43,7 @@ constexpr std::string_view kOperations = "operations/";
 constexpr std::string_view kOperationId = "acf.p2-";
 constexpr int kHexDigits = 16;
 
-Result<v1::Service> ServiceOf(const std::string& project, std::string_view name) {
+Result<v1::Service> ServiceOf(Identities& identities, const std::string& project, std::string_view name) {
   const auto known = std::ranges::find(kServices, name, &KnownService::name);
   if (known == kServices.end()) {
     return std::unexpected(
@@ -50,7 +51,7 @@ Result<v1::Service> ServiceOf(const std::string& project, std::string_view name)
                  ". This server has those that `gcloud services list` shows."));
   }
   v1::Service service;
-  const std::string parent = "projects/" + std::to_string(cluster::ProjectNumber(project));
+  const std::string parent = "projects/" + std::to_string(identities.ShownNumber(project));
   service.set_name(parent + "/services/" + std::string(name));
   service.set_parent(parent);
   service.mutable_config()->set_name(std::string(known->name));
@@ -60,69 +61,72 @@ Result<v1::Service> ServiceOf(const std::string& project, std::string_view name)
 }
 
 /// "operations/acf.p2-NUMBER-HEX": it says all that is known of it, so that none is kept.
-v1::ServiceOperation DoneOperation(const std::string& project, std::string_view what) {
+v1::ServiceOperation DoneOperation(Identities& identities, const std::string& project,
+                                   std::string_view what) {
   v1::ServiceOperation operation;
   operation.set_name(std::string(kOperations)
                          .append(kOperationId)
-                         .append(std::to_string(cluster::ProjectNumber(project)))
+                         .append(std::to_string(identities.ShownNumber(project)))
                          .append("-")
                          .append(text::HexNumber(Fnv1a(what), kHexDigits)));
   operation.set_done(true);
   return operation;
 }
 
-awaitable<Result<Response>> Enable(Request& request) {
+awaitable<Result<Response>> Enable(Identities& identities, Request& request) {
   TY_CO_TRY(const auto body, co_await ReadMessage<v1::EnableServiceRequest>(request));
   const std::string& project = request.Parameter("project");
-  TY_CO_TRY(v1::Service service, ServiceOf(project, request.Parameter("service")));
-  v1::ServiceOperation operation = DoneOperation(project, service.name());
+  TY_CO_TRY(v1::Service service, ServiceOf(identities, project, request.Parameter("service")));
+  v1::ServiceOperation operation = DoneOperation(identities, project, service.name());
   operation.mutable_response()->set_type(
       "type.googleapis.com/google.api.serviceusage.v1.EnableServiceResponse");
   *operation.mutable_response()->mutable_service() = std::move(service);
   co_return Response::Json(wire::PrintJson(operation));
 }
 
-awaitable<Result<Response>> BatchEnable(Request& request) {
+awaitable<Result<Response>> BatchEnable(Identities& identities, Request& request) {
   TY_CO_TRY(const auto body, co_await ReadMessage<v1::BatchEnableServicesRequest>(request));
   if (body.service_ids().empty() || body.service_ids_size() > kBatchMax) {
     co_return std::unexpected(
         InvalidArgument("service_ids", "A batch has 1 to " + std::to_string(kBatchMax) + " services"));
   }
   const std::string& project = request.Parameter("project");
-  v1::ServiceOperation operation = DoneOperation(project, body.SerializeAsString());
+  v1::ServiceOperation operation = DoneOperation(identities, project, body.SerializeAsString());
   operation.mutable_response()->set_type(
       "type.googleapis.com/google.api.serviceusage.v1.BatchEnableServicesResponse");
   for (const std::string& id : body.service_ids()) {
-    TY_CO_TRY(*operation.mutable_response()->add_services(), ServiceOf(project, id));
+    TY_CO_TRY(*operation.mutable_response()->add_services(), ServiceOf(identities, project, id));
   }
   co_return Response::Json(wire::PrintJson(operation));
 }
 
-awaitable<Result<Response>> Get(Request& request) {
-  TY_CO_TRY(const v1::Service service, ServiceOf(request.Parameter("project"), request.Parameter("service")));
+awaitable<Result<Response>> Get(Identities& identities, Request& request) {
+  TY_CO_TRY(const v1::Service service,
+            ServiceOf(identities, request.Parameter("project"), request.Parameter("service")));
   co_return Response::Json(wire::PrintJson(service));
 }
 
 /// In one page. All are enabled: filter=state:DISABLED finds none.
-awaitable<Result<Response>> List(Request& request) {
+awaitable<Result<Response>> List(Identities& identities, Request& request) {
   v1::ListServicesResponse answer;
   if (request.Query("filter") == "state:DISABLED") co_return Response::Json(wire::PrintJson(answer));
   for (const KnownService& known : kServices) {
-    TY_CO_TRY(*answer.add_services(), ServiceOf(request.Parameter("project"), known.name));
+    TY_CO_TRY(*answer.add_services(), ServiceOf(identities, request.Parameter("project"), known.name));
   }
   co_return Response::Json(wire::PrintJson(answer));
 }
 
-awaitable<Result<Response>> GenerateIdentity(Request& request) {
+awaitable<Result<Response>> GenerateIdentity(Identities& identities, Request& request) {
   TY_CO_TRY(const auto body, co_await ReadMessage<v1::EnableServiceRequest>(request));
   const std::string& project = request.Parameter("project");
-  TY_CO_TRY(const v1::Service service, ServiceOf(project, request.Parameter("service")));
-  v1::ServiceOperation operation = DoneOperation(project, service.name() + "/identity");
+  TY_CO_TRY(const v1::Service service, ServiceOf(identities, project, request.Parameter("service")));
+  v1::ServiceOperation operation = DoneOperation(identities, project, service.name() + "/identity");
   v1::ServiceOperation::Response& response = *operation.mutable_response();
   response.set_type("type.googleapis.com/google.api.serviceusage.v1beta1.ServiceIdentity");
+  const std::int64_t number = identities.ShownNumber(project);
   const bool is_tpu = service.config().name() == "tpu.googleapis.com";
-  response.set_email(is_tpu ? cluster::TpuServiceAccount(project) : cluster::ServiceAccount(project));
-  response.set_unique_id(std::to_string(cluster::ProjectNumber(project)));
+  response.set_email(is_tpu ? cluster::TpuServiceAccount(number) : cluster::ServiceAccount(number));
+  response.set_unique_id(std::to_string(number));
   co_return Response::Json(wire::PrintJson(operation));
 }
 
@@ -139,19 +143,24 @@ awaitable<Result<Response>> GetOperation(Request& request) {
 
 }  // namespace
 
-void AddServiceUsageRoutes(http::Router& router) {
+void AddServiceUsageRoutes(http::Router& router, Identities& identities) {
   using http::Method;
   const std::string services = "/v1/projects/{project}/services";
   const MethodForm operation{.answer = v1::ServiceOperation::descriptor(), .parameters = {}};
   const MethodForm list{.answer = v1::ListServicesResponse::descriptor(),
                         .parameters = {"filter", "pageSize", "pageToken"}};
   const MethodForm one{.answer = v1::Service::descriptor(), .parameters = {}};
-  router.Add(Method::kGet, services, WithSystemParameters(list, List));
-  router.Add(Method::kGet, services + "/{service}", WithSystemParameters(one, Get));
-  router.Add(Method::kPost, services + "/{service}:enable", WithSystemParameters(operation, Enable));
-  router.Add(Method::kPost, services + ":batchEnable", WithSystemParameters(operation, BatchEnable));
-  router.Add(Method::kPost, "/v1beta1/projects/{project}/services/{service}:generateServiceIdentity",
-             WithSystemParameters(operation, GenerateIdentity));
+  const auto add = [&](Method method, const std::string& path, const MethodForm& form, auto* handler) {
+    router.Add(method, path, WithSystemParameters(form, [&identities, handler](Request& request) {
+                 return handler(identities, request);
+               }));
+  };
+  add(Method::kGet, services, list, List);
+  add(Method::kGet, services + "/{service}", one, Get);
+  add(Method::kPost, services + "/{service}:enable", operation, Enable);
+  add(Method::kPost, services + ":batchEnable", operation, BatchEnable);
+  add(Method::kPost, "/v1beta1/projects/{project}/services/{service}:generateServiceIdentity", operation,
+      GenerateIdentity);
   router.Add(Method::kGet, "/v1/operations/{operation}", WithSystemParameters(operation, GetOperation));
 }
 

@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "cluster/project_number.h"
 #include "wire/utf8.h"
 
 namespace trainyard::api {
@@ -26,7 +25,7 @@ constexpr std::string_view kDescription =
 
 /// A project is named by its id or its number.
 bool IsProjectOf(const Instance& instance, std::string_view project) {
-  return project == instance.project || project == std::to_string(cluster::ProjectNumber(instance.project));
+  return project == instance.project || project == std::to_string(instance.project_number);
 }
 
 json::object NodeOf(const Instance& instance) {

@@ -16,6 +16,7 @@ namespace json = boost::json;
 std::optional<control::Instance> WithTpu() {
   return control::Instance{
       .project = "p",
+      .project_number = 992'253'321'583,
       .zone = "us-central1-b",
       .name = "n",
       .machine_type = "m",

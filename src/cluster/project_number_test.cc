@@ -2,34 +2,31 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
-
 namespace trainyard::cluster {
 namespace {
 
-TEST(ProjectNumberTest, IsTheSameForEverAndHasTwelveDigits) {
-  std::set<std::int64_t> seen;
-  for (int i = 0; i < 1000; ++i) {
-    const std::int64_t number = ProjectNumber("project-" + std::to_string(i));
-    EXPECT_EQ(std::to_string(number).size(), 12U);
-    EXPECT_EQ(number, ProjectNumber("project-" + std::to_string(i)));
-    seen.insert(number);
-  }
-  EXPECT_EQ(seen.size(), 1000U);
+TEST(ProjectNumberTest, OfOlderDataDirectoriesIsAsItWas) {
   // Written down by users in IAM bindings: must not change with the program.
-  EXPECT_EQ(ProjectNumber("my-project"), 642'627'587'659) << "the accounts of every project have changed";
+  EXPECT_EQ(HashedNumber("my-project"), 642'627'587'659) << "the accounts of every project have changed";
+  EXPECT_EQ(HashedNumber("473645424018"), 473'645'424'018);
+  EXPECT_NE(HashedNumber("0123"), 123);
+  EXPECT_EQ(std::to_string(HashedNumber("9999999999999999999")).size(), 12U) << "too long for a number";
 }
 
-TEST(ProjectNumberTest, OfANumberIsThatNumber) {
-  EXPECT_EQ(ProjectNumber("473645424018"), 473'645'424'018);
-  EXPECT_NE(ProjectNumber("0123"), 123);
-  EXPECT_EQ(std::to_string(ProjectNumber("9999999999999999999")).size(), 12U) << "too long for a number";
+TEST(ProjectNumberTest, HasTwelveDigits) {
+  for (const std::uint64_t bits : {std::uint64_t{0}, std::uint64_t{900'000'000'000}, ~std::uint64_t{0}})
+    EXPECT_EQ(std::to_string(NumberFrom(bits)).size(), 12U);
 }
 
 TEST(ProjectNumberTest, AccountsAreOfTheDocumentedForms) {
-  EXPECT_EQ(ServiceAccount("380211896040"),
+  EXPECT_EQ(ServiceAccount(380'211'896'040),
             "service-380211896040@cloud-ml.google.com.iam.gserviceaccount.com");
-  EXPECT_EQ(TpuServiceAccount("473645424018"), "service-473645424018@cloud-tpu.iam.gserviceaccount.com");
+  EXPECT_EQ(TpuServiceAccount(473'645'424'018), "service-473645424018@cloud-tpu.iam.gserviceaccount.com");
+  EXPECT_EQ(NumberOfServiceAccount(ServiceAccount(380'211'896'040)), 380'211'896'040);
+  for (const char* other : {"service-12@cloud-tpu.iam.gserviceaccount.com", "service-12", "",
+                            "service-012@cloud-ml.google.com.iam.gserviceaccount.com",
+                            "service-x@cloud-ml.google.com.iam.gserviceaccount.com"})
+    EXPECT_EQ(NumberOfServiceAccount(other), std::nullopt) << other;
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "base/clock.h"
+#include "cluster/project_number.h"
+#include "control/accounts.h"
 #include "control/project_bytes.h"
 #include "control/settings.h"
 #include "engine/allocator.h"
@@ -44,8 +46,8 @@ struct Collaborators {
   const ImageRegistries* registries = nullptr;  ///< null: no job has images
   RegistryTurns* registry_turns = nullptr;      ///< JobService's own
   store::SecretStore* secrets = nullptr;        ///< null: jobs with secrets are refused
-  /// The buckets that a service account may use. Null: every program may use all.
-  std::function<boost::asio::awaitable<replica::v1::BucketRights>(std::string service_account)> buckets_of{};
+  /// The buckets that the job's programs may use. Null: every program may use all.
+  std::function<boost::asio::awaitable<replica::v1::BucketRights>(const v1::JobRecord& job)> buckets_of{};
   const placement::Quotas* quotas = nullptr;  ///< null: nobody has any
   ProjectBytes* bytes = nullptr;              ///< null: what projects keep is not counted
   metrics::UsageHistory* usage = nullptr;     ///< null: figures of replicas are not kept
@@ -55,6 +57,8 @@ struct Collaborators {
   std::function<void(const v1::JobRecord& job)> on_wait_changed{};
   /// The runtime version that suits the room a job has got; empty: the one that it has. Null: always that.
   std::function<std::string(const v1::JobRecord& job, const engine::Grant& grant)> runtime_for{};
+  cluster::NumberOf number_of = cluster::HashedNumber;
+  Accounts accounts{};
 };
 
 }  // namespace trainyard::control

@@ -22,16 +22,18 @@ std::string TpuType(std::string_view accelerator_type) {
 
 }  // namespace
 
-std::string ServiceAccountOf(const v1::JobRecord& job) {
+std::string ServiceAccountOf(const v1::JobRecord& job, const cluster::NumberOf& number_of) {
   const std::string& asked = job.job().training_input().service_account();
-  return asked.empty() ? cluster::ServiceAccount(job.project()) : asked;
+  return asked.empty() ? cluster::ServiceAccount(number_of(job.project())) : asked;
 }
 
-Instance InstanceOf(const v1::JobRecord& job, int replica) {
+Instance InstanceOf(const v1::JobRecord& job, int replica, const cluster::NumberOf& number_of) {
   const v1::ReplicaRecord& record = job.replicas(replica);
   const replica::v1::Devices& devices = record.slot().devices();
   Instance instance{.project = job.project(),
-                    .service_account = ServiceAccountOf(job),
+                    .project_number = number_of(job.project()),
+                    .service_account = ServiceAccountOf(job, number_of),
+                    .account_id = job.service_account_id(),
                     .zone = cluster::ZoneOf(job.job().training_input().region()),
                     .name = HostNameOf(job, replica),
                     .machine_type = record.machine_type(),

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "cluster/project_number.h"
 #include "trainyard/control/v1/record.pb.h"
 
 namespace trainyard::control {
@@ -19,7 +20,9 @@ struct Instance {
   };
 
   std::string project;
+  std::int64_t project_number = 0;
   std::string service_account;  ///< as whom its programs ask for things
+  std::string account_id;       ///< JobRecord.service_account_id
   std::string zone;             ///< cluster::ZoneOf the job's region
   std::string name;             ///< the replica's host name
   std::uint64_t id = 0;         ///< the same for all attempts of a replica; below 2^63, as clients expect
@@ -31,9 +34,9 @@ struct Instance {
 };
 
 /// As whom the job's programs ask for things: the account that it names, else its project's. Pure.
-[[nodiscard]] std::string ServiceAccountOf(const v1::JobRecord& job);
+[[nodiscard]] std::string ServiceAccountOf(const v1::JobRecord& job, const cluster::NumberOf& number_of);
 
 /// Pure: any thread. Source: spec environment.md sections 4 and 11.
-[[nodiscard]] Instance InstanceOf(const v1::JobRecord& job, int replica);
+[[nodiscard]] Instance InstanceOf(const v1::JobRecord& job, int replica, const cluster::NumberOf& number_of);
 
 }  // namespace trainyard::control

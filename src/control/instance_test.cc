@@ -8,6 +8,8 @@
 namespace trainyard::control {
 namespace {
 
+std::int64_t Number(std::string_view) { return 123; }
+
 v1::JobRecord Job() {
   v1::JobRecord job;
   EXPECT_TRUE(google::protobuf::TextFormat::ParseFromString(
@@ -20,9 +22,10 @@ v1::JobRecord Job() {
 }
 
 TEST(InstanceOf, SaysWhatTheReplicaHas) {
-  const Instance instance = InstanceOf(Job(), 0);
+  const Instance instance = InstanceOf(Job(), 0, Number);
   EXPECT_EQ(instance, (Instance{.project = "p",
-                                .service_account = cluster::ServiceAccount("p"),
+                                .project_number = 123,
+                                .service_account = cluster::ServiceAccount(123),
                                 .zone = "europe-west4-b",
                                 .name = "cmle-training-chief-0123456789-0",
                                 .id = instance.id,
@@ -37,7 +40,7 @@ TEST(InstanceOf, SaysWhatTheReplicaHas) {
 TEST(InstanceOf, IsTheSameForTheNextAttempt) {
   v1::JobRecord job = Job();
   job.mutable_replicas(0)->set_attempt(2);
-  EXPECT_EQ(InstanceOf(job, 0), InstanceOf(Job(), 0));
+  EXPECT_EQ(InstanceOf(job, 0, Number), InstanceOf(Job(), 0, Number));
 }
 
 TEST(InstanceOf, AnImageAndNoTpu) {
@@ -45,7 +48,7 @@ TEST(InstanceOf, AnImageAndNoTpu) {
   job.mutable_replicas(0)->set_image("i");
   job.mutable_replicas(0)->mutable_slot()->clear_devices();
   job.mutable_replicas(0)->mutable_endpoint()->set_address("10.77.0.2");
-  const Instance instance = InstanceOf(job, 0);
+  const Instance instance = InstanceOf(job, 0, Number);
   EXPECT_EQ(instance.runtime_version, "");
   EXPECT_EQ(instance.tpu, std::nullopt);
   EXPECT_EQ(instance.address, "10.77.0.2") << "where the replica said that it is";

@@ -9,8 +9,10 @@
 #include "cluster/role.h"
 #include "control/algorithm_choice.h"
 #include "control/manifest.h"
+#include "iam/principal.h"
 #include "jobs/prepare.h"
 #include "jobs/trial.h"
+#include "storage/content_digests.h"
 #include "validation/algorithm_job.h"
 #include "wire/resource_name.h"
 
@@ -77,6 +79,7 @@ boost::asio::awaitable<Result<JobMaker::Made>> JobMaker::Make(std::string projec
                 .absent = JobDirs::Absent::kMake,
                 .registries = policy_.registries};
   TY_CO_RETURN_IF_ERROR(co_await LookUp(std::move(project), job, creator, way, made));
+  TY_CO_RETURN_IF_ERROR(co_await creator.CheckStillMay());  // registries may have taken minutes
   co_return made;
 }
 
@@ -91,6 +94,7 @@ boost::asio::awaitable<Status> JobMaker::LookUp(std::string project, const ml::v
   v1::JobRecord& record = made.record;
   record = RecordOf(std::move(project), job, start, *runtime);
   record.set_creator(creator.principal);
+  record.set_creator_account_id(policy_.accounts.IdOf(creator.principal));
   const placement::Gang gang = GangOf(record);
   if (policy_.engine_of) made.engine = policy_.engine_of(gang);
   const bool is_for_here = made.engine == placement::kLocalEngine;
@@ -190,12 +194,15 @@ Result<environment::Resolution> JobMaker::ChooseFor(const ml::v1::TrainingInput&
 }
 
 /// As whom the job's programs ask for things. That of the project is for all of its jobs.
-boost::asio::awaitable<Status> JobMaker::CheckServiceAccount(v1::JobRecord& record, const Creator& creator) {
+boost::asio::awaitable<Status> JobMaker::CheckServiceAccount(v1::JobRecord& record,
+                                                             const Creator& creator) const {
   const std::string& account = record.job().training_input().service_account();
-  if (account.empty() || account == cluster::ServiceAccount(record.project())) co_return Status();
+  if (account.empty() || account == cluster::ServiceAccount(policy_.number_of(record.project())))
+    co_return Status();
   if (!creator.require)
     record.add_notes("service_account " + account +
                      " is kept and shown, but gives no rights on this server.");
+  record.set_service_account_id(policy_.accounts.IdOf(iam::ServiceAccountPrincipal(account)));
   iam::Resource resource = iam::Resource::ServiceAccount("-", account);
   co_return co_await creator.Require("iam.serviceAccounts.actAs", std::move(resource), "service_account");
 }
@@ -234,18 +241,18 @@ boost::asio::awaitable<Status> JobMaker::LookUpPackage(v1::JobRecord& record, st
   TY_CO_TRY(wire::ObjectUri name, wire::ObjectUri::Parse(uri));
   iam::Resource bucket = iam::Resource::Bucket(name.bucket);
   TY_CO_RETURN_IF_ERROR(co_await creator.Require("storage.objects.get", std::move(bucket), "package_uris"));
-  auto object = co_await buckets_.Stat(name.bucket, name.object);
+  auto object = co_await storage::Sha256Of(buckets_, name.bucket, name.object);
   if (!object && object.error().code != Code::kNotFound) co_return std::unexpected(object.error());
   if (!object) {
-    co_return std::unexpected(FailedPrecondition("The provided GCS paths [" + uri +
-                                                     "] cannot be read by service account " +
-                                                     cluster::ServiceAccount(record.project()) + ". " +
-                                                     object.error().message + ". Upload the package first.",
-                                                 "package_uris"));
+    co_return std::unexpected(
+        FailedPrecondition("The provided GCS paths [" + uri + "] cannot be read by service account " +
+                               cluster::ServiceAccount(policy_.number_of(record.project())) + ". " +
+                               object.error().message + ". Upload the package first.",
+                           "package_uris"));
   }
   replica::v1::Manifest::Package& package = *record.add_packages();
   package.set_uri(uri);
-  package.set_checksum(object->md5_hash());
+  package.set_checksum(*std::move(object));
   co_return Status{};
 }
 

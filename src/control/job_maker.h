@@ -9,6 +9,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "cluster/project_number.h"
+#include "control/accounts.h"
 #include "control/creator.h"
 #include "control/image_choice.h"
 #include "control/job_dirs.h"
@@ -54,6 +56,8 @@ class JobMaker {
     Containers containers{};
     boost::asio::thread_pool* lookups = nullptr;  ///< where look_at_pythons runs; outlives the maker
     BucketOwners bucket_owners{};
+    cluster::NumberOf number_of = cluster::HashedNumber;
+    Accounts accounts{};
   };
 
   /// All outlive it, `policy.registries` too.
@@ -120,7 +124,7 @@ class JobMaker {
                                         const Way& way, Made& made);
   [[nodiscard]] v1::JobRecord RecordOf(std::string project, const ml::v1::Job& job, const Start& start,
                                        const environment::Resolution& runtime) const;
-  static boost::asio::awaitable<Status> CheckServiceAccount(v1::JobRecord& record, const Creator& creator);
+  boost::asio::awaitable<Status> CheckServiceAccount(v1::JobRecord& record, const Creator& creator) const;
   boost::asio::awaitable<std::string> PermissionFor(std::string image) const;
   boost::asio::awaitable<Status> CheckImages(const v1::JobRecord& record, const Creator& creator) const;
   boost::asio::awaitable<Status> LookUpPackage(v1::JobRecord& record, std::string uri,

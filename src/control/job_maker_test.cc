@@ -7,6 +7,7 @@
 #include <map>
 
 #include "control/testing/world.h"
+#include "storage/content_digests.h"
 
 namespace trainyard::control {
 namespace {
@@ -24,8 +25,9 @@ TEST_F(JobMakerTest, PackagesAreWhatTheyAreNow) {
   Result<v1::JobRecord> record = Make(MakeJob("j"));
   ASSERT_TRUE(record) << record.error().message;
   ASSERT_EQ(record->packages_size(), 1);
-  EXPECT_EQ(record->packages(0).checksum(), Await(buckets_->Stat("packages", "trainer.tar.gz"))->md5_hash());
-  EXPECT_FALSE(record->packages(0).checksum().empty());
+  EXPECT_EQ(record->packages(0).checksum(),
+            *Await(storage::Sha256Of(*buckets_, "packages", "trainer.tar.gz")));
+  EXPECT_EQ(record->packages(0).checksum().size(), 64U) << "nothing that two packages can share";
   EXPECT_EQ(record->runtime_version(), "2.15");
 }
 

@@ -211,7 +211,7 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::StartReplica action) {
   const int attempt = job_.replicas(replica).attempt();
   Seen(replica).started = true;
   replica::v1::Manifest manifest = MakeManifest(outside_.settings, job_, replica, attempt);
-  if (outside_.buckets_of) *manifest.mutable_buckets() = co_await outside_.buckets_of(ServiceAccountOf(job_));
+  if (outside_.buckets_of) *manifest.mutable_buckets() = co_await outside_.buckets_of(job_);
   std::optional<replica::v1::ExitRecord> failed = co_await CompleteSecrets(outside_, job_, manifest);
   if (failed) co_return attempts_.NeverStarted(replica, attempt, *std::move(failed));
   const JobAttempts::Started started = co_await attempts_.Start(replica, attempt, std::move(manifest));

@@ -1,4 +1,5 @@
 #include "control/job_service.h"
+#include "control/job_rights.h"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +13,6 @@
 #include "control/maintenance.h"
 #include "control/recovery.h"
 #include "control/web_access.h"
-#include "iam/policy_form.h"
 #include "iam/refusal.h"
 #include "iam/resource.h"
 #include "jobs/study.h"
@@ -35,17 +35,6 @@ v1::Event Stamped(v1::Event event, std::int64_t seq, SysTime now) {
   event.set_seq(seq);
   *event.mutable_time() = wire::ToProto(now);
   return event;
-}
-
-/// Eight bytes, the highest first; the seqs of a job's events only grow.
-std::string PolicyEtag(std::int64_t seq) {
-  std::string etag;
-  for (int shift = 56; shift >= 0; shift -= 8) etag.push_back(static_cast<char>(seq >> shift));
-  return etag;
-}
-
-iam::v1::Policy PolicyOf(const v1::JobRecord& record) {
-  return record.has_iam_policy() ? record.iam_policy() : iam::NoPolicy();
 }
 
 Error BeingChanged() { return {Code::kAborted, "The job is being changed by others: try again", ""}; }
@@ -168,7 +157,7 @@ boost::asio::awaitable<std::optional<Instance>> JobService::InstanceOf(std::stri
   const RunnerRegistry::Attempt attempt = registry_.FindAttempt(attempt_id);
   if (attempt.runner == nullptr || !attempt.runner->IsOpen(attempt.replica, attempt.number))
     co_return std::nullopt;
-  co_return control::InstanceOf(attempt.runner->job(), attempt.replica);
+  co_return control::InstanceOf(attempt.runner->job(), attempt.replica, outside_.number_of);
 }
 
 boost::asio::awaitable<Result<ml::v1::ListJobsResponse>> JobService::List(ListQuery query) {
@@ -211,19 +200,20 @@ boost::asio::awaitable<Result<Job>> JobService::Patch(wire::JobName name, Job pa
 
 boost::asio::awaitable<Result<iam::v1::Policy>> JobService::GetPolicy(wire::JobName name) {
   TY_CO_TRY(v1::JobRecord record, co_await Load(std::move(name)));
-  co_return PolicyOf(record);
+  co_return PolicyOf(record, outside_.accounts);
 }
 
 /// The policy's etag is checked against a record that must still be the job's when the event is written; an
 /// event of the job's own life in between is no conflict.
 boost::asio::awaitable<Result<iam::v1::Policy>> JobService::SetPolicy(wire::JobName name,
-                                                                      iam::v1::SetIamPolicyRequest request) {
+                                                                      iam::v1::SetIamPolicyRequest request,
+                                                                      Creator asker) {
   for (int tries = 0; tries < kPostTriesMax; ++tries) {
     TY_CO_TRY(v1::JobRecord record, co_await Load(name));
-    TY_CO_TRY(iam::v1::Policy policy, iam::PolicyAfter(PolicyOf(record), request));
-    policy.set_etag(PolicyEtag(record.revision() + 1));
     v1::Event event;
-    *event.mutable_policy_set()->mutable_policy() = policy;
+    TY_CO_TRY(*event.mutable_policy_set(), PolicySetOf(record, request, outside_.accounts));
+    iam::v1::Policy policy = event.policy_set().policy();
+    TY_CO_RETURN_IF_ERROR(co_await asker.CheckStillMay());
     Status posted = co_await Post(name, std::move(event), record.revision());
     if (posted) co_return policy;
     if (posted.error().code != Code::kAborted) co_return std::unexpected(posted.error());

@@ -61,15 +61,15 @@ class JobService {
                                                     std::string update_mask);
   /// What the API does not show of the job: why it waits, how its replicas are. kNotFound.
   boost::asio::awaitable<Result<v1::JobStatus>> Describe(wire::JobName name);
-  /// Recorded when it returns. Does nothing for a job that has ended or is being cancelled. Source: gcloud's
-  /// own help of cancel.
+  /// Recorded when it returns. Does nothing for a job that has ended or is being cancelled (gcloud's help).
   boost::asio::awaitable<Status> Cancel(wire::JobName name);
 
-  /// The policy that was set, or iam::NoPolicy().
+  /// PolicyOf (job_rights.h).
   boost::asio::awaitable<Result<iam::v1::Policy>> GetPolicy(wire::JobName name);
-  /// Durable when it returns, with a new etag. Errors as iam::PolicyAfter.
+  /// Durable when it returns, with a new etag. Errors as iam::PolicyAfter and Creator::CheckStillMay.
   boost::asio::awaitable<Result<iam::v1::Policy>> SetPolicy(wire::JobName name,
-                                                            iam::v1::SetIamPolicyRequest request);
+                                                            iam::v1::SetIamPolicyRequest request,
+                                                            Creator asker);
 
   /// The attempt whose shell is asked for; errors as control::ShellTarget (web_access.h), and kNotFound.
   boost::asio::awaitable<Result<engine::AttemptRef>> ShellTarget(wire::JobName name, std::string task_name,
@@ -97,6 +97,7 @@ class JobService {
   [[nodiscard]] const RunnerRegistry& registry() const noexcept { return registry_; }
   void ForEachUnfinished(const std::function<void(const v1::JobRecord&)>& visit) const;
 
+  [[nodiscard]] const Accounts& accounts() const noexcept { return outside_.accounts; }
   /// Jobs as rows, counts and timelines.
   [[nodiscard]] JobTables& tables() noexcept { return tables_; }
   /// What changes among them.

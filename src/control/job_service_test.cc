@@ -168,7 +168,7 @@ TEST_F(JobServiceTest, PoliciesAreKeptOverRestartsOfTheServer) {
   ASSERT_TRUE(WaitForState("j", Job::RUNNING));
   const auto get = [this] { return Await(service_->GetPolicy({"p", "j"})); };
   EXPECT_EQ(get()->etag(), std::string("\0 \1", 3));
-  const auto set = Await(service_->SetPolicy({"p", "j"}, Viewer("user:a@b.c", get()->etag())));
+  const auto set = Await(service_->SetPolicy({"p", "j"}, Viewer("user:a@b.c", get()->etag()), {}));
   ASSERT_TRUE(set) << set.error().message;
   EXPECT_EQ(set->etag().size(), 8U);
   KillServer();
@@ -176,15 +176,15 @@ TEST_F(JobServiceTest, PoliciesAreKeptOverRestartsOfTheServer) {
   EXPECT_EQ(get()->ShortDebugString(), set->ShortDebugString());
   // Events of the job's life are no conflict, another change of the policy is.
   EndJob("j");
-  const auto again = Await(service_->SetPolicy({"p", "j"}, Viewer("user:d@e.f", set->etag())));
+  const auto again = Await(service_->SetPolicy({"p", "j"}, Viewer("user:d@e.f", set->etag()), {}));
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_GT(again->etag(), set->etag());
-  const auto stale = Await(service_->SetPolicy({"p", "j"}, Viewer("user:g@h.i", set->etag())));
+  const auto stale = Await(service_->SetPolicy({"p", "j"}, Viewer("user:g@h.i", set->etag()), {}));
   EXPECT_EQ(stale.error().code, Code::kAborted);
   EXPECT_EQ(get()->bindings(0).members(0), "user:d@e.f");
-  EXPECT_TRUE(Await(service_->SetPolicy({"p", "j"}, Viewer("user:g@h.i")))) << "without an etag, blindly";
+  EXPECT_TRUE(Await(service_->SetPolicy({"p", "j"}, Viewer("user:g@h.i"), {}))) << "without an etag, blindly";
   EXPECT_EQ(Await(service_->GetPolicy({"p", "x"})).error().code, Code::kNotFound);
-  EXPECT_EQ(Await(service_->SetPolicy({"p", "x"}, Viewer("allUsers"))).error().code, Code::kNotFound);
+  EXPECT_EQ(Await(service_->SetPolicy({"p", "x"}, Viewer("allUsers"), {})).error().code, Code::kNotFound);
 }
 
 TEST_F(JobServiceTest, OfManyPoliciesWithOneEtagOneIsSet) {
@@ -193,7 +193,7 @@ TEST_F(JobServiceTest, OfManyPoliciesWithOneEtagOneIsSet) {
   int set = 0;
   int done = 0;
   for (int i = 0; i < 10; ++i) {
-    boost::asio::co_spawn(loop_.context, service_->SetPolicy({"p", "j"}, Viewer("user:a@b.c", etag)),
+    boost::asio::co_spawn(loop_.context, service_->SetPolicy({"p", "j"}, Viewer("user:a@b.c", etag), {}),
                           [&](const std::exception_ptr&, const Result<iam::v1::Policy>& policy) {
                             ++done;
                             if (policy) ++set;

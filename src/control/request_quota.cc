@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "cluster/project_number.h"
-
 namespace trainyard::control {
 namespace {
 
@@ -16,13 +14,13 @@ void DropOld(std::deque<SysTime>& times, SysTime now) {
   while (!times.empty() && times.back() > now) times.pop_back();
 }
 
-Error Exceeded(std::string_view project, RequestQuota::Kind kind) {
+Error Exceeded(std::int64_t project_number, RequestQuota::Kind kind) {
   const std::string metric =
       kind == RequestQuota::Kind::kCreate ? "Job requests" : "Resource management requests";
   return {Code::kResourceExhausted,
           "Quota exceeded for quota metric '" + metric + "' and limit '" + metric +
               " per minute' of service 'ml.googleapis.com' for consumer 'project_number:" +
-              std::to_string(cluster::ProjectNumber(project)) + "'.",
+              std::to_string(project_number) + "'.",
           ""};
 }
 
@@ -55,8 +53,8 @@ Result<RequestQuota::Limits> RequestQuota::Limits::Parse(std::string_view text) 
   return limits;
 }
 
-RequestQuota::RequestQuota(const Clock& clock, Limits limits)
-    : clock_(clock), limits_(limits), projects_max_(kProjectsMin) {}
+RequestQuota::RequestQuota(const Clock& clock, Limits limits, cluster::NumberOf number_of)
+    : clock_(clock), limits_(limits), number_of_(std::move(number_of)), projects_max_(kProjectsMin) {}
 
 std::optional<RequestQuota::Refusal> RequestQuota::Take(const std::string& project, Kind kind) {
   const std::optional<int>& limit = kind == Kind::kCreate ? limits_.creates : limits_.others;
@@ -67,7 +65,8 @@ std::optional<RequestQuota::Refusal> RequestQuota::Take(const std::string& proje
   DropOld(times, now);
   if (times.size() >= static_cast<std::size_t>(*limit)) {
     const auto wait = std::chrono::ceil<std::chrono::seconds>(times.front() + kWindow - now);
-    return Refusal{.error = Exceeded(project, kind), .retry_after = std::max(wait, std::chrono::seconds{1})};
+    return Refusal{.error = Exceeded(number_of_(project), kind),
+                   .retry_after = std::max(wait, std::chrono::seconds{1})};
   }
   times.push_back(now);
   if (projects.size() > projects_max_) ForgetQuietProjects(projects, now);

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "cluster/project_number.h"
 
 namespace trainyard::control {
 
@@ -33,7 +34,7 @@ class RequestQuota {
   };
 
   /// `clock` outlives this.
-  RequestQuota(const Clock& clock, Limits limits);
+  RequestQuota(const Clock& clock, Limits limits, cluster::NumberOf number_of = cluster::HashedNumber);
 
   struct Refusal {
     Error error;                       ///< kResourceExhausted, worded as the original's front end did
@@ -49,6 +50,7 @@ class RequestQuota {
 
   const Clock& clock_;
   Limits limits_;
+  cluster::NumberOf number_of_;
   Projects creates_;
   Projects others_;
   std::size_t projects_max_ = 0;  ///< look for quiet ones beyond that many

@@ -131,11 +131,13 @@ awaitable<void> JobCurves::ReadTags(metrics::ReportQuery query, KeptJobs::Report
 awaitable<Result<JobCurves::Asked>> JobCurves::Find(wire::JobName name, KeptJobs::TimePoint deadline) {
   TY_CO_TRY(JobRecord job, co_await outside_.jobs.Record(std::move(name)));
   Asked asked{.place = PlaceOf(job), .job_dir = jobs::JobDirOf(job), .refused = {}, .reported = {}};
-  const std::string account = control::ServiceAccountOf(job);
   std::string& bucket = asked.place.folder.bucket;
-  if (!bucket.empty() && outside_.may_read && !outside_.may_read(account, bucket)) {
-    bucket.clear();
-    asked.refused = account;
+  if (!bucket.empty() && outside_.may_read) {
+    std::string account = outside_.account_of(job);
+    if (!outside_.may_read(account, bucket)) {
+      bucket.clear();
+      asked.refused = std::move(account);
+    }
   }
   asked.reported = co_await ReadReports(std::move(job), deadline);
   co_return asked;

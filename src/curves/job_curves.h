@@ -32,6 +32,8 @@ class JobCurves {
     metrics::UsageHistory& reports;
     /// Whether that account may list and read the bucket's objects. Empty: nobody is asked who they are.
     std::function<bool(const std::string& service_account, const std::string& bucket)> may_read{};
+    /// As whom its programs ask for things. Where may_read is.
+    std::function<std::string(const control::v1::JobRecord& job)> account_of{};
   };
   JobCurves(boost::asio::any_io_executor loop, Outside outside);
 

@@ -157,6 +157,8 @@ Status Change(JobRecord& record, const Event& event, const Event::MaintenanceReq
 
 Status Change(JobRecord& record, const Event&, const Event::PolicySet& set) {
   *record.mutable_iam_policy() = set.policy();
+  record.set_policy_has_creator(set.has_creator());
+  *record.mutable_policy_account_ids() = set.account_ids();
   return {};
 }
 

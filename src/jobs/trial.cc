@@ -64,6 +64,8 @@ JobRecord MakeTrial(const JobRecord& tuning, const control::v1::Event::TrialCrea
       MakeRecord(tuning.project(), tuning.job(), tuning.runtime_version(), create_time, ContainersOf(tuning));
   record.clear_notes();  // they are in the tuning job's log
   record.set_creator(tuning.creator());
+  record.set_creator_account_id(tuning.creator_account_id());
+  record.set_service_account_id(tuning.service_account_id());
   record.mutable_job()->clear_training_output();
   if (!tuning.algorithm().empty())
     SetAlgorithm(tuning.algorithm(), tuning.model_folder(),

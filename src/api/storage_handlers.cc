@@ -1,5 +1,6 @@
 #include "api/storage_handlers.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <set>
@@ -9,6 +10,8 @@
 #include "api/storage_handlers_partial.h"
 #include "api/storage_handlers_routes.h"
 #include "api/storage_policy_handlers.h"
+#include "identity/identities.h"
+#include "wire/runs_bucket.h"
 
 namespace trainyard::api {
 namespace {
@@ -75,10 +78,24 @@ Status CheckHeaders(const Request& request) {
   return {};
 }
 
+/// A client that derived the bucket's name from a project says which, for names are anybody's. A foreign
+/// bucket gets the words of an absent one. Where nobody is asked who they are, buckets have no projects.
+Status CheckProject(const Identities& identities, const Request& request) {
+  const std::string_view project = request.headers.Get(wire::kBucketProjectField);
+  if (project.empty() || request.caller == nullptr) return {};
+  const auto is_bucket = [](const auto& parameter) { return parameter.first == "bucket"; };
+  const auto bucket = std::ranges::find_if(request.parameters, is_bucket);
+  if (bucket == request.parameters.end() || identities.ProjectOf(bucket->second) == project) return {};
+  return std::unexpected(
+      InvalidArgument({}, "gs://" + bucket->second + " is no bucket of project " + std::string(project)));
+}
+
 /// Storage's errors look different from those of the other APIs. `function` is called with the request.
 template <class Call>
-awaitable<Result<Response>> Answer(Call function, Request& request) {
+awaitable<Result<Response>> Answer(const Identities& identities, Call function, Request& request) {
   if (const Status checked = CheckHeaders(request); !checked) co_return ErrorAnswer(checked.error());
+  if (const Status checked = CheckProject(identities, request); !checked)
+    co_return ErrorAnswer(checked.error());
   const auto form = AnswerForm::Read(request);
   if (!form) co_return ErrorAnswer(form.error());
   Result<Response> response = co_await function(request);
@@ -121,7 +138,9 @@ class Routes {
  private:
   template <class Call>
   void AddCall(Method method, const std::string& pattern, Call call) {
-    router_.Add(method, pattern, [call](Request& request) { return Answer(call, request); });
+    router_.Add(method, pattern, [call, &identities = identities_](Request& request) {
+      return Answer(identities, call, request);
+    });
     added_[pattern].insert(method);
   }
 

@@ -2,6 +2,7 @@
 
 #include "api/storage_handlers_edit.h"
 #include "api/storage_handlers_routes.h"
+#include "wire/runs_bucket.h"
 
 namespace trainyard::api::storage_api {
 namespace {
@@ -31,12 +32,13 @@ Response BucketsAnswer(const Request& request, v1::Buckets page) {
   return JsonAnswer(page);
 }
 
-awaitable<Result<v1::Bucket>> MakeBucket(Buckets& buckets, Request& request) {
+awaitable<Result<v1::Bucket>> MakeBucket(Buckets& buckets, Request& request, std::string project) {
   TY_CO_TRY(const bool retention, ReadBool(request, "enableObjectRetention"));
   if (retention)
     co_return std::unexpected(InvalidArgument({}, "Object retention is not supported by this server"));
   v1::Bucket sent;
   TY_CO_RETURN_IF_ERROR(co_await ReadJsonBody(request, sent));
+  if (request.caller != nullptr) TY_CO_RETURN_IF_ERROR(wire::CheckRunsBucket(sent.name(), project));
   co_return co_await buckets.InsertBucket(std::move(sent));
 }
 

@@ -54,6 +54,7 @@ Status CheckRange(const UploadRange& range, const Uploads::Turn& turn) {
 }
 
 awaitable<Result<Response>> Finished(Buckets& buckets, Request& request, Uploads::Turn turn) {
+  TY_CO_RETURN_IF_ERROR(co_await StillMayWrite(request, request.Parameter("bucket"), turn.may_replace));
   v1::Object sent;
   TakeHashHeaders(request, sent);
   TY_CO_TRY(v1::Object object, co_await buckets.uploads().Finish(std::move(turn), std::move(sent)));
@@ -106,7 +107,8 @@ awaitable<Result<Response>> StartUpload(Buckets& buckets, Request& request) {
 
 awaitable<Result<Response>> ContinueUpload(Buckets& buckets, Request& request) {
   TY_CO_TRY(const UploadRange range, RangeOf(request));
-  TY_CO_TRY(Uploads::Turn turn, co_await buckets.uploads().Take(std::string(request.Query("upload_id"))));
+  TY_CO_TRY(Uploads::Turn turn, co_await buckets.uploads().Take(std::string(request.Query("upload_id")),
+                                                                request.Parameter("bucket")));
   if (turn.done) co_return ObjectAnswer(request, *std::move(turn.done));
   if (turn.complete) co_return co_await Finished(buckets, request, std::move(turn));
   TY_CO_RETURN_IF_ERROR(CheckRange(range, turn));
@@ -124,7 +126,8 @@ awaitable<Result<Response>> ContinueUpload(Buckets& buckets, Request& request) {
 }
 
 awaitable<Result<Response>> CancelUpload(Buckets& buckets, Request& request) {
-  TY_CO_RETURN_IF_ERROR(co_await buckets.uploads().Cancel(std::string(request.Query("upload_id"))));
+  TY_CO_RETURN_IF_ERROR(co_await buckets.uploads().Cancel(std::string(request.Query("upload_id")),
+                                                          request.Parameter("bucket")));
   co_return Response::Empty(kClientClosedRequest);
 }
 

@@ -38,6 +38,12 @@ awaitable<Result<Conditions>> ForWriter(Buckets& buckets, const Request& request
   co_return when;
 }
 
+awaitable<Status> StillMayWrite(const Request& request, std::string bucket, bool may_replace) {
+  TY_CO_RETURN_IF_ERROR(co_await RequireOnBucket(request, kCreate, bucket));
+  if (may_replace) TY_CO_RETURN_IF_ERROR(co_await RequireOnBucket(request, kDelete, std::move(bucket)));
+  co_return Status();
+}
+
 awaitable<Error> WriteError(const Request& request, std::string bucket, Conditions asked, Error error) {
   if (error.code != Code::kFailedPrecondition || asked.if_generation_match == 0) co_return error;
   if (request.caller == nullptr) co_return error;

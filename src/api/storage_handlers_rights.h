@@ -20,6 +20,10 @@ awaitable<bool> MayDelete(const Request& request, const std::string& bucket);
 awaitable<Result<Conditions>> ForWriter(Buckets& buckets, const Request& request, std::string bucket,
                                         Conditions when);
 
+/// The same asked again at the end of a write: its bytes may have taken hours. `may_replace`: it began with
+/// the right to replace an object.
+awaitable<Status> StillMayWrite(const Request& request, std::string bucket, bool may_replace);
+
 /// The error of a write with the conditions of ForWriter: where they are what failed, and not the caller's
 /// own, it is the refusal for want of storage.objects.delete.
 awaitable<Error> WriteError(const Request& request, std::string bucket, Conditions asked, Error error);

@@ -5,7 +5,8 @@
 /// The storage API's methods, each a coroutine over one request. Loop thread.
 namespace trainyard::api::storage_api {
 
-awaitable<Result<v1::Bucket>> MakeBucket(Buckets& buckets, Request& request);
+/// @param project  whose it is to be.
+awaitable<Result<v1::Bucket>> MakeBucket(Buckets& buckets, Request& request, std::string project);
 awaitable<Result<Response>> GetBucket(Buckets& buckets, Request& request);
 awaitable<Result<v1::Buckets>> PageOfBuckets(Buckets& buckets, Request& request);
 [[nodiscard]] Response BucketAnswer(const Request& request, v1::Bucket bucket);

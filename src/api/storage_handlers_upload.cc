@@ -19,6 +19,14 @@ std::size_t PieceBytes(const Request& request) {
   return static_cast<std::size_t>(std::clamp<std::uint64_t>(announced, 1, kPieceBytes));
 }
 
+awaitable<Result<Response>> Finished(Buckets& buckets, Request& request, const Conditions& when,
+                                     storage::ObjectWriter writer) {
+  TY_CO_RETURN_IF_ERROR(
+      co_await StillMayWrite(request, request.Parameter("bucket"), when.if_generation_match != 0));
+  TY_CO_TRY(v1::Object object, co_await buckets.Finish(std::move(writer)));
+  co_return ObjectAnswer(request, std::move(object));
+}
+
 awaitable<Result<Response>> InsertMedia(Buckets& buckets, Request& request, Conditions when) {
   v1::Object resource;
   TakeQuery(request, resource);
@@ -31,8 +39,7 @@ awaitable<Result<Response>> InsertMedia(Buckets& buckets, Request& request, Cond
     if (piece.empty()) break;
     TY_CO_RETURN_IF_ERROR(co_await writer.Append(std::move(piece)));
   }
-  TY_CO_TRY(v1::Object object, co_await buckets.Finish(std::move(writer)));
-  co_return ObjectAnswer(request, std::move(object));
+  co_return co_await Finished(buckets, request, when, std::move(writer));
 }
 
 Result<v1::Object> ReadResource(const Request& request, const MultipartUpload& upload) {
@@ -64,8 +71,7 @@ awaitable<Result<Response>> InsertMultipart(Buckets& buckets, Request& request, 
     co_return std::unexpected(
         InvalidArgument({}, "Malformed multipart body: it ends before its closing boundary"));
   }
-  TY_CO_TRY(v1::Object object, co_await buckets.Finish(*std::move(writer)));
-  co_return ObjectAnswer(request, std::move(object));
+  co_return co_await Finished(buckets, request, when, *std::move(writer));
 }
 
 /// media and multipart: one request, one object.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "access/caller.h"
+#include "api/iam_request.h"
 #include "api/storage_handlers_routes.h"
 #include "iam/resource.h"
 #include "identity/identities.h"
@@ -51,9 +52,9 @@ Response PolicyAnswer(const std::string& id, const iam::v1::Policy& policy) {
 }  // namespace
 
 awaitable<Result<Response>> InsertOwnedBucket(Buckets& buckets, Identities& identities, Request& request) {
-  TY_CO_TRY(v1::Bucket made, co_await MakeBucket(buckets, request));
-  TY_CO_RETURN_IF_ERROR(
-      co_await identities.SetBucketProject(made.name(), ProjectOfQuery(identities, request)));
+  const std::string project = ProjectOfQuery(identities, request);
+  TY_CO_TRY(v1::Bucket made, co_await MakeBucket(buckets, request, project));
+  TY_CO_RETURN_IF_ERROR(co_await identities.SetBucketProject(made.name(), project));
   co_return BucketAnswer(request, std::move(made));
 }
 
@@ -92,7 +93,7 @@ awaitable<Result<Response>> SetBucketPolicy(Buckets& buckets, Identities& identi
   TY_CO_RETURN_IF_ERROR(wire::ParseJson(json::serialize(sent), *wanted.mutable_policy(), "policy"));
   iam::Resource bucket = iam::Resource::Bucket(request.Parameter("bucket"));
   TY_CO_TRY(const iam::v1::Policy policy,
-            co_await identities.SetPolicy(std::move(bucket), std::move(wanted)));
+            co_await identities.SetPolicy(std::move(bucket), std::move(wanted), StillMayOf(request)));
   co_return PolicyAnswer(id, policy);
 }
 

@@ -1,6 +1,5 @@
 #include "storage/bucket_files.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,10 +22,6 @@
 
 namespace trainyard::storage {
 
-Status CheckSpace(const BucketOptions& options, const std::string& bucket) {
-  return options.check_space ? options.check_space(bucket) : Status();
-}
-
 namespace {
 
 std::unexpected<Error> Failed(std::string_view what) { return std::unexpected(ErrnoError(errno, what)); }
@@ -38,25 +33,40 @@ std::unexpected<Error> NoSuchBucket(const std::string& name) {
                                   name + "`"));
 }
 
+std::unexpected<Error> NotMadeOnUse(const std::string& name) {
+  return std::unexpected(
+      NotFound("The specified bucket does not exist: " + name +
+               ". This server does not make buckets on first use; make it with `gcloud storage buckets "
+               "create gs://" +
+               name + "`"));
+}
+
+Status IsElsewhere(const std::string& name) {
+  return std::unexpected(
+      Error{Code::kAborted,
+            "The bucket " + name +
+                " is a folder elsewhere on the server's machine; it goes when the server is "
+                "started without its --bucket-dir",
+            {}});
+}
+
+/// @param buckets  the folder of all buckets, where `name` is no bucket.
+Status CheckNameIsFree(int buckets, const std::string& name) {
+  struct stat present{};
+  if (::fstatat(buckets, name.c_str(), &present, AT_SYMLINK_NOFOLLOW) != 0) return {};
+  return std::unexpected(Error{Code::kAlreadyExists,
+                               "The name " + name +
+                                   " is taken by a file or a link in the buckets' folder, which is no "
+                                   "bucket; remove it there",
+                               {}});
+}
+
 std::int64_t SizeOf(const OpenedObject& object) { return static_cast<std::int64_t>(object.stamp.size); }
 
-/// Before any of its bytes comes.
-Status CheckNew(const BucketOptions& options, const v1::Object& resource) {
-  TY_RETURN_IF_ERROR(ValidateNewObject(resource));
-  return CheckSpace(options, resource.bucket());
-}
+std::int64_t SizeOf(const std::optional<OpenedObject>& present) { return present ? SizeOf(*present) : 0; }
 
-/// Whether what is there may be replaced by `size` bytes.
-Status CheckReplace(const BucketOptions& options, const Conditions& when, const std::string& bucket,
-                    const std::optional<OpenedObject>& present, std::uint64_t size) {
-  TY_RETURN_IF_ERROR(
-      CheckConditions(when, present ? std::optional(VersionOf(present->resource)) : std::nullopt));
-  if (!options.meter) return {};
-  return options.meter->Check(bucket, static_cast<std::int64_t>(size) - (present ? SizeOf(*present) : 0));
-}
-
-void CountBytes(const std::shared_ptr<ByteMeter>& meter, const std::string& bucket, std::int64_t more) {
-  if (meter) meter->Add(bucket, more);
+Status CheckReplace(const Conditions& when, const std::optional<OpenedObject>& present) {
+  return CheckConditions(when, present ? std::optional(VersionOf(present->resource)) : std::nullopt);
 }
 
 std::unexpected<Error> NoSuchObject(const std::string& bucket, const std::string& object) {
@@ -98,36 +108,35 @@ Result<UniqueFd> OpenBucketElsewhere(const std::filesystem::path& data, const st
   return folder;
 }
 
-struct CloseDirectory {
-  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
-
-/// Names in a directory, without "." and "..".
-Result<std::vector<std::string>> NamesIn(int folder) {
-  UniqueFd own(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const std::unique_ptr<DIR, CloseDirectory> directory(own ? ::fdopendir(own.get()) : nullptr);
-  if (!directory) return Failed("read a folder");
-  [[maybe_unused]] const int closed_by_closedir = own.Release();
-  std::vector<std::string> names;
-  for (errno = 0; const dirent* entry = ::readdir(directory.get()); errno = 0) {
-    if (std::string_view(entry->d_name) != "." && std::string_view(entry->d_name) != "..")
-      names.emplace_back(entry->d_name);
+/// The directories of buckets that are not below `buckets`.
+Result<std::map<std::string, UniqueFd>> OpenAllElsewhere(const BucketOptions& options, int buckets) {
+  std::map<std::string, UniqueFd> opened;
+  for (const auto& [name, path] : options.elsewhere) {
+    TY_TRY(UniqueFd folder, OpenBucketElsewhere(options.data, path));
+    // The empty directory of that name is where replicas see it, below /gcs.
+    if (::mkdirat(buckets, name.c_str(), kFolderMode) != 0 && errno != EEXIST)
+      return Failed("make the folder " + name);
+    const auto own = OpenFolderBeneath(buckets, std::span(&name, 1));
+    if (!own)
+      return std::unexpected(FailedPrecondition("DATA/buckets/" + name + " is no folder; remove it first"));
+    TY_TRY(const auto inside, NamesIn(own->get()));
+    if (!inside.empty()) {
+      return std::unexpected(FailedPrecondition("the bucket " + name + " has files in DATA/buckets/" + name +
+                                                " already; move them to " + path.string() + " first"));
+    }
+    opened.emplace(name, std::move(folder));
   }
-  if (errno != 0) return Failed("read a folder");
-  std::ranges::sort(names);
-  return names;
+  return opened;
 }
 
-/// Removes what uploads of a previous server left, except resumable ones that are still valid.
-Status SweepUploads(Records& records, int uploads, SysTime now) {
-  TY_TRY(const auto expired, records.ExpiredUploads(now.time_since_epoch().count()));
-  for (const std::string& id : expired) TY_RETURN_IF_ERROR(records.DropUpload(id));
-  TY_TRY(const auto names, NamesIn(uploads));
-  for (const std::string& name : names) {
-    TY_TRY(const auto upload, records.FindUpload(name));
-    if (!upload && ::unlinkat(uploads, name.c_str(), 0) != 0) return Failed("remove " + name);
-  }
-  return {};
+/// Whether `folder`, which has the bucket's name now, is the bucket in which the write began.
+Status CheckSame(const UniqueFd& folder, const UniqueFd& begun_in, const std::string& name) {
+  struct stat begun{};
+  struct stat now{};
+  if (::fstat(begun_in.get(), &begun) != 0 || ::fstat(folder.get(), &now) != 0) return Failed("stat");
+  if (begun.st_dev == now.st_dev && begun.st_ino == now.st_ino) return {};
+  return std::unexpected(
+      NotFound("The bucket " + name + " was deleted while the object was written; write it again"));
 }
 
 }  // namespace
@@ -139,7 +148,7 @@ BucketFiles::BucketFiles(const BucketOptions& options, const Clock& clock, Uniqu
     : options_(options),
       clock_(&clock),
       buckets_(std::move(buckets)),
-      uploads_(std::move(uploads)),
+      staging_(std::make_unique<Staging>(options, clock, std::move(uploads))),
       records_(std::move(records)) {}
 
 Result<BucketFiles> BucketFiles::Open(const BucketOptions& options, const Clock& clock) {
@@ -147,28 +156,13 @@ Result<BucketFiles> BucketFiles::Open(const BucketOptions& options, const Clock&
   TY_TRY(UniqueFd uploads, OpenFolder(options.data / "uploads"));
   TY_TRY(Records records, Records::Open(options.data / "objects.db"));
   BucketFiles files(options, clock, std::move(buckets), std::move(uploads), std::move(records));
-  TY_RETURN_IF_ERROR(files.OpenElsewhere());
-  TY_RETURN_IF_ERROR(SweepUploads(files.records(), files.uploads(), clock.Now()));
+  TY_TRY(files.elsewhere_, OpenAllElsewhere(options, files.buckets_.get()));
+  const auto present = [&files](const v1::Object& object) {
+    const auto opened = files.OpenObject(object.bucket(), object.name(), {});
+    return opened ? SizeOf(*opened) : 0;
+  };
+  TY_RETURN_IF_ERROR(files.staging_->Sweep(files.records_, present));
   return files;
-}
-
-Status BucketFiles::OpenElsewhere() {
-  for (const auto& [name, path] : options_.elsewhere) {
-    TY_TRY(UniqueFd folder, OpenBucketElsewhere(options_.data, path));
-    // The empty directory of that name is where replicas see it, below /gcs.
-    if (::mkdirat(buckets_.get(), name.c_str(), kFolderMode) != 0 && errno != EEXIST)
-      return Failed("make the folder " + name);
-    const auto own = OpenFolderBeneath(buckets_.get(), std::span(&name, 1));
-    if (!own)
-      return std::unexpected(FailedPrecondition("DATA/buckets/" + name + " is no folder; remove it first"));
-    TY_TRY(const auto inside, NamesIn(own->get()));
-    if (!inside.empty()) {
-      return std::unexpected(FailedPrecondition("the bucket " + name + " has files in DATA/buckets/" + name +
-                                                " already; move them to " + path.string() + " first"));
-    }
-    elsewhere_.emplace(name, std::move(folder));
-  }
-  return {};
 }
 
 std::int64_t BucketFiles::NextGeneration(std::int64_t present) {
@@ -204,15 +198,9 @@ Result<v1::Bucket> BucketFiles::InsertBucket(v1::Bucket bucket) {
   if (OpenBucket(bucket.name())) {
     return std::unexpected(Error{Code::kAlreadyExists, "You already own this bucket: " + bucket.name(), {}});
   }
-  struct stat present{};
-  if (::fstatat(buckets_.get(), bucket.name().c_str(), &present, AT_SYMLINK_NOFOLLOW) == 0) {
-    return std::unexpected(Error{Code::kAlreadyExists,
-                                 "The name " + bucket.name() +
-                                     " is taken by a file or a link in the buckets' folder, which is no "
-                                     "bucket; remove it there",
-                                 {}});
-  }
+  TY_RETURN_IF_ERROR(CheckNameIsFree(buckets_.get(), bucket.name()));
   CompleteBucket(bucket, clock_->Now());
+  TY_RETURN_IF_ERROR(staging_->EndAllOf(records_, bucket.name()));  // of one whose folder was removed by hand
   // The record first: a record without a directory is not a bucket, and the next insert replaces it.
   TY_RETURN_IF_ERROR(records_.PutBucket(bucket));
   if (::mkdirat(buckets_.get(), bucket.name().c_str(), kFolderMode) != 0)
@@ -236,11 +224,7 @@ Result<v1::Bucket> BucketFiles::EnsureBucket(const std::string& name) {
     bucket.set_name(name);
     return InsertBucket(std::move(bucket));
   }
-  return std::unexpected(
-      NotFound("The specified bucket does not exist: " + name +
-               ". This server does not make buckets on first use; make it with `gcloud storage buckets "
-               "create gs://" +
-               name + "`"));
+  return NotMadeOnUse(name);
 }
 
 Result<v1::Bucket> BucketFiles::GetBucket(const std::string& name, const Conditions& when) {
@@ -293,13 +277,7 @@ Error BucketFiles::NotEmpty(Error why) {
 
 Status BucketFiles::CheckDeletable(const std::string& name, const Conditions& when) {
   TY_TRY(const v1::Bucket bucket, GetBucket(name, when));
-  if (!elsewhere_.contains(name)) return {};
-  return std::unexpected(
-      Error{Code::kAborted,
-            "The bucket " + name +
-                " is a folder elsewhere on the server's machine; it goes when the server is "
-                "started without its --bucket-dir",
-            {}});
+  return elsewhere_.contains(name) ? IsElsewhere(name) : Status();
 }
 
 Status BucketFiles::CheckEmpty(const std::string& name) const {
@@ -329,6 +307,7 @@ Status BucketFiles::DropEmptyBucket(const std::string& name, const Conditions& w
                                      {}}));
   }
   if (::fsync(buckets_.get()) != 0) return Failed("fsync");
+  TY_RETURN_IF_ERROR(staging_->EndAllOf(records_, name));
   return records_.DropBucket(name);
 }
 
@@ -386,21 +365,47 @@ Result<std::vector<v1::Object>> BucketFiles::Describe(const std::string& bucket,
   return found;
 }
 
-Status BucketFiles::CheckWritable(const v1::Object& resource, const Conditions& when) {
-  TY_RETURN_IF_ERROR(CheckNew(options_, resource));
+Result<BegunWrite> BucketFiles::BeginWrite(const v1::Object& resource, const Conditions& when, bool moves) {
+  TY_RETURN_IF_ERROR(ValidateNewObject(resource));
+  if (!moves) TY_RETURN_IF_ERROR(staging_->CheckSpace(resource.bucket()));
   TY_RETURN_IF_ERROR(EnsureBucket(resource.bucket()));
-  TY_TRY(const UniqueFd folder, OpenBucket(resource.bucket()));
+  TY_TRY(UniqueFd folder, OpenBucket(resource.bucket()));
   TY_TRY(const auto present, Find(folder.get(), resource.bucket(), resource.name()));
-  return CheckReplace(options_, when, resource.bucket(), present, 1);  // Place knows how many
+  TY_RETURN_IF_ERROR(CheckReplace(when, present));
+  if (!moves && options_.meter)  // Grow knows how many bytes come
+    TY_RETURN_IF_ERROR(options_.meter->Check(resource.bucket(), 1 - SizeOf(present)));
+  return BegunWrite{.bucket = std::move(folder), .present = SizeOf(present)};
 }
 
 Result<v1::Object> BucketFiles::Place(StagedFile& staged, v1::Object resource, const Conditions& when,
-                                      const UploadRecord* upload) {
+                                      const UniqueFd& bucket, const v1::Object* moved_from) {
+  TY_TRY(const UniqueFd folder, OpenBucket(resource.bucket()));
+  TY_RETURN_IF_ERROR(CheckSame(folder, bucket, resource.bucket()));
+  if (moved_from == nullptr) return PlaceIn(folder.get(), staged, std::move(resource), when, nullptr);
+  Conditions same;
+  same.generation = moved_from->generation();
+  if (!OpenObject(moved_from->bucket(), moved_from->name(), same))
+    return std::unexpected(Error{Code::kAborted, "the source changed while it was moved", {}});
+  TY_TRY(v1::Object moved, PlaceIn(folder.get(), staged, std::move(resource), when, nullptr, true));
+  TY_RETURN_IF_ERROR(Remove(moved_from->bucket(), moved_from->name(), same));
+  return moved;
+}
+
+Result<v1::Object> BucketFiles::Place(StagedFile& staged, const UploadRecord& upload) {
+  TY_TRY(const auto kept, records_.FindUpload(upload.id));
+  if (!kept) return std::unexpected(NotFound("The upload was ended meanwhile; start a new one"));
+  TY_TRY(const UniqueFd folder, OpenBucket(upload.resource.bucket()));
+  return PlaceIn(folder.get(), staged, upload.resource, upload.conditions, &upload);
+}
+
+Result<v1::Object> BucketFiles::PlaceIn(int folder, StagedFile& staged, v1::Object resource,
+                                        const Conditions& when, const UploadRecord* upload, bool moves) {
   TY_RETURN_IF_ERROR(ValidateNewObject(resource));
   const ObjectPath path = EscapeObject(resource.name());
-  TY_TRY(const UniqueFd folder, OpenBucket(resource.bucket()));
-  TY_TRY(const auto present, Find(folder.get(), resource.bucket(), resource.name()));
-  TY_RETURN_IF_ERROR(CheckReplace(options_, when, resource.bucket(), present, staged.size()));
+  TY_TRY(const auto present, Find(folder, resource.bucket(), resource.name()));
+  const auto size = static_cast<std::int64_t>(staged.size());
+  TY_RETURN_IF_ERROR(CheckReplace(when, present));
+  if (!moves) TY_RETURN_IF_ERROR(staging_->writes().CheckPlace(staged.id(), SizeOf(present), size));
   const NewVersion version{.generation = NextGeneration(present ? present->resource.generation() : 0),
                            .now = clock_->Now(),
                            .size = staged.size(),
@@ -419,11 +424,10 @@ Result<v1::Object> BucketFiles::Place(StagedFile& staged, v1::Object resource, c
     complete->resource = record.resource;
   }
   TY_RETURN_IF_ERROR(records_.PutObject(record, kept, complete ? &*complete : nullptr));
-  TY_RETURN_IF_ERROR(PlaceFile(folder.get(), path, staged.uploads(), staged.id()));
+  TY_RETURN_IF_ERROR(PlaceFile(folder, path, staged.uploads(), staged.id()));
   staged.Keep();
-  const std::int64_t before = present ? SizeOf(*present) : 0;
-  CountBytes(options_.meter, record.resource.bucket(), static_cast<std::int64_t>(staged.size()) - before);
-  TY_TRY(const UniqueFd file, storage::OpenObject(folder.get(), path));
+  staging_->writes().Placed(staged.id(), SizeOf(present), size);
+  TY_TRY(const UniqueFd file, storage::OpenObject(folder, path));
   TY_TRY(const FileStamp placed, StampOf(file.get()));
   if (placed != record.stamp) {  // it was moved to another file system
     record.stamp = placed;
@@ -445,7 +449,7 @@ Status BucketFiles::Remove(const std::string& bucket, const std::string& object,
   TY_TRY(const OpenedObject opened, OpenObject(bucket, object, when));
   TY_TRY(const UniqueFd folder, OpenBucket(bucket));
   TY_RETURN_IF_ERROR(RemoveFile(folder.get(), EscapeObject(object)));
-  CountBytes(options_.meter, bucket, -SizeOf(opened));
+  staging_->writes().Removed({.bucket = bucket, .object = object}, SizeOf(opened));
   // A record without a file is never used, so failing to drop it is no error.
   if (const Status dropped = records_.DropObject(bucket, object); !dropped) {
     Diagnose(DiagnosticLevel::kWarning, "an object's record stays behind: " + dropped.error().message);

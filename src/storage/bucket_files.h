@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,7 @@
 #include "storage/records.h"
 #include "storage/resource.h"
 #include "storage/staged_file.h"
+#include "storage/staging.h"
 #include "storage/walk.h"
 #include "trainyard/storage/v1/storage.pb.h"
 
@@ -30,8 +32,11 @@ struct OpenedObject {
 };
 [[nodiscard]] bool HasChecksums(const v1::Object& resource);
 
-/// BucketOptions::check_space, if there is one. Any thread.
-[[nodiscard]] Status CheckSpace(const BucketOptions& options, const std::string& bucket);
+/// What a write that may begin has to know at its end.
+struct BegunWrite {
+  UniqueFd bucket;           ///< held: a bucket of the same name that is made meanwhile is another one
+  std::int64_t present = 0;  ///< bytes of the object of that name
+};
 
 /// Buckets and objects as names: the directory DATA/buckets and the records in DATA/objects.db, kept in step.
 /// The file is authoritative: a record is valid only while its stamp equals the file's.
@@ -78,13 +83,18 @@ class BucketFiles {
                                                          std::span<const std::string> objects);
 
   /// What can be refused before the bytes arrive: ensures the bucket, checks the name, fields and conditions.
-  [[nodiscard]] Status CheckWritable(const v1::Object& resource, const Conditions& when);
+  /// @param moves  it is another object's bytes, which need no room: see Place.
+  [[nodiscard]] Result<BegunWrite> BeginWrite(const v1::Object& resource, const Conditions& when,
+                                              bool moves = false);
   /// Makes a synced file the object `resource.bucket()/resource.name()`; other fields that clients set are
-  /// taken over.
-  /// @param upload  the resumable upload that ends with it, or null. Its record becomes complete in the same
-  /// transaction.
+  /// taken over. `bucket`: BegunWrite's. kNotFound: it was deleted meanwhile.
+  /// @param moved_from  the object of the same bucket whose bytes these are: it goes in the same step, so no
+  ///        quota is asked. kAborted: it is not that version any more.
   [[nodiscard]] Result<v1::Object> Place(StagedFile& staged, v1::Object resource, const Conditions& when,
-                                         const UploadRecord* upload = nullptr);
+                                         const UniqueFd& bucket, const v1::Object* moved_from = nullptr);
+  /// The same of a resumable upload, whose record becomes complete in the same transaction. kNotFound: it
+  /// ended meanwhile, as with its bucket.
+  [[nodiscard]] Result<v1::Object> Place(StagedFile& staged, const UploadRecord& upload);
   [[nodiscard]] Result<v1::Object> Edit(const std::string& bucket, const std::string& object,
                                         const ObjectEdit& edit, const Conditions& when);
   [[nodiscard]] Status Remove(const std::string& bucket, const std::string& object, const Conditions& when);
@@ -92,12 +102,13 @@ class BucketFiles {
   [[nodiscard]] const BucketOptions& options() const noexcept { return options_; }
   [[nodiscard]] Records& records() noexcept { return records_; }
   [[nodiscard]] Result<UniqueFd> OpenBucket(const std::string& name) const;
-  [[nodiscard]] int uploads() const noexcept { return uploads_.get(); }
+  [[nodiscard]] Staging& staging() const noexcept { return *staging_; }
 
  private:
   BucketFiles(const BucketOptions& options, const Clock& clock, UniqueFd buckets, UniqueFd uploads,
               Records records);
-  Status OpenElsewhere();
+  Result<v1::Object> PlaceIn(int folder, StagedFile& staged, v1::Object resource, const Conditions& when,
+                             const UploadRecord* upload, bool moves = false);
   Result<v1::Bucket> BucketOf(int folder, const std::string& name);
   Result<std::optional<OpenedObject>> Find(int folder, const std::string& bucket, const std::string& object);
   std::int64_t NextGeneration(std::int64_t present);
@@ -106,7 +117,7 @@ class BucketFiles {
   const Clock* clock_;
   UniqueFd buckets_;
   std::map<std::string, UniqueFd> elsewhere_;  ///< directories of buckets that are not below buckets_
-  UniqueFd uploads_;
+  std::unique_ptr<Staging> staging_;
   Records records_;
   std::int64_t last_generation_ = 0;
 };

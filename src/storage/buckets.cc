@@ -37,6 +37,7 @@ Buckets::State::State(BucketFiles opened, const Clock& clock, asio::thread_pool&
     : files(pool),
       names(std::move(opened)),
       hasher(names, names_pool),
+      content({.small = files, .large = hasher.large()}),
       uploads(names, {.names = names_pool, .files = files, .large = hasher.large()}, clock) {}
 
 Buckets::State::~State() {
@@ -74,9 +75,11 @@ asio::awaitable<void> Buckets::State::HashSome(std::vector<v1::Object*> objects)
 }
 
 asio::awaitable<Result<v1::Object>> Buckets::State::Place(StagedFile staged, v1::Object resource,
-                                                          Conditions when) {
-  auto place = [this, staged = std::move(staged), resource = std::move(resource), when]() mutable {
-    return names.Place(staged, std::move(resource), when);
+                                                          Conditions when, UniqueFd bucket,
+                                                          std::optional<v1::Object> moved_from) {
+  auto place = [this, staged = std::move(staged), resource = std::move(resource), when,
+                bucket = std::move(bucket), moved_from = std::move(moved_from)]() mutable {
+    return names.Place(staged, std::move(resource), when, bucket, moved_from ? &*moved_from : nullptr);
   };
   co_return co_await OnPool(names_pool, std::move(place));
 }
@@ -230,10 +233,8 @@ asio::awaitable<Result<v1::Object>> Buckets::Edit(std::string bucket, std::strin
 }
 
 asio::awaitable<Result<ObjectWriter>> Buckets::BeginWrite(v1::Object resource, Conditions when) {
-  auto check = [this, resource, when]() -> Status { return state_->names.CheckWritable(resource, when); };
-  TY_CO_RETURN_IF_ERROR(co_await OnPool(state_->names_pool, std::move(check)));
-  co_return ObjectWriter(state_->files, state_->names.options(), state_->names.uploads(), std::move(resource),
-                         when);
+  TY_CO_TRY(CountedWrite write, co_await BeginCounted(state_->names, state_->names_pool, resource, when));
+  co_return ObjectWriter(state_->files, state_->names, std::move(resource), when, std::move(write));
 }
 
 asio::awaitable<Result<v1::Object>> Buckets::Finish(ObjectWriter writer) {
@@ -245,16 +246,18 @@ asio::awaitable<Result<v1::Object>> Buckets::Finish(ObjectWriter writer) {
   TY_CO_RETURN_IF_ERROR(co_await OnPool(state_->files, std::move(seal)));
   StagedFile staged = *std::move(*writer.staged_);
   writer.staged_.reset();
-  co_return co_await state_->Place(std::move(staged), std::move(writer.resource_), writer.when_);
+  co_return co_await state_->Place(std::move(staged), std::move(writer.resource_), writer.when_,
+                                   std::move(writer.bucket_));
 }
 
-ObjectWriter::ObjectWriter(asio::thread_pool& files, const BucketOptions& options, int uploads,
-                           v1::Object resource, Conditions when)
+ObjectWriter::ObjectWriter(asio::thread_pool& files, const BucketFiles& names, v1::Object resource,
+                           Conditions when, CountedWrite write)
     : files_(&files),
-      options_(&options),
-      uploads_(uploads),
+      names_(&names),
       resource_(std::move(resource)),
       when_(when),
+      bucket_(std::move(write.begun.bucket)),
+      counting_(std::move(write.counting)),
       staged_(std::make_shared<std::optional<StagedFile>>()) {}
 
 ObjectWriter::ObjectWriter(ObjectWriter&&) noexcept = default;
@@ -267,14 +270,13 @@ ObjectWriter::~ObjectWriter() {
 }
 
 asio::awaitable<Status> ObjectWriter::Append(std::string bytes) {
-  auto write = [options = options_, bucket = resource_.bucket(), uploads = uploads_, staged = staged_,
+  auto write = [names = names_, bucket = resource_.bucket(), id = counting_.id(), staged = staged_,
                 bytes = std::move(bytes)]() -> Status {
-    if (!bytes.empty()) TY_RETURN_IF_ERROR(CheckSpace(*options, bucket));
     if (!*staged) {
-      TY_TRY(StagedFile created, StagedFile::Create(uploads, RandomId()));
+      TY_TRY(StagedFile created, StagedFile::Create(names->staging().folder(), id));
       staged->emplace(std::move(created));
     }
-    return (*staged)->Append(bytes);
+    return names->staging().Append(**staged, bucket, bytes);
   };
   co_return co_await OnPool(*files_, std::move(write));
 }

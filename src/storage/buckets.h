@@ -17,6 +17,7 @@
 #include "storage/byte_meter.h"
 #include "storage/conditions.h"
 #include "storage/resource.h"
+#include "storage/unfinished_writes.h"
 #include "storage/walk.h"
 #include "trainyard/storage/v1/storage.pb.h"
 
@@ -29,6 +30,8 @@ namespace trainyard::storage {
 namespace asio = boost::asio;
 
 struct BucketOptions;
+struct CountedWrite;
+class BucketFiles;
 class StagedFile;
 class Uploads;
 
@@ -53,14 +56,15 @@ class ObjectWriter {
 
  private:
   friend class Buckets;
-  ObjectWriter(asio::thread_pool& files, const BucketOptions& options, int uploads, v1::Object resource,
-               Conditions when);
+  ObjectWriter(asio::thread_pool& files, const BucketFiles& names, v1::Object resource, Conditions when,
+               CountedWrite write);
 
   asio::thread_pool* files_;
-  const BucketOptions* options_;  ///< of the Buckets
-  int uploads_;
+  const BucketFiles* names_;
   v1::Object resource_;
   Conditions when_;
+  UniqueFd bucket_;
+  UnfinishedWrites::Counting counting_;
   std::shared_ptr<std::optional<StagedFile>> staged_;  // shared with the task that writes it
 };
 
@@ -89,6 +93,8 @@ struct BucketOptions {
   /// Buckets of the real Cloud Storage (`--real-bucket`): this server does not serve buckets of these names.
   std::set<std::string> real = {};
   std::shared_ptr<ByteMeter> meter = {};  ///< shared with who reads it; null: bytes are not counted
+  /// The project that a bucket belongs to. Any thread, for an instant; null: all are one project's.
+  std::function<std::string(const std::string& bucket)> project_of = {};
   /// Whether the disk of the bucket has room for more; asked before bytes are written. Any thread, for an
   /// instant; null: always.
   std::function<Status(const std::string& bucket)> check_space = {};
@@ -138,15 +144,14 @@ class Buckets {
   asio::awaitable<Result<v1::Object>> Edit(std::string bucket, std::string object, ObjectEdit edit,
                                            Conditions when = {});
 
-  /// @param resource  bucket, name and what a client may set; md5_hash and crc32c are compared with what
-  /// comes. The bucket
-  ///                  is ensured, and `when` is checked now and again by Finish.
+  /// @param resource  bucket, which is ensured, name and what a client may set; md5_hash and crc32c are
+  /// compared with what comes. `when` is checked now and again by Finish.
   asio::awaitable<Result<ObjectWriter>> BeginWrite(v1::Object resource, Conditions when = {});
   /// Makes the object visible, in place of one of that name.
   asio::awaitable<Result<v1::Object>> Finish(ObjectWriter writer);
 
   asio::awaitable<Result<v1::Object>> Copy(Transfer transfer);
-  /// A copy that removes the source.
+  /// To another name in its bucket.
   asio::awaitable<Result<v1::Object>> Move(Transfer transfer);
   /// @param destination  its checksums are ignored.
   /// @param sources  1 to kComposeSourcesMax.
@@ -162,6 +167,7 @@ class Buckets {
   [[nodiscard]] Uploads& uploads() noexcept;
 
  private:
+  friend asio::awaitable<Result<std::string>> Sha256Of(Buckets&, std::string, std::string);
   friend asio::awaitable<Result<std::size_t>> DeleteMany(Buckets&, std::string, std::vector<std::string>);
   struct State;
   explicit Buckets(std::unique_ptr<State> state);

@@ -21,25 +21,64 @@ std::shared_ptr<StagedFile> Shared(StagedFile staged, asio::thread_pool& files) 
   return {new StagedFile(std::move(staged)), remove};
 }
 
+asio::awaitable<Status> DeleteSources(Buckets& buckets, v1::Object composed,
+                                      std::vector<ComposeSource> sources) {
+  for (const ComposeSource& source : sources) {
+    if (source.object == composed.name()) continue;
+    const Status removed = co_await buckets.Delete(composed.bucket(), source.object, source.when);
+    if (!removed && removed.error().code != Code::kNotFound) co_return removed;
+  }
+  co_return Status();
+}
+
+/// The sources' versions are fixed by this.
+asio::awaitable<Result<std::vector<OpenedObject>>> OpenParts(BucketFiles& names, asio::thread_pool& pool,
+                                                             std::string bucket,
+                                                             std::vector<ComposeSource>& sources) {
+  std::vector<OpenedObject> opened;
+  for (ComposeSource& source : sources) {
+    auto open = [&names, bucket, source] { return names.OpenObject(bucket, source.object, source.when); };
+    TY_CO_TRY(OpenedObject part, co_await OnPool(pool, std::move(open)));
+    source.when.generation = part.resource.generation();
+    opened.push_back(std::move(part));
+  }
+  co_return opened;
+}
+
 }  // namespace
+
+asio::awaitable<Result<CountedWrite>> BeginCounted(BucketFiles& names, asio::thread_pool& pool, v1::Object to,
+                                                   Conditions when, bool moves) {
+  // In one step: what it replaces is not removed before it counts.
+  auto begin = [&names, to, when, moves]() -> Result<CountedWrite> {
+    TY_TRY(BegunWrite begun, names.BeginWrite(to, when, moves));
+    UnfinishedWrites::Target target{.bucket = to.bucket(), .object = to.name()};
+    auto counting = names.staging().writes().Begin(RandomId(), std::move(target), begun.present);
+    return CountedWrite{std::move(begun), std::move(counting)};
+  };
+  co_return co_await OnPool(pool, std::move(begin));
+}
 
 /// The source's bytes as a file of the uploads: another name for the source where it moves, else a copy.
 asio::awaitable<Result<StagedFile>> Buckets::State::Staged(OpenedObject source, std::string bucket,
-                                                           bool moves) {
+                                                           std::string id, bool moves) {
   const Digests digests{.md5_hash = source.resource.md5_hash(), .crc32c = source.resource.crc32c()};
   const auto from = std::make_shared<OpenedObject>(std::move(source));  // shared with the pool
   if (moves) {
-    auto link = [this, from, digests] {
-      return StagedFile::Link(names.uploads(), RandomId(), from->file.get(), from->stamp.size, digests);
+    auto link = [this, from, digests, id] {
+      return StagedFile::Link(names.staging().folder(), id, from->file.get(), from->stamp.size, digests);
     };
     TY_CO_TRY(auto linked, co_await OnPool(files, std::move(link)));
     if (linked) co_return *std::move(linked);
   }
-  auto create = [this] { return StagedFile::Create(names.uploads(), RandomId()); };
+  auto create = [this, from, bucket, id]() -> Result<StagedFile> {
+    TY_RETURN_IF_ERROR(names.staging().Grow(id, bucket, from->stamp.size));
+    return StagedFile::Create(names.staging().folder(), id);
+  };
   TY_CO_TRY(StagedFile created, co_await OnPool(files, std::move(create)));
   const auto staged = Shared(std::move(created), files);
   auto copy = [this, from, staged, bucket](std::uint64_t offset, std::uint64_t length) -> Status {
-    TY_RETURN_IF_ERROR(CheckSpace(names.options(), bucket));
+    TY_RETURN_IF_ERROR(names.staging().CheckSpace(bucket));
     return staged->CopySlice(from->file.get(), offset, length);
   };
   const std::uint64_t size = from->stamp.size;
@@ -68,18 +107,11 @@ asio::awaitable<Result<v1::Object>> Buckets::Move(Transfer transfer) {
   TY_CO_TRY(OpenedObject source,
             co_await state_->Open(transfer.from_bucket, transfer.from_object, transfer.from_when));
   TY_CO_TRY(source, co_await state_->hasher.WithChecksums(std::move(source)));
-  const std::string bucket = transfer.from_bucket;
-  const std::string object = transfer.from_object;
-  if (bucket == transfer.to.bucket() && object == transfer.to.name()) {
-    co_return std::unexpected(InvalidArgument({}, "The source and the destination are the same object."));
+  if (transfer.from_bucket != transfer.to.bucket() || transfer.from_object == transfer.to.name()) {
+    co_return std::unexpected(
+        InvalidArgument({}, "An object moves to another name in its bucket; copy it to another bucket."));
   }
-  Conditions same;
-  same.generation = source.resource.generation();
-  TY_CO_TRY(v1::Object moved, co_await state_->Transferred(std::move(transfer), std::move(source), true));
-  // If the source was replaced in the meantime, the new version must not be removed.
-  const Status removed = co_await Delete(bucket, object, same);
-  if (!removed && removed.error().code != Code::kNotFound) co_return std::unexpected(removed.error());
-  co_return moved;
+  co_return co_await state_->Transferred(std::move(transfer), std::move(source), true);
 }
 
 asio::awaitable<Result<v1::Object>> Buckets::State::Transferred(Transfer transfer, OpenedObject source,
@@ -88,10 +120,12 @@ asio::awaitable<Result<v1::Object>> Buckets::State::Transferred(Transfer transfe
   to.set_bucket(transfer.to.bucket());
   to.set_name(transfer.to.name());
   to.set_component_count(source.resource.component_count());
-  auto check = [this, to, when = transfer.to_when]() -> Status { return names.CheckWritable(to, when); };
-  TY_CO_RETURN_IF_ERROR(co_await OnPool(names_pool, std::move(check)));
-  TY_CO_TRY(StagedFile staged, co_await Staged(std::move(source), to.bucket(), moves));
-  co_return co_await Place(std::move(staged), std::move(to), transfer.to_when);
+  std::optional<v1::Object> moved_from;
+  if (moves) moved_from = source.resource;
+  TY_CO_TRY(CountedWrite write, co_await BeginCounted(names, names_pool, to, transfer.to_when, moves));
+  TY_CO_TRY(StagedFile staged, co_await Staged(std::move(source), to.bucket(), write.counting.id(), moves));
+  co_return co_await Place(std::move(staged), std::move(to), transfer.to_when, std::move(write.begun.bucket),
+                           std::move(moved_from));
 }
 
 asio::awaitable<Result<v1::Object>> Buckets::Compose(v1::Object destination,
@@ -101,27 +135,22 @@ asio::awaitable<Result<v1::Object>> Buckets::Compose(v1::Object destination,
     co_return std::unexpected(InvalidArgument(
         {}, "The number of source components must be 1 to 32, but it is " + std::to_string(sources.size())));
   }
-  auto check = [this, destination, when]() -> Status {
-    return state_->names.CheckWritable(destination, when);
+  TY_CO_TRY(CountedWrite write, co_await BeginCounted(state_->names, state_->names_pool, destination, when));
+  TY_CO_TRY(std::vector<OpenedObject> opened,
+            co_await OpenParts(state_->names, state_->names_pool, destination.bucket(), sources));
+  auto create = [this, id = write.counting.id()] {
+    return StagedFile::Create(state_->names.staging().folder(), id);
   };
-  TY_CO_RETURN_IF_ERROR(co_await OnPool(state_->names_pool, std::move(check)));
-  std::vector<OpenedObject> opened;
-  std::int32_t components = 0;
-  for (ComposeSource& source : sources) {
-    TY_CO_TRY(OpenedObject part, co_await state_->Open(destination.bucket(), source.object, source.when));
-    components += std::max(part.resource.component_count(), 1);
-    source.when.generation = part.resource.generation();
-    opened.push_back(std::move(part));
-  }
-  auto create = [this] { return StagedFile::Create(state_->names.uploads(), RandomId()); };
   TY_CO_TRY(StagedFile created, co_await OnPool(state_->files, std::move(create)));
   const auto staged = Shared(std::move(created), state_->files);
+  std::int32_t components = 0;
   for (OpenedObject& each : opened) {
+    components += std::max(each.resource.component_count(), 1);
     const std::uint64_t size = each.stamp.size;
     const auto part = std::make_shared<OpenedObject>(std::move(each));
     auto append = [this, staged, part, bucket = destination.bucket()](std::uint64_t offset,
                                                                       std::uint64_t length) -> Status {
-      TY_RETURN_IF_ERROR(CheckSpace(state_->names.options(), bucket));
+      TY_RETURN_IF_ERROR(state_->names.staging().Grow(staged->id(), bucket, length));
       return staged->AppendFile(part->file.get(), offset, length);
     };
     TY_CO_RETURN_IF_ERROR(co_await InSlices(state_->hasher.large(), size, append));
@@ -129,13 +158,10 @@ asio::awaitable<Result<v1::Object>> Buckets::Compose(v1::Object destination,
   auto sync = [staged] { return staged->Sync(); };
   TY_CO_RETURN_IF_ERROR(co_await OnPool(state_->files, std::move(sync)));
   destination.set_component_count(components);
-  TY_CO_TRY(v1::Object composed, co_await state_->Place(std::move(*staged), destination, when));
+  TY_CO_TRY(v1::Object composed,
+            co_await state_->Place(std::move(*staged), destination, when, std::move(write.begun.bucket)));
   if (!deletes_sources) co_return composed;
-  for (const ComposeSource& source : sources) {
-    if (source.object == destination.name()) continue;
-    const Status removed = co_await Delete(destination.bucket(), source.object, source.when);
-    if (!removed && removed.error().code != Code::kNotFound) co_return std::unexpected(removed.error());
-  }
+  TY_CO_RETURN_IF_ERROR(co_await DeleteSources(*this, destination, std::move(sources)));
   co_return composed;
 }
 

@@ -2,15 +2,27 @@
 
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/thread_pool.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "storage/bucket_files.h"
 #include "storage/buckets.h"
+#include "storage/content_digests.h"
 #include "storage/hasher.h"
 #include "storage/uploads.h"
 
 namespace trainyard::storage {
+
+/// A write under way, which counts while this lives.
+struct CountedWrite {
+  BegunWrite begun;
+  UnfinishedWrites::Counting counting;
+};
+
+/// BucketFiles::BeginWrite, counted. @param pool  the thread of `names`.
+asio::awaitable<Result<CountedWrite>> BeginCounted(BucketFiles& names, asio::thread_pool& pool, v1::Object to,
+                                                   Conditions when, bool moves = false);
 
 /// The internals of Buckets. Four kinds of threads, so that slow work does not delay the others: `names_pool`
 /// (one: changes of names and records, short steps), `lists_pool` (reading whole directories),
@@ -24,13 +36,17 @@ struct Buckets::State {
   asio::thread_pool names_pool{1};
   asio::thread_pool lists_pool{2};
   Hasher hasher;
+  ContentDigests content;
   Uploads uploads;
 
   asio::awaitable<Result<OpenedObject>> Open(std::string bucket, std::string object, Conditions when);
   /// Fills in checksums where possible. At most kListHashFilesMax objects, all of one bucket.
   asio::awaitable<void> HashSome(std::vector<v1::Object*> objects);
-  asio::awaitable<Result<v1::Object>> Place(StagedFile staged, v1::Object resource, Conditions when);
-  asio::awaitable<Result<StagedFile>> Staged(OpenedObject source, std::string bucket, bool moves);
+  asio::awaitable<Result<v1::Object>> Place(StagedFile staged, v1::Object resource, Conditions when,
+                                            UniqueFd bucket,
+                                            std::optional<v1::Object> moved_from = std::nullopt);
+  asio::awaitable<Result<StagedFile>> Staged(OpenedObject source, std::string bucket, std::string id,
+                                             bool moves);
   asio::awaitable<Result<v1::Object>> Transferred(Transfer transfer, OpenedObject source, bool moves);
 };
 

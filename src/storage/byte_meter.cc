@@ -16,8 +16,17 @@ void ByteMeter::Add(const std::string& bucket, std::int64_t more) {
   });
 }
 
+void ByteMeter::AddUnfinished(const std::string& bucket, std::int64_t more) {
+  unfinished_.With([&](auto& kept) {
+    if ((kept[bucket] += more) <= 0) kept.erase(bucket);
+  });
+}
+
 std::map<std::string, std::int64_t> ByteMeter::ByProject() const {
-  const auto by_bucket = bytes_.With([](const auto& kept) { return kept; });
+  auto by_bucket = bytes_.With([](const auto& kept) { return kept; });
+  unfinished_.With([&by_bucket](const auto& kept) {
+    for (const auto& [bucket, bytes] : kept) by_bucket[bucket] += bytes;
+  });
   std::map<std::string, std::int64_t> by_project;
   for (const auto& [bucket, bytes] : by_bucket) by_project[rules_.project_of(bucket)] += bytes;
   return by_project;

@@ -59,13 +59,13 @@ TEST_F(FullDisk, AResumableUploadGoesOnWhenThereIsRoomAgain) {
   resource.set_name("big");
   Uploads& uploads = storage.buckets().uploads();
   const std::string id = *storage.Await(uploads.Start(resource, {}, {}));
-  const Uploads::Turn turn = *storage.Await(uploads.Take(id));
+  const Uploads::Turn turn = *storage.Await(uploads.Take(id, "bucket"));
   const std::string piece(kDiskBytes / 4, 'p');
   ASSERT_TRUE(storage.Await(uploads.Append(turn, piece)));
   const Status full = storage.Await(uploads.Append(turn, std::string(kDiskBytes / 2, 'q')));
   ASSERT_FALSE(full);
   EXPECT_EQ(full.error().code, Code::kResourceExhausted);
-  const Uploads::Turn later = *storage.Await(uploads.Take(id));
+  const Uploads::Turn later = *storage.Await(uploads.Take(id, "bucket"));
   EXPECT_EQ(later.received, piece.size()) << "a piece is kept whole or not at all";
   ASSERT_TRUE(storage.Await(storage.buckets().Delete("bucket", "ballast")));
   ASSERT_TRUE(storage.Await(uploads.Append(later, piece)));

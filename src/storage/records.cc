@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int32_t kApplicationId = 0x54594f42;  // "TYOB"
 
-constexpr std::array<std::string_view, 1> kMigrations{R"sql(
+constexpr std::array<std::string_view, 2> kMigrations{R"sql(
 CREATE TABLE buckets (name TEXT PRIMARY KEY NOT NULL, resource BLOB NOT NULL) STRICT;
 CREATE TABLE objects (
   bucket TEXT NOT NULL,
@@ -33,6 +33,14 @@ CREATE TABLE uploads (
   complete INTEGER NOT NULL,
   resource BLOB NOT NULL
 ) STRICT;
+)sql",
+                                                      // Uploads know their bucket, and end with it. Nobody
+                                                      // can say whether those of before are still of the
+                                                      // bucket of that name, so they end here.
+                                                      R"sql(
+DELETE FROM uploads;
+ALTER TABLE uploads ADD COLUMN bucket TEXT NOT NULL DEFAULT '';
+CREATE INDEX uploads_of_bucket ON uploads (bucket);
 )sql"};
 
 enum Query : std::size_t {
@@ -48,6 +56,8 @@ enum Query : std::size_t {
   kPutUpload,
   kDropUpload,
   kExpiredUploads,
+  kUploadsOf,
+  kDropUploadsOf,
   kQueries,
 };
 
@@ -65,9 +75,11 @@ constexpr std::array<std::string_view, kQueries> kSql{
     "DELETE FROM objects WHERE bucket = ?1",
     "SELECT expires_ns, generation, if_generation_match, if_generation_not_match, if_metageneration_match, "
     "if_metageneration_not_match, total, complete, resource FROM uploads WHERE id = ?1",
-    "INSERT OR REPLACE INTO uploads VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    "INSERT OR REPLACE INTO uploads VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     "DELETE FROM uploads WHERE id = ?1",
     "SELECT id FROM uploads WHERE expires_ns < ?1",
+    "SELECT id FROM uploads WHERE bucket = ?1",
+    "DELETE FROM uploads WHERE bucket = ?1",
 };
 
 std::optional<std::int64_t> IntAt(const sqlite::Cursor& row, int column) {
@@ -186,14 +198,23 @@ Status Records::PutUpload(const UploadRecord& upload) {
   return statements_[kPutUpload].Run(upload.id, upload.expires_ns, when.generation, when.if_generation_match,
                                      when.if_generation_not_match, when.if_metageneration_match,
                                      when.if_metageneration_not_match, upload.total, upload.complete ? 1 : 0,
-                                     sqlite::Blob{bytes});
+                                     sqlite::Blob{bytes}, upload.resource.bucket());
 }
 
 Status Records::DropUpload(const std::string& id) { return statements_[kDropUpload].Run(id); }
 
+Status Records::DropUploadsOf(const std::string& bucket) { return statements_[kDropUploadsOf].Run(bucket); }
+
 Result<std::vector<std::string>> Records::ExpiredUploads(std::int64_t now_ns) {
+  return Ids(statements_[kExpiredUploads].Query(now_ns));
+}
+
+Result<std::vector<std::string>> Records::UploadsOf(const std::string& bucket) {
+  return Ids(statements_[kUploadsOf].Query(bucket));
+}
+
+Result<std::vector<std::string>> Records::Ids(sqlite::Cursor row) {
   std::vector<std::string> ids;
-  sqlite::Cursor row = statements_[kExpiredUploads].Query(now_ns);
   while (true) {
     TY_TRY(const bool found, row.Next());
     if (!found) return ids;

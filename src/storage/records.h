@@ -62,8 +62,12 @@ class Records {
   [[nodiscard]] Status DropUpload(const std::string& id);
   /// Ids of uploads that expired before `now_ns`.
   [[nodiscard]] Result<std::vector<std::string>> ExpiredUploads(std::int64_t now_ns);
+  /// Ids of the uploads to the bucket.
+  [[nodiscard]] Result<std::vector<std::string>> UploadsOf(const std::string& bucket);
+  [[nodiscard]] Status DropUploadsOf(const std::string& bucket);
 
  private:
+  Result<std::vector<std::string>> Ids(sqlite::Cursor row);
   Status Put(const ObjectRecord& record, const std::optional<FileStamp>& present);
   Records(sqlite::Database database, std::vector<sqlite::Statement> statements)
       : database_(std::move(database)), statements_(std::move(statements)) {}

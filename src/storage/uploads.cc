@@ -27,8 +27,8 @@ constexpr std::size_t kIdLength = 32;
 bool IsId(std::string_view id) { return id.size() == kIdLength && text::IsLowerHex(id); }
 
 std::unexpected<Error> NoSuchUpload() {
-  return std::unexpected(
-      NotFound("No such upload; it ended, was cancelled or is older than a week. Start a new one."));
+  return std::unexpected(NotFound(
+      "No such upload to this bucket; it ended, was cancelled or is older than a week. Start a new one."));
 }
 
 }  // namespace
@@ -54,20 +54,27 @@ asio::awaitable<Result<std::string>> Uploads::Start(v1::Object resource, Conditi
   const std::int64_t now_ns = clock_.Now().time_since_epoch().count();
   const std::string id = record.id;
   auto start = [this, record = std::move(record), now_ns]() -> Status {
-    TY_RETURN_IF_ERROR(names_.CheckWritable(record.resource, record.conditions));
+    TY_TRY(const BegunWrite begun, names_.BeginWrite(record.resource, record.conditions));
     TY_TRY(const auto expired, names_.records().ExpiredUploads(now_ns));
-    for (const std::string& old : expired) {
-      ::unlinkat(names_.uploads(), old.c_str(), 0);
-      TY_RETURN_IF_ERROR(names_.records().DropUpload(old));
-    }
-    // The record first: the cleanup at the start removes files without one.
-    TY_RETURN_IF_ERROR(names_.records().PutUpload(record));
-    TY_TRY(StagedFile staged, StagedFile::Create(names_.uploads(), record.id));
-    staged.Keep();
-    return {};
+    for (const std::string& old : expired) TY_RETURN_IF_ERROR(names_.staging().End(names_.records(), old));
+    UnfinishedWrites::Target target{.bucket = record.resource.bucket(), .object = record.resource.name()};
+    TY_TRY(const auto gives_way,
+           names_.staging().writes().BeginUpload(record.id, std::move(target), begun.present, clock_.Now()));
+    Status begins = gives_way ? names_.staging().End(names_.records(), *gives_way) : Status();
+    if (begins) begins = Write(record);
+    if (!begins) names_.staging().writes().End(record.id);
+    return begins;
   };
   TY_CO_RETURN_IF_ERROR(co_await OnPool(pools_.names, std::move(start)));
   co_return id;
+}
+
+Status Uploads::Write(const UploadRecord& record) {
+  // The record first: the cleanup at the start removes files without one.
+  TY_RETURN_IF_ERROR(names_.records().PutUpload(record));
+  TY_TRY(StagedFile staged, StagedFile::Create(names_.staging().folder(), record.id));
+  staged.Keep();
+  return {};
 }
 
 void Uploads::ForgetIdle() {
@@ -77,15 +84,9 @@ void Uploads::ForgetIdle() {
   }
 }
 
-Result<std::shared_ptr<Uploads::Live>> Uploads::Unexpired(std::shared_ptr<Live> live) const {
-  const bool expired = live->record.expires_ns < clock_.Now().time_since_epoch().count();
-  if (expired && !live->busy) return NoSuchUpload();
-  return live;
-}
-
 /// The upload's file with its checksums; nothing: it is gone.
 asio::awaitable<Result<std::optional<StagedFile>>> Uploads::Reopen(std::string id) {
-  auto reopen = [this, id] { return StagedFile::Reopen(names_.uploads(), id); };
+  auto reopen = [this, id] { return StagedFile::Reopen(names_.staging().folder(), id); };
   auto opened = co_await OnPool(pools_.files, std::move(reopen));
   if (!opened && opened.error().code == Code::kNotFound) co_return std::nullopt;
   if (!opened) co_return std::unexpected(std::move(opened).error());
@@ -97,12 +98,16 @@ asio::awaitable<Result<std::optional<StagedFile>>> Uploads::Reopen(std::string i
   co_return std::optional<StagedFile>(std::move(*staged));
 }
 
-asio::awaitable<Result<std::shared_ptr<Uploads::Live>>> Uploads::Load(std::string id) {
+asio::awaitable<Result<std::shared_ptr<Uploads::Live>>> Uploads::Load(std::string id, std::string bucket) {
   if (!IsId(id)) co_return NoSuchUpload();
-  if (const auto found = live_.find(id); found != live_.end()) co_return Unexpired(found->second);
+  // The record is asked each time: it went with the upload's bucket.
   auto find = [this, id] { return names_.records().FindUpload(id); };
   TY_CO_TRY(auto record, co_await OnPool(pools_.names, std::move(find)));
-  if (!record || record->expires_ns < clock_.Now().time_since_epoch().count()) co_return NoSuchUpload();
+  const auto kept = live_.find(id);
+  const bool ended = !record || record->expires_ns < clock_.Now().time_since_epoch().count();
+  if (ended && kept != live_.end() && !kept->second->busy) live_.erase(kept);
+  if (ended || record->resource.bucket() != bucket) co_return NoSuchUpload();
+  if (kept != live_.end()) co_return kept->second;
   TY_CO_TRY(auto staged, co_await Reopen(id));
   if (!staged && !record->complete) co_return NoSuchUpload();
   // Another request may have loaded it while this one waited: there is one writer of a file.
@@ -114,12 +119,15 @@ asio::awaitable<Result<std::shared_ptr<Uploads::Live>>> Uploads::Load(std::strin
   co_return live;
 }
 
-asio::awaitable<Result<Uploads::Turn>> Uploads::Take(std::string id) {
-  TY_CO_TRY(const auto live, co_await Load(id));
+asio::awaitable<Result<Uploads::Turn>> Uploads::Take(std::string id, std::string bucket) {
+  TY_CO_TRY(const auto live, co_await Load(id, std::move(bucket)));
   if (live->busy)
     co_return std::unexpected(Unavailable("the upload's last bytes are being written; ask again"));
-  Turn turn{
-      .id = std::move(id), .number = ++live->turn, .received = live->received, .total = live->record.total};
+  Turn turn{.id = std::move(id),
+            .number = ++live->turn,
+            .received = live->received,
+            .total = live->record.total,
+            .may_replace = live->record.conditions.if_generation_match != 0};
   if (!live->staged) {
     turn.done = live->record.resource;
     co_return turn;
@@ -143,8 +151,7 @@ asio::awaitable<Status> Uploads::Append(Turn turn, std::string bytes) {
   TY_CO_TRY(const auto live, Holding(turn));
   live->busy = true;
   auto write = [this, live, bytes = std::move(bytes)]() -> Status {
-    TY_RETURN_IF_ERROR(CheckSpace(names_.options(), live->record.resource.bucket()));
-    return live->staged->Append(bytes);
+    return names_.staging().Append(*live->staged, live->record.resource.bucket(), bytes);
   };
   const Status written = co_await OnPool(pools_.files, std::move(write));
   live->busy = false;
@@ -178,16 +185,14 @@ asio::awaitable<Result<v1::Object>> Uploads::Finish(Turn turn, v1::Object sent) 
     co_return std::unexpected(sealed.error());
   }
   live->busy = true;
-  auto place = [this, live] {
-    return names_.Place(*live->staged, live->record.resource, live->record.conditions, &live->record);
-  };
+  auto place = [this, live] { return names_.Place(*live->staged, live->record); };
   Result<v1::Object> placed = co_await OnPool(pools_.names, std::move(place));
   live->busy = false;
   if (placed) {
     live->record.resource = *placed;
     live->record.complete = true;
     live->staged.reset();
-  } else if (placed.error().code == Code::kFailedPrecondition) {
+  } else if (placed.error().code == Code::kFailedPrecondition || placed.error().code == Code::kNotFound) {
     co_await Drop(live);  // it can never be placed
   }
   co_return placed;
@@ -196,15 +201,15 @@ asio::awaitable<Result<v1::Object>> Uploads::Finish(Turn turn, v1::Object sent) 
 asio::awaitable<void> Uploads::Drop(std::shared_ptr<Live> live) {
   live_.erase(live->record.id);
   auto drop = [this, live] {
-    ::unlinkat(names_.uploads(), live->record.id.c_str(), 0);
+    [[maybe_unused]] const Status dropped =
+        names_.staging().End(names_.records(), live->record.id);  // else it expires
     live->staged.reset();
-    [[maybe_unused]] const Status dropped = names_.records().DropUpload(live->record.id);  // else it expires
   };
   co_await OnPool(pools_.names, std::move(drop));
 }
 
-asio::awaitable<Status> Uploads::Cancel(std::string id) {
-  TY_CO_TRY(const auto live, co_await Load(std::move(id)));
+asio::awaitable<Status> Uploads::Cancel(std::string id, std::string bucket) {
+  TY_CO_TRY(const auto live, co_await Load(std::move(id), std::move(bucket)));
   if (live->busy)
     co_return std::unexpected(Unavailable("the upload's last bytes are being written; ask again"));
   if (!live->staged) co_return NoSuchUpload();

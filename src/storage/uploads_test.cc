@@ -20,7 +20,7 @@ class UploadsTest : public testing::Test {
     resource.set_name("big");
     return *storage_->Await(uploads().Start(std::move(resource), when, total));
   }
-  Uploads::Turn Take(const std::string& id) { return *storage_->Await(uploads().Take(id)); }
+  Uploads::Turn Take(const std::string& id) { return *storage_->Await(uploads().Take(id, "bucket")); }
   Status Append(const Uploads::Turn& turn, std::string bytes) {
     return storage_->Await(uploads().Append(turn, std::move(bytes)));
   }
@@ -65,8 +65,8 @@ TEST_F(UploadsTest, IsOverAfterAWeek) {
   ASSERT_TRUE(Finish(Take(done)));
   storage_->clock().Advance(std::chrono::hours(24 * 7 + 1));
   for (const std::string& id : {open, forgotten, done}) {
-    EXPECT_EQ(storage_->Await(uploads().Take(id)).error().code, Code::kNotFound);
-    EXPECT_EQ(storage_->Await(uploads().Cancel(id)).error().code, Code::kNotFound);
+    EXPECT_EQ(storage_->Await(uploads().Take(id, "bucket")).error().code, Code::kNotFound);
+    EXPECT_EQ(storage_->Await(uploads().Cancel(id, "bucket")).error().code, Code::kNotFound);
   }
   const std::string next = Start();
   EXPECT_EQ(Take(next).received, 0U);
@@ -80,16 +80,16 @@ TEST_F(UploadsTest, CancelLeavesNothing) {
   const std::string id = Start();
   const Uploads::Turn turn = Take(id);
   ASSERT_TRUE(Append(turn, "x"));
-  ASSERT_TRUE(storage_->Await(uploads().Cancel(id)));
+  ASSERT_TRUE(storage_->Await(uploads().Cancel(id, "bucket")));
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path() / "uploads"));
-  EXPECT_EQ(storage_->Await(uploads().Take(id)).error().code, Code::kNotFound);
+  EXPECT_EQ(storage_->Await(uploads().Take(id, "bucket")).error().code, Code::kNotFound);
   EXPECT_EQ(Append(turn, "y").error().code, Code::kAborted);
 }
 
 TEST_F(UploadsTest, ForeignIdsAreNotFound) {
   for (const char* id : {"", "../objects.db", "0123", "0123456789abcdef0123456789abcdef"}) {
-    EXPECT_EQ(storage_->Await(uploads().Take(id)).error().code, Code::kNotFound) << id;
-    EXPECT_EQ(storage_->Await(uploads().Cancel(id)).error().code, Code::kNotFound) << id;
+    EXPECT_EQ(storage_->Await(uploads().Take(id, "bucket")).error().code, Code::kNotFound) << id;
+    EXPECT_EQ(storage_->Await(uploads().Cancel(id, "bucket")).error().code, Code::kNotFound) << id;
   }
 }
 

@@ -43,7 +43,8 @@ awaitable<Result<Response>> BeginBackup(Administration& administration, Request&
     co_return std::unexpected(InvalidArgument(
         "directory", "'" + wanted.directory() + "' is no absolute path on the server's machine"));
   }
-  TY_CO_TRY(const control::v1::Backup backup, administration.BeginBackup(std::move(wanted)));
+  const bool from_machine = co_await administration.IsFromMachine(request);
+  TY_CO_TRY(const control::v1::Backup backup, administration.BeginBackup(std::move(wanted), from_machine));
   co_return Response::Json(wire::PrintJson(backup));
 }
 

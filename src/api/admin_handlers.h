@@ -18,9 +18,14 @@ class Administration {
   /// Durable when it returns. `by`: who asks.
   [[nodiscard]] virtual boost::asio::awaitable<Result<control::v1::Drain>> SetDrain(bool on,
                                                                                     std::string by) = 0;
-  /// Begins a backup and returns. kAborted: one is under way; else what is wrong with the request is in the
-  /// backup's own state, as all that goes wrong later.
-  [[nodiscard]] virtual Result<control::v1::Backup> BeginBackup(control::v1::BackupRequest request) = 0;
+  /// Whether the request comes by the server's own socket, from root or the server's account, and from no
+  /// program of a job.
+  [[nodiscard]] virtual boost::asio::awaitable<bool> IsFromMachine(const http::Request& request) const = 0;
+  /// Begins a backup and returns. kAborted: one is under way; kFailedPrecondition, kInvalidArgument: only who
+  /// asks from the machine names any folder (backup::AllowedPlace). What else is wrong with the request is in
+  /// the backup's own state, as all that goes wrong later.
+  [[nodiscard]] virtual Result<control::v1::Backup> BeginBackup(control::v1::BackupRequest request,
+                                                                bool from_machine) = 0;
   [[nodiscard]] virtual control::v1::Backup LastBackup() const = 0;
   /// Reads again what can be read again while the server runs. kFailedPrecondition: what could not be, and
   /// why; the rest was.

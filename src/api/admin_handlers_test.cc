@@ -31,7 +31,8 @@ class FakeAdministration final : public Administration {
     drain.set_by(std::move(by));
     co_return drain;
   }
-  Result<control::v1::Backup> BeginBackup(control::v1::BackupRequest request) override {
+  boost::asio::awaitable<bool> IsFromMachine(const http::Request&) const override { co_return true; }
+  Result<control::v1::Backup> BeginBackup(control::v1::BackupRequest request, bool) override {
     control::v1::Backup backup;
     backup.set_directory(request.directory());
     return backup;

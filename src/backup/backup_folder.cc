@@ -10,6 +10,7 @@
 
 #include "async/file.h"
 #include "async/remove_tree.h"
+#include "storage/beneath.h"
 #include "wire/json.h"
 
 namespace trainyard::backup {
@@ -46,8 +47,13 @@ Result<MarkedFolder> MarkedFolder::Take(const std::string& path, const std::stri
                                               ": name a folder that does not exist yet"));
   }
   TY_RETURN_IF_ERROR(MakeFolders(path, 0700));
-  if (::chmod(path.c_str(), 0700) != 0) return std::unexpected(ErrnoError(errno, "chmod " + path));
-  TY_TRY(UniqueFd lock, OpenFile(mark_path, O_RDWR | O_CREAT, 0600));
+  TY_TRY(const UniqueFd folder, OpenFile(path, O_RDONLY | O_DIRECTORY));
+  if (::fchmod(folder.get(), 0700) != 0) return std::unexpected(ErrnoError(errno, "chmod " + path));
+  UniqueFd lock(::openat(folder.get(), mark.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!lock && errno == ELOOP)
+    return std::unexpected(FailedPrecondition(mark_path + " is a link, which no unfinished " + purpose +
+                                              " has: remove it, or name another folder"));
+  if (!lock) return std::unexpected(ErrnoError(errno, "open " + mark_path));
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
     return std::unexpected(
         Error{Code::kAlreadyExists, "another process writes " + purpose + " to " + path + " now", {}});
@@ -75,7 +81,10 @@ Result<control::v1::BackupManifest> ReadManifest(const std::string& folder) {
     return std::unexpected(FailedPrecondition(
         folder + " is an unfinished backup: it was interrupted, and nothing can be restored from it"));
   }
-  const Result<std::string> text = ReadFile(folder + "/" + kManifest);
+  TY_TRY(const UniqueFd opened, OpenFile(folder, O_RDONLY | O_DIRECTORY));
+  const Result<UniqueFd> file = storage::OpenFileBeneath(opened.get(), kManifest);
+  const Result<std::string> text =
+      file ? ReadFile("/proc/self/fd/" + std::to_string(file->get())) : std::unexpected(file.error());
   if (!text && text.error().code == Code::kNotFound)
     return std::unexpected(FailedPrecondition(folder + " is no backup: it has no " + kManifest));
   if (!text) return std::unexpected(text.error());

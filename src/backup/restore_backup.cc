@@ -1,7 +1,10 @@
 #include "backup/restore_backup.h"
 
+#include <fcntl.h>
+
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "async/file.h"
 #include "async/random_bytes.h"
@@ -10,6 +13,8 @@
 #include "backup/restored_from.h"
 #include "backup/tree_copier.h"
 #include "image/digest.h"
+#include "sqlite/foreign.h"
+#include "storage/beneath.h"
 #include "storage/copied_records.h"
 
 namespace trainyard::backup {
@@ -20,24 +25,46 @@ namespace fs = std::filesystem;
 using control::v1::BackupManifest;
 
 constexpr const char* kObjectsDatabase = "objects.db";
-constexpr std::string_view kBucketDirs = "bucket-dirs/";
 
 std::unexpected<Error> Damaged(std::string message) {
   return std::unexpected(Error{Code::kDataLoss, std::move(message), {}});
 }
 
+/// An open folder, and the path for messages.
+struct OpenedFolder {
+  UniqueFd folder;
+  std::string path;
+};
+
+Result<OpenedFolder> OpenTop(const std::string& path) {
+  TY_TRY(UniqueFd folder, OpenFile(path, O_RDONLY | O_DIRECTORY));
+  return OpenedFolder{.folder = std::move(folder), .path = path};
+}
+
+/// Only what a backup makes, before anything is written: names lead nowhere else.
+Status CheckNames(const BackupManifest& manifest) {
+  const auto foreign = [](const std::string& name) {
+    return std::unexpected(FailedPrecondition("backup.json names '" + name +
+                                              "', which no backup has: it was changed, or made by others"));
+  };
+  for (const BackupManifest::Database& database : manifest.databases())
+    if (!IsDatabaseName(database.name())) return foreign(database.name());
+  for (const BackupManifest::Tree& tree : manifest.trees())
+    if (!IsTreeName(tree.name()) && !IsStrayName(tree.name())) return foreign(tree.name());
+  return {};
+}
+
 /// The copy is what is looked at: it is what a server will read.
-Status CopyDatabase(const std::string& folder, const BackupManifest::Database& database,
-                    const std::string& data) {
-  const std::string source = folder + "/" + database.name();
-  const std::string target = data + "/" + database.name();
-  TreeCopier copier({});
-  if (const Status copied = copier.Copy(source, target); !copied)
+Status CopyDatabase(const OpenedFolder& from, const BackupManifest::Database& database,
+                    const OpenedFolder& to) {
+  const std::string target = to.path + "/" + database.name();
+  TreeCopier copier({.refuses_links = true});
+  if (const Status copied = copier.CopyAt(from.folder.get(), to.folder.get(), database.name()); !copied)
     return Damaged("the backup's " + database.name() + " cannot be copied: " + copied.error().message);
   TY_TRY(const std::string digest, image::Sha256OfFile(target));
-  if (digest == database.sha256()) return {};
-  return Damaged(source + " is damaged: its digest is " + digest + ", and " + database.sha256() +
-                 " when it was made");
+  if (digest == database.sha256()) return sqlite::CheckForeign(target);
+  return Damaged(from.path + "/" + database.name() + " is damaged: its digest is " + digest + ", and " +
+                 database.sha256() + " when it was made");
 }
 
 /// Buckets elsewhere become ordinary ones.
@@ -45,18 +72,29 @@ std::string PlaceOf(const std::string& tree) {
   return tree.starts_with(kBucketDirs) ? "buckets/" + tree.substr(kBucketDirs.size()) : tree;
 }
 
-Status CopyTree(const std::string& folder, const BackupManifest::Tree& tree, const std::string& data,
+/// The folder that holds `name` ("run/secret"): no step is a link.
+Result<UniqueFd> FolderOf(const OpenedFolder& top, const std::string& name) {
+  std::vector<std::string> above;
+  for (const fs::path& each : fs::path(name).parent_path()) above.push_back(each);
+  return storage::OpenFolderBeneath(top.folder.get(), above);
+}
+
+/// Links in buckets are programs', and no server follows them; a link among its own files it would follow.
+Status CopyTree(const OpenedFolder& from, const BackupManifest::Tree& tree, const OpenedFolder& to,
                 RestoreReport& report) {
-  const std::string source = folder + "/" + tree.name();
-  const std::string target = data + "/" + PlaceOf(tree.name());
-  TY_RETURN_IF_ERROR(MakeFolders(fs::path(target).parent_path(), 0700));
-  TreeCopier copier({});
-  if (const Status copied = copier.Copy(source, target); !copied)
+  const std::string place = PlaceOf(tree.name());
+  TY_RETURN_IF_ERROR(MakeFolders(fs::path(to.path + "/" + place).parent_path(), 0700));
+  TreeCopier copier({.refuses_links = place != "buckets" && !place.starts_with("buckets/")});
+  Result<UniqueFd> source = FolderOf(from, tree.name());
+  if (!source) return Damaged("the backup has no " + tree.name());
+  TY_TRY(const UniqueFd target, FolderOf(to, place));
+  const std::string name = fs::path(place).filename();
+  if (const Status copied = copier.CopyAt(source->get(), target.get(), name); !copied)
     return Damaged("the backup's " + tree.name() + " cannot be copied: " + copied.error().message);
   report.files += copier.counts().files;
   if (copier.counts().files == tree.files()) return {};
-  return Damaged(source + " has " + std::to_string(copier.counts().files) + " files, and " +
-                 std::to_string(tree.files()) + " when it was made");
+  return Damaged(from.path + "/" + tree.name() + " has " + std::to_string(copier.counts().files) +
+                 " files, and " + std::to_string(tree.files()) + " when it was made");
 }
 
 Status AdoptObjects(const std::string& folder, const std::string& data, RestoreReport& report) {
@@ -80,23 +118,30 @@ Result<RestoreReport> RestoreBackup(const std::string& folder, const std::string
     return std::unexpected(
         FailedPrecondition(data + " is in the backup or around it: name a folder elsewhere"));
   }
+  TY_RETURN_IF_ERROR(CheckNames(manifest));
   TY_TRY(MarkedFolder target, MarkedFolder::Take(data, kUnfinishedRestore, "restore"));
+  TY_TRY(const OpenedFolder from, OpenTop(folder));
+  TY_TRY(const OpenedFolder to, OpenTop(data));
   for (const BackupManifest::Database& database : manifest.databases()) {
     tell(database.name());
-    TY_RETURN_IF_ERROR(CopyDatabase(folder, database, data));
+    TY_RETURN_IF_ERROR(CopyDatabase(from, database, to));
   }
   for (const BackupManifest::Tree& tree : manifest.trees()) {
+    if (!IsTreeName(tree.name())) {
+      tell(tree.name() + " stays where it is: no server needs it");
+      continue;
+    }
     tell(tree.name());
-    TY_RETURN_IF_ERROR(CopyTree(folder, tree, data, report));
+    TY_RETURN_IF_ERROR(CopyTree(from, tree, to, report));
   }
   TY_RETURN_IF_ERROR(AdoptObjects(folder, data, report));
-  control::v1::RestoredFrom from;
-  from.set_data_directory(manifest.data_directory());
-  from.set_machine_id(manifest.machine_id());
-  *from.mutable_time() = manifest.time();
-  from.set_unfinished_jobs(manifest.unfinished_jobs());
-  from.set_lineage(static_cast<std::int64_t>(RandomBytes<std::uint64_t>() >> 1U) | 1);
-  TY_RETURN_IF_ERROR(WriteRestoredFrom(data, from));
+  control::v1::RestoredFrom origin;
+  origin.set_data_directory(manifest.data_directory());
+  origin.set_machine_id(manifest.machine_id());
+  *origin.mutable_time() = manifest.time();
+  origin.set_unfinished_jobs(manifest.unfinished_jobs());
+  origin.set_lineage(static_cast<std::int64_t>(RandomBytes<std::uint64_t>() >> 1U) | 1);
+  TY_RETURN_IF_ERROR(WriteRestoredFrom(data, origin));
   tell("writing to disk");
   TY_RETURN_IF_ERROR(target.Finish());
   return report;

@@ -21,7 +21,12 @@ struct RestoreReport {
 /// databases by digest, the rest by number). `data` must not exist, be empty, or hold an unfinished restore.
 /// Until all is on disk it is marked, and no server starts there. Blocks; `tell` gets what is being copied.
 ///
-/// Errors: those of ReadManifest and MarkedFolder::Take; kDataLoss: the backup is damaged or not whole.
+/// A backup may be an attacker's: only names that a backup makes are read, nothing is followed, nothing is
+/// written outside of `data`, and no database has anything that runs by itself (sqlite/foreign.h). What it
+/// says, such as who may do what, is believed.
+///
+/// Errors: those of ReadManifest and MarkedFolder::Take; kDataLoss: the backup is damaged or not whole;
+/// kFailedPrecondition: it holds what no backup holds.
 [[nodiscard]] Result<RestoreReport> RestoreBackup(const std::string& folder, const std::string& data,
                                                   const std::function<void(const std::string& name)>& tell);
 

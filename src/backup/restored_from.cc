@@ -1,5 +1,8 @@
 #include "backup/restored_from.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "async/file.h"
@@ -45,7 +48,10 @@ std::string FormerAttempts(const std::string& data) {
   if (!from || from->machine_id().empty() || from->machine_id() != MachineId()) return {};
   const std::string attempts = from->data_directory() + "/attempts";
   std::error_code error;
-  if (!std::filesystem::is_directory(attempts, error)) return {};
+  struct stat status{};
+  // A backup names it; only a server of this account has had attempts to be found there.
+  if (::lstat(attempts.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return {};
+  if (status.st_uid != ::geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return {};
   return std::filesystem::equivalent(attempts, data + "/attempts", error) ? std::string() : attempts;
 }
 

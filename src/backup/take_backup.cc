@@ -6,6 +6,7 @@
 
 #include "async/file.h"
 #include "backup/backup_folder.h"
+#include "backup/backup_place.h"
 #include "backup/contents.h"
 #include "backup/restored_from.h"
 #include "backup/tree_copier.h"
@@ -24,7 +25,6 @@ using control::v1::BackupManifest;
 /// Others write to the same disk between two steps: at most 4 MiB of small pages at a time.
 constexpr sqlite::CopyPace kPace{.pages = 1024, .pause = std::chrono::milliseconds(2)};
 constexpr const char* kObjectsDatabase = "objects.db";
-constexpr const char* kBucketDirs = "bucket-dirs";
 
 /// The data directory's entries by what is done with them.
 struct Plan {
@@ -56,16 +56,12 @@ Result<Plan> MakePlan(const std::string& data) {
   return plan;
 }
 
-Status CheckPlace(const BackupOptions& options) {
-  std::error_code error;
-  const std::string folder = fs::weakly_canonical(options.folder, error);
-  const std::string data = fs::weakly_canonical(options.data, error);
-  if (!options.folder.starts_with('/'))
-    return std::unexpected(InvalidArgument("directory", "'" + options.folder + "' is no absolute path"));
-  if (MayHold(folder, data)) return {};
-  return std::unexpected(InvalidArgument(
-      "directory", options.folder + " is in the data directory or around it: name a folder elsewhere, or " +
-                       options.data + "/" + std::string(kOwnBackups) + "/NAME"));
+/// What jobs see: the folders of buckets, and some of the data directory, which may be links to other disks.
+Status MakePlace(const BackupOptions& options) {
+  std::vector<std::string> seen;
+  for (const char* name : {"/buckets", "/attempts", "/environments"}) seen.push_back(options.data + name);
+  for (const auto& [name, folder] : options.bucket_dirs) seen.push_back(folder);
+  return MakeBackupFolder(options.folder, options.data, seen);
 }
 
 /// One backup under way.
@@ -76,7 +72,7 @@ class Taking {
       : options_(options), tell_(tell), stop_(std::move(stop)) {}
 
   Result<BackupManifest> Run() {
-    TY_RETURN_IF_ERROR(CheckPlace(options_));
+    TY_RETURN_IF_ERROR(MakePlace(options_));
     TY_TRY(MarkedFolder folder, MarkedFolder::Take(options_.folder, kUnfinishedBackup, "backup"));
     TY_TRY(const Plan plan, MakePlan(options_.data));
     TY_RETURN_IF_ERROR(CopyDatabases(plan.databases));
@@ -169,7 +165,7 @@ class Taking {
     manifest_.set_has_bucket_dirs(options_.with_bucket_dirs && !options_.bucket_dirs.empty());
     if (!options_.with_bucket_dirs) return {};
     for (const auto& [name, folder] : options_.bucket_dirs)
-      TY_RETURN_IF_ERROR(CopyTree(folder, std::string(kBucketDirs) + "/" + name, true));
+      TY_RETURN_IF_ERROR(CopyTree(folder, std::string(kBucketDirs) + name, true));
     return {};
   }
 

@@ -34,6 +34,7 @@ class TakeBackupTest : public testing::Test {
     Write("secrets/7", "hush");
     Write("run/secret", "key");
     Write("run/server.json", "{}");
+    Write("admin-token", "the whole server");
     Write("images/layer", "large");
     Write("environments/runtimes.d/9.9.json", "{}");
     Write("environments/runtimes/2.15/bin/python", "large");
@@ -74,6 +75,7 @@ TEST_F(TakeBackupTest, WhatItHoldsComesBack) {
   ASSERT_EQ(manifest->databases_size(), 1);
   EXPECT_EQ(manifest->databases(0).schema_version(), 1);
   EXPECT_EQ(manifest->databases(0).rows().at("t"), 2);
+  EXPECT_FALSE(fs::exists(Backup() + "/admin-token"));
   ASSERT_TRUE(database_->Execute("INSERT INTO t VALUES(3)"));
   const auto report = Restore();
   ASSERT_TRUE(report) << report.error().message;
@@ -82,7 +84,7 @@ TEST_F(TakeBackupTest, WhatItHoldsComesBack) {
   EXPECT_EQ(ReadFile(Restored() + "/secrets/7").value(), "hush");
   EXPECT_EQ(ReadFile(Restored() + "/run/secret").value(), "key");
   EXPECT_TRUE(fs::exists(Restored() + "/environments/runtimes.d/9.9.json"));
-  for (const char* absent : {"images", "environments/runtimes", "run/server.json", "attempts"})
+  for (const char* absent : {"images", "environments/runtimes", "run/server.json", "attempts", "admin-token"})
     EXPECT_FALSE(fs::exists(Restored() + "/" + absent)) << absent;
   auto restored = sqlite::Database::OpenAsItIs(Restored() + "/trainyard.db");
   auto count = restored->Prepare("SELECT count(*) FROM t");

@@ -23,7 +23,7 @@ namespace {
 constexpr int kFolderFlags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 /// A pipe that takes a file's place meanwhile must not hold us up.
 constexpr int kFileFlags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-constexpr mode_t kPermissions = 07777;
+constexpr mode_t kPermissions = 01777;
 /// An object's name has 1,024 bytes: what lies deeper below a bucket is none, and a program of a job may have
 /// made it to exhaust the stack.
 constexpr int kDepthMax = 600;
@@ -47,6 +47,10 @@ Status SetAttributes(int descriptor, const struct stat& like, std::string_view n
   const std::array<timespec, 2> times = {like.st_atim, like.st_mtim};
   if (::futimens(descriptor, times.data()) != 0) return Failed("set the time of", name);
   return {};
+}
+
+Status IsLink(const std::string& name) {
+  return std::unexpected(FailedPrecondition(name + " is a link: put the file there that it leads to"));
 }
 
 Status CopySymlink(int source, int target, const char* name) {
@@ -88,6 +92,13 @@ Status TreeCopier::Copy(const std::string& source, const std::string& target) {
   return SetAttributes(target_folder.get(), seen, target);
 }
 
+Status TreeCopier::CopyAt(int source, int target, const std::string& name) {
+  struct stat seen{};
+  if (::fstatat(source, name.c_str(), &seen, AT_SYMLINK_NOFOLLOW) != 0) return Failed("stat", name);
+  if (S_ISLNK(seen.st_mode)) return IsLink(name);
+  return CopyEntry(source, target, name.c_str());
+}
+
 Status TreeCopier::CopyFolder(int source, int target) {
   TY_TRY(const std::vector<std::string> names, NamesIn(source));
   for (const std::string& name : names) TY_RETURN_IF_ERROR(CopyEntry(source, target, name.c_str()));
@@ -100,7 +111,7 @@ Status TreeCopier::CopyEntry(int source, int target, const char* name) {
   if (::fstatat(source, name, &seen, AT_SYMLINK_NOFOLLOW) != 0)
     return HasVanished() ? Status() : Failed("stat", name);
   if (S_ISDIR(seen.st_mode)) return EnterFolder(source, target, name);
-  if (S_ISLNK(seen.st_mode)) return CopySymlink(source, target, name);
+  if (S_ISLNK(seen.st_mode)) return options_.refuses_links ? IsLink(name) : CopySymlink(source, target, name);
   if (S_ISREG(seen.st_mode)) return CopyFile(source, target, name, seen);
   return {};
 }

@@ -19,16 +19,17 @@ struct TreeCounts {
   friend bool operator==(const TreeCounts&, const TreeCounts&) = default;
 };
 
-/// Copies trees of files that others write to meanwhile, with modes, owners and times. Regular files,
-/// folders and symbolic links; nothing else. Never follows a link: what is below the folder named is what is
-/// copied. A file that vanishes is left out; one that is written to may be half new. Blocking; one thread.
-/// Not durable by itself (MarkedFolder::Finish).
+/// Copies trees of files that others write to meanwhile, with modes (but setuid and setgid), owners and
+/// times. Regular files, folders and symbolic links; nothing else. Never follows a link: what is below the
+/// folder named is what is copied. A file that vanishes is left out; one that is written to may be half new.
+/// Blocking; one thread. Not durable by itself (MarkedFolder::Finish).
 class TreeCopier {
  public:
   struct Options {
     /// Files that may be hard-linked instead; null: none. Where the file system shares blocks between files
     /// (reflinks), that is done instead of linking.
     std::function<bool(const struct stat& file)> may_link = nullptr;
+    bool refuses_links = false;  ///< symbolic ones: kFailedPrecondition, with the name
     std::function<void(const TreeCounts& counts)> on_progress = nullptr;  ///< after each file
     std::stop_token stop{};
   };
@@ -38,6 +39,10 @@ class TreeCopier {
   /// already stays: a second call adds what came meanwhile. kCancelled: `stop`; kResourceExhausted: the disk
   /// is full.
   [[nodiscard]] Status Copy(const std::string& source, const std::string& target);
+
+  /// The entry of that name, from one open folder to another. Nothing outside of both is reached: a link of
+  /// that name is kFailedPrecondition, as one below it with `refuses_links`.
+  [[nodiscard]] Status CopyAt(int source, int target, const std::string& name);
 
   [[nodiscard]] const TreeCounts& counts() const noexcept { return counts_; }
 

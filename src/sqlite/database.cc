@@ -159,6 +159,7 @@ Result<Database> Database::Connect(const std::string& path, int flags) {
   }
   sqlite3_extended_result_codes(connection, 1);
   sqlite3_busy_timeout(connection, static_cast<int>(kBusyWait.count()));
+  sqlite3_db_config(connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);  // the file may be another's
   return database;
 }
 

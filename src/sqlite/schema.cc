@@ -22,7 +22,6 @@ Status SetPragmas(Database& database, const DatabaseOptions& options) {
   if (!options.read_only) sql += "PRAGMA journal_mode=WAL;";
   sql +=
       "PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA secure_delete=OFF; PRAGMA temp_store=MEMORY;";
-  sql += "PRAGMA trusted_schema=OFF;";
   sql += "PRAGMA cache_size=-" + std::to_string(options.cache_bytes / 1024) + ";";
   sql += "PRAGMA journal_size_limit=" + std::to_string(4 * options.checkpoint_bytes) + ";";
   sql += "PRAGMA wal_autocheckpoint=" + std::to_string(options.checkpoint_bytes / options.page_bytes);

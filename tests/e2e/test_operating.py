@@ -225,11 +225,12 @@ def test_a_backup_under_load_has_all_that_was_answered_before(make_server, tmp_p
 
 
 def test_a_backup_that_is_killed_is_marked_and_can_be_made_again(make_server, tmp_path):
-    server = make_server()
+    (tmp_path / "backups").mkdir(mode=0o700)  # not around the data directory: jobs see nothing of it
+    server = make_server("--backup-dir", str(tmp_path / "backups"))  # a request over TCP may name no other
     for number in range(40):
         server.upload("load", f"o{number}", b"x" * 1000)
     server.upload("load", "large", os.urandom(8 << 20))
-    folder = tmp_path / "backup"
+    folder = tmp_path / "backups/one"
     begun = server.request("POST", "/trainyard/v1/admin/backup", json={"directory": str(folder), "copyObjects": True})
     assert begun.ok, begun.text
     wait_for(lambda: (folder / "unfinished-backup").exists() or (folder / "backup.json").exists() or None, lambda: str(folder))

@@ -1,5 +1,7 @@
 #include "cli/admin/admin_server.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <utility>
 
@@ -38,6 +40,16 @@ Result<std::unique_ptr<AdminServer>> AdminServer::Find(const Arguments& argument
   opened.session.format = std::move(format);
   server->opened_ = std::make_unique<OpenedSession>(std::move(opened));
   return server;
+}
+
+Result<bool> AdminServer::UseSocket(const std::string& data) {
+  const std::optional<ServerNote> note = ReadServerNote(session().sources, data);
+  const std::string socket = data + "/run/admin.sock";
+  const std::string& server = session().server.value;
+  const bool is_its = note && (note->url == server || note->tls_url == server);
+  if (!is_its || ::access(socket.c_str(), W_OK) != 0) return false;
+  TY_TRY(local_, MakeApiClient({.url = "unix:" + socket, .token = session().token}));
+  return true;
 }
 
 Result<Json> AdminServer::Get(const std::string& path) {

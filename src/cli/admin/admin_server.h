@@ -23,12 +23,16 @@ class AdminServer {
   [[nodiscard]] Result<Json> Get(const std::string& path);
   [[nodiscard]] Result<Json> Post(const std::string& path, const Json& body);
   [[nodiscard]] const CommandSession& session() const noexcept { return opened_->session; }
-  [[nodiscard]] ApiClient& client() noexcept { return *opened_->client; }
+  [[nodiscard]] ApiClient& client() noexcept { return local_ ? *local_ : *opened_->client; }
+  /// From now on by the server's own socket, where it is the server of `data` and this account may: it then
+  /// knows that the request comes from its machine. False: as before.
+  [[nodiscard]] Result<bool> UseSocket(const std::string& data);
 
  private:
   explicit AdminServer(Arguments arguments) : arguments_(std::move(arguments)) {}
   Arguments arguments_;
   std::unique_ptr<OpenedSession> opened_;
+  std::unique_ptr<ApiClient> local_;
 };
 
 }  // namespace trainyard::cli

@@ -26,6 +26,13 @@ std::string AbsolutePath(const std::string& text) {
   return path;
 }
 
+/// The server follows none: who types the path knows where its links lead.
+std::string WithoutLinks(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path real = std::filesystem::weakly_canonical(path, error);
+  return error ? path : real.string();
+}
+
 std::string BytesAt(const Json& object, std::string_view path) {
   return image::PrintBytes(std::strtoll(TextAt(object, path).c_str(), nullptr, 10));
 }
@@ -116,8 +123,10 @@ void SayWhatHappensNext(const backup::RestoreReport& report, const std::string& 
 
 ExitStatus BackUp(const Arguments& arguments, const SettingSources& sources, const Console& console) {
   TY_TRY(const std::unique_ptr<AdminServer> server, AdminServer::Find(arguments, sources, console));
+  TY_TRY(const bool is_here, server->UseSocket(AdminDataDir(arguments, sources)));
+  const std::string path = AbsolutePath(arguments.positionals.front());
   Json body = JsonObject();
-  SetMember(body, "directory", JsonString(AbsolutePath(arguments.positionals.front())));
+  SetMember(body, "directory", JsonString(is_here ? WithoutLinks(path) : path));
   SetMember(body, "withBucketDirs", JsonBool(arguments.IsOn("--with-bucket-dirs")));
   SetMember(body, "copyObjects", JsonBool(arguments.IsOn("--copy-objects")));
   TY_RETURN_IF_ERROR(server->Post("backup", body));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EXAMPLES, prepareExample } from "../src/text/examples.ts";
+import { EXAMPLES, prepareExample, runsBucket } from "../src/text/examples.ts";
 import { wheelOf } from "../src/text/wheel.ts";
 import { crc32, zip } from "../src/text/zip.ts";
 
@@ -16,14 +16,13 @@ describe("an archive", () => {
 describe("examples", () => {
   const now = new Date(2026, 10, 23, 16, 5, 9);
   it.each(EXAMPLES.map((example) => [example.name, example] as const))("%s has all that it needs", (_, example) => {
-    const { job, bucket, uploads } = prepareExample(example, "demo", now);
+    const { job, uploads } = prepareExample(example, "demo-runs", now);
     expect(job.jobId).toBe(`${example.name}_20261123_160509`);
-    expect(bucket).toBe("demo-runs");
     for (const uri of job.trainingInput?.packageUris ?? [])
-      expect(uploads.map(({ name }) => `gs://${bucket}/${name}`)).toContain(uri);
+      expect(uploads.map(({ name }) => `gs://demo-runs/${name}`)).toContain(uri);
     if (example.program === undefined)
       expect(job.trainingInput?.args?.at(-1)).toBe(`--training_data_path=gs://demo-runs/${job.jobId}/data.csv`);
   });
-  it("go into a bucket that may be", () => expect(prepareExample(EXAMPLES[0]!, "A:b", now).bucket).toBe("trainyard-runs"));
+  it("go into the project's bucket or into none", () => expect(["demo", "A:b"].map(runsBucket)).toEqual(["demo-runs", undefined]));
   it("have a module of their wheel's name", () => expect(wheelOf("a_b", "").name).toBe("a_b-0-py3-none-any.whl"));
 });

@@ -5,6 +5,7 @@
 
 #include "text/suggestion.h"
 #include "wire/resource_name.h"
+#include "wire/runs_bucket.h"
 
 namespace trainyard::control {
 
@@ -26,7 +27,8 @@ std::vector<std::string_view> NamesLike(std::string_view name, const std::vector
   return like;
 }
 
-Status InJobDir(const Result<storage::v1::Bucket>& bucket) {
+template <class T>
+Status InJobDir(const Result<T>& bucket) {
   if (bucket) return {};
   return std::unexpected(Error{bucket.error().code, bucket.error().message, "job_dir"});
 }
@@ -54,8 +56,13 @@ boost::asio::awaitable<Status> JobDirs::MakeBucketOf(v1::JobRecord& record, std:
   iam::Resource project = iam::Resource::Project(record.project());
   TY_CO_RETURN_IF_ERROR(co_await creator.Require("storage.buckets.create", std::move(project), "job_dir"));
   std::string said = "The bucket gs://" + bucket + " of the job's jobDir ";
+  if (!creator.principal.empty())
+    TY_CO_RETURN_IF_ERROR(InJobDir(wire::CheckRunsBucket(bucket, record.project())));
   if (absent == Absent::kMake) {
-    TY_CO_RETURN_IF_ERROR(InJobDir(co_await buckets_.EnsureBucket(bucket)));
+    // Not EnsureBucket: one that another project made just now is not this one's.
+    storage::v1::Bucket made;
+    made.set_name(bucket);
+    TY_CO_RETURN_IF_ERROR(InJobDir(co_await buckets_.InsertBucket(std::move(made))));
     if (owners_.set_project) TY_CO_RETURN_IF_ERROR(co_await owners_.set_project(bucket, record.project()));
     said += "did not exist and was made";
   } else {

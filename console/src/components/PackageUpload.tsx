@@ -1,9 +1,8 @@
 import { useContext, useState } from "preact/hooks";
-import { type ApiError, changing, send, withQuery } from "../api/http.ts";
-import { paths } from "../api/paths.ts";
+import type { ApiError } from "../api/http.ts";
 import { asApiError } from "../api/use.ts";
 import { FormContext } from "../state/form.ts";
-import { runsBucket } from "../text/examples.ts";
+import { uploadToRuns } from "../state/runs.ts";
 import { textAt, textsAt, withField } from "../text/yaml_edit.ts";
 import { Failure } from "./Notices.tsx";
 import { Text } from "./Text.tsx";
@@ -17,15 +16,12 @@ export function PackageUpload({ project }: { readonly project: string }) {
   const [sending, setSending] = useState("");
   const [error, setError] = useState<ApiError>();
   const upload = async (files: readonly File[]) => {
-    const bucket = runsBucket(project);
     const uris = [...textsAt(form.tree, PACKAGES)];
     setError(undefined);
     for (const file of files) {
       setSending(file.name);
       const name = `${textAt(form.tree, ["jobId"]) || "uploads"}/packages/${file.name}`;
-      const headers = changing(file.type || "application/octet-stream");
-      await send(withQuery(paths.upload(bucket), { uploadType: "media", name }), { method: "POST", headers, body: file });
-      uris.push(`gs://${bucket}/${name}`);
+      uris.push(await uploadToRuns(project, name, file.type || "application/octet-stream", file));
     }
     form.change(withField(form.text, PACKAGES, [...new Set(uris)]));
   };

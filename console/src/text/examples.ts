@@ -160,14 +160,12 @@ export const EXAMPLES: readonly Example[] = [
 
 export interface PreparedExample {
   readonly job: JobJson;
-  readonly bucket: string;
   readonly uploads: readonly { readonly name: string; readonly type: string; readonly bytes: Uint8Array<ArrayBuffer> }[];
 }
 
 /** The job of an example, and what has to be in the bucket before it is created. */
-export function prepareExample(example: Example, project: string, now: Date): PreparedExample {
+export function prepareExample(example: Example, bucket: string, now: Date): PreparedExample {
   const jobId = freshId(now, example.name);
-  const bucket = runsBucket(project);
   const uploads = [];
   let input: NonNullable<JobJson["trainingInput"]> = { ...example.input };
   if (example.program !== undefined) {
@@ -185,11 +183,11 @@ export function prepareExample(example: Example, project: string, now: Date): Pr
       args: [...(input.args ?? []), `--training_data_path=gs://${bucket}/${name}`],
     };
   }
-  return { job: { jobId, labels: { example: example.name }, trainingInput: input }, bucket, uploads };
+  return { job: { jobId, labels: { example: example.name }, trainingInput: input }, uploads };
 }
 
-/** Where a project's uploads go, those of `trainyard run` as well. */
-export function runsBucket(project: string): string {
+/** Where a project's uploads go, those of `trainyard run` as well; undefined: no bucket can have the name. */
+export function runsBucket(project: string): string | undefined {
   const bucket = `${project}-runs`;
-  return /^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/.test(bucket) ? bucket : "trainyard-runs";
+  return /^[a-z0-9][a-z0-9._-]{1,61}[a-z0-9]$/.test(bucket) ? bucket : undefined;
 }

@@ -12,6 +12,7 @@
 #include "cli/run/run_variables.h"
 #include "cli/scratch_directory.h"
 #include "cli/storage/upload.h"
+#include "wire/runs_bucket.h"
 
 namespace trainyard::cli {
 namespace {
@@ -69,6 +70,26 @@ void SayWhatIsSkipped(const Console& console, const std::vector<CollectedFiles::
              (skipped[i].is_link ? " (a link to a folder)" : " (cannot be read)");
   if (skipped.size() > kNamedMax) names += " and " + std::to_string(skipped.size() - kNamedMax) + " more";
   console.Warn("Not all that is beside the program comes along: " + names + ".");
+}
+
+/// The bucket's name is the project's by custom only: one that another project made would get the program,
+/// its arguments and what it writes. One that is absent is said where it is written to.
+Status CheckRunsBucketIsOwn(const CommandSession& session, const std::string& bucket) {
+  const std::string& project = session.project.value;
+  const ApiRequest request{.method = ApiRequest::Method::kGet,
+                           .path = "/storage/v1/b/" + bucket + "/iam/testPermissions",
+                           .query = {{"permissions", "storage.objects.create"}},
+                           .headers = {{std::string(wire::kBucketProjectField), project}}};
+  constexpr int kBadRequest = 400;
+  constexpr int kNotFound = 404;
+  TY_TRY(const ApiResponse answer, session.client.Send(request));
+  if (answer.status < kBadRequest || answer.status == kNotFound) return {};
+  std::string message = ErrorText(answer);
+  if (answer.status == kBadRequest)
+    message += ". Who may make buckets makes it once: gcloud storage buckets create gs://" + bucket +
+               " --project " + project +
+               ". If another project has it, name a bucket of your own: --job-dir gs://BUCKET/FOLDER";
+  return std::unexpected(Error{Code::kUnknown, std::move(message), ""});
 }
 
 /// Packages the program and uploads it to the job's folder.
@@ -137,6 +158,8 @@ ExitStatus RunProgram(const CommandSession& session) {
   const std::optional<std::string> name = arguments.Value("--name");
   const std::string job_id =
       name ? *name : RunJobId(program ? program->name : ImageName(request.image), LocalNow());
+  if (request.job_dir.empty())
+    TY_RETURN_IF_ERROR(CheckRunsBucketIsOwn(session, RunsBucket(session.project.value)));
   if (program) TY_RETURN_IF_ERROR(Package(session, *program, FolderOf(session, request, job_id), request));
   const auto make = [&](const std::string& id) {
     const StagingLocation folder = FolderOf(session, request, id);

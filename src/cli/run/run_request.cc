@@ -7,6 +7,7 @@
 #include "cli/gcloud/arguments.h"
 #include "cli/gcloud/flag_values.h"
 #include "cli/run/wheel.h"
+#include "wire/runs_bucket.h"
 
 namespace trainyard::cli {
 namespace {
@@ -92,7 +93,7 @@ std::string RunJobId(std::string_view program, const std::tm& local_time) {
 }
 
 std::string RunsBucket(std::string_view project) {
-  std::string bucket = std::string(project) + "-runs";
+  std::string bucket = wire::RunsBucketOf(project);
   return CheckBucketName(bucket) ? bucket : "trainyard-runs";
 }
 

@@ -79,7 +79,10 @@ Result<Note> LoadNote(const fs::path& path) {
   TY_TRY(const json::object object, LoadObject(path));
   return Note{.reference = Text(object, "reference"),
               .name = Text(object, "name"),
-              .access = {.tls = Flag(object, "tls"), .auth_file = Text(object, "authFile")}};
+              .access = {.tls = Flag(object, "tls"),
+                         .auth_file = Text(object, "authFile"),
+                         .guarded = Flag(object, "guarded"),
+                         .named = Texts(object, "namedRegistries")}};
 }
 
 Result<CachedImage> ParseRecord(std::string_view digest, const fs::path& path, const json::object& object) {
@@ -228,10 +231,10 @@ std::optional<Note> ReadNote(const CacheLayout& layout, std::string_view digest,
 }
 
 Status WriteNote(const CacheLayout& layout, std::string_view digest, const Note& note) {
-  const json::object object{{"reference", note.reference},
-                            {"name", note.name},
-                            {"tls", note.access.tls},
-                            {"authFile", note.access.auth_file}};
+  const json::object object{
+      {"reference", note.reference},    {"name", note.name},
+      {"tls", note.access.tls},         {"authFile", note.access.auth_file},
+      {"guarded", note.access.guarded}, {"namedRegistries", ToArray(note.access.named)}};
   return WriteFileAtomically(layout.Note(digest, note.reference), json::serialize(object) + "\n");
 }
 

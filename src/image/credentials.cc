@@ -1,5 +1,6 @@
 #include "image/credentials.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -68,14 +69,17 @@ bool Covers(std::string_view key, std::string_view name) {
   return name.starts_with(prefix) && (name.size() == prefix.size() || name[prefix.size()] == '/');
 }
 
-bool Knows(const json::object& file, std::string_view name) {
-  if (const json::value* store = file.if_contains("credsStore");
-      store != nullptr && store->is_string() && !store->get_string().empty())
-    return true;
+bool HasEntry(const json::object& file, std::string_view name) {
   for (const std::string_view member : {"auths", "credHelpers"})
     for (const auto& [key, value] : Member(file, member))
       if (Covers(key, name)) return true;
   return false;
+}
+
+/// A store may have credentials for any: only skopeo asks it.
+bool MayKnow(const json::object& file, std::string_view name) {
+  const json::value* store = file.if_contains("credsStore");
+  return (store != nullptr && store->is_string() && !store->get_string().empty()) || HasEntry(file, name);
 }
 
 std::string UserOf(const json::value& entry) {
@@ -92,8 +96,13 @@ std::string OwnAuthFile(const std::string& registries_dir) { return registries_d
 
 std::string FindAuthFile(const std::string& registries_dir, std::string_view name) {
   for (const std::string& file : AuthFiles(registries_dir))
-    if (Knows(Load(file), name)) return file;
+    if (MayKnow(Load(file), name)) return file;
   return {};
+}
+
+bool NamesRegistry(const std::string& registries_dir, std::string_view name) {
+  return std::ranges::any_of(AuthFiles(registries_dir),
+                             [name](const std::string& file) { return HasEntry(Load(file), name); });
 }
 
 std::vector<KnownRegistry> KnownRegistries(const std::string& registries_dir) {

@@ -19,6 +19,10 @@ namespace trainyard::image {
 /// variables.
 [[nodiscard]] std::string FindAuthFile(const std::string& registries_dir, std::string_view name);
 
+/// Whether an entry of one of these files is for the image: its registry, or a folder there. A store of
+/// credentials (`credsStore`), which may have any, is no entry.
+[[nodiscard]] bool NamesRegistry(const std::string& registries_dir, std::string_view name);
+
 /// A registry for which a file has credentials. Contains no secrets.
 struct KnownRegistry {
   std::string registry;  ///< as the file names it

@@ -6,10 +6,13 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "async/file.h"
 #include "environment/temporary_folder_for_test.h"
 #include "image/image.h"
+#include "image/reference.h"
+#include "image/skopeo.h"
 
 namespace trainyard::image {
 namespace {
@@ -87,6 +90,24 @@ TEST_F(Credentials, DockersNamesAndHelpers) {
   EXPECT_EQ(known[1].user, "");
   Write("home/.docker/config.json", R"({"credsStore":"desktop"})");
   EXPECT_EQ(Find("any.io/x"), docker);
+}
+
+TEST_F(Credentials, AStoreOfThemNamesNoRegistry) {
+  const Sources sources{.registries_dir = folder_.path() / "registries", .guarded = true};
+  const auto named = [&sources](const std::string& text) {
+    return AccessTo(sources, ParseReference(text).value_or(Reference())).named;
+  };
+  Write("home/.docker/config.json", R"({"credsStore":"desktop"})");
+  EXPECT_EQ(named("127.0.0.1:5000/p/x:v1"), std::vector<std::string>());
+  EXPECT_TRUE(UsesCredentials(sources, "127.0.0.1:5000/p/x:v1"));  // it may have some
+  Write(
+      "home/.docker/config.json",
+      R"({"credsStore":"desktop","auths":{"127.0.0.1:5000":{}},"credHelpers":{"127.0.0.1:5001":"gcloud"}})");
+  EXPECT_EQ(named("127.0.0.1:5000/p/x:v1"), std::vector<std::string>{"127.0.0.1:5000"});
+  EXPECT_EQ(named("127.0.0.1:5001/p/x:v1"), std::vector<std::string>{"127.0.0.1:5001"});
+  EXPECT_EQ(named("127.0.0.1:5002/p/x:v1"), std::vector<std::string>());
+  Write("registries/auth.json", R"({"auths":{"127.0.0.1:5002":{"auth":"dXNlcjpwYXNz"}}})");
+  EXPECT_EQ(named("127.0.0.1:5002/p/x:v1"), std::vector<std::string>{"127.0.0.1:5002"});
 }
 
 TEST_F(Credentials, DamagedFilesKnowNothing) {

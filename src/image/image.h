@@ -41,6 +41,9 @@ struct Sources {
   std::string auth_file;              ///< Docker's config.json form; empty: as FindAuthFile looks for it
   std::vector<std::string> insecure;  ///< registries spoken to without TLS; loopback ones always are
   std::string registries_dir;         ///< DATA/registries: what `registries login` wrote; empty: nothing
+  /// Who names images has fewer rights than this process: a registry leads to no address of this machine, nor
+  /// to one that only this machine reaches, unless `mapped`, `insecure` or the credentials name it.
+  bool guarded = false;
 };
 
 struct PullHooks {

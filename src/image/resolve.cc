@@ -159,6 +159,8 @@ Result<ResolvedImage> ResolveImage(const Sources& sources, const std::string& re
   TY_TRY(const OwnFolder folder, OwnFolder::Make(layout));
   TY_TRY(const Skopeo skopeo, Skopeo::Find({.temporary = folder.path(), .stop = stop}));
   const Access access = AccessTo(sources, parsed);
+  if (const Status may = CheckRegistry(parsed, access); !may)
+    return std::unexpected(About(parsed, may.error()));
   Result<ResolvedImage> resolved = Resolving(layout, skopeo, parsed, access, deadline).Run();
   if (!resolved) return std::unexpected(About(parsed, resolved.error()));
   return resolved;

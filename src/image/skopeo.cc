@@ -63,9 +63,25 @@ Access AccessTo(const Sources& sources, const Reference& reference) {
   const std::string registry = reference.Registry();
   const bool plain =
       IsLoopbackRegistry(registry) || std::ranges::find(sources.insecure, registry) != sources.insecure.end();
-  return {.tls = !plain,
-          .auth_file = sources.auth_file.empty() ? FindAuthFile(sources.registries_dir, reference.name)
-                                                 : sources.auth_file};
+  Access access{.tls = !plain,
+                .auth_file = sources.auth_file.empty() ? FindAuthFile(sources.registries_dir, reference.name)
+                                                       : sources.auth_file,
+                .guarded = sources.guarded};
+  if (!sources.guarded) return access;
+  access.named = sources.insecure;
+  if (NamesRegistry(sources.registries_dir, reference.name)) access.named.push_back(registry);
+  for (const auto& [pattern, target] : sources.mapped) {
+    const Result<Reference> named = ParseReference(target);
+    if (named && named->IsRegistry()) access.named.push_back(named->Registry());
+  }
+  return access;
+}
+
+Status CheckRegistry(const Reference& reference, const Access& access) {
+  const std::string registry = reference.Registry();
+  if (!access.guarded || !IsLoopbackRegistry(registry)) return {};
+  if (std::ranges::find(access.named, registry) != access.named.end()) return {};
+  return std::unexpected(SkopeoFailure({std::string(kRefusedConnection)}, registry));
 }
 
 Result<Skopeo> Skopeo::Find(Options options) {
@@ -83,21 +99,27 @@ Skopeo Skopeo::WithStop(std::stop_token stop) const {
   return other;
 }
 
-Status Skopeo::Run(std::vector<std::string> words, const std::string& registry, int input, int output) const {
+Status Skopeo::Run(std::vector<std::string> words, const Call& call) const {
   const bool knows_policy = words.front() != "login" && words.front() != "logout";
-  std::vector<std::string> argv{program_, "--tmpdir", options_.temporary.string()};
+  std::vector<std::string> argv;
+  if (call.access.guarded) {
+    argv = {options_.guard, "connect-guard"};
+    argv.insert(argv.end(), call.access.named.begin(), call.access.named.end());
+    argv.emplace_back("--");
+  }
+  argv.insert(argv.end(), {program_, "--tmpdir", options_.temporary.string()});
   if (knows_policy) argv.emplace_back("--insecure-policy");  // signatures are not required
   argv.insert(argv.end(), words.begin(), words.end());
   ToolCommand command{.argv = std::move(argv),
                       .variables = {{"TMPDIR", options_.temporary.string()}},
                       .inherited = options_.lock_fd,
-                      .input = input,
-                      .output = output};
+                      .input = call.input,
+                      .output = call.output};
   TY_TRY(const ToolEnd end, RunTool(command, {}, {}, options_.stop));
   if (end.ok()) return {};
   if (end.signal != 0)
     return std::unexpected(Unavailable("skopeo was ended by signal " + std::to_string(end.signal)));
-  return std::unexpected(SkopeoFailure(end.tail, registry));
+  return std::unexpected(SkopeoFailure(end.tail, call.registry));
 }
 
 Result<std::string> Skopeo::Inspect(const Reference& reference, const Access& access, bool config,
@@ -114,7 +136,8 @@ Result<std::string> Skopeo::Inspect(const Reference& reference, const Access& ac
   }
   words.push_back(reference.ForSkopeo());
   TY_TRY(const UniqueFd output, MemoryFile());
-  TY_RETURN_IF_ERROR(Run(std::move(words), reference.Registry(), -1, output.get()));
+  TY_RETURN_IF_ERROR(
+      Run(std::move(words), {.registry = reference.Registry(), .access = access, .output = output.get()}));
   return ReadFromStart(output.get());
 }
 
@@ -128,7 +151,7 @@ Status Skopeo::Pull(const Reference& reference, const Access& access, const fs::
                                  blobs.string()};
   AddAccess(words, reference, access, "src-");
   words.insert(words.end(), {reference.ForSkopeo(), "oci:" + layout.string() + ":image"});
-  return Run(std::move(words), reference.Registry(), -1, -1);
+  return Run(std::move(words), {.registry = reference.Registry(), .access = access});
 }
 
 Status Skopeo::Push(const Reference& source, const Access& source_access, const fs::path& source_blobs,
@@ -141,7 +164,7 @@ Status Skopeo::Push(const Reference& source, const Access& source_access, const 
   AddAccess(words, source, source_access, "src-");
   AddAccess(words, destination, access, "dest-");
   words.insert(words.end(), {source.ForSkopeo(), destination.ForSkopeo()});
-  return Run(std::move(words), destination.Registry(), -1, -1);
+  return Run(std::move(words), {.registry = destination.Registry(), .access = access});
 }
 
 Status Skopeo::Login(const std::string& registry, const Access& access, const std::string& user,
@@ -153,11 +176,11 @@ Status Skopeo::Login(const std::string& registry, const Access& access, const st
                                  user,    "--authfile",       access.auth_file};
   if (!access.tls) words.emplace_back("--tls-verify=false");
   words.push_back(registry);
-  return Run(std::move(words), registry, input.get(), -1);
+  return Run(std::move(words), {.registry = registry, .access = access, .input = input.get()});
 }
 
 Status Skopeo::Logout(const std::string& registry, const std::string& auth_file) const {
-  return Run({"logout", "--authfile", auth_file, registry}, registry, -1, -1);
+  return Run({"logout", "--authfile", auth_file, registry}, {.registry = registry});
 }
 
 }  // namespace trainyard::image

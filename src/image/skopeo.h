@@ -21,12 +21,18 @@ namespace trainyard::image {
 /// How to access one place.
 struct Access {
   bool tls = true;
-  std::string auth_file;  ///< empty: without credentials
+  std::string auth_file;             ///< empty: without credentials
+  bool guarded = false;              ///< Sources::guarded: connections are watched (sandbox/connect_guard.h)
+  std::vector<std::string> named{};  ///< registries, "HOST[:PORT]", that may be here all the same
   friend bool operator==(const Access&, const Access&) = default;
 };
 
-/// By Sources: no TLS for loopback and insecure registries; the file that knows the registry (credentials.h).
+/// By Sources: whether connections are watched, no TLS for loopback and insecure registries; the file that
+/// knows the registry (credentials.h).
 [[nodiscard]] Access AccessTo(const Sources& sources, const Reference& reference);
+/// kFailedPrecondition: a registry that by its name is this machine, and may not be. The rest is seen when it
+/// is asked.
+[[nodiscard]] Status CheckRegistry(const Reference& reference, const Access& access);
 
 class Skopeo {
  public:
@@ -34,6 +40,7 @@ class Skopeo {
     std::filesystem::path temporary;  ///< its own temporary files; must exist
     int lock_fd = -1;                 ///< inherited and kept open by it
     std::stop_token stop = {};
+    std::string guard = "/proc/self/exe";  ///< the program that has `connect-guard`
   };
   /// Looks for it on PATH.
   [[nodiscard]] static Result<Skopeo> Find(Options options);
@@ -64,9 +71,14 @@ class Skopeo {
 
  private:
   Skopeo(std::string program, Options options) : program_(std::move(program)), options_(std::move(options)) {}
-  /// `output`: a descriptor for its stdout.
-  [[nodiscard]] Status Run(std::vector<std::string> words, const std::string& registry, int input,
-                           int output) const;
+  /// What a call of skopeo is about. `output`: a descriptor for its stdout.
+  struct Call {
+    std::string registry{};
+    Access access{};
+    int input = -1;
+    int output = -1;
+  };
+  [[nodiscard]] Status Run(std::vector<std::string> words, const Call& call) const;
 
   std::string program_;
   Options options_;

@@ -26,6 +26,15 @@ constexpr std::string_view kTlsOrNot =
 
 /// The first matching row wins.
 constexpr std::array kRows{
+    Row{kRefusedConnection, Code::kFailedPrecondition,
+        "{registry} leads to an address of the server's machine, or to one that only this machine reaches. "
+        "If "
+        "that is meant, the server's operator names the registry: trainyard serve --insecure-registry "
+        "{registry} (without TLS), --image-map, or trainyard registries login {registry}"},
+    Row{"connections cannot be watched on this machine", Code::kFailedPrecondition,
+        "where users log in, registries are asked only where the kernel can watch connections (seccomp), "
+        "which "
+        "this machine does not allow"},
     Row{"no space left on device", Code::kResourceExhausted,
         "the disk is full; remove images that are not used (run: trainyard images remove --unused)"},
     Row{"disk quota exceeded", Code::kResourceExhausted,

@@ -51,14 +51,19 @@ std::optional<DaemonImage> FindAny(DaemonApi& api, const std::vector<std::string
   return std::nullopt;
 }
 
-/// X-Registry-Auth, from the file with which the image was found when the job was created.
-Result<std::string> AuthFor(const v1::Manifest& manifest) {
+/// How the image was found when the job was created.
+image::Access AccessOf(const v1::Manifest& manifest) {
   const v1::Manifest::Container& container = manifest.program().container();
-  const auto note = image::ReadNote(image::CacheLayout(manifest.places().images_dir()), container.digest(),
-                                    container.reference());
-  if (!note || note->access.auth_file.empty()) return std::string();
-  TY_TRY(const std::string file, ReadFile(note->access.auth_file));
-  return RegistryAuth(file, container.reference());
+  auto note = image::ReadNote(image::CacheLayout(manifest.places().images_dir()), container.digest(),
+                              container.reference());
+  return note ? std::move(note->access) : image::Access{};
+}
+
+/// X-Registry-Auth.
+Result<std::string> AuthFor(const image::Access& access, const std::string& reference) {
+  if (access.auth_file.empty()) return std::string();
+  TY_TRY(const std::string file, ReadFile(access.auth_file));
+  return RegistryAuth(file, reference);
 }
 
 /// A directory of the attempt's for one purpose; removed at the end.
@@ -97,16 +102,18 @@ Status WriteLayout(const std::string& images_dir, const std::string& digest, con
   return WriteFileAtomically(folder + "/index.json", boost::json::serialize(index));
 }
 
-Status PullByDaemon(DaemonApi& api, const v1::Manifest& manifest, const PreparationHooks& hooks) {
+Status PullByDaemon(DaemonApi& api, const v1::Manifest& manifest, const image::Access& access,
+                    const PreparationHooks& hooks) {
   const std::string& reference = manifest.program().container().reference();
   TY_TRY(const image::Reference parsed, image::ParseReference(reference));
   if (!parsed.IsRegistry()) return std::unexpected(FailedPrecondition(reference + " is not in a registry"));
-  TY_TRY(const std::string auth, AuthFor(manifest));
+  TY_TRY(const std::string auth, AuthFor(access, reference));
   return api.PullImage(reference, auth, hooks.info);
 }
 
 /// From our cache into the daemon: by way of an archive in the attempt's directory.
-Status LoadFromCache(DaemonApi& api, const v1::Manifest& manifest, const PreparationHooks& hooks) {
+Status LoadFromCache(DaemonApi& api, const v1::Manifest& manifest, const image::Access& access,
+                     const PreparationHooks& hooks) {
   const v1::Manifest::Container& container = manifest.program().container();
   const std::string& images_dir = manifest.places().images_dir();
   TY_TRY(const image::Image cached,
@@ -121,7 +128,9 @@ Status LoadFromCache(DaemonApi& api, const v1::Manifest& manifest, const Prepara
   TY_TRY(const image::Reference source, image::ParseReference("oci:" + folder.path() + ":image"));
   TY_TRY(const image::Reference destination,
          image::ParseReference("docker-archive:" + archive + ":" + LoadedName(manifest)));
-  TY_RETURN_IF_ERROR(skopeo.Push(source, {}, image::CacheLayout(images_dir).Blobs(), destination, {}));
+  // A layer may have addresses (`urls`), which skopeo asks before it looks into the cache.
+  TY_RETURN_IF_ERROR(skopeo.Push(source, {}, image::CacheLayout(images_dir).Blobs(), destination,
+                                 {.guarded = access.guarded}));
   hooks.info("Loading the image into the container engine.");
   TY_TRY(const UniqueFd file, OpenFile(archive, O_RDONLY));
   return api.LoadImage(file.get(), hooks.info);
@@ -134,15 +143,18 @@ Result<DaemonImage> ObtainImage(DaemonApi& api, const v1::Manifest& manifest, co
   Status reached;
   if (auto found = FindAny(api, names, reached)) return *std::move(found);
   TY_RETURN_IF_ERROR(reached);  // a container daemon that cannot be asked cannot be given anything
-  hooks.info("The container engine pulls the image " + container.image() + ".");
-  const Status pulled = PullByDaemon(api, manifest, hooks);
-  if (pulled) {
-    if (auto found = FindAny(api, names, reached)) return *std::move(found);
-  } else {
-    hooks.info("The container engine cannot pull it (" + pulled.error().message +
-               "): it is loaded from here.");
+  const image::Access access = AccessOf(manifest);
+  if (!access.guarded) {  // else where the registry leads is watched, which a daemon's connections cannot be
+    hooks.info("The container engine pulls the image " + container.image() + ".");
+    const Status pulled = PullByDaemon(api, manifest, access, hooks);
+    if (pulled) {
+      if (auto found = FindAny(api, names, reached)) return *std::move(found);
+    } else {
+      hooks.info("The container engine cannot pull it (" + pulled.error().message +
+                 "): it is loaded from here.");
+    }
   }
-  TY_RETURN_IF_ERROR(LoadFromCache(api, manifest, hooks));
+  TY_RETURN_IF_ERROR(LoadFromCache(api, manifest, access, hooks));
   if (auto found = FindAny(api, names, reached)) return *std::move(found);
   TY_RETURN_IF_ERROR(reached);
   return std::unexpected(Internal("the container engine does not have the image that it was given"));

@@ -163,9 +163,10 @@ int ErrorOf(int socket) {
 
 }  // namespace
 
-ConnectDoors::ConnectDoors(std::vector<ConnectDoor> doors) : doors_(std::move(doors)) {
+ConnectDoors::ConnectDoors(std::vector<ConnectDoor> doors, Refusal refuses)
+    : doors_(std::move(doors)), refuses_(std::move(refuses)) {
   std::array<int, 2> pair{};
-  if (doors_.empty() || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair.data()) != 0) return;
+  if (!asks() || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair.data()) != 0) return;
   ours_.Reset(pair[0]);
   theirs_.Reset(pair[1]);
   proc_.Reset(open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
@@ -180,7 +181,7 @@ void ConnectDoors::Install() noexcept {
 }
 
 int ConnectDoors::Receive() noexcept {
-  if (doors_.empty()) return 0;
+  if (!asks()) return 0;
   if (!ours_) return EMFILE;
   theirs_.Reset();
   const int error = ReceiveDescriptor(ours_.get(), listener_);
@@ -233,14 +234,29 @@ void ConnectDoors::Decide(const seccomp_notif& asked) {
     ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_SEND, &answer);
   };
   const std::optional<ConnectCall> call = CallOf(asked);
-  if (!call || call->size < sizeof(sockaddr_in) || call->size > sizeof(sockaddr_storage)) return go_on();
-  std::vector<std::byte> address = ReadMemory(thread, call->address, call->size);
+  const bool has_address =
+      call && call->size >= sizeof(sockaddr_in) && call->size <= sizeof(sockaddr_storage);
+  std::vector<std::byte> address;
+  if (has_address) address = ReadMemory(thread, call->address, call->size);
+  if (refuses_ && Refuses(asked, call ? call->socket : -1, address))
+    return Tell(asked.id, thread, EACCES, -1);
+  if (!has_address) return go_on();
   if (!LeadElsewhere(doors_, address)) return go_on();
   UniqueFd socket = TakeSocket(proc_.get(), thread, call->socket);
   if (!socket) return go_on();
   // Only now is it known that all of it was that thread's, and not of one that got its number.
   if (ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &asked.id) != 0) return;
   Connect(asked, std::move(socket), address);
+}
+
+bool ConnectDoors::Refuses(const seccomp_notif& asked, int socket, std::span<const std::byte> address) const {
+  if (!refuses_(address)) return false;
+  const UniqueFd process = OpenProcess(proc_.get(), static_cast<pid_t>(asked.pid));
+  const UniqueFd its(process ? static_cast<int>(syscall(SYS_pidfd_getfd, process.get(), socket, 0)) : -1);
+  int type = SOCK_STREAM;
+  socklen_t size = sizeof(type);
+  if (its) getsockopt(its.get(), SOL_SOCKET, SO_TYPE, &type, &size);
+  return type != SOCK_DGRAM;
 }
 
 void ConnectDoors::Connect(const seccomp_notif& asked, UniqueFd socket,

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "async/unique_fd.h"
@@ -18,18 +20,22 @@ namespace trainyard::replica {
 /// connect(2) of the program and of all that it starts (seccomp_unotify(2)), and connections that a door is
 /// for are made here, on the program's own socket. All others go on as if nothing were.
 ///
-/// A convenience and no border: the address that was read may be another by the time that the kernel reads
-/// it, and then the connection is the one that the program asked for, which it may have anyway.
+/// A convenience and no border, also where it refuses: the address that was read may be another by the time
+/// that the kernel reads it, and then the connection is the one that the program asked for, which it may have
+/// anyway.
 ///
 ///     asking process: Install, then exec        answering process: Receive, then AddTo, poll, Serve for ever
 ///
 /// The answering process made the asking one by fork, and may trace it: the same user, or CAP_SYS_PTRACE in
-/// its user namespace. One thread. Without doors nothing of it does anything. The destructor lets go of the
-/// kernel's questions, and what is asked then fails with ENOSYS: let the program end first.
+/// its user namespace. One thread. Without doors and refusals nothing of it does anything. The destructor
+/// lets go of the kernel's questions, and what is asked then fails with ENOSYS: let the program end first.
 class ConnectDoors {
  public:
+  /// Whether a connection to this address (a sockaddr, or nothing where it cannot be read) is not to be made:
+  /// EACCES. Sockets of datagrams go on.
+  using Refusal = std::function<bool(std::span<const std::byte> address)>;
   /// Before the fork, and where /proc has the numbers of the process that will answer.
-  explicit ConnectDoors(std::vector<ConnectDoor> doors);
+  explicit ConnectDoors(std::vector<ConnectDoor> doors, Refusal refuses = nullptr);
 
   /// In the asking process: from here on it and its children are asked about. Needs no_new_privs or
   /// CAP_SYS_ADMIN. What goes wrong is for Receive to say.
@@ -59,6 +65,9 @@ class ConnectDoors {
     ino_t socket;
   };
 
+  [[nodiscard]] bool asks() const noexcept { return !doors_.empty() || refuses_ != nullptr; }
+  [[nodiscard]] bool Refuses(const seccomp_notif& asked, int socket,
+                             std::span<const std::byte> address) const;
   void TakeQuestion();
   void Decide(const seccomp_notif& asked);
   void Connect(const seccomp_notif& asked, UniqueFd socket, const std::vector<std::byte>& address);
@@ -66,6 +75,7 @@ class ConnectDoors {
   void Tell(std::uint64_t question, pid_t thread, int error, int socket);
 
   std::vector<ConnectDoor> doors_;
+  Refusal refuses_;
   UniqueFd proc_;
   UniqueFd ours_;
   UniqueFd theirs_;

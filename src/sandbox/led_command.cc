@@ -19,7 +19,6 @@
 
 #include "async/unique_fd.h"
 #include "process/variables.h"
-#include "sandbox/connect_doors.h"
 #include "sandbox/namespace_check.h"
 
 namespace trainyard::replica {
@@ -155,7 +154,7 @@ void LeaveDoors(ConnectDoors& doors, const std::vector<int>& inherited, const Re
 
 Result<int> RunLedCommand(LedCommand command) {
   const std::vector<int> inherited = InheritedDescriptors();
-  ConnectDoors doors(command.doors);
+  ConnectDoors doors(command.doors, command.refuses);
   const ReadSignals signals;
   Pipe go;
   if (!go.writing) return std::unexpected(ErrnoError(errno, "pipe"));

@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "sandbox/connect_door.h"
+#include "sandbox/connect_doors.h"
 
 namespace trainyard::replica {
 
@@ -14,6 +15,7 @@ struct LedCommand {
   std::vector<std::string> argv;         ///< argv[0] is looked up in the environment's PATH
   std::vector<std::string> environment;  ///< NAME=value: all that there is
   std::vector<ConnectDoor> doors;        ///< none: the kernel is asked nothing
+  ConnectDoors::Refusal refuses{};       ///< connections that are not made
   bool gains_nothing = false;            ///< setuid programs give it no rights (no_new_privs)
 };
 

@@ -33,6 +33,19 @@ int RunProgram(const std::string& program) {
   return RunLedCommand({.argv = {program}, .environment = OwnVariables()}).value_or(-1);
 }
 
+TEST(RunLedCommand, MakesNoConnectionThatIsRefused) {
+  const auto says = [](const std::string& words, bool refuses) {
+    LedCommand command{
+        .argv = {"bash", "-c", "(exec 3<>/dev/tcp/127.0.0.1/1) 2>&1 | grep -q '" + words + "'"},
+        .environment = OwnVariables(),
+        .refuses = [refuses](std::span<const std::byte>) { return refuses; },
+        .gains_nothing = true};
+    return RunLedCommand(std::move(command)).value_or(-1) == 0;
+  };
+  EXPECT_TRUE(says("Permission denied", true));
+  EXPECT_TRUE(says("Connection refused", false));
+}
+
 TEST(RunLedCommand, EndsAsTheCommandDoes) {
   EXPECT_EQ(RunScript("exit 0"), 0);
   EXPECT_EQ(RunScript("exit 7"), 7);

@@ -40,7 +40,8 @@ control::ImageRegistries MakeRegistries(const ServeOptions& options, const DataD
   image::Sources sources{.images_dir = data.images_dir(),
                          .mapped = options.containers.image_map,
                          .insecure = options.containers.insecure_registries,
-                         .registries_dir = data.registries_dir()};
+                         .registries_dir = data.registries_dir(),
+                         .guarded = options.auth};
   return {.resolve =
               [sources](const std::string& image, std::chrono::milliseconds timeout,
                         const std::stop_token& stop) {

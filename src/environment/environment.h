@@ -18,7 +18,7 @@ namespace trainyard::environment {
 struct EnvironmentRequest {
   struct Package {
     std::string uri;       ///< gs://BUCKET/OBJECT
-    std::string checksum;  ///< of the object's content; part of the layer's name
+    std::string checksum;  ///< SHA-256 of the object's content, 64 digits: part of the layer's name
   };
   std::string environments_dir;
   std::string runtime_version;

@@ -9,6 +9,7 @@
 #include "async/file.h"
 #include "environment/build_folder.h"
 #include "environment/build_room.h"
+#include "environment/content_hash.h"
 #include "environment/layer_skeleton.h"
 #include "environment/python_files.h"
 #include "environment/tool_failure.h"
@@ -88,6 +89,7 @@ Status DownloadAndInstall(const Build& build, const Package& package, std::size_
   const fs::path file = folder / fs::path(package.uri).filename();
   build.hooks.info("Downloading the package: " + package.uri);
   TY_RETURN_IF_ERROR(build.hooks.download(package.uri, file.string()));
+  TY_RETURN_IF_ERROR(CheckContent(package, file.string()));
   return Install(build, package, file);
 }
 

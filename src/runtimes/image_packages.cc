@@ -14,7 +14,7 @@
 
 #include "async/file.h"
 #include "container/program.h"
-#include "environment/name_hash.h"
+#include "environment/content_hash.h"
 #include "environment/package_layer.h"
 #include "environment/pip_settings.h"
 #include "environment/tool_failure.h"
@@ -116,10 +116,10 @@ bool HasImagePackages(const v1::Manifest& manifest) {
 }
 
 std::string PackageLayerName(const v1::Manifest& manifest) {
-  environment::NameHash hash;
-  hash.Add("packages 1").Add(manifest.program().container().digest());
+  environment::ContentHash hash;
+  hash.AddPart("packages 2").AddPart(manifest.program().container().digest());
   for (const v1::Manifest::Package& package : manifest.program().packages())
-    hash.Add(fs::path(package.uri()).filename().native()).Add(package.checksum());
+    hash.AddPart(fs::path(package.uri()).filename().native()).AddPart(package.checksum());
   return hash.Hex();
 }
 
@@ -159,7 +159,9 @@ Result<PackageInstallation> StagePackages(const v1::Manifest& manifest, const Pr
     const fs::path own_folder = fs::path(folder) / std::to_string(i);
     TY_RETURN_IF_ERROR(MakeFolders(own_folder));
     hooks.info("Downloading the package: " + uri);
-    TY_RETURN_IF_ERROR(hooks.download(uri, own_folder / fs::path(uri).filename()));
+    const fs::path file = own_folder / fs::path(uri).filename();
+    TY_RETURN_IF_ERROR(hooks.download(uri, file));
+    TY_RETURN_IF_ERROR(environment::CheckContent({uri, manifest.program().packages(i).checksum()}, file));
   }
   PackageInstallation installation{
       .argv = {"python3", std::string(kStagedInContainer) + "/install_packages.py", kStagedInContainer},

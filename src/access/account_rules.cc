@@ -25,8 +25,16 @@ Error AccountRefusal(std::optional<std::uint32_t> uid, const Accounts& accounts)
                  : "; whose request this is, the system does not say";
   message +=
       ". Ask as that account, or start the server with --allow-local-users, which lets every account "
-      "of this machine run programs as it. There is no authentication yet";
+      "of this machine run programs as it, or with authentication (--auth on)";
   return {Code::kPermissionDenied, std::move(message), ""};
+}
+
+Error ForwardedRefusal() {
+  return {Code::kPermissionDenied,
+          "A proxy passed this request on, as its address or a field such as X-Forwarded-For says, and the "
+          "account of the proxy is not that of who asks. Ask the server itself, or start it with "
+          "authentication (--auth on), so that who asks shows a token",
+          ""};
 }
 
 }  // namespace trainyard::access

@@ -31,4 +31,7 @@ struct Accounts {
 /// did not tell.
 [[nodiscard]] Error AccountRefusal(std::optional<std::uint32_t> uid, const Accounts& accounts);
 
+/// The refusal of what a proxy passed on where accounts decide.
+[[nodiscard]] Error ForwardedRefusal();
+
 }  // namespace trainyard::access

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/ascii.h"
@@ -50,6 +51,18 @@ void Look(const TrustedProxies& trusted, http::Request& request) {
 }
 
 }  // namespace
+
+bool IsForwarded(const http::Request& request, const TrustedProxies& trusted) {
+  constexpr std::string_view kMany = "X-Forwarded-";
+  constexpr std::array<std::string_view, 3> kFields = {"Forwarded", "Via", "X-Real-IP"};
+  for (const auto& [name, value] : request.headers.fields()) {
+    if (EqualsIgnoringCase(std::string_view(name).substr(0, kMany.size()), kMany)) return true;
+    for (const std::string_view field : kFields)
+      if (EqualsIgnoringCase(name, field)) return true;
+  }
+  const std::optional<ip::address> peer = AddressOfPeer(request);
+  return peer && std::ranges::any_of(trusted, [&](const AddressRange& range) { return range.Has(*peer); });
+}
 
 std::function<void(http::Request& request)> LookBehind(TrustedProxies trusted) {
   if (trusted.empty()) return nullptr;

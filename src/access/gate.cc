@@ -1,6 +1,7 @@
 #include "access/gate.h"
 
 #include "access/body_rules.h"
+#include "access/forwarded.h"
 #include "access/page_rules.h"
 #include "base/ascii.h"
 #include "http/text.h"
@@ -49,15 +50,19 @@ awaitable<Status> Gate::Check(const Gate& gate, const Request& request) {
 }
 
 awaitable<Status> Gate::CheckAccount(const Request& request) const {
+  if (options_.asks_tokens) co_return Status();
+  if (IsForwarded(request, options_.proxies)) co_return std::unexpected(ForwardedRefusal());
   if (options_.accounts.local_users) co_return Status();
   if (!request.peer->uid) request.peer->uid = uids_.Find(*request.peer);
   const std::optional<std::uint32_t> uid = request.peer->uid;
-  if (uid && IsAnswered(*uid, options_.accounts)) co_return Status();
-  if (uid && options_.is_attempt_uid != nullptr) {
-    const bool is_attempts = co_await options_.is_attempt_uid(*uid);
-    if (is_attempts) co_return Status();
-  }
-  co_return std::unexpected(AccountRefusal(uid, options_.accounts));
+  bool is_answered = uid && IsAnswered(*uid, options_.accounts);
+  if (uid && !is_answered && options_.is_attempt_uid != nullptr)
+    is_answered = co_await options_.is_attempt_uid(*uid);
+  if (!is_answered) co_return std::unexpected(AccountRefusal(uid, options_.accounts));
+  if (options_.has_owner == nullptr) co_return Status();
+  const bool is_owned = co_await options_.has_owner(*request.peer);
+  if (!is_owned) co_return std::unexpected(AccountRefusal(std::nullopt, options_.accounts));
+  co_return Status();
 }
 
 Status Gate::CheckRequest(const Request& request) const {

@@ -23,6 +23,8 @@ boost::asio::awaitable<void> Ask(const http::Admit& admit, const Request& reques
   answer = co_await admit(request);
 }
 
+boost::asio::awaitable<bool> NobodyHasIt(http::Peer&) { co_return false; }
+
 boost::asio::awaitable<bool> IsOfAttempt(std::uint32_t uid) { co_return uid == kOfAttempt; }
 
 class GateTest : public testing::Test {
@@ -85,6 +87,53 @@ TEST_F(GateTest, TheAccountOfAnAttemptMayAskWhereReplicasDo) {
   options_.is_attempt_uid = IsOfAttempt;
   EXPECT_EQ(CheckCode(), Code{});
   peer_.uid = kOther;
+  EXPECT_EQ(CheckCode(), Code::kPermissionDenied);
+}
+
+TEST_F(GateTest, WhoseConnectionNobodyOwnsIsNobody) {
+  options_.has_owner = NobodyHasIt;
+  EXPECT_EQ(CheckCode(), Code::kPermissionDenied);
+  options_.is_attempt_uid = IsOfAttempt;
+  peer_.uid = kOfAttempt;
+  EXPECT_EQ(CheckCode(), Code::kPermissionDenied);
+  options_.has_owner = [](http::Peer& peer) -> boost::asio::awaitable<bool> {
+    peer.pid = 1;
+    co_return true;
+  };
+  EXPECT_EQ(CheckCode(), Code{});
+  EXPECT_EQ(peer_.pid, 1);
+}
+
+TEST_F(GateTest, WhatAProxyPassesOnIsNoAccounts) {
+  for (const char* field : {"X-Forwarded-For", "x-forwarded-host", "Forwarded", "Via", "X-Real-IP"}) {
+    request_.headers.Set(field, "192.0.2.7");
+    for (const Peer::Kind kind : {Peer::Kind::kTcp4, Peer::Kind::kUnix}) {
+      peer_.kind = kind;
+      EXPECT_EQ(CheckCode(), Code::kPermissionDenied) << field;
+    }
+    options_.accounts.local_users = true;
+    EXPECT_EQ(CheckCode(), Code::kPermissionDenied) << field << ": it may be of no account of this machine";
+    options_.accounts.local_users = false;
+    options_.asks_tokens = true;
+    EXPECT_EQ(CheckCode(), Code{}) << field;
+    options_.asks_tokens = false;
+    request_.headers = {};
+    request_.headers.Add("Content-Type", "application/json");
+  }
+}
+
+TEST_F(GateTest, WhatComesFromATrustedProxyIsNoAccounts) {
+  peer_ = {.kind = Peer::Kind::kTcp4, .remote = {.bytes = {10, 0, 0, 1}, .port = 4711}, .uid = kOwn};
+  EXPECT_EQ(CheckCode(), Code{});
+  options_.proxies = {ParseAddressRange("10.0.0.0/8").value()};
+  EXPECT_EQ(CheckCode(), Code::kPermissionDenied);
+}
+
+TEST_F(GateTest, WhereTokensAreAskedForTheHostStillCounts) {
+  options_.asks_tokens = true;
+  peer_.uid = kOther;
+  EXPECT_EQ(CheckCode(), Code{});
+  request_.host = "evil.example";
   EXPECT_EQ(CheckCode(), Code::kPermissionDenied);
 }
 

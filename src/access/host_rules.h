@@ -15,7 +15,6 @@ struct AllowedHosts {
   std::vector<std::string> names;
   /// Suffixes, such as ".metadata.trainyard": any name that ends with one is accepted.
   std::vector<std::string> suffixes;
-  bool any = false;  ///< every name: where who asks has to log in, rebinding a name gains nothing
 };
 
 /// Refuses what a page reaches by DNS rebinding: a Host field that is missing or names another host. The port

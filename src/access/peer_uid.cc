@@ -21,16 +21,21 @@ PeerUids::PeerUids() {
 std::optional<std::uint32_t> PeerUids::Find(const http::Peer& peer) const {
   if (peer.uid || peer.kind == http::Peer::Kind::kUnix || peer.kind == http::Peer::Kind::kUnknown)
     return peer.uid;
-  const Result<std::optional<std::uint32_t>> owner = diag_ ? diag_->OwnerOf(peer) : OwnerInProc(peer);
-  if (owner) return *owner;
-  Diagnose(DiagnosticLevel::kWarning, "access: who asks cannot be looked up: " + owner.error().message);
-  return std::nullopt;
+  const std::optional<OwnedSocket> found = Look(peer);
+  return found ? std::optional(found->uid) : std::nullopt;
 }
 
 std::optional<std::uint32_t> PeerUids::SocketOf(const http::Peer& peer) const {
   const bool is_tcp = peer.kind == http::Peer::Kind::kTcp4 || peer.kind == http::Peer::Kind::kTcp6;
-  if (!is_tcp || !diag_) return std::nullopt;
-  return diag_->NumberOf(peer).value_or(std::nullopt);
+  const std::optional<OwnedSocket> found = is_tcp ? Look(peer) : std::nullopt;
+  return found ? std::optional(found->number) : std::nullopt;
+}
+
+std::optional<OwnedSocket> PeerUids::Look(const http::Peer& peer) const {
+  const Result<std::optional<OwnedSocket>> found = diag_ ? diag_->Find(peer) : FindInProc(peer);
+  if (found) return *found;
+  Diagnose(DiagnosticLevel::kWarning, "access: who asks cannot be looked up: " + found.error().message);
+  return std::nullopt;
 }
 
 }  // namespace trainyard::access

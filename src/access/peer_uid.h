@@ -19,11 +19,12 @@ class PeerUids {
   /// because the peer is gone or on another machine; the caller then refuses the request.
   [[nodiscard]] std::optional<std::uint32_t> Find(const http::Peer& peer) const;
 
-  /// The number of the socket at the other end of a TCP connection. Nothing: as Find, or the kernel offers
-  /// only the slow way.
+  /// The number of the socket at the other end of a TCP connection. Nothing: as Find.
   [[nodiscard]] std::optional<std::uint32_t> SocketOf(const http::Peer& peer) const;
 
  private:
+  [[nodiscard]] std::optional<OwnedSocket> Look(const http::Peer& peer) const;
+
   std::optional<SocketDiag> diag_;
 };
 

@@ -50,9 +50,14 @@ PeerAddress Mapped(const PeerAddress& address) {
   return mapped;
 }
 
-/// The socket's owner, if the line describes the connection and a process holds the socket.
-std::optional<std::uint32_t> OwnerInLine(std::string_view line, std::string_view local,
-                                         std::string_view remote) {
+std::optional<std::uint32_t> Number(std::string_view word) {
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return error == std::errc() && end == word.data() + word.size() ? std::optional(number) : std::nullopt;
+}
+
+/// The socket, if the line describes the connection and a process holds the socket.
+std::optional<OwnedSocket> InLine(std::string_view line, std::string_view local, std::string_view remote) {
   constexpr std::string_view kListening = "0A";
   TakeWord(line);  // number
   if (!EqualsIgnoringCase(TakeWord(line), local) || !EqualsIgnoringCase(TakeWord(line), remote))
@@ -62,20 +67,19 @@ std::optional<std::uint32_t> OwnerInLine(std::string_view line, std::string_view
   const std::string_view owner = TakeWord(line);
   TakeWord(line);  // timeout
   const std::string_view inode = TakeWord(line);
-  std::uint32_t uid = 0;
-  const auto [end, error] = std::from_chars(owner.data(), owner.data() + owner.size(), uid);
-  if (error != std::errc() || end != owner.data() + owner.size() || inode.empty() || inode == "0")
-    return std::nullopt;
-  return uid;
+  const auto uid = Number(owner);
+  const auto number = Number(inode);
+  if (!uid || number.value_or(0) == 0) return std::nullopt;
+  return OwnedSocket{.uid = *uid, .number = *number};
 }
 
-std::optional<std::uint32_t> Find(std::string_view text, const PeerAddress& local, const PeerAddress& remote,
-                                  std::size_t bytes) {
+std::optional<OwnedSocket> Find(std::string_view text, const PeerAddress& local, const PeerAddress& remote,
+                                std::size_t bytes) {
   const std::string of_local = Printed(local, bytes);
   const std::string of_remote = Printed(remote, bytes);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    if (const auto owner = OwnerInLine(text.substr(0, end), of_local, of_remote)) return owner;
+    if (const auto found = InLine(text.substr(0, end), of_local, of_remote)) return found;
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return std::nullopt;
@@ -83,20 +87,20 @@ std::optional<std::uint32_t> Find(std::string_view text, const PeerAddress& loca
 
 }  // namespace
 
-std::optional<std::uint32_t> OwnerInTable(std::string_view text, const Peer& peer) {
+std::optional<OwnedSocket> FindInTable(std::string_view text, const Peer& peer) {
   constexpr std::size_t kV6Bytes = 16;
   if (peer.kind != Peer::Kind::kTcp4) return Find(text, peer.remote, peer.local, kV6Bytes);
-  if (const auto owner = Find(text, peer.remote, peer.local, kWordBytes)) return owner;
+  if (const auto found = Find(text, peer.remote, peer.local, kWordBytes)) return found;
   return Find(text, Mapped(peer.remote), Mapped(peer.local), kV6Bytes);
 }
 
-Result<std::optional<std::uint32_t>> OwnerInProc(const Peer& peer) {
+Result<std::optional<OwnedSocket>> FindInProc(const Peer& peer) {
   constexpr std::array<const char*, 2> kTables = {"/proc/net/tcp", "/proc/net/tcp6"};
   for (const char* table : kTables) {
     const Result<std::string> text = ReadFile(table);
     if (!text && text.error().code == Code::kNotFound) continue;
     if (!text) return std::unexpected(text.error());
-    if (const auto owner = OwnerInTable(*text, peer)) return owner;
+    if (const auto found = FindInTable(*text, peer)) return found;
   }
   return std::nullopt;
 }

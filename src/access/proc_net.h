@@ -1,9 +1,9 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "access/socket_diag.h"
 #include "base/result.h"
 #include "http/peer.h"
 
@@ -13,9 +13,9 @@ namespace trainyard::access {
 
 /// Finds the peer's socket in the text of such a file. Nothing: it is not in it, or no process has it. Pure:
 /// any thread. Source: Documentation/networking/proc_net_tcp.rst.
-[[nodiscard]] std::optional<std::uint32_t> OwnerInTable(std::string_view text, const http::Peer& peer);
+[[nodiscard]] std::optional<OwnedSocket> FindInTable(std::string_view text, const http::Peer& peer);
 
 /// Reads the files. Errors: the file system's; kOutOfRange beyond 64 MiB of sockets.
-[[nodiscard]] Result<std::optional<std::uint32_t>> OwnerInProc(const http::Peer& peer);
+[[nodiscard]] Result<std::optional<OwnedSocket>> FindInProc(const http::Peer& peer);
 
 }  // namespace trainyard::access

@@ -44,22 +44,23 @@ Peer V6(std::uint16_t port) {
 }
 
 TEST(ProcNet, TheOtherEndIsFound) {
-  EXPECT_EQ(OwnerInTable(kV4, V4(0xC350)), 1000);
-  EXPECT_EQ(OwnerInTable(kV6, V6(0xC353)), 1002);
-  EXPECT_EQ(OwnerInTable(kV6, V4(0xC354)), 1003) << "IPv4 through a socket of IPv6";
+  EXPECT_EQ(FindInTable(kV4, V4(0xC350)), (OwnedSocket{.uid = 1000, .number = 1701}));
+  EXPECT_EQ(FindInTable(kV6, V6(0xC353)), (OwnedSocket{.uid = 1002, .number = 1900}));
+  EXPECT_EQ(FindInTable(kV6, V4(0xC354)), (OwnedSocket{.uid = 1003, .number = 1901}))
+      << "IPv4 through a socket of IPv6";
 }
 
 TEST(ProcNet, NobodysSocketIsNoRoot) {
-  EXPECT_EQ(OwnerInTable(kV4, V4(0xC351)), std::nullopt) << "closed: the table says uid 0";
-  EXPECT_EQ(OwnerInTable(kV4, V4(0xC352)), std::nullopt) << "another one listens there";
-  EXPECT_EQ(OwnerInTable(kV4, V4(0xC3FF)), std::nullopt);
-  EXPECT_EQ(OwnerInTable(kV4, V6(0xC350)), std::nullopt);
+  EXPECT_EQ(FindInTable(kV4, V4(0xC351)), std::nullopt) << "closed: the table says uid 0";
+  EXPECT_EQ(FindInTable(kV4, V4(0xC352)), std::nullopt) << "another one listens there";
+  EXPECT_EQ(FindInTable(kV4, V4(0xC3FF)), std::nullopt);
+  EXPECT_EQ(FindInTable(kV4, V6(0xC350)), std::nullopt);
 }
 
 TEST(ProcNet, GarbageIsNobody) {
   for (const std::string_view text :
        {"", "\n", "a", "0: 0100007F:C350 0100007F:2116", "0: 0100007F:C350 0100007F:2116 01 a b c x d e"})
-    EXPECT_EQ(OwnerInTable(text, V4(0xC350)), std::nullopt) << text;
+    EXPECT_EQ(FindInTable(text, V4(0xC350)), std::nullopt) << text;
 }
 
 }  // namespace

@@ -82,24 +82,14 @@ Result<SocketDiag> SocketDiag::Open() {
   if (!socket) return std::unexpected(Unavailable("there is no NETLINK_SOCK_DIAG"));
   SocketDiag diag(std::move(socket));
   TY_TRY(const auto connection, ConnectToSelf());
-  const auto owner = diag.OwnerOf(http::PeerOf(connection[0].get()));
-  if (!owner) return std::unexpected(Unavailable(owner.error().message));
-  if (*owner != ::geteuid())
+  const auto found = diag.Find(http::PeerOf(connection[0].get()));
+  if (!found) return std::unexpected(Unavailable(found.error().message));
+  if (!*found || (*found)->uid != ::geteuid())
     return std::unexpected(Unavailable("NETLINK_SOCK_DIAG does not know TCP's sockets"));
   return diag;
 }
 
-Result<std::optional<std::uint32_t>> SocketDiag::OwnerOf(const http::Peer& peer) const {
-  TY_TRY(const std::optional<Found> found, Ask(peer));
-  return found ? std::optional(found->uid) : std::nullopt;
-}
-
-Result<std::optional<std::uint32_t>> SocketDiag::NumberOf(const http::Peer& peer) const {
-  TY_TRY(const std::optional<Found> found, Ask(peer));
-  return found ? std::optional(found->number) : std::nullopt;
-}
-
-Result<std::optional<SocketDiag::Found>> SocketDiag::Ask(const http::Peer& peer) const {
+Result<std::optional<OwnedSocket>> SocketDiag::Find(const http::Peer& peer) const {
   const Question question = QuestionFor(peer);
   sockaddr_nl kernel{};
   kernel.nl_family = AF_NETLINK;
@@ -118,7 +108,7 @@ Result<std::optional<SocketDiag::Found>> SocketDiag::Ask(const http::Peer& peer)
   if (size < NLMSG_HDRLEN + sizeof(inet_diag_msg) || answer.header.nlmsg_type != SOCK_DIAG_BY_FAMILY)
     return std::unexpected(Internal("sock_diag answered with something else"));
   if (!IsOwned(answer.socket)) return std::nullopt;
-  return Found{.uid = answer.socket.idiag_uid, .number = answer.socket.idiag_inode};
+  return OwnedSocket{.uid = answer.socket.idiag_uid, .number = answer.socket.idiag_inode};
 }
 
 }  // namespace trainyard::access

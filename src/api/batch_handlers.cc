@@ -7,11 +7,13 @@
 #include <utility>
 #include <variant>
 
+#include "access/body_rules.h"
 #include "api/batch_parts.h"
 #include "api/storage_handlers_error.h"
 #include "http/incoming.h"
 #include "http/response_writer.h"
 #include "http/text.h"
+#include "iam/refusal.h"
 #include "storage/random_id.h"
 #include "wire/error_body.h"
 
@@ -26,6 +28,7 @@ using storage_api::StatusAnswer;
 // Source: Cloud Storage's page "Batch requests": the total payload must be less than 10 MB.
 constexpr std::size_t kBatchBytesMax = std::size_t{10} << 20;
 constexpr int kBadRequest = 400;
+constexpr int kUnauthorized = 401;
 
 /// A part's body.
 class TextBody final : public http::BodyReader {
@@ -55,6 +58,15 @@ bool IsOfEnvelope(std::string_view name) {
 
 Response Refused(std::string_view message) { return StatusAnswer(kBadRequest, "badRequest", message); }
 
+/// Of a part that shows a token behind one whose token was not valid: each refusal of a token may take the
+/// door seconds (access::FailedLogins), and one request has one of them.
+Response NotTried() {
+  const Error error = iam::BadToken(
+      "A part of this batch before this one showed a token that is not valid: parts with tokens of their own "
+      "are not tried after it.");
+  return Response::Json(wire::PrintErrorBody(error), kUnauthorized);
+}
+
 /// What cannot be inside a batch; empty for the rest.
 std::string_view ReasonAgainst(const Request& request) {
   if (request.path.starts_with("/batch")) return "A batch cannot hold another batch";
@@ -67,6 +79,8 @@ std::string_view ReasonAgainst(const Request& request) {
 awaitable<Result<Response>> Dispatch(const http::Router& router, Request& request) {
   TY_CO_RETURN_IF_ERROR(co_await http::ApplyMethodOverride(request));
   if (const std::string_view reason = ReasonAgainst(request); !reason.empty()) co_return Refused(reason);
+  // The gate has seen the envelope's path only.
+  TY_CO_RETURN_IF_ERROR(access::CheckMetadataFlavor(request.path, request.headers.Get("Metadata-Flavor")));
   TY_CO_TRY(const http::Handler* handler, router.Find(request));
   Result<Response> response = co_await (*handler)(request);
   if (response && !std::holds_alternative<std::string>(response->body)) {
@@ -84,6 +98,7 @@ awaitable<Response> Answer(const http::Router& router, const Request& envelope, 
   if (!request) co_return Refused(request.error().reason);
   request->host = envelope.host;
   request->peer = envelope.peer;
+  request->client_address = envelope.client_address;
   const auto decoded = http::DecodeBody(*request, text);
   if (!decoded) co_return Refused(decoded.error().reason);
   request->body = decoded->get() != nullptr ? decoded->get() : &text;
@@ -112,9 +127,13 @@ awaitable<Result<Response>> RunBatch(const http::Router& router, Request& reques
   if (!calls) co_return Refused(calls.error().message);
   const std::string boundary = "batch_" + storage::RandomId();
   std::string answers;
+  bool has_failed_login = false;
   for (BatchCall& call : *calls) {
     const std::string id = ResponseContentId(call.content_id);
-    const Response response = co_await Answer(router, request, std::move(call));
+    const bool has_login = call.head.headers.Has("Authorization");
+    const bool is_tried = !has_login || !has_failed_login;
+    const Response response = is_tried ? co_await Answer(router, request, std::move(call)) : NotTried();
+    has_failed_login = has_failed_login || (has_login && response.status == kUnauthorized);
     AppendPart(answers, boundary, id, response);
   }
   answers.append("--").append(boundary).append("--\r\n");

@@ -12,7 +12,9 @@ control::Creator CreatorOf(const http::Request& request) {
   auto require = [caller = request.caller](std::string permission, iam::Resource resource) {
     return caller->Require(std::move(permission), std::move(resource));
   };
-  return {.principal = request.caller->principal(), .require = std::move(require)};
+  return {.principal = request.caller->principal(),
+          .require = std::move(require),
+          .still_may = [caller = request.caller] { return caller->StillMay(); }};
 }
 
 }  // namespace trainyard::api

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "access/caller.h"
+#include "api/creator_of.h"
 #include "api/job_name_of.h"
 #include "api/system_parameters.h"
 #include "iam/policy_form.h"
@@ -34,7 +35,8 @@ awaitable<Result<Response>> SetPolicy(JobService& jobs, Request& request) {
   iam::v1::SetIamPolicyRequest body;
   TY_CO_RETURN_IF_ERROR(wire::ParseJson(text, body));
   if (!body.has_policy()) co_return std::unexpected(InvalidArgument("policy", "A policy is required"));
-  TY_CO_TRY(iam::v1::Policy policy, co_await jobs.SetPolicy(JobNameOf(request), std::move(body)));
+  TY_CO_TRY(iam::v1::Policy policy,
+            co_await jobs.SetPolicy(JobNameOf(request), std::move(body), CreatorOf(request)));
   co_return Response::Json(wire::PrintJson(policy));
 }
 

@@ -99,6 +99,7 @@ awaitable<Result<Response>> GiveTicket(Shells& shells, Request& request) {
                            "the shell"));
   ShellTickets::Shell shell{.job = JobNameOf(request),
                             .task_name = request.Parameter("task"),
+                            .principal = request.caller->principal(),
                             .still_may = [caller = request.caller] { return caller->StillMay(); }};
   TY_CO_TRY(const engine::AttemptRef attempt,
             co_await shells.jobs.ShellTarget(shell.job, shell.task_name, ""));

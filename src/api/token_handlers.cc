@@ -46,7 +46,7 @@ awaitable<Result<Response>> Exchange(TokenService& tokens, const Clock& clock, R
   TY_CO_TRY(const std::string form, co_await request.body->ReadAll(kFormBytesMax));
   const auto grant = ReadGrant(form, clock.Now());
   if (!grant) co_return Refused(grant.error());
-  TY_CO_TRY(const std::string token, co_await tokens.Issue(request.host, control::kAnyReplica));
+  TY_CO_TRY(const std::string token, co_await tokens.Issue(control::kAnyReplica));
   boost::json::object json{
       {"access_token", token}, {"expires_in", control::kAccessTokenLife.count()}, {"token_type", "Bearer"}};
   if (*grant == GrantType::kTokenExchange)
@@ -82,7 +82,7 @@ Response Unauthenticated(const Error& error) {
 awaitable<Result<Response>> Checked(TokenService& tokens, const http::Handler& handler, Request& request) {
   std::string token = PresentedToken(request);
   if (control::LooksLikeAccessToken(token)) {
-    const Result<std::string> valid = co_await tokens.OwnerOf(std::move(token));
+    const auto valid = co_await tokens.Check(std::move(token));
     if (!valid) co_return Unauthenticated(valid.error());
   }
   co_return co_await handler(request);

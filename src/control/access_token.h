@@ -9,8 +9,9 @@
 #include "base/result.h"
 #include "control/keys.h"
 
-/// Access tokens that are worth something only in this installation, and how the metadata server knows which
-/// replica asks: each has a host name of its own for it, which nobody else can guess. Pure: any thread.
+/// Access tokens that are worth something only in this installation, and the host name that each replica has
+/// for the metadata server, which nobody can guess. It is no credential: programs print their variables.
+/// Pure: any thread.
 namespace trainyard::control {
 
 /// "ATTEMPT.MAC" and wire::kMetadataSuffix. The same after a restart: the replica's hosts file has it.
@@ -25,9 +26,9 @@ struct AccessToken {
   std::chrono::sys_seconds expires;
   friend bool operator==(const AccessToken&, const AccessToken&) = default;
 };
-/// Replicas that could not be told apart: they asked under Google's own name for the metadata server.
+/// Who could not be told apart, or need not be: worth what the connection is on which it is shown.
 inline constexpr const char* kAnyReplica = "any-replica";
-/// Who asked at the administration's sockets.
+/// The administrator's: given where who asks has to log in, and by DATA/run/admin.sock alone.
 inline constexpr const char* kAdministration = "administration";
 
 /// What clients are told; source: spec access.md section 3.

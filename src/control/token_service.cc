@@ -27,21 +27,19 @@ bool IsAttempt(const std::string& owner) { return owner != kAnyReplica && owner 
 
 }  // namespace
 
-boost::asio::awaitable<Result<std::string>> TokenService::Issue(std::string host, std::string others) {
-  const auto attempt = AttemptOfHost(settings_.keys, host);
-  if (attempt && !co_await jobs_.Lives(*attempt)) {
-    co_return std::unexpected(Error{Code::kPermissionDenied,
-                                    "The attempt " + *attempt + " has ended: it gets no access tokens.", ""});
+boost::asio::awaitable<Result<std::string>> TokenService::Issue(std::string owner) {
+  if (IsAttempt(owner) && !co_await jobs_.Lives(owner)) {
+    co_return std::unexpected(
+        Error{Code::kPermissionDenied, "The attempt " + owner + " has ended: it gets no access tokens.", ""});
   }
   const auto now = std::chrono::floor<std::chrono::seconds>(clock_.Now());
   co_return PrintAccessToken(
-      settings_.keys,
-      {.owner = attempt.value_or(others), .nonce = MakeNonce(), .expires = now + kAccessTokenLife});
+      settings_.keys, {.owner = std::move(owner), .nonce = MakeNonce(), .expires = now + kAccessTokenLife});
 }
 
-boost::asio::awaitable<Result<std::string>> TokenService::OwnerOf(std::string token) {
+boost::asio::awaitable<Result<AccessToken>> TokenService::Check(std::string token) {
   TY_CO_TRY(AccessToken read, ReadAccessToken(settings_.keys, token, clock_.Now()));
-  if (!IsAttempt(read.owner) || co_await jobs_.Lives(read.owner)) co_return std::move(read.owner);
+  if (!IsAttempt(read.owner) || co_await jobs_.Lives(read.owner)) co_return read;
   co_return std::unexpected(Error{Code::kUnauthenticated,
                                   "The access token died with the attempt " + read.owner +
                                       ", which has ended: ask the metadata server for a new one.",

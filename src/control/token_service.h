@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "control/access_token.h"
 #include "control/settings.h"
 
 namespace trainyard::control {
@@ -20,13 +21,12 @@ class TokenService {
   TokenService(const Settings& settings, const Clock& clock, JobService& jobs)
       : settings_(settings), clock_(clock), jobs_(jobs) {}
 
-  /// A new token for who asks under this host name (a Host field): of the attempt whose name it is, else of
-  /// `others`. kPermissionDenied: the attempt has ended.
-  boost::asio::awaitable<Result<std::string>> Issue(std::string host, std::string others);
+  /// A new token of AccessToken::owner. kPermissionDenied: an attempt that has ended.
+  boost::asio::awaitable<Result<std::string>> Issue(std::string owner);
 
-  /// Whose the token is: AccessToken::owner. kUnauthenticated: not a token of this installation, expired, or
-  /// of an attempt that has ended.
-  boost::asio::awaitable<Result<std::string>> OwnerOf(std::string token);
+  /// What a valid token says. kUnauthenticated: not a token of this installation, expired, or of an attempt
+  /// that has ended.
+  boost::asio::awaitable<Result<AccessToken>> Check(std::string token);
 
   /// What proves, beside the cookie that has this token, that a page of the console asks: nobody makes it of
   /// the token without the installation's secret.

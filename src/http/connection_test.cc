@@ -61,6 +61,8 @@ std::vector<ExactRow> ExactRows() {
        Text("hello", "Connection: keep-alive\r\n")},
       {"empty_lines_before", "\r\n\r\n" + get, kHello},
       {"absolute_form", "GET http://h/hello HTTP/1.1\r\nHost: h\r\n\r\n", kHello},
+      {"absolute_forms_host_counts", "GET http://other:1/query HTTP/1.1\r\nHost: h\r\n\r\n",
+       Text("0 http://other:1")},
       {"head", "HEAD /hello HTTP/1.1\r\nHost: h\r\n\r\n" + get,
        "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=UTF-8\r\nContent-Length: 5\r\n\r\n" + kHello},
       {"no_content", "GET /empty HTTP/1.1\r\nHost: h\r\n\r\n" + get,
@@ -247,6 +249,14 @@ TEST(Connection, RefusesWithTheRightStatus) {
     EXPECT_EQ(Summary(answer), row.statuses) << row.name << ": " << answer.substr(0, 300);
     EXPECT_EQ(answer.find("(reset)"), std::string::npos) << row.name;
   }
+}
+
+TEST(Connection, AMalformedHostIsRefused) {
+  const TestServer server;
+  for (const char* request :
+       {"GET /hello HTTP/1.1\r\nHost: h\tx\r\n\r\n", "GET /hello HTTP/1.1\r\nHost: u@h\r\n\r\n",
+        "GET http://u@h/hello HTTP/1.1\r\nHost: h\r\n\r\n", "GET /hello HTTP/1.1\r\nHost: h:x\r\n\r\n"})
+    EXPECT_TRUE(Converse(server.port(), request).starts_with("HTTP/1.1 400 ")) << request;
 }
 
 TEST(Connection, ErrorsAreGoogleRpcStatus) {

@@ -8,6 +8,7 @@
 
 #include "http/text.h"
 #include "http/uri.h"
+#include "wire/host_name.h"
 
 namespace trainyard::http {
 
@@ -43,6 +44,10 @@ std::expected<Request, HeadError> MakeRequest(RequestHead head, std::string_view
   request.headers = std::move(head.headers);
   request.host = request.headers.Get("Host");
   const Target target = SplitTarget(request.target);
+  if (!target.authority.empty()) request.host = target.authority;  // RFC 9112 section 3.2.2
+  if (!request.host.empty() && !wire::HostNameOf(request.host))
+    return std::unexpected(
+        HeadError{400, "the Host field, or the host in the request's target, is malformed"});
   request.path = target.path;
   auto query = ParseQuery(target.query);
   if (!query) return std::unexpected(HeadError{400, std::move(query).error().message});

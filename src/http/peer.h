@@ -24,7 +24,7 @@ struct Peer {
   /// The account of its process. Unix: known from the beginning (SO_PEERCRED: who connected). TCP: nothing
   /// until ServerOptions::admit has looked it up.
   std::optional<std::uint32_t> uid;
-  std::int32_t pid = 0;  ///< Unix: the process that connected; 0: not known
+  std::int32_t pid = 0;  ///< Unix: who connected; TCP: a process that was found to have it; 0: not known
   /// The attempt whose program connected, once somebody has looked for it (server/authority.h); empty: nobody
   /// has, or there is none.
   std::string attempt{};

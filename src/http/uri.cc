@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
 #include "text/percent.h"
 
 namespace trainyard::http {
@@ -42,14 +43,17 @@ Result<std::vector<std::pair<std::string, std::string>>> ParseQuery(std::string_
 }
 
 Target SplitTarget(std::string_view target) noexcept {
-  if (const std::size_t scheme_end = target.find("://");
-      scheme_end != std::string_view::npos && !target.starts_with('/')) {
+  std::string_view authority;
+  const std::size_t scheme_end = target.find("://");
+  const std::string_view scheme = target.substr(0, scheme_end == std::string_view::npos ? 0 : scheme_end);
+  if (EqualsIgnoringCase(scheme, "http") || EqualsIgnoringCase(scheme, "https")) {
     const std::size_t path = target.find_first_of("/?", scheme_end + 3);
+    authority = target.substr(scheme_end + 3, path == std::string_view::npos ? path : path - scheme_end - 3);
     target = path == std::string_view::npos ? std::string_view("/") : target.substr(path);
   }
   const std::size_t question = target.find('?');
-  if (question == std::string_view::npos) return {.path = target, .query = {}};
-  return {.path = target.substr(0, question), .query = target.substr(question + 1)};
+  if (question == std::string_view::npos) return {.path = target, .query = {}, .authority = authority};
+  return {.path = target.substr(0, question), .query = target.substr(question + 1), .authority = authority};
 }
 
 }  // namespace trainyard::http

@@ -17,11 +17,11 @@ namespace trainyard::http {
 /// "a=1&b=%20&c" in order; '+' is a space, a name without '=' has an empty value.
 [[nodiscard]] Result<std::vector<std::pair<std::string, std::string>>> ParseQuery(std::string_view query);
 
-/// A target split at its first '?': the raw path and the raw query. The absolute form (http://host/path)
-/// loses scheme and host.
+/// A target split at its first '?': the raw path and the raw query.
 struct Target {
   std::string_view path;
   std::string_view query;
+  std::string_view authority{};  ///< of the absolute form, http://AUTHORITY/path; else empty
 };
 [[nodiscard]] Target SplitTarget(std::string_view target) noexcept;
 

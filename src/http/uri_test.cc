@@ -31,7 +31,14 @@ TEST(SplitTarget, Table) {
   EXPECT_EQ(SplitTarget("/a?b=c?d").query, "b=c?d");
   EXPECT_EQ(SplitTarget("http://host:1/a?b").path, "/a");
   EXPECT_EQ(SplitTarget("http://host").path, "/");
+  EXPECT_EQ(SplitTarget("HTTPS://host/a").authority, "host");
+  for (const char* text : {"a/b://host/x", "://host/x", "#://host/x", "ftp://host/x"})
+    EXPECT_EQ(SplitTarget(text).authority, "") << text;
   EXPECT_EQ(SplitTarget("/a?u=http://x/y").path, "/a");
+  EXPECT_EQ(SplitTarget("/a?u=http://x/y").authority, "");
+  EXPECT_EQ(SplitTarget("http://host:1/a?b").authority, "host:1");
+  EXPECT_EQ(SplitTarget("http://host").authority, "host");
+  EXPECT_EQ(SplitTarget("http://host?b").authority, "host");
 }
 
 }  // namespace

@@ -14,8 +14,10 @@
 #include <string_view>
 #include <utility>
 
+#include "async/file.h"
 #include "async/unique_fd.h"
 #include "attempt/attempt_dir.h"
+#include "process/process_sockets.h"
 #include "runtimes/daemon_container.h"
 
 namespace trainyard::replica {
@@ -86,18 +88,15 @@ Roots FindRoots(const std::string& attempts_dir) {
   return roots;
 }
 
-bool HasSocket(pid_t pid, std::uint32_t socket) {
-  const std::string wanted = "socket:[" + std::to_string(socket) + "]";
-  DIR* descriptors = ::opendir(("/proc/" + std::to_string(pid) + "/fd").c_str());
-  if (descriptors == nullptr) return false;
-  bool has = false;
-  while (const dirent* entry = has ? nullptr : ::readdir(descriptors)) {
-    std::array<char, 64> target{};
-    const ssize_t size = ::readlinkat(::dirfd(descriptors), entry->d_name, target.data(), target.size());
-    has = size > 0 && std::string_view(target.data(), static_cast<std::size_t>(size)) == wanted;
-  }
-  ::closedir(descriptors);
-  return has;
+/// The attempt whose shell the process is, which the server or the agent has started (shell/replica_shell.h):
+/// "trainyard", "replica-shell" and the attempt's folder are its words. Only for children of this process:
+/// what others call themselves proves nothing.
+std::optional<std::string> AttemptOfShell(pid_t pid, const std::string& attempts_dir) {
+  using namespace std::string_view_literals;
+  const std::string words = ReadFile("/proc/" + std::to_string(pid) + "/cmdline").value_or("");
+  const std::string begin = std::string("trainyard\0replica-shell\0"sv) + attempts_dir + "/";
+  if (!words.starts_with(begin)) return std::nullopt;
+  return words.substr(begin.size(), words.find('\0', begin.size()) - begin.size());
 }
 
 using Children = std::multimap<pid_t, const Process*>;
@@ -134,6 +133,12 @@ std::vector<AttemptProcess> FindAttemptProcesses(const std::string& attempts_dir
     const auto container = roots.containers.find(process.pid);
     if (container != roots.containers.end()) take(process, container->second);
   }
+  const auto [own, last] = children.equal_range(::getpid());
+  for (auto child = own; child != last; ++child) {
+    const pid_t pid = child->second->pid;
+    if (roots.supervisors.contains(pid)) continue;
+    if (const auto attempt_id = AttemptOfShell(pid, attempts_dir)) take_children(pid, *attempt_id);
+  }
   for (const auto& [supervisor, attempt_id] : roots.supervisors) {
     seen.insert(supervisor);
     take_children(supervisor, attempt_id);
@@ -146,10 +151,13 @@ std::vector<AttemptProcess> FindAttemptProcesses(const std::string& attempts_dir
 }
 
 std::optional<std::string> FindAttemptOf(const std::string& attempts_dir, ConnectionEnd end) {
+  std::optional<std::string> found;
   for (AttemptProcess& process : FindAttemptProcesses(attempts_dir)) {
-    if (Has(process.pid, end)) return std::move(process.attempt_id);
+    if (process.attempt_id == found || !Has(process.pid, end)) continue;
+    if (found) return std::nullopt;
+    found = std::move(process.attempt_id);
   }
-  return std::nullopt;
+  return found;
 }
 
 bool IsBelow(pid_t ancestor, ConnectionEnd end) {

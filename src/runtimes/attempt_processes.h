@@ -17,7 +17,8 @@ struct AttemptProcess {
   std::string attempt_id;  ///< whose it is
 };
 
-/// Of the attempts that live in this directory; without their supervisors.
+/// Of the attempts that live in this directory; without their supervisors, with the shells in them that this
+/// process has started.
 [[nodiscard]] std::vector<AttemptProcess> FindAttemptProcesses(const std::string& attempts_dir);
 
 /// One end of a connection: what the kernel tells of it.
@@ -26,7 +27,8 @@ struct ConnectionEnd {
   std::uint32_t socket = 0;  ///< the socket's number, as /proc/PID/fd shows it; 0: not known
 };
 
-/// The attempt of which some process made the connection, or has its socket. Nothing: none of these.
+/// The attempt of which some process made the connection, or has its socket. Nothing: none of these, or
+/// processes of several attempts have it.
 [[nodiscard]] std::optional<std::string> FindAttemptOf(const std::string& attempts_dir, ConnectionEnd end);
 
 /// Whether the process, or one that descends from it, made the connection or has its socket.

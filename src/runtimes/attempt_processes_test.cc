@@ -89,5 +89,18 @@ TEST(AttemptProcesses, AllElseIsNobodys) {
   EXPECT_EQ(FindAttemptOf(dir + "/none", {.socket = attempt.socket()}), std::nullopt);
 }
 
+TEST(AttemptProcesses, ASocketOfTwoAttemptsIsNobodys) {
+  const TemporaryFolder folder;
+  const std::string& dir = folder.path();
+  const UniqueFd shared(::socket(AF_INET, SOCK_STREAM, 0));  // each program inherits it
+  struct stat about{};
+  ASSERT_EQ(::fstat(shared.get(), &about), 0);
+  const auto number = static_cast<std::uint32_t>(about.st_ino);
+  const Attempt first(dir, "1-master-replica-0-1");
+  EXPECT_EQ(FindAttemptOf(dir, {.socket = number}), "1-master-replica-0-1");
+  const Attempt second(dir, "2-worker-replica-3-2");
+  EXPECT_EQ(FindAttemptOf(dir, {.socket = number}), std::nullopt);
+}
+
 }  // namespace
 }  // namespace trainyard::replica

@@ -10,11 +10,15 @@
 
 #include "async/system_clock.h"
 #include "async/testing/temporary_folder.h"
+#include "control/access_token.h"
 
 namespace trainyard::server {
 namespace {
 
 using Attempt = AskingAttempts::Attempt;
+
+const std::string kMine = "1-master-replica-0-1";
+const std::string kOthers = "2-master-replica-0-1";
 
 /// Programs ask; the one thread that looks for them does nothing until the test lets it go on.
 class AskingAttemptsTest : public testing::Test {
@@ -61,6 +65,38 @@ TEST_F(AskingAttemptsTest, WhoGetsNoTurnInTimeIsNotTakenForNobody) {
   go_.set_value();
   loop_.run();
   EXPECT_EQ(first, Attempt(std::nullopt)) << "this process is of no attempt";
+}
+
+TEST_F(AskingAttemptsTest, ANameThatOthersCanReadProvesNothing) {
+  go_.set_value();
+  request_.peer = &peer_;
+  request_.host = control::MetadataHostName(settings_.keys, kMine);
+  std::optional<Attempt> found;
+  Ask(found);
+  loop_.run();
+  EXPECT_EQ(found, Attempt(std::nullopt)) << "this process is of no attempt";
+}
+
+TEST_F(AskingAttemptsTest, TheNameMustBeOfWhoseTheConnectionIs) {
+  go_.set_value();
+  peer_.attempt = kMine;
+  request_.peer = &peer_;
+  for (const std::string& host :
+       {std::string("metadata.google.internal"), control::MetadataHostName(settings_.keys, kMine),
+        kOthers + ".00.metadata.trainyard"}) {
+    request_.host = host;
+    std::optional<Attempt> found;
+    Ask(found);
+    loop_.run();
+    loop_.restart();
+    EXPECT_EQ(found, Attempt(kMine)) << host;
+  }
+  request_.host = control::MetadataHostName(settings_.keys, kOthers);
+  std::optional<Attempt> found;
+  Ask(found);
+  loop_.run();
+  ASSERT_FALSE(*found);
+  EXPECT_EQ(found->error().code, Code::kPermissionDenied);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "access/authority.h"
 #include "base/clock.h"
@@ -23,6 +24,8 @@ class IdentityAuthority final : public access::Authority {
     control::TokenService& tokens;
     control::JobService& jobs;
     const Clock& clock;
+    /// What a JWT may name as its audience: never what the request says in Host (identity/jwt_rules.h).
+    const std::vector<std::string>& own_urls;
     bool has_sessions = false;         ///< browsers may show their session's cookie
     AskingAttempts* asking = nullptr;  ///< where connections say who asks: the replicas' sockets
   };
@@ -30,14 +33,16 @@ class IdentityAuthority final : public access::Authority {
   explicit IdentityAuthority(Sources sources) : sources_(sources) {}
 
   boost::asio::awaitable<Result<iam::Login>> WhoAsks(const http::Request& request) override;
-  [[nodiscard]] bool StillHolds(const iam::Login& login) const override;
+  boost::asio::awaitable<bool> StillHolds(iam::Login login) const override;
   boost::asio::awaitable<Standing> StandingOf(std::string principal, std::string permission,
                                               iam::Resource resource) override;
 
  private:
   [[nodiscard]] Result<iam::Login> ByCookie(const http::Request& request, const std::string& token) const;
   boost::asio::awaitable<Result<iam::Login>> ByOwnToken(std::string token, const http::Request& request);
-  boost::asio::awaitable<Result<iam::Login>> ByAttempt(std::string attempt_id);
+  boost::asio::awaitable<Result<iam::Login>> ByAttempt(std::string attempt_id) const;
+  [[nodiscard]] boost::asio::awaitable<bool> AttemptHolds(iam::Login login) const;
+  boost::asio::awaitable<Result<iam::Login>> IfItsAttemptHolds(Result<iam::Login> login) const;
   boost::asio::awaitable<Result<iam::Login>> ByConnection(const http::Request& request);
 
   Sources sources_;

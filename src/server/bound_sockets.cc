@@ -20,9 +20,7 @@ namespace trainyard::server {
 namespace {
 
 std::vector<std::string> CertificateNames(const ServeOptions& options) {
-  std::vector<std::string> names =
-      IsWildcard(options.host) ? MachineNames() : std::vector<std::string>{options.host};
-  names.insert(names.end(), options.host_names.begin(), options.host_names.end());
+  std::vector<std::string> names = OwnNames(options.host, options.host_names);
   if (options.google_front) names.insert(names.end(), front::kTlsHosts.begin(), front::kTlsHosts.end());
   return names;
 }

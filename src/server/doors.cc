@@ -33,11 +33,13 @@ Doors::Doors(const ServeOptions& options, const Parts& parts)
                                  .tokens = parts.tokens,
                                  .jobs = parts.jobs,
                                  .clock = parts.clock,
+                                 .own_urls = parts.own_urls,
                                  .has_sessions = true}),
       replica_authority_({.identities = parts.identities,
                           .tokens = parts.tokens,
                           .jobs = parts.jobs,
                           .clock = parts.clock,
+                          .own_urls = parts.own_urls,
                           .asking = &parts.asking}),
       administration_(administration_authority_, parts.clock, OptionsOfDoor(options, parts)),
       replicas_(replica_authority_, parts.clock, OptionsOfDoor(options, parts)) {}

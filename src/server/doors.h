@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "access/door.h"
 #include "audit/audit_log.h"
 #include "base/clock.h"
@@ -26,6 +29,7 @@ class Doors {
     control::JobService& jobs;
     const Clock& clock;
     AskingAttempts& asking;
+    const std::vector<std::string>& own_urls;  ///< identity/jwt_rules.h
     audit::AuditLog& audit;
   };
   /// `options` and the parts outlive it.

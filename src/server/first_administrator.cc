@@ -28,7 +28,7 @@ boost::asio::awaitable<Status> EnsureAdminToken(identity::Identities& identities
   const std::string file = data.admin_token();
   const std::string present = ReadToken(file);
   if (!present.empty()) {
-    const Result<iam::Login> login = identities.Check(present, {});
+    const Result<iam::Login> login = identities.CheckToken(present);
     if (login && login->principal == iam::kAdministrator) co_return Status();
   }
   identity::Identities::NewToken wanted{.principal = std::string(iam::kAdministrator),

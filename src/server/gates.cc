@@ -8,6 +8,7 @@
 #include "async/diagnostics.h"
 #include "front/google_names.h"
 #include "server/account_name.h"
+#include "server/listen_address.h"
 #include "wire/host_name.h"
 
 namespace trainyard::server {
@@ -19,29 +20,32 @@ access::Accounts AccountsOf(const ServeOptions& options) {
   return {.own_uid = own, .own_name = AccountName(own), .local_users = options.local_users, .job_uids = {}};
 }
 
+/// Also where who asks shows a token: what is answered without one must not be a rebound name's.
 access::AllowedHosts OwnHosts(const ServeOptions& options) {
-  access::AllowedHosts hosts{.names = options.host_names, .suffixes = {}};
-  hosts.names.push_back(options.host);
-  return hosts;
+  return {.names = OwnNames(options.host, options.host_names), .suffixes = {}};
 }
 
-access::GateOptions ForAdministration(const ServeOptions& options) {
-  access::GateOptions gate{
-      .hosts = OwnHosts(options), .accounts = AccountsOf(options), .xml_storage_host = ""};
-  if (options.auth) gate.hosts.any = gate.accounts.local_users = true;  // the door asks for tokens
+/// Accounts decide. With authentication no right follows from a connection whose process nobody has looked
+/// for (server/authority.h), so nobody has to look here.
+access::GateOptions ForWorkstation(const ServeOptions& options, SocketOwners& owners) {
+  access::GateOptions gate{.hosts = OwnHosts(options),
+                           .accounts = AccountsOf(options),
+                           .proxies = options.access.trusted_proxies,
+                           .xml_storage_host = ""};
+  if (!options.auth) gate.has_owner = [&owners](http::Peer& peer) { return owners.Has(peer); };
   return gate;
 }
 
-/// Its metadata server gives tokens of the administrator: to its own account and root alone.
-access::GateOptions ForWorkstation(const ServeOptions& options) {
-  return {.hosts = OwnHosts(options), .accounts = AccountsOf(options), .xml_storage_host = ""};
+access::GateOptions ForAdministration(const ServeOptions& options, SocketOwners& owners) {
+  access::GateOptions gate = ForWorkstation(options, owners);
+  gate.asks_tokens = options.auth;
+  return gate;
 }
 
-access::GateOptions ForReplicas(const ServeOptions& options, AttemptAccounts& attempts) {
-  access::GateOptions gate{.hosts = OwnHosts(options),
-                           .accounts = AccountsOf(options),
-                           .is_attempt_uid = [&attempts](std::uint32_t uid) { return attempts.Has(uid); },
-                           .xml_storage_host = ""};
+access::GateOptions ForReplicas(const ServeOptions& options, AttemptAccounts& attempts,
+                                SocketOwners& owners) {
+  access::GateOptions gate = ForWorkstation(options, owners);
+  gate.is_attempt_uid = [&attempts](std::uint32_t uid) { return attempts.Has(uid); };
   gate.accounts.job_uids = options.job_uids;
   return gate;
 }
@@ -56,8 +60,8 @@ access::GateOptions WithGooglesNames(access::GateOptions gate) {
   return gate;
 }
 
-access::GateOptions ForFront(const ServeOptions& options, AttemptAccounts& attempts) {
-  access::GateOptions gate = WithGooglesNames(ForReplicas(options, attempts));
+access::GateOptions ForFront(const ServeOptions& options, AttemptAccounts& attempts, SocketOwners& owners) {
+  access::GateOptions gate = WithGooglesNames(ForReplicas(options, attempts, owners));
   gate.hosts.suffixes.emplace_back(wire::kMetadataSuffix);
   return gate;
 }
@@ -66,11 +70,12 @@ access::GateOptions ForFront(const ServeOptions& options, AttemptAccounts& attem
 
 Gates::Gates(const ServeOptions& options, boost::asio::any_io_executor loop, boost::asio::thread_pool& pool,
              const std::string& attempts_dir)
-    : attempts_(std::move(loop), pool, attempts_dir),
-      administration_(uids_, ForAdministration(options)),
-      replicas_(uids_, ForReplicas(options, attempts_)),
-      front_(uids_, ForFront(options, attempts_)),
-      workstation_(uids_, WithGooglesNames(ForWorkstation(options))) {
+    : attempts_(loop, pool, attempts_dir),
+      owners_(std::move(loop), pool, uids_),
+      administration_(uids_, ForAdministration(options, owners_)),
+      replicas_(uids_, ForReplicas(options, attempts_, owners_)),
+      front_(uids_, ForFront(options, attempts_, owners_)),
+      workstation_(uids_, WithGooglesNames(ForWorkstation(options, owners_))) {
   if (!options.local_users) return;
   const access::Accounts accounts = AccountsOf(options);
   const std::string name = accounts.own_name.empty() ? std::to_string(accounts.own_uid) : accounts.own_name;

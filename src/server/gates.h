@@ -8,6 +8,7 @@
 #include "access/peer_uid.h"
 #include "server/attempt_accounts.h"
 #include "server/serve_options.h"
+#include "server/socket_owners.h"
 
 namespace trainyard::server {
 
@@ -33,6 +34,7 @@ class Gates {
  private:
   access::PeerUids uids_;
   AttemptAccounts attempts_;
+  SocketOwners owners_;
   access::Gate administration_;
   access::Gate replicas_;
   access::Gate front_;

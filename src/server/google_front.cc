@@ -6,7 +6,6 @@
 
 #include "access/door.h"
 #include "api/batch_handlers.h"
-#include "api/identity_handlers.h"
 #include "api/metadata_handlers.h"
 #include "api/storage_handlers.h"
 #include "api/token_handlers.h"
@@ -53,7 +52,7 @@ GoogleFront::State::State(const Setup& setup)
   api::AddBatchRoutes(storage);  // gcsfs deletes by it
   api::AddMetadataRoutes(metadata, setup.metadata);
   if (setup.door != nullptr)
-    api::AddTokenEndpoint(metadata, setup.identities, setup.clock, {});
+    api::AddTokenEndpoint(metadata, setup.identities, setup.clock, setup.token_endpoint);
   else
     api::AddTokenRoute(metadata, setup.tokens, setup.clock);
   if (setup.door != nullptr) {

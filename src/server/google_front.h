@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "api/identity_handlers.h"
 #include "api/metadata_handlers.h"
 #include "base/result.h"
 #include "front/host_dispatch.h"
@@ -77,6 +78,7 @@ class GoogleFront {
     http::ServerOptions options;
     front::RealBuckets* real_buckets = nullptr;  ///< nullptr: all buckets are ours
     access::Door* door = nullptr;                ///< nullptr: whoever reaches it may do everything
+    api::TokenEndpoint token_endpoint{};         ///< with a door
   };
 
   /// Listens on the sockets, if there are some. Errors: those of TLS.

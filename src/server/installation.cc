@@ -1,7 +1,5 @@
 #include "server/installation.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -12,13 +10,11 @@
 #include "async/watched_executor.h"
 #include "backup/restored_from.h"
 #include "cli/version.h"
-#include "control/access_token.h"
 #include "engine/local/former_attempts.h"
 #include "engine/local/keeper_starter.h"
 #include "environment/python_probe.h"
 #include "environment/runtime_list.h"
 #include "environment/site_hook.h"
-#include "iam/refusal.h"
 #include "process/descriptor_limit.h"
 #include "server/account_name.h"
 #include "server/bucket_rights.h"
@@ -27,6 +23,7 @@
 #include "server/google_front.h"
 #include "server/job_users.h"
 #include "server/kept_images.h"
+#include "server/known_accounts.h"
 #include "server/listen_address.h"
 #include "server/machine.h"
 #include "server/node_settings.h"
@@ -88,6 +85,13 @@ std::vector<std::string> SupervisorArguments() {
   return arguments;
 }
 
+/// What a JWT may name as its audience.
+std::vector<std::string> OwnUrlsOf(const ServeOptions& options, const BoundSockets& sockets) {
+  OwnPorts ports{.plain = {sockets.administration.port}, .tls = sockets.administration_tls.port};
+  if (sockets.replicas) ports.plain.push_back(sockets.replicas->port);
+  return OwnUrls(OwnNames(options.host, options.host_names), ports);
+}
+
 /// The keeper cannot use our /proc/self/exe.
 std::string SupervisorProgram(const ServeOptions& options) {
   return options.keeper.empty() ? "/proc/self/exe" : engine::OwnProgram();
@@ -127,6 +131,7 @@ Result<std::unique_ptr<Installation>> Installation::Open(boost::asio::io_context
               .settings = MakeSettings(options, secret, sockets),
               .node = std::move(node),
               .tls_port = sockets.administration_tls.port,
+              .own_urls = OwnUrlsOf(options, sockets),
               .drain = std::move(drain),
               .former_attempts_dir = std::move(former),
               .starter = std::move(starter),
@@ -163,7 +168,9 @@ control::JobMaker::Policy Installation::MakePolicy(const ServeOptions& options, 
                                      replica::v1::Manifest::CONTAINER_RUNTIME_UNSPECIFIED,
                          .lacking = foundation.containers.lacking},
           .lookups = &foundation.image_lookups,
-          .bucket_owners = std::move(owners)};
+          .bucket_owners = std::move(owners),
+          .number_of = NumbersOf(*stores_.identities),
+          .accounts = AccountsOf(*stores_.identities)};
 }
 
 boost::asio::awaitable<std::string> Installation::LookForContainers() {
@@ -242,6 +249,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
                         UpkeepOptions(options.containers, data_, foundation_->containers, jobs_)),
       journal_(loop, *stores_.writer, *stores_.reader),
       settings_(std::move(parts.settings)),
+      own_urls_(std::move(parts.own_urls)),
       node_(std::move(parts.node)),
       container_probe_(
           WatchLoop(loop, &foundation_->watch, "containers"), foundation_->image_lookups,
@@ -297,7 +305,9 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
              .quotas = &options.shares.quotas,
              .bytes = &use_keeper_.bytes(),
              .usage = stores_.usage.get(),
-             .check_space = [this] { return foundation_->disk.Last().may_store; }},
+             .check_space = [this] { return foundation_->disk.Last().may_store; },
+             .number_of = NumbersOf(*stores_.identities),
+             .accounts = AccountsOf(*stores_.identities)},
             maker_, options.accelerator_quota),
       curves_(WatchLoop(loop, &foundation_->watch, "curves"), CurvesOutside(options)),
       tokens_(settings_, foundation_->clock, jobs_),
@@ -308,7 +318,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
                .peers = gates_.uids(),
                .pool = foundation_->who_asks,
                .attempts_dir = data_.attempts_dir()}),
-      request_quota_(foundation_->clock, options.request_limits),
+      request_quota_(foundation_->clock, options.request_limits, NumbersOf(*stores_.identities)),
       operations_({.loop = WatchLoop(loop, &foundation_->watch, "operations"),
                    .clock = foundation_->clock,
                    .jobs = jobs_,
@@ -316,7 +326,9 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
                    .disk = foundation_->disk,
                    .data_dir = options.data_dir,
                    .bucket_dirs = options.bucket_dirs,
-                   .who_asks = WhoAsks},
+                   .backup_dir = options.backup_dir,
+                   .who_asks = WhoAsks,
+                   .is_from_machine = [this](const auto& request) { return asking_.IsFromMachine(request); }},
                   std::move(parts.drain)),
       disk_watch_(WatchLoop(loop, &foundation_->watch, "the disk"), foundation_->disk, disk_gate_),
       machine_watch_({.loop = WatchLoop(loop, &foundation_->watch, "the machine"),
@@ -344,8 +356,9 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
 
 api::MetadataAnswers Installation::MetadataForUsers(std::function<std::string()> universe) {
   return {.project = options_.project,
+          .number_of = NumbersOf(*stores_.identities),
           .universe_domain = std::move(universe),
-          .access_token = [this](const http::Request& request) { return IssueToUser(request); },
+          .access_token = TokensForUsers(tokens_, asking_, options_.auth),
           .instance = [](const http::Request&) -> boost::asio::awaitable<AskingAttempts::Instance> {
             co_return std::nullopt;
           }};
@@ -354,34 +367,24 @@ api::MetadataAnswers Installation::MetadataForUsers(std::function<std::string()>
 /// Null where nobody has to log in: every program may use all.
 decltype(control::Collaborators::buckets_of) Installation::BucketsOf(const ServeOptions& options) {
   if (!options.auth) return nullptr;
-  return [this](std::string service_account) {
-    return BucketRightsOf(*stores_.buckets, *stores_.identities, std::move(service_account));
+  return [this, account_of = RightsAccount(*stores_.identities)](const control::v1::JobRecord& job) {
+    return BucketRightsOf(*stores_.buckets, *stores_.identities, account_of(job));
   };
 }
 
 curves::JobCurves::Outside Installation::CurvesOutside(const ServeOptions& options) {
   curves::JobCurves::Outside outside{jobs_, *stores_.buckets, *stores_.usage};
-  if (options.auth)
-    outside.may_read = [this](const std::string& service_account, const std::string& bucket) {
-      return MayReadBucket(*stores_.identities, service_account, bucket);
-    };
+  if (!options.auth) return outside;
+  outside.may_read = [this](const std::string& service_account, const std::string& bucket) {
+    return MayReadBucket(*stores_.identities, service_account, bucket);
+  };
+  outside.account_of = RightsAccount(*stores_.identities);
   return outside;
-}
-
-/// Where users have to log in, a token of the administrator is for the server's account and root alone, and
-/// not for programs of jobs, which may have the same account.
-boost::asio::awaitable<Result<std::string>> Installation::IssueToUser(const http::Request& request) {
-  if (options_.auth) {
-    const std::optional<std::uint32_t> uid = gates_.uids().Find(*request.peer);
-    if (!uid || (*uid != 0 && *uid != ::geteuid())) co_return std::unexpected(iam::NotLoggedIn());
-    TY_CO_TRY(const std::optional<std::string> attempt, co_await asking_.FindByPlace(request));
-    if (attempt) co_return std::unexpected(iam::NotLoggedIn());
-  }
-  co_return co_await tokens_.Issue(request.host, control::kAdministration);
 }
 
 api::MetadataAnswers Installation::MetadataForReplicas(std::function<std::string()> universe) {
   return {.project = options_.project,
+          .number_of = NumbersOf(*stores_.identities),
           .universe_domain = std::move(universe),
           .access_token = TokensForReplicas(tokens_, asking_),
           .instance = [this](const http::Request& request) { return asking_.InstanceOf(request); },
@@ -446,7 +449,8 @@ ApiParts Installation::PartsFor(api::MetadataAnswers metadata) {
           .administration = operations_,
           .auth = options_.auth,
           .session_secret = [this](std::string_view token) { return tokens_.SessionSecret(token); },
-          .server_url = settings_.server_url};
+          .server_url = settings_.server_url,
+          .own_urls = own_urls_};
 }
 
 api::MetricsSources Installation::Metrics() { return MetricsOf(PartsFor({})); }
@@ -475,6 +479,7 @@ void Installation::GuardRoutes() {
                                         .jobs = jobs_,
                                         .clock = foundation_->clock,
                                         .asking = asking_,
+                                        .own_urls = own_urls_,
                                         .audit = *stores_.audit});
   doors_->administration().Guard(administration_routes_);
   doors_->replicas().Guard(replica_routes_);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/extension_handlers.h"
 #include "api/machine_handlers.h"
@@ -84,6 +85,9 @@ class Installation {
   [[nodiscard]] const http::Router& replica_routes() const noexcept { return replica_routes_; }
   [[nodiscard]] const http::Router& supervisor_routes() const noexcept { return supervisor_routes_; }
   [[nodiscard]] const Gates& gates() const noexcept { return gates_; }
+  [[nodiscard]] const control::Settings& settings() const noexcept { return settings_; }
+  /// What a JWT may name as its audience (identity/jwt_rules.h).
+  [[nodiscard]] const std::vector<std::string>& own_urls() const noexcept { return own_urls_; }
   [[nodiscard]] control::TokenService& tokens() noexcept { return tokens_; }
   [[nodiscard]] AskingAttempts& asking() noexcept { return asking_; }
   /// What the metadata server says, under the port's own names or Google's, to who is no replica: tokens of
@@ -116,7 +120,6 @@ class Installation {
                                                      placement::DevicePool devices);
   [[nodiscard]] curves::JobCurves::Outside CurvesOutside(const ServeOptions& options);
   [[nodiscard]] decltype(control::Collaborators::buckets_of) BucketsOf(const ServeOptions& options);
-  boost::asio::awaitable<Result<std::string>> IssueToUser(const http::Request& request);
   /// For control::ImageRegistries: what was installed or started since the start.
   boost::asio::awaitable<std::string> LookForContainers();
   /// Attempts that start from now on use what was found.
@@ -130,6 +133,7 @@ class Installation {
     control::Settings settings;
     engine::NodeSettings node;
     std::uint16_t tls_port;
+    std::vector<std::string> own_urls;
     control::v1::Drain drain;
     std::string former_attempts_dir;
     std::unique_ptr<engine::SupervisorStarter> starter;
@@ -158,6 +162,7 @@ class Installation {
   ContainerUpkeep container_upkeep_;
   store::Journal journal_;
   const control::Settings settings_;
+  const std::vector<std::string> own_urls_;
   engine::NodeSettings node_;  ///< UseContainers changes it
   ContainerProbe container_probe_;
   placement::Capacity capacity_;

@@ -9,6 +9,8 @@
 #include <boost/asio/ip/address.hpp>
 #include <optional>
 
+#include "base/ascii.h"
+
 namespace trainyard::server {
 
 namespace {
@@ -61,6 +63,28 @@ std::vector<std::string> MachineNames() {
   }
   ::freeifaddrs(list);
   return names;
+}
+
+std::vector<std::string> OwnNames(const std::string& host, const std::vector<std::string>& host_names) {
+  std::vector<std::string> names = IsWildcard(host) ? MachineNames() : std::vector<std::string>{host};
+  names.insert(names.end(), host_names.begin(), host_names.end());
+  for (std::string& name : names) name = ToLower(name);
+  return names;
+}
+
+std::vector<std::string> OwnUrls(const std::vector<std::string>& names, OwnPorts ports) {
+  std::vector<std::string> urls;
+  for (const char* local : {"localhost", "127.0.0.1", "::1", "*.localhost"}) {
+    for (const std::uint16_t port : ports.plain) urls.push_back(Url("http", local, port));
+    urls.push_back(Url("https", local, ports.tls));
+  }
+  for (const std::string& name : names) {
+    const std::string url = Url("https", name, ports.tls);
+    urls.push_back(url);
+    // A proxy may have 443 for us under a name of ours; on loopback that port is another server's.
+    if (ports.tls == 443 || !IsLoopback(name)) urls.push_back(url.substr(0, url.rfind(':')));
+  }
+  return urls;
 }
 
 std::string LocalHost(const std::string& host) { return IsLoopback(host) ? host : "127.0.0.1"; }

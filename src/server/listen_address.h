@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -20,6 +21,19 @@ namespace trainyard::server {
 
 /// Under which names and addresses others reach the machine: its host name, and what its interfaces have.
 [[nodiscard]] std::vector<std::string> MachineNames();
+
+/// The names under which a server that listens on `host` answers, in lower case, beside those of the
+/// loopback: the address, or all that the machine has, and what --host-name gives.
+[[nodiscard]] std::vector<std::string> OwnNames(const std::string& host,
+                                                const std::vector<std::string>& host_names);
+
+struct OwnPorts {
+  std::vector<std::uint16_t> plain;  ///< of the loopback alone
+  std::uint16_t tls = 0;
+};
+/// The URLs that mean a server of these names, as identity/jwt_rules.h takes them; without a port where a
+/// proxy ends TLS. Pure.
+[[nodiscard]] std::vector<std::string> OwnUrls(const std::vector<std::string>& names, OwnPorts ports);
 
 /// Where this machine's own programs ask a server that listens on `host`.
 [[nodiscard]] std::string LocalHost(const std::string& host);

@@ -117,8 +117,9 @@ Result<std::unique_ptr<Listeners>> Listeners::Open(boost::asio::io_context& loop
   TY_RETURN_IF_ERROR(ListenUnix(listeners->replicas_, data.replica_socket(), kept));
   if (sockets.replicas) listeners->replicas_.ListenTcp(*std::move(sockets.replicas));
   if (sockets.metrics) {
-    listeners->metrics_ = std::make_unique<MetricsListener>(
-        loop, *std::move(sockets.metrics), installation.Metrics(), installation.operations());
+    listeners->metrics_ =
+        std::make_unique<MetricsListener>(loop, *std::move(sockets.metrics), installation.Metrics(),
+                                          installation.operations(), installation.connections());
   }
   if (options.google_front) TY_RETURN_IF_ERROR(listeners->OpenFronts(loop, sockets, kept));
   auto reload = [listeners = listeners.get(), own = sockets.identity] {
@@ -152,7 +153,9 @@ GoogleFront::Setup Listeners::SetupOf(Purpose purpose, boost::asio::io_context& 
           .identity = identity,
           .options = std::move(server),
           .real_buckets = real_buckets_.get(),
-          .door = is_users ? installation_.administration_door() : installation_.replica_door()};
+          .door = is_users ? installation_.administration_door() : installation_.replica_door(),
+          .token_endpoint = {.own_audiences = installation_.own_urls(),
+                             .server = installation_.settings().server_url}};
 }
 
 Status Listeners::OpenFronts(boost::asio::io_context& loop, BoundSockets& sockets, KeptSockets& kept) {
@@ -169,15 +172,17 @@ Status Listeners::LetSupervisorsIn() {
   TY_RETURN_IF_ERROR(supervisors_.ListenUnix(installation_.data().attach_socket()));
   Cluster* cluster = installation_.cluster();
   if (cluster == nullptr) return {};
-  return cluster->Start([this](engine::RelayedConnection connection, std::shared_ptr<mux::Stream> stream) {
+  auto relay = [this](engine::RelayedConnection connection, std::shared_ptr<mux::Stream> stream) {
     Relay(std::move(connection), std::move(stream));
-  });
+  };
+  return cluster->Start(std::move(relay), installation_.connections());
 }
 
 /// As if the process had connected here. Its agent, which has this account, knows whose process it is.
 void Listeners::Relay(engine::RelayedConnection connection, std::shared_ptr<mux::Stream> stream) {
   if (connection.purpose == engine::RelayPurpose::kOutside)
-    return relays_.Spawn(ServeOutside(std::move(stream)));
+    return relays_.Spawn(ServeOutside(std::move(stream), installation_.cluster()->named_targets(),
+                                      installation_.connections()));
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0) return stream->Reset();
   UniqueFd served(ends[0]);

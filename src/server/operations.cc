@@ -8,9 +8,9 @@
 
 #include "async/diagnostics.h"
 #include "async/on_pool.h"
+#include "backup/backup_place.h"
 #include "cli/version.h"
 #include "server/drain_order.h"
-#include "server/readiness_rules.h"
 #include "wire/time.h"
 
 namespace trainyard::server {
@@ -83,7 +83,8 @@ awaitable<control::v1::AdminStatus> Operations::Status() {
   AddRunning(status);
   status.set_waiting_jobs(static_cast<std::int64_t>(parts_.allocator.waiting_count()));
   *status.mutable_backup() = backups_.Last();
-  *status.mutable_readiness() = co_await CheckReady();
+  co_await LookWhetherReady();
+  *status.mutable_readiness() = Judge(facts_);
   co_return status;
 }
 
@@ -115,13 +116,14 @@ awaitable<Result<control::v1::Drain>> Operations::SetDrain(bool on, std::string 
   co_return drain_;
 }
 
-Result<control::v1::Backup> Operations::BeginBackup(control::v1::BackupRequest request) {
+Result<control::v1::Backup> Operations::BeginBackup(control::v1::BackupRequest request, bool from_machine) {
+  TY_TRY(std::string folder, backup::AllowedPlace(request.directory(), parts_.backup_dir, from_machine));
   std::int64_t unfinished = 0;
   parts_.jobs.ForEachUnfinished([&unfinished](const control::v1::JobRecord& job) {
     if (!job.has_trial()) ++unfinished;
   });
   return backups_.Begin({.data = parts_.data_dir,
-                         .folder = std::move(*request.mutable_directory()),
+                         .folder = std::move(folder),
                          .bucket_dirs = parts_.bucket_dirs,
                          .with_bucket_dirs = request.with_bucket_dirs(),
                          .copy_objects = request.copy_objects(),
@@ -138,17 +140,19 @@ awaitable<Result<control::v1::Reload>> Operations::Reload() {
 }
 
 awaitable<control::v1::Readiness> Operations::CheckReady() {
-  const SteadyClock::time_point now = SteadyClock::now();
-  const bool is_fresh = readiness_.checks_size() > 0 && now - checked_at_ < kReadinessMemory;
-  if (is_fresh) co_return readiness_;
+  co_await LookWhetherReady();
+  co_return Judge(ForEverybody(facts_));
+}
+
+awaitable<void> Operations::LookWhetherReady() {
+  if (checked_at_ && SteadyClock::now() - *checked_at_ < kReadinessMemory) co_return;
   auto look = [&disk = parts_.disk, &probe = probe_] { return LookAt(disk, probe); };
   ReadinessFacts facts = co_await OnPool(files_, std::move(look));
   facts.recovered = recovered_;
   facts.draining = drain_.on();
   for (const auto& [at, late] : lateness_) facts.lateness = std::max(facts.lateness, late);
-  readiness_ = Judge(facts);
+  facts_ = std::move(facts);
   checked_at_ = SteadyClock::now();
-  co_return readiness_;
 }
 
 }  // namespace trainyard::server

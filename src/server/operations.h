@@ -5,6 +5,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "api/admin_handlers.h"
@@ -14,6 +15,7 @@
 #include "engine/draining_allocator.h"
 #include "server/backup_runner.h"
 #include "server/disk_space.h"
+#include "server/readiness_rules.h"
 #include "server/reload_hooks.h"
 #include "store/write_probe.h"
 
@@ -31,8 +33,10 @@ class Operations final : public api::Administration {
     DiskSpace& disk;
     std::string data_dir;
     std::map<std::string, std::string> bucket_dirs;
+    std::string backup_dir;  ///< empty: none by the API
     /// Who sent a request; empty: not known.
     std::function<std::string(const http::Request& request)> who_asks;
+    std::function<boost::asio::awaitable<bool>(const http::Request& request)> is_from_machine;
   };
   /// Drains at once if the previous server did (`drain`).
   Operations(Parts parts, control::v1::Drain drain);
@@ -43,7 +47,11 @@ class Operations final : public api::Administration {
 
   [[nodiscard]] boost::asio::awaitable<control::v1::AdminStatus> Status() override;
   [[nodiscard]] boost::asio::awaitable<Result<control::v1::Drain>> SetDrain(bool on, std::string by) override;
-  [[nodiscard]] Result<control::v1::Backup> BeginBackup(control::v1::BackupRequest request) override;
+  [[nodiscard]] boost::asio::awaitable<bool> IsFromMachine(const http::Request& request) const override {
+    return parts_.is_from_machine(request);
+  }
+  [[nodiscard]] Result<control::v1::Backup> BeginBackup(control::v1::BackupRequest request,
+                                                        bool from_machine) override;
   [[nodiscard]] control::v1::Backup LastBackup() const override { return backups_.Last(); }
   [[nodiscard]] boost::asio::awaitable<Result<control::v1::Reload>> Reload() override;
   [[nodiscard]] boost::asio::awaitable<control::v1::Readiness> CheckReady() override;
@@ -52,6 +60,8 @@ class Operations final : public api::Administration {
   }
 
  private:
+  /// Into facts_, where they are not of just now.
+  boost::asio::awaitable<void> LookWhetherReady();
   boost::asio::awaitable<void> Pulse();
   void AddRunning(control::v1::AdminStatus& status) const;
 
@@ -61,8 +71,8 @@ class Operations final : public api::Administration {
   ReloadHooks reload_hooks_;
   BackupRunner backups_;
   store::WriteProbe probe_;  ///< files_' thread
-  control::v1::Readiness readiness_;
-  std::chrono::steady_clock::time_point checked_at_{};
+  ReadinessFacts facts_;
+  std::optional<std::chrono::steady_clock::time_point> checked_at_;
   /// How late the loop was, by the second.
   std::map<std::chrono::steady_clock::time_point, std::chrono::milliseconds> lateness_;
   boost::asio::thread_pool files_{1};

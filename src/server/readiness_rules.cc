@@ -29,6 +29,12 @@ std::string DiskText(const ReadinessFacts& facts) {
 
 }  // namespace
 
+ReadinessFacts ForEverybody(ReadinessFacts facts) {
+  facts.disk.folder = "the server's data";
+  if (!facts.stored) facts.stored = std::unexpected(Unavailable("'trainyard admin status' says why"));
+  return facts;
+}
+
 Readiness Judge(const ReadinessFacts& facts) {
   Readiness readiness;
   readiness.set_ready(true);

@@ -24,6 +24,10 @@ struct ReadinessFacts {
   bool draining = false;
 };
 
+/// The same for those whom nobody has asked who they are: without the places and the reasons of this machine,
+/// which `trainyard admin status` shows.
+[[nodiscard]] ReadinessFacts ForEverybody(ReadinessFacts facts);
+
 /// One row per check. A server that drains is ready: it accepts jobs, and says that they wait.
 [[nodiscard]] control::v1::Readiness Judge(const ReadinessFacts& facts);
 

@@ -51,6 +51,19 @@ TEST(Judge, LetsJobsWaitForSpaceAndSaysSo) {
   EXPECT_THAT(Judge(facts).checks(1).detail(), HasSubstr("512.0 MiB free, less than 1.0 GiB"));
 }
 
+TEST(Judge, EverybodyIsToldNoPlaces) {
+  ReadinessFacts facts = Good();
+  EXPECT_EQ(Judge(ForEverybody(facts)).checks(1).detail(), "4.0 GiB free in the server's data");
+  facts.disk.free_bytes = 900;
+  facts.stored = std::unexpected(Error{Code::kResourceExhausted, "/data/t.db: No space left on device", {}});
+  for (const retention::DiskLevel level : {retention::DiskLevel::kLow, retention::DiskLevel::kFull}) {
+    facts.disk_level = level;
+    const auto shown = Judge(ForEverybody(facts));
+    EXPECT_EQ(Failing(shown), Failing(Judge(facts)));
+    EXPECT_THAT(shown.DebugString(), testing::Not(HasSubstr("/data")));
+  }
+}
+
 TEST(Judge, DrainingIsReadyAndSaysSo) {
   ReadinessFacts facts = Good();
   facts.draining = true;

@@ -35,7 +35,9 @@ boost::asio::awaitable<Result<std::vector<std::string>>> UnfinishedProjects(cont
 void AddSharedRoutes(http::Router& router, api::MlMethods& ml, const ApiParts& parts) {
   api::AddHealthRoute(router);
   api::AddDiscoveryRoutes(router);
-  api::AddProjectRoutes(ml, parts.region_offers);
+  api::AddProjectRoutes(ml, parts.region_offers, [&known = parts.identities](std::string_view project) {
+    return known.ShownNumber(project);
+  });
   api::AddStudyRoutes(ml, parts.studies);
   api::AddStorageRoutes(router, parts.buckets, parts.identities);
   api::AddBatchRoutes(router);
@@ -69,7 +71,7 @@ void AddSessionRoutes(http::Router& router, const ApiParts& parts) {
   api::AddSessionRoutes(router, {.identities = parts.identities,
                                  .clock = parts.clock,
                                  .auth = parts.auth,
-                                 .own_audiences = {parts.server_url},
+                                 .own_audiences = parts.own_urls,
                                  .version = std::string(cli::kVersion),
                                  .secret_of = parts.session_secret,
                                  .audit = parts.audit_logins,
@@ -80,13 +82,13 @@ void AddIdentityRoutes(http::Router& router, const ApiParts& parts) {
   api::AddServiceAccountRoutes(router, parts.identities);
   api::AddServiceAccountKeyRoutes(router, parts.identities, {.url = parts.server_url});
   api::AddRoleRoutes(router);
-  api::AddCredentialsRoutes(router, parts.identities, parts.server_url);
+  api::AddCredentialsRoutes(router, parts.identities, parts.clock, parts.server_url);
   api::AddResourceManagerRoutes(router, parts.identities, ProjectsOfJobs(parts.jobs));
-  api::AddServiceUsageRoutes(router);
-  api::AddAccessTokenRoutes(router, parts.identities, {parts.server_url});
+  api::AddServiceUsageRoutes(router, parts.identities);
+  api::AddAccessTokenRoutes(router, parts.identities, parts.own_urls);
   if (parts.auth)
     api::AddTokenEndpoint(router, parts.identities, parts.clock,
-                          {.own_audiences = {parts.server_url}, .server = parts.server_url});
+                          {.own_audiences = parts.own_urls, .server = parts.server_url});
 }
 
 }  // namespace

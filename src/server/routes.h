@@ -86,8 +86,10 @@ struct ApiParts {
   bool auth = false;  ///< who asks has to log in
   /// api::Sessions::secret_of.
   std::function<std::string(std::string_view token)> session_secret;
-  access::AuditSink audit_logins;       ///< null: nothing is kept
-  std::string server_url;               ///< where clients find it: in key files and identity tokens
+  access::AuditSink audit_logins;  ///< null: nothing is kept
+  std::string
+      server_url;  ///< where clients find it: in key files and identity tokens, whatever Host they send
+  std::vector<std::string> own_urls;    ///< what a JWT may name as its audience: identity/jwt_rules.h
   audit::AuditSearch* audit = nullptr;  ///< null: the audit log is not shown
 };
 

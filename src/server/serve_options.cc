@@ -177,6 +177,14 @@ void AddBucketFlags(CLI::App& app, ServeTexts& texts, ServeOptions& options) {
          "times")
       ->type_name("NAME=PATH")
       ->allow_extra_args(false);
+  app.add_option("--backup-dir", options.backup_dir,
+                 "folder below which backups go that are asked for through the API (default: none are made "
+                 "so; `trainyard admin backup` on this machine names any folder)")
+      ->check([](const std::string& path) {
+        const bool is_named = path.starts_with('/') && path.size() > 1 && !path.ends_with('/');
+        return std::string(is_named ? "" : "name an absolute folder, without a slash at its end");
+      })
+      ->type_name("DIR");
   app.add_option(
          "--real-bucket", options.real_buckets,
          "bucket of the real Cloud Storage: requests for it are passed on; may be given several times")

@@ -55,9 +55,10 @@ struct ServeOptions {
   std::string keeper;  ///< absolute path of the keeper's socket; empty: supervisors are this server's own
   bool google_front = true;  ///< replicas find this server's buckets under Google's host names
   std::map<std::string, std::string>
-      bucket_dirs;                        ///< buckets elsewhere on the machine: name -> absolute folder
-  std::vector<std::string> real_buckets;  ///< those that are the real Cloud Storage's
-  std::string real_bucket_token;          ///< file with an access token for them; empty: none is sent
+      bucket_dirs;         ///< buckets elsewhere on the machine: name -> absolute folder
+  std::string backup_dir;  ///< backups that are asked for through the API go below it; empty: none do
+  std::vector<std::string> real_buckets;         ///< those that are the real Cloud Storage's
+  std::string real_bucket_token;                 ///< file with an access token for them; empty: none is sent
   control::RequestQuota::Limits request_limits;  ///< per project and minute
   ShareOptions shares;
   RetentionOptions retention;

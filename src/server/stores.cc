@@ -1,5 +1,6 @@
 #include "server/stores.h"
 
+#include <limits>
 #include <utility>
 
 #include "async/watched_executor.h"
@@ -31,11 +32,17 @@ Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& opt
                                                    clock, data.Path("metrics.db")));
   TY_TRY(stores.identities,
          identity::Identities::Open(loop.get_executor(), clock,
-                                    {.path = data.Path("access.db"), .default_project = options.project}));
-  stores.meter =
-      MakeByteMeter(options.shares.quotas, [projects = stores.identities->bucket_projects()](
-                                               const std::string& bucket) { return projects->Of(bucket); });
+                                    {.path = data.Path("access.db"),
+                                     .default_project = options.project,
+                                     .projects_of_jobs = [&reader = *stores.reader] {
+                                       return reader.RecentProjects(std::numeric_limits<int>::max());
+                                     }}));
+  const auto project_of = [projects = stores.identities->bucket_projects()](const std::string& bucket) {
+    return projects->Of(bucket);
+  };
+  stores.meter = MakeByteMeter(options.shares.quotas, project_of);
   storage::BucketOptions buckets = BucketOptionsOf(options, data, stores.meter);
+  buckets.project_of = project_of;
   buckets.check_space = [&disk = foundation.disk, &elsewhere = options.bucket_dirs](const std::string& name) {
     return elsewhere.contains(name) ? Status() : disk.Look().may_store;
   };

@@ -97,7 +97,7 @@ def test_nothing_is_allowed_to_who_may_not(world, foreign):
         key = attempt.credential.kind, answer.status
         counts[key] = counts.get(key, 0) + 1
         allowed += bool(attempt.credential.bound) and answer.status == 200
-        wrong = attempt.wrong(answer.status) if not attempt.parts else next(
+        wrong = attempt.wrong(answer.status) if not (attempt.parts and attempt.credential.bound) else next(
             (part.wrong(status) for part, status in zip(attempt.parts, statuses(answer.body)) if part.wrong(status)), None)
         if wrong:
             mistakes.append(f"{number}: {answer.status}: {wrong}: {attempt}: {answer.body[:200]!r}")

@@ -68,8 +68,7 @@ Result<ClientLogin> MakeClientLogin(const FoundServer& found, const Arguments& a
   ClientLogin login{.token_file = folder / "token",
                     .account_file = folder / account,
                     .token = std::move(token.text),
-                    .folder = folder,
-                    .is_own_administrator = token.source == AdministratorsTokenFile(found.data_dir)};
+                    .folder = folder};
   // To the byte: clients send all of it.
   TY_RETURN_IF_ERROR(WriteIfOther(sources, login.token_file, login.token));
   TY_RETURN_IF_ERROR(

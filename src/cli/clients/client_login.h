@@ -17,8 +17,6 @@ struct ClientLogin {
   std::string account_file;
   std::string token;  ///< what is in token_file
   std::string folder;
-  /// It is the token of the data directory's administrator, which the metadata server gives, too.
-  bool is_own_administrator = false;
 };
 
 /// Writes what is not there yet beside the user's logins, in a folder for this server, mode 0600. What an

@@ -32,8 +32,7 @@ Status CheckFront(const FoundServer& found) {
       found.data_dir));
 }
 
-/// Where the server asks who its callers are, its metadata server makes an administrator of its own account.
-/// Who has logged in as somebody else is that one to all clients.
+/// Where the server asks who its callers are, its metadata server gives no token: clients log in by files.
 Result<OwnFiles> MakeOwnFiles(const FoundServer& found, const Arguments& arguments,
                               const SettingSources& sources, const std::string& project) {
   OwnFiles own;
@@ -43,7 +42,7 @@ Result<OwnFiles> MakeOwnFiles(const FoundServer& found, const Arguments& argumen
   }
   TY_TRY(const ClientLogin login, MakeClientLogin(found, arguments, sources, Universe::kGoogles));
   own.token_file = login.token_file;
-  if (!login.is_own_administrator || DefaultCredentialsFile(sources)) own.credentials = login.account_file;
+  own.credentials = login.account_file;
   const ClientBoto boto{
       .ca_file = found.note->workstation.ca_bundle, .project = project, .host = {}, .port = {}};
   TY_TRY(own.boto_file, WriteLoginBoto(found, login, boto, sources));

@@ -218,14 +218,17 @@ def leftovers(server):
     return found
 
 
-def dead_cgroups(data):
-    """Cgroups of the server's replicas (trainyard-INSTALLATION-ATTEMPT-PID) whose supervisor is gone."""
+def installation_groups(data):
+    """Cgroups of the server's replicas: trainyard-INSTALLATION-ATTEMPT-PID."""
     attempts = os.path.realpath(f"{data}/attempts")
     installation = hashlib.sha1(f"{len(attempts)}:{attempts}".encode()).hexdigest()[:10]
     for root, folders, _ in os.walk("/sys/fs/cgroup"):
-        for name in folders:
-            if name.startswith(f"trainyard-{installation}-") and not os.path.exists(f"/proc/{name.rsplit('-', 1)[1]}"):
-                yield f"{root}/{name}"
+        yield from (f"{root}/{name}" for name in folders if name.startswith(f"trainyard-{installation}-"))
+
+
+def dead_cgroups(data):
+    """Those of them whose supervisor is gone."""
+    return (path for path in installation_groups(data) if not os.path.exists(f"/proc/{path.rsplit('-', 1)[1]}"))
 
 
 def run_job(server, job_id, image, state="SUCCEEDED", **training_input):

@@ -31,6 +31,7 @@ class Server:
         self.flags = flags
         self.preexec = preexec
         self.listen = listen
+        self.log_path = self.data / "server.log"
         self.data.mkdir(parents=True, exist_ok=True)
         if environments:
             (self.data / "environments").symlink_to(environments)
@@ -40,11 +41,19 @@ class Server:
         self.start()
 
     def start(self):
+        self.launch()
+        self.greet()
+
+    def launch(self):
+        """Starts the process, and does not wait for what it says."""
         write_runtime(self.data / "environments")
-        self.log = open(self.data / "server.log", "ab")
+        self.log = open(self.log_path, "ab")
         self.process = subprocess.Popen(
             [str(self.program or PROGRAM), "serve", "--data", str(self.data), "--listen", self.listen, "--default-runtime", RUNTIME,
              *self.flags], stdout=subprocess.PIPE, stderr=self.log, text=True, preexec_fn=self.preexec)
+
+    def greet(self):
+        """Waits until it listens; AssertionError if it ends before."""
         line = Output(self.process.stdout).line()
         assert line.startswith("listening on http"), (line, self.stderr())
         self.presence = json.loads((self.data / "run/server.json").read_text())
@@ -54,7 +63,7 @@ class Server:
         self.replica_url = f"http://127.0.0.1:{self.presence.get('replica_port', 0)}"  # what replicas are told
 
     def stderr(self):
-        return (self.data / "server.log").read_text(errors="replace")
+        return self.log_path.read_text(errors="replace")
 
     def front(self):
         """Where the front listens: its address, the port of TLS, and the plain one: Google's, or those that it has instead. None where
@@ -187,8 +196,8 @@ def write_runtime(environments):
     written.rename(runtimes / f"{RUNTIME}.json")
 
 
-def wait_for(condition, describe):
-    deadline = time.monotonic() + DEADLINE_S
+def wait_for(condition, describe, deadline_s=DEADLINE_S):
+    deadline = time.monotonic() + deadline_s
     pause = 0.01
     while True:
         value = condition()

@@ -14,7 +14,7 @@ constexpr std::int64_t kCacheBytes = 32 << 20;
 constexpr std::int64_t kCheckpointBytes = 16 << 20;  // a longer one stalls the appends behind it
 
 // A rowid table that only grows at its end; `lines` comes last, so that skipping a chunk does not read it.
-constexpr std::array<std::string_view, 2> kMigrations = {R"sql(
+constexpr std::array<std::string_view, 3> kMigrations = {R"sql(
 CREATE TABLE jobs(
   job_uid INTEGER PRIMARY KEY,
   project TEXT NOT NULL,
@@ -59,6 +59,14 @@ ALTER TABLE chunks ADD COLUMN errors INTEGER;    -- lines of ERROR and above
 ALTER TABLE chunks ADD COLUMN named_errors INTEGER;  -- without those of which only the stream says so
 CREATE INDEX chunks_by_line
   ON chunks(job_uid, job_line, line_count, source_id, first_time, warnings, errors, named_errors);
+)sql",
+                                                         // A tail goes on behind a chunk_id, which
+                                                         // therefore never comes again: not after the
+                                                         // newest chunks were erased, nor in a file that
+                                                         // was made anew.
+                                                         R"sql(
+CREATE TABLE gone(chunk_id INTEGER NOT NULL) STRICT;  -- a new chunk's id is above it
+INSERT INTO gone VALUES(max(unixepoch() * 1000, (SELECT ifnull(max(chunk_id), 0) FROM chunks)));
 )sql"};
 
 }  // namespace

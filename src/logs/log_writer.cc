@@ -40,7 +40,7 @@ struct LogWriter::SourceState {
 
 struct LogWriter::Statements {
   Statement find_job, add_job, update_job, find_source, add_source, update_source, add_chunk;
-  Statement erase_chunks, erase_sources, erase_job;
+  Statement keep_ids, erase_chunks, erase_sources, erase_job;
 
   static Result<std::unique_ptr<Statements>> Prepare(Database& database) {
     auto statements = std::make_unique<Statements>();
@@ -54,7 +54,11 @@ struct LogWriter::Statements {
         {&statements->add_source, "INSERT INTO sources VALUES(NULL, ?1, ?2, ?3, ?4, ?5, 0)"},
         {&statements->update_source, "UPDATE sources SET next_line = ?2 WHERE source_id = ?1"},
         {&statements->add_chunk,
-         "INSERT INTO chunks VALUES(NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"},
+         "INSERT INTO chunks VALUES(1 + max((SELECT chunk_id FROM gone), "
+         "(SELECT ifnull(max(chunk_id), 0) FROM chunks)), ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, "
+         "?13)"},
+        {&statements->keep_ids,
+         "UPDATE gone SET chunk_id = max(chunk_id, (SELECT ifnull(max(chunk_id), 0) FROM chunks))"},
         {&statements->erase_chunks,
          "DELETE FROM chunks WHERE chunk_id IN (SELECT chunk_id FROM chunks INDEXED BY chunks_by_job "
          "WHERE job_uid = ?1 LIMIT ?2)"},
@@ -119,6 +123,7 @@ Result<Appended> LogWriter::AppendOne(const AppendRequest& request, std::int64_t
 }
 
 Result<std::int64_t> LogWriter::EraseChunks(std::int64_t job_uid, std::int64_t chunks_max) {
+  TY_RETURN_IF_ERROR(statements_->keep_ids.Run());
   TY_RETURN_IF_ERROR(statements_->erase_chunks.Run(job_uid, chunks_max));
   return database_.Changes();
 }

@@ -115,6 +115,18 @@ TEST_F(TailReaderTest, ACursorGoesOnInTheMiddleOfAChunk) {
   EXPECT_EQ(tail_->Start(Query(""), "abc").error().code, Code::kInvalidArgument);
 }
 
+TEST_F(TailReaderTest, ACursorGoesOnAfterTheNewestLinesWereErased) {
+  const LogQuery all = Query("insertId:0" + std::string(kFromTheStart));
+  ASSERT_TRUE(Append(SampleSource(1, "master-replica-0"), {.texts = {"a"}}));
+  TailPosition position = tail_->Start(all, "").value();
+  ASSERT_THAT(Rest(all, position), ElementsAre("a"));
+  const std::vector<std::int64_t> uids = {1};
+  ASSERT_TRUE(writer_->Erase(uids, 100).value().done);
+  Reopen();
+  ASSERT_TRUE(Append(SampleSource(2, "master-replica-0"), {.texts = {"b"}}));
+  EXPECT_THAT(Rest(all, position), ElementsAre("b"));
+}
+
 TEST_F(TailReaderTest, OneTaskAndAFilter) {
   ASSERT_TRUE(Append(SampleSource(1, "master-replica-0"), {.texts = {"m1", "m2"}}));
   ASSERT_TRUE(Append(SampleSource(1, "worker-replica-0"), {.texts = {"w1", "w2"}}));

@@ -1,6 +1,7 @@
 """Clients: each asks one thing after the other and writes to the ledger what it was told."""
 
 import random
+import re
 import threading
 import time
 
@@ -10,6 +11,7 @@ from victim import ask
 
 UNREACHABLE_PAUSE_S = 0.02
 CREATES = 0.05  # of what a client of jobs asks, while the round has jobs left
+NUMBERS = r"\d+"
 PAUSE_S = 0.004  # between two questions: the machine is shared with what is tested
 
 
@@ -53,10 +55,11 @@ class Client(threading.Thread):
         """Asks for a change of one key. The answer; None: it is not known whether it was done."""
         operation = self.ledger.begin(key, value)
         response = self.ask(method, path, **options)
-        if response is not None and response.status_code < 500:
-            self.ledger.end(operation, response.status_code < 300)
-        elif response is not None:
-            self.world.trouble(f"{method} {path}: {response.status_code} {response.text[:300]}")
+        if response is not None and response.status_code < 500 and response.status_code != 429:
+            self.ledger.end(operation, response.ok)
+        if response is not None and not response.ok:
+            told = re.search(r'"message": "(.*)"', response.text)
+            self.world.trouble(f"{method} {re.sub(NUMBERS, 'N', path)}: {response.status_code} {told[1] if told else response.text}"[:300])
         return response
 
 
@@ -95,11 +98,14 @@ class JobClient(Client):
         status = 1 if self.random.random() < 0.1 else 0
         training = self.world.training_input(lines, seconds, status)
         kind = self.random.random()
-        if kind < 0.12:
+        if kind < 0.12 and self.world.gangs:
             training |= {"scaleTier": "CUSTOM", "masterType": "n1-standard-4", "workerType": "n1-standard-4", "workerCount": "1"}
-        elif kind < 0.16 and status == 0:
+        elif kind < 0.16 and status == 0 and self.world.tuning_jobs:
             training["hyperparameters"] = {
                 "goal": "MAXIMIZE", "hyperparameterMetricTag": "score", "maxTrials": 3, "maxParallelTrials": 2,
                 "params": [{"parameterName": "x", "type": "DOUBLE", "minValue": 0, "maxValue": 1, "scaleType": "UNIT_LINEAR_SCALE"}]}
         self.world.plans[job_id] = status
-        return self.change(("job", job_id), "there", "POST", "/v1/projects/p/jobs", json={"jobId": job_id, "trainingInput": training})
+        made = self.change(("job", job_id), "there", "POST", "/v1/projects/p/jobs", json={"jobId": job_id, "trainingInput": training})
+        if made is not None and 400 <= made.status_code < 429:
+            self.ledger.forget(("job", job_id))
+        return made

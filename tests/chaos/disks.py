@@ -107,6 +107,20 @@ class Disk:
         self.new_boot()
         self.mount()
 
+    # The same disk again and again
+
+    def keep(self):
+        """What is on it now is what go_back() brings back. Nothing of the installation may live."""
+        self.unmount()
+        run("cp", "--reflink=auto", "--sparse=always", self.image, self.store / "kept.img")
+        self.mount()
+
+    def go_back(self):
+        self.unmount()
+        run("cp", "--reflink=auto", "--sparse=always", self.store / "kept.img", self.image)
+        self.new_boot()
+        self.mount()
+
     # A full disk
 
     def fill(self, leave=0):

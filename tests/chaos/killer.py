@@ -38,7 +38,7 @@ class Killer:
 
     LIVES = (("run", 10), ("early", 3), ("recovery", 4), ("stop", 1), ("terminate", 1))
 
-    def __init__(self, world, random, victims=("supervisor", "init", "program")):
+    def __init__(self, world, random, victims):
         self.world, self.victim, self.random, self.victims = world, world.victim, random, victims
 
     def life(self):
@@ -114,6 +114,7 @@ class Killer:
         for pid, _ in self.some(role, most):
             if send(pid, signal.SIGKILL):
                 self.world.count(f"SIGKILL of {role}")
+                self.world.killed(role)
 
     def kill_server(self):
         status = self.victim.kill()

@@ -56,6 +56,14 @@ class Ledger:
         with self._lock:
             self._operations.pop(key, None)
 
+    def save(self):
+        with self._lock:
+            return {key: [Operation(**operation.__dict__) for operation in some] for key, some in self._operations.items()}
+
+    def load(self, saved):
+        with self._lock:
+            self._operations = {key: list(some) for key, some in saved.items()}
+
     def keys(self, kind):
         with self._lock:
             return [key for key in self._operations if key[0] == kind]

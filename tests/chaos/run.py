@@ -43,7 +43,7 @@ def inside(path):
     from worlds import WORLDS
     world = WORLDS[options.world](options.folder, options.seed, options)
     world.prepare()
-    for _ in range(options.rounds):
+    for _ in range(options.rounds or world.rounds):
         good = world.play_round()
         world.write_result()
         if not good or time.time() > options.until:
@@ -70,7 +70,7 @@ class Runner:
         folder.mkdir()
         folder.chmod(0o755)
         settings = {"program": str(options.program), "before": options.before and str(options.before), "environments": str(options.environments),
-                    "package": str(self.package), "folder": str(folder), "seed": seed, "world": name, "rounds": options.rounds or 8,
+                    "package": str(self.package), "folder": str(folder), "seed": seed, "world": name, "rounds": options.rounds,
                     "lives": options.lives, "jobs": options.jobs, "until": options.until,
                     "known": options.known}
         (folder / "settings.json").write_text(json.dumps(settings))
@@ -158,7 +158,13 @@ def main():
         parser.error("it needs root: for namespaces, mounts and other accounts")
     options.program = options.program.resolve()
     options.until = time.time() + options.hours * 3600 if options.hours else float("inf")
-    options.world = options.world or [name for name, world in WORLDS.items() if not world.missing(options)]
+    asked = options.world or list(WORLDS)
+    options.world = []
+    for name in asked:
+        if why := WORLDS[name].missing(options):
+            print(f"left out: {name}: {why}", flush=True)
+        else:
+            options.world.append(name)
     options.worlds = options.worlds or len(options.world)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     print(f"seed {options.seed}, worlds: {' '.join(options.world)}", flush=True)

@@ -15,6 +15,8 @@ ENOUGH = {"object": 4, "trial": 3, "policy": 2, "labels": 2, "job": 5}  # acknow
 class Tampered(World):
     """A violation of this world is a change that nobody saw."""
 
+    rounds = 1
+
     def __init__(self, folder, seed, options):
         super().__init__(folder, seed, options)
         self.spoiled: set[str] = set()  # jobs whose record or log was changed

@@ -30,6 +30,10 @@ SERVER_COMPLAINTS = ("AddressSanitizer", "runtime error:", "CHECK failed", "Leak
 class World:
     """Only the main thread starts and kills. `options`: program, environments, package, lives and jobs a round, flags."""
 
+    rounds = 8  # before another world has its turn
+    gangs, tuning_jobs = True, True
+    victims: tuple[str, ...] = ("supervisor", "init", "program")
+
     def __init__(self, folder, seed, options):
         assert os.getppid() == 1, "a world kills whatever it sees: it has to be alone in a PID namespace"
         self.folder, self.seed, self.options = pathlib.Path(folder).resolve(), seed, options
@@ -42,7 +46,7 @@ class World:
         self.plans: dict[str, int] = {}  # job -> the status that its program ends with
         self.forgiven: set[str] = set()  # attempts that a power cut ended
         self.forgiven_if_repeated: set[str] = set()  # attempts whose end a power cut may have undone
-        self.last_cut = 0.0
+        self.last_cut = self.last_fault = 0.0
         self.round, self.descriptors = 0, 0
         self.jobs_left, self.jobs_lock = 0, threading.Lock()
         self.gate = threading.Event()  # open: clients act
@@ -51,7 +55,7 @@ class World:
         self.tail = None
         self.clients = self.make_clients()
         self.verifier = Verifier(self)
-        self.killer = Killer(self, self.random)
+        self.killer = Killer(self, self.random, self.victims)
 
     @classmethod
     def missing(cls, options):
@@ -82,7 +86,7 @@ class World:
                 "region": "us-central1"}
 
     def forgives_since(self, moment):
-        return self.last_cut > moment
+        return max(self.last_cut, self.last_fault) > moment
 
     # What is written down
 
@@ -95,7 +99,7 @@ class World:
 
     def trouble(self, text):
         """An answer that a client did not want and that breaks no promise by itself."""
-        self.troubles[text[:120]] += 1
+        self.troubles[re.sub(r"\d+", "N", text)[:160]] += 1
         self.log(text)
 
     def violation(self, kind, text):
@@ -126,6 +130,7 @@ class World:
         """The first start, with what jobs need."""
         self.victim.furnish()
         self.start()
+        self.make_buckets()
         self.victim.upload("packages", "witness.tar.gz", pathlib.Path(self.options.package).read_bytes())
         self.victim.upload(store_clients.BUCKET, "first", b"")
         self.descriptors = self.open_descriptors()
@@ -133,6 +138,9 @@ class World:
         for client in [*self.clients, self.tail]:
             if client:
                 client.start()
+
+    def make_buckets(self):
+        """Where they do not come with their first object."""
 
     def act(self):
         """Opens the gate, and lets the killer work."""
@@ -190,6 +198,9 @@ class World:
 
     def open_descriptors(self):
         return len(list(pathlib.Path(f"/proc/{self.victim.process.pid}/fd").iterdir()))
+
+    def killed(self, role):
+        """One of these has been killed."""
 
     def play_round(self):
         """One round; False: what happened makes the next one worthless."""

@@ -1,109 +1,18 @@
 """The worlds that there are: how an installation runs, and what is done to it."""
 
-import os
-import shutil
-import signal
-import time
-from pathlib import Path
-
-from disks import Disk, file_system_missing
-from killer import send
+from damage import Damage
+from fault_world import Faults
+from installations import Authenticated, Isolated, OrdinaryUser, Strict, Upgraded, WithKeeper, WrongClock
+from own_disk import PowerCuts, PowerCutsXfs
 from tampering import Tampered
-from witness import read_notes
-from world import World, remove_empty_groups
+from world import World
 
 
 class Root(World):
     """As root, on an ordinary directory."""
 
 
-class PowerCuts(World):
-    """Rounds that end with a power cut. The first start after it is compared with what had been acknowledged before."""
-
-    file_system = "ext4"
-    LIVES = 3  # before each cut
-
-    @classmethod
-    def missing(cls, options):
-        return file_system_missing(cls.file_system)
-
-    def flags(self):
-        return [*super().flags(), "--queue-below-free", "8MB", "--refuse-below-free", "4MB"]
-
-    def prepare(self):
-        self.data.mkdir(exist_ok=True)
-        self.disk = Disk(self.folder, self.data, self.file_system, self.random)
-        self.log(f"{self.file_system}, mounted with {self.disk.options}")
-        super().prepare()
-        self.disk.sync()
-
-    def lives(self):
-        for _ in range(self.random.randrange(self.LIVES)):
-            self.killer.life()
-        self.start()
-        time.sleep(self.random.uniform(0, 1.5))
-        self.cut()
-
-    def cut(self):
-        """What is acknowledged from `moment` on may be lost."""
-        moment = time.monotonic()
-        ended = {attempt.token for attempt in self.attempts() if attempt.ended is not None}
-        copies = self.disk.can_copy and self.random.random() < 0.7
-        if copies:
-            self.disk.copy()
-        else:
-            self.disk.die()
-        self.log(f"power cut by {'a copy' if copies else 'a shutdown'}, as of {moment:.3f}")
-        self.count(f"power cut on {self.file_system}")
-        self.victim.kill()
-        end_all_processes()
-        remove_empty_groups(self.data)
-        self.idle()
-        self.last_cut = time.monotonic()
-        self.ledger.lose_since(moment)
-        # Who had not ended before that moment may have lost what it wrote last; who had, if it has to begin anew.
-        self.forgiven |= {attempt.token for attempt in self.attempts()} - ended
-        self.forgiven_if_repeated |= ended
-        self.tail.begin_again()
-        self.disk.come_back(copies)
-
-    def attempts(self):
-        return [attempt for key in self.ledger.keys("job") for replica in read_notes(self.notes, key[1]) for attempt in replica.attempts]
-
-    def close(self):
-        super().close()
-        if self.violations:  # the disk goes with the world
-            shutil.copytree(self.data, self.folder / "kept", symlinks=True, ignore=lambda *_: ["ballast"], ignore_dangling_symlinks=True)
-
-    def settle(self):
-        self.start()
-        self.verifier.registers()  # at once, before anything else is written
-        self.victim.stop()
-        super().settle()
-
-
-class PowerCutsXfs(PowerCuts):
-    file_system = "xfs"
-
-
-def end_all_processes():
-    """All but the harness and the first process of the namespace."""
-    while True:
-        others = [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) not in (1, os.getpid())]
-        living = [pid for pid in others if not is_zombie(pid)]
-        if not living:
-            return
-        for pid in living:
-            send(pid, signal.SIGKILL)
-        time.sleep(0.005)
-
-
-def is_zombie(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
-        return True
-
-
-WORLDS: dict[str, type[World]] = {"root": Root, "power-ext4": PowerCuts, "power-xfs": PowerCutsXfs,
-                                 "tampered": Tampered}
+WORLDS: dict[str, type[World]] = {
+    "root": Root, "power-ext4": PowerCuts, "power-xfs": PowerCutsXfs, "faults": Faults, "user": OrdinaryUser, "keeper": WithKeeper,
+    "auth": Authenticated, "isolated": Isolated, "strict": Strict, "clock": WrongClock, "damage": Damage, "upgrade": Upgraded,
+    "tampered": Tampered}

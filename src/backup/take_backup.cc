@@ -1,6 +1,7 @@
 #include "backup/take_backup.h"
 
 #include <filesystem>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,9 @@ using control::v1::BackupManifest;
 /// Others write to the same disk between two steps: at most 4 MiB of small pages at a time.
 constexpr sqlite::CopyPace kPace{.pages = 1024, .pause = std::chrono::milliseconds(2)};
 constexpr const char* kObjectsDatabase = "objects.db";
+/// Names that no bucket has.
+constexpr const char* kNoBucket = "";
+constexpr const char* kAllBuckets = "*";
 
 /// The data directory's entries by what is done with them.
 struct Plan {
@@ -77,8 +81,10 @@ class Taking {
     TY_TRY(const Plan plan, MakePlan(options_.data));
     TY_RETURN_IF_ERROR(CopyDatabases(plan.databases));
     for (const std::string& name : plan.trees)
-      TY_RETURN_IF_ERROR(CopyTree(options_.data + "/" + name, name, name == "buckets"));
+      TY_RETURN_IF_ERROR(
+          CopyTree(options_.data + "/" + name, name, name == "buckets" ? kAllBuckets : kNoBucket));
     TY_RETURN_IF_ERROR(CopyBucketDirs());
+    TY_RETURN_IF_ERROR(DescribeDatabases(plan.databases));
     Describe();
     Say("writing to disk");
     TY_RETURN_IF_ERROR(WriteManifest(options_.folder, manifest_));
@@ -105,6 +111,8 @@ class Taking {
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (names[i] == kObjectsDatabase) {
         TY_TRY(placed_, storage::PlacedFiles::Read(snapshots[i].database()));
+        TY_TRY(storage::RecordsMeanwhile meanwhile, storage::RecordsMeanwhile::Open(paths[i]));
+        meanwhile_.emplace(std::move(meanwhile));
       }
       sqlite::Snapshot snapshot = std::move(snapshots[i]);  // its end lets the write-ahead log be reused
       TY_RETURN_IF_ERROR(CopyDatabase(names[i], snapshot));
@@ -127,15 +135,27 @@ class Taking {
     database.set_schema_version(schema);
     TY_TRY(const auto rows, snapshot.CountRows());
     database.mutable_rows()->insert(rows.begin(), rows.end());
-    std::error_code error;
-    database.set_bytes(static_cast<std::int64_t>(fs::file_size(target, error)));
-    TY_TRY(const std::string digest, image::Sha256OfFile(target));
-    database.set_sha256(digest);
+    return {};
+  }
+
+  /// Once nobody writes to them any more.
+  Status DescribeDatabases(const std::vector<std::string>& names) {
+    if (meanwhile_) TY_RETURN_IF_ERROR(meanwhile_->PutInto(options_.folder + "/" + kObjectsDatabase));
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::string target = options_.folder + "/" + names[i];
+      BackupManifest::Database& database = *manifest_.mutable_databases(static_cast<int>(i));
+      std::error_code error;
+      database.set_bytes(static_cast<std::int64_t>(fs::file_size(target, error)));
+      TY_TRY(const std::string digest, image::Sha256OfFile(target));
+      database.set_sha256(digest);
+    }
     return {};
   }
 
   /// Twice: what takes the place of a file while its folder is read may be in neither look at it.
-  Status CopyTree(const std::string& source, const std::string& name, bool may_link) {
+  /// @param bucket  whose folder it is: one bucket's name, kAllBuckets or kNoBucket.
+  Status CopyTree(const std::string& source, const std::string& name, const std::string& bucket) {
+    const bool may_link = bucket != kNoBucket;
     const std::string target = options_.folder + "/" + name;
     TY_RETURN_IF_ERROR(MakeFolders(fs::path(target).parent_path(), 0700));
     const std::int64_t files = progress_.files;
@@ -143,6 +163,13 @@ class Taking {
     TreeCopier::Options how{.stop = stop_};
     if (may_link && !options_.copy_objects) {
       how.may_link = [this](const struct stat& file) { return placed_.Has(storage::StampOf(file)); };
+    }
+    if (may_link && meanwhile_) {
+      how.before_copy = [this, below = bucket == kAllBuckets ? "" : bucket + "/"](const std::string& path,
+                                                                                  const struct stat& file) {
+        const storage::FileStamp stamp = storage::StampOf(file);
+        return placed_.Has(stamp) ? Status() : meanwhile_->Keep(below + path, stamp);
+      };
     }
     how.on_progress = [&](const TreeCounts& counts) {
       progress_.files = files + counts.files;
@@ -165,7 +192,7 @@ class Taking {
     manifest_.set_has_bucket_dirs(options_.with_bucket_dirs && !options_.bucket_dirs.empty());
     if (!options_.with_bucket_dirs) return {};
     for (const auto& [name, folder] : options_.bucket_dirs)
-      TY_RETURN_IF_ERROR(CopyTree(folder, std::string(kBucketDirs) + name, true));
+      TY_RETURN_IF_ERROR(CopyTree(folder, std::string(kBucketDirs) + name, name));
     return {};
   }
 
@@ -184,6 +211,7 @@ class Taking {
   BackupManifest manifest_;
   BackupProgress progress_;
   storage::PlacedFiles placed_;
+  std::optional<storage::RecordsMeanwhile> meanwhile_;
 };
 
 }  // namespace

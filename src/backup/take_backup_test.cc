@@ -2,12 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "async/file.h"
 #include "async/system_clock.h"
@@ -15,6 +17,7 @@
 #include "backup/restore_backup.h"
 #include "backup/restored_from.h"
 #include "sqlite/database.h"
+#include "storage/records.h"
 
 namespace trainyard::backup {
 namespace {
@@ -157,6 +160,49 @@ TEST_F(TakeBackupTest, IsNotMadeInItsOwnSource) {
   ASSERT_FALSE(taken);
   EXPECT_EQ(taken.error().field, "directory");
   EXPECT_TRUE(TakeBackup({.data = Data(), .folder = Data() + "/backups/x", .clock = &clock_}, nullptr, {}));
+}
+
+/// As the server places an object: its record, then the file.
+void Place(const std::string& data, const std::string& name, const std::string& content) {
+  fs::create_directories(data + "/uploads");
+  std::ofstream(data + "/uploads/next") << content;
+  struct stat status{};
+  ASSERT_EQ(::stat((data + "/uploads/next").c_str(), &status), 0);
+  storage::ObjectRecord record{.stamp = storage::StampOf(status), .resource = {}};
+  record.resource.set_bucket("b");
+  record.resource.set_name(name);
+  record.resource.set_generation(record.stamp.mtime_ns / 1000 + 7);
+  record.resource.set_content_type("text/" + content);
+  auto records = storage::Records::Open(data + "/objects.db");
+  ASSERT_TRUE(records && records->PutObject(record, std::nullopt));
+  fs::rename(data + "/uploads/next", data + "/buckets/b/" + name);
+}
+
+TEST_F(TakeBackupTest, AnObjectThatIsReplacedMeanwhileKeepsRecordAndContentOfOneMoment) {
+  for (const char* name : {"object", "kept"}) Place(Data(), name, "before");
+  bool replaced = false;
+  const auto replace = [&](const BackupProgress& progress) {
+    if (progress.phase != "buckets" && progress.phase != "objects.db") return;
+    if (std::exchange(replaced, true)) return;  // the databases are of the instant before
+    Place(Data(), "object", "after");
+    Place(Data(), "new", "after");
+  };
+  const auto taken = TakeBackup({.data = Data(), .folder = Backup(), .clock = &clock_}, replace, {});
+  ASSERT_TRUE(taken) << taken.error().message;
+  ASSERT_TRUE(replaced);
+  const auto report = Restore();
+  ASSERT_TRUE(report) << report.error().message;
+  auto records = storage::Records::Open(Restored() + "/objects.db");
+  for (const auto& [name, content] :
+       {std::pair("object", "after"), std::pair("new", "after"), std::pair("kept", "before")}) {
+    struct stat status{};
+    ASSERT_EQ(::stat((Restored() + "/buckets/b/" + name).c_str(), &status), 0) << name;
+    const auto found = records->FindObjects("b", name);
+    ASSERT_TRUE(found && found->size() == 1) << name;
+    EXPECT_EQ((*found)[0].stamp, storage::StampOf(status)) << name << ": the record is of another file";
+    EXPECT_EQ((*found)[0].resource.content_type(), std::string("text/") + content) << name;
+    EXPECT_EQ(ReadFile(Restored() + "/buckets/b/" + name).value(), content);
+  }
 }
 
 }  // namespace

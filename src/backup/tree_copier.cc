@@ -126,7 +126,10 @@ Status TreeCopier::EnterFolder(int source, int target, const char* name) {
   const UniqueFd inner_target(::openat(target, name, kFolderFlags));
   if (!inner_target) return Failed("open", name);
   ++depth_;
+  const std::size_t outer = folder_.size();
+  folder_ += std::string(name) + "/";
   const Status copied = CopyFolder(inner.get(), inner_target.get());
+  folder_.resize(outer);
   --depth_;
   TY_RETURN_IF_ERROR(copied);
   return SetAttributes(inner_target.get(), seen, name);
@@ -141,6 +144,7 @@ Status TreeCopier::CopyFile(int source, int target, const char* name, const stru
   struct stat now{};
   if (::fstat(from.get(), &now) != 0) return Failed("stat", name);
   if (!S_ISREG(now.st_mode)) return {};
+  if (options_.before_copy) TY_RETURN_IF_ERROR(options_.before_copy(folder_ + name, now));
   UniqueFd to(::openat(target, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!to) return Failed("make", name);
   if (!Clone(from.get(), to.get())) {

@@ -29,6 +29,8 @@ class TreeCopier {
     /// Files that may be hard-linked instead; null: none. Where the file system shares blocks between files
     /// (reflinks), that is done instead of linking.
     std::function<bool(const struct stat& file)> may_link = nullptr;
+    /// Told of each file once it is open, before it is copied, with its path below the folder; null: nobody.
+    std::function<Status(const std::string& path, const struct stat& file)> before_copy = nullptr;
     bool refuses_links = false;  ///< symbolic ones: kFailedPrecondition, with the name
     std::function<void(const TreeCounts& counts)> on_progress = nullptr;  ///< after each file
     std::stop_token stop{};
@@ -58,6 +60,7 @@ class TreeCopier {
   Options options_;
   TreeCounts counts_;
   int depth_ = 0;
+  std::string folder_;  ///< below the one named, with its end: "a/b/"
   bool can_clone_ = true;
   bool can_link_ = true;
 };

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "async/file.h"
 #include "storage/beneath.h"
 #include "storage/path_escape.h"
+#include "storage/records.h"
 
 namespace trainyard::storage {
 
@@ -69,6 +71,21 @@ class OpenBuckets {
   UniqueFd folder_;
 };
 
+/// The name of the object whose file lies there; nothing: none's does.
+std::optional<std::string> ObjectAt(std::string_view path) {
+  std::string object;
+  for (bool more = true; more;) {
+    const std::size_t end = path.find('/');
+    more = end != std::string_view::npos;
+    const std::optional<EntryName> entry = DecodeEntry(path.substr(0, end));
+    if (!entry) return std::nullopt;
+    object += entry->text;
+    if (more && !entry->piece) object += '/';
+    if (more) path.remove_prefix(end + 1);
+  }
+  return object;
+}
+
 bool IsSameContent(const FileStamp& one, const FileStamp& other) {
   return one.size == other.size && one.mtime_ns == other.mtime_ns;
 }
@@ -93,6 +110,39 @@ Result<PlacedFiles> PlacedFiles::Read(sqlite::Database& objects) {
 bool PlacedFiles::Has(const FileStamp& stamp) const {
   const auto found = by_inode_.find(stamp.inode);
   return found != by_inode_.end() && found->second == stamp;
+}
+
+struct RecordsMeanwhile::Impl {
+  Records records;
+  std::vector<ObjectRecord> kept{};
+};
+
+RecordsMeanwhile::RecordsMeanwhile(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+RecordsMeanwhile::RecordsMeanwhile(RecordsMeanwhile&&) noexcept = default;
+RecordsMeanwhile::~RecordsMeanwhile() = default;
+
+Result<RecordsMeanwhile> RecordsMeanwhile::Open(const std::string& objects) {
+  TY_TRY(Records records, Records::Open(objects));
+  return RecordsMeanwhile(std::make_unique<Impl>(std::move(records)));
+}
+
+/// A record is written before its file gets the name, and stays until the second file after it does.
+Status RecordsMeanwhile::Keep(std::string_view path, const FileStamp& stamp) {
+  const std::size_t end = path.find('/');
+  if (end == std::string_view::npos) return {};
+  const std::optional<std::string> object = ObjectAt(path.substr(end + 1));
+  if (!object) return {};
+  TY_TRY(std::vector<ObjectRecord> found,
+         impl_->records.FindObjects(std::string(path.substr(0, end)), *object));
+  const auto own = std::ranges::find(found, stamp, &ObjectRecord::stamp);
+  if (own != found.end()) impl_->kept.push_back(std::move(*own));
+  return {};
+}
+
+Status RecordsMeanwhile::PutInto(const std::string& objects) const {
+  if (impl_->kept.empty()) return {};
+  TY_TRY(Records copy, Records::Open(objects));
+  return copy.PutObjects(impl_->kept);
 }
 
 Result<AdoptedCopies> AdoptCopies(const std::string& objects, const std::string& copied_from,

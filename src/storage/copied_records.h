@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -22,6 +24,27 @@ class PlacedFiles {
 
  private:
   std::unordered_map<std::uint64_t, FileStamp> by_inode_;
+};
+
+/// Records of files that take the place of others while a copy is made: record and content of a copied object
+/// are of one moment.
+class RecordsMeanwhile {
+ public:
+  /// Opens the objects.db that its server goes on to write. kNotFound: there is none.
+  [[nodiscard]] static Result<RecordsMeanwhile> Open(const std::string& objects);
+  RecordsMeanwhile(RecordsMeanwhile&&) noexcept;
+  ~RecordsMeanwhile();
+
+  /// For a file that is open and about to be copied: keeps its record, if it has one now.
+  /// @param path  below the folder of all buckets: "BUCKET/FOLDER/FILE".
+  [[nodiscard]] Status Keep(std::string_view path, const FileStamp& stamp);
+  /// Puts those that were kept into the copy's objects.db, which nobody has open. Durable.
+  [[nodiscard]] Status PutInto(const std::string& objects) const;
+
+ private:
+  struct Impl;
+  explicit RecordsMeanwhile(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
 };
 
 /// What AdoptCopies found.

@@ -99,5 +99,25 @@ TEST_F(CopiedRecordsTest, KnowsWhatTheServerPlaced) {
   EXPECT_FALSE(PlacedFiles::Read(*database)->Has(stamp)) << "a program made it";
 }
 
+TEST_F(CopiedRecordsTest, WhatIsReplacedMeanwhileHasItsOwnRecordInTheCopy) {
+  const FileStamp before = Place("o");
+  const std::string copy = folder_ / "copy.db";
+  fs::copy_file(Database(), copy);  // of the instant before
+  std::ofstream(folder_ / "backup/buckets/b/unknown") << "a program made it";
+  const FileStamp after = Place("o");
+  ASSERT_NE(before, after);
+  auto meanwhile = RecordsMeanwhile::Open(Database());
+  ASSERT_TRUE(meanwhile) << meanwhile.error().message;
+  EXPECT_TRUE(meanwhile->Keep("b/o", after));
+  EXPECT_TRUE(meanwhile->Keep("b/unknown", StampOf("backup/buckets/b/unknown")));
+  EXPECT_TRUE(meanwhile->Keep("b/.%unknown", after));
+  EXPECT_TRUE(meanwhile->Keep("file", after));
+  ASSERT_TRUE(meanwhile->PutInto(copy));
+  auto records = Records::Open(copy);
+  const auto found = records->FindObjects("b", "o");
+  ASSERT_TRUE(found && found->size() == 1);
+  EXPECT_EQ((*found)[0].stamp, after);
+}
+
 }  // namespace
 }  // namespace trainyard::storage

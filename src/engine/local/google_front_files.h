@@ -16,8 +16,14 @@ struct GoogleFrontFiles {
 };
 
 /// The CA bundle, the own authority alone, and the settings of curl, Java and gsutil that name them. Files
-/// that have the right contents may be replaced by the same. Errors of the file system.
+/// that have the right contents are left as they are. What cannot be written keeps no server from starting,
+/// which may have to make room first: it is said, and left to CompleteGoogleFrontFiles. An error: there is no
+/// authority.
 [[nodiscard]] Status WriteGoogleFrontFiles(const GoogleFrontFiles& files);
+
+/// Before a replica starts: writes what the last WriteGoogleFrontFiles of this process could not. Any thread.
+/// kUnavailable: it still cannot be written.
+[[nodiscard]] Status CompleteGoogleFrontFiles();
 
 /// Where a replica's bind mount of the buckets goes: an empty /gcs of the machine's, made if need be, or
 /// where we may not, one of the replica's own root. One with something in it is somebody else's:

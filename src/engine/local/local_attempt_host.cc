@@ -15,6 +15,7 @@
 #include "attempt/secret_values.h"
 #include "engine/local/attempt_files.h"
 #include "engine/local/former_attempts.h"
+#include "engine/local/google_front_files.h"
 #include "engine/local/leftovers.h"
 #include "runtimes/daemon_container.h"
 
@@ -80,6 +81,7 @@ asio::awaitable<Status> LocalAttemptHost::Start(Manifest manifest, Slot slot) {
   auto start = [&starter = starter_, program = options_.supervisor_program, argv = std::move(argv),
                 name = replica::InstallationName(settings_.attempts_dir) + "-" + manifest.attempt_id(),
                 manifest]() mutable -> Result<UniqueFd> {
+    TY_RETURN_IF_ERROR(CompleteGoogleFrontFiles());
     TY_TRY(const replica::CgroupHome home, starter.FindHome());
     manifest.mutable_places()->set_cgroup_version(home.version);
     manifest.mutable_places()->set_cgroup(home.group);

@@ -117,6 +117,7 @@ asio::awaitable<Result<AttemptRequests::Answer>> AttemptRequests::HoldingOf(std:
   Answer answer;
   answer.set_job_id(holding.job_id);
   *answer.mutable_devices() = holding.devices;
+  answer.set_token(holding.token);
   co_return answer;
 }
 
@@ -137,6 +138,7 @@ asio::awaitable<Status> AttemptRequests::Collect(const Request& request, Control
   v1::FromAgent frame = AnswerTo(request);
   *frame.mutable_answer()->mutable_exit() = std::move(remains.exit);
   *frame.mutable_answer()->mutable_endpoint() = std::move(remains.endpoint);
+  frame.mutable_answer()->set_lacks(std::move(remains.lacks));
   for (replica::v1::LogChunk& chunk : remains.chunks) {
     control.Send(frame);
     frame = AnswerTo(request);

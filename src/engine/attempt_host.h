@@ -28,7 +28,8 @@ enum class AttemptState {
 
 struct Inspection {
   AttemptState state = AttemptState::kUnknown;
-  std::string why{};  ///< of kUnknown: what failed
+  std::string why{};      ///< of kUnknown: what failed
+  bool has_exit = false;  ///< of kAlive: its exit record is there all the same
   friend bool operator==(const Inspection&, const Inspection&) = default;
 };
 
@@ -67,10 +68,12 @@ class AttemptHost {
   /// out.
   virtual boost::asio::awaitable<Result<std::vector<AttemptRef>>> List() = 0;
 
-  /// The job of the attempt, and the devices of its slot. kNotFound: nothing is known of it.
+  /// The job of the attempt, the devices of its slot, and the token that its supervisor shows to the server.
+  /// kNotFound: nothing is known of it.
   struct Holding {
     std::string job_id;
     replica::v1::Devices devices;
+    std::string token{};  ///< empty: an agent of an earlier version does not say it
   };
   virtual boost::asio::awaitable<Result<Holding>> HoldingOf(AttemptRef attempt) = 0;
 
@@ -79,8 +82,10 @@ class AttemptHost {
     ExitRecord exit;                   ///< cause LOST if there was no record
     replica::v1::Endpoint endpoint{};  ///< where it was to be reached; port 0: not known
     std::vector<replica::v1::LogChunk> chunks{};
+    std::string
+        lacks{};  ///< one sentence: what of its output is or may be missing; empty: nothing is known of
   };
-  /// kFailedPrecondition: it is alive.
+  /// kFailedPrecondition: it is alive, or may be.
   virtual boost::asio::awaitable<Result<Remains>> Collect(AttemptRef attempt, std::int64_t from_line) = 0;
 
   /// Ends supervisor and replica by force (SIGKILL) and returns when both are gone. Nothing for an attempt

@@ -198,7 +198,8 @@ asio::awaitable<Inspection> FakeAttemptHost::Inspect(AttemptRef ref) {
     co_return Inspection{stranger->second.state};
   const auto attempt = Find(ref.id);
   if (!attempt) co_return Inspection{AttemptState::kAbsent};
-  if (attempt->alive) co_return Inspection{AttemptState::kAlive};
+  if (attempt->alive)
+    co_return Inspection{.state = AttemptState::kAlive, .has_exit = attempt->exit.has_value()};
   co_return Inspection{attempt->exit ? AttemptState::kEnded : AttemptState::kLost};
 }
 
@@ -217,7 +218,9 @@ asio::awaitable<Result<AttemptHost::Holding>> FakeAttemptHost::HoldingOf(Attempt
   const auto attempt = Find(ref.id);
   const Error absent = NotFound("the attempt is not known");
   if (!attempt) co_return std::unexpected(absent);
-  co_return Holding{.job_id = attempt->manifest.job_id(), .devices = attempt->manifest.devices()};
+  co_return Holding{.job_id = attempt->manifest.job_id(),
+                    .devices = attempt->manifest.devices(),
+                    .token = attempt->manifest.token()};
 }
 
 asio::awaitable<Result<AttemptHost::Remains>> FakeAttemptHost::Collect(AttemptRef ref,
@@ -238,6 +241,8 @@ asio::awaitable<Result<AttemptHost::Remains>> FakeAttemptHost::Collect(AttemptRe
 
 asio::awaitable<Status> FakeAttemptHost::Kill(AttemptRef ref) {
   if (const auto attempt = Find(ref.id)) Vanish(attempt);
+  if (const auto stranger = strangers_.find(ref.id); stranger != strangers_.end())
+    stranger->second.state = AttemptState::kLost;
   co_return Status();
 }
 

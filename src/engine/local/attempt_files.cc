@@ -15,6 +15,7 @@
 #include "attempt/spool.h"
 #include "cluster/attempt_id.h"
 #include "engine/local/leftovers.h"
+#include "engine/local/strays.h"
 #include "process/child_process.h"
 #include "process/variables.h"
 #include "runtimes/daemon_container.h"
@@ -31,13 +32,32 @@ using replica::AttemptDir;
 const std::string kLostMessage =
     "the replica's supervisor ended without a record: it was killed, or the machine was started again";
 
+/// What is in a pipe when its reader is killed is gone (supervisor::kPipeBytes).
+const std::string kUnreadMessage =
+    "The supervisor of this replica was killed or lost: up to 256 KiB of what its program wrote last to each "
+    "of "
+    "stdout and stderr may be missing.";
+
+const std::string kRemovedMessage =
+    "The directory of this replica's attempt was removed or replaced while it ran: what the replica had "
+    "written "
+    "and was not stored yet is lost.";
+
 /// Of a container: as many files as an image may have.
 constexpr std::chrono::minutes kRemoveWaitMax{30};
 
+/// Not knowing is no proof of the end.
 Status RefuseAlive(const AttemptDir& dir) {
-  TY_TRY(const bool over, IsOver(dir));
-  if (!over) return std::unexpected(FailedPrecondition("the attempt is alive"));
+  const Result<bool> over = IsOver(dir);
+  if (!over) return std::unexpected(FailedPrecondition("the attempt may be alive: " + over.error().message));
+  if (!*over) return std::unexpected(FailedPrecondition("the attempt is alive"));
   return {};
+}
+
+/// A disk that is full, read-only or dead is no job's fault: whoever can mend it, and then it goes on.
+std::unexpected<Error> NotNow(Error error) {
+  if (error.code != Code::kResourceExhausted) error.code = Code::kUnavailable;
+  return std::unexpected(std::move(error));
 }
 
 /// What no supervisor could remove any more.
@@ -51,24 +71,28 @@ void RemoveGroups(const AttemptDir& dir) {
 }  // namespace
 
 Result<UniqueFd> MakeAttempt(const AttemptDir& dir, const Manifest& manifest) {
-  TY_RETURN_IF_ERROR(MakeFolders(fs::path(dir.path).parent_path()));
+  if (const Status made = MakeFolders(fs::path(dir.path).parent_path()); !made) return NotNow(made.error());
   if (mkdir(dir.path.c_str(), 0700) != 0) {
     if (errno == EEXIST)
       return std::unexpected(Error{Code::kAlreadyExists, "the attempt was started before", {}});
-    return std::unexpected(ErrnoError(errno, "mkdir " + dir.path));
+    return NotNow(ErrnoError(errno, "mkdir " + dir.path));
   }
-  TY_TRY(UniqueFd lock, replica::TakeLock(dir));
-  TY_RETURN_IF_ERROR(replica::WriteManifest(dir, manifest));
+  Result<UniqueFd> lock = replica::TakeLock(dir);
+  if (!lock) return NotNow(std::move(lock).error());
+  if (const Status written = replica::WriteManifest(dir, manifest); !written) return NotNow(written.error());
   return lock;
 }
 
 Result<AttemptState> InspectAttempt(const AttemptDir& dir) {
-  if (access(dir.path.c_str(), F_OK) != 0) {
-    if (errno == ENOENT) return AttemptState::kAbsent;
-    return std::unexpected(ErrnoError(errno, dir.path));
+  TY_TRY(const bool held, IsHeld(dir));
+  if (held) return AttemptState::kAlive;
+  struct stat there{};
+  if (stat(dir.path.c_str(), &there) != 0) {
+    if (errno != ENOENT && errno != ENOTDIR) return std::unexpected(ErrnoError(errno, dir.path));
+    TY_TRY(const Strays strays, FindStrays(dir));
+    return strays.members.empty() ? AttemptState::kAbsent : AttemptState::kLost;
   }
-  TY_TRY(const bool locked, replica::IsLocked(dir));
-  if (locked) return AttemptState::kAlive;
+  if (!S_ISDIR(there.st_mode)) return AttemptState::kLost;
   TY_TRY(const auto exit, replica::ReadExit(dir));
   return exit ? AttemptState::kEnded : AttemptState::kLost;
 }
@@ -88,7 +112,7 @@ Result<std::vector<AttemptRef>> ListAttempts(const std::string& attempts_dir) {
 
 UniqueFd OpenSupervisor(const AttemptDir& dir) {
   const auto pid = replica::LockHolder(dir);
-  if (!pid) return {};
+  if (!pid) return replica::IsLocked(dir).value_or(false) ? UniqueFd() : OpenStray(dir);
   UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, *pid, 0)));
   if (replica::LockHolder(dir) != pid) return {};  // it ended meanwhile, and its pid may be another's
   return pidfd;
@@ -111,24 +135,55 @@ static std::string LastWords(const AttemptDir& dir) {
   return ". Its last words: " + log->substr(log->size() - std::min(log->size(), kLastWordsMax));
 }
 
+static std::string WhyLost(const AttemptDir& dir, bool there) {
+  if (!there) return "its directory " + dir.path + " was removed or replaced while it ran";
+  if (access(dir.Exit().c_str(), F_OK) == 0) return "its exit record " + dir.Exit() + " is damaged";
+  return kLostMessage + LastWords(dir);
+}
+
+/// Whether its program has, as far as its notes go.
+static bool HasRun(const AttemptDir& dir) {
+  const auto note = replica::ReadInitNote(dir);
+  return (note && !note->preparing) || replica::HasNotedContainers(dir);
+}
+
 Result<AttemptHost::Remains> CollectRemains(const AttemptDir& dir, std::int64_t from_line) {
   TY_RETURN_IF_ERROR(RefuseAlive(dir));
   AttemptHost::Remains remains;
-  TY_TRY(auto exit, replica::ReadExit(dir));
+  std::error_code error;
+  const bool there = fs::is_directory(dir.path, error);
+  std::optional<replica::v1::ExitRecord> exit;
+  if (there) {
+    TY_TRY(exit, replica::ReadExit(dir));
+  }
   if (exit) {
     remains.exit = *std::move(exit);
   } else {
     remains.exit.set_cause(replica::v1::ExitRecord::LOST);
-    remains.exit.set_message(kLostMessage + LastWords(dir));
+    remains.exit.set_message(WhyLost(dir, there));
     *remains.exit.mutable_end_time() = wire::ToProto(SysTime(std::chrono::system_clock::now()));
+    if (HasRun(dir)) remains.lacks = kUnreadMessage;
+    if (!there) remains.lacks = kRemovedMessage;
   }
+  if (!there) return remains;
   if (const Result<Manifest> manifest = replica::ReadManifest(dir); manifest && manifest->port() != 0)
     remains.endpoint = EndpointOf(*manifest);
-  TY_TRY(remains.chunks, replica::ReadSpool(dir.Spool(), from_line));
+  Result<std::vector<replica::v1::LogChunk>> chunks = replica::ReadSpool(dir.Spool(), from_line);
+  if (chunks) {
+    remains.chunks = *std::move(chunks);
+  } else if (chunks.error().code == Code::kUnavailable) {
+    return std::unexpected(std::move(chunks).error());
+  } else {  // how it ended is known all the same
+    remains.lacks = "What this replica wrote last cannot be read: " + chunks.error().message + ".";
+  }
   return remains;
 }
 
 void KillSupervisor(const AttemptDir& dir) {
+  if (!replica::LockHolder(dir)) {
+    if (const auto strays = FindStrays(dir)) KillStrays(dir, strays->holders);
+    return;
+  }
   if (const UniqueFd pidfd = OpenSupervisor(dir); pidfd)
     syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
 }
@@ -147,6 +202,7 @@ bool IsOfProgram(const AttemptDir& dir, replica::ConnectionEnd end) {
 
 void KillLockHolders(const AttemptDir& dir) {
   for (const pid_t pid : replica::LockHolders(dir)) kill(pid, SIGKILL);
+  if (const auto strays = FindStrays(dir)) KillStrays(dir, strays->holders);
 }
 
 /// What a container wrote may be owned by ids that only a process in their user namespace can be: one of ours

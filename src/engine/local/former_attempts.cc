@@ -12,21 +12,21 @@ std::optional<std::string> FindFormerAttempt(const std::string& former_dir, cons
   const std::optional<cluster::AttemptName> name = cluster::ParseAttemptId(attempt_id);
   if (former_dir.empty() || !name) return std::nullopt;
   const Result<std::vector<AttemptRef>> attempts = ListAttempts(former_dir);
-  if (!attempts) return std::nullopt;
+  if (!attempts) return attempt_id;  // not knowing is no proof that it does not live there
   for (const AttemptRef& attempt : *attempts) {
     const std::optional<cluster::AttemptName> other = cluster::ParseAttemptId(attempt.id);
     if (!other || other->job_uid != name->job_uid) continue;
     const replica::AttemptDir dir{former_dir + "/" + attempt.id};
-    if (replica::IsLocked(dir).value_or(false)) return attempt.id;
+    if (replica::IsLocked(dir).value_or(true)) return attempt.id;
   }
   return std::nullopt;
 }
 
 bool HasLivingAttempts(const std::string& former_dir) {
   const Result<std::vector<AttemptRef>> attempts = ListAttempts(former_dir);
-  if (!attempts) return false;
+  if (!attempts) return true;  // not knowing is no proof that none does
   return std::ranges::any_of(*attempts, [&former_dir](const AttemptRef& attempt) {
-    return replica::IsLocked({former_dir + "/" + attempt.id}).value_or(false);
+    return replica::IsLocked({former_dir + "/" + attempt.id}).value_or(true);
   });
 }
 

@@ -13,6 +13,7 @@ namespace trainyard::engine {
                                                            const std::string& attempt_id);
 
 /// Whether any attempt there lives.
+/// Where that cannot be found out, one may.
 [[nodiscard]] bool HasLivingAttempts(const std::string& former_dir);
 
 /// For who asks what became of the attempt: where it still runs, and what to do.

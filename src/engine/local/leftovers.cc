@@ -12,6 +12,7 @@
 #include "async/file.h"
 #include "async/unique_fd.h"
 #include "attempt/init_note.h"
+#include "engine/local/strays.h"
 #include "sandbox/kill_group.h"
 
 namespace trainyard::engine {
@@ -61,8 +62,12 @@ bool EndLeftovers(const AttemptDir& dir) {
 }  // namespace
 
 Result<bool> IsOver(const AttemptDir& dir) {
-  TY_TRY(const bool locked, replica::IsLocked(dir));
-  return !locked && EndLeftovers(dir);
+  TY_TRY(const bool held, IsHeld(dir));
+  if (held || !EndLeftovers(dir)) return false;
+  if (access(dir.Lock().c_str(), F_OK) == 0) return true;
+  TY_TRY(const Strays strays, FindStrays(dir));  // whose notes are gone, too
+  KillStrays(dir, strays.members);
+  return strays.holders.empty() && strays.members.empty();
 }
 
 }  // namespace trainyard::engine

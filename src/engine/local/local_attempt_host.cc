@@ -17,6 +17,7 @@
 #include "engine/local/former_attempts.h"
 #include "engine/local/google_front_files.h"
 #include "engine/local/leftovers.h"
+#include "engine/local/strays.h"
 #include "runtimes/daemon_container.h"
 
 namespace trainyard::engine {
@@ -152,6 +153,11 @@ asio::awaitable<Inspection> LocalAttemptHost::Inspect(AttemptRef attempt) {
     const Status former = co_await CheckFormer(attempt.id);
     if (!former) co_return Inspection{AttemptState::kUnknown, former.error().message};
   }
+  if (*state == AttemptState::kAlive) {
+    auto read = [dir] { return replica::ReadExit(dir).value_or(std::nullopt).has_value(); };
+    const bool has_exit = co_await OnPool(files_, std::move(read));
+    co_return Inspection{.state = *state, .has_exit = has_exit};
+  }
   if (*state != AttemptState::kEnded && *state != AttemptState::kLost) co_return Inspection{*state};
   // Nothing of it may live beside a next attempt.
   const Result<bool> over = co_await WaitUntilOver(dir, kKillWait);
@@ -171,7 +177,7 @@ asio::awaitable<Result<std::vector<AttemptRef>>> LocalAttemptHost::List() {
 asio::awaitable<Result<AttemptHost::Holding>> LocalAttemptHost::HoldingOf(AttemptRef attempt) {
   auto read = [dir = DirOf(attempt.id)] { return replica::ReadManifest(dir); };
   TY_CO_TRY(const Manifest manifest, co_await OnPool(files_, std::move(read)));
-  co_return Holding{.job_id = manifest.job_id(), .devices = manifest.devices()};
+  co_return Holding{.job_id = manifest.job_id(), .devices = manifest.devices(), .token = manifest.token()};
 }
 
 asio::awaitable<Result<AttemptHost::Remains>> LocalAttemptHost::Collect(AttemptRef attempt,
@@ -196,7 +202,7 @@ asio::awaitable<Status> LocalAttemptHost::Kill(AttemptRef attempt) {
 
 asio::awaitable<Status> LocalAttemptHost::Forget(AttemptRef attempt) {
   const AttemptDir dir = DirOf(attempt.id);
-  auto look = [dir] { return replica::IsLocked(dir); };
+  auto look = [dir] { return IsHeld(dir); };
   TY_CO_TRY(const bool alive, co_await OnPool(files_, std::move(look)));
   if (!alive) TY_CO_RETURN_IF_ERROR(co_await RemoveContainers(dir));
   auto remove = [dir] { return RemoveAttempt(dir); };
@@ -213,17 +219,27 @@ void LocalAttemptHost::StartWatching(const std::string& attempt_id, UniqueFd pid
   tasks_.Spawn(Watch(attempt_id, std::move(pidfd)));
 }
 
-/// Until the supervisor has ended and all of its attempt. Without a pidfd the supervisor is gone already.
+/// Until the supervisor has ended and all of its attempt. Without a pidfd the supervisor is gone already, or
+/// cannot be seen.
 asio::awaitable<void> LocalAttemptHost::Watch(std::string attempt_id, UniqueFd pidfd) {
   const AttemptDir dir = DirOf(attempt_id);
-  if (pidfd) {
-    asio::posix::stream_descriptor descriptor(loop_, pidfd.Release());
-    co_await descriptor.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
-    siginfo_t info{};
-    waitid(P_PIDFD, static_cast<id_t>(descriptor.native_handle()), &info,
-           WEXITED | WNOHANG);  // fails for an adopted one
-  }
-  while (!(co_await WaitUntilOver(dir, kKillWaitMax)).value_or(true)) {
+  for (bool over = false; !over;) {
+    if (pidfd) {
+      asio::posix::stream_descriptor descriptor(loop_, pidfd.Release());
+      co_await descriptor.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+      siginfo_t info{};
+      waitid(P_PIDFD, static_cast<id_t>(descriptor.native_handle()), &info,
+             WEXITED | WNOHANG);  // fails for an adopted one
+    }
+    const Result<bool> looked = co_await WaitUntilOver(dir, kKillWaitMax);
+    over = looked.value_or(false);
+    if (over) break;
+    if (!looked) {  // not knowing is no proof
+      asio::steady_timer timer(loop_, kFormerPause);
+      co_await timer.async_wait(asio::use_awaitable);
+    }
+    auto open = [dir] { return OpenSupervisor(dir); };
+    pidfd = co_await OnPool(files_, std::move(open));
   }
   co_await RemoveContainersUntilDone(dir);
   watched_.erase(attempt_id);

@@ -124,7 +124,8 @@ asio::awaitable<Inspection> RemoteAttemptHost::Inspect(AttemptRef attempt) {
   const Result<AgentLink::Answers> answers = co_await Ask(attempt.agent, std::move(request), dead);
   if (dead) co_return Inspection{AttemptState::kLost};
   if (!answers) co_return Inspection{AttemptState::kUnknown, answers.error().message};
-  const Inspection found{StateOf(answers->back().attempt())};
+  const Inspection found{.state = StateOf(answers->back().attempt()),
+                         .has_exit = answers->back().attempt().has_exit()};
   if (found.state == AttemptState::kAlive) {
     Of(attempt.agent)->kept.insert(attempt.id);
     Of(attempt.agent)->living.insert(attempt.id);
@@ -146,7 +147,8 @@ asio::awaitable<Result<AttemptHost::Holding>> RemoteAttemptHost::HoldingOf(Attem
   const Result<AgentLink::Answers> answers = co_await Ask(attempt.agent, std::move(request), dead);
   if (dead) co_return std::unexpected(NotFound(kNodeLost));
   if (!answers) co_return std::unexpected(answers.error());
-  co_return Holding{.job_id = answers->back().job_id(), .devices = answers->back().devices()};
+  const FromAgent::Answer& answer = answers->back();
+  co_return Holding{.job_id = answer.job_id(), .devices = answer.devices(), .token = answer.token()};
 }
 
 asio::awaitable<Result<AttemptHost::Remains>> RemoteAttemptHost::Collect(AttemptRef attempt,
@@ -161,6 +163,7 @@ asio::awaitable<Result<AttemptHost::Remains>> RemoteAttemptHost::Collect(Attempt
   Remains remains;
   for (FromAgent::Answer& answer : *answers) {
     if (answer.has_exit()) remains.exit = std::move(*answer.mutable_exit());
+    if (!answer.lacks().empty()) remains.lacks = std::move(*answer.mutable_lacks());
     if (answer.has_endpoint()) remains.endpoint = std::move(*answer.mutable_endpoint());
     if (answer.has_chunk()) remains.chunks.push_back(std::move(*answer.mutable_chunk()));
   }

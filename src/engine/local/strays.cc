@@ -1,0 +1,153 @@
+#include "engine/local/strays.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "async/file.h"
+
+namespace trainyard::engine {
+
+namespace {
+
+namespace fs = std::filesystem;
+using replica::AttemptDir;
+
+using Folder = std::unique_ptr<DIR, decltype([](DIR* folder) { closedir(folder); })>;
+
+/// How processes of the attempt are recognised.
+struct Marks {
+  std::string dir;    ///< as its supervisor was told
+  std::string lock;   ///< as the kernel names it
+  std::string group;  ///< "/trainyard-0123456789-17-master-replica-0-1-": begins the name of its cgroups
+};
+
+Marks MarksOf(const AttemptDir& dir) {
+  const fs::path path(dir.path);
+  // The folder of all attempts may be gone, too.
+  const std::string attempts =
+      RealPath(path.parent_path().parent_path()) + "/" + path.parent_path().filename().string();
+  const std::string id = path.filename();
+  return {.dir = dir.path,
+          .lock = RealPath(attempts) + "/" + id + "/lock",
+          .group = "/" + replica::InstallationName(attempts) + "-" + id + "-"};
+}
+
+/// What is missing is gone; everything else is not known.
+bool IsGone(int error) { return error == ENOENT || error == ESRCH; }
+
+/// "trainyard replica DIR": with no other program is a directory of attempts the last word of its command.
+bool IsCalledSo(const std::string& process, const Marks& marks) {
+  const std::string command = ReadFile(process + "/cmdline").value_or("");
+  const std::string end = std::string(1, '\0') + marks.dir + std::string(1, '\0');
+  return command.starts_with(std::string_view("trainyard\0", 10)) && command.ends_with(end);
+}
+
+bool IsInGroup(const std::string& process, const Marks& marks) {
+  return ReadFile(process + "/cgroup").value_or("").find(marks.group) != std::string::npos;
+}
+
+/// An error: it cannot be found out for want of descriptors or memory.
+Result<bool> HasLock(const std::string& process, const Marks& marks) {
+  const Folder files(opendir((process + "/fd").c_str()));
+  if (!files) {
+    // Another account's process is none that was started for an attempt of ours.
+    if (IsGone(errno) || errno == EACCES || errno == EPERM) return false;
+    return std::unexpected(ErrnoError(errno, process + "/fd"));
+  }
+  std::string target(marks.lock.size() + 64, '\0');
+  while (const dirent* entry = readdir(files.get())) {
+    const ssize_t size = readlinkat(dirfd(files.get()), entry->d_name, target.data(), target.size());
+    if (size <= 0) continue;
+    const std::string_view name(target.data(), static_cast<std::size_t>(size));
+    if (name == marks.lock || name == marks.lock + " (deleted)") return true;
+  }
+  return false;
+}
+
+Result<bool> IsHolder(const std::string& process, const Marks& marks) {
+  if (IsCalledSo(process, marks)) return true;
+  return HasLock(process, marks);
+}
+
+UniqueFd OpenPid(pid_t pid) { return UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))); }
+
+/// The process that has signed the lock file that is there now.
+pid_t Signer(const AttemptDir& dir) {
+  const std::string text = ReadFile(dir.Lock()).value_or("");
+  pid_t pid = 0;
+  std::from_chars(text.data(), text.data() + text.size(), pid);
+  return pid;
+}
+
+}  // namespace
+
+Result<Strays> FindStrays(const AttemptDir& dir) {
+  const Marks marks = MarksOf(dir);
+  const Folder all(opendir("/proc"));
+  if (!all) return std::unexpected(ErrnoError(errno, "/proc"));
+  Strays strays;
+  while (const dirent* entry = readdir(all.get())) {
+    const std::string_view name = entry->d_name;
+    pid_t pid = 0;
+    if (std::from_chars(name.begin(), name.end(), pid).ptr != name.end() || pid == getpid()) continue;
+    const std::string process = "/proc/" + std::string(name);
+    TY_TRY(const bool holds, IsHolder(process, marks));
+    if (holds) {
+      strays.holders.push_back(pid);
+    } else if (IsInGroup(process, marks)) {
+      strays.members.push_back(pid);
+    }
+  }
+  return strays;
+}
+
+void KillStrays(const AttemptDir& dir, const std::vector<pid_t>& pids) {
+  const Marks marks = MarksOf(dir);
+  for (const pid_t pid : pids) {
+    const UniqueFd process = OpenPid(pid);
+    const std::string path = "/proc/" + std::to_string(pid);
+    // With the pidfd open: what is seen now is of the process that gets the signal.
+    const bool is_it = process && (IsHolder(path, marks).value_or(false) || IsInGroup(path, marks));
+    if (is_it) syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
+  }
+}
+
+Result<bool> IsHeld(const AttemptDir& dir) {
+  struct stat lock{};
+  const bool there = stat(dir.Lock().c_str(), &lock) == 0 && S_ISREG(lock.st_mode);
+  if (!there && errno != ENOENT && errno != ENOTDIR) return std::unexpected(ErrnoError(errno, dir.Lock()));
+  if (there) {
+    TY_TRY(const bool locked, replica::IsLocked(dir));
+    if (locked) return true;
+    const pid_t signer = Signer(dir);
+    if (signer <= 0 || signer == getpid()) return false;
+    return IsCalledSo("/proc/" + std::to_string(signer), MarksOf(dir));  // and the lock is a copy
+  }
+  TY_TRY(const Strays strays, FindStrays(dir));
+  return !strays.holders.empty();
+}
+
+UniqueFd OpenStray(const AttemptDir& dir) {
+  const Result<Strays> strays = FindStrays(dir);
+  if (!strays) return {};
+  const Marks marks = MarksOf(dir);
+  for (const pid_t pid : strays->holders) {
+    UniqueFd process = OpenPid(pid);
+    const bool is_it = process && IsHolder("/proc/" + std::to_string(pid), marks).value_or(false);
+    if (is_it) return process;
+  }
+  return {};
+}
+
+}  // namespace trainyard::engine

@@ -222,8 +222,10 @@ std::vector<Action> WithLimit(const JobRecord& job, std::vector<Action> actions)
 
 /// Tells a running replica to stop, and kills it if it does not.
 void AddStop(const Replica& replica, StopReplica stop, SysTime now, std::vector<Action>& actions) {
+  // Who is not connected has not heard of the stop, and does not end by itself.
+  const std::chrono::milliseconds patience = replica.seen.away ? std::chrono::milliseconds(0) : kKillAfter;
   const std::optional<SysTime> kill_time =
-      replica.seen.stop_time ? std::optional(*replica.seen.stop_time + kKillAfter) : std::nullopt;
+      replica.seen.stop_time ? std::optional(*replica.seen.stop_time + patience) : std::nullopt;
   stop.replica = replica.position;
   stop.kill = kill_time && now >= *kill_time;
   stop.hurry = !stop.kill && stop.short_grace && replica.seen.stop_time && now >= *replica.seen.stop_time;
@@ -265,17 +267,22 @@ std::vector<Action> WhileQueued(const JobRecord& job, const Observation& seen, S
   return WithLimit(job, Reserve(job, seen));
 }
 
-std::vector<Action> WhileLive(const JobRecord& job, const std::vector<Replica>& replicas, RestartTime time) {
-  const SysTime now = time.now;
+std::vector<Action> WhileLive(const JobRecord& job, const Observation& seen,
+                              const std::vector<Replica>& replicas, SysTime now) {
   if (job.job().state() == Job::PREPARING && IsRunning(replicas)) {
     return Append(RunningEvent(replicas));
   }
   if (std::optional<Event> ended = ExitNews(replicas)) return Append(*std::move(ended));
-  if (std::optional<Event> decided = DecideOnExits(job, time)) return Append(*std::move(decided));
+  if (std::optional<Event> decided = DecideOnExits(job, {.now = now, .first_pause = seen.restart_pause}))
+    return Append(*std::move(decided));
   if (std::optional<Event> cancel = LimitReached(job, now)) return Append(*std::move(cancel));
-  if (std::optional<Event> launch = Launch(replicas, now)) return Append(*std::move(launch));
   std::vector<Action> actions;
-  AddStarts(replicas, actions);
+  if (!seen.disk_full.empty() && WaitsToStart(job, seen)) {  // what it writes would be lost
+    WakeNoLaterThan(now + seen.retry_pause, actions);
+  } else {
+    if (std::optional<Event> launch = Launch(replicas, now)) return Append(*std::move(launch));
+    AddStarts(replicas, actions);
+  }
   AddBarrier(replicas, actions);
   AddMoves(replicas, now, actions);
   AddPauses(replicas, actions);
@@ -337,13 +344,20 @@ std::vector<Action> MeasureFirst(const JobRecord& job, const Observation& seen, 
 
 }  // namespace
 
+bool WaitsToStart(const JobRecord& job, const Observation& seen) {
+  const std::vector<Replica> replicas = Replicas(job, seen);
+  return std::ranges::any_of(replicas, [](const Replica& replica) {
+    return !replica.launched() || (!replica.record.has_exit() && !replica.seen.started);
+  });
+}
+
 std::vector<Action> NextActions(const JobRecord& job, const Observation& seen, SysTime now) {
   const std::vector<Replica> replicas = Replicas(job, seen);
   if (std::optional<Event> over = AfterTakenBack(job, seen)) return Append(*std::move(over));
   switch (StageOf(job)) {
     case Stage::kQueued: return WhileQueued(job, seen, now);
     case Stage::kPreparing:
-    case Stage::kRunning: return WhileLive(job, replicas, {.now = now, .first_pause = seen.restart_pause});
+    case Stage::kRunning: return WhileLive(job, seen, replicas, now);
     case Stage::kRetrying: return WhileRetrying(job, seen, replicas, now);
     case Stage::kFinishing:
       return MeasureFirst(job, seen, WhileStopping(replicas, StopOf(job), EndedEvent(), now));

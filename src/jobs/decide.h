@@ -23,6 +23,8 @@ namespace trainyard::jobs {
 struct ReplicaObservation {
   bool started =
       false;  ///< StartReplica was performed for the current attempt, or its supervisor was found alive
+  bool away = false;      ///< its supervisor is not connected
+  std::string trouble{};  ///< one sentence: what keeps it from being looked after; empty: nothing
   /// Why the last StartReplica could not be performed; it is tried again. Until there is a phase.
   std::string refused{};
   replica::v1::Phase phase = replica::v1::PHASE_UNSPECIFIED;  ///< as its supervisor reported it
@@ -52,6 +54,9 @@ struct Observation {
   std::string runtime_version;                              ///< what suits that room; empty: what the job has
   std::optional<TakenBack> taken_back;                      ///< the allocator has said so
   std::chrono::milliseconds restart_pause = kRestartPause;  ///< as the operator decided
+  std::string disk_full;   ///< why nothing may be started on this disk; empty: it has room
+  std::string unrecorded;  ///< why the last event could not be recorded; empty: it was
+  std::chrono::milliseconds retry_pause{1'000};  ///< between two looks at a disk that has no room
   /// Of a trial, after MeasureTrial: what its program reported in all.
   std::optional<control::v1::Event::TrialMeasured> measured;
 };
@@ -98,6 +103,9 @@ struct WakeAt {
 };
 using Action = std::variant<AppendEvent, ResolveImages, ReserveRoom, StartReplica, OpenBarrier, StopReplica,
                             MeasureTrial, WakeAt>;
+
+/// Whether a replica of a job that has room is yet to be started.
+[[nodiscard]] bool WaitsToStart(const control::v1::JobRecord& job, const Observation& seen);
 
 /// What to do next. At most one AppendEvent, and it is the last action: the caller performs, records, and
 /// asks again. Idempotent: performing the result and asking again with nothing new observed yields at most

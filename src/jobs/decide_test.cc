@@ -299,6 +299,34 @@ TEST(NextActions, AReplicaThatDoesNotObeyIsKilled) {
   EXPECT_FALSE(job.wake_time());
 }
 
+TEST(NextActions, AReplicaThatCannotBeToldIsKilledAtTheEndOfItsGrace) {
+  SimulatedJob job(kSingle);
+  job.BringUp();
+  job.Detach(0);
+  job.Cancel("Cancelled by the user.");
+  EXPECT_THAT(job.Settle(), ElementsAre("stop master 0", "kill master 0"));
+}
+
+TEST(NextActions, NothingStartsOnAFullDiskAndWhatRunsGoesOn) {
+  SimulatedJob job(kGang);
+  job.Admit();
+  job.FillDisk("the disk is full");
+  EXPECT_THAT(job.Settle(), ElementsAre("Admitted"));
+  ASSERT_EQ(job.wake_time(), job.now() + 1s);
+  job.FillDisk("");
+  job.BringUp();
+  job.FillDisk("the disk is full");
+  job.End(1, ExitRecord::LOST);
+  EXPECT_THAT(job.Settle(), ElementsAre("ReplicaEnded", "RestartDecided"));
+  EXPECT_FALSE(job.IsAlive(1));
+  job.FillDisk("");
+  EXPECT_THAT(job.Settle(), ElementsAre("Launched", "start worker 0"));
+  job.FillDisk("the disk is full");
+  job.End(0, ExitRecord::EXITED, 0);
+  job.Settle();
+  EXPECT_EQ(job.job().outcome(), Job::SUCCEEDED) << "ends need no room";
+}
+
 TEST(NextActions, AfterSuccessNobodyIsWaitedForLong) {
   SimulatedJob job(
       "region: 'us-central1' scale_tier: CUSTOM master_type: 'n1-standard-4' parameter_server_type: "

@@ -23,6 +23,7 @@ Verdict JudgeStatus(int exit_code) {
 }  // namespace
 
 Verdict JudgeExit(const ExitRecord& exit) {
+  if (exit.shortage()) return Verdict::kTransient;
   switch (exit.cause()) {
     case ExitRecord::EXITED: return JudgeStatus(exit.exit_code());
     case ExitRecord::OUT_OF_MEMORY:

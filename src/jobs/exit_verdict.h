@@ -13,8 +13,8 @@ enum class Verdict {
 };
 
 /// Permanent: exit status 1, 2, 126 and 127 (user code, usage, not executable, not found), out of memory,
-/// failed preparation. Transient: every other status, signals, lost supervisors, the machine's shutdown.
-/// Pure: any thread.
+/// failed preparation. Transient: every other status, signals, lost supervisors, the machine's shutdown and
+/// shortage. Pure: any thread.
 [[nodiscard]] Verdict JudgeExit(const replica::v1::ExitRecord& exit);
 
 /// Whether the user's program was running in that attempt.

@@ -10,8 +10,11 @@ void NoteLostLog(control::v1::JobRecord& record, const control::v1::ReplicaRecor
     record.add_lost_logs("So it is with further attempts; the job's log names them.");
     return;
   }
+  // An end that is known says nothing of the lines: those that are missing are said where they would be.
+  const bool is_lost = replica.exit().cause() == replica::v1::ExitRecord::LOST;
   record.add_lost_logs("The replica " + cluster::ReplicaLabel(replica.id()) + ", attempt " +
-                       std::to_string(replica.attempt()) + ": " + replica.exit().message() + ".");
+                       std::to_string(replica.attempt()) + ": " +
+                       (is_lost ? replica.exit().message() : "lines that it wrote last are lost") + ".");
 }
 
 std::string WithLostLogs(const control::v1::JobRecord& record, std::string message) {

@@ -27,6 +27,16 @@ TEST(LostLogs, AreNamedAndTheMessageIsKept) {
             "The log of the job is not complete. The replica worker 0, attempt 2: its node is lost.");
 }
 
+TEST(LostLogs, OfAnEndThatIsKnownTheLogSaysMore) {
+  control::v1::JobRecord record;
+  control::v1::ReplicaRecord worker = Worker(0, true);
+  worker.mutable_exit()->set_cause(replica::v1::ExitRecord::EXITED);
+  NoteLostLog(record, worker);
+  EXPECT_EQ(WithLostLogs(record, ""),
+            "The log of the job is not complete. The replica worker 0, attempt 2: lines that it wrote last "
+            "are lost.");
+}
+
 TEST(LostLogs, ACompleteLogNeedsNoWord) { EXPECT_EQ(WithLostLogs({}, ""), ""); }
 
 TEST(LostLogs, AreBounded) {

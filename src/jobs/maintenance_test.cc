@@ -4,6 +4,7 @@
 #include "jobs/decide.h"
 #include "jobs/restart_policy.h"
 #include "jobs/testing/simulated_job.h"
+#include "wire/time.h"
 
 namespace trainyard::jobs {
 namespace {
@@ -118,6 +119,27 @@ TEST(Shutdown, OfAJobThatIsOverEndsIt) {
   job.End(0, ExitRecord::SHUT_DOWN);
   job.End(1, ExitRecord::SHUT_DOWN);
   EXPECT_THAT(job.Settle(), ElementsAre("ReplicaEnded", "ReplicaEnded", "Ended"));
+}
+
+TEST(Shortage, IsTriedAgainAndCountsAsNothing) {
+  control::v1::JobRecord job;
+  control::v1::ReplicaRecord& replica = *job.add_replicas();
+  replica.mutable_id()->set_type(replica::v1::MASTER);
+  replica.set_attempt(9);
+  replica.set_restarts(kRestartsMax);
+  job.set_retries(kRetriesMax);
+  replica.mutable_exit()->set_cause(ExitRecord::PREPARATION_FAILED);
+  replica.mutable_exit()->set_message("clone: Resource temporarily unavailable");
+  const RestartTime time{.now = SysTime(std::chrono::seconds(1'600'000'000))};
+  EXPECT_TRUE(DecideOnExits(job, time)->has_concluded()) << "a preparation that failed by itself";
+  replica.mutable_exit()->set_shortage(true);
+  EXPECT_FALSE(CountsAsRestart(replica));
+  const auto decided = DecideOnExits(job, time);
+  ASSERT_TRUE(decided && decided->has_restart_decided());
+  EXPECT_EQ(wire::FromProto(decided->restart_decided().not_before()), time.now + kShortagePause);
+  EXPECT_EQ(decided->restart_decided().reason(),
+            "The replica master 0 could not be started: clone: Resource temporarily unavailable. It is tried "
+            "again in 5 s. This does not count as a restart.");
 }
 
 TEST(RestartPause, AnotherServerWaitsForTheRest) {

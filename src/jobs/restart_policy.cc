@@ -74,6 +74,16 @@ Event AfterMove(const ReplicaRecord& replica) {
                               " and starts again. This does not count as a restart.");
 }
 
+/// Nobody's program has run.
+Event AfterShortage(const ReplicaRecord& replica, SysTime now) {
+  Event event =
+      Restart(replica, "The replica " + cluster::ReplicaLabel(replica.id()) +
+                           " could not be started: " + replica.exit().message() + ". It is tried again in " +
+                           Seconds(kShortagePause) + ". This does not count as a restart.");
+  *event.mutable_restart_decided()->mutable_not_before() = wire::ToProto(now + kShortagePause);
+  return event;
+}
+
 Event AfterTransientFailure(const JobRecord& job, const ReplicaRecord& replica, RestartTime time) {
   Event event;
   const std::string sentence = WhyItEnded(replica);
@@ -104,7 +114,8 @@ std::chrono::milliseconds RestartPause(int restarts, std::chrono::milliseconds f
 }
 
 bool CountsAsRestart(const ReplicaRecord& replica) {
-  return !replica.maintenance() && replica.exit().cause() != replica::v1::ExitRecord::SHUT_DOWN;
+  const replica::v1::ExitRecord& exit = replica.exit();
+  return !replica.maintenance() && !exit.shortage() && exit.cause() != replica::v1::ExitRecord::SHUT_DOWN;
 }
 
 std::optional<Event> DecideOnExits(const JobRecord& job, RestartTime time) {
@@ -127,8 +138,9 @@ std::optional<Event> DecideOnExits(const JobRecord& job, RestartTime time) {
   }
   if (permanent) return Conclude(Job::FAILED, FailureMessage(job));
   if (transient != nullptr) return AfterTransientFailure(job, *transient, time);
-  if (moved != nullptr) return AfterMove(*moved);
-  return std::nullopt;
+  if (moved == nullptr) return std::nullopt;
+  const bool is_short = moved->exit().shortage() && !moved->maintenance();
+  return is_short ? AfterShortage(*moved, time.now) : AfterMove(*moved);
 }
 
 }  // namespace trainyard::jobs

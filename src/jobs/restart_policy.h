@@ -14,9 +14,12 @@ namespace trainyard::jobs {
 inline constexpr int kRestartsMax = 5;
 /// How often the whole job is restarted before it fails.
 inline constexpr int kRetriesMax = 3;
-/// A replica that was told to stop is killed after this long. A safety net only: its supervisor enforces the
-/// grace period itself (30 s unless the operator configures another).
-inline constexpr std::chrono::minutes kKillAfter{10};
+/// A replica that was told to stop is killed this long after the end of its grace period (30 s unless the
+/// operator configures another), with its supervisor, which enforces that period itself and has nothing more
+/// to do than to write down the end.
+inline constexpr std::chrono::seconds kKillAfter{10};
+/// The pause before a replica starts again that the machine was too short of something to start.
+inline constexpr std::chrono::seconds kShortagePause{5};
 
 /// How long replicas get from SIGTERM to SIGKILL once the job has succeeded: a parameter server never ends by
 /// itself, and nobody waits for what it still does. Less where the operator's grace period is shorter.
@@ -40,14 +43,14 @@ struct RestartTime {
 };
 
 /// Whether the restart after the replica's exit is one of the kRestartsMax. Not so when the replica ended for
-/// nothing of its own: maintenance, or the machine's shutdown.
+/// nothing of its own: maintenance, the machine's shutdown, or its shortage.
 [[nodiscard]] bool CountsAsRestart(const control::v1::ReplicaRecord& replica);
 
 /// The event that follows from the recorded exits: Concluded, RestartDecided or RetryDecided; nothing if the
 /// job continues unchanged. The master decides: its status 0 is success, whatever the other replicas did.
 /// Until then a permanent failure of any replica fails the job. A replica under maintenance, or that its
-/// machine ended (shutdown, stop of the service, logout), restarts immediately, and that restart does not
-/// count.
+/// machine ended (shutdown, stop of the service, logout), restarts immediately, one that the machine was too
+/// short of something to start after kShortagePause, and that restart does not count.
 [[nodiscard]] std::optional<control::v1::Event> DecideOnExits(const control::v1::JobRecord& job,
                                                               RestartTime time);
 

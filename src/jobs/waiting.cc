@@ -68,10 +68,21 @@ std::string Building(const JobRecord& job, std::size_t replicas) {
   return parts.empty() ? text : text + ")";
 }
 
+/// The sentence, with a full stop.
+std::string Stopped(std::string text) {
+  return text.ends_with('.') || text.ends_with('?') ? text : text + ".";
+}
+
 Waiting ForPause(const JobRecord& job, const std::vector<int>& paused) {
   const int first = *std::ranges::min_element(
       paused, {}, [&job](int replica) { return wire::FromProto(job.replicas(replica).not_before()); });
   const ReplicaRecord& replica = job.replicas(first);
+  if (replica.exit().shortage())
+    return {.cause = "shortage",
+            .reason = cluster::TaskName(replica.id()) +
+                      " could not be started: " + Stopped(replica.exit().message()),
+            .unblock = "It is tried again at " + wire::PrintTime(wire::FromProto(replica.not_before())) +
+                       ", as often as need be; make room on the machine."};
   return {.cause = "restart",
           .reason = cluster::TaskName(replica.id()) + " failed and starts again at " +
                     wire::PrintTime(wire::FromProto(replica.not_before())) + " (restart " +
@@ -102,10 +113,8 @@ std::string WhyRefused(const std::vector<int>& starting, const Observation& seen
 }
 
 Waiting ForStarter(const JobRecord& job, const std::vector<int>& starting, const std::string& why) {
-  const bool has_stop = why.ends_with('.') || why.ends_with('?');
   return {.cause = "refused",
-          .reason = "The supervisor of " + Names(job, starting) + " cannot be started now: " + why +
-                    (has_stop ? "" : "."),
+          .reason = "The supervisor of " + Names(job, starting) + " cannot be started now: " + Stopped(why),
           .unblock = "It is tried again by itself, about once a second."};
 }
 
@@ -136,6 +145,28 @@ std::optional<Waiting> WaitAfterSuccess(const JobRecord& job, std::chrono::milli
                  .reason = "The job has succeeded; " + Names(job, running) +
                            (running.size() == 1 ? " was" : " were") + " told to end (SIGTERM).",
                  .unblock = "What still runs after " + std::to_string(grace.count()) + " s is killed."};
+}
+
+std::optional<Waiting> WaitForTrouble(const JobRecord& job, const Observation& seen) {
+  if (StageOf(job) == Stage::kEnded) return std::nullopt;
+  if (!seen.unrecorded.empty())
+    return Waiting{.cause = "record",
+                   .reason = "What happens to the job cannot be recorded: " + Stopped(seen.unrecorded),
+                   .unblock = "It is tried again by itself, about once a second."};
+  for (const ReplicaObservation& replica : seen.replicas) {
+    if (!replica.trouble.empty())
+      return Waiting{.cause = "trouble",
+                     .reason = replica.trouble,
+                     .unblock = "It goes on by itself when that is over."};
+  }
+  const Stage stage = StageOf(job);
+  const bool starts = stage == Stage::kPreparing || stage == Stage::kRunning;
+  if (!starts || seen.disk_full.empty() || !WaitsToStart(job, seen)) return std::nullopt;
+  return Waiting{.cause = "disk",
+                 .reason = "A replica waits to be started. " + Stopped(seen.disk_full),
+                 .unblock =
+                     "It goes on by itself when there is room again: remove objects, environments, "
+                     "images or old jobs (docs/operators.md, Disk)."};
 }
 
 std::optional<Waiting> WaitWhilePreparing(const JobRecord& job, const Observation& seen) {

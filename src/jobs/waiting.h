@@ -27,6 +27,12 @@ struct Waiting {
 [[nodiscard]] std::optional<Waiting> WaitAfterSuccess(const control::v1::JobRecord& job,
                                                       std::chrono::milliseconds stop_grace);
 
+/// What keeps an unfinished job in any state from going on that is nobody's program's fault: a record that
+/// cannot be written, an attempt that cannot be looked after, a disk without room for what starts next.
+/// Nothing: none of these. Pure: any thread.
+[[nodiscard]] std::optional<Waiting> WaitForTrouble(const control::v1::JobRecord& job,
+                                                    const Observation& seen);
+
 /// What a PREPARING job waits for: supervisors, environments, the barrier, a pause before a restart. Nothing
 /// for a job in any other state. Pure: any thread.
 [[nodiscard]] std::optional<Waiting> WaitWhilePreparing(const control::v1::JobRecord& job,

@@ -39,6 +39,10 @@ class SimulatedJob {
   void RestartServer();
   /// As if the server is killed between recording Launched and starting: the next Settle loses the starts.
   void LoseNextStarts() { lose_starts_ = true; }
+  /// The replica's supervisor is not connected any more.
+  void Detach(int replica) { Seen(replica).away = true; }
+  /// Nothing may be started; empty: it may again.
+  void FillDisk(std::string why) { seen_.disk_full = std::move(why); }
   /// Supervisors that the server found alive send Hello.
   void Reconnect(int replica);
 

@@ -11,6 +11,7 @@ from victim import ask
 
 UNREACHABLE_PAUSE_S = 0.02
 CREATES = 0.05  # of what a client of jobs asks, while the round has jobs left
+POLICY_ROLE = "roles/ml.viewer"  # of no binding that a server makes by itself
 NUMBERS = r"\d+"
 PAUSE_S = 0.004  # between two questions: the machine is shared with what is tested
 
@@ -86,7 +87,7 @@ class JobClient(Client):
         if what < 0.5:
             return self.change(("labels", job_id), str(self.count), "PATCH", f"/v1/projects/p/jobs/{job_id}",
                                params={"updateMask": "labels"}, json={"labels": {"n": str(self.count)}})
-        binding = {"role": "roles/ml.viewer", "members": [f"user:u{self.count}@example.com"]}
+        binding = {"role": POLICY_ROLE, "members": [f"user:u{self.count}@example.com"]}
         return self.change(("policy", job_id), f"user:u{self.count}@example.com", "POST",
                            f"/v1/projects/p/jobs/{job_id}:setIamPolicy", json={"policy": {"bindings": [binding]}})
 

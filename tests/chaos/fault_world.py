@@ -21,10 +21,11 @@ class Faults(OwnDisk):
             self.suffer(self.random.choice(faults_here())(self))
 
     def suffer(self, fault):
-        ended = self.ended()
+        ended, moment = self.ended(), time.monotonic()
         self.log(f"fault: {fault.name}")
         self.count(f"fault: {fault.name}")
         fault.begin()
+        over = time.monotonic()
         try:
             for _ in range(self.random.randrange(1, 4)):
                 time.sleep(self.random.uniform(0.1, 0.8))
@@ -38,6 +39,7 @@ class Faults(OwnDisk):
             self.last_fault = time.monotonic()
             if fault.ends_all:
                 self.end_all()
+                self.ledger.lose_since(moment, over)  # a sync that meets the disk's end may have been answered
                 self.forgive(ended)
                 self.tail.begin_again()
                 self.disk.new_boot()

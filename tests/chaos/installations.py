@@ -178,7 +178,8 @@ class WrongClock(World):
         (self.folder / "offset").write_text(str(offset))
 
     def settle(self):
-        """Between two comparisons that find the same, jobs have ended and the clock is wrong."""
+        """Between two comparisons that find the same, jobs have ended and the clock is wrong. Nothing is asked meanwhile: a list shows what
+        was made in the last 90 days."""
         self.start()
         present = self.verifier.registers()
         ended = self.verifier.await_jobs(present)
@@ -190,7 +191,6 @@ class WrongClock(World):
             self.set_clock(offset)
             self.start()
             time.sleep(AT_WORK_S)
-            self.verifier.registers()
         self.killer.kill_server()
         self.set_clock(0)
         self.start()

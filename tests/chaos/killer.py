@@ -7,7 +7,7 @@ from pathlib import Path
 
 EARLY_S = 0.06  # a start that is killed before it has done much
 WARM_UP_S = 0.7  # about what recovery takes with sanitizers
-ROLES = {"trainyard-repl": "supervisor", "trainyard-init": "init", "trainyard-keep": "keeper"}
+ROLES = {"trainyard-repl": "supervisor", "trainyard-init": "init", "trainyard-keep": "keeper", "trainyard-agen": "agent"}
 
 
 def processes():
@@ -50,17 +50,19 @@ class Killer:
 
     def run(self):
         """Serves for a moment, in which others are killed."""
-        plan = sorted((self.random.random(), self.random.choice(self.victims), self.random.choice((1, 1, 1, 99)))
-                      for _ in range(self.random.choice((0, 1, 1, 2, 3))))
+        plan = sorted((self.random.random(), self.role(), self.random.choice((1, 1, 1, 99))) for _ in range(self.random.choice((0, 1, 1, 2, 3))))
         length, at = self.random.uniform(0.05, 1.0), 0.0
         self.world.start()
         for moment, role, most in plan:
             time.sleep((moment - at) * length)
             at = moment
-            self.kill_some(role, most)
+            if self.victims:
+                self.kill_some(role, most)
+            else:
+                self.tell_supervisors()
         time.sleep((1 - at) * length)
         if self.random.random() < 0.15:  # the whole machine's processes at once
-            self.kill_some("supervisor", 99)
+            self.kill_some("supervisor" if self.victims else "", 99)
         self.kill_server()
 
     def early(self):
@@ -75,7 +77,7 @@ class Killer:
         moment = self.random.uniform(EARLY_S, WARM_UP_S)
         if self.random.random() < 0.4:
             time.sleep(moment / 2)
-            self.kill_some(self.random.choice(self.victims), self.random.choice((1, 99)))
+            self.kill_some(self.role(), self.random.choice((1, 99)))
             moment /= 2
         time.sleep(moment)
         self.kill_server()
@@ -97,13 +99,20 @@ class Killer:
         """As a shutdown of the machine does: everybody is told, and what does not end in time is killed."""
         self.world.start()
         time.sleep(self.random.uniform(0.05, 0.5))
-        for pid, role in list(processes()):
-            if role == "supervisor" and send(pid, signal.SIGTERM):
-                self.world.count("SIGTERM of supervisor")
+        self.tell_supervisors()
         self.world.count("SIGTERM of server")
         status = self.victim.stop()
         if status != 0:
             self.world.violation("end", f"told to end, the server ended with {status}")
+
+    def role(self):
+        """Who is killed next; in a gentle round nobody but the server is."""
+        return self.random.choice(self.victims or ("",))
+
+    def tell_supervisors(self):
+        for pid, role in list(processes()):
+            if role == "supervisor" and send(pid, signal.SIGTERM):
+                self.world.count("SIGTERM of supervisor")
 
     def some(self, role, most):
         found = [each for each in processes() if each[1] == role]

@@ -83,12 +83,14 @@ class Ledger:
                     values = [operation.value]
             return values
 
-    def lose_since(self, moment):
-        """A power cut: what was acknowledged after the moment may be there or not; so may what it replaced."""
+    def lose_since(self, moment, begun_before=float("inf")):
+        """A power cut: what was acknowledged after the moment may be there or not; so may what it replaced. Not what was begun later than
+        that: it was acknowledged although the disk was gone."""
         with self._lock:
             for operations in self._operations.values():
                 for operation in operations:
-                    if operation.ended is not None and operation.ended >= moment and operation.acknowledged:
+                    if (operation.ended is not None and operation.ended >= moment and operation.begun < begun_before
+                            and operation.acknowledged):
                         operation.ended, operation.acknowledged = None, False
 
     def _write(self, operation):

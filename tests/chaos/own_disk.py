@@ -72,18 +72,18 @@ class PowerCuts(OwnDisk):
         self.cut()
 
     def cut(self):
-        """What is acknowledged after a copy has begun may be lost; after a shutdown, nothing may be acknowledged that is not on the disk."""
+        """What is acknowledged after a copy has begun may be lost; what is asked for after a shutdown may not be acknowledged."""
         ended, moment = self.ended(), time.monotonic()
         copies = self.disk.can_copy and self.random.random() < 0.7
         if copies:
             self.disk.copy()
         else:
             self.disk.die()
+        over = float("inf") if copies else time.monotonic()
         self.log(f"power cut by {'a copy' if copies else 'a shutdown'}, as of {moment:.3f}")
         self.count(f"power cut on {self.file_system}")
         self.end_all()
-        if copies:
-            self.ledger.lose_since(moment)
+        self.ledger.lose_since(moment, over)
         self.forgive(ended)
         self.tail.begin_again()
         self.disk.come_back(copies)

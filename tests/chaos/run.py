@@ -126,6 +126,9 @@ def clean(folder, keep=False):
     """What a world leaves that its namespaces do not end with it: the cgroups of its last supervisors, and its files."""
     from world import remove_empty_groups
     remove_empty_groups(folder / "data")
+    elsewhere = folder / "elsewhere"
+    if elsewhere.exists():
+        shutil.rmtree(elsewhere.read_text(), ignore_errors=True)
     if not keep:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -166,7 +169,8 @@ def main():
         else:
             options.world.append(name)
     options.worlds = options.worlds or len(options.world)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
     print(f"seed {options.seed}, worlds: {' '.join(options.world)}", flush=True)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="trainyard-chaos-", dir=options.folder))
     folder.chmod(0o755)

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 
+from clients import POLICY_ROLE
 from trainyard_server import wait_for
 from world import World
 
@@ -48,7 +49,7 @@ class Tampered(World):
     def set_policy(self, job_id):
         member = f"user:{job_id}@example.com"
         operation = self.ledger.begin(("policy", job_id), member)
-        policy = {"bindings": [{"role": "roles/ml.viewer", "members": [member]}]}
+        policy = {"bindings": [{"role": POLICY_ROLE, "members": [member]}]}
         assert self.victim.request("POST", f"/v1/projects/p/jobs/{job_id}:setIamPolicy", json={"policy": policy}).ok
         self.ledger.end(operation, True)
 

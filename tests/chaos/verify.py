@@ -3,9 +3,10 @@
 import re
 from urllib.parse import quote
 
+from clients import POLICY_ROLE
 from store_clients import BUCKET, content_of
 from trainyard_server import wait_for
-from witness import LogCheck, judge_state, read_notes
+from witness import LogCheck, judge_state, read_notes, run_again
 
 JOBS_S = 90  # within which all jobs of a round have ended, once nobody is killed any more
 TAIL_S = 20  # within which a tail has what the log has
@@ -48,7 +49,7 @@ class Verifier:
             self.check(("labels", job_id), self.victim.request("GET", path).json().get("labels", {}).get("n"))
         if self.ledger.has(("policy", job_id)):
             bindings = self.victim.request("GET", path + ":getIamPolicy").json().get("bindings", [])
-            members = [member for binding in bindings for member in binding["members"]]
+            members = [member for binding in bindings if binding["role"] == POLICY_ROLE for member in binding["members"]]
             self.check(("policy", job_id), members[0] if members else None)
 
     def object_shown(self, name):
@@ -114,6 +115,8 @@ class Verifier:
                 self.world.violation("isolation" if "sandbox" in problem else "double run", f"{job_id}: {problem}")
         for problem in judge_state(job, replicas, self.world.plans[job_id], self.ledger.allowed(("cancel", job_id))):
             self.world.violation("state", f"{job_id}: {problem}")
+        if self.world.gentle and run_again(replicas):
+            self.world.violation("double run", f"{job_id}: {run_again(replicas)} ended with 0 and ran again")
         entries = [(entry["resource"]["labels"]["task_name"], entry["insertId"], entry["jsonPayload"]["message"])
                    for entry in self.victim.log_entries(job_id)]
         check = LogCheck(entries)

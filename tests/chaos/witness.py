@@ -77,6 +77,11 @@ def judge_state(job, replicas, planned_status, cancelled):
         yield f"it ended as {state}"
 
 
+def run_again(replicas):
+    """Replicas that were started again although their program had ended with 0. A kill in that moment excuses it."""
+    return [replica.name for replica in replicas if any(attempt.ended == 0 for attempt in replica.attempts[:-1])]
+
+
 class LogCheck:
     """Goes through a job's entries and finds what is doubled, out of order, or missing without a word."""
 

@@ -20,8 +20,7 @@ from trainyard_server import removed, wait_for
 from verify import Verifier
 from victim import Victim
 
-JOBS_A_ROUND = 14
-LIVES_A_ROUND = 14
+GENTLE = 0.25  # of the rounds
 RESTS_S = 15  # within which nothing is left of what has ended
 DESCRIPTORS_SLACK = 12  # connections of clients and of supervisors come and go
 SERVER_COMPLAINTS = ("AddressSanitizer", "runtime error:", "CHECK failed", "LeakSanitizer", "terminate called")
@@ -39,6 +38,7 @@ class World:
         self.folder, self.seed, self.options = pathlib.Path(folder).resolve(), seed, options
         self.random = random.Random(seed)
         self.data, self.notes = self.folder / "data", self.folder / "notes"
+        self.secret = self.data / "run/secret"  # no program may read it
         self.notes.mkdir(exist_ok=True)
         self.notes.chmod(0o777)
         self.ledger = Ledger(self.folder / "ledger.jsonl")
@@ -48,6 +48,7 @@ class World:
         self.forgiven_if_repeated: set[str] = set()  # attempts whose end a power cut may have undone
         self.last_cut = self.last_fault = 0.0
         self.round, self.descriptors = 0, 0
+        self.gentle = False  # in this round replicas are told to end, and never killed: what has ended with 0 has ended
         self.jobs_left, self.jobs_lock = 0, threading.Lock()
         self.gate = threading.Event()  # open: clients act
         self.log_file = open(self.folder / "world.log", "a", encoding="utf-8")
@@ -81,7 +82,7 @@ class World:
             return True
 
     def training_input(self, lines, seconds, status):
-        args = [self.notes, lines, seconds, status, self.data / "run/secret"]
+        args = [self.notes, lines, seconds, status, self.secret]
         return {"packageUris": ["gs://packages/witness.tar.gz"], "pythonModule": "witness.task", "args": list(map(str, args)),
                 "region": "us-central1"}
 
@@ -152,6 +153,8 @@ class World:
             self.idle()
 
     def lives(self):
+        self.gentle = self.random.random() < GENTLE
+        self.killer.victims = () if self.gentle else self.victims
         for _ in range(self.options.lives):
             self.killer.life()
 

@@ -191,7 +191,7 @@ def write_runtime(environments):
     """The definition of RUNTIME. Servers of other test processes may be reading it."""
     runtimes = environments / "runtimes.d"
     runtimes.mkdir(parents=True, exist_ok=True)
-    written = runtimes / f".{RUNTIME}.{os.getpid()}"
+    written = runtimes / f".{RUNTIME}.{os.urandom(8).hex()}"
     written.write_text(json.dumps(MINIMAL_RUNTIME))
     written.rename(runtimes / f"{RUNTIME}.json")
 

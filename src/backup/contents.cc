@@ -15,8 +15,8 @@ constexpr std::array<std::string_view, 3> kMadeAnew = {"environments", "images",
 /// something behind it, and a rollback journal names files that it removes.
 constexpr std::array<std::string_view, 6> kDatabases = {"trainyard.db", "objects.db", "studies.db",
                                                         "logs.db",      "metrics.db", "access.db"};
-constexpr std::array<std::string_view, 6> kTrees = {"audit", "project-use.json", "registries", "secrets",
-                                                    "tls",   "uploads"};
+constexpr std::array<std::string_view, 7> kTrees = {
+    "audit", "last-seen.json", "project-use.json", "registries", "secrets", "tls", "uploads"};
 /// What each start writes, and what belongs to this machine's operator: copies of older schemas, the order to
 /// start nothing; and under which name a cluster knows this directory, which a copy must not share.
 constexpr std::array<std::string_view, 9> kOfThisMachine = {

@@ -19,7 +19,8 @@ TEST(TreatmentOf, KnowsWhatIsInADataDirectory) {
         Row{"other.db", Treatment::kLeaveOut}, Row{"no-servers-own", Treatment::kLeaveOut},
         Row{"environments", Treatment::kLeaveOut}, Row{"images", Treatment::kLeaveOut},
         Row{"attempts", Treatment::kLeaveOut}, Row{"run", Treatment::kLeaveOut},
-        Row{"drain.json", Treatment::kLeaveOut}, Row{"backups", Treatment::kLeaveOut}})
+        Row{"last-seen.json", Treatment::kCopy}, Row{"drain.json", Treatment::kLeaveOut},
+        Row{"backups", Treatment::kLeaveOut}})
     EXPECT_EQ(TreatmentOf(row.entry), row.treatment) << row.entry;
 }
 

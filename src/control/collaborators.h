@@ -11,6 +11,7 @@
 #include "control/accounts.h"
 #include "control/project_bytes.h"
 #include "control/settings.h"
+#include "control/without_jumps.h"
 #include "engine/allocator.h"
 #include "engine/attempt_host.h"
 #include "logs/log_store.h"
@@ -59,6 +60,7 @@ struct Collaborators {
   std::function<std::string(const v1::JobRecord& job, const engine::Grant& grant)> runtime_for{};
   cluster::NumberOf number_of = cluster::HashedNumber;
   Accounts accounts{};
+  JumpedSince jumped_since{};  ///< null: the clock never jumps
 };
 
 }  // namespace trainyard::control

@@ -155,7 +155,8 @@ boost::asio::awaitable<void> JobRunner::Live() {
       continue;
     }
     SysTime now = outside_.clock.Now();
-    std::vector<jobs::Action> actions = jobs::NextActions(job_, seen_, now);
+    const std::optional<v1::JobRecord> moved = WithoutJumps(job_, outside_.jumped_since);
+    std::vector<jobs::Action> actions = jobs::NextActions(moved ? *moved : job_, seen_, now);
     std::optional<SysTime> wake_time;
     for (const jobs::Action& action : actions)
       if (const auto* wake = std::get_if<jobs::WakeAt>(&action)) wake_time = wake->time;

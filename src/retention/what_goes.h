@@ -38,4 +38,13 @@ struct Going {
 /// what was used in the future is new.
 [[nodiscard]] std::vector<Going> WhatGoes(std::span<const Kept> list, const Limits& limits, SysTime now);
 
+/// How many of all there are would go.
+struct Share {
+  std::int64_t going = 0;
+  std::int64_t all = 0;
+  /// At most a tenth: that much goes even by a clock that is in doubt.
+  [[nodiscard]] bool IsSmall() const { return going * kSmallShare <= all; }
+  static constexpr std::int64_t kSmallShare = 10;
+};
+
 }  // namespace trainyard::retention

@@ -63,5 +63,12 @@ TEST(SweepPause, IsAnHourUnlessSomethingIsKeptForLess) {
             kSweepPauseMax);
 }
 
+TEST(ShareTest, ATenthIsSmall) {
+  EXPECT_TRUE((Share{.going = 0, .all = 0}.IsSmall()));
+  EXPECT_TRUE((Share{.going = 4, .all = 40}.IsSmall()));
+  EXPECT_FALSE((Share{.going = 5, .all = 40}.IsSmall()));
+  EXPECT_FALSE((Share{.going = 1, .all = 9}.IsSmall())) << "of few things each is much";
+}
+
 }  // namespace
 }  // namespace trainyard::retention

@@ -44,7 +44,10 @@ boost::asio::awaitable<void> ContainerUpkeep::Run() {
   co_await boost::asio::post(loop_, boost::asio::use_awaitable);
   while (true) {
     options_.limits.needed = co_await options_.needed();
-    auto clear = [options = options_] {
+    Options options = options_;
+    if (options.limits.age_max && options.clock_ahead)
+      *options.limits.age_max += std::chrono::ceil<std::chrono::seconds>(options.clock_ahead());
+    auto clear = [options = std::move(options)] {
       RemoveContainers(options);
       RemoveImages(options);
     };

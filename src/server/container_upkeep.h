@@ -28,6 +28,8 @@ class ContainerUpkeep {
     std::string attempts_dir;
     /// Digests of images that unfinished jobs have. Asked by the loop, not by the constructor.
     std::function<boost::asio::awaitable<std::set<std::string>>()> needed;
+    /// How far the machine's clock is ahead without proof: no image is older for that. Null: not at all.
+    std::function<std::chrono::nanoseconds()> clock_ahead{};
   };
 
   /// `pool` outlives it.

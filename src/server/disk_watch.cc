@@ -9,9 +9,9 @@
 
 namespace trainyard::server {
 
-DiskWatch::DiskWatch(boost::asio::any_io_executor loop, DiskSpace& space, engine::DrainingAllocator& gate)
-    : loop_(std::move(loop)), space_(space), gate_(gate), tasks_(loop_) {
-  Take(space_.Last());  // before any job asks for room
+DiskWatch::DiskWatch(boost::asio::any_io_executor loop, Parts parts)
+    : loop_(std::move(loop)), parts_(parts), tasks_(loop_) {
+  Take(parts_.space.Last());  // before any job asks for room
   tasks_.Spawn(Run());
 }
 
@@ -20,13 +20,17 @@ boost::asio::awaitable<void> DiskWatch::Run() {
   for (;;) {
     timer.expires_after(kPause);
     co_await timer.async_wait(boost::asio::use_awaitable);
-    auto look = [&space = space_] { return space.Look(); };
+    auto look = [parts = parts_] {
+      parts.clock.Look();
+      return parts.space.Look();
+    };
     const DiskSpace::Seen seen = co_await OnPool(looking_, std::move(look));
     Take(seen);
   }
 }
 
-/// Waiting jobs are told a figure once for each level: each new one would be an event of theirs.
+/// Waiting jobs are told a figure once for each level: each new one would be an
+/// event of theirs.
 void DiskWatch::Take(const DiskSpace::Seen& seen) {
   if (seen.level == level_) return;
   level_ = seen.level;
@@ -34,13 +38,13 @@ void DiskWatch::Take(const DiskSpace::Seen& seen) {
     Diagnose(DiagnosticLevel::kInfo, "the disk of " + seen.reading.folder + " has " +
                                          retention::SpaceText(seen.reading.free_bytes) +
                                          " free again: jobs begin");
-    gate_.GoOn();
+    parts_.gate.GoOn();
     return;
   }
-  const std::string why = retention::WhyJobsWait(seen.reading, space_.marks());
+  const std::string why = retention::WhyJobsWait(seen.reading, parts_.space.marks());
   Diagnose(DiagnosticLevel::kWarning, why);
   if (!seen.may_store) Diagnose(DiagnosticLevel::kWarning, seen.may_store.error().message);
-  gate_.Drain({.reason = why, .unblock = retention::WhatEndsTheWait(space_.marks())});
+  parts_.gate.Drain({.reason = why, .unblock = retention::WhatEndsTheWait(parts_.space.marks())});
 }
 
 }  // namespace trainyard::server

@@ -7,26 +7,32 @@
 
 #include "async/task_group.h"
 #include "engine/draining_allocator.h"
+#include "server/clock_watch.h"
 #include "server/disk_space.h"
 
 namespace trainyard::server {
 
-/// Looks at the disk once a second, and lets no job begin while it is nearly full. Loop thread only; the disk
-/// is asked on a thread of its own.
+/// Looks at the disk once a second, and lets no job begin while it is nearly
+/// full. Looks at the clock beside it. Loop thread only; the disk is asked on a
+/// thread of its own.
 class DiskWatch {
  public:
   static constexpr std::chrono::milliseconds kPause{1'000};
 
-  /// `space` and `gate` outlive it. The gate is this one's alone.
-  DiskWatch(boost::asio::any_io_executor loop, DiskSpace& space, engine::DrainingAllocator& gate);
+  /// All outlive it. The gate is this one's alone.
+  struct Parts {
+    DiskSpace& space;
+    ClockWatch& clock;
+    engine::DrainingAllocator& gate;
+  };
+  DiskWatch(boost::asio::any_io_executor loop, Parts parts);
 
  private:
   boost::asio::awaitable<void> Run();
   void Take(const DiskSpace::Seen& seen);
 
   boost::asio::any_io_executor loop_;
-  DiskSpace& space_;
-  engine::DrainingAllocator& gate_;
+  Parts parts_;
   retention::DiskLevel level_ = retention::DiskLevel::kEnough;
   boost::asio::thread_pool looking_{1};
   TaskGroup tasks_;

@@ -63,6 +63,7 @@ Foundation::Foundation(engine::ContainerSupport found, const ServeOptions& optio
       image_lookups(kLookupThreads),
       queued_lookups(kLookupThreads),
       disk(options.data_dir, options.retention.marks),
+      clock_watch(data.Path("")),
       watch(options.loop_turn_max),
       connections(ConnectionLimits()) {
   UseContainers(std::move(found), options, data);

@@ -7,6 +7,7 @@
 #include "control/image_lookups.h"
 #include "engine/local/container_support.h"
 #include "http/connection_budget.h"
+#include "server/clock_watch.h"
 #include "server/data_directory.h"
 #include "server/disk_space.h"
 #include "server/serve_options.h"
@@ -25,6 +26,8 @@ struct Foundation {
   boost::asio::thread_pool queued_lookups;    ///< of jobs that wait for a registry: they take long
   control::ImageRegistries registries;        ///< without functions while nothing here runs containers
   DiskSpace disk;
+  ClockWatch clock_watch;
+  RemovalClock removal_clock{clock_watch};
   LoopWatch watch;
   http::ConnectionBudget connections;  ///< raises this process' limit of descriptors, and says if it is low
 

@@ -40,13 +40,16 @@ bool MayFindContainers(const ServeOptions& options) {
 
 /// `jobs` is asked by the loop, not now.
 ContainerUpkeep::Options UpkeepOptions(const ContainerOptions& options, const DataDirectory& data,
-                                       const engine::ContainerSupport& containers,
-                                       control::JobService& jobs) {
+                                       Foundation& foundation, control::JobService& jobs) {
+  const engine::ContainerSupport& containers = foundation.containers;
   ContainerUpkeep::Options upkeep{.images_dir = data.images_dir(), .attempts_dir = data.attempts_dir()};
   if (options.images_bytes_max > 0) upkeep.limits.bytes_max = options.images_bytes_max;
   if (options.images_age_max > std::chrono::hours(0)) upkeep.limits.age_max = options.images_age_max;
   if (containers.kind == replica::v1::Manifest::CONTAINER_DAEMON) upkeep.daemon_socket = containers.address;
   upkeep.needed = [&jobs] { return jobs.removal().NeededImages(); };
+  upkeep.clock_ahead = [&watch = foundation.clock_watch] {
+    return watch.Doubt().value_or(std::chrono::nanoseconds{0});
+  };
   return upkeep;
 }
 
@@ -58,7 +61,8 @@ std::string WhoAsks(const http::Request& request) {
   return name.empty() ? "account " + std::to_string(*request.peer->uid) : name;
 }
 
-/// Where attempts live that a restored data directory's jobs have to wait for; empty: nowhere.
+/// Where attempts live that a restored data directory's jobs have to wait for;
+/// empty: nowhere.
 Result<std::string> FormerAttemptsOf(const DataDirectory& data) {
   std::string former = backup::FormerAttempts(data.Path(""));
   if (former.empty() || engine::HasLivingAttempts(former)) return former;
@@ -73,11 +77,13 @@ void SayWhatItIsMadeOf(const DataDirectory& data, const std::string& former) {
   Diagnose(DiagnosticLevel::kInfo,
            "this data directory is restored from a backup of " + from->data_directory() + " with " +
                std::to_string(from->unfinished_jobs()) +
-               " unfinished jobs: replicas of theirs that ran begin again as a further attempt" +
+               " unfinished jobs: replicas of theirs that ran begin again as a "
+               "further attempt" +
                (former.empty() ? "" : ", once nothing of the job lives in " + former + " any more"));
 }
 
-/// Programs of users get the limit that the server had: some cannot use descriptors beyond 1,023.
+/// Programs of users get the limit that the server had: some cannot use
+/// descriptors beyond 1,023.
 std::vector<std::string> SupervisorArguments() {
   std::vector<std::string> arguments = {"replica"};
   if (const auto former = FormerDescriptorLimit())
@@ -178,7 +184,8 @@ boost::asio::awaitable<std::string> Installation::LookForContainers() {
   co_return foundation_->containers.lacking;
 }
 
-/// Without an answer nothing is new: a server whose operator asks for one way does not start without it.
+/// Without an answer nothing is new: a server whose operator asks for one way
+/// does not start without it.
 void Installation::UseContainers(const Result<engine::ContainerSupport>& found) {
   if (!found || foundation_->registries.resolve != nullptr) return;
   foundation_->UseContainers(*found, options_, data_);
@@ -246,7 +253,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
       gates_(options, loop.get_executor(), foundation_->who_asks, data_.attempts_dir()),
       stores_(std::move(parts.stores)),
       container_upkeep_(WatchLoop(loop, &foundation_->watch, "upkeep of images"), foundation_->image_lookups,
-                        UpkeepOptions(options.containers, data_, foundation_->containers, jobs_)),
+                        UpkeepOptions(options.containers, data_, *foundation_, jobs_)),
       journal_(loop, *stores_.writer, *stores_.reader),
       settings_(std::move(parts.settings)),
       own_urls_(std::move(parts.own_urls)),
@@ -307,7 +314,8 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
              .usage = stores_.usage.get(),
              .check_space = [this] { return foundation_->disk.Last().may_store; },
              .number_of = NumbersOf(*stores_.identities),
-             .accounts = AccountsOf(*stores_.identities)},
+             .accounts = AccountsOf(*stores_.identities),
+             .jumped_since = [this](SysTime since) { return foundation_->clock_watch.JumpedSince(since); }},
             maker_, options.accelerator_quota),
       curves_(WatchLoop(loop, &foundation_->watch, "curves"), CurvesOutside(options)),
       tokens_(settings_, foundation_->clock, jobs_),
@@ -324,13 +332,15 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
                    .jobs = jobs_,
                    .allocator = draining_,
                    .disk = foundation_->disk,
+                   .clock_watch = foundation_->clock_watch,
                    .data_dir = options.data_dir,
                    .bucket_dirs = options.bucket_dirs,
                    .backup_dir = options.backup_dir,
                    .who_asks = WhoAsks,
                    .is_from_machine = [this](const auto& request) { return asking_.IsFromMachine(request); }},
                   std::move(parts.drain)),
-      disk_watch_(WatchLoop(loop, &foundation_->watch, "the disk"), foundation_->disk, disk_gate_),
+      disk_watch_(WatchLoop(loop, &foundation_->watch, "the disk"),
+                  {.space = foundation_->disk, .clock = foundation_->clock_watch, .gate = disk_gate_}),
       machine_watch_({.loop = WatchLoop(loop, &foundation_->watch, "the machine"),
                       .clock = foundation_->clock,
                       .jobs = jobs_,
@@ -341,12 +351,13 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
                       .cpus = static_cast<double>(capacity_.cpus),
                       .version = std::string(cli::kVersion)}),
       sweeper_(WatchLoop(loop, &foundation_->watch, "sweeping"),
-               {.clock = foundation_->clock,
+               {.clock = foundation_->clock_watch,
                 .jobs = jobs_,
                 .journal = journal_,
                 .logs = *stores_.logs,
                 .host = hosts(),
                 .attempts_dir = data_.attempts_dir(),
+                .data_dir = options.data_dir,
                 .environments_dir = data_.environments_dir(),
                 .policy = options.retention.policy}) {
   if (MayFindContainers(options))

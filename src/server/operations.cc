@@ -150,6 +150,7 @@ awaitable<void> Operations::LookWhetherReady() {
   ReadinessFacts facts = co_await OnPool(files_, std::move(look));
   facts.recovered = recovered_;
   facts.draining = drain_.on();
+  facts.clock_ahead = parts_.clock_watch.Doubt().value_or(std::chrono::nanoseconds{0});
   for (const auto& [at, late] : lateness_) facts.lateness = std::max(facts.lateness, late);
   facts_ = std::move(facts);
   checked_at_ = SteadyClock::now();

@@ -14,6 +14,7 @@
 #include "control/job_service.h"
 #include "engine/draining_allocator.h"
 #include "server/backup_runner.h"
+#include "server/clock_watch.h"
 #include "server/disk_space.h"
 #include "server/readiness_rules.h"
 #include "server/reload_hooks.h"
@@ -31,6 +32,7 @@ class Operations final : public api::Administration {
     control::JobService& jobs;
     engine::DrainingAllocator& allocator;
     DiskSpace& disk;
+    ClockWatch& clock_watch;
     std::string data_dir;
     std::map<std::string, std::string> bucket_dirs;
     std::string backup_dir;  ///< empty: none by the API

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "retention/clock_jumps.h"
+
 namespace trainyard::server {
 
 namespace {
@@ -41,7 +43,8 @@ Readiness Judge(const ReadinessFacts& facts) {
   Add(readiness, "recovery", facts.recovered,
       facts.recovered ? "the jobs of the previous server are taken over"
                       : "the jobs of the previous server are being taken over");
-  // One that lets jobs wait for space is ready: it accepts them, as one that drains.
+  // One that lets jobs wait for space is ready: it accepts them, as one that
+  // drains.
   Add(readiness, "disk", facts.disk_level != retention::DiskLevel::kFull, DiskText(facts));
   Add(readiness, "store", facts.stored.has_value(),
       facts.stored ? "the last write was stored" : "nothing can be stored: " + facts.stored.error().message);
@@ -49,6 +52,12 @@ Readiness Judge(const ReadinessFacts& facts) {
   Add(readiness, "loop", on_time,
       (on_time ? "at most " : "stalled: ") + std::to_string(facts.lateness.count()) +
           " ms late in the last ten seconds");
+  if (facts.clock_ahead > std::chrono::nanoseconds{0}) {
+    Add(readiness, "clock", true,
+        "the clock went forward by " + retention::AboutText(facts.clock_ahead) +
+            ", and nobody has confirmed it: what is old by it is kept "
+            "(trainyard admin retention --confirm)");
+  }
   Add(readiness, "drain", true, facts.draining ? "draining: jobs are accepted and wait" : "jobs are started");
   return readiness;
 }

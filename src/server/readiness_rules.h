@@ -22,6 +22,7 @@ struct ReadinessFacts {
   Status stored{};  ///< a write to the jobs' database, just now
   std::chrono::milliseconds lateness{0};
   bool draining = false;
+  std::chrono::nanoseconds clock_ahead{0};  ///< by jumps that nobody has confirmed
 };
 
 /// The same for those whom nobody has asked who they are: without the places and the reasons of this machine,

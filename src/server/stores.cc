@@ -29,7 +29,7 @@ Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& opt
                                             data.logs_db()));
   TY_TRY(stores.lines, logs::LogLines::Open(data.logs_db()));
   TY_TRY(stores.usage, metrics::UsageHistory::Open(WatchLoop(loop, &foundation.watch, "use of replicas"),
-                                                   clock, data.Path("metrics.db")));
+                                                   foundation.removal_clock, data.Path("metrics.db")));
   TY_TRY(stores.identities,
          identity::Identities::Open(loop.get_executor(), clock,
                                     {.path = data.Path("access.db"),
@@ -43,6 +43,7 @@ Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& opt
   stores.meter = MakeByteMeter(options.shares.quotas, project_of);
   storage::BucketOptions buckets = BucketOptionsOf(options, data, stores.meter);
   buckets.project_of = project_of;
+  buckets.expiry_clock = &foundation.removal_clock;
   buckets.check_space = [&disk = foundation.disk, &elsewhere = options.bucket_dirs](const std::string& name) {
     return elsewhere.contains(name) ? Status() : disk.Look().may_store;
   };

@@ -1,5 +1,6 @@
 #include "server/sweep_report.h"
 
+#include "retention/clock_jumps.h"
 #include "retention/disk_marks.h"
 
 namespace trainyard::server {
@@ -31,6 +32,19 @@ std::string SweepText(const SweepReport& report, const retention::Policy& policy
   add(report.environments, Counted(report.environments, "environment") + " (" +
                                retention::SpaceText(report.environment_bytes) + ")");
   return text;
+}
+
+std::string DoubtText(const SweepDoubt& doubt) {
+  const auto share = [](const retention::Share& one, const std::string& name) {
+    return std::to_string(one.going) + " of " + Counted(one.all, name);
+  };
+  return "by the machine's clock, which went forward by " + retention::AboutText(doubt.ahead) + ", " +
+         share(doubt.jobs, "job") + ", " + share(doubt.logs, "log") + " and " +
+         share(doubt.environments, "environment") +
+         " would be too old to keep. Nothing is removed by that time. If the clock is wrong, set it right; "
+         "if it "
+         "is right, say so: trainyard admin retention --confirm --data " +
+         doubt.data_dir;
 }
 
 }  // namespace trainyard::server

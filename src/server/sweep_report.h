@@ -1,9 +1,11 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
 #include "retention/policy.h"
+#include "retention/what_goes.h"
 
 namespace trainyard::server {
 
@@ -23,5 +25,16 @@ struct SweepReport {
 /// "removed 2 jobs that ended more than 90 days ago (3.1 MiB of logs), 1 environment (1.2 GiB)"; empty: it
 /// removed nothing. Pure: any thread.
 [[nodiscard]] std::string SweepText(const SweepReport& report, const retention::Policy& policy);
+
+/// What would go by a clock that is ahead by a jump that nobody has confirmed.
+struct SweepDoubt {
+  std::chrono::nanoseconds ahead{0};
+  std::string data_dir;
+  retention::Share jobs{};
+  retention::Share logs{};
+  retention::Share environments{};
+};
+/// What is held back, and how an operator decides. Pure: any thread.
+[[nodiscard]] std::string DoubtText(const SweepDoubt& doubt);
 
 }  // namespace trainyard::server

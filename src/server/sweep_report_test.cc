@@ -22,5 +22,16 @@ TEST(SweepText, SaysWhatWentAndHowMuch) {
   EXPECT_EQ(SweepText({.jobs = 3}, {.jobs = std::nullopt}), "removed 3 jobs (0 bytes of logs)");
 }
 
+TEST(DoubtText, SaysWhatIsHeldBackAndWhatToDo) {
+  EXPECT_EQ(
+      DoubtText({.ahead = std::chrono::days(100),
+                 .data_dir = "/d",
+                 .jobs = {.going = 3, .all = 4},
+                 .logs = {.going = 1, .all = 1}}),
+      "by the machine's clock, which went forward by 100 days, 3 of 4 jobs, 1 of 1 log and 0 of 0 "
+      "environments would be too old to keep. Nothing is removed by that time. If the clock is wrong, set it "
+      "right; if it is right, say so: trainyard admin retention --confirm --data /d");
+}
+
 }  // namespace
 }  // namespace trainyard::server

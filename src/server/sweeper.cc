@@ -28,6 +28,8 @@ using SteadyClock = std::chrono::steady_clock;
 /// Jobs that are hidden in one transaction and then erased together.
 constexpr int kPage = control::JobRemoval::kTogether;
 constexpr std::chrono::milliseconds kBreathMax{250};
+/// Rows that are only counted.
+constexpr int kCountedTogether = 10'000;
 
 std::vector<environment::EnvironmentRequest> RequestsOf(const control::JobService& jobs,
                                                         const std::string& environments_dir) {
@@ -111,10 +113,74 @@ awaitable<Status> Sweeper::SweepAll(SweepReport& report) {
   TY_CO_TRY(const control::RemovedJobs begun, co_await parts_.jobs.removal().RemoveEnded({}));
   report.jobs += begun.jobs;
   report.job_log_bytes += begun.bytes;
+  TY_CO_TRY(now_, co_await TimeOfSweep());
   TY_CO_RETURN_IF_ERROR(co_await SweepJobs(report));
   TY_CO_RETURN_IF_ERROR(co_await SweepLogs(report));
   TY_CO_RETURN_IF_ERROR(co_await SweepAttempts(report));
   co_return co_await SweepEnvironments(report);
+}
+
+awaitable<Result<SysTime>> Sweeper::TimeOfSweep() {
+  const SysTime believed = parts_.clock.NowForRemoval();
+  const std::optional<std::chrono::nanoseconds> ahead = parts_.clock.Doubt();
+  if (!ahead) doubt_said_ = false;
+  if (!ahead) co_return believed;
+  const SysTime shown = believed + *ahead;
+  TY_CO_TRY(const retention::Share jobs, co_await OldJobs(shown));
+  TY_CO_TRY(const retention::Share logs, co_await OldLogs(shown));
+  const retention::Share environments = co_await OldEnvironments(shown);
+  if (jobs.IsSmall() && logs.IsSmall() && environments.IsSmall()) co_return shown;
+  if (!std::exchange(doubt_said_, true))
+    Diagnose(DiagnosticLevel::kWarning, DoubtText({.ahead = *ahead,
+                                                   .data_dir = parts_.data_dir,
+                                                   .jobs = jobs,
+                                                   .logs = logs,
+                                                   .environments = environments}));
+  co_return believed;
+}
+
+awaitable<Result<retention::Share>> Sweeper::OldJobs(SysTime now) {
+  const std::optional<SysTime> cutoff = retention::Cutoff(parts_.policy.jobs, now);
+  retention::Share share;
+  store::FinishedQuery query{.before = SysTime::max(), .count = kCountedTogether};
+  while (cutoff) {
+    TY_CO_TRY(const std::vector<store::FinishedJob> page, co_await parts_.journal.Finished(query));
+    if (page.empty()) break;
+    query.after = page.back();
+    share.all += std::ssize(page);
+    share.going +=
+        std::ranges::count_if(page, [&](const store::FinishedJob& job) { return job.end_time < *cutoff; });
+  }
+  co_return share;
+}
+
+awaitable<Result<retention::Share>> Sweeper::OldLogs(SysTime now) {
+  const std::optional<SysTime> cutoff = retention::Cutoff(parts_.policy.logs, now);
+  retention::Share share;
+  for (std::int64_t after = 0; cutoff;) {
+    TY_CO_TRY(const std::vector<logs::OldLog> page,
+              co_await parts_.logs.Older(SysTime::max(), after, kCountedTogether));
+    if (page.empty()) break;
+    after = page.back().job_uid;
+    share.all += std::ssize(page);
+    share.going +=
+        std::ranges::count_if(page, [&](const logs::OldLog& log) { return log.last_line < *cutoff; });
+  }
+  co_return share;
+}
+
+awaitable<retention::Share> Sweeper::OldEnvironments(SysTime now) {
+  auto look = [folder = parts_.environments_dir,
+               cutoff = retention::Cutoff(parts_.policy.environments, now)] {
+    retention::Share share;
+    for (const auto& one : environment::ListEnvironmentFolders(folder, false)) {
+      if (!one.is_complete || !cutoff) continue;
+      ++share.all;
+      if (one.last_used < *cutoff) ++share.going;
+    }
+    return share;
+  };
+  co_return co_await OnPool(removing_, std::move(look));
 }
 
 awaitable<void> Sweeper::Breathe(SteadyClock::time_point begun) {
@@ -124,8 +190,7 @@ awaitable<void> Sweeper::Breathe(SteadyClock::time_point begun) {
 }
 
 awaitable<Status> Sweeper::SweepJobs(SweepReport& report) {
-  const SysTime now = parts_.clock.Now();
-  const std::optional<SysTime> cutoff = retention::Cutoff(parts_.policy.jobs, now);
+  const std::optional<SysTime> cutoff = retention::Cutoff(parts_.policy.jobs, now_);
   if (!cutoff) co_return Status{};
   const retention::Limits limits{.age = parts_.policy.jobs};
   store::FinishedQuery query{.before = *cutoff, .count = kPage};
@@ -137,7 +202,7 @@ awaitable<Status> Sweeper::SweepJobs(SweepReport& report) {
     std::vector<Kept> kept;
     for (const store::FinishedJob& job : page) kept.push_back({.last_used = job.end_time});
     std::vector<std::int64_t> uids;  // those still needed are left out by RemoveEnded, at the last moment
-    for (const Going& going : retention::WhatGoes(kept, limits, now)) uids.push_back(page[going.index].uid);
+    for (const Going& going : retention::WhatGoes(kept, limits, now_)) uids.push_back(page[going.index].uid);
     TY_CO_TRY(const control::RemovedJobs removed,
               co_await parts_.jobs.removal().RemoveEnded(std::move(uids)));
     report.jobs += removed.jobs;
@@ -147,8 +212,7 @@ awaitable<Status> Sweeper::SweepJobs(SweepReport& report) {
 }
 
 awaitable<Status> Sweeper::SweepLogs(SweepReport& report) {
-  const SysTime now = parts_.clock.Now();
-  const std::optional<SysTime> cutoff = retention::Cutoff(parts_.policy.logs, now);
+  const std::optional<SysTime> cutoff = retention::Cutoff(parts_.policy.logs, now_);
   if (!cutoff) co_return Status{};
   const retention::Limits limits{.age = parts_.policy.logs};
   std::int64_t after = 0;
@@ -162,7 +226,7 @@ awaitable<Status> Sweeper::SweepLogs(SweepReport& report) {
     for (const logs::OldLog& log : page)
       kept.push_back({.last_used = log.last_line, .needed = needed.contains(log.job_uid)});
     std::vector<std::int64_t> uids;
-    for (const Going& going : retention::WhatGoes(kept, limits, now))
+    for (const Going& going : retention::WhatGoes(kept, limits, now_))
       uids.push_back(page[going.index].job_uid);
     TY_CO_TRY(const logs::ErasedLogs erased, co_await parts_.logs.Erase(std::move(uids)));
     report.logs += erased.jobs;
@@ -174,7 +238,7 @@ awaitable<Status> Sweeper::SweepLogs(SweepReport& report) {
 /// As a rule an attempt's folder goes at its end, else when a server starts. What is found here could not be
 /// removed then.
 awaitable<Status> Sweeper::SweepAttempts(SweepReport& report) {
-  const std::optional<SysTime> cutoff = retention::Cutoff(parts_.policy.scratch, parts_.clock.Now());
+  const std::optional<SysTime> cutoff = retention::Cutoff(parts_.policy.scratch, now_);
   if (!cutoff) co_return Status{};
   TY_CO_TRY(const std::vector<engine::AttemptRef> attempts, co_await parts_.host.List());
   const std::set<std::int64_t> needed = parts_.jobs.removal().NeededJobs();
@@ -192,7 +256,7 @@ awaitable<Status> Sweeper::SweepAttempts(SweepReport& report) {
 }
 
 awaitable<Status> Sweeper::SweepEnvironments(SweepReport& report) {
-  auto sweep = [folder = parts_.environments_dir, policy = parts_.policy, now = parts_.clock.Now(),
+  auto sweep = [folder = parts_.environments_dir, policy = parts_.policy, now = now_,
                 requests = RequestsOf(parts_.jobs, parts_.environments_dir)] {
     SweepReport swept;
     std::vector<environment::EnvironmentFolder> left, complete;

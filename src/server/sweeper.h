@@ -8,29 +8,32 @@
 #include <string>
 
 #include "async/task_group.h"
-#include "base/clock.h"
 #include "control/job_service.h"
 #include "engine/attempt_host.h"
 #include "logs/sqlite_log_store.h"
 #include "retention/policy.h"
+#include "retention/what_goes.h"
+#include "server/clock_watch.h"
 #include "server/sweep_report.h"
 #include "store/journal.h"
 
 namespace trainyard::server {
 
 /// Removes what is old by the policy: when the jobs are taken over, and then after each pause. Says in the
-/// log what it removed. It works in short steps with pauses between them, so that others wait for
-/// milliseconds; each step may be its last one: the next server goes on. Images have an upkeep of their own
-/// (container_upkeep.h). Loop thread only. The destructor waits for a folder that is being removed.
+/// log what it removed. While the machine's clock is in doubt it removes a small share at most. It works in
+/// short steps with pauses between them, so that others wait for milliseconds; each step may be its last one:
+/// the next server goes on. Images have an upkeep of their own (container_upkeep.h). Loop thread only. The
+/// destructor waits for a folder that is being removed.
 class Sweeper {
  public:
   struct Parts {
-    const Clock& clock;
+    ClockWatch& clock;
     control::JobService& jobs;
     store::Journal& journal;
     logs::SqliteLogStore& logs;
     engine::AttemptHost& host;
     std::string attempts_dir;
+    std::string data_dir;
     std::string environments_dir;
     retention::Policy policy;
   };
@@ -40,6 +43,11 @@ class Sweeper {
  private:
   boost::asio::awaitable<void> Run();
   boost::asio::awaitable<Status> SweepAll(SweepReport& report);
+  /// By what time this sweep removes: docs/adr/0060.
+  boost::asio::awaitable<Result<SysTime>> TimeOfSweep();
+  boost::asio::awaitable<Result<retention::Share>> OldJobs(SysTime now);
+  boost::asio::awaitable<Result<retention::Share>> OldLogs(SysTime now);
+  boost::asio::awaitable<retention::Share> OldEnvironments(SysTime now);
   boost::asio::awaitable<Status> SweepJobs(SweepReport& report);
   boost::asio::awaitable<Status> SweepLogs(SweepReport& report);
   boost::asio::awaitable<Status> SweepAttempts(SweepReport& report);
@@ -49,6 +57,8 @@ class Sweeper {
 
   boost::asio::any_io_executor loop_;
   Parts parts_;
+  SysTime now_{};  ///< of this sweep
+  bool doubt_said_ = false;
   boost::asio::thread_pool removing_{1};  ///< it takes long, and nobody waits for it
   TaskGroup tasks_;
 };

@@ -38,7 +38,8 @@ Buckets::State::State(BucketFiles opened, const Clock& clock, asio::thread_pool&
       names(std::move(opened)),
       hasher(names, names_pool),
       content({.small = files, .large = hasher.large()}),
-      uploads(names, {.names = names_pool, .files = files, .large = hasher.large()}, clock) {}
+      uploads(names, {.names = names_pool, .files = files, .large = hasher.large()},
+              names.options().expiry_clock != nullptr ? *names.options().expiry_clock : clock) {}
 
 Buckets::State::~State() {
   lists_pool.join();

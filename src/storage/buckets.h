@@ -98,6 +98,7 @@ struct BucketOptions {
   /// Whether the disk of the bucket has room for more; asked before bytes are written. Any thread, for an
   /// instant; null: always.
   std::function<Status(const std::string& bucket)> check_space = {};
+  const Clock* expiry_clock = nullptr;  ///< by which unfinished uploads end; null: the one of everything else
 };
 
 /// Buckets and objects: directories and files under DATA/buckets (docs/adr/0003-buckets-are-folders.md). Loop

@@ -39,7 +39,7 @@ Result<std::vector<std::string>> NamesIn(int folder) {
 }
 
 Staging::Staging(const BucketOptions& options, const Clock& clock, UniqueFd folder)
-    : clock_(&clock),
+    : clock_(options.expiry_clock != nullptr ? options.expiry_clock : &clock),
       check_space_(options.check_space),
       folder_(std::move(folder)),
       writes_({.meter = options.meter, .project_of = options.project_of}) {}

@@ -19,6 +19,11 @@ constexpr auto kBackupFlags = WithCommonFlags(std::array{
     FlagSpec{.name = "--with-bucket-dirs",
              .kind = FlagKind::kSwitch,
              .help = "Copy the buckets of serve --bucket-dir, too. They are restored as ordinary ones."}});
+constexpr auto kRetentionFlags = WithCommonFlags(std::array{
+    FlagSpec{.name = "--confirm",
+             .kind = FlagKind::kSwitch,
+             .help = "Remove what is too old by the machine's clock, although it went forward."},
+    kDataDirFlag});
 constexpr auto kDrainFlags = WithCommonFlags(std::array{
     kDataDirFlag, FlagSpec{.name = "--off", .kind = FlagKind::kSwitch, .help = "Start jobs again."},
     FlagSpec{.name = "--wait",
@@ -58,6 +63,11 @@ const Command kCommands[] = {
               .flags = kAdminFlags,
               .examples = "admin restore /backup/monday --data /var/lib/trainyard"},
      .run = RestoreFromBackup},
+    {.spec = {.path = "admin retention",
+              .summary = "Confirm that the machine's clock is right after a jump.",
+              .flags = kRetentionFlags,
+              .examples = "admin retention --confirm --data /var/lib/trainyard"},
+     .run = ConfirmRetention},
     {.spec = {.path = "admin status",
               .summary = "Show whether a server drains, what runs, and whether it can take jobs.",
               .flags = kAdminFlags,

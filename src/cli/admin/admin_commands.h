@@ -23,6 +23,9 @@ struct Command;
                                      const Console& console);
 [[nodiscard]] ExitStatus ReloadServer(const Arguments& arguments, const SettingSources& sources,
                                       const Console& console);
+/// The operator's word: the machine's clock is right.
+[[nodiscard]] ExitStatus ConfirmRetention(const Arguments& arguments, const SettingSources& sources,
+                                          const Console& console);
 [[nodiscard]] ExitStatus ShowAdminStatus(const Arguments& arguments, const SettingSources& sources,
                                          const Console& console);
 /// Status 0 if jobs can run here, else 1.

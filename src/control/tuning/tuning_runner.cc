@@ -86,7 +86,8 @@ boost::asio::awaitable<void> TuningRunner::Live() {
       continue;
     }
     const SysTime now = outside_.clock.Now();
-    std::vector<jobs::TuningAction> actions = jobs::NextTuningActions(job_, seen_, now);
+    const std::optional<v1::JobRecord> moved = WithoutJumps(job_, outside_.jumped_since);
+    std::vector<jobs::TuningAction> actions = jobs::NextTuningActions(moved ? *moved : job_, seen_, now);
     wake_time_.reset();
     if (co_await PerformActions(std::move(actions))) continue;
     if (wake_time_) {

@@ -5,6 +5,10 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "async/file.h"
 #include "async/testing/temporary_folder.h"
@@ -19,6 +23,71 @@ v1::LogChunk Chunk(std::int64_t first_line, int count, std::size_t bytes = 10) {
   chunk.set_lines(std::string(bytes, static_cast<char>('a' + first_line % 26)));
   return chunk;
 }
+
+/// The same with stamps.
+v1::LogChunk Stamped(std::int64_t first_line, int count, std::size_t bytes = 10) {
+  v1::LogChunk chunk = Chunk(first_line, count, bytes);
+  chunk.set_first_stamp(static_cast<std::uint64_t>(1001 + 2 * first_line));
+  chunk.set_last_stamp(static_cast<std::uint64_t>(1001 + 2 * (first_line + count - 1)));
+  return chunk;
+}
+
+/// "10-19", and whether it stands for lines that are lost; its stamps are those that the lines had.
+std::string Shown(const std::optional<std::string>& content) {
+  v1::LogChunk chunk;
+  if (!content || !chunk.ParseFromString(*content)) return "nothing";
+  const std::int64_t last = chunk.first_line() + chunk.line_count() - 1;
+  EXPECT_EQ(chunk.first_stamp(), static_cast<std::uint64_t>(1001 + 2 * chunk.first_line()));
+  EXPECT_EQ(chunk.last_stamp(), static_cast<std::uint64_t>(1001 + 2 * last));
+  std::string shown = std::to_string(chunk.first_line()) + "-" + std::to_string(last);
+  v1::LogLines lines;
+  if (!lines.ParseFromString(chunk.lines()) || lines.line_size() == 0) return shown;
+  EXPECT_EQ(lines.line_size(), chunk.line_count());
+  EXPECT_THAT(lines.line(0).text(), testing::HasSubstr(std::to_string(chunk.first_line() + 1)));
+  EXPECT_THAT(lines.line(0).text(), testing::HasSubstr("not in this log"));
+  return shown + " missing";
+}
+
+void Overwrite(const std::string& file, std::int64_t at, const std::string& bytes) {
+  std::fstream(file, std::ios::in | std::ios::out | std::ios::binary).seekp(at) << bytes;
+}
+
+/// To a segment of four chunks of ten lines, and what is found behind the first one.
+struct Damage {
+  const char* name;
+  std::function<void(const std::string& file)> make;
+  const char* then;
+  std::vector<std::string> behind{};
+};
+
+std::int64_t QuarterOf(const std::string& file) {
+  return static_cast<std::int64_t>(std::filesystem::file_size(file)) / 4 + 1;  // in the second record
+}
+
+const std::vector<Damage> kDamages = {
+    {.name = "a_content",
+     .make = [](const std::string& file) { Overwrite(file, QuarterOf(file) + 20, "?"); },
+     .then = "10-19 missing",
+     .behind = {"20-29", "30-39"}},
+    {.name = "a_size",
+     .make = [](const std::string& file) { Overwrite(file, QuarterOf(file), "\xff\xff\xff\xff"); },
+     .then = "10-19 missing",
+     .behind = {"20-29", "30-39"}},
+    {.name = "zeros_to_the_end",
+     .make =
+         [](const std::string& file) {
+           const std::int64_t at = QuarterOf(file);
+           Overwrite(file, at,
+                     std::string(std::filesystem::file_size(file) - static_cast<std::uintmax_t>(at), '\0'));
+         },
+     .then = "10-39 missing"},
+    {.name = "cut_off",
+     .make =
+         [](const std::string& file) {
+           std::filesystem::resize_file(file, static_cast<std::uintmax_t>(QuarterOf(file)));
+         },
+     .then = "10-39 missing"},
+};
 
 class SpoolTest : public testing::Test {
  protected:
@@ -107,11 +176,61 @@ TEST_F(SpoolTest, ReadSpoolLeavesOutATornEnd) {
 
 TEST_F(SpoolTest, ReadSpoolOfNothingIsEmpty) { EXPECT_TRUE(ReadSpool(folder_.path() + "/none", 0)->empty()); }
 
-TEST_F(SpoolTest, DamageIsAnErrorNotASilentGap) {
-  ASSERT_TRUE(spool_.Append(Chunk(0, 1)).has_value());
-  const std::string file = std::filesystem::directory_iterator(path_)->path();
-  std::fstream(file, std::ios::in | std::ios::out | std::ios::binary).seekp(12).put('\xFF');
-  EXPECT_EQ(spool_.TakeNext().error().code, Code::kDataLoss);
+TEST_F(SpoolTest, DamageIsPassedOverAndSaid) {
+  for (const Damage& damage : kDamages) {
+    const std::string path = folder_.path() + "/" + damage.name;
+    Spool spool = *Spool::Create(path);
+    for (std::int64_t i = 0; i < 4; ++i) ASSERT_TRUE(spool.Append(Stamped(i * 10, 10)).has_value());
+    damage.make(std::filesystem::directory_iterator(path)->path());
+    for (int round = 0; round < 2; ++round) {  // also when it is sent again
+      EXPECT_EQ(Shown(*spool.TakeNext()), "0-9") << damage.name;
+      EXPECT_EQ(Shown(*spool.TakeNext()), damage.then) << damage.name;
+      for (const std::string& behind : damage.behind)
+        EXPECT_EQ(Shown(*spool.TakeNext()), behind) << damage.name;
+      EXPECT_EQ(*spool.TakeNext(), std::nullopt) << damage.name;
+      EXPECT_TRUE(spool.all_sent());
+      spool.Rewind();
+    }
+    ASSERT_TRUE(spool.Append(Stamped(40, 1)).has_value());
+    while (Shown(*spool.TakeNext()) != "40-40") ASSERT_FALSE(spool.all_sent()) << damage.name;
+    spool.Acknowledge(41);
+    EXPECT_EQ(spool.bytes(), 0) << damage.name;
+  }
+}
+
+TEST_F(SpoolTest, ReadSpoolGoesOnBehindDamage) {
+  for (const Damage& damage : kDamages) {
+    const std::string path = folder_.path() + "/" + damage.name;
+    Spool spool = *Spool::Create(path);
+    for (std::int64_t i = 0; i < 4; ++i) ASSERT_TRUE(spool.Append(Stamped(i * 10, 10)).has_value());
+    damage.make(std::filesystem::directory_iterator(path)->path());
+    const auto chunks = *ReadSpool(path, 0);
+    std::vector<std::string> shown;
+    for (const v1::LogChunk& chunk : chunks) shown.push_back(Shown(chunk.SerializeAsString()));
+    std::vector<std::string> wanted = {"0-9"};  // what is damaged at the end may have been torn
+    if (!damage.behind.empty()) wanted.emplace_back(damage.then);
+    wanted.insert(wanted.end(), damage.behind.begin(), damage.behind.end());
+    EXPECT_EQ(shown, wanted) << damage.name;
+  }
+}
+
+TEST_F(SpoolTest, ReadSpoolSaysWhichSegmentIsGone) {
+  for (std::int64_t i = 0; i < 9; ++i) ASSERT_TRUE(spool_.Append(Stamped(i * 2, 2, 1 << 20)).has_value());
+  std::filesystem::remove(path_ + "/0000000000000000.log");
+  const auto chunks = *ReadSpool(path_, 3);
+  ASSERT_GE(chunks.size(), 2U);
+  EXPECT_EQ(Shown(chunks[0].SerializeAsString()), "3-7 missing");
+  EXPECT_EQ(Shown(chunks[1].SerializeAsString()), "8-9");
+}
+
+TEST_F(SpoolTest, SyncsWhatIsNotAcknowledged) {
+  EXPECT_TRUE(spool_.Sync().has_value());
+  ASSERT_TRUE(spool_.Append(Stamped(0, 1)).has_value());
+  std::filesystem::remove_all(path_);
+  EXPECT_FALSE(spool_.Sync().has_value()) << "the directory was not synced";
+  TakeAll();
+  spool_.Acknowledge(1);
+  EXPECT_TRUE(spool_.Sync().has_value()) << "the server has it";
 }
 
 }  // namespace

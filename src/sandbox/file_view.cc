@@ -135,8 +135,9 @@ Failure DetachBinds(const FileView& view, std::vector<Detached>& binds) {
 }  // namespace
 
 std::optional<ViewFailure> SetUpFileView(const FileView& view) {
-  if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
-    return ViewFailure{"make mounts private", errno};
+  // Nothing gets out; what the machine unmounts is unmounted here, too, and not kept busy.
+  if (mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0)
+    return ViewFailure{"keep mounts from the machine", errno};
   if (!view.added.empty()) {
     if (Failure failure = MoveToOwnRoot(view.added)) return failure;
   }

@@ -56,8 +56,8 @@ Failure AttachHosts(const UniqueFd& tree) {
 }
 
 Failure SetUp(const FileView& view, const std::string& hosts) {
-  if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
-    return ViewFailure{"make mounts private", errno};
+  if (mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0)
+    return ViewFailure{"keep mounts from the machine", errno};
   HostsTree made = MakeHosts(hosts);
   if (made.failure) return made.failure;
   if (Failure failure = SetUpFileView(view)) return failure;

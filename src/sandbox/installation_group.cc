@@ -7,8 +7,11 @@
 
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdint>
+#include <filesystem>
+#include <system_error>
 
 #include "async/file.h"
 #include "sandbox/cgroup_place.h"
@@ -95,6 +98,22 @@ bool IsDelegated(const std::string& group) {
   return false;
 }
 
+void RemoveLeftGroups(const std::string& directory, const std::string& installation) {
+  std::vector<std::string> left;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename();
+    if (!name.starts_with(installation + "-")) continue;
+    pid_t maker = 0;
+    const char* const number = name.data() + name.rfind('-') + 1;
+    const auto parsed = std::from_chars(number, name.data() + name.size(), maker);
+    if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size() || maker <= 0) continue;
+    if (kill(maker, 0) != 0 && errno == ESRCH) left.push_back(entry->path());
+  }
+  for (const std::string& group : left) rmdir(group.c_str());  // the kernel keeps one with processes
+}
+
 void LeaveOutProcesses(LimitSupport& support) {
   constexpr std::int64_t kSomeLimit = 1'000;
   if (geteuid() == 0 && !CanLimitNamespace(kSomeLimit)) return;
@@ -128,6 +147,7 @@ LimitSupport DivideGroup(const std::string& base, const std::string& installatio
   if (const Status made = MakeGroup(group); !made) return NoLimits(false, made.error().message);
   const auto has = ReadFile(base + "/cgroup.controllers");
   if (!has) return NoLimits(false, has.error().message);
+  RemoveLeftGroups(group, installation);
   LimitSupport support{.version = 2, .group = group};
   for (const Controller& controller : kControllers) {
     if (!HasWord(*has, controller.name)) {
@@ -148,6 +168,10 @@ LimitSupport DivideGroup(const std::string& base, const std::string& installatio
 
 LimitSupport TryVersion1(const CgroupView& view, const std::string& installation) {
   LimitSupport support{.version = 1};
+  for (const char* controller : {"memory", "cpu", "pids", "freezer"}) {
+    const CgroupPlace place = FindCgroup(view.membership, view.mounts, controller);
+    if (place.version == 1) RemoveLeftGroups(place.path, installation);
+  }
   const std::string name = "/" + installation + "-trial-" + std::to_string(getpid());
   for (const Controller& controller : kControllers) {
     const CgroupPlace place = FindCgroup(view.membership, view.mounts, controller.name);

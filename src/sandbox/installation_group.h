@@ -65,6 +65,10 @@ inline constexpr const char* kLeafName = "trainyard-leaf";
 /// Version 1: makes a group beside those that attempts will have, and removes it.
 [[nodiscard]] LimitSupport TryVersion1(const CgroupView& view, const std::string& installation);
 
+/// Removes the groups in the directory that killed processes of the installation have left, noted or not:
+/// "...-PID" of no process, with nothing in it. Both of the above do so.
+void RemoveLeftGroups(const std::string& directory, const std::string& installation);
+
 /// Takes processes off what is missing where they are bounded otherwise: by a namespace or, of who is not
 /// root, by the account (process_limit.h). Looks at this process and the kernel.
 void LeaveOutProcesses(LimitSupport& support);

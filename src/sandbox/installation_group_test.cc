@@ -1,6 +1,8 @@
 #include "sandbox/installation_group.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -39,6 +41,22 @@ TEST_F(InstallationGroupTest, SwitchesTheControllersOnAtBothLevels) {
   // A plain file keeps what was written last, at its beginning.
   EXPECT_NE(Get("cgroup.subtree_control").find("+pids"), std::string::npos);
   EXPECT_NE(Get("yard/cgroup.subtree_control").find("+pids"), std::string::npos);
+}
+
+TEST_F(InstallationGroupTest, RemovesWhatKilledProcessesLeft) {
+  const std::string nobody = "-9999999";  // beyond the greatest pid
+  const std::string left = base_ + "/yard/yard-7-master-replica-0-1" + nobody;
+  const std::vector<std::string> kept = {
+      "yard/yard-7-master-replica-0-2-" + std::to_string(getpid()),  // of a living supervisor
+      "yard/yard-8-master-replica-0-1" + nobody,                     // something is in it
+      "yard/yard2-7-master-replica-0-1" + nobody,                    // of another installation
+      "yard/yard-7-master-replica-0-x"};
+  fs::create_directories(left);
+  for (const std::string& name : kept) fs::create_directories(base_ + "/" + name);
+  Put(kept[1] + "/cgroup.procs", "4242\n");
+  static_cast<void>(DivideGroup(base_, "yard"));
+  EXPECT_FALSE(fs::exists(left));
+  for (const std::string& name : kept) EXPECT_TRUE(fs::exists(base_ + "/" + name)) << name;
 }
 
 TEST_F(InstallationGroupTest, WhatIsOnStaysUntouched) {

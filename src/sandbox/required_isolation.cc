@@ -43,7 +43,7 @@ RequiredIsolation FindHere(bool is_build) {
   RequiredIsolation found{.isolation = BestIsolation(), .reason = {}};
   while (found.isolation != Isolation::kNone) {
     const Status tried = Patiently([&] { return Try(found.isolation, is_build); });
-    if (tried || IsShortage(tried.error())) break;
+    if (tried || tried.error().code != Code::kPermissionDenied) break;
     found.reason = tried.error().message;
     found.isolation = static_cast<Isolation>(std::to_underlying(found.isolation) + 1);
   }

@@ -19,10 +19,10 @@ struct RequiredIsolation {
 /// The best isolation that there is for the account of this process.
 [[nodiscard]] Isolation BestIsolation();
 
-/// Tries the isolations, the best one first, in a process of its own; a few ms, any thread. One that fails
-/// for a shortage (processes, memory, descriptors, disk) is tried again and then taken as possible: what is
-/// not known may not lead to less. `is_build`: for what builds packages, which is root in its user namespaces
-/// where we are; else for programs.
+/// Tries the isolations, the best one first, in a process of its own; a few ms, any thread. Only what the
+/// kernel refuses leads to less: one that fails for a shortage (processes, memory, descriptors, disk) is
+/// tried again, and what is not known is taken as possible. `is_build`: for what builds packages, which is
+/// root in its user namespaces where we are; else for programs.
 [[nodiscard]] RequiredIsolation FindIsolation(bool is_build);
 
 /// As a manifest has it; where nobody has looked, the best one. Pure but for the account.

@@ -45,6 +45,27 @@ TEST(RequiredIsolation, AMissingDescriptorIsAShortage) {
   EXPECT_EQ(found, (RequiredIsolation{.isolation = BestIsolation(), .reason = {}}));
 }
 
+/// As a server whose program has file capabilities: what /proc shows of it is root's.
+TEST(RequiredIsolation, OfAProcessThatNobodyMayLookIntoIsNotLess) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to become another account";
+  const RequiredIsolation best{.isolation = Isolation::kUserNamespaces, .reason = {}};
+  if (!AskAsOrdinaryUser([&] { return FindIsolation(false) == best; }))
+    GTEST_SKIP() << "users may not have namespaces here";
+  EXPECT_TRUE(AskAsOrdinaryUser([&] {
+    prctl(PR_SET_DUMPABLE, 0);
+    return FindIsolation(false) == best &&
+           Sandbox::Start({.function = [] { return 0; }, .isolation = best.isolation}).has_value();
+  }));
+}
+
+TEST(RequiredIsolation, WhatTheKernelDoesNotRefuseIsNoReasonForLess) {
+  const auto started = Sandbox::Start({.function = [] { return 0; },
+                                       .isolation = BestIsolation(),
+                                       .view = {.read_only = {"/trainyard-is-not-there"}}});
+  ASSERT_FALSE(started.has_value());
+  EXPECT_NE(started.error().code, Code::kPermissionDenied) << started.error().message;
+}
+
 TEST(Patiently, TriesAgainOnlyAfterAShortage) {
   int tries = 0;
   const auto refused = [&]() -> Status {

@@ -7,10 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <utility>
 
 #include "sandbox/descendants.h"
@@ -37,7 +37,8 @@ std::optional<InitReport> Receive(int control, int flags) {
   ssize_t size = 0;
   do {
     size = recv(control, &report, sizeof(report), flags);
-  } while (size < 0 && errno == EINTR);
+    // ECONNRESET: it has ended with an order unread. That is told once, before what it reported.
+  } while (size < 0 && (errno == EINTR || errno == ECONNRESET));
   if (size != sizeof(report)) return std::nullopt;
   return report;
 }
@@ -51,11 +52,24 @@ void WaitForEnd(int pidfd) {
   }
 }
 
+/// Whether the kernel says by that that it does not make such namespaces or mounts, for us or at all.
+bool IsRefusal(int error) {
+  constexpr std::array kRefusals = {EPERM, EACCES, EINVAL, ENOSYS, EOPNOTSUPP, ENODEV, EUSERS};
+  // namespaces(7): it says "no space" also where a setting allows no namespace of a kind at all.
+  return std::ranges::find(kRefusals, error) != kRefusals.end() || (error == ENOSPC && AllowsNoNamespaces());
+}
+
 Error Refused(const std::string& step, int error) {
-  const Error named = ErrnoError(error, step);
-  // namespaces(7): the kernel says "no space" also where a setting allows no namespace of a kind at all.
-  const bool is_shortage = IsShortage(named) && !(error == ENOSPC && AllowsNoNamespaces());
-  return {is_shortage ? Code::kUnavailable : Code::kPermissionDenied, named.message, {}};
+  Error named = ErrnoError(error, step);
+  if (IsRefusal(error)) return {Code::kPermissionDenied, std::move(named.message), {}};
+  return {IsShortage(named) ? Code::kUnavailable : Code::kInternal, std::move(named.message), {}};
+}
+
+/// What keeps the program from running.
+Error CannotRun(const std::string& step, int error) {
+  Error named = ErrnoError(error, step);
+  if (!IsShortage(named)) named.code = Code::kFailedPrecondition;
+  return named;
 }
 
 /// The init process, whose parent we are.
@@ -123,7 +137,9 @@ Result<Sandbox> Sandbox::Start(const SandboxPlan& plan) {
   Sandbox sandbox(plan.isolation, std::move(init.pidfd), std::move(ours));
   if (plan.root_inside && HasUserNamespace(plan.isolation)) {
     if (const Status mapped = MapInit(plan, init.pid); !mapped)
-      return std::unexpected(Error{Code::kPermissionDenied, mapped.error().message, {}});
+      return std::unexpected(Error{IsShortage(mapped.error()) ? Code::kUnavailable : Code::kPermissionDenied,
+                                   mapped.error().message,
+                                   {}});
     send(sandbox.control_.get(), &kMappedOrder, 1, MSG_NOSIGNAL);
   }
   // While the init process makes its namespaces ready.
@@ -137,7 +153,7 @@ Result<Sandbox> Sandbox::Start(const SandboxPlan& plan) {
   if (!report) return std::unexpected(Internal("the init process was killed"));
   if (report->kind == InitReport::Kind::kIsolationFailed)
     return std::unexpected(Refused(report->step, report->value));
-  return std::unexpected(FailedPrecondition(std::string(report->step) + ": " + std::strerror(report->value)));
+  return std::unexpected(CannotRun(report->step, report->value));
 }
 
 Sandbox::~Sandbox() {

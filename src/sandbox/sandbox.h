@@ -98,8 +98,9 @@ class Sandbox {
   };
 
   /// Returns once the program runs (exec succeeded). kPermissionDenied: the kernel refuses this isolation
-  /// (the message says which step); kUnavailable: it lacks something for it now (patience.h);
-  /// kFailedPrecondition: the program cannot be run (the message says why). The plan may be tried again.
+  /// (the message says which step); a shortage (patience.h): it lacks something for it, or for the program,
+  /// now; kFailedPrecondition: the program cannot be run (the message says why). Any other error says nothing
+  /// about the machine. The plan may be tried again.
   [[nodiscard]] static Result<Sandbox> Start(const SandboxPlan& plan);
   Sandbox(Sandbox&&) noexcept = default;
   Sandbox& operator=(Sandbox&&) = delete;

@@ -105,12 +105,20 @@ bool WriteText(const char* path, const char* text) {
 }
 
 bool MapUser(const InitStart& start) {
+  // /proc shows what is of a process that nobody may look into as root's: one whose program has file
+  // capabilities.
+  const int looked_into = prctl(PR_GET_DUMPABLE);
+  prctl(PR_SET_DUMPABLE, 1);
   const auto map = [](unsigned inside, unsigned outside) {
     return std::to_string(inside) + " " + std::to_string(outside) + " 1";
   };
-  return WriteText("/proc/self/setgroups", "deny") &&
-         WriteText("/proc/self/uid_map", map(start.uid, start.uid_outside).c_str()) &&
-         WriteText("/proc/self/gid_map", map(start.gid, start.gid_outside).c_str());
+  const bool is_mapped = WriteText("/proc/self/setgroups", "deny") &&
+                         WriteText("/proc/self/uid_map", map(start.uid, start.uid_outside).c_str()) &&
+                         WriteText("/proc/self/gid_map", map(start.gid, start.gid_outside).c_str());
+  const int error = errno;
+  if (looked_into != 1) prctl(PR_SET_DUMPABLE, 0);
+  errno = error;
+  return is_mapped;
 }
 
 void IsolationFailed(const char* step, int error) {

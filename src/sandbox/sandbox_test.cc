@@ -3,12 +3,18 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
+#include <string>
+#include <vector>
 
+#include "async/file.h"
 #include "async/unique_fd.h"
+#include "sandbox/descendants.h"
 
 namespace trainyard::replica {
 namespace {
@@ -65,6 +71,36 @@ TEST_F(SandboxTest, ItsInitProcessIsToldOfBeforeTheProgramRuns) {
                              }};
   EXPECT_EQ(ExitOf(plan), 0);
   EXPECT_GT(told, 0);
+}
+
+/// An order that comes when its init process is about to end is never read.
+TEST_F(SandboxTest, ItsEndIsKnownAlthoughAnOrderCameTooLate) {
+  pid_t init = 0;
+  const SandboxPlan plan{.function =
+                             [] {
+                               char byte = 0;
+                               return read(kResultFd, &byte, 1) == 0 ? 7
+                                                                     : 8;  // until the other end is closed
+                             },
+                         .result_fd = ours_.get(),
+                         .on_init =
+                             [&](pid_t pid) {
+                               init = pid;
+                               return Status();
+                             }};
+  auto sandbox = Sandbox::Start(plan);
+  ASSERT_TRUE(sandbox.has_value());
+  const std::vector<pid_t> programs = Descendants(init);
+  ASSERT_EQ(programs.size(), 1U);
+  ASSERT_EQ(kill(init, SIGSTOP), 0);
+  theirs_.Reset();
+  const std::string stat = "/proc/" + std::to_string(programs[0]) + "/stat";
+  while (ReadFile(stat).value_or("").find(") Z ") == std::string::npos) sched_yield();
+  sandbox->Terminate();
+  ASSERT_EQ(kill(init, SIGCONT), 0);
+  pollfd ended{.fd = sandbox->pidfd(), .events = POLLIN, .revents = 0};
+  poll(&ended, 1, -1);
+  EXPECT_EQ(sandbox->Reap().wait_status, W_EXITCODE(7, 0));
 }
 
 TEST_F(SandboxTest, WhatCannotBeNotedDoesNotRun) {

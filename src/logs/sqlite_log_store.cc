@@ -8,6 +8,7 @@
 #include "logs/log_query.h"
 #include "logs/log_reader.h"
 #include "logs/log_writer.h"
+#include "sqlite/full_disk.h"
 #include "store/group_commit.h"
 
 namespace trainyard::logs {
@@ -83,7 +84,10 @@ asio::awaitable<Result<ErasedLogs>> SqliteLogStore::Erase(std::vector<std::int64
       std::make_shared<const std::vector<std::int64_t>>(std::move(job_uids));  // with the thread
   ErasedLogs erased;
   for (;;) {
-    auto erase = [&writer = *impl_->writer, uids] { return writer.Erase(*uids, kEraseChunksMax); };
+    auto erase = [&writer = *impl_->writer, uids] {
+      const sqlite::MayMakeRoom room;
+      return writer.Erase(*uids, kEraseChunksMax);
+    };
     TY_CO_TRY(const LogWriter::ErasedStep step, co_await OnPool(impl_->chunks.thread(), std::move(erase)));
     erased.jobs += step.logs.jobs;
     erased.bytes += step.logs.bytes;

@@ -5,6 +5,7 @@
 
 #include "async/diagnostics.h"
 #include "async/on_pool.h"
+#include "sqlite/full_disk.h"
 #include "wire/time.h"
 
 namespace trainyard::metrics {
@@ -140,7 +141,10 @@ boost::asio::awaitable<Status> UsageHistory::Erase(std::vector<std::int64_t> job
   co_await Write();  // nothing of theirs comes after the rest
   const auto uids = std::make_shared<const std::vector<std::int64_t>>(std::move(job_uids));  // with the pool
   for (;;) {
-    auto erase = [this, uids] { return samples_.Erase(*uids, kEraseMax); };
+    auto erase = [this, uids] {
+      const sqlite::MayMakeRoom room;
+      return samples_.Erase(*uids, kEraseMax);
+    };
     TY_CO_TRY(const std::int64_t erased, co_await OnPool(pool_, std::move(erase)));
     if (erased < kEraseMax) co_return Status{};
   }

@@ -1,20 +1,23 @@
 #include "server/data_directory.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/json.hpp>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <vector>
 
 #include "async/diagnostics.h"
 #include "async/file.h"
 #include "async/random_bytes.h"
+#include "async/take_lock.h"
+#include "server/lock_holders.h"
 
 namespace trainyard::server {
 
@@ -93,16 +96,28 @@ Status MakeAllFolders(const std::string& path) {
   return {};
 }
 
-/// ": process 7 at http://127.0.0.1:8470"; empty: it has not said so yet.
-std::string WhereItIs(const std::string& path) {
+/// Who has the lock: the server that says so in server.json, if it is one of the processes that have it open.
+std::string WhoHasIt(const std::string& path) {
+  const std::vector<pid_t> holders = ProcessesWith(path + "/run/lock");
   const Result<std::string> text = ReadFile(path + "/run/server.json", kSmallFileBytesMax);
   boost::system::error_code error;
   const boost::json::value json = boost::json::parse(text.value_or(""), error);
-  if (error || !json.is_object()) return {};
+  if (error || !json.is_object()) return DescribeHolders(holders);
   const boost::json::value* url = json.as_object().if_contains("url");
   const boost::json::value* pid = json.as_object().if_contains("pid");
-  if (url == nullptr || !url->is_string() || pid == nullptr || !pid->is_int64()) return {};
-  return ": process " + std::to_string(pid->as_int64()) + " at " + std::string(url->as_string());
+  if (url == nullptr || !url->is_string() || pid == nullptr || !pid->is_int64() ||
+      std::ranges::find(holders, pid->as_int64()) == holders.end())
+    return DescribeHolders(holders);
+  return "process " + std::to_string(pid->as_int64()) + " at " + std::string(url->as_string());
+}
+
+/// In the bytes that the file has already. Not after a kill at the wrong moment, but on a full disk.
+Status Overwrite(const std::string& path, const std::string& text) {
+  TY_TRY(const UniqueFd file, OpenFile(path, O_WRONLY));
+  TY_RETURN_IF_ERROR(WriteAll(file.get(), text));
+  if (::ftruncate(file.get(), std::ssize(text)) != 0)
+    return std::unexpected(ErrnoError(errno, "truncate " + path));
+  return {};
 }
 
 }  // namespace
@@ -117,14 +132,16 @@ Result<DataDirectory> DataDirectory::Open(const std::string& path) {
   std::string lock_path = path + "/run/lock";
   UniqueFd lock(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock) return std::unexpected(ErrnoError(errno, "open " + lock_path));
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return std::unexpected(ErrnoError(errno, "lock " + lock_path));
-    return std::unexpected(FailedPrecondition(
-        "another server has the data directory " + path + WhereItIs(path) +
-        ". To use it: eval \"$(trainyard env --data " + path + ")\"; or give this one another: --data DIR"));
+  TY_TRY(const bool is_ours, TakeLock(lock.get()));
+  if (!is_ours) {
+    return std::unexpected(FailedPrecondition("another server has the data directory " + path + ": " +
+                                              WhoHasIt(path) + ". To use it: eval \"$(trainyard env --data " +
+                                              path + ")\"; or give this one another: --data DIR"));
   }
+  auto reserve = std::make_unique<DiskReserve>(path + "/run/reserve");
+  reserve->MakeRoom(DiskReserve::kStartBytes);
   TY_RETURN_IF_ERROR(NarrowDatabases(path));
-  return DataDirectory(path, std::move(lock));
+  return DataDirectory(path, std::move(lock), std::move(reserve));
 }
 
 std::string DataDirectory::environments_dir() const {
@@ -159,7 +176,10 @@ Status DataDirectory::Announce(const Presence& presence) const {
                            {"plain_port", workstation.plain_port},
                            {"ca_bundle", workstation.ca_bundle}};
   }
-  return WriteFileAtomically(Path("run/server.json"), boost::json::serialize(json) + "\n", 0600);
+  const std::string text = boost::json::serialize(json) + "\n";
+  const Status written = WriteFileAtomically(Path("run/server.json"), text, 0600);
+  if (written || written.error().code != Code::kResourceExhausted) return written;
+  return Overwrite(Path("run/server.json"), text);
 }
 
 DataDirectory::FormerPorts DataDirectory::ReadFormerPorts() const {

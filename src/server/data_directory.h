@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 
+#include "async/disk_reserve.h"
 #include "async/unique_fd.h"
 #include "base/result.h"
 
@@ -15,11 +17,13 @@ namespace trainyard::server {
 class DataDirectory {
  public:
   /// Makes what is missing and takes the lock. A folder that other accounts can enter is shut (mode 0700),
-  /// with a line that says so. kFailedPrecondition when another server has it, naming its process and
-  /// address.
+  /// with a line that says so. Where the disk is full, the reserve is given up. kFailedPrecondition when
+  /// another server has it for longer than kForkWindowMax, naming its process and address.
   [[nodiscard]] static Result<DataDirectory> Open(const std::string& path);
 
   [[nodiscard]] std::string Path(const std::string& name) const { return path_ + "/" + name; }
+  /// Of its disk.
+  [[nodiscard]] DiskReserve& reserve() const noexcept { return *reserve_; }
   [[nodiscard]] std::string jobs_db() const { return Path("trainyard.db"); }
   [[nodiscard]] std::string logs_db() const { return Path("logs.db"); }
   [[nodiscard]] std::string attempts_dir() const { return Path("attempts"); }
@@ -82,10 +86,12 @@ class DataDirectory {
   [[nodiscard]] FormerPorts ReadFormerPorts() const;
 
  private:
-  DataDirectory(std::string path, UniqueFd lock) : path_(std::move(path)), lock_(std::move(lock)) {}
+  DataDirectory(std::string path, UniqueFd lock, std::unique_ptr<DiskReserve> reserve)
+      : path_(std::move(path)), lock_(std::move(lock)), reserve_(std::move(reserve)) {}
 
   std::string path_;
   UniqueFd lock_;
+  std::unique_ptr<DiskReserve> reserve_;
 };
 
 }  // namespace trainyard::server

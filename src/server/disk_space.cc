@@ -11,6 +11,12 @@ DiskSpace::DiskSpace(std::string folder, retention::DiskMarks marks)
   Look();
 }
 
+retention::DiskReading DiskSpace::Seen::ForClients() const {
+  retention::DiskReading shown = reading;
+  shown.folder = "the server's data";
+  return shown;
+}
+
 DiskSpace::Seen DiskSpace::Look() {
   struct statvfs space{};
   if (::statvfs(folder_.c_str(), &space) != 0) return Last();
@@ -19,8 +25,8 @@ DiskSpace::Seen DiskSpace::Look() {
   if (space.f_files > 0) reading.free_inodes = static_cast<std::int64_t>(space.f_favail);
   return last_.With([&](Seen& last) {
     last.level = retention::LevelOf(reading, marks_, last.level);
-    last.may_store = retention::CheckSpace(reading, marks_, last.level);
     last.reading = std::move(reading);
+    last.may_store = retention::CheckSpace(last.ForClients(), marks_, last.level);
     return last;
   });
 }

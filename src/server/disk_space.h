@@ -16,7 +16,9 @@ class DiskSpace {
   struct Seen {
     retention::DiskReading reading{};
     retention::DiskLevel level = retention::DiskLevel::kEnough;
-    Status may_store{};  ///< kResourceExhausted at kFull
+    Status may_store{};  ///< kResourceExhausted at kFull, for clients
+    /// Without the place: clients are not told where the server keeps its files.
+    [[nodiscard]] retention::DiskReading ForClients() const;
   };
   /// Asks the file system: an instant, but blocking where it is one of a network. A disk that does not say is
   /// taken for as it was.

@@ -11,6 +11,7 @@ namespace trainyard::server {
 
 DiskWatch::DiskWatch(boost::asio::any_io_executor loop, Parts parts)
     : loop_(std::move(loop)), parts_(parts), tasks_(loop_) {
+  parts_.reserve.Keep();
   Take(parts_.space.Last());  // before any job asks for room
   tasks_.Spawn(Run());
 }
@@ -22,15 +23,16 @@ boost::asio::awaitable<void> DiskWatch::Run() {
     co_await timer.async_wait(boost::asio::use_awaitable);
     auto look = [parts = parts_] {
       parts.clock.Look();
-      return parts.space.Look();
+      DiskSpace::Seen seen = parts.space.Look();
+      if (seen.level == retention::DiskLevel::kEnough) parts.reserve.Keep();
+      return seen;
     };
     const DiskSpace::Seen seen = co_await OnPool(looking_, std::move(look));
     Take(seen);
   }
 }
 
-/// Waiting jobs are told a figure once for each level: each new one would be an
-/// event of theirs.
+/// Waiting jobs are told a figure once for each level: each new one would be an event of theirs.
 void DiskWatch::Take(const DiskSpace::Seen& seen) {
   if (seen.level == level_) return;
   level_ = seen.level;
@@ -44,7 +46,8 @@ void DiskWatch::Take(const DiskSpace::Seen& seen) {
   const std::string why = retention::WhyJobsWait(seen.reading, parts_.space.marks());
   Diagnose(DiagnosticLevel::kWarning, why);
   if (!seen.may_store) Diagnose(DiagnosticLevel::kWarning, seen.may_store.error().message);
-  parts_.gate.Drain({.reason = why, .unblock = retention::WhatEndsTheWait(parts_.space.marks())});
+  parts_.gate.Drain({.reason = retention::WhyJobsWait(seen.ForClients(), parts_.space.marks()),
+                     .unblock = retention::WhatEndsTheWait(parts_.space.marks())});
 }
 
 }  // namespace trainyard::server

@@ -5,6 +5,7 @@
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
 
+#include "async/disk_reserve.h"
 #include "async/task_group.h"
 #include "engine/draining_allocator.h"
 #include "server/clock_watch.h"
@@ -12,9 +13,8 @@
 
 namespace trainyard::server {
 
-/// Looks at the disk once a second, and lets no job begin while it is nearly
-/// full. Looks at the clock beside it. Loop thread only; the disk is asked on a
-/// thread of its own.
+/// Looks at the disk once a second, lets no job begin while it is nearly full, and keeps the reserve while it
+/// is not. Looks at the clock beside it. Loop thread only; the disk is asked on a thread of its own.
 class DiskWatch {
  public:
   static constexpr std::chrono::milliseconds kPause{1'000};
@@ -22,6 +22,7 @@ class DiskWatch {
   /// All outlive it. The gate is this one's alone.
   struct Parts {
     DiskSpace& space;
+    DiskReserve& reserve;
     ClockWatch& clock;
     engine::DrainingAllocator& gate;
   };

@@ -61,8 +61,7 @@ std::string WhoAsks(const http::Request& request) {
   return name.empty() ? "account " + std::to_string(*request.peer->uid) : name;
 }
 
-/// Where attempts live that a restored data directory's jobs have to wait for;
-/// empty: nowhere.
+/// Where attempts live that a restored data directory's jobs have to wait for; empty: nowhere.
 Result<std::string> FormerAttemptsOf(const DataDirectory& data) {
   std::string former = backup::FormerAttempts(data.Path(""));
   if (former.empty() || engine::HasLivingAttempts(former)) return former;
@@ -77,13 +76,11 @@ void SayWhatItIsMadeOf(const DataDirectory& data, const std::string& former) {
   Diagnose(DiagnosticLevel::kInfo,
            "this data directory is restored from a backup of " + from->data_directory() + " with " +
                std::to_string(from->unfinished_jobs()) +
-               " unfinished jobs: replicas of theirs that ran begin again as a "
-               "further attempt" +
+               " unfinished jobs: replicas of theirs that ran begin again as a further attempt" +
                (former.empty() ? "" : ", once nothing of the job lives in " + former + " any more"));
 }
 
-/// Programs of users get the limit that the server had: some cannot use
-/// descriptors beyond 1,023.
+/// Programs of users get the limit that the server had: some cannot use descriptors beyond 1,023.
 std::vector<std::string> SupervisorArguments() {
   std::vector<std::string> arguments = {"replica"};
   if (const auto former = FormerDescriptorLimit())
@@ -184,8 +181,7 @@ boost::asio::awaitable<std::string> Installation::LookForContainers() {
   co_return foundation_->containers.lacking;
 }
 
-/// Without an answer nothing is new: a server whose operator asks for one way
-/// does not start without it.
+/// Without an answer nothing is new: a server whose operator asks for one way does not start without it.
 void Installation::UseContainers(const Result<engine::ContainerSupport>& found) {
   if (!found || foundation_->registries.resolve != nullptr) return;
   foundation_->UseContainers(*found, options_, data_);
@@ -339,8 +335,10 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
                    .who_asks = WhoAsks,
                    .is_from_machine = [this](const auto& request) { return asking_.IsFromMachine(request); }},
                   std::move(parts.drain)),
-      disk_watch_(WatchLoop(loop, &foundation_->watch, "the disk"),
-                  {.space = foundation_->disk, .clock = foundation_->clock_watch, .gate = disk_gate_}),
+      disk_watch_(WatchLoop(loop, &foundation_->watch, "the disk"), {.space = foundation_->disk,
+                                                                     .reserve = data_.reserve(),
+                                                                     .clock = foundation_->clock_watch,
+                                                                     .gate = disk_gate_}),
       machine_watch_({.loop = WatchLoop(loop, &foundation_->watch, "the machine"),
                       .clock = foundation_->clock,
                       .jobs = jobs_,

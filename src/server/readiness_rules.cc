@@ -43,8 +43,7 @@ Readiness Judge(const ReadinessFacts& facts) {
   Add(readiness, "recovery", facts.recovered,
       facts.recovered ? "the jobs of the previous server are taken over"
                       : "the jobs of the previous server are being taken over");
-  // One that lets jobs wait for space is ready: it accepts them, as one that
-  // drains.
+  // One that lets jobs wait for space is ready: it accepts them, as one that drains.
   Add(readiness, "disk", facts.disk_level != retention::DiskLevel::kFull, DiskText(facts));
   Add(readiness, "store", facts.stored.has_value(),
       facts.stored ? "the last write was stored" : "nothing can be stored: " + facts.stored.error().message);
@@ -55,8 +54,7 @@ Readiness Judge(const ReadinessFacts& facts) {
   if (facts.clock_ahead > std::chrono::nanoseconds{0}) {
     Add(readiness, "clock", true,
         "the clock went forward by " + retention::AboutText(facts.clock_ahead) +
-            ", and nobody has confirmed it: what is old by it is kept "
-            "(trainyard admin retention --confirm)");
+            ", and nobody has confirmed it: what is old by it is kept (trainyard admin retention --confirm)");
   }
   Add(readiness, "drain", true, facts.draining ? "draining: jobs are accepted and wait" : "jobs are started");
   return readiness;

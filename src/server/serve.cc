@@ -18,6 +18,7 @@
 
 #include "async/diagnostics.h"
 #include "engine/local/machine_checks.h"
+#include "server/disk_advice.h"
 #include "server/first_administrator.h"
 #include "server/installation.h"
 #include "server/kept_sockets.h"
@@ -26,6 +27,7 @@
 #include "server/option_rules.h"
 #include "server/parse_serve.h"
 #include "server/service_notices.h"
+#include "sqlite/full_disk.h"
 #include "systemd/start_extension.h"
 
 namespace trainyard::server {
@@ -108,6 +110,7 @@ Status Run(const ServeOptions& options) {
   asio::signal_set signals(loop, SIGTERM, SIGINT);
   Ending ending;
   TY_TRY(DataDirectory data, DataDirectory::Open(options.data_dir));
+  sqlite::SetMakeRoom([&reserve = data.reserve()] { return reserve.GiveUp(); });
   TY_TRY(const engine::MachineLimits limits, MachineLimitsFor(options, data.attempts_dir()));
   TY_TRY(BoundSockets sockets, BoundSockets::Bind(options, data, kept));
   std::optional<systemd::StartExtension> extension(std::in_place);
@@ -146,9 +149,10 @@ int Serve(int argc, char** argv) {
   int exit_status = 0;
   if (!ParseServeOptions(argc, argv, options, exit_status)) return exit_status;
   if (options.verbose) SetDiagnosticLevel(DiagnosticLevel::kDebug);
-  Status served = Run(options);
+  const Status served = Run(options);
   if (served) return 0;
-  std::fprintf(stderr, "trainyard serve: %s\n", served.error().message.c_str());
+  const Error told = WithDiskAdvice(served.error(), LookForDiskTrouble(options.data_dir), options.data_dir);
+  std::fprintf(stderr, "trainyard serve: %s\n", told.message.c_str());
   return 1;
 }
 

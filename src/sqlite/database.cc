@@ -4,9 +4,11 @@
 
 #include <cerrno>
 #include <chrono>
+#include <system_error>
 #include <utility>
 
 #include "base/check.h"
+#include "sqlite/full_disk.h"
 
 namespace trainyard::sqlite {
 
@@ -14,10 +16,15 @@ namespace {
 
 constexpr std::chrono::milliseconds kBusyWait{5000};
 
-std::string FileOf(sqlite3* connection) {
+std::string PathOf(sqlite3* connection) {
   const char* path = connection != nullptr ? sqlite3_db_filename(connection, "main") : nullptr;
   return path != nullptr && *path != '\0' ? path : "database";
 }
+
+std::string LastComponent(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+/// Clients read it, and they are not told where the server keeps its files.
+std::string NameOf(sqlite3* connection) { return LastComponent(PathOf(connection)); }
 
 Status Check(sqlite3_stmt* statement, int code) {
   if (code == SQLITE_OK) return {};
@@ -37,9 +44,14 @@ Code CodeOfErrno(int error_number) {
 }
 
 bool IsOutOfSpace(int code, int error_number) {
-  return code == SQLITE_FULL || code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE ||
-         (((code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN) &&
-          (error_number == ENOSPC || error_number == EDQUOT));
+  return code == SQLITE_FULL || (((code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN) &&
+                                 (error_number == ENOSPC || error_number == EDQUOT));
+}
+
+/// errno of the call that failed, as far as somebody knows.
+int ErrnoOf(sqlite3* connection, int code) {
+  if (code == SQLITE_IOERR_WRITE || code == SQLITE_IOERR_SHMSIZE) return LastWriteError();
+  return connection != nullptr ? sqlite3_system_errno(connection) : 0;
 }
 
 Code CodeOf(int code, int error_number) {
@@ -53,6 +65,7 @@ Code CodeOf(int code, int error_number) {
     case SQLITE_READONLY:
     case SQLITE_PERM: return Code::kPermissionDenied;
     case SQLITE_CANTOPEN: return CodeOfErrno(error_number);
+    case SQLITE_IOERR: return Code::kUnavailable;  // a disk that does not answer, or was made read-only
     case SQLITE_CONSTRAINT: return Code::kFailedPrecondition;
     case SQLITE_TOOBIG: return Code::kOutOfRange;
     default: return Code::kInternal;
@@ -62,13 +75,15 @@ Code CodeOf(int code, int error_number) {
 }  // namespace
 
 Error SqliteError(sqlite3* connection, int code) {
-  const int error_number = connection != nullptr ? sqlite3_system_errno(connection) : 0;
+  const int error_number = ErrnoOf(connection, code);
   if (IsOutOfSpace(code, error_number)) {
-    return {Code::kResourceExhausted, FileOf(connection) + ": No space left on device", {}};
+    return {Code::kResourceExhausted, NameOf(connection) + ": No space left on device", {}};
   }
   // The connection's own message is more precise ("UNIQUE constraint failed: t.a"), if it is about this code.
   const bool own = connection != nullptr && sqlite3_extended_errcode(connection) == code;
-  std::string message = FileOf(connection) + ": " + (own ? sqlite3_errmsg(connection) : sqlite3_errstr(code));
+  std::string message = NameOf(connection) + ": " + (own ? sqlite3_errmsg(connection) : sqlite3_errstr(code));
+  if ((code & 0xff) == SQLITE_IOERR && error_number != 0)
+    message += " (" + std::generic_category().message(error_number) + ")";
   return {CodeOf(code, error_number), std::move(message), {}};
 }
 
@@ -123,6 +138,15 @@ Status Statement::Finish(Status bound) {
   return done;
 }
 
+Status Statement::RunWith(const Cursor& row, int first_column) {
+  Restart();
+  Status bound;
+  for (int column = first_column; bound && column < sqlite3_column_count(row.statement_); ++column)
+    bound = Check(statement_.get(), sqlite3_bind_value(statement_.get(), column - first_column + 1,
+                                                       sqlite3_column_value(row.statement_, column)));
+  return Finish(std::move(bound));
+}
+
 Status Statement::BindInt(int index, std::int64_t value) {
   return Check(statement_.get(), sqlite3_bind_int64(statement_.get(), index, value));
 }
@@ -147,6 +171,7 @@ Status Statement::Bind(int index, std::nullptr_t, bool) {
 void Database::Close::operator()(sqlite3* connection) const noexcept { sqlite3_close_v2(connection); }
 
 Result<Database> Database::Connect(const std::string& path, int flags) {
+  WatchWrites();
   sqlite3* connection = nullptr;
   const int opened = sqlite3_open_v2(path.c_str(), &connection,
                                      SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | flags, nullptr);
@@ -226,7 +251,7 @@ std::int64_t Database::LastInsertRowId() const { return sqlite3_last_insert_rowi
 
 bool Database::InTransaction() const { return sqlite3_get_autocommit(connection_.get()) == 0; }
 
-std::string Database::Path() const { return FileOf(connection_.get()); }
+std::string Database::Path() const { return PathOf(connection_.get()); }
 
 Result<Transaction> Transaction::Begin(Database& database) {
   TY_RETURN_IF_ERROR(database.Execute("BEGIN IMMEDIATE"));
@@ -243,7 +268,7 @@ Status Transaction::Commit() {
   TY_CHECK(database_ != nullptr);
   if (!database_->InTransaction()) {
     return std::unexpected(
-        Error{Code::kAborted, database_->Path() + ": the transaction was rolled back", {}});
+        Error{Code::kAborted, LastComponent(database_->Path()) + ": the transaction was rolled back", {}});
   }
   TY_RETURN_IF_ERROR(database_->Execute("COMMIT"));
   database_ = nullptr;

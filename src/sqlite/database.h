@@ -26,8 +26,9 @@ struct Blob {
   std::string_view bytes;
 };
 
-/// What a failed SQLite call means to a caller; the message begins with the database's path.
-/// kResourceExhausted: no space left (or over quota); kUnavailable: locked by another process, or no memory;
+/// What a failed SQLite call means to a caller; the message begins with the name of the database's file.
+/// kResourceExhausted: no space left (or over quota); kUnavailable: locked by another process, no memory, or
+/// an I/O error;
 /// kDataLoss: the file is damaged; kPermissionDenied: not writable; kAlreadyExists: a UNIQUE or PRIMARY KEY
 /// rule; kFailedPrecondition: any other constraint; kOutOfRange: a value beyond SQLite's limit; kInternal:
 /// the rest.
@@ -52,6 +53,7 @@ class Cursor {
   [[nodiscard]] bool IsNull(int column) const;
 
  private:
+  friend class Statement;
   sqlite3_stmt* statement_;
   Status bound_;
 };
@@ -80,6 +82,8 @@ class Statement {
     ((bound = bound ? Bind(++index, values, false) : bound), ...);
     return Finish(std::move(bound));
   }
+  /// The same with the values of another connection's row, from this column on.
+  [[nodiscard]] Status RunWith(const Cursor& row, int first_column);
 
  private:
   friend class Database;

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "sqlite/full_disk.h"
+
 namespace trainyard::storage {
 namespace {
 
@@ -147,10 +149,12 @@ Status Records::PutObjects(std::span<const ObjectRecord> records) {
 }
 
 Status Records::DropObject(const std::string& bucket, const std::string& object) {
+  const sqlite::MayMakeRoom room;
   return statements_[kDropObject].Run(bucket, object);
 }
 
 Status Records::DropObjects(const std::string& bucket, std::span<const std::string> objects) {
+  const sqlite::MayMakeRoom room;
   TY_TRY(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
   for (const std::string& object : objects) TY_RETURN_IF_ERROR(DropObject(bucket, object));
   return transaction.Commit();
@@ -170,6 +174,7 @@ Status Records::PutBucket(const v1::Bucket& bucket) {
 }
 
 Status Records::DropBucket(const std::string& name) {
+  const sqlite::MayMakeRoom room;
   TY_TRY(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
   TY_RETURN_IF_ERROR(statements_[kDropBucketObjects].Run(name));
   TY_RETURN_IF_ERROR(statements_[kDropBucket].Run(name));
@@ -201,9 +206,15 @@ Status Records::PutUpload(const UploadRecord& upload) {
                                      sqlite::Blob{bytes}, upload.resource.bucket());
 }
 
-Status Records::DropUpload(const std::string& id) { return statements_[kDropUpload].Run(id); }
+Status Records::DropUpload(const std::string& id) {
+  const sqlite::MayMakeRoom room;
+  return statements_[kDropUpload].Run(id);
+}
 
-Status Records::DropUploadsOf(const std::string& bucket) { return statements_[kDropUploadsOf].Run(bucket); }
+Status Records::DropUploadsOf(const std::string& bucket) {
+  const sqlite::MayMakeRoom room;
+  return statements_[kDropUploadsOf].Run(bucket);
+}
 
 Result<std::vector<std::string>> Records::ExpiredUploads(std::int64_t now_ns) {
   return Ids(statements_[kExpiredUploads].Query(now_ns));

@@ -74,6 +74,8 @@ Status Uploads::Write(const UploadRecord& record) {
   TY_RETURN_IF_ERROR(names_.records().PutUpload(record));
   TY_TRY(StagedFile staged, StagedFile::Create(names_.staging().folder(), record.id));
   staged.Keep();
+  if (::fsync(names_.staging().folder()) != 0)
+    return std::unexpected(ErrnoError(errno, "fsync of the uploads"));
   return {};
 }
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "async/on_pool.h"
+#include "sqlite/full_disk.h"
 #include "store/group_commit.h"
 
 namespace trainyard::store {
@@ -38,7 +40,14 @@ Result<std::int64_t> Apply(JobStore& store, const Write& write) {
   return write.record.uid();
 }
 
+/// Jobs end and go even where the disk is full; a new one has to wait for room.
+bool MakesRoom(std::span<const Write> group) {
+  return std::ranges::none_of(group, [](const Write& write) { return write.kind == Write::Kind::kCreate; });
+}
+
 Writes::Results CommitGroup(JobStore& store, std::span<Write> group) {
+  std::optional<sqlite::MayMakeRoom> room;
+  if (MakesRoom(group)) room.emplace();
   Status status = store.Begin();
   Writes::Results results;
   if (status) {

@@ -157,7 +157,7 @@ TEST(SqliteJobStore, AFullDiskLosesAGroupButNothingBefore) {
   if (disk.path().empty()) GTEST_SKIP() << "cannot mount a tmpfs";
   const std::string path = disk.path() + "/trainyard.db";
   auto store = SqliteJobStore::Open(path).value();
-  const Error full{Code::kResourceExhausted, path + ": No space left on device", {}};
+  const Error full{Code::kResourceExhausted, "trainyard.db: No space left on device", {}};
   int committed = 0;
   Status status;
   for (int group = 0; group < 100; ++group) {

@@ -1,7 +1,9 @@
 #include "logs/log_database.h"
 
 #include <array>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 namespace trainyard::logs {
 
@@ -79,6 +81,18 @@ Result<sqlite::Database> OpenLogDatabase(const std::string& path, bool read_only
                                  .page_bytes = kPageBytes,
                                  .cache_bytes = kCacheBytes,
                                  .checkpoint_bytes = kCheckpointBytes});
+}
+
+Result<std::optional<NamedJob>> NewestJob(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return std::nullopt;
+  TY_TRY(sqlite::Database database, sqlite::Database::OpenAsItIs(path));
+  TY_TRY(sqlite::Statement newest,
+         database.Prepare("SELECT job_uid, project, job_id FROM jobs ORDER BY job_uid DESC LIMIT 1"));
+  sqlite::Cursor row = newest.Query();
+  TY_TRY(const bool found, row.Next());
+  if (!found) return std::nullopt;
+  return NamedJob{row.Int(0), std::string(row.Text(1)), std::string(row.Text(2))};
 }
 
 }  // namespace trainyard::logs

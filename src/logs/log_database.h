@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "sqlite/database.h"
@@ -15,5 +16,14 @@ inline constexpr std::chrono::nanoseconds kChunkSpanMax = std::chrono::seconds(1
 
 /// Opens or creates the file. Errors as sqlite::Database::Open.
 [[nodiscard]] Result<sqlite::Database> OpenLogDatabase(const std::string& path, bool read_only);
+
+struct NamedJob {
+  std::int64_t uid = 0;
+  std::string project;
+  std::string job_id;
+};
+/// The job with the largest number of those that have lines; nothing: none has, or there is no such file.
+/// Opens it for itself. Blocking.
+[[nodiscard]] Result<std::optional<NamedJob>> NewestJob(const std::string& path);
 
 }  // namespace trainyard::logs

@@ -5,6 +5,7 @@
 
 #include "async/watched_executor.h"
 #include "backup/restored_from.h"
+#include "server/known_jobs.h"
 #include "server/use_keeper.h"
 
 namespace trainyard::server {
@@ -18,11 +19,32 @@ storage::BucketOptions BucketOptionsOf(const ServeOptions& options, const DataDi
           .meter = std::move(meter)};
 }
 
+namespace {
+
+template <class Store, class Explain>
+Result<Store> Explained(Result<Store> opened, const Explain& explain) {
+  if (!opened) return std::unexpected(explain(std::move(opened).error()));
+  return opened;
+}
+
+}  // namespace
+
 Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& options,
                           const DataDirectory& data, Foundation& foundation) {
   const SystemClock& clock = foundation.clock;
+  TY_RETURN_IF_ERROR(SetAsideIfDamaged(data.logs_db(), "The lines of all jobs up to now are not shown."));
+  TY_RETURN_IF_ERROR(
+      SetAsideIfDamaged(data.Path("metrics.db"), "The figures of all jobs up to now are not shown."));
+  const KnownJobs known = LookForJobs(options.data_dir, options.backup_dir);
+  TY_RETURN_IF_ERROR(CheckJobsFile(options.data_dir, known));
+  const auto explained = [&](const char* name) {
+    return [&options, &known, name](Error error) {
+      return ExplainDamage(std::move(error), options.data_dir, name, known);
+    };
+  };
   Stores stores;
-  TY_TRY(stores.writer, store::SqliteJobStore::Open(data.jobs_db()));
+  TY_TRY(stores.writer, Explained(store::SqliteJobStore::Open(data.jobs_db()), explained("trainyard.db")));
+  TY_RETURN_IF_ERROR(CheckNumbers(*stores.writer, options.data_dir, known));
   TY_TRY(stores.reader, store::SqliteJobStore::OpenReader(data.jobs_db(), backup::LineageOf(data.Path(""))));
   TY_TRY(stores.logs, logs::SqliteLogStore::Open(loop, clock, data.logs_db()));
   TY_TRY(stores.tails, logs::LogTails::Open(WatchLoop(loop, &foundation.watch, "tails of logs"), *stores.logs,
@@ -30,13 +52,15 @@ Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& opt
   TY_TRY(stores.lines, logs::LogLines::Open(data.logs_db()));
   TY_TRY(stores.usage, metrics::UsageHistory::Open(WatchLoop(loop, &foundation.watch, "use of replicas"),
                                                    foundation.removal_clock, data.Path("metrics.db")));
-  TY_TRY(stores.identities,
-         identity::Identities::Open(loop.get_executor(), clock,
-                                    {.path = data.Path("access.db"),
-                                     .default_project = options.project,
-                                     .projects_of_jobs = [&reader = *stores.reader] {
-                                       return reader.RecentProjects(std::numeric_limits<int>::max());
-                                     }}));
+  TY_TRY(stores.identities, Explained(identity::Identities::Open(loop.get_executor(), clock,
+                                                                 {.path = data.Path("access.db"),
+                                                                  .default_project = options.project,
+                                                                  .projects_of_jobs =
+                                                                      [&reader = *stores.reader] {
+                                                                        return reader.RecentProjects(
+                                                                            std::numeric_limits<int>::max());
+                                                                      }}),
+                                      explained("access.db")));
   const auto project_of = [projects = stores.identities->bucket_projects()](const std::string& bucket) {
     return projects->Of(bucket);
   };
@@ -47,9 +71,11 @@ Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& opt
   buckets.check_space = [&disk = foundation.disk, &elsewhere = options.bucket_dirs](const std::string& name) {
     return elsewhere.contains(name) ? Status() : disk.Look().may_store;
   };
-  TY_TRY(stores.buckets, storage::Buckets::Open(std::move(buckets), clock, foundation.files));
-  TY_TRY(stores.studies, studies::StudyService::Open(WatchLoop(loop, &foundation.watch, "studies"), clock,
-                                                     data.Path("studies.db")));
+  TY_TRY(stores.buckets, Explained(storage::Buckets::Open(std::move(buckets), clock, foundation.files),
+                                   explained("objects.db")));
+  TY_TRY(stores.studies, Explained(studies::StudyService::Open(WatchLoop(loop, &foundation.watch, "studies"),
+                                                               clock, data.Path("studies.db")),
+                                   explained("studies.db")));
   TY_TRY(stores.secrets, store::SecretStore::Open(data.Path("secrets")));
   TY_TRY(stores.audit_search, audit::AuditSearch::Open(data.audit_dir()));
   if (options.auth) {

@@ -225,6 +225,23 @@ Result<std::unique_ptr<SqliteJobStore>> SqliteJobStore::Open(const std::string& 
   return std::unique_ptr<SqliteJobStore>(new SqliteJobStore(std::move(database), key, std::move(statements)));
 }
 
+Result<std::int64_t> SqliteJobStore::LastUid() {
+  TY_TRY(Statement read, database_.Prepare("SELECT seq FROM sqlite_sequence WHERE name = 'jobs'"));
+  Cursor row = read.Query();
+  TY_TRY(const bool found, row.Next());
+  return found ? row.Int(0) : 0;
+}
+
+Status SqliteJobStore::SkipUids(std::int64_t last) {
+  TY_TRY(const std::int64_t known, LastUid());
+  if (last <= known) return {};
+  TY_TRY(sqlite::Transaction transaction, sqlite::Transaction::Begin(database_));
+  TY_RETURN_IF_ERROR(database_.Execute("DELETE FROM sqlite_sequence WHERE name = 'jobs'"));
+  TY_TRY(Statement skip, database_.Prepare("INSERT INTO sqlite_sequence(name, seq) VALUES('jobs', ?1)"));
+  TY_RETURN_IF_ERROR(skip.Run(last));
+  return transaction.Commit();
+}
+
 Result<std::int64_t> SqliteJobStore::Create(const JobRecord& record, const Event& created) {
   Write write(*this);
   TY_RETURN_IF_ERROR(write.Begin());

@@ -50,6 +50,11 @@ class SqliteJobStore final : public JobStore {
   /// The newest jobs and trials of all projects, at most `count`.
   [[nodiscard]] Result<std::vector<JobRecord>> Newest(int count);
 
+  /// The largest number that a job was given, also of those that are gone; 0: none was.
+  [[nodiscard]] Result<std::int64_t> LastUid();
+  /// From now on numbers are larger than this one.
+  [[nodiscard]] Status SkipUids(std::int64_t last);
+
   /// For tests: how SQLite runs the statements that must not scan, one "QUERY PLAN" line each.
   [[nodiscard]] Result<std::vector<std::string>> QueryPlans();
 

@@ -45,6 +45,17 @@ std::int64_t CreateJob(JobStore& store, const std::string& job_id) {
   return uid.value_or(0);
 }
 
+TEST(SqliteJobStore, NumbersThatOthersKnowAreSkipped) {
+  TempFolder folder;
+  auto store = SqliteJobStore::Open(folder / "trainyard.db").value();
+  EXPECT_EQ(store->LastUid().value(), 0);
+  ASSERT_TRUE(store->SkipUids(7));
+  EXPECT_EQ(CreateJob(*store, "a"), 8);
+  ASSERT_TRUE(store->SkipUids(3));  // fewer than there are
+  EXPECT_EQ(CreateJob(*store, "b"), 9);
+  EXPECT_EQ(store->LastUid().value(), 9);
+}
+
 TEST(SqliteJobStore, KeepsAllWhenOpenedAgain) {
   TempFolder folder;
   std::int64_t uid = 0;

@@ -19,11 +19,11 @@ constexpr auto kBackupFlags = WithCommonFlags(std::array{
     FlagSpec{.name = "--with-bucket-dirs",
              .kind = FlagKind::kSwitch,
              .help = "Copy the buckets of serve --bucket-dir, too. They are restored as ordinary ones."}});
-constexpr auto kRetentionFlags = WithCommonFlags(std::array{
-    FlagSpec{.name = "--confirm",
-             .kind = FlagKind::kSwitch,
-             .help = "Remove what is too old by the machine's clock, although it went forward."},
-    kDataDirFlag});
+constexpr auto kRetentionFlags = WithCommonFlags(
+    std::array{FlagSpec{.name = "--confirm",
+                        .kind = FlagKind::kSwitch,
+                        .help = "Remove what is too old by the machine's clock, although it went forward."},
+               kDataDirFlag});
 constexpr auto kDrainFlags = WithCommonFlags(std::array{
     kDataDirFlag, FlagSpec{.name = "--off", .kind = FlagKind::kSwitch, .help = "Start jobs again."},
     FlagSpec{.name = "--wait",
@@ -52,6 +52,11 @@ const Command kCommands[] = {
               .flags = kDrainFlags,
               .examples = "admin drain --wait\nadmin drain --off"},
      .run = DrainServer},
+    {.spec = {.path = "admin recover",
+              .summary = "Take over what can be read of damaged databases, and go on without lost jobs.",
+              .flags = kAdminFlags,
+              .examples = "admin recover --data /var/lib/trainyard"},
+     .run = RecoverDataDirectory},
     {.spec = {.path = "admin reload",
               .summary = "Make a running server read its files again.",
               .flags = kAdminFlags,

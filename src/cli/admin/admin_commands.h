@@ -23,6 +23,8 @@ struct Command;
                                      const Console& console);
 [[nodiscard]] ExitStatus ReloadServer(const Arguments& arguments, const SettingSources& sources,
                                       const Console& console);
+[[nodiscard]] ExitStatus RecoverDataDirectory(const Arguments& arguments, const SettingSources& sources,
+                                              const Console& console);
 /// The operator's word: the machine's clock is right.
 [[nodiscard]] ExitStatus ConfirmRetention(const Arguments& arguments, const SettingSources& sources,
                                           const Console& console);

@@ -1,0 +1,115 @@
+#include "server/known_jobs.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "async/diagnostics.h"
+#include "backup/recover.h"
+#include "cluster/attempt_id.h"
+#include "logs/log_database.h"
+#include "sqlite/salvage.h"
+
+namespace trainyard::server {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kJobs = "/trainyard.db";
+
+/// ": logs.db knows jobs up to number 7 (p/census), attempts/ has 2 attempts".
+std::string Describe(const KnownJobs& known) {
+  std::string text = "the other files know jobs up to number " + std::to_string(known.uid_max);
+  if (!known.newest.empty()) text += " (" + known.newest + ")";
+  if (known.attempts > 0)
+    text += ", and " + std::to_string(known.attempts) + " attempts of replicas, some of which may be running";
+  return text;
+}
+
+std::string WhatToDo(const std::string& data, const KnownJobs& known) {
+  return "Put the file back, or restore " +
+         (known.last_backup.empty() ? std::string("the last backup") : "the backup " + known.last_backup) +
+         " to another directory (trainyard admin restore DIR --data NEW), or go on with what is there: "
+         "trainyard "
+         "admin recover --data " +
+         data;
+}
+
+bool IsEmpty(const std::string& path) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(path, error);
+  return error || size == 0;
+}
+
+}  // namespace
+
+KnownJobs LookForJobs(const std::string& data, const std::string& backup_dir) {
+  KnownJobs known;
+  std::error_code error;
+  for (const char* name : {"/logs.db", "/access.db", "/objects.db"})
+    known.had_databases = known.had_databases || !IsEmpty(data + name);
+  if (const auto newest = logs::NewestJob(data + "/logs.db"); newest && *newest) {
+    known.uid_max = (*newest)->uid;
+    known.newest = (*newest)->project + "/" + (*newest)->job_id;
+  }
+  for (fs::directory_iterator entry(data + "/attempts", error), end; !error && entry != end;
+       entry.increment(error)) {
+    const auto name = cluster::ParseAttemptId(entry->path().filename().string());
+    if (!name) continue;
+    ++known.attempts;
+    if (name->job_uid > known.uid_max) known.newest.clear();
+    known.uid_max = std::max(known.uid_max, name->job_uid);
+  }
+  known.operator_has_spoken = fs::exists(backup::RecoveredWordFile(data), error);
+  known.last_backup = backup::LastBackup(data, backup_dir);
+  return known;
+}
+
+Status CheckJobsFile(const std::string& data, const KnownJobs& known) {
+  if (!IsEmpty(data + kJobs) || known.operator_has_spoken) return {};
+  if (!known.had_databases && known.uid_max == 0) return {};
+  return std::unexpected(FailedPrecondition(data + kJobs + " is missing: " + Describe(known) +
+                                            ". No server starts without it, since that would end all jobs. " +
+                                            WhatToDo(data, known)));
+}
+
+Error ExplainDamage(Error error, const std::string& data, const std::string& name, const KnownJobs& known) {
+  if (error.code != Code::kDataLoss) return error;
+  error.message = data + "/" + name + " is damaged (" + error.message + "); " + Describe(known) + ". " +
+                  WhatToDo(data, known) + ", which takes over what can be read and keeps the damaged file";
+  return error;
+}
+
+Status CheckNumbers(store::SqliteJobStore& jobs, const std::string& data, const KnownJobs& known) {
+  TY_TRY(const std::int64_t last, jobs.LastUid());
+  if (known.operator_has_spoken) {
+    TY_RETURN_IF_ERROR(jobs.SkipUids(known.uid_max));
+    ::unlink(backup::RecoveredWordFile(data).c_str());
+    Diagnose(
+        DiagnosticLevel::kWarning,
+        "going on with the jobs that are in trainyard.db, as the operator said (trainyard admin recover): "
+        "what is left of others is ended and cleared away");
+    return {};
+  }
+  if (known.uid_max <= last) return {};
+  return std::unexpected(FailedPrecondition(data + kJobs + " has lost jobs: it ends with number " +
+                                            std::to_string(last) + ", and " + Describe(known) +
+                                            ". No server starts with it, since that would end those jobs. " +
+                                            WhatToDo(data, known)));
+}
+
+Status SetAsideIfDamaged(const std::string& path, const std::string& loss) {
+  const Status readable = sqlite::CheckReadable(path);
+  if (readable || readable.error().code != Code::kDataLoss) return {};
+  TY_TRY(const std::string aside, sqlite::SetAside(path));
+  Diagnose(DiagnosticLevel::kError, path + " is damaged (" + readable.error().message + "): it is kept as " +
+                                        aside + " and made anew. " + loss +
+                                        " What can still be read of it: trainyard admin recover, after it is "
+                                        "moved back while the server is stopped");
+  return {};
+}
+
+}  // namespace trainyard::server

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "store/sqlite_job_store.h"
+
+/// What is known of jobs beside their database: a lost one, or one that lost its last writes, must not be
+/// taken for that of a server without jobs, because living replicas of jobs that nobody knows are ended.
+namespace trainyard::server {
+
+struct KnownJobs {
+  std::int64_t uid_max = 0;          ///< of logs.db and of the attempts
+  std::string newest{};              ///< "p/census_1", as logs.db names the job of its largest number
+  int attempts = 0;                  ///< directories of attempts
+  bool had_databases = false;        ///< another database is there, and the jobs' is made first
+  std::string last_backup{};         ///< its folder
+  bool operator_has_spoken = false;  ///< `trainyard admin recover` was run
+};
+/// Blocking; no database is open.
+[[nodiscard]] KnownJobs LookForJobs(const std::string& data, const std::string& backup_dir);
+
+/// kFailedPrecondition: the jobs' database is missing, and there were jobs.
+[[nodiscard]] Status CheckJobsFile(const std::string& data, const KnownJobs& known);
+/// kDataLoss with what to do, if the database is damaged; else the error as it is.
+[[nodiscard]] Error ExplainDamage(Error error, const std::string& data, const std::string& name,
+                                  const KnownJobs& known);
+/// kFailedPrecondition: others know jobs with larger numbers. After the operator's word these numbers are
+/// never given out.
+[[nodiscard]] Status CheckNumbers(store::SqliteJobStore& jobs, const std::string& data,
+                                  const KnownJobs& known);
+
+/// Puts a damaged database aside, with a line that says so, for one that is made anew.
+[[nodiscard]] Status SetAsideIfDamaged(const std::string& path, const std::string& loss);
+
+}  // namespace trainyard::server

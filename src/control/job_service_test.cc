@@ -391,6 +391,11 @@ TEST_F(JobServiceTest, LinesThatCannotBeStoredAreReplacedAndAcknowledged) {
   ASSERT_TRUE(Create(MakeJob("j")));
   ASSERT_TRUE(WaitForState("j", Job::RUNNING));
   auto link = std::make_shared<RecordingLink>();
+  engine::FromReplica::Hello hello;
+  hello.set_attempt_id("1-master-replica-0-1");
+  hello.set_token(AttemptToken(settings_, hello.attempt_id()));
+  hello.set_phase(replica::v1::RUNNING);
+  ASSERT_TRUE(service_->gateway().OnHello(link, hello));
   engine::FromReplica frame;
   frame.mutable_log()->set_line_count(2);
   frame.mutable_log()->set_lines("garbage");

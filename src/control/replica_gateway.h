@@ -1,6 +1,7 @@
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -31,6 +32,19 @@ class ReplicaGateway final : public engine::ReplicaLinkObserver {
   void CountInto(Figures& figures) const;
 
  private:
+  /// What has come over the present connection of an attempt.
+  struct Intake {
+    const engine::ReplicaLink* link = nullptr;
+    bool begun = false;    ///< a chunk was stored: the next one has to follow it
+    bool refused = false;  ///< something was not stored: nothing behind it is taken, it all comes again
+    std::int64_t next_line = 0;
+  };
+  boost::asio::awaitable<void> TakeLines(std::shared_ptr<engine::ReplicaLink> link,
+                                         std::shared_ptr<Intake> intake, logs::LogSource source,
+                                         replica::v1::LogChunk chunk);
+  boost::asio::awaitable<void> TakeExit(std::shared_ptr<engine::ReplicaLink> link, std::string attempt_id,
+                                        engine::FromReplica frame);
+  void CountLines(const logs::LogSource& source, const replica::v1::LogChunk& chunk);
   void OnGone(const std::string& attempt_id);
 
   Collaborators& outside_;
@@ -38,6 +52,7 @@ class ReplicaGateway final : public engine::ReplicaLinkObserver {
   Orphans& orphans_;
   const Event& recovered_;
   Figures counted_;
+  std::map<std::string, std::shared_ptr<Intake>> intakes_;  ///< by attempt; of a connection that is there
   /// Shared with the host's callback, which may outlive this.
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -95,8 +95,34 @@ TEST_F(StoreLinesTest, ImpossibleNumbersAreRefused) {
   EXPECT_EQ(Store(chunk).error().code, Code::kInvalidArgument);
   chunk.set_line_count(std::numeric_limits<std::int32_t>::max());
   EXPECT_EQ(Store(chunk).error().code, Code::kInvalidArgument);
-  EXPECT_EQ(Store(Chunk(kReplacedLinesMax + 1, {"a"})).error().code, Code::kInvalidArgument);
-  EXPECT_EQ(Store(Chunk(kReplacedLinesMax, {"a"})), kReplacedLinesMax + 1);
+  EXPECT_EQ(Store(Chunk(kMissingLinesMax + 1, {"a"})).error().code, Code::kInvalidArgument);
+}
+
+/// As when logs.db was made anew while a replica went on that had written many.
+TEST_F(StoreLinesTest, ManyMissingLinesAreReplacedInPieces) {
+  const std::int64_t first = kReplacedLinesMax + 10;
+  EXPECT_EQ(Store(Chunk(first, {"a"})), first + 1);
+  EXPECT_EQ(Await(logs_->NextLine(1, source_.source)), first + 1);
+}
+
+TEST_F(StoreLinesTest, LinesThatTheirSenderMayHaveAreNotReplaced) {
+  EXPECT_EQ(Store(Chunk(0, {"a"})), 1);
+  const auto stored = Await(StoreLines(*logs_, source_, Chunk(2, {"c"}), MissingLines::kRefuse));
+  ASSERT_FALSE(stored);
+  EXPECT_EQ(stored.error().code, Code::kFailedPrecondition);
+  EXPECT_THAT(Texts(), ElementsAre("a"));
+}
+
+TEST_F(StoreLinesTest, WhatAnEndedAttemptWroteAndIsNotThereIsSaidOnce) {
+  EXPECT_EQ(Store(Chunk(0, {"a", "b"})), 2);
+  const auto say = [this](std::int64_t written) {
+    return Await(SayMissingLines(*logs_, source_, written, clock_.Now(), std::chrono::milliseconds(1)));
+  };
+  EXPECT_FALSE(say(0));
+  EXPECT_FALSE(say(2));
+  EXPECT_TRUE(say(5));
+  EXPECT_TRUE(say(5));
+  EXPECT_THAT(Texts(), ElementsAre("a", "b", HasSubstr("Lines 3 to 5 of this replica's log are lost")));
 }
 
 TEST_F(StoreLinesTest, AFullDiskIsTheCallersToWaitFor) {

@@ -58,6 +58,7 @@ class StreamLink final : public ReplicaLink {
   }
 
   http::ByteStream& stream() noexcept { return *stream_; }
+  [[nodiscard]] bool is_closed() const noexcept { return closed_; }
 
  private:
   std::shared_ptr<http::ByteStream> stream_;
@@ -108,7 +109,8 @@ asio::awaitable<void> ReadFrames(ReplicaLinkObserver& observer, std::shared_ptr<
   attempt_id = first->hello().attempt_id();
   for (;;) {
     Result<FromReplica> frame = co_await source->Next();
-    if (!frame) co_return;
+    // What was read before the observer closed the connection comes again over the next one.
+    if (!frame || link->is_closed()) co_return;
     co_await observer.OnFrame(link, attempt_id, *std::move(frame));
   }
 }

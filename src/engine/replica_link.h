@@ -31,7 +31,8 @@ class ReplicaLinkObserver {
   /// First frame of a connection. An error closes the connection. A newer connection of an attempt replaces
   /// the older one.
   virtual Status OnHello(std::shared_ptr<ReplicaLink> link, const FromReplica::Hello& hello) = 0;
-  /// Every other frame, in order; the next one is read when this one is done with.
+  /// Every other frame, in order; the next one is handed over when this one is done with, and none once the
+  /// link was closed.
   virtual boost::asio::awaitable<void> OnFrame(std::shared_ptr<ReplicaLink> link, std::string attempt_id,
                                                FromReplica frame) = 0;
   /// The connection is gone (after OnHello accepted it).

@@ -56,6 +56,7 @@ struct RecordingObserver final : ReplicaLinkObserver {
   asio::awaitable<void> OnFrame(std::shared_ptr<ReplicaLink>, std::string attempt_id,
                                 FromReplica frame) override {
     events.push_back("frame " + attempt_id + " " + std::to_string(frame.log().first_line()));
+    if (frame.log().first_line() == close_at) last_link->Close();
     co_return;
   }
   void OnClosed(const ReplicaLink*, const std::string& attempt_id) override {
@@ -63,6 +64,7 @@ struct RecordingObserver final : ReplicaLinkObserver {
   }
 
   std::vector<std::string> events;
+  std::int64_t close_at = -1;
   std::shared_ptr<ReplicaLink> last_link;
 };
 
@@ -117,6 +119,24 @@ TEST_F(ReplicaLinkTest, HandsFramesOverInOrder) {
   const std::string id = "7-master-replica-0-1";
   EXPECT_EQ(observer_.events, (Events{"hello " + id, "frame " + id + " 0", "frame " + id + " 1",
                                       "frame " + id + " 2", "closed " + id}));
+}
+
+TEST_F(ReplicaLinkTest, HandsNothingOverThatWasReadBeforeItWasClosed) {
+  observer_.close_at = 0;
+  std::string bytes;
+  FromReplica hello;
+  hello.mutable_hello()->set_attempt_id("7-master-replica-0-1");
+  hello.mutable_hello()->set_token("secret");
+  replica::AppendFrame(hello, bytes);
+  for (int i = 0; i < 3; ++i) {
+    replica::v1::LogChunk chunk;
+    chunk.set_first_line(i);
+    replica::AppendLogFrame(chunk.SerializeAsString(), bytes);
+  }
+  asio::write(supervisor_, asio::buffer(bytes));
+  ASSERT_TRUE(WaitForEvents(3));
+  const std::string id = "7-master-replica-0-1";
+  EXPECT_EQ(observer_.events, (Events{"hello " + id, "frame " + id + " 0", "closed " + id}));
 }
 
 TEST_F(ReplicaLinkTest, SendsWhatIsQueued) {

@@ -14,7 +14,9 @@ using ml::v1::Job;
 using replica::v1::Manifest;
 
 awaitable<Result<logs::StoredLines>> FaultyLogs::Append(logs::LogSource source, replica::v1::LogChunk chunk) {
-  if (full) {
+  const bool refuses = refuse_next > 0 && source.task_name != "service";
+  if (refuses) --refuse_next;
+  if (full || refuses) {
     ++refused;
     co_return std::unexpected(Error{Code::kResourceExhausted, "the disk is full", ""});
   }
@@ -153,7 +155,8 @@ void World::StartServer() {
   Status recovered = Await(service_->Recover());
   ASSERT_TRUE(recovered) << recovered.error().message;
   wire_.server = service_.get();
-  for (const std::string& attempt_id : replicas_->Alive()) replicas_->Reconnect(attempt_id);
+  for (const std::string& attempt_id : replicas_->Alive())
+    if (!silent_.contains(attempt_id)) replicas_->Reconnect(attempt_id);
 }
 
 void World::KillServer() {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -117,6 +118,7 @@ class FaultyLogs final : public logs::LogStore {
  public:
   explicit FaultyLogs(logs::LogStore& real) : real_(real) {}
   bool full = false;
+  int refuse_next = 0;  ///< so many chunks of replicas are not stored
   int refused = 0;
 
   boost::asio::awaitable<Result<logs::StoredLines>> Append(logs::LogSource source,
@@ -272,7 +274,8 @@ class World : public testing::Test {
   placement::DevicePool devices_;  ///< of the next server
   engine::PortLeases::Probe probe_ = [](int) { return true; };
   Settings settings_;
-  bool has_space_ = true;       ///< the disk has room for one more job
+  std::set<std::string> silent_;  ///< attempts whose supervisors do not connect to the next server
+  bool has_space_ = true;         ///< the disk has room for one more job
   ImageRegistries registries_;  ///< of the next server; without a resolver or hope for one no job has images
   std::unique_ptr<engine::LocalAllocator> local_;   ///< this machine's room; null: the cluster's
   std::unique_ptr<engine::FakeAllocator> cluster_;  ///< outlives servers, as a real one; null: this machine's

@@ -3,7 +3,6 @@
 #include <optional>
 #include <string>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
 #include "image/cache.h"
@@ -56,14 +55,17 @@ std::optional<ResolvedImage> FindInCache(const CacheLayout& layout, const Refere
 }
 
 /// The image may have been removed when the job starts; the pull then needs the same note as after a
-/// resolution.
-void NoteAccess(const Sources& sources, const CacheLayout& layout, const Reference& reference,
-                const ResolvedImage& found) {
+/// resolution. Without it the pull would not know whose registry may be asked, and with what. kUnavailable:
+/// it cannot be written.
+Status NoteAccess(const Sources& sources, const CacheLayout& layout, const Reference& reference,
+                  const ResolvedImage& found) {
   const std::optional<Note> former = ReadNote(layout, found.digest, found.reference);
-  std::ignore = WriteNote(layout, found.digest,
-                          {.reference = found.reference,
-                           .name = former ? former->name : reference.Print(),
-                           .access = AccessTo(sources, reference)});
+  const Status written = WriteNote(layout, found.digest,
+                                   {.reference = found.reference,
+                                    .name = former ? former->name : reference.Print(),
+                                    .access = AccessTo(sources, reference)});
+  if (written) return {};
+  return std::unexpected(Unavailable("how it may be pulled cannot be noted: " + written.error().message));
 }
 
 class Resolving {
@@ -152,7 +154,8 @@ Result<ResolvedImage> ResolveImage(const Sources& sources, const std::string& re
   for (const Reference* wanted : {&asked, &parsed}) {
     auto found = FindInCache(layout, *wanted);
     if (!found) continue;
-    NoteAccess(sources, layout, *wanted, *found);
+    if (const Status noted = NoteAccess(sources, layout, *wanted, *found); !noted)
+      return std::unexpected(About(*wanted, noted.error()));
     return *std::move(found);
   }
   TY_RETURN_IF_ERROR(layout.MakeFolders());

@@ -28,9 +28,19 @@ std::string FreeText(const DiskReading& reading, std::int64_t mark) {
          SpaceText(mark);
 }
 
+constexpr std::string_view kRepair =
+    "The kernel's messages (dmesg) give the reason: the machine's administrator repairs, remounts or "
+    "replaces "
+    "the disk.";
+
+std::string TroubleText(const DiskReading& reading) {
+  return "the disk of " + reading.folder + " " + reading.trouble;
+}
+
 }  // namespace
 
 DiskLevel LevelOf(const DiskReading& reading, const DiskMarks& marks, DiskLevel before) {
+  if (!reading.trouble.empty()) return DiskLevel::kFull;
   if (marks.refuse_below > 0 && (HasTooFewInodes(reading) ||
                                  IsBelow(reading.free_bytes, marks.refuse_below, before == DiskLevel::kFull)))
     return DiskLevel::kFull;
@@ -41,11 +51,14 @@ DiskLevel LevelOf(const DiskReading& reading, const DiskMarks& marks, DiskLevel 
 }
 
 std::string WhyJobsWait(const DiskReading& reading, const DiskMarks& marks) {
+  if (!reading.trouble.empty()) return "No job begins: " + TroubleText(reading) + ".";
   const std::int64_t mark = std::max(marks.queue_below, marks.refuse_below);
   return "No job begins while the disk is nearly full: " + FreeText(reading, mark) + ".";
 }
 
-std::string WhatEndsTheWait(const DiskMarks& marks) {
+std::string WhatEndsTheWait(const DiskReading& reading, const DiskMarks& marks) {
+  if (!reading.trouble.empty())
+    return "It goes on when the disk can be written again. " + std::string(kRepair);
   const std::int64_t mark = std::max(marks.queue_below, marks.refuse_below);
   return "It goes on when " + SpaceText(mark + mark / kMoreForUp) +
          " are free: objects, environments, images and old jobs can be removed (docs/operators.md, Disk).";
@@ -53,6 +66,9 @@ std::string WhatEndsTheWait(const DiskMarks& marks) {
 
 Status CheckSpace(const DiskReading& reading, const DiskMarks& marks, DiskLevel level) {
   if (level != DiskLevel::kFull) return {};
+  if (!reading.trouble.empty())
+    return std::unexpected(
+        Unavailable("Nothing can be stored: " + TroubleText(reading) + ". " + std::string(kRepair)));
   return std::unexpected(
       Error{Code::kResourceExhausted,
             "Nothing more can be stored: " + FreeText(reading, marks.refuse_below) +

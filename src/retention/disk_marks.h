@@ -25,12 +25,13 @@ struct DiskReading {
   std::string folder{};  ///< on the disk that was looked at
   std::int64_t free_bytes = 0;
   std::int64_t free_inodes = -1;  ///< -1: the file system does not count them
+  std::string trouble{};          ///< why nothing can be written, "answers with errors"; empty: something can
 };
 
 enum class DiskLevel {
   kEnough,
   kLow,   ///< jobs wait
-  kFull,  ///< creates and uploads are refused, too
+  kFull,  ///< creates and uploads are refused, too; whatever the marks are for a disk in trouble
 };
 
 /// The level that the reading means. Up again only with a sixteenth more than the mark, so that a job that
@@ -40,8 +41,8 @@ enum class DiskLevel {
 /// One sentence: why jobs wait at kLow and kFull.
 [[nodiscard]] std::string WhyJobsWait(const DiskReading& reading, const DiskMarks& marks);
 /// One sentence: what would end the wait.
-[[nodiscard]] std::string WhatEndsTheWait(const DiskMarks& marks);
-/// kResourceExhausted at kFull.
+[[nodiscard]] std::string WhatEndsTheWait(const DiskReading& reading, const DiskMarks& marks);
+/// At kFull kResourceExhausted, or kUnavailable for a disk in trouble.
 [[nodiscard]] Status CheckSpace(const DiskReading& reading, const DiskMarks& marks, DiskLevel level);
 
 /// "1.5 GiB", "900 bytes".

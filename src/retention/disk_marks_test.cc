@@ -39,12 +39,26 @@ TEST(DiskLevel, AMarkOfZeroIsNone) {
   EXPECT_EQ(LevelOf(Free(0, 0), {.queue_below = 10, .refuse_below = 0}, kEnough), kLow);
 }
 
+TEST(DiskLevel, ADiskInTroubleIsFullWhateverIsFree) {
+  using enum DiskLevel;
+  const DiskReading dead{.folder = "/data", .free_bytes = 9'999, .trouble = "answers with errors"};
+  EXPECT_EQ(LevelOf(dead, kMarks, kEnough), kFull);
+  EXPECT_EQ(LevelOf(dead, {.queue_below = 0, .refuse_below = 0}, kEnough), kFull);
+  EXPECT_EQ(WhyJobsWait(dead, kMarks), "No job begins: the disk of /data answers with errors.");
+  EXPECT_NE(WhatEndsTheWait(dead, kMarks).find("dmesg"), std::string::npos);
+  const Status refused = CheckSpace(dead, kMarks, kFull);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kUnavailable) << "another try may do";
+  EXPECT_NE(refused.error().message.find("the disk of /data answers with errors. The kernel's messages"),
+            std::string::npos);
+}
+
 TEST(DiskTexts, SayWhatIsThereAndWhatIsWanted) {
   const DiskMarks marks{.queue_below = std::int64_t{16} << 30, .refuse_below = std::int64_t{256} << 20};
   EXPECT_EQ(WhyJobsWait(Free(std::int64_t{3} << 29), marks),
             "No job begins while the disk is nearly full: the disk of /data has 1.5 GiB free, less than 16.0 "
             "GiB.");
-  EXPECT_EQ(WhatEndsTheWait(marks),
+  EXPECT_EQ(WhatEndsTheWait(Free(0), marks),
             "It goes on when 17.0 GiB are free: objects, environments, images and old jobs can be removed "
             "(docs/operators.md, Disk).");
   EXPECT_TRUE(CheckSpace(Free(0), marks, DiskLevel::kLow));

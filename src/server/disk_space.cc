@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "server/disk_advice.h"
+
 namespace trainyard::server {
 
 DiskSpace::DiskSpace(std::string folder, retention::DiskMarks marks)
@@ -17,16 +19,31 @@ retention::DiskReading DiskSpace::Seen::ForClients() const {
   return shown;
 }
 
+DiskSpace::Seen DiskSpace::Try() {
+  const DiskTrouble trouble = LookForDiskTrouble(folder_);
+  last_.With([&trouble](Seen& last) {
+    last.reading.trouble = !trouble.answers       ? "answers with errors"
+                           : trouble.is_read_only ? "is mounted read-only, perhaps after an error"
+                                                  : "";
+  });
+  return Look();
+}
+
 DiskSpace::Seen DiskSpace::Look() {
   struct statvfs space{};
-  if (::statvfs(folder_.c_str(), &space) != 0) return Last();
-  retention::DiskReading reading{.folder = folder_,
-                                 .free_bytes = static_cast<std::int64_t>(space.f_bavail * space.f_frsize)};
-  if (space.f_files > 0) reading.free_inodes = static_cast<std::int64_t>(space.f_favail);
+  const bool says = ::statvfs(folder_.c_str(), &space) == 0;
   return last_.With([&](Seen& last) {
-    last.level = retention::LevelOf(reading, marks_, last.level);
-    last.reading = std::move(reading);
+    last.reading.folder = folder_;
+    if (says) {
+      last.reading.free_bytes = static_cast<std::int64_t>(space.f_bavail * space.f_frsize);
+      last.reading.free_inodes = space.f_files > 0 ? static_cast<std::int64_t>(space.f_favail) : -1;
+    }
+    last.level = retention::LevelOf(last.reading, marks_, last.level);
     last.may_store = retention::CheckSpace(last.ForClients(), marks_, last.level);
+    last.may_begin = {};
+    if (last.level != retention::DiskLevel::kEnough)
+      last.may_begin = std::unexpected(
+          Error{Code::kResourceExhausted, retention::WhyJobsWait(last.ForClients(), marks_), ""});
     return last;
   });
 }

@@ -16,13 +16,16 @@ class DiskSpace {
   struct Seen {
     retention::DiskReading reading{};
     retention::DiskLevel level = retention::DiskLevel::kEnough;
-    Status may_store{};  ///< kResourceExhausted at kFull, for clients
+    Status may_store{};  ///< retention::CheckSpace, for clients
     /// Without the place: clients are not told where the server keeps its files.
     [[nodiscard]] retention::DiskReading ForClients() const;
+    Status may_begin{};  ///< kResourceExhausted at kLow and kFull
   };
   /// Asks the file system: an instant, but blocking where it is one of a network. A disk that does not say is
   /// taken for as it was.
   Seen Look();
+  /// The same, after a try to write, which finds a disk in trouble. Blocking.
+  Seen Try();
   [[nodiscard]] Seen Last() const;
   [[nodiscard]] const retention::DiskMarks& marks() const noexcept { return marks_; }
 

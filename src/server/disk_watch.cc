@@ -23,7 +23,7 @@ boost::asio::awaitable<void> DiskWatch::Run() {
     co_await timer.async_wait(boost::asio::use_awaitable);
     auto look = [parts = parts_] {
       parts.clock.Look();
-      DiskSpace::Seen seen = parts.space.Look();
+      DiskSpace::Seen seen = parts.space.Try();
       if (seen.level == retention::DiskLevel::kEnough) parts.reserve.Keep();
       return seen;
     };
@@ -34,8 +34,9 @@ boost::asio::awaitable<void> DiskWatch::Run() {
 
 /// Waiting jobs are told a figure once for each level: each new one would be an event of theirs.
 void DiskWatch::Take(const DiskSpace::Seen& seen) {
-  if (seen.level == level_) return;
+  if (seen.level == level_ && seen.reading.trouble == trouble_) return;
   level_ = seen.level;
+  trouble_ = seen.reading.trouble;
   if (level_ == retention::DiskLevel::kEnough) {
     Diagnose(DiagnosticLevel::kInfo, "the disk of " + seen.reading.folder + " has " +
                                          retention::SpaceText(seen.reading.free_bytes) +
@@ -47,7 +48,7 @@ void DiskWatch::Take(const DiskSpace::Seen& seen) {
   Diagnose(DiagnosticLevel::kWarning, why);
   if (!seen.may_store) Diagnose(DiagnosticLevel::kWarning, seen.may_store.error().message);
   parts_.gate.Drain({.reason = retention::WhyJobsWait(seen.ForClients(), parts_.space.marks()),
-                     .unblock = retention::WhatEndsTheWait(parts_.space.marks())});
+                     .unblock = retention::WhatEndsTheWait(seen.ForClients(), parts_.space.marks())});
 }
 
 }  // namespace trainyard::server

@@ -4,6 +4,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <chrono>
+#include <string>
 
 #include "async/disk_reserve.h"
 #include "async/task_group.h"
@@ -35,6 +36,7 @@ class DiskWatch {
   boost::asio::any_io_executor loop_;
   Parts parts_;
   retention::DiskLevel level_ = retention::DiskLevel::kEnough;
+  std::string trouble_;
   boost::asio::thread_pool looking_{1};
   TaskGroup tasks_;
 };

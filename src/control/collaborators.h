@@ -54,6 +54,8 @@ struct Collaborators {
   metrics::UsageHistory* usage = nullptr;     ///< null: figures of replicas are not kept
   /// Whether the disk has room for one more job: kResourceExhausted if not. Null: always.
   std::function<Status()> check_space{};
+  /// Whether the disk has room for a replica that starts now; an error is one sentence. Null: always.
+  std::function<Status()> may_begin{};
   /// Called when the reason why a job (or a trial of it) waits is another one. Null: nobody wants to know.
   std::function<void(const v1::JobRecord& job)> on_wait_changed{};
   /// The runtime version that suits the room a job has got; empty: the one that it has. Null: always that.

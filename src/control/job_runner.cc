@@ -55,6 +55,62 @@ boost::asio::awaitable<void> BeforeEnd(Collaborators& outside, WaitLog& wait_log
   co_await ForgetSecrets(outside, job);
 }
 
+std::string UnrecordedText(const v1::JobRecord& job, const std::string& why) {
+  return "job " + job.job().job_id() + " cannot be recorded, trying again: " + why;
+}
+
+/// Empty: there is room for what is to be started.
+std::string WhyNothingBegins(const Collaborators& outside) {
+  const Status space = outside.may_begin ? outside.may_begin() : Status();
+  return space ? "" : space.error().message;
+}
+
+std::optional<SysTime> WakeTimeOf(const std::vector<jobs::Action>& actions) {
+  std::optional<SysTime> time;
+  for (const jobs::Action& action : actions)
+    if (const auto* wake = std::get_if<jobs::WakeAt>(&action)) time = wake->time;
+  return time;
+}
+
+jobs::Observation NothingSeen(const Settings& settings, std::size_t replicas) {
+  jobs::Observation seen;
+  seen.replicas.resize(replicas);
+  seen.restart_pause = settings.restart_pause;
+  seen.retry_pause = settings.retry_pause;
+  return seen;
+}
+
+void SendCluster(engine::ReplicaLink& link, replica::v1::Cluster cluster) {
+  engine::ToReplica frame;
+  *frame.mutable_cluster() = std::move(cluster);
+  link.Send(std::move(frame));
+}
+
+void SendStop(engine::ReplicaLink& link, const jobs::StopReplica& stop) {
+  engine::ToReplica frame;
+  frame.mutable_stop()->set_reason(stop.reason);
+  frame.mutable_stop()->set_kill(stop.kill || stop.hurry);
+  link.Send(std::move(frame));
+}
+
+void KeepUsage(const Collaborators& outside, const v1::JobRecord& job, Reporter reporter,
+               replica::v1::Usage usage) {
+  if (outside.usage == nullptr) return;
+  outside.usage->Add({.job_uid = LogUid(job),
+                      .task_name = UsageName(job, cluster::TaskName(job.replicas(reporter.replica).id())),
+                      .attempt = reporter.attempt,
+                      .usage = std::move(usage)});
+}
+
+void ForgetUsage(const Collaborators& outside, const v1::JobRecord& job, int replica) {
+  if (outside.usage != nullptr)
+    outside.usage->Forget(LogUid(job), UsageName(job, cluster::TaskName(job.replicas(replica).id())));
+}
+
+void MarkAway(const std::vector<std::shared_ptr<engine::ReplicaLink>>& links, jobs::Observation& seen) {
+  for (std::size_t i = 0; i < links.size(); ++i) seen.replicas[i].away = links[i] == nullptr;
+}
+
 bool IsTerminal(const v1::JobRecord& job) { return job.job().has_end_time(); }
 
 }  // namespace
@@ -69,8 +125,7 @@ JobRunner::JobRunner(Collaborators& outside, v1::JobRecord job, std::int64_t ser
       attempts_(outside, job_, *this),
       look_up_(outside, seen_.images, wake_),
       tasks_(outside.loop) {
-  seen_.replicas.resize(static_cast<std::size_t>(job_.replicas_size()));
-  seen_.restart_pause = outside.settings.restart_pause;
+  seen_ = NothingSeen(outside.settings, links_.size());
   if (!job_.has_trial()) return;
   TY_CHECK(outside.buckets != nullptr);
   trial_ = std::make_unique<TrialWatch>(outside.loop, job_, *outside.buckets, [this] {
@@ -134,14 +189,20 @@ boost::asio::awaitable<void> JobRunner::Finish() {
   co_await tasks_.Join();
 }
 
+void JobRunner::OnTrouble(int replica, int attempt, std::string why) {
+  if (!IsOpen(replica, attempt) || Seen(replica).trouble == why) return;
+  Seen(replica).trouble = std::move(why);
+  wake_.Set();
+}
+
 void JobRunner::OnAbsent(int replica, int attempt) {  // launched, never started: the rules start it
   if (IsOpen(replica, attempt)) Seen(replica).started = false;
   wake_.Set();
 }
 
 void JobRunner::OnRemains(int replica, int attempt, engine::AttemptHost::Remains remains) {
-  const std::string lost =
-      remains.exit.cause() == replica::v1::ExitRecord::LOST ? remains.exit.message() : "";
+  const bool is_lost = remains.exit.cause() == replica::v1::ExitRecord::LOST;
+  const std::string lost = is_lost ? remains.exit.message() : "";
   if (IsOpen(replica, attempt) && remains.endpoint.port() != 0) Seen(replica).endpoint = remains.endpoint;
   if (SetExit(replica, attempt, std::move(remains.exit)) && !lost.empty())
     Diagnose(DiagnosticLevel::kWarning, AttemptId(job_, replica, attempt) + ": " + lost);
@@ -155,11 +216,11 @@ boost::asio::awaitable<void> JobRunner::Live() {
       continue;
     }
     SysTime now = outside_.clock.Now();
+    seen_.disk_full = WhyNothingBegins(outside_);
+    MarkAway(links_, seen_);
     const std::optional<v1::JobRecord> moved = WithoutJumps(job_, outside_.jumped_since);
     std::vector<jobs::Action> actions = jobs::NextActions(moved ? *moved : job_, seen_, now);
-    std::optional<SysTime> wake_time;
-    for (const jobs::Action& action : actions)
-      if (const auto* wake = std::get_if<jobs::WakeAt>(&action)) wake_time = wake->time;
+    std::optional<SysTime> wake_time = WakeTimeOf(actions);
     if (co_await PerformAll(std::move(actions))) continue;
     if (std::optional<SysTime> look = LookAtWait(now)) wake_time = std::min(wake_time.value_or(*look), *look);
     if (wake_time) {
@@ -191,9 +252,10 @@ boost::asio::awaitable<bool> JobRunner::PerformAll(std::vector<jobs::Action> act
 boost::asio::awaitable<void> JobRunner::Perform(jobs::AppendEvent action) {
   if (action.event.has_ended()) co_await BeforeEnd(outside_, wait_log_, job_);
   const Status recorded = co_await history_.Record(std::move(action.event));
+  seen_.unrecorded = recorded ? "" : recorded.error().message;
   if (recorded) co_return;
-  Diagnose(DiagnosticLevel::kWarning,
-           "job " + job_.job().job_id() + " cannot be recorded, trying again: " + recorded.error().message);
+  recording_.Say(DiagnosticLevel::kWarning, UnrecordedText(job_, seen_.unrecorded));
+  LookAtWait(outside_.clock.Now());
   co_await Pause(outside_.settings.retry_pause);
 }
 
@@ -211,11 +273,7 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::StartReplica action) {
   const int replica = action.replica;
   const int attempt = job_.replicas(replica).attempt();
   Seen(replica).started = true;
-  replica::v1::Manifest manifest = MakeManifest(outside_.settings, job_, replica, attempt);
-  if (outside_.buckets_of) *manifest.mutable_buckets() = co_await outside_.buckets_of(job_);
-  std::optional<replica::v1::ExitRecord> failed = co_await CompleteSecrets(outside_, job_, manifest);
-  if (failed) co_return attempts_.NeverStarted(replica, attempt, *std::move(failed));
-  const JobAttempts::Started started = co_await attempts_.Start(replica, attempt, std::move(manifest));
+  const JobAttempts::Started started = co_await attempts_.Start(replica, attempt);
   if (started.status) co_return;
   if (started.is_clean) {  // the same attempt is started again
     Seen(replica) = {.refused = started.status.error().message};
@@ -229,10 +287,8 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::StartReplica action) {
 boost::asio::awaitable<void> JobRunner::Perform(jobs::OpenBarrier action) {
   Seen(action.replica).cluster_sent = true;  // one that is not connected now gets it when it says Hello
   const auto& link = links_[static_cast<std::size_t>(action.replica)];
-  if (!link) co_return;
-  engine::ToReplica frame;
-  *frame.mutable_cluster() = MakeCluster(job_, seen_);
-  link->Send(std::move(frame));
+  if (link) SendCluster(*link, MakeCluster(job_, seen_));
+  co_return;
 }
 
 boost::asio::awaitable<void> JobRunner::Perform(jobs::StopReplica action) {
@@ -242,12 +298,8 @@ boost::asio::awaitable<void> JobRunner::Perform(jobs::StopReplica action) {
   if (!seen.stop_time)
     seen.stop_time = outside_.clock.Now() + jobs::GraceOf(action, outside_.settings.stop_grace);
   if (action.kill) attempts_.Kill(action.replica, job_.replicas(action.replica).attempt());
-  const auto& link = links_[static_cast<std::size_t>(action.replica)];
-  if (!link) co_return;
-  engine::ToReplica frame;
-  frame.mutable_stop()->set_reason(action.reason);
-  frame.mutable_stop()->set_kill(action.kill || action.hurry);
-  link->Send(std::move(frame));
+  if (const auto& link = links_[static_cast<std::size_t>(action.replica)]) SendStop(*link, action);
+  co_return;
 }
 
 boost::asio::awaitable<void> JobRunner::Perform(jobs::MeasureTrial) {
@@ -290,6 +342,7 @@ void JobRunner::OnHello(std::shared_ptr<engine::ReplicaLink> link, int replica, 
   auto index = static_cast<std::size_t>(replica);
   jobs::ReplicaObservation& seen = seen_.replicas[index];
   seen.started = true;
+  seen.trouble.clear();
   seen.phase = std::max(seen.phase, phase);
   seen.cluster_sent = seen.stop_sent = seen.hurry_sent = seen.kill_sent = false;
   links_[index] = std::move(link);
@@ -309,17 +362,16 @@ void JobRunner::OnFrame(engine::ReplicaLink& link, int replica, int attempt, eng
     TakeReport(replica, attempt, std::move(*frame.mutable_metrics()));
   } else if (frame.has_progress()) {
     Seen(replica).progress = std::move(*frame.mutable_progress());
-  } else if (frame.has_usage() && outside_.usage != nullptr) {
-    outside_.usage->Add({.job_uid = LogUid(job_),
-                         .task_name = UsageName(job_, cluster::TaskName(job_.replicas(replica).id())),
-                         .attempt = attempt,
-                         .usage = std::move(*frame.mutable_usage())});
+  } else if (frame.has_usage()) {
+    KeepUsage(outside_, job_, {replica, attempt}, std::move(*frame.mutable_usage()));
   }
 }
 
 void JobRunner::OnClosed(const engine::ReplicaLink* link, int replica) {
   std::shared_ptr<engine::ReplicaLink>& current = links_[static_cast<std::size_t>(replica)];
-  if (current.get() == link) current = nullptr;
+  if (current.get() != link) return;
+  current = nullptr;
+  attempts_.OnDetached(replica, job_.replicas(replica).attempt());
 }
 
 /// Whether this was news.
@@ -331,8 +383,7 @@ bool JobRunner::SetExit(int replica, int attempt, replica::v1::ExitRecord exit) 
   if (exit.cause() == replica::v1::ExitRecord::LOST) DiagnoseLost(exit);
   seen.exit = std::move(exit);
   seen.phase = replica::v1::ENDED;
-  if (outside_.usage != nullptr)
-    outside_.usage->Forget(LogUid(job_), UsageName(job_, cluster::TaskName(job_.replicas(replica).id())));
+  ForgetUsage(outside_, job_, replica);
   wake_.Set();
   return true;
 }

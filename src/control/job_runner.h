@@ -17,6 +17,7 @@
 #include "control/job_status.h"
 #include "control/manifest.h"
 #include "control/posted_events.h"
+#include "control/trouble.h"
 #include "control/tuning/trial_watch.h"
 #include "control/wait_log.h"
 #include "engine/replica_link.h"
@@ -100,6 +101,10 @@ class JobRunner final : private JobAttempts::Observer {
   [[nodiscard]] bool IsEndSeen(int replica) const override {
     return seen_.replicas[static_cast<std::size_t>(replica)].exit.has_value();
   }
+  [[nodiscard]] bool IsAttached(int replica) const override {
+    return links_[static_cast<std::size_t>(replica)] != nullptr;
+  }
+  void OnTrouble(int replica, int attempt, std::string why) override;
   void OnAbsent(int replica, int attempt) override;
   void OnRemains(int replica, int attempt, engine::AttemptHost::Remains remains) override;
   void OnForgotten() override { wake_.Set(); }
@@ -133,6 +138,7 @@ class JobRunner final : private JobAttempts::Observer {
   WaitLog wait_log_;
   std::unique_ptr<TrialWatch> trial_;  ///< null: it is no trial
   OnChange on_change_;
+  Trouble recording_;
   Event wake_;
   PostedEvents posted_;
   JobAttempts attempts_;

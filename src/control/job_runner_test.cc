@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "control/testing/world.h"
+#include "jobs/restart_policy.h"
 
 namespace trainyard::control {
 namespace {
@@ -280,11 +281,11 @@ TEST_F(JobRunnerTest, OneThatDoesNotStopIsKilled) {
   replicas_->Reconnect("1-master-replica-0-1");
   for (int i = 0; i < 20; ++i) Record("j");
   ASSERT_TRUE(Cancel("j"));
-  clock_.Advance(settings_.stop_grace + std::chrono::minutes(9));
+  clock_.Advance(settings_.stop_grace + jobs::kKillAfter - std::chrono::seconds(1));
   ASSERT_TRUE(Cancel("j"));
   for (int i = 0; i < 50; ++i) Record("j");
   EXPECT_THAT(host_->killed, IsEmpty());
-  clock_.Advance(std::chrono::minutes(2));
+  clock_.Advance(std::chrono::seconds(2));
   ml::v1::Job labels;
   ASSERT_TRUE(Await(service_->Patch({"p", "j"}, labels, "labels"))) << "wakes it";
   ASSERT_TRUE(WaitForEnd("j", Job::CANCELLED));

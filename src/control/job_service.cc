@@ -54,7 +54,7 @@ JobService::JobService(Collaborators outside, JobMaker& maker, jobs::Accelerator
       listing_(outside_, presenter_),
       tables_(outside_, presenter_, listing_),
       watches_(outside_, presenter_, listing_),
-      orphans_(outside_.loop, outside_.host, outside_.allocator),
+      orphans_(outside_.loop, outside_.host, outside_.allocator, outside_.settings.attach_wait),
       removal_(outside_, registry_, recovered_),
       gateway_(outside_, registry_, orphans_, recovered_) {
   outside_.registry_turns = &registry_turns_;

@@ -37,6 +37,7 @@ jobs::Waiting WaitForRoom(const std::optional<placement::Wait>& queue) {
 std::optional<jobs::Waiting> WaitingOf(const v1::JobRecord& job, const jobs::Observation& seen,
                                        const std::optional<placement::Wait>& queue,
                                        std::chrono::milliseconds stop_grace) {
+  if (auto trouble = jobs::WaitForTrouble(job, seen)) return trouble;
   if (auto ending = jobs::WaitAfterSuccess(job, stop_grace)) return ending;
   std::optional<jobs::Waiting> waiting = jobs::WaitWhilePreparing(job, seen);
   const bool waits_again = job.retrying() && !job.reserved() && queue;

@@ -4,11 +4,14 @@
 #include <utility>
 
 #include "async/diagnostics.h"
+#include "control/pause.h"
+#include "control/trouble.h"
 
 namespace trainyard::control {
 
-Orphans::Orphans(boost::asio::any_io_executor loop, engine::AttemptHost& host, engine::Allocator& allocator)
-    : host_(host), allocator_(allocator), tasks_(std::move(loop)) {}
+Orphans::Orphans(boost::asio::any_io_executor loop, engine::AttemptHost& host, engine::Allocator& allocator,
+                 std::chrono::milliseconds wait)
+    : host_(host), allocator_(allocator), wait_(wait), tasks_(std::move(loop)) {}
 
 boost::asio::awaitable<std::vector<Orphans::Orphan>> Orphans::Find(std::vector<engine::AttemptRef> attempts) {
   std::vector<Orphan> orphans;
@@ -37,15 +40,32 @@ boost::asio::awaitable<void> Orphans::SweepAll(std::vector<Orphan> orphans) {
     const engine::Inspection found = co_await host_.Inspect(orphan.attempt);
     switch (found.state) {
       case engine::AttemptState::kUnknown:
-        Diagnose(DiagnosticLevel::kWarning, orphan.attempt.id + " is left alone: " + found.why);
-        break;
       case engine::AttemptState::kPending:
-      case engine::AttemptState::kAlive: break;
+      case engine::AttemptState::kAlive: OnHello(orphan.attempt); break;
       case engine::AttemptState::kEnded:
       case engine::AttemptState::kLost:
       case engine::AttemptState::kAbsent: co_await Forget(orphan.attempt); break;
     }
   }
+}
+
+void Orphans::OnHello(engine::AttemptRef attempt) {
+  if (ending_.insert(attempt.id).second) tasks_.Spawn(EndUntilDone(std::move(attempt)));
+}
+
+/// Its job needs nothing of it: neither what it still does nor what it has to say.
+boost::asio::awaitable<void> Orphans::EndUntilDone(engine::AttemptRef attempt) {
+  Trouble trouble;
+  co_await Pause(wait_);
+  Status killed = co_await host_.Kill(attempt);
+  while (!killed) {
+    trouble.Say(DiagnosticLevel::kError, attempt.id + ", an attempt of a job that has ended, may live and " +
+                                             "cannot be killed: " + killed.error().message);
+    co_await Pause(wait_);
+    killed = co_await host_.Kill(attempt);
+  }
+  ending_.erase(attempt.id);
+  co_await Forget(std::move(attempt));
 }
 
 boost::asio::awaitable<void> Orphans::Forget(engine::AttemptRef attempt) {

@@ -32,6 +32,7 @@ Status ReplicaGateway::OnHello(std::shared_ptr<engine::ReplicaLink> link,
     attempt.runner->OnHello(std::move(link), attempt.replica, attempt.number, hello.phase());
   } else {  // its job has ended, so its exit and its lines are stored
     DismissOrphan(*link, hello.phase());
+    if (recovered_.IsSet()) orphans_.OnHello({.id = hello.attempt_id()});
   }
   return {};
 }

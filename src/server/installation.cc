@@ -309,6 +309,7 @@ Installation::Installation(boost::asio::io_context& loop, const ServeOptions& op
              .bytes = &use_keeper_.bytes(),
              .usage = stores_.usage.get(),
              .check_space = [this] { return foundation_->disk.Last().may_store; },
+             .may_begin = [this] { return foundation_->disk.Last().may_begin; },
              .number_of = NumbersOf(*stores_.identities),
              .accounts = AccountsOf(*stores_.identities),
              .jumped_since = [this](SysTime since) { return foundation_->clock_watch.JumpedSince(since); }},

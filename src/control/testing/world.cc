@@ -147,6 +147,7 @@ void World::MakeServer() {
         return has_space_ ? Status()
                           : std::unexpected(Error{Code::kResourceExhausted, "the disk is full", ""});
       }};
+  outside.may_begin = outside.check_space;
   service_ = std::make_unique<JobService>(outside, *maker_);
 }
 

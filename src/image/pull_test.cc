@@ -121,6 +121,19 @@ TEST_F(Pull, LoadedImagesGoByTheirNames) {
   EXPECT_EQ(ResolveImage(sources_, "me/trainer@" + digest, minutes(1))->digest, digest);
 }
 
+/// As on a full disk.
+TEST_F(Pull, WithoutANoteOfHowItIsPulledNothingIsResolved) {
+  const std::string digest = Write({tar_}, "/run");
+  ASSERT_TRUE(LoadImage(sources_, {.reference = reference(), .names = {"me/trainer"}}, {}));
+  const fs::path notes = CacheLayout(sources_.images_dir).Note(digest, "x").parent_path();
+  fs::remove_all(notes);
+  ASSERT_TRUE(WriteFileAtomically(notes, "in the way"));
+  const auto resolved = ResolveImage(sources_, "docker.io/me/trainer:latest", minutes(1));
+  ASSERT_FALSE(resolved);
+  EXPECT_EQ(resolved.error().code, Code::kUnavailable) << "it is tried again";
+  EXPECT_NE(resolved.error().message.find("how it may be pulled cannot be noted"), std::string::npos);
+}
+
 TEST_F(Pull, WhatWasPulledUnderANameIsTheLastAnswerOfItsRegistry) {
   const CacheLayout layout(sources_.images_dir);
   const auto answer = [&](const std::string& digest, std::chrono::hours ago) {

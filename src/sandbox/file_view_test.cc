@@ -13,6 +13,8 @@
 #include <cerrno>
 #include <cstdlib>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "async/file.h"
 #include "sandbox/sandbox.h"
@@ -44,7 +46,7 @@ int Open(const char* path) {
 /// In a mount namespace of its own, whose mounts are shared as on machines with systemd: mounts something on
 /// the folder, starts a sandbox, unmounts it, and sees whether the sandbox lets go of it. 0: it does; 100:
 /// mounts are not ours to make.
-int UnmountBesideASandbox(const std::string& folder) {
+int UnmountBesideASandbox(const std::string& folder, std::vector<std::string> added = {}) {
   if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
       mount(nullptr, "/", nullptr, MS_REC | MS_SHARED, nullptr) != 0 ||
       mount("tmpfs", folder.c_str(), "tmpfs", 0, nullptr) != 0)
@@ -52,7 +54,7 @@ int UnmountBesideASandbox(const std::string& folder) {
   pid_t init = 0;
   const SandboxPlan plan{.function = [] { return pause(); },
                          .isolation = Isolation::kNamespaces,
-                         .view = {.shared_memory = true},
+                         .view = {.added = std::move(added), .shared_memory = true},
                          .on_init =
                              [&](pid_t pid) {
                                init = pid;
@@ -75,6 +77,19 @@ TEST(FileView, LetsGoOfWhatTheMachineUnmounts) {
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   const pid_t child = fork();
   if (child == 0) _exit(UnmountBesideASandbox(folder));
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(rmdir(folder.c_str()), 0);
+  if (WEXITSTATUS(status) == 100) GTEST_SKIP() << "needs root";
+  EXPECT_EQ(status, 0) << WEXITSTATUS(status);
+}
+
+/// With a root of its own, too: where something is mounted in the machine's root itself.
+TEST(FileView, LetsGoOfWhatIsUnmountedInTheRoot) {
+  std::string folder = "/file-view-XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) GTEST_SKIP() << "needs root";
+  const pid_t child = fork();
+  if (child == 0) _exit(UnmountBesideASandbox(folder, {"/trainyard-added"}));
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_EQ(rmdir(folder.c_str()), 0);

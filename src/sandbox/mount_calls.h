@@ -19,6 +19,12 @@ inline UniqueFd CloneMount(const char* path) {
       ::syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)));
 }
 
+/// The same without what is mounted below it.
+inline UniqueFd CloneMountAlone(const char* path) {
+  return UniqueFd(
+      static_cast<int>(::syscall(SYS_open_tree, AT_FDCWD, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC)));
+}
+
 /// Puts what CloneMount() made at the path. 0, or -1.
 inline int AttachMount(int tree, const char* path) {
   return static_cast<int>(::syscall(SYS_move_mount, tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH));

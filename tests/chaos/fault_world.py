@@ -24,6 +24,7 @@ class Faults(OwnDisk):
         ended, moment = self.ended(), time.monotonic()
         self.log(f"fault: {fault.name}")
         self.count(f"fault: {fault.name}")
+        self.last_fault = float("inf")
         fault.begin()
         over = time.monotonic()
         try:

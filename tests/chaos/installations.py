@@ -10,6 +10,7 @@ import time
 from server_of_account import become
 from store_clients import BUCKET
 from test_keeper import Keeper
+from trainyard_server import ROOT
 from world import World
 
 USER = 64_001  # an account without a name
@@ -117,38 +118,7 @@ class Upgraded(World):
             self.killer.life()
 
 
-CLOCK = r"""
-#define _GNU_SOURCE
-#include <stdlib.h>
-#include <sys/syscall.h>
-#include <sys/time.h>
-#include <time.h>
-#include <unistd.h>
-static long offset(void) {
-  static long seconds = -1;
-  if (seconds == -1) { const char* text = getenv("CHAOS_CLOCK_OFFSET"); seconds = text ? atol(text) : 0; }
-  return seconds;
-}
-int clock_gettime(clockid_t clock, struct timespec* now) {
-  int status = (int)syscall(SYS_clock_gettime, clock, now);
-  if (status == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) now->tv_sec += offset();
-  return status;
-}
-int gettimeofday(struct timeval* now, void* zone) {
-  struct timespec exact;
-  (void)zone;
-  int status = clock_gettime(CLOCK_REALTIME, &exact);
-  now->tv_sec = exact.tv_sec;
-  now->tv_usec = exact.tv_nsec / 1000;
-  return status;
-}
-time_t time(time_t* out) {
-  struct timespec exact;
-  clock_gettime(CLOCK_REALTIME, &exact);
-  if (out) *out = exact.tv_sec;
-  return exact.tv_sec;
-}
-"""
+CLOCK = ROOT / "tests/e2e/shifted_clock.c"
 DAY_S = 86_400
 AT_WORK_S = 1.5  # for what a server does by itself after its start
 JUMPS_S = (100 * DAY_S, 4000 * DAY_S, 3600, -3600, -100 * DAY_S, -4000 * DAY_S)
@@ -162,11 +132,10 @@ class WrongClock(World):
         return "" if shutil.which("cc") else "there is no C compiler"
 
     def prepare(self):
-        source, library = self.folder / "clock.c", self.folder / "clock.so"
-        source.write_text(CLOCK)
-        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", str(library), str(source)], check=True)
+        library = self.folder / "clock.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", str(library), str(CLOCK)], check=True)
         wrapper = self.folder / "trainyard"
-        wrapper.write_text(f'#!/bin/sh\nLD_PRELOAD={library} CHAOS_CLOCK_OFFSET=$(cat {self.folder}/offset) exec {self.options.program} "$@"\n')
+        wrapper.write_text(f'#!/bin/sh\nLD_PRELOAD={library} CLOCK_SHIFT_S=$(cat {self.folder}/offset) exec {self.options.program} "$@"\n')
         wrapper.chmod(0o755)
         self.victim.program = wrapper
         self.victim.environments = self.folder / "environments"  # what is old may be removed, and others' is not ours

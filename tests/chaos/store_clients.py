@@ -108,7 +108,7 @@ class TrialClient(Client):
 
     def __init__(self, world, name, seed):
         super().__init__(world, name, seed)
-        self.study, self.number, self.waits_for, self.trial = "", 0, "", ""
+        self.study, self.number, self.waits_for, self.trial, self.asked = "", 0, "", "", 0.0
 
     def act(self):
         if not self.study:
@@ -131,6 +131,7 @@ class TrialClient(Client):
 
     def suggest(self):
         self.number += 1
+        self.asked = time.monotonic()
         key = ("suggestion", self.study, str(self.number))
         asked = self.change(key, "asked", "POST", f"{self.STUDIES}/{self.study}/trials:suggest",
                             json={"clientId": f"w{self.number}", "suggestionCount": 1})
@@ -142,7 +143,7 @@ class TrialClient(Client):
         if found is None or found.status_code >= 500:
             return
         if not found.ok:
-            if not self.world.forgives_since(self.world.last_cut):
+            if not self.world.forgives_since(self.asked):
                 self.world.violation("trial", f"the operation {self.waits_for} is not there: {found.status_code} {found.text[:200]}")
             self.waits_for = ""
         elif found.json().get("done"):
@@ -150,7 +151,7 @@ class TrialClient(Client):
             for trial in found.json()["response"].get("trials", []):
                 self.trial = trial["name"].rpartition("/")[2]
                 key = ("trial", self.study, self.trial)
-                if self.ledger.has(key):
+                if None not in self.ledger.allowed(key):
                     self.world.violation("trial", f"{trial['name']} was given to two workers")
                 self.ledger.end(self.ledger.begin(key, "given"), True)
 

@@ -1,7 +1,10 @@
 #include "engine/local/google_front_files.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <optional>
@@ -28,14 +31,41 @@ Status Provide(const std::filesystem::path& path, const std::string& contents) {
   return ReplaceFile(path, contents);
 }
 
+/// Which file it is, and that nobody has written to it since; empty: there is none.
+std::string StampOf(const std::filesystem::path& path) {
+  struct stat file{};
+  if (::stat(path.c_str(), &file) != 0) return {};
+  return std::to_string(file.st_ino) + " " + std::to_string(file.st_size) + " " +
+         std::to_string(file.st_mtim.tv_sec) + "." + std::to_string(file.st_mtim.tv_nsec) + "\n";
+}
+
+/// Whether the file begins as Java's stores do: after a loss of power it may be empty, or all zeros.
+bool IsTrustStore(const std::filesystem::path& path) {
+  constexpr std::array<char, 4> kMagic{'\xFE', '\xED', '\xFE', '\xED'};
+  std::array<char, 4> begin{};
+  const Result<UniqueFd> file = OpenFile(path, O_RDONLY);
+  return file && ::read(file->get(), begin.data(), begin.size()) == 4 && begin == kMagic;
+}
+
+/// Made of the bundle, which takes longer than everything else here: again only of another one.
+Status ProvideTrustStore(const std::filesystem::path& bundle, const std::filesystem::path& store) {
+  const std::filesystem::path note = store.string() + ".made";
+  const Result<std::string> noted = ReadFile(note);
+  if (noted && *noted == StampOf(bundle) + StampOf(store) && IsTrustStore(store)) return {};
+  TY_TRY(const std::string authorities, ReadFile(bundle));
+  TY_TRY(const std::string made, front::JavaTrustStore(authorities));
+  TY_RETURN_IF_ERROR(Provide(store, made));
+  // Without it the store is made again by the next server.
+  static_cast<void>(ReplaceFile(note, StampOf(bundle) + StampOf(store)));
+  return {};
+}
+
 Status WriteFiles(const GoogleFrontFiles& files) {
   const std::filesystem::path folder = files.folder;
   TY_RETURN_IF_ERROR(front::MakeCaBundle(replica::SystemCaBundles(), files.authority, files.bundle));
   TY_RETURN_IF_ERROR(front::MakeCaBundle({}, files.authority, folder / replica::kOwnAuthority));
   TY_RETURN_IF_ERROR(Provide(folder / replica::kCurlFile, "cacert = \"" + files.bundle + "\"\n"));
-  TY_TRY(const std::string authorities, ReadFile(files.bundle));
-  TY_TRY(const std::string java, front::JavaTrustStore(authorities));
-  TY_RETURN_IF_ERROR(Provide(folder / replica::kJavaFile, java));
+  TY_RETURN_IF_ERROR(ProvideTrustStore(files.bundle, folder / replica::kJavaFile));
   front::BotoSettings boto = {.ca_bundle = files.bundle, .project = files.project};
   TY_RETURN_IF_ERROR(Provide(folder / replica::kUsersBotoFile, front::BotoFile(boto)));
   boto.state_dir = "/tmp/.gsutil";  // of the replica's own

@@ -57,6 +57,18 @@ TEST_F(GoogleFrontFilesTest, WhatIsRightIsNotWrittenAgain) {
   EXPECT_TRUE(CompleteGoogleFrontFiles());
 }
 
+TEST_F(GoogleFrontFilesTest, OfAnotherBundleAnotherTrustStoreIsMade) {
+  fs::create_directory(folder_ / "front");
+  ASSERT_TRUE(WriteGoogleFrontFiles(files_));
+  const auto made = Made();
+  std::ofstream(files_.authority) << "-----BEGIN CERTIFICATE-----\nBBBB\n-----END CERTIFICATE-----\n";
+  ASSERT_TRUE(WriteGoogleFrontFiles(files_));
+  const auto again = Made();
+  int changed = 0;
+  for (const auto& [name, inode] : made) changed += again.at(name) == inode ? 0 : 1;
+  EXPECT_EQ(changed, 4) << "two bundles, the store and its note";
+}
+
 /// As on a full disk: the server starts, and no replica does until they can be written.
 TEST_F(GoogleFrontFilesTest, WhatCannotBeWrittenIsTriedAgainBeforeAReplicaStarts) {
   ASSERT_TRUE(WriteGoogleFrontFiles(files_));

@@ -192,8 +192,10 @@ std::map<std::string, std::string> ContainerLabels(const AttemptDir& dir) {
 }
 
 Status NoteContainer(const AttemptDir& dir, const std::string& socket, const std::string& name) {
-  const auto before = ReadFile(NoteFile(dir), kNoteBytesMax);
-  return WriteFileAtomically(NoteFile(dir), (before ? *before : "") + name + " " + socket + "\n", 0600);
+  const std::string before = ReadFile(NoteFile(dir), kNoteBytesMax).value_or("");
+  const std::string line = name + " " + socket + "\n";
+  if (before.find(line) != std::string::npos) return {};  // it is tried again
+  return WriteFileAtomically(NoteFile(dir), before + line, 0600);
 }
 
 bool HasNotedContainers(const AttemptDir& dir) { return access(NoteFile(dir).c_str(), F_OK) == 0; }

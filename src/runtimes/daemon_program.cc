@@ -8,6 +8,7 @@
 #include "container/user.h"
 #include "lines/task_lines.h"
 #include "runtimes/container_view.h"
+#include "runtimes/daemon_api.h"
 #include "runtimes/daemon_container.h"
 #include "runtimes/image_packages.h"
 #include "runtimes/inside_tools.h"
@@ -85,6 +86,12 @@ std::vector<std::string> DaemonProgram::Lacks(const ProgramStart& start, Isolati
   std::string channels = MissingChannels(start.manifest, true, ContainerChannels(start.manifest));
   if (!channels.empty()) lines.push_back(std::move(channels));
   return lines;
+}
+
+/// The note of the container is gone with the directory.
+void DaemonProgram::GiveUp(const ProgramStart& start) const {
+  DaemonApi daemon(manifest_.program().container().runtime_address());
+  static_cast<void>(daemon.Remove(ContainerName(start.dir)));  // else the next server does
 }
 
 void DaemonProgram::OnEnded(const ProgramStart& start, ObservedEnd& end) const {

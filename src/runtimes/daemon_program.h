@@ -17,6 +17,7 @@ class DaemonProgram final : public Program {
   [[nodiscard]] Result<SandboxPlan> Plan(const ProgramStart& start, Isolation isolation) override;
   [[nodiscard]] std::vector<std::string> Lacks(const ProgramStart& start, Isolation isolation) const override;
   void OnEnded(const ProgramStart& start, ObservedEnd& end) const override;
+  void GiveUp(const ProgramStart& start) const override;
 
  private:
   DaemonProgram(const v1::Manifest& manifest, DaemonImage image, std::vector<std::string> argv)

@@ -49,6 +49,8 @@ class Program {
     static_cast<void>(start);
     static_cast<void>(end);
   }
+  /// The attempt's directory was removed while it ran, and its sandbox is gone: ends what runs elsewhere.
+  virtual void GiveUp(const ProgramStart& start) const { static_cast<void>(start); }
   /// Removes what whoever removes the attempt's directory may not: all has ended, and its output is read.
   virtual void CleanUp(const ProgramStart& start) const { static_cast<void>(start); }
 };

@@ -14,7 +14,7 @@ using enum Action;
 using Time = Lifecycle::Time;
 
 /// What the deadline becomes.
-enum class Timer { kNone, kNow, kGrace, kDrain, kContainer, kDisk, kShutdown };
+enum class Timer { kNone, kNow, kGrace, kDrain, kShortage, kContainer, kDisk, kShutdown };
 
 struct Rule {
   Lifecycle::State from;
@@ -34,6 +34,8 @@ struct Rule {
 constexpr std::array kRules = {
     Rule(kPreparing, kPrepared, kReady, {kSendPhase}),
     Rule(kPreparing, kFailed, kRecording),
+    Rule(kPreparing, kShort, kPreparing, {}, Timer::kShortage),
+    Rule(kPreparing, kDeadlinePassed, kPreparing, {kPrepare}),
     Rule(kPreparing, kStopAsked, kRecording, {kSayStop, kEndUnstarted}),
     Rule(kPreparing, kKillAsked, kRecording, {kSayStop, kEndUnstarted}),
     Rule(kPreparing, kShutdownAsked, kRecording, {kSayStop, kEndUnstarted}),
@@ -41,6 +43,8 @@ constexpr std::array kRules = {
     Rule(kReady, kClusterKnown, kReady, {kLaunch}),
     Rule(kReady, kLaunched, kRunning, {kSendPhase}),
     Rule(kReady, kFailed, kRecording),
+    Rule(kReady, kShort, kReady, {}, Timer::kShortage),
+    Rule(kReady, kDeadlinePassed, kReady, {kLaunch}),
     Rule(kReady, kStopAsked, kRecording, {kSayStop, kEndUnstarted}),
     Rule(kReady, kKillAsked, kRecording, {kSayStop, kEndUnstarted}),
     Rule(kReady, kShutdownAsked, kRecording, {kSayStop, kEndUnstarted}),
@@ -62,12 +66,18 @@ constexpr std::array kRules = {
     Rule(kRecording, kContainerLeft, kRecording, {}, Timer::kContainer),
     Rule(kRecording, kDiskRefused, kRecording, {}, Timer::kDisk),
     Rule(kRecording, kRecorded, kEnded, {}, Timer::kShutdown),
-    Rule(kRecording, kAbandoned, kDone),
 
     Rule(kEnded, kShutdownAsked, kEnded, {}, Timer::kShutdown),
     Rule(kEnded, kDismissed, kDone),
-    Rule(kEnded, kAbandoned, kDone),
     Rule(kEnded, kDeadlinePassed, kDone),
+
+    Rule(kPreparing, kAbandoned, kDone, {kGiveUp}),
+    Rule(kReady, kAbandoned, kDone, {kGiveUp}),
+    Rule(kRunning, kAbandoned, kDone, {kGiveUp}),
+    Rule(kStopping, kAbandoned, kDone, {kGiveUp}),
+    Rule(kDraining, kAbandoned, kDone, {kGiveUp}),
+    Rule(kRecording, kAbandoned, kDone),
+    Rule(kEnded, kAbandoned, kDone),
 };
 
 Time DeadlineOf(Timer timer, const Lifecycle& from, Time now) {
@@ -76,6 +86,7 @@ Time DeadlineOf(Timer timer, const Lifecycle& from, Time now) {
     case Timer::kNow: return now;
     case Timer::kGrace: return now + from.grace;
     case Timer::kDrain: return now + kDrainMax;
+    case Timer::kShortage: return now + kShortageRetry;
     case Timer::kContainer: return now + kContainerRetry;
     case Timer::kDisk: return now + kDiskRetry;
     case Timer::kShutdown:

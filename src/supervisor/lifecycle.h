@@ -11,6 +11,10 @@ namespace trainyard::replica {
 inline constexpr std::chrono::milliseconds kDrainMax{5'000};
 /// Between tries to remove a container whose daemon does not answer.
 inline constexpr std::chrono::milliseconds kContainerRetry{1'000};
+/// Between tries at what the machine lacks something for: processes, memory, descriptors, disk.
+inline constexpr std::chrono::milliseconds kShortageRetry{250};
+/// How long it is tried. Then the attempt ends for the shortage, and the server starts another one.
+inline constexpr std::chrono::milliseconds kShortageWaitMax{60'000};
 /// Between tries at what a full disk refuses.
 inline constexpr std::chrono::milliseconds kDiskRetry{100};
 /// How long a supervisor that the system ends (SIGTERM) waits for the server to take the rest.
@@ -30,14 +34,13 @@ inline constexpr std::chrono::milliseconds kShutdownWaitMax{5'000};
 ///                                 v
 ///                              kEnded --kDismissed--> kDone
 ///
-/// kKillAsked and kShutdownAsked lead where kStopAsked leads. kAbandoned leads from kRecording and kEnded to
-/// kDone.
+/// kKillAsked and kShutdownAsked lead where kStopAsked leads. kAbandoned leads from everywhere to kDone.
 struct Lifecycle {
   using Time = std::chrono::steady_clock::time_point;
 
   enum class State {
-    kPreparing,  ///< what the program runs in is looked for, or made
-    kReady,      ///< waits for the cluster
+    kPreparing,  ///< what the program runs in is looked for, or made; again at the deadline, if there is one
+    kReady,      ///< waits for the cluster; is launched again at the deadline, if there is one
     kRunning,    ///< the program's process lives
     kStopping,   ///< it was asked to end, and is killed at the deadline; after that there is none
     kDraining,   ///< it has ended; its output is read, at most until the deadline
@@ -61,6 +64,7 @@ struct Lifecycle {
 enum class Event {
   kPrepared,
   kFailed,  ///< the program cannot be prepared, or cannot be started
+  kShort,   ///< not now: the machine lacks something for it
   kClusterKnown,
   kLaunched,
   kStopAsked,
@@ -75,19 +79,21 @@ enum class Event {
   kContainerLeft,  ///< the record has to wait: the container may still run
   kDiskRefused,    ///< the record could not be written
   kDismissed,
-  kAbandoned,  ///< the attempt's directory was removed, and there is no server
+  kAbandoned,  ///< the attempt's directory was removed
 };
 
 /// What the supervisor does when it enters the next state, in this order.
 enum class Action {
   kSendPhase,
-  kLaunch,  ///< answers kLaunched or kFailed
+  kPrepare,
+  kLaunch,  ///< answers kLaunched, kShort or kFailed
   kSayStop,
   kEndUnstarted,  ///< decides the exit of a program that never ran
   kTerminate,
   kKill,
   kReap,
   kFinish,  ///< decides the exit of a program that ran
+  kGiveUp,  ///< kills what there is
   kRecord,  ///< answers kRecorded, kContainerLeft or kDiskRefused
 };
 

@@ -22,10 +22,10 @@ constexpr milliseconds kGrace = 7s;
 
 constexpr std::array kStates = {kPreparing, kReady,     kRunning, kStopping,
                                 kDraining,  kRecording, kEnded,   kDone};
-constexpr std::array kEvents = {kPrepared,   kFailed,        kClusterKnown,   kLaunched,      kStopAsked,
-                                kKillAsked,  kShutdownAsked, kDeadlinePassed, kProcessEnded,  kOutputSeen,
-                                kOutputOver, kLinesStored,   kRecorded,       kContainerLeft, kDiskRefused,
-                                kDismissed,  kAbandoned};
+constexpr std::array kEvents = {kPrepared,    kFailed,     kShort,         kClusterKnown,   kLaunched,
+                                kStopAsked,   kKillAsked,  kShutdownAsked, kDeadlinePassed, kProcessEnded,
+                                kOutputSeen,  kOutputOver, kLinesStored,   kRecorded,       kContainerLeft,
+                                kDiskRefused, kDismissed,  kAbandoned};
 
 /// An event, and what the attempt is afterwards.
 struct Step {
@@ -77,6 +77,22 @@ INSTANTIATE_TEST_SUITE_P(
         Row{"cannot_be_prepared", {{kFailed, kRecording}, {kPrepared, kRecording}}},
         Row{"cannot_be_launched",
             {{kPrepared, kReady, {kSendPhase}}, {kClusterKnown, kReady, {kLaunch}}, {kFailed, kRecording}}},
+        Row{"the_machine_lacks_something_to_prepare_it",
+            {{kShort, kPreparing, {}, kShortageRetry},
+             {kDeadlinePassed, kPreparing, {kPrepare}, {}, 1s},
+             {kShort, kPreparing, {}, kShortageRetry, 1s},
+             {kStopAsked, kRecording, kToldToEnd, {}, 2s}}},
+        Row{"the_machine_lacks_something_to_launch_it",
+            {{kPrepared, kReady, {kSendPhase}},
+             {kClusterKnown, kReady, {kLaunch}},
+             {kShort, kReady, {}, kShortageRetry},
+             {kDeadlinePassed, kReady, {kLaunch}, {}, 1s},
+             {kLaunched, kRunning, {kSendPhase}, {}, 1s}}},
+        Row{"is_abandoned_while_it_is_prepared", {{kAbandoned, kDone, {kGiveUp}}}},
+        Row{"is_abandoned_while_it_runs",
+            {{kPrepared, kReady, {kSendPhase}},
+             {kLaunched, kRunning, {kSendPhase}},
+             {kAbandoned, kDone, {kGiveUp}}}},
         Row{"stopped_while_it_is_prepared",
             {{kStopAsked, kRecording, kToldToEnd}, {kStopAsked, kRecording}, {kKillAsked, kRecording}}},
         Row{"killed_while_it_is_ready",
@@ -179,10 +195,14 @@ TEST(Lifecycle, NothingLeadsOutOfDone) {
 }
 
 TEST(Lifecycle, OnlyStatesWithATimerHaveADeadline) {
-  const std::set<Lifecycle::State> timed = {kStopping, kDraining, kRecording, kEnded};
+  const std::set<Lifecycle::State> timed = {kPreparing, kReady, kStopping, kDraining, kRecording, kEnded};
   for (const Lifecycle& from : Reachable()) {
     if (!timed.contains(from.state)) EXPECT_EQ(from.deadline, Lifecycle::Time::max());
   }
+}
+
+TEST(Lifecycle, IsAbandonedInEveryState) {
+  for (const Lifecycle& from : Reachable()) EXPECT_EQ(Next(from, kAbandoned, kStart).next.state, kDone);
 }
 
 }  // namespace

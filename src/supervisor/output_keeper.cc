@@ -27,6 +27,8 @@ void OutputKeeper::Step(Time now, bool at_once) {
   if (CanStore()) {
     drop_at_ = Time::max();
     if (log_.allowance().held()) log_.allowance().Release();
+  } else if (ended_) {
+    drop_at_ = Time::max();
   } else if (!log_.allowance().held()) {
     drop_at_ = std::min(drop_at_, now + limits_.wait_max);
     if (now >= drop_at_) {

@@ -24,7 +24,7 @@ inline constexpr std::chrono::milliseconds kUnfinishedPause{5000};
 /// cannot be stored: it is left in the pipes for a while, which holds the program back, and then dropped. One
 /// thread.
 ///
-///     storing --no room, full disk--> holding back --wait_max--> dropping --room--> storing
+///     storing --no room, full disk--> holding back --wait_max, it runs--> dropping --room--> storing
 class OutputKeeper {
  public:
   using Time = std::chrono::steady_clock::time_point;
@@ -39,8 +39,9 @@ class OutputKeeper {
       : log_(log), spool_(spool), limits_(limits) {}
 
   /// Whether the program's output is to be read now.
-  [[nodiscard]] bool may_read() const { return CanStore() || log_.allowance().held(); }
-  /// The program has ended: what is left in its pipes is stored, however much the spool has.
+  [[nodiscard]] bool may_read() const { return CanStore() || (log_.allowance().held() && !ended_); }
+  /// The program has ended: what is left in its pipes is stored, however much the spool has, and nothing of
+  /// it is dropped any more. It waits for a full disk where it is.
   void OnProcessEnded() noexcept { ended_ = true; }
 
   /// Begins or ends dropping, and says so in the log; then stores what is pending: now and then, or

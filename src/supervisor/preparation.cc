@@ -12,7 +12,6 @@
 
 #include "async/file.h"
 #include "async/guarded.h"
-#include "sandbox/patience.h"
 #include "sandbox/required_isolation.h"
 #include "supervisor/download.h"
 #include "supervisor/user_process.h"
@@ -118,7 +117,7 @@ Result<Cgroup> MakeLimits(const v1::Manifest& manifest) {
   const v1::Manifest::Limits& limits = manifest.limits();
   const CgroupLimits wanted{limits.memory_bytes(), limits.cpus(), limits.pids()};
   if (!wanted.any()) return Cgroup();
-  return Patiently([&] { return MakeReplicaCgroup(manifest, wanted); });
+  return MakeReplicaCgroup(manifest, wanted);
 }
 
 /// A PID namespace ends it as a whole, where making one takes no user namespace. What is ours runs here; code
@@ -148,7 +147,7 @@ Result<Preparation> Preparation::Start(ProgramSource& source, const v1::Manifest
                    .lock_fd = lock_fd,
                    .function_holds_lock = true};  // for the tools that pull images
   EndGroup end_group = Mark({manifest.places().attempt_dir()}, manifest.attempt_id(), cgroup, plan, true);
-  TY_TRY(Sandbox sandbox, Patiently([&plan] { return Sandbox::Start(plan); }));
+  TY_TRY(Sandbox sandbox, Sandbox::Start(plan));
   return Preparation(std::move(cgroup), std::move(end_group), std::move(sandbox), std::move(ours), observer);
 }
 

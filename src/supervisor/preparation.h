@@ -25,7 +25,7 @@ class Preparation {
     virtual void OnProgress(v1::Progress progress) = 0;
   };
 
-  /// Source, manifest and observer outlive the preparation.
+  /// Source, manifest and observer outlive the preparation. A shortage (sandbox/patience.h): not now.
   [[nodiscard]] static Result<Preparation> Start(ProgramSource& source, const v1::Manifest& manifest,
                                                  int lock_fd, Observer& observer);
 

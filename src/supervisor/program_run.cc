@@ -9,6 +9,7 @@
 #include "cluster/tf_config.h"
 #include "lines/task_lines.h"
 #include "measurement/seen_tags.h"
+#include "sandbox/patience.h"
 #include "text/secret_mask.h"
 
 namespace trainyard::replica {
@@ -40,8 +41,7 @@ v1::MetricReport Masked(v1::MetricReport report, const text::SecretMask& mask) {
 
 Status ProgramRun::Launch(Time now) {
   auto& [program, start, log, link] = around_;
-  log.Say(LogEntry::INFO, RunningTaskLine(cluster::RunnerArguments(start.manifest, start.cluster)));
-  for (const std::string& line : program.Announcement()) log.Say(LogEntry::INFO, line);
+  TY_RETURN_IF_ERROR(UserProcess::MakeFolders(start.dir));
   const std::string& metric_tag = start.manifest.metric_tag();
   if (cluster::ReportsMetric(start.manifest)) {
     tags_.emplace(metric_tag, start.dir);
@@ -49,6 +49,9 @@ Status ProgramRun::Launch(Time now) {
   }
   std::vector<std::string> degraded;
   auto launched = UserProcess::Launch(program, start, degraded);
+  if (!launched && IsShortage(launched.error())) return std::unexpected(std::move(launched).error());
+  log.Say(LogEntry::INFO, RunningTaskLine(cluster::RunnerArguments(start.manifest, start.cluster)));
+  for (const std::string& line : program.Announcement()) log.Say(LogEntry::INFO, line);
   for (const std::string& line : degraded) log.Say(LogEntry::WARNING, line);
   if (!launched) {
     Error error = std::move(launched).error();
@@ -145,6 +148,11 @@ void ProgramRun::FinishMetrics(v1::ExitRecord& exit) {
   SendMetrics();
   *exit.mutable_metrics() = Masked(metrics_->Report(), around_.log.mask());
   metrics_.reset();
+}
+
+void ProgramRun::GiveUp() {
+  process_.reset();
+  around_.program.GiveUp(around_.start);
 }
 
 v1::ExitRecord ProgramRun::Finish(const ObservedEnd& end) {

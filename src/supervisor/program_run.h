@@ -34,8 +34,8 @@ class ProgramRun {
 
   explicit ProgramRun(Around around) : around_(around) {}
 
-  /// Once. Says in the log what is run and what this machine does not allow. kFailedPrecondition: the program
-  /// cannot be run.
+  /// Once. Says in the log what is run and what this machine does not allow, unless the machine is short of
+  /// something (sandbox/patience.h): that may pass. kFailedPrecondition: the program cannot be run.
   [[nodiscard]] Status Launch(Time now);
   void Terminate() noexcept { process_->Terminate(); }
   void Kill() noexcept { process_->Kill(); }
@@ -67,6 +67,8 @@ class ProgramRun {
 
   /// The process has ended: adds what is known of that to `end`.
   void Reap(ObservedEnd& end);
+  /// Kills it, and what runs for it elsewhere: nobody wants to know its end, and its directory is gone.
+  void GiveUp();
   /// Its output is read as well: the exit but for its times. Says it in the log, and cleans up.
   [[nodiscard]] v1::ExitRecord Finish(const ObservedEnd& end);
 

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <optional>
 #include <string_view>
+#include <thread>
 #include <tuple>
 
 #include "async/diagnostics.h"
@@ -20,6 +21,8 @@
 #include "process/descriptor_limit.h"
 #include "runtimes/oci_container.h"
 #include "runtimes/program_source.h"
+#include "sandbox/patience.h"
+#include "supervisor/lifecycle.h"
 #include "supervisor/supervisor.h"
 
 namespace trainyard::replica {
@@ -75,6 +78,17 @@ Status EmptyStandardInput() {
   return {};
 }
 
+/// Waits for as long as the disk has no room, unless the attempt is not wanted any more: whoever does not
+/// want it kills us, or removes its directory.
+Result<Spool> MakeSpool(const AttemptDir& dir) {
+  Result<Spool> spool = Spool::Create(dir.Spool());
+  while (!spool && IsShortage(spool.error())) {
+    std::this_thread::sleep_for(kShortageRetry);
+    spool = Spool::Create(dir.Spool());
+  }
+  return spool;
+}
+
 Result<Supervisor::Setup> SetUp(Arguments arguments) {
   AttemptDir dir{std::move(arguments.attempt_dir)};
   TY_TRY(v1::Manifest manifest, ReadManifest(dir));
@@ -82,7 +96,7 @@ Result<Supervisor::Setup> SetUp(Arguments arguments) {
   TY_RETURN_IF_ERROR(EmptyStandardInput());
   TY_TRY(UniqueFd lock, TakeLock(dir, kInheritedLockFd));
   TY_RETURN_IF_ERROR(SignLock(lock.get(), getpid()));
-  TY_TRY(Spool spool, Spool::Create(dir.Spool()));
+  TY_TRY(Spool spool, MakeSpool(dir));
   return Supervisor::Setup{.dir = std::move(dir),
                            .manifest = std::move(manifest),
                            .lock = std::move(lock),

@@ -14,7 +14,7 @@
 
 #include "async/diagnostics.h"
 #include "lines/task_lines.h"
-#include "runtimes/daemon_container.h"
+#include "sandbox/patience.h"
 #include "wire/host_name.h"
 #include "wire/time.h"
 
@@ -70,6 +70,14 @@ v1::FromReplica PhaseFrame(const v1::Manifest& manifest, v1::Phase phase) {
   return frame;
 }
 
+v1::FromReplica MetricsFrame(const v1::MetricReport& report) {
+  v1::FromReplica frame;
+  *frame.mutable_metrics() = report;
+  return frame;
+}
+
+/// Between two looks at whether the attempt's directory is there.
+constexpr milliseconds kDirectoryLook{2'000};
 constexpr std::string_view kShutdownReason = "the system asked the supervisor to end";
 
 /// The program ended as one does that is told to and does not handle it: itself, or below a runtime or a
@@ -120,6 +128,7 @@ Supervisor::Supervisor(Setup setup, ProgramSource& source)
           {.spool_bytes_max = setup_.options.spool_bytes_max, .wait_max = setup_.options.output_wait_max}),
       link_(setup_.manifest.places().attach_socket(), setup_.manifest.token(), *this),
       sender_(setup_.spool, link_),
+      exit_writer_(setup_.dir, setup_.spool, log_),
       signals_(OpenSignals()),
       now_(std::chrono::steady_clock::now()),
       lifecycle_{.grace = milliseconds(setup_.manifest.limits().stop_grace_ms())} {}
@@ -143,7 +152,11 @@ void Supervisor::Prepare() {
     return FailPreparation(FailedPrecondition("the job has neither an image nor a Python module to run"));
   if (auto found = source_.Find(setup_.manifest)) return BecomeReady(*std::move(found));
   auto started = Preparation::Start(source_, setup_.manifest, setup_.lock.get(), *this);
-  if (!started) return FailPreparation(started.error());
+  if (!started && WaitsFor(started.error())) return Take(Event::kShort);
+  if (!started) {
+    FailPreparation(started.error());
+    return exit_.set_shortage(IsShortage(started.error()));
+  }
   preparation_.emplace(std::move(*started));
 }
 
@@ -195,6 +208,16 @@ void Supervisor::ExplainFailure(const Error& error) {
   SetExit(std::move(exit));
 }
 
+bool Supervisor::WaitsFor(const Error& error) {
+  if (!IsShortage(error)) return false;
+  if (!short_since_) {
+    short_since_ = now_;
+    log_.Say(LogEntry::WARNING, "The replica waits, because its machine lacks something to start it (" +
+                                    error.message + "). It starts when that is there again.");
+  }
+  return now_ < *short_since_ + kShortageWaitMax;
+}
+
 void Supervisor::SetExit(v1::ExitRecord exit) {
   *exit.mutable_end_time() = NowProto();
   if (!log_.mask().empty()) {  // the words of a tool or the kernel, which are in no line
@@ -220,6 +243,7 @@ void Supervisor::Take(Event event, std::string_view stop_reason) {
 std::optional<Event> Supervisor::Perform(Action action, std::string_view stop_reason) {
   switch (action) {
     case Action::kSendPhase: SendPhase(); break;
+    case Action::kPrepare: Prepare(); break;
     case Action::kLaunch: return Launch();
     case Action::kSayStop: SayStop(stop_reason); break;
     case Action::kEndUnstarted: EndUnstarted(); break;
@@ -230,7 +254,8 @@ std::optional<Event> Supervisor::Perform(Action action, std::string_view stop_re
       output_.OnProcessEnded();
       break;
     case Action::kFinish: Finish(); break;
-    case Action::kRecord: return Record();
+    case Action::kGiveUp: GiveUp(); break;
+    case Action::kRecord: return exit_writer_.Write(exit_);
   }
   return std::nullopt;
 }
@@ -251,7 +276,9 @@ Event Supervisor::Launch() {
                                   .link = link_});
   if (const Status launched = run_->Launch(now_); !launched) {
     run_.reset();
+    if (WaitsFor(launched.error())) return Event::kShort;
     ExplainFailure(launched.error());
+    exit_.set_shortage(IsShortage(launched.error()));
     return Event::kFailed;
   }
   *exit_.mutable_start_time() = NowProto();
@@ -283,20 +310,11 @@ void Supervisor::Finish() {
   SetExit(std::move(exit));
 }
 
-/// All lines are in the spool: now the record, on disk before anybody hears of it.
-Event Supervisor::Record() {
-  // A container whose daemon is away may still run: then the attempt has not ended.
-  if (const Status removed = RemoveNotedContainers(setup_.dir); !removed) {
-    if (!std::exchange(says_container_left_, true))
-      log_.Say(LogEntry::WARNING, "The container may still run: " + removed.error().message +
-                                      ". The replica ends when the engine is back.");
-    return Event::kContainerLeft;
-  }
-  if (const Status written = WriteExit(setup_.dir, exit_); !written) {
-    Diagnose(DiagnosticLevel::kError, "cannot write the exit record: " + written.error().message);
-    return Event::kDiskRefused;
-  }
-  return Event::kRecorded;
+void Supervisor::GiveUp() {
+  Diagnose(DiagnosticLevel::kError, "the attempt's directory was removed: its program is ended");
+  preparation_.reset();
+  if (run_) run_->GiveUp();
+  run_.reset();
 }
 
 // --- The server
@@ -306,11 +324,7 @@ void Supervisor::OnAttached() {
   SendPhase();
   SendProgress();
   if (run_) run_->OnAttached();
-  for (const v1::MetricReport& report : tag_reports_) {
-    v1::FromReplica frame;
-    *frame.mutable_metrics() = report;
-    link_.Send(frame);
-  }
+  for (const v1::MetricReport& report : tag_reports_) link_.Send(MetricsFrame(report));
   sender_.Rewind();
 }
 
@@ -334,10 +348,13 @@ void Supervisor::OnFrame(const v1::ToReplica& frame) {
 
 // --- The loop
 
-/// Whoever removed the attempt's directory does not want what the attempt has to say, and nobody else can.
-bool Supervisor::IsAbandoned() const {
+/// Whoever removed the attempt's directory does not want what the attempt does, and another attempt of the
+/// replica may have begun.
+bool Supervisor::IsAbandoned() {
+  if (now_ < look_at_ && !lifecycle_.is_ending()) return false;
+  look_at_ = now_ + kDirectoryLook;
   struct stat lock{};
-  return !link_.attached() && fstat(setup_.lock.get(), &lock) == 0 && lock.st_nlink == 0;
+  return fstat(setup_.lock.get(), &lock) == 0 && lock.st_nlink == 0;
 }
 
 void Supervisor::OnSignals() {
@@ -356,8 +373,10 @@ void Supervisor::OnSignals() {
 bool Supervisor::is_due() const noexcept { return now_ >= lifecycle_.deadline; }
 
 void Supervisor::StepTimers() {
-  if (lifecycle_.is_ending() && IsAbandoned()) return Take(Event::kAbandoned);
+  if (IsAbandoned()) return Take(Event::kAbandoned);
   link_.Step(now_);
+  // What it wrote waits in the pipes for a full disk, however long that takes.
+  if (lifecycle_.state == State::kDraining && !output_.may_read()) Take(Event::kOutputSeen);
   if (is_due() && lifecycle_.state != State::kRecording) Take(Event::kDeadlinePassed);
   if (run_) run_->Step(now_);
   if (lifecycle_.state == State::kDraining && run_->output_ended()) Take(Event::kOutputOver);
@@ -371,10 +390,9 @@ bool Supervisor::MayRecord() const noexcept {
 }
 
 int Supervisor::PollWait() const {
-  SteadyTime next = std::min({link_.deadline(), sender_.deadline(), output_.deadline()});
+  SteadyTime next = std::min({look_at_, link_.deadline(), sender_.deadline(), output_.deadline()});
   if (lifecycle_.state != State::kRecording || MayRecord()) next = std::min(next, lifecycle_.deadline);
   if (run_) next = std::min(next, run_->deadline());
-  if (next == SteadyTime::max()) return -1;
   const auto wait = std::chrono::ceil<milliseconds>(next - now_);
   return static_cast<int>(std::clamp<milliseconds::rep>(wait.count(), 0, 3'600'000));
 }

@@ -12,6 +12,7 @@
 #include "attempt/spool.h"
 #include "lines/log_writer.h"
 #include "runtimes/exit_rules.h"
+#include "supervisor/exit_writer.h"
 #include "supervisor/lifecycle.h"
 #include "supervisor/log_sender.h"
 #include "supervisor/output_keeper.h"
@@ -50,7 +51,8 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   Supervisor(Setup setup, ProgramSource& source);
   ~Supervisor() override;
 
-  /// Returns when the server has dismissed the attempt, or after a SIGTERM once the attempt has ended.
+  /// Returns when the server has dismissed the attempt, after a SIGTERM once the attempt has ended, or when
+  /// the attempt's directory was removed.
   void Run();
 
  private:
@@ -70,12 +72,14 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   void SayStop(std::string_view reason);
   void EndUnstarted();
   void Finish();
-  Event Record();
+  void GiveUp();
 
   void Prepare();
   void BecomeReady(Prepared prepared);
   /// Says why, and decides the exit.
   void ExplainFailure(const Error& error);
+  /// Whether to wait for what the machine lacks; says so.
+  [[nodiscard]] bool WaitsFor(const Error& error);
   void FailPreparation(const Error& error);
   void SetExit(v1::ExitRecord exit);
 
@@ -84,7 +88,7 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   void OnSignals();
   void OnPreparation();
   void SendProgress();
-  [[nodiscard]] bool IsAbandoned() const;
+  [[nodiscard]] bool IsAbandoned();
   [[nodiscard]] bool is_due() const noexcept;
   [[nodiscard]] bool MayRecord() const noexcept;
   [[nodiscard]] int PollWait() const;
@@ -95,6 +99,7 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   OutputKeeper output_;
   ServerLink link_;
   LogSender sender_;
+  ExitWriter exit_writer_;
   UniqueFd signals_;
   SteadyTime now_;
 
@@ -107,7 +112,8 @@ class Supervisor final : ServerLink::Observer, Preparation::Observer {
   ObservedEnd end_;
   v1::ExitRecord exit_;                        ///< complete from kRecording on
   std::vector<v1::MetricReport> tag_reports_;  ///< of the run that has ended
-  bool says_container_left_ = false;
+  std::optional<SteadyTime> short_since_;      ///< the machine lacks something to start the program
+  SteadyTime look_at_{};                       ///< when it is looked next whether the directory is there
 };
 
 }  // namespace trainyard::replica

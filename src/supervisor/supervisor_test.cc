@@ -29,6 +29,7 @@ TEST_F(SupervisorTest, RunsTheModuleAndReportsEverythingInOrder) {
   EXPECT_GE(exit.end_time().seconds(), exit.start_time().seconds());
   const std::vector<std::string> lines = Lines();
   ASSERT_EQ(lines.size(), 9U);
+  EXPECT_EQ(exit.log_lines(), 9);
   EXPECT_THAT(lines[0], HasSubstr("INFO Running task with arguments: --cluster={"));
   EXPECT_EQ(lines[1], "INFO Running module trainer.task.");
   EXPECT_EQ(lines[2], "INFO Running command: python3 -m trainer.task --a b c");

@@ -89,7 +89,7 @@ CgroupLimits CgroupLimitsOf(const v1::Manifest& manifest, Isolation isolation) {
 Result<Cgroup> MakeLimits(const ProgramStart& start) {
   const CgroupLimits wanted = CgroupLimitsOf(start.manifest, start.required.isolation);
   if (!wanted.any()) return Cgroup();
-  return Patiently([&] { return MakeReplicaCgroup(start.manifest, wanted); });
+  return MakeReplicaCgroup(start.manifest, wanted);
 }
 
 /// Nothing for a replica in the machine's own network.
@@ -109,7 +109,10 @@ Result<std::optional<ReplicaNetwork>> MakeNetwork(const ProgramStart& start) {
                                          .doors = std::move(doors),
                                          .lock_fd = start.lock_fd});
   if (network) return std::optional(std::move(*network));
-  return std::unexpected(FailedPrecondition("cannot make its network: " + network.error().message));
+  Error error = std::move(network).error();
+  if (!IsShortage(error)) error.code = Code::kFailedPrecondition;
+  error.message = "cannot make its network: " + error.message;
+  return std::unexpected(std::move(error));
 }
 
 /// What is around every program, whatever it is.
@@ -181,10 +184,10 @@ Result<Sandbox> StartIsolated(Program& program, const ProgramStart& start, Surro
     plan.network = around.network->network();
     plan.network_owner = around.network->owner();
   }
-  Result<Sandbox> sandbox = Patiently([&plan] { return Sandbox::Start(plan); });
-  if (sandbox) return sandbox;
+  Result<Sandbox> sandbox = Sandbox::Start(plan);
+  if (sandbox || IsShortage(sandbox.error())) return sandbox;
   Error error = std::move(sandbox).error();
-  if (error.code == Code::kPermissionDenied || IsShortage(error)) {
+  if (error.code != Code::kFailedPrecondition) {
     error = FailedPrecondition("the program was not started, because it could not be isolated (" +
                                error.message + ")");
   } else if (!plan.argv.empty()) {
@@ -215,7 +218,6 @@ Status UserProcess::MakeFolders(const AttemptDir& dir) {
 
 Result<UserProcess> UserProcess::Launch(Program& program, const ProgramStart& start,
                                         std::vector<std::string>& degraded) {
-  TY_RETURN_IF_ERROR(MakeFolders(start.dir));
   TY_RETURN_IF_ERROR(WriteHosts(start));
   TY_TRY(Pipes pipes, OpenPipes());
   TY_TRY(Cgroup cgroup, MakeLimits(start));

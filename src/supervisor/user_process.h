@@ -24,11 +24,11 @@ namespace trainyard::replica {
 /// destructor kills it.
 class UserProcess {
  public:
-  /// The replica's own directories; existing ones stay. May be called early, while something else is waited
-  /// for.
+  /// The replica's own directories; existing ones stay. Before Launch; may be called early, while something
+  /// else is waited for.
   [[nodiscard]] static Status MakeFolders(const AttemptDir& dir);
   /// Returns once the program runs. Says in `degraded` what this machine does not allow, one line for each
-  /// thing. kFailedPrecondition: the program cannot be run.
+  /// thing. kFailedPrecondition: the program cannot be run. A shortage (sandbox/patience.h): not now.
   [[nodiscard]] static Result<UserProcess> Launch(Program& program, const ProgramStart& start,
                                                   std::vector<std::string>& degraded);
 

@@ -121,8 +121,9 @@ boost::asio::awaitable<void> TuningRunner::Record(v1::Event event) {
   if (event.has_ended()) co_await ForgetSecrets(outside_, job_);  // no trial starts any more
   Status recorded = co_await history_.Record(std::move(event));
   if (recorded) co_return;
-  Diagnose(DiagnosticLevel::kWarning,
-           "job " + job_.job().job_id() + " cannot be recorded, trying again: " + recorded.error().message);
+  recording_.Say(
+      DiagnosticLevel::kWarning,
+      "job " + job_.job().job_id() + " cannot be recorded, trying again: " + recorded.error().message);
   co_await Pause(outside_.settings.retry_pause);
 }
 
@@ -159,9 +160,10 @@ boost::asio::awaitable<void> TuningRunner::StartTrial(std::string trial_id) {
   const v1::Event& created = created_.at(trial_id);
   v1::JobRecord record = jobs::MakeTrial(job_, created.trial_created(), wire::FromProto(created.time()));
   Result<std::int64_t> uid = co_await host_.StartTrial(record, Observer());
+  Trouble trouble;
   while (!uid) {
-    Diagnose(DiagnosticLevel::kWarning, "trial " + trial_id + " of job " + job_.job().job_id() +
-                                            " cannot be started, trying again: " + uid.error().message);
+    trouble.Say(DiagnosticLevel::kWarning, "trial " + trial_id + " of job " + job_.job().job_id() +
+                                               " cannot be started, trying again: " + uid.error().message);
     co_await Pause(outside_.settings.retry_pause);
     uid = co_await host_.StartTrial(record, Observer());
   }

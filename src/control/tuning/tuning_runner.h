@@ -15,6 +15,7 @@
 #include "control/job_history.h"
 #include "control/job_runner.h"
 #include "control/posted_events.h"
+#include "control/trouble.h"
 #include "control/tuning/study_thread.h"
 #include "control/tuning/trial_list.h"
 #include "jobs/tuning_decide.h"
@@ -111,6 +112,7 @@ class TuningRunner {
   std::map<std::string, bool> judging_;       ///< being judged; true: the trial has reported again meanwhile
   bool judging_fails_ = false;                ///< the last judgement failed, and a warning said so
   std::optional<SysTime> wake_time_;          ///< when the rules want to be asked again
+  Trouble recording_;
   Event wake_;
   PostedEvents posted_;
   QueuedLookUp look_up_;

@@ -33,6 +33,7 @@ std::optional<ClockJump> Advance(ClockHistory& history, const ClockReading& now)
   if (!expected) return std::nullopt;
   const ClockJump jump{.before = *expected, .after = now.wall};
   history.unconfirmed += jump.after - jump.before;
+  if (std::chrono::abs(history.unconfirmed) <= kDriftMax) history.unconfirmed = nanoseconds{0};
   history.jumps.push_back(jump);
   if (history.jumps.size() > kJumpsMax) history.jumps.erase(history.jumps.begin());
   return jump;

@@ -49,9 +49,9 @@ TEST(ClockHistoryOf, ACorrectionEndsTheDoubt) {
   ClockHistory history{.last = At(1h)};
   Advance(history, At(2h, days(100)));
   EXPECT_EQ(NowForRemoval(history, At(2h, days(100)).wall), kStart + 2h);
-  Advance(history, At(3h));
+  Advance(history, At(3h, 2ms));  // never to the nanosecond
   EXPECT_EQ(history.unconfirmed, 0ns);
-  EXPECT_EQ(NowForRemoval(history, At(3h).wall), kStart + 3h);
+  EXPECT_EQ(NowForRemoval(history, At(3h, 2ms).wall), kStart + 3h + 2ms);
 }
 
 TEST(ClockHistoryOf, AClockThatWentBackMakesNothingOlder) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "async/diagnostics.h"
 #include "async/file.h"
 #include "async/on_pool.h"
 
@@ -70,6 +71,17 @@ Result<std::vector<std::string>> NamesIn(const std::string& folder) {
   return names;
 }
 
+/// Who creates a job reads it, and is not told where the server keeps its files: the log says that.
+Status ForClients(Status stored) {
+  if (stored) return stored;
+  Diagnose(DiagnosticLevel::kWarning, "a job's secrets cannot be stored: " + stored.error().message);
+  const bool is_full = stored.error().code == Code::kResourceExhausted;
+  return std::unexpected(Error{is_full ? Code::kResourceExhausted : Code::kUnavailable,
+                               is_full ? "the job's secrets cannot be stored: No space left on device"
+                                       : "the job's secrets cannot be stored; the server's log says why",
+                               {}});
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SecretStore>> SecretStore::Open(std::string folder) {
@@ -81,7 +93,7 @@ asio::awaitable<Status> SecretStore::Stage(std::string name, Values values) {
   const auto [staged, is_new] = staged_.insert(name);
   if (!is_new) co_return std::unexpected(Error{Code::kAborted, "others stage secrets as " + name, ""});
   auto write = [path = StagedPath(name), text = Print(values)] {
-    return WriteFileAtomically(path, text, 0600);
+    return ForClients(WriteFileAtomically(path, text, 0600));
   };
   const Status written = co_await OnPool(files_, std::move(write));
   if (!written) staged_.erase(name);
@@ -90,8 +102,8 @@ asio::awaitable<Status> SecretStore::Stage(std::string name, Values values) {
 
 asio::awaitable<Status> SecretStore::Keep(std::string name, std::int64_t job_uid) {
   auto keep = [from = StagedPath(name), to = PathOf(job_uid), folder = folder_]() -> Status {
-    TY_RETURN_IF_ERROR(Rename(from, to));
-    return SyncDirectory(folder);
+    TY_RETURN_IF_ERROR(ForClients(Rename(from, to)));
+    return ForClients(SyncDirectory(folder));
   };
   const Status kept = co_await OnPool(files_, std::move(keep));
   staged_.erase(name);

@@ -52,6 +52,18 @@ TEST_F(SecretStoreTest, AreKeptForTheirJobAloneAndOnlyForTheServersAccount) {
   EXPECT_EQ(Mode(folder_ + "/7"), 0600);
 }
 
+TEST_F(SecretStoreTest, WhoCreatesAJobIsNotToldWhereTheyAre) {
+  const auto store = Open();
+  ASSERT_TRUE(Await(store->Stage("a", {{"TOKEN", "x"}})));
+  std::filesystem::remove_all(folder_);
+  for (const Status& refused : {Await(store->Stage("b", {{"TOKEN", "x"}})), Await(store->Keep("a", 7))}) {
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(
+        refused.error(),
+        (Error{Code::kUnavailable, "the job's secrets cannot be stored; the server's log says why", {}}));
+  }
+}
+
 TEST_F(SecretStoreTest, EndWithTheirJob) {
   const auto store = Open();
   for (const std::int64_t uid : {7, 8, 9}) {

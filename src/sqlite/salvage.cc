@@ -21,6 +21,7 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kRowsMax = std::int64_t{1} << 24;
 constexpr const char* kLogSuffix = "-wal";
 constexpr const char* kMemorySuffix = "-shm";
+constexpr const char* kNoteSuffix = ".is-damaged";
 
 std::string Quoted(const std::string& name, char quote) {
   std::string quoted(1, quote);
@@ -100,14 +101,50 @@ Result<std::string> PlacesOf(Database& database, const std::string& table) {
   return places;
 }
 
+/// "a DESC, b DESC": the primary key from its end on.
+Result<std::string> BackwardsIn(Database& database, const std::string& table) {
+  TY_TRY(Statement statement, database.Prepare("SELECT name FROM pragma_table_info(" + Quoted(table, '\'') +
+                                               ") WHERE pk > 0 ORDER BY pk"));
+  std::string order;
+  Cursor row = statement.Query();
+  for (;;) {
+    TY_TRY(const bool found, row.Next());
+    if (!found) return order;
+    order += (order.empty() ? "" : ", ") + Quoted(std::string(row.Text(0)), '"') + " DESC";
+  }
+}
+
+/// A table without numbers of rows: from both ends, as far as the damage.
+Status CopyFromEnds(Database& from, Database& to, const std::string& table, Statement insert,
+                    Salvaged& salvaged) {
+  const std::string all = "SELECT * FROM " + Quoted(table, '"');
+  TY_TRY(const std::string backwards, BackwardsIn(to, table));
+  for (const std::string& sql : {all, all + " ORDER BY " + backwards}) {
+    TY_TRY(Statement read, from.Prepare(sql));
+    Cursor row = read.Query();
+    for (;;) {
+      const Result<bool> found = row.Next();
+      if (!found && found.error().code != Code::kDataLoss) return std::unexpected(found.error());
+      if (!found) break;
+      if (!*found) return {};
+      TY_RETURN_IF_ERROR(insert.RunWith(row, 0));
+      salvaged.rows += to.Changes();
+    }
+  }
+  salvaged.incomplete.push_back(table);
+  return {};
+}
+
 Status CopyTable(Database& from, Database& to, const SchemaEntry& table, Salvaged& salvaged) {
   TY_RETURN_IF_ERROR(to.Execute(table.sql));
   const std::string name = Quoted(table.name, '"');
-  const Result<std::int64_t> last = ReadInt(from, "SELECT max(rowid) FROM " + name);
   TY_TRY(const std::string places, PlacesOf(to, table.name));
+  TY_TRY(Statement insert, to.Prepare("INSERT OR IGNORE INTO " + name + " VALUES(" + places + ")"));
+  if (!to.Prepare("SELECT rowid FROM " + name))
+    return CopyFromEnds(from, to, table.name, std::move(insert), salvaged);
+  const Result<std::int64_t> last = ReadInt(from, "SELECT max(rowid) FROM " + name);
   TY_TRY(Statement read,
          from.Prepare("SELECT rowid, * FROM " + name + " WHERE rowid BETWEEN ?1 AND ?2 ORDER BY rowid"));
-  TY_TRY(Statement insert, to.Prepare("INSERT OR IGNORE INTO " + name + " VALUES(" + places + ")"));
   TableCopy copy(std::move(read), std::move(insert));
   TY_RETURN_IF_ERROR(copy.Copy(0, last ? std::max<std::int64_t>(*last, 0) : kRowsMax));
   salvaged.rows += copy.rows();
@@ -182,10 +219,21 @@ Status CheckWhole(const std::string& path) {
 Status CheckReadable(const std::string& path) {
   std::error_code error;
   if (!fs::exists(path, error)) return {};
+  if (fs::exists(path + kNoteSuffix, error)) {
+    TY_RETURN_IF_ERROR(CheckWhole(path));
+    fs::remove(path + kNoteSuffix, error);
+  }
   TY_TRY(Database database, Database::OpenAsItIs(path));
-  TY_RETURN_IF_ERROR(ReadInt(database, "SELECT count(*) FROM sqlite_schema"));
+  TY_TRY(const std::vector<SchemaEntry> tables, SchemaOf(database, "table"));
+  for (const SchemaEntry& table : tables) {
+    const std::string name = Quoted(table.name, '"');
+    TY_RETURN_IF_ERROR(ReadInt(database, "SELECT max(rowid) FROM " + name));
+    TY_RETURN_IF_ERROR(ReadInt(database, "SELECT min(rowid) FROM " + name));
+  }
   return {};
 }
+
+Status NoteDamage(const std::string& path) { return WriteFileAtomically(path + kNoteSuffix, "", 0600); }
 
 Result<Salvaged> Salvage(const std::string& damaged, const std::string& target) {
   const std::string scratch_path = target + ".scratch";
@@ -214,6 +262,7 @@ Result<std::string> SetAside(const std::string& path) {
     if (std::rename((path + suffix).c_str(), (aside + suffix).c_str()) != 0 && errno != ENOENT)
       return std::unexpected(ErrnoError(errno, "rename " + path + suffix));
   }
+  fs::remove(path + kNoteSuffix, error);
   TY_RETURN_IF_ERROR(SyncDirectory(fs::path(path).parent_path()));
   return aside;
 }

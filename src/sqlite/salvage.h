@@ -12,8 +12,12 @@ namespace trainyard::sqlite {
 /// kDataLoss: something of the file cannot be read, with SQLite's first complaint. Reads all of it.
 [[nodiscard]] Status CheckWhole(const std::string& path);
 
-/// The same, but reads no more than the schema. A file that is not there is no error.
+/// The same, but reads no more than the schema and the ends of each table, unless somebody has noted damage.
+/// A file that is not there is no error.
 [[nodiscard]] Status CheckReadable(const std::string& path);
+/// Leaves a note beside the database: something of it could not be read or written. CheckReadable and
+/// SetAside take it away.
+[[nodiscard]] Status NoteDamage(const std::string& path);
 
 struct Salvaged {
   std::int64_t rows = 0;

@@ -85,6 +85,26 @@ TEST_F(SalvageTest, RowsBesideDamageAreThereAndTheDamagedFileStays) {
     EXPECT_FALSE(fs::exists(folder_ / left)) << left;
 }
 
+TEST_F(SalvageTest, TablesWithoutNumbersOfRowsAreReadFromBothEnds) {
+  constexpr std::array<std::string_view, 1> kByName = {
+      "CREATE TABLE n(a TEXT, b INTEGER, c BLOB, PRIMARY KEY(a, b)) STRICT, WITHOUT ROWID"};
+  fs::remove(Path());
+  {
+    auto database = Database::Open({.path = Path(), .application_id = kKind, .migrations = kByName});
+    ASSERT_TRUE(
+        database &&
+        database->Execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 400) INSERT "
+                          "INTO n SELECT 'x', i, randomblob(500) FROM n"));
+  }
+  ASSERT_TRUE(Salvage(Path(), Target()));
+  Overwrite(20);
+  const auto salvaged = Salvage(Path(), Target());
+  ASSERT_TRUE(salvaged) << salvaged.error().message;
+  EXPECT_GT(salvaged->rows, kRows / 2);
+  EXPECT_LT(salvaged->rows, kRows);
+  EXPECT_THAT(salvaged->incomplete, testing::ElementsAre("n"));
+}
+
 TEST_F(SalvageTest, WithoutItsFirstPageNothingCanBeRead) {
   Overwrite(0);
   const auto salvaged = Salvage(Path(), Target());
@@ -107,6 +127,20 @@ TEST_F(SalvageTest, OneThatIsSetAsideKeepsItsLog) {
   const auto second = SetAside(folder_ / "copy.db");
   ASSERT_TRUE(second);
   EXPECT_NE(*second, *aside) << "nothing is overwritten";
+}
+
+TEST_F(SalvageTest, DamageBehindTheSchemaIsLookedForWhereSomebodyMetIt) {
+  EXPECT_TRUE(CheckReadable(folder_ / "none.db"));
+  Overwrite(20);
+  EXPECT_TRUE(CheckReadable(Path())) << "all of a large file is not read at each start";
+  ASSERT_TRUE(NoteDamage(Path()));
+  EXPECT_EQ(CheckReadable(Path()).error().code, Code::kDataLoss);
+  ASSERT_TRUE(SetAside(Path()));
+  Open(Path());
+  EXPECT_TRUE(CheckReadable(Path()));
+  ASSERT_TRUE(NoteDamage(Path()));
+  EXPECT_TRUE(CheckReadable(Path())) << "it is whole";
+  EXPECT_FALSE(fs::exists(Path() + ".is-damaged"));
 }
 
 }  // namespace

@@ -75,6 +75,19 @@ def test_figures_and_logs_are_put_aside_and_made_anew(server):
     wait_for(lambda: server.log_entries("new") or None, server.stderr)
 
 
+def test_logs_without_their_rows_are_put_aside_too(server):
+    submit_all(server, "old")
+    server.stop()
+    size = (server.data / "logs.db").stat().st_size
+    with open(server.data / "logs.db", "r+b") as file:  # all but the page that has the schema
+        file.seek(16 << 10)
+        file.write(b"x" * (size - (16 << 10)))
+    server.start()
+    assert len(list(server.data.glob("logs.db.damaged-*"))) == 1
+    submit(server, "new")
+    wait_for(lambda: server.log_entries("new") or None, server.stderr)
+
+
 def test_a_missing_database_of_jobs_is_not_made_anew_in_silence(server):
     submit_all(server, "one", "two")
     last = uids(server)[-1]

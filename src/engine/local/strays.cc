@@ -47,9 +47,9 @@ Marks MarksOf(const AttemptDir& dir) {
 bool IsGone(int error) { return error == ENOENT || error == ESRCH; }
 
 /// "trainyard replica DIR": with no other program is a directory of attempts the last word of its command.
-bool IsCalledSo(const std::string& process, const Marks& marks) {
+bool IsCalledSo(const std::string& process, const std::string& dir) {
   const std::string command = ReadFile(process + "/cmdline").value_or("");
-  const std::string end = std::string(1, '\0') + marks.dir + std::string(1, '\0');
+  const std::string end = std::string(1, '\0') + dir + std::string(1, '\0');
   return command.starts_with(std::string_view("trainyard\0", 10)) && command.ends_with(end);
 }
 
@@ -76,7 +76,7 @@ Result<bool> HasLock(const std::string& process, const Marks& marks) {
 }
 
 Result<bool> IsHolder(const std::string& process, const Marks& marks) {
-  if (IsCalledSo(process, marks)) return true;
+  if (IsCalledSo(process, marks.dir)) return true;
   return HasLock(process, marks);
 }
 
@@ -132,7 +132,7 @@ Result<bool> IsHeld(const AttemptDir& dir) {
     if (locked) return true;
     const pid_t signer = Signer(dir);
     if (signer <= 0 || signer == getpid()) return false;
-    return IsCalledSo("/proc/" + std::to_string(signer), MarksOf(dir));  // and the lock is a copy
+    return IsCalledSo("/proc/" + std::to_string(signer), dir.path);  // and the lock is a copy
   }
   TY_TRY(const Strays strays, FindStrays(dir));
   return !strays.holders.empty();

@@ -44,10 +44,6 @@ DiskSpace::Seen DiskSpace::Look() {
     if (last.level != retention::DiskLevel::kEnough)
       last.may_begin = std::unexpected(
           Error{Code::kResourceExhausted, retention::WhyJobsWait(last.ForClients(), marks_), ""});
-    last.may_begin = {};
-    if (last.level != retention::DiskLevel::kEnough)
-      last.may_begin = std::unexpected(
-          Error{Code::kResourceExhausted, retention::WhyJobsWait(last.ForClients(), marks_), ""});
     return last;
   });
 }

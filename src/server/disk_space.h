@@ -17,7 +17,6 @@ class DiskSpace {
     retention::DiskReading reading{};
     retention::DiskLevel level = retention::DiskLevel::kEnough;
     Status may_store{};  ///< retention::CheckSpace, for clients
-    Status may_begin{};  ///< kResourceExhausted at kLow and kFull
     /// Without the place: clients are not told where the server keeps its files.
     [[nodiscard]] retention::DiskReading ForClients() const;
     Status may_begin{};  ///< kResourceExhausted at kLow and kFull

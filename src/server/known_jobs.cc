@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <utility>
 
@@ -19,6 +20,18 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kJobs = "/trainyard.db";
+
+struct Held {
+  const char* name;
+  const char* what;
+};
+constexpr std::array<Held, 5> kHeld{{
+    {"logs.db", "the lines of all jobs up to now"},
+    {"metrics.db", "the figures of all jobs up to now"},
+    {"access.db", "all accounts, tokens and policies"},
+    {"objects.db", "the types, metadata and generations of all objects"},
+    {"studies.db", "all studies and their trials"},
+}};
 
 /// ": logs.db knows jobs up to number 7 (p/census), attempts/ has 2 attempts".
 std::string Describe(const KnownJobs& known) {
@@ -99,6 +112,18 @@ Status CheckNumbers(store::SqliteJobStore& jobs, const std::string& data, const 
                                             std::to_string(last) + ", and " + Describe(known) +
                                             ". No server starts with it, since that would end those jobs. " +
                                             WhatToDo(data, known)));
+}
+
+std::vector<std::string> WhatIsGone(const std::string& data) {
+  std::vector<std::string> lines;
+  if (IsEmpty(data + kJobs)) return lines;
+  for (const auto& [name, what] : kHeld) {
+    if (!IsEmpty(data + "/" + name)) continue;
+    lines.push_back(data + "/" + name + " is not there any more: it is made anew, and " + what +
+                    " are gone. If it was moved away, stop the server and put it back in its place; a backup "
+                    "has one, too (trainyard admin restore)");
+  }
+  return lines;
 }
 
 Status SetAsideIfDamaged(const std::string& path, const std::string& loss) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "store/sqlite_job_store.h"
@@ -30,6 +31,9 @@ struct KnownJobs {
 /// never given out.
 [[nodiscard]] Status CheckNumbers(store::SqliteJobStore& jobs, const std::string& data,
                                   const KnownJobs& known);
+
+/// One line for each database that a server which has had jobs made, and that is gone now.
+[[nodiscard]] std::vector<std::string> WhatIsGone(const std::string& data);
 
 /// Puts a damaged database aside, with a line that says so, for one that is made anew.
 [[nodiscard]] Status SetAsideIfDamaged(const std::string& path, const std::string& loss);

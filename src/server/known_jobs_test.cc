@@ -80,6 +80,15 @@ TEST_F(KnownJobsTest, NumbersThatOthersKnowAreNeverGivenOutAgain) {
   EXPECT_TRUE(CheckNumbers(*jobs, data_, Look()));
 }
 
+TEST_F(KnownJobsTest, WhatIsGoneIsNamed) {
+  EXPECT_TRUE(WhatIsGone(data_).empty()) << "a new server";
+  OpenJobs();
+  for (const char* name : {"/logs.db", "/metrics.db", "/access.db", "/objects.db"})
+    std::ofstream(data_ + name) << "x";
+  std::ofstream(data_ + "/studies.db") << "";
+  EXPECT_THAT(WhatIsGone(data_), testing::ElementsAre(HasSubstr("/studies.db is not there any more")));
+}
+
 TEST_F(KnownJobsTest, ADamagedDatabaseOfWhatCanBeMadeAnewIsPutAside) {
   EXPECT_TRUE(SetAsideIfDamaged(data_ + "/logs.db", "")) << "there is none";
   MakeLog(7);

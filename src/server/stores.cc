@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "async/diagnostics.h"
 #include "async/watched_executor.h"
 #include "backup/restored_from.h"
 #include "server/known_jobs.h"
@@ -32,6 +33,7 @@ Result<Store> Explained(Result<Store> opened, const Explain& explain) {
 Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& options,
                           const DataDirectory& data, Foundation& foundation) {
   const SystemClock& clock = foundation.clock;
+  for (const std::string& line : WhatIsGone(options.data_dir)) Diagnose(DiagnosticLevel::kError, line);
   TY_RETURN_IF_ERROR(SetAsideIfDamaged(data.logs_db(), "The lines of all jobs up to now are not shown."));
   TY_RETURN_IF_ERROR(
       SetAsideIfDamaged(data.Path("metrics.db"), "The figures of all jobs up to now are not shown."));

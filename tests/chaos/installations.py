@@ -115,6 +115,7 @@ class Upgraded(World):
                 self.log("from here on the new program")
                 self.count("upgrades")
                 self.victim.program = self.options.program
+                self.tail.begin_again()  # what the program of before showed is not judged
             self.killer.life()
 
 

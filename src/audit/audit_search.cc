@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "async/diagnostics.h"
 #include "async/file.h"
 #include "async/on_pool.h"
 #include "async/random_bytes.h"
@@ -181,8 +182,17 @@ class PageSearch {
 Result<store::PageTokenKey> OpenKey(const std::string& path) {
   constexpr mode_t kMode = 0600;
   const Result<std::string> kept = ReadFile(path);
-  if (kept) return store::ParsePageTokenKey(*kept);
-  if (kept.error().code != Code::kNotFound) return std::unexpected(kept.error());
+  if (kept) {
+    const Result<store::PageTokenKey> key = store::ParsePageTokenKey(*kept);
+    if (key) return key;
+    Diagnose(DiagnosticLevel::kError,
+             path + " is damaged (" + key.error().message +
+                 "): it is made anew, and pages of the audit log are asked for from the "
+                 "first one on");
+  } else if (kept.error().code != Code::kNotFound) {
+    return std::unexpected(
+        Error{kept.error().code, kept.error().message + ". Remove " + path + ": it is made anew", {}});
+  }
   const auto made = RandomBytes<store::PageTokenKey>();
   TY_RETURN_IF_ERROR(
       WriteFileAtomically(path, {reinterpret_cast<const char*>(made.data()), made.size()}, kMode));

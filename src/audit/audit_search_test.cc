@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 
 #include "audit/audit_fixture.h"
@@ -137,6 +138,19 @@ TEST_F(AuditSearchTest, TokensAreForTheSameListOnly) {
   const auto refused = AuditSearch::Open(folder()).value()->Read(logs::ParseLogQuery(request).value());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().field, "page_token");
+}
+
+TEST_F(AuditSearchTest, ADamagedKeyOfPageTokensIsMadeAnew) {
+  ASSERT_TRUE(AuditSearch::Open(folder()));
+  const std::string key = folder() + "/page-token-key";
+  std::ofstream(key) << "half";
+  EXPECT_TRUE(AuditSearch::Open(folder()));
+  EXPECT_EQ(std::filesystem::file_size(key), store::PageTokenKey().size());
+  std::filesystem::remove(key);
+  std::filesystem::create_directory(key);
+  const auto refused = AuditSearch::Open(folder());
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("Remove " + key), std::string::npos) << refused.error().message;
 }
 
 TEST_F(AuditSearchTest, PassesRubbishBy) {

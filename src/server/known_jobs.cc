@@ -114,6 +114,24 @@ Status CheckNumbers(store::SqliteJobStore& jobs, const std::string& data, const 
                                             WhatToDo(data, known)));
 }
 
+Status CheckDatabaseFiles(const std::string& data) {
+  for (const char* name :
+       {"trainyard.db", "logs.db", "metrics.db", "access.db", "objects.db", "studies.db"}) {
+    for (const char* part : {"", "-wal", "-shm"}) {
+      std::error_code error;
+      const std::string path = data + "/" + name + part;
+      const fs::file_type type = fs::status(path, error).type();
+      if (type == fs::file_type::regular || type == fs::file_type::not_found || type == fs::file_type::none)
+        continue;
+      return std::unexpected(FailedPrecondition(
+          path +
+          " is not a file: move it away, and put the file back whose name it has, then start again; a "
+          "backup has one of the database (trainyard admin restore)"));
+    }
+  }
+  return {};
+}
+
 std::vector<std::string> WhatIsGone(const std::string& data) {
   std::vector<std::string> lines;
   if (IsEmpty(data + kJobs)) return lines;

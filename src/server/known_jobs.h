@@ -32,6 +32,8 @@ struct KnownJobs {
 [[nodiscard]] Status CheckNumbers(store::SqliteJobStore& jobs, const std::string& data,
                                   const KnownJobs& known);
 
+/// kFailedPrecondition: a directory, or something else that is no file, has the name of a database.
+[[nodiscard]] Status CheckDatabaseFiles(const std::string& data);
 /// One line for each database that a server which has had jobs made, and that is gone now.
 [[nodiscard]] std::vector<std::string> WhatIsGone(const std::string& data);
 

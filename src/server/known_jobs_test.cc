@@ -80,6 +80,15 @@ TEST_F(KnownJobsTest, NumbersThatOthersKnowAreNeverGivenOutAgain) {
   EXPECT_TRUE(CheckNumbers(*jobs, data_, Look()));
 }
 
+TEST_F(KnownJobsTest, ADirectoryIsNoDatabase) {
+  OpenJobs();
+  EXPECT_TRUE(CheckDatabaseFiles(data_));
+  fs::create_directory(data_ + "/access.db-wal");
+  const Status refused = CheckDatabaseFiles(data_);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr(data_ + "/access.db-wal is not a file: move it away"));
+}
+
 TEST_F(KnownJobsTest, WhatIsGoneIsNamed) {
   EXPECT_TRUE(WhatIsGone(data_).empty()) << "a new server";
   OpenJobs();

@@ -33,6 +33,7 @@ Result<Store> Explained(Result<Store> opened, const Explain& explain) {
 Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& options,
                           const DataDirectory& data, Foundation& foundation) {
   const SystemClock& clock = foundation.clock;
+  TY_RETURN_IF_ERROR(CheckDatabaseFiles(options.data_dir));
   for (const std::string& line : WhatIsGone(options.data_dir)) Diagnose(DiagnosticLevel::kError, line);
   TY_RETURN_IF_ERROR(SetAsideIfDamaged(data.logs_db(), "The lines of all jobs up to now are not shown."));
   TY_RETURN_IF_ERROR(

@@ -47,9 +47,10 @@ int Open(const char* path) {
 /// the folder, starts a sandbox, unmounts it, and sees whether the sandbox lets go of it. 0: it does; 100:
 /// mounts are not ours to make.
 int UnmountBesideASandbox(const std::string& folder, std::vector<std::string> added = {}) {
+  constexpr const char* kSource = "trainyard-file-view-test";  // as mountinfo names it
   if (unshare(CLONE_NEWNS) != 0 || mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
       mount(nullptr, "/", nullptr, MS_REC | MS_SHARED, nullptr) != 0 ||
-      mount("tmpfs", folder.c_str(), "tmpfs", 0, nullptr) != 0)
+      mount(kSource, folder.c_str(), "tmpfs", 0, nullptr) != 0)
     return 100;
   pid_t init = 0;
   const SandboxPlan plan{.function = [] { return pause(); },
@@ -64,7 +65,7 @@ int UnmountBesideASandbox(const std::string& folder, std::vector<std::string> ad
   const auto sandbox = Sandbox::Start(plan);
   if (!sandbox) return 1;
   const auto has = [&](const std::string& process) {
-    return ReadFile("/proc/" + process + "/mountinfo").value_or("").find(folder) != std::string::npos;
+    return ReadFile("/proc/" + process + "/mountinfo").value_or("").find(kSource) != std::string::npos;
   };
   if (!has(std::to_string(init))) return 2;
   if (ReadFile("/proc/self/mountinfo") != before) return 5;  // what it mounted stays inside

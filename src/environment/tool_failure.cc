@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -147,6 +148,7 @@ Error ExplainFailure(std::string_view tool, const ToolEnd& end) {
   if (const auto network = NetworkReason(end.tail))
     return Unavailable(prefix + "Could not reach the package index (" + *network + ")");
   if (const auto reason = OwnReason(end.tail)) return FailedPrecondition(prefix + *reason);
+  if (end.signal == SIGKILL) return {Code::kAborted, prefix + "it was killed (signal 9)", {}};
   if (end.signal != 0) return FailedPrecondition(prefix + "killed by signal " + std::to_string(end.signal));
   std::string last = end.tail.empty() ? std::string() : ": " + Shorten(end.tail.back());
   return FailedPrecondition(prefix + "exited with status " + std::to_string(end.exit_code) + last);

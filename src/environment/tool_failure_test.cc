@@ -110,7 +110,8 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& row) { return row.param.name; });
 
 TEST(Explain, NamesTheSignal) {
-  EXPECT_EQ(ExplainFailure("pip", {0, 9, {}}), FailedPrecondition("pip: killed by signal 9"));
+  EXPECT_EQ(ExplainFailure("pip", {0, 9, {}}), (Error{Code::kAborted, "pip: it was killed (signal 9)", {}}));
+  EXPECT_EQ(ExplainFailure("pip", {0, 11, {}}), FailedPrecondition("pip: killed by signal 11"));
 }
 
 }  // namespace

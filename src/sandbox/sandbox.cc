@@ -150,7 +150,7 @@ Result<Sandbox> Sandbox::Start(const SandboxPlan& plan) {
     sandbox.doors_error_ = report->value;
     return sandbox;
   }
-  if (!report) return std::unexpected(Internal("the init process was killed"));
+  if (!report) return std::unexpected(Error{Code::kAborted, "the init process was killed", {}});
   if (report->kind == InitReport::Kind::kIsolationFailed)
     return std::unexpected(Refused(report->step, report->value));
   return std::unexpected(CannotRun(report->step, report->value));

@@ -185,7 +185,7 @@ std::optional<Status> Preparation::OnReadable() {
     return std::nullopt;
   }
   if (outcome_) return std::move(outcome_);
-  return Status(std::unexpected(Internal("the preparation ended without a result")));
+  return Status(std::unexpected(Error{Code::kAborted, "the preparation was killed", {}}));
 }
 
 }  // namespace trainyard::replica

@@ -105,12 +105,17 @@ text::SecretMask MaskOf(const v1::Manifest& manifest) {
   return text::SecretMask(values);
 }
 
-/// The exit of a program that could not be prepared or started.
+/// The exit of a program that could not be prepared or started. What somebody killed meanwhile (kAborted) is
+/// nobody's program's fault: the replica is lost, as if its supervisor had been killed.
 v1::ExitRecord FailedExit(const Error& error) {
   v1::ExitRecord exit;
+  exit.set_message(error.message);
+  if (error.code == Code::kAborted) {
+    exit.set_cause(v1::ExitRecord::LOST);
+    return exit;
+  }
   exit.set_cause(v1::ExitRecord::PREPARATION_FAILED);
   exit.set_exit_code(1);
-  exit.set_message(error.message);
   return exit;
 }
 

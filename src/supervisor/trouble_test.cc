@@ -158,6 +158,18 @@ TEST_F(TroubleTest, ADamagedRecordIsPassedOverAndSaid) {
   EXPECT_EQ(exit.log_lines(), static_cast<std::int64_t>(lines.size()));
 }
 
+TEST_F(AttemptFixture, APreparationThatIsKilledIsALostReplica) {
+  PreparedBy("sleep 1000");
+  StartServer();
+  StartSupervisor();
+  ASSERT_TRUE(WaitForPhase(v1::PREPARING));
+  while (Descendants(supervisor_).empty()) sched_yield();
+  for (const pid_t pid : Descendants(supervisor_)) kill(pid, SIGKILL);
+  const v1::ExitRecord exit = Finish();
+  EXPECT_EQ(exit.cause(), v1::ExitRecord::LOST) << exit.DebugString();
+  EXPECT_THAT(exit.message(), HasSubstr("killed"));
+}
+
 /// Somebody removed its directory: another attempt of the replica may have begun.
 class RemovedDirectoryTest : public AttemptFixture {
  protected:

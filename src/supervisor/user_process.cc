@@ -185,7 +185,7 @@ Result<Sandbox> StartIsolated(Program& program, const ProgramStart& start, Surro
     plan.network_owner = around.network->owner();
   }
   Result<Sandbox> sandbox = Sandbox::Start(plan);
-  if (sandbox || IsShortage(sandbox.error())) return sandbox;
+  if (sandbox || IsShortage(sandbox.error()) || sandbox.error().code == Code::kAborted) return sandbox;
   Error error = std::move(sandbox).error();
   if (error.code != Code::kFailedPrecondition) {
     error = FailedPrecondition("the program was not started, because it could not be isolated (" +

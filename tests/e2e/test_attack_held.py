@@ -464,7 +464,7 @@ def test_a_forged_lock_kills_nobody(make_server, upload):
             (attempt,) = (server.data / "attempts").iterdir()
             server.kill()
             (attempt / "lock").write_text(f"{bystander.pid}\n")
-            forged = server.data / "attempts/99-master-replica-0-1"
+            forged = server.data / "attempts/1-worker-replica-0-1"
             forged.mkdir()
             (forged / "lock").write_text(f"{bystander.pid}\n")
             (forged / "manifest.pb").write_bytes((attempt / "manifest.pb").read_bytes())

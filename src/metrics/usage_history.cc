@@ -1,5 +1,6 @@
 #include "metrics/usage_history.h"
 
+#include <algorithm>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -79,6 +80,15 @@ std::vector<StoredReport> UsageHistory::TakeWaitingReports() {
   return reports;
 }
 
+/// A program that has ended reports nothing again. What is newer stays.
+void UsageHistory::PutBack(const std::vector<StoredReport>& reports) {
+  for (const StoredReport& report : reports) {
+    if (waiting_reports_.size() >= kReportsWaitingMax) break;
+    waiting_reports_.try_emplace({report.job_uid, report.trial_id, report.attempt, report.tag}, report);
+  }
+  added_.Set();
+}
+
 void UsageHistory::Forget(std::int64_t job_uid, const std::string& task_name) {
   latest_.erase({job_uid, task_name});
 }
@@ -146,7 +156,12 @@ boost::asio::awaitable<Status> UsageHistory::Erase(std::vector<std::int64_t> job
       return samples_.Erase(*uids, kEraseMax);
     };
     TY_CO_TRY(const std::int64_t erased, co_await OnPool(pool_, std::move(erase)));
-    if (erased < kEraseMax) co_return Status{};
+    if (erased >= kEraseMax) continue;
+    const auto is_erased = [&uids](const auto& report) {
+      return std::ranges::find(*uids, report.second.job_uid) != uids->end();
+    };
+    std::erase_if(waiting_reports_, is_erased);  // what could not be written
+    co_return Status{};
   }
 }
 
@@ -165,11 +180,11 @@ boost::asio::awaitable<void> UsageHistory::Write() {
   auto reports = std::make_shared<const std::vector<StoredReport>>(TakeWaitingReports());
   SysTime now = clock_.Now();
   bool prune = !pruned_ || now - *pruned_ >= kPruneEvery;
-  auto write = [this, batch, reports, now, prune]() -> Status {
-    TY_RETURN_IF_ERROR(samples_.Write(*batch, *reports));
-    return prune ? samples_.Prune(now) : Status();
-  };
+  auto write = [this, batch, reports] { return samples_.Write(*batch, *reports); };
   Status written = co_await OnPool(pool_, std::move(write));
+  if (!written) PutBack(*reports);
+  auto drop = [this, now] { return samples_.Prune(now); };
+  if (written && prune) written = co_await OnPool(pool_, std::move(drop));
   if (prune) pruned_ = now;
   if (!written && !failing_)
     Diagnose(DiagnosticLevel::kWarning, "figures of replicas are lost: " + written.error().message);

@@ -88,6 +88,7 @@ class UsageHistory {
   boost::asio::awaitable<void> WriteForEver();
   boost::asio::awaitable<void> Write();
   [[nodiscard]] std::vector<StoredReport> TakeWaitingReports();
+  void PutBack(const std::vector<StoredReport>& reports);
 
   const Clock& clock_;
   UsageSamples samples_;  ///< on the pool's thread

@@ -152,6 +152,32 @@ TEST_F(UsageSamplesTest, TheHistoryKnowsTheLastAndKeepsAll) {
   EXPECT_THAT(Names(samples->List({.job_uid = 1})), SizeIs(3)) << "the end of the server wrote the rest";
 }
 
+boost::asio::awaitable<void> ReportsInto(UsageHistory& history, Result<std::vector<StoredReport>>& into) {
+  into = co_await history.ListReports({.job_uid = 1, .trial_ids = {""}});
+}
+
+TEST_F(UsageSamplesTest, AReportThatCouldNotBeWrittenIsWrittenLater) {
+  boost::asio::io_context loop;
+  const FixedClock clock;
+  auto history = UsageHistory::Open(loop.get_executor(), clock, Path());
+  ASSERT_TRUE(history) << history.error().message;
+  auto behind = sqlite::Database::OpenAsItIs(Path());
+  ASSERT_TRUE(behind) << behind.error().message;
+  const auto list = [&] {
+    Result<std::vector<StoredReport>> reports;
+    boost::asio::co_spawn(loop, ReportsInto(**history, reports),
+                          [&loop](std::exception_ptr) { loop.stop(); });
+    loop.restart();
+    loop.run();
+    return reports;
+  };
+  (*history)->Put({.job_uid = 1, .trial_id = "", .attempt = 1, .tag = "loss", .report = {}});
+  ASSERT_TRUE(behind->Execute("ALTER TABLE reports RENAME TO away"));
+  EXPECT_FALSE(list());
+  ASSERT_TRUE(behind->Execute("ALTER TABLE away RENAME TO reports"));
+  EXPECT_THAT(list().value_or(std::vector<StoredReport>{}), SizeIs(1));
+}
+
 boost::asio::awaitable<void> PrintInto(UsageHistory& history, ThinnedQuery thinned,
                                        Result<std::string>& into) {
   SampleQuery query{.job_uid = 1};

@@ -5,8 +5,16 @@
 
 #include "cluster/attempt_id.h"
 #include "engine/local/attempt_files.h"
+#include "engine/local/strays.h"
 
 namespace trainyard::engine {
+
+namespace {
+
+/// That its lock is gone proves no end, and not knowing is no proof either.
+bool MayLive(const replica::AttemptDir& dir) { return IsHeld(dir).value_or(true); }
+
+}  // namespace
 
 std::optional<std::string> FindFormerAttempt(const std::string& former_dir, const std::string& attempt_id) {
   const std::optional<cluster::AttemptName> name = cluster::ParseAttemptId(attempt_id);
@@ -16,8 +24,7 @@ std::optional<std::string> FindFormerAttempt(const std::string& former_dir, cons
   for (const AttemptRef& attempt : *attempts) {
     const std::optional<cluster::AttemptName> other = cluster::ParseAttemptId(attempt.id);
     if (!other || other->job_uid != name->job_uid) continue;
-    const replica::AttemptDir dir{former_dir + "/" + attempt.id};
-    if (replica::IsLocked(dir).value_or(true)) return attempt.id;
+    if (MayLive({former_dir + "/" + attempt.id})) return attempt.id;
   }
   return std::nullopt;
 }
@@ -26,7 +33,7 @@ bool HasLivingAttempts(const std::string& former_dir) {
   const Result<std::vector<AttemptRef>> attempts = ListAttempts(former_dir);
   if (!attempts) return true;  // not knowing is no proof that none does
   return std::ranges::any_of(*attempts, [&former_dir](const AttemptRef& attempt) {
-    return replica::IsLocked({former_dir + "/" + attempt.id}).value_or(true);
+    return MayLive({former_dir + "/" + attempt.id});
   });
 }
 

@@ -1,7 +1,10 @@
 #include "engine/local/former_attempts.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -51,6 +54,30 @@ TEST_F(FormerAttemptsTest, WhatHasEndedIsInNobodysWay) {
   EXPECT_FALSE(HasLivingAttempts(folder_));
   const UniqueFd other = Start("8-master-replica-0-1");
   EXPECT_TRUE(HasLivingAttempts(folder_));
+}
+
+TEST_F(FormerAttemptsTest, ARemovedLockIsNoProofOfAnEnd) {
+  constexpr const char* kId = "7-master-replica-0-1";
+  const replica::AttemptDir dir{folder_ + "/" + kId};
+  std::filesystem::create_directories(dir.path);
+  int says[2] = {};
+  ASSERT_EQ(pipe(says), 0);
+  const pid_t supervisor = fork();
+  if (supervisor == 0) {
+    const auto lock = replica::TakeLock(dir);
+    static_cast<void>(write(says[1], "x", lock ? 1 : 0));
+    for (;;) pause();
+  }
+  char began = 0;
+  EXPECT_EQ(read(says[0], &began, 1), 1);
+  std::filesystem::remove(dir.Lock());
+  EXPECT_TRUE(HasLivingAttempts(folder_));
+  EXPECT_EQ(FindFormerAttempt(folder_, kId), kId);
+  kill(supervisor, SIGKILL);
+  waitpid(supervisor, nullptr, 0);
+  EXPECT_FALSE(HasLivingAttempts(folder_));
+  close(says[0]);
+  close(says[1]);
 }
 
 }  // namespace

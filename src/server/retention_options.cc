@@ -54,8 +54,8 @@ void RetentionFlags::AddTo(CLI::App& app) {
       ->type_name("GIGABYTES")
       ->capture_default_str();
   add("--queue-below-free", queue_below_, "BYTES",
-      "free space on the disk of --data below which no job begins: they stay QUEUED and say why; what runs "
-      "goes on; 0: never");
+      "free space on the disk of --data below which no job and no replica begins: jobs stay QUEUED, restarts "
+      "wait, and both say why; what runs goes on; 0: never");
   add("--refuse-below-free", refuse_below_, "BYTES",
       "free space below which jobs are not created (429) and uploads are refused (507), and /readyz is 503; "
       "0: never");

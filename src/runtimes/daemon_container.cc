@@ -224,7 +224,8 @@ Status RemoveNotedContainers(const AttemptDir& dir) {
   return {};
 }
 
-Status RemoveLeftContainers(const std::string& socket, const std::string& attempts_dir) {
+Status RemoveLeftContainers(const std::string& socket, const std::string& attempts_dir,
+                            const std::function<Result<bool>(const AttemptDir&)>& lives) {
   DaemonApi api(socket);
   const std::string prefix = NamePrefix(attempts_dir);
   TY_TRY(const std::vector<std::string> names,
@@ -234,8 +235,8 @@ Status RemoveLeftContainers(const std::string& socket, const std::string& attemp
     std::string attempt = name.substr(prefix.size());
     if (attempt.ends_with(kPackagesSuffix)) attempt.resize(attempt.size() - kPackagesSuffix.size());
     const AttemptDir dir{attempts_dir + "/" + attempt};
-    TY_TRY(const bool lives, IsLocked(dir));
-    if (!lives) TY_RETURN_IF_ERROR(api.Remove(name));
+    TY_TRY(const bool is_alive, lives(dir));
+    if (!is_alive) TY_RETURN_IF_ERROR(api.Remove(name));
   }
   return {};
 }

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -43,8 +44,9 @@ inline constexpr std::string_view kPackagesSuffix = "-packages";
 [[nodiscard]] Status RemoveNotedContainers(const AttemptDir& dir);
 
 /// Removes the containers that attempts below this directory have in the daemon although nothing of those
-/// attempts lives. Errors: those of DaemonApi.
-[[nodiscard]] Status RemoveLeftContainers(const std::string& socket, const std::string& attempts_dir);
+/// attempts lives, as `lives` says. Errors: its own, and those of DaemonApi.
+[[nodiscard]] Status RemoveLeftContainers(const std::string& socket, const std::string& attempts_dir,
+                                          const std::function<Result<bool>(const AttemptDir&)>& lives);
 
 /// How it ended: what the process that ran it leaves in the attempt's directory.
 struct ContainerEnd {

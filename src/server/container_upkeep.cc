@@ -7,6 +7,7 @@
 
 #include "async/diagnostics.h"
 #include "async/on_pool.h"
+#include "engine/local/strays.h"
 #include "runtimes/daemon_container.h"
 
 namespace trainyard::server {
@@ -15,7 +16,8 @@ namespace {
 
 void RemoveContainers(const ContainerUpkeep::Options& options) {
   if (options.daemon_socket.empty()) return;
-  const Status removed = replica::RemoveLeftContainers(options.daemon_socket, options.attempts_dir);
+  const Status removed =
+      replica::RemoveLeftContainers(options.daemon_socket, options.attempts_dir, engine::IsHeld);
   if (!removed)
     Diagnose(DiagnosticLevel::kWarning, "left containers are not removed yet: " + removed.error().message);
 }

@@ -60,6 +60,20 @@ Status ProvideTrustStore(const std::filesystem::path& bundle, const std::filesys
   return {};
 }
 
+/// Replicas read them under other accounts, and whoever took that right away has not changed the contents.
+void LetAllRead(const std::filesystem::path& folder) {
+  constexpr mode_t kPermissions = 07777;
+  constexpr mode_t kAllRead = 0644;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    struct stat file{};
+    const char* path = entry->path().c_str();
+    if (::lstat(path, &file) == 0 && S_ISREG(file.st_mode) && (file.st_mode & kPermissions) != kAllRead)
+      ::chmod(path, kAllRead);
+  }
+}
+
 Status WriteFiles(const GoogleFrontFiles& files) {
   const std::filesystem::path folder = files.folder;
   TY_RETURN_IF_ERROR(front::MakeCaBundle(replica::SystemCaBundles(), files.authority, files.bundle));
@@ -69,7 +83,9 @@ Status WriteFiles(const GoogleFrontFiles& files) {
   front::BotoSettings boto = {.ca_bundle = files.bundle, .project = files.project};
   TY_RETURN_IF_ERROR(Provide(folder / replica::kUsersBotoFile, front::BotoFile(boto)));
   boto.state_dir = "/tmp/.gsutil";  // of the replica's own
-  return Provide(folder / replica::kBotoFile, front::BotoFile(boto));
+  TY_RETURN_IF_ERROR(Provide(folder / replica::kBotoFile, front::BotoFile(boto)));
+  LetAllRead(folder);
+  return {};
 }
 
 }  // namespace

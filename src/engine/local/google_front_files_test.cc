@@ -57,6 +57,15 @@ TEST_F(GoogleFrontFilesTest, WhatIsRightIsNotWrittenAgain) {
   EXPECT_TRUE(CompleteGoogleFrontFiles());
 }
 
+TEST_F(GoogleFrontFilesTest, WhatReplicasMayNotReadTheyMayReadAgain) {
+  fs::create_directory(folder_ / "front");
+  ASSERT_TRUE(WriteGoogleFrontFiles(files_));
+  for (const auto& [name, inode] : Made()) fs::permissions(folder_ / "front" / name, fs::perms::owner_read);
+  ASSERT_TRUE(WriteGoogleFrontFiles(files_));
+  for (const auto& [name, inode] : Made())
+    EXPECT_EQ(fs::status(folder_ / "front" / name).permissions(), fs::perms{0644}) << name;
+}
+
 TEST_F(GoogleFrontFilesTest, OfAnotherBundleAnotherTrustStoreIsMade) {
   fs::create_directory(folder_ / "front");
   ASSERT_TRUE(WriteGoogleFrontFiles(files_));

@@ -82,19 +82,30 @@ Failure ReplaceTmp(const FileView& view, const std::vector<Detached>& tmp) {
   return AttachAll(kept);
 }
 
-Failure Restrict(const Detached& detached, std::uint64_t attributes_set) {
+Failure Restrict(const Detached& detached, std::uint64_t attributes_set, std::uint64_t propagation = 0) {
   mount_attr attributes{};
   attributes.attr_set = attributes_set;
+  attributes.propagation = propagation;
   if (ChangeMounts(detached.tree.get(), attributes) != 0) return ViewFailure{"mount_setattr", errno};
   return {};
 }
 
-/// Mounts what is at the path over itself with the attributes.
+/// Mounts what is at the path over itself with the attributes. What the machine mounts there later, without
+/// them, does not get in.
 Failure Restrict(const std::string& path, std::uint64_t attributes_set) {
   std::vector<Detached> folder;
   if (Failure failure = Detach(path, folder)) return failure;
-  if (Failure failure = Restrict(folder[0], attributes_set)) return failure;
+  if (Failure failure = Restrict(folder[0], attributes_set, MS_PRIVATE)) return failure;
   return Attach(folder[0], path);
+}
+
+/// The disk of an operator's folder may be mounted only later, over what hides the folder or beside it: above
+/// it nothing more gets in.
+Failure CloseAbove(const std::string& folder) {
+  if (folder == kServiceRunFolder) return {};  // of no disk; much is mounted beside it
+  std::string above = folder.substr(0, folder.rfind('/'));
+  while (!above.empty() && access(above.c_str(), F_OK) != 0) above.resize(above.rfind('/'));
+  return above.empty() ? Failure() : Restrict(above, 0);
 }
 
 Failure Empty(const std::string& path) {
@@ -167,6 +178,7 @@ std::optional<ViewFailure> SetUpFileView(const FileView& view) {
     if (Failure failure = Restrict(path, MOUNT_ATTR_NODEV)) return failure;
   }
   for (const std::string& path : view.emptied) {
+    if (Failure failure = CloseAbove(path)) return failure;
     if (Failure failure = Empty(path)) return failure;
   }
   if (view.shared_memory && mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777") != 0 &&

@@ -167,6 +167,24 @@ def test_a_replica_keeps_no_file_system_that_the_operator_unmounts(make_server, 
     assert server.wait("keeper")["state"] == "CANCELLED"
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount")
+@pytest.mark.parametrize("is_made_before", [False, True])
+def test_a_replica_sees_no_disk_with_backups_that_is_mounted_later_and_writes_to_no_kernel_files(make_server, upload, shared_folder, is_made_before):
+    disk = shared_folder / "disk"
+    (disk / "backups" if is_made_before else disk).mkdir(parents=True)
+    server = make_server("--backup-dir", str(disk / "backups"), preexec=share_mounts)
+    server.submit("curious", packageUris=[upload(server, "probe")], pythonModule="probe.task", args=["print", "up", "forever"])
+    server.wait_for_text("curious", "up")
+    program = next(pid for pid, command in processes_with(" forever") if "-m probe.task" in command and str(server.data.parent) in mounts_of(pid))
+    for place, file in [(disk, "backups/secrets"), (pathlib.Path("/sys/kernel"), "setting")]:
+        made = f"mount -t tmpfs tmpfs {place} && mkdir -p {(place / file).parent} && echo secret > {place / file}"
+        subprocess.run(["nsenter", "-m", "-t", str(server.process.pid), "sh", "-c", made], check=True)
+        assert pathlib.Path(f"/proc/{server.process.pid}/root{place / file}").exists()
+        assert not pathlib.Path(f"/proc/{program}/root{place / file}").exists()
+    server.cancel("curious")
+    assert server.wait("curious")["state"] == "CANCELLED"
+
+
 def mounts_of(pid):
     try:
         return pathlib.Path(f"/proc/{pid}/mountinfo").read_text()

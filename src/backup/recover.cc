@@ -1,6 +1,8 @@
 #include "backup/recover.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -28,25 +30,72 @@ namespace fs = std::filesystem;
 /// last ones.
 constexpr std::array<std::string_view, 2> kCanDoWithout = {"logs.db", "metrics.db"};
 
+/// What could be read, whole and durable: beside the database, until that is put aside.
+constexpr std::string_view kReadySuffix = ".recovered";
+
+/// Whoever runs the command may be another than the server's account, which has to open the file.
+Status GiveToOwnerOf(const std::string& path, const std::string& file) {
+  struct stat owner{};
+  if (::stat(path.c_str(), &owner) != 0) return std::unexpected(ErrnoError(errno, "stat " + path));
+  if (owner.st_uid == ::geteuid() || ::chown(file.c_str(), owner.st_uid, owner.st_gid) == 0) return {};
+  return std::unexpected(ErrnoError(errno, "chown " + file));
+}
+
+Status Rename(const std::string& from, const std::string& to) {
+  if (std::rename(from.c_str(), to.c_str()) == 0) return {};
+  return std::unexpected(ErrnoError(errno, "rename " + from));
+}
+
+/// A run that was killed has put the damaged one aside, and what was read of it has not got its name yet.
+Status FinishKilled(const std::string& data) {
+  std::vector<std::string> ready;
+  for (const fs::directory_entry& entry : fs::directory_iterator(data)) {
+    const fs::path& path = entry.path();
+    if (path.extension() == kReadySuffix && IsDatabaseName(path.stem().string())) ready.push_back(path);
+  }
+  for (const std::string& path : ready) {
+    const std::string database = path.substr(0, path.size() - kReadySuffix.size());
+    std::error_code error;
+    if (fs::exists(database, error)) {
+      fs::remove(path, error);  // it is read again
+    } else {
+      TY_RETURN_IF_ERROR(Rename(path, database));
+    }
+  }
+  return {};
+}
+
+/// The damaged one keeps its name until all that can be read of it is on the disk.
 Result<RecoveredDatabase> Recover(const std::string& data, const std::string& name, const std::string& why) {
   const std::string path = data + "/" + name;
   const std::string unfinished = path + ".recovering";
+  const std::string ready = path + std::string(kReadySuffix);
   RecoveredDatabase recovered{.name = name};
-  TY_TRY(recovered.aside, sqlite::SetAside(path));
-  Result<sqlite::Salvaged> salvaged = sqlite::Salvage(recovered.aside, unfinished);
+  std::error_code error;
+  fs::remove(unfinished + "-journal", error);  // of a run that was killed
+  Result<sqlite::Salvaged> salvaged = sqlite::Salvage(path, unfinished);
   if (salvaged) {
     recovered.rows = salvaged->rows;
     recovered.incomplete = std::move(salvaged->incomplete);
-    if (std::rename(unfinished.c_str(), path.c_str()) != 0)
-      return std::unexpected(ErrnoError(errno, "rename " + unfinished));
+    TY_RETURN_IF_ERROR(GiveToOwnerOf(path, unfinished));
+    TY_RETURN_IF_ERROR(Rename(unfinished, ready));
+    TY_TRY(recovered.aside, sqlite::SetAside(path));
+    TY_RETURN_IF_ERROR(Rename(ready, path));
     TY_RETURN_IF_ERROR(SyncDirectory(data));
     return recovered;
   }
-  std::error_code error;
   fs::remove(unfinished, error);
+  if (salvaged.error().code != Code::kDataLoss) {
+    salvaged.error().message = "what can be read of " + path +
+                               " is not taken over, and nothing is changed: " + salvaged.error().message +
+                               ". Run this command again when that is mended";
+    return std::unexpected(std::move(salvaged).error());
+  }
   recovered.is_made_anew = std::ranges::find(kCanDoWithout, name) != kCanDoWithout.end();
-  if (recovered.is_made_anew) return recovered;
-  for (const char* suffix : {"", "-wal"}) fs::rename(recovered.aside + suffix, path + suffix, error);
+  if (recovered.is_made_anew) {
+    TY_TRY(recovered.aside, sqlite::SetAside(path));
+    return recovered;
+  }
   const std::string last = LastBackup(data, "");
   return std::unexpected(Error{Code::kDataLoss,
                                path + " cannot be read at all (" + why + "): " + salvaged.error().message +
@@ -64,6 +113,8 @@ Result<std::vector<RecoveredDatabase>> RecoverData(const std::string& data,
   TY_TRY(const UniqueFd lock, OpenFile(data + "/run/lock", O_RDWR | O_CREAT, 0600));
   TY_TRY(const bool is_ours, TakeLock(lock.get()));
   if (!is_ours) return std::unexpected(FailedPrecondition("a server has " + data + ": stop it first"));
+  TY_RETURN_IF_ERROR(GiveToOwnerOf(data, data + "/run/lock"));
+  TY_RETURN_IF_ERROR(FinishKilled(data));
   std::vector<RecoveredDatabase> recovered;
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(data)) {

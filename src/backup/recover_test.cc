@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdlib>
@@ -94,6 +96,41 @@ TEST_F(RecoverTest, OnlyWhatIsMadeAnewMayBeLostWhole) {
   EXPECT_THAT(refused.error().message, HasSubstr("Restore the backup " + data_ + "/backups/monday"));
   EXPECT_TRUE(fs::exists(data_ + "/trainyard.db")) << "as it was";
   EXPECT_FALSE(fs::exists(RecoveredWordFile(data_)));
+}
+
+TEST_F(RecoverTest, WhatAKilledRunHadReadIsNotForgotten) {
+  Damage("/trainyard.db", 10);
+  ASSERT_TRUE(Recover());
+  fs::rename(data_ + "/trainyard.db", data_ + "/trainyard.db.recovered");  // as a kill leaves them
+  const auto again = Recover();
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_THAT(*again, IsEmpty());
+  EXPECT_TRUE(fs::exists(data_ + "/trainyard.db"));
+  EXPECT_FALSE(fs::exists(data_ + "/trainyard.db.recovered"));
+}
+
+TEST_F(RecoverTest, WhatCannotBeWrittenIsNoDamage) {
+  fs::create_directories(data_ + "/logs.db.recovering.scratch/x");  // as a full disk does: no copy is made
+  Damage("/logs.db", 10);
+  const auto refused = Recover();
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("nothing is changed"));
+  EXPECT_TRUE(fs::exists(data_ + "/logs.db")) << "as it was";
+  EXPECT_FALSE(fs::exists(RecoveredWordFile(data_)));
+}
+
+TEST_F(RecoverTest, WhatIsTakenOverIsTheServersAccounts) {
+  constexpr ::uid_t kOther = 12345;
+  if (::geteuid() != 0) GTEST_SKIP() << "only root works for others";
+  Damage("/trainyard.db", 10);
+  ASSERT_EQ(::chown((data_ + "/trainyard.db").c_str(), kOther, kOther), 0);
+  ASSERT_EQ(::chown(data_.c_str(), kOther, kOther), 0);
+  ASSERT_TRUE(Recover());
+  for (const char* name : {"/trainyard.db", "/run/lock"}) {
+    struct stat status{};
+    ASSERT_EQ(::stat((data_ + name).c_str(), &status), 0);
+    EXPECT_EQ(status.st_uid, kOther) << name;
+  }
 }
 
 TEST_F(RecoverTest, NotBesideAServer) {

@@ -31,16 +31,17 @@ std::int64_t SizeOf(const std::string& file) {
 }  // namespace
 
 void DiskReserve::Keep() {
-  lock_.With([this](Lock&) {
-    if (SizeOf(path_) == kBytes || FreeBytes(path_) < kFreeMin + kBytes) return;
+  state_.With([this](State& state) {
+    if ((state.is_whole && SizeOf(path_) == kBytes) || FreeBytes(path_) < kFreeMin + kBytes) return;
     const UniqueFd file(::open(path_.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kOwnersFile));
     // Not fallocate(2): where the file system cannot do it, the bytes are written.
-    if (file && ::posix_fallocate(file.get(), 0, kBytes) != 0) ::unlink(path_.c_str());
+    state.is_whole = file && ::posix_fallocate(file.get(), 0, kBytes) == 0;
+    if (file && !state.is_whole) ::unlink(path_.c_str());
   });
 }
 
 bool DiskReserve::GiveUp() {
-  return lock_.With([this](Lock&) {
+  return state_.With([this](State&) {
     const std::int64_t size = SizeOf(path_);
     return size > 0 && ::truncate(path_.c_str(), std::max<std::int64_t>(size - kSlice, 0)) == 0;
   });

@@ -29,9 +29,11 @@ class DiskReserve {
   void MakeRoom(std::int64_t bytes);
 
  private:
-  struct Lock {};
+  struct State {
+    bool is_whole = false;  ///< made so by this process: a copied directory may have it without its bytes
+  };
   std::string path_;
-  Guarded<Lock> lock_;
+  Guarded<State> state_;
 };
 
 }  // namespace trainyard

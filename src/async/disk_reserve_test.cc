@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace trainyard {
@@ -30,6 +31,17 @@ TEST(DiskReserve, IsGivenUpInSlicesAndKeptAgain) {
   EXPECT_GE(blocks(), DiskReserve::kBytes);
   reserve.MakeRoom(1);
   EXPECT_GE(blocks(), DiskReserve::kBytes) << "there is room";
+  std::filesystem::remove(path);
+}
+
+TEST(DiskReserve, OneWithoutItsBytesIsMadeWhole) {
+  const std::string path = testing::TempDir() + "disk_reserve_test.hole." + std::to_string(::getpid());
+  std::ofstream(path) << "";
+  std::filesystem::resize_file(path, DiskReserve::kBytes);  // as "rsync --sparse" copies it
+  DiskReserve(path).Keep();
+  struct stat status{};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_GE(status.st_blocks * 512, DiskReserve::kBytes);
   std::filesystem::remove(path);
 }
 

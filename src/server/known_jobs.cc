@@ -20,6 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kJobs = "/trainyard.db";
+/// Written by a server that has made all of them: a first start may have been killed before.
+constexpr const char* kServed = "/run/server.json";
 
 struct Held {
   const char* name;
@@ -134,7 +136,7 @@ Status CheckDatabaseFiles(const std::string& data) {
 
 std::vector<std::string> WhatIsGone(const std::string& data) {
   std::vector<std::string> lines;
-  if (IsEmpty(data + kJobs)) return lines;
+  if (IsEmpty(data + kJobs) || IsEmpty(data + kServed)) return lines;
   for (const auto& [name, what] : kHeld) {
     if (!IsEmpty(data + "/" + name)) continue;
     lines.push_back(data + "/" + name + " is not there any more: it is made anew, and " + what +

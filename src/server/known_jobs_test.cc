@@ -95,6 +95,8 @@ TEST_F(KnownJobsTest, WhatIsGoneIsNamed) {
   for (const char* name : {"/logs.db", "/metrics.db", "/access.db", "/objects.db"})
     std::ofstream(data_ + name) << "x";
   std::ofstream(data_ + "/studies.db") << "";
+  EXPECT_TRUE(WhatIsGone(data_).empty()) << "a first start that was killed";
+  std::ofstream(data_ + "/run/server.json") << "{}";
   EXPECT_THAT(WhatIsGone(data_), testing::ElementsAre(HasSubstr("/studies.db is not there any more")));
 }
 

@@ -131,9 +131,9 @@ Result<bool> IsHeld(const AttemptDir& dir) {
     TY_TRY(const bool locked, replica::IsLocked(dir));
     if (locked) return true;
     const pid_t signer = Signer(dir);
-    if (signer <= 0 || signer == getpid()) return false;
-    return IsCalledSo("/proc/" + std::to_string(signer), dir.path);  // and the lock is a copy
-  }
+    if (signer == getpid()) return false;
+    if (signer > 0) return IsCalledSo("/proc/" + std::to_string(signer), dir.path);  // and the lock is a copy
+  }  // nobody has signed it: no supervisor was started, or it is another file
   TY_TRY(const Strays strays, FindStrays(dir));
   return !strays.holders.empty();
 }

@@ -76,6 +76,11 @@ INSTANTIATE_TEST_SUITE_P(
                            [](const auto& dir) { fs::remove_all(fs::path(dir.path).parent_path()); }},
                     Damage{"lock_removed", [](const auto& dir) { fs::remove(dir.Lock()); }},
                     Damage{"lock_replaced_by_a_copy", [](const auto& dir) { ReplaceByCopy(dir.Lock()); }},
+                    Damage{"lock_replaced_by_an_empty_file",
+                           [](const auto& dir) {
+                             fs::remove(dir.Lock());
+                             std::ofstream(dir.Lock()) << "";
+                           }},
                     Damage{"manifest_removed", [](const auto& dir) { fs::remove(dir.Manifest()); }},
                     Damage{"init_note_removed", [](const auto& dir) { fs::remove(dir.Init()); }},
                     Damage{"exit_damaged", [](const auto& dir) { std::ofstream(dir.Exit()) << "garbage"; }}),

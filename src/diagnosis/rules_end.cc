@@ -22,6 +22,10 @@ bool IsContainerLost(const Observation& seen) {
   return IsLost(seen) &&
          (seen.message.starts_with("The container ") || Says(seen, "output of the container broke off"));
 }
+bool IsKilledBeforeStart(const Observation& seen) {
+  return IsLost(seen) && (Says(seen, "the preparation was killed") ||
+                          Says(seen, "the init process was killed") || Says(seen, ": it was killed (signal"));
+}
 bool IsTimeLimit(const Observation& seen) {
   return seen.cause == ExitRecord::STOPPED &&
          (Says(seen, "maximum running time") || Says(seen, "maximum wait time"));
@@ -71,6 +75,12 @@ constexpr std::array kKernel{
              "Nothing is to be done once the engine is back: the container is removed and the replica "
              "starts again. Containers that an OCI runtime runs (--container-engine oci) need no engine.",
          .applies = IsContainerLost},
+    Rule{.name = "killed_before_start",
+         .meaning = "what prepared or started the replica was killed",
+         .summary = "Something killed the replica before its program ran: {message}.",
+         .advice = "The replica is restarted by itself. If that happens each time, see the machine's own log "
+                   "for a lack of memory, and whether a package kills processes while it is installed.",
+         .applies = IsKilledBeforeStart},
     Rule{
         .name = "supervisor_lost",
         .meaning = "the replica's supervisor ended without a word",

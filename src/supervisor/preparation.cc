@@ -184,8 +184,14 @@ std::optional<Status> Preparation::OnReadable() {
     while (frames_.Next(message).value_or(false)) Take(message);
     return std::nullopt;
   }
-  if (outcome_) return std::move(outcome_);
-  return Status(std::unexpected(Error{Code::kAborted, "the preparation was killed", {}}));
+  Status outcome = outcome_
+                       ? *std::move(outcome_)
+                       : Status(std::unexpected(Error{Code::kAborted, "the preparation was killed", {}}));
+  // It would need as much the next time.
+  if (!outcome && outcome.error().code == Code::kAborted && cgroup_.OomKills() > 0)
+    outcome = std::unexpected(FailedPrecondition(
+        outcome.error().message + ": it needed more memory than the replica or its machine has for it"));
+  return outcome;
 }
 
 }  // namespace trainyard::replica

@@ -168,6 +168,18 @@ TEST_F(AttemptFixture, APreparationThatIsKilledIsALostReplica) {
   const v1::ExitRecord exit = Finish();
   EXPECT_EQ(exit.cause(), v1::ExitRecord::LOST) << exit.DebugString();
   EXPECT_THAT(exit.message(), HasSubstr("killed"));
+  EXPECT_EQ(exit.diagnosis().name(), "killed_before_start");
+}
+
+TEST_F(AttemptFixture, APreparationThatNeedsTooMuchMemoryIsNotStartedAgain) {
+  if (manifest_.places().cgroup_version() == 0) GTEST_SKIP() << "no groups without a server here";
+  manifest_.mutable_limits()->set_memory_bytes(64 << 20);
+  PreparedBy("exec python3 -c 'bytes([1]) * (200 << 20)'");
+  StartServer();
+  StartSupervisor();
+  const v1::ExitRecord exit = Finish();
+  EXPECT_EQ(exit.cause(), v1::ExitRecord::PREPARATION_FAILED) << exit.DebugString();
+  EXPECT_THAT(exit.message(), HasSubstr("more memory"));
 }
 
 /// Somebody removed its directory: another attempt of the replica may have begun.

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <sys/wait.h>
+
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -32,6 +35,9 @@ class TestPrograms final : public ProgramSource {
       TY_RETURN_IF_ERROR(hooks.download(package.uri(), folder + "/package"));
     }
     const int status = std::system((folder + "/prepare").c_str());
+    constexpr int kShell = 128;
+    if (WIFSIGNALED(status) || WEXITSTATUS(status) == kShell + SIGKILL)
+      return std::unexpected(Error{Code::kAborted, "pip: it was killed (signal 9)", {}});
     if (status != 0)
       return std::unexpected(FailedPrecondition("pip: No matching distribution found for nosuchpkg"));
     hooks.error("WARNING: pip is old");

@@ -2,10 +2,8 @@
 
 #include <utility>
 
-#include "async/diagnostics.h"
 #include "logs/chunk_lines.h"
 #include "logs/log_database.h"
-#include "sqlite/salvage.h"
 
 namespace trainyard::logs {
 
@@ -83,8 +81,7 @@ Result<std::unique_ptr<LogWriter>> LogWriter::Open(const std::string& path, cons
 }
 
 std::vector<Result<Appended>> LogWriter::Append(std::span<const AppendRequest> requests) {
-  const auto fail_all = [this, &requests](const Error& error) {
-    NoteDamage(error);
+  const auto fail_all = [&requests](const Error& error) {
     return std::vector<Result<Appended>>(requests.size(), std::unexpected(error));
   };
   std::vector<Result<Appended>> results;
@@ -100,14 +97,6 @@ std::vector<Result<Appended>> LogWriter::Append(std::span<const AppendRequest> r
   }
   if (Status committed = transaction->Commit(); !committed) return fail_all(committed.error());
   return results;
-}
-
-void LogWriter::NoteDamage(const Error& error) {
-  if (error.code != Code::kDataLoss || std::exchange(damage_noted_, true)) return;
-  Diagnose(DiagnosticLevel::kError,
-           "logs.db is damaged (" + error.message +
-               "): no line of a job is stored. Restart the server: it checks the file and puts it aside");
-  static_cast<void>(sqlite::NoteDamage(database_.Path()));
 }
 
 Result<Appended> LogWriter::AppendOne(const AppendRequest& request, std::int64_t receive_time) {

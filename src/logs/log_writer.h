@@ -52,7 +52,6 @@ class LogWriter {
   struct SourceState;
 
   LogWriter(sqlite::Database database, std::unique_ptr<Statements> statements, const Clock& clock);
-  void NoteDamage(const Error& error);
   Result<Appended> AppendOne(const AppendRequest& request, std::int64_t receive_time);
   Result<JobState> FindJob(const LogSource& source);
   Result<SourceState> FindSource(const LogSource& source);
@@ -64,7 +63,6 @@ class LogWriter {
   sqlite::Database database_;
   std::unique_ptr<Statements> statements_;
   const Clock& clock_;
-  bool damage_noted_ = false;
 };
 
 }  // namespace trainyard::logs

@@ -4,11 +4,15 @@
 
 #include <cerrno>
 #include <chrono>
+#include <set>
 #include <system_error>
 #include <utility>
 
+#include "async/diagnostics.h"
+#include "async/guarded.h"
 #include "base/check.h"
 #include "sqlite/full_disk.h"
+#include "sqlite/salvage.h"
 
 namespace trainyard::sqlite {
 
@@ -72,6 +76,22 @@ Code CodeOf(int code, int error_number) {
   }
 }
 
+/// Databases in use that nobody has found damaged yet.
+Guarded<std::set<std::string>>& TakenForSound() {
+  static Guarded<std::set<std::string>> paths;
+  return paths;
+}
+
+/// Once for each database: whoever reads it gets the error, and only the operator can do something.
+void SayDamaged(const std::string& path, const std::string& message) {
+  if (TakenForSound().With([&path](auto& paths) { return paths.erase(path); }) == 0) return;
+  const Status noted = NoteDamage(path);
+  Diagnose(DiagnosticLevel::kError, path + " is damaged (" + message +
+                                        "): what it holds may be missing from answers, and what is new " +
+                                        "may not be stored. Restart the server: it checks the " +
+                                        (noted ? "whole file" : "file") + ", and says what can be done");
+}
+
 }  // namespace
 
 Error SqliteError(sqlite3* connection, int code) {
@@ -84,6 +104,7 @@ Error SqliteError(sqlite3* connection, int code) {
   std::string message = NameOf(connection) + ": " + (own ? sqlite3_errmsg(connection) : sqlite3_errstr(code));
   if ((code & 0xff) == SQLITE_IOERR && error_number != 0)
     message += " (" + std::generic_category().message(error_number) + ")";
+  if (CodeOf(code, error_number) == Code::kDataLoss) SayDamaged(PathOf(connection), message);
   return {CodeOf(code, error_number), std::move(message), {}};
 }
 
@@ -193,6 +214,7 @@ Result<Database> Database::Open(const DatabaseOptions& options) {
          Connect(options.path,
                  options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
   TY_RETURN_IF_ERROR(PrepareSchema(database, options));
+  TakenForSound().With([&database](auto& paths) { paths.insert(database.Path()); });
   return database;
 }
 

@@ -227,8 +227,12 @@ Status CheckReadable(const std::string& path) {
   TY_TRY(const std::vector<SchemaEntry> tables, SchemaOf(database, "table"));
   for (const SchemaEntry& table : tables) {
     const std::string name = Quoted(table.name, '"');
-    TY_RETURN_IF_ERROR(ReadInt(database, "SELECT max(rowid) FROM " + name));
-    TY_RETURN_IF_ERROR(ReadInt(database, "SELECT min(rowid) FROM " + name));
+    for (const char* end : {"max", "min"}) {
+      Result<std::int64_t> read = ReadInt(database, "SELECT " + std::string(end) + "(rowid) FROM " + name);
+      if (!read && read.error().code != Code::kDataLoss)  // a table without rowids
+        read = ReadInt(database, "SELECT count(*) FROM (SELECT 1 FROM " + name + " LIMIT 1)");
+      TY_RETURN_IF_ERROR(read);
+    }
   }
   return {};
 }

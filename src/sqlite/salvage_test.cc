@@ -129,6 +129,12 @@ TEST_F(SalvageTest, OneThatIsSetAsideKeepsItsLog) {
   EXPECT_NE(*second, *aside) << "nothing is overwritten";
 }
 
+TEST_F(SalvageTest, ATableWithoutRowidsIsReadableToo) {
+  Database database = Database::OpenAsItIs(Path()).value();
+  ASSERT_TRUE(database.Execute("CREATE TABLE named(name TEXT PRIMARY KEY) WITHOUT ROWID"));
+  EXPECT_TRUE(CheckReadable(Path()));
+}
+
 TEST_F(SalvageTest, DamageBehindTheSchemaIsLookedForWhereSomebodyMetIt) {
   EXPECT_TRUE(CheckReadable(folder_ / "none.db"));
   Overwrite(20);

@@ -166,3 +166,23 @@ def test_others_are_refused_with_what_to_do(server, name):
 def test_nobody_recovers_what_a_server_has(server):
     done = subprocess.run([PROGRAM, "admin", "recover", "--data", server.data], capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and "stop it first" in done.stderr
+
+
+def test_damage_that_a_reader_meets_is_said_once(server):
+    """An index is damaged: the file opens, and lines are stored, but whoever lists them gets an error."""
+    submit_all(server, "old")
+    with sqlite3.connect(server.data / "logs.db") as database:
+        page_bytes = database.execute("PRAGMA page_size").fetchone()[0]
+        root, = database.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'chunks_by_job'").fetchone()
+    database.close()
+    server.stop()
+    with open(server.data / "logs.db", "r+b") as file:
+        file.seek((root - 1) * page_bytes)
+        file.write(b"x" * page_bytes)
+    server.start()
+    for _ in range(2):
+        server.request("POST", "/v2/entries:list", json={"resourceNames": ["projects/p"], "filter": 'resource.labels.job_id="old"'})
+    assert server.stderr().count("logs.db is damaged (") == 1 and "Restart the server" in server.stderr()
+    server.stop()
+    server.start()
+    assert len(list(server.data.glob("logs.db.damaged-*"))) == 1

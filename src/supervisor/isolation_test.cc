@@ -227,7 +227,7 @@ TEST(IsolatedNetworkOfOrdinaryUserTest, IsTheSame) {
 /// What a machine was found to allow is required: a program that cannot have it now is not started.
 class RequiredIsolationTest : public AttemptFixture {
  protected:
-  v1::ExitRecord RunToItsRefusal() {
+  v1::ExitRecord RunToItsRefusal(v1::ExitRecord::Cause cause = v1::ExitRecord::PREPARATION_FAILED) {
     Program("echo it ran");
     StartServer();
     StartSupervisor(options_);
@@ -236,7 +236,7 @@ class RequiredIsolationTest : public AttemptFixture {
     *frame.mutable_cluster() = cluster_;
     server_->Send(frame);
     const v1::ExitRecord exit = Finish();
-    EXPECT_EQ(exit.cause(), v1::ExitRecord::PREPARATION_FAILED);
+    EXPECT_EQ(exit.cause(), cause);
     EXPECT_THAT(UserLines(), testing::Not(Contains(HasSubstr("it ran"))));
     return exit;
   }
@@ -252,7 +252,7 @@ TEST_F(RequiredIsolationTest, WithoutAPlaceForItsBucketsNothingRuns) {
 
 TEST_F(RequiredIsolationTest, WithoutItsViewNothingRuns) {
   manifest_.mutable_google_front()->set_buckets_dir(folder_.path() + "/gone");
-  EXPECT_THAT(RunToItsRefusal().message(),
+  EXPECT_THAT(RunToItsRefusal(v1::ExitRecord::LOST).message(),
               HasSubstr("the program was not started, because it could not be isolated (open_tree: "));
 }
 

@@ -188,8 +188,10 @@ Result<Sandbox> StartIsolated(Program& program, const ProgramStart& start, Surro
   if (sandbox || IsShortage(sandbox.error()) || sandbox.error().code == Code::kAborted) return sandbox;
   Error error = std::move(sandbox).error();
   if (error.code != Code::kFailedPrecondition) {
-    error = FailedPrecondition("the program was not started, because it could not be isolated (" +
-                               error.message + ")");
+    // What the kernel refuses stays so; a place that is gone, as on a disk that died, may be back for another
+    // try.
+    error.code = error.code == Code::kPermissionDenied ? Code::kFailedPrecondition : Code::kAborted;
+    error.message = "the program was not started, because it could not be isolated (" + error.message + ")";
   } else if (!plan.argv.empty()) {
     error.message = plan.argv.front() + ": " + error.message;
   }

@@ -51,21 +51,6 @@ Failure AttachAll(const std::vector<Detached>& detached) {
   return {};
 }
 
-Failure Hide(const FileView& view) {
-  std::vector<Detached> kept;
-  for (const std::string& path : view.kept) {
-    if (Failure failure = Detach(path, kept)) return failure;
-  }
-  for (const std::string& path : view.read_only) {
-    if (!IsBelow(path, view.hidden)) continue;
-    if (Failure failure = Detach(path, kept)) return failure;
-  }
-  if (mount("tmpfs", view.hidden.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=0755") != 0) {
-    return ViewFailure{"mount tmpfs over the other replicas", errno};
-  }
-  return AttachAll(kept);
-}
-
 Failure ReplaceTmp(const FileView& view, const std::vector<Detached>& tmp) {
   std::vector<Detached> kept;
   std::vector<std::string> wanted = view.read_only;
@@ -99,13 +84,30 @@ Failure Restrict(const std::string& path, std::uint64_t attributes_set) {
   return Attach(folder[0], path);
 }
 
-/// The disk of an operator's folder may be mounted only later, over what hides the folder or beside it: above
-/// it nothing more gets in.
+/// The machine may mount another disk above the folder later, over what hides it, or where its disk is to be:
+/// nothing more gets in below the first directory of its path. What is mounted there stays until the replica
+/// ends.
 Failure CloseAbove(const std::string& folder) {
   if (folder == kServiceRunFolder) return {};  // of no disk; much is mounted beside it
-  std::string above = folder.substr(0, folder.rfind('/'));
-  while (!above.empty() && access(above.c_str(), F_OK) != 0) above.resize(above.rfind('/'));
-  return above.empty() ? Failure() : Restrict(above, 0);
+  const std::string first = folder.substr(0, folder.find('/', 1));
+  if (first == folder || access(first.c_str(), F_OK) != 0) return {};
+  return Restrict(first, 0);
+}
+
+Failure Hide(const FileView& view) {
+  std::vector<Detached> kept;
+  for (const std::string& path : view.kept) {
+    if (Failure failure = Detach(path, kept)) return failure;
+  }
+  for (const std::string& path : view.read_only) {
+    if (!IsBelow(path, view.hidden)) continue;
+    if (Failure failure = Detach(path, kept)) return failure;
+  }
+  if (Failure failure = CloseAbove(view.hidden)) return failure;
+  if (mount("tmpfs", view.hidden.c_str(), "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=0755") != 0) {
+    return ViewFailure{"mount tmpfs over the other replicas", errno};
+  }
+  return AttachAll(kept);
 }
 
 Failure Empty(const std::string& path) {

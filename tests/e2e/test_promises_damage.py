@@ -148,9 +148,10 @@ def share_mounts():
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount")
-def test_a_replica_keeps_no_file_system_that_the_operator_unmounts(make_server, upload, tmp_path):
+def test_a_replica_keeps_no_file_system_that_the_operator_unmounts(make_server, upload, shared_folder):
+    """Elsewhere than below the first directory of the data's path, where nothing gets in and so nothing goes either."""
     server = make_server(preexec=share_mounts)
-    place = tmp_path / "operators disk"
+    place = shared_folder / "operators disk"
     place.mkdir()
 
     def in_its_machine(*command):
@@ -181,6 +182,26 @@ def test_a_replica_sees_no_disk_with_backups_that_is_mounted_later_and_writes_to
         subprocess.run(["nsenter", "-m", "-t", str(server.process.pid), "sh", "-c", made], check=True)
         assert pathlib.Path(f"/proc/{server.process.pid}/root{place / file}").exists()
         assert not pathlib.Path(f"/proc/{program}/root{place / file}").exists()
+    server.cancel("curious")
+    assert server.wait("curious")["state"] == "CANCELLED"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount")
+def test_a_disk_mounted_above_the_data_shows_nothing_of_them_in_a_replica(make_server, upload, shared_folder):
+    """As when the data directory moves to another disk while jobs run."""
+    place = shared_folder / "place"
+    server = make_server(data=place / "data", preexec=share_mounts)
+    server.submit("curious", packageUris=[upload(server, "probe")], pythonModule="probe.task", args=["print", "up", "forever"])
+    server.wait_for_text("curious", "up")
+    program = next(pid for pid, command in processes_with(" forever") if "-m probe.task" in command and str(server.data.parent) in mounts_of(pid))
+    inside = ["nsenter", "-m", "-t", str(server.process.pid), "sh", "-c"]
+    for above in (place, shared_folder):
+        secret = place / "data/run/secret"
+        made = f"mount -t tmpfs tmpfs {above} && mkdir -p {secret.parent} && echo moved > {secret}"
+        subprocess.run([*inside, made], check=True)
+        assert pathlib.Path(f"/proc/{server.process.pid}/root{secret}").read_text() == "moved\n"
+        assert not pathlib.Path(f"/proc/{program}/root{secret}").exists()
+        subprocess.run([*inside, f"umount {above}"], check=True)
     server.cancel("curious")
     assert server.wait("curious")["state"] == "CANCELLED"
 

@@ -98,6 +98,15 @@ Error ExplainDamage(Error error, const std::string& data, const std::string& nam
   return error;
 }
 
+Status CheckReadable(const std::string& data, const KnownJobs& known) {
+  for (const char* name : {"trainyard.db", "access.db", "objects.db", "studies.db"}) {
+    const Status readable = sqlite::CheckReadable(data + "/" + name);
+    if (!readable && readable.error().code == Code::kDataLoss)
+      return std::unexpected(ExplainDamage(readable.error(), data, name, known));
+  }
+  return {};
+}
+
 Status CheckNumbers(store::SqliteJobStore& jobs, const std::string& data, const KnownJobs& known) {
   TY_TRY(const std::int64_t last, jobs.LastUid());
   if (known.operator_has_spoken) {

@@ -27,6 +27,9 @@ struct KnownJobs {
 /// kDataLoss with what to do, if the database is damaged; else the error as it is.
 [[nodiscard]] Error ExplainDamage(Error error, const std::string& data, const std::string& name,
                                   const KnownJobs& known);
+/// kDataLoss with what to do: one that cannot be made anew is damaged where its tables begin or end, or was
+/// found damaged while it was used. Other errors show when it is opened.
+[[nodiscard]] Status CheckReadable(const std::string& data, const KnownJobs& known);
 /// kFailedPrecondition: others know jobs with larger numbers. After the operator's word these numbers are
 /// never given out.
 [[nodiscard]] Status CheckNumbers(store::SqliteJobStore& jobs, const std::string& data,

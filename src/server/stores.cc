@@ -8,7 +8,6 @@
 #include "backup/restored_from.h"
 #include "server/known_jobs.h"
 #include "server/use_keeper.h"
-#include "sqlite/salvage.h"
 
 namespace trainyard::server {
 
@@ -41,11 +40,7 @@ Result<Stores> OpenStores(boost::asio::io_context& loop, const ServeOptions& opt
       SetAsideIfDamaged(data.Path("metrics.db"), "The figures of all jobs up to now are not shown."));
   const KnownJobs known = LookForJobs(options.data_dir, options.backup_dir);
   TY_RETURN_IF_ERROR(CheckJobsFile(options.data_dir, known));
-  for (const char* name : {"trainyard.db", "access.db", "objects.db", "studies.db"}) {
-    const Status readable = sqlite::CheckReadable(data.Path(name));
-    if (!readable && readable.error().code == Code::kDataLoss)
-      return std::unexpected(ExplainDamage(readable.error(), options.data_dir, name, known));
-  }
+  TY_RETURN_IF_ERROR(CheckReadable(options.data_dir, known));
   const auto explained = [&](const char* name) {
     return [&options, &known, name](Error error) {
       return ExplainDamage(std::move(error), options.data_dir, name, known);

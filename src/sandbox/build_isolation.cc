@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -143,6 +144,7 @@ int BuildIsolation::Run(const IsolatedTool& tool) const {
                    .lock_fd = tool.lock};
   if (has_view) plan.mounts = [&root] { return EnterBuildRoot(root); };
   auto sandbox = Patiently([&plan] { return Sandbox::Start(plan); });
+  if (!sandbox && sandbox.error().code == Code::kAborted) return SIGKILL;
   if (!sandbox) {
     Say("cannot make the view of " + tool.argv.front() + ": " + sandbox.error().message + "\n");
     return W_EXITCODE(kCannotRun, 0);

@@ -7,6 +7,7 @@ import time
 import urllib.parse
 
 from clients import Client
+from witness import task_of
 
 BUCKET = "chaos"
 PIECE = 256 * 1024  # what a resumable upload's pieces are multiples of
@@ -219,7 +220,7 @@ class TailClient(Client):
             for entry in event["entries"]:
                 labels = entry["resource"]["labels"]
                 self.entries.setdefault(labels["job_id"], []).append(
-                    (labels["task_name"], entry["insertId"], entry.get("jsonPayload", {}).get("message", "")))
+                    (task_of(entry), entry["insertId"], entry.get("jsonPayload", {}).get("message", "")))
 
     def begin_again(self):
         """After a power cut: what it was shown may be gone."""

@@ -6,7 +6,7 @@ from urllib.parse import quote
 from clients import POLICY_ROLE
 from store_clients import BUCKET, content_of
 from trainyard_server import wait_for
-from witness import LogCheck, judge_state, read_notes, run_again
+from witness import LogCheck, judge_state, read_notes, run_again, task_of
 
 JOBS_S = 90  # within which all jobs of a round have ended, once nobody is killed any more
 TAIL_S = 20  # within which a tail has what the log has
@@ -117,7 +117,7 @@ class Verifier:
             self.world.violation("state", f"{job_id}: {problem}")
         if self.world.gentle and run_again(replicas):
             self.world.violation("double run", f"{job_id}: {run_again(replicas)} ended with 0 and ran again")
-        entries = [(entry["resource"]["labels"]["task_name"], entry["insertId"], entry["jsonPayload"]["message"])
+        entries = [(task_of(entry), entry["insertId"], entry["jsonPayload"]["message"])
                    for entry in self.victim.log_entries(job_id)]
         check = LogCheck(entries)
         for problem in [*check.order(), *check.wholeness(replicas, self.forgiven(replicas))]:

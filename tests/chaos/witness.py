@@ -22,9 +22,15 @@ class Attempt:
 
 @dataclass
 class Replica:
-    name: str  # "master-replica-0", as the log's task_name has it; a trial's begins with its number
+    name: str  # "master-replica-0"; a trial's begins with its number
     attempts: list[Attempt] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+
+
+def task_of(entry):
+    """The replica of a log entry, named as Replica does."""
+    trial = entry.get("labels", {}).get("ml.googleapis.com/trial_id", "")
+    return (f"{trial}-" if trial else "") + entry["resource"]["labels"]["task_name"]
 
 
 def read_notes(folder, job_id):
@@ -116,7 +122,7 @@ class LogCheck:
         for token in self.seen.keys() - tokens:
             yield f"the log has lines of {token}, which never started"
         for replica in replicas:
-            said = replica.name in self.gaps or "service" in self.gaps
+            said = replica.name in self.gaps or any(task.endswith("service") for task in self.gaps)
             for attempt in replica.attempts:
                 there = set(self.seen.get(attempt.token, []))
                 missing = set(range(attempt.printed)) - there

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <ranges>
 
 namespace trainyard::retention {
 
@@ -45,13 +46,13 @@ SysTime NowForRemoval(const ClockHistory& history, SysTime wall) {
 
 nanoseconds JumpedSince(const ClockHistory& history, SysTime since, SysTime now) {
   nanoseconds jumped{0};
-  for (const ClockJump& jump : history.jumps) {
-    // A time that is still to come was told by a clock that has been set back since.
-    const bool was_before =
-        since < std::min(jump.before, jump.after) || (jump.after < jump.before && since > now);
-    if (was_before) jumped += jump.after - jump.before;
+  SysTime end = now;  // of the time between two jumps that is looked at, the last one first
+  for (const ClockJump& jump : history.jumps | std::views::reverse) {
+    if (since >= jump.after - kDriftMax && since <= end) return jumped;
+    jumped += jump.after - jump.before;
+    end = jump.before;
   }
-  return jumped;
+  return since <= end ? jumped : now - since;  // else the clock showed it before all jumps that are kept
 }
 
 std::string AboutText(nanoseconds duration) {

@@ -72,6 +72,18 @@ TEST(ClockHistoryOf, ALimitCountsTheTimeThatPassed) {
   EXPECT_EQ(JumpedSince(history, At(4h).wall, At(5h).wall), 0ns);
 }
 
+TEST(ClockHistoryOf, WhatBeganAfterAllJumpsIsNotMovedByThem) {
+  ClockHistory history{.last = At(1h)};
+  Advance(history, At(2h, days(100)));
+  Advance(history, At(2h, 3h));  // back, and still ahead of what comes
+  Advance(history, At(2h, -3h));
+  Advance(history, At(2h));
+  EXPECT_EQ(history.jumps.size(), 4U);
+  for (const auto began : {kStart + 2h, kStart + 2h + 10min, kStart + 4h})
+    EXPECT_EQ(JumpedSince(history, began, kStart + 6h), 0ns);
+  EXPECT_EQ(JumpedSince(history, kStart + 90min, kStart + 6h), 0ns) << "all jumps together are none";
+}
+
 TEST(ClockHistoryOf, AreKeptInBounds) {
   ClockHistory history{.last = At(1h)};
   for (int i = 1; i <= 40; ++i) Advance(history, At(1h * i, i % 2 == 0 ? 0ns : nanoseconds(1h)));

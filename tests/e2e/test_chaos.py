@@ -29,15 +29,15 @@ def chaos(environments, tmp_path):
 
 
 def test_kills_break_no_promise(chaos):
-    figures = chaos("--world", "root", "--rounds", "2")
-    assert figures["counts"]["rounds"] == 2
-    assert figures["counts"]["SIGKILL of server"] >= 20
+    figures = chaos("--world", "root", "--rounds", "1")
+    assert figures["counts"]["rounds"] == 1
+    assert figures["counts"]["SIGKILL of server"] >= 8
     assert figures["counts"]["log lines"] > 0 and figures["acknowledged"]["job"] > 0
 
 
 def test_power_cuts_break_no_promise(chaos):
-    figures = chaos("--world", "power-ext4", "--rounds", "5")
-    assert figures["counts"]["power cut on ext4"] == 5
+    figures = chaos("--world", "power-ext4", "--rounds", "3")
+    assert figures["counts"]["power cut on ext4"] == 3
 
 
 def test_the_harness_sees_what_is_changed_behind_the_servers_back(chaos):

@@ -57,7 +57,7 @@ Result<Response> RefusedFor(const Error& error) {
   return Refused("invalid_grant", error.message);
 }
 
-/// Of a credential that is shown and not valid: nobody tries them quickly.
+/// Answers a credential that is not valid, after a pause: so nobody tries many quickly.
 awaitable<Result<Response>> RefusedCredential(Endpoint& endpoint, const Request& request, Error error) {
   Result<Response> refused = RefusedFor(error);
   if (refused) co_await access::SlowDown(endpoint.failed, access::AddressOf(request), endpoint.clock.Now());

@@ -16,7 +16,7 @@ class DiskReserve {
   static constexpr std::int64_t kSlice = std::int64_t{1} << 20;
   /// The reserve is only made where the disk keeps this much free besides.
   static constexpr std::int64_t kFreeMin = 8 * kBytes;
-  /// What a server needs to start: the memory that its databases share, its notes in DATA/run.
+  /// A server needs so much to start, for the memory that its databases share and its notes in DATA/run.
   static constexpr std::int64_t kStartBytes = std::int64_t{4} << 20;
 
   explicit DiskReserve(std::string path) : path_(std::move(path)) {}

@@ -94,9 +94,9 @@ class Spool {
   std::int64_t acknowledged_line_ = 0;
 };
 
-/// What a spool still has of the lines from `from_line` on, in order, with chunks that say what is missing
-/// between them. What is damaged at its end is left out: the supervisor may have been killed while writing. A
-/// spool that was never made is empty.
+/// Reads the lines from `from_line` on that the spool still has, in order. Chunks between them say which
+/// lines are missing. A damaged end is left out: the supervisor may have been killed while it wrote. A spool
+/// that was never made is empty.
 [[nodiscard]] Result<std::vector<v1::LogChunk>> ReadSpool(const std::string& folder, std::int64_t from_line);
 
 }  // namespace trainyard::replica

@@ -49,7 +49,7 @@ v1::LogChunk MissingLines(LineRange lines, std::uint64_t next_stamp) {
   v1::LogChunk chunk;
   chunk.set_first_line(lines.begin);
   chunk.set_line_count(static_cast<std::int32_t>(count));
-  // They had stamps of their own, text are odd and grow: there is room for as many.
+  // The lost lines had stamps, which are odd and grow: before the next one there is room for as many.
   const std::uint64_t span = 2 * static_cast<std::uint64_t>(lines.end - lines.begin);
   std::uint64_t stamp = (next_stamp - std::min(next_stamp, span)) | 1;
   chunk.set_first_stamp(stamp);

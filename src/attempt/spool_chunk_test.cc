@@ -31,7 +31,7 @@ TEST(FindChunk, PassesOverWhatIsNoRecord) {
   EXPECT_FALSE(FindChunk(Record(0, 3).substr(0, 10), {}));
 }
 
-/// What a program wrote may look like a record.
+/// A program can print bytes that look like a record.
 TEST(FindChunk, TakesOnlyLinesThatAreLookedFor) {
   const std::string bytes = Record(5, 3);
   EXPECT_TRUE(FindChunk(bytes, {.begin = 5, .end = 8}));

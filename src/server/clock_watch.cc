@@ -98,7 +98,7 @@ ClockReading ClockWatch::ReadKernel() {
   timespec up{};
   ::clock_gettime(CLOCK_BOOTTIME, &up);
   static const std::string boot =
-      ReadFile("/proc/sys/kernel/random/boot_id", kBootIdBytesMax).value_or("not known");
+      ReadFile("/proc/sys/kernel/random/boot_id", kBootIdBytesMax).value_or("");  // empty: never the same
   return {.wall = std::chrono::system_clock::now(),
           .since_boot = std::chrono::seconds(up.tv_sec) + nanoseconds(up.tv_nsec),
           .boot = boot};

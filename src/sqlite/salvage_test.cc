@@ -31,7 +31,8 @@ class SalvageTest : public testing::Test {
     folder_ = pattern;
     Database database = Open(Path());
     ASSERT_TRUE(database.Execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT " +
-                                 std::to_string(kRows) + ") INSERT INTO t SELECT i, randomblob(500) FROM n"));
+                                 std::to_string(kRows) +
+                                 ") INSERT INTO t SELECT i, CAST(printf('%0500d', i) AS BLOB) FROM n"));
     ASSERT_TRUE(database.Execute("DELETE FROM t WHERE a = " + std::to_string(kRows)));
   }
   void TearDown() override { fs::remove_all(folder_); }
@@ -94,7 +95,7 @@ TEST_F(SalvageTest, TablesWithoutNumbersOfRowsAreReadFromBothEnds) {
     ASSERT_TRUE(
         database &&
         database->Execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 400) INSERT "
-                          "INTO n SELECT 'x', i, randomblob(500) FROM n"));
+                          "INTO n SELECT 'x', i, CAST(printf('%0500d', i) AS BLOB) FROM n"));
   }
   ASSERT_TRUE(Salvage(Path(), Target()));
   Overwrite(20);
